@@ -1,11 +1,14 @@
-// Audits every registered estimator at three epsilons, and the final release of `mean` alone; prints a Markdown table.
-// npm run bench:audit [-- --seconds 60] [-- --only mean,count]. Exit status 1 when a bound is above its claim.
+// Audits every registered estimator at three epsilons, and the final release of `mean` alone;
+// prints a Markdown table. npm run bench:audit [-- --seconds 60] [-- --only mean,count]. Exit
+// status 1 when a bound is above its claim.
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { estimators } from '../dist/src/estimators/registry.js';
 import { optionsOf } from './options.js';
 
-const { seconds: secondsEach, only, epsilons } = optionsOf('Audits every estimator; a Markdown table.', {
+const {
+  seconds: secondsEach, only, epsilons,
+} = optionsOf('Audits every estimator; a Markdown table.', {
   seconds: { usual: 60, tiny: 1, means: 'for each audit' },
   only: { usual: null, tiny: 'count', means: 'names of estimators, separated by commas' },
   epsilons: { usual: [0.5, 1, 4], tiny: [1], means: 'of a release' },
@@ -17,26 +20,38 @@ const keelson = fileURLToPath(new URL('../bin/keelson.js', import.meta.url));
  */
 const settings = {
   count: [], histogram: ['edges=-1,0,1'], quantile: ['low=-5', 'high=5'],
-  covariance: ['variance-low=.01', 'variance-high=100'], gaussian: ['variance-low=.01', 'variance-high=100'],
-  'heavy-tailed-pure': ['scale=1', 'radius=100'], 'mixture-1d': ['components=1'], mixture: ['components=1'],
-  select: [`hypotheses=${JSON.stringify([0, 3].map((mean) => ({ normal: { mean, deviation: 1 } })))}`], subspace: ['unit=1'],
+  covariance: ['variance-low=.01', 'variance-high=100'],
+  gaussian: ['variance-low=.01', 'variance-high=100'],
+  'heavy-tailed-pure': ['scale=1', 'radius=100'], 'mixture-1d': ['components=1'],
+  mixture: ['components=1'],
+  select: [
+    `hypotheses=${JSON.stringify([0, 3].map((mean) => ({ normal: { mean, deviation: 1 } })))}`,
+  ],
+  subspace: ['unit=1'],
 };
 /** One column, unless an estimator needs more. */
 const columns = { mixture: '2' };
 const chosen = only?.split(',');
 
 function settingsOf({ name, parameters }) {
-  return settings[name] ?? (parameters.some((parameter) => parameter.name === 'scale') ? ['scale=1'] : []);
+  return settings[name]
+    ?? (parameters.some((parameter) => parameter.name === 'scale') ? ['scale=1'] : []);
 }
 
 function audited(estimator, epsilon, events) {
   const options = [
-    ...settingsOf(estimator).flatMap((setting) => ['--set', setting]), ...events.flatMap((event) => ['--event', event]),
+    ...settingsOf(estimator).flatMap((setting) => ['--set', setting]),
+    ...events.flatMap((event) => ['--event', event]),
   ];
-  const command = ['audit', estimator.name, '--epsilon', String(epsilon), '--delta', '1e-6', '--dimension',
-    estimator.dimension ?? columns[estimator.name] ?? '1', '--seconds', String(secondsEach), '--json', ...options];
+  const command = [
+    'audit', estimator.name, '--epsilon', String(epsilon), '--delta', '1e-6', '--dimension',
+      estimator.dimension ?? columns[estimator.name] ?? '1', '--seconds', String(secondsEach),
+    '--json', ...options,
+  ];
   try {
-    return JSON.parse(execFileSync(process.execPath, [keelson, ...command], { stdio: ['ignore', 'pipe', 'ignore'] }));
+    return JSON.parse(execFileSync(process.execPath, [keelson, ...command], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }));
   } catch (error) {
     return error.stdout?.length > 0 ? JSON.parse(error.stdout) : { outcome: 'failed' };
   }
@@ -44,9 +59,13 @@ function audited(estimator, epsilon, events) {
 
 const subjects = estimators
   .filter(({ name }) => chosen === undefined || chosen.includes(name))
-  .flatMap((estimator) => [[estimator, []], ...(estimator.name === 'mean' ? [[estimator, ['mean']]] : [])]);
+  .flatMap((estimator) =>
+    [[estimator, []], ...(estimator.name === 'mean' ? [[estimator, ['mean']]] : [])]);
 const cells = (entries) => console.log(`| ${entries.join(' | ')} |`);
-cells(['estimator', 'asked epsilon', 'claimed', 'proved', 'share', 'trials counted', 'seconds', 'closest pair']);
+cells([
+  'estimator', 'asked epsilon', 'claimed', 'proved', 'share', 'trials counted', 'seconds',
+  'closest pair',
+]);
 cells(Array.from({ length: 8 }, () => '---'));
 for (const [estimator, events] of subjects) {
   for (const epsilon of epsilons) {
@@ -61,6 +80,9 @@ for (const [estimator, events] of subjects) {
     const { claim, bound, trialsCounted, seconds, pair, caught } = found;
     if (caught) process.exitCode = 1;
     const share = `${Math.round((100 * bound) / claim.epsilon)} %`;
-    cells([name, epsilon, claim.epsilon.toFixed(3), bound.toFixed(3), share, trialsCounted, seconds, pair]);
+    cells([
+      name, epsilon, claim.epsilon.toFixed(3), bound.toFixed(3), share, trialsCounted, seconds,
+      pair,
+    ]);
   }
 }

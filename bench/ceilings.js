@@ -46,7 +46,9 @@ export function verifySignatures(bytes, seconds = 2) {
   let count = 0;
   const start = performance.now();
   while (performance.now() - start < seconds * 1000) {
-    if (!verifyBatch(verifier, context, signing.sha512(body), signature)) throw new Error('a good signature was refused');
+    if (!verifyBatch(verifier, context, signing.sha512(body), signature)) {
+      throw new Error('a good signature was refused');
+    }
     count += 1;
   }
   return count / ((performance.now() - start) / 1000);

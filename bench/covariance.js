@@ -1,5 +1,6 @@
-// Relative spectral errors of covariance: within bounds 1e24 apart, after linear maps, and without bounds at the cohort that
-// its plan names. Needs the build: npm run bench:covariance [-- --seeds 5] [-- --part bounded].
+// Relative spectral errors of covariance: within bounds 1e24 apart, after linear maps, and without
+// bounds at the cohort that its plan names. Needs the build: npm run bench:covariance [-- --seeds
+// 5] [-- --part bounded].
 import { findEstimator } from '../dist/src/estimators/registry.js';
 import { createKernels } from '../dist/src/numerics/kernels/index.js';
 import { makeRows } from './accuracy/data.js';
@@ -21,14 +22,16 @@ const kernels = createKernels();
 function spectral(estimate, map) {
   const error = Float64Array.from(relativeErrorMatrix(estimate, map));
   const dimension = map.length;
-  const symmetric = error.map((entry, at) => (entry + error[(at % dimension) * dimension + Math.floor(at / dimension)]) / 2);
+  const symmetric = error.map((entry, at) =>
+    (entry + error[(at % dimension) * dimension + Math.floor(at / dimension)]) / 2);
   const { values } = kernels.eigenSymmetric(symmetric, dimension);
   return Math.max(-values[0], values.at(-1));
 }
 
 const described = (list) => {
   const sorted = [...list].sort((a, b) => a - b);
-  return `median ${sorted[list.length >> 1].toFixed(3)}, worst ${sorted.at(-1).toFixed(3)} of ${list.length}`;
+  return `median ${sorted[list.length >> 1].toFixed(3)}, worst ${sorted.at(-1).toFixed(3)} of `
+    + `${list.length}`;
 };
 
 async function errors(plan, shape, mapFor) {
@@ -36,7 +39,9 @@ async function errors(plan, shape, mapFor) {
   for (let seed = 0; seed < seeds; seed++) {
     const { values } = makeRows('none', { ...shape, corruption: 0, seed });
     const map = mapFor(seed);
-    const estimate = await release(plan, mappedRows(values, map), shape.dimension, { seed: `${seed}`, noise: 'seeded' });
+    const estimate = await release(
+      plan, mappedRows(values, map), shape.dimension, { seed: `${seed}`, noise: 'seeded' },
+    );
     list.push(estimate === null ? Infinity : spectral(estimate, map));
   }
   return described(list);
@@ -52,7 +57,10 @@ for (const dimension of part === 'unbounded' ? [] : options.dimensions) {
     continue;
   }
   // Variances from 1e-6 to 1e6, well within the bounds.
-  for (const [name, condition, size] of [['condition 1e12', 1e12, 1e-3], ['the same rows, smaller by 1e2', 1e12, 1e-5], ['condition 1', 1, 1]]) {
+  for (const [name, condition, size] of [
+    ['condition 1e12', 1e12, 1e-3], ['the same rows, smaller by 1e2', 1e12, 1e-5],
+    ['condition 1', 1, 1],
+  ]) {
     console.log(`bounded 1e-12..1e12, d = ${dimension}, n = ${bounded}, ${name}: `
       + await errors(plan, shape, (seed) => mapOf(dimension, condition, `${seed} ${name}`, size)));
   }
@@ -63,10 +71,14 @@ for (const dimension of part === 'bounded' ? [] : [2, 5, 10]) {
   const small = { dimension, contributors: 2e3, corruption: 0 };
   console.log(`unbounded, d = ${dimension}, n = 2e3: ${planOf(few, small, target, raw)}`);
   let contributors = 4e4;
-  while (typeof planOf(few, { ...small, contributors }, target, raw) === 'string') contributors = Math.ceil(contributors * 1.1);
+  while (typeof planOf(few, { ...small, contributors }, target, raw) === 'string') {
+    contributors = Math.ceil(contributors * 1.1);
+  }
   const shape = { ...small, contributors };
   // Groups distinguish matrices unless some column is a mixture of others to within a thousandth.
-  console.log(`unbounded, d = ${dimension}, n = ${contributors}, condition 1e4, variances about 1e-60: `
-    + await errors(planOf(few, shape, target, raw), shape, (seed) => mapOf(dimension, 1e4, seed, 1e-30)));
+  console.log(`unbounded, d = ${dimension}, n = ${contributors}, condition 1e4, variances about `
+    + '1e-60: '
+    + await errors(planOf(few, shape, target, raw), shape, (seed) =>
+      mapOf(dimension, 1e4, seed, 1e-30)));
 }
 await closePool();

@@ -15,7 +15,8 @@ export function writeCrowd(path, { rows, dimension, corruption = 0.05, seed = 1 
     return ((word ^ (word >>> 16)) >>> 0) / 2 ** 32;
   };
   const hostile = Math.floor(corruption * rows);
-  const text = `{'descr': '<f8', 'fortran_order': False, 'shape': (${rows}, ${dimension}), }`.padEnd(117) + '\n';
+  const text = `{'descr': '<f8', 'fortran_order': False, 'shape': (${rows}, ${dimension}), }`
+    .padEnd(117) + '\n';
   const head = Buffer.alloc(10);
   head.write('\x93NUMPY\x01\x00', 'latin1');
   head.writeUInt16LE(text.length, 8);

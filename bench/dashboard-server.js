@@ -3,7 +3,9 @@
 import { fromHex, toHex } from '../dist/src/base/bytes.js';
 import { signStatement } from '../dist/src/signing/index.js';
 import { signing } from '../dist/src/signing/node.js';
-import { encodeHeadBody, encodeReleaseBody, encodeStudyDocument, studyId } from '../dist/src/wire/index.js';
+import {
+  encodeHeadBody, encodeReleaseBody, encodeStudyDocument, studyId,
+} from '../dist/src/wire/index.js';
 import { systemClock } from '../dist/server/base/clock.js';
 import { createListener } from '../dist/server/listener/index.js';
 
@@ -12,11 +14,14 @@ const affords = 20_000;
 
 function documentOf(columns) {
   return {
-    version: 1, study: 'bench-dashboard', columns: Array.from({ length: columns }, (_, i) => `column_${i + 1}`), cohort: 3000,
-    participation: 'secret', epoch: { everyMs: 6_000 }, contribution: { reduce: 'mean', rowsMax: 64 }, estimator: 'mean',
-    parameters: { scale: Array(columns).fill(10), corruption: 0.05, 'centre-share': 0.2 }, privacy: { epsilon: 1, delta: 1e-6 },
-    budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'study' }, admission: { kind: 'open' }, late: 'next',
-    retention: { kind: 'release' },
+    version: 1, study: 'bench-dashboard',
+    columns: Array.from({ length: columns }, (_, i) => `column_${i + 1}`), cohort: 3000,
+    participation: 'secret', epoch: { everyMs: 6_000 },
+    contribution: { reduce: 'mean', rowsMax: 64 }, estimator: 'mean',
+    parameters: { scale: Array(columns).fill(10), corruption: 0.05, 'centre-share': 0.2 },
+    privacy: { epsilon: 1, delta: 1e-6 },
+    budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'study' }, admission: { kind: 'open' },
+    late: 'next', retention: { kind: 'release' },
   };
 }
 
@@ -37,26 +42,31 @@ export async function scriptedServer({ columns, releases }) {
   const view = () => ({
     studyId: id, name: document.study, document, facts,
     factsSignature: signStatement('study', signer, fromHex(id), signing.sha512(facts)),
-    state: 'open', epoch: BigInt(log.length + 1), closesAtMs: Date.now() + 6_000, releaseCount: log.length,
+    state: 'open', epoch: BigInt(log.length + 1), closesAtMs: Date.now() + 6_000,
+    releaseCount: log.length,
   });
   const append = () => {
     const index = log.length;
     const estimate = document.columns.map((_, i) => wobble(100 * (i + 1), index + i / 7));
     const body = encodeReleaseBody({
-      serverKey: signer.publicKey, studyId: fromHex(id), index: BigInt(index), epoch: BigInt(index + 1), study: document.study,
-      estimator: document.estimator, parameters: '{}', participation: 'secret',
+      serverKey: signer.publicKey, studyId: fromHex(id), index: BigInt(index),
+      epoch: BigInt(index + 1), study: document.study, estimator: document.estimator,
+      parameters: '{}', participation: 'secret',
       outcome: {
         kind: 'value', estimate, shape: [columns],
         uncertainty: { kind: 'gaussian', standardDeviation: estimate.map(() => 1) },
-        interval95: { low: estimate.map((each) => each - 2), high: estimate.map((each) => each + 2) },
+        interval95: {
+          low: estimate.map((each) => each - 2), high: estimate.map((each) => each + 2),
+        },
       },
       cost: { epsilon: 1, delta: 1e-6, rhoAmount: unit / BigInt(affords), deltaAmount: 1n },
       ledger: {
-        scope: 'study', rule: 'zcdp', rhoSpent: BigInt(index + 1) * (unit / BigInt(affords)), rhoCap: unit, deltaSpent: 1n,
-        deltaCap: unit, epsilonSpent: 1, epsilonCap: 8,
+        scope: 'study', rule: 'zcdp', rhoSpent: BigInt(index + 1) * (unit / BigInt(affords)),
+        rhoCap: unit, deltaSpent: 1n, deltaCap: unit, epsilonSpent: 1, epsilonCap: 8,
       },
       previousDigest: fromHex(log.at(-1)?.digest ?? '00'.repeat(64)), mechanisms: '[]',
-      closedAtMs: BigInt(1_767_225_600_000 + 6_000 * index), columns: document.columns, cohort: 3000n,
+      closedAtMs: BigInt(1_767_225_600_000 + 6_000 * index), columns: document.columns,
+      cohort: 3000n,
     });
     const digest = signing.sha512(body);
     const release = {
@@ -70,18 +80,22 @@ export async function scriptedServer({ columns, releases }) {
   const emit = (event) => { for (const listener of listeners) listener(event); };
   const nothing = () => undefined;
   const listener = await createListener({
-    clock: systemClock, logger: { debug: nothing, info: nothing, warn: nothing, error: console.error }, host: '127.0.0.1', port: 0,
-    operatorToken: 'a token of the bench',
+    clock: systemClock,
+    logger: { debug: nothing, info: nothing, warn: nothing, error: console.error },
+    host: '127.0.0.1', port: 0, operatorToken: 'a token of the bench',
     hub: {
-      serverKey: signer.publicKey, studies: () => [view()], study: (wanted) => (wanted === id ? view() : undefined),
-      overloaded: () => false, admits: () => true, balances: async () => [], progress: async () => null,
+      serverKey: signer.publicKey, studies: () => [view()],
+      study: (wanted) => (wanted === id ? view() : undefined), overloaded: () => false,
+      admits: () => true, balances: async () => [], progress: async () => null,
       releases: async (_, from, limit) => log.slice(from, from + limit),
       async head() {
         const body = encodeHeadBody({
           serverKey: signer.publicKey, studyId: fromHex(id), count: BigInt(log.length),
           digest: fromHex(log.at(-1)?.digest ?? '00'.repeat(64)), state: 'open',
         });
-        return { body, signature: signStatement('head', signer, fromHex(id), signing.sha512(body)) };
+        return {
+          body, signature: signStatement('head', signer, fromHex(id), signing.sha512(body)),
+        };
       },
       onEvent: (hear) => { listeners.add(hear); return () => listeners.delete(hear); },
     },
@@ -91,7 +105,10 @@ export async function scriptedServer({ columns, releases }) {
     publish() {
       const release = append();
       emit({ kind: 'release', studyId: id, release });
-      emit({ kind: 'epoch-opened', studyId: id, epoch: BigInt(log.length + 1), closesAtMs: Date.now() + 6_000 });
+      emit({
+        kind: 'epoch-opened', studyId: id, epoch: BigInt(log.length + 1),
+        closesAtMs: Date.now() + 6_000,
+      });
     },
     newestText: () => log.length.toLocaleString('en-GB'),
     close: () => listener.close(false),

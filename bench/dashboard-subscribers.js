@@ -34,8 +34,10 @@ budget: { epsilon: 100, delta: 1e-3, scope: study }
 
 if (process.argv[2] === 'serve') {
   const aggregator = await createAggregator({
-    dataDirectory: process.argv[3], studies: [study('bench-load', '1h', 1), study('bench-news', '1s', 1)], port: 0,
-    logger: createLogger({ level: 'warn', destination: { write: (line) => process.stderr.write(line) } }),
+    dataDirectory: process.argv[3],
+    studies: [study('bench-load', '1h', 1), study('bench-news', '1s', 1)], port: 0,
+    logger:
+      createLogger({ level: 'warn', destination: { write: (line) => process.stderr.write(line) } }),
   });
   const [load, news] = aggregator.hub.studies().map(({ studyId }) => studyId);
   console.log(JSON.stringify({ url: aggregator.address.replace('http', 'ws'), load, news }));
@@ -53,7 +55,9 @@ async function follow(url, studyId, count) {
   for (let i = 0; i < count; i++) {
     const socket = new WebSocket(url, subprotocol);
     socket.binaryType = 'nodebuffer';
-    await new Promise((done, failed) => { socket.once('message', done); socket.once('error', failed); });
+    await new Promise(
+      (done, failed) => { socket.once('message', done); socket.once('error', failed); },
+    );
     const caughtUp = new Promise((done) => {
       socket.on('message', (bytes) => {
         const { kind } = decodeServerFrame(bytes);
@@ -61,7 +65,9 @@ async function follow(url, studyId, count) {
         else if (kind === 'head') done();
       });
     });
-    socket.send(encodeClientFrame({ kind: 'subscribe', studyId: fromHex(studyId), fromRelease: 0n }));
+    socket.send(
+      encodeClientFrame({ kind: 'subscribe', studyId: fromHex(studyId), fromRelease: 0n }),
+    );
     await caughtUp;
     sockets.push(socket);
   }
@@ -70,8 +76,13 @@ async function follow(url, studyId, count) {
 
 /** Accepted batches per second, over the given seconds. */
 async function ingest(url, studyId, seconds) {
-  const options = { url, studyId, rows, columns, contributors: 256, inFlight: 256, sockets: 8, seconds, warmUpSeconds: 3 };
-  const child = spawn(process.execPath, [here('load-generator.js'), JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const options = {
+    url, studyId, rows, columns, contributors: 256, inFlight: 256, sockets: 8, seconds,
+    warmUpSeconds: 3,
+  };
+  const child = spawn(process.execPath, [here('load-generator.js'), JSON.stringify(options)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   for await (const line of createInterface({ input: child.stdout })) {
     const news = JSON.parse(line);
     if (news.type === 'done') return news;
@@ -101,9 +112,12 @@ async function processorShare(server, seconds) {
  */
 export async function subscribersCost({ seconds, rounds, subscribers: dashboards }, note) {
   const directory = mkdtempSync(join(tmpdir(), 'keelson-bench-'));
-  const server = spawn(process.execPath, [here('dashboard-subscribers.js'), 'serve', directory], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  const server = spawn(process.execPath, [here('dashboard-subscribers.js'), 'serve', directory], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
   try {
-    const { value: first, done } = await createInterface({ input: server.stdout })[Symbol.asyncIterator]().next();
+    const { value: first, done } =
+      await createInterface({ input: server.stdout })[Symbol.asyncIterator]().next();
     if (done) throw new Error('the server did not start');
     const { url, load, news } = JSON.parse(first);
     const [without, withThem] = [[], []];
@@ -114,16 +128,22 @@ export async function subscribersCost({ seconds, rounds, subscribers: dashboards
       withThem.push((await ingest(url, load, seconds)).perSecond);
       heard += followers.heard.releases;
       followers.end();
-      note(`round ${round + 1}: ${without.at(-1).toFixed(0)} batches a second alone, ${withThem.at(-1).toFixed(0)} with ${dashboards} dashboards`);
+      note(`round ${round + 1}: ${without.at(-1).toFixed(0)} batches a second alone, `
+        + `${withThem.at(-1).toFixed(0)} with ${dashboards} dashboards`);
     }
-    const middle = (list) => [...list].sort((left, right) => left - right)[Math.floor(list.length / 2)];
+    const middle = (list) =>
+      [...list].sort((left, right) => left - right)[Math.floor(list.length / 2)];
     const idle = await processorShare(server, seconds);
     const followers = await follow(url, news, dashboards);
     const followed = await processorShare(server, seconds);
     followers.end();
     const processor = followed - idle;
-    note(`processor seconds a second without load: ${idle.toFixed(3)} alone, ${followed.toFixed(3)} with ${dashboards} dashboards`);
-    return { processor, alone: middle(without), withDashboards: middle(withThem), heard, cost: 1 - middle(withThem) / middle(without) };
+    note(`processor seconds a second without load: ${idle.toFixed(3)} alone, `
+      + `${followed.toFixed(3)} with ${dashboards} dashboards`);
+    return {
+      processor, alone: middle(without), withDashboards: middle(withThem), heard,
+      cost: 1 - middle(withThem) / middle(without),
+    };
   } finally {
     server.kill('SIGKILL');
     rmSync(directory, { recursive: true, force: true, maxRetries: 5 });

@@ -1,11 +1,16 @@
-// What the dashboard costs: its browser, and the server behind it. Needs Chromium; build first (npm run bench:dashboard does).
-//   npm run bench:dashboard [-- --only page,memory,subscribers] [-- --releases 5000] [-- --seconds 20] [-- --json]
-// - page: a study of 4 columns with 2,000 releases: bytes of the first load as they are sent, from the response to something
-//   that can be used, and one redraw of all four charts when a release comes.
-// - memory: so many further releases (8 hours of one every 6 seconds are 4,800), heap after a forced collection on the way,
-//   and a heap snapshot near the beginning and at the end: bytes of everything alive, and elements that no page shows.
-// - subscribers: accepted batches per second with and without 500 subscribed dashboards, a release every second, in turns;
-//   and what they take of one core. On a machine that does other things only the latter means something: a miss is both.
+// What the dashboard costs: its browser, and the server behind it. Needs Chromium; build first (npm
+// run bench:dashboard does).
+//   npm run bench:dashboard [-- --only page,memory,subscribers] [-- --releases 5000] [-- --seconds
+//   20] [-- --json]
+// - page: a study of 4 columns with 2,000 releases: bytes of the first load as they are sent, from
+//   the response to something that can be used, and one redraw of all four charts when a release
+//   comes.
+// - memory: so many further releases (8 hours of one every 6 seconds are 4,800), heap after a
+//   forced collection on the way, and a heap snapshot near the beginning and at the end: bytes of
+//   everything alive, and elements that no page shows.
+// - subscribers: accepted batches per second with and without 500 subscribed dashboards, a release
+//   every second, in turns; and what they take of one core. On a machine that does other things
+//   only the latter means something: a miss is both.
 // Exit status 1 when a target is not met.
 /* global window, document, PerformanceObserver, requestAnimationFrame */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -28,7 +33,9 @@ const values = optionsOf('What the dashboard costs its browser, and the server b
 });
 const wanted = values.only.split(',');
 const chromium = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
-const targets = { firstLoadBytes: 120_000, redrawMs: 8, interactiveMs: 1_000, heapGrowth: 0.1, subscribersCost: 0.1 };
+const targets = {
+  firstLoadBytes: 120_000, redrawMs: 8, interactiveMs: 1_000, heapGrowth: 0.1, subscribersCost: 0.1,
+};
 const middle = (list) => [...list].sort((left, right) => left - right)[Math.floor(list.length / 2)];
 const note = (text) => process.stderr.write(`${text}\n`);
 
@@ -40,11 +47,17 @@ async function opened(browser, server) {
     const noted = { longest: 0, tasks: [] };
     window.noted = noted;
     new PerformanceObserver((list) => {
-      for (const { startTime, duration } of list.getEntries()) noted.tasks.push([startTime, duration]);
+      for (const { startTime, duration } of list.getEntries()) {
+        noted.tasks.push([startTime, duration]);
+      }
     }).observe({ type: 'longtask', buffered: true });
     const look = () => {
-      if (document.querySelector('main.page .title h1') !== null) noted.usableMs ??= performance.now();
-      if (document.querySelectorAll('.column canvas').length === 4) return void (noted.drawnMs ??= performance.now());
+      if (document.querySelector('main.page .title h1') !== null) {
+        noted.usableMs ??= performance.now();
+      }
+      if (document.querySelectorAll('.column canvas').length === 4) {
+        return void (noted.drawnMs ??= performance.now());
+      }
       requestAnimationFrame(look);
     };
     requestAnimationFrame(look);
@@ -59,15 +72,17 @@ async function opened(browser, server) {
 async function interactive(page) {
   return page.evaluate(() => {
     const [{ responseStart }] = performance.getEntriesByType('navigation');
-    return { usableMs: window.noted.usableMs - responseStart, drawnMs: window.noted.drawnMs - responseStart };
+    return { usableMs: window.noted.usableMs
+      - responseStart, drawnMs: window.noted.drawnMs - responseStart };
   });
 }
 
 /** Bytes of the page, its styles and its scripts on the wire, without the answers about studies. */
 function firstLoad(page) {
-  return page.evaluate(() => ['navigation', 'resource'].flatMap((type) => performance.getEntriesByType(type))
-    .filter(({ name }) => !new URL(name).pathname.startsWith('/v1/'))
-    .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0));
+  return page.evaluate(() =>
+    ['navigation', 'resource'].flatMap((type) => performance.getEntriesByType(type))
+      .filter(({ name }) => !new URL(name).pathname.startsWith('/v1/'))
+      .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0));
 }
 
 /** All live memory in a heap snapshot: bytes, and elements that are in no document. */
@@ -93,13 +108,17 @@ const verifying = /sign\.detached\.verify$/;
 
 /** Milliseconds of script in a profile: below functions whose name fits `fits`, and elsewhere. */
 function scriptOf({ nodes, samples, timeDeltas }, fits) {
-  const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
+  const parents =
+    new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])));
   const byId = new Map(nodes.map((node) => [node.id, node]));
-  const isBelow = (id) => id !== undefined && (fits.test(byId.get(id).callFrame.functionName) || isBelow(parents.get(id)));
+  const isBelow = (id) => id !== undefined
+    && (fits.test(byId.get(id).callFrame.functionName) || isBelow(parents.get(id)));
   const sums = { below: 0, elsewhere: 0 };
   samples.forEach((id, i) => {
     const { functionName } = byId.get(id).callFrame;
-    if (!/^\((idle|program|root)\)$/.test(functionName)) sums[isBelow(id) ? 'below' : 'elsewhere'] += timeDeltas[i] / 1_000;
+    if (!/^\((idle|program|root)\)$/.test(functionName)) {
+      sums[isBelow(id) ? 'below' : 'elsewhere'] += timeDeltas[i] / 1_000;
+    }
   });
   return sums;
 }
@@ -117,7 +136,9 @@ async function redraws(page, server, count) {
   const spent = async () => {
     const { metrics } = await session.send('Performance.getMetrics');
     const of = (name) => 1_000 * metrics.find((metric) => metric.name === name).value;
-    return { script: of('ScriptDuration'), layout: of('RecalcStyleDuration') + of('LayoutDuration') };
+    return {
+      script: of('ScriptDuration'), layout: of('RecalcStyleDuration') + of('LayoutDuration'),
+    };
   };
   const settle = () => new Promise((done) => setTimeout(done, 300));
   const [drawn, verified] = [[], []];
@@ -137,7 +158,10 @@ async function redraws(page, server, count) {
   }
   // The first redraws run code that is not compiled yet.
   const later = drawn.slice(Math.floor(count / 4));
-  return { redrawMs: middle(later), leastMs: Math.min(...later), mostMs: Math.max(...later), verifyMs: middle(verified) };
+  return {
+    redrawMs: middle(later), leastMs: Math.min(...later), mostMs: Math.max(...later),
+    verifyMs: middle(verified),
+  };
 }
 
 /** Heap in bytes after a forced collection, measured after each tenth of the releases. */
@@ -149,7 +173,8 @@ async function heapOver(page, server, releases) {
   for (let step = 0; step < steps; step++) {
     for (let i = 0; i < releases / steps; i += 20) {
       for (let j = 0; j < 20; j++) server.publish();
-      await page.waitForFunction((text) => document.querySelector('.releases')?.textContent.includes(text),
+      await page.waitForFunction((text) =>
+        document.querySelector('.releases')?.textContent.includes(text),
         { timeout: 60_000, polling: 20 }, server.newestText());
     }
     await session.send('HeapProfiler.collectGarbage');
@@ -158,23 +183,33 @@ async function heapOver(page, server, releases) {
     note(`${(step + 1) * releases / steps} releases: heap ${(heaps.at(-1) / 1e6).toFixed(1)} MB`);
   }
   // At the first measurement the page already keeps as many releases as it ever does.
-  return { heapMb: heaps.map((bytes) => bytes / 1e6), growth: heaps.at(-1) / heaps[0] - 1, snapshots };
+  return {
+    heapMb: heaps.map((bytes) => bytes / 1e6), growth: heaps.at(-1) / heaps[0] - 1, snapshots,
+  };
 }
 
 const result = {};
 if (wanted.includes('page') || wanted.includes('memory')) {
-  if (!existsSync(chromium)) throw new Error(`${chromium} is missing: apt-get install chromium, or set CHROMIUM_PATH`);
+  if (!existsSync(chromium)) {
+    throw new Error(`${chromium} is missing: apt-get install chromium, or set CHROMIUM_PATH`);
+  }
   const profile = mkdtempSync(join(tmpdir(), 'keelson-bench-'));
   const server = await scriptedServer({ columns: 4, releases: values.history });
   const browser = await launch({
     executablePath: chromium, userDataDir: profile,
-    args: ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-dev-shm-usage'],
+    args: [
+      '--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-dev-shm-usage',
+    ],
   });
   try {
     const page = await opened(browser, server);
     if (wanted.includes('page')) result.firstLoadBytes = await firstLoad(page);
-    if (wanted.includes('page')) Object.assign(result, await interactive(page), await redraws(page, server, values.redraws));
-    if (wanted.includes('memory')) Object.assign(result, await heapOver(page, server, values.releases));
+    if (wanted.includes('page')) {
+      Object.assign(result, await interactive(page), await redraws(page, server, values.redraws));
+    }
+    if (wanted.includes('memory')) {
+      Object.assign(result, await heapOver(page, server, values.releases));
+    }
   } finally {
     await browser.close();
     await server.close();
@@ -187,10 +222,16 @@ const [early, late] = result.snapshots ?? [];
 const misses = [
   result.firstLoadBytes > targets.firstLoadBytes && 'first load',
   late !== undefined && late.bytes > (1 + targets.heapGrowth) * early.bytes && 'heap snapshot',
-  result.usableMs > targets.interactiveMs && 'interactive', result.redrawMs > targets.redrawMs && 'redraw',
-  result.growth > targets.heapGrowth && 'memory', result.cost > targets.subscribersCost && result.processor > targets.subscribersCost && 'subscribers',
+  result.usableMs > targets.interactiveMs && 'interactive',
+  result.redrawMs > targets.redrawMs && 'redraw', result.growth > targets.heapGrowth && 'memory',
+  result.cost > targets.subscribersCost && result.processor > targets.subscribersCost
+    && 'subscribers',
 ].filter(Boolean);
 if (values.json) console.log(JSON.stringify({ ...result, misses }));
-else for (const [name, value] of Object.entries(result)) console.log(name.padEnd(18), JSON.stringify(value, (_, each) => (typeof each === 'number' ? Number(each.toPrecision(3)) : each)));
+else {
+  for (const [name, value] of Object.entries(result)) console.log(name.padEnd(18), JSON.stringify(
+    value, (_, each) => (typeof each === 'number' ? Number(each.toPrecision(3)) : each),
+  ));
+}
 if (misses.length > 0) console.log(`missed: ${misses.join(', ')}`);
 process.exitCode = values.tiny || misses.length === 0 ? 0 : 1;

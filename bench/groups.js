@@ -1,6 +1,7 @@
-// Group summaries at scale: a million contributors of twenty columns, each contribution complete with its batch, through
-// populous-mean and through group covariances in one process. Time per row beside a plain Welford loop that does the
-// same arithmetic on flat arrays, and memory beside what the process had before.
+// Group summaries at scale: a million contributors of twenty columns, each contribution complete
+// with its batch, through populous-mean and through group covariances in one process. Time per row
+// beside a plain Welford loop that does the same arithmetic on flat arrays, and memory beside what
+// the process had before.
 // Needs the build: npm run bench:groups [-- --contributors 1000000] [-- --columns 20]
 import { randomFillSync } from 'node:crypto';
 import { createGroups } from '../dist/src/estimators/run.js';
@@ -15,22 +16,28 @@ import { seededRandom } from '../dist/src/random/work.js';
 import { releaseGroups } from '../dist/src/estimators/run.js';
 import { optionsOf } from './options.js';
 
-const { contributors: people, columns: dimension, rounds } = optionsOf('Group summaries: time per row and memory.', {
+const {
+  contributors: people, columns: dimension, rounds,
+} = optionsOf('Group summaries: time per row and memory.', {
   contributors: { usual: 1_000_000, tiny: 20_000, means: 'one row each' },
   columns: { usual: 20, tiny: 3, means: 'of a row' },
   rounds: { usual: 7, tiny: 1, means: 'passes for each figure' },
 });
 const covarianceGroups = 2_000;
-/** Rows and assignment hashes are made in blocks, so that the benchmark itself needs little memory. */
+/**
+ * Rows and assignment hashes are made in blocks, so that the benchmark itself needs little memory.
+ */
 const block = 1 << 14;
 const target = privacyTarget({ epsilon: 1, delta: 1e-6 });
 const facts = { dimension, cohort: people, participation: 'secret', target };
 
 const random = seededRandom(new Uint8Array(8));
-const normal = () => Math.sqrt(-2 * Math.log(1 - random.uniform())) * Math.cos(2 * Math.PI * random.uniform());
+const normal = () =>
+  Math.sqrt(-2 * Math.log(1 - random.uniform())) * Math.cos(2 * Math.PI * random.uniform());
 const rows = Array.from({ length: block }, () => Float64Array.from({ length: dimension }, normal));
 const assignmentHashes = new Uint8Array(block * 32);
-const assignmentHashViews = Array.from({ length: block }, (_, i) => assignmentHashes.subarray(32 * i, 32 * i + 32));
+const assignmentHashViews =
+  Array.from({ length: block }, (_, i) => assignmentHashes.subarray(32 * i, 32 * i + 32));
 
 function planOf(name, raw) {
   const estimator = findEstimator(name);
@@ -99,8 +106,9 @@ function plainScatter(groups) {
 
 /**
  * Nanoseconds per row that each of `adds` takes over all people: CPU time of this process, and
- * wall-clock time. Each folds the same blocks of rows with the same assignment hashes, in turns within a
- * block, so that other load affects all of them. The order changes from block to block. The time
+ * wall-clock time. Each folds the same blocks of rows with the same assignment hashes, in turns
+ * within a block, so that other load affects all of them. The order changes from block to block.
+ * The time
  * for making assignment hashes does not count.
  */
 function timed(...adds) {
@@ -127,7 +135,8 @@ function fold(add, count) {
 
 const median = (values) => values.toSorted((left, right) => left - right)[values.length >> 1];
 
-const groupIndex = (assignmentHash, groups) => ((assignmentHash[8] << 16 | assignmentHash[9] << 8 | assignmentHash[10]) * groups) >>> 24;
+const groupIndex = (assignmentHash, groups) =>
+  ((assignmentHash[8] << 16 | assignmentHash[9] << 8 | assignmentHash[10]) * groups) >>> 24;
 const folding = (plan) => {
   const groups = createGroups(plan, dimension);
   return { groups, add: (assignmentHash, row) => groups.add(assignmentHash, row) };
@@ -155,28 +164,35 @@ const [both] = timed((assignmentHash, row) => {
   for (const { add } of together) add(assignmentHash, row);
 });
 const after = memory();
-console.log(`both in one pass: ${both.cpu.toFixed(0)} ns/row, ${(after.held - before.held).toFixed(0)} MiB held, `
+console.log(`both in one pass: ${both.cpu.toFixed(0)} ns/row, `
+  + `${(after.held - before.held).toFixed(0)} MiB held, `
   + `${(after.resident - before.resident).toFixed(0)} MiB more resident`);
 const start = performance.now();
 const outcome = await releaseGroups(robust, together[0].groups, {
   mechanisms: createMechanisms(robust.events, secureNoise()), work: seededRandom(new Uint8Array(4)),
 });
-const error = outcome.kind === 'value' ? Math.hypot(...outcome.estimate).toFixed(4) : outcome.reason;
-console.log(`release of populous-mean: ${((performance.now() - start) / 1000).toFixed(1)} s, error ${error} scales, `
-  + `planned ${robust.expectedError(0).total.toFixed(4)}; at the end ${memory().resident.toFixed(0)} MiB resident`);
+const error = outcome.kind === 'value'
+  ? Math.hypot(...outcome.estimate).toFixed(4) : outcome.reason;
+console.log(`release of populous-mean: ${((performance.now() - start) / 1000).toFixed(1)} s, error `
+  + `${error} scales, planned ${robust.expectedError(0).total.toFixed(4)}; at the end `
+  + `${memory().resident.toFixed(0)} MiB resident`);
 together.length = 0;
 
 // In a round each of them makes one pass, in turns, into new groups. The first round is a warm-up.
-console.log('median of rounds                     ns/row, CPU   plain Welford   ratio of CPU (least..most)   of wall');
+console.log('median of rounds                     ns/row, CPU   plain Welford   ratio of CPU '
+  + '(least..most)   of wall');
 for (const [name, plan, plainOf, groups] of cases) {
   const measured = Array.from({ length: rounds + 1 }, () => {
     const plain = plainOf(groups);
-    return timed((assignmentHash, row) => plain(groupIndex(assignmentHash, groups), row), folding(plan).add);
+    return timed(
+      (assignmentHash, row) => plain(groupIndex(assignmentHash, groups), row), folding(plan).add,
+    );
   }).slice(1);
   const ratios = (clock) => measured.map(([plain, own]) => own[clock] / plain[clock]);
   const of = (which) => median(measured.map((round) => round[which].cpu)).toFixed(0);
   const cpu = ratios('cpu');
   const spread = `(${Math.min(...cpu).toFixed(2)}..${Math.max(...cpu).toFixed(2)})`;
   console.log(`${name.padEnd(36)} ${of(1).padStart(11)} ${of(0).padStart(15)} `
-    + `${median(cpu).toFixed(2).padStart(14)} ${spread.padEnd(15)} ${median(ratios('wall')).toFixed(2).padStart(7)}`);
+    + `${median(cpu).toFixed(2).padStart(14)} ${spread.padEnd(15)} `
+    + `${median(ratios('wall')).toFixed(2).padStart(7)}`);
 }

@@ -1,5 +1,6 @@
-// Errors of the heavy-tailed estimators beside what their plans say, and beside the clipped mean on real delays.
-// Needs the build: npm run bench:heavy [-- --part one | columns | flights]. Same seeds, same figures.
+// Errors of the heavy-tailed estimators beside what their plans say, and beside the clipped mean on
+// real delays. Needs the build: npm run bench:heavy [-- --part one | columns | flights]. Same
+// seeds, same figures.
 import { utf8 } from '../dist/src/base/bytes.js';
 import { loadFlights } from '../dist/cli/data/flights.js';
 import { findEstimator } from '../dist/src/estimators/registry.js';
@@ -11,10 +12,14 @@ import { seededNoise } from '../dist/src/random/insecure.js';
 import { seededRandom } from '../dist/src/random/work.js';
 import { optionsOf } from './options.js';
 
-const { part, runs: repeats, contributors } = optionsOf('Errors of the heavy-tailed estimators beside their plans.', {
+const {
+  part, runs: repeats, contributors,
+} = optionsOf('Errors of the heavy-tailed estimators beside their plans.', {
   part: { usual: 'all', means: 'one, columns, flights or all' },
   runs: { usual: 1, tiny: 0.01, means: 'this many times the usual number of runs' },
-  contributors: { usual: 1, tiny: 0.2, means: 'this many times the usual number of rows (columns and flights)' },
+  contributors: {
+    usual: 1, tiny: 0.2, means: 'this many times the usual number of rows (columns and flights)',
+  },
 });
 /** At least two, so that there is a spread. */
 const repeated = (usual) => Math.max(2, Math.round(repeats * usual));
@@ -31,7 +36,8 @@ function planOf(name, raw, { dimension, cohort, target }) {
 async function release(plan, dimension, rows, seed) {
   const outcome = await runOffline({
     plan, dimension, rows, work: seededRandom(utf8(seed)),
-    mechanisms: createMechanisms(plan.events, seededNoise(`${seed} noise`)), assignmentHashes: seededNoise(`${seed} tickets`),
+    mechanisms: createMechanisms(plan.events, seededNoise(`${seed} noise`)),
+    assignmentHashes: seededNoise(`${seed} tickets`),
   });
   if (outcome.kind === 'refused') throw new Error(outcome.text);
   return outcome.estimate;
@@ -66,11 +72,13 @@ async function one() {
       trimmedErrors.push(kept.reduce((sum, value) => sum + value, 0) / kept.length - truth);
     }
     const mean = errors.reduce((sum, error) => sum + error, 0) / runs;
-    const deviation = Math.sqrt(errors.reduce((sum, error) => sum + (error - mean) ** 2, 0) / (runs - 1));
+    const deviation =
+      Math.sqrt(errors.reduce((sum, error) => sum + (error - mean) ** 2, 0) / (runs - 1));
     const noise = plan.facts.noiseInScales * plan.facts.scale;
     const allowed = 3 * middle(trimmedErrors.map(Math.abs)) + noise;
-    console.log(`t(3), n = ${cohort}, pure epsilon 1, ${groups} groups: mean of ${runs} runs off by ${short(mean)} = `
-      + `${short(mean / (deviation / Math.sqrt(runs)))} standard errors; median error `
+    console.log(`t(3), n = ${cohort}, pure epsilon 1, ${groups} groups: mean of ${runs} runs off `
+      + `by ${short(mean)} = ${short(mean / (deviation / Math.sqrt(runs)))} standard errors; `
+      + 'median error '
       + `${short(middle(errors.map(Math.abs)))}, allowed ${short(allowed)}; plan ${short(
         plan.expectedError(0).total * plan.facts.scale)}`);
   }
@@ -78,32 +86,38 @@ async function one() {
 
 const shapes = {
   'student t(3)': { draw: ({ student }) => student(), mean: 0, deviation: Math.sqrt(3) },
-  'pareto(3)': { draw: ({ uniform }) => uniform() ** (-1 / 3), mean: 1.5, deviation: Math.sqrt(0.75) },
+  'pareto(3)': {
+    draw: ({ uniform }) => uniform() ** (-1 / 3), mean: 1.5, deviation: Math.sqrt(0.75),
+  },
   lognormal: {
-    draw: ({ normal }) => Math.exp(normal()), mean: Math.exp(0.5), deviation: Math.sqrt((Math.E - 1) * Math.E),
+    draw: ({ normal }) => Math.exp(normal()), mean: Math.exp(0.5),
+    deviation: Math.sqrt((Math.E - 1) * Math.E),
   },
 };
 
 async function columns() {
   const [dimension, cohort, seeds] = [20, contributors * 100_000, repeated(10)];
   for (const [name, { draw, mean, deviation }] of Object.entries(shapes)) {
-    const plan = planOf('heavy-tailed', { scale: deviation }, { dimension, cohort, target: epsilonOne });
+    const plan =
+      planOf('heavy-tailed', { scale: deviation }, { dimension, cohort, target: epsilonOne });
     for (const hostile of [0, 0.05]) {
       const ratios = [];
       const moves = [];
       const bound = plan.expectedError(hostile).total;
       for (let seed = 0; seed < seeds; seed++) {
         const random = source(`${name} ${seed}`);
-        const rows = Array.from({ length: cohort }, (_, i) => Float64Array.from({ length: dimension },
-          () => draw(random) + (i < hostile * cohort ? 1e6 : 0)));
+        const rows =
+          Array.from({ length: cohort }, (_, i) => Float64Array.from({ length: dimension },
+            () => draw(random) + (i < hostile * cohort ? 1e6 : 0)));
         const estimate = await release(plan, dimension, rows, `${name} ${hostile} ${seed}`);
         const error = Math.hypot(...estimate.map((value) => value - mean)) / deviation;
         ratios.push(error / bound);
         moves.push(error);
       }
       const within = ratios.filter((ratio) => ratio <= (hostile === 0 ? 1.5 : 1)).length;
-      console.log(`${name}, d = 20, n = ${cohort}, ${100 * hostile} % far: error ${short(middle(moves))} scales, `
-        + `plan says ${short(bound)}, largest ratio ${short(Math.max(...ratios))}, within bound ${within} of ${seeds}`);
+      console.log(`${name}, d = 20, n = ${cohort}, ${100 * hostile} % far: error `
+        + `${short(middle(moves))} scales, plan says ${short(bound)}, largest ratio `
+        + `${short(Math.max(...ratios))}, within bound ${within} of ${seeds}`);
     }
   }
 }
@@ -112,7 +126,8 @@ async function flights() {
   const { delay } = loadFlights().columns;
   const truth = delay.reduce((sum, value) => sum + value, 0) / delay.length;
   for (const scale of [20, 40]) {
-    for (const cohort of [2_000, 20_000, 200_000].map((usual) => Math.max(2_000, contributors * usual))) {
+    for (const cohort of [2_000, 20_000, 200_000].map((usual) =>
+      Math.max(2_000, contributors * usual))) {
       const line = [];
       for (const [name, raw] of [['heavy-tailed', { scale }], ['mean', { scale }]]) {
         const plan = planOf(name, raw, { dimension: 1, cohort, target: epsilonOne });
@@ -120,12 +135,16 @@ async function flights() {
         const runs = repeated(20);
         for (let run = 0; run < runs; run++) {
           const { uniform } = source(`flights ${cohort} ${run}`);
-          const rows = Array.from({ length: cohort }, () => [delay[Math.floor((1 - uniform()) * delay.length)]]);
-          squares += ((await release(plan, 1, rows, `flights ${name} ${cohort} ${run}`))[0] - truth) ** 2 / runs;
+          const rows = Array.from({ length: cohort }, () =>
+            [delay[Math.floor((1 - uniform()) * delay.length)]]);
+          squares += ((await release(plan, 1, rows, `flights ${name} ${cohort} ${run}`))[0]
+            - truth) ** 2 / runs;
         }
-        line.push(`${name} errs by ${short(Math.sqrt(squares))} (plan ${short(scale * plan.expectedError(0).total)})`);
+        line.push(`${name} errs by ${short(Math.sqrt(squares))} (plan `
+          + `${short(scale * plan.expectedError(0).total)})`);
       }
-      console.log(`flight delays (mean ${short(truth)} minutes), scale ${scale}, n = ${cohort}: ${line.join(', ')}`);
+      console.log(`flight delays (mean ${short(truth)} minutes), scale ${scale}, n = ${cohort}: `
+        + `${line.join(', ')}`);
     }
   }
 }

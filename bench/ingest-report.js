@@ -10,7 +10,8 @@ const flatShare = 0.1;
 export function memoryOf(samples) {
   const points = samples.map(({ atMs, memory }) => ({ minutes: atMs / 60_000, rss: memory.rss }));
   const third = Math.max(1, Math.floor(points.length / 3));
-  const median = (part) => part.map(({ rss }) => rss).sort((a, b) => a - b)[Math.floor(part.length / 2)];
+  const median = (part) =>
+    part.map(({ rss }) => rss).sort((a, b) => a - b)[Math.floor(part.length / 2)];
   const mean = (pick) => points.reduce((sum, point) => sum + pick(point), 0) / points.length;
   const [x, y] = [mean((point) => point.minutes), mean((point) => point.rss)];
   const spread = points.reduce((sum, { minutes }) => sum + (minutes - x) ** 2, 0);
@@ -18,7 +19,8 @@ export function memoryOf(samples) {
   return {
     start: median(points.slice(0, third)), middle: median(points.slice(third, 2 * third + 1)),
     end: median(points.slice(-third)), max: Math.max(...points.map(({ rss }) => rss)),
-    slopePerMinute: points.reduce((sum, { minutes, rss }) => sum + (minutes - x) * (rss - y), 0) / spread,
+    slopePerMinute:
+      points.reduce((sum, { minutes, rss }) => sum + (minutes - x) * (rss - y), 0) / spread,
     heapUsed, external, minutes: points.at(-1).minutes - points[0].minutes,
   };
 }
@@ -30,43 +32,62 @@ export function verdictsOf(result, machine) {
   const all = [
     [`${shape}: at least ${result.target} accepted/s`, result.perSecond >= result.target,
       `${whole(result.perSecond)}/s`],
-    [`${shape}: from at least 1000 contributors`, result.contributors >= 1_000, `${result.contributors}`],
-    [`${shape}: replay table of a million rows`, result.replayRows >= 1_000_000, `${result.replayRows}`],
-    [`${shape}: every ack after its commit`, result.acked <= result.journalled && machine.fileSystem !== 'tmpfs',
+    [
+      `${shape}: from at least 1000 contributors`, result.contributors >= 1_000,
+      `${result.contributors}`,
+    ],
+    [
+      `${shape}: replay table of a million rows`, result.replayRows >= 1_000_000,
+      `${result.replayRows}`,
+    ],
+    [`${shape}: every ack after its commit`, result.acked <= result.journalled
+      && machine.fileSystem !== 'tmpfs',
       `server killed: ${result.acked} acked, ${result.journalled} journalled`, true],
     [`${shape}: memory flat over a minute`, growth <= flatShare && memory.minutes >= 0.9,
-      `${mebibytes(memory.start)} to ${mebibytes(memory.end)} MB in ${whole(memory.minutes * 60)} s`],
+      `${mebibytes(memory.start)} to ${mebibytes(memory.end)} MB in ${whole(memory.minutes * 60)} `
+        + 's'],
   ];
-  return all.map(([target, met, measured, atAnySize = false]) => ({ target, met, measured, atAnySize }));
+  return all.map(
+    ([target, met, measured, atAnySize = false]) => ({ target, met, measured, atAnySize }),
+  );
 }
 
 /** The whole text. */
 export function report(machine, results, verdicts) {
   const { cpus, model, node, fileSystem, load } = machine;
   return [
-    `${cpus} x ${model}, Node ${node}, ${fileSystem}, load average ${load.map((value) => value.toFixed(1)).join(' ')} before`,
+    `${cpus} x ${model}, Node ${node}, ${fileSystem}, load average `
+      + `${load.map((value) => value.toFixed(1)).join(' ')} before`,
     '',
     ...table(results),
     '',
-    ...verdicts.map(({ target, met, measured }) => `${met ? 'met    ' : 'NOT MET'}  ${target.padEnd(43)} ${measured}`),
+    ...verdicts.map(({ target, met, measured }) =>
+      `${met ? 'met    ' : 'NOT MET'}  ${target.padEnd(43)} ${measured}`),
   ].join('\n');
 }
 
 const lines = [
   ['accepted per second', (r) => whole(r.perSecond)],
-  ['ack latency p50 / p99 / p99.9, ms', ({ latencyMs: l }) => [l.p50, l.p99, l.p999].map(whole).join(' / ')],
+  ['ack latency p50 / p99 / p99.9, ms', ({ latencyMs: l }) =>
+    [l.p50, l.p99, l.p999].map(whole).join(' / ')],
   ['batches in flight', (r) => r.inFlight],
   ['contributors; replay rows', (r) => `${r.contributors}; ${r.replayRows}`],
-  ['seconds to preload; measured', (r) => `${r.preloadSeconds.toFixed(1)}; ${r.seconds.toFixed(0)}`],
-  ['commits per second; batches in each', (r) => `${whole(r.commitsPerSecond)}; ${whole(r.batchesPerCommit)}`],
+  ['seconds to preload; measured', (r) =>
+    `${r.preloadSeconds.toFixed(1)}; ${r.seconds.toFixed(0)}`],
+  ['commits per second; batches in each', (r) =>
+    `${whole(r.commitsPerSecond)}; ${whole(r.batchesPerCommit)}`],
   ['commit median / p99, ms', ({ commitMs: c }) => `${c.median.toFixed(1)} / ${c.p99.toFixed(1)}`],
   ['server CPU per batch, us', (r) => whole(r.cpu.serverMsPerBatch * 1_000)],
-  ['cores used: server; load generator', (r) => `${r.cpu.serverCores.toFixed(2)}; ${r.cpu.loadCores.toFixed(2)}`],
-  ['cores used by other processes', (r) => (r.cpu.otherCores === null ? '-' : r.cpu.otherCores.toFixed(2))],
+  ['cores used: server; load generator', (r) =>
+    `${r.cpu.serverCores.toFixed(2)}; ${r.cpu.loadCores.toFixed(2)}`],
+  ['cores used by other processes', (r) =>
+    (r.cpu.otherCores === null ? '-' : r.cpu.otherCores.toFixed(2))],
   ['main thread busy', (r) => `${whole(r.cpu.mainThreadShare * 100)} %`],
-  ['RSS start / middle / end, MB', ({ memory: m }) => [m.start, m.middle, m.end].map(mebibytes).join(' / ')],
+  ['RSS start / middle / end, MB', ({ memory: m }) =>
+    [m.start, m.middle, m.end].map(mebibytes).join(' / ')],
   ['RSS slope, MB per minute', (r) => mebibytes(r.memory.slopePerMinute)],
-  ['heap; external at the end, MB', ({ memory: m }) => `${mebibytes(m.heapUsed)}; ${mebibytes(m.external)}`],
+  ['heap; external at the end, MB', ({ memory: m }) =>
+    `${mebibytes(m.heapUsed)}; ${mebibytes(m.external)}`],
   ['file growth; log, MB', (r) => `${mebibytes(r.fileBytes)}; ${mebibytes(r.walBytes)}`],
   ['ceiling: raw ws frames/s (ratio)', (r) => against(r, 'webSocket')],
   ['ceiling: digest and verify/s (ratio)', (r) => against(r, 'verify')],
@@ -77,7 +98,8 @@ const lines = [
 
 function table(results) {
   const width = 23;
-  const heading = `${''.padEnd(40)}${results.map(({ shape }) => `${shape} f64`.padStart(width)).join('')}`;
+  const heading =
+    `${''.padEnd(40)}${results.map(({ shape }) => `${shape} f64`.padStart(width)).join('')}`;
   return [heading, ...lines.map(([name, show]) =>
     `${name.padEnd(40)}${results.map((result) => String(show(result)).padStart(width)).join('')}`)];
 }

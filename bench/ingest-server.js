@@ -1,9 +1,12 @@
-// The server of bench/ingest.js, in a process of its own: an aggregator as `keelson serve` runs it. Speaks with its
-// parent over the fork's channel. With `preload` above 0 it only fills the replay table, through its own store, and ends:
-// so that what filling leaves in memory is not in the figures.
+// The server of bench/ingest.js, in a process of its own: an aggregator as `keelson serve` runs it.
+// Speaks with its parent over the fork's channel. With `preload` above 0 it only fills the replay
+// table, through its own store, and ends: so that what filling leaves in memory is not in the
+// figures.
 // usage: fork('bench/ingest-server.js', ['{"directory","columns","preload","contributors"}'])
 import { createHash } from 'node:crypto';
-import { createAggregator, createLogger, openSqliteStore, parseStudyText } from '../dist/server/index.js';
+import {
+  createAggregator, createLogger, openSqliteStore, parseStudyText,
+} from '../dist/server/index.js';
 import { signing } from '../dist/src/signing/node.js';
 import { seedOf } from './load-generator.js';
 
@@ -45,14 +48,18 @@ async function preload(store, studyId) {
   const body = new Uint8Array(16);
   const signature = new Uint8Array(64);
   for (let first = 0; first < keys.length; first += listBatches) {
-    const results = await store.admit(keys.slice(first, first + listBatches).map((contributor, i) => {
+    const results = await store.admit(keys.slice(first, first
+      + listBatches).map((contributor, i) => {
       const digest = new Uint8Array(64);
       new DataView(digest.buffer).setFloat64(0, first + i);
       return {
-        studyId, contributor, sequence: 1n, epoch: 1n, last: false, rows: 1, digest, body, signature, rejectAs: 'not-finite',
+        studyId, contributor, sequence: 1n, epoch: 1n, last: false, rows: 1, digest, body,
+        signature, rejectAs: 'not-finite',
       };
     }));
-    if (results.some((result) => result.code !== 'not-finite')) throw new Error('a preloaded row was not settled');
+    if (results.some((result) => result.code !== 'not-finite')) {
+      throw new Error('a preloaded row was not settled');
+    }
   }
   return (performance.now() - started) / 1_000;
 }
@@ -62,7 +69,8 @@ const aggregator = await createAggregator({
   dataDirectory: options.directory,
   studies: [parseStudyText(study, { name: 'bench-ingest.yaml' })],
   port: 0,
-  logger: createLogger({ level: 'warn', destination: { write: (line) => process.stderr.write(line) } }),
+  logger:
+    createLogger({ level: 'warn', destination: { write: (line) => process.stderr.write(line) } }),
   openStore: async (directory, clock) => (store = await openSqliteStore({ directory, clock })),
 });
 const { studyId } = aggregator.hub.studies()[0];
@@ -77,8 +85,9 @@ if (options.preload > 0) {
     // Only for profiles, which Node writes at a normal exit.
     if (wish === 'exit') process.exit(0);
     process.send({
-      type: 'sample', atMs: performance.now(), cpu: process.cpuUsage(), memory: process.memoryUsage(),
-      loop: performance.eventLoopUtilization(), health: await store.health(),
+      type: 'sample', atMs: performance.now(), cpu: process.cpuUsage(),
+      memory: process.memoryUsage(), loop: performance.eventLoopUtilization(),
+      health: await store.health(),
     });
   });
   process.on('disconnect', () => process.exit(1));

@@ -1,7 +1,9 @@
-// How many durable, verified batches per second one aggregator takes, end to end: signed by contributors in another
-// process, over WebSockets, verified, journalled, and acknowledged after the fsync. Beside it what this machine does at
-// best in each single stage, measured in the same run. Build first (npm run bench:ingest does).
-//   npm run bench:ingest [-- --seconds 60] [-- --preload 1000000] [-- --shapes 64x8,256x32] [-- --help]
+// How many durable, verified batches per second one aggregator takes, end to end: signed by
+// contributors in another process, over WebSockets, verified, journalled, and acknowledged after
+// the fsync. Beside it what this machine does at best in each single stage, measured in the same
+// run. Build first (npm run bench:ingest does).
+//   npm run bench:ingest [-- --seconds 60] [-- --preload 1000000] [-- --shapes 64x8,256x32] [--
+//   --help]
 // Exit status 1 when a target is not met; with --tiny only those that hold at any size are judged.
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +22,9 @@ const values = optionsOf('Durable, verified batches per second of one aggregator
   seconds: { usual: 60, tiny: 1, means: 'of load for each shape' },
   preload: { usual: 1_000_000, tiny: 2_000, means: 'rows in the replay table before it begins' },
   contributors: { usual: 1024, tiny: 64, means: 'that send' },
-  shapes: { usual: '64x8,256x32', tiny: '4x2', means: 'rows x columns of a batch, separated by commas' },
+  shapes: {
+    usual: '64x8,256x32', tiny: '4x2', means: 'rows x columns of a batch, separated by commas',
+  },
   sockets: { usual: 16, tiny: 4, means: 'that carry them' },
   directory: { usual: tmpdir(), means: 'where the data folder goes' },
   profile: { usual: null, means: 'folder for a CPU profile of the server' },
@@ -37,7 +41,8 @@ const inFlightBytes = 16 * 1024 * 1024;
 
 /** Fills the replay table. @returns the seconds it took. */
 async function preloadStore(directory, columns) {
-  const child = fork(here('ingest-server.js'), [JSON.stringify({ directory, columns, preload, contributors })]);
+  const child =
+    fork(here('ingest-server.js'), [JSON.stringify({ directory, columns, preload, contributors })]);
   const ended = once(child, 'exit').then(() => { throw new Error('preloading failed'); });
   ended.catch(() => undefined);
   const [{ seconds: took }] = await Promise.race([once(child, 'message'), ended]);
@@ -47,7 +52,8 @@ async function preloadStore(directory, columns) {
 
 /** The server of one shape: its messages, and samples of its resources. */
 async function startServer(directory, columns) {
-  const execArgv = values.profile === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`];
+  const execArgv = values.profile === null
+    ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`];
   const settings = JSON.stringify({ directory, columns, preload: 0, contributors });
   const child = fork(here('ingest-server.js'), [settings], { execArgv });
   const ended = once(child, 'exit').then(() => { throw new Error('the server ended by itself'); });
@@ -72,8 +78,8 @@ function startLoad(shape, ready, warmUpSeconds) {
   const bytes = shape.rows * shape.columns * 8;
   const inFlight = Math.min(contributors, Math.max(64, Math.floor(inFlightBytes / bytes)));
   const options = {
-    url: ready.url, studyId: ready.studyId, rows: shape.rows, columns: shape.columns, contributors, inFlight,
-    sockets: values.sockets, seconds, warmUpSeconds,
+    url: ready.url, studyId: ready.studyId, rows: shape.rows, columns: shape.columns, contributors,
+    inFlight, sockets: values.sockets, seconds, warmUpSeconds,
   };
   const child = spawn(process.execPath, [here('load-generator.js'), JSON.stringify(options)],
     { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -126,7 +132,9 @@ async function ceilingsOf(bytes) {
  * between.
  */
 function meanOf(before, after) {
-  return Object.fromEntries(Object.keys(before).map((name) => [name, (before[name] + after[name]) / 2]));
+  return Object.fromEntries(
+    Object.keys(before).map((name) => [name, (before[name] + after[name]) / 2]),
+  );
 }
 
 async function measure(shape) {
@@ -156,7 +164,9 @@ async function measure(shape) {
     await server.kill();
     const journalled = await countJournalled(directory, server.ready.studyId);
     const ceilings = meanOf(before, await ceilingsOf(bytes));
-    return summary(shape, { ceilings, preloadSeconds, load, samples, busy, done: done.result, journalled });
+    return summary(
+      shape, { ceilings, preloadSeconds, load, samples, busy, done: done.result, journalled },
+    );
   } finally {
     load?.child.kill('SIGKILL');
     server?.child.kill('SIGKILL');
@@ -173,21 +183,27 @@ function summary(shape, { ceilings, preloadSeconds, load, samples, busy, done, j
   const cpuSeconds = (last.cpu.user + last.cpu.system - first.cpu.user - first.cpu.system) / 1e6;
   const busyMs = last.loop.active - first.loop.active;
   return {
-    shape: shape.name, bytes: shape.rows * shape.columns * 8, target: shape.target, perSecond: done.perSecond,
-    seconds: done.seconds, latencyMs: { p50: done.p50, p99: done.p99, p999: done.p999 }, inFlight: load.inFlight,
+    shape: shape.name, bytes: shape.rows * shape.columns * 8, target: shape.target,
+    perSecond: done.perSecond, seconds: done.seconds,
+    latencyMs: { p50: done.p50, p99: done.p99, p999: done.p999 }, inFlight: load.inFlight,
     contributors, replayRows: preload, preloadSeconds,
     acked: done.acked, journalled, refused: done.refused, refusals: done.refusals,
     commits, batchesPerCommit: batches / commits, commitsPerSecond: commits / took,
-    commitMs: { median: last.health.commitSecondsMedian * 1_000, p99: last.health.commitSeconds99 * 1_000 },
+    commitMs: {
+      median: last.health.commitSecondsMedian * 1_000, p99: last.health.commitSeconds99 * 1_000,
+    },
     cpu: {
       serverMsPerBatch: cpuSeconds * 1_000 / batches, serverCores: cpuSeconds / took,
       mainThreadShare: busyMs / (took * 1_000), loadCores: done.cpuShare,
-      otherCores: busy === null ? null : Math.max(0, busy / took - cpuSeconds / took - done.cpuShare),
+      otherCores: busy === null
+        ? null : Math.max(0, busy / took - cpuSeconds / took - done.cpuShare),
     },
     memory: memoryOf(samples),
     fileBytes: last.health.fileBytes - first.health.fileBytes, walBytes: last.health.walBytes,
     ceilings,
-    ratios: Object.fromEntries(Object.entries(ceilings).map(([name, rate]) => [name, done.perSecond / rate])),
+    ratios: Object.fromEntries(
+      Object.entries(ceilings).map(([name, rate]) => [name, done.perSecond / rate]),
+    ),
     load: loadavg(),
   };
 }
@@ -205,19 +221,26 @@ function shapesOf(text) {
  */
 function busySeconds() {
   if (!existsSync('/proc/stat')) return null;
-  const ticks = readFileSync('/proc/stat', 'utf8').split('\n')[0].trim().split(/\s+/).slice(1).map(Number);
+  const ticks = readFileSync('/proc/stat', 'utf8')
+    .split('\n')[0].trim().split(/\s+/).slice(1).map(Number);
   const [user, nice, system, , , interrupts, soft, stolen] = ticks;
   return (user + nice + system + interrupts + soft + stolen) / 100;
 }
 
 /** In a memory file system every fsync is free, so the figures would be worthless. */
 function fileSystem() {
-  const names = { 0xef53: 'ext4', 0x58465342: 'xfs', 0x9123683e: 'btrfs', 0x794c7630: 'overlayfs', 0x01021994: 'tmpfs' };
+  const names = {
+    0xef53: 'ext4', 0x58465342: 'xfs', 0x9123683e: 'btrfs', 0x794c7630: 'overlayfs',
+    0x01021994: 'tmpfs',
+  };
   const { type } = statfsSync(values.directory);
   return names[type] ?? `0x${type.toString(16)}`;
 }
 
-const machine = { cpus: cpus().length, model: cpus()[0].model, node: process.version, fileSystem: fileSystem(), load: loadavg() };
+const machine = {
+  cpus: cpus().length, model: cpus()[0].model, node: process.version, fileSystem: fileSystem(),
+  load: loadavg(),
+};
 const results = [];
 for (const shape of shapesOf(values.shapes)) results.push(await measure(shape));
 const verdicts = results.flatMap((result) => verdictsOf(result, machine))

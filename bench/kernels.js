@@ -1,6 +1,7 @@
-// Ratios of the kernels' time to ml-matrix and, where /usr/bin/python3 has numpy and scipy, to theirs on one thread.
-// Rounds are interleaved and medians shown, since other load moves absolute times. CPU time is beside wall time.
-// Needs the build: npm run build && npm run bench:kernels [-- --rows 1000000] [-- --rounds 5]
+// Ratios of the kernels' time to ml-matrix and, where /usr/bin/python3 has numpy and scipy, to
+// theirs on one thread. Rounds are interleaved and medians shown, since other load moves absolute
+// times. CPU time is beside wall time. Needs the build: npm run build && npm run bench:kernels [--
+// --rows 1000000] [-- --rounds 5]
 import { spawn, spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -10,20 +11,31 @@ import { createKernels } from '../dist/src/numerics/kernels/index.js';
 import { momentsOfRows, sharedDoubles } from '../dist/src/numerics/kernels/shards.js';
 import { optionsOf } from './options.js';
 
-const { rows: rowsMax, rounds, dimensions } = optionsOf('The time of the kernels as ratios to ml-matrix and numpy.', {
+const {
+  rows: rowsMax, rounds, dimensions,
+} = optionsOf('The time of the kernels as ratios to ml-matrix and numpy.', {
   rows: { usual: 1e6, tiny: 2_000, means: 'of the large product' },
   rounds: { usual: 5, tiny: 1, means: 'of which the median is shown' },
   dimensions: { usual: [100, 200, 500], tiny: [20], means: 'of the matrices' },
 });
 const kernels = createKernels();
 const python = startPython();
-if (python === null) console.log('numpy: absent (needs /usr/bin/python3 with numpy and scipy); its columns are empty');
+if (python === null) {
+  console.log('numpy: absent (needs /usr/bin/python3 with numpy and scipy); its columns are empty');
+}
 
 function startPython() {
-  const environment = { ...process.env, OPENBLAS_NUM_THREADS: '1', OMP_NUM_THREADS: '1', MKL_NUM_THREADS: '1' };
-  if (spawnSync('/usr/bin/python3', ['-c', 'import numpy, scipy.linalg'], { env: environment }).status !== 0) return null;
+  const environment = {
+    ...process.env, OPENBLAS_NUM_THREADS: '1', OMP_NUM_THREADS: '1', MKL_NUM_THREADS: '1',
+  };
+  if (spawnSync(
+    '/usr/bin/python3', ['-c', 'import numpy, scipy.linalg'], { env: environment },
+  ).status !== 0) {
+    return null;
+  }
   const script = fileURLToPath(new URL('kernels_numpy.py', import.meta.url));
-  const child = spawn('/usr/bin/python3', [script], { env: environment, stdio: ['pipe', 'pipe', 'inherit'] });
+  const child =
+    spawn('/usr/bin/python3', [script], { env: environment, stdio: ['pipe', 'pipe', 'inherit'] });
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
     async time(task) {
@@ -58,20 +70,26 @@ async function compare(name, task, ours, matrixWork) {
   // Ratios within each round, so that changing load affects both.
   const ratio = (list, unit) => median(list.map((other, i) => found.ours[i][unit] / other[unit]));
   console.log([
-    name.padEnd(34), shown(1000 * median(found.ours.map((one) => one.wall))), shown(ratio(found.numpy, 'wall')),
-    shown(ratio(found.numpy, 'cpu')), shown(ratio(found.matrix, 'wall')),
+    name.padEnd(34), shown(1000 * median(found.ours.map((one) => one.wall))),
+    shown(ratio(found.numpy, 'wall')), shown(ratio(found.numpy, 'cpu')),
+    shown(ratio(found.matrix, 'wall')),
   ].join(' '));
 }
 
 console.log(['kernel'.padEnd(34), '       ms', '  x numpy', '    (CPU)', 'x ml-matrix'].join(' '));
 for (const d of dimensions) {
   const matrix = new Float64Array(d * d);
-  for (let i = 0; i < d; i++) for (let j = 0; j <= i; j++) matrix[i * d + j] = matrix[j * d + i] = Math.sin(i * i + 7 * j);
+  for (let i = 0; i < d; i++) for (let j = 0;
+      j <= i; j++) matrix[i * d + j] = matrix[j * d + i] = Math.sin(i * i + 7 * j);
   const other = Matrix.from1DArray(d, d, matrix);
   const eigenOther = () => new EigenvalueDecomposition(other, { assumeSymmetric: true });
-  await compare(`eigenvectors, d = ${d}`, `eigen ${d} 0`, () => kernels.eigenSymmetric(matrix, d), eigenOther);
-  await compare(`product, d = ${d}`, `product ${d} 0`, () => kernels.product(matrix, matrix, d, d, d), () => other.mmul(other));
-  await compare(`exponential, d = ${d}`, `exponential ${d} 0`, () => kernels.exponentialSymmetric(matrix, d), null);
+  await compare(
+    `eigenvectors, d = ${d}`, `eigen ${d} 0`, () => kernels.eigenSymmetric(matrix, d), eigenOther,
+  );
+  await compare(`product, d = ${d}`, `product ${d} 0`, () =>
+    kernels.product(matrix, matrix, d, d, d), () => other.mmul(other));
+  await compare(`exponential, d = ${d}`, `exponential ${d} 0`, () =>
+    kernels.exponentialSymmetric(matrix, d), null);
 }
 
 const dimension = 100;
@@ -79,7 +97,8 @@ const rows = { values: sharedDoubles(rowsMax * dimension), dimension, count: row
 for (let i = 0; i < rows.values.length; i++) rows.values[i] = Math.sin(i);
 for (const threads of [1, 2]) {
   const pool = createComputePool(threads);
-  const name = `X^T X, n = ${rowsMax}, d = ${dimension}, ${threads} thread${threads === 1 ? '' : 's'}`;
+  const name =
+    `X^T X, n = ${rowsMax}, d = ${dimension}, ${threads} thread${threads === 1 ? '' : 's'}`;
   await compare(name, `gram ${dimension} ${rowsMax}`, () => momentsOfRows(pool, rows), null);
   await pool.close();
 }

@@ -7,7 +7,8 @@ import { randomOf } from './accuracy/data.js';
 export function mapOf(dimension, condition, seed, size = 1) {
   const random = randomOf(`map ${seed}`);
   const rotation = () => {
-    const rows = Array.from({ length: dimension }, () => Float64Array.from({ length: dimension }, () => random.normal()));
+    const rows = Array.from({ length: dimension }, () =>
+      Float64Array.from({ length: dimension }, () => random.normal()));
     rows.forEach((row, i) => {
       for (let k = 0; k < i; k++) {
         const along = row.reduce((sum, entry, j) => sum + entry * rows[k][j], 0);
@@ -19,7 +20,8 @@ export function mapOf(dimension, condition, seed, size = 1) {
     return rows;
   };
   const [left, right] = [rotation(), rotation()];
-  const sizes = left.map((_, k) => size * condition ** (dimension === 1 ? 0 : k / (dimension - 1) / 2));
+  const sizes =
+    left.map((_, k) => size * condition ** (dimension === 1 ? 0 : k / (dimension - 1) / 2));
   return left.map((row) => Float64Array.from({ length: dimension }, (_, j) =>
     row.reduce((sum, entry, k) => sum + entry * sizes[k] * right[k][j], 0)));
 }
@@ -46,7 +48,9 @@ export function relativeErrorMatrix(estimate, map) {
   const solve = (matrix) => {
     const a = map.map((row, i) => [...row, ...matrix[i]]);
     for (let k = 0; k < dimension; k++) {
-      const pivot = a.reduce((best, row, i) => (i >= k && Math.abs(row[k]) > Math.abs(a[best][k]) ? i : best), k);
+      const pivot = a.reduce(
+        (best, row, i) => (i >= k && Math.abs(row[k]) > Math.abs(a[best][k]) ? i : best), k,
+      );
       [a[k], a[pivot]] = [a[pivot], a[k]];
       for (let i = 0; i < dimension; i++) {
         if (i === k) continue;
@@ -56,7 +60,8 @@ export function relativeErrorMatrix(estimate, map) {
     }
     return a.map((row, k) => row.slice(dimension).map((entry) => entry / row[k]));
   };
-  const rows = Array.from({ length: dimension }, (_, i) => estimate.slice(i * dimension, (i + 1) * dimension));
+  const rows =
+    Array.from({ length: dimension }, (_, i) => estimate.slice(i * dimension, (i + 1) * dimension));
   const whole = solve(transpose(solve(rows)));
   return whole.flatMap((row, i) => row.map((entry, j) => entry - (i === j ? 1 : 0)));
 }

@@ -1,6 +1,8 @@
-// The load for bench/ingest.js, in a process of its own: many contributors on a few sockets, each with its own key,
-// signing every batch live. A fixed number of batches is in flight; contributors take turns, so all of them are active.
-// usage: node bench/load-generator.js '{"url","studyId","rows","columns","contributors","sockets","seconds",
+// The load for bench/ingest.js, in a process of its own: many contributors on a few sockets, each
+// with its own key, signing every batch live. A fixed number of batches is in flight; contributors
+// take turns, so all of them are active.
+// usage: node bench/load-generator.js
+// '{"url","studyId","rows","columns","contributors","sockets","seconds",
 //        "warmUpSeconds","inFlight","pauseMs"?,"trace"?}'
 // Prints JSON lines: ready, measuring, done.
 import { createHash, randomBytes } from 'node:crypto';
@@ -9,7 +11,9 @@ import { WebSocket } from 'ws';
 import { fromHex } from '../dist/src/base/bytes.js';
 import { signBatch, signHello } from '../dist/src/signing/message.js';
 import { signing } from '../dist/src/signing/node.js';
-import { decodeServerFrame, encodeBatchBody, encodeClientFrame, subprotocol } from '../dist/src/wire/index.js';
+import {
+  decodeServerFrame, encodeBatchBody, encodeClientFrame, subprotocol,
+} from '../dist/src/wire/index.js';
 
 /**
  * The key of contributor `index`. The server's preload puts the same keys among its million rows.
@@ -32,9 +36,11 @@ function generate(options) {
   function sendBatch(channel, sequence) {
     const { socket, signer, sentAt, epoch } = channel;
     const body = encodeBatchBody({
-      studyId, sequence, epoch, last: false, rows: options.rows, columns: options.columns, dataType: 'float64', data,
+      studyId, sequence, epoch, last: false, rows: options.rows, columns: options.columns,
+      dataType: 'float64', data,
     });
-    const signature = signBatch(signer, { serverKey: socket.serverKey, studyId }, signing.sha512(body));
+    const signature =
+      signBatch(signer, { serverKey: socket.serverKey, studyId }, signing.sha512(body));
     sentAt.set(sequence, performance.now());
     socket.send(encodeClientFrame({ kind: 'batch', channel: channel.id, body, signature }));
     totals.sent += 1;
@@ -64,7 +70,9 @@ function generate(options) {
       totals.acked += 1;
       if (measuring) {
         latencies.push(now - channel.sentAt.get(sequence));
-        if (options.trace) trace.push([performance.timeOrigin + channel.sentAt.get(sequence), latencies.at(-1)]);
+        if (options.trace) {
+          trace.push([performance.timeOrigin + channel.sentAt.get(sequence), latencies.at(-1)]);
+        }
       }
       channel.sentAt.delete(sequence);
       if (options.pauseMs) setTimeout(() => { if (!stopping) next(socket); }, options.pauseMs);
@@ -79,7 +87,9 @@ function generate(options) {
       const nonces = { serverNonce: welcome.serverNonce, clientNonce };
       waiting.set(Buffer.from(signer.publicKey).toString('hex'), signer);
       const signature = signHello(signer, { serverKey: welcome.serverKey, studyId }, nonces);
-      socket.send(encodeClientFrame({ kind: 'hello', studyId, publicKey: signer.publicKey, clientNonce, signature }));
+      socket.send(encodeClientFrame({
+        kind: 'hello', studyId, publicKey: signer.publicKey, clientNonce, signature,
+      }));
     }
   }
 
@@ -97,7 +107,8 @@ function generate(options) {
         else if (frame.kind === 'ready') {
           const signer = waiting.get(Buffer.from(frame.publicKey).toString('hex'));
           const channel = {
-            id: frame.channel, socket, signer, epoch: frame.epoch, sequence: frame.nextSequence - 1n, sentAt: new Map(),
+            id: frame.channel, socket, signer, epoch: frame.epoch,
+            sequence: frame.nextSequence - 1n, sentAt: new Map(),
           };
           socket.channels.set(frame.channel, channel);
           socket.turns.push(channel);
@@ -113,12 +124,13 @@ function generate(options) {
     const cpu = process.cpuUsage(from.cpu);
     stopping = true;
     const sorted = Float64Array.from(latencies).sort();
-    const quantile = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? null;
+    const quantile = (share) =>
+      sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? null;
     say({
-      type: 'done', seconds, perSecond: (totals.acked - from.acked) / seconds, measured: totals.acked - from.acked,
-      acked: totals.acked, refused: totals.refused, refusals: Object.fromEntries(refusals),
-      p50: quantile(0.5), p99: quantile(0.99), p999: quantile(0.999), cpuShare: (cpu.user + cpu.system) / 1e6 / seconds,
-      trace,
+      type: 'done', seconds, perSecond: (totals.acked - from.acked) / seconds,
+      measured: totals.acked - from.acked, acked: totals.acked, refused: totals.refused,
+      refusals: Object.fromEntries(refusals), p50: quantile(0.5), p99: quantile(0.99),
+      p999: quantile(0.999), cpuShare: (cpu.user + cpu.system) / 1e6 / seconds, trace,
     }, () => process.exit(0));
   }
 
@@ -137,7 +149,8 @@ function say(message, then) {
 
 async function main(options) {
   const load = generate(options);
-  const signers = Array.from({ length: options.contributors }, (_, i) => signing.createSigner(seedOf(i)));
+  const signers =
+    Array.from({ length: options.contributors }, (_, i) => signing.createSigner(seedOf(i)));
   const share = Math.ceil(options.contributors / options.sockets);
   const sockets = await Promise.all(Array.from({ length: options.sockets }, (_, i) =>
     load.connect(signers.slice(i * share, (i + 1) * share))));
@@ -152,4 +165,6 @@ async function main(options) {
   }, options.warmUpSeconds * 1_000);
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1]).href) await main(JSON.parse(process.argv[2]));
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  await main(JSON.parse(process.argv[2]));
+}

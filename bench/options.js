@@ -2,18 +2,22 @@
 import { parseArgs } from 'node:util';
 
 /**
- * Reads a benchmark's options. Ends the process with status 2 and says why where the command line is wrong.
+ * Reads a benchmark's options. Ends the process with status 2 and says why where the command line
+ * is wrong.
  * @param usage one line: what the benchmark measures.
- * @param spec by name: `usual`, the value without the option, which says what kind of value it is (a number, a text, a list of
- *   numbers, or false for a switch; null for a text that may be missing); `tiny`, the value with --tiny; `means`, in words.
- * @returns the values by name, and `tiny`: whether this run only shows that the benchmark works. Targets of speed are not
- *   judged then.
+ * @param spec by name: `usual`, the value without the option, which says what kind of value it is
+ *   (a number, a text, a list of numbers, or false for a switch; null for a text that may be
+ *   missing); `tiny`, the value with --tiny; `means`, in words.
+ * @returns the values by name, and `tiny`: whether this run only shows that the benchmark works.
+ *   Targets of speed are not judged then.
  */
 export function optionsOf(usage, spec, args = process.argv.slice(2)) {
   const flags = Object.fromEntries(Object.entries(spec).map(([name, { usual }]) =>
     [name, { type: usual === false ? 'boolean' : 'string' }]));
   try {
-    const { values } = parseArgs({ args, options: { ...flags, tiny: { type: 'boolean' }, help: { type: 'boolean' } } });
+    const { values } = parseArgs({
+      args, options: { ...flags, tiny: { type: 'boolean' }, help: { type: 'boolean' } },
+    });
     if (values.help) end(helpOf(usage, spec), 0);
     const { tiny = false } = values;
     const read = Object.entries(spec).map(([name, { usual, tiny: small = usual }]) => {
@@ -40,8 +44,10 @@ function numberOf(name, text) {
 
 function helpOf(usage, spec) {
   const lines = Object.entries(spec).map(([name, { usual, tiny = usual, means }]) =>
-    `  --${name.padEnd(14)} ${means} (${String(usual ?? 'none')}; with --tiny ${String(tiny ?? 'none')})`);
-  return [usage, ...lines, `  --${'tiny'.padEnd(14)} a run of seconds that shows that it works`].join('\n');
+    `  --${name.padEnd(14)} ${means} (${String(usual ?? 'none')}; with --tiny `
+      + `${String(tiny ?? 'none')})`);
+  return [usage, ...lines, `  --${'tiny'.padEnd(14)} a run of seconds that shows that it works`]
+    .join('\n');
 }
 
 function end(text, status) {

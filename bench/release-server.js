@@ -1,5 +1,6 @@
-// The server of bench/release.js, in a process of its own: an aggregator whose epochs find a crowd in them already. The
-// crowd's rows go to the epochs' thread the way journalled rows do; only their sockets and signatures are left out.
+// The server of bench/release.js, in a process of its own: an aggregator whose epochs find a crowd
+// in them already. The crowd's rows go to the epochs' thread the way journalled rows do; only their
+// sockets and signatures are left out.
 // usage: fork('bench/release-server.js', ['{"directory","columns","crowd","everySeconds"}'])
 import { createAggregator, createLogger, parseStudyText } from '../dist/server/index.js';
 import { WorkerEpochRunner } from '../dist/server/epochs/worker-runner.js';
@@ -54,7 +55,8 @@ class WatchedRunner extends WorkerEpochRunner {
     return Array.from({ length: Math.min(fedAtOnce, options.crowd - first) }, (_, i) => {
       const contributor = new Uint8Array(32);
       new DataView(contributor.buffer).setUint32(0, first + i + 1);
-      const values = Float64Array.from({ length: options.columns }, () => 3 * (uniform() + uniform() - 1));
+      const values =
+        Float64Array.from({ length: options.columns }, () => 3 * (uniform() + uniform() - 1));
       if ((first + i) % 20 === 0) for (let j = 0; j < values.length; j++) values[j] += 2;
       return { contributor, rows: 1, values, rank: 0n, complete: true };
     });
@@ -77,7 +79,8 @@ const aggregator = await createAggregator({
   dataDirectory: options.directory,
   studies: [parseStudyText(study, { name: 'bench-release.yaml' })],
   port: 0,
-  logger: createLogger({ level: 'warn', destination: { write: (line) => process.stderr.write(line) } }),
+  logger:
+    createLogger({ level: 'warn', destination: { write: (line) => process.stderr.write(line) } }),
   runnerFactory: (onDeath) => new WatchedRunner({ onDeath }),
 });
 process.on('disconnect', () => process.exit(1));

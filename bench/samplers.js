@@ -1,5 +1,5 @@
-// Draws per second of the exact samplers, and of a plain BigInt transcription of the same algorithm for comparison.
-// Needs the build: npm run build && npm run bench:samplers [-- --seconds 1]
+// Draws per second of the exact samplers, and of a plain BigInt transcription of the same algorithm
+// for comparison. Needs the build: npm run build && npm run bench:samplers [-- --seconds 1]
 import { RandomBits } from '../dist/src/random/bits.js';
 import { secureNoise } from '../dist/src/random/secure.js';
 import { discreteLaplace } from '../dist/src/random/samplers/discrete-laplace.js';
@@ -22,7 +22,8 @@ function rate(draw) {
   return draws / ((performance.now() - start) / 1000);
 }
 
-const coin = (numerator, denominator) => numerator >= denominator || bits.belowBig(denominator) < numerator;
+const coin = (numerator, denominator) =>
+  numerator >= denominator || bits.belowBig(denominator) < numerator;
 function race(numerator, denominator) {
   let k = 1n;
   while (coin(numerator, denominator * k)) k += 1n;
@@ -52,4 +53,5 @@ for (const power of [0n, 20n, 40n]) {
 const half = gaussianSampler({ numerator: 1n << 39n, denominator: 1n });
 console.log(`gaussian, 2^20/sqrt 2   ${rate(() => half(bits)).toFixed(0).padStart(8)}`);
 const scale = { numerator: 1n << 20n, denominator: 1n };
-console.log(`laplace, scale 2^20     ${rate(() => discreteLaplace(bits, scale)).toFixed(0).padStart(8)}`);
+console.log('laplace, scale 2^20     '
+  + `${rate(() => discreteLaplace(bits, scale)).toFixed(0).padStart(8)}`);

@@ -1,5 +1,6 @@
-// Half of the peak for as long as it is told, while epochs close, releases are made and rows are deleted: what the acks take,
-// and whether memory, the file and its log stay bounded. Build first (npm run bench:soak does).
+// Half of the peak for as long as it is told, while epochs close, releases are made and rows are
+// deleted: what the acks take, and whether memory, the file and its log stay bounded. Build first
+// (npm run bench:soak does).
 //   npm run bench:soak [-- --minutes 30] [-- --every 30s] [-- --contributors 512] [-- --rate 2000]
 // Exit status 1 when something was lost, rows were not deleted, or memory grew.
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,7 +9,9 @@ import { join } from 'node:path';
 import { mebibytes, peakOf, startContributors, startServer } from './load/rig.js';
 import { optionsOf } from './options.js';
 
-const { minutes, every, contributors: people, rate: asked, peak: peakSeconds, tiny } = optionsOf('Half of the peak, for long.', {
+const {
+  minutes, every, contributors: people, rate: asked, peak: peakSeconds, tiny,
+} = optionsOf('Half of the peak, for long.', {
   minutes: { usual: 30, tiny: 0.1, means: 'of load' },
   every: { usual: '30s', tiny: '1s', means: 'length of an epoch' },
   contributors: { usual: 512, tiny: 32, means: 'that send' },
@@ -28,9 +31,11 @@ try {
   });
   const peak = await peakOf(contributors, peakSeconds);
   const rate = asked === 0 ? peak / 2 : asked;
-  console.log(`peak ${peak.toFixed(0)} batches/s of 16 x ${columns} doubles, load average ${loadavg().map((load) => load.toFixed(1)).join(' ')}`);
+  console.log(`peak ${peak.toFixed(0)} batches/s of 16 x ${columns} doubles, load average `
+    + `${loadavg().map((load) => load.toFixed(1)).join(' ')}`);
   console.log(`soak at ${rate.toFixed(0)}/s for ${minutes} minutes, an epoch every ${every}`);
-  console.log('minute  acked/s    p50    p99  p99.9 ms  put off   rss  heap  file   log MiB  epochs  releases  kept');
+  console.log('minute  acked/s    p50    p99  p99.9 ms  put off   rss  heap  file   log MiB  '
+    + 'epochs  releases  kept');
   const samples = [await server.sample()];
   for (let piece = 1; piece <= pieces; piece++) {
     const result = await contributors.ask({ offer: rate, seconds: minutes * 60 / pieces });
@@ -38,10 +43,12 @@ try {
     samples.push(now);
     console.log([
       (minutes * piece / pieces).toFixed(1).padStart(6), result.perSecond.toFixed(0).padStart(8),
-      result.p50.toFixed(0).padStart(6), result.p99.toFixed(0).padStart(6), result.p999.toFixed(0).padStart(9),
-      String(result.putOff).padStart(8), mebibytes(now.memory.rss).padStart(5), mebibytes(now.memory.heapUsed).padStart(5),
-      mebibytes(now.fileBytes).padStart(5), mebibytes(now.walBytes).padStart(9), String(now.epoch).padStart(7),
-      String(now.releases).padStart(9), String(now.unpurged).padStart(5),
+      result.p50.toFixed(0).padStart(6), result.p99.toFixed(0).padStart(6),
+      result.p999.toFixed(0).padStart(9), String(result.putOff).padStart(8),
+      mebibytes(now.memory.rss).padStart(5), mebibytes(now.memory.heapUsed).padStart(5),
+      mebibytes(now.fileBytes).padStart(5), mebibytes(now.walBytes).padStart(9),
+      String(now.epoch).padStart(7), String(now.releases).padStart(9),
+      String(now.unpurged).padStart(5),
     ].join(' '));
   }
   const end = await contributors.ask({ settle: 120 });
@@ -51,11 +58,17 @@ try {
     holds &&= met || (tiny && !atAnySize);
     console.log(`${met ? 'met   ' : 'MISSED'}  ${what}`);
   };
-  verdict(end.waiting === 0 && end.lost === 0, `nothing lost: ${end.acked} acked, ${end.waiting} waiting, ${end.lost} refused for good, ${end.reconnects} connections lost`, true);
+  verdict(end.waiting === 0 && end.lost === 0, `nothing lost: ${end.acked} acked, ${end.waiting} `
+    + `waiting, ${end.lost} refused for good, ${end.reconnects} connections lost`, true);
   verdict(last.releases > first.releases, `releases went on: ${last.releases}`, true);
-  verdict(Math.max(...samples.map(({ unpurged }) => unpurged)) <= 2, 'rows of released epochs are deleted');
-  verdict(last.memory.rss < first.memory.rss * 1.3 + 64 * 2 ** 20, `memory: ${mebibytes(first.memory.rss)} to ${mebibytes(last.memory.rss)} MiB`);
-  verdict(last.fileBytes < first.fileBytes * 2, `file: ${mebibytes(first.fileBytes)} to ${mebibytes(last.fileBytes)} MiB`);
+  verdict(Math.max(...samples.map(({ unpurged }) => unpurged)) <= 2, 'rows of released epochs are '
+    + 'deleted');
+  verdict(
+    last.memory.rss < first.memory.rss * 1.3 + 64 * 2 ** 20,
+    `memory: ${mebibytes(first.memory.rss)} to ${mebibytes(last.memory.rss)} MiB`,
+  );
+  verdict(last.fileBytes < first.fileBytes * 2, `file: ${mebibytes(first.fileBytes)} to `
+    + `${mebibytes(last.fileBytes)} MiB`);
 } finally {
   contributors?.stop();
   server.stop();

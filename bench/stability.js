@@ -3,7 +3,9 @@
 import { inlineCompute } from '../dist/src/estimators/contract/compute.js';
 import { stepRows } from '../dist/src/estimators/mean/stable-mean-dual/dual-rows.js';
 import { gapMax, sensitivitiesOf } from '../dist/src/estimators/mean/stable-mean/design.js';
-import { passesAtMost, projectOnBound, roundingGap } from '../dist/src/estimators/mean/stable-mean/projection.js';
+import {
+  passesAtMost, projectOnBound, roundingGap,
+} from '../dist/src/estimators/mean/stable-mean/projection.js';
 import { clipBall } from '../dist/src/privacy/stages/clip.js';
 import { attacks, makeRows, randomOf } from './accuracy/data.js';
 import { optionsOf } from './options.js';
@@ -18,7 +20,8 @@ const clipped = (row) => {
 };
 
 function stepsOf(rows, dimension) {
-  const steps = Float64Array.from(rows.flatMap((row) => Array.from(row, (entry) => Math.trunc(entry / unit))));
+  const steps =
+    Float64Array.from(rows.flatMap((row) => Array.from(row, (entry) => Math.trunc(entry / unit))));
   return { count: rows.length, dimension, steps, present: new Uint8Array(rows.length).fill(1) };
 }
 
@@ -38,8 +41,11 @@ async function strainOf({ rows, own, others, bound }) {
   const dimension = own.length;
   const sides = [own, others].map((row) => stepsOf([row, ...rows], dimension));
   const asked = { unit, bound, rowsMax: rows.length + 1, radius, gap: gapMax };
-  const [left, right] = [await projectOnBound(compute, sides[0], asked), await projectOnBound(compute, sides[1], asked)];
-  const change = Math.hypot(...left.weights.slice(1).map((weight, i) => weight - right.weights[i + 1]));
+  const [left, right] = [
+    await projectOnBound(compute, sides[0], asked), await projectOnBound(compute, sides[1], asked),
+  ];
+  const change =
+    Math.hypot(...left.weights.slice(1).map((weight, i) => weight - right.weights[i + 1]));
   const [v, w] = [left.weights[0], right.weights[0]];
   const error = Math.sqrt(2 * (gapMax + roundingGap(asked.rowsMax, dimension)));
   const lemma = Math.sqrt(v * (1 - v) + w * (1 - w) + 2 * error) + 2 * error;
@@ -54,7 +60,8 @@ async function strainOf({ rows, own, others, bound }) {
 
 function somePair({ uniform, normal }) {
   const dimension = 1 + Math.floor(3 * uniform());
-  const row = () => clipped(Float64Array.from({ length: dimension }, () => 10 ** (uniform() - 0.3) * normal()));
+  const row = () =>
+    clipped(Float64Array.from({ length: dimension }, () => 10 ** (uniform() - 0.3) * normal()));
   const rows = Array.from({ length: 2 + Math.floor(14 * uniform()) }, row);
   const copies = uniform() < 0.5 ? 1 : Math.floor(rows.length / 2);
   for (let i = 1; i < copies; i++) rows[i] = rows[0];
@@ -65,7 +72,8 @@ function somePair({ uniform, normal }) {
 /** A similar pair: some numbers are changed, by much or by little. */
 function near(pair, { uniform, normal }) {
   const step = 10 ** (-3 * uniform());
-  const moved = (row) => (uniform() < 0.5 ? row : clipped(row.map((entry) => entry + step * normal())));
+  const moved = (row) =>
+    (uniform() < 0.5 ? row : clipped(row.map((entry) => entry + step * normal())));
   return {
     rows: pair.rows.map(moved), own: moved(pair.own), others: moved(pair.others),
     bound: uniform() < 0.5 ? pair.bound : pair.bound * Math.exp(step * normal()),
@@ -105,15 +113,21 @@ async function solve(values, dimension, bound, centre = medians(values, dimensio
   const count = values.length / dimension;
   const ball = clipBall(1.35 * Math.sqrt(dimension) + 3, { products: true, rowsMax: 2 * count });
   const pool = { count, dimension, values, tags: new BigUint64Array(count) };
-  const rows = await stepRows(compute, pool, 2 * count, ball, centre, new Float64Array(dimension).fill(1));
-  const asked = { unit: ball.grid, bound: bound * count, rowsMax: 2 * count, radius: ball.radius, gap: gapMax };
+  const rows =
+    await stepRows(compute, pool, 2 * count, ball, centre, new Float64Array(dimension).fill(1));
+  const asked = {
+    unit: ball.grid, bound: bound * count, rowsMax: 2 * count, radius: ball.radius, gap: gapMax,
+  };
   const began = performance.now();
   const { passes, gap } = await projectOnBound(compute, rows, asked);
-  return { passes, most: passesAtMost(dimension, asked), gap, seconds: (performance.now() - began) / 1000 };
+  return {
+    passes, most: passesAtMost(dimension, asked), gap, seconds: (performance.now() - began) / 1000,
+  };
 }
 
 const note = (name, { passes, most, gap, seconds }) =>
-  console.log(`${name.padEnd(34)}${String(passes).padStart(6)} passes of ${most} at most, gap ${gap.toExponential(1)}, ${seconds.toFixed(1)} s`);
+  console.log(`${name.padEnd(34)}${String(passes).padStart(6)} passes of ${most} at most, gap `
+    + `${gap.toExponential(1)}, ${seconds.toFixed(1)} s`);
 
 async function onAttacks(contributors) {
   let most = 0;
@@ -140,10 +154,13 @@ const hardSets = {
     row[i % dimension] = (uniform() < 0.5 ? -1 : 1) * 7 * 10 ** -Math.floor(6 * uniform());
     return row;
   },
-  'a direction each, at the ball': ({ normal }, i, dimension) => Float64Array.from({ length: dimension }, () => 1e3 * normal()),
+  'a direction each, at the ball': ({ normal }, i, dimension) =>
+    Float64Array.from({ length: dimension }, () => 1e3 * normal()),
   'on a cone': ({ normal }, i, dimension) =>
-    Float64Array.from({ length: dimension }, (_, j) => (j === 0 ? 5 : (5 * normal()) / Math.sqrt(dimension))),
-  'cubes of normals': ({ normal }, i, dimension) => Float64Array.from({ length: dimension }, () => normal() ** 3),
+    Float64Array.from({ length: dimension }, (_, j) =>
+      (j === 0 ? 5 : (5 * normal()) / Math.sqrt(dimension))),
+  'cubes of normals': ({ normal }, i, dimension) =>
+    Float64Array.from({ length: dimension }, () => normal() ** 3),
   'nearly one line': ({ normal }, i, dimension) => {
     const along = 3 * normal();
     return Float64Array.from({ length: dimension }, () => along + 1e-4 * normal());
@@ -154,19 +171,25 @@ const hardSets = {
 async function onHardSets(contributors) {
   for (const [name, row] of Object.entries(hardSets)) {
     const random = randomOf(name);
-    const values = Float64Array.from(Array.from({ length: contributors }, (_, i) => [...row(random, i, 10)]).flat());
-    for (const bound of [1, 0.25]) note(`${name}, bound ${bound}`, await solve(values, 10, bound, new Float64Array(10)));
+    const values = Float64Array.from(
+      Array.from({ length: contributors }, (_, i) => [...row(random, i, 10)]).flat(),
+    );
+    for (const bound of [1, 0.25]) {
+      note(`${name}, bound ${bound}`, await solve(values, 10, bound, new Float64Array(10)));
+    }
   }
 }
 
-const { pairs, contributors } = optionsOf('What one row can do to projected weights, and how long the solver takes.', {
-  pairs: { usual: 1e5, tiny: 400, means: 'of neighbours to look at' },
-  contributors: { usual: 1e5, tiny: 500, means: 'rows under attack, 0 for none' },
-});
+const { pairs, contributors } =
+  optionsOf('What one row can do to projected weights, and how long the solver takes.', {
+    pairs: { usual: 1e5, tiny: 400, means: 'of neighbours to look at' },
+    contributors: { usual: 1e5, tiny: 500, means: 'rows under attack, 0 for none' },
+  });
 const worst = await searchPairs(pairs);
-console.log(`${pairs} pairs, climbing: the other weights changed by at most ${worst.change.toFixed(4)} (lemma: .7071), `
-  + `${worst.lemma.toFixed(3)} of the lemma's bound for the pair, ${worst.sum.toFixed(3)} and ${worst.weight.toFixed(3)} of `
-  + 'what is charged for sum and weight');
+console.log(`${pairs} pairs, climbing: the other weights changed by at most `
+  + `${worst.change.toFixed(4)} (lemma: .7071), ${worst.lemma.toFixed(3)} of the lemma's bound for `
+  + `the pair, ${worst.sum.toFixed(3)} and ${worst.weight.toFixed(3)} of what is charged for sum `
+  + 'and weight');
 if (contributors > 0) await onAttacks(contributors);
 if (contributors > 0) await onHardSets(Math.min(contributors, 2e4));
 if (Math.max(worst.lemma, worst.sum, worst.weight) > 1) process.exitCode = 1;

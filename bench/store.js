@@ -1,5 +1,6 @@
-// The store's hot path: verified batches through `admit` with group commit, beside a raw file that is written and
-// fdatasync'ed in pieces of the same size in the same run. Build first (npm run build).
+// The store's hot path: verified batches through `admit` with group commit, beside a raw file that
+// is written and fdatasync'ed in pieces of the same size in the same run. Build first (npm run
+// build).
 //   npm run bench:store [-- --contributors 1000000] [-- --seconds 5] [-- --directory DIR]
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +9,9 @@ import { systemClock } from '../dist/server/base/clock.js';
 import { openSqliteStore } from '../dist/server/store/sqlite/open.js';
 import { optionsOf } from './options.js';
 
-const { contributors, seconds, directory: place } = optionsOf('The store alone: admit with group commit, beside a raw file.', {
+const {
+  contributors, seconds, directory: place,
+} = optionsOf('The store alone: admit with group commit, beside a raw file.', {
   contributors: { usual: 1_000_000, tiny: 5_000, means: 'rows of the replay table' },
   seconds: { usual: 5, tiny: 0.2, means: 'of each case' },
   directory: { usual: tmpdir(), means: 'where the data folder goes' },
@@ -26,8 +29,8 @@ const signature = new Uint8Array(64).fill(7);
 
 function batch(contributor, sequence, epoch, body) {
   return {
-    studyId, contributor: keyOf(contributor), sequence: BigInt(sequence), epoch, last: true, rows: 1,
-    digest: digestOf(contributor * 64 + sequence), body, signature,
+    studyId, contributor: keyOf(contributor), sequence: BigInt(sequence), epoch, last: true,
+    rows: 1, digest: digestOf(contributor * 64 + sequence), body, signature,
   };
 }
 
@@ -38,8 +41,8 @@ function quantile(sorted, share) {
 async function openEpoch(store, epoch) {
   if (epoch > 1n) await store.beginClose(studyId, epoch - 1n);
   await store.openEpoch({
-    studyId, epoch, opensAtMs: 0, closesAtMs: 1, rho: 1n, delta: 0n, assignmentKey: new Uint8Array(32),
-    workSeed: new Uint8Array(32), rowsMax: 1, late: 'next',
+    studyId, epoch, opensAtMs: 0, closesAtMs: 1, rho: 1n, delta: 0n,
+    assignmentKey: new Uint8Array(32), workSeed: new Uint8Array(32), rowsMax: 1, late: 'next',
   });
 }
 
@@ -51,7 +54,8 @@ async function fill(store) {
     const count = Math.min(5_000, contributors - first);
     await store.admit(Array.from({ length: count }, (_, i) => batch(first + i, 1, 1n, body)));
   }
-  console.log(`filled ${contributors} replay rows in ${((performance.now() - started) / 1_000).toFixed(1)} s`);
+  console.log(`filled ${contributors} replay rows in `
+    + `${((performance.now() - started) / 1_000).toFixed(1)} s`);
 }
 
 /** `inFlight` callers with one batch each at a time, from contributors all over the table. */
@@ -71,7 +75,9 @@ async function measure(store, epoch, sequence, bytes, inFlight) {
       const contributor = (next++ * 7_919) % contributors;
       const asked = performance.now();
       const [result] = await store.admit([batch(contributor, sequence, epoch, body)]);
-      if (result.verdict !== 'accepted') throw new Error(`not accepted: ${result.code ?? result.verdict}`);
+      if (result.verdict !== 'accepted') {
+        throw new Error(`not accepted: ${result.code ?? result.verdict}`);
+      }
       latencies.push(performance.now() - asked);
     }
   };
@@ -80,9 +86,10 @@ async function measure(store, epoch, sequence, bytes, inFlight) {
   const after = await store.health();
   const sorted = latencies.sort((left, right) => left - right);
   return {
-    perSecond: latencies.length / took, median: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), max: sorted.at(-1),
-    perCommit: latencies.length / (after.commits - before.commits), commitMedian: after.commitSecondsMedian * 1_000,
-    commit99: after.commitSeconds99 * 1_000, wal: after.walBytes,
+    perSecond: latencies.length / took, median: quantile(sorted, 0.5), p99: quantile(sorted, 0.99),
+    max: sorted.at(-1), perCommit: latencies.length / (after.commits - before.commits),
+    commitMedian: after.commitSecondsMedian * 1_000, commit99: after.commitSeconds99 * 1_000,
+    wal: after.walBytes,
   };
 }
 
@@ -111,8 +118,10 @@ let store = await open();
 try {
   await store.registerStudy({
     studyId, name: 'bench', document: '{}', nowMs: 0,
-    budget: { key: 'study:bench', scope: 'study', rule: { rule: 'zcdp' }, rhoCap: 1_000n, deltaCap: 0n,
-      epsilon: 1, delta: 0 },
+    budget: {
+      key: 'study:bench', scope: 'study', rule: { rule: 'zcdp' }, rhoCap: 1_000n, deltaCap: 0n,
+        epsilon: 1, delta: 0,
+    },
   });
   await openEpoch(store, 1n);
   await fill(store);
@@ -127,9 +136,10 @@ try {
     const raw = measureRaw(bytes, result.perCommit);
     console.log(`${bytes} B, ${inFlight} in flight: ${result.perSecond.toFixed(0)} batches/s, `
       + `${result.perCommit.toFixed(0)} per commit, `
-      + `ack median ${result.median.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms, max ${result.max.toFixed(0)} ms; `
-      + `commit median ${result.commitMedian.toFixed(1)} ms, p99 ${result.commit99.toFixed(1)} ms; `
-      + `raw write + fdatasync ${raw.toFixed(0)}/s, ratio ${(result.perSecond / raw).toFixed(2)}; `
+      + `ack median ${result.median.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms, max `
+      + `${result.max.toFixed(0)} ms; commit median ${result.commitMedian.toFixed(1)} ms, p99 `
+      + `${result.commit99.toFixed(1)} ms; raw write + fdatasync ${raw.toFixed(0)}/s, ratio `
+      + `${(result.perSecond / raw).toFixed(2)}; `
       + `log ${(result.wal / 1e6).toFixed(0)} MB`);
     sequence += 1;
   }

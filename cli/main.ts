@@ -13,8 +13,11 @@ for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
     if (stream === process.stdout) {
-      const why = error.code === 'ENOSPC' ? 'the disk is full' : `the system answered ${error.code}`;
-      writeSync(2, `keelson: standard output cannot be written (${why}): write it to another place\n`);
+      const why = error.code === 'ENOSPC'
+        ? 'the disk is full' : `the system answered ${error.code}`;
+      writeSync(
+        2, `keelson: standard output cannot be written (${why}): write it to another place\n`,
+      );
     }
     process.exit(2);
   });
@@ -24,7 +27,8 @@ const signals = ['SIGINT', 'SIGTERM'] as const;
 let started = false;
 
 function onSignal(signal: typeof signals[number]): void {
-  const gently = running?.stopsGently === true || (running?.stopsGently === 'once-started' && started);
+  const gently = running?.stopsGently === true
+    || (running?.stopsGently === 'once-started' && started);
   if (gently && !interrupt.signal.aborted) interrupt.abort();
   else process.exit(signalStatus[signal]);
 }

@@ -75,7 +75,8 @@ function overview(): (readonly [string, string])[] {
 async function findCommand(name: string): Promise<Command> {
   const entry = Object.hasOwn(commandTable, name) ? commandTable[name] : undefined;
   if (entry === undefined) {
-    const what = name.startsWith('-') ? `unknown flag ${name} before the command` : `unknown command "${name}"`;
+    const what = name.startsWith('-')
+      ? `unknown flag ${name} before the command` : `unknown command "${name}"`;
     throw new UsageError(`${what}${didYouMean(name, Object.keys(commandTable))}`);
   }
   return entry.load();

@@ -59,7 +59,8 @@ class NetworkContributor implements Contributor {
 
   constructor(options: ContributorOptions) {
     webSocketUrl(options.url);
-    this.pins = options.serverKey === undefined ? [] : [checkedKey(options.serverKey, 'the server key')];
+    this.pins = options.serverKey === undefined
+      ? [] : [checkedKey(options.serverKey, 'the server key')];
     const signer = signing.createSigner(options.seed);
     this.publicKey = signer.publicKey;
     this.outbox = options.outbox ?? memoryOutbox();
@@ -93,7 +94,8 @@ class NetworkContributor implements Contributor {
       { ...options, runtime, openTransport: options.openTransport ?? platformTransport },
       {
         pinnedKeys: () => this.pins,
-        onDown: (reason, retryInMs, attempt) => this.setState({ kind: 'reconnecting', reason, retryInMs, attempt }),
+        onDown: (reason, retryInMs, attempt) =>
+          this.setState({ kind: 'reconnecting', reason, retryInMs, attempt }),
       },
     );
     this.multiplexer.add(this.channel);
@@ -117,13 +119,16 @@ class NetworkContributor implements Contributor {
   send(rows: RowsInput, options: { readonly last?: boolean } = {}): Promise<Settled> {
     return new Promise((resolve, reject) => {
       if (this.current.kind === 'ended' && this.current.error !== null) throw this.current.error;
-      if (this.closing !== null) throw new KeelsonError('closed', 'this contributor is closing: create another');
+      if (this.closing !== null) {
+        throw new KeelsonError('closed', 'this contributor is closing: create another');
+      }
       const columns = this.channel.study?.document.columns.length ?? null;
       const values = flattenRows(rows, columns);
       if (this.waitingBytes + values.byteLength > clientDefaults.waitingBytesMax) {
         throw new KeelsonError(
           'overloaded',
-          `more than ${clientDefaults.waitingBytesMax} bytes of rows wait already: await earlier sends first`,
+          `more than ${clientDefaults.waitingBytesMax} bytes of rows wait already: await earlier `
+            + 'sends first',
         );
       }
       const { byteLength } = values;
@@ -191,7 +196,9 @@ class NetworkContributor implements Contributor {
       const contents = await this.outbox.load();
       if (contents.pin !== null) {
         if (!equalBytes(contents.pin.contributor, this.publicKey)) {
-          throw new KeelsonError('outbox-failed', 'this outbox belongs to another key: use one outbox per key');
+          throw new KeelsonError(
+            'outbox-failed', 'this outbox belongs to another key: use one outbox per key',
+          );
         }
         this.kept = contents.pin.serverKey;
         this.pins = [...this.pins, this.kept];
@@ -200,7 +207,8 @@ class NetworkContributor implements Contributor {
       for (const item of contents.items) this.restore(item);
       if (!this.channel.isEnded) this.multiplexer.open();
     } catch (error) {
-      const wrapped = new KeelsonError('outbox-failed', 'the outbox cannot be read', { cause: error });
+      const wrapped =
+        new KeelsonError('outbox-failed', 'the outbox cannot be read', { cause: error });
       this.channel.end(error instanceof KeelsonError ? error : wrapped);
     }
   }
@@ -223,8 +231,11 @@ class NetworkContributor implements Contributor {
         // Rows that can never be sent are lost, so this is reported. After any other error a later
         // run finds them again.
         if (error instanceof InvalidParameterError) {
-          const refusal = new WireError('wrong-dimension', error.message, { retryable: false, cause: error });
-          this.statusNews.publish({ kind: 'recovered', result: { kind: 'refused', error: refusal, sequences: [] } });
+          const refusal =
+            new WireError('wrong-dimension', error.message, { retryable: false, cause: error });
+          this.statusNews.publish({
+            kind: 'recovered', result: { kind: 'refused', error: refusal, sequences: [] },
+          });
         }
         this.onSettled();
       },
@@ -234,7 +245,8 @@ class NetworkContributor implements Contributor {
       return;
     }
     contribution.batches = item.batches.map(
-      (batch): Batch => ({ ...batch, contribution, place: 'waiting', offered: true, renumbered: 0 }),
+      (batch): Batch =>
+        ({ ...batch, contribution, place: 'waiting', offered: true, renumbered: 0 }),
     );
     this.channel.restore(contribution.batches);
   }
@@ -273,7 +285,8 @@ class NetworkContributor implements Contributor {
   }
 
   private show(epoch: bigint, closesInMs: number | null): void {
-    this.setState(epoch === 0n ? { kind: 'waiting-for-epoch' } : { kind: 'ready', epoch, closesInMs });
+    this.setState(epoch === 0n
+      ? { kind: 'waiting-for-epoch' } : { kind: 'ready', epoch, closesInMs });
   }
 
   private setState(state: ContributorState): void {
@@ -281,7 +294,8 @@ class NetworkContributor implements Contributor {
     if (current.kind === 'ended') return;
     // One connection can lead to `ready` twice: through Ready itself, and through the epoch in it.
     const repeated =
-      current.kind === 'ready' && state.kind === 'ready' && current.epoch === state.epoch && state.closesInMs === null;
+      current.kind === 'ready' && state.kind === 'ready' && current.epoch === state.epoch
+        && state.closesInMs === null;
     if (repeated || (current.kind === 'waiting-for-epoch' && state.kind === current.kind)) return;
     this.current = state;
     this.statusNews.publish(state);
@@ -307,8 +321,10 @@ class NetworkContributor implements Contributor {
     this.multiplexer.close();
     this.setState({ kind: 'ended', error });
     this.released = this.outbox.close().catch(() => undefined);
-    this.rejectStudy(error ?? new KeelsonError('closed', 'the contributor was closed before it had connected'));
-    this.channel.end(error ?? new KeelsonError('closed', 'this contributor is closed: create another'));
+    this.rejectStudy(error
+      ?? new KeelsonError('closed', 'the contributor was closed before it had connected'));
+    this.channel.end(error
+      ?? new KeelsonError('closed', 'this contributor is closed: create another'));
     this.statusNews.close();
     this.epochNews.close();
     if (this.closing === null) this.closing = { done: this.released, finish: () => undefined };
@@ -321,6 +337,8 @@ class NetworkContributor implements Contributor {
  * @throws InvalidParameterError unless it has 32 bytes.
  */
 export function publicKeyOf(seed: Uint8Array): Uint8Array {
-  if (seed.length !== 32) throw new InvalidParameterError(`a seed has 32 bytes, not ${seed.length}`);
+  if (seed.length !== 32) {
+    throw new InvalidParameterError(`a seed has 32 bytes, not ${seed.length}`);
+  }
   return signing.createSigner(seed).publicKey;
 }

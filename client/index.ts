@@ -31,7 +31,8 @@ export type { NamedPart, Nested } from '../src/base/parts.js';
 export { LogError } from '../src/log/index.js';
 export type { LogFaultCode } from '../src/log/index.js';
 export type {
-  BatchBody, HeadBody, LedgerPosition, ReleaseBody, ReleaseCost, SignedRelease, Spend, WireStudyState,
+  BatchBody, HeadBody, LedgerPosition, ReleaseBody, ReleaseCost, SignedRelease, Spend,
+  WireStudyState,
 } from '../src/wire/messages.js';
 export type { ParameterValue, ParameterValues, Participation } from '../src/base/facts.js';
 export type { Signer, Signing, Verifier } from '../src/signing/contract.js';
@@ -39,7 +40,9 @@ export type { StudyDocument } from '../src/wire/study-document.js';
 export { createContributor, publicKeyOf } from './contributor.js';
 export type { Contributor, ContributorOptions } from './contributor-contract.js';
 export { clientDefaults, systemRuntime } from './base/defaults.js';
-export type { Outbox, OutboxBatch, OutboxContents, OutboxItem, OutboxPin } from './outbox/contract.js';
+export type {
+  Outbox, OutboxBatch, OutboxContents, OutboxItem, OutboxPin,
+} from './outbox/contract.js';
 export { memoryOutbox } from './outbox/memory.js';
 export type { RowsInput } from './rows.js';
 export type { ClientRuntime } from './base/runtime.js';
@@ -47,5 +50,7 @@ export { readSeed } from './base/seed.js';
 export type { Settled } from './session/settled.js';
 export type { ContributorState, ContributorStatus, OpenEpochNews } from './status.js';
 export { subscribe } from './subscriber.js';
-export type { ReleaseSubscription, StudyNews, SubscribeOptions, VerifiedRelease } from './subscriber.js';
+export type {
+  ReleaseSubscription, StudyNews, SubscribeOptions, VerifiedRelease,
+} from './subscriber.js';
 export type { OpenTransport, Transport, TransportHandlers } from './websocket/contract.js';

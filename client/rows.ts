@@ -16,15 +16,22 @@ export function flattenRows(rows: RowsInput, columns: number | null): Float64Arr
   if (values.length === 0) throw new InvalidParameterError('there are no rows: give at least one');
   const width = columns ?? (rows instanceof Float64Array ? null : rows[0]!.length);
   if (columns !== null && values.length % columns !== 0) {
-    throw new InvalidParameterError(`${values.length} values do not make whole rows of the study's ${columns} columns`);
+    throw new InvalidParameterError(
+      `${values.length} values do not make whole rows of the study's ${columns} columns`,
+    );
   }
   if (columns !== null && !(rows instanceof Float64Array) && rows[0]!.length !== columns) {
-    throw new InvalidParameterError(`the rows have ${rows[0]!.length} columns, the study has ${columns}`);
+    throw new InvalidParameterError(
+      `the rows have ${rows[0]!.length} columns, the study has ${columns}`,
+    );
   }
   const bad = firstNonFinite(values);
   if (bad >= 0) {
-    const place = width === null ? `value ${bad}` : `column ${bad % width} of row ${Math.floor(bad / width)}`;
-    throw new InvalidParameterError(`${place} is not a finite number: leave the row out`, { index: bad });
+    const place = width === null
+      ? `value ${bad}` : `column ${bad % width} of row ${Math.floor(bad / width)}`;
+    throw new InvalidParameterError(
+      `${place} is not a finite number: leave the row out`, { index: bad },
+    );
   }
   return values;
 }

@@ -14,7 +14,10 @@ export type ContributorState =
    */
   | { readonly kind: 'ready'; readonly epoch: bigint; readonly closesInMs: number | null }
   /** The connection was lost; rows wait for the next one. */
-  | { readonly kind: 'reconnecting'; readonly reason: string; readonly retryInMs: number; readonly attempt: number }
+  | {
+    readonly kind: 'reconnecting'; readonly reason: string; readonly retryInMs: number;
+    readonly attempt: number;
+  }
   /** Ended; `error` is null after `close`. */
   | { readonly kind: 'ended'; readonly error: KeelsonError | null };
 

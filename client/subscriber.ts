@@ -5,14 +5,16 @@ import { InvalidParameterError, KeelsonError, WireError } from '../src/base/erro
 import { chainStart, ReleaseChain } from '../src/log/index.js';
 import { signedMessage, withAhead, type AheadVerifier } from '../src/signing/index.js';
 import {
-  decodeHeadBody, decodeReleaseBody, decodeServerFrame, encodeClientFrame, type HeadBody, type Notice, type ReleaseBody,
-  type ServerFrame, type SignedHead, type SignedRelease,
+  decodeHeadBody, decodeReleaseBody, decodeServerFrame, encodeClientFrame, type HeadBody,
+  type Notice, type ReleaseBody, type ServerFrame, type SignedHead, type SignedRelease,
 } from '../src/wire/index.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
 import { clientDefaults, systemRuntime } from './base/defaults.js';
 import type { ClientRuntime } from './base/runtime.js';
 import { Connection } from './session/connection.js';
-import { checkedKey, findStudy, type VerifiedStudy, type VerifiedWelcome } from './session/handshake.js';
+import {
+  checkedKey, findStudy, type VerifiedStudy, type VerifiedWelcome,
+} from './session/handshake.js';
 import type { OpenTransport } from './websocket/contract.js';
 import { paced } from './websocket/paced.js';
 import { webSocketUrl } from './websocket/url.js';
@@ -110,7 +112,8 @@ export interface StudyNews {
  * KeelsonError('server-key-mismatch'); WireError('unknown-study', ...). InvalidParameterError at
  * once for a bad URL or key.
  * @example
- * for await (const { release } of subscribe({ url: 'ws://127.0.0.1:8787', study: 'flight-delays' })) {
+ * const releases = subscribe({ url: 'ws://127.0.0.1:8787', study: 'flight-delays' });
+ * for await (const { release } of releases) {
  *   if (release.outcome.kind === 'value') console.log(release.epoch, release.outcome.estimate);
  * }
  */
@@ -147,9 +150,11 @@ class Subscription implements ReleaseSubscription {
 
   constructor(private readonly options: SubscribeOptions) {
     webSocketUrl(options.url);
-    this.serverKey = options.serverKey === undefined ? null : checkedKey(options.serverKey, 'the server key');
+    this.serverKey = options.serverKey === undefined
+      ? null : checkedKey(options.serverKey, 'the server key');
     const { runtime = systemRuntime, openTransport: open = platformTransport, sliceMs } = options;
-    const openTransport = sliceMs === undefined ? open : paced(open, runtime, sliceMs, (bytes) => this.prepare(bytes));
+    const openTransport = sliceMs === undefined
+      ? open : paced(open, runtime, sliceMs, (bytes) => this.prepare(bytes));
     this.connection = new Connection(
       { ...options, runtime, openTransport },
       {
@@ -240,11 +245,14 @@ class Subscription implements ReleaseSubscription {
         signing,
         studyId: study.studyId,
         document: study.document,
-        from: from === 0n ? chainStart : { index: from, digest: previousDigest ?? null, epoch: null },
+        from: from === 0n
+          ? chainStart : { index: from, digest: previousDigest ?? null, epoch: null },
       });
     } else this.chain.follow(this.aheadOf(welcome));
     this.stoodAt = this.chain.position.index;
-    this.connection.send(encodeClientFrame({ kind: 'subscribe', studyId: study.studyId, fromRelease: this.stoodAt }));
+    this.connection.send(
+      encodeClientFrame({ kind: 'subscribe', studyId: study.studyId, fromRelease: this.stoodAt }),
+    );
     this.connectedListener();
     this.newsListener({ state: study.state, epoch: study.epoch, closesInMs: null });
   }
@@ -255,7 +263,8 @@ class Subscription implements ReleaseSubscription {
    */
   private aheadOf(welcome: VerifiedWelcome): readonly AheadVerifier[] {
     this.verifiers = welcome.keys.map((key) =>
-      this.verifiers.find(({ publicKey }) => equalBytes(publicKey, key.publicKey)) ?? withAhead(key));
+      this.verifiers.find(({ publicKey }) => equalBytes(publicKey, key.publicKey))
+        ?? withAhead(key));
     return this.verifiers;
   }
 
@@ -273,7 +282,9 @@ class Subscription implements ReleaseSubscription {
       const verifier = verifiers.find(({ publicKey }) => equalBytes(publicKey, serverKey));
       if (verifier === undefined) return null;
       const context = { serverKey: verifier.publicKey, studyId: study.studyId };
-      return verifier.ahead(signedMessage('release', context, null, signing.sha512(frame.body)), frame.signature);
+      return verifier.ahead(
+        signedMessage('release', context, null, signing.sha512(frame.body)), frame.signature,
+      );
     } catch {
       // The connection reports unreadable bytes when their turn comes.
       return null;
@@ -295,7 +306,9 @@ class Subscription implements ReleaseSubscription {
     const index = peekIndex(signed);
     // The server skips releases when this client reads too slowly. The skipping release was not
     // accepted yet.
-    if (index !== null && index > chain.position.index && this.askAgain(chain.position.index)) return;
+    if (index !== null && index > chain.position.index && this.askAgain(chain.position.index)) {
+      return;
+    }
     if (this.items.length >= clientDefaults.releasesHeldMax) {
       this.paused = true;
       this.connection.pause();
@@ -304,7 +317,9 @@ class Subscription implements ReleaseSubscription {
     const release = chain.accept(signed);
     this.cancelEnd();
     this.connection.progress();
-    this.items.push({ release, signed, document: this.study!.document, serverKey: toHex(release.serverKey) });
+    this.items.push({
+      release, signed, document: this.study!.document, serverKey: toHex(release.serverKey),
+    });
     this.wake?.();
   }
 

@@ -9,7 +9,8 @@ import { ListPage } from './views/list.js';
 import { StudyPage } from './views/study.js';
 
 function Page(): VNode {
-  return html`<div><a class="skip" href="#content" onClick=${toContent}>Skip to the content</a><${Header}>
+  return html`<div><a class="skip" href="#content" onClick=${toContent}>Skip to the content</a>
+    <${Header}>
     ${trouble.value !== '' && html`<${Badge} tone="warn">No answer<//>`}<//>
     <div id="content" tabindex="-1"><${Content} /></div></div>`;
 }
@@ -58,18 +59,21 @@ function ListLink(): VNode {
 function Loading(): VNode {
   return html`<main class="page"><h1 class="hidden">Keelson</h1>
     <p role="status" class="hidden">Asking the aggregator for its studies.</p>
-    <div class="split" aria-hidden="true"><div class="ghost tall"></div><div class="ghost"></div></div></main>`;
+    <div class="split" aria-hidden="true"><div class="ghost tall"></div>
+    <div class="ghost"></div></div></main>`;
 }
 
 function Unreachable(): VNode {
   return html`<main class="page"><section class="card empty"><h1>The aggregator does not answer</h1>
-    <p class="quiet">It may be starting, or the network is gone. This page asks again every five seconds.</p>
+    <p
+      class="quiet">It may be starting, or the network is gone. This page asks again every five seconds.</p>
     <button type="button" onClick=${() => void refresh()}>Ask now</button></section></main>`;
 }
 
 function NoStudies(): VNode {
   return html`<main class="page"><section class="card empty"><h1>No study yet</h1>
-    <p class="quiet">This aggregator runs, but nobody has asked it anything. Start it with a study file:</p>
+    <p
+      class="quiet">This aggregator runs, but nobody has asked it anything. Start it with a study file:</p>
     <p><code>keelson serve studies/flights-populous.yaml</code></p>
     <p class="quiet small">A study appears here by itself.</p></section></main>`;
 }
@@ -78,7 +82,8 @@ function NoStudies(): VNode {
 function followWanted(): void {
   effect(() => {
     const { value: at } = route;
-    const wanted = at.kind === 'study' ? studies.value?.find(({ entry }) => entry.id === at.id) : undefined;
+    const wanted = at.kind === 'study'
+      ? studies.value?.find(({ entry }) => entry.id === at.id) : undefined;
     if (wanted !== undefined) follow(wanted);
     document.title = wanted === undefined ? 'Keelson' : `${wanted.entry.name} – Keelson`;
   });

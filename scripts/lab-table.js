@@ -1,6 +1,8 @@
-// The table of docs/results/lab.md from what `keelson lab --json` printed, and whether it says what the page claims:
+// The table of docs/results/lab.md from what `keelson lab --json` printed, and whether it says what
+// the page claims:
 //   node scripts/lab-table.js RUN.jsonl [--page docs/results/lab.md]
-// With --page the page must hold exactly this table. Exit status 1 when a claim fails, or the page differs.
+// With --page the page must hold exactly this table. Exit status 1 when a claim fails, or the page
+// differs.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
@@ -34,7 +36,9 @@ for (const { attack, hostileShare, rounds, answers, baselines } of rows) {
     const { estimator, refused, error, promised } = answer;
     refusals += refused;
     asked += rounds;
-    if (error !== null && !(error <= 2 * promised)) faults.push(`${where}: ${estimator} is at ${error}, promised ${promised}`);
+    if (error !== null && !(error <= 2 * promised)) {
+      faults.push(`${where}: ${estimator} is at ${error}, promised ${promised}`);
+    }
   }
   if (!loud.includes(attack) || hostileShare !== promisedShare) continue;
   const broken = brokenFactor * baselines['robust-filter'];
@@ -43,23 +47,30 @@ for (const { attack, hostileShare, rounds, answers, baselines } of rows) {
   if (!(naive > broken)) faults.push(`${where}: the naive mean is not broken: ${naive}`);
   if (!(mean > broken)) faults.push(`${where}: the private mean is not broken: ${mean}`);
 }
-if (refusals > refusedMost * asked) faults.push(`robust estimators refused ${refusals} of ${asked} times`);
+if (refusals > refusedMost * asked) {
+  faults.push(`robust estimators refused ${refusals} of ${asked} times`);
+}
 for (const attack of loud) {
   const isPlayed = rows.some((row) => row.attack === attack && row.hostileShare === promisedShare);
   if (!isPlayed) faults.push(`${attack} was not played at ${100 * promisedShare} %`);
 }
 
-const short = (value) => (value === null ? 'refused' : value >= 1000 ? value.toExponential(0) : value.toFixed(2));
+const short = (value) =>
+  (value === null ? 'refused' : value >= 1000 ? value.toExponential(0) : value.toFixed(2));
 const names = rows[0].answers.map(({ estimator }) => estimator);
 const cells = rows.map(({ attack, hostileShare, baselines, answers }) => [
   attack, `${100 * hostileShare} %`,
   ...['naive-mean', 'coordinate-median', 'robust-filter'].map((name) => short(baselines[name])),
   ...answers.map(({ error, promised }) => `${short(error)} (${short(promised)})`),
 ]);
-const head = ['attack', 'hostile', 'naive mean', 'median', 'filter', ...names.map((name) => `\`${name}\``)];
+const head = [
+  'attack', 'hostile', 'naive mean', 'median', 'filter', ...names.map((name) => `\`${name}\``),
+];
 const table = [head, head.map((_, i) => (i === 0 ? '---' : '---:')), ...cells]
   .map((row) => `| ${row.join(' | ')} |`).join('\n');
 process.stdout.write(`${table}\n`);
-if (page !== undefined && !readFileSync(page, 'utf8').includes(table)) faults.push(`${page} holds another table`);
+if (page !== undefined && !readFileSync(page, 'utf8').includes(table)) {
+  faults.push(`${page} holds another table`);
+}
 for (const fault of faults) process.stderr.write(`${fault}\n`);
 process.exitCode = faults.length === 0 ? 0 : 1;

@@ -1,10 +1,13 @@
 // Pictures of every page and state, at both widths and in both themes:
 //   npm run screenshots [-- FOLDER [server,states,survey,lab,demo]]
-// The README's own are written into docs/images; all of them go into FOLDER (default: screenshots, which git ignores).
+// The README's own are written into docs/images; all of them go into FOLDER (default: screenshots,
+// which git ignores).
 /* global document, fetch */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +18,9 @@ import { ofSurvey } from './screenshots/survey.js';
 const root = fileURLToPath(new URL('../', import.meta.url));
 const folder = resolve(process.argv[2] ?? join(root, 'screenshots'));
 const chromium = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
-if (!existsSync(chromium)) throw new Error(`${chromium} is missing: apt-get install chromium, or set CHROMIUM_PATH`);
+if (!existsSync(chromium)) {
+  throw new Error(`${chromium} is missing: apt-get install chromium, or set CHROMIUM_PATH`);
+}
 
 /**
  * Committed, because the README shows them. The study and the terminal come from one run of the
@@ -33,7 +38,8 @@ const port = 20_000 + (createHash('sha256').update(scratch).digest().readUInt16B
 /** Starts `keelson words...`. `heard(pattern)` resolves with its first match in the output. */
 function start(words) {
   const stdio = ['ignore', 'pipe', 'pipe'];
-  const child = spawn(process.execPath, [`${root}bin/keelson.js`, ...words], { cwd: scratch, stdio });
+  const child =
+    spawn(process.execPath, [`${root}bin/keelson.js`, ...words], { cwd: scratch, stdio });
   running.push(child);
   let said = '';
   const streams = [child.stdout, child.stderr];
@@ -55,7 +61,8 @@ function start(words) {
 const keelson = (words, pattern) => start(words).heard(pattern);
 
 /** Waits until `condition` of the document holds. */
-const until = (page, condition, value) => page.waitForFunction(condition, { timeout: 180_000, polling: 250 }, value);
+const until = (page, condition, value) =>
+  page.waitForFunction(condition, { timeout: 180_000, polling: 250 }, value);
 
 async function newPage(browser) {
   const page = await browser.newPage();
@@ -72,8 +79,11 @@ async function take(page, name, height = 900, widthsTaken = widths) {
       await new Promise((done) => setTimeout(done, 700));
       // The browser may not lay out what is below the edge of the window, so the window is made as
       // high as the page.
-      const whole = Math.max(height, await page.evaluate(() => document.documentElement.scrollHeight));
-      if (width < 1000 || name !== 'lab') await page.setViewport({ width, height: whole, deviceScaleFactor: 1 });
+      const whole =
+        Math.max(height, await page.evaluate(() => document.documentElement.scrollHeight));
+      if (width < 1000 || name !== 'lab') {
+        await page.setViewport({ width, height: whole, deviceScaleFactor: 1 });
+      }
       await new Promise((done) => setTimeout(done, 300));
       const path = join(folder, `${name}-${width}-${theme}.png`);
       await page.screenshot({ path, fullPage: width < 1000 || name !== 'lab' });
@@ -86,16 +96,23 @@ async function take(page, name, height = 900, widthsTaken = widths) {
 async function ofServer(browser) {
   const studies = ['flights-mean', 'flights-robust'].map((name) => {
     const path = join(scratch, `${name}.yaml`);
-    writeFileSync(path, `${readFileSync(`${root}studies/${name}.yaml`, 'utf8')}\nquarantine: { beyond: 30, automatic: true }\n`);
+    writeFileSync(path, `${readFileSync(`${root}studies/${name}.yaml`, 'utf8')}\nquarantine: { `
+      + 'beyond: 30, automatic: true }\n');
     return path;
   });
   const [, address] = await keelson(
-    ['serve', ...studies, '--data', join(scratch, 'data'), '--port', String(port), '--log-level', 'error', '--json'],
+    [
+      'serve', ...studies, '--data', join(scratch, 'data'), '--port', String(port), '--log-level',
+      'error', '--json',
+    ],
     /"address":"(http:[^"]+)"/,
   );
   await keelson(
-    ['simulate', address.replace('http', 'ws'), '--study', 'flights-mean,flights-robust', '--contributors', '2000',
-      '--hostile', '0.1', '--epochs', '40'],
+    [
+      'simulate', address.replace('http', 'ws'), '--study', 'flights-mean,flights-robust',
+      '--contributors', '2000',
+        '--hostile', '0.1', '--epochs', '40',
+    ],
     /./,
   ).catch((error) => console.error(error.message));
   const page = await newPage(browser);
@@ -110,12 +127,19 @@ async function ofServer(browser) {
   const liar = join(scratch, 'liar.key');
   const [, key] = await keelson(['keygen', liar, '--json'], /"publicKey":\s*"(\w+)"/);
   writeFileSync(join(scratch, 'far.csv'), 'delay_minutes,distance_miles\n2000,500\n');
-  await keelson(['contribute', address.replace('http', 'ws'), '--study', 'flights-robust', '--key', liar, '--input',
-    join(scratch, 'far.csv')], /accepted/);
+  await keelson(
+    [
+      'contribute', address.replace('http', 'ws'), '--study', 'flights-robust', '--key', liar,
+      '--input',
+        join(scratch, 'far.csv'),
+    ], /accepted/,
+  );
   await page.goto(`${address}/operator`);
   await page.waitForSelector('input[name=token]');
   await take(page, 'operator-sign-in');
-  await page.type('input[name=token]', readFileSync(join(scratch, 'data/operator.token'), 'utf8').trim());
+  await page.type(
+    'input[name=token]', readFileSync(join(scratch, 'data/operator.token'), 'utf8').trim(),
+  );
   await page.click('form button');
   await page.waitForSelector('.study');
   await until(page, () => [...document.querySelectorAll('.meters [role=meter]')]
@@ -130,7 +154,10 @@ async function ofServer(browser) {
 
 async function ofLab(browser) {
   const [, address] = await keelson(
-    ['lab', '--page', '0', '--contributors', '2000', '--every', '8', '--hostile', '0.1', '--epsilon', '4'],
+    [
+      'lab', '--page', '0', '--contributors', '2000', '--every', '8', '--hostile', '0.1',
+      '--epsilon', '4',
+    ],
     /laboratory is at (\S+)/,
   );
   const page = await newPage(browser);
@@ -185,7 +212,8 @@ async function demoOnce(browser) {
  */
 async function takeTerminal(browser, said) {
   const escaped = said.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  const lines = escaped.split('\n').map((line) => (/^ *(\d+ )?flights-robust .*(of|closer)/.test(line) ? `<b>${line}</b>` : line));
+  const lines = escaped.split('\n')
+    .map((line) => (/^ *(\d+ )?flights-robust .*(of|closer)/.test(line) ? `<b>${line}</b>` : line));
   const page = await newPage(browser);
   await page.setViewport({ width: 840, height: 200, deviceScaleFactor: 1.33 });
   await page.setContent(`<style>html { background: #0d1117; } body { margin: 0; }
@@ -201,11 +229,17 @@ mkdirSync(folder, { recursive: true });
 const browser = await launch({
   executablePath: chromium,
   userDataDir: join(scratch, 'profile'),
-  args: ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking',
-    '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage'],
+  args: [
+    '--headless', '--no-sandbox', '--disable-gpu', '--no-first-run',
+    '--disable-background-networking',
+      '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage',
+  ],
 });
-const shared = { keelson, newPage: () => newPage(browser), take, until, scratch, root, running, port };
-const makers = { server: ofServer, states: () => ofStates(shared), survey: () => ofSurvey(shared), lab: ofLab, demo: ofDemo };
+const shared = {
+  keelson, newPage: () => newPage(browser), take, until, scratch, root, running, port,
+};
+const makers = { server: ofServer, states: () =>
+  ofStates(shared), survey: () => ofSurvey(shared), lab: ofLab, demo: ofDemo };
 const parts = (process.argv[3] ?? Object.keys(makers).join()).split(',');
 try {
   for (const part of parts) {

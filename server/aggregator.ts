@@ -7,7 +7,9 @@ import type { EpochRunner } from './epochs/contract.js';
 import { WorkerEpochRunner } from './epochs/worker-runner.js';
 import { openServerKeys, type ServerKeys } from './keys/server-keys.js';
 import { checkBeforeListening } from './listener/before-listening.js';
-import { createListener, type Listener, type ListenerOptions, type TlsIdentity } from './listener/index.js';
+import {
+  createListener, type Listener, type ListenerOptions, type TlsIdentity,
+} from './listener/index.js';
 import { createLogger, type Logger } from './base/logger.js';
 import { keyOfReleases } from './keys/release-key.js';
 import type { Store } from './store/contract.js';
@@ -16,7 +18,10 @@ import type { StudyDefinition } from './studies/definition.js';
 import { createStudyHub, type RunningHub, type StudyHubOptions } from './studies/hub.js';
 
 export interface AggregatorOptions {
-  /** The data folder: store, server key, operator token. Created when absent; one aggregator at a time. */
+  /**
+   * The data folder: store, server key, operator token. Created when absent; one aggregator at a
+   * time.
+   */
   readonly dataDirectory: string;
   /** From `parseStudyText` or `defineStudy`. */
   readonly studies: readonly StudyDefinition[];
@@ -100,7 +105,8 @@ export interface Aggregator {
  *   system's error when the port is taken.
  */
 export async function createAggregator(options: AggregatorOptions): Promise<Aggregator> {
-  const { clock = systemClock, logger = createLogger(), dataDirectory, acceptRollback = false } = options;
+  const { clock = systemClock, logger = createLogger(), dataDirectory, acceptRollback = false } =
+    options;
   const { host = '127.0.0.1', port = 8787, network } = options;
   // This comes first, so that a refused start creates no folder and no keys.
   await checkBeforeListening({ ...network, host, port });
@@ -110,7 +116,9 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
   const opened: (() => Promise<void>)[] = [() => store.close()];
   const closeAll = async (): Promise<void> => {
     const failures: unknown[] = [];
-    for (const close of opened.toReversed()) await close().catch((error: unknown) => failures.push(error));
+    for (const close of opened.toReversed()) {
+      await close().catch((error: unknown) => failures.push(error));
+    }
     if (failures.length > 0) throw failures[0];
   };
   const failure = deferred();
@@ -121,7 +129,8 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     if (acceptRollback) await reportRollbacks(store, logger);
     // After the store, whose lock excludes other servers from this folder.
     const rotations = await store.rotations?.() ?? [];
-    const keys = openServerKeys(dataDirectory, rotations, rotations.length === 0 ? await keyOfReleases(store) : null);
+    const keys = openServerKeys(dataDirectory, rotations, rotations.length === 0
+      ? await keyOfReleases(store) : null);
     const running: { listener?: Listener } = {};
     const hub = await createStudyHub({
       store, clock, logger,
@@ -155,8 +164,8 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     logger.info({ address: listener.address, serverKey, studies }, 'the server listens');
     let closing: Promise<void> | undefined;
     return {
-      hub, port: listener.port, address: listener.address, serverKey: hub.serverKey, paths: keys.paths,
-      created: keys.created, failed: failure.promise,
+      hub, port: listener.port, address: listener.address, serverKey: hub.serverKey,
+      paths: keys.paths, created: keys.created, failed: failure.promise,
       renewTls: (identity) => listener.renewTls(identity),
       close: () => (closing ??= closeAll()),
     };
@@ -172,7 +181,9 @@ async function reportRollbacks(store: Store, logger: Logger): Promise<void> {
     'this start accepts an older database: leave --accept-rollback out from the next one on');
 }
 
-function deferred(): { readonly promise: Promise<never>; readonly reject: (error: unknown) => void } {
+function deferred(): {
+  readonly promise: Promise<never>; readonly reject: (error: unknown) => void;
+} {
   let reject: (error: unknown) => void = () => {};
   const promise = new Promise<never>((_resolve, fail) => { reject = fail; });
   // A caller may ignore `failed`: the error is in the log.

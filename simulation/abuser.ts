@@ -107,7 +107,9 @@ export class AbuseGroup {
       const { publicKey } = signer;
       const enrolment = this.options.enrolment?.(publicKey, index);
       this.connection.send(
-        encodeClientFrame({ kind: 'hello', studyId: study.studyId, publicKey, clientNonce, signature, enrolment }),
+        encodeClientFrame({
+          kind: 'hello', studyId: study.studyId, publicKey, clientNonce, signature, enrolment,
+        }),
       );
     }
   }

@@ -24,7 +24,9 @@ export interface FleetOptions {
    */
   readonly tactics?: (study: string, epoch: bigint) => Tactics | null;
   /** Called with each accepted contribution, reduced as by the server, to compare releases with. */
-  readonly onAccepted?: (study: string, epoch: bigint, reduced: Float64Array, isHostile: boolean) => void;
+  readonly onAccepted?: (
+    study: string, epoch: bigint, reduced: Float64Array, isHostile: boolean,
+  ) => void;
   /**
    * By study name, one per column, in data units: the unit of `strength`. Default: the study's
    * `scale` parameter, or else the standard deviation of honest rows.

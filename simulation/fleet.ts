@@ -39,7 +39,9 @@ export function contributorSeed(seed: Uint8Array, index: number): Uint8Array {
  * @example
  * const rows = gaussianSource({ mean: [10, 700], standardDeviation: [30, 400], rows: 8, seed });
  * const hostile = { hostileShare: 0.1, attack: 'shift' };
- * const fleet = createFleet({ url, studies: ['flight-delays'], contributors: 3000, ...hostile, seed, rows });
+ * const fleet = createFleet({
+ *   url, studies: ['flight-delays'], contributors: 3000, ...hostile, seed, rows,
+ * });
  * await fleet.ready();
  */
 export function createFleet(options: FleetOptions): Fleet {
@@ -66,14 +68,17 @@ class NetworkFleet implements Fleet {
 
   constructor(private readonly options: FleetOptions) {
     checkOptions(options);
-    this.serverKey = options.serverKey === undefined ? null : checkedKey(options.serverKey, 'the server key');
+    this.serverKey = options.serverKey === undefined
+      ? null : checkedKey(options.serverKey, 'the server key');
     this.readiness = new Promise((resolve, reject) => {
       this.resolveReady = resolve;
       this.rejectReady = reject;
     });
     this.readiness.catch(() => undefined);
     const runtime = options.runtime ?? systemRuntime;
-    const connection = { ...options, runtime, openTransport: options.openTransport ?? platformTransport };
+    const connection = {
+      ...options, runtime, openTransport: options.openTransport ?? platformTransport,
+    };
     const hostile = Math.round((options.hostileShare ?? 0) * options.contributors);
     const attack = findAttack(options.attack ?? 'shift');
     this.addRuns(runtime);
@@ -149,8 +154,8 @@ class NetworkFleet implements Fleet {
   }
 
   private createChannel(
-    study: string, run: StudyRun, who: Pick<ChannelOptions, 'signer' | 'enrolment'>, runtime: ClientRuntime,
-    index: number,
+    study: string, run: StudyRun, who: Pick<ChannelOptions, 'signer' | 'enrolment'>,
+    runtime: ClientRuntime, index: number,
   ): Channel {
     const channel = new Channel({
       ...who,
@@ -168,7 +173,8 @@ class NetworkFleet implements Fleet {
           this.settleReadiness();
         },
         onEpoch: (epoch, closesInMs) => {
-          const isNews = this.closing === null && run.hear(channel.study!.document, epoch, closesInMs);
+          const isNews = this.closing === null
+            && run.hear(channel.study!.document, epoch, closesInMs);
           if (isNews) this.epochListener(study, epoch);
         },
         onPutOff: (code) => this.counters.count(this.counters.putOff, code),
@@ -227,11 +233,15 @@ class NetworkFleet implements Fleet {
     this.rejectReady(error);
   }
 
-  private onChannelEnded(study: string, run: StudyRun, channel: Channel, error: KeelsonError): void {
+  private onChannelEnded(
+    study: string, run: StudyRun, channel: Channel, error: KeelsonError,
+  ): void {
     this.firstEnd ??= error;
     this.awaited.delete(channel);
     this.settleReadiness();
-    if (error instanceof WireError && !endsStudy(error)) this.counters.count(this.counters.turnedAway, error.code);
+    if (error instanceof WireError && !endsStudy(error)) {
+      this.counters.count(this.counters.turnedAway, error.code);
+    }
     run.live -= 1;
     if (run.isEnded || (run.live > 0 && !endsStudy(error))) return;
     run.stop();
@@ -264,10 +274,14 @@ function checkOptions(options: FleetOptions): void {
   webSocketUrl(options.url);
   const { contributors, hostileShare = 0, studies, paceShare = 0.8 } = options;
   if (!Number.isInteger(contributors) || contributors < 1) {
-    throw new InvalidParameterError(`contributors is ${contributors}: give an integer of at least 1`);
+    throw new InvalidParameterError(
+      `contributors is ${contributors}: give an integer of at least 1`,
+    );
   }
   if (!(hostileShare >= 0 && hostileShare < 1)) {
-    throw new InvalidParameterError(`the hostile share is ${hostileShare}: give a number in [0, 1)`);
+    throw new InvalidParameterError(
+      `the hostile share is ${hostileShare}: give a number in [0, 1)`,
+    );
   }
   if (!(paceShare > 0 && paceShare <= 1)) {
     throw new InvalidParameterError(`the pace share is ${paceShare}: give a number in (0, 1]`);

@@ -25,7 +25,9 @@ export function hostilityOf(
 ): Hostility {
   const tactics = fleet.tactics?.(study, epoch) ?? null;
   const share = tactics?.hostileShare ?? fleet.hostileShare ?? 0;
-  if (!(share >= 0 && share < 1)) throw new InvalidParameterError(`the hostile share is ${share}: give one in [0, 1)`);
+  if (!(share >= 0 && share < 1)) {
+    throw new InvalidParameterError(`the hostile share is ${share}: give one in [0, 1)`);
+  }
   const attack = attackOf(tactics?.attack ?? fleet.attack ?? 'shift', tactics !== null);
   const goesOn = before !== null && before.attack === attack;
   return {
@@ -41,5 +43,7 @@ function attackOf(name: string, isTactic: boolean): Hostility['attack'] {
   const attack = findAttack(name);
   if (!isProtocolAttack(attack)) return attack;
   if (!isTactic) return null;
-  throw new InvalidParameterError(`${name} is an attack on the protocol: give it to a fleet of its own`);
+  throw new InvalidParameterError(
+    `${name} is an attack on the protocol: give it to a fleet of its own`,
+  );
 }

@@ -2,7 +2,9 @@
  * Simulated contributors, honest and hostile, and the true answers of their epochs. Not part of the
  * SDK's bundle.
  */
-export { attackNames, abuses, findAttack, isProtocolAttack, protocolAttacks, rowAttacks } from './attacks/index.js';
+export {
+  attackNames, abuses, findAttack, isProtocolAttack, protocolAttacks, rowAttacks,
+} from './attacks/index.js';
 export type { Abuse, AttackContext, ProtocolAttack, RowAttack } from './attacks/index.js';
 export { contributorSeed, createFleet } from './fleet.js';
 export type { Fleet, FleetOptions, Tactics } from './fleet-options.js';

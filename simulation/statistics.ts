@@ -62,7 +62,8 @@ export class Counters {
   snapshot(connections: number, ready: number): FleetStatistics {
     const { sent, accepted, missed, usedBefore, abuses, reconnections } = this;
     const sorted = this.latencies.slice(0, Math.min(this.measured, latenciesKept)).sort();
-    const quantile = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN;
+    const quantile = (share: number): number =>
+      sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN;
     return {
       sent,
       accepted,

@@ -69,7 +69,8 @@ export class StudyRun {
     const { fleet, counters, random } = this.options;
     this.hostility = hostilityOf(fleet, this.options.study, epoch, this.hostility);
     const windowMs = this.windowMs(document, closesInMs);
-    counters.missed += this.pacer.start(fleet.contributors, windowMs, random.fork(`order ${epoch}`));
+    counters.missed +=
+      this.pacer.start(fleet.contributors, windowMs, random.fork(`order ${epoch}`));
     for (const old of this.truths.keys()) if (old + truthsKept <= epoch) this.truths.delete(old);
     return true;
   }
@@ -96,7 +97,8 @@ export class StudyRun {
     const abuser = this.abusers[index];
     const { rows: source } = this.options.fleet;
     if (abuser !== undefined) {
-      const acted = abuser.group.act(abuser.index, this.epoch, source(index, this.epoch, this.options.study));
+      const acted =
+        abuser.group.act(abuser.index, this.epoch, source(index, this.epoch, this.options.study));
       if (acted) this.options.counters.abuses += 1;
       return acted;
     }
@@ -128,7 +130,8 @@ export class StudyRun {
     const { counters, runtime, fleet, study } = this.options;
     const columns = this.document!.columns.length;
     const isHostile = index < this.hostility!.hostile;
-    const reduced = values.length % columns === 0 ? reduceRows(values, columns) : new Float64Array(columns);
+    const reduced = values.length % columns === 0
+      ? reduceRows(values, columns) : new Float64Array(columns);
     const startedMs = runtime.nowMs();
     const done = (): void => {
       this.underWay -= 1;
@@ -224,5 +227,6 @@ function statedScale(document: StudyDocument): readonly number[] | null {
 
 /** Whether an error ends a whole study, not only one contributor. */
 export function endsStudy(error: KeelsonError): boolean {
-  return error.code === 'study-ended' || error.code === 'budget-exhausted' || error.code === 'unknown-study';
+  return error.code === 'study-ended' || error.code === 'budget-exhausted'
+    || error.code === 'unknown-study';
 }

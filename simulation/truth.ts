@@ -15,17 +15,24 @@ export interface Truth {
   readonly hostile: number;
 }
 
-/** One contribution as the server reduces it: the mean of its rows, each value clipped to the coarse box. */
+/**
+ * One contribution as the server reduces it: the mean of its rows, each value clipped to the coarse
+ * box.
+ */
 export function reduceRows(rows: Float64Array, columns: number): Float64Array {
   const mean = new Float64Array(columns);
   const count = rows.length / columns;
   rows.forEach((value, i) => {
-    mean[i % columns]! += Math.min(protocolLimits.coarseBox, Math.max(-protocolLimits.coarseBox, value));
+    mean[i % columns]! +=
+      Math.min(protocolLimits.coarseBox, Math.max(-protocolLimits.coarseBox, value));
   });
   return mean.map((sum) => sum / count);
 }
 
-/** Collects the reduced contributions of one epoch. Memory: two vectors, whatever the number of contributors. */
+/**
+ * Collects the reduced contributions of one epoch. Memory: two vectors, whatever the number of
+ * contributors.
+ */
 export class TruthSums {
   private readonly honestSum: Float64Array;
   private readonly hostileSum: Float64Array;

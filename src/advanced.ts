@@ -1,6 +1,7 @@
 /**
- * What `estimate` and `plan` are made of: the contract of estimators, groups that are filled and merged elsewhere,
- * mechanisms, privacy accounting, sources of randomness. For whoever builds another system from the same proofs.
+ * What `estimate` and `plan` are made of: the contract of estimators, groups that are filled and
+ * merged elsewhere, mechanisms, privacy accounting, sources of randomness. For whoever builds
+ * another system from the same proofs.
  *
  * @module keelson/advanced
  */
@@ -11,8 +12,9 @@ export { partsByName, type Nested } from './base/parts.js';
 
 export { parseParameters, type ParameterFacts } from './estimators/contract/parameters.js';
 export {
-  createGroups, decodeGroups, inlineCompute, mergeGroups, releaseGroups, runOffline, assignmentHashBytes,
-  type ByteSource, type Groups, type GroupsProgress, type Kernels, type OfflineRun, type OwnedRows,
+  createGroups, decodeGroups, inlineCompute, mergeGroups, releaseGroups, runOffline,
+  assignmentHashBytes, type ByteSource, type Groups, type GroupsProgress, type Kernels,
+  type OfflineRun, type OwnedRows,
 } from './estimators/run.js';
 
 export type { NoiseSource } from './random/source.js';
@@ -24,7 +26,9 @@ export type { BudgetRule, CohortComposition } from './privacy/accounting/cost.js
 export { createMechanisms, type PreparedMechanisms } from './privacy/mechanisms/index.js';
 export { costOfEvents, chargeFits } from './privacy/accounting/composition.js';
 export { eventsFromJson, eventsToJson } from './privacy/accounting/event-codec.js';
-export { analyticGaussianDelta, analyticGaussianSigma } from './privacy/accounting/analytic-gaussian.js';
+export {
+  analyticGaussianDelta, analyticGaussianSigma,
+} from './privacy/accounting/analytic-gaussian.js';
 export {
   deltaOfZcdp, epsilonOfApproximateZcdp, epsilonOfZcdp, rhoForApproximateZcdp, rhoForZcdp,
 } from './privacy/accounting/conversion.js';

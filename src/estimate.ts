@@ -15,43 +15,50 @@ import type { NoiseSource, WorkRandom } from './random/source.js';
 import { seededRandom } from './random/work.js';
 
 /** What `estimate` takes. */
-export interface EstimateOptions extends Pick<PlanOptions, 'estimator' | 'epsilon' | 'delta' | 'parameters'> {
+export interface EstimateOptions
+  extends Pick<PlanOptions, 'estimator' | 'epsilon' | 'delta' | 'parameters'> {
   /**
-   * One row per contributor, each a list of as many numbers as there are columns. A row with a number that is not
-   * finite is a contributor without data.
+   * One row per contributor, each a list of as many numbers as there are columns. A row with a
+   * number that is not finite is a contributor without data.
    */
   readonly rows: Iterable<ArrayLike<number>>;
   /** Number of columns. Default: the length of the first row. */
   readonly columns?: number;
   /**
-   * The public number of contributors. Given: how many rows there are is protected too. Default: the number of rows,
-   * which is then public.
+   * The public number of contributors. Given: how many rows there are is protected too. Default:
+   * the number of rows, which is then public.
    */
   readonly cohort?: number;
 }
 
-/** A released value, a release without one, or a plan that is not possible. `privacy` is what was spent. */
+/**
+ * A released value, a release without one, or a plan that is not possible. `privacy` is what was
+ * spent.
+ */
 export type Estimate = (Outcome & { readonly privacy: PrivacyStatement }) | Infeasible;
 
 /**
- * Runs one private estimator on rows at hand, with noise from the operating system. Each call spends the privacy that it
- * is asked for: two calls on the same people spend it twice. O(rows) memory.
- * @returns the value with its uncertainty and interval; or a refusal, which is charged as well; or `infeasible` with
- *   what would help, when the numbers leave no plan. Nothing was drawn then.
- * @throws InvalidParameterError naming the option that is missing or out of range, InvalidInputError for rows that do
- *   not fit.
+ * Runs one private estimator on rows at hand, with noise from the operating system. Each call
+ * spends the privacy that it is asked for: two calls on the same people spend it twice. O(rows)
+ * memory.
+ * @returns the value with its uncertainty and interval; or a refusal, which is charged as well; or
+ *   `infeasible` with what would help, when the numbers leave no plan. Nothing was drawn then.
+ * @throws InvalidParameterError naming the option that is missing or out of range,
+ *   InvalidInputError for rows that do not fit.
  * @example
  * import { estimate } from 'keelson';
  * import { mean } from 'keelson/estimators';
  * const answer = await estimate({
- *   estimator: mean, rows: [[61, 1.7], [70, 1.8]], epsilon: 1, delta: 1e-6, parameters: { scale: [12, 0.1] },
+ *   estimator: mean, rows: [[61, 1.7], [70, 1.8]], epsilon: 1, delta: 1e-6,
+ *   parameters: { scale: [12, 0.1] },
  * });
  * if (answer.kind === 'value') console.log(answer.estimate, answer.interval95);
  * else console.log(answer.kind, answer);
  */
 export async function estimate(options: EstimateOptions): Promise<Estimate> {
   checkOptions(
-    options, ['estimator', 'rows', 'epsilon', 'delta', 'parameters', 'columns', 'cohort'], 'estimate',
+    options, ['estimator', 'rows', 'epsilon', 'delta', 'parameters', 'columns', 'cohort'],
+    'estimate',
   );
   const { estimator, cohort } = options;
   const { rows, dimension } = tableOf(options.rows, options.columns);
@@ -60,7 +67,8 @@ export async function estimate(options: EstimateOptions): Promise<Estimate> {
   const seed = new Uint8Array(32);
   noise.fill(seed);
   return estimateTable({
-    rows, dimension, estimator, target, parameters, cohort, noise, assignmentHashes: noise, work: seededRandom(seed),
+    rows, dimension, estimator, target, parameters, cohort, noise, assignmentHashes: noise,
+    work: seededRandom(seed),
   });
 }
 
@@ -81,9 +89,14 @@ export interface TableRun {
   readonly compute?: Compute;
 }
 
-/** The release of `estimate`, with randomness and threads from the caller. Draws noise: each call is charged. */
+/**
+ * The release of `estimate`, with randomness and threads from the caller. Draws noise: each call is
+ * charged.
+ */
 export async function estimateTable(
-  { rows, dimension, estimator, parameters, target, cohort, noise, assignmentHashes, work, compute }: TableRun,
+  {
+    rows, dimension, estimator, parameters, target, cohort, noise, assignmentHashes, work, compute,
+  }: TableRun,
 ): Promise<Estimate> {
   const participation: Participation = cohort === undefined ? 'public' : 'secret';
   const facts = { dimension, cohort: cohort ?? rows.count, participation, target };
@@ -91,33 +104,42 @@ export async function estimateTable(
   if (plan.kind === 'infeasible') return plan;
   const mechanisms = createMechanisms(plan.events, noise);
   const outcome = await runOffline({
-    plan, dimension, rows, mechanisms, assignmentHashes, work, ...(compute === undefined ? {} : { compute }),
+    plan, dimension, rows, mechanisms, assignmentHashes, work,
+    ...(compute === undefined ? {} : { compute }),
   });
   const statement = statementOf(plan, target);
-  return { ...outcome, privacy: cohort === undefined ? { ...statement, neighbours: contentsOnly } : statement };
+  return { ...outcome, privacy: cohort === undefined
+    ? { ...statement, neighbours: contentsOnly } : statement };
 }
 
 /**
- * Without a public cohort the plan is made from the number of rows, so one row more or less may change everything that
- * the plan fixes: whatever the plan says for a fixed size, presence is not protected.
+ * Without a public cohort the plan is made from the number of rows, so one row more or less may
+ * change everything that the plan fixes: whatever the plan says for a fixed size, presence is not
+ * protected.
  */
-const contentsOnly = 'the values of one contributor changed; who is present, and so the number of rows, is public';
+const contentsOnly =
+  'the values of one contributor changed; who is present, and so the number of rows, is public';
 
 function tableOf(
   rows: Iterable<ArrayLike<number>>, columns: number | undefined,
 ): { readonly rows: OwnedRows; readonly dimension: number } {
   checkList(rows, 'rows is a list of rows, each a list of numbers');
   const list: readonly ArrayLike<number>[] = Array.isArray(rows) ? rows : [...rows];
-  if (list.length === 0) throw new InvalidInputError('there are no rows: give one row per contributor');
+  if (list.length === 0) {
+    throw new InvalidInputError('there are no rows: give one row per contributor');
+  }
   if (list.length > protocolLimits.cohortMax) {
-    throw new InvalidInputError(`${list.length} rows: at most ${protocolLimits.cohortMax} contributors are supported`);
+    throw new InvalidInputError(`${list.length} rows: at most ${protocolLimits.cohortMax} `
+      + 'contributors are supported');
   }
   const dimension = columns ?? list[0]?.length ?? 0;
   const values = new Float64Array(list.length * dimension);
   list.forEach((row, i) => {
     checkRow(row, dimension);
     if (!Array.prototype.every.call(row, (entry) => typeof entry === 'number')) {
-      throw new InvalidInputError(`row ${i + 1} holds something that is not a number: NaN stands for a missing value`);
+      throw new InvalidInputError(
+        `row ${i + 1} holds something that is not a number: NaN stands for a missing value`,
+      );
     }
     values.set(row, i * dimension);
   });

@@ -1,8 +1,9 @@
 /**
- * The library. `estimate` runs one private estimator on rows at hand, `plan` says from public numbers what it would cost
- * and how accurate it would be. The private estimators are in `keelson/estimators`, robust ones that add no noise in
- * `keelson/non-private`, the parts that all are made of in `keelson/advanced`. The server is in `keelson/server`, the
- * client in `keelson/client`.
+ * The library. `estimate` runs one private estimator on rows at hand, `plan` says from public
+ * numbers what it would cost and how accurate it would be. The private estimators are in
+ * `keelson/estimators`, robust ones that add no noise in `keelson/non-private`, the parts that all
+ * are made of in `keelson/advanced`. The server is in `keelson/server`, the client in
+ * `keelson/client`.
  *
  * @module keelson
  */
@@ -18,20 +19,22 @@ export {
 export type { ErrorCode, LocalCode, WireCode } from './base/error-codes.js';
 
 // What a plan and its outcome are made of.
-export type { Interval95, Outcome, RefusalReason, RefusedOutcome, Uncertainty, ValueOutcome } from './base/outcome.js';
+export type {
+  Interval95, Outcome, RefusalReason, RefusedOutcome, Uncertainty, ValueOutcome,
+} from './base/outcome.js';
 export type { NamedPart } from './base/parts.js';
 export type { Released, Sensitive } from './base/brands.js';
 export type {
-  Citation, CohortPlan, Compute, Estimator, ExpectedError, Finished, FinishedSummaries, GroupStatistic, Guarantee,
-  Infeasible, ParameterSpec, ParameterValue, ParameterValues, Participation, Plan, PlannedWork, PooledRows,
-  PrivacyTarget, StudyFacts, Summary, SummaryTable,
+  Citation, CohortPlan, Compute, Estimator, ExpectedError, Finished, FinishedSummaries,
+  GroupStatistic, Guarantee, Infeasible, ParameterSpec, ParameterValue, ParameterValues,
+  Participation, Plan, PlannedWork, PooledRows, PrivacyTarget, StudyFacts, Summary, SummaryTable,
 } from './estimators/contract/estimator.js';
 export type { Amount } from './privacy/accounting/amount.js';
 export type { PrivacyCost, RenyiCost } from './privacy/accounting/cost.js';
 export type {
-  AffineMaskEvent, ExponentialEvent, GaussianEvent, GaussianHistogramEvent, GaussianThresholdEvent, LaplaceEvent,
-  LaplaceHistogramEvent, LaplaceThresholdEvent, MechanismEvent, SymmetricGaussianEvent, TruncatedLaplaceEvent,
-  WishartMaskEvent,
+  AffineMaskEvent, ExponentialEvent, GaussianEvent, GaussianHistogramEvent, GaussianThresholdEvent,
+  LaplaceEvent, LaplaceHistogramEvent, LaplaceThresholdEvent, MechanismEvent,
+  SymmetricGaussianEvent, TruncatedLaplaceEvent, WishartMaskEvent,
 } from './privacy/accounting/events.js';
 export type { KeptBin, Mechanisms } from './privacy/mechanisms/contract.js';
 export type { WorkRandom } from './random/source.js';

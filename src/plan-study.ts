@@ -1,8 +1,12 @@
 import { InvalidParameterError, KeelsonError } from './base/errors.js';
 import type { Estimator, Plan, PrivacyTarget } from './estimators/contract/estimator.js';
 import { planWithin } from './plan.js';
-import { chargeUnder, freshBalance, releasesThatFit, type Charge } from './privacy/accounting/budget.js';
-import { capsOf, perReleaseTarget, resolvePureTarget, type BudgetCaps } from './privacy/accounting/target.js';
+import {
+  chargeUnder, freshBalance, releasesThatFit, type Charge,
+} from './privacy/accounting/budget.js';
+import {
+  capsOf, perReleaseTarget, resolvePureTarget, type BudgetCaps,
+} from './privacy/accounting/target.js';
 import type { StudyDocument } from './wire/study-document.js';
 
 /** What follows from a study's public facts and its estimator alone. */
@@ -19,15 +23,18 @@ export interface StudyPlan {
 }
 
 /**
- * Plans a study: its releases, their target and cost, and how many of them its budget pays for. Pure: every thread and
- * every restart gets the same.
+ * Plans a study: its releases, their target and cost, and how many of them its budget pays for.
+ * Pure: every thread and every restart gets the same.
  * @param estimator the one that the study names.
- * @param order of a Renyi budget that exists. It was fixed when the budget was made: a smaller budget, or another
- *   rounding of logarithms, must not choose another. Default: the one at which a new budget goes furthest.
- * @throws KeelsonError('plan-infeasible') when no plan exists, and 'invalid-study' when the budget is smaller than one
- *   release; both say what would help.
+ * @param order of a Renyi budget that exists. It was fixed when the budget was made: a smaller
+ *   budget, or another rounding of logarithms, must not choose another. Default: the one at which a
+ *   new budget goes furthest.
+ * @throws KeelsonError('plan-infeasible') when no plan exists, and 'invalid-study' when the budget
+ *   is smaller than one release; both say what would help.
  */
-export function planStudy(document: StudyDocument, estimator: Estimator, order?: number): StudyPlan {
+export function planStudy(
+  document: StudyDocument, estimator: Estimator, order?: number,
+): StudyPlan {
   const { rule } = document.budget;
   const caps = capsOf({
     ...document.budget, rule: rule === 'renyi' && order !== undefined ? { rule, order } : rule,
@@ -39,8 +46,9 @@ export function planStudy(document: StudyDocument, estimator: Estimator, order?:
   if (count < 1) {
     throw new KeelsonError(
       'invalid-study',
-      `the budget of ${document.study} (epsilon ${document.budget.epsilon}) does not pay for one release `
-      + `(epsilon ${document.privacy.epsilon}): raise budget.epsilon and budget.delta, or lower privacy.epsilon`,
+      `the budget of ${document.study} (epsilon ${document.budget.epsilon}) does not pay for one `
+      + `release (epsilon ${document.privacy.epsilon}): raise budget.epsilon and budget.delta, or `
+      + 'lower privacy.epsilon',
       { details: { path: 'budget.epsilon', value: document.budget.epsilon } },
     );
   }
@@ -49,18 +57,22 @@ export function planStudy(document: StudyDocument, estimator: Estimator, order?:
 
 function targetOf({ privacy, budget }: StudyDocument, { rule }: BudgetCaps): PrivacyTarget {
   if (rule.rule === 'pure') return resolvePureTarget(privacy);
-  // A release's delta is bounded by its share of the budget's, so that delta is not what runs out first.
+  // A release's delta is bounded by its share of the budget's, so that delta is not what runs out
+  // first.
   return perReleaseTarget(privacy, budget, rule).target;
 }
 
 function feasiblePlan(document: StudyDocument, estimator: Estimator, target: PrivacyTarget): Plan {
   const { study, columns, cohort, participation, parameters } = document;
-  const plan = planWithin(estimator, parameters, { dimension: columns.length, cohort, participation, target });
+  const plan =
+    planWithin(estimator, parameters, { dimension: columns.length, cohort, participation, target });
   if (plan.kind === 'plan') return plan;
   const { reason, remedy, cohortNeeded } = plan;
-  throw new KeelsonError('plan-infeasible', `the study ${study} cannot be planned: ${reason}; ${remedy}`, {
-    details: { study, reason, remedy, ...(cohortNeeded !== undefined && { cohortNeeded }) },
-  });
+  throw new KeelsonError(
+    'plan-infeasible', `the study ${study} cannot be planned: ${reason}; ${remedy}`, {
+      details: { study, reason, remedy, ...(cohortNeeded !== undefined && { cohortNeeded }) },
+    },
+  );
 }
 
 function chargeOf(document: StudyDocument, caps: BudgetCaps, plan: Plan): Charge {
@@ -69,7 +81,8 @@ function chargeOf(document: StudyDocument, caps: BudgetCaps, plan: Plan): Charge
   } catch (error) {
     if (!(error instanceof InvalidParameterError)) throw error;
     throw new KeelsonError(
-      'plan-infeasible', `the study ${document.study} cannot be charged: ${error.message}`, { cause: error },
+      'plan-infeasible', `the study ${document.study} cannot be charged: ${error.message}`,
+      { cause: error },
     );
   }
 }

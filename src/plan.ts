@@ -23,13 +23,15 @@ export interface PlanOptions {
   readonly delta: number;
   /** Parameters of the estimator, by name; `keelson estimators NAME` lists them. Default: none. */
   readonly parameters?: Readonly<Record<string, unknown>>;
-  /** `secret` (default): taking part is protected like the values. `public`: only the values are. */
+  /**
+   * `secret` (default): taking part is protected like the values. `public`: only the values are.
+   */
   readonly participation?: Participation;
 }
 
 /**
- * Plans one release from public numbers alone: what it costs, how much noise it has, which error to expect. Reads no
- * data and draws no noise.
+ * Plans one release from public numbers alone: what it costs, how much noise it has, which error to
+ * expect. Reads no data and draws no noise.
  * @returns the plan, or why there is none and what would help.
  * @throws InvalidParameterError naming the option that is missing or out of range.
  * @example
@@ -39,7 +41,8 @@ export interface PlanOptions {
  */
 export function plan(options: PlanOptions): Plan | Infeasible {
   checkOptions(
-    options, ['estimator', 'columns', 'cohort', 'epsilon', 'delta', 'parameters', 'participation'], 'plan',
+    options, ['estimator', 'columns', 'cohort', 'epsilon', 'delta', 'parameters', 'participation'],
+    'plan',
   );
   const { estimator, columns, cohort, participation = 'secret' } = options;
   checkDimension(columns);
@@ -49,16 +52,21 @@ export function plan(options: PlanOptions): Plan | Infeasible {
 
 /** What `plan` and `estimate` check alike. */
 export function checkedPlan(
-  { estimator, epsilon, delta, parameters = {} }: Pick<PlanOptions, 'estimator' | 'epsilon' | 'delta' | 'parameters'>,
+  {
+    estimator, epsilon, delta, parameters = {},
+  }: Pick<PlanOptions, 'estimator' | 'epsilon' | 'delta' | 'parameters'>,
   dimension: number,
 ): { readonly target: PrivacyTarget; readonly parameters: ParameterValues } {
-  checkObject(estimator, 'estimator is one that keelson/estimators exports, or what findEstimator(name) returns');
+  checkObject(estimator, 'estimator is one that keelson/estimators exports, or what '
+    + 'findEstimator(name) returns');
   if (typeof estimator.plan !== 'function') {
     throw new InvalidParameterError(
-      'estimator has no method "plan": give one that keelson/estimators exports, or what findEstimator(name) returns',
+      'estimator has no method "plan": give one that keelson/estimators exports, or what '
+        + 'findEstimator(name) returns',
     );
   }
-  const target = delta === 0 ? resolvePureTarget({ epsilon, delta }) : privacyTarget({ epsilon, delta });
+  const target = delta === 0
+    ? resolvePureTarget({ epsilon, delta }) : privacyTarget({ epsilon, delta });
   return { target, parameters: parseParameters(estimator.parameters, parameters, { dimension }) };
 }
 
@@ -73,27 +81,30 @@ export function plannerOf(
 }
 
 /**
- * Several pure mechanisms share a target of zCDP, and their epsilons add up to more than the target's. Each round plans
- * with less and comes nearer to it from above.
+ * Several pure mechanisms share a target of zCDP, and their epsilons add up to more than the
+ * target's. Each round plans with less and comes nearer to it from above.
  */
 const pureRounds = 4;
 /** A usual delta. It shows whether a plan fails only because there is none. */
 const probeDelta = 1e-6;
 
 /**
- * The estimator's plan. For a pure target the plan is pure and within the target's epsilon, or the answer says why there
- * is none.
+ * The estimator's plan. For a pure target the plan is pure and within the target's epsilon, or the
+ * answer says why there is none.
  */
 export function planWithin(
   estimator: Estimator, parameters: ParameterValues, facts: StudyFacts,
 ): Plan | Infeasible {
-  const attempt = (target: PrivacyTarget): Plan | Infeasible => estimator.plan(parameters, { ...facts, target });
+  const attempt = (target: PrivacyTarget): Plan | Infeasible =>
+    estimator.plan(parameters, { ...facts, target });
   const { target } = facts;
   if (target.isPure !== true) return attempt(target);
   let asked = target;
   for (let round = 0; round < pureRounds; round++) {
     const found = attempt(asked);
-    if (found.kind === 'infeasible') return needsDelta(attempt, asked) ? notPure(estimator, target) : found;
+    if (found.kind === 'infeasible') {
+      return needsDelta(attempt, asked) ? notPure(estimator, target) : found;
+    }
     const { epsilon, delta } = found.cost;
     if (epsilon === null || delta !== 0n) break;
     // The cost is rounded up, so a plan that meets the target exactly may be a unit above it.
@@ -105,7 +116,9 @@ export function planWithin(
 }
 
 /** Whether a plan that is infeasible without delta is feasible with one, and then not pure. */
-function needsDelta(attempt: (target: PrivacyTarget) => Plan | Infeasible, target: PrivacyTarget): boolean {
+function needsDelta(
+  attempt: (target: PrivacyTarget) => Plan | Infeasible, target: PrivacyTarget,
+): boolean {
   if (target.delta > 0) return false;
   const probe = attempt({ ...target, delta: probeDelta / 2, deltaTotal: probeDelta });
   return probe.kind === 'plan' && probe.cost.epsilon === null;
@@ -114,7 +127,8 @@ function needsDelta(attempt: (target: PrivacyTarget) => Plan | Infeasible, targe
 function notPure({ name }: Estimator, { epsilon }: PrivacyTarget): Infeasible {
   return {
     kind: 'infeasible',
-    reason: `the noise of ${name} is not pure differential privacy, or does not come down to epsilon ${epsilon}`,
+    reason: `the noise of ${name} is not pure differential privacy, or does not come down to `
+      + `epsilon ${epsilon}`,
     remedy: 'ask for a delta above 0 (in a study: a budget with the rule "zcdp"), '
       + 'or choose an estimator with pure noise: count, quantile, histogram with edges',
   };

@@ -4,7 +4,8 @@ import { attacks } from './data.js';
 import { cellsOf, isMeasured, isWithin, median, short } from './table.js';
 
 const described = ['mean', 'prime', 'robust-mean', 'filter', 'sound'];
-const shapeOf = ({ dimension, contributors, corruption }) => [dimension, contributors.toLocaleString('en'), corruption];
+const shapeOf = ({ dimension, contributors, corruption }) =>
+  [dimension, contributors.toLocaleString('en'), corruption];
 
 /** The attack that raises a method's median most, with that median. */
 function worstOf(rows, method) {
@@ -12,7 +13,8 @@ function worstOf(rows, method) {
     .map((row) => ({ attack: row.attack, error: median(row.errors(method)) }))
     .sort((a, b) => b.error - a.error)[0];
   if (found === undefined) return '';
-  return Number.isFinite(found.error) ? `${short(found.error)} ${found.attack}` : `refused ${found.attack}`;
+  return Number.isFinite(found.error)
+    ? `${short(found.error)} ${found.attack}` : `refused ${found.attack}`;
 }
 
 function cleanOf(rows, method) {
@@ -26,12 +28,14 @@ function cleanOf(rows, method) {
 /** Rows of a cell whose median and worst seed are within the bounds, of all measured rows. */
 function metOf(rows, method) {
   const measured = rows.filter((row) => isMeasured(row, method));
-  return measured.length === 0 ? '' : `${measured.filter((row) => isWithin(row, method)).length}/${measured.length}`;
+  return measured.length === 0
+    ? '' : `${measured.filter((row) => isWithin(row, method)).length}/${measured.length}`;
 }
 
 /** A method's result in a cell, as a field of a table. */
 function fieldOf(rows, method) {
-  const parts = [cleanOf(rows, method), worstOf(rows, method), metOf(rows, method)].filter((part) => part !== '');
+  const parts = [cleanOf(rows, method), worstOf(rows, method), metOf(rows, method)].filter((part) =>
+    part !== '');
   return parts[0] === 'infeasible' ? 'infeasible' : parts.join('; ');
 }
 
@@ -40,7 +44,8 @@ function tableOf([title, cells]) {
   const lines = [
     ['d', 'n', 'corruption', ...described],
     Array.from({ length: 3 + described.length }, () => '---'),
-    ...cells.map(({ cell, rows }) => [...shapeOf(cell), ...described.map((method) => fieldOf(rows, method))]),
+    ...cells.map(({ cell, rows }) =>
+      [...shapeOf(cell), ...described.map((method) => fieldOf(rows, method))]),
   ];
   return [title, '', ...lines.map((fields) => `| ${fields.join(' | ')} |`), ''].join('\n');
 }

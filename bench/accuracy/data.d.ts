@@ -13,7 +13,11 @@ export declare function makeRows(name: string, shape: {
   readonly contributors: number;
   readonly corruption: number;
   readonly seed: number | string;
-}): { readonly values: Float64Array; readonly truth: Float64Array; readonly honestMean: Float64Array };
+}): {
+  readonly values: Float64Array; readonly truth: Float64Array; readonly honestMean: Float64Array;
+};
 
 /** Repeatable numbers from a text: uniform ones strictly between 0 and 1, and normal ones. */
-export declare function randomOf(seed: string): { readonly uniform: () => number; readonly normal: () => number };
+export declare function randomOf(seed: string): {
+  readonly uniform: () => number; readonly normal: () => number;
+};

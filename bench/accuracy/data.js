@@ -91,13 +91,16 @@ export const attacks = {
   spray: {
     title: 'each far out along one of the columns, all on the same side',
     rows: ({ dimension }) => (random, index) =>
-      filled(dimension, (j) => random.normal() + (j === index % dimension ? 1.35 * Math.sqrt(dimension) + 3 : 0)),
+      filled(dimension, (j) =>
+        random.normal() + (j === index % dimension ? 1.35 * Math.sqrt(dimension) + 3 : 0)),
   },
   dense: {
-    title: 'a dense cluster at distance 3', rows: ({ dimension }) => about(times(ones(dimension), 3), 0.1),
+    title: 'a dense cluster at distance 3',
+    rows: ({ dimension }) => about(times(ones(dimension), 3), 0.1),
   },
   cluster: {
-    title: 'a cluster at distance 3.6', rows: ({ dimension }) => about(times(ones(dimension), 3.6), 0.1),
+    title: 'a cluster at distance 3.6',
+    rows: ({ dimension }) => about(times(ones(dimension), 3.6), 0.1),
   },
   near: {
     title: 'a cluster at distance 1.7, nearer than any tail',
@@ -109,7 +112,8 @@ export const attacks = {
   },
   subtle: {
     title: 'N(0, I) moved by sqrt(2 log(1 / corruption)) along (1, 1, ...)',
-    rows: ({ dimension, corruption }) => about(times(ones(dimension), Math.sqrt(2 * Math.log(1 / corruption))), 1),
+    rows: ({ dimension, corruption }) =>
+      about(times(ones(dimension), Math.sqrt(2 * Math.log(1 / corruption))), 1),
   },
   'heavy-tails': {
     title: 'Student t with 2 degrees of freedom, without a variance, about 1 in every column',

@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { attacks, shapes } from './data.js';
 
-const usage = `npm run bench:accuracy -- [--estimator mean,prime] [--attack all] [--dimension 10] [--contributors 1e5]
+const usage =
+  `npm run bench:accuracy -- [--estimator mean,prime] [--attack all] [--dimension 10] [--contributors 1e5]
   [--corruption .05] [--epsilon 1] [--delta 1e-6] [--seeds 7] [--set name=value] [--noise seeded|secure]
   [--rows normal,student,pareto] [--peer run_prime.py] [--out FILE] [--tiny] [--quick] [--grid]
 npm run bench:accuracy -- --table FILE[,FILE] [--into docs/results/accuracy.md]
@@ -16,19 +17,25 @@ const presets = {
     dimension: '2', contributors: '5e3', corruption: '.05', epsilon: '20', delta: '.01', seeds: '1',
   },
   quick: {
-    dimension: '10', contributors: '2e4,5e4', corruption: '.05', epsilon: '1,20', delta: '1e-6,.01', seeds: '3',
+    dimension: '10', contributors: '2e4,5e4', corruption: '.05', epsilon: '1,20', delta: '1e-6,.01',
+    seeds: '3',
   },
   grid: {
-    dimension: '5,10,20,50', contributors: '2e4,1e5,2e5,1e6', corruption: '0,.02,.05,.1', epsilon: '.5,1,4,20',
-    delta: '1e-6,1e-6,1e-6,.01', seeds: '7',
+    dimension: '5,10,20,50', contributors: '2e4,1e5,2e5,1e6', corruption: '0,.02,.05,.1',
+    epsilon: '.5,1,4,20', delta: '1e-6,1e-6,1e-6,.01', seeds: '7',
   },
-  plain: { dimension: '10', contributors: '1e5', corruption: '.05', epsilon: '1', delta: '1e-6', seeds: '7' },
+  plain: {
+    dimension: '10', contributors: '1e5', corruption: '.05', epsilon: '1', delta: '1e-6',
+    seeds: '7',
+  },
 };
 const quickAttacks = 'none,ones,coordinate,point,far,inliers,moved';
 
 function numbers(text, name, isRight) {
   const list = text.split(',').map(Number);
-  if (list.length > 0 && list.every((value) => Number.isFinite(value) && isRight(value))) return list;
+  if (list.length > 0 && list.every((value) => Number.isFinite(value) && isRight(value))) {
+    return list;
+  }
   throw new Error(`--${name} ${text}: a number or a list of numbers is wanted`);
 }
 
@@ -38,13 +45,15 @@ export function readOptions(args) {
   const { values } = parseArgs({
     args,
     options: {
-      estimator: text, attack: text, dimension: text, contributors: text, corruption: text, epsilon: text, delta: text,
-      seeds: text, noise: text, peer: text, out: text, rows: text, table: text, into: text, set: { type: 'string', multiple: true },
-      tiny: { type: 'boolean' }, quick: { type: 'boolean' }, grid: { type: 'boolean' }, help: { type: 'boolean' },
+      estimator: text, attack: text, dimension: text, contributors: text, corruption: text,
+      epsilon: text, delta: text, seeds: text, noise: text, peer: text, out: text, rows: text,
+      table: text, into: text, set: { type: 'string', multiple: true }, tiny: { type: 'boolean' },
+      quick: { type: 'boolean' }, grid: { type: 'boolean' }, help: { type: 'boolean' },
     },
   });
   if (values.help) throw new Error(usage);
-  const preset = values.grid ? presets.grid : values.tiny ? presets.tiny : values.quick ? presets.quick : presets.plain;
+  const preset = values.grid
+    ? presets.grid : values.tiny ? presets.tiny : values.quick ? presets.quick : presets.plain;
   const asked = { ...preset, ...values };
   const whole = (value) => Number.isInteger(value) && value > 0;
   const epsilons = numbers(asked.epsilon, 'epsilon', (value) => value > 0);
@@ -55,7 +64,9 @@ export function readOptions(args) {
   const names = (asked.attack ?? (values.quick || values.tiny ? quickAttacks : 'all')).split(',');
   const chosen = names.includes('all') ? Object.keys(attacks) : names;
   const unknown = chosen.find((name) => !Object.hasOwn(attacks, name));
-  if (unknown !== undefined) throw new Error(`--attack ${unknown}: one of all, ${Object.keys(attacks).join(', ')}`);
+  if (unknown !== undefined) {
+    throw new Error(`--attack ${unknown}: one of all, ${Object.keys(attacks).join(', ')}`);
+  }
   const shapeNames = (asked.rows ?? 'normal').split(',');
   const odd = shapeNames.find((name) => !Object.hasOwn(shapes, name));
   if (odd !== undefined) throw new Error(`--rows ${odd}: one of ${Object.keys(shapes).join(', ')}`);
@@ -64,10 +75,12 @@ export function readOptions(args) {
   return {
     attacks: chosen,
     estimators: asked.estimator?.split(','),
-    cells: shapeNames.flatMap((rows) => numbers(asked.dimension, 'dimension', whole).flatMap((dimension) =>
-      numbers(asked.contributors, 'contributors', whole).flatMap((contributors) =>
-        numbers(asked.corruption, 'corruption', (value) => value >= 0 && value < 0.5).map((corruption) =>
-          ({ rows, dimension, contributors, corruption }))))),
+    cells: shapeNames.flatMap((rows) =>
+      numbers(asked.dimension, 'dimension', whole).flatMap((dimension) =>
+        numbers(asked.contributors, 'contributors', whole).flatMap((contributors) =>
+          numbers(asked.corruption, 'corruption', (value) =>
+            value >= 0 && value < 0.5).map((corruption) =>
+            ({ rows, dimension, contributors, corruption }))))),
     targets: epsilons.map((epsilon, i) => ({ epsilon, delta: deltas[i] ?? deltas[0] })),
     seeds: numbers(asked.seeds, 'seeds', whole)[0],
     parameters: Object.fromEntries((values.set ?? []).map((setting) => setting.split('=', 2))),

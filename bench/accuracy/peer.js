@@ -25,7 +25,9 @@ function npyOf(values, dimension) {
  *   close(): void }}
  */
 export async function openPeer(path = process.env.KEELSON_PEER) {
-  if (path === undefined) return { missing: 'the numpy peer is left out: name its script with --peer or KEELSON_PEER' };
+  if (path === undefined) {
+    return { missing: 'the numpy peer is left out: name its script with --peer or KEELSON_PEER' };
+  }
   const script = resolve(fileURLToPath(new URL('../../', import.meta.url)), path);
   if (!existsSync(script)) return { missing: `the numpy peer is left out: there is no ${script}` };
   const run = promisify(execFile);

@@ -13,7 +13,9 @@ import { seededRandom } from '../../dist/src/random/work.js';
 
 /** Estimators of the centre of rows with scale 1, one number per column. */
 export function locationEstimators(asked) {
-  if (asked !== undefined) return [...new Set(['mean', ...asked])].map((name) => findEstimator(name).name);
+  if (asked !== undefined) {
+    return [...new Set(['mean', ...asked])].map((name) => findEstimator(name).name);
+  }
   const target = privacyTarget({ epsilon: 10, delta: 1e-6 });
   const facts = { dimension: 3, cohort: 1e6, participation: 'public', target };
   return estimators.filter((estimator) => {
@@ -29,7 +31,8 @@ export function locationEstimators(asked) {
 
 function parametersOf(estimator, extra, dimension, corruption) {
   const known = new Set(estimator.parameters.map(({ name }) => name));
-  const raw = Object.fromEntries(Object.entries({ scale: 1, ...extra }).filter(([name]) => known.has(name)));
+  const raw =
+    Object.fromEntries(Object.entries({ scale: 1, ...extra }).filter(([name]) => known.has(name)));
   if (known.has('corruption') && raw.corruption === undefined) raw.corruption = corruption;
   return parseParameters(estimator.parameters, raw, { dimension });
 }
@@ -40,7 +43,9 @@ export function planOf(name, { dimension, contributors, corruption }, { epsilon,
   const target = privacyTarget({ epsilon, delta });
   try {
     const parameters = parametersOf(estimator, extra, dimension, corruption);
-    const plan = estimator.plan(parameters, { dimension, cohort: contributors, participation: 'public', target });
+    const plan = estimator.plan(
+      parameters, { dimension, cohort: contributors, participation: 'public', target },
+    );
     return plan.kind === 'plan' ? plan : plan.reason;
   } catch (error) {
     if (error instanceof InvalidParameterError) return error.message;
@@ -55,7 +60,8 @@ export const closePool = () => pool.close();
 export async function release(plan, values, dimension, { seed, noise }) {
   const bytes = (label) => (noise === 'secure' ? secureNoise() : seededNoise(`${seed} ${label}`));
   const outcome = await runOffline({
-    plan, dimension, rows: rowsOf(values, dimension), mechanisms: createMechanisms(plan.events, bytes('noise')),
+    plan, dimension, rows: rowsOf(values, dimension),
+    mechanisms: createMechanisms(plan.events, bytes('noise')),
     assignmentHashes: seededNoise(`${seed} tickets`), work: seededRandom(utf8(seed)), compute: pool,
   });
   return outcome.kind === 'value' ? outcome.estimate : null;

@@ -1,7 +1,10 @@
-// Measured errors, one JSON line for each cell, attack and seed, so that a table can be made in pieces and resumed.
+// Measured errors, one JSON line for each cell, attack and seed, so that a table can be made in
+// pieces and resumed.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 
-const keys = ['rows', 'dimension', 'contributors', 'corruption', 'epsilon', 'delta', 'attack', 'seed'];
+const keys = [
+  'rows', 'dimension', 'contributors', 'corruption', 'epsilon', 'delta', 'attack', 'seed',
+];
 const keyOf = (at) => keys.map((key) => at[key]).join(' ');
 
 /**

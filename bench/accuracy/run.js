@@ -1,5 +1,6 @@
-// Errors of every private mean under every attack, beside what is possible without privacy. Needs the build:
-// npm run bench:accuracy -- --help. Same seeds, same figures, whatever else the machine does (unless --noise secure).
+// Errors of every private mean under every attack, beside what is possible without privacy. Needs
+// the build: npm run bench:accuracy -- --help. Same seeds, same figures, whatever else the machine
+// does (unless --noise secure).
 import { readFileSync, writeFileSync } from 'node:fs';
 import { filteredMean } from '../../dist/src/robust/filtered-mean.js';
 import { makeRows } from './data.js';
@@ -25,10 +26,14 @@ async function errorsOf({ attack, seed, ...cell }, wanted, plans, options, peer)
   const { values, truth, honestMean } = makeRows(attack, { ...cell, seed });
   const estimateOf = (method) => {
     const plan = plans.get(method);
-    if (plan !== undefined) return release(plan, values, dimension, { seed: `${seed} ${method}`, noise: options.noise });
+    if (plan !== undefined) {
+      return release(plan, values, dimension, { seed: `${seed} ${method}`, noise: options.noise });
+    }
     if (method === 'clean') return [...honestMean];
     if (method === 'filter') {
-      return [...filteredMean({ count: contributors, dimension, values }, { corruption, scale: 1 }).mean];
+      return [
+        ...filteredMean({ count: contributors, dimension, values }, { corruption, scale: 1 }).mean,
+      ];
     }
     peer.place(values, dimension);
     return peer.run({ ...cell, seed });
@@ -58,7 +63,8 @@ async function measure(options) {
   for (const shape of options.cells) {
     for (const target of options.targets) {
       const cell = { ...shape, ...target };
-      const plans = new Map(names.map((method) => [method, planOf(method, shape, target, options.parameters)]));
+      const plans =
+        new Map(names.map((method) => [method, planOf(method, shape, target, options.parameters)]));
       console.log(`\n${cellTitle(cell)}; errors: median and worst`);
       console.log(['attack', ...methods].map((text, i) => text.padEnd(i === 0 ? 14 : 18)).join(''));
       // Without hostile rows, all attacks are the same.
@@ -69,10 +75,13 @@ async function measure(options) {
           const known = { ...publicErrors(results, at, options.targets), ...own };
           const wanted = methods.filter((method) => !Object.hasOwn(known, method));
           const found = wanted.length > 0 ? await errorsOf(at, wanted, plans, options, peer) : {};
-          if (methods.some((method) => !Object.hasOwn(own, method))) results.add(at, { ...known, ...found });
+          if (methods.some((method) => !Object.hasOwn(own, method))) {
+            results.add(at, { ...known, ...found });
+          }
         }
         const row = rowOf(results.lines, { ...cell, attack });
-        console.log([attack.padEnd(14), ...methods.map((method) => row.text(method).padEnd(18))].join(''));
+        console.log([attack.padEnd(14), ...methods.map((method) => row.text(method).padEnd(18))]
+          .join(''));
       }
     }
   }
@@ -96,7 +105,9 @@ async function main() {
 }
 
 /** Marks around the tables in a page. People write the text outside them. */
-const marks = ['<!-- tables: made by npm run bench:accuracy -- --table -->', '<!-- end of tables -->'];
+const marks = [
+  '<!-- tables: made by npm run bench:accuracy -- --table -->', '<!-- end of tables -->',
+];
 
 function replacedIn(file, text) {
   const page = readFileSync(file, 'utf8');

@@ -8,7 +8,8 @@ const sorted = (list) => [...list].sort((a, b) => a - b);
  */
 export const median = (list) => sorted(list.map((error) => error ?? Infinity))[list.length >> 1];
 /** A figure for people. */
-export const short = (value) => (value >= 100 ? value.toPrecision(2) : value.toFixed(value < 10 ? 4 : 2));
+export const short = (value) =>
+  (value >= 100 ? value.toPrecision(2) : value.toFixed(value < 10 ? 4 : 2));
 const cellKeys = ['rows', 'dimension', 'contributors', 'corruption', 'epsilon', 'delta'];
 const isSame = (line, at) => Object.keys(at).every((key) => line[key] === at[key]);
 
@@ -19,13 +20,15 @@ function described(errors) {
   const given = errors.filter((error) => error !== null);
   if (given.length === 0) return 'refused';
   const refused = errors.length - given.length;
-  return `${short(median(given))} ${short(Math.max(...given))}${refused === 0 ? '' : ` (${refused} refused)`}`;
+  return `${short(median(given))} ${short(Math.max(...given))}`
+    + `${refused === 0 ? '' : ` (${refused} refused)`}`;
 }
 
 /** One attack in one cell. @param at - cell and attack. */
 export function rowOf(lines, at) {
   const own = lines.filter((line) => isSame(line, at));
-  const errors = (method) => own.flatMap((line) => (Object.hasOwn(line.errors, method) ? [line.errors[method]] : []));
+  const errors = (method) =>
+    own.flatMap((line) => (Object.hasOwn(line.errors, method) ? [line.errors[method]] : []));
   const methods = [...new Set(own.flatMap((line) => Object.keys(line.errors)))];
   const clean = median(errors('clean'));
   // An unlucky seed's honest mean is far away, and no answer can be closer to the truth.
@@ -33,14 +36,18 @@ export function rowOf(lines, at) {
   const overHonest = (method) => own.filter((line) => Object.hasOwn(line.errors, method))
     .map((line) => (line.errors[method] ?? Infinity) - 2 * excess(line));
   return {
-    ...at, methods, seeds: own.length, errors, overHonest, text: (method) => described(errors(method)), bounds: boundsOf(at, clean),
+    ...at, methods, seeds: own.length, errors, overHonest,
+    text: (method) => described(errors(method)), bounds: boundsOf(at, clean),
   };
 }
 
 /** Private methods first, in the order of measuring; then the methods they are compared with. */
 function inTableOrder(methods) {
   const last = ['sound', 'filter', 'clean'];
-  return [...[...methods].filter((method) => !last.includes(method)), ...last.filter((method) => methods.has(method))];
+  return [
+    ...[...methods].filter((method) => !last.includes(method)),
+    ...last.filter((method) => methods.has(method)),
+  ];
 }
 
 /** All cells in the order of the dimensions, each with a row per attack. */
@@ -51,10 +58,12 @@ export function cellsOf(lines) {
     unique.set(JSON.stringify(cell), cell);
   }
   const inOrder = [...unique.values()].sort((a, b) => a.rows.localeCompare(b.rows)
-    || ['epsilon', 'contributors', 'dimension', 'corruption'].reduce((found, key) => found || a[key] - b[key], 0));
+    || ['epsilon', 'contributors', 'dimension', 'corruption']
+      .reduce((found, key) => found || a[key] - b[key], 0));
   return inOrder.map((cell) => {
     const names = new Set(lines.filter((line) => isSame(line, cell)).map(({ attack }) => attack));
-    const rows = Object.keys(attacks).filter((name) => names.has(name)).map((attack) => rowOf(lines, { ...cell, attack }));
+    const rows = Object.keys(attacks)
+      .filter((name) => names.has(name)).map((attack) => rowOf(lines, { ...cell, attack }));
     return { cell, rows, methods: inTableOrder(new Set(rows.flatMap(({ methods }) => methods))) };
   });
 }
@@ -71,8 +80,8 @@ function boundsOf({ attack, corruption }, clean) {
 
 /** A cell, described in one line. */
 export function cellTitle({ rows, dimension, contributors, corruption, epsilon, delta }) {
-  return `${rows} rows, d = ${dimension}, n = ${contributors}, corruption ${corruption}, epsilon ${epsilon}, delta ${delta}; `
-    + `sqrt(d / n) = ${short(Math.sqrt(dimension / contributors))}`;
+  return `${rows} rows, d = ${dimension}, n = ${contributors}, corruption ${corruption}, epsilon `
+    + `${epsilon}, delta ${delta}; sqrt(d / n) = ${short(Math.sqrt(dimension / contributors))}`;
 }
 
 /** Whether a row has answers of a method with a plan. */
@@ -86,7 +95,8 @@ export function isMeasured(row, method) {
  * refusal is not.
  */
 export function isWithin(row, method) {
-  return median(row.errors(method)) <= row.bounds.median && Math.max(...row.overHonest(method)) <= row.bounds.worst;
+  return median(row.errors(method)) <= row.bounds.median
+    && Math.max(...row.overHonest(method)) <= row.bounds.worst;
 }
 
 /** The number of rows in the tables in which a method is within the bounds. */
@@ -101,7 +111,8 @@ export function boundsTable(cells) {
       counts.set(method, count);
     }
   }
-  const lines = [...counts].map(([method, { met, all }]) => `  ${method.padEnd(18)}${met} of ${all}`);
+  const lines = [...counts].map(([method, { met, all }]) =>
+    `  ${method.padEnd(18)}${met} of ${all}`);
   return ['\nrows of the tables with median <= 1.5 b + 2 clean and worst <= 2 b + 2 clean, '
     + 'b = corruption sqrt(log(1 / corruption)):', ...lines].join('\n');
 }
@@ -113,10 +124,14 @@ export function markdownOf(lines) {
     const table = [
       ['attack', ...methods, 'asked'], ['---', ...methods.map(() => '---'), '---'],
       ...rows.map((row) => [
-        row.attack, ...methods.map((method) => row.text(method)), `${short(row.bounds.median)} ${short(row.bounds.worst)}`,
+        row.attack, ...methods.map((method) => row.text(method)),
+        `${short(row.bounds.median)} ${short(row.bounds.worst)}`,
       ]),
     ];
-    return [`### ${cellTitle(cell)}`, '', `${seeds} seeds`, '', ...table.map((cells) => `| ${cells.join(' | ')} |`), ''];
+    return [
+      `### ${cellTitle(cell)}`, '', `${seeds} seeds`, '',
+      ...table.map((cells) => `| ${cells.join(' | ')} |`), '',
+    ];
   });
   return parts.flat().join('\n');
 }

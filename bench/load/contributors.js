@@ -1,10 +1,14 @@
-// Contributors for the benchmarks of load, in a process of their own. Each has a key and signs every batch live; what the
-// server puts off is sent again, so nothing is lost, and at the end everything that was offered has to be acknowledged.
-// usage: node bench/load/contributors.js '{"url","studyId","first","contributors","sockets","rows","columns"}'
-// Then one JSON command a line on standard input, answered by one line each:
-//   {"offer": batches per second, "seconds", "inFlight"?}   sends on schedule whether or not acks come, each contributor at most
+// Contributors for the benchmarks of load, in a process of their own. Each has a key and signs
+// every batch live; what the server puts off is sent again, so nothing is lost, and at the end
+// everything that was offered has to be acknowledged.
+// usage: node bench/load/contributors.js
+// '{"url","studyId","first","contributors","sockets","rows","columns"}' Then one JSON command a
+// line on standard input, answered by one line each:
+//   {"offer": batches per second, "seconds", "inFlight"?}   sends on schedule whether or not acks
+//                                                           come, each contributor at most
 //                                                           so many at once (48: within the credit)
-//   {"settle": seconds}                                     sends again what was put off, until all is acknowledged
+//   {"settle": seconds}                                     sends again what was put off, until
+//                                                           all is acknowledged
 //   {"connected": true}                                     how many are connected
 import { createHash, randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline';
@@ -12,11 +16,15 @@ import { WebSocket } from 'ws';
 import { fromHex } from '../../dist/src/base/bytes.js';
 import { signBatch, signHello } from '../../dist/src/signing/message.js';
 import { signing } from '../../dist/src/signing/node.js';
-import { decodeServerFrame, encodeBatchBody, encodeClientFrame, subprotocol } from '../../dist/src/wire/index.js';
+import {
+  decodeServerFrame, encodeBatchBody, encodeClientFrame, subprotocol,
+} from '../../dist/src/wire/index.js';
 
 const options = JSON.parse(process.argv[2]);
 const studyId = fromHex(options.studyId);
-const data = new Uint8Array(Float64Array.from({ length: options.rows * options.columns }, (_, i) => Math.sin(i) * 3).buffer);
+const data = new Uint8Array(
+  Float64Array.from({ length: options.rows * options.columns }, (_, i) => Math.sin(i) * 3).buffer,
+);
 const channels = [];
 const counts = { offered: 0, sent: 0, acked: 0, putOff: 0, lost: 0, reconnects: 0 };
 let latencies = [];
@@ -26,10 +34,12 @@ let connected = 0;
 
 function send(channel, sequence) {
   const body = encodeBatchBody({
-    studyId, sequence, epoch: channel.epoch, last: false, rows: options.rows, columns: options.columns,
-    dataType: 'float64', data,
+    studyId, sequence, epoch: channel.epoch, last: false, rows: options.rows,
+    columns: options.columns, dataType: 'float64', data,
   });
-  const signature = signBatch(channel.signer, { serverKey: channel.socket.serverKey, studyId }, signing.sha512(body));
+  const signature = signBatch(
+    channel.signer, { serverKey: channel.socket.serverKey, studyId }, signing.sha512(body),
+  );
   channel.flight.set(sequence, channel.flight.get(sequence) ?? performance.now());
   if (channel.socket.readyState !== WebSocket.OPEN) return;
   channel.socket.send(encodeClientFrame({ kind: 'batch', channel: channel.id, body, signature }));
@@ -45,7 +55,8 @@ function onAck(socket, ack) {
     if (retryable) again.push([channel, sequence]);
   }
   const now = performance.now();
-  const refused = ack.rejections.filter(({ retryable }) => !retryable).map(({ sequence }) => sequence);
+  const refused = ack.rejections.filter(({ retryable }) => !retryable)
+    .map(({ sequence }) => sequence);
   for (const sequence of [...ack.accepted, ...refused]) {
     // The answer to a second copy, after the answer to the first copy was handled.
     if (!channel.flight.has(sequence)) continue;
@@ -79,8 +90,12 @@ function connect(group, onReady = () => undefined) {
       if (socket.channels.size === group.length) onReady();
     } else if (frame.kind === 'ack') onAck(socket, frame);
     else if (frame.kind === 'notice') {
-      for (const channel of socket.channels.values()) if (frame.epoch > channel.epoch) channel.epoch = frame.epoch;
-    } else if (frame.kind === 'refusal' && !frame.retryable) throw new Error(`${frame.code}: ${frame.text}`);
+      for (const channel of socket.channels.values()) {
+        if (frame.epoch > channel.epoch) channel.epoch = frame.epoch;
+      }
+    } else if (frame.kind === 'refusal' && !frame.retryable) {
+      throw new Error(`${frame.code}: ${frame.text}`);
+    }
   });
 }
 
@@ -102,7 +117,9 @@ function greet(socket, welcome, signer) {
   const clientNonce = randomBytes(32);
   const nonces = { serverNonce: welcome.serverNonce, clientNonce };
   const signature = signHello(signer, { serverKey: welcome.serverKey, studyId }, nonces);
-  socket.send(encodeClientFrame({ kind: 'hello', studyId, publicKey: signer.publicKey, clientNonce, signature }));
+  socket.send(encodeClientFrame({
+    kind: 'hello', studyId, publicKey: signer.publicKey, clientNonce, signature,
+  }));
 }
 
 /**
@@ -123,14 +140,16 @@ async function offer(perSecond, seconds, inFlight = 48) {
       const channel = channels[turn++ % channels.length];
       due += 1;
       counts.offered += 1;
-      if (channel.socket.readyState !== WebSocket.OPEN || channel.flight.size >= inFlight || channel.socket.bufferedAmount > 4e6) continue;
+      if (channel.socket.readyState !== WebSocket.OPEN || channel.flight.size >= inFlight
+          || channel.socket.bufferedAmount > 4e6) continue;
       channel.sequence += 1n;
       send(channel, channel.sequence);
     }
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   const took = (performance.now() - startedMs) / 1_000;
-  const change = Object.fromEntries(Object.keys(counts).map((name) => [name, counts[name] - before[name]]));
+  const change =
+    Object.fromEntries(Object.keys(counts).map((name) => [name, counts[name] - before[name]]));
   return { ...change, seconds: took, perSecond: change.acked / took, ...quantiles() };
 }
 
@@ -147,7 +166,8 @@ async function settle(seconds) {
 
 function quantiles() {
   const sorted = Float64Array.from(latencies).sort();
-  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? null;
+  const at = (share) =>
+    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? null;
   return { p50: at(0.5), p99: at(0.99), p999: at(0.999) };
 }
 
@@ -161,16 +181,19 @@ async function main() {
   const share = Math.ceil(signers.length / options.sockets);
   // A few at a time: the number of connections is tested, and not the rate of connecting.
   for (let from = 0; from < options.sockets; from += 20) {
-    await Promise.all(Array.from({ length: Math.min(20, options.sockets - from) }, (_, i) => new Promise((resolve) => {
-      connect(groupOf(signers.slice((from + i) * share, (from + i + 1) * share)), resolve);
-    })));
+    await Promise.all(Array.from({ length: Math.min(20, options.sockets - from) }, (_, i) =>
+      new Promise((resolve) => {
+        connect(groupOf(signers.slice((from + i) * share, (from + i + 1) * share)), resolve);
+      })));
   }
   console.log(JSON.stringify({ connected }));
   for await (const line of createInterface({ input: process.stdin })) {
     const command = JSON.parse(line);
-    if (command.offer !== undefined) console.log(JSON.stringify(await offer(command.offer, command.seconds, command.inFlight)));
-    else if (command.settle !== undefined) console.log(JSON.stringify(await settle(command.settle)));
-    else console.log(JSON.stringify({ connected }));
+    if (command.offer !== undefined) {
+      console.log(JSON.stringify(await offer(command.offer, command.seconds, command.inFlight)));
+    } else if (command.settle !== undefined) {
+      console.log(JSON.stringify(await settle(command.settle)));
+    } else console.log(JSON.stringify({ connected }));
   }
   process.exit(0);
 }

@@ -1,8 +1,11 @@
-// An aggregator as `keelson serve` runs it, in a process of its own, for the benchmarks of load. Speaks with its parent over
-// the fork's channel: any message asks for a sample of what it uses now.
+// An aggregator as `keelson serve` runs it, in a process of its own, for the benchmarks of load.
+// Speaks with its parent over the fork's channel: any message asks for a sample of what it uses
+// now.
 // usage: fork('bench/load/server.js', ['{"directory","columns","every"}'])
 import { readdirSync } from 'node:fs';
-import { createAggregator, createLogger, openSqliteStore, parseStudyText } from '../../dist/server/index.js';
+import {
+  createAggregator, createLogger, openSqliteStore, parseStudyText,
+} from '../../dist/server/index.js';
 
 const options = JSON.parse(process.argv[2]);
 
@@ -24,7 +27,8 @@ const aggregator = await createAggregator({
   dataDirectory: options.directory,
   studies: [parseStudyText(study, { name: 'bench-load.yaml' })],
   port: 0,
-  logger: createLogger({ level: 'warn', destination: { write: (line) => process.stderr.write(line) } }),
+  logger:
+    createLogger({ level: 'warn', destination: { write: (line) => process.stderr.write(line) } }),
   openStore: async (directory, clock) => (store = await openSqliteStore({ directory, clock })),
 });
 const [{ studyId }] = aggregator.hub.studies();
@@ -34,9 +38,9 @@ async function sample() {
   const health = await store.health();
   return {
     type: 'sample', atMs: performance.now(), cpu: process.cpuUsage(), memory: process.memoryUsage(),
-    descriptors: readdirSync('/proc/self/fd').length, epoch: Number(view.epoch), releases: view.releaseCount,
-    fileBytes: health.fileBytes, walBytes: health.walBytes, batches: health.batches,
-    unpurged: (await store.unpurgedEpochs(studyId)).length,
+    descriptors: readdirSync('/proc/self/fd').length, epoch: Number(view.epoch),
+    releases: view.releaseCount, fileBytes: health.fileBytes, walBytes: health.walBytes,
+    batches: health.batches, unpurged: (await store.unpurgedEpochs(studyId)).length,
   };
 }
 

@@ -16,7 +16,9 @@ export function eventsAsked(plan: Plan, asked: readonly string[]): readonly stri
   const known = plan.events.map(({ name }) => name);
   for (const word of asked) {
     if (!known.some((name) => isNamed(name, word))) {
-      throw new UsageError(`--event: the plan has no event ${JSON.stringify(word)}, only ${known.join(', ')}`);
+      throw new UsageError(
+        `--event: the plan has no event ${JSON.stringify(word)}, only ${known.join(', ')}`,
+      );
     }
   }
   return known.filter((name) => asked.some((word) => isNamed(name, word)));
@@ -30,7 +32,9 @@ function isNamed(name: string, word: string): boolean {
  * What the whole release promises. For some of its events: what their cost alone promises, at the
  * same delta.
  */
-export function claimOf(plan: Plan, target: PrivacyTarget, events: readonly string[] | null): Claim {
+export function claimOf(
+  plan: Plan, target: PrivacyTarget, events: readonly string[] | null,
+): Claim {
   if (events === null) {
     const { epsilon, delta } = statementOf(plan, target);
     return { epsilon, delta };
@@ -40,5 +44,8 @@ export function claimOf(plan: Plan, target: PrivacyTarget, events: readonly stri
   const { rho, delta, epsilon } = costOfEvents(chosen, { disjoint });
   if (epsilon !== null) return { epsilon: amountToNumber(epsilon), delta: 0 };
   const whole = target.deltaTotal;
-  return { epsilon: epsilonOfApproximateZcdp(amountToNumber(rho), amountToNumber(delta), whole), delta: whole };
+  return {
+    epsilon: epsilonOfApproximateZcdp(amountToNumber(rho), amountToNumber(delta), whole),
+    delta: whole,
+  };
 }

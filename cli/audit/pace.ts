@@ -18,7 +18,9 @@ export class Pace {
   #auditedFromMs: number | null = null;
 
   /** @param deadlineMs - on the clock of `io.monotonicMs`; Infinity for no deadline. */
-  constructor(private readonly pool: TrialPool, private readonly io: Io, private readonly deadlineMs: number) {}
+  constructor(
+    private readonly pool: TrialPool, private readonly io: Io, private readonly deadlineMs: number,
+  ) {}
 
   /**
    * Runs trials until their speed is known: a fiftieth of the time, or one trial for each thread.
@@ -59,7 +61,9 @@ export class Pace {
   }
 
   chunk(): number {
-    return Math.max(1, Math.min(requestMax, Math.floor((requestMs * this.#rate) / this.pool.parallelism)));
+    return Math.max(
+      1, Math.min(requestMax, Math.floor((requestMs * this.#rate) / this.pool.parallelism)),
+    );
   }
 
   #leftMs(): number {

@@ -41,7 +41,8 @@ class Member {
   #failure: Error | null = null;
 
   constructor(start: WorkerStart) {
-    this.#worker = new Worker(workerUrl(import.meta.url, './worker.js'), { workerData: start, execArgv: [] });
+    this.#worker =
+      new Worker(workerUrl(import.meta.url, './worker.js'), { workerData: start, execArgv: [] });
     this.#worker.on('message', ({ id, block }: { id: number; block: OutputBlock }) => {
       const waiting = this.#waiting.get(id);
       this.#waiting.delete(id);

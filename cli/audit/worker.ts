@@ -25,11 +25,13 @@ const { alone } = subject;
 const runner = new TrialRunner({
   plan: planOf(subject),
   dimension: subject.facts.dimension,
-  ...(alone === undefined ? {} : { alone: { events: new Set(alone), noise: () => seededNoise('answers given') } }),
+  ...(alone === undefined
+    ? {} : { alone: { events: new Set(alone), noise: () => seededNoise('answers given') } }),
 });
 const pairs = new Map<string, NeighbourPair>();
 const fresh = secureNoise();
-const noiseOf = (label: string): NoiseSource => (seed === null ? fresh : seededNoise(`${seed}:noise:${label}`));
+const noiseOf = (label: string): NoiseSource =>
+  (seed === null ? fresh : seededNoise(`${seed}:noise:${label}`));
 const port = parentPort!;
 
 port.on('message', ({ id, request, pair: name, data }: WorkerCall) => {

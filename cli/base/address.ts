@@ -8,7 +8,9 @@ import { UsageError } from './errors.js';
  */
 export function aggregatorUrl(typed: string): string {
   if (/^\d+$/.test(typed)) {
-    throw new UsageError(`URL is "${typed}": a port needs its host, like 127.0.0.1:${typed}`, { url: typed });
+    throw new UsageError(
+      `URL is "${typed}": a port needs its host, like 127.0.0.1:${typed}`, { url: typed },
+    );
   }
   try {
     return webSocketUrl(typed.includes('://') ? typed : `ws://${typed}`);

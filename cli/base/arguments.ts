@@ -34,7 +34,8 @@ export function checkArguments(
   checkPresence(collected, definitions);
   const flagWords = [...collected.flags].map(([name, values]) =>
     definitions[name]!.type === 'boolean' ? `--${name}` : `--${name}=${values.at(-1)!}`);
-  const repeated = Object.fromEntries(repeatable.map((name) => [name, collected.flags.get(name) ?? []]));
+  const repeated =
+    Object.fromEntries(repeatable.map((name) => [name, collected.flags.get(name) ?? []]));
   return { words: [...flagWords, '--', ...collected.positionals], repeated };
 }
 
@@ -55,7 +56,9 @@ function collect(words: readonly string[], definitions: ArgsDef): Collected {
     const name = flagName(typed, definitions);
     let value = equals < 0 ? undefined : word.slice(equals + 1);
     if (definitions[name]!.type === 'boolean') {
-      if (value !== undefined) throw new UsageError(`--${name} takes no value: write it alone or leave it out`);
+      if (value !== undefined) {
+        throw new UsageError(`--${name} takes no value: write it alone or leave it out`);
+      }
       value = 'true';
     } else if (value === undefined) {
       const next = words[i + 1];
@@ -65,7 +68,8 @@ function collect(words: readonly string[], definitions: ArgsDef): Collected {
       value = next;
       i += 1;
     }
-    if (value === '') throw new UsageError(`--${name} has an empty value: ${describeValue(name, definitions[name]!)}`);
+    if (value === '') throw new UsageError(`--${name} has an empty value: `
+      + `${describeValue(name, definitions[name]!)}`);
     collected.flags.set(name, [...(collected.flags.get(name) ?? []), value]);
   }
   return collected;
@@ -85,7 +89,8 @@ function flagName(typed: string, definitions: ArgsDef): string {
   if (name === undefined) {
     const near = nearest(bare, names);
     throw new UsageError(
-      `unknown flag ${typed}${near === undefined ? ': --help lists those there are' : `: did you mean --${near}?`}`,
+      `unknown flag ${typed}`
+        + `${near === undefined ? ': --help lists those there are' : `: did you mean --${near}?`}`,
       { flag: typed },
     );
   }
@@ -94,7 +99,8 @@ function flagName(typed: string, definitions: ArgsDef): string {
 
 /** The one-letter form of a flag. */
 export function aliasOf(definition: ArgDef): string | undefined {
-  return 'alias' in definition && typeof definition.alias === 'string' ? definition.alias : undefined;
+  return 'alias' in definition && typeof definition.alias === 'string'
+    ? definition.alias : undefined;
 }
 
 function describeValue(name: string, definition: ArgDef): string {
@@ -115,13 +121,16 @@ function checkChoice(name: string, values: readonly string[], definition: ArgDef
 
 function checkPresence(collected: Collected, definitions: ArgsDef): void {
   if (collected.flags.has('help')) return;
-  const positionals = Object.entries(definitions).filter(([, definition]) => definition.type === 'positional');
+  const positionals = Object.entries(definitions)
+    .filter(([, definition]) => definition.type === 'positional');
   for (const [index, [name, definition]] of positionals.entries()) {
     if (definition.required !== false && collected.positionals[index] === undefined) {
-      throw new UsageError(`${name.toUpperCase()} is missing: ${definition.description ?? 'it must be given'}`);
+      throw new UsageError(`${name.toUpperCase()} is missing: `
+        + `${definition.description ?? 'it must be given'}`);
     }
     if (collected.positionals[index] === '') {
-      throw new UsageError(`${name.toUpperCase()} is empty: ${definition.description ?? 'give a text'}`);
+      throw new UsageError(`${name.toUpperCase()} is empty: `
+        + `${definition.description ?? 'give a text'}`);
     }
   }
   // If a command takes a list, the valueHint of its last positional argument ends in "...".

@@ -45,7 +45,9 @@ export const commonArguments = {
 } as const satisfies ArgsDef;
 
 /** Gives a command its types: its arguments decide the type that `run` receives. */
-export function defineCommand<const Arguments extends ArgsDef>(command: Command<Arguments>): Command<Arguments> {
+export function defineCommand<const Arguments extends ArgsDef>(
+  command: Command<Arguments>,
+): Command<Arguments> {
   return command;
 }
 
@@ -59,5 +61,7 @@ export function parseCommandArguments<Arguments extends ArgsDef>(
 ): Pick<CommandContext<Arguments>, 'args' | 'repeated'> {
   const definitions: ArgsDef = { ...command.args, ...commonArguments };
   const checked = checkArguments(words, definitions, command.repeatable ?? []);
-  return { args: parseArgs<Arguments>([...checked.words], definitions), repeated: checked.repeated };
+  return {
+    args: parseArgs<Arguments>([...checked.words], definitions), repeated: checked.repeated,
+  };
 }

@@ -16,10 +16,13 @@ export function readEnrolmentFile(path: string, publicKey: Uint8Array): string {
     const words = raw.trim().toLowerCase().split(/\s+/);
     if (words[0] === '') continue;
     const token = words.at(-1)!;
-    const claim = words.length <= 2 && /^([0-9a-f]{2})+$/.test(token) ? readEnrolment(fromHex(token)) : undefined;
+    const claim = words.length <= 2 && /^([0-9a-f]{2})+$/.test(token)
+      ? readEnrolment(fromHex(token)) : undefined;
     if (claim === undefined) {
-      throw new InvalidInputError(`${path}, line ${index + 1}: this is no enrolment token: use what "keelson enrol" printed`,
-        { path, line: index + 1 });
+      throw new InvalidInputError(
+        `${path}, line ${index + 1}: this is no enrolment token: use what "keelson enrol" printed`,
+          { path, line: index + 1 },
+      );
     }
     const mine = words.length === 1 || words[0] === own;
     if (mine && !(best !== undefined && best.expiresAtMs >= claim.expiresAtMs)) {
@@ -27,5 +30,7 @@ export function readEnrolmentFile(path: string, publicKey: Uint8Array): string {
     }
   }
   if (best !== undefined) return best.token;
-  throw new InvalidInputError(`${path} holds no token for ${own}: ask the operator for one`, { path });
+  throw new InvalidInputError(
+    `${path} holds no token for ${own}: ask the operator for one`, { path },
+  );
 }

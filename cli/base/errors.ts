@@ -49,7 +49,8 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
  */
 export function asInputError(error: unknown, subject: string): unknown {
   if (!isSystemError(error)) return error;
-  const remedy = systemRemedies[error.code ?? ''] ?? `the system answered ${error.code}: check the path`;
+  const remedy = systemRemedies[error.code ?? '']
+    ?? `the system answered ${error.code}: check the path`;
   return new InvalidInputError(`${subject}: ${remedy}`, { path: subject, systemCode: error.code });
 }
 
@@ -59,13 +60,15 @@ export function asInputError(error: unknown, subject: string): unknown {
  * @param debug - adds the stack and the causes.
  */
 export function errorText(error: unknown, command: string, debug: boolean): string {
-  const known = isSystemError(error) ? asInputError(error, error.path ?? 'a file or address') : error;
+  const known = isSystemError(error)
+    ? asInputError(error, error.path ?? 'a file or address') : error;
   if (debug) return `${command}: ${stackOf(known)}\n`;
   if (known instanceof KeelsonError && known.code !== 'invariant') {
     return `${command}: ${known.message}${studyMeant(known)}\n`;
   }
   const message = known instanceof Error ? known.message : String(known);
-  return `${command}: a defect in Keelson: ${message}\n  run it again with --debug and report what it prints\n`;
+  return `${command}: a defect in Keelson: ${message}\n  run it again with --debug and report what `
+    + 'it prints\n';
 }
 
 /** The client lists the studies of the server; this suggests the one with the most similar name. */

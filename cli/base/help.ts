@@ -24,8 +24,10 @@ export function entries(pairs: readonly (readonly [string, string])[]): string[]
   const left = Math.min(24, Math.max(...pairs.map(([name]) => name.length)) + 2);
   return pairs.flatMap(([name, text]) => {
     const lines = wrap(text, terminalColumns - 2 - left);
-    const first = name.length + 2 <= left ? [`  ${name.padEnd(left)}${lines.shift() ?? ''}`] : [`  ${name}`];
-    return [...first, ...lines.map((line) => `  ${' '.repeat(left)}${line}`)].map((line) => line.trimEnd());
+    const first = name.length + 2 <= left
+      ? [`  ${name.padEnd(left)}${lines.shift() ?? ''}`] : [`  ${name}`];
+    return [...first, ...lines.map((line) => `  ${' '.repeat(left)}${line}`)].map((line) =>
+      line.trimEnd());
   });
 }
 
@@ -33,7 +35,8 @@ export function entries(pairs: readonly (readonly [string, string])[]): string[]
 function choicesOf(definition: ArgDef): { readonly label: string; readonly text: string } {
   const options = definition.type === 'enum' ? definition.options ?? [] : [];
   const label = options.join('|');
-  return label.length <= 48 ? { label, text: '' } : { label: 'NAME', text: `: ${options.join(', ')}` };
+  return label.length <= 48
+    ? { label, text: '' } : { label: 'NAME', text: `: ${options.join(', ')}` };
 }
 
 function flagLabel(name: string, definition: ArgDef): string {
@@ -46,7 +49,8 @@ function flagLabel(name: string, definition: ArgDef): string {
 
 function flagText(definition: ArgDef): string {
   const base = (definition.description ?? '') + choicesOf(definition).text;
-  return definition.default === undefined ? base : `${base} (default ${String(definition.default)})`;
+  return definition.default === undefined
+    ? base : `${base} (default ${String(definition.default)})`;
 }
 
 /** The help of one command, with its examples. At most 80 columns wide, except for long words. */
@@ -55,7 +59,8 @@ export function commandHelp<Arguments extends ArgsDef>(command: Command<Argument
   const positionals = all.filter(([, definition]) => definition.type === 'positional');
   const flags = all.filter(([, definition]) => definition.type !== 'positional');
   const positionalWords = positionals.map(([name, definition]) => {
-    const word = definition.valueHint?.endsWith('...') === true ? `${name.toUpperCase()}...` : name.toUpperCase();
+    const word = definition.valueHint?.endsWith('...') === true
+      ? `${name.toUpperCase()}...` : name.toUpperCase();
     return definition.required === false ? `[${word}]` : word;
   });
   const lines = [
@@ -63,7 +68,8 @@ export function commandHelp<Arguments extends ArgsDef>(command: Command<Argument
     '',
     `usage: keelson ${[command.name, ...positionalWords, '[flags]'].join(' ')}`,
   ];
-  for (const paragraph of command.details ?? []) lines.push('', ...wrap(paragraph, terminalColumns));
+  for (const paragraph of command.details
+    ?? []) lines.push('', ...wrap(paragraph, terminalColumns));
   if (positionals.length > 0) {
     lines.push('', 'arguments:', ...entries(positionals.map(([name, definition]) =>
       [name.toUpperCase(), definition.description ?? ''] as const)));
@@ -79,7 +85,9 @@ export function commandHelp<Arguments extends ArgsDef>(command: Command<Argument
 }
 
 /** The help of `keelson` itself. */
-export function overviewHelp(commands: readonly (readonly [name: string, summary: string])[]): string {
+export function overviewHelp(
+  commands: readonly (readonly [name: string, summary: string])[],
+): string {
   return [
     'Robust, differentially private aggregation over live streams of untrusted',
     'contributors.',

@@ -12,12 +12,16 @@ const keyPattern = /^[0-9a-fA-F]{64}$/;
  * @throws UsageError on any other text, and on a key that is not usable.
  */
 export function publicKeyFlag(text: string, flag: string): Uint8Array {
-  if (!keyPattern.test(text)) throw new UsageError(`${flag} is a public key of 64 hexadecimal digits`, { flag });
+  if (!keyPattern.test(text)) {
+    throw new UsageError(`${flag} is a public key of 64 hexadecimal digits`, { flag });
+  }
   const key = fromHex(text);
   try {
     checkPublicKey(key);
   } catch (error) {
-    throw new UsageError(`${flag}: ${error instanceof Error ? error.message : 'not a usable key'}`, { flag });
+    throw new UsageError(
+      `${flag}: ${error instanceof Error ? error.message : 'not a usable key'}`, { flag },
+    );
   }
   return key;
 }

@@ -23,7 +23,9 @@ const heightMax = 40;
  * its form. An array of more dimensions is one matrix per leading index. Rows and columns with as
  * many entries as the study has columns get the columns' names.
  */
-export function tablesOf({ estimate, parts = [] }: Whole, columns: readonly string[]): readonly PartTable[] {
+export function tablesOf(
+  { estimate, parts = [] }: Whole, columns: readonly string[],
+): readonly PartTable[] {
   const tables: PartTable[] = [];
   let offset = 0;
   for (const { name, shape } of parts) {
@@ -31,7 +33,9 @@ export function tablesOf({ estimate, parts = [] }: Whole, columns: readonly stri
     const count = entriesOf(shape) / (height * width);
     for (let index = 0; index < count; index++) {
       const title = count === 1 ? name : `${name} ${index + 1}`;
-      tables.push(tableOf(estimate, offset + index * height * width, { title, height, width, columns }));
+      tables.push(
+        tableOf(estimate, offset + index * height * width, { title, height, width, columns }),
+      );
     }
     offset += entriesOf(shape);
   }
@@ -45,14 +49,20 @@ interface Matrix {
   readonly columns: readonly string[];
 }
 
-function tableOf(estimate: readonly number[], offset: number, { title, height, width, columns }: Matrix): PartTable {
+function tableOf(
+  estimate: readonly number[], offset: number, { title, height, width, columns }: Matrix,
+): PartTable {
   const [shownHeight, shownWidth] = [Math.min(height, heightMax), Math.min(width, widthMax)];
   const widthCut = shownWidth < width ? ['...'] : [];
-  const nameOf = (length: number, i: number): string => (length === columns.length ? columns[i]! : String(i + 1));
-  const heads = [title, ...Array.from({ length: shownWidth }, (_, j) => nameOf(width, j)), ...widthCut];
+  const nameOf = (length: number, i: number): string =>
+    (length === columns.length ? columns[i]! : String(i + 1));
+  const heads = [
+    title, ...Array.from({ length: shownWidth }, (_, j) => nameOf(width, j)), ...widthCut,
+  ];
   const rows = Array.from({ length: shownHeight }, (_, i) => [
     height === 1 ? '' : nameOf(height, i),
-    ...Array.from({ length: shownWidth }, (__, j) => formatNumber(estimate[offset + i * width + j]!)),
+    ...Array.from({ length: shownWidth }, (__, j) =>
+      formatNumber(estimate[offset + i * width + j]!)),
     ...widthCut,
   ]);
   return { heads, rows: shownHeight < height ? [...rows, heads.map(() => '...')] : rows };

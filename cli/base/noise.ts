@@ -30,7 +30,8 @@ export function insecureSeedOf(io: Io): string | null {
   const seed = io.environment[insecureSeedVariable] ?? '';
   if (seed === '') return null;
   io.stderr.write(
-    `warning: ${insecureSeedVariable} is set: the noise can be repeated by anyone, so the output is NOT private\n`,
+    `warning: ${insecureSeedVariable} is set: the noise can be repeated by anyone, so the output `
+      + 'is NOT private\n',
   );
   return seed;
 }
@@ -62,7 +63,7 @@ export function openRandomness(io: Io): Randomness {
 export function refuseInsecureSeed(io: Io, command: string): void {
   if ((io.environment[insecureSeedVariable] ?? '') === '') return;
   throw new UsageError(
-    `keelson ${command} does not start while ${insecureSeedVariable} is set, because its releases would not be `
-    + `private: run "unset ${insecureSeedVariable}" first`,
+    `keelson ${command} does not start while ${insecureSeedVariable} is set, because its releases `
+    + `would not be private: run "unset ${insecureSeedVariable}" first`,
   );
 }

@@ -21,10 +21,15 @@ function describe(rule: NumberRule): string {
 
 /** @throws UsageError with the flag and its range. Undefined stays undefined. */
 export function numberFlag(text: string, flag: string, rule: NumberRule): number;
-export function numberFlag(text: string | undefined, flag: string, rule: NumberRule): number | undefined;
-export function numberFlag(text: string | undefined, flag: string, rule: NumberRule): number | undefined {
+export function numberFlag(
+  text: string | undefined, flag: string, rule: NumberRule,
+): number | undefined;
+export function numberFlag(
+  text: string | undefined, flag: string, rule: NumberRule,
+): number | undefined {
   if (text === undefined) return undefined;
-  const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text.trim()) ? Number(text) : Number.NaN;
+  const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text.trim())
+    ? Number(text) : Number.NaN;
   const fits = Number.isFinite(value)
     && (rule.above === undefined || value > rule.above)
     && (rule.atLeast === undefined || value >= rule.atLeast)
@@ -52,7 +57,9 @@ export function parseTime(text: string): number {
 export function timeFlag(text: string | undefined, flag: string): number | undefined {
   if (text === undefined) return undefined;
   const atMs = parseTime(text);
-  if (Number.isNaN(atMs)) throw new UsageError(`${flag} is a time like 2030-01-31T12:00Z, not "${text}"`, { flag });
+  if (Number.isNaN(atMs)) {
+    throw new UsageError(`${flag} is a time like 2030-01-31T12:00Z, not "${text}"`, { flag });
+  }
   return atMs;
 }
 
@@ -60,14 +67,20 @@ export function timeFlag(text: string | undefined, flag: string): number | undef
 export function listFlag(text: string | undefined, flag: string): readonly string[] | undefined {
   if (text === undefined) return undefined;
   const parts = text.split(',').map((part) => part.trim());
-  if (parts.includes('')) throw new UsageError(`${flag} has an empty part: write ${flag} a,b,c`, { flag });
+  if (parts.includes('')) {
+    throw new UsageError(`${flag} has an empty part: write ${flag} a,b,c`, { flag });
+  }
   const twice = parts.find((part, index) => parts.indexOf(part) !== index);
-  if (twice !== undefined) throw new UsageError(`${flag} names "${twice}" twice: name it once`, { flag });
+  if (twice !== undefined) {
+    throw new UsageError(`${flag} names "${twice}" twice: name it once`, { flag });
+  }
   return parts;
 }
 
 /** `key=value` pairs of a repeated flag. @throws UsageError on another form or a repeated key. */
-export function pairsFlag(texts: readonly string[], flag: string): Readonly<Record<string, string>> {
+export function pairsFlag(
+  texts: readonly string[], flag: string,
+): Readonly<Record<string, string>> {
   // No prototype, because otherwise the key __proto__ would be lost.
   const pairs = Object.create(null) as Record<string, string>;
   for (const text of texts) {
@@ -76,7 +89,9 @@ export function pairsFlag(texts: readonly string[], flag: string): Readonly<Reco
     if (key === '' || equals === text.length - 1) {
       throw new UsageError(`${flag} takes key=value, not "${text}"`, { flag });
     }
-    if (Object.hasOwn(pairs, key)) throw new UsageError(`${flag} sets "${key}" twice: set it once`, { flag });
+    if (Object.hasOwn(pairs, key)) {
+      throw new UsageError(`${flag} sets "${key}" twice: set it once`, { flag });
+    }
     pairs[key] = text.slice(equals + 1).trim();
   }
   return pairs;

@@ -33,8 +33,12 @@ function plain(value: unknown): unknown {
     const near = Number(value);
     return Number.isSafeInteger(near) ? near : value.toString();
   }
-  if (value instanceof BigInt64Array || value instanceof BigUint64Array) return Array.from<bigint>(value);
-  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) return Array.from(value as Float64Array);
+  if (value instanceof BigInt64Array || value instanceof BigUint64Array) {
+    return Array.from<bigint>(value);
+  }
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
+    return Array.from(value as Float64Array);
+  }
   if (value instanceof Map) return Object.fromEntries(value as ReadonlyMap<string, unknown>);
   return value;
 }
@@ -80,8 +84,8 @@ function columnWidths(head: readonly string[], rows: readonly (readonly string[]
 
 const noLines = Object.fromEntries(
   [
-    'top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right',
-    'left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle',
+    'top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left',
+    'bottom-right', 'left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle',
   ].map((part) => [part, '']),
 );
 

@@ -13,7 +13,9 @@ export const privacyArguments = {
     valueHint: 'd',
     description: 'probability that the bound fails, far below 1 / contributors; 0 for pure privacy',
   },
-  rho: { type: 'string', valueHint: 'r', description: 'zCDP bound of the release, in place of --epsilon' },
+  rho: {
+    type: 'string', valueHint: 'r', description: 'zCDP bound of the release, in place of --epsilon',
+  },
 } as const;
 
 export interface PrivacyFlags {
@@ -24,7 +26,9 @@ export interface PrivacyFlags {
 
 /** @throws UsageError if flags are missing, contradict each other or are out of range. */
 export function targetOfFlags(flags: PrivacyFlags): PrivacyTarget {
-  if (flags.delta === undefined) throw new UsageError('--delta is missing: give for example --delta 1e-6');
+  if (flags.delta === undefined) {
+    throw new UsageError('--delta is missing: give for example --delta 1e-6');
+  }
   const isPure = Number(flags.delta) === 0 && flags.delta.trim() !== '';
   const delta = isPure ? 0 : numberFlag(flags.delta, '--delta', { atLeast: 1e-100, below: 0.5 });
   if ((flags.epsilon === undefined) === (flags.rho === undefined)) {
@@ -34,7 +38,8 @@ export function targetOfFlags(flags: PrivacyFlags): PrivacyTarget {
     throw new UsageError(`${what}: give one of them, for example --epsilon 1`);
   }
   if (flags.rho !== undefined) {
-    if (isPure) throw new UsageError('--rho with --delta 0: zCDP is not pure; give --epsilon, or a --delta above 0');
+    if (isPure) throw new UsageError('--rho with --delta 0: zCDP is not pure; give --epsilon, or a '
+      + '--delta above 0');
     return targetFromRho(numberFlag(flags.rho, '--rho', rhoRange), delta);
   }
   const epsilon = numberFlag(flags.epsilon!, '--epsilon', epsilonRange);

@@ -42,7 +42,9 @@ export function startProgress(label: string, io: Io, unit: ProgressUnit = megaby
   };
 }
 
-function bar(done: number, total: number | undefined, { name, size, digits }: ProgressUnit): string {
+function bar(
+  done: number, total: number | undefined, { name, size, digits }: ProgressUnit,
+): string {
   const amount = (count: number): string => `${(count / size).toFixed(digits)} ${name}`;
   if (total === undefined || total === 0) return amount(done);
   const share = Math.min(1, done / total);

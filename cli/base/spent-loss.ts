@@ -3,7 +3,9 @@ import { chargeUnder } from '../../src/privacy/accounting/budget.js';
 import { costOfEvents } from '../../src/privacy/accounting/composition.js';
 import { eventsFromJson } from '../../src/privacy/accounting/event-codec.js';
 import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
-import { lossOfReleases, type ChargedEvents } from '../../src/privacy/accounting/loss-distribution/index.js';
+import {
+  lossOfReleases, type ChargedEvents,
+} from '../../src/privacy/accounting/loss-distribution/index.js';
 
 /**
  * epsilon of everything charged to a budget, at the budget's delta, from the events in the ledger.
@@ -14,9 +16,13 @@ import { lossOfReleases, type ChargedEvents } from '../../src/privacy/accounting
  *
  * @param entries - all entries of the budget.
  */
-export function lossOfBudget(balance: LedgerBalance, entries: readonly LedgerEntry[]): number | null {
+export function lossOfBudget(
+  balance: LedgerBalance, entries: readonly LedgerEntry[],
+): number | null {
   const charged = entries.filter((entry) => entry.kind === 'charged');
-  const [rho, delta] = charged.reduce<[bigint, bigint]>((sum, entry) => [sum[0] + entry.rho, sum[1] + entry.delta], [0n, 0n]);
+  const [rho, delta] = charged.reduce<[bigint, bigint]>(
+    (sum, entry) => [sum[0] + entry.rho, sum[1] + entry.delta], [0n, 0n],
+  );
   if (rho !== balance.rhoSpent || delta !== balance.deltaSpent) return null;
   const alike = new Map<string, { readonly entry: LedgerEntry; times: number }>();
   for (const entry of charged) {
@@ -39,7 +45,9 @@ export function lossOfBudget(balance: LedgerBalance, entries: readonly LedgerEnt
  * events add up to more than the charge, and the largest cohort costs exactly the charge, the
  * cohorts were disjoint. Returning none is always safe.
  */
-function disjointOf(balance: LedgerBalance, entry: LedgerEntry, events: readonly MechanismEvent[]): readonly string[] {
+function disjointOf(
+  balance: LedgerBalance, entry: LedgerEntry, events: readonly MechanismEvent[],
+): readonly string[] {
   const cohorts = [...new Set(events.map(({ cohort }) => cohort))];
   if (cohorts.length < 2) return [];
   const charge = chargeUnder(balance.rule, costOfEvents(events, { disjoint: cohorts }));

@@ -20,7 +20,9 @@ export interface StudyFiles {
  * @param populations - file of the budgets that studies share; undefined if there is none. If it
  *   cannot be used, only the studies that name a population are refused.
  */
-export function readStudyFiles(files: readonly string[], populations: string | undefined): StudyFiles {
+export function readStudyFiles(
+  files: readonly string[], populations: string | undefined,
+): StudyFiles {
   const { studies, refused } = readEach(files, populations);
   const names = studies.map(({ document }) => document.study);
   const filesOf = (name: string): readonly string[] =>
@@ -28,7 +30,9 @@ export function readStudyFiles(files: readonly string[], populations: string | u
   const twice = [...new Set(names)].filter((name) => filesOf(name).length > 1);
   return {
     studies: studies.filter(({ document }) => !twice.includes(document.study)),
-    refused: [...refused, ...twice.map((study) => ({ study, error: givenTwice(study, filesOf(study)) }))],
+    refused: [
+      ...refused, ...twice.map((study) => ({ study, error: givenTwice(study, filesOf(study)) })),
+    ],
   };
 }
 
@@ -37,7 +41,8 @@ function givenTwice(study: string, files: readonly string[]): KeelsonError {
     ? `${files[0]!} is given ${files.length} times` : `${files.join(' and ')} both name it`;
   return new KeelsonError(
     'invalid-study',
-    `the study ${study} is there twice: ${where}; give one file for each name`, { details: { study, files } },
+    `the study ${study} is there twice: ${where}; give one file for each name`,
+    { details: { study, files } },
   );
 }
 
@@ -53,7 +58,9 @@ function readEach(
   // Read only if a study names a population, so that the reason appears with that study.
   let read: ReturnType<typeof parsePopulationsText> | undefined;
   const readPopulations = (): typeof read => {
-    if (populations !== undefined) read ??= parsePopulationsText(readText(populations), populations);
+    if (populations !== undefined) {
+      read ??= parsePopulationsText(readText(populations), populations);
+    }
     return read;
   };
   for (const file of files) {
@@ -64,7 +71,9 @@ function readEach(
         readText: (path) => readText(resolve(join(dirname(file), path)), keyListBytesMax),
       }) });
     } catch (error) {
-      refused.push({ study: file, error: error instanceof Error ? error : new Error(String(error)) });
+      refused.push({
+        study: file, error: error instanceof Error ? error : new Error(String(error)),
+      });
     }
   }
   return { studies, refused };
@@ -75,7 +84,9 @@ function readEach(
  * @throws the first reason: InvalidInputError if a file cannot be read, KeelsonError if its study
  *   cannot run.
  */
-export function readStudies(files: readonly string[], populations: string | undefined): readonly StudyDefinition[] {
+export function readStudies(
+  files: readonly string[], populations: string | undefined,
+): readonly StudyDefinition[] {
   if (populations !== undefined) parsePopulationsText(readText(populations), populations);
   const { studies, refused } = readEach(files, populations);
   if (refused.length > 0) throw refused[0]!.error;
@@ -97,7 +108,9 @@ export function readText(path: string, bytesMost = fileBytesMax): string {
   try {
     return fromUtf8(bytes);
   } catch {
-    throw new InvalidInputError(`${path} is not UTF-8 text: check the path, or save it so`, { path });
+    throw new InvalidInputError(
+      `${path} is not UTF-8 text: check the path, or save it so`, { path },
+    );
   }
 }
 
@@ -125,7 +138,8 @@ export function withFile<Result>(
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stat = fstatSync(descriptor);
     if (stat.isFile()) return read(descriptor, stat.size);
-    const remedy = stat.isDirectory() ? 'it is a folder: name a file in it' : 'it is a pipe or a device: save it as a file';
+    const remedy = stat.isDirectory()
+      ? 'it is a folder: name a file in it' : 'it is a pipe or a device: save it as a file';
     throw new InvalidInputError(`${path}: ${remedy}`, { path });
   } catch (error) {
     throw asInputError(error, path);

@@ -30,22 +30,35 @@ export const audit = defineCommand({
   details: [
     'Epsilon bounds the privacy loss of an estimator. The audit runs the estimator many times '
     + 'on pairs of made-up data sets that differ in one person. It learns to distinguish the two '
-    + 'sides, and prints a lower confidence bound on epsilon, for the given delta. No data are read.',
+    + 'sides, and prints a lower confidence bound on epsilon, for the given delta. No data are '
+    + 'read.',
     'A bound below the claim proves nothing more than the claim; a bound above it proves a defect. '
     + 'Exit status 1: the bound is above the claim, or there is no plan.',
   ],
   args: {
-    name: { type: 'positional', required: true, description: 'an estimator; "keelson estimators" lists them' },
+    name: {
+      type: 'positional', required: true,
+      description: 'an estimator; "keelson estimators" lists them',
+    },
     ...privacyArguments,
-    set: { type: 'string', valueHint: 'key=value', description: 'a parameter of the estimator; may be repeated' },
-    cohort: { type: 'string', valueHint: 'n', description: 'contributors (default the fewest that can be planned for)' },
+    set: {
+      type: 'string', valueHint: 'key=value',
+      description: 'a parameter of the estimator; may be repeated',
+    },
+    cohort: {
+      type: 'string', valueHint: 'n',
+      description: 'contributors (default the fewest that can be planned for)',
+    },
     dimension: { type: 'string', valueHint: 'd', description: 'columns of a row (default 1)' },
     participation: {
       type: 'enum',
       options: ['secret', 'public'],
       description: 'whether presence is protected (default secret)',
     },
-    trials: { type: 'string', valueHint: 'n', description: 'releases to run; more give a bound nearer the truth' },
+    trials: {
+      type: 'string', valueHint: 'n',
+      description: 'releases to run; more give a bound nearer the truth',
+    },
     seconds: {
       type: 'string',
       valueHint: 's',
@@ -54,24 +67,32 @@ export const audit = defineCommand({
     event: {
       type: 'string',
       valueHint: 'name',
-      description: 'audit only this part of a release, with all other answers fixed; may be repeated',
+      description:
+        'audit only this part of a release, with all other answers fixed; may be repeated',
     },
   },
   repeatable: ['set', 'event'],
   examples: [
     'keelson audit mean --epsilon 1 --delta 1e-6 --set scale=1',
     'keelson audit mean --epsilon 1 --delta 1e-6 --set scale=1 --event mean --seconds 120',
-    'keelson audit populous-mean --epsilon 4 --delta 1e-3 --set scale=1 --dimension 2 --trials 1000000 --json',
+    'keelson audit populous-mean --epsilon 4 --delta 1e-3 --set scale=1 --dimension 2 --trials '
+      + '1000000 --json',
   ],
   async run({ args, repeated, io, output }) {
     const startedMs = io.monotonicMs();
     const estimator = findEstimator(args.name);
     const target = targetOfFlags(args);
-    const dimension = numberFlag(args.dimension ?? '1', '--dimension', { atLeast: 1, atMost: protocolLimits.columns, whole: true });
-    const given = numberFlag(args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true });
-    const trials = numberFlag(args.trials, '--trials', { atLeast: auditTrialsMin, atMost: 1e10, whole: true });
+    const dimension = numberFlag(args.dimension ?? '1', '--dimension', {
+      atLeast: 1, atMost: protocolLimits.columns, whole: true,
+    });
+    const given = numberFlag(
+      args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
+    );
+    const trials =
+      numberFlag(args.trials, '--trials', { atLeast: auditTrialsMin, atMost: 1e10, whole: true });
     const seconds = numberFlag(args.seconds, '--seconds', { atLeast: 1, atMost: 1e6 });
-    const parameters = parseParameters(estimator.parameters, settingsFlag(repeated['set'] ?? []), { dimension });
+    const parameters =
+      parseParameters(estimator.parameters, settingsFlag(repeated['set'] ?? []), { dimension });
     const participation = args.participation === 'public' ? 'public' : 'secret';
     const planFor = plannerOf(estimator, parameters, { dimension, target, participation });
     const cohort = given ?? smallestPlan(planFor) ?? protocolLimits.cohortMax;
@@ -82,10 +103,12 @@ export const audit = defineCommand({
     const limit = seconds ?? (trials === undefined ? defaultSeconds : undefined);
     const deadlineMs = limit === undefined ? Infinity : startedMs + 1000 * limit;
     const seed = insecureSeedOf(io);
-    const result = await run({ estimator: estimator.name, plan, facts, parameters, events, trials, deadlineMs, seed, io });
+    const result = await run({
+      estimator: estimator.name, plan, facts, parameters, events, trials, deadlineMs, seed, io,
+    });
     const document = {
-      estimator: estimator.name, parameters, dimension, cohort, ...(events === null ? {} : { events }),
-      ...result, neighbours: plan.guarantee.neighbours,
+      estimator: estimator.name, parameters, dimension, cohort,
+      ...(events === null ? {} : { events }), ...result, neighbours: plan.guarantee.neighbours,
       seconds: Math.round((io.monotonicMs() - startedMs) / 10) / 100,
       ...(seed === null ? {} : { insecure: true }),
     };
@@ -107,7 +130,9 @@ interface Job extends PairFacts {
 
 async function run(job: Job): Promise<AuditResult> {
   const { estimator, plan, facts, parameters, events, trials, deadlineMs, seed, io } = job;
-  const subject: AuditSubject = { estimator, parameters, facts, ...(events === null ? {} : { alone: events }) };
+  const subject: AuditSubject = {
+    estimator, parameters, facts, ...(events === null ? {} : { alone: events }),
+  };
   const pool = startAuditPool({ subject, seed }, availableParallelism());
   try {
     const pace = new Pace(pool, io, deadlineMs);
@@ -145,7 +170,9 @@ async function withProgress(
   }
 }
 
-function infeasible(estimator: Estimator, cohort: number, { reason, remedy }: Infeasible, output: Output): 1 {
+function infeasible(
+  estimator: Estimator, cohort: number, { reason, remedy }: Infeasible, output: Output,
+): 1 {
   output.json({ estimator: estimator.name, cohort, outcome: 'infeasible', reason, remedy });
   output.text(`infeasible: ${reason}`);
   output.text(`  ${remedy}`);
@@ -163,7 +190,8 @@ function print(result: Document, output: Output): void {
   const { claim, bound, confidence, trials, trialsCounted } = result;
   output.table(['', ''], [
     ['estimator', `${result.estimator}, cohort ${result.cohort}`],
-    ...(result.events === undefined ? [] : [['events', `${result.events.join(', ')}, given the answers of the others`]]),
+    ...(result.events === undefined
+      ? [] : [['events', `${result.events.join(', ')}, given the answers of the others`]]),
     ['claimed', `epsilon ${formatNumber(claim.epsilon)} at delta ${formatNumber(claim.delta)}`],
     ['proved', `epsilon is at least ${formatNumber(Number(bound.toPrecision(3)))}, `
       + `${formatNumber(Math.round((100 * bound) / claim.epsilon))} % of the claim`],
@@ -174,5 +202,6 @@ function print(result: Document, output: Output): void {
     ['neighbours', result.neighbours],
   ]);
   output.text();
-  output.text(result.caught ? 'DEFECT: the bound is above the claim' : 'no defect seen: the bound is below the claim');
+  output.text(result.caught
+    ? 'DEFECT: the bound is above the claim' : 'no defect seen: the bound is below the claim');
 }

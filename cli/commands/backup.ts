@@ -14,15 +14,21 @@ export const backup = defineCommand({
     + 'before you serve from it, or privacy may be spent twice.',
   ],
   args: {
-    directory: { type: 'positional', required: true, description: 'data folder of "keelson serve"' },
-    target: { type: 'positional', required: true, description: 'folder for the copy; made when absent' },
+    directory: {
+      type: 'positional', required: true, description: 'data folder of "keelson serve"',
+    },
+    target: {
+      type: 'positional', required: true, description: 'folder for the copy; made when absent',
+    },
   },
   examples: ['keelson backup data copies/2026-11-21'],
   async run({ args, output }) {
     const copy = backupStore(args.directory, args.target);
     const store = await openSqliteReader(args.target);
     try {
-      const studies = (await store.studies()).map(({ studyId, name, releaseCount }) => ({ study: name, studyId, releases: releaseCount }));
+      const studies = (await store.studies()).map(
+        ({ studyId, name, releaseCount }) => ({ study: name, studyId, releases: releaseCount }),
+      );
       output.json({ ...copy, studies });
       output.text(`wrote ${copy.file} (${copy.bytes} bytes)`);
       for (const { study, releases } of studies) output.text(`${study}: ${releases} releases`);

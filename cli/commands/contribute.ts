@@ -1,4 +1,6 @@
-import { createContributor, openOutbox, publicKeyOf, type Contributor } from '../../client/index.js';
+import {
+  createContributor, openOutbox, publicKeyOf, type Contributor,
+} from '../../client/index.js';
 import type { Settled } from '../../client/index.js';
 import { InvalidInputError, KeelsonError, WireError } from '../../src/base/errors.js';
 import { aggregatorUrl } from '../base/address.js';
@@ -24,14 +26,22 @@ export const contribute = defineCommand({
     + 'no more rows of this key. Rows cannot be taken back from a closed epoch.',
   ],
   args: {
-    url: { type: 'positional', required: true, description: 'the aggregator, like ws://127.0.0.1:8787' },
-    study: { type: 'string', required: true, valueHint: 'study', description: 'name or id of the study' },
-    key: { type: 'string', required: true, valueHint: 'file', description: 'key file that "keelson keygen" wrote' },
+    url: {
+      type: 'positional', required: true, description: 'the aggregator, like ws://127.0.0.1:8787',
+    },
+    study: {
+      type: 'string', required: true, valueHint: 'study', description: 'name or id of the study',
+    },
+    key: {
+      type: 'string', required: true, valueHint: 'file',
+      description: 'key file that "keelson keygen" wrote',
+    },
     input: {
       type: 'string', valueHint: 'file',
       description: 'rows: .csv, .ndjson or .npy, or - for standard input',
     },
-    withdraw: { type: 'boolean', description: 'instead of sending rows, take back what the open epoch has of this key' },
+    withdraw: { type: 'boolean', description: 'instead of sending rows, take back what the open '
+      + 'epoch has of this key' },
     columns: {
       type: 'string', valueHint: 'a,b',
       description: 'columns of the file to send, in the study\'s order (default: all)',
@@ -54,7 +64,8 @@ export const contribute = defineCommand({
     },
   },
   examples: [
-    'keelson contribute ws://127.0.0.1:8787 --study flight-delays --key alice.key --input flights.csv',
+    'keelson contribute ws://127.0.0.1:8787 --study flight-delays --key alice.key --input '
+      + 'flights.csv',
     'keelson contribute ws://127.0.0.1:8787 --study flight-delays --key alice.key --withdraw',
   ],
   // The input may be a pipe that sends nothing. An interrupt ends the process while it waits for
@@ -62,15 +73,20 @@ export const contribute = defineCommand({
   stopsGently: 'once-started',
   async run({ args, io, output }) {
     if (args.input === undefined && args.withdraw !== true) {
-      throw new UsageError('--input is missing: give a file of rows, or --withdraw to take back what was sent');
+      throw new UsageError(
+        '--input is missing: give a file of rows, or --withdraw to take back what was sent',
+      );
     }
     if (args.input !== undefined && args.withdraw === true) {
       throw new UsageError('--input sends rows and --withdraw takes them back: give one of them');
     }
     const seed = readKeyFile(args.key);
-    const serverKey = args['server-key'] === undefined ? undefined : publicKeyFlag(args['server-key'], '--server-key');
-    const enrolment = args.enrolment === undefined ? undefined : readEnrolmentFile(args.enrolment, publicKeyOf(seed));
-    const rows = args.input === undefined ? [] : await allRows(args.input, args.format, listFlag(args.columns, '--columns'), io);
+    const serverKey = args['server-key'] === undefined
+      ? undefined : publicKeyFlag(args['server-key'], '--server-key');
+    const enrolment = args.enrolment === undefined
+      ? undefined : readEnrolmentFile(args.enrolment, publicKeyOf(seed));
+    const rows = args.input === undefined
+      ? [] : await allRows(args.input, args.format, listFlag(args.columns, '--columns'), io);
     const url = aggregatorUrl(args.url);
     io.onStarted?.();
     // The name of a study may have any character, and the outbox is a file beside the key.
@@ -131,7 +147,8 @@ async function allRows(
   };
   for await (const batch of readRows(request, io.stdin)) {
     const width = batch.columns.length;
-    for (let i = 0; i < batch.count; i++) rows.push(Array.from(batch.values.subarray(i * width, (i + 1) * width)));
+    for (let i = 0; i < batch.count;
+        i++) rows.push(Array.from(batch.values.subarray(i * width, (i + 1) * width)));
   }
   if (rows.length === 0) {
     throw new InvalidInputError(`${path} holds no rows: a contribution has at least one`, { path });
@@ -140,16 +157,21 @@ async function allRows(
 }
 
 /** Reports the status until the contributor has ended. */
-async function tellStatus(contributor: Contributor, outboxPath: string, output: Output): Promise<void> {
+async function tellStatus(
+  contributor: Contributor, outboxPath: string, output: Output,
+): Promise<void> {
   let kept: 'no' | 'yes' | 'told' = 'no';
   let isNewKeyTold = false;
   for await (const status of contributor.status()) {
     if (status.kind === 'kept') {
       kept = 'yes';
     } else if (status.kind === 'reconnecting') {
-      output.note(`not connected (${status.reason}); trying again in ${(status.retryInMs / 1000).toFixed(1)} s`);
+      output.note(`not connected (${status.reason}); trying again in `
+        + `${(status.retryInMs / 1000).toFixed(1)} s`);
     } else if (status.kind === 'put-off' && status.code === 'too-many-new-keys') {
-      if (!isNewKeyTold) output.note('the study takes no more new keys for now; trying again until it does');
+      if (!isNewKeyTold) {
+        output.note('the study takes no more new keys for now; trying again until it does');
+      }
       isNewKeyTold = true;
     } else if (status.kind === 'waiting-for-epoch') {
       output.note('connected; waiting for the next epoch to open');
@@ -159,7 +181,8 @@ async function tellStatus(contributor: Contributor, outboxPath: string, output: 
       output.note(`rows of an earlier run are settled: ${outcome}`);
     }
     // Usually the rows are sent at once. Reports only if the user has to wait.
-    const waits = contributor.state.kind === 'reconnecting' || contributor.state.kind === 'waiting-for-epoch';
+    const waits = contributor.state.kind === 'reconnecting'
+      || contributor.state.kind === 'waiting-for-epoch';
     if (kept === 'yes' && waits) {
       output.note(`the rows wait in ${outboxPath}, also if this command is stopped`);
       kept = 'told';
@@ -168,13 +191,19 @@ async function tellStatus(contributor: Contributor, outboxPath: string, output: 
 }
 
 /** @param ownSpend what this contributor has spent, if the study's budget is per contributor. */
-function report(result: Settled, rows: number, ownSpend: Contributor['ownSpend'], output: Output): 0 | 1 {
+function report(
+  result: Settled, rows: number, ownSpend: Contributor['ownSpend'], output: Output,
+): 0 | 1 {
   const spent = ownSpend === null ? {} : { ownSpend };
   if (result.kind === 'refused') {
-    output.json({ outcome: 'refused', code: result.error.code, text: result.error.message, ...spent });
+    output.json({
+      outcome: 'refused', code: result.error.code, text: result.error.message, ...spent,
+    });
     output.text(`refused: ${result.error.message} (${result.error.code})`);
   } else {
-    output.json({ outcome: 'accepted', epoch: result.epoch, rows, batches: result.sequences.length, ...spent });
+    output.json({
+      outcome: 'accepted', epoch: result.epoch, rows, batches: result.sequences.length, ...spent,
+    });
     output.text(`accepted: ${rows} row${rows === 1 ? '' : 's'}, durable, in epoch ${result.epoch}`);
   }
   if (ownSpend !== null) {

@@ -13,7 +13,8 @@ import { numberFlag } from '../base/numbers.js';
 
 const defaults = { epsilon: 2, hostile: 0.1, port: 0, logs: 'demo-data' } as const;
 
-const text = (valueHint: string, description: string) => ({ type: 'string', valueHint, description }) as const;
+const text = (valueHint: string, description: string) =>
+  ({ type: 'string', valueHint, description }) as const;
 
 const flags = {
   contributors: text('n', 'simulated people (default: as many as suit this machine, up to 6000)'),
@@ -29,7 +30,10 @@ const flags = {
   epsilon: text('e', `of each release, at delta 1e-6 (default ${defaults.epsilon})`),
   seed: text('text', 'people and attacks follow from it; the noise never does (default 1)'),
   port: text('port', 'where the aggregator listens (default: any free port)'),
-  keep: { type: 'boolean', description: 'go on after the epochs to show, until Ctrl-C: people keep sending' },
+  keep: {
+    type: 'boolean',
+    description: 'go on after the epochs to show, until Ctrl-C: people keep sending',
+  },
   logs: text('folder', `where the release logs go (default ${defaults.logs})`),
 } satisfies ArgsDef;
 
@@ -51,7 +55,8 @@ export const demo = defineCommand({
     + 'Check the release logs with "keelson verify" afterwards.',
   ],
   args: flags,
-  examples: ['keelson demo', 'keelson demo --keep', 'keelson demo --contributors 10000 --epsilon 1 --hostile 0.05 --attack direction'],
+  examples: ['keelson demo', 'keelson demo --keep', 'keelson demo --contributors 10000 --epsilon 1 '
+    + '--hostile 0.05 --attack direction'],
   stopsGently: true,
   async run({ args, io, output }) {
     checkFolder(args.logs ?? defaults.logs);
@@ -78,7 +83,8 @@ function optionsFrom(typed: Typed, io: Io): DemoOptions {
   const { contributors, hostile, epochs, every, port } = typed;
   const seconds = numberFlag(every, '--every', { atLeast: 1, atMost: 3600 });
   const asked = {
-    contributors: numberFlag(contributors, '--contributors', { whole: true, atLeast: 100, atMost: 100_000 }),
+    contributors:
+      numberFlag(contributors, '--contributors', { whole: true, atLeast: 100, atMost: 100_000 }),
     epochMs: seconds === undefined ? undefined : 1000 * seconds,
     epochs: numberFlag(epochs, '--epochs', { whole: true, atLeast: 1, atMost: 1_000 }),
     epsilon: numberFlag(typed.epsilon, '--epsilon', { above: 0, atMost: 20 }) ?? defaults.epsilon,
@@ -99,6 +105,8 @@ function optionsFrom(typed: Typed, io: Io): DemoOptions {
 /** Measures nothing if nothing is left to choose. */
 function fit(asked: FitRequest, io: Io): Fit {
   const { contributors, epochMs, epochs } = asked;
-  if (contributors !== undefined && epochMs !== undefined && epochs !== undefined) return { contributors, epochMs, epochs };
+  if (contributors !== undefined && epochMs !== undefined && epochs !== undefined) {
+    return { contributors, epochMs, epochs };
+  }
   return fitDemo(asked, measureHandshakes(io));
 }

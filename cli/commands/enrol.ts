@@ -27,11 +27,20 @@ export const enrol = defineCommand({
   args: {
     issuer: { type: 'positional', required: true, description: 'the issuing key\'s file' },
     new: { type: 'boolean', description: 'make the issuing key: a file only you can read' },
-    key: { type: 'string', valueHint: 'key', description: 'a contributor\'s public key; may be given several times' },
-    keys: { type: 'string', valueHint: 'file', description: 'a file with one public key in each line' },
-    study: { type: 'string', valueHint: 'study', description: 'the one study (default: every study with this issuer)' },
+    key: {
+      type: 'string', valueHint: 'key',
+      description: 'a contributor\'s public key; may be given several times',
+    },
+    keys: {
+      type: 'string', valueHint: 'file', description: 'a file with one public key in each line',
+    },
+    study: {
+      type: 'string', valueHint: 'study',
+      description: 'the one study (default: every study with this issuer)',
+    },
     expires: {
-      type: 'string', valueHint: 'when', description: 'after a duration like 90d, or at a time like 2030-01-31 (UTC)',
+      type: 'string', valueHint: 'when',
+      description: 'after a duration like 90d, or at a time like 2030-01-31 (UTC)',
     },
   },
   repeatable: ['key'],
@@ -43,20 +52,28 @@ export const enrol = defineCommand({
     const nowMs = Date.now();
     const keys = keysOf(repeated['key'] ?? [], args.keys);
     const expiresAtMs = args.expires === undefined ? undefined : expiryOf(args.expires, nowMs);
-    if (keys.length > 0 && expiresAtMs === undefined) throw new UsageError('--expires is missing: write --expires=90d');
+    if (keys.length > 0 && expiresAtMs === undefined) {
+      throw new UsageError('--expires is missing: write --expires=90d');
+    }
     if (keys.length === 0 && (expiresAtMs !== undefined || args.study !== undefined)) {
       throw new UsageError('a token is for a key: give --key, or --keys and a file of them');
     }
-    if (args.study !== undefined && !isName(args.study)) throw new UsageError(`--study is ${nameRule}`);
+    if (args.study !== undefined && !isName(args.study)) {
+      throw new UsageError(`--study is ${nameRule}`);
+    }
     // Makes the key file only after everything else was checked.
-    const issuer = args.new === true ? makeKeyFile(args.issuer) : signing.createSigner(readKeyFile(args.issuer));
+    const issuer = args.new === true
+      ? makeKeyFile(args.issuer) : signing.createSigner(readKeyFile(args.issuer));
     if (keys.length === 0) return tellIssuer(issuer, args.issuer, args.new === true, output);
     const enrolment = { study: args.study ?? null, expiresAtMs: expiresAtMs! };
-    const tokens = keys.map((key) => ({ key, token: toHex(issueEnrolment(issuer, fromHex(key), enrolment, signing)) }));
+    const tokens = keys.map(
+      (key) => ({ key, token: toHex(issueEnrolment(issuer, fromHex(key), enrolment, signing)) }),
+    );
     output.json({ issuer: toHex(issuer.publicKey), ...enrolment, tokens });
     for (const { key, token } of tokens) output.text(`${key} ${token}`);
     const where = args.study === undefined ? 'every study of this issuer' : args.study;
-    output.note(`${tokens.length} for ${where}, until ${new Date(enrolment.expiresAtMs).toISOString()}`);
+    output.note(`${tokens.length} for ${where}, until `
+      + `${new Date(enrolment.expiresAtMs).toISOString()}`);
     return 0;
   },
 });
@@ -82,7 +99,8 @@ function expiryOf(text: string, nowMs: number): number {
   const atMs = lasts === undefined ? parseTime(text) : nowMs + lasts;
   // A Date cannot hold or print a later time.
   if (Number.isNaN(new Date(atMs).getTime())) {
-    throw new UsageError(`--expires is a duration like 90d or a time like 2030-01-31 or 2030-01-31T12:00Z, not "${text}"`);
+    throw new UsageError('--expires is a duration like 90d or a time like 2030-01-31 or '
+      + `2030-01-31T12:00Z, not "${text}"`);
   }
   if (atMs <= nowMs) throw new UsageError(`--expires ${text} is over already: give a time to come`);
   return Math.ceil(atMs);

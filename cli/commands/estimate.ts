@@ -20,10 +20,10 @@ import { formatNumber, type Output } from '../base/output.js';
 import { privacyArguments, targetOfFlags } from '../base/privacy-flags.js';
 import { startProgress } from '../base/progress.js';
 
-const rowsArePublic = 'no --cohort was given, so the number of rows is taken for the size and is treated as public; '
-  + 'the guarantee covers what rows contain, not who is present';
-const groupsArePublic = 'the group of a contributor is treated as public; every contributor is in one group at most, '
-  + 'so all groups together cost what one does';
+const rowsArePublic = 'no --cohort was given, so the number of rows is taken for the size and is '
+  + 'treated as public; the guarantee covers what rows contain, not who is present';
+const groupsArePublic = 'the group of a contributor is treated as public; every contributor is in '
+  + 'one group at most, so all groups together cost what one does';
 
 const inputArguments = {
   input: {
@@ -32,7 +32,10 @@ const inputArguments = {
     valueHint: 'file',
     description: '.csv, .ndjson or .npy; - is standard input',
   },
-  format: { type: 'enum', options: [...inputFormats], description: 'of the input, when its ending does not say' },
+  format: {
+    type: 'enum', options: [...inputFormats],
+    description: 'of the input, when its ending does not say',
+  },
   columns: {
     type: 'string',
     valueHint: 'a,b',
@@ -43,8 +46,13 @@ const inputArguments = {
     valueHint: 'column',
     description: 'holds the contributor id: rows of one id become their mean',
   },
-  'group-by': { type: 'string', valueHint: 'column', description: 'run once per group of this column' },
-  groups: { type: 'string', valueHint: 'a,b', description: 'the groups, a public list; rows of others are left out' },
+  'group-by': {
+    type: 'string', valueHint: 'column', description: 'run once per group of this column',
+  },
+  groups: {
+    type: 'string', valueHint: 'a,b',
+    description: 'the groups, a public list; rows of others are left out',
+  },
   missing: {
     type: 'enum',
     options: ['refuse', 'null'],
@@ -61,7 +69,10 @@ export const estimate = defineCommand({
     + 'Exit status 1: the estimator refused, and says why.',
   ],
   args: {
-    name: { type: 'positional', required: true, description: 'an estimator; "keelson estimators" lists them' },
+    name: {
+      type: 'positional', required: true,
+      description: 'an estimator; "keelson estimators" lists them',
+    },
     ...inputArguments,
     ...privacyArguments,
     cohort: {
@@ -69,7 +80,10 @@ export const estimate = defineCommand({
       valueHint: 'n',
       description: 'public number of contributors; without it the number of rows is public',
     },
-    set: { type: 'string', valueHint: 'key=value', description: 'a parameter of the estimator; may be repeated' },
+    set: {
+      type: 'string', valueHint: 'key=value',
+      description: 'a parameter of the estimator; may be repeated',
+    },
     timing: {
       type: 'boolean',
       description: 'print the running time on standard error; it is not private: never publish it',
@@ -85,7 +99,9 @@ export const estimate = defineCommand({
     const startedMs = io.monotonicMs();
     const estimator = findEstimator(args.name);
     const target = targetOfFlags(args);
-    const cohort = numberFlag(args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true });
+    const cohort = numberFlag(
+      args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
+    );
     const raw = settingsFlag(repeated['set'] ?? []);
     const request = tableRequest(args);
     const randomness = openRandomness(io);
@@ -93,11 +109,14 @@ export const estimate = defineCommand({
     const tables = await readWithProgress(request, compute, io);
     checkSizes(tables, cohort, request.path);
     const timed: TimedResult[] = [];
-    const parameters = parseParameters(estimator.parameters, raw, { dimension: tables[0]!.columns.length });
+    const parameters =
+      parseParameters(estimator.parameters, raw, { dimension: tables[0]!.columns.length });
     const monotonicMs = (): number => io.monotonicMs();
     for (const table of tables) {
       const label = table.group ?? 'all';
-      const asked = { estimator, parameters, target, cohort, randomness, label, compute, monotonicMs };
+      const asked = {
+        estimator, parameters, target, cohort, randomness, label, compute, monotonicMs,
+      };
       timed.push(await estimateRows(table, asked));
     }
     const results = timed.map(({ result }) => result);
@@ -115,7 +134,9 @@ export const estimate = defineCommand({
       : { groups: results.map((result, i) => ({ group: tables[i]!.group, ...result })) };
     output.json({ estimator: estimator.name, ...answers, ...shared });
     results.forEach((result, i) => print(result, tables[i]!.group, output));
-    for (const note of notes) wrap(`note: ${note}`, terminalColumns).forEach((line) => output.text(line));
+    for (const note of notes) {
+      wrap(`note: ${note}`, terminalColumns).forEach((line) => output.text(line));
+    }
     if (args.timing === true) noteTiming(timed, (io.monotonicMs() - startedMs) / 1_000, output);
     // The noise is drawn. A failure from here on must not lose the answer.
     await compute.close();
@@ -141,7 +162,8 @@ function tableRequest(args: InputFlags): TableRequest {
     throw new UsageError(
       group === undefined
         ? '--groups needs --group-by: name the column that holds the groups'
-        : '--group-by needs --groups, a public list: which groups there are must not depend on the data',
+        : '--group-by needs --groups, a public list: which groups there are must not depend on the '
+          + 'data',
     );
   }
   return {
@@ -157,7 +179,9 @@ function tableRequest(args: InputFlags): TableRequest {
 /** From this size on, threads help. They start while the input is read. */
 const sharedFromBytes = 8 << 20;
 
-async function readWithProgress(request: TableRequest, pool: ComputePool, io: Io): Promise<readonly RowTable[]> {
+async function readWithProgress(
+  request: TableRequest, pool: ComputePool, io: Io,
+): Promise<readonly RowTable[]> {
   const progress = startProgress('reading', io);
   const onProgress = (done: number, total: number | undefined): void => {
     if ((total ?? done) >= sharedFromBytes) pool.start();
@@ -179,7 +203,8 @@ function checkSizes(tables: readonly RowTable[], cohort: number | undefined, pat
     const where = group === null ? path : `${path}, group "${group}"`;
     if (count === 0) throw new InvalidInputError(`${where}: there are no rows`);
     if (count > protocolLimits.cohortMax) {
-      throw new InvalidInputError(`${where}: ${count} rows, at most ${protocolLimits.cohortMax} contributors are supported`);
+      throw new InvalidInputError(`${where}: ${count} rows, at most ${protocolLimits.cohortMax} `
+        + 'contributors are supported');
     }
   }
 }
@@ -211,8 +236,10 @@ function print(result: EstimateResult, group: string | null, output: Output): vo
   }
   const { epsilon, delta, rho, neighbours } = result.privacy;
   if (result.charged) {
-    output.text(`privacy: epsilon ${formatNumber(epsilon)}, delta ${formatNumber(delta)} (rho ${formatNumber(rho)})`);
-    wrap(`neighbours: ${neighbours}`, terminalColumns - 2).forEach((line) => output.text(`  ${line}`));
+    output.text(`privacy: epsilon ${formatNumber(epsilon)}, delta ${formatNumber(delta)} (rho `
+      + `${formatNumber(rho)})`);
+    wrap(`neighbours: ${neighbours}`, terminalColumns - 2)
+      .forEach((line) => output.text(`  ${line}`));
   } else {
     output.text('nothing was run and nothing is charged');
   }

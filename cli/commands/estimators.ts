@@ -56,13 +56,17 @@ function describe(estimator: Estimator, output: Output): void {
   for (const line of wrap(`assumes: ${assumption}`, terminalColumns - 2)) output.text(`  ${line}`);
   if (parameters.length > 0) {
     output.text('  parameters:');
-    for (const line of entries(parameters.map((spec) => [`  ${spec.name}`, meaningOf(spec)] as const))) {
+    for (const line of entries(
+      parameters.map((spec) => [`  ${spec.name}`, meaningOf(spec)] as const),
+    )) {
       output.text(line);
     }
   }
   for (const { key, text, place } of citations) {
     const lines = wrap(`source: [${key}] ${text}, ${place}`, terminalColumns - 4);
-    for (const [index, line] of lines.entries()) output.text(`${index === 0 ? '  ' : '    '}${line}`);
+    for (const [index, line] of lines.entries()) {
+      output.text(`${index === 0 ? '  ' : '    '}${line}`);
+    }
   }
 }
 
@@ -77,14 +81,18 @@ export function rangeOf(spec: ParameterSpec): string {
       return [...(spec.choices ?? []), 'above 0, one or one per column'].join(' | ');
     case 'numbers': {
       const { minimum, maximum } = spec;
-      return `ascending list a,b,c${minimum === undefined || maximum === undefined ? '' : `, ${minimum} to ${maximum}`}`;
+      return 'ascending list a,b,c'
+        + `${minimum === undefined || maximum === undefined ? '' : `, ${minimum} to ${maximum}`}`;
     }
     case 'list':
-      return `list in JSON or YAML, at most ${spec.lengthMaximum ?? protocolLimits.columns} entries`;
+      return `list in JSON or YAML, at most ${spec.lengthMaximum ?? protocolLimits.columns} `
+        + 'entries';
     case 'number':
     case 'integer': {
       const kind = spec.type === 'integer' ? 'whole ' : '';
-      if (spec.minimum !== undefined && spec.maximum !== undefined) return `${kind}${spec.minimum} to ${spec.maximum}`;
+      if (spec.minimum !== undefined && spec.maximum !== undefined) {
+        return `${kind}${spec.minimum} to ${spec.maximum}`;
+      }
       if (spec.minimum !== undefined) return `${kind}from ${spec.minimum}`;
       return spec.maximum === undefined ? `${kind}number` : `${kind}up to ${spec.maximum}`;
     }

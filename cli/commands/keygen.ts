@@ -14,7 +14,10 @@ export const keygen = defineCommand({
     + 'contributors, its operator needs that key, or the issuer of its enrolment tokens.',
   ],
   args: {
-    file: { type: 'positional', required: false, description: `where to write the key (default ${defaultFile})` },
+    file: {
+      type: 'positional', required: false,
+      description: `where to write the key (default ${defaultFile})`,
+    },
   },
   examples: ['keelson keygen alice.key'],
   async run({ args, output }) {

@@ -23,11 +23,16 @@ export const keys = defineCommand({
   ],
   args: {
     action: { type: 'positional', required: true, description: 'rotate' },
-    data: { type: 'string', required: true, valueHint: 'dir', description: 'data folder of "keelson serve"' },
+    data: {
+      type: 'string', required: true, valueHint: 'dir',
+      description: 'data folder of "keelson serve"',
+    },
   },
   examples: ['keelson keys rotate --data /var/lib/keelson'],
   async run({ args, output }) {
-    if (args.action !== 'rotate') throw new UsageError(`there is no "keelson keys ${args.action}": write rotate`);
+    if (args.action !== 'rotate') {
+      throw new UsageError(`there is no "keelson keys ${args.action}": write rotate`);
+    }
     const path = join(args.data, 'server.key');
     // Opening the store would create one.
     const missing = [path, join(args.data, 'keelson.db')].find((file) => !isSecretThere(file));

@@ -22,32 +22,42 @@ import type { Output } from '../base/output.js';
 
 const defaults = {
   contributors: 4000, epsilon: 2, promise: 0.1, epochs: 1, port: 0, page: 8790,
-  estimators: ['mean', 'populous-mean', 'robust-mean'], shares: [0, 0.05, 0.1, 0.2], attack: 'shift',
+  estimators: ['mean', 'populous-mean', 'robust-mean'], shares: [0, 0.05, 0.1, 0.2],
+  attack: 'shift',
 } as const;
 const allAttacks = [...rowAttacks, ...protocolAttacks].map(({ name }) => name);
 
-const text = (valueHint: string, description: string) => ({ type: 'string', valueHint, description }) as const;
+const text = (valueHint: string, description: string) =>
+  ({ type: 'string', valueHint, description }) as const;
 
 const flags = {
   data: {
-    type: 'enum', options: labData.map(({ name }) => name), description: 'what honest people hold (default flights)',
+    type: 'enum', options: labData.map(({ name }) => name),
+    description: 'what honest people hold (default flights)',
   },
-  estimators: text('a,b', `private estimators to compare (default ${defaults.estimators.join(',')})`),
-  attack: text('a,b', `attacks to play, or all (default ${defaults.attack}): ${allAttacks.join(', ')}`),
+  estimators:
+    text('a,b', `private estimators to compare (default ${defaults.estimators.join(',')})`),
+  attack:
+    text('a,b', `attacks to play, or all (default ${defaults.attack}): ${allAttacks.join(', ')}`),
   hostile: text('a,b', `hostile shares to play, below 0.5 (default ${defaults.shares.join(',')})`),
   admission: {
     type: 'enum', options: ['open', 'enrolment'],
-    description: 'whose rows the studies take: anybody\'s, or those of people with a token, of which a Sybil has one (default open)',
+    description: 'whose rows the studies take: anybody\'s, or those of people with a token, of '
+      + 'which a Sybil has one (default open)',
   },
-  epochs: text('n', `no page: play so many epochs of each attack and share, then end (default with --json `
-    + `${defaults.epochs})`),
-  contributors: text('n', `simulated people (default: as many as suit this machine, up to ${defaults.contributors})`),
+  epochs: text('n', 'no page: play so many epochs of each attack and share, then end (default with '
+    + `--json ${defaults.epochs})`),
+  contributors: text('n', 'simulated people (default: as many as suit this machine, up to '
+    + `${defaults.contributors})`),
   every: text('seconds', 'length of an epoch (default: what suits this machine, at least 4)'),
   epsilon: text('e', `of each release, at delta 1e-6 (default ${defaults.epsilon})`),
-  promise: text('share', `hostile share that robust estimators are planned for (default ${defaults.promise})`),
+  promise: text('share', 'hostile share that robust estimators are planned for (default '
+    + `${defaults.promise})`),
   seed: text('text', 'people and attacks follow from it; the noise never does (default 1)'),
   port: text('port', 'where the aggregator listens (default: any free port)'),
-  page: text('port', `where the page is, on this machine only (default ${defaults.page}; 0: any free port)`),
+  page: text(
+    'port', `where the page is, on this machine only (default ${defaults.page}; 0: any free port)`,
+  ),
 } satisfies ArgsDef;
 
 export const lab = defineCommand({
@@ -76,7 +86,9 @@ export const lab = defineCommand({
     refuseInsecureSeed(io, 'lab');
     if (args.epochs === undefined && !output.isJson) return playWithPage(args, io, output);
     if (args.page !== undefined) {
-      throw new UsageError('--page is the port of a page, and with --epochs or --json there is none: leave it out');
+      throw new UsageError(
+        '--page is the port of a page, and with --epochs or --json there is none: leave it out',
+      );
     }
     const { options, perSetting } = scriptFrom(args, io);
     const rounds: Round[] = [];
@@ -91,8 +103,9 @@ export const lab = defineCommand({
           + `${100 * round.setting.hostileShare} % hostile`);
       },
       spoiled: ({ attack, hostileShare }, honest, expected) => output.note(
-        `${attack} with ${100 * hostileShare} % hostile is played again: ${honest} of ${expected} honest people were in time. `
-        + 'Longer epochs (--every) or fewer people (--contributors) suit this machine better',
+        `${attack} with ${100 * hostileShare} % hostile is played again: ${honest} of ${expected} `
+        + 'honest people were in time. Longer epochs (--every) or fewer people (--contributors) '
+        + 'suit this machine better',
       ),
     });
     const rows = breakdown(rounds);
@@ -124,7 +137,8 @@ async function playWithPage(typed: Typed, io: Io, output: Output): Promise<0> {
     setting: { attack: attack!, hostileShare },
     ...placeFrom(typed, io),
   });
-  const port = numberFlag(typed.page, '--page', { whole: true, atLeast: 0, atMost: 65_535 }) ?? defaults.page;
+  const port = numberFlag(typed.page, '--page', { whole: true, atLeast: 0, atMost: 65_535 })
+    ?? defaults.page;
   const web = await serveLab(session, labFiles(), '127.0.0.1', port);
   output.text(`the laboratory is at ${web.address} until you press Ctrl-C`);
   try {
@@ -137,22 +151,32 @@ async function playWithPage(typed: Typed, io: Io, output: Output): Promise<0> {
 
 /** Fits all missing values to the machine, with enough people for every requested estimator. */
 function factsFrom(typed: Typed, io: Io): LabFacts {
-  const contributors = numberFlag(typed.contributors, '--contributors', { whole: true, atLeast: 100, atMost: 100_000 });
+  const contributors = numberFlag(
+    typed.contributors, '--contributors', { whole: true, atLeast: 100, atMost: 100_000 },
+  );
   const seconds = numberFlag(typed.every, '--every', { atLeast: 1, atMost: 3600 });
-  const epsilon = numberFlag(typed.epsilon, '--epsilon', { above: 0, atMost: 20 }) ?? defaults.epsilon;
+  const epsilon = numberFlag(typed.epsilon, '--epsilon', { above: 0, atMost: 20 })
+    ?? defaults.epsilon;
   const facts = {
     data: labData.find(({ name }) => name === (typed.data ?? labData[0]!.name))!,
     epsilon,
     promise: numberFlag(typed.promise, '--promise', share) ?? defaults.promise,
-    ...(typed.admission === 'enrolment' && { issuer: signing.createSigner(signing.generateSeed()) }),
+    ...(typed.admission === 'enrolment'
+      && { issuer: signing.createSigner(signing.generateSeed()) }),
   };
   const epochMs = seconds === undefined ? undefined : 1000 * seconds;
-  if (contributors !== undefined && epochMs !== undefined) return { ...facts, contributors, epochMs };
+  if (contributors !== undefined && epochMs !== undefined) {
+    return { ...facts, contributors, epochMs };
+  }
   const estimators = estimatorsOf(typed.estimators);
   const speed = measureHandshakes(io);
-  const asked = { epochMs, epochs: 1, epsilon, studies: estimators.length, contributorsMost: defaults.contributors };
+  const asked = {
+    epochMs, epochs: 1, epsilon, studies: estimators.length,
+    contributorsMost: defaults.contributors,
+  };
   let fit = fitDemo({ ...asked, contributors }, speed);
-  while (contributors === undefined && fit.contributors < defaults.contributors && !canPlan({ ...facts, ...fit }, estimators)) {
+  while (contributors === undefined && fit.contributors < defaults.contributors
+      && !canPlan({ ...facts, ...fit }, estimators)) {
     const more = Math.min(defaults.contributors, Math.ceil(1.5 * fit.contributors));
     fit = fitDemo({ ...asked, contributors: more }, speed);
   }
@@ -173,7 +197,8 @@ function placeFrom(typed: Typed, io: Io) {
   return {
     seed: typed.seed ?? '1',
     host: '127.0.0.1',
-    port: numberFlag(typed.port, '--port', { whole: true, atLeast: 0, atMost: 65_535 }) ?? defaults.port,
+    port: numberFlag(typed.port, '--port', { whole: true, atLeast: 0, atMost: 65_535 })
+      ?? defaults.port,
     signal: io.interrupted,
   };
 }
@@ -184,13 +209,18 @@ function sharesOf(typed: string | undefined): readonly number[] | undefined {
 
 function estimatorsOf(typed: string | undefined): readonly string[] {
   const names = listFlag(typed, '--estimators') ?? defaults.estimators;
-  if (new Set(names).size < names.length) throw new UsageError('--estimators names one of them twice');
+  if (new Set(names).size < names.length) {
+    throw new UsageError('--estimators names one of them twice');
+  }
   return names;
 }
 
-function scriptFrom(typed: Typed, io: Io): { readonly options: LabOptions; readonly perSetting: number } {
+function scriptFrom(typed: Typed, io: Io): {
+  readonly options: LabOptions; readonly perSetting: number;
+} {
   const facts = factsFrom(typed, io);
-  const perSetting = numberFlag(typed.epochs, '--epochs', { whole: true, atLeast: 1, atMost: 1000 }) ?? defaults.epochs;
+  const perSetting = numberFlag(typed.epochs, '--epochs', { whole: true, atLeast: 1, atMost: 1000 })
+    ?? defaults.epochs;
   const shares = sharesOf(typed.hostile) ?? defaults.shares;
   const script = attacksOf(typed.attack).flatMap((attack) => shares.flatMap((hostileShare) =>
     Array.from({ length: perSetting }, (): Setting => ({ attack, hostileShare }))));

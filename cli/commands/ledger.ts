@@ -31,15 +31,21 @@ export const ledger = defineCommand({
     + 'advance. Budgets are not decided by it.',
   ],
   args: {
-    directory: { type: 'positional', required: true, description: 'data folder of "keelson serve"' },
+    directory: {
+      type: 'positional', required: true, description: 'data folder of "keelson serve"',
+    },
     entries: {
       type: 'string', valueHint: 'n',
-      description: `newest ledger entries, and excluded keys, to show per budget (default ${entriesShown})`,
+      description: 'newest ledger entries, and excluded keys, to show per budget (default '
+        + `${entriesShown})`,
     },
   },
   examples: ['keelson ledger data', 'keelson ledger data --json'],
   async run({ args, output }) {
-    const limit = numberFlag(args.entries, '--entries', { whole: true, atLeast: 0, atMost: 100_000 }) ?? entriesShown;
+    const limit = numberFlag(
+      args.entries, '--entries', { whole: true, atLeast: 0, atMost: 100_000 },
+    )
+      ?? entriesShown;
     const store = await openSqliteReader(args.directory);
     try {
       const studies = await store.studies();
@@ -61,7 +67,9 @@ export const ledger = defineCommand({
       output.json({ budgets, rollbacks });
       describeRollbacks(rollbacks, output);
       for (const budget of budgets) describe(budget, output);
-      if (budgets.length === 0) output.text('no budget yet: no study was ever served from this folder');
+      if (budgets.length === 0) {
+        output.text('no budget yet: no study was ever served from this folder');
+      }
       return 0;
     } finally {
       await store.close();
@@ -93,7 +101,8 @@ interface BudgetView {
   readonly delta: Amounts;
   /** `byLossDistribution` is null if the entries cannot show it. */
   readonly epsilon: {
-    readonly spent: number; readonly byLossDistribution: number | null; readonly cap: number; readonly atDelta: number;
+    readonly spent: number; readonly byLossDistribution: number | null; readonly cap: number;
+    readonly atDelta: number;
   };
   readonly entries: readonly EntryLine[];
   /**
@@ -162,7 +171,8 @@ interface Amounts {
 function countingAt(
   nowMs: number, { windowMs }: LedgerBalance, entries: readonly LedgerEntry[],
 ): readonly LedgerEntry[] {
-  return windowMs === undefined ? entries : entries.filter((entry) => entry.atMs > nowMs - windowMs);
+  return windowMs === undefined
+    ? entries : entries.filter((entry) => entry.atMs > nowMs - windowMs);
 }
 
 async function leftOutOf(
@@ -170,7 +180,8 @@ async function leftOutOf(
 ): Promise<readonly LeftOut[] | null> {
   if (scope !== 'contributor') return null;
   const newest = studies.flatMap(({ studyId, name, lastEpoch }) =>
-    [lastEpoch, lastEpoch - 1n].filter((epoch) => epoch > 0n).map((epoch) => ({ studyId, name, epoch })));
+    [lastEpoch, lastEpoch - 1n].filter((epoch) => epoch > 0n)
+      .map((epoch) => ({ studyId, name, epoch })));
   return Promise.all(newest.map(async ({ studyId, name, epoch }) =>
     ({ study: name, epoch, contributors: await store.leftOutCount(studyId, epoch) })));
 }
@@ -179,19 +190,26 @@ async function excludedFrom(
   store: SqliteReader, studies: readonly StudyRecord[], limit: number,
 ): Promise<readonly Excluded[]> {
   const all = await Promise.all(studies.map(async ({ studyId, name }) =>
-    (await store.quarantines(studyId, limit)).map(({ contributor, fromEpoch, distance, beyond, releaseIndex, atMs }) => (
-      { study: name, contributor, fromEpoch, distance, beyond, release: releaseIndex, at: new Date(atMs).toISOString() }
-    ))));
+    (await store.quarantines(studyId, limit))
+      .map(({ contributor, fromEpoch, distance, beyond, releaseIndex, atMs }) => (
+        {
+          study: name, contributor, fromEpoch, distance, beyond, release: releaseIndex,
+          at: new Date(atMs).toISOString(),
+        }
+      ))));
   return all.flat().sort((left, right) => (left.at < right.at ? 1 : -1)).slice(0, limit);
 }
 
 function view(
-  balance: LedgerBalance, studies: readonly StudyRecord[], entries: readonly LedgerEntry[], more: More,
+  balance: LedgerBalance, studies: readonly StudyRecord[], entries: readonly LedgerEntry[],
+  more: More,
 ): BudgetView {
   const { declined, excluded, leftOut, loss } = more;
   const rho = amounts(balance.rhoSpent, balance.rhoReserved, balance.rhoCap, declined?.rho ?? null);
-  const delta = amounts(balance.deltaSpent, balance.deltaReserved, balance.deltaCap, declined?.delta ?? null);
-  const nameOf = (studyId: string): string => studies.find((study) => study.studyId === studyId)?.name ?? studyId;
+  const delta =
+    amounts(balance.deltaSpent, balance.deltaReserved, balance.deltaCap, declined?.delta ?? null);
+  const nameOf = (studyId: string): string =>
+    studies.find((study) => study.studyId === studyId)?.name ?? studyId;
   return {
     budget: balance.key,
     scope: balance.scope,
@@ -212,7 +230,8 @@ function view(
     },
     entries: entries.map((entry) => ({
       study: nameOf(entry.studyId), epoch: entry.epoch, kind: entry.kind,
-      rho: amountToNumber(entry.rho), delta: amountToNumber(entry.delta), at: new Date(entry.atMs).toISOString(),
+      rho: amountToNumber(entry.rho), delta: amountToNumber(entry.delta),
+      at: new Date(entry.atMs).toISOString(),
     })),
   };
 }
@@ -238,7 +257,8 @@ function describeRollbacks(rollbacks: readonly RollbackLine[], output: Output): 
 
 function describe(budget: BudgetView, output: Output): void {
   const order = budget.order === undefined ? '' : ` at order ${formatNumber(budget.order)}`;
-  const renews = budget.windowMs === undefined ? '' : `, renews over ${durationText(budget.windowMs)}`;
+  const renews = budget.windowMs === undefined
+    ? '' : `, renews over ${durationText(budget.windowMs)}`;
   output.text(`${budget.budget}   scope ${budget.scope}, rule ${budget.rule}${order}${renews}`);
   for (const { study, state, releases, studyId } of budget.studies) {
     output.text(`  study ${study}: ${state}, ${releases} releases (${studyId.slice(0, 16)})`);
@@ -250,12 +270,18 @@ function describe(budget: BudgetView, output: Output): void {
   const bound = budget.leftOut === undefined ? '' : 'at most ';
   output.text(`  epsilon ${bound}${spent.toFixed(4)} spent of ${cap} at delta ${atDelta}`
     + (loss === null ? '' : `; ${loss.toFixed(4)} by its loss distribution`));
-  const unit = ({ rho: { pure: 'epsilon', renyi: 'divergence' }[budget.rule] ?? 'rho', delta: 'delta' });
-  output.table(['', 'spent', 'reserved', 'left', 'cap', 'asked'], (['rho', 'delta'] as const).map((name) => {
-    const of = budget[name];
-    return [unit[name], formatNumber(of.spent), formatNumber(of.reserved), formatNumber(of.left), formatNumber(of.cap),
-      of.asked === null ? '-' : formatNumber(of.asked)];
-  }));
+  const unit =
+    ({ rho: { pure: 'epsilon', renyi: 'divergence' }[budget.rule] ?? 'rho', delta: 'delta' });
+  output.table(
+    ['', 'spent', 'reserved', 'left', 'cap', 'asked'], (['rho', 'delta'] as const).map((name) => {
+      const of = budget[name];
+      return [
+        unit[name], formatNumber(of.spent), formatNumber(of.reserved), formatNumber(of.left),
+        formatNumber(of.cap),
+          of.asked === null ? '-' : formatNumber(of.asked),
+      ];
+    }),
+  );
   if (budget.entries.length > 0) {
     output.text();
     output.table(['when', 'study', 'epoch', 'what', 'rho', 'delta'], budget.entries.map((entry) => {
@@ -265,11 +291,17 @@ function describe(budget: BudgetView, output: Output): void {
   }
   if (budget.excluded !== undefined) {
     output.text();
-    output.table(['excluded', 'study', 'key', 'from epoch', 'distance', 'beyond', 'release'], budget.excluded.map((entry) => {
-      const { at, study, contributor, fromEpoch, distance, beyond, release } = entry;
-      return [at.slice(0, 19), study, contributor.slice(0, 16), String(fromEpoch), formatNumber(distance),
-        formatNumber(beyond), String(release)];
-    }));
+    output.table(
+      ['excluded', 'study', 'key', 'from epoch', 'distance', 'beyond', 'release'],
+      budget.excluded.map((entry) => {
+        const { at, study, contributor, fromEpoch, distance, beyond, release } = entry;
+        return [
+          at.slice(0, 19), study, contributor.slice(0, 16), String(fromEpoch),
+          formatNumber(distance),
+            formatNumber(beyond), String(release),
+        ];
+      }),
+    );
   }
   output.text();
 }

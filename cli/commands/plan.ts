@@ -1,5 +1,7 @@
 import { protocolLimits } from '../../src/base/limits.js';
-import type { ExpectedError, Infeasible, Plan, PrivacyTarget } from '../../src/estimators/contract/estimator.js';
+import type {
+  ExpectedError, Infeasible, Plan, PrivacyTarget,
+} from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { epsilonRange, perReleaseTarget } from '../../src/privacy/accounting/target.js';
@@ -31,10 +33,18 @@ export const plan = defineCommand({
       valueHint: 'name...',
       description: 'an estimator ("keelson estimators" lists them), or study files (.yaml)',
     },
-    cohort: { type: 'string', valueHint: 'n', description: 'contributors per epoch; may be left out with --error' },
-    dimension: { type: 'string', valueHint: 'd', description: 'columns of a row; needed but for study files' },
+    cohort: {
+      type: 'string', valueHint: 'n',
+      description: 'contributors per epoch; may be left out with --error',
+    },
+    dimension: {
+      type: 'string', valueHint: 'd', description: 'columns of a row; needed but for study files',
+    },
     ...privacyArguments,
-    set: { type: 'string', valueHint: 'key=value', description: 'a parameter of the estimator; may be repeated' },
+    set: {
+      type: 'string', valueHint: 'key=value',
+      description: 'a parameter of the estimator; may be repeated',
+    },
     corruption: {
       type: 'string',
       valueHint: 'share',
@@ -51,20 +61,28 @@ export const plan = defineCommand({
       description: 'whether presence is protected (default secret)',
     },
     'budget-epsilon': { type: 'string', valueHint: 'e', description: 'epsilon of a whole budget' },
-    populations: { type: 'string', valueHint: 'file', description: 'with study files: budgets that they share (.yaml)' },
-    'budget-delta': { type: 'string', valueHint: 'd', description: 'delta of the budget (default 10 times --delta)' },
+    populations: {
+      type: 'string', valueHint: 'file',
+      description: 'with study files: budgets that they share (.yaml)',
+    },
+    'budget-delta': {
+      type: 'string', valueHint: 'd', description: 'delta of the budget (default 10 times --delta)',
+    },
   },
   repeatable: ['set'],
   examples: [
     'keelson plan mean --cohort 3000 --dimension 2 --epsilon 1 --delta 1e-6 --set scale=1',
     'keelson plan studies/flights-mean.yaml',
-    'keelson plan populous-mean --dimension 2 --epsilon 2 --delta 1e-6 --set scale=1 --corruption 0.1 --error 0.3',
+    'keelson plan populous-mean --dimension 2 --epsilon 2 --delta 1e-6 --set scale=1 --corruption '
+      + '0.1 --error 0.3',
   ],
   async run({ args, repeated, output }) {
     if (isStudyFile(args.name)) {
       return planStudies([args.name, ...args._.slice(1)], args, repeated['set'] ?? [], output);
     }
-    if (args._.length > 1) throw new UsageError(`one estimator at a time: ${args._[1]!} is one too many`);
+    if (args._.length > 1) {
+      throw new UsageError(`one estimator at a time: ${args._[1]!} is one too many`);
+    }
     if (args.populations !== undefined) {
       throw new UsageError('--populations is for study files: leave it out');
     }
@@ -72,9 +90,13 @@ export const plan = defineCommand({
     if (args.dimension === undefined) {
       throw new UsageError('--dimension is missing: give the number of columns');
     }
-    const dimension = numberFlag(args.dimension, '--dimension', { atLeast: 1, atMost: protocolLimits.columns, whole: true });
+    const dimension = numberFlag(
+      args.dimension, '--dimension', { atLeast: 1, atMost: protocolLimits.columns, whole: true },
+    );
     const error = numberFlag(args.error, '--error', { above: 0 });
-    const given = numberFlag(args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true });
+    const given = numberFlag(
+      args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
+    );
     if (given === undefined && error === undefined) {
       throw new UsageError('--cohort is missing: give it, or --error to solve for it');
     }
@@ -85,10 +107,12 @@ export const plan = defineCommand({
     const set = settingsFlag(repeated['set'] ?? []);
     // If the estimator has a parameter for the hostile share, the estimator is also designed for
     // this share.
-    const isDeclared = hostile !== undefined && estimator.parameters.some(({ name }) => name === 'corruption');
+    const isDeclared = hostile !== undefined
+      && estimator.parameters.some(({ name }) => name === 'corruption');
     const raw = isDeclared ? { corruption: hostile, ...set } : set;
     const parameters = parseParameters(estimator.parameters, raw, { dimension });
-    const corruption = hostile ?? (typeof parameters['corruption'] === 'number' ? parameters['corruption'] : 0);
+    const corruption = hostile
+      ?? (typeof parameters['corruption'] === 'number' ? parameters['corruption'] : 0);
     const { target, budget } = targets(args);
     if (budget !== undefined && budget.releases < 1) {
       const header = { estimator: estimator.name, parameters, dimension, budget };
@@ -99,7 +123,9 @@ export const plan = defineCommand({
     const minimumCohort = smallestPlan(planFor);
     const cohort = given ?? solve(planFor, corruption, error!, minimumCohort);
     const header = { estimator: estimator.name, parameters, dimension, corruption, minimumCohort };
-    if (cohort === null) return unreachable(planFor(protocolLimits.cohortMax), corruption, error!, header, output);
+    if (cohort === null) {
+      return unreachable(planFor(protocolLimits.cohortMax), corruption, error!, header, output);
+    }
     const found = planFor(cohort);
     if (found.kind === 'infeasible') return infeasible(found, { ...header, cohort }, output);
     const shown = hostile ?? Math.min(corruption, found.guarantee.corruptionMax);
@@ -123,33 +149,40 @@ function isStudyFile(name: string): boolean {
 
 /** The study's file has everything about it, so flags that could contradict it are refused. */
 const flagsOfEstimators = [
-  'cohort', 'dimension', 'epsilon', 'delta', 'rho', 'error', 'participation', 'budget-epsilon', 'budget-delta',
+  'cohort', 'dimension', 'epsilon', 'delta', 'rho', 'error', 'participation', 'budget-epsilon',
+  'budget-delta',
 ] as const;
 
 function planStudies(
   files: readonly string[],
-  args: { readonly [name in (typeof flagsOfEstimators)[number] | 'corruption' | 'populations']?: string | undefined },
+  args: { readonly [name in (typeof flagsOfEstimators)[number] | 'corruption'
+    | 'populations']?: string | undefined },
   settings: readonly string[],
   output: Output,
 ): 0 {
-  const extra = settings.length > 0 ? 'set' : flagsOfEstimators.find((name) => args[name] !== undefined);
-  if (extra !== undefined) throw new UsageError(`--${extra} is given with a study file: change the file instead`);
+  const extra = settings.length > 0
+    ? 'set' : flagsOfEstimators.find((name) => args[name] !== undefined);
+  if (extra !== undefined) {
+    throw new UsageError(`--${extra} is given with a study file: change the file instead`);
+  }
   const hostile = numberFlag(args.corruption, '--corruption', { atLeast: 0, below: 0.5 });
-  const plans = readStudies(files, args.populations).map(({ document, plan: found, target, releases, binds }) => {
-    const { study, parameters, cohort, budget: { epsilon, delta } } = document;
-    const declared = parameters['corruption'];
-    // Some designs do not use the declared share.
-    const corruption = hostile
-      ?? Math.min(typeof declared === 'number' ? declared : 0, found.guarantee.corruptionMax);
-    const dimension = document.columns.length;
-    const planFor = plannerOf(findEstimator(document.estimator), parameters, {
-      dimension, target, participation: document.participation,
+  const plans = readStudies(files, args.populations)
+    .map(({ document, plan: found, target, releases, binds }) => {
+      const { study, parameters, cohort, budget: { epsilon, delta } } = document;
+      const declared = parameters['corruption'];
+      // Some designs do not use the declared share.
+      const corruption = hostile
+        ?? Math.min(typeof declared === 'number' ? declared : 0, found.guarantee.corruptionMax);
+      const dimension = document.columns.length;
+      const planFor = plannerOf(findEstimator(document.estimator), parameters, {
+        dimension, target, participation: document.participation,
+      });
+      return {
+        study, estimator: document.estimator, parameters, dimension, corruption,
+        minimumCohort: smallestPlan(planFor), cohort, outcome: 'plan',
+        ...describe(found, target, corruption), budget: { epsilon, delta, releases, binds },
+      };
     });
-    return {
-      study, estimator: document.estimator, parameters, dimension, corruption, minimumCohort: smallestPlan(planFor),
-      cohort, outcome: 'plan', ...describe(found, target, corruption), budget: { epsilon, delta, releases, binds },
-    };
-  });
   output.json({ studies: plans });
   plans.forEach((each, i) => {
     if (i > 0) output.text();
@@ -198,15 +231,21 @@ function targets(args: TargetFlags): { target: PrivacyTarget; budget?: BudgetFac
     return { target: alone };
   }
   if (alone.isPure === true) {
-    if (delta !== undefined) throw new UsageError('--budget-delta with --delta 0: pure releases need no delta');
-    return { target: alone, budget: { epsilon, delta: 0, releases: Math.floor(epsilon / alone.epsilon), binds: 'epsilon' } };
+    if (delta !== undefined) {
+      throw new UsageError('--budget-delta with --delta 0: pure releases need no delta');
+    }
+    return { target: alone, budget: {
+      epsilon, delta: 0, releases: Math.floor(epsilon / alone.epsilon), binds: 'epsilon',
+    } };
   }
   const whole = { epsilon, delta: delta ?? Math.min(10 * alone.deltaTotal, 0.4) };
   const found = perReleaseTarget({ epsilon: alone.epsilon, delta: alone.deltaTotal }, whole);
   return { target: found.target, budget: { ...whole, releases: found.epochs, binds: found.binds } };
 }
 
-function solve(planFor: PlanFor, corruption: number, error: number, minimumCohort: number | null): number | null {
+function solve(
+  planFor: PlanFor, corruption: number, error: number, minimumCohort: number | null,
+): number | null {
   if (minimumCohort === null) return null;
   return smallestCohort((size) => {
     const found = planFor(size);
@@ -228,7 +267,10 @@ function describe(found: Plan, target: PrivacyTarget, corruption: number) {
 function infeasible(found: Infeasible, header: Record<string, unknown>, output: Output): 1 {
   const { reason, remedy, cohortNeeded } = found;
   output.json(
-    { ...header, outcome: 'infeasible', reason, remedy, ...(cohortNeeded === undefined ? {} : { cohortNeeded }) },
+    {
+      ...header, outcome: 'infeasible', reason, remedy,
+      ...(cohortNeeded === undefined ? {} : { cohortNeeded }),
+    },
   );
   output.text(`infeasible: ${reason}`);
   output.text(`  ${remedy}`);
@@ -247,10 +289,14 @@ function unreachable(
 ): 1 {
   if (largest.kind === 'infeasible') return infeasible(largest, header, output);
   const reached = largest.expectedError(corruption).total;
-  const reason = `no cohort up to ${protocolLimits.cohortMax} brings the expected error to ${formatNumber(error)} with `
-    + `${formatNumber(100 * corruption)} % hostile; the largest reaches ${formatNumber(reached)}`;
+  const reason = `no cohort up to ${protocolLimits.cohortMax} brings the expected error to `
+    + `${formatNumber(error)} with ${formatNumber(100 * corruption)} % hostile; the largest `
+    + `reaches ${formatNumber(reached)}`;
   return infeasible(
-    { kind: 'infeasible', reason, remedy: 'allow a larger error, a larger epsilon or a smaller hostile share' },
+    {
+      kind: 'infeasible', reason,
+      remedy: 'allow a larger error, a larger epsilon or a smaller hostile share',
+    },
     header,
     output,
   );
@@ -267,16 +313,22 @@ type Described = ReturnType<typeof describe> & {
 
 function print(plan: Described, output: Output): void {
   const { privacy, noise, guarantee } = plan;
-  const errorRow = (name: string, { total, sampling, noise: part, bias }: ExpectedError): string[] =>
+  const errorRow = (
+    name: string, { total, sampling, noise: part, bias }: ExpectedError,
+  ): string[] =>
     [name, formatNumber(total), formatNumber(sampling), formatNumber(part), formatNumber(bias)];
   output.table(['', ''], [
     ['estimator', plan.estimator],
-    ['cohort', `${plan.cohort}${plan.minimumCohort === null ? '' : ` (at least ${plan.minimumCohort})`}`],
+    [
+      'cohort',
+      `${plan.cohort}${plan.minimumCohort === null ? '' : ` (at least ${plan.minimumCohort})`}`,
+    ],
     ['privacy', privacyText(privacy)],
     ['neighbours', privacy.neighbours],
     ['hostile share', `up to ${formatNumber(guarantee.corruptionMax)}`],
     ['noise', noiseText(noise, plan.facts['scale'] === 'found privately')],
-    ...Object.entries(plan.facts).map(([name, fact]) => [name, typeof fact === 'number' ? formatNumber(fact) : fact]),
+    ...Object.entries(plan.facts)
+      .map(([name, fact]) => [name, typeof fact === 'number' ? formatNumber(fact) : fact]),
     ...(plan.budget === undefined ? [] : [['budget', budgetText(plan.budget)]]),
   ]);
   output.text();
@@ -293,7 +345,9 @@ function privacyText({ epsilon, delta, rho }: PrivacyStatement): string {
 
 /** Standard deviations of the first eight output coordinates, in data units. */
 function noiseText(noise: readonly number[], scaleIsFound: boolean): string {
-  if (noise.length === 0) return scaleIsFound ? 'in units of the scale that the release finds, below' : 'not Gaussian';
+  if (noise.length === 0) {
+    return scaleIsFound ? 'in units of the scale that the release finds, below' : 'not Gaussian';
+  }
   const shown = noise.slice(0, 8).map(formatNumber).join(', ');
   return `standard deviation ${shown}${noise.length > 8 ? ', ...' : ''}`;
 }

@@ -38,26 +38,47 @@ export const serve = defineCommand({
       type: 'positional', required: true, valueHint: 'file...',
       description: 'study files (.yaml), as many as you like',
     },
-    data: { type: 'string', valueHint: 'folder', description: `data folder (default ${defaults.data})` },
-    port: { type: 'string', valueHint: 'port', description: `default ${defaults.port}; 0: any free port` },
-    host: { type: 'string', valueHint: 'address', description: `address to listen on (default ${defaults.host})` },
-    populations: { type: 'string', valueHint: 'file', description: 'budgets that studies share (.yaml)' },
-    'allow-origin': { type: 'string', valueHint: 'a,b', description: 'origins of other web pages that may connect' },
-    'allow-host': { type: 'string', valueHint: 'a,b', description: 'names under which browsers may reach this server' },
-    'tls-cert': { type: 'string', valueHint: 'file', description: 'speak TLS: certificate chain (.pem)' },
-    'tls-key': { type: 'string', valueHint: 'file', description: 'private key of that certificate (.pem)' },
+    data: {
+      type: 'string', valueHint: 'folder', description: `data folder (default ${defaults.data})`,
+    },
+    port: {
+      type: 'string', valueHint: 'port', description: `default ${defaults.port}; 0: any free port`,
+    },
+    host: {
+      type: 'string', valueHint: 'address',
+      description: `address to listen on (default ${defaults.host})`,
+    },
+    populations: {
+      type: 'string', valueHint: 'file', description: 'budgets that studies share (.yaml)',
+    },
+    'allow-origin': {
+      type: 'string', valueHint: 'a,b', description: 'origins of other web pages that may connect',
+    },
+    'allow-host': {
+      type: 'string', valueHint: 'a,b',
+      description: 'names under which browsers may reach this server',
+    },
+    'tls-cert': {
+      type: 'string', valueHint: 'file', description: 'speak TLS: certificate chain (.pem)',
+    },
+    'tls-key': {
+      type: 'string', valueHint: 'file', description: 'private key of that certificate (.pem)',
+    },
     'trust-proxy': {
-      type: 'string', valueHint: 'a,b', description: 'reverse proxies whose X-Forwarded-For is believed, like 10.0.0.0/8',
+      type: 'string', valueHint: 'a,b',
+      description: 'reverse proxies whose X-Forwarded-For is believed, like 10.0.0.0/8',
     },
     'release-tick': {
       type: 'string', valueHint: 'ms',
-      description: 'show a release this many milliseconds after the close (default 250; 0: at once)',
+      description:
+        'show a release this many milliseconds after the close (default 250; 0: at once)',
     },
     'confirm-clock': {
       type: 'string', valueHint: 'time',
       description: 'for one start after the clock was wrong: the time now, like 2030-01-31T12:00Z',
     },
-    strict: { type: 'boolean', description: 'start only if every study can start (default: leave out those that cannot)' },
+    strict: { type: 'boolean', description: 'start only if every study can start (default: leave '
+      + 'out those that cannot)' },
     'accept-rollback': {
       type: 'boolean',
       description: 'for one start: continue with an older database than the folder has held '
@@ -83,13 +104,17 @@ export const serve = defineCommand({
     const allowedOrigins = listFlag(args['allow-origin'], '--allow-origin');
     const allowedHosts = listFlag(args['allow-host'], '--allow-host');
     const level = (args['log-level']) ?? 'info';
-    const port = numberFlag(args.port, '--port', { whole: true, atLeast: 0, atMost: 65_535 }) ?? defaults.port;
-    const releaseTickMs = numberFlag(args['release-tick'], '--release-tick', { whole: true, atLeast: 0, atMost: 60_000 });
+    const port = numberFlag(args.port, '--port', { whole: true, atLeast: 0, atMost: 65_535 })
+      ?? defaults.port;
+    const releaseTickMs = numberFlag(
+      args['release-tick'], '--release-tick', { whole: true, atLeast: 0, atMost: 60_000 },
+    );
     const host = args.host ?? defaults.host;
     const confirmedTimeMs = timeFlag(args['confirm-clock'], '--confirm-clock');
     const trustedProxies = listFlag(args['trust-proxy'], '--trust-proxy');
     const readTls = tlsReader(args['tls-cert'], args['tls-key']);
-    const logger = createLogger({ level, destination: { write: (line) => void io.stderr.write(line) } });
+    const logger =
+      createLogger({ level, destination: { write: (line) => void io.stderr.write(line) } });
     const aggregator = await listening(port, host, () => createAggregator({
       dataDirectory: args.data ?? defaults.data, studies, refused, strict, host, port, logger,
       ...(confirmedTimeMs !== undefined && { confirmedTimeMs }),
@@ -114,7 +139,8 @@ export const serve = defineCommand({
     } catch (error) {
       // Its threads would keep the process alive, and a supervisor restarts a failed server only
       // when it has ended.
-      await aggregator.close().catch((cause: unknown) => logger.error({ err: cause }, 'the server did not close well'));
+      await aggregator.close()
+        .catch((cause: unknown) => logger.error({ err: cause }, 'the server did not close well'));
       throw error;
     }
     const hint = 'interrupt again to cut it short';
@@ -126,7 +152,9 @@ export const serve = defineCommand({
 });
 
 /** Reads both files, now and each time they are renewed; undefined without TLS. */
-function tlsReader(certificatePath: string | undefined, keyPath: string | undefined): (() => TlsIdentity) | undefined {
+function tlsReader(
+  certificatePath: string | undefined, keyPath: string | undefined,
+): (() => TlsIdentity) | undefined {
   if (certificatePath === undefined && keyPath === undefined) return undefined;
   if (certificatePath === undefined || keyPath === undefined) {
     throw new UsageError('--tls-cert and --tls-key come together: give both, or neither');
@@ -145,24 +173,33 @@ function renewTls(aggregator: Aggregator, read: () => TlsIdentity, logger: Logge
 }
 
 /** A file that cannot be used does not change the study that runs under its name. Never rejects. */
-async function reload(aggregator: Aggregator, read: () => StudyFiles, logger: Logger): Promise<void> {
+async function reload(
+  aggregator: Aggregator, read: () => StudyFiles, logger: Logger,
+): Promise<void> {
   try {
     const { studies, refused } = read();
-    logger.info(await reloadStudies(aggregator.hub, studies, logger, refused), 'the study files were read again');
+    logger.info(
+      await reloadStudies(aggregator.hub, studies, logger, refused),
+      'the study files were read again',
+    );
   } catch (error) {
     logger.error({ err: error }, 'the studies stay as they were');
   }
 }
 
-async function listening(port: number, host: string, start: () => Promise<Aggregator>): Promise<Aggregator> {
+async function listening(
+  port: number, host: string, start: () => Promise<Aggregator>,
+): Promise<Aggregator> {
   try {
     return await start();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const remedies: Readonly<Record<string, string>> = {
-      EADDRINUSE: `port ${port} of ${host} is in use: stop what listens there, or choose another --port`,
+      EADDRINUSE: `port ${port} of ${host} is in use: stop what listens there, or choose another `
+        + '--port',
       EACCES: `port ${port} needs rights that this user does not have: choose one above 1023`,
-      EADDRNOTAVAIL: `--host ${host} is no address of this machine: leave it out, or give one of its own`,
+      EADDRNOTAVAIL: `--host ${host} is no address of this machine: leave it out, or give one of `
+        + 'its own',
       ENOTFOUND: `--host ${host} is not a name that this machine can find: give an address`,
     };
     const remedy = remedies[code ?? ''];
@@ -183,7 +220,9 @@ function announce(aggregator: Aggregator, asked: readonly StudyDefinition[], out
   });
   output.text(`listening    ${aggregator.address.replace(/^http/, 'ws')}`);
   output.text(`server key   ${serverKey}`);
-  for (const path of aggregator.created) output.text(`made         ${path} (secret, only you can read it)`);
+  for (const path of aggregator.created) {
+    output.text(`made         ${path} (secret, only you can read it)`);
+  }
   for (const study of studies) {
     const { document, releases } = study;
     const lasts = lifetimeMs(study);
@@ -202,19 +241,24 @@ function announce(aggregator: Aggregator, asked: readonly StudyDefinition[], out
  * How long a fresh budget lasts in real time; null if epochs close on a count, or if time does not
  * use it up.
  */
-function lifetimeMs({ document, releases }: Pick<StudyDefinition, 'document' | 'releases'>): number | null {
+function lifetimeMs(
+  { document, releases }: Pick<StudyDefinition, 'document' | 'releases'>,
+): number | null {
   const { epoch, budget } = document;
   const isUsedUp = budget.scope !== 'contributor' && budget.perMs === undefined;
   return 'everyMs' in epoch && isUsedUp ? releases * epoch.everyMs : null;
 }
 
 function duration(milliseconds: number): string {
-  const units = [['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000], ['second', 1000]] as const;
+  const units = [
+    ['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000], ['second', 1000],
+  ] as const;
   const [name, unit] = units.find(([, size]) => milliseconds >= 2 * size) ?? units[3];
   return `${Number((milliseconds / unit).toFixed(1))} ${name}s`;
 }
 
 function interruption(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  return new Promise((resolve) =>
+    signal.addEventListener('abort', () => resolve(), { once: true }));
 }

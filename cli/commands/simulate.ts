@@ -20,26 +20,48 @@ export const simulate = defineCommand({
   name: 'simulate',
   summary: 'Let simulated contributors, honest and hostile, take part in a running study.',
   details: [
-    'Every contributor has its own key, signs its own batches and contributes once per epoch, spread over the epoch. '
-    + 'Rows come from a file. Nobody shares one unless the file has too few. Without a file a study whose columns are '
-    + 'delay_minutes or distance_miles gets the built-in flights, and any other made-up rows that fit it.',
-    'After a lost connection the contributors come back and go on by themselves. Contributors that an earlier run used '
-    + 'leave out the epoch that is open when they come; another --seed makes new ones. Ctrl-C ends it.',
+    'Every contributor has its own key, signs its own batches and contributes once per epoch, '
+    + 'spread over the epoch. Rows come from a file. Nobody shares one unless the file has too '
+    + 'few. Without a file a study whose columns are delay_minutes or distance_miles gets the '
+    + 'built-in flights, and any other made-up rows that fit it.',
+    'After a lost connection the contributors come back and go on by themselves. Contributors that '
+    + 'an earlier run used leave out the epoch that is open when they come; another --seed makes '
+    + 'new ones. Ctrl-C ends it.',
   ],
   args: {
-    url: { type: 'positional', required: true, description: 'the aggregator, like ws://127.0.0.1:8787' },
-    study: { type: 'string', required: true, valueHint: 'study', description: 'name or id; several studies: a,b' },
-    contributors: { type: 'string', required: true, valueHint: 'n', description: 'how many, up to 100,000' },
-    hostile: { type: 'string', valueHint: 'share', description: 'share that attacks, below 1 (default 0)' },
-    attack: { type: 'enum', options: [...attackNames], description: 'what the hostile ones do (default shift)' },
-    strength: { type: 'string', valueHint: 'scales', description: 'how far the attack moves things' },
+    url: {
+      type: 'positional', required: true, description: 'the aggregator, like ws://127.0.0.1:8787',
+    },
+    study: {
+      type: 'string', required: true, valueHint: 'study',
+      description: 'name or id; several studies: a,b',
+    },
+    contributors: {
+      type: 'string', required: true, valueHint: 'n', description: 'how many, up to 100,000',
+    },
+    hostile: {
+      type: 'string', valueHint: 'share', description: 'share that attacks, below 1 (default 0)',
+    },
+    attack: {
+      type: 'enum', options: [...attackNames],
+      description: 'what the hostile ones do (default shift)',
+    },
+    strength: {
+      type: 'string', valueHint: 'scales', description: 'how far the attack moves things',
+    },
     input: {
       type: 'string', valueHint: 'file',
       description: 'rows: .csv, .ndjson, .npy, or - (default: flights, or generated rows)',
     },
-    rows: { type: 'string', valueHint: 'n', description: 'rows per contribution (default 8, fewer where the study takes fewer)' },
-    seed: { type: 'string', valueHint: 'text', description: 'keys, order and attacks follow from it (default 1)' },
-    epochs: { type: 'string', valueHint: 'n', description: 'end after taking part in this many epochs' },
+    rows: { type: 'string', valueHint: 'n', description: 'rows per contribution (default 8, fewer '
+      + 'where the study takes fewer)' },
+    seed: {
+      type: 'string', valueHint: 'text',
+      description: 'keys, order and attacks follow from it (default 1)',
+    },
+    epochs: {
+      type: 'string', valueHint: 'n', description: 'end after taking part in this many epochs',
+    },
     retry: { type: 'boolean', description: 'wait for an aggregator that does not answer yet' },
     'server-key': {
       type: 'string', valueHint: 'key',
@@ -47,14 +69,17 @@ export const simulate = defineCommand({
     },
   },
   examples: [
-    'keelson simulate ws://127.0.0.1:8787 --study flights-robust --contributors 3000 --hostile 0.1 --attack shift',
-    'keelson simulate ws://127.0.0.1:8787 --study heights --contributors 500 --input heights.csv --rows 1',
+    'keelson simulate ws://127.0.0.1:8787 --study flights-robust --contributors 3000 --hostile 0.1 '
+      + '--attack shift',
+    'keelson simulate ws://127.0.0.1:8787 --study heights --contributors 500 --input heights.csv '
+      + '--rows 1',
   ],
   // The input may be a pipe that sends nothing. An interrupt ends the process while it waits for
   // rows.
   stopsGently: 'once-started',
   async run({ args, io, output }) {
-    const contributors = numberFlag(args.contributors, '--contributors', { whole: true, atLeast: 1, atMost: 100_000 });
+    const contributors =
+      numberFlag(args.contributors, '--contributors', { whole: true, atLeast: 1, atMost: 100_000 });
     const rowsPer = numberFlag(args.rows, '--rows', { whole: true, atLeast: 1, atMost: 65_536 });
     const epochs = numberFlag(args.epochs, '--epochs', { whole: true, atLeast: 1 }) ?? Infinity;
     const strength = numberFlag(args.strength, '--strength', { atLeast: 0, atMost: 1e9 });
@@ -67,7 +92,8 @@ export const simulate = defineCommand({
     const serverKey = pinned === undefined ? undefined : publicKeyFlag(pinned, '--server-key');
     const attack = args.attack ?? 'shift';
     const hostileShare = numberFlag(args.hostile, '--hostile', { atLeast: 0, below: 1 }) ?? 0;
-    const note = (reason: string, retryInMs: number): void => output.note(notConnected(reason, retryInMs));
+    const note = (reason: string, retryInMs: number): void =>
+      output.note(notConnected(reason, retryInMs));
     // Reads the file before connecting, so that its errors come first.
     const file = args.input === undefined ? undefined : await readRowsFile(args.input, io);
     io.onStarted?.();
@@ -80,7 +106,9 @@ export const simulate = defineCommand({
     const documents = studies.map((study) => findStudy(welcome, study).document);
     const rows = rowsOfStudies(documents, { file, rows: rowsPer, contributors, seed });
     rows.forEach(({ origin, rows: count }, i) =>
-      output.note(`${studies[i]!}: ${origin}, ${count === 1 ? '1 row' : `${count} rows`} a contribution`));
+      output.note(
+        `${studies[i]!}: ${origin}, ${count === 1 ? '1 row' : `${count} rows`} a contribution`,
+      ));
     const sources = new Map(studies.map((study, i) => [study, rows[i]!.source]));
     const fleet = createFleet({
       url, studies, contributors, seed, signal: stop.signal, hostileShare, attack,
@@ -121,7 +149,8 @@ interface Following {
 }
 
 /**
- * Prints one line when an epoch has ended, until enough epochs have ended, every study has ended, or
+ * Prints one line when an epoch has ended, until enough epochs have ended, every study has ended,
+ * or
  * an interrupt. The counts are those since the start.
  */
 async function follow(
@@ -166,10 +195,12 @@ async function follow(
       (tookMs) => {
         const { ready, turnedAway, usedBefore } = fleet.statistics();
         output.note(`${ready} sessions ready after ${(tookMs / 1000).toFixed(1)} s`);
-        for (const [code, count] of Object.entries(turnedAway)) output.note(`${count} sessions turned away (${code})`);
+        for (const [code, count] of Object.entries(turnedAway)) {
+          output.note(`${count} sessions turned away (${code})`);
+        }
         if (usedBefore > 0) {
-          output.note(`${usedBefore} sessions are of contributors that took part before: they begin with the next epoch `
-            + '(another --seed makes new ones)');
+          output.note(`${usedBefore} sessions are of contributors that took part before: they `
+            + 'begin with the next epoch (another --seed makes new ones)');
         }
       },
       (error: KeelsonError) => { if (!signal.aborted && open.size > 0) reject(error); },

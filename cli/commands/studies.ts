@@ -30,9 +30,12 @@ export const studies = defineCommand({
     + 'aggregator.',
   ],
   args: {
-    url: { type: 'positional', required: true, description: 'where it listens, like ws://127.0.0.1:8787' },
+    url: {
+      type: 'positional', required: true, description: 'where it listens, like ws://127.0.0.1:8787',
+    },
     end: { type: 'string', valueHint: 'study', description: 'end this study, by name or id' },
-    'token-file': { type: 'string', valueHint: 'file', description: 'the operator token (data folder, operator.token)' },
+    'token-file': { type: 'string', valueHint: 'file', description: 'the operator token (data '
+      + 'folder, operator.token)' },
   },
   examples: [
     'keelson studies ws://127.0.0.1:8787',
@@ -55,9 +58,12 @@ export const studies = defineCommand({
       throw new UsageError('--token-file is for --end: anybody may list the studies');
     }
     const listed = listIn(await ask(base, '/v1/studies', 'GET'), base);
-    output.json({ studies: listed.map(({ id, name, state, epoch, releases }) => ({ id, name, state, epoch, releases })) });
+    output.json({ studies: listed.map(({ id, name, state, epoch, releases }) => ({
+      id, name, state, epoch, releases,
+    })) });
     for (const { id, name, state, epoch, releases } of listed) {
-      output.text(`${name}: ${state}, ${epoch === '0' ? 'no open epoch' : `epoch ${epoch}`}, ${releases} releases`);
+      output.text(`${name}: ${state}, ${epoch === '0' ? 'no open epoch' : `epoch ${epoch}`}, `
+        + `${releases} releases`);
       output.text(`  ${id}`);
     }
     return 0;
@@ -97,7 +103,9 @@ function listIn(text: string, base: URL): readonly Listed[] {
  */
 function ask(base: URL, path: string, method: 'GET' | 'POST', token?: string): Promise<string> {
   const send = base.protocol === 'https:' ? tlsRequest : plainRequest;
-  const headers = { Origin: base.origin, ...(token !== undefined && { Authorization: `Bearer ${token}` }) };
+  const headers = {
+    Origin: base.origin, ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+  };
   return new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(answerMs);
     const sent = send(new URL(path, base), { method, headers, signal }, (response) => {
@@ -133,7 +141,8 @@ function reasonIn(text: string): string {
 function unreachable(base: URL, cause: Error): KeelsonError {
   const isPlain = cause.message.includes('wrong version number');
   const why = isPlain ? 'it speaks no TLS: write ws: or http:'
-    : cause.name === 'AbortError' ? `no whole answer within ${answerMs / 1000} s` : cause.message.split('\n')[0];
+    : cause.name === 'AbortError'
+      ? `no whole answer within ${answerMs / 1000} s` : cause.message.split('\n')[0];
   const text = `${base.origin} does not answer (${why}): check the address and that it runs`;
   return new KeelsonError('transport-failed', text, { cause });
 }

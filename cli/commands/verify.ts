@@ -17,7 +17,9 @@ export const verify = defineCommand({
     + 'status is 1.',
   ],
   args: {
-    file: { type: 'positional', required: true, description: 'the release log, or - for standard input' },
+    file: {
+      type: 'positional', required: true, description: 'the release log, or - for standard input',
+    },
     'server-key': {
       type: 'string',
       valueHint: 'key',
@@ -29,9 +31,11 @@ export const verify = defineCommand({
     'curl -s "http://127.0.0.1:8787/v1/releases?study=flights" | keelson verify -',
   ],
   async run({ args, io, output }) {
-    const key = args['server-key'] === undefined ? undefined : publicKeyFlag(args['server-key'], '--server-key');
+    const key = args['server-key'] === undefined
+      ? undefined : publicKeyFlag(args['server-key'], '--server-key');
     const lines = logLines(bytesOf(args.file, io));
-    const report = await verifyReleaseLog(lines, key === undefined ? { signing } : { signing, serverKey: key });
+    const report =
+      await verifyReleaseLog(lines, key === undefined ? { signing } : { signing, serverKey: key });
     output.json({ ...report, columns: report.document?.columns, study: report.document?.study });
     describe(report, args.file === '-' ? 'standard input' : args.file, key !== undefined, output);
     return report.authentic ? 0 : 1;
@@ -41,26 +45,33 @@ export const verify = defineCommand({
 async function* bytesOf(path: string, io: Io): AsyncGenerator<Uint8Array> {
   try {
     const stream = path === '-' ? io.stdin : createReadStream(path);
-    for await (const chunk of stream) yield typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Uint8Array);
+    for await (const chunk of stream) {
+      yield typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Uint8Array);
+    }
   } catch (error) {
     throw asInputError(error, path === '-' ? 'standard input' : path);
   }
 }
 
 function describe(report: LogReport, path: string, hasKey: boolean, output: Output): void {
-  if (report.document !== null) output.text(`study        ${report.document.study} (${report.studyId})`);
+  if (report.document !== null) {
+    output.text(`study        ${report.document.study} (${report.studyId})`);
+  }
   if (report.serverKey !== null) {
     output.text(`server key   ${report.serverKey}`);
     output.text(`fingerprint  ${report.fingerprint}`);
   }
-  output.text(`releases     ${report.count}${report.firstFault === null ? '' : ' verified before the fault'}`);
+  output.text(`releases     ${report.count}`
+    + `${report.firstFault === null ? '' : ' verified before the fault'}`);
   if (report.firstFault !== null) {
     const { line, text, code } = report.firstFault;
     output.text(`FAILED       ${path}, line ${line}: ${text} (${code})`);
   } else if (hasKey) {
     output.text('verified     every signature, the chain and the head');
   } else {
-    output.text('UNVERIFIED   consistent in itself, but whose key is it? compare the fingerprint with the');
+    output.text(
+      'UNVERIFIED   consistent in itself, but whose key is it? compare the fingerprint with the',
+    );
     output.text('             aggregator\'s, then run again with --server-key');
   }
 }

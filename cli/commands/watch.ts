@@ -18,8 +18,12 @@ export const watch = defineCommand({
     + 'when the study does.',
   ],
   args: {
-    url: { type: 'positional', required: true, description: 'the aggregator, like ws://127.0.0.1:8787' },
-    study: { type: 'string', required: true, valueHint: 'study', description: 'name or id of the study' },
+    url: {
+      type: 'positional', required: true, description: 'the aggregator, like ws://127.0.0.1:8787',
+    },
+    study: {
+      type: 'string', required: true, valueHint: 'study', description: 'name or id of the study',
+    },
     from: {
       type: 'string', valueHint: 'index',
       description: 'first release wanted, from 0 (default 0: the whole log)',
@@ -41,7 +45,8 @@ export const watch = defineCommand({
     const subscription = subscribe({
       url: aggregatorUrl(args.url), study: args.study, signal: io.interrupted,
       ...(from !== undefined && { from: BigInt(from) }),
-      ...(args['server-key'] !== undefined && { serverKey: publicKeyFlag(args['server-key'], '--server-key') }),
+      ...(args['server-key'] !== undefined
+        && { serverKey: publicKeyFlag(args['server-key'], '--server-key') }),
     });
     subscription.onReconnecting((reason, retryInMs) => {
       output.note(`not connected (${reason}); trying again in ${(retryInMs / 1000).toFixed(1)} s`);
@@ -54,7 +59,9 @@ export const watch = defineCommand({
     }
     const state = subscription.head?.state;
     if (state !== undefined && state !== 'open') {
-      output.jsonLine({ type: 'end', study: args.study, state, releases: subscription.head?.count });
+      output.jsonLine({
+        type: 'end', study: args.study, state, releases: subscription.head?.count,
+      });
       output.text(state === 'exhausted'
         ? 'the study\'s privacy budget is used up: this was its last release'
         : 'the study was ended by its operator');
@@ -68,7 +75,8 @@ function describeStudy({ release, document, serverKey }: VerifiedRelease, output
   output.text(`study       ${release.study}`);
   output.text(`study id    ${toHex(release.studyId)}`);
   output.text(`estimator   ${release.estimator} over ${document.columns.join(', ')}`);
-  output.text(`privacy     epsilon ${privacy.epsilon} per release of ${budget.epsilon} in all, delta ${budget.delta}`);
+  output.text(`privacy     epsilon ${privacy.epsilon} per release of ${budget.epsilon} in all, `
+    + `delta ${budget.delta}`);
   output.text(`presence    ${release.participation}`);
   output.text(`server key  ${serverKey}`);
   output.text();
@@ -92,7 +100,9 @@ function show({ release, document }: VerifiedRelease, output: Output): void {
     ...partsByName(outcome), ...facts, estimate, shape, parts, uncertainty, interval95, ...spent,
   });
   if (parts !== undefined) {
-    output.text(line(String(epoch), parts.map(({ name }) => name).join(', '), '', '', shownSpent(ledger)));
+    output.text(
+      line(String(epoch), parts.map(({ name }) => name).join(', '), '', '', shownSpent(ledger)),
+    );
     tablesOf(outcome, columns).forEach(({ heads, rows }) => output.table(heads, rows));
     return;
   }
@@ -109,7 +119,8 @@ function shownSpent({ epsilonSpent, epsilonCap }: VerifiedRelease['release']['le
 }
 
 function line(epoch: string, name: string, estimate: string, noise: string, spent: string): string {
-  return `${epoch.padStart(6)}  ${name.padEnd(22)} ${estimate.padStart(12)} ${noise.padStart(10)}   ${spent}`.trimEnd();
+  return `${epoch.padStart(6)}  ${name.padEnd(22)} ${estimate.padStart(12)} ${noise.padStart(10)}   ${spent}`
+    .trimEnd();
 }
 
 /** Breaks a text into lines of at most `width` characters. A longer word gets a line of its own. */

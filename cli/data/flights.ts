@@ -27,8 +27,11 @@ const bytesPerFlight = 6;
  */
 export function loadFlights(path: URL = flightsFile()): Flights {
   const bytes = readFileSync(path);
-  if (bytes.length < headerBytes || bytes.toString('latin1', 0, 8) !== magic || bytes.readUInt32LE(8) !== 1) {
-    throw new InvalidInputError('data/flights.bin is not a flights file of version 1: install the package again');
+  if (bytes.length < headerBytes || bytes.toString('latin1', 0, 8) !== magic
+      || bytes.readUInt32LE(8) !== 1) {
+    throw new InvalidInputError(
+      'data/flights.bin is not a flights file of version 1: install the package again',
+    );
   }
   const count = bytes.readUInt32LE(12);
   if (bytes.length !== headerBytes + bytesPerFlight * count) {
@@ -51,10 +54,12 @@ export function loadFlights(path: URL = flightsFile()): Flights {
 
 /** The package's data folder, from cli/data/ or from dist/cli/data/. */
 function flightsFile(): URL {
-  const candidates = ['../../', '../../../'].map((up) => new URL(`${up}data/flights.bin`, import.meta.url));
+  const candidates = ['../../', '../../../'].map((up) =>
+    new URL(`${up}data/flights.bin`, import.meta.url));
   const found = candidates.find((candidate) => existsSync(candidate));
   if (found === undefined) {
-    throw new InvalidInputError('data/flights.bin is missing: run "npm run data:flights" or install the package again');
+    throw new InvalidInputError('data/flights.bin is missing: run "npm run data:flights" or '
+      + 'install the package again');
   }
   return found;
 }

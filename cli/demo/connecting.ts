@@ -11,10 +11,13 @@ const redrawMs = 100;
  * @returns how long it took, in milliseconds.
  * @throws the error that ended a session before it was ready.
  */
-export async function connected(fleet: Fleet, contributors: number, studies: number, io: Io): Promise<number> {
+export async function connected(
+  fleet: Fleet, contributors: number, studies: number, io: Io,
+): Promise<number> {
   const startedMs = io.monotonicMs();
   const progress = startProgress('connecting', io, { name: 'people', size: studies, digits: 0 });
-  const timer = setInterval(() => progress.update(fleet.statistics().ready, contributors * studies), redrawMs);
+  const timer =
+    setInterval(() => progress.update(fleet.statistics().ready, contributors * studies), redrawMs);
   try {
     await fleet.ready();
     return io.monotonicMs() - startedMs;

@@ -48,7 +48,8 @@ export function fitDemo(request: FitRequest, handshakesPerSecond: number): Fit {
   const peoplePerMs = handshakesPerSecond / (1000 * sessionCost * studies);
   const limitMs = epochMs === undefined ? connectMs : Math.min(connectMs, epochMs / epochShare);
   const least = Math.min(contributorsMost, Math.ceil(contributorsLeastAtOne / epsilon));
-  const people = contributors ?? Math.max(least, Math.min(contributorsMost, roundDown(peoplePerMs * limitMs)));
+  const people = contributors
+    ?? Math.max(least, Math.min(contributorsMost, roundDown(peoplePerMs * limitMs)));
   const neededMs = (epochShare * people) / peoplePerMs;
   const lengthMs = epochMs ?? 1000 * Math.ceil(Math.max(epochLeastMs, neededMs) / 1000);
   return {

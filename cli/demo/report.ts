@@ -50,12 +50,16 @@ export function createReport(output: Output, insecure: boolean): DemoReport {
     started(plan) {
       const { address, contributors, epochMs } = plan;
       seconds = formatNumber(epochMs / 1000);
-      output.jsonLine({ type: 'started', dashboard: address, contributors, epochSeconds: epochMs / 1000, ...mark });
+      output.jsonLine({
+        type: 'started', dashboard: address, contributors, epochSeconds: epochMs / 1000, ...mark,
+      });
       describe(plan, output);
     },
     ready(after) {
       output.jsonLine({ type: 'connected', seconds: after, ...mark });
-      output.text(`everybody is connected after ${after.toFixed(1)} s; answers come every ${seconds} s`);
+      output.text(
+        `everybody is connected after ${after.toFixed(1)} s; answers come every ${seconds} s`,
+      );
     },
     round(scores) {
       for (const score of scores) output.jsonLine({ type: 'release', ...score, ...mark });
@@ -69,7 +73,9 @@ export function createReport(output: Output, insecure: boolean): DemoReport {
       lost(facts.lostEpochs, output);
       output.text();
       output.text('check the releases yourself:');
-      for (const log of facts.logs) output.text(`  npx keelson verify ${log} \\\n  --server-key ${facts.serverKey}`);
+      for (const log of facts.logs) {
+        output.text(`  npx keelson verify ${log} \\\n  --server-key ${facts.serverKey}`);
+      }
     },
     kept() {
       output.text();
@@ -78,16 +84,20 @@ export function createReport(output: Output, insecure: boolean): DemoReport {
   };
 }
 
-function describe({ address, studies, contributors, hostileShare, attack, epochMs }: DemoPlan, output: Output): void {
+function describe(
+  { address, studies, contributors, hostileShare, attack, epochMs }: DemoPlan, output: Output,
+): void {
   const hostile = Math.round(hostileShare * contributors);
   const seconds = formatNumber(epochMs / 1000);
   output.text(`dashboard at ${address}/ for as long as this runs`);
-  output.text(`${contributors} contributors, ${hostile} of them hostile (${attack}); epochs of ${seconds} s`);
+  output.text(
+    `${contributors} contributors, ${hostile} of them hostile (${attack}); epochs of ${seconds} s`,
+  );
   for (const { document, plan } of studies) {
     // From public numbers only, before any row.
     const promised = plan.expectedError(hostileShare).total.toFixed(2);
-    output.text(`  ${document.study.padEnd(widths.study)} epsilon ${document.privacy.epsilon} per release; `
-      + `expected error ${promised} scales`);
+    output.text(`  ${document.study.padEnd(widths.study)} epsilon ${document.privacy.epsilon} per `
+      + `release; expected error ${promised} scales`);
   }
   const { document: { budget }, releases } = studies[0]!;
   output.text(`  each has a budget of epsilon ${budget.epsilon} for ${releases} releases`
@@ -108,10 +118,13 @@ function scoreLine(score: Score, isFirst: boolean): string {
     estimate === null ? 'refused' : vector(estimate), vector(score.truth),
     error === null ? '-' : error.toFixed(3), naiveError.toFixed(3),
     `${epsilonSpent.toFixed(2)} of ${(epsilonSpent + epsilonLeft).toFixed(2)}`,
-  ) + (score.reason === undefined ? '' : `\n${' '.repeat(widths.epoch + 1)}(refused: ${score.reason})`);
+  ) + (score.reason === undefined
+    ? '' : `\n${' '.repeat(widths.epoch + 1)}(refused: ${score.reason})`);
 }
 
-function summaryLine({ study, releases, medianError, medianNaiveError, alwaysCloser, refused }: StudySummary): string {
+function summaryLine(
+  { study, releases, medianError, medianNaiveError, alwaysCloser, refused }: StudySummary,
+): string {
   const name = study.padEnd(widths.study);
   if (releases === 0) return `${name} nothing to show yet`;
   const error = medianError === null ? '-' : medianError.toFixed(3);
@@ -127,7 +140,8 @@ function verdict(alwaysCloser: boolean, refused: number, naiveError: number): st
 
 function lost(epochs: number, output: Output): void {
   if (epochs === 0) return;
-  output.text(`${epochs === 1 ? '1 epoch was' : `${epochs} epochs were`} charged and not shown: nobody's rows came in time.`);
+  output.text(`${epochs === 1 ? '1 epoch was' : `${epochs} epochs were`} charged and not shown: `
+    + `nobody's rows came in time.`);
   output.text('Fewer people (--contributors) or longer epochs (--every) suit this machine.');
 }
 
@@ -136,7 +150,8 @@ function vector(values: readonly number[]): string {
 }
 
 type Cells = readonly [
-  epoch: string, study: string, release: string, truth: string, error: string, naive: string, epsilon: string,
+  epoch: string, study: string, release: string, truth: string, error: string, naive: string,
+  epsilon: string,
 ];
 
 function line(...[epoch, study, release, truth, error, naive, epsilon]: Cells): string {

@@ -42,7 +42,8 @@ export class Rounds {
 
   private finish(own: ReadonlyMap<string, Score | null>): void {
     if (this.isDone) return;
-    const scores = this.studies.map((study) => own.get(study) ?? null).filter((score) => score !== null);
+    const scores = this.studies.map((study) => own.get(study) ?? null)
+      .filter((score) => score !== null);
     if (scores.length < this.studies.length) {
       this.lost += 1;
       return;

@@ -92,17 +92,22 @@ async function perform(config: DemoConfig): Promise<DemoResult> {
   const { options, studies, aggregator, report, stop } = config;
   const fleet = startFleet(config);
   const scores: Score[] = [];
-  const rounds = new Rounds(studies.map(({ document }) => document.study), options.epochs, (round) => {
-    scores.push(...round);
-    report.round(round);
-  });
-  await Promise.race([Promise.all([gather(fleet, config), collect(config, fleet, rounds)]), aggregator.failed]);
+  const rounds =
+    new Rounds(studies.map(({ document }) => document.study), options.epochs, (round) => {
+      scores.push(...round);
+      report.round(round);
+    });
+  await Promise.race([
+    Promise.all([gather(fleet, config), collect(config, fleet, rounds)]), aggregator.failed,
+  ]);
   if (!options.keep) fleet.abort();
   const logs = await saveLogs(aggregator, studies, options.logDirectory);
   const summaries = studies.map(({ document }) =>
     summarise(document.study, scores.filter((score) => score.study === document.study)));
   const serverKey = toHex(aggregator.serverKey);
-  report.summary(summaries, { epochs: options.epochs, lostEpochs: rounds.lostEpochs, serverKey, logs });
+  report.summary(
+    summaries, { epochs: options.epochs, lostEpochs: rounds.lostEpochs, serverKey, logs },
+  );
   if (options.keep && !stop.signal.aborted) {
     report.kept();
     await Promise.race([aborted(stop.signal), aggregator.failed]);
@@ -113,7 +118,8 @@ async function perform(config: DemoConfig): Promise<DemoResult> {
 
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  return new Promise((resolve) =>
+    signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
 async function startAggregator(
@@ -127,9 +133,12 @@ async function startAggregator(
     port,
     held: true,
     // Only errors, on standard error: standard output belongs to the demonstration.
-    logger: createLogger({ level: 'error', destination: { write: (line) => void process.stderr.write(line) } }),
+    logger: createLogger({
+      level: 'error', destination: { write: (line) => void process.stderr.write(line) },
+    }),
     ...(randomness.insecure && {
-      runnerFactory: () => new InlineEpochRunner({ noise: () => randomness.noise(`demo release ${releases++}`) }),
+      runnerFactory: () =>
+        new InlineEpochRunner({ noise: () => randomness.noise(`demo release ${releases++}`) }),
     }),
   });
 }
@@ -142,7 +151,10 @@ function peopleFor({ seed: text, contributors }: DemoOptions): People {
     values[2 * i + 1] = columns.distance[i]!;
   }
   const seed = signing.sha512(utf8(`keelson demo ${text}`)).slice(0, 32);
-  return { seed, rows: datasetSource({ values, columns: 2, rows: flightsPerContribution, contributors, seed }) };
+  return {
+    seed,
+    rows: datasetSource({ values, columns: 2, rows: flightsPerContribution, contributors, seed }),
+  };
 }
 
 function startFleet({ options, studies, aggregator, stop, people }: DemoConfig): Fleet {
@@ -161,7 +173,9 @@ function startFleet({ options, studies, aggregator, stop, people }: DemoConfig):
 }
 
 /** Waits for the fleet, then opens the first epoch. An interrupt in between is not an error. */
-async function gather(fleet: Fleet, { options, studies, aggregator, report, stop, io }: DemoConfig): Promise<void> {
+async function gather(
+  fleet: Fleet, { options, studies, aggregator, report, stop, io }: DemoConfig,
+): Promise<void> {
   try {
     report.ready((await connected(fleet, options.contributors, studies.length, io)) / 1000);
   } catch (error) {
@@ -173,7 +187,9 @@ async function gather(fleet: Fleet, { options, studies, aggregator, report, stop
 }
 
 /** Follows both studies until there are enough rounds, or no more come. */
-async function collect({ studies, aggregator, stop }: DemoConfig, fleet: Fleet, rounds: Rounds): Promise<void> {
+async function collect(
+  { studies, aggregator, stop }: DemoConfig, fleet: Fleet, rounds: Rounds,
+): Promise<void> {
   const enough = new AbortController();
   const signal = AbortSignal.any([enough.signal, stop.signal]);
   const follow = async ({ document }: StudyDefinition): Promise<void> => {
@@ -181,7 +197,8 @@ async function collect({ studies, aggregator, stop }: DemoConfig, fleet: Fleet, 
     const { address: url, serverKey } = aggregator;
     for await (const { release } of subscribe({ url, study, serverKey, signal })) {
       const truth = fleet.truth(study, release.epoch);
-      rounds.add(study, release.epoch, truth === null ? null : scoreRelease(release, document, truth));
+      rounds.add(study, release.epoch, truth === null
+        ? null : scoreRelease(release, document, truth));
       if (rounds.isDone) enough.abort();
     }
   };
@@ -195,7 +212,8 @@ async function saveLogs(
   mkdirSync(directory, { recursive: true });
   const paths: string[] = [];
   for (const { document } of studies) {
-    const response = await fetch(`${aggregator.address}/v1/releases?study=${encodeURIComponent(document.study)}`);
+    const response = await fetch(`${aggregator.address}/v1/releases?study=`
+      + `${encodeURIComponent(document.study)}`);
     const path = join(directory, `${document.study}.log`);
     writeFileSync(path, await response.text());
     paths.push(path);

@@ -50,7 +50,9 @@ export function scaleOf(document: StudyDocument): readonly number[] {
   return Array.isArray(scale) ? (scale as readonly number[]) : document.columns.map(() => 1);
 }
 
-function scaledDistance(left: readonly number[], right: readonly number[], scale: readonly number[]): number {
+function scaledDistance(
+  left: readonly number[], right: readonly number[], scale: readonly number[],
+): number {
   return Math.hypot(...left.map((value, i) => (value - right[i]!) / scale[i]!));
 }
 
@@ -78,7 +80,8 @@ export function summarise(study: string, scores: readonly Score[]): StudySummary
     medianError: median(errors),
     worstError: errors.length === 0 ? null : Math.max(...errors),
     medianNaiveError: median(scores.map((score) => score.naiveError)) ?? Number.NaN,
-    alwaysCloser: scores.length > 0 && scores.every((score) => score.error !== null && score.error < score.naiveError),
+    alwaysCloser: scores.length > 0
+      && scores.every((score) => score.error !== null && score.error < score.naiveError),
     epsilonSpent: last?.epsilonSpent ?? 0,
     epsilonLeft: last?.epsilonLeft ?? 0,
   };
@@ -88,5 +91,6 @@ function median(values: readonly number[]): number | null {
   const sorted = [...values].sort((left, right) => left - right);
   if (sorted.length === 0) return null;
   const middle = sorted.length / 2;
-  return Number.isInteger(middle) ? (sorted[middle - 1]! + sorted[middle]!) / 2 : sorted[Math.floor(middle)]!;
+  return Number.isInteger(middle)
+    ? (sorted[middle - 1]! + sorted[middle]!) / 2 : sorted[Math.floor(middle)]!;
 }

@@ -65,7 +65,8 @@ export function demoStudies(facts: DemoFacts): readonly StudyDefinition[] {
       ...shared,
       study: `flights-${estimator === 'mean' ? 'mean' : 'robust'}`,
       estimator,
-      parameters: parseParameters(parameters, { scale: [...demoScale], corruption }, { dimension: 2 }),
+      parameters:
+        parseParameters(parameters, { scale: [...demoScale], corruption }, { dimension: 2 }),
     };
     return defineStudy(document);
   });
@@ -80,13 +81,17 @@ function budgetFor({ epochs, epochMs, epsilon, keep }: DemoFacts): StudyDocument
   const wanted = epochs + spareEpochs;
   for (let budget = epsilon; budget <= budgetMax; budget *= 1.05) {
     const rounded = Number(budget.toFixed(2));
-    if (perReleaseTarget({ epsilon, delta }, { epsilon: rounded, delta: budgetDelta }).epochs < wanted) continue;
+    if (perReleaseTarget({ epsilon, delta }, { epsilon: rounded, delta: budgetDelta }).epochs
+        < wanted) {
+      continue;
+    }
     return {
-      epsilon: rounded, delta: budgetDelta, rule: 'zcdp', scope: 'study', ...(keep && { perMs: (wanted - 2) * epochMs }),
+      epsilon: rounded, delta: budgetDelta, rule: 'zcdp', scope: 'study',
+      ...(keep && { perMs: (wanted - 2) * epochMs }),
     };
   }
   throw new UsageError(
-    `${wanted} releases (${epochs} to show, ${spareEpochs} to spare) at epsilon ${epsilon} each cost more than the largest `
-    + `budget, epsilon ${budgetMax}: lower --epsilon or --epochs`,
+    `${wanted} releases (${epochs} to show, ${spareEpochs} to spare) at epsilon ${epsilon} each `
+    + `cost more than the largest budget, epsilon ${budgetMax}: lower --epsilon or --epochs`,
   );
 }

@@ -62,7 +62,9 @@ export interface EstimateRequest {
 }
 
 /** Plans and runs one release over a table. Overwrites the table's values. */
-export async function estimateRows(table: RowTable, request: EstimateRequest): Promise<TimedResult> {
+export async function estimateRows(
+  table: RowTable, request: EstimateRequest,
+): Promise<TimedResult> {
   const { estimator, parameters, target, cohort, randomness, label, compute } = request;
   const dimension = table.columns.length;
   const size = { rows: cohort ?? table.count, dimension, columns: table.columns };
@@ -83,15 +85,21 @@ export async function estimateRows(table: RowTable, request: EstimateRequest): P
     ...answer.privacy,
     // Moving to another group would change two releases. Staying in the group, or staying away,
     // changes one.
-    neighbours: table.group === null ? neighbours : `${neighbours}; never moved from one group to another`,
+    neighbours: table.group === null
+      ? neighbours : `${neighbours}; never moved from one group to another`,
   };
   const labels = estimator.outputLabels?.(parameters, table.columns);
-  return { result: described(answer, privacy, labels === undefined ? size : { ...size, labels }), estimatorSeconds };
+  return {
+    result: described(answer, privacy, labels === undefined ? size : { ...size, labels }),
+    estimatorSeconds,
+  };
 }
 
 type Size = Pick<EstimateResult, 'rows' | 'dimension' | 'columns' | 'labels'>;
 
-function infeasible({ reason, remedy }: Infeasible, target: PrivacyTarget, size: Size): EstimateResult {
+function infeasible(
+  { reason, remedy }: Infeasible, target: PrivacyTarget, size: Size,
+): EstimateResult {
   return {
     outcome: 'refused',
     reason: 'infeasible',

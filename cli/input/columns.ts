@@ -20,7 +20,8 @@ export function isIndex(text: string): boolean {
 
 /** Every column that the options name. */
 export function namedColumns(options: RowOptions): string[] {
-  return [...(options.columns ?? []), options.contributor, options.group].filter((name) => name !== undefined);
+  return [...(options.columns ?? []), options.contributor, options.group].filter((name) =>
+    name !== undefined);
 }
 
 /**
@@ -29,12 +30,16 @@ export function namedColumns(options: RowOptions): string[] {
  * @param names - the file's own names; null if it has none. A name has priority over an index.
  * @throws InvalidInputError that names a column which is missing, occurs twice, or is used twice.
  */
-export function selectColumns(options: RowOptions, width: number, names: readonly string[] | null): Selection {
+export function selectColumns(
+  options: RowOptions, width: number, names: readonly string[] | null,
+): Selection {
   const find = (wanted: string): number => {
     const index = names?.indexOf(wanted) ?? -1;
     if (index >= 0) {
       if (names!.includes(wanted, index + 1)) {
-        throw new InvalidInputError(`${options.source}: two columns are named "${wanted}": select it by its index`);
+        throw new InvalidInputError(
+          `${options.source}: two columns are named "${wanted}": select it by its index`,
+        );
       }
       return index;
     }
@@ -43,13 +48,16 @@ export function selectColumns(options: RowOptions, width: number, names: readonl
   };
   const contributor = options.contributor === undefined ? -1 : find(options.contributor);
   const group = options.group === undefined ? -1 : find(options.group);
-  const rest = Array.from({ length: width }, (_, index) => index).filter((i) => i !== contributor && i !== group);
+  const rest = Array.from({ length: width }, (_, index) => index)
+    .filter((i) => i !== contributor && i !== group);
   const data = options.columns === undefined ? rest : options.columns.map(find);
   checkData(options, data, contributor, group);
   return { data, names: data.map((index) => names?.[index] ?? String(index)), contributor, group };
 }
 
-function checkData(options: RowOptions, data: readonly number[], contributor: number, group: number): void {
+function checkData(
+  options: RowOptions, data: readonly number[], contributor: number, group: number,
+): void {
   const { source } = options;
   if (data.length === 0) {
     const advice = adviceOn(options, 'columns', ': name some with --columns');
@@ -62,9 +70,13 @@ function checkData(options: RowOptions, data: readonly number[], contributor: nu
       { columns: data.length, limit: protocolLimits.columns },
     );
   }
-  if (new Set(data).size < data.length) throw new InvalidInputError(`${source}: --columns names a column twice`);
+  if (new Set(data).size < data.length) {
+    throw new InvalidInputError(`${source}: --columns names a column twice`);
+  }
   if (data.includes(contributor) || data.includes(group)) {
-    throw new InvalidInputError(`${source}: --columns holds the contributor or group column: leave it out`);
+    throw new InvalidInputError(
+      `${source}: --columns holds the contributor or group column: leave it out`,
+    );
   }
 }
 
@@ -84,5 +96,7 @@ function unknownColumn(
   const listed = names.slice(0, 12).join(', ') + (names.length > 12 ? ', ...' : '');
   const near = didYouMean(wanted, names);
   const remedy = near === '' ? `: there are ${listed}` : near;
-  return new InvalidInputError(`${source}: there is no column "${wanted}"${remedy}`, { column: wanted });
+  return new InvalidInputError(
+    `${source}: there is no column "${wanted}"${remedy}`, { column: wanted },
+  );
 }

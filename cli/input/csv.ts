@@ -2,7 +2,9 @@ import { finished } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { isIndex, namedColumns, selectColumns, type Selection } from './columns.js';
-import { BatchBuilder, badNumberRemedy, missingRemedy, refusedAt, type RowBatch, type RowOptions } from './rows.js';
+import {
+  BatchBuilder, badNumberRemedy, missingRemedy, refusedAt, type RowBatch, type RowOptions,
+} from './rows.js';
 
 /** Longer than any row of numbers. An unclosed quote must not load the whole file into memory. */
 const recordBytesMax = 4 * 1024 * 1024;
@@ -100,7 +102,9 @@ class CsvRows {
   }
 
   end(): void {
-    if (this.builder === null) throw new InvalidInputError(`${this.options.source}: there are no rows`);
+    if (this.builder === null) {
+      throw new InvalidInputError(`${this.options.source}: there are no rows`);
+    }
   }
 
   *batches(all: boolean): Generator<RowBatch> {
@@ -112,7 +116,9 @@ class CsvRows {
     this.blankLines = [];
     if (this.width === 0) return;
     for (const line of lines) {
-      if (this.width !== 1) throw refusedAt(this.options.source, { line }, 'the line is blank: remove it');
+      if (this.width !== 1) {
+        throw refusedAt(this.options.source, { line }, 'the line is blank: remove it');
+      }
       this.addRow([''], line);
     }
   }
@@ -170,9 +176,11 @@ class CsvRows {
     }
     const contributor = selection.contributor < 0 ? '' : record[selection.contributor]!.trim();
     if (selection.contributor >= 0 && contributor === '') {
-      throw refusedAt(source, { line, column: selection.contributor + 1 }, 'the contributor id is empty: fill it in');
+      throw refusedAt(source, { line, column: selection.contributor + 1 }, 'the contributor id is '
+        + 'empty: fill it in');
     }
-    builder.endRow(line, isMissing, contributor, selection.group < 0 ? '' : record[selection.group]!.trim());
+    builder.endRow(line, isMissing, contributor, selection.group < 0
+      ? '' : record[selection.group]!.trim());
   }
 }
 
@@ -188,7 +196,8 @@ function explained(error: unknown, source: string): unknown {
   const what: Readonly<Record<string, string>> = {
     CSV_QUOTE_NOT_CLOSED: 'a quote that opens here is never closed',
     CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quote: write "" for a quote inside quotes',
-    INVALID_OPENING_QUOTE: 'a quote stands inside a cell: put the whole cell in quotes and write "" for a quote',
+    INVALID_OPENING_QUOTE:
+      'a quote stands inside a cell: put the whole cell in quotes and write "" for a quote',
     CSV_MAX_RECORD_SIZE: `a record is longer than ${recordBytesMax} bytes: is a quote left open?`,
   };
   return refusedAt(source, { line }, what[error.code] ?? `not valid CSV (${error.code})`);

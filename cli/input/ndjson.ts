@@ -1,6 +1,8 @@
 import { InvalidInputError } from '../../src/base/errors.js';
 import { selectColumns, type Selection } from './columns.js';
-import { BatchBuilder, badNumberRemedy, missingRemedy, refusedAt, type RowBatch, type RowOptions } from './rows.js';
+import {
+  BatchBuilder, badNumberRemedy, missingRemedy, refusedAt, type RowBatch, type RowOptions,
+} from './rows.js';
 
 const lineBytesMax = 4 * 1024 * 1024;
 const newline = 10;
@@ -27,7 +29,9 @@ export async function* readNdjson(
 }
 
 /** Lines without their line feed. A byte order mark at the start is removed. */
-async function* splitLines(chunks: AsyncIterable<Uint8Array>, source: string): AsyncGenerator<Uint8Array> {
+async function* splitLines(
+  chunks: AsyncIterable<Uint8Array>, source: string,
+): AsyncGenerator<Uint8Array> {
   let rest: Uint8Array = new Uint8Array(0);
   let line = 1;
   for await (const chunk of chunks) {
@@ -40,7 +44,9 @@ async function* splitLines(chunks: AsyncIterable<Uint8Array>, source: string): A
     }
     rest = bytes.subarray(start);
     if (rest.length > lineBytesMax) {
-      throw refusedAt(source, { line }, `longer than ${lineBytesMax} bytes: write one row per line`);
+      throw refusedAt(
+        source, { line }, `longer than ${lineBytesMax} bytes: write one row per line`,
+      );
     }
   }
   if (rest.length > 0) yield rest;
@@ -87,7 +93,8 @@ class NdjsonRows {
         + 'write all lines alike',
       );
     }
-    const cells = this.keys === null ? (value as unknown[]) : this.cellsOf(value as Record<string, unknown>);
+    const cells = this.keys === null
+      ? (value as unknown[]) : this.cellsOf(value as Record<string, unknown>);
     if (cells.length !== this.width) {
       const text = `${cells.length} values where the first line has ${this.width}: `;
       throw refusedAt(source, { line }, `${text}give every line as many`);
@@ -96,7 +103,9 @@ class NdjsonRows {
   }
 
   end(): void {
-    if (this.builder === null) throw new InvalidInputError(`${this.options.source}: there are no rows`);
+    if (this.builder === null) {
+      throw new InvalidInputError(`${this.options.source}: there are no rows`);
+    }
   }
 
   *batches(all: boolean): Generator<RowBatch> {
@@ -143,7 +152,8 @@ class NdjsonRows {
     }
     const contributor = this.label(cells, selection.contributor, line);
     if (selection.contributor >= 0 && contributor === '') {
-      throw refusedAt(source, { line, column: selection.contributor + 1 }, 'the contributor id is empty: fill it in');
+      throw refusedAt(source, { line, column: selection.contributor + 1 }, 'the contributor id is '
+        + 'empty: fill it in');
     }
     builder.endRow(line, isMissing, contributor, this.label(cells, selection.group, line));
   }

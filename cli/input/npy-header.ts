@@ -38,7 +38,9 @@ export function npyHeaderBytes(bytes: Uint8Array, source: string): number {
   }
   const length = version === 1 ? view.getUint16(8, true) : view.getUint32(8, true);
   if (length > headerBytesMax) {
-    throw new InvalidInputError(`${source}: the .npy header is longer than ${headerBytesMax} bytes`);
+    throw new InvalidInputError(
+      `${source}: the .npy header is longer than ${headerBytesMax} bytes`,
+    );
   }
   return (version === 1 ? 10 : 12) + length;
 }
@@ -46,7 +48,8 @@ export function npyHeaderBytes(bytes: Uint8Array, source: string): number {
 /** @throws InvalidInputError on anything but float32 or float64 in C order with one or two axes. */
 export function parseNpyHeader(bytes: Uint8Array, source: string): NpyHeader {
   const dataOffset = npyHeaderBytes(bytes, source);
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, dataOffset).toString('utf8', bytes[6] === 1 ? 10 : 12);
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, dataOffset)
+    .toString('utf8', bytes[6] === 1 ? 10 : 12);
   const type = /'descr'\s*:\s*'([^']*)'/.exec(text)?.[1];
   const order = /'fortran_order'\s*:\s*(True|False)/.exec(text)?.[1];
   const shape = /'shape'\s*:\s*\(([0-9,\sL]*)\)/.exec(text)?.[1];
@@ -60,17 +63,22 @@ export function parseNpyHeader(bytes: Uint8Array, source: string): NpyHeader {
   if (order === undefined || shape === undefined) {
     throw new InvalidInputError(`${source}: the .npy header is damaged: ${remedy}`);
   }
-  if (order === 'True') throw new InvalidInputError(`${source}: it is stored in Fortran order: ${remedy}`);
-  const axes = shape.split(',').map((part) => part.trim().replace(/L$/, '')).filter((part) => part !== '').map(Number);
+  if (order === 'True') {
+    throw new InvalidInputError(`${source}: it is stored in Fortran order: ${remedy}`);
+  }
+  const axes = shape.split(',')
+    .map((part) => part.trim().replace(/L$/, '')).filter((part) => part !== '').map(Number);
   if (axes.length < 1 || axes.length > 2 || axes.some((axis) => !Number.isSafeInteger(axis))) {
     throw new InvalidInputError(
-      `${source}: it has ${axes.length} axes: rows and columns (two) or one value per row (one) are read`,
+      `${source}: it has ${axes.length} axes: rows and columns (two) or one value per row (one) `
+        + 'are read',
     );
   }
   const [rows = 0, columns = 1] = axes;
   if (columns > npyColumnsMax) {
     throw new InvalidInputError(
-      `${source}: its header claims ${columns} columns, at most ${npyColumnsMax} are read: save the columns that count`,
+      `${source}: its header claims ${columns} columns, at most ${npyColumnsMax} are read: save `
+        + 'the columns that count',
       { columns, limit: npyColumnsMax },
     );
   }

@@ -5,7 +5,9 @@ import { protocolLimits } from '../../src/base/limits.js';
 import { sharedDoubles } from '../../src/numerics/kernels/shards.js';
 import { asInputError } from '../base/errors.js';
 import { selectColumns } from './columns.js';
-import { headerBytesMax, npyHeaderBytes, npyMagic, parseNpyHeader, type NpyHeader } from './npy-header.js';
+import {
+  headerBytesMax, npyHeaderBytes, npyMagic, parseNpyHeader, type NpyHeader,
+} from './npy-header.js';
 import type { InputRequest } from './open.js';
 
 /** Rows of a .npy file: row-major, in shared memory where the platform has it. */
@@ -46,9 +48,11 @@ export async function readNpyTable(request: InputRequest): Promise<NpyTable | nu
       const { data, names } = selectColumns({ ...request, source: path }, header.columns, null);
       const values = sharedDoubles(header.rows * data.length);
       const decoder = new Decoder(header, data, values, path);
-      const piece = new Uint8Array(Math.max(1, Math.floor(pieceBytes / decoder.rowBytes)) * decoder.rowBytes);
+      const piece =
+        new Uint8Array(Math.max(1, Math.floor(pieceBytes / decoder.rowBytes)) * decoder.rowBytes);
       for (let done = 0; done < bytes;) {
-        const { bytesRead } = await file.read(piece, 0, Math.min(piece.length, bytes - done), header.dataOffset + done);
+        const { bytesRead } =
+          await file.read(piece, 0, Math.min(piece.length, bytes - done), header.dataOffset + done);
         const rows = Math.floor(bytesRead / decoder.rowBytes);
         if (rows === 0) return null;
         decoder.take(piece, rows);
@@ -86,7 +90,8 @@ class Decoder {
     const start = this.#rows * data.length;
     const end = start + rows * data.length;
     if (this.#isPlain) {
-      new Uint8Array(into.buffer, into.byteOffset + 8 * start).set(bytes.subarray(0, rows * this.rowBytes));
+      new Uint8Array(into.buffer, into.byteOffset + 8 * start)
+        .set(bytes.subarray(0, rows * this.rowBytes));
     } else {
       this.#convert(bytes, rows, start);
     }
@@ -107,7 +112,8 @@ class Decoder {
     for (let row = 0; row < rows; row++) {
       for (const column of data) {
         const place = row * rowBytes + column * itemBytes;
-        into[at++] = itemBytes === 8 ? view.getFloat64(place, littleEndian) : view.getFloat32(place, littleEndian);
+        into[at++] = itemBytes === 8
+          ? view.getFloat64(place, littleEndian) : view.getFloat32(place, littleEndian);
       }
     }
   }
@@ -115,7 +121,8 @@ class Decoder {
   #notFinite(at: number): InvalidInputError {
     const [row, column] = [Math.floor(at / this.data.length), this.data[at % this.data.length]!];
     return new InvalidInputError(
-      `${this.source}, row ${row}, column ${column} (both from 0): not a finite number: remove the row`,
+      `${this.source}, row ${row}, column ${column} (both from 0): not a finite number: remove the `
+        + 'row',
       { source: this.source, row, column },
     );
   }

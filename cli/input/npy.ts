@@ -31,12 +31,15 @@ export async function* readNpy(
     rest = bytes.subarray(rows!.take(bytes));
     yield* rows!.batches(false);
   }
-  if (header === null || rows === null) throw new InvalidInputError(`${source}: cut short inside the .npy header`);
+  if (header === null || rows === null) {
+    throw new InvalidInputError(`${source}: cut short inside the .npy header`);
+  }
   if (rest.length > 0 || rows.count < header.rows) {
     const expected = header.rows * header.columns * header.itemBytes;
     const found = rows.count * header.columns * header.itemBytes + rest.length;
     throw new InvalidInputError(
-      `${source}: its header promises ${expected} bytes of numbers and ${found} follow: save it again`,
+      `${source}: its header promises ${expected} bytes of numbers and ${found} follow: save it `
+        + 'again',
       { expectedBytes: expected, foundBytes: found },
     );
   }
@@ -49,7 +52,9 @@ class NpyRows {
   private readonly builder: BatchBuilder;
 
   constructor(private readonly header: NpyHeader, private readonly options: RowOptions) {
-    if (header.rows === 0 || header.columns === 0) throw new InvalidInputError(`${options.source}: there are no rows`);
+    if (header.rows === 0 || header.columns === 0) {
+      throw new InvalidInputError(`${options.source}: there are no rows`);
+    }
     this.selection = selectColumns(options, header.columns, null);
     this.builder = new BatchBuilder(this.selection.names, {
       contributors: this.selection.contributor >= 0,
@@ -65,7 +70,8 @@ class NpyRows {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const read = (row: number, column: number): number => {
       const at = row * rowBytes + column * itemBytes;
-      return itemBytes === 8 ? view.getFloat64(at, littleEndian) : view.getFloat32(at, littleEndian);
+      return itemBytes === 8
+        ? view.getFloat64(at, littleEndian) : view.getFloat32(at, littleEndian);
     };
     for (let row = 0; row < wholeRows; row++) this.addRow((column) => read(row, column));
     return wholeRows * rowBytes;
@@ -78,7 +84,8 @@ class NpyRows {
   private addRow(read: (column: number) => number): void {
     const { data, contributor, group } = this.selection;
     const { target, offset } = this.builder;
-    for (let i = 0; i < data.length; i++) target[offset + i] = this.finite(read(data[i]!), data[i]!);
+    for (let i = 0;
+        i < data.length; i++) target[offset + i] = this.finite(read(data[i]!), data[i]!);
     this.builder.endRow(
       this.count,
       false,
@@ -91,7 +98,8 @@ class NpyRows {
   private finite(value: number, column: number): number {
     if (Number.isFinite(value)) return value;
     throw new InvalidInputError(
-      `${this.options.source}, row ${this.count}, column ${column} (both from 0): not a finite number: remove the row`,
+      `${this.options.source}, row ${this.count}, column ${column} (both from 0): not a finite `
+        + 'number: remove the row',
       { source: this.options.source, row: this.count, column },
     );
   }

@@ -29,7 +29,9 @@ const readers = { csv: readCsv, ndjson: readNdjson, npy: readNpy } as const;
  * Streams the rows of a file or of standard input, in any format.
  * @throws InvalidInputError, with the position in the file if there is one.
  */
-export async function* readRows(request: InputRequest, stdin: Readable): AsyncGenerator<RowBatch, void, undefined> {
+export async function* readRows(
+  request: InputRequest, stdin: Readable,
+): AsyncGenerator<RowBatch, void, undefined> {
   const source = request.path === '-' ? 'standard input' : request.path;
   const chunks = bytesOf(request, stdin, source);
   const head = await headOf(chunks);
@@ -38,13 +40,16 @@ export async function* readRows(request: InputRequest, stdin: Readable): AsyncGe
   yield* readers[format](rejoin(head, chunks), { ...request, source });
 }
 
-async function* bytesOf(request: InputRequest, stdin: Readable, source: string): AsyncGenerator<Uint8Array> {
+async function* bytesOf(
+  request: InputRequest, stdin: Readable, source: string,
+): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   try {
     const isStdin = request.path === '-';
     const found = isStdin ? undefined : statSync(request.path);
     const total = found?.isFile() === true ? found.size : undefined;
-    const stream: Readable = isStdin ? stdin : createReadStream(request.path, { highWaterMark: 256 * 1024 });
+    const stream: Readable = isStdin
+      ? stdin : createReadStream(request.path, { highWaterMark: 256 * 1024 });
     for await (const chunk of stream) {
       const part = typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Uint8Array);
       bytes += part.length;
@@ -78,7 +83,9 @@ function sniff(head: Uint8Array): InputFormat {
   return mark === 0x5b || mark === 0x7b ? 'ndjson' : 'csv';
 }
 
-async function* rejoin(head: Uint8Array, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* rejoin(
+  head: Uint8Array, chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
   if (head.length > 0) yield head;
   yield* chunks;
 }

@@ -116,7 +116,9 @@ export interface Place {
 export function refusedAt(source: string, place: Place, what: string): InvalidInputError {
   const column = place.column === undefined ? '' : `, column ${place.column}`;
   const name = place.name === undefined ? '' : ` ("${place.name}")`;
-  return new InvalidInputError(`${source}, line ${place.line}${column}${name}: ${what}`, { source, ...place });
+  return new InvalidInputError(
+    `${source}, line ${place.line}${column}${name}: ${what}`, { source, ...place },
+  );
 }
 
 /** `advice` if the command has the flag, else an empty text. */

@@ -29,7 +29,9 @@ export interface TableRequest extends InputRequest {
  * is so wide that it only keeps sums finite.
  * @throws InvalidInputError on bad cells, and if one id is in two of the groups.
  */
-export async function readTables(request: TableRequest, stdin: Readable): Promise<readonly RowTable[]> {
+export async function readTables(
+  request: TableRequest, stdin: Readable,
+): Promise<readonly RowTable[]> {
   const whole = await readNpyTable(request);
   if (whole !== null) return [{ group: null, isWhole: true, ...whole }];
   const source = request.path === '-' ? 'standard input' : request.path;
@@ -69,7 +71,9 @@ class GroupRows {
     const target = index * this.dimension;
     const from = row * this.dimension;
     for (let i = 0; i < this.dimension; i++) {
-      this.sums[target + i]! += Math.max(-protocolLimits.coarseBox, Math.min(protocolLimits.coarseBox, batch.values[from + i]!));
+      this.sums[target + i]! += Math.max(
+        -protocolLimits.coarseBox, Math.min(protocolLimits.coarseBox, batch.values[from + i]!),
+      );
     }
     this.counts[index] = Math.max(0, this.counts[index]!) + 1;
   }
@@ -97,7 +101,9 @@ class TableBuilder {
   private columns: readonly string[] = [];
   private readonly known = new Map<string, Known>();
 
-  constructor(private readonly source: string, private readonly groupNames: readonly string[] | null) {}
+  constructor(
+    private readonly source: string, private readonly groupNames: readonly string[] | null,
+  ) {}
 
   add(batch: RowBatch): void {
     if (this.groups.length === 0) {
@@ -106,11 +112,13 @@ class TableBuilder {
       this.groups = Array.from({ length: count }, () => new GroupRows(batch.columns.length));
     }
     for (let row = 0; row < batch.count; row++) {
-      const group = this.groupNames === null ? 0 : this.groupNames.indexOf(batch.groups?.[row] ?? '');
+      const group = this.groupNames === null
+        ? 0 : this.groupNames.indexOf(batch.groups?.[row] ?? '');
       if (group < 0) continue;
       const rows = this.groups[group]!;
       const id = batch.contributors?.[row];
-      const index = id === undefined ? rows.append() : this.indexOf(id, group, batch.positions[row]!);
+      const index = id === undefined
+        ? rows.append() : this.indexOf(id, group, batch.positions[row]!);
       rows.fold(index, batch, row);
     }
   }
@@ -135,8 +143,8 @@ class TableBuilder {
       // Groups without common contributors cost together as much as one. With a common contributor
       // that would be wrong.
       throw new InvalidInputError(
-        `${this.source}: the contributor of ${known.position} and ${position} (line or row) is in two groups: `
-        + 'give each contributor one group',
+        `${this.source}: the contributor of ${known.position} and ${position} (line or row) is in `
+        + 'two groups: give each contributor one group',
         { source: this.source, first: known.position, second: position },
       );
     }

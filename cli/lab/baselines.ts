@@ -33,8 +33,11 @@ export class EpochRows {
     const { honest, hostile, scale } = this;
     if (honest.length === 0) return null;
     const columns = scale.length;
-    const all = pointSet([...honest, ...hostile].map((row) => row.map((value, j) => value / scale[j]!)), columns);
-    const inUnits = (scaled: ArrayLike<number>): number[] => Array.from(scaled, (value, j) => value * scale[j]!);
+    const all = pointSet(
+      [...honest, ...hostile].map((row) => row.map((value, j) => value / scale[j]!)), columns,
+    );
+    const inUnits = (scaled: ArrayLike<number>): number[] =>
+      Array.from(scaled, (value, j) => value * scale[j]!);
     return {
       truth: meanOf(honest, columns),
       honest: honest.length,
@@ -55,6 +58,8 @@ function meanOf(rows: readonly Float64Array[], columns: number): number[] {
 }
 
 /** Euclidean distance, with each column divided by its scale. */
-export function scaledDistance(left: readonly number[], right: readonly number[], scale: readonly number[]): number {
+export function scaledDistance(
+  left: readonly number[], right: readonly number[], scale: readonly number[],
+): number {
   return Math.hypot(...left.map((value, j) => (value - right[j]!) / scale[j]!));
 }

@@ -92,7 +92,10 @@ export function breakdownTable(rows: readonly BreakdownRow[]): {
   const isEnrolled = rows.some(({ turnedAway }) => turnedAway > 0);
   const estimators = rows[0]?.answers.map(({ estimator }) => estimator) ?? [];
   return {
-    head: ['attack', 'hostile', ...(isEnrolled ? ['refused keys'] : []), ...baselines.map((name) => shortNames[name]), ...estimators],
+    head: [
+      'attack', 'hostile', ...(isEnrolled ? ['refused keys'] : []),
+      ...baselines.map((name) => shortNames[name]), ...estimators,
+    ],
     lines: rows.map((row) => [
       row.attack,
       `${formatNumber(100 * row.hostileShare)} %`,

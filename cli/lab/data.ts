@@ -30,7 +30,8 @@ export const labData: readonly LabData[] = [
     source: flightsSource,
   },
   drawn('gaussian', 'independent normal columns', 5, (random) => gaussianVector(5, random)),
-  drawn('heavy-tailed', 'Student t with 3 degrees of freedom in every column', 5, (random) => studentVector(5, random)),
+  drawn('heavy-tailed', 'Student t with 3 degrees of freedom in every column', 5, (random) =>
+    studentVector(5, random)),
   drawn('correlated', 'normal columns that share nine tenths of their variance', 5, (random) => {
     const [common, ...own] = gaussianVector(6, random);
     return Float64Array.from(own, (value) => Math.sqrt(0.9) * common! + Math.sqrt(0.1) * value);
@@ -48,7 +49,9 @@ function flightsSource(contributors: number, seed: Uint8Array): RowSource {
 }
 
 /** One fresh row per person and epoch, with scale 10 around 100, 200, 300 ... */
-function drawn(name: string, title: string, columns: number, draw: (random: WorkRandom) => Float64Array): LabData {
+function drawn(
+  name: string, title: string, columns: number, draw: (random: WorkRandom) => Float64Array,
+): LabData {
   return {
     name,
     title,
@@ -56,7 +59,8 @@ function drawn(name: string, title: string, columns: number, draw: (random: Work
     scale: Array<number>(columns).fill(10),
     rows: 1,
     source: (_, seed) => {
-      const random = seededRandom(signing.sha512(utf8(`lab ${name} ${seed.join()}`)).subarray(0, 32));
+      const random =
+        seededRandom(signing.sha512(utf8(`lab ${name} ${seed.join()}`)).subarray(0, 32));
       return (contributor, epoch) =>
         draw(random.fork(`${epoch} ${contributor}`)).map((value, j) => 100 * (j + 1) + 10 * value);
     },

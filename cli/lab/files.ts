@@ -4,7 +4,8 @@ import type { PageFile } from './web.js';
 
 /** True in dist/cli/lab; false in cli/lab, for runs from the sources. */
 const isBuilt = import.meta.url.includes('/dist/cli/');
-const folder = new URL(isBuilt ? '../../dashboard/site/' : '../../dist/dashboard/site/', import.meta.url);
+const folder =
+  new URL(isBuilt ? '../../dashboard/site/' : '../../dist/dashboard/site/', import.meta.url);
 
 const files = [
   ['/lab', 'lab.html', 'text/html'],
@@ -21,7 +22,8 @@ export function labFiles(): ReadonlyMap<string, PageFile> {
     try {
       return [path, { type: `${type}; charset=utf-8`, body: readFileSync(new URL(name, folder)) }];
     } catch {
-      throw new InvalidInputError('the laboratory\'s page is not built: run "npm run build", or play without it by --epochs');
+      throw new InvalidInputError('the laboratory\'s page is not built: run "npm run build", or '
+        + 'play without it by --epochs');
     }
   }));
 }

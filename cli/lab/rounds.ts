@@ -46,8 +46,8 @@ export interface Part {
 
 /** Compares a release with what the lab knows about its epoch. */
 export function answerOf(
-  { document, plan }: StudyDefinition, release: ReleaseBody, { truth }: Baselines, { hostileShare }: Setting,
-  scale: readonly number[],
+  { document, plan }: StudyDefinition, release: ReleaseBody, { truth }: Baselines,
+  { hostileShare }: Setting, scale: readonly number[],
 ): Answer {
   const { outcome } = release;
   return {
@@ -102,7 +102,9 @@ export class Rounds {
       hostile,
       honestFewest,
       baselines: Object.fromEntries(baselines.map((name) =>
-        [name, scaledDistance(roundBaselines.baselines[name], truth, this.scale)])) as Record<Baseline, number>,
+        [
+          name, scaledDistance(roundBaselines.baselines[name], truth, this.scale),
+        ])) as Record<Baseline, number>,
       baselineEstimates: roundBaselines.baselines,
       answers: parts.map(({ answer }) => answer),
     });

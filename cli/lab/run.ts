@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { signing } from '#signing';
 import { subscribe } from '../../client/index.js';
-import { createFleet, findAttack, isProtocolAttack, type Fleet, type FleetOptions, type Tactics } from '../../simulation/index.js';
+import {
+  createFleet, findAttack, isProtocolAttack, type Fleet, type FleetOptions, type Tactics,
+} from '../../simulation/index.js';
 import { createAggregator, type Aggregator } from '../../server/aggregator.js';
 import { createLogger } from '../../server/base/logger.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
@@ -45,7 +47,8 @@ export interface LabReport {
 /** Tokens of the lab end after any run. */
 const tokensEndMs = Date.UTC(2100, 0, 1);
 
-const keyOf = ({ attack, hostileShare, strength }: Setting): string => `${attack} ${hostileShare} ${strength ?? ''}`;
+const keyOf = ({ attack, hostileShare, strength }: Setting): string =>
+  `${attack} ${hostileShare} ${strength ?? ''}`;
 
 /**
  * A round with a smaller share of its honest people shows how slow the machine is, not how good the
@@ -70,8 +73,11 @@ export async function runLab(options: LabOptions, report: LabReport): Promise<vo
       host: options.host,
       port: options.port,
       held: true,
-      logger: createLogger({ level: 'error', destination: { write: (line) => void process.stderr.write(line) } }),
-      ...(options.allowedOrigins !== undefined && { network: { allowedOrigins: options.allowedOrigins } }),
+      logger: createLogger({
+        level: 'error', destination: { write: (line) => void process.stderr.write(line) },
+      }),
+      ...(options.allowedOrigins !== undefined
+        && { network: { allowedOrigins: options.allowedOrigins } }),
     });
     try {
       report.started(aggregator);
@@ -116,7 +122,9 @@ class Laboratory {
     this.names = options.studies.map(({ document }) => document.study);
     for (const name of this.names) this.played.set(name, new Map());
     this.rounds = new Rounds(this.names, options.data.scale, (round) => {
-      if (!this.isPlayedAgain(round.setting, round.honestFewest)) report.round({ ...round, ...this.refusedIn(round.setting) });
+      if (!this.isPlayedAgain(round.setting, round.honestFewest)) {
+        report.round({ ...round, ...this.refusedIn(round.setting) });
+      }
       this.over();
     });
     options.signal.addEventListener('abort', () => this.stop.abort(), { once: true });
@@ -127,7 +135,9 @@ class Laboratory {
     const fleet = this.people();
     try {
       await Promise.race([
-        Promise.all([this.gather(fleet), ...this.options.studies.map((study) => this.follow(study))]),
+        Promise.all([
+          this.gather(fleet), ...this.options.studies.map((study) => this.follow(study)),
+        ]),
         this.aggregator.failed,
       ]);
     } finally {
@@ -174,7 +184,8 @@ class Laboratory {
     played.set(epoch, { index, setting, rows: new EpochRows(this.options.data.scale) });
     // If keys are enrolled, the keys of a Sybil cannot be those of the main fleet, because each of
     // those has a token.
-    const isApart = isProtocolAttack(findAttack(setting.attack)) || (this.isSybil(setting) && this.options.issuer !== undefined);
+    const isApart = isProtocolAttack(findAttack(setting.attack))
+      || (this.isSybil(setting) && this.options.issuer !== undefined);
     this.letAbuse(isApart ? setting : null);
     return isApart ? { ...setting, attack: 'absent' } : setting;
   }
@@ -189,7 +200,8 @@ class Laboratory {
     if (issuer === undefined) return {};
     const enrolment = { study: null, expiresAtMs: tokensEndMs };
     return {
-      enrolment: (key, index) => (isPerson(index) ? issueEnrolment(issuer, key, enrolment, signing) : undefined),
+      enrolment: (key, index) =>
+        (isPerson(index) ? issueEnrolment(issuer, key, enrolment, signing) : undefined),
     };
   }
 
@@ -201,7 +213,8 @@ class Laboratory {
 
   private countTurnedAway(): void {
     if (this.abusers === null) return;
-    const sessions = Object.values(this.abusers.fleet.statistics().turnedAway).reduce((sum, count) => sum + count, 0);
+    const sessions = Object.values(this.abusers.fleet.statistics().turnedAway)
+      .reduce((sum, count) => sum + count, 0);
     this.turnedAway.set(this.abusers.key, Math.round(sessions / this.names.length));
   }
 
@@ -223,7 +236,8 @@ class Laboratory {
       ...(setting.strength !== undefined && { strength: setting.strength }),
       rows: data.source(count, seed),
       scale: Object.fromEntries(this.names.map((name) => [name, data.scale])),
-      onAccepted: (study, epoch, reduced) => this.played.get(study)?.get(epoch)?.rows.add(reduced, true),
+      onAccepted: (study, epoch, reduced) =>
+        this.played.get(study)?.get(epoch)?.rows.add(reduced, true),
     });
     fleet.ready().catch(() => undefined);
     this.abusers = { key, fleet };
@@ -260,7 +274,9 @@ class Laboratory {
     const { study } = definition.document;
     const { address: url, serverKey } = this.aggregator;
     const { scale } = this.options.data;
-    for await (const { release } of subscribe({ url, study, serverKey, signal: this.stop.signal })) {
+    for await (const { release } of subscribe({
+      url, study, serverKey, signal: this.stop.signal,
+    })) {
       const played = this.played.get(study)!.get(release.epoch);
       const roundBaselines = played?.rows.compute() ?? null;
       if (played === undefined) continue;

@@ -1,4 +1,6 @@
-import { attackNames, findAttack, isProtocolAttack, protocolAttacks, rowAttacks } from '../../simulation/index.js';
+import {
+  attackNames, findAttack, isProtocolAttack, protocolAttacks, rowAttacks,
+} from '../../simulation/index.js';
 import type { Aggregator } from '../../server/aggregator.js';
 import { toHex } from '../../src/base/bytes.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
@@ -121,7 +123,8 @@ export class LabSession {
       }, {
         started: (aggregator) => this.started(aggregator),
         gathering: async (fleet) => {
-          const timer = setInterval(() => this.update({ connected: fleet.statistics().ready }), gatherPollMs);
+          const timer =
+            setInterval(() => this.update({ connected: fleet.statistics().ready }), gatherPollMs);
           try {
             await fleet.ready();
           } finally {
@@ -213,9 +216,12 @@ function dataOf(name: string) {
 export function checkedSetting({ attack, hostileShare, strength }: Setting): Setting {
   if (!attackNames.includes(attack)) findAttack(String(attack));
   if (!(typeof hostileShare === 'number' && hostileShare >= 0 && hostileShare < 0.5)) {
-    throw new InvalidParameterError('the hostile share is a number of at least 0 and below 0.5', { hostileShare });
+    throw new InvalidParameterError(
+      'the hostile share is a number of at least 0 and below 0.5', { hostileShare },
+    );
   }
-  if (strength !== undefined && !(typeof strength === 'number' && strength >= 0 && strength <= 1e9)) {
+  if (strength !== undefined
+      && !(typeof strength === 'number' && strength >= 0 && strength <= 1e9)) {
     throw new InvalidParameterError('the strength is a number from 0 to 1e9 scales', { strength });
   }
   return { attack, hostileShare, ...(strength !== undefined && { strength }) };

@@ -32,7 +32,9 @@ const budget = { epsilon: 100, delta: 1e-4, rule: 'zcdp', scope: 'study' } as co
  * @throws KeelsonError('plan-infeasible') if some estimator cannot answer for so few people;
  *   InvalidParameterError for an unknown estimator, or one whose answers are not means.
  */
-export function labStudies(facts: LabFacts, estimators: readonly string[]): readonly StudyDefinition[] {
+export function labStudies(
+  facts: LabFacts, estimators: readonly string[],
+): readonly StudyDefinition[] {
   return estimators.map((name) => labStudy(facts, findEstimator(name)));
 }
 

@@ -24,8 +24,8 @@ const bodyBytesMax = 4096;
  * Allows only this page with its own files and events: nothing inline, nothing from other sites.
  */
 const headers = {
-  'Content-Security-Policy': "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-    + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'Content-Security-Policy': "default-src 'none'; script-src 'self'; style-src 'self'; img-src "
+    + "'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -46,7 +46,8 @@ export async function serveLab(
     response.on('error', () => response.destroy());
     answer(session, files, request, response).catch((error: unknown) => {
       const known = error instanceof KeelsonError;
-      send(response, known ? 400 : 500, { error: known ? error.message : 'the laboratory failed at this' });
+      send(response, known
+        ? 400 : 500, { error: known ? error.message : 'the laboratory failed at this' });
     });
   });
   await listen(server, host, port);
@@ -72,10 +73,13 @@ function listen(server: Server, host: string, port: number): Promise<void> {
 }
 
 async function answer(
-  session: LabSession, files: ReadonlyMap<string, PageFile>, request: IncomingMessage, response: ServerResponse,
+  session: LabSession, files: ReadonlyMap<string, PageFile>, request: IncomingMessage,
+  response: ServerResponse,
 ): Promise<void> {
   const path = (request.url ?? '/').split('?')[0]!;
-  if (!isOwn(request)) return send(response, 403, { error: 'the laboratory answers its own page only' });
+  if (!isOwn(request)) {
+    return send(response, 403, { error: 'the laboratory answers its own page only' });
+  }
   if (request.method === 'GET' || request.method === 'HEAD') {
     const file = files.get(path === '/' ? '/lab' : path);
     if (file !== undefined) return sendFile(response, file);
@@ -109,7 +113,9 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   let bytes = 0;
   for await (const part of request as AsyncIterable<Buffer>) {
     bytes += part.length;
-    if (bytes > bodyBytesMax) throw new KeelsonError('invalid-input', `an order has at most ${bodyBytesMax} bytes`);
+    if (bytes > bodyBytesMax) {
+      throw new KeelsonError('invalid-input', `an order has at most ${bodyBytesMax} bytes`);
+    }
     parts.push(part);
   }
   try {
@@ -126,7 +132,9 @@ function configOf(order: unknown): LabConfig {
   const isList = Array.isArray(names) && names.length > 0 && names.length <= 8
     && names.every((name) => typeof name === 'string') && new Set(names).size === names.length;
   if (typeof data !== 'string' || !isList) {
-    throw new KeelsonError('invalid-input', 'a scene names its data and one to eight different estimators');
+    throw new KeelsonError(
+      'invalid-input', 'a scene names its data and one to eight different estimators',
+    );
   }
   return { data, estimators: names };
 }

@@ -71,10 +71,12 @@ export function rowsOfStudies(
   });
 }
 
-function rowsFor({ study, contribution: { rowsMax } }: StudyDocument, asked: number | undefined): number {
+function rowsFor(
+  { study, contribution: { rowsMax } }: StudyDocument, asked: number | undefined,
+): number {
   if (asked === undefined || asked <= rowsMax) return asked ?? Math.min(rowsUsual, rowsMax);
-  throw new UsageError(`--rows is ${asked}, but ${study} takes at most ${rowsMax} rows of a contributor in an epoch: `
-    + `give at most ${rowsMax}`);
+  throw new UsageError(`--rows is ${asked}, but ${study} takes at most ${rowsMax} rows of a `
+    + `contributor in an epoch: give at most ${rowsMax}`);
 }
 
 function nameOf(path: string): string {
@@ -97,7 +99,8 @@ function flightsFor({ columns: names }: StudyDocument): Dataset | null {
   const { count, columns } = loadFlights();
   const found = names.map((name) => columns[flightsByName[name]!]);
   const values = new Float64Array(count * names.length);
-  for (let i = 0; i < count; i++) found.forEach((column, j) => { values[i * names.length + j] = column[i]!; });
+  for (let i = 0;
+      i < count; i++) found.forEach((column, j) => { values[i * names.length + j] = column[i]!; });
   return { values, columns: names.length };
 }
 

@@ -22,7 +22,9 @@ export interface WelcomeOptions {
  *   server; InvalidParameterError for a URL that can never work.
  * @returns null if `signal` aborted first.
  */
-export async function readWelcome({ url, serverKey, onRetry, signal }: WelcomeOptions): Promise<VerifiedWelcome | null> {
+export async function readWelcome(
+  { url, serverKey, onRetry, signal }: WelcomeOptions,
+): Promise<VerifiedWelcome | null> {
   webSocketUrl(url);
   let close = (): void => undefined;
   try {
@@ -50,6 +52,7 @@ export async function readWelcome({ url, serverKey, onRetry, signal }: WelcomeOp
 function noAnswer(url: string, reason: string): KeelsonError {
   return new KeelsonError(
     'transport-failed',
-    `no aggregator answers at ${url} (${reason}): check the address and that "keelson serve" runs there, or give --retry to wait for it`,
+    `no aggregator answers at ${url} (${reason}): check the address and that "keelson serve" runs `
+      + 'there, or give --retry to wait for it',
   );
 }

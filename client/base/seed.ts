@@ -10,7 +10,9 @@ export function readSeed(file: Uint8Array): Uint8Array {
   if (file.length === 32) return Uint8Array.from(file);
   const text = String.fromCharCode(...file.subarray(0, 256)).trim();
   if (file.length <= 256 && /^[0-9a-fA-F]{64}$/.test(text)) return fromHex(text);
-  throw new InvalidInputError('this is not a key file: expected 64 hexadecimal digits, as keygen writes them', {
-    bytes: file.length,
-  });
+  throw new InvalidInputError(
+    'this is not a key file: expected 64 hexadecimal digits, as keygen writes them', {
+      bytes: file.length,
+    },
+  );
 }

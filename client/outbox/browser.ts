@@ -94,11 +94,14 @@ class IndexedOutbox implements Outbox {
   }
 
   keep(id: number, values: Float64Array, last: boolean, columns?: number): Promise<void> {
-    return this.put({ id, last, values, batches: [], ...(columns !== undefined && columns > 0 && { columns }) });
+    return this.put({
+      id, last, values, batches: [], ...(columns !== undefined && columns > 0 && { columns }),
+    });
   }
 
   sign(id: number, last: boolean, batches: OutboxItem['batches']): Promise<void> {
-    const plain = batches.map(({ sequence, epoch, body, signature }) => ({ sequence, epoch, body, signature }));
+    const plain =
+      batches.map(({ sequence, epoch, body, signature }) => ({ sequence, epoch, body, signature }));
     return this.put({ id, last, values: null, batches: plain });
   }
 
@@ -156,7 +159,9 @@ function openDatabase(location: string): Promise<Database> {
 async function lock(location: string): Promise<() => void> {
   const locks = globalThis.navigator?.locks as LockManager | undefined;
   if (locks === undefined) {
-    throw new KeelsonError('outbox-failed', 'this page has no Web Locks: serve it over https or from localhost');
+    throw new KeelsonError(
+      'outbox-failed', 'this page has no Web Locks: serve it over https or from localhost',
+    );
   }
   return new Promise((resolve, reject) => {
     const held = (granted: Lock | null): Promise<void> | undefined => {

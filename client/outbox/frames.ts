@@ -35,7 +35,9 @@ export function scanFrames(file: Uint8Array): FrameScan {
     return { payloads: [], goodBytes: 0 };
   }
   if (!equalBytes(file.subarray(0, fileMagic.length), fileMagic)) {
-    throw new KeelsonError('outbox-failed', 'this file is not an outbox of this version: name another file');
+    throw new KeelsonError(
+      'outbox-failed', 'this file is not an outbox of this version: name another file',
+    );
   }
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
   const payloads: Uint8Array[] = [];
@@ -50,7 +52,8 @@ export function scanFrames(file: Uint8Array): FrameScan {
       if (end < file.length && file.subarray(end).some((byte) => byte !== 0)) {
         throw new KeelsonError(
           'outbox-failed',
-          `the outbox is damaged at byte ${at}, before its end: restore a copy, or move it away and accept the loss`,
+          `the outbox is damaged at byte ${at}, before its end: restore a copy, or move it away `
+            + 'and accept the loss',
           { details: { offset: at } },
         );
       }

@@ -20,9 +20,11 @@ export async function lockFile(realPath: string): Promise<Unlock> {
   const address = addressOf(name);
   const server = (await listen(address)) ?? (await listenAfterCrash(address));
   if (server === null) {
-    throw new KeelsonError('outbox-failed', `another contributor uses the outbox ${realPath}: give each its own`, {
-      details: { path: realPath },
-    });
+    throw new KeelsonError(
+      'outbox-failed', `another contributor uses the outbox ${realPath}: give each its own`, {
+        details: { path: realPath },
+      },
+    );
   }
   // The lock alone must not keep the process running.
   server.unref();
@@ -46,7 +48,9 @@ function listen(address: string): Promise<Server | null> {
     const server = createServer((socket) => socket.destroy());
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE') resolve(null);
-      else reject(new KeelsonError('outbox-failed', 'the outbox cannot be locked', { cause: error }));
+      else {
+        reject(new KeelsonError('outbox-failed', 'the outbox cannot be locked', { cause: error }));
+      }
     });
     server.listen(address, () => resolve(server));
   });

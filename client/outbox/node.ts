@@ -14,9 +14,11 @@ export { openSeed } from './seed-file.js';
 const compactionBytes = 256 * 1024;
 
 /**
- * Opens or creates the outbox file of one contributor in one study. It holds unsettled rows: mode 0600.
+ * Opens or creates the outbox file of one contributor in one study. It holds unsettled rows: mode
+ * 0600.
  * @param location a path; its folder must exist.
- * @throws KeelsonError('outbox-failed') when it is in use, damaged, not an outbox, or cannot be written.
+ * @throws KeelsonError('outbox-failed') when it is in use, damaged, not an outbox, or cannot be
+ *   written.
  */
 export async function openOutbox(location: string): Promise<Outbox> {
   const wanted = resolve(location);
@@ -67,7 +69,9 @@ class FileOutbox implements Outbox {
       const { payloads, goodBytes } = scanFrames(bytes);
       if (goodBytes < bytes.length) await file.truncate(goodBytes);
       const outbox = new FileOutbox(path, file, unlock, goodBytes);
-      for (const payload of payloads) for (const record of decodeRecords(payload)) outbox.apply(record);
+      for (const payload of payloads) {
+        for (const record of decodeRecords(payload)) outbox.apply(record);
+      }
       if (goodBytes === 0) await outbox.append(fileMagic);
       await syncFolder(path);
       return outbox;
@@ -78,7 +82,9 @@ class FileOutbox implements Outbox {
   }
 
   async load(): Promise<OutboxContents> {
-    return { pin: this.pinned, items: [...this.items.values()].sort((left, right) => left.id - right.id) };
+    return {
+      pin: this.pinned, items: [...this.items.values()].sort((left, right) => left.id - right.id),
+    };
   }
 
   pin(pin: OutboxPin): Promise<void> {
@@ -152,7 +158,9 @@ class FileOutbox implements Outbox {
         // reappear.
         const ends = settled.map((id): OutboxRecord => ({ kind: 'settled', id }));
         const records = [...writes.map((write) => write.record), ...ends];
-        if (records.length > 0) await this.append(encodeFrame(concatBytes(...records.map(encodeRecord))));
+        if (records.length > 0) {
+          await this.append(encodeFrame(concatBytes(...records.map(encodeRecord))));
+        }
       }
       for (const write of writes) write.resolve();
     } catch (error) {
@@ -192,7 +200,8 @@ class FileOutbox implements Outbox {
     return [
       ...pins,
       ...[...this.items.values()].map(({ id, last, values, batches, columns = 0 }): OutboxRecord =>
-        values === null ? { kind: 'signed', id, last, batches } : { kind: 'kept', id, last, values, columns }),
+        values === null
+          ? { kind: 'signed', id, last, batches } : { kind: 'kept', id, last, values, columns }),
     ];
   }
 

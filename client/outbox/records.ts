@@ -12,7 +12,10 @@ export type OutboxRecord =
       /** Columns per row; 0 when the rows did not say. */
       readonly columns: number;
     }
-  | { readonly kind: 'signed'; readonly id: number; readonly last: boolean; readonly batches: readonly OutboxBatch[] }
+  | {
+    readonly kind: 'signed'; readonly id: number; readonly last: boolean;
+    readonly batches: readonly OutboxBatch[];
+  }
   | { readonly kind: 'settled'; readonly id: number };
 
 const kinds = ['pin', 'kept', 'signed', 'settled'] as const;
@@ -55,7 +58,9 @@ export function encodeRecord(record: OutboxRecord): Uint8Array {
   return writer.finish();
 }
 
-/** All records of one frame. @throws KeelsonError('outbox-failed') when the bytes are not records. */
+/**
+ * All records of one frame. @throws KeelsonError('outbox-failed') when the bytes are not records.
+ */
 export function decodeRecords(bytes: Uint8Array): OutboxRecord[] {
   const reader = new ByteReader(bytes);
   const records: OutboxRecord[] = [];
@@ -67,11 +72,16 @@ function decodeRecord(reader: ByteReader): OutboxRecord {
   const kind = kinds[reader.number(1)];
   switch (kind) {
     case 'pin':
-      return { kind, serverKey: reader.bytes(), studyId: reader.bytes(), contributor: reader.bytes() };
+      return {
+        kind, serverKey: reader.bytes(), studyId: reader.bytes(), contributor: reader.bytes(),
+      };
     case 'kept': {
       const [id, last] = [reader.number(6), reader.number(1) === 1];
       const [columns, count] = [reader.number(4), reader.number(4)];
-      return { kind, id, last, columns, values: Float64Array.from({ length: count }, () => reader.double()) };
+      return {
+        kind, id, last, columns,
+        values: Float64Array.from({ length: count }, () => reader.double()),
+      };
     }
     case 'signed': {
       const [id, last, count] = [reader.number(6), reader.number(1) === 1, reader.number(4)];
@@ -86,7 +96,9 @@ function decodeRecord(reader: ByteReader): OutboxRecord {
     case 'settled':
       return { kind, id: reader.number(6) };
     default:
-      throw new KeelsonError('outbox-failed', 'the outbox holds a record of a kind that this version does not know');
+      throw new KeelsonError(
+        'outbox-failed', 'the outbox holds a record of a kind that this version does not know',
+      );
   }
 }
 
@@ -173,7 +185,9 @@ class ByteReader {
 
   private take(size: number): number {
     const at = this.at;
-    if (at + size > this.buffer.length) throw new KeelsonError('outbox-failed', 'a record of the outbox is cut short');
+    if (at + size > this.buffer.length) {
+      throw new KeelsonError('outbox-failed', 'a record of the outbox is cut short');
+    }
     this.at += size;
     return at;
   }

@@ -92,7 +92,8 @@ export class BatchBook {
     }
     // Holes without a batch of this client belonged to bytes that are lost. They must be filled, or
     // the server's window never moves on.
-    this.freeHoles = ready.holes.filter((hole) => !own.has(hole)).sort((left, right) => (left < right ? -1 : 1));
+    this.freeHoles = ready.holes.filter((hole) => !own.has(hole))
+      .sort((left, right) => (left < right ? -1 : 1));
     return lost;
   }
 

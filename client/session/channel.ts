@@ -55,7 +55,8 @@ export class Channel {
       end: (error) => this.end(error),
       onSettled: () => this.endWhenDone(),
     });
-    this.retry = new Backoff(options.runtime, clientDefaults.retryInitialMs, clientDefaults.retryMaxMs);
+    this.retry =
+      new Backoff(options.runtime, clientDefaults.retryInitialMs, clientDefaults.retryMaxMs);
   }
 
   /** The verified study; null before the first Welcome. */
@@ -149,7 +150,8 @@ export class Channel {
     const found = findStudy(welcome, wanted);
     const before = this.known?.studyId ?? this.insistedStudy ?? found.studyId;
     for (const study of [found, ...welcome.studies]) {
-      if ((study === found || study.document.study === wanted) && equalBytes(before, study.studyId)) return study;
+      if ((study === found || study.document.study === wanted)
+          && equalBytes(before, study.studyId)) return study;
     }
     throw new WireError(
       'unknown-study',
@@ -169,7 +171,9 @@ export class Channel {
   onReady(ready: Ready): void {
     if (this.state !== 'greeting') return;
     if (this.greeting?.isProvenBy(ready) !== true) {
-      this.end(new WireError('bad-signature', 'the server did not prove its key: somebody may stand in between'));
+      this.end(new WireError(
+        'bad-signature', 'the server did not prove its key: somebody may stand in between',
+      ));
       return;
     }
     const link = this.link;
@@ -206,7 +210,8 @@ export class Channel {
     if (epoch === null) return;
     const context = { serverKey: this.serverKey!, studyId: this.known!.studyId };
     const signature = signWithdrawal(this.signer, context, epoch);
-    this.link!.send(encodeClientFrame({ kind: 'withdraw', channel: this.channelNumber, epoch, signature }));
+    this.link!
+      .send(encodeClientFrame({ kind: 'withdraw', channel: this.channelNumber, epoch, signature }));
   }
 
   private goLive(ready: Ready): void {
@@ -259,7 +264,9 @@ export class Channel {
       this.outgoing.renumber(batch);
     } else {
       const details = { sequence, epoch: batch.epoch };
-      this.outgoing.settle(batch, new WireError(rejection.code, rejection.text, { retryable: false, details }), 0n);
+      this.outgoing.settle(
+        batch, new WireError(rejection.code, rejection.text, { retryable: false, details }), 0n,
+      );
     }
   }
 
@@ -300,8 +307,12 @@ export class Channel {
     if (state === 'open' || this.stopped !== null) return;
     this.stopped =
       state === 'ended'
-        ? new WireError('study-ended', 'the operator ended this study: it takes no more contributions')
-        : new WireError('budget-exhausted', 'the privacy budget of this study is used up: no further epoch opens');
+        ? new WireError(
+          'study-ended', 'the operator ended this study: it takes no more contributions',
+        )
+        : new WireError(
+          'budget-exhausted', 'the privacy budget of this study is used up: no further epoch opens',
+        );
     for (const contribution of this.outgoing.queue.splice(0)) refuse(contribution, this.stopped);
     this.endWhenDone();
   }
@@ -339,7 +350,8 @@ export class Channel {
       this.outgoing.book.move(batch, 'flight');
       batch.offered = true;
       const { body, signature } = batch;
-      this.link!.send(encodeClientFrame({ kind: 'batch', channel: this.channelNumber, body, signature }));
+      this.link!
+        .send(encodeClientFrame({ kind: 'batch', channel: this.channelNumber, body, signature }));
     }
   }
 
@@ -386,5 +398,7 @@ export class Channel {
 }
 
 function replaced(): KeelsonError {
-  return new KeelsonError('closed', 'a later call of withdraw took the place of this one: await each');
+  return new KeelsonError(
+    'closed', 'a later call of withdraw took the place of this one: await each',
+  );
 }

@@ -95,7 +95,8 @@ export class Connection {
 
   /** True when there is a socket and room in its buffer. */
   get writable(): boolean {
-    return this.welcomed && this.transport !== null && this.transport.bufferedAmount < clientDefaults.socketBufferBytes;
+    return this.welcomed && this.transport !== null
+      && this.transport.bufferedAmount < clientDefaults.socketBufferBytes;
   }
 
   send(bytes: Uint8Array): void {
@@ -117,7 +118,10 @@ export class Connection {
     transport?.terminate();
   }
 
-  /** Closes the socket and makes no further attempt until `open` is called again. Nothing is reported. */
+  /**
+   * Closes the socket and makes no further attempt until `open` is called again. Nothing is
+   * reported.
+   */
   pause(): void {
     this.generation += 1;
     this.cancelTimer();

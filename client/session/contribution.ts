@@ -70,27 +70,33 @@ const frameOverheadBytes = 512;
  *   one.
  */
 export function countRows(values: Float64Array, columns: number, given = columns): number {
-  if (given !== columns) throw new InvalidParameterError(`the rows have ${given} columns, the study has ${columns}`);
+  if (given !== columns) {
+    throw new InvalidParameterError(`the rows have ${given} columns, the study has ${columns}`);
+  }
   const rows = values.length / columns;
   if (Number.isInteger(rows) && rows > 0) return rows;
   throw new InvalidParameterError(
-    `${values.length} values do not make whole rows of ${columns} columns: give at least one row, all complete`,
+    `${values.length} values do not make whole rows of ${columns} columns: give at least one row, `
+      + 'all complete',
     { values: values.length, columns },
   );
 }
 
 /**
  * Splits rows into batches that fit the server's limits, and signs each.
- * @throws InvalidParameterError when the values are not whole rows of finite numbers, or one row does not fit a frame.
+ * @throws InvalidParameterError when the values are not whole rows of finite numbers, or one row
+ *   does not fit a frame.
  */
 export function signContribution(contribution: Contribution, context: SigningContext): Batch[] {
   const values = contribution.values!;
   const { columns, dataType, limits } = context;
   const rows = countRows(values, columns);
-  const fitting = Math.floor((limits.frameBytes - frameOverheadBytes) / (columns * numberBytes[dataType]));
+  const fitting =
+    Math.floor((limits.frameBytes - frameOverheadBytes) / (columns * numberBytes[dataType]));
   const perBatch = Math.min(limits.rowsPerBatch, fitting);
   if (perBatch < 1) {
-    const text = `a row of ${columns} ${dataType} columns does not fit a frame of ${limits.frameBytes} bytes`;
+    const text =
+      `a row of ${columns} ${dataType} columns does not fit a frame of ${limits.frameBytes} bytes`;
     throw new InvalidParameterError(text);
   }
   // All numbers are checked before the first sequence is taken: an unused sequence would stay a
@@ -118,13 +124,20 @@ export function signContribution(contribution: Contribution, context: SigningCon
 
 /** The same rows under a new sequence and the epoch that is open now. */
 export function renumberBatch(batch: Batch, context: SigningContext): Batch {
-  const body = { ...decodeBatchBody(batch.body), sequence: context.takeSequence(), epoch: context.epoch };
+  const body = {
+    ...decodeBatchBody(batch.body), sequence: context.takeSequence(), epoch: context.epoch,
+  };
   return signedBatch(batch.contribution, body, context, batch.renumbered + 1);
 }
 
-function signedBatch(contribution: Contribution, body: BatchBody, context: SigningContext, renumbered: number): Batch {
+function signedBatch(
+  contribution: Contribution, body: BatchBody, context: SigningContext, renumbered: number,
+): Batch {
   const bytes = encodeBatchBody(body);
   const signature = signBatch(context.signer, context, signing.sha512(bytes));
   const { sequence, epoch } = body;
-  return { contribution, sequence, epoch, body: bytes, signature, place: 'signing', offered: false, renumbered };
+  return {
+    contribution, sequence, epoch, body: bytes, signature, place: 'signing', offered: false,
+    renumbered,
+  };
 }

@@ -22,13 +22,18 @@ export class Greeting {
     this.clientNonces.push(clientNonce);
     const context = { serverKey: welcome.server.publicKey, studyId };
     const signature = signHello(signer, context, { serverNonce: welcome.serverNonce, clientNonce });
-    return encodeClientFrame({ kind: 'hello', studyId, publicKey: signer.publicKey, clientNonce, signature, enrolment });
+    return encodeClientFrame({
+      kind: 'hello', studyId, publicKey: signer.publicKey, clientNonce, signature, enrolment,
+    });
   }
 
   /** True when the server signed both nonces, which proves that it holds its key now. */
   isProvenBy(ready: Ready): boolean {
     const { server, serverNonce } = this.welcome;
     return this.clientNonces.some((clientNonce) =>
-      verifyReady(server, this.studyId, this.who.signer.publicKey, { serverNonce, clientNonce }, ready.signature));
+      verifyReady(
+        server, this.studyId, this.who.signer.publicKey, { serverNonce, clientNonce },
+        ready.signature,
+      ));
   }
 }

@@ -3,7 +3,8 @@ import { equalBytes, fromHex, toHex } from '../../src/base/bytes.js';
 import { InvalidParameterError, KeelsonError, WireError } from '../../src/base/errors.js';
 import { keyChain, verifyStatement, type Verifier } from '../../src/signing/index.js';
 import {
-  decodeStudyDocument, studyId as idOfFacts, type StudyDocument, type Welcome, type WireLimits, type WireStudyState,
+  decodeStudyDocument, studyId as idOfFacts, type StudyDocument, type Welcome, type WireLimits,
+  type WireStudyState,
 } from '../../src/wire/index.js';
 
 /** A study whose facts carry the server's signature. */
@@ -46,7 +47,9 @@ const signedBeforeMax = 1024;
  * The id is the SHA-256 of the facts. So the same three values mean the same facts, and the result
  * is the same.
  */
-function isSigned(server: Verifier, studyId: Uint8Array, facts: Uint8Array, signature: Uint8Array): boolean {
+function isSigned(
+  server: Verifier, studyId: Uint8Array, facts: Uint8Array, signature: Uint8Array,
+): boolean {
   const name = [server.publicKey, studyId, signature].map(toHex).join();
   if (signedBefore.has(name)) return true;
   if (!verifyStatement('study', server, studyId, signing.sha512(facts), signature)) return false;
@@ -75,15 +78,17 @@ function documentIn(facts: Uint8Array): StudyDocument | null {
  *   'malformed' |
  * 'invalid-key') for a Welcome that no honest server sends.
  */
-export async function verifyWelcome(welcome: Welcome, pinned: readonly Uint8Array[]): Promise<VerifiedWelcome> {
+export async function verifyWelcome(
+  welcome: Welcome, pinned: readonly Uint8Array[],
+): Promise<VerifiedWelcome> {
   const keys = keyChain(welcome.rotations, welcome.serverKey, signing);
   const missing = pinned.find((pin) => !keys.some((key) => equalBytes(key.publicKey, pin)));
   if (missing !== undefined) {
     const details = { expected: toHex(missing), found: toHex(welcome.serverKey) };
     throw new KeelsonError(
       'server-key-mismatch',
-      `this server's key is ${details.found}, not the pinned ${details.expected}: check the address, ` +
-        'and ask the operator before you trust a new key',
+      `this server's key is ${details.found}, not the pinned ${details.expected}: check the `
+        + 'address, and ask the operator before you trust a new key',
       { details },
     );
   }
@@ -93,10 +98,13 @@ export async function verifyWelcome(welcome: Welcome, pinned: readonly Uint8Arra
       const studyIdHex = await idOfFacts(study.facts, signing);
       const studyId = fromHex(studyIdHex);
       if (!isSigned(server, studyId, study.facts, study.signature)) {
-        throw new WireError('bad-signature', `the facts of study ${studyIdHex} are not signed by the server`);
+        throw new WireError(
+          'bad-signature', `the facts of study ${studyIdHex} are not signed by the server`,
+        );
       }
       const document = documentIn(study.facts);
-      return document === null ? [] : [{ studyId, studyIdHex, document, state: study.state, epoch: study.epoch }];
+      return document === null
+        ? [] : [{ studyId, studyIdHex, document, state: study.state, epoch: study.epoch }];
     }),
   );
   const readable = studies.flat();
@@ -118,7 +126,8 @@ export function findStudy(welcome: VerifiedWelcome, study: string): VerifiedStud
   if (found !== undefined) return found;
   const studies = welcome.studies.map((candidate) => candidate.document.study);
   const names = studies.join(', ') || 'none';
-  const more = welcome.unread === 0 ? '' : `, and ${welcome.unread} that only a newer client can read`;
+  const more = welcome.unread === 0
+    ? '' : `, and ${welcome.unread} that only a newer client can read`;
   const text = `the server has no study ${study}; it has: ${names}${more}`;
   throw new WireError('unknown-study', text, { details: { study, studies } });
 }

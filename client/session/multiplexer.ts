@@ -127,7 +127,8 @@ export class Multiplexer {
 
   private find(publicKey: Uint8Array, studyId: Uint8Array): Channel | undefined {
     const study = toHex(studyId);
-    return this.channels.get(toHex(publicKey))?.find((channel) => channel.study?.studyIdHex === study);
+    return this.channels.get(toHex(publicKey))
+      ?.find((channel) => channel.study?.studyIdHex === study);
   }
 
   private onReady(ready: Ready): void {
@@ -146,7 +147,9 @@ export class Multiplexer {
       this.connection.drop(refusal.text);
     } else {
       // The refusal concerns the whole socket: every expected answer may have been dropped.
-      for (const channel of this.all()) if (channel.isAwaiting && refusal.retryable) channel.onRefusal(refusal);
+      for (const channel of this.all()) {
+        if (channel.isAwaiting && refusal.retryable) channel.onRefusal(refusal);
+      }
     }
   }
 

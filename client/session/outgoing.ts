@@ -67,7 +67,8 @@ export class Outgoing {
     const replacement = renumberBatch(batch, { ...context, epoch });
     this.book.remove(batch);
     this.book.add(replacement, 'signing');
-    contribution.batches = contribution.batches.map((other) => (other === batch ? replacement : other));
+    contribution.batches =
+      contribution.batches.map((other) => (other === batch ? replacement : other));
     this.afterStored(contribution, [replacement]);
   }
 
@@ -134,7 +135,9 @@ export class Outgoing {
 
 /** Settles a contribution that the server refuses, or that the study's state excludes. */
 export function refuse(contribution: Contribution, error: WireError): void {
-  contribution.finish({ kind: 'refused', error, sequences: contribution.batches.map((batch) => batch.sequence) });
+  contribution.finish({
+    kind: 'refused', error, sequences: contribution.batches.map((batch) => batch.sequence),
+  });
 }
 
 /** Any failure as the type of error that callers of the SDK expect. */

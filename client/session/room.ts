@@ -11,13 +11,14 @@ export class ContributionRoom {
 
   /**
    * Takes room for rows.
-   * @throws InvalidParameterError when the rows never fit; WireError('contribution-full') when they do not fit this
-   * epoch.
+   * @throws InvalidParameterError when the rows never fit; WireError('contribution-full') when they
+   * do not fit this epoch.
    */
   take(epoch: bigint, rows: number, last: boolean, rowsMax: number): void {
     if (rows > rowsMax) {
       throw new InvalidParameterError(
-        `${rows} rows are more than the ${rowsMax} that this study takes from one contributor and epoch: send fewer`,
+        `${rows} rows are more than the ${rowsMax} that this study takes from one contributor and `
+          + 'epoch: send fewer',
         { rows, rowsMax },
       );
     }
@@ -25,7 +26,8 @@ export class ContributionRoom {
     const complete = epoch === this.epoch && this.complete;
     if (complete || used + rows > rowsMax) {
       const left = complete ? 'it is complete' : `${rowsMax - used} of ${rowsMax} rows are left`;
-      const text = `the contribution to epoch ${epoch} has no room (${left}): wait for the next epoch`;
+      const text =
+        `the contribution to epoch ${epoch} has no room (${left}): wait for the next epoch`;
       throw new WireError('contribution-full', text, { details: { epoch, rowsMax } });
     }
     this.epoch = epoch;

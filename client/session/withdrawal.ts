@@ -17,7 +17,10 @@ interface Asked {
 export class Withdrawal {
   private asked: Asked | null = null;
 
-  /** @param epoch 0n: the one that is open when it is sent. @returns the epoch, once the server has answered. */
+  /**
+   * @param epoch 0n: the one that is open when it is sent. @returns the epoch, once the server has
+   *   answered.
+   */
   ask(epoch: bigint): Promise<bigint> {
     return new Promise((resolve, reject) => {
       this.asked = { resolve, reject, epoch, link: null };

@@ -26,7 +26,8 @@ export const openTransport: OpenTransport = (url, subprotocol, handlers) => {
   socket.addEventListener('message', (event: MessageLike) => {
     if (closed) return;
     // The protocol has no text messages. The decoder refuses this empty frame.
-    handlers.onMessage(event.data instanceof ArrayBuffer ? new Uint8Array(event.data) : new Uint8Array(0));
+    handlers.onMessage(event.data instanceof ArrayBuffer
+      ? new Uint8Array(event.data) : new Uint8Array(0));
   });
   socket.addEventListener('close', (event: CloseLike) => {
     const { code, reason } = event;

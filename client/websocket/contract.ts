@@ -29,4 +29,5 @@ export interface Transport {
  * @throws KeelsonError('invalid-parameter') for a URL that can never work. `onClose` reports all
  *   other failures.
  */
-export type OpenTransport = (url: string, subprotocol: string, handlers: TransportHandlers) => Transport;
+export type OpenTransport =
+  (url: string, subprotocol: string, handlers: TransportHandlers) => Transport;

@@ -27,7 +27,8 @@ export const openTransport: OpenTransport = (url, subprotocol, handlers) => {
   socket.on('open', () => handlers.onOpen());
   socket.on('message', (data: Buffer, isBinary: boolean) => {
     // The protocol has no text messages. The decoder refuses this empty frame.
-    handlers.onMessage(isBinary ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(0));
+    handlers.onMessage(isBinary
+      ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(0));
   });
   socket.on('upgrade', ({ socket: raw }) => {
     // A large release comes in many parts, and pings wait behind it. Each part shows that the

@@ -9,14 +9,20 @@ export function webSocketUrl(url: string): string {
   try {
     parsed = new URL(url);
   } catch {
-    throw new InvalidParameterError('the server URL cannot be read: write it like ws://127.0.0.1:8787');
+    throw new InvalidParameterError(
+      'the server URL cannot be read: write it like ws://127.0.0.1:8787',
+    );
   }
-  const schemes: Readonly<Record<string, string>> = { 'ws:': 'ws:', 'wss:': 'wss:', 'http:': 'ws:', 'https:': 'wss:' };
+  const schemes: Readonly<Record<string, string>> = {
+    'ws:': 'ws:', 'wss:': 'wss:', 'http:': 'ws:', 'https:': 'wss:',
+  };
   const scheme = schemes[parsed.protocol];
   if (scheme === undefined) {
     const found = parsed.protocol.slice(0, -1);
     throw new InvalidParameterError(`the server URL begins with ${found}: use ws: or wss:`);
   }
-  if (parsed.hash !== '') throw new InvalidParameterError('the server URL has a fragment (#...): leave it out');
+  if (parsed.hash !== '') {
+    throw new InvalidParameterError('the server URL has a fragment (#...): leave it out');
+  }
   return scheme + parsed.href.slice(parsed.protocol.length);
 }

@@ -59,8 +59,9 @@ export function pictureOf(
   entry: StudyEntry, outcome: Value,
 ): { readonly picture: Picture | null; readonly charts: number } {
   const size = outcome.estimate.length;
-  const picture = mixtureOf(entry, outcome) ?? cloudsOf(entry, outcome) ?? matrixOf(entry, outcome) ?? binsOf(entry, outcome)
-    ?? choiceOf(entry, outcome);
+  const picture = mixtureOf(entry, outcome) ?? cloudsOf(entry, outcome) ?? matrixOf(entry, outcome)
+    ?? binsOf(entry, outcome)
+      ?? choiceOf(entry, outcome);
   if (picture === null) return { picture, charts: size };
   // A mean and variances are drawn over time, like other numbers.
   const isOverTime = picture.kind === 'matrix' && picture.isCovariance;
@@ -71,13 +72,18 @@ export function pictureOf(
 function matrixOf({ document }: StudyEntry, outcome: Value): MatrixPicture | null {
   const { estimate, shape, parts } = outcome;
   const size = document.columns.length;
-  const squareAt = (offset: number, name: string, centre: readonly number[] | null): MatrixPicture => {
+  const squareAt = (
+    offset: number, name: string, centre: readonly number[] | null,
+  ): MatrixPicture => {
     const entries = estimate.slice(offset, offset + size * size);
     const halves = entries.map((_, place) => {
       const interval = intervalOf(outcome, offset + place);
       return interval === null ? null : (interval[1] - interval[0]) / 2;
     });
-    return { kind: 'matrix', name, isCovariance: name === 'covariance', size, entries, halves, offset, centre };
+    return {
+      kind: 'matrix', name, isCovariance: name === 'covariance', size, entries, halves, offset,
+      centre,
+    };
   };
   const isSquare = (lengths: readonly number[]): boolean =>
     lengths.length === 2 && lengths[0] === size && lengths[1] === size;
@@ -91,7 +97,9 @@ function matrixOf({ document }: StudyEntry, outcome: Value): MatrixPicture | nul
   for (const part of parts) {
     if (isSquare(part.shape) && size > 1) return squareAt(offset, part.name, centre);
     const length = part.shape.reduce((product, each) => product * each, 1);
-    if (offset === 0 && part.shape.length === 1 && length === size) centre = estimate.slice(0, length);
+    if (offset === 0 && part.shape.length === 1 && length === size) {
+      centre = estimate.slice(0, length);
+    }
     offset += length;
   }
   return null;
@@ -108,16 +116,22 @@ function mixtureOf({ document }: StudyEntry, outcome: Value): Picture | null {
       ({ weight: estimate[3 * k]!, mean: estimate[3 * k + 1]!, deviation: estimate[3 * k + 2]! }));
   } else return null;
   // Fewer components than allowed: the others have no weight.
-  return { kind: 'mixture', components: components.filter(({ weight, deviation }) => weight > 0 && deviation > 0) };
+  return {
+    kind: 'mixture',
+    components: components.filter(({ weight, deviation }) => weight > 0 && deviation > 0),
+  };
 }
 
 function cloudsOf({ document }: StudyEntry, outcome: Value): Picture | null {
   const size = document.columns.length;
   const { weights, means, covariances } = partsByName(outcome);
-  const isOfColumns = (list: Nested | undefined): list is readonly Nested[] => Array.isArray(list) && list.length === size;
+  const isOfColumns = (list: Nested | undefined): list is readonly Nested[] =>
+    Array.isArray(list) && list.length === size;
   if (!isList(weights) || !Array.isArray(means) || !Array.isArray(covariances)) return null;
   const clouds = weights.flatMap((weight, k): Cloud[] => {
-    const [mean, covariance] = [means[k] as Nested | undefined, covariances[k] as Nested | undefined];
+    const [mean, covariance] = [
+      means[k] as Nested | undefined, covariances[k] as Nested | undefined,
+    ];
     if (!isOfColumns(mean) || !isList(mean) || !isOfColumns(covariance)) return [];
     const rows = covariance.filter((row) => isOfColumns(row) && isList(row));
     const isSpread = rows.length === size && rows.every((row, j) => row[j]! > 0);
@@ -129,15 +143,20 @@ function cloudsOf({ document }: StudyEntry, outcome: Value): Picture | null {
 function binsOf({ document }: StudyEntry, { estimate, shape, interval95 }: Value): Picture | null {
   const { edges, width } = document.parameters;
   const bar = (from: number | null, to: number | null, place: number): Bin => ({
-    from, to, count: estimate[place]!, low: interval95?.low[place] ?? null, high: interval95?.high[place] ?? null,
+    from, to, count: estimate[place]!, low: interval95?.low[place] ?? null,
+    high: interval95?.high[place] ?? null,
   });
   if (document.estimator !== 'histogram') return null;
   if (isList(edges) && estimate.length === edges.length + 1) {
-    return { kind: 'bins', bins: estimate.map((_, i) => bar(edges[i - 1] ?? null, edges[i] ?? null, i)) };
+    return {
+      kind: 'bins', bins: estimate.map((_, i) => bar(edges[i - 1] ?? null, edges[i] ?? null, i)),
+    };
   }
   if (typeof width !== 'number' || shape[1] !== 2) return null;
-  const found = Array.from({ length: shape[0]! }, (_, k) => bar(estimate[2 * k]!, estimate[2 * k]! + width, 2 * k + 1));
-  return { kind: 'bins', bins: found.filter(({ count }) => count !== 0).sort((one, two) => one.from! - two.from!) };
+  const found = Array.from({ length: shape[0]! }, (_, k) =>
+    bar(estimate[2 * k]!, estimate[2 * k]! + width, 2 * k + 1));
+  return { kind: 'bins', bins: found.filter(({ count }) => count !== 0)
+    .sort((one, two) => one.from! - two.from!) };
 }
 
 function choiceOf({ document }: StudyEntry, { estimate }: Value): Picture | null {

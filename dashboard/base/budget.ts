@@ -26,7 +26,8 @@ export function budgetOf({ ledger, cost }: ReleaseBody, isOpen: boolean): Budget
     { spent: ledger.deltaSpent, cap: ledger.deltaCap, cost: cost.deltaAmount },
   ].filter((unit) => unit.cap > 0n && unit.cost > 0n);
   const places = units.map(({ spent, cap, cost: each }) => ({
-    spentShare: ratio(spent, cap), costShare: ratio(each, cap), fits: spent >= cap ? 0n : (cap - spent) / each,
+    spentShare: ratio(spent, cap), costShare: ratio(each, cap),
+    fits: spent >= cap ? 0n : (cap - spent) / each,
   }));
   const tightest = places.reduce<(typeof places)[number] | null>(
     (least, place) => (least === null || place.fits < least.fits ? place : least), null,
@@ -55,7 +56,8 @@ function ratio(part: bigint, all: bigint): number {
 
 /** Who is protected from whom, and how well, in words that need no glossary. From public facts. */
 export function guaranteeInWords({ budget, participation, privacy }: StudyDocument): {
-  readonly sentence: string; readonly notAgainst: string; readonly oddsPerRelease: number; readonly oddsInAll: number;
+  readonly sentence: string; readonly notAgainst: string; readonly oddsPerRelease: number;
+  readonly oddsInAll: number;
 } {
   const what = participation === 'public'
     ? 'what any one contributor sent (but not that it took part)'
@@ -63,8 +65,10 @@ export function guaranteeInWords({ budget, participation, privacy }: StudyDocume
       ? 'what any one contributor sent, and whether it ever took part'
       : 'what any one contributor sent, and whether it took part at all';
   return {
-    sentence: `Whoever reads these answers, even knowing everybody else’s data, can learn only little about ${what}.`,
-    notAgainst: 'It does not protect from the operator of this server, who holds the rows until their epoch closes.',
+    sentence: 'Whoever reads these answers, even knowing everybody else’s data, can learn only '
+      + `little about ${what}.`,
+    notAgainst: 'It does not protect from the operator of this server, who holds the rows until '
+      + 'their epoch closes.',
     oddsPerRelease: Math.exp(privacy.epsilon),
     oddsInAll: Math.exp(budget.epsilon),
   };

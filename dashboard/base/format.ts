@@ -17,7 +17,9 @@ function formatter(key: string, options: Intl.NumberFormatOptions): Intl.NumberF
 }
 
 function inDecimals(least: number, most: number): Intl.NumberFormat {
-  return formatter(`${least} to ${most}`, { minimumFractionDigits: least, maximumFractionDigits: most });
+  return formatter(
+    `${least} to ${most}`, { minimumFractionDigits: least, maximumFractionDigits: most },
+  );
 }
 
 function inDigits(most: number): Intl.NumberFormat {
@@ -53,7 +55,9 @@ export function shown(value: number | null | undefined, halfWidth?: number | nul
   if (value === null || value === undefined || Number.isNaN(value)) return 'none';
   const size = Math.abs(value);
   const half = halfWidth ?? 0;
-  if (size >= 1e9 || (size !== 0 && size < 1e-4 && half < 1e-4)) return power(value.toExponential(2));
+  if (size >= 1e9 || (size !== 0 && size < 1e-4 && half < 1e-4)) {
+    return power(value.toExponential(2));
+  }
   if (half > 0) {
     const decimals = decimalsFor(half);
     return tidy(inDecimals(decimals, decimals).format(value));
@@ -107,7 +111,8 @@ export function duration(milliseconds: number): string {
     return `${Math.floor(minutes / 60)}\u00a0h${rest === 0 ? '' : `\u00a0${rest}\u00a0min`}`;
   }
   const days = Math.round(minutes / (24 * 60));
-  return days < 730 ? counted(days, 'day').replace(' ', '\u00a0') : `${whole(days / 365.25)}\u00a0years`;
+  return days < 730
+    ? counted(days, 'day').replace(' ', '\u00a0') : `${whole(days / 365.25)}\u00a0years`;
 }
 
 /**
@@ -121,7 +126,8 @@ export function roundTicks(low: number, high: number): readonly number[] {
   const step = power * ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= room) ?? 10);
   const first = Math.ceil(low / step);
   // Multiples of the step instead of sums: 0.1 + 0.2 would give an odd mark.
-  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, i) =>
+    Number(((first + i) * step).toPrecision(12)));
 }
 
 /** `21 Nov, 09:14:05`: a Unix timestamp in this browser's time zone. */

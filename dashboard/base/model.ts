@@ -83,7 +83,8 @@ export type ValueOutcome = Extract<ReleaseBody['outcome'], { kind: 'value' }>;
 export function intervalOf(outcome: ValueOutcome, place: number): readonly [number, number] | null {
   const { interval95: interval, uncertainty } = outcome;
   if (interval !== undefined) return [interval.low[place]!, interval.high[place]!];
-  const deviation = uncertainty.kind === 'gaussian' ? uncertainty.standardDeviation[place] : undefined;
+  const deviation = uncertainty.kind === 'gaussian'
+    ? uncertainty.standardDeviation[place] : undefined;
   const value = outcome.estimate[place];
   if (deviation === undefined || value === undefined) return null;
   return [value - 1.96 * deviation, value + 1.96 * deviation];
@@ -119,7 +120,8 @@ export class History {
    */
   constructor(
     private readonly kept = releasesKept,
-    private readonly choose = (outcome: ValueOutcome): readonly number[] => outcome.estimate.map((_, place) => place),
+    private readonly choose = (outcome: ValueOutcome): readonly number[] =>
+      outcome.estimate.map((_, place) => place),
   ) {}
 
   take(release: ReleaseBody): void {
@@ -133,7 +135,9 @@ export class History {
       this.#places = this.choose(outcome).slice(0, chartsMax);
       this.#widen(this.#places.length);
     }
-    this.rows.push({ epoch: release.epoch, closedAtMs: release.closedAtMs, refusal: isValue ? null : outcome });
+    this.rows.push({
+      epoch: release.epoch, closedAtMs: release.closedAtMs, refusal: isValue ? null : outcome,
+    });
     this.epochs.push(Number(release.epoch));
     this.refusals.push(isValue ? null : outcome.reason);
     this.#values.forEach((values, slot) => {
@@ -149,10 +153,12 @@ export class History {
 
   /** The number at `slot` in the newest `kept` releases. */
   series(slot: number): Series {
-    const newest = <T>(list: readonly T[] | undefined): readonly T[] => list?.slice(-this.kept) ?? [];
+    const newest = <T>(list: readonly T[] | undefined): readonly T[] =>
+      list?.slice(-this.kept) ?? [];
     return {
       epochs: newest(this.epochs), refusals: newest(this.refusals),
-      values: newest(this.#values[slot]), lows: newest(this.#lows[slot]), highs: newest(this.#highs[slot]),
+      values: newest(this.#values[slot]), lows: newest(this.#lows[slot]),
+      highs: newest(this.#highs[slot]),
     };
   }
 
@@ -174,7 +180,9 @@ export class History {
   }
 
   #forget(): void {
-    for (const list of [this.rows, this.epochs, this.refusals, ...this.#values, ...this.#lows, ...this.#highs]) {
+    for (const list of [
+      this.rows, this.epochs, this.refusals, ...this.#values, ...this.#lows, ...this.#highs,
+    ]) {
       list.splice(0, list.length - this.kept);
     }
   }

@@ -21,7 +21,9 @@ export function numbersOf(entry: StudyEntry, outcome: ValueOutcome): readonly Na
   const named = (i: number, j: number): NamedNumber => {
     const place = offset + i * size + j;
     const [one, both] = isCovariance ? ['variance of', 'covariance of'] : ['share of', 'shared by'];
-    return { place, name: i === j ? `${one} ${columns[i]!}` : `${both} ${columns[i]!} and ${columns[j]!}` };
+    return {
+      place, name: i === j ? `${one} ${columns[i]!}` : `${both} ${columns[i]!} and ${columns[j]!}`,
+    };
   };
   const indices = columns.map((_, i) => i);
   const [before, after] = [all.slice(0, offset), all.slice(offset + size * size)];

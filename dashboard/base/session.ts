@@ -27,7 +27,8 @@ export interface Followed {
   /** Changes that are not drawn yet: the next drawing shows all of them. Null if there are none. */
   waiting: (() => void)[] | null;
   /** As the server reports it. `closesAtMs` is on the page's own clock. */
-  readonly news: Signal<Pick<StudyNews, 'state' | 'epoch'> & { readonly closesAtMs: number | null }>;
+  readonly news: Signal<Pick<StudyNews, 'state' | 'epoch'>
+    & { readonly closesAtMs: number | null }>;
 }
 
 /**
@@ -44,7 +45,8 @@ export function historyOf({ history, version }: Followed): History {
  */
 export function isUnread(followed: Followed): boolean {
   const { kind } = followed.link.value;
-  return historyOf(followed).count === 0 && followed.entry.releases > 0 && kind !== 'live' && kind !== 'ended';
+  return historyOf(followed).count === 0 && followed.entry.releases > 0 && kind !== 'live'
+    && kind !== 'ended';
 }
 
 /** Most studies that are followed while nobody looks at them: each needs a socket. */
@@ -70,7 +72,8 @@ export async function refresh(): Promise<void> {
   try {
     const answer = await fetch('/v1/studies', { signal: AbortSignal.timeout(10_000) });
     if (!answer.ok) throw new Error(`it answered ${answer.status}`);
-    const listed = (await answer.json()) as { readonly studies: StudyEntry[]; readonly serverKey: string };
+    const listed =
+      (await answer.json()) as { readonly studies: StudyEntry[]; readonly serverKey: string };
     serverKey.value = listed.serverKey;
     trouble.value = '';
     adopt(listed.studies);
@@ -79,7 +82,9 @@ export async function refresh(): Promise<void> {
   } finally {
     asking = false;
   }
-  if (trouble.value !== '' || studies.value?.length === 0) systemRuntime.after(listAgainMs, () => void refresh());
+  if (trouble.value !== '' || studies.value?.length === 0) {
+    systemRuntime.after(listAgainMs, () => void refresh());
+  }
 }
 
 /** Keeps known studies. Follows new ones as long as they are few. */
@@ -92,7 +97,8 @@ function adopt(entries: readonly StudyEntry[]): void {
 function followable(entry: StudyEntry): Followed {
   return {
     entry, version: signal(0), link: signal<Link>({ kind: 'idle' }), waiting: null,
-    history: new History(undefined, (outcome) => numbersOf(entry, outcome).map(({ place }) => place)),
+    history:
+      new History(undefined, (outcome) => numbersOf(entry, outcome).map(({ place }) => place)),
     news: signal({ state: entry.state, epoch: BigInt(entry.epoch), closesAtMs: null }),
   };
 }
@@ -137,7 +143,9 @@ function draw(followed: Followed, change: () => void): void {
   }
   followed.waiting = [change];
   // A log of thousands is drawn while it is read. Drawing must leave time for verifying.
-  systemRuntime.after(followed.link.value.kind === 'catching-up' ? 250 : 30, () => drawNow(followed));
+  systemRuntime.after(
+    followed.link.value.kind === 'catching-up' ? 250 : 30, () => drawNow(followed),
+  );
 }
 
 function drawNow(followed: Followed): void {
@@ -155,7 +163,8 @@ async function read(followed: Followed, subscription: ReleaseSubscription): Prom
       // At most once per drawing, for any number of releases.
       if (followed.waiting?.includes(redraw) !== true) draw(followed, redraw);
     }
-    link.value = { kind: 'ended', state: subscription.head?.state === 'exhausted' ? 'exhausted' : 'ended' };
+    link.value =
+      { kind: 'ended', state: subscription.head?.state === 'exhausted' ? 'exhausted' : 'ended' };
   } catch (error) {
     link.value = failureOf(error);
   }
@@ -165,7 +174,8 @@ async function read(followed: Followed, subscription: ReleaseSubscription): Prom
 
 function failureOf(error: unknown): Link {
   const text = error instanceof Error ? error.message : 'the log could not be read';
-  if (error instanceof LogError || (error instanceof KeelsonError && error.code === 'server-key-mismatch')) {
+  if (error instanceof LogError
+      || (error instanceof KeelsonError && error.code === 'server-key-mismatch')) {
     return { kind: 'failed', fault: error.code, text };
   }
   return { kind: 'error', text };

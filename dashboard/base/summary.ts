@@ -8,24 +8,28 @@ export function summaryOf(picture: Picture, columns: readonly string[]): readonl
   switch (picture.kind) {
     case 'mixture':
       return [...picture.components].sort((one, two) => two.weight - one.weight).slice(0, 3)
-        .map(({ weight, mean, deviation }) => [`around ${amount(mean)} ± ${amount(deviation)}`, percent(weight)]);
+        .map(({ weight, mean, deviation }) =>
+          [`around ${amount(mean)} ± ${amount(deviation)}`, percent(weight)]);
     case 'clouds':
       return [...picture.clouds].sort((one, two) => two.weight - one.weight).slice(0, 3)
-        .map(({ weight, mean }) => [`around ${mean.slice(0, 2).map((entry) => amount(entry)).join(', ')}`, percent(weight)]);
+        .map(({ weight, mean }) =>
+          [`around ${mean.slice(0, 2).map((entry) => amount(entry)).join(', ')}`, percent(weight)]);
     case 'bins':
       return [...picture.bins].sort((one, two) => two.count - one.count).slice(0, 3)
         .map(({ from, to, count }) => [binText(from, to), whole(Math.round(count))]);
     case 'choice':
       return [['best fit', (picture.names[picture.chosen] ?? 'none').split(',')[0]!]];
     case 'matrix':
-      return !picture.isCovariance ? [['directions of', `${columns.length} columns`]] : strongest(picture, columns);
+      return !picture.isCovariance
+        ? [['directions of', `${columns.length} columns`]] : strongest(picture, columns);
   }
 }
 
 /** The three pairs of columns with the strongest correlation of either sign. */
 function strongest(picture: MatrixPicture, columns: readonly string[]): readonly Line[] {
   return pairsOf(picture).slice(0, 3).map(({ across, up, correlation }) => [
-    `${spoken(columns[across] ?? '')} and ${spoken(columns[up] ?? '')}`, correlation.toFixed(2).replace(/^-/, '−'),
+    `${spoken(columns[across] ?? '')} and ${spoken(columns[up] ?? '')}`,
+    correlation.toFixed(2).replace(/^-/, '−'),
   ]);
 }
 
@@ -48,10 +52,14 @@ export function pairsOf({ size, entries, halves }: MatrixPicture): readonly Pair
   for (let up = 0; up < size; up++) {
     for (let across = 0; across < up; across++) {
       const covariance = entries[across * size + up]!;
-      const both = Math.sqrt(Math.max(0, entries[up * size + up]! * entries[across * size + across]!));
+      const both =
+        Math.sqrt(Math.max(0, entries[up * size + up]! * entries[across * size + across]!));
       const correlation = both > 0 ? Math.max(-1, Math.min(1, covariance / both)) : 0;
       const half = halves[across * size + up] ?? null;
-      pairs.push({ across, up, correlation, covariance, half, isSure: half === null || Math.abs(covariance) > half });
+      pairs.push({
+        across, up, correlation, covariance, half,
+        isSure: half === null || Math.abs(covariance) > half,
+      });
     }
   }
   return pairs.sort((one, two) => Math.abs(two.correlation) - Math.abs(one.correlation));

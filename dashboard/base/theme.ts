@@ -22,11 +22,14 @@ export function startTheme(): void {
     remember(value);
     paint.value = paint.peek() + 1;
   });
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { paint.value += 1; });
+  matchMedia('(prefers-color-scheme: dark)')
+    .addEventListener('change', () => { paint.value += 1; });
 }
 
 /** The colours of these custom properties in the current theme, in a form for canvases. */
-export function coloursOf<Name extends string>(host: HTMLElement, names: readonly Name[]): Record<Name, string> {
+export function coloursOf<Name extends string>(
+  host: HTMLElement, names: readonly Name[],
+): Record<Name, string> {
   const probe = document.createElement('i');
   host.append(probe);
   const found = names.map((name) => {

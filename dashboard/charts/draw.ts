@@ -49,7 +49,9 @@ function scaleOf(chart: uPlot, name: 'x' | 'y'): (value: number) => number {
 }
 
 /** A release without an interval adds only its answer to the band. */
-function fillBand(ctx: CanvasRenderingContext2D, run: readonly Mark[], yOf: (value: number) => number): void {
+function fillBand(
+  ctx: CanvasRenderingContext2D, run: readonly Mark[], yOf: (value: number) => number,
+): void {
   if (run.length < 2 || run.every(({ low }) => low === null)) return;
   ctx.beginPath();
   for (const { x, high, greatest } of run) ctx.lineTo(x, yOf(high ?? greatest));
@@ -60,7 +62,9 @@ function fillBand(ctx: CanvasRenderingContext2D, run: readonly Mark[], yOf: (val
   ctx.fill();
 }
 
-function traceLine(ctx: CanvasRenderingContext2D, run: readonly Mark[], yOf: (value: number) => number): void {
+function traceLine(
+  ctx: CanvasRenderingContext2D, run: readonly Mark[], yOf: (value: number) => number,
+): void {
   run.forEach(({ x, first, least, greatest, last }, i) => {
     if (i === 0) ctx.moveTo(x, yOf(first));
     else ctx.lineTo(x, yOf(first));
@@ -75,7 +79,9 @@ function traceLine(ctx: CanvasRenderingContext2D, run: readonly Mark[], yOf: (va
  * A band needs two epochs. The interval of a single answer between refusals, or of the first one,
  * is a vertical line with ends.
  */
-function whisker(ctx: CanvasRenderingContext2D, mark: Mark, yOf: (value: number) => number, arm: number): void {
+function whisker(
+  ctx: CanvasRenderingContext2D, mark: Mark, yOf: (value: number) => number, arm: number,
+): void {
   const { x, low, high } = mark;
   if (low === null || high === null) return;
   ctx.lineWidth = 1.5 * devicePixelRatio;
@@ -89,7 +95,9 @@ function whisker(ctx: CanvasRenderingContext2D, mark: Mark, yOf: (value: number)
   ctx.stroke();
 }
 
-function dot(ctx: CanvasRenderingContext2D, { x, last }: Mark, yOf: (value: number) => number, radius: number): void {
+function dot(
+  ctx: CanvasRenderingContext2D, { x, last }: Mark, yOf: (value: number) => number, radius: number,
+): void {
   ctx.beginPath();
   ctx.arc(x, yOf(last), radius, 0, 2 * Math.PI);
   ctx.fill();

@@ -20,27 +20,36 @@ const font = '12px system-ui, sans-serif';
  * @param onPoint gets the index in the series of the release under the pointer; null when the
  *   pointer leaves.
  */
-export function createLineChart(host: HTMLElement, first: Series, onPoint: (place: number | null) => void): LineChart {
+export function createLineChart(
+  host: HTMLElement, first: Series, onPoint: (place: number | null) => void,
+): LineChart {
   const colours = coloursOf(host, ['quiet', 'line', 'accent', 'warn', 'card']);
   const height = Math.max(host.clientHeight, 120);
   const width = (): number => Math.max(host.clientWidth, 1);
   let series = first;
-  const axis = { stroke: colours.quiet, font, grid: { stroke: colours.line, width: 1 }, ticks: { show: false } };
+  const axis = {
+    stroke: colours.quiet, font, grid: { stroke: colours.line, width: 1 }, ticks: { show: false },
+  };
   const chart = new uPlot({
     width: width(), height, legend: { show: false }, padding: [10, 18, 0, 0],
-    cursor: { y: false, drag: { x: false, y: false }, points: { size: 8, fill: colours.accent, stroke: colours.card } },
+    cursor: {
+      y: false, drag: { x: false, y: false },
+      points: { size: 8, fill: colours.accent, stroke: colours.card },
+    },
     scales: {
       x: { time: false, range: () => rangeOf(series.epochs) },
       y: { range: () => roomFor(extentOf(series)) },
     },
     axes: [
       {
-        ...axis, size: 26, gap: 6, space: 56, label: 'epoch', labelSize: 16, labelGap: -2, labelFont: font,
-        incrs: wholeSteps, grid: { show: false },
-        values: (_, splits) => splits.map((value) => (Number.isInteger(value) ? String(value) : '')),
+        ...axis, size: 26, gap: 6, space: 56, label: 'epoch', labelSize: 16, labelGap: -2,
+        labelFont: font, incrs: wholeSteps, grid: { show: false },
+        values: (_, splits) =>
+          splits.map((value) => (Number.isInteger(value) ? String(value) : '')),
       },
       {
-        ...axis, gap: 8, space: height < 200 ? 22 : 36, values: (_, splits) => splits.map((value) => shown(value)),
+        ...axis, gap: 8, space: height < 200 ? 22 : 36,
+        values: (_, splits) => splits.map((value) => shown(value)),
         size: (_, values) => 14 + 7 * Math.max(3, ...(values ?? []).map((text) => text.length)),
       },
     ],
@@ -69,7 +78,8 @@ export function createLineChart(host: HTMLElement, first: Series, onPoint: (plac
   };
 }
 
-const wholeSteps = [1, 2, 5].flatMap((step) => Array.from({ length: 10 }, (_, power) => step * 10 ** power))
+const wholeSteps = [1, 2, 5].flatMap((step) =>
+  Array.from({ length: 10 }, (_, power) => step * 10 ** power))
   .sort((left, right) => left - right);
 
 /** From the first epoch to the last, with room on both sides if there is only one. */

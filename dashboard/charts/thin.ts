@@ -22,7 +22,9 @@ export interface Mark {
  * end of a mark. One pass, O(releases).
  * @param xOf the column of pixels of an epoch: an integer that never decreases.
  */
-export function marksOf({ epochs, values, lows, highs }: Series, xOf: (epoch: number) => number): readonly Mark[][] {
+export function marksOf(
+  { epochs, values, lows, highs }: Series, xOf: (epoch: number) => number,
+): readonly Mark[][] {
   const runs: Mark[][] = [];
   let run: Mark[] | undefined;
   for (let i = 0; i < epochs.length; i++) {

@@ -37,22 +37,27 @@ function Attack({ now, all }: { readonly now: State; readonly all: Programme }):
       <input id="share" type="range" min="0" max="0.45" step="0.01" value=${share}
         onInput=${(event: Event) => { held.value = Number(valueOf(event)); }}
         onChange=${(event: Event) => {
-          void sendSetting({ ...setting, hostileShare: Number(valueOf(event)) }).finally(() => { held.value = null; });
+          void sendSetting({ ...setting, hostileShare: Number(valueOf(event)) })
+            .finally(() => { held.value = null; });
         }} /></div>
     <div class="field"><label for="attack">What they do</label>
       <select id="attack" value=${setting.attack}
-        onChange=${(event: Event) => void sendSetting({ attack: valueOf(event), hostileShare: setting.hostileShare })}>
+        onChange=${(event: Event) =>
+          void sendSetting({ attack: valueOf(event), hostileShare: setting.hostileShare })}>
         ${all.attacks.map(({ name }) => html`<option value=${name}>${name}</option>`)}
       </select>
       <span class="quiet">${attack?.title}</span></div>
     ${typeof attack?.defaultStrength !== 'number' ? null : html`<div class="field">
       <label for="strength">How far, in scales</label>
-      <input id="strength" type="number" min="0" max="1000000000" step="any" value=${setting.strength ?? ''}
+      <input id="strength" type="number" min="0" max="1000000000" step="any"
+        value=${setting.strength ?? ''}
         placeholder=${String(attack.defaultStrength)}
         onChange=${(event: Event) => {
           const { attack: name, hostileShare } = setting;
           const typed = valueOf(event);
-          void sendSetting({ attack: name, hostileShare, ...(typed !== '' && { strength: Number(typed) }) });
+          void sendSetting({
+            attack: name, hostileShare, ...(typed !== '' && { strength: Number(typed) }),
+          });
         }} /></div>`}
   </section>`;
 }
@@ -77,13 +82,16 @@ function Restart({ now, all }: { readonly now: State; readonly all: Programme })
       <select id="data" value=${now.scene.data} onChange=${(event: Event) => start(valueOf(event))}>
         ${all.data.map(({ name }) => html`<option value=${name}>${spokenName(name)}</option>`)}
       </select>
-      <span class="quiet">${all.data.find(({ name }) => name === now.scene.data)?.title}</span></div>
+      <span class="quiet">${all.data.find(({ name }) =>
+        name === now.scene.data)?.title}</span></div>
     ${shelves.map(([shelf, legend]) => html`<fieldset><legend>${legend}</legend><div class="ticks">
-      ${all.estimators.filter((estimator) => estimator.shelf === shelf).map(({ name, title, assumption }) =>
+      ${all.estimators.filter((estimator) =>
+        estimator.shelf === shelf).map(({ name, title, assumption }) =>
         html`<label title=${`${title}. It assumes: ${assumption}`}>
           <input type="checkbox" checked=${chosen.includes(name)} onChange=${() => toggle(name)} />
           <span>${name}</span></label>`)}
     </div></fieldset>`)}
-    <button type="button" class="primary" disabled=${!isFine} onClick=${() => start(now.scene.data)}>Start anew</button>
+    <button type="button" class="primary" disabled=${!isFine} onClick=${() =>
+      start(now.scene.data)}>Start anew</button>
   </section>`;
 }

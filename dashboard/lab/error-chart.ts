@@ -22,15 +22,22 @@ export function createErrorChart(
     width: Math.max(host.clientWidth, 1), height, legend: { show: false },
     scales: { x: { time: false }, y: { distr: 3 } },
     axes: [
-      { ...axis, size: 28, gap: 6, label: 'round', labelSize: 18, labelGap: -2, grid: { show: false }, labelFont: axis.font, incrs: [1, 2, 5, 10, 20, 50, 100] },
-      { ...axis, size: 52, filter: (_, splits) => splits.map(powerOfTen), grid: { ...axis.grid, filter: (_, splits) => splits.map(powerOfTen) },
+      {
+        ...axis, size: 28, gap: 6, label: 'round', labelSize: 18, labelGap: -2,
+        grid: { show: false }, labelFont: axis.font, incrs: [1, 2, 5, 10, 20, 50, 100],
+      },
+      { ...axis, size: 52, filter: (_, splits) => splits.map(powerOfTen), grid: {
+        ...axis.grid, filter: (_, splits) => splits.map(powerOfTen),
+      },
         values: (_, splits) => splits.map((value) => (value === null ? '' : powerText(value))) },
     ],
     series: [{}, ...lines.map(({ isPrivate }, i) => ({
-      stroke: colours[i]!, width: isPrivate ? 2.5 : 1.5, ...(!isPrivate && { dash: [5, 4] }), points: { size: 5 },
+      stroke: colours[i]!, width: isPrivate ? 2.5 : 1.5, ...(!isPrivate && { dash: [5, 4] }),
+      points: { size: 5 },
     }))],
   }, dataOf(lines, rounds), host);
-  const observer = new ResizeObserver(() => chart.setSize({ width: Math.max(host.clientWidth, 1), height }));
+  const observer =
+    new ResizeObserver(() => chart.setSize({ width: Math.max(host.clientWidth, 1), height }));
   observer.observe(host);
   return {
     update: (next, at) => chart.setData(dataOf(next, at)),
@@ -42,7 +49,8 @@ export function createErrorChart(
 }
 
 function dataOf(lines: readonly Line[], rounds: readonly number[]): uPlot.AlignedData {
-  const errors = lines.map((line) => line.errors.map((error) => (error === null ? null : Math.max(floor, error))));
+  const errors = lines.map((line) =>
+    line.errors.map((error) => (error === null ? null : Math.max(floor, error))));
   return [[...rounds], ...errors];
 }
 

@@ -6,7 +6,9 @@ import { Badge, Header, Notice } from '../base/shell.js';
 import { paint, startTheme } from '../base/theme.js';
 import { Controls } from './controls.js';
 import { createErrorChart } from './error-chart.js';
-import { linesOf, percent, short, verdictOf, type Answer, type Line, type Round, type State } from './model.js';
+import {
+  linesOf, percent, short, verdictOf, type Answer, type Line, type Round, type State,
+} from './model.js';
 import { begin, programme, rounds, state, trouble } from './session.js';
 
 const recentRounds = 12;
@@ -22,7 +24,8 @@ function Chart({ lines }: { readonly lines: readonly Line[] }): VNode {
   const painted = paint.value;
   useEffect(() => {
     const colours = lines.map((_, i) => colourOf(host.current!, i));
-    chart.current = createErrorChart(host.current!, latest.current.lines, colours, latest.current.numbers);
+    chart.current =
+      createErrorChart(host.current!, latest.current.lines, colours, latest.current.numbers);
     return () => chart.current?.close();
   }, [names, painted]);
   useEffect(() => chart.current?.update(lines, numbers), [lines]);
@@ -30,8 +33,10 @@ function Chart({ lines }: { readonly lines: readonly Line[] }): VNode {
     <span class="quiet small">in scales, each step tenfold</span></div>
     <div class="chart" role="img" ref=${host}
       aria-label="Errors of every answer over the rounds; the table below has the numbers"></div>
-    <ul class="legend">${lines.map(({ name, title, isPrivate }, i) => html`<li class=${`s${i}`} key=${name}>
-      <span class=${isPrivate ? 'swatch' : 'swatch dashed'}></span>${title}${isPrivate ? '' : ' (not private)'}</li>`)}</ul></section>`;
+    <ul class="legend">${lines.map(({ name, title, isPrivate }, i) =>
+      html`<li class=${`s${i}`} key=${name}>
+      <span class=${isPrivate ? 'swatch' : 'swatch dashed'}></span>${title}${isPrivate
+        ? '' : ' (not private)'}</li>`)}</ul></section>`;
 }
 
 /** The colour of a line in the current theme, in a form for canvases. */
@@ -56,28 +61,39 @@ function lateOf({ honest, setting }: Round): number {
   return late > 0.2 * people ? late : 0;
 }
 
-function Answers({ round, lines }: { readonly round: Round; readonly lines: readonly Line[] }): VNode {
+function Answers({ round, lines }: {
+  readonly round: Round; readonly lines: readonly Line[];
+}): VNode {
   const { setting, honest, hostile } = round;
   const late = lateOf(round);
   const cards = lines.map((line, place) => {
     const answer = round.answers.find(({ estimator }) => estimator === line.name);
     const values = answer?.estimate ?? round.baselineEstimates[line.name] ?? null;
-    return { line, card: html`<${Card} key=${line.name} line=${line} place=${place} answer=${answer} values=${values} />` };
+    return { line, card: html`<${Card} key=${line.name} line=${line} place=${place} answer=${answer}
+      values=${values} />` };
   });
-  const of = (isPrivate: boolean) => cards.filter(({ line }) => line.isPrivate === isPrivate).map(({ card }) => card);
-  return html`<section class="card" aria-label="The newest round"><div class="card-head"><h2>Round ${round.index + 1}</h2>
-      <span class="quiet small">${whole(hostile)} of ${whole(honest + hostile)} people lied (${setting.attack})</span></div>
-    ${late > 0 && html`<p class="warn-text small">${whole(late)} honest people came too late for it: this machine is busy.
+  const of = (isPrivate: boolean) =>
+    cards.filter(({ line }) => line.isPrivate === isPrivate).map(({ card }) => card);
+  return html`<section class="card" aria-label="The newest round"><div class="card-head">
+    <h2>Round ${round.index + 1}</h2>
+      <span class="quiet small">${whole(hostile)} of ${whole(honest
+        + hostile)} people lied (${setting.attack})</span></div>
+    ${late > 0
+      && html`<p class="warn-text small">${whole(
+        late,
+      )} honest people came too late for it: this machine is busy.
       Fewer people or longer epochs (--contributors, --every) suit it better.</p>`}
     <div class="group"><h3>Worked out from every row, without privacy</h3><div class="answers">
       <article class="answer truth"><h4>The truth</h4><${Values} of=${round.truth} />
         <p class="reason">mean of the honest people</p></article>${of(false)}</div></div>
-    <div class="group"><h3>Released by the server, private</h3><div class="answers">${of(true)}</div></div></section>`;
+    <div class="group"><h3>Released by the server, private</h3>
+    <div class="answers">${of(true)}</div></div></section>`;
 }
 
 /** One number per column. Each has its name as a tooltip and for screen readers. */
 function Values({ of }: { readonly of: readonly number[] | null }): VNode | null {
-  const columns = programme.value?.data.find(({ name }) => name === state.value?.scene.data)?.columns ?? [];
+  const columns =
+    programme.value?.data.find(({ name }) => name === state.value?.scene.data)?.columns ?? [];
   if (of === null) return null;
   return html`<p class="values">${of.map((value, j) => html`<span key=${j} title=${columns[j]}>
     ${j > 0 ? ', ' : ''}${shown(value)}</span>`)}</p>`;
@@ -104,20 +120,26 @@ function Card({ line, place, answer, values }: CardFacts): VNode {
 function Table({ lines }: { readonly lines: readonly Line[] }): VNode {
   const shown = rounds.value.slice(-recentRounds).reverse();
   const offset = rounds.value.length;
-  return html`<section class="card"><h2>The last rounds</h2><div class="scroll" tabindex="0" role="region"
+  return html`<section class="card"><h2>The last rounds</h2>
+    <div class="scroll" tabindex="0" role="region"
     aria-label="errors of the last rounds"><table class="rounds">
     <thead><tr><th>Round</th><th>Attack</th><th>Hostile</th>${lines.map(({ name, title }) =>
       html`<th key=${name}>${title}</th>`)}</tr></thead>
-    <tbody>${shown.map((round, i) => html`<tr key=${round.index}><td>${round.index + 1}</td><td>${round.setting.attack}</td>
+    <tbody>${shown.map((round, i) => html`<tr key=${round.index}><td>${round.index + 1}</td>
+    <td>${round.setting.attack}</td>
       <td>${percent(round.setting.hostileShare)}</td>${lines.map(({ name, errors }) =>
-        html`<td key=${name}>${short(errors[offset - 1 - i] ?? null)}</td>`)}</tr>`)}</tbody></table></div></section>`;
+        html`<td key=${name}>${short(errors[offset - 1 - i]
+          ?? null)}</td>`)}</tr>`)}</tbody></table></div></section>`;
 }
 
-const phases = { connecting: ['quiet', 'Connecting'], playing: ['good', 'Playing'], stopped: ['quiet', 'Stopped'] } as const;
+const phases = {
+  connecting: ['quiet', 'Connecting'], playing: ['good', 'Playing'], stopped: ['quiet', 'Stopped'],
+} as const;
 
 function PhaseBadge({ now: { phase } }: { readonly now: State }): VNode {
   const [tone, text] = trouble.value === '' ? phases[phase] : ['warn', 'No answer'];
-  const dot = phase === 'playing' && trouble.value === '' ? 'live' : phase === 'connecting' ? 'connecting' : '';
+  const dot = phase === 'playing' && trouble.value === ''
+    ? 'live' : phase === 'connecting' ? 'connecting' : '';
   return html`<${Badge} tone=${tone}><span class=${`dot ${dot}`}></span>${text}<//>`;
 }
 
@@ -125,7 +147,8 @@ function PhaseBadge({ now: { phase } }: { readonly now: State }): VNode {
 function status({ phase, connected, sessions }: State): string {
   if (phase === 'stopped') return 'The laboratory has stopped. Start "keelson lab" once more.';
   if (phase === 'connecting') return `${connected} of ${sessions} sessions connected`;
-  return rounds.value.length === 0 ? 'Everybody is connected; the first round is being played.' : '';
+  return rounds.value.length === 0
+    ? 'Everybody is connected; the first round is being played.' : '';
 }
 
 function Page(): VNode {
@@ -133,11 +156,15 @@ function Page(): VNode {
   return html`<div><${Header} title="Lab">${typeof now?.address === 'string'
     && html`<a class="small" href=${now.address}>Dashboard</a>`}<//>
     <main class="page"><div class="title"><div><h1>Attack real studies</h1>
-      <p class="quiet">Simulated people, honest ones and liars, send to a real aggregator. What is private here is what that server
+      <p
+        class="quiet">Simulated people, honest ones and liars, send to a real aggregator. What is private here is what that server
         released; everything else is worked out from the simulation's own rows.</p></div>
       ${now !== null && html`<${PhaseBadge} now=${now} />`}</div>
-    ${trouble.value !== '' && html`<${Notice} tone="warn" title="Something is wrong." alert>${trouble.value}<//>`}
-    ${now === null ? html`<p class="quiet" role="status">Asking the laboratory what is going on.</p>` : html`<${Bench} now=${now} />`}
+    ${trouble.value !== ''
+      && html`<${Notice} tone="warn" title="Something is wrong." alert>${trouble.value}<//>`}
+    ${now === null
+      ? html`<p class="quiet" role="status">Asking the laboratory what is going on.</p>`
+      : html`<${Bench} now=${now} />`}
     </main></div>`;
 }
 
@@ -146,17 +173,23 @@ function Bench({ now }: { readonly now: State }): VNode {
   const last = rounds.value.at(-1);
   return html`<div class="bench"><${Controls} /><div class="results">
     ${now.phase === 'connecting' && html`<section class="card"><h2>People connect</h2>
-      <progress aria-label="sessions connected" max=${now.sessions} value=${now.connected}></progress>
+      <progress aria-label="sessions connected" max=${now.sessions}
+        value=${now.connected}></progress>
       <p class="quiet small">${status(now)}</p></section>`}
     ${last === undefined
-      ? html`<section class="card empty"><h2>No round yet</h2><p class="quiet">A round is one epoch in which everybody takes part.
+      ? html`<section class="card empty"><h2>No round yet</h2>
+        <p class="quiet">A round is one epoch in which everybody takes part.
           Choose what the liars do: it holds from the next round on.</p></section>`
-      : html`<div class="results"><${Answers} round=${last} lines=${lines} /><${Chart} lines=${lines} /><${Table} lines=${lines} /></div>`}
-    <p class="hidden" role="status">${now.phase === 'connecting' ? '' : status(now)}</p></div></div>`;
+      : html`<div class="results"><${Answers} round=${last} lines=${lines} />
+        <${Chart} lines=${lines} /><${Table} lines=${lines} /></div>`}
+    <p class="hidden" role="status">${now.phase === 'connecting'
+      ? '' : status(now)}</p></div></div>`;
 }
 
 startTheme();
 const host = document.getElementById('page')!;
 host.replaceChildren();
 render(html`<${Page} />`, host);
-begin().catch((error: unknown) => { trouble.value = `The laboratory does not answer: ${String(error)}`; });
+begin().catch(
+  (error: unknown) => { trouble.value = `The laboratory does not answer: ${String(error)}`; },
+);

@@ -18,7 +18,9 @@ export interface State {
   readonly setting: Setting;
   readonly address: string | null;
   readonly serverKey: string | null;
-  readonly studies: readonly { readonly study: string; readonly estimator: string; readonly title: string }[];
+  readonly studies: readonly {
+    readonly study: string; readonly estimator: string; readonly title: string;
+  }[];
 }
 
 export interface Answer {
@@ -44,8 +46,12 @@ export interface Round {
 }
 
 export interface Programme {
-  readonly attacks: readonly { readonly name: string; readonly title: string; readonly defaultStrength: number | null }[];
-  readonly data: readonly { readonly name: string; readonly title: string; readonly columns: readonly string[] }[];
+  readonly attacks: readonly {
+    readonly name: string; readonly title: string; readonly defaultStrength: number | null;
+  }[];
+  readonly data: readonly {
+    readonly name: string; readonly title: string; readonly columns: readonly string[];
+  }[];
   readonly estimators: readonly ListedEstimator[];
 }
 
@@ -80,13 +86,16 @@ export function linesOf(rounds: readonly Round[]): readonly Line[] {
     errors: rounds.map((round) => round.baselines[name] ?? null),
   }));
   const answers = first.answers.map(({ estimator }, i): Line => ({
-    name: estimator, title: estimator, isPrivate: true, errors: rounds.map((round) => round.answers[i]?.error ?? null),
+    name: estimator, title: estimator, isPrivate: true,
+    errors: rounds.map((round) => round.answers[i]?.error ?? null),
   }));
   return [...baselines, ...answers];
 }
 
 /** Whether a private answer was as good as its plan promised: at most twice the promised error. */
-export function verdictOf({ outcome, error, promised }: Answer): { readonly text: string; readonly tone: string } {
+export function verdictOf({ outcome, error, promised }: Answer): {
+  readonly text: string; readonly tone: string;
+} {
   if (outcome === 'refused' || error === null) return { text: 'refused to answer', tone: 'quiet' };
   if (promised === null) return { text: 'beyond its promise', tone: 'quiet' };
   if (error <= 2 * promised) return { text: `promised ${short(promised)}: kept`, tone: 'good' };

@@ -20,7 +20,8 @@ export async function begin(): Promise<void> {
     trouble.value = '';
   });
   events.addEventListener('error', () => {
-    trouble.value = 'No connection to the laboratory: trying again. If it was stopped, start "keelson lab" once more.';
+    trouble.value = 'No connection to the laboratory: trying again. If it was stopped, start '
+      + '"keelson lab" once more.';
   });
   events.addEventListener('state', (event) => {
     const { state: next } = JSON.parse(event.data as string) as { state: State };
@@ -30,7 +31,8 @@ export async function begin(): Promise<void> {
   });
   events.addEventListener('round', (event) => {
     const { round } = JSON.parse(event.data as string) as { round: Round };
-    rounds.value = [...rounds.value.filter(({ index }) => index < round.index), round].slice(-roundsKept);
+    rounds.value =
+      [...rounds.value.filter(({ index }) => index < round.index), round].slice(-roundsKept);
   });
   programme.value = await (await fetch('/lab/programme')).json() as Programme;
 }

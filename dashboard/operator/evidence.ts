@@ -24,42 +24,58 @@ export function EvidenceCard({ studies }: { readonly studies: readonly StudyProg
     askEvidence(study, valueOf('contributor')).then(
       (evidence) => setAnswer({ kind: 'found', evidence, study }),
       (error: unknown) => setAnswer({
-        kind: 'fault', text: error instanceof Refused ? error.message : 'the server does not answer',
+        kind: 'fault',
+        text: error instanceof Refused ? error.message : 'the server does not answer',
       }),
     );
   };
   return html`<section class="card evidence" aria-labelledby="evidence-title">
-    <div><h2 id="evidence-title">One contributor</h2><p class="quiet small">How far somebody's own rows are from the newest published
+    <div><h2 id="evidence-title">One contributor</h2>
+    <p class="quiet small">How far somebody's own rows are from the newest published
       answer: one number, worked out when you ask and kept nowhere. A liar shows here only by being far away, and being far away is also
       what unusual people are.</p></div>
     <form onSubmit=${ask}>
       <label class="field">Study<select name="study">${studies.map(({ id, name }) =>
         html`<option key=${id} value=${id}>${name}</option>`)}</select></label>
-      <label class="field grow">Public key<input name="contributor" class="code" required pattern="\\s*[0-9a-fA-F]{64}\\s*" spellcheck="false"
-        autocomplete="off" title="64 hexadecimal digits" placeholder="64 hexadecimal digits" /></label>
+      <label class="field grow">Public key<input name="contributor" class="code" required
+        pattern="\\s*[0-9a-fA-F]{64}\\s*" spellcheck="false"
+        autocomplete="off" title="64 hexadecimal digits"
+        placeholder="64 hexadecimal digits" /></label>
       <button disabled=${answer.kind === 'asking'}>Measure</button></form>
     <div role="status" class="stack"><${Found} answer=${answer} studies=${studies} /></div>
     <${Quarantined} studies=${studies} /></section>`;
 }
 
-function Found({ answer, studies }: { readonly answer: Answer; readonly studies: readonly StudyProgress[] }): VNode | null {
+function Found({ answer, studies }: {
+  readonly answer: Answer; readonly studies: readonly StudyProgress[];
+}): VNode | null {
   if (answer.kind === 'none') return null;
-  if (answer.kind === 'asking') return html`<p class="quiet small">Looking through the journal.</p>`;
-  if (answer.kind === 'fault') return html`<p class="fault small">Nothing was measured: ${answer.text}.</p>`;
+  if (answer.kind === 'asking') {
+    return html`<p class="quiet small">Looking through the journal.</p>`;
+  }
+  if (answer.kind === 'fault') {
+    return html`<p class="fault small">Nothing was measured: ${answer.text}.</p>`;
+  }
   const { evidence } = answer;
   if (evidence.epochs.length === 0) {
-    return html`<p class="quiet small">The server holds no rows of this key${evidence.truncated ? ' in the part that was looked through' : ''}:
+    return html`<p class="quiet small">The server holds no rows of this key${evidence.truncated
+      ? ' in the part that was looked through' : ''}:
       it sent none since the last release, or they are deleted by the study's rule.</p>`;
   }
   const unit = evidence.unit === 'scale' ? 'scales' : 'in the columns\' units';
-  return html`<div class="stack"><div class="scroll" tabindex="0" role="region" aria-label="Distances"><table>
-    <thead><tr><th>Epoch</th><th>Rows</th><th>Distance, ${unit}</th><th>Farthest row</th></tr></thead>
-    <tbody>${evidence.epochs.map(({ epoch, released, rows, distance, farthest }) => html`<tr key=${epoch}>
+  return html`<div class="stack">
+    <div class="scroll" tabindex="0" role="region" aria-label="Distances"><table>
+    <thead><tr><th>Epoch</th><th>Rows</th><th>Distance, ${unit}</th>
+    <th>Farthest row</th></tr></thead>
+    <tbody>${evidence.epochs.map(
+      ({ epoch, released, rows, distance, farthest }) => html`<tr key=${epoch}>
       <th scope="row">${whole(BigInt(epoch))}${released ? '' : ', open'}</th><td>${whole(rows)}</td>
       <td>${distance === null ? 'no answer yet' : amount(distance)}</td>
-      <td>${farthest === null ? 'no answer yet' : amount(farthest)}</td></tr>`)}</tbody></table></div>
+      <td>${farthest === null ? 'no answer yet' : amount(farthest)}</td></tr>`,
+    )}</tbody></table></div>
     <p class="quiet small">${evidence.answer === null
       ? 'This study has published no answer that rows could be compared with.'
       : `From the answer of epoch ${evidence.answer.epoch}.`}</p>
-    <${Quarantine} key=${evidence.contributor} evidence=${evidence} study=${studies.find(({ id }) => id === answer.study)} /></div>`;
+    <${Quarantine} key=${evidence.contributor} evidence=${evidence} study=${studies.find(({ id }) =>
+      id === answer.study)} /></div>`;
 }

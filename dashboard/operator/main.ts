@@ -11,7 +11,8 @@ import { StudyCard } from './study-card.js';
 
 function Page(): VNode {
   const isIn = access.value === 'in';
-  return html`<div><a class="skip" href="#content" onClick=${toContent}>Skip to the content</a><${Header} title="Operator">
+  return html`<div><a class="skip" href="#content" onClick=${toContent}>Skip to the content</a>
+    <${Header} title="Operator">
     ${isIn && html`<button type="button" onClick=${() => void signOut()}>Sign out</button>`}<//>
     <div id="content" tabindex="-1"><${Content} /></div></div>`;
 }
@@ -26,9 +27,11 @@ function Content(): VNode {
   const now = seen.value;
   if (now !== null) return html`<${Figures} now=${now} />`;
   return trouble.value === ''
-    ? html`<main class="page"><h1 class="hidden">Operator</h1><p role="status" class="hidden">Asking the server for its figures.</p>
+    ? html`<main class="page"><h1 class="hidden">Operator</h1>
+      <p role="status" class="hidden">Asking the server for its figures.</p>
         <div class="ghost" aria-hidden="true"></div></main>`
-    : html`<main class="page"><section class="card empty"><h1>The server does not answer</h1><p class="quiet">It may be starting, or
+    : html`<main class="page"><section class="card empty"><h1>The server does not answer</h1>
+      <p class="quiet">It may be starting, or
         the network is gone. This page asks again every two seconds.</p></section></main>`;
 }
 
@@ -37,19 +40,24 @@ function Figures({ now: { progress, health, atMs, rates } }: { readonly now: See
   const { studies } = progress;
   const open = studies.filter(({ state }) => state === 'open').length;
   return html`<main class="page">
-    <div class="title"><div><h1>This server</h1><p class="quiet">${studies.length === 1 ? 'One study' : `${studies.length} studies`},
+    <div class="title"><div><h1>This server</h1><p class="quiet">${studies.length === 1
+      ? 'One study' : `${studies.length} studies`},
       ${` ${open}`} open. Exact counts: they are not noised, so they are not for publication.</p></div>
       ${trouble.value === '' ? html`<${Badge} tone="good"><span class="dot live"></span>Live<//>`
         : html`<${Badge} tone="warn"><span class="dot reconnecting"></span>No answer<//>`}</div>
-    ${trouble.value !== '' && html`<${Notice} tone="warn" title="These figures are old." alert>${trouble.value}<//>`}
+    ${trouble.value !== ''
+      && html`<${Notice} tone="warn" title="These figures are old." alert>${trouble.value}<//>`}
     <${Server} health=${health} />
     ${progress.refusedStudies.map(({ study, reason }) => html`<${Notice} key=${study} tone="bad"
       title=${`${study} does not run.`}>${reason}<//>`)}
-    ${studies.length === 0 && html`<section class="card empty"><h2>No study yet</h2><p class="quiet">Start the server with a study file:
+    ${studies.length === 0 && html`<section class="card empty"><h2>No study yet</h2>
+    <p class="quiet">Start the server with a study file:
       <code>keelson serve studies/flights-populous.yaml</code></p></section>`}
-    <div class="cards">${studies.map((study) => html`<${StudyCard} key=${study.id} study=${study} skewMs=${skewMs}
+    <div class="cards">${studies.map((study) =>
+      html`<${StudyCard} key=${study.id} study=${study} skewMs=${skewMs}
       rate=${rates?.[study.id] ?? null} />`)}</div>
-    ${refusalsOf(progress.refused).length > 0 && html`<section class="card"><h2>Refused before a study was known</h2>
+    ${refusalsOf(progress.refused).length > 0
+      && html`<section class="card"><h2>Refused before a study was known</h2>
       <${Refusals} refused=${progress.refused} /></section>`}
     ${studies.length > 0 && html`<${EvidenceCard} studies=${studies} />`}</main>`;
 }

@@ -23,7 +23,8 @@ export interface StudyProgress {
   readonly automatic: boolean;
   /** The newest 50 excluded keys, newest first. */
   readonly quarantined: readonly {
-    readonly contributor: string; readonly fromEpoch: string; readonly distance: number; readonly atMs: number;
+    readonly contributor: string; readonly fromEpoch: string; readonly distance: number;
+    readonly atMs: number;
   }[];
   readonly batches: {
     readonly accepted: number;
@@ -125,8 +126,11 @@ export function meaningOf(code: string): string {
 }
 
 /** Codes and counts, most frequent first. */
-export function refusalsOf(refused: Readonly<Record<string, number>>): readonly (readonly [string, number])[] {
-  return Object.entries(refused).filter(([, count]) => count > 0).sort((left, right) => right[1] - left[1]);
+export function refusalsOf(
+  refused: Readonly<Record<string, number>>,
+): readonly (readonly [string, number])[] {
+  return Object.entries(refused)
+    .filter(([, count]) => count > 0).sort((left, right) => right[1] - left[1]);
 }
 
 /** `14 KB`, `3.2 MB`. */

@@ -12,14 +12,18 @@ import { exclude, Refused } from './session.js';
 export function Quarantine(
   { evidence, study }: { readonly evidence: Evidence; readonly study: StudyProgress | undefined },
 ): VNode | null {
-  const [state, setState] = useState<{ readonly asking: boolean; readonly fault: string }>({ asking: false, fault: '' });
+  const [state, setState] =
+    useState<{ readonly asking: boolean; readonly fault: string }>({ asking: false, fault: '' });
   if (study === undefined || study.beyond === null) {
-    return html`<p class="quiet small">This study excludes nobody: its file gives no distance from which on it would.</p>`;
+    return html`<p
+      class="quiet small">This study excludes nobody: its file gives no distance from which on it would.</p>`;
   }
   const entry = study.quarantined.find(({ contributor }) => contributor === evidence.contributor);
   const from = entry?.fromEpoch ?? evidence.excludedFrom;
-  if (from !== null) return html`<p class="small"><strong>Excluded from epoch ${whole(BigInt(from))} on.</strong></p>`;
-  const distance = Math.max(-Infinity, ...evidence.epochs.flatMap((epoch) => (epoch.distance === null ? [] : [epoch.distance])));
+  if (from !== null) return html`<p class="small">
+    <strong>Excluded from epoch ${whole(BigInt(from))} on.</strong></p>`;
+  const distance = Math.max(-Infinity, ...evidence.epochs.flatMap((epoch) =>
+    (epoch.distance === null ? [] : [epoch.distance])));
   if (!(distance > study.beyond)) {
     return html`<p class="quiet small">This study excludes beyond ${amount(study.beyond)} only${
       study.automatic ? ', by itself at each release' : ''}.</p>`;
@@ -29,23 +33,33 @@ export function Quarantine(
     exclude(study.id, evidence.contributor).then(
       () => setState({ asking: false, fault: '' }),
       (error: unknown) => setState({
-        asking: false, fault: error instanceof Refused ? error.message : 'the server does not answer',
+        asking: false,
+        fault: error instanceof Refused ? error.message : 'the server does not answer',
       }),
     );
   };
-  return html`<div class="exclude"><button type="button" disabled=${state.asking} onClick=${act}>Exclude from the next epoch on</button>
-    <p class="quiet small">For good, and the key is told. Decide by these distances alone: the promise to everybody else
+  return html`<div class="exclude"><button type="button" disabled=${state.asking}
+    onClick=${act}>Exclude from the next epoch on</button>
+    <p
+      class="quiet small">For good, and the key is told. Decide by these distances alone: the promise to everybody else
       rests on nothing of theirs deciding who is left out.</p>
     ${state.fault !== '' && html`<p class="fault small">Not excluded: ${state.fault}.</p>`}</div>`;
 }
 
 /** All excluded keys, and why. */
-export function Quarantined({ studies }: { readonly studies: readonly StudyProgress[] }): VNode | null {
-  const rows = studies.flatMap(({ name, quarantined }) => quarantined.map((entry) => ({ name, ...entry })));
+export function Quarantined({ studies }: {
+  readonly studies: readonly StudyProgress[];
+}): VNode | null {
+  const rows =
+    studies.flatMap(({ name, quarantined }) => quarantined.map((entry) => ({ name, ...entry })));
   if (rows.length === 0) return null;
-  return html`<div class="stack"><h3>Excluded, the newest first</h3><div class="scroll" tabindex="0" role="region" aria-label="Excluded keys"><table>
-    <thead><tr><th scope="col">Key</th><th scope="col">Distance</th><th scope="col">From epoch</th><th scope="col">Since</th><th scope="col">Study</th></tr></thead>
-    <tbody>${rows.map(({ name, contributor, fromEpoch, distance, atMs }) => html`<tr key=${`${name}${contributor}`}>
+  return html`<div class="stack"><h3>Excluded, the newest first</h3>
+    <div class="scroll" tabindex="0" role="region" aria-label="Excluded keys"><table>
+    <thead><tr><th scope="col">Key</th><th scope="col">Distance</th><th scope="col">From epoch</th>
+    <th scope="col">Since</th><th scope="col">Study</th></tr></thead>
+    <tbody>${rows.map(({ name, contributor, fromEpoch, distance, atMs }) =>
+      html`<tr key=${`${name}${contributor}`}>
       <th scope="row" class="code" title=${contributor}>${contributor.slice(0, 12)}…</th>
-      <td>${amount(distance)}</td><td>${whole(BigInt(fromEpoch))}</td><td>${clockTime(atMs)}</td><td>${name}</td></tr>`)}</tbody></table></div></div>`;
+      <td>${amount(distance)}</td><td>${whole(BigInt(fromEpoch))}</td><td>${clockTime(atMs)}</td>
+      <td>${name}</td></tr>`)}</tbody></table></div></div>`;
 }

@@ -51,10 +51,13 @@ export async function watch(): Promise<void> {
 export async function signIn(token: string): Promise<string> {
   try {
     // In a header, so that a form on another page cannot send it.
-    await read('/v1/operator/sign-in', undefined, { method: 'POST', headers: { Authorization: `Bearer ${token.trim()}` } });
+    await read('/v1/operator/sign-in', undefined, {
+      method: 'POST', headers: { Authorization: `Bearer ${token.trim()}` },
+    });
   } catch (error) {
     if (error instanceof SignedOut) return 'That is not this server\'s token.';
-    return error instanceof Refused ? `The server refuses: ${error.message}.` : 'The server does not answer.';
+    return error instanceof Refused
+      ? `The server refuses: ${error.message}.` : 'The server does not answer.';
   }
   await watch();
   return '';
@@ -86,11 +89,15 @@ class SignedOut extends Error {}
 export class Refused extends Error {}
 
 async function read<T>(path: string, alsoGood?: number, init: RequestInit = {}): Promise<T> {
-  const answer = await fetch(path, { ...init, credentials: 'same-origin', signal: AbortSignal.timeout(timeoutMs) });
+  const answer = await fetch(
+    path, { ...init, credentials: 'same-origin', signal: AbortSignal.timeout(timeoutMs) },
+  );
   if (answer.status === 401) throw new SignedOut();
   if (answer.status === 204) return undefined as T;
   const body = (await answer.json()) as T & { readonly error?: { readonly text: string } };
-  if (!answer.ok && answer.status !== alsoGood) throw new Refused(body.error?.text ?? String(answer.status));
+  if (!answer.ok && answer.status !== alsoGood) {
+    throw new Refused(body.error?.text ?? String(answer.status));
+  }
   return body;
 }
 

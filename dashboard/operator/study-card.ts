@@ -19,28 +19,41 @@ export function StudyCard(
   const { progress, batches } = study;
   const [tone, state] = states[study.state];
   return html`<section class="card study" aria-label=${study.name}>
-    <div class="card-head"><h2><a href=${`/#/study/${study.id}`}>${study.name}</a></h2><${Badge} tone=${tone}>${state}<//></div>
+    <div class="card-head"><h2><a href=${`/#/study/${study.id}`}>${study.name}</a></h2>
+    <${Badge} tone=${tone}>${state}<//></div>
     <${Epoch} study=${study} skewMs=${skewMs} />
     ${progress !== null && html`<div class="meters">
-      <${Meter} name="Contributors, of the planned cohort" value=${progress.contributors} of=${study.cohort} />
-      ${progress.groups > 1 && html`<${Meter} name="Groups reached" value=${progress.groupsReached} of=${progress.groups} />`}
-      <${Meter} name="Contributions complete" value=${progress.complete} of=${progress.contributors} tone="good" /></div>`}
-    ${study.leftOut > 0 && html`<p class="small warn-text">${whole(study.leftOut)} contributors are left out of this epoch: their own
+      <${Meter} name="Contributors, of the planned cohort" value=${progress.contributors}
+        of=${study.cohort} />
+      ${progress.groups > 1 && html`<${Meter} name="Groups reached" value=${progress.groupsReached}
+        of=${progress.groups} />`}
+      <${Meter} name="Contributions complete" value=${progress.complete} of=${progress.contributors}
+        tone="good" /></div>`}
+    ${study.leftOut > 0
+      && html`<p class="small warn-text">${whole(
+        study.leftOut,
+      )} contributors are left out of this epoch: their own
       budget does not pay for it.</p>`}
     <dl class="figures three">
-      <${Figure} name="Accepted" value=${whole(batches.accepted)} note=${rate === null ? 'batches' : `batches, ${whole(rate)} a second`} />
+      <${Figure} name="Accepted" value=${whole(batches.accepted)} note=${rate === null
+        ? 'batches' : `batches, ${whole(rate)} a second`} />
       <${Figure} name="Sent twice" value=${whole(batches.duplicates)} note="counted once" />
       <${Figure} name="Releases" value=${whole(study.releases)} note="in the log" /></dl>
     <div class="stack"><h3>Refused</h3><${Refusals} refused=${batches.refused} /></div></section>`;
 }
 
 /** Which epoch is open and how much of its time has passed. */
-function Epoch({ study: { state, epoch, closesAtMs, everyMs }, skewMs }: { readonly study: StudyProgress; readonly skewMs: number }): VNode {
+function Epoch({ study: { state, epoch, closesAtMs, everyMs }, skewMs }: {
+  readonly study: StudyProgress; readonly skewMs: number;
+}): VNode {
   const leftMs = Math.max(0, closesAtMs + skewMs - useNow());
   if (state !== 'open') return html`<p class="quiet">No epoch is open, and none will be.</p>`;
   if (epoch === '0') return html`<p class="quiet">No epoch is open now.</p>`;
-  if (everyMs === null || closesAtMs === 0) return html`<p class="epoch">Epoch ${whole(BigInt(epoch))} closes on a count.</p>`;
+  if (everyMs === null || closesAtMs === 0) {
+    return html`<p class="epoch">Epoch ${whole(BigInt(epoch))} closes on a count.</p>`;
+  }
   return html`<div class="meter"><span class="meter-name epoch">Epoch ${whole(BigInt(epoch))}</span>
-    <span class="meter-value" aria-hidden="true">${leftMs > 0 ? `closes in ${duration(Math.ceil(leftMs / 1000) * 1000)}` : 'closing'}</span>
+    <span class="meter-value" aria-hidden="true">${leftMs > 0
+      ? `closes in ${duration(Math.ceil(leftMs / 1000) * 1000)}` : 'closing'}</span>
     <${Track} share=${1 - leftMs / everyMs} tone="quiet" name="Time of the epoch passed" /></div>`;
 }

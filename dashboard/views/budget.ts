@@ -13,8 +13,10 @@ export function Budget({ followed }: { readonly followed: Followed }): VNode {
   if (history.last === null) {
     return html`<section class="card"><h2>Privacy budget</h2>
       <${Bar} state=${null} none=${isUnread(followed) ? 'not known yet' : 'nothing spent'} />
-      <p class="quiet">${isUnread(followed) ? 'What is spent comes with the log.' : 'Nothing is spent yet.'} Each release costs ε ${amount(privacy.epsilon)}, and
-        the study has ε ${amount(budget.epsilon)}${budget.perMs === undefined ? '' : ` per ${duration(budget.perMs)}`}.</p>
+      <p class="quiet">${isUnread(followed) ? 'What is spent comes with the log.'
+        : 'Nothing is spent yet.'} Each release costs ε ${amount(privacy.epsilon)}, and
+        the study has ε ${amount(budget.epsilon)}${budget.perMs === undefined
+          ? '' : ` per ${duration(budget.perMs)}`}.</p>
       </section>`;
   }
   const state = budgetOf(history.last, isOpen);
@@ -29,20 +31,26 @@ export function Budget({ followed }: { readonly followed: Followed }): VNode {
         <dd>${isOpen ? percent(state.reservedShare) : 'none open'}</dd></div>
       <div><dt><span class="key left"></span>Left</dt><dd>${percent(state.leftShare)}</dd></div>
       <div><dt>Lasts for</dt><dd>${lastsFor(state, everyMs, news.value.state)}</dd></div>
-      <div><dt>One release alone</dt><dd>ε ${amount(state.epsilonPerRelease)}, δ ${amount(history.last.cost.delta)}</dd></div>
-      <div><dt>All of them</dt><dd>ε ${amount(state.epsilonCap)}, δ ${amount(budget.delta)}</dd></div>
+      <div><dt>One release alone</dt>
+      <dd>ε ${amount(state.epsilonPerRelease)}, δ ${amount(history.last.cost.delta)}</dd></div>
+      <div><dt>All of them</dt>
+      <dd>ε ${amount(state.epsilonCap)}, δ ${amount(budget.delta)}</dd></div>
     </dl>${windowWords(state)}
-    ${budget.rule !== 'pure' && html`<p class="quiet small">Shares are of what releases add up in (rho); ε grows with
+    ${budget.rule !== 'pure'
+      && html`<p class="quiet small">Shares are of what releases add up in (rho); ε grows with
       its square root, so it looks more spent than it is.</p>`}</section>`;
 }
 
 /** @param none the text if there is no state. */
-function Bar({ state, none }: { readonly state: BudgetState | null; readonly none: string }): VNode {
+function Bar({ state, none }: {
+  readonly state: BudgetState | null; readonly none: string;
+}): VNode {
   const label = state === null
     ? none
-    : `${percent(state.spentShare)} spent, ${percent(state.reservedShare)} set aside for this epoch, `
-      + `${percent(state.leftShare)} left`;
-  const upTo = (share: number): { transform: string } => ({ transform: `translateX(${(share - 1) * 100}%)` });
+    : `${percent(state.spentShare)} spent, ${percent(state.reservedShare)} set aside for this `
+      + `epoch, ${percent(state.leftShare)} left`;
+  const upTo = (share: number): { transform: string } =>
+    ({ transform: `translateX(${(share - 1) * 100}%)` });
   const spent = state?.spentShare ?? 0;
   // The reserved part also starts at zero; the spent part is drawn over it.
   return html`<div class="budget-bar" role="img" aria-label=${label}>
@@ -54,7 +62,8 @@ function Bar({ state, none }: { readonly state: BudgetState | null; readonly non
 export function BudgetLine({ followed }: { readonly followed: Followed }): VNode {
   const { news } = followed;
   const { last } = historyOf(followed);
-  const state = last === null ? null : budgetOf(last, news.value.state === 'open' && news.value.epoch > 0n);
+  const state = last === null
+    ? null : budgetOf(last, news.value.state === 'open' && news.value.epoch > 0n);
   const none = isUnread(followed) ? 'Not known yet' : 'Nothing spent yet';
   return html`<div class="budget-line"><${Bar} state=${state} none=${none} />
     <span class="quiet">
@@ -67,16 +76,21 @@ function spentWords(scope: 'study' | 'contributor' | 'population'): string {
   return scope === 'population' ? 'spent by the studies that share it' : 'spent';
 }
 
-function lastsFor({ epochsLeft, windowMs }: BudgetState, everyMs: number | null, state: string): string {
+function lastsFor(
+  { epochsLeft, windowMs }: BudgetState, everyMs: number | null, state: string,
+): string {
   if (state !== 'open') return 'no further epoch';
   if (epochsLeft === null) return 'as long as you like';
-  if (epochsLeft <= 0) return windowMs === null ? 'no epoch after this one' : 'no epoch until some of it renews';
+  if (epochsLeft <= 0) {
+    return windowMs === null ? 'no epoch after this one' : 'no epoch until some of it renews';
+  }
   const epochs = counted(epochsLeft, 'more epoch');
   return everyMs === null ? epochs : `${epochs}, about ${duration(epochsLeft * everyMs)}`;
 }
 
 function windowWords({ windowMs }: BudgetState): VNode | null {
-  return windowMs === null ? null : html`<p class="quiet small">The budget renews: what was spent counts for
+  return windowMs === null
+    ? null : html`<p class="quiet small">The budget renews: what was spent counts for
     ${` ${duration(windowMs)}`}.</p>`;
 }
 
@@ -88,11 +102,17 @@ export function Guarantee({ followed }: { readonly followed: Followed }): VNode 
   const corruption = document.parameters['corruption'];
   return html`<section class="card"><h2>What is promised</h2>
     <p>${promise} <span class="quiet">${notAgainst}</span></p>
-    ${typeof corruption === 'number' && corruption > 0 && html`<p>The answer stays useful while up to
+    ${typeof corruption === 'number' && corruption > 0
+      && html`<p>The answer stays useful while up to
       ${` ${percent(corruption)}`} of the contributors send whatever they like, together.</p>`}
     <details><summary>In exact words</summary>
       ${exact && html`<p class="small">${sentence(exact)}</p>`}
-      <p class="small">One release changes anybody’s odds about one contributor at most by a factor of
-        ${` ${amount(oddsPerRelease)}`}, all that the budget allows together by ${amount(oddsInAll)}, except with a
-        probability of ${amount(document.budget.delta)} or less. Usually it is far less.</p></details></section>`;
+      <p
+        class="small">One release changes anybody’s odds about one contributor at most by a factor of
+        ${` ${amount(oddsPerRelease)}`}, all that the budget allows together by ${amount(
+          oddsInAll,
+        )}, except with a
+        probability of ${amount(
+          document.budget.delta,
+        )} or less. Usually it is far less.</p></details></section>`;
 }

@@ -7,7 +7,9 @@ import { reasonInWords, type Series } from '../base/model.js';
 import { paint } from '../base/theme.js';
 
 /** A number of the estimate: its value now, its interval, and its course over epochs. */
-export function Column({ name, series }: { readonly name: string; readonly series: Series }): VNode {
+export function Column({ name, series }: {
+  readonly name: string; readonly series: Series;
+}): VNode {
   const [pointed, setPointed] = useState<number | null>(null);
   const newest = series.values.findLastIndex((value) => value !== null);
   const now = shown(series.values[newest], halfOf(series, newest));
@@ -52,11 +54,14 @@ function rangeText(series: Series, place: number): string {
 
 function readoutOf(series: Series, place: number | null): string {
   const refused = series.refusals.filter((reason) => reason !== null).length;
-  if (place === null) return refused === 0 ? ' ' : `× marks ${refused === 1 ? 'an epoch' : 'epochs'} without an answer`;
+  if (place === null) return refused === 0
+    ? ' ' : `× marks ${refused === 1 ? 'an epoch' : 'epochs'} without an answer`;
   const epoch = series.epochs[place];
   if (epoch === undefined) return ' ';
   const reason = series.refusals[place];
-  if (reason !== null && reason !== undefined) return `Epoch ${whole(epoch)}: refused, ${reasonInWords(reason)}`;
+  if (reason !== null && reason !== undefined) {
+    return `Epoch ${whole(epoch)}: refused, ${reasonInWords(reason)}`;
+  }
   const half = halfOf(series, place);
   const plus = half === null || half === 0 ? '' : ` ± ${shown(half, half)}`;
   return `Epoch ${whole(epoch)}: ${shown(series.values[place], half)}${plus}`;

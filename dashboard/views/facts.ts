@@ -11,19 +11,25 @@ export function Verification({ followed }: { readonly followed: Followed }): VNo
   const { kind } = followed.link.value;
   const history = historyOf(followed);
   const count = whole(history.count);
-  const all = history.count === 1 ? 'The only release is verified' : `All ${count} releases verified`;
+  const all = history.count === 1
+    ? 'The only release is verified' : `All ${count} releases verified`;
   const [tone, text] = kind === 'failed'
     ? ['bad', 'The log does not verify']
     : history.count === 0
       ? ['quiet', isUnread(followed) ? 'Waiting for the log' : 'Nothing to verify yet']
-      : kind === 'live' || kind === 'ended' ? ['good', all] : ['quiet', `Verified so far: ${count}`];
-  return html`<section class="card"><h2>Verification</h2><p class=${`verdict ${tone}`}><${Mark} of=${tone} />${text}</p>
-    <p class="quiet small">This browser checks every signature, and that each release continues the one before.</p>
+      : kind === 'live' || kind === 'ended'
+        ? ['good', all] : ['quiet', `Verified so far: ${count}`];
+  return html`<section class="card"><h2>Verification</h2><p class=${`verdict ${tone}`}>
+    <${Mark} of=${tone} />${text}</p>
+    <p
+      class="quiet small">This browser checks every signature, and that each release continues the one before.</p>
     <dl class="facts"><div><dt>Key</dt><dd><${Fingerprint} /></dd></div></dl></section>`;
 }
 
 function Mark({ of }: { readonly of: string }): VNode {
-  const paths = { good: 'M4.5 10.5l3.500 3.500 7.500-8', bad: 'M5 5l10 10M15 5L5 15', quiet: 'M5 10h10' };
+  const paths = {
+    good: 'M4.5 10.5l3.500 3.500 7.500-8', bad: 'M5 5l10 10M15 5L5 15', quiet: 'M5 10h10',
+  };
   return html`<svg class="icon mark" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
     <path d=${paths[of as keyof typeof paths]} /></svg>`;
 }
@@ -36,7 +42,8 @@ function Fingerprint(): VNode {
   const key = serverKey.value;
   useEffect(() => {
     const bytes = Uint8Array.from(key.match(/../g) ?? [], (pair) => parseInt(pair, 16));
-    const hex = Array.from(signing.sha512(bytes).slice(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
+    const hex = Array.from(signing.sha512(bytes).slice(0, 16), (byte) =>
+      byte.toString(16).padStart(2, '0')).join('');
     setText(hex.match(/.{4}/g)!.join(' '));
   }, [key]);
   return html`<span class="code">${text}</span>`;
@@ -50,7 +57,8 @@ export function Question({ followed: { entry } }: { readonly followed: Followed 
       <div><dt>Estimator</dt><dd class="code">${document.estimator}</dd></div>
       ${rows.map(([name, value]) => html`<div key=${name} title=${parameterWords[name]}>
         <dt>${spoken(name).replaceAll('-', ' ')}</dt>
-        <dd>${name === 'column' && typeof value === 'number' ? spoken(document.columns[value] ?? exact(value))
+        <dd>${name === 'column'
+          && typeof value === 'number' ? spoken(document.columns[value] ?? exact(value))
           : parameterText(value)}</dd></div>`)}
       <div><dt>Columns</dt><dd>${document.columns.map(spoken).join(', ')}</dd></div>
       <div><dt>Contributors</dt><dd>about ${whole(document.cohort)} an epoch</dd></div>
@@ -63,15 +71,19 @@ export function Question({ followed: { entry } }: { readonly followed: Followed 
       <div><dt>Rows are kept</dt><dd>${document.retention.kind === 'release'
         ? 'until the release' : `${duration(document.retention.keepMs)} after it`}</dd></div>
       ${document.quarantine !== undefined && html`<div><dt>Left out later</dt>
-        <dd>${document.quarantine.automatic === true ? 'whoever was' : 'if the operator says so, whoever was'}
-          ${` more than ${exact(document.quarantine.beyond)}${document.parameters['scale'] === undefined ? '' : ' scales'}`}
+        <dd>${document.quarantine.automatic === true
+          ? 'whoever was' : 'if the operator says so, whoever was'}
+          ${` more than ${exact(document.quarantine.beyond)}`
+            + `${document.parameters['scale'] === undefined ? '' : ' scales'}`}
           ${' from an answer'}</dd></div>`}
     </dl>
     ${rows.some(([name]) => parameterWords[name] !== undefined) && html`<details>
       <summary>What the parameters mean</summary>
-      <dl class="words small">${rows.map(([name]) => html`<div key=${name}><dt>${spoken(name).replaceAll('-', ' ')}</dt>
+      <dl class="words small">${rows.map(([name]) =>
+        html`<div key=${name}><dt>${spoken(name).replaceAll('-', ' ')}</dt>
         <dd>${parameterWords[name] ?? 'no description'}</dd></div>`)}</dl></details>`}
-    <p class="small quiet study-id">Study id <span class="code">${id.slice(0, 16)}…</span></p></section>`;
+    <p class="small quiet study-id">Study id <span class="code">${id
+      .slice(0, 16)}…</span></p></section>`;
 }
 
 /** Who may contribute. A promise about a share of the contributors depends on it. */
@@ -80,7 +92,8 @@ function admissionText(admission: StudyDocument['admission']): string {
     case 'open': return 'anybody';
     case 'keys': return 'a list of keys';
     case 'enrolment': return `keys enrolled by ${admission.issuer.slice(0, 8)}\u2026`;
-    case 'rate': return `anybody, ${whole(admission.keys)} new keys in ${duration(admission.perMs)}`;
+    case 'rate':
+      return `anybody, ${whole(admission.keys)} new keys in ${duration(admission.perMs)}`;
   }
 }
 
@@ -92,5 +105,6 @@ function parameterText(value: unknown): string {
   }
   const list = listIn(value);
   if (list !== null) return `a list of ${list.length}`;
-  return typeof value === 'string' || typeof value === 'boolean' ? String(value) : JSON.stringify(value);
+  return typeof value === 'string' || typeof value === 'boolean'
+    ? String(value) : JSON.stringify(value);
 }

@@ -15,19 +15,24 @@ import { EpochLine, LinkBadge } from './status.js';
 export function ListPage({ list }: { readonly list: readonly Followed[] }): VNode {
   const open = list.filter(({ news }) => news.value.state === 'open').length;
   return html`<main class="page"><div class="title"><div><h1>Studies</h1>
-    <p class="quiet subtitle">${whole(list.length)} studies, ${open === list.length ? 'all' : whole(open)} of them
+    <p class="quiet subtitle">${whole(list.length)} studies, ${open === list.length
+      ? 'all' : whole(open)} of them
       ${' open'}. Every answer is noised, and verified in this browser.</p></div></div>
-    <ul class="studies">${list.map((each) => html`<${StudyCard} key=${each.entry.id} followed=${each} />`)}</ul>
+    <ul class="studies">${list.map((each) =>
+      html`<${StudyCard} key=${each.entry.id} followed=${each} />`)}</ul>
     </main>`;
 }
 
 function StudyCard({ followed }: { readonly followed: Followed }): VNode {
   const { entry } = followed;
   const { last } = historyOf(followed);
-  return html`<li class="card study"><div class="card-head"><h2><a href=${studyAddress(entry.id)}>${entry.name}</a></h2>
+  return html`<li class="card study"><div class="card-head"><h2>
+    <a href=${studyAddress(entry.id)}>${entry.name}</a></h2>
       <${LinkBadge} followed=${followed} /></div>
-    <p class="quiet small clamp">${entry.title}</p><div class="card-middle"><${Newest} followed=${followed} />
-    ${last?.outcome.kind === 'refused' && html`<p class="warn-text small">Epoch ${whole(last.epoch)} has no answer:
+    <p class="quiet small clamp">${entry.title}</p><div class="card-middle">
+    <${Newest} followed=${followed} />
+    ${last?.outcome.kind === 'refused'
+      && html`<p class="warn-text small">Epoch ${whole(last.epoch)} has no answer:
       ${` ${reasonInWords(last.outcome.reason)}`}.</p>`}</div>
     <div class="card-foot"><${BudgetLine} followed=${followed} />
       <p class="quiet small"><${EpochLine} followed=${followed} /></p></div></li>`;
@@ -41,7 +46,8 @@ function Newest({ followed }: { readonly followed: Followed }): VNode {
   const { lastValue } = history;
   if (lastValue === null) {
     const isIdle = followed.link.value.kind === 'idle';
-    return html`<p class="quiet waiting">${isUnread(followed) && !isIdle ? 'Reading the log' : isUnread(followed)
+    return html`<p class="quiet waiting">${isUnread(followed)
+      && !isIdle ? 'Reading the log' : isUnread(followed)
       ? `${counted(entry.releases, 'release')}, not read yet: open the study to follow it`
       : 'No answer yet'}</p>`;
   }
@@ -52,11 +58,13 @@ function Newest({ followed }: { readonly followed: Followed }): VNode {
     ${summaryOf(picture, entry.document.columns).map(([what, much]) =>
     html`<div class="plain" key=${what}><dt>${what}</dt><dd>${much}</dd></div>`)}</dl>`;
   const names = numbersOf(entry, lastValue.outcome).map(({ name }) => name);
-  const series = names.slice(0, Math.min(numbersShown, charts)).map((_, place) => history.series(place));
+  const series = names.slice(0, Math.min(numbersShown, charts))
+    .map((_, place) => history.series(place));
   return html`<dl class="newest">${series.map((each, place) => {
     const at = each.values.findLastIndex((value) => value !== null);
     const isLine = each.values.filter((value) => value !== null).length > 1;
-    return html`<div key=${place} class=${isLine ? '' : 'plain'}><dt>${spoken(names[place]!)}</dt><dd>${shown(each.values[at], halfOf(each, at))}</dd>
+    return html`<div key=${place} class=${isLine ? '' : 'plain'}><dt>${spoken(names[place]!)}</dt>
+      <dd>${shown(each.values[at], halfOf(each, at))}</dd>
       ${isLine && html`<${Sparkline} series=${each} />`}</div>`;
   })}
     ${charts > series.length

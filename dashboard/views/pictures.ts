@@ -30,25 +30,31 @@ export function PictureView({ picture, columns, column }: {
  */
 function Bins({ bins, column }: { readonly bins: readonly Bin[]; readonly column: string }): VNode {
   const top = Math.max(1, ...bins.map(({ count, high: end }) => Math.max(count, end ?? count)));
-  const share = (value: number): string => `${(Math.max(0, Math.min(1, value / top)) * 100).toFixed(2)}%`;
+  const share = (value: number): string =>
+    `${(Math.max(0, Math.min(1, value / top)) * 100).toFixed(2)}%`;
   return html`<section class="card"><h2>Contributors by ${spoken(column)}</h2>
     ${bins.length === 0 && html`<p class="quiet">No bin was full enough to be shown.</p>`}
     <table class="bins"><thead class="hidden"><tr><th scope="col">Bin</th><th scope="col">Bar</th>
       <th scope="col">Contributors</th></tr></thead>
     <tbody>${bins.map(({ from, to, count, low, high: end }, i) => html`<tr key=${i}>
       <th scope="row">${binText(from, to)}</th>
-      <td class="bin-bar"><span class="bar-track"><span class="bar-fill" style=${{ width: share(count) }}></span>
+      <td class="bin-bar"><span class="bar-track">
+      <span class="bar-fill" style=${{ width: share(count) }}></span>
         ${low !== null && end !== null && html`<span class="whisker" style=${{
           left: share(low), width: `calc(${share(end)} - ${share(low)})`,
         }}></span>`}</span></td>
       <td class="bin-count">${whole(Math.round(count))}${low !== null && end !== null && end > low
-        ? html`<span class="quiet"> ± ${whole(Math.round((end - low) / 2))}</span>` : null}</td></tr>`)}</tbody>
+        ? html`<span class="quiet"> ± ${whole(Math.round((end - low) / 2))}</span>`
+        : null}</td></tr>`)}</tbody>
     </table></section>`;
 }
 
 /** The candidate that fits best. */
-function Choice({ chosen, names }: { readonly chosen: number; readonly names: readonly string[] }): VNode {
-  return html`<section class="card"><h2>Which fits best</h2><ol class="choice" start="0">${names.map((name, i) => html`
+function Choice({ chosen, names }: {
+  readonly chosen: number; readonly names: readonly string[];
+}): VNode {
+  return html`<section class="card"><h2>Which fits best</h2>
+    <ol class="choice" start="0">${names.map((name, i) => html`
     <li key=${i} class=${i === chosen ? 'chosen' : ''}><span>${name}</span>
     ${i === chosen && html`<strong>best fit</strong>`}</li>`)}</ol></section>`;
 }

@@ -39,11 +39,14 @@ export function Releases({ followed }: { readonly followed: Followed }): VNode {
   const history = historyOf(followed);
   const outcome = history.lastValue?.outcome;
   const numbers = outcome === undefined ? [] : numbersOf(entry, outcome);
-  const names = thatFit(numbers.slice(0, Math.min(columnsShown, chartsMax)).map(({ name }) => name));
+  const names =
+    thatFit(numbers.slice(0, Math.min(columnsShown, chartsMax)).map(({ name }) => name));
   const { rows } = history;
-  const hasHalf = outcome !== undefined && numbers.slice(0, names.length).some(({ place }) => intervalOf(outcome, place) !== null);
+  const hasHalf = outcome !== undefined
+    && numbers.slice(0, names.length).some(({ place }) => intervalOf(outcome, place) !== null);
   const first = Math.max(0, rows.length - rowsShown);
-  const newest = rows.slice(first).map((row, i) => html`<${Line} key=${String(row.epoch)} history=${history} row=${row}
+  const newest = rows.slice(first)
+    .map((row, i) => html`<${Line} key=${String(row.epoch)} history=${history} row=${row}
     place=${first + i} columns=${names.length} />`).reverse();
   return html`<section class="card releases"><div class="card-head"><h2>Releases</h2>
       <a class="button" href=${`/v1/releases?study=${entry.id}`} download=${`${entry.name}.jsonl`}>
@@ -52,26 +55,35 @@ export function Releases({ followed }: { readonly followed: Followed }): VNode {
       ? html`<p class="quiet">${isUnread(followed)
         ? `${counted(entry.releases, 'release')}, which this page is about to read.`
         : 'The log is empty. The first epoch ends in the first release.'}</p>`
-      : html`<div class="scroll" tabindex="0" role="region" aria-label="Table of releases"><table class=${names.length > 2 ? 'wide' : ''}>
+      : html`<div class="scroll" tabindex="0" role="region" aria-label="Table of releases">
+        <table class=${names.length > 2 ? 'wide' : ''}>
         <thead><tr><th scope="col">Epoch</th>
-          ${names.length === 0 ? html`<th scope="col" class="refusal">Outcome</th>` : names.map((name) =>
-            html`<th scope="col" key=${name}>${spoken(name)}</th>`)}
+          ${names.length === 0 ? html`<th scope="col" class="refusal">Outcome</th>`
+            : names.map((name) =>
+              html`<th scope="col" key=${name}>${spoken(name)}</th>`)}
           <th scope="col" class="when">Closed</th></tr></thead>
         <tbody>${newest}</tbody></table></div>
-        <p class="quiet small">${footnote(history.count, newest.length, hasHalf, (outcome?.estimate.length ?? 0) - names.length)}</p>`}</section>`;
+        <p class="quiet small">${footnote(
+          history.count, newest.length, hasHalf, (outcome?.estimate.length ?? 0) - names.length,
+        )}</p>`}</section>`;
 }
 
 /** As many names as fit into a wide page, but at least one. */
 function thatFit(names: readonly string[]): readonly string[] {
   let letters = 0;
-  return names.filter((name, i) => (letters += Math.min(Math.max(name.length, 8), lettersInLine)) <= lettersShown || i === 0);
+  return names.filter((name, i) =>
+    (letters += Math.min(Math.max(name.length, 8), lettersInLine)) <= lettersShown || i === 0);
 }
 
-function lineFor(history: History, { epoch, closedAtMs, refusal }: Row, place: number, columns: number): VNode {
+function lineFor(
+  history: History, { epoch, closedAtMs, refusal }: Row, place: number, columns: number,
+): VNode {
   return html`<tr><th scope="row">${whole(epoch)}</th>
     ${refusal === null
-      ? Array.from({ length: columns }, (_, column) => html`<td key=${column}>${cell(history, column, place)}</td>`)
-      : html`<td class="refusal" colspan=${Math.max(1, columns)}>Refused: ${reasonInWords(refusal.reason)}</td>`}
+      ? Array.from({ length: columns }, (_, column) =>
+        html`<td key=${column}>${cell(history, column, place)}</td>`)
+      : html`<td class="refusal" colspan=${Math
+        .max(1, columns)}>Refused: ${reasonInWords(refusal.reason)}</td>`}
     <td class="when">${clockTime(Number(closedAtMs))}</td></tr>`;
 }
 

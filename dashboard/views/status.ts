@@ -41,8 +41,10 @@ interface CountdownFacts {
  * when they change.
  */
 export function Countdown({ atMs, lead, over }: CountdownFacts): VNode {
-  const left = useClock(() => Math.max(0, Math.ceil((atMs - systemRuntime.nowMs()) / 1000)), [atMs]);
-  return html`<span class="count" aria-hidden="true">${left > 0 ? `${lead} ${duration(left * 1000)}` : over}</span>`;
+  const left =
+    useClock(() => Math.max(0, Math.ceil((atMs - systemRuntime.nowMs()) / 1000)), [atMs]);
+  return html`<span class="count" aria-hidden="true">${left > 0
+    ? `${lead} ${duration(left * 1000)}` : over}</span>`;
 }
 
 const words: Readonly<Record<Link['kind'], readonly [tone: string, text: string]>> = {
@@ -59,7 +61,8 @@ const words: Readonly<Record<Link['kind'], readonly [tone: string, text: string]
 /** How the page is connected to the study, in a word. */
 export function LinkBadge({ followed: { link, news } }: { readonly followed: Followed }): VNode {
   const { kind } = link.value;
-  const [tone, text] = kind === 'live' && news.value.state !== 'open' ? ['quiet', 'Ended'] : words[kind];
+  const [tone, text] = kind === 'live' && news.value.state !== 'open'
+    ? ['quiet', 'Ended'] : words[kind];
   return html`<${Badge} tone=${tone}><span class=${`dot ${kind}`}></span>${text}<//>`;
 }
 
@@ -67,13 +70,17 @@ export function LinkBadge({ followed: { link, news } }: { readonly followed: Fol
 export function EpochLine({ followed: { link, news } }: { readonly followed: Followed }): VNode {
   const { state, epoch, closesAtMs } = news.value;
   if (state !== 'open') {
-    return html`<span>${state === 'exhausted' ? 'The privacy budget is used up' : 'Ended by its operator'}</span>`;
+    return html`<span>${state === 'exhausted'
+      ? 'The privacy budget is used up' : 'Ended by its operator'}</span>`;
   }
   if (epoch === 0n) return html`<span>No epoch is open</span>`;
   // The page knows the present state only while it is connected.
   if (link.value.kind === 'connecting') return html`<span>Epoch ${whole(epoch)}</span>`;
-  if (!['live', 'catching-up'].includes(link.value.kind)) return html`<span>Epoch ${whole(epoch)} was open</span>`;
-  return html`<span>Epoch ${whole(epoch)} is open${closesAtMs !== null && html`, <${Countdown} atMs=${closesAtMs} lead="closes in" over="closing now" />`}</span>`;
+  if (!['live', 'catching-up'].includes(link.value.kind)) {
+    return html`<span>Epoch ${whole(epoch)} was open</span>`;
+  }
+  return html`<span>Epoch ${whole(epoch)} is open${closesAtMs !== null
+    && html`, <${Countdown} atMs=${closesAtMs} lead="closes in" over="closing now" />`}</span>`;
 }
 
 /** Why the page is not live, across its whole width; nothing while it is live. */
@@ -84,10 +91,13 @@ export function LinkNotice({ followed }: { readonly followed: Followed }): VNode
   switch (now.kind) {
     case 'reconnecting':
       return html`<${Notice} tone="warn" title="The connection was lost.">
-        ${history.count > 0 ? 'What is shown is from before.' : ''} This page connects again by itself, ${' '}
-        <${Countdown} atMs=${now.retryAtMs} lead="in" over="now" /><span class="quiet"> (${now.reason})</span>.<//>`;
+        ${history.count > 0
+          ? 'What is shown is from before.' : ''} This page connects again by itself, ${' '}
+        <${Countdown} atMs=${now.retryAtMs} lead="in" over="now" />
+        <span class="quiet"> (${now.reason})</span>.<//>`;
     case 'failed':
-      return html`<${Notice} tone="bad" title="This log does not verify." alert>${sentence(now.text)}
+      return html`<${Notice} tone="bad" title="This log does not verify."
+        alert>${sentence(now.text)}
         ${` ${counted(history.count, 'release')}`} up to there can be believed, and nothing after. Ask the operator, and keep the log
         as it is.<//>`;
     case 'error':
@@ -95,13 +105,16 @@ export function LinkNotice({ followed }: { readonly followed: Followed }): VNode
         ${sentence(now.text)} Reload this page to try again.<//>`;
     case 'ended':
       return now.state === 'exhausted'
-        ? html`<${Notice} tone="accent" title="The privacy budget is used up.">No further epoch opens: another answer
+        ? html`<${Notice} tone="accent"
+          title="The privacy budget is used up.">No further epoch opens: another answer
           would tell more about people than was promised to them.<//>`
-        : html`<${Notice} tone="accent" title="The operator has ended this study.">Its log is complete.<//>`;
+        : html`<${Notice} tone="accent"
+          title="The operator has ended this study.">Its log is complete.<//>`;
     case 'catching-up':
       return entry.releases - history.count > 20
         ? html`<${Notice} tone="quiet" title="Checking the log."><label>${whole(history.count)} of
-          ${` ${whole(entry.releases)}`} releases verified <progress max=${entry.releases} value=${history.count}>
+          ${` ${whole(entry.releases)}`} releases verified <progress max=${entry.releases}
+            value=${history.count}>
           </progress>
           </label><//>`
         : null;

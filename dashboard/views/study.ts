@@ -22,7 +22,8 @@ export function StudyPage({ followed }: { readonly followed: Followed }): VNode 
   const { entry } = followed;
   const others = (studies.value?.length ?? 0) > 1;
   return html`<main class="page">
-    ${others && html`<nav aria-label="Breadcrumb"><a class="back" href="#/">← All studies</a></nav>`}
+    ${others
+      && html`<nav aria-label="Breadcrumb"><a class="back" href="#/">← All studies</a></nav>`}
     <div class="title"><div><h1>${entry.name}</h1><p class="quiet subtitle">${entry.title}</p></div>
       <div class="title-state"><span role="status"><${LinkBadge} followed=${followed} /></span>
         <span class="quiet"><${EpochLine} followed=${followed} /></span></div></div>
@@ -30,7 +31,8 @@ export function StudyPage({ followed }: { readonly followed: Followed }): VNode 
     <div class="split"><div class="answers"><${Answer} followed=${followed} /></div>
       <div class="side"><${Budget} followed=${followed} /><${Verification} followed=${followed} />
         <${Guarantee} followed=${followed} /></div>
-      <div class="rest"><${Releases} followed=${followed} /><${Question} followed=${followed} /></div></div></main>`;
+      <div class="rest"><${Releases} followed=${followed} />
+      <${Question} followed=${followed} /></div></div></main>`;
 }
 
 /**
@@ -49,7 +51,8 @@ function RefusalNotice({ followed }: { readonly followed: Followed }): VNode | n
   const { last, lastValue } = historyOf(followed);
   if (last?.outcome.kind !== 'refused') return null;
   const { reason, text } = last.outcome;
-  return html`<${Notice} tone="warn" title=${`Epoch ${whole(last.epoch)} has no answer: ${reasonInWords(reason)}.`}>
+  return html`<${Notice} tone="warn" title=${`Epoch ${whole(last.epoch)} has no answer: `
+    + `${reasonInWords(reason)}.`}>
     ${sentence(text)} Its privacy was spent all the same.
     ${lastValue !== null && ` The numbers below are from epoch ${whole(lastValue.epoch)}.`}<//>`;
 }
@@ -61,22 +64,28 @@ function Answer({ followed }: { readonly followed: Followed }): VNode {
   const found = history.lastValue === null ? null : pictureOf(entry, history.lastValue.outcome);
   const charts = Math.min(found?.charts ?? 0, chartsMax);
   const series = useMemo(
-    () => Array.from({ length: charts }, (_, place) => history.series(place)), [version.value, charts],
+    () => Array.from({ length: charts }, (_, place) => history.series(place)),
+    [version.value, charts],
   );
   if (history.lastValue === null || found === null) {
     const isOver = news.value.state !== 'open';
-    return html`<${NoAnswer} isReading=${!['live', 'ended'].includes(link.value.kind)} isOver=${isOver} refused=${history.refused} />`;
+    return html`<${NoAnswer} isReading=${!['live', 'ended']
+      .includes(link.value.kind)} isOver=${isOver} refused=${history.refused} />`;
   }
   const names = numbersOf(entry, history.lastValue.outcome).map(({ name }) => name);
   const { columns, parameters } = entry.document;
   const column = columns[typeof parameters['column'] === 'number' ? parameters['column'] : 0] ?? '';
   const { epoch, closedAtMs } = history.lastValue;
   return html`<div class="answer-parts">
-    <p class="quiet as-of">Answer of epoch ${whole(epoch)}, closed ${clockTime(Number(closedAtMs))}</p>
-    ${found.picture !== null && html`<${PictureView} picture=${found.picture} columns=${columns} column=${column} />`}
+    <p class="quiet as-of">Answer of epoch ${whole(
+      epoch,
+    )}, closed ${clockTime(Number(closedAtMs))}</p>
+    ${found.picture !== null
+      && html`<${PictureView} picture=${found.picture} columns=${columns} column=${column} />`}
     <div class=${charts > 4 ? 'columns many' : 'columns'}>${series.map((each, place) => html`
       <${Column} key=${place} name=${names[place] ?? ''} series=${each} />`)}</div>
-    ${found.charts > charts && found.picture === null && html`<${Uncharted} outcome=${history.lastValue.outcome} names=${names}
+    ${found.charts > charts && found.picture === null
+      && html`<${Uncharted} outcome=${history.lastValue.outcome} names=${names}
       charts=${charts} />`}
     <${IntervalInWords} outcome=${history.lastValue.outcome} /></div>`;
 }
@@ -89,14 +98,17 @@ function Uncharted({ outcome, names, charts }: {
   const line = (name: string, place: number): VNode => {
     const interval = intervalOf(outcome, place);
     const half = interval === null ? null : (interval[1] - interval[0]) / 2;
-    return html`<div key=${place}><dt>${spoken(name)}</dt><dd>${shown(estimate[place], half)}${half !== null && half > 0
+    return html`<div key=${place}><dt>${spoken(name)}</dt>
+      <dd>${shown(estimate[place], half)}${half !== null && half > 0
       && html`<span class="quiet"> ± ${shown(half, half)}</span>`}</dd></div>`;
   };
   const listed = names.slice(charts, charts + unchartedMax);
   const left = names.length - charts - listed.length;
   return html`<section class="card"><h2>The other ${counted(names.length - charts, 'number')}</h2>
     <dl class="facts rest-of-numbers">${listed.map((name, i) => line(name, charts + i))}</dl>
-    ${left > 0 && html`<p class="quiet small">${whole(left)} more are in the downloaded log.</p>`}</section>`;
+    ${left > 0
+      && html`<p
+        class="quiet small">${whole(left)} more are in the downloaded log.</p>`}</section>`;
 }
 
 /** What an interval covers, in words. */
@@ -104,8 +116,10 @@ function IntervalInWords({ outcome }: { readonly outcome: ValueOutcome }): VNode
   if (intervalOf(outcome, 0) === null) return null;
   const covers = outcome.interval95 === undefined
     ? 'It counts the noise that was added for privacy, and not which people happened to take part.'
-    : 'It counts the noise that was added for privacy and, as far as the estimator knows it, which people happened to take part.';
-  return html`<details><summary>What an interval says</summary><p class="small">In about 95 of 100 epochs the value that is asked
+    : 'It counts the noise that was added for privacy and, as far as the estimator knows it, which '
+      + 'people happened to take part.';
+  return html`<details><summary>What an interval says</summary>
+    <p class="small">In about 95 of 100 epochs the value that is asked
     for lies within. ${covers} It does not count what liars can shift: what is promised about them is said beside.</p></details>`;
 }
 
@@ -128,8 +142,12 @@ function NoAnswer({ isReading, isOver, refused }: NoAnswerFacts): VNode {
       : refused > 0
         ? ['No answer yet', `${counted(refused, 'epoch')} so far, and none ended in one.`
           + ' The next may: it appears here by itself.']
-        : ['No answer yet', 'The first one comes when the open epoch closes. It appears here by itself.'];
+        : [
+          'No answer yet',
+          'The first one comes when the open epoch closes. It appears here by itself.',
+        ];
   return html`<section class="card empty">
-    ${!isOver && html`<div class="pulse" aria-hidden="true"><span></span><span></span><span></span></div>`}
+    ${!isOver
+      && html`<div class="pulse" aria-hidden="true"><span></span><span></span><span></span></div>`}
     <h2>${title}</h2><p class="quiet">${text}</p></section>`;
 }

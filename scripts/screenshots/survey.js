@@ -10,9 +10,14 @@ import { join } from 'node:path';
 export async function ofSurvey({ keelson, newPage, until, take, port, scratch, root, running }) {
   const site = `http://127.0.0.1:${port + 1}`;
   await keelson(
-    ['serve', join(root, 'examples/survey/study.yaml'), '--data', join(scratch, 'survey'), '--port', String(port),
-      '--allow-origin', site, '--log-level', 'error', '--json'], /"address"/);
-  const words = [join(root, 'examples/survey/serve.js'), String(port + 1), `ws://127.0.0.1:${port}`];
+    [
+      'serve', join(root, 'examples/survey/study.yaml'), '--data', join(scratch, 'survey'),
+      '--port', String(port),
+        '--allow-origin', site, '--log-level', 'error', '--json',
+    ], /"address"/);
+  const words = [
+    join(root, 'examples/survey/serve.js'), String(port + 1), `ws://127.0.0.1:${port}`,
+  ];
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
   running.push(child);
   await new Promise((ready) => child.stdout.once('data', ready));

@@ -29,12 +29,15 @@ export function createLogger(options: LoggerOptions = {}): Logger {
 }
 
 /** For embedding code and tests that want no log. */
-export const silentLogger: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+export const silentLogger: Logger = {
+  debug: () => {}, info: () => {}, warn: () => {}, error: () => {},
+};
 
 function withoutBigint(fields: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(
-      ([name, value]: [string, unknown]) => [name, typeof value === 'bigint' ? String(value) : value],
+      ([name, value]: [string, unknown]) =>
+        [name, typeof value === 'bigint' ? String(value) : value],
     ),
   );
 }

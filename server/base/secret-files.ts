@@ -1,5 +1,6 @@
 import {
-  closeSync, constants, fchmodSync, fstatSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, unlinkSync, writeSync,
+  closeSync, constants, fchmodSync, fstatSync, fsyncSync, linkSync, openSync, readFileSync,
+  renameSync, unlinkSync, writeSync,
 } from 'node:fs';
 import { platform } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +51,9 @@ export function createSecret(path: string, make: () => string): boolean {
 export function readSecret(path: string): string {
   const file = openIfThere(path);
   if (file === undefined) {
-    throw new InvalidInputError(`${path} is missing: there is no such file; check the path, or restore it`, { path });
+    throw new InvalidInputError(
+      `${path} is missing: there is no such file; check the path, or restore it`, { path },
+    );
   }
   try {
     const found = fstatSync(file);
@@ -81,7 +84,9 @@ export function readSecret(path: string): string {
 export function seedIn(path: string, remedy: string): Uint8Array {
   const text = readSecret(path);
   if (/^[0-9a-f]{64}$/i.test(text)) return fromHex(text);
-  throw new InvalidInputError(`${path} does not hold a key of 64 hexadecimal digits: ${remedy}`, { path });
+  throw new InvalidInputError(
+    `${path} does not hold a key of 64 hexadecimal digits: ${remedy}`, { path },
+  );
 }
 
 /** True when the file exists. @throws InvalidInputError when this cannot be found out. */
@@ -147,8 +152,11 @@ function openDraft(draft: string, path: string): number {
   try {
     return openSync(draft, 'wx', 0o600);
   } catch (error) {
-    const why = codeOf(error) === 'ENOENT' ? 'there is no such folder' : `${codeOf(error) ?? 'unknown'}`;
-    throw new InvalidInputError(`${path} cannot be made (${why}): check its folder, and who may write there`, { path });
+    const why = codeOf(error) === 'ENOENT'
+      ? 'there is no such folder' : `${codeOf(error) ?? 'unknown'}`;
+    throw new InvalidInputError(
+      `${path} cannot be made (${why}): check its folder, and who may write there`, { path },
+    );
   }
 }
 

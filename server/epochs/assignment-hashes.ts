@@ -23,5 +23,6 @@ export function recordSeedOf(
 ): Uint8Array {
   const number = new Uint8Array(8);
   new DataView(number.buffer).setBigUint64(0, sequence);
-  return createHmac('sha256', assignmentKey).update(contributor).update('record').update(number).digest();
+  return createHmac('sha256', assignmentKey)
+    .update(contributor).update('record').update(number).digest();
 }

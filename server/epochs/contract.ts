@@ -1,11 +1,16 @@
 import type { Outcome } from '../../src/base/outcome.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 
-/** A contribution's part, already reduced: a sum of clipped rows and their count, or one chosen row. */
+/**
+ * A contribution's part, already reduced: a sum of clipped rows and their count, or one chosen row.
+ */
 export interface RowPart {
   /** 32 bytes. */
   readonly contributor: Uint8Array;
-  /** Sum of the batch's rows after the coarse clip (`reduce: mean`), or the batch's candidate row (`one`). */
+  /**
+   * Sum of the batch's rows after the coarse clip (`reduce: mean`), or the batch's candidate row
+   * (`one`).
+   */
   readonly values: Float64Array;
   readonly rows: number;
   /** For `reduce: one`: the candidate's keyed rank; the smallest wins. 0n otherwise. */

@@ -119,7 +119,9 @@ export class EpochEngine {
 }
 
 /** The plan for a study's facts and target. A pure function, so every thread gets the same plan. */
-export function planOf(setup: Pick<EpochSetup, 'document' | 'target'>, findEstimator: FindEstimator): Plan {
+export function planOf(
+  setup: Pick<EpochSetup, 'document' | 'target'>, findEstimator: FindEstimator,
+): Plan {
   const { document, target } = setup;
   const plan = findEstimator(document.estimator).plan(document.parameters, {
     dimension: document.columns.length,
@@ -128,7 +130,9 @@ export function planOf(setup: Pick<EpochSetup, 'document' | 'target'>, findEstim
     target,
   });
   if (plan.kind === 'infeasible') {
-    throw new InvariantError('a study that runs has a feasible plan', { details: { reason: plan.reason } });
+    throw new InvariantError(
+      'a study that runs has a feasible plan', { details: { reason: plan.reason } },
+    );
   }
   return plan;
 }

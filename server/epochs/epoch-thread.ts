@@ -26,13 +26,16 @@ export class EpochThread {
    *   journal.
    * @param entry of the thread; tests give one that dies.
    */
-  constructor(onDeath: (error: KeelsonError) => void, entry: URL = workerUrl(import.meta.url, './worker.js')) {
+  constructor(
+    onDeath: (error: KeelsonError) => void, entry: URL = workerUrl(import.meta.url, './worker.js'),
+  ) {
     this.#worker = new Worker(entry);
     this.#worker.on('message', (response: EpochResponse) => this.#receive(response));
     const die = (cause?: Error): void => {
       if (this.#ended !== undefined) return;
       const error = new InvariantError(
-        'the epochs\' thread ended by itself, with its summaries; start again: they are rebuilt from the journal',
+        'the epochs\' thread ended by itself, with its summaries; start again: they are rebuilt '
+          + 'from the journal',
         cause === undefined ? {} : { cause },
       );
       this.#end(error);

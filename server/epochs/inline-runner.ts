@@ -26,7 +26,10 @@ interface Holder {
   failure: unknown;
 }
 
-/** Epochs on the calling thread: for tests and simulation, and inside the worker thread of WorkerEpochRunner. */
+/**
+ * Epochs on the calling thread: for tests and simulation, and inside the worker thread of
+ * WorkerEpochRunner.
+ */
 export class InlineEpochRunner implements EpochRunner {
   readonly backlogBytes = 0;
   readonly #epochs = new Map<string, Holder>();
@@ -44,7 +47,9 @@ export class InlineEpochRunner implements EpochRunner {
     const name = nameOf(setup.studyId, setup.epoch);
     if (this.#epochs.has(name)) throw new InvariantError('an epoch is opened once');
     try {
-      this.#epochs.set(name, { engine: new EpochEngine(setup, this.#findEstimator, this.#noise()), failure: null });
+      this.#epochs.set(
+        name, { engine: new EpochEngine(setup, this.#findEstimator, this.#noise()), failure: null },
+      );
     } catch (failure) {
       this.#epochs.set(name, { engine: null, failure });
       throw failure;
@@ -85,7 +90,9 @@ export class InlineEpochRunner implements EpochRunner {
 
   #holder(studyId: string, epoch: bigint): Holder {
     const holder = this.#epochs.get(nameOf(studyId, epoch));
-    if (holder === undefined) throw new InvariantError('an epoch is open until it is released or dropped');
+    if (holder === undefined) {
+      throw new InvariantError('an epoch is open until it is released or dropped');
+    }
     return holder;
   }
 }

@@ -13,9 +13,17 @@ export type EpochRequest =
     readonly epoch: bigint;
     readonly parts: PackedParts;
   }
-  | { readonly kind: 'progress'; readonly id: number; readonly studyId: string; readonly epoch: bigint }
-  | { readonly kind: 'release'; readonly id: number; readonly studyId: string; readonly epoch: bigint }
-  | { readonly kind: 'drop'; readonly id: number; readonly studyId: string; readonly epoch: bigint };
+  | {
+    readonly kind: 'progress'; readonly id: number; readonly studyId: string;
+    readonly epoch: bigint;
+  }
+  | {
+    readonly kind: 'release'; readonly id: number; readonly studyId: string;
+    readonly epoch: bigint;
+  }
+  | {
+    readonly kind: 'drop'; readonly id: number; readonly studyId: string; readonly epoch: bigint;
+  };
 
 export type EpochResponse =
   | { readonly kind: 'value'; readonly id: number; readonly value: unknown }
@@ -32,11 +40,16 @@ export interface ErrorParts {
 }
 
 export function partsOfError(error: unknown): ErrorParts {
-  if (error instanceof KeelsonError) return { code: error.code, message: error.message, details: error.details };
+  if (error instanceof KeelsonError) {
+    return { code: error.code, message: error.message, details: error.details };
+  }
   const name = error instanceof Error ? error.name : 'failure';
-  return { code: 'internal', message: `the epoch's work ended with an unexpected ${name}`, details: {} };
+  return {
+    code: 'internal', message: `the epoch's work ended with an unexpected ${name}`, details: {},
+  };
 }
 
 export function errorOfParts({ code, message, details }: ErrorParts): KeelsonError {
-  return code === 'invariant' ? new InvariantError(message, { details }) : new KeelsonError(code, message, { details });
+  return code === 'invariant'
+    ? new InvariantError(message, { details }) : new KeelsonError(code, message, { details });
 }

@@ -16,7 +16,8 @@ export function publishable(outcome: Outcome, plan: Planned): Outcome {
   return {
     kind: 'refused',
     reason: 'numerical-failure',
-    text: 'the answer held a number that is not finite, or did not have the planned size or parts; nothing of it is published',
+    text: 'the answer held a number that is not finite, or did not have the planned size or parts; '
+      + 'nothing of it is published',
   };
 }
 
@@ -24,7 +25,8 @@ export function publishable(outcome: Outcome, plan: Planned): Outcome {
 export const interrupted: Outcome = {
   kind: 'refused',
   reason: 'interrupted',
-  text: 'the release was charged and then interrupted; its noise is never drawn again on the same data',
+  text:
+    'the release was charged and then interrupted; its noise is never drawn again on the same data',
 };
 
 function isWhole(outcome: ValueOutcome, { outputShape, parts }: Planned): boolean {

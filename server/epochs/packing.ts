@@ -50,7 +50,8 @@ export function unpackParts(packed: PackedParts): RowPart[] {
 
 export function buffersOf(packed: PackedParts): ArrayBuffer[] {
   return [
-    packed.contributors.buffer, packed.values.buffer, packed.rows.buffer, packed.ranks.buffer, packed.complete.buffer,
+    packed.contributors.buffer, packed.values.buffer, packed.rows.buffer, packed.ranks.buffer,
+    packed.complete.buffer,
   ];
 }
 

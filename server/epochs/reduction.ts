@@ -34,8 +34,11 @@ export function reduceBatch(
   batch: AcceptedBatch,
 ): RowPart {
   const { contributor, values, rows, complete } = batch;
-  assert(values.length === rows * dimension && rows > 0, 'an accepted batch has rows of the study\'s dimension');
-  if (reduce === 'mean') return { contributor, values: sumOf(values, rows, dimension), rows, rank: 0n, complete };
+  assert(values.length === rows * dimension
+    && rows > 0, 'an accepted batch has rows of the study\'s dimension');
+  if (reduce === 'mean') {
+    return { contributor, values: sumOf(values, rows, dimension), rows, rank: 0n, complete };
+  }
   const random = seededRandom(recordSeedOf(assignmentKey, contributor, batch.sequence));
   let best = 0;
   let smallest = Infinity;
@@ -80,7 +83,10 @@ export class OpenContributions {
     const name = Buffer.from(part.contributor).toString('latin1');
     const found = this.#open.get(name);
     const merged = found === undefined
-      ? { contributor: part.contributor.slice(), values: part.values.slice(), rows: part.rows, rank: part.rank }
+      ? {
+        contributor: part.contributor.slice(), values: part.values.slice(), rows: part.rows,
+        rank: part.rank,
+      }
       : this.#merge(found, part);
     if (!part.complete) {
       if (found === undefined) this.#open.set(name, merged);

@@ -33,12 +33,15 @@ interface Home {
 }
 
 /**
- * Parts that are batched while the thread is busy: a message costs as much as folding some dozens of
- * them.
+ * Parts that are batched while the thread is busy: a message costs as much as folding some dozens
+ * of them.
  */
 const batchedPartsMax = 1_024;
 
-/** Epochs on worker threads, so that neither summaries nor a release of a million rows delays an ack. */
+/**
+ * Epochs on worker threads, so that neither summaries nor a release of a million rows delays an
+ * ack.
+ */
 export class WorkerEpochRunner implements EpochRunner {
   readonly #homes = new Map<string, Home>();
   readonly #threads: EpochThread[] = [];
@@ -61,7 +64,11 @@ export class WorkerEpochRunner implements EpochRunner {
     thread.epochs += 1;
     const { studyId, epoch } = setup;
     this.#homes.set(
-      name, { thread, studyId, epoch, dimension: setup.document.columns.length, waiting: [], unanswered: 0 },
+      name,
+      {
+        thread, studyId, epoch, dimension: setup.document.columns.length, waiting: [],
+        unanswered: 0,
+      },
     );
     await thread.call({ kind: 'open', setup });
   }
@@ -106,7 +113,9 @@ export class WorkerEpochRunner implements EpochRunner {
 
   #threadFor(): EpochThread {
     const least = this.#threads.toSorted((left, right) => left.epochs - right.epochs)[0];
-    if (least !== undefined && (least.epochs === 0 || this.#threads.length >= this.#threadsMax)) return least;
+    if (least !== undefined && (least.epochs === 0 || this.#threads.length >= this.#threadsMax)) {
+      return least;
+    }
     const thread = new EpochThread((error) => this.options.onDeath(error));
     this.#threads.push(thread);
     return thread;
@@ -114,7 +123,9 @@ export class WorkerEpochRunner implements EpochRunner {
 
   #home(studyId: string, epoch: bigint): Home {
     const home = this.#homes.get(nameOf(studyId, epoch));
-    if (home === undefined) throw new InvariantError('an epoch is open until it is released or dropped');
+    if (home === undefined) {
+      throw new InvariantError('an epoch is open until it is released or dropped');
+    }
     return home;
   }
 
@@ -128,7 +139,9 @@ export class WorkerEpochRunner implements EpochRunner {
   #flushAll(): void {
     const homes = [...this.#dirty];
     this.#dirty.clear();
-    for (const home of homes) if (home.unanswered === 0 || home.waiting.length >= batchedPartsMax) this.#flush(home);
+    for (const home of homes) {
+      if (home.unanswered === 0 || home.waiting.length >= batchedPartsMax) this.#flush(home);
+    }
   }
 
   #flush(home: Home): void {
@@ -146,6 +159,7 @@ export class WorkerEpochRunner implements EpochRunner {
     };
     // A failure of the epoch's work is reported at its release; the end of a thread was reported
     // before.
-    home.thread.call({ kind: 'add', studyId, epoch, parts: packed }, buffersOf(packed)).then(answered, answered);
+    home.thread.call({ kind: 'add', studyId, epoch, parts: packed }, buffersOf(packed))
+      .then(answered, answered);
   }
 }

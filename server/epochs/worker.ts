@@ -20,7 +20,8 @@ standBack(niceness.folding);
  * release.
  */
 const computeThreads = Math.max(1, availableParallelism() - 1);
-const runner = new InlineEpochRunner({ compute: createComputePool(computeThreads, niceness.passes) });
+const runner =
+  new InlineEpochRunner({ compute: createComputePool(computeThreads, niceness.passes) });
 const send = (response: EpochResponse): void => port.postMessage(response);
 
 async function execute(request: EpochRequest): Promise<unknown> {

@@ -4,14 +4,17 @@ import { InvalidInputError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { keysOfRotation, signRotation, type KeyRotation } from '../../src/signing/index.js';
 import { keyOfReleases } from './release-key.js';
-import { createSecret, eraseSecret, isSecretThere, replaceSecret, seedIn } from '../base/secret-files.js';
+import {
+  createSecret, eraseSecret, isSecretThere, replaceSecret, seedIn,
+} from '../base/secret-files.js';
 import type { Store } from '../store/contract.js';
 
 const nextOf = (path: string): string => `${path}.next`;
 const oldOf = (path: string): string => `${path}.old`;
 
 /** What a change of the key needs from the store. */
-export type RotationStore = Pick<Required<Store>, 'rotations' | 'addRotation' | 'studies' | 'releases'>;
+export type RotationStore =
+  Pick<Required<Store>, 'rotations' | 'addRotation' | 'studies' | 'releases'>;
 
 /**
  * Gives the server a new key: the store gets the record that both keys sign, the key file is
@@ -30,16 +33,20 @@ export type RotationStore = Pick<Required<Store>, 'rotations' | 'addRotation' | 
  * @throws InvalidInputError when there is no key yet, when its file holds something else (nothing
  *   is created then), or when the key was changed as often as a server can.
  */
-export async function rotateServerKey(path: string, store: RotationStore, nowMs: number): Promise<KeyRotation> {
+export async function rotateServerKey(
+  path: string, store: RotationStore, nowMs: number,
+): Promise<KeyRotation> {
   const before = await store.rotations();
   if (!isSecretThere(path)) {
-    throw new InvalidInputError(`${path} is missing: there is no key to change; "keelson serve" makes the first`, { path });
+    throw new InvalidInputError(
+      `${path} is missing: there is no key to change; "keelson serve" makes the first`, { path },
+    );
   }
   settleRotation(path, before, before.length === 0 ? await keyOfReleases(store) : null);
   if (before.length >= protocolLimits.keyRotations) {
     throw new InvalidInputError(
-      `this server has changed its key ${protocolLimits.keyRotations} times, which is all that it can show to clients: `
-      + 'start a new data folder', { path },
+      `this server has changed its key ${protocolLimits.keyRotations} times, which is all that it `
+      + 'can show to clients: start a new data folder', { path },
     );
   }
   const previous = signing.createSigner(serverSeedIn(path));
@@ -59,7 +66,9 @@ export async function rotateServerKey(path: string, store: RotationStore, nowMs:
  * @throws InvalidInputError when the key file holds another key than the one that the records lead
  *   to, or that the releases name. Nothing is erased then.
  */
-export function settleRotation(path: string, rotations: readonly KeyRotation[], signedWith: Uint8Array | null): void {
+export function settleRotation(
+  path: string, rotations: readonly KeyRotation[], signedWith: Uint8Array | null,
+): void {
   const inForce = rotations.length === 0 ? null : keysOfRotation(rotations.at(-1)!).nextKey;
   if (isSecretThere(nextOf(path))) {
     // The right key is in the file, so the next key is unused. Its file may be half erased, so it
@@ -69,15 +78,17 @@ export function settleRotation(path: string, rotations: readonly KeyRotation[], 
   }
   if (inForce !== null && !holds(path, inForce)) {
     throw new InvalidInputError(
-      `${path} does not hold the key that the data folder's last change of keys led to (${toHex(inForce)}): restore that `
-      + 'key from a copy; clients refuse what another key signs', { path },
+      `${path} does not hold the key that the data folder's last change of keys led to `
+      + `(${toHex(inForce)}): restore that key from a copy; clients refuse what another key `
+      + 'signs', { path },
     );
   }
   if (inForce !== null) eraseSecret(oldOf(path));
   else if (signedWith !== null && !holds(path, signedWith)) {
     throw new InvalidInputError(
-      `${path} does not hold the key that signed the releases in the data folder (${toHex(signedWith)}): restore that one `
-      + 'from a copy, or, where the key was changed after this store was copied, a store from after the change', { path },
+      `${path} does not hold the key that signed the releases in the data folder `
+      + `(${toHex(signedWith)}): restore that one from a copy, or, where the key was changed after `
+      + 'this store was copied, a store from after the change', { path },
     );
   }
 }
@@ -88,7 +99,8 @@ function holds(path: string, publicKey: Uint8Array): boolean {
 
 /** The 32 bytes in a file of the server's key. @throws InvalidInputError as `seedIn`. */
 export function serverSeedIn(path: string): Uint8Array {
-  return seedIn(path, 'restore it from a copy; with another key, clients that pinned this server will refuse it');
+  return seedIn(path, 'restore it from a copy; with another key, clients that pinned this server '
+    + 'will refuse it');
 }
 
 /** As `serverSeedIn`, but a file that cannot be read holds nothing. */

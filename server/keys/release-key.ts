@@ -6,7 +6,9 @@ import type { Store } from '../store/contract.js';
  * releases name the same key.
  * @returns null while there are no releases. Reads one release.
  */
-export async function keyOfReleases(store: Pick<Store, 'studies' | 'releases'>): Promise<Uint8Array | null> {
+export async function keyOfReleases(
+  store: Pick<Store, 'studies' | 'releases'>,
+): Promise<Uint8Array | null> {
   for (const { studyId, releaseCount } of await store.studies()) {
     if (releaseCount === 0) continue;
     const [newest] = await store.releases(studyId, releaseCount - 1, 1);

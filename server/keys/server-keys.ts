@@ -33,7 +33,9 @@ export function openServerKeys(
   directory: string, rotations: readonly KeyRotation[] = [], signedWith: Uint8Array | null = null,
 ): ServerKeys {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const paths = { serverKey: join(directory, 'server.key'), operatorToken: join(directory, 'operator.token') };
+  const paths = {
+    serverKey: join(directory, 'server.key'), operatorToken: join(directory, 'operator.token'),
+  };
   const created: string[] = [];
   const read = (path: string, make: () => string): string => {
     if (createSecret(path, make)) created.push(path);
@@ -41,14 +43,16 @@ export function openServerKeys(
   };
   // A key that was changed, or that has signed something, is never created again: if it is missing,
   // it must be restored.
-  if (rotations.length === 0 && signedWith === null) read(paths.serverKey, () => toHex(signing.generateSeed()));
+  if (rotations.length === 0 && signedWith === null) {
+    read(paths.serverKey, () => toHex(signing.generateSeed()));
+  }
   settleRotation(paths.serverKey, rotations, signedWith);
   const seed = serverSeedIn(paths.serverKey);
   const operatorToken = read(paths.operatorToken, () => urlText(signing.randomBytes(32)));
   if (!/^[A-Za-z0-9_-]{32,128}$/.test(operatorToken)) {
     throw new InvalidInputError(
-      `${paths.operatorToken} does not hold a token of 32 to 128 letters, digits, - and _: remove it `
-      + 'to get a fresh one',
+      `${paths.operatorToken} does not hold a token of 32 to 128 letters, digits, - and _: remove `
+      + 'it to get a fresh one',
       { path: paths.operatorToken });
   }
   return { seed, operatorToken, paths, created };

@@ -3,7 +3,9 @@ import type { WireCode } from '../../src/base/error-codes.js';
 import { equalBytes } from '../../src/base/bytes.js';
 import { WireError } from '../../src/base/errors.js';
 import { verifyBatch } from '../../src/signing/index.js';
-import { decodeBatchBody, firstNonFinite, viewBatchRows, type BatchBody, type SignedBatch } from '../../src/wire/index.js';
+import {
+  decodeBatchBody, firstNonFinite, viewBatchRows, type BatchBody, type SignedBatch,
+} from '../../src/wire/index.js';
 import type { VerifiedBatch } from '../studies/contract.js';
 import type { ChannelSetup } from './channel.js';
 

@@ -60,8 +60,11 @@ export class Connections {
   /** For clients behind a trusted proxy. Direct connections were counted before a byte was read. */
   #isHasty(request: IncomingMessage, address: string): UpgradeRefusal | undefined {
     const { connectionRates, isTrustedProxy, limits } = this.context;
-    if (!isTrustedProxy(request.socket.remoteAddress) || connectionRates.take(address)) return undefined;
-    const text = `an address may open ${limits.connectionsPerSecond} connections per second: slow down`;
+    if (!isTrustedProxy(request.socket.remoteAddress) || connectionRates.take(address)) {
+      return undefined;
+    }
+    const text =
+      `an address may open ${limits.connectionsPerSecond} connections per second: slow down`;
     return { status: 429, text };
   }
 

@@ -33,7 +33,9 @@ export class Contributions {
   /** Whether a contributor waits for an answer. */
   get owes(): boolean {
     if (this.#pendingHellos > 0) return true;
-    for (const { inFlight, withdrawing } of this.#channels.values()) if (inFlight > 0 || withdrawing) return true;
+    for (const { inFlight, withdrawing } of this.#channels.values()) {
+      if (inFlight > 0 || withdrawing) return true;
+    }
     return false;
   }
 
@@ -70,7 +72,9 @@ export class Contributions {
    */
   #judge(hello: Hello): Admitted | NotAdmitted {
     const { context } = this;
-    if (!context.helloRates.take(this.socket.address)) return { code: 'rate-limited', forged: false };
+    if (!context.helloRates.take(this.socket.address)) {
+      return { code: 'rate-limited', forged: false };
+    }
     if (this.#full()) return { code: 'too-many-channels', forged: false };
     return judgeHello(context, hello, this.serverNonce);
   }
@@ -83,8 +87,12 @@ export class Contributions {
     const subject = { channel: setup.id, studyId: setup.signatures.studyId, facts: setup.facts };
     // The study ended and was removed. No verdict on one batch could free the credit of the
     // channel's others.
-    if (context.hub.study(setup.studyId) === undefined) return output.refuse('unknown-study', subject);
-    if (context.clock.nowMs() >= setup.enrolledUntilMs) return output.refuse('enrolment-expired', subject);
+    if (context.hub.study(setup.studyId) === undefined) {
+      return output.refuse('unknown-study', subject);
+    }
+    if (context.clock.nowMs() >= setup.enrolledUntilMs) {
+      return output.refuse('enrolment-expired', subject);
+    }
     if (channel.inFlight >= context.limits.creditBatches) {
       output.refuse('credit-exceeded', subject);
       return output.strike('stray');
@@ -113,7 +121,8 @@ export class Contributions {
       return output.strike('stray');
     }
     const contexts = [setup.signatures, ...setup.earlier];
-    if (!contexts.some((signed) => verifyWithdrawal(setup.verifier, signed, frame.epoch, frame.signature))) {
+    if (!contexts.some((signed) =>
+      verifyWithdrawal(setup.verifier, signed, frame.epoch, frame.signature))) {
       output.refuse('bad-signature', subject);
       return output.strike('badSignature');
     }
@@ -122,7 +131,8 @@ export class Contributions {
     // before the close.
     context.metrics.totals.queuedBatches += 1;
     const request = {
-      studyId: setup.studyId, contributor: toHex(setup.verifier.publicKey), epoch: frame.epoch, signature: frame.signature,
+      studyId: setup.studyId, contributor: toHex(setup.verifier.publicKey), epoch: frame.epoch,
+      signature: frame.signature,
     };
     context.hub.withdraw(request).then((result) => {
       if (result.kind === 'refused') return output.refuse(result.code, subject);
@@ -157,7 +167,9 @@ export class Contributions {
     // A contributor whose token has ended may still take back what it gave to the open epoch. The
     // server's clock decides, without tolerance. The channel takes no batch.
     if (context.clock.nowMs() >= setup.enrolledUntilMs && !state.inOpenEpoch) {
-      return output.refuse('enrolment-expired', { studyId: hello.studyId, publicKey: hello.publicKey });
+      return output.refuse(
+        'enrolment-expired', { studyId: hello.studyId, publicKey: hello.publicKey },
+      );
     }
     const id = ++this.#lastChannel;
     const ready = await readyFrom(context, hello, this.serverNonce, id, state);
@@ -168,7 +180,9 @@ export class Contributions {
     output.follow(view.studyId);
     // The study may have stopped since Welcome. No later event would report it.
     const now = context.hub.study(view.studyId);
-    if (now !== undefined && now.state !== 'open') output.send(noticeOf(now, context.clock.nowMs()));
+    if (now !== undefined && now.state !== 'open') {
+      output.send(noticeOf(now, context.clock.nowMs()));
+    }
   }
 
   #full(): boolean {
@@ -214,7 +228,8 @@ export class Contributions {
     } else if (result.verdict === 'rejected') {
       const code = result.code ?? 'unspecified';
       const { retryAtMs } = result;
-      const told = retryAtMs === undefined ? facts : { ...facts, retryInMs: retryAtMs - this.context.clock.nowMs() };
+      const told = retryAtMs === undefined
+        ? facts : { ...facts, retryInMs: retryAtMs - this.context.clock.nowMs() };
       metrics.refused.add(1, { study, code });
       channel.reject(rejection(sequence, code, told), result);
     } else {
@@ -228,7 +243,9 @@ export class Contributions {
   #later(channel: Channel, frame: SignedBatch, code: WireCode): void {
     const { facts, studyName: study, signatures, id } = channel.setup;
     const sequence = claimedSequence(frame);
-    if (sequence === undefined) return this.output.refuse(code, { channel: id, studyId: signatures.studyId, facts });
+    if (sequence === undefined) {
+      return this.output.refuse(code, { channel: id, studyId: signatures.studyId, facts });
+    }
     this.context.metrics.refused.add(1, { study, code });
     channel.inFlight += 1;
     channel.reject(rejection(sequence, code, facts));

@@ -29,7 +29,9 @@ export function descriptorLimit(limitsFile = '/proc/self/limits'): number | unde
  * files need, because then the store, the threads and the whole server would fail. One address gets
  * at most three quarters of the rest.
  */
-export function withinDescriptors(limits: ListenerLimits, descriptors: number | undefined): ListenerLimits {
+export function withinDescriptors(
+  limits: ListenerLimits, descriptors: number | undefined,
+): ListenerLimits {
   if (descriptors === undefined) return limits;
   const free = Math.max(1, descriptors - ownDescriptors, Math.floor(descriptors / 4));
   const httpConnections = Math.min(limits.httpConnections, Math.ceil(free / 4));

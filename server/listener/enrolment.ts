@@ -22,7 +22,11 @@ export function claimedEnrolment(
 }
 
 /** Whether the study's issuer signed the claim for this key. Cost: one verification. */
-export function isIssued({ admission }: Asked, contributor: Uint8Array, claim: ClaimedEnrolment): boolean {
+export function isIssued(
+  { admission }: Asked, contributor: Uint8Array, claim: ClaimedEnrolment,
+): boolean {
   if (admission.kind !== 'enrolment') return false;
-  return verifyEnrolment(signing.createVerifier(fromHex(admission.issuer)), contributor, claim, signing);
+  return verifyEnrolment(
+    signing.createVerifier(fromHex(admission.issuer)), contributor, claim, signing,
+  );
 }

@@ -19,7 +19,8 @@ export function eventFrame(event: HubEvent, hub: StudyHub, nowMs: number): Uint8
     }
     case 'study-replaced': {
       const view = hub.study(event.studyId);
-      return encodeServerFrame(view === undefined ? notice(event.studyId, 'ended', 0n, 0, nowMs) : noticeOf(view, nowMs));
+      return encodeServerFrame(view === undefined
+        ? notice(event.studyId, 'ended', 0n, 0, nowMs) : noticeOf(view, nowMs));
     }
     case 'study-stopped':
       return encodeServerFrame(notice(event.studyId, event.state, 0n, 0, nowMs));
@@ -32,7 +33,9 @@ export function releaseFrame(release: ReleaseRecord): Uint8Array {
 }
 
 /** @param closesAtMs 0 when the epoch closes on a count, or none is open. */
-function notice(studyId: string, state: StudyView['state'], epoch: bigint, closesAtMs: number, nowMs: number): Notice {
+function notice(
+  studyId: string, state: StudyView['state'], epoch: bigint, closesAtMs: number, nowMs: number,
+): Notice {
   // On the wire 0 means "closes on a count", so an epoch that closes at this moment sends 1.
   const closesInMs = closesAtMs === 0 ? 0n : BigInt(Math.max(1, Math.round(closesAtMs - nowMs)));
   return { kind: 'notice', studyId: fromHex(studyId), state, epoch, closesInMs };

@@ -31,7 +31,9 @@ const refused = (code: WireCode): NotAdmitted => ({ code, forged: false });
  * batches are refused one by one.
  * @param serverNonce of this socket, so that a recorded Hello is useless on another socket.
  */
-export function judgeHello(context: ListenerContext, hello: Hello, serverNonce: Uint8Array): Admitted | NotAdmitted {
+export function judgeHello(
+  context: ListenerContext, hello: Hello, serverNonce: Uint8Array,
+): Admitted | NotAdmitted {
   const { hub, limits } = context;
   const view = hub.study(toHex(hello.studyId));
   if (view === undefined) return refused('unknown-study');
@@ -46,7 +48,9 @@ export function judgeHello(context: ListenerContext, hello: Hello, serverNonce: 
     return { code: 'bad-signature', forged: true };
   }
   if (!hub.admits(view.studyId, hello.publicKey)) return refused('key-not-allowed');
-  if (claim !== null && !isIssued(view.document, hello.publicKey, claim)) return { code: 'not-enrolled', forged: true };
+  if (claim !== null && !isIssued(view.document, hello.publicKey, claim)) {
+    return { code: 'not-enrolled', forged: true };
+  }
   const { admission, columns, contribution } = view.document;
   return {
     view,
@@ -55,11 +59,13 @@ export function judgeHello(context: ListenerContext, hello: Hello, serverNonce: 
       studyName: view.name,
       verifier,
       signatures,
-      earlier: hub.rotations.map((rotation) => ({ serverKey: keysOfRotation(rotation).previousKey, studyId })),
+      earlier: hub.rotations
+        .map((rotation) => ({ serverKey: keysOfRotation(rotation).previousKey, studyId })),
       dimension: columns.length,
       enrolledUntilMs: claim?.expiresAtMs ?? Infinity,
       facts: {
-        limits, columns, rowsMax: contribution.rowsMax, ...(admission.kind === 'rate' && { newKeys: admission }),
+        limits, columns, rowsMax: contribution.rowsMax,
+        ...(admission.kind === 'rate' && { newKeys: admission }),
       },
     },
   };
@@ -102,10 +108,15 @@ function verifierOf(publicKey: Uint8Array): Verifier | undefined {
 /**
  * A contributor's own spending. Only that contributor sees it, and only under contributor scope.
  */
-async function spendOf(context: ListenerContext, studyId: string, state: ContributorState): Promise<Spend | null> {
+async function spendOf(
+  context: ListenerContext, studyId: string, state: ContributorState,
+): Promise<Spend | null> {
   const view = context.hub.study(studyId);
-  if (state.spend === null || view === undefined || view.document.budget.scope !== 'contributor') return null;
-  const balance = (await context.hub.balances()).find((candidate) => candidate.key === `study:${view.name}`);
+  if (state.spend === null || view === undefined || view.document.budget.scope !== 'contributor') {
+    return null;
+  }
+  const balance =
+    (await context.hub.balances()).find((candidate) => candidate.key === `study:${view.name}`);
   if (balance === undefined) return null;
   return {
     rho: amountToNumber(state.spend.rho),

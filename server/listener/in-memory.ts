@@ -45,7 +45,8 @@ export function createInMemoryListener(options: ContextOptions): InMemoryListene
       context.stopping = true;
       const { closeTimeoutMs } = context.limits;
       if (graceful) {
-        await context.settled.until(() => context.metrics.totals.queuedBatches === 0, closeTimeoutMs);
+        await context.settled
+          .until(() => context.metrics.totals.queuedBatches === 0, closeTimeoutMs);
         sessions.stop();
         await context.settled.until(() => sessions.size === 0, closeTimeoutMs);
       }

@@ -14,7 +14,9 @@ import { descriptorLimit, withinDescriptors } from './descriptors.js';
 import { contextOf, followHub } from './new-context.js';
 import type { Listener, ListenerLimits, ListenerOptions, TlsIdentity } from '../network/options.js';
 
-export type { Listener, ListenerLimits, ListenerLogger, ListenerOptions, TlsIdentity } from '../network/options.js';
+export type {
+  Listener, ListenerLimits, ListenerLogger, ListenerOptions, TlsIdentity,
+} from '../network/options.js';
 
 /**
  * Opens the server's one port: WebSocket sessions (subprotocol keelson.v1) at /, HTTP beside them.
@@ -23,7 +25,9 @@ export type { Listener, ListenerLimits, ListenerLogger, ListenerOptions, TlsIden
 export async function createListener(options: ListenerOptions): Promise<Listener> {
   const context = contextOf({ ...options, limits: attainableLimits(options) });
   const { hub, clock } = options;
-  const rules = { allowedOrigins: options.allowedOrigins ?? [], allowedHosts: options.allowedHosts ?? [] };
+  const rules = {
+    allowedOrigins: options.allowedOrigins ?? [], allowedHosts: options.allowedHosts ?? [],
+  };
   observeServer(context.metrics.registry, hub, options.storeHealth);
   const handler = createHttpHandler({
     hub,
@@ -57,12 +61,17 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   let closing: Promise<void> | undefined;
   return {
     port,
-    address: `http${options.tls === undefined ? '' : 's'}://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    address: `http${options.tls === undefined ? '' : 's'}://`
+      + `${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
     renewTls: (identity) => {
-      if (!(server instanceof TlsServer)) throw new InvalidInputError('the server speaks no TLS: start it with a key');
-      checkedIdentity(() => server.setSecureContext({ cert: identity.certificate, key: identity.key }));
+      if (!(server instanceof TlsServer)) {
+        throw new InvalidInputError('the server speaks no TLS: start it with a key');
+      }
+      checkedIdentity(() =>
+        server.setSecureContext({ cert: identity.certificate, key: identity.key }));
     },
-    close: (graceful = true) => (closing ??= closeAll(context, server, connections, graceful).finally(unfollow)),
+    close: (graceful = true) =>
+      (closing ??= closeAll(context, server, connections, graceful).finally(unfollow)),
   };
 }
 
@@ -90,8 +99,10 @@ function createHttpServer(context: ListenerContext, tls: TlsIdentity | undefined
     connectionsCheckingInterval: Math.ceil(limits.handshakeTimeoutMs / 2),
     keepAliveTimeout: 5_000,
   };
-  const server = tls === undefined ? createServer(settings) : checkedIdentity(() => createTlsServer({
-    ...settings, cert: tls.certificate, key: tls.key, minVersion: 'TLSv1.2', handshakeTimeout: limits.handshakeTimeoutMs,
+  const server = tls
+    === undefined ? createServer(settings) : checkedIdentity(() => createTlsServer({
+    ...settings, cert: tls.certificate, key: tls.key, minVersion: 'TLSv1.2',
+    handshakeTimeout: limits.handshakeTimeoutMs,
   }));
   // By default node drops headers past the thousandth without notice, and a proxy writes its own
   // last. So all headers are read, within the byte limit above.

@@ -46,17 +46,24 @@ export class Liveness {
    */
   check(state: SocketState): LivenessVerdict {
     const nowMs = this.clock.monotonicMs();
-    const { handshakeTimeoutMs, heartbeatMs, subscriberStallMs, subscriberBufferBytes, readerBytesPerSecond } = this.limits;
+    const {
+      handshakeTimeoutMs, heartbeatMs, subscriberStallMs, subscriberBufferBytes,
+      readerBytesPerSecond,
+    } = this.limits;
     const { waitingBytes } = state;
     const backpressured = waitingBytes > subscriberBufferBytes;
-    const takesMs = (bytes: number): number => Math.floor((Math.max(0, bytes) / readerBytesPerSecond) * 1000);
+    const takesMs = (bytes: number): number =>
+      Math.floor((Math.max(0, bytes) / readerBytesPerSecond) * 1000);
     if (waitingBytes < this.#waitingBytes) this.#heardMs = nowMs;
     this.#waitingBytes = waitingBytes;
     if (!state.useful && nowMs - this.#sinceMs >= handshakeTimeoutMs) return 'idle';
-    if (this.#outdatedSinceMs !== undefined && (!state.owes || nowMs - this.#outdatedSinceMs >= heartbeatMs)) return 'replaced';
+    if (this.#outdatedSinceMs !== undefined
+        && (!state.owes || nowMs - this.#outdatedSinceMs >= heartbeatMs)) return 'replaced';
     this.#backpressuredSinceMs = backpressured ? (this.#backpressuredSinceMs ?? nowMs) : undefined;
     const stallMs = subscriberStallMs + takesMs(waitingBytes - subscriberBufferBytes);
-    if (this.#backpressuredSinceMs !== undefined && nowMs - this.#backpressuredSinceMs >= stallMs) return 'stalled';
+    if (this.#backpressuredSinceMs !== undefined && nowMs - this.#backpressuredSinceMs >= stallMs) {
+      return 'stalled';
+    }
     if (state.paused) this.#heardMs = nowMs;
     // A ping would wait behind the full buffer. The stall limit decides instead.
     if (backpressured) return 'fine';

@@ -11,7 +11,8 @@ import { AddressRates, AddressTurns } from '../network/rates.js';
 import { Signal } from './signal.js';
 
 /** The options from which the shared context of a listener's sessions is made. */
-export type ContextOptions = Pick<ListenerOptions, 'hub' | 'clock' | 'logger' | 'limits' | 'metrics' | 'trustedProxies'>;
+export type ContextOptions =
+  Pick<ListenerOptions, 'hub' | 'clock' | 'logger' | 'limits' | 'metrics' | 'trustedProxies'>;
 
 /** A new context, without sessions. */
 export function contextOf(options: ContextOptions): ListenerContext {

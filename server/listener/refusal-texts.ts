@@ -23,9 +23,11 @@ type Text = string | ((facts: TextFacts) => string);
 const texts: Readonly<Record<WireCode, Text>> = {
   unspecified: 'the request was refused',
   malformed: 'the message is not valid keelson.v1: compare it with docs/reference/protocol.md',
-  'unknown-study': 'this server runs no study with that id: take the id from Welcome, the facts may have changed',
+  'unknown-study':
+    'this server runs no study with that id: take the id from Welcome, the facts may have changed',
   'invalid-key': 'the public key is not a usable Ed25519 key: generate a fresh one',
-  'key-not-allowed': 'the key is not on the enrolment list of this study: ask the operator to enrol it',
+  'key-not-allowed':
+    'the key is not on the enrolment list of this study: ask the operator to enrol it',
   'bad-signature': ({ limits }) =>
     'the signature does not fit the key, this server, this study and these exact bytes: sign again'
     + ` (${limits.badSignaturesPerSocket} of these close the socket)`,
@@ -33,20 +35,25 @@ const texts: Readonly<Record<WireCode, Text>> = {
   'wrong-dimension': ({ columns }) =>
     columns === undefined
       ? 'the rows do not have the columns of the study: send one number for each column'
-      : `the study has ${columns.length} columns (${namesOf(columns)}): send one number for each, in this order`,
-  'not-finite': 'a value is NaN or infinite: leave such rows out, and send the rest with a new sequence',
+      : `the study has ${columns.length} columns (${namesOf(columns)}): send one number for each, `
+        + 'in this order',
+  'not-finite':
+    'a value is NaN or infinite: leave such rows out, and send the rest with a new sequence',
   'too-many-rows': ({ limits }) => `a batch holds at most ${limits.rowsPerBatch} rows: split it`,
   'contribution-full': ({ rowsMax }) =>
     rowsMax === undefined
       ? 'the contribution to this epoch is complete: wait for the next epoch'
-      : `the contribution to this epoch is complete, or would pass ${rowsMax} rows: wait for the next epoch`,
+      : `the contribution to this epoch is complete, or would pass ${rowsMax} rows: wait for the `
+        + 'next epoch',
   mutated: 'the sequence was used before with other bytes: use the next free sequence',
-  'stale-epoch': 'the epoch that the batch names is over: sign the rows again for the open epoch, with a new sequence',
+  'stale-epoch': 'the epoch that the batch names is over: sign the rows again for the open epoch, '
+    + 'with a new sequence',
   'epoch-not-open': 'no epoch takes the batch now: send the same bytes after the next Notice',
   'study-ended': 'the operator ended the study: nothing more is accepted',
   'budget-exhausted': 'the privacy budget of the study is used up: nothing more is accepted',
   'sequence-too-far': ({ limits }) =>
-    `the sequence is more than ${limits.sequenceWindow} past the settled ones: settle the missing ones first`,
+    `the sequence is more than ${limits.sequenceWindow} past the settled ones: settle the missing `
+      + 'ones first',
   'credit-exceeded': ({ limits }) =>
     `more than ${limits.creditBatches} batches in flight on this channel: wait for acks`
     + ` (${limits.strayFramesPerSocket} such frames close the socket)`,
@@ -54,22 +61,28 @@ const texts: Readonly<Record<WireCode, Text>> = {
   'rate-limited': ({ limits, perSecond = limits.helloPerSecond }) =>
     `more than ${perSecond} requests per second from this address: slow down and try again`,
   'too-many-channels': ({ limits }) =>
-    `a socket holds at most ${limits.channelsPerSocket} channels, an address ${limits.channelsPerAddress}, the server`
-    + ` ${limits.channels}: open another socket, or come back later`,
+    `a socket holds at most ${limits.channelsPerSocket} channels, an address `
+    + `${limits.channelsPerAddress}, the server ${limits.channels}: open another socket, or come `
+    + 'back later',
   'contributor-budget-exhausted':
     'your own privacy budget has no room for this epoch: you are left out of it, and not counted',
   'shutting-down': 'the server is stopping: connect again later',
   unsupported: 'this server does not do that',
   internal: 'the server failed to do this: send the same bytes again later',
-  quarantined: 'your earlier rows were farther from the published answer than this study allows: the key is left out',
-  'not-enrolled': 'the study takes a key only with an enrolment token for it, signed by the issuer in the facts: ask the operator',
-  'too-late': 'the epoch is over: what was not withdrawn before counts in its release, which is never changed',
-  'enrolment-expired': 'the enrolment token of this key has expired: ask the operator for a new one',
+  quarantined: 'your earlier rows were farther from the published answer than this study allows: '
+    + 'the key is left out',
+  'not-enrolled': 'the study takes a key only with an enrolment token for it, signed by the issuer '
+    + 'in the facts: ask the operator',
+  'too-late': 'the epoch is over: what was not withdrawn before counts in its release, which is '
+    + 'never changed',
+  'enrolment-expired':
+    'the enrolment token of this key has expired: ask the operator for a new one',
   'too-many-new-keys': ({ newKeys, retryInMs }) =>
     (newKeys === undefined ? 'the study takes no more new keys now'
       : `the study takes ${newKeys.keys} new keys in each ${durationText(newKeys.perMs)}, `
         + 'and has taken them')
-    + `: send the same bytes again ${retryInMs === undefined ? 'later' : `in ${Math.max(1, Math.ceil(retryInMs / 1000))} s`}`,
+    + ': send the same bytes again '
+    + `${retryInMs === undefined ? 'later' : `in ${Math.max(1, Math.ceil(retryInMs / 1000))} s`}`,
 };
 
 /** The sentence that goes with a code. */
@@ -80,7 +93,9 @@ export function refusalText(code: WireCode, facts: TextFacts): string {
 
 /** The refusal of one sequence, as an Ack holds it. */
 export function rejection(sequence: bigint, code: WireCode, facts: TextFacts): Rejection {
-  return { sequence, code, retryable: retryableWireCodes.has(code), text: refusalText(code, facts) };
+  return {
+    sequence, code, retryable: retryableWireCodes.has(code), text: refusalText(code, facts),
+  };
 }
 
 /** The first few names. A study may have a thousand columns, and a text must stay short. */

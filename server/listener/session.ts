@@ -2,7 +2,9 @@ import { signing } from '#signing';
 import { retryableWireCodes, type WireCode } from '../../src/base/error-codes.js';
 import { toHex } from '../../src/base/bytes.js';
 import { WireError } from '../../src/base/errors.js';
-import { decodeClientFrame, encodeServerFrame, type ClientFrame, type ServerFrame } from '../../src/wire/index.js';
+import {
+  decodeClientFrame, encodeServerFrame, type ClientFrame, type ServerFrame,
+} from '../../src/wire/index.js';
 import type { HubEvent } from '../studies/contract.js';
 import type { Subscriber } from './subscriber-registry.js';
 import type { ListenerContext, SessionSocket } from './context.js';
@@ -101,9 +103,11 @@ export class Session implements SessionOutput, Subscriber {
       owes: this.#contributions.owes,
     });
     if (verdict === 'ping') this.socket.ping();
-    else if (verdict === 'idle') this.#close(1008, 'idle', 'send Hello or Subscribe soon after Welcome');
-    else if (verdict === 'replaced') this.#close(1001, verdict, 'a study has a newer version: connect again');
-    else if (verdict !== 'fine') this.#cut(verdict);
+    else if (verdict === 'idle') {
+      this.#close(1008, 'idle', 'send Hello or Subscribe soon after Welcome');
+    } else if (verdict === 'replaced') {
+      this.#close(1001, verdict, 'a study has a newer version: connect again');
+    } else if (verdict !== 'fine') this.#cut(verdict);
   }
 
   /** An event of a study that this socket follows. */
@@ -135,7 +139,8 @@ export class Session implements SessionOutput, Subscriber {
 
   refuse(code: WireCode, subject: Subject = {}): void {
     const { hub, limits, metrics } = this.context;
-    const study = subject.studyId === undefined ? '' : (hub.study(toHex(subject.studyId))?.name ?? '');
+    const study = subject.studyId === undefined
+      ? '' : (hub.study(toHex(subject.studyId))?.name ?? '');
     metrics.refused.add(1, { study, code });
     this.send({
       kind: 'refusal',

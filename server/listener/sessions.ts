@@ -33,10 +33,14 @@ export class Sessions {
     const { limits, stopping } = this.context;
     if (stopping) return { status: 503, text: 'the server is stopping: connect again later' };
     if (this.#held.size >= limits.sockets) {
-      return { status: 503, text: `the server holds its ${limits.sockets} connections: connect again later` };
+      return {
+        status: 503,
+        text: `the server holds its ${limits.sockets} connections: connect again later`,
+      };
     }
     if (this.#perAddress.of(address) >= limits.socketsPerAddress) {
-      const text = `an address may hold ${limits.socketsPerAddress} connections: put more contributors on each`;
+      const text = `an address may hold ${limits.socketsPerAddress} connections: put more `
+        + 'contributors on each';
       return { status: 429, text };
     }
     return undefined;

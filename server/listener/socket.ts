@@ -37,7 +37,9 @@ export function sessionSocket(ws: WebSocket, raw: Duplex, address: string): Sess
  * stop the process: an oversize or broken frame makes ws emit 'error'. ws then closes the
  * connection itself (1009, 1002).
  */
-export function connectSession(ws: WebSocket, session: Session, onError: (error: Error) => void): void {
+export function connectSession(
+  ws: WebSocket, session: Session, onError: (error: Error) => void,
+): void {
   ws.on('error', onError);
   ws.on('message', (data: Buffer, isBinary: boolean) => session.receive(data, isBinary));
   ws.on('ping', () => session.heard());

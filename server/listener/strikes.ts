@@ -12,7 +12,9 @@ export interface StrikeVerdict {
  * Counts faults that an honest client makes only by accident. Reports when a socket made too many.
  */
 export class Strikes {
-  readonly #counts: Record<StrikeKind, number> = { malformed: 0, badSignature: 0, stray: 0, hastySubscribe: 0 };
+  readonly #counts: Record<StrikeKind, number> = {
+    malformed: 0, badSignature: 0, stray: 0, hastySubscribe: 0,
+  };
 
   constructor(private readonly limits: ListenerLimits) {}
 
@@ -21,13 +23,19 @@ export class Strikes {
     const { limits } = this;
     switch (kind) {
       case 'malformed':
-        return this.#past(kind, limits.malformedFramesPerSocket, 1002, 'frames that are not keelson.v1');
+        return this.#past(
+          kind, limits.malformedFramesPerSocket, 1002, 'frames that are not keelson.v1',
+        );
       case 'badSignature':
         return this.#past(kind, limits.badSignaturesPerSocket, 1008, 'bad signatures');
       case 'stray':
-        return this.#past(kind, limits.strayFramesPerSocket, 1008, 'batches past the credit or without a channel');
+        return this.#past(
+          kind, limits.strayFramesPerSocket, 1008, 'batches past the credit or without a channel',
+        );
       case 'hastySubscribe':
-        return this.#past(kind, limits.hastySubscribesPerSocket, 1008, 'Subscribes or Unsubscribes too soon');
+        return this.#past(
+          kind, limits.hastySubscribesPerSocket, 1008, 'Subscribes or Unsubscribes too soon',
+        );
     }
   }
 

@@ -48,7 +48,9 @@ export class Subscription {
       if (await this.#sendHead()) return this.#goLive();
       // A release may come between the page and the head. A log that never yields the releases that
       // its head counts is broken.
-      if (emptyPages > 8) throw new KeelsonError('internal', 'the release log is shorter than its head says');
+      if (emptyPages > 8) {
+        throw new KeelsonError('internal', 'the release log is shorter than its head says');
+      }
     }
   }
 
@@ -60,7 +62,8 @@ export class Subscription {
   async #page(): Promise<readonly ReleaseRecord[]> {
     const { hub, limits: { releasesPerPage, releasePageBytes }, logReads } = this.context;
     return logReads.page(async () =>
-      (this.#closed ? [] : hub.releases(this.studyId, this.#next, releasesPerPage, releasePageBytes)));
+      (this.#closed
+        ? [] : hub.releases(this.studyId, this.#next, releasesPerPage, releasePageBytes)));
   }
 
   #goLive(): void {
@@ -107,7 +110,8 @@ export class Subscription {
   async #sendHead(): Promise<boolean> {
     const head = await this.context.hub.head(this.studyId);
     if (this.#closed) return true;
-    const behind = Number(decodeHeadBody(head.body).count) > this.#next || this.#announced > this.#next;
+    const behind = Number(decodeHeadBody(head.body).count) > this.#next
+      || this.#announced > this.#next;
     if (behind) return false;
     this.socket.send(encodeServerFrame({ kind: 'head', ...head }));
     return true;
@@ -116,7 +120,8 @@ export class Subscription {
   #headAfterEnd(): void {
     if (this.context.hub.study(this.studyId)?.state === 'open') return;
     this.#sendHead().catch((error: unknown) => {
-      this.context.logger.error({ study: this.studyId, error }, 'the head of a release log could not be sent');
+      this.context.logger
+        .error({ study: this.studyId, error }, 'the head of a release log could not be sent');
     });
   }
 

@@ -56,7 +56,8 @@ export class Subscriptions {
     output.follow(view.studyId);
     const before = this.#reads.get(view.studyId) ?? Promise.resolve();
     const read = before.then(() => subscription.catchUp()).catch((error: unknown) => {
-      context.logger.error({ study: view.name, err: error }, 'releases could not be read for a subscriber');
+      context.logger
+        .error({ study: view.name, err: error }, 'releases could not be read for a subscriber');
       if (this.#byStudy.get(view.studyId) === subscription) this.#drop(view.studyId);
       output.refuse('internal', subject);
     }).finally(() => {
@@ -88,7 +89,9 @@ export class Subscriptions {
   #isWithinRate(studyId: Uint8Array): boolean {
     const { limits, subscribeRates } = this.context;
     if (subscribeRates.take(this.socket.address)) return true;
-    this.output.refuse('rate-limited', { studyId, facts: { limits, perSecond: limits.subscribePerSecond } });
+    this.output.refuse(
+      'rate-limited', { studyId, facts: { limits, perSecond: limits.subscribePerSecond } },
+    );
     this.output.strike('hastySubscribe');
     return false;
   }

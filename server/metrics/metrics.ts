@@ -25,7 +25,9 @@ export interface MetricRegistry {
   /** @param bounds upper bounds of the buckets, increasing; +Inf is added. */
   histogram(name: string, help: string, bounds: readonly number[]): Histogram;
   /** Registers a gauge; each `render` calls `read`. */
-  gauge(name: string, help: string, read: () => readonly Sample[] | Promise<readonly Sample[]>): void;
+  gauge(
+    name: string, help: string, read: () => readonly Sample[] | Promise<readonly Sample[]>,
+  ): void;
   render(): Promise<string>;
 }
 
@@ -51,7 +53,8 @@ export function createMetricRegistry(): MetricRegistry {
     histogram(name, help, bounds) {
       const counts = new Float64Array(bounds.length + 1);
       let sum = 0;
-      families.push(async () => [...heading(name, help, 'histogram'), ...histogramLines(name, bounds, counts, sum)]);
+      families.push(async () =>
+        [...heading(name, help, 'histogram'), ...histogramLines(name, bounds, counts, sum)]);
       return {
         observe(value) {
           const bucket = bounds.findIndex((bound) => value <= bound);
@@ -63,7 +66,8 @@ export function createMetricRegistry(): MetricRegistry {
     gauge(name, help, read) {
       families.push(async () => [
         ...heading(name, help, 'gauge'),
-        ...(await readOrNone(read)).map(({ labels, value }) => `${name}${labelText(labels)} ${value}`),
+        ...(await readOrNone(read)).map(({ labels, value }) =>
+          `${name}${labelText(labels)} ${value}`),
       ]);
     },
     async render() {
@@ -89,7 +93,8 @@ function counterOver(series: Map<string, Series>): Counter {
       const sums = new Map<string, number>();
       for (const { labels: own, value } of series.values()) {
         const label = own[name];
-        if (label === undefined || Object.entries(labels).some(([key, wanted]) => own[key] !== wanted)) continue;
+        if (label === undefined
+            || Object.entries(labels).some(([key, wanted]) => own[key] !== wanted)) continue;
         sums.set(label, (sums.get(label) ?? 0) + value);
       }
       return sums;
@@ -101,7 +106,9 @@ function counterOver(series: Map<string, Series>): Counter {
  * Returns nothing for a value that cannot be read now, so that the rest of the page is still
  * rendered.
  */
-async function readOrNone(read: () => readonly Sample[] | Promise<readonly Sample[]>): Promise<readonly Sample[]> {
+async function readOrNone(
+  read: () => readonly Sample[] | Promise<readonly Sample[]>,
+): Promise<readonly Sample[]> {
   try {
     return await read();
   } catch {
@@ -113,7 +120,9 @@ function heading(name: string, help: string, kind: string): string[] {
   return [`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`];
 }
 
-function histogramLines(name: string, bounds: readonly number[], counts: Float64Array, sum: number): string[] {
+function histogramLines(
+  name: string, bounds: readonly number[], counts: Float64Array, sum: number,
+): string[] {
   let below = 0;
   const lines = [...bounds, Infinity].map((bound, i) => {
     below += counts[i]!;

@@ -37,7 +37,9 @@ export function clientAddressOf(trustedProxies: readonly string[]): ClientAddres
  * @param trustedProxies - as above. @throws InvalidParameterError for an entry that is neither
  *   address nor network.
  */
-export function trustedProxyCheck(trustedProxies: readonly string[]): (address: string | undefined) => boolean {
+export function trustedProxyCheck(
+  trustedProxies: readonly string[],
+): (address: string | undefined) => boolean {
   const proxies = new BlockList();
   for (const proxy of trustedProxies) addProxy(proxies, proxy);
   return (written) => {
@@ -61,7 +63,9 @@ function addProxy(proxies: BlockList, proxy: string): void {
   const isNetwork = length === null || (/^\d+$/.test(bits!) && length <= (family === 6 ? 128 : 32));
   if (family === 0 || more.length > 0 || !isNetwork) {
     throw new InvalidParameterError(
-      `${JSON.stringify(proxy)} is no address of a proxy: write one like 10.1.2.3, 10.0.0.0/8 or fd00::/8`, { proxy },
+      `${JSON.stringify(proxy)} is no address of a proxy: write one like 10.1.2.3, 10.0.0.0/8 or `
+        + 'fd00::/8',
+      { proxy },
     );
   }
   if (length === null) proxies.addAddress(address, type);

@@ -22,7 +22,9 @@ export class LogReads {
   readonly #behind = new Map<LogReader, number>();
   #bytes = 0;
 
-  constructor(private readonly limits: Bounds, private readonly metrics: Pick<ServerMetrics, 'socketsClosed'>) {}
+  constructor(
+    private readonly limits: Bounds, private readonly metrics: Pick<ServerMetrics, 'socketsClosed'>,
+  ) {}
 
   /** Reads a page. Calls wait for their turn in order of arrival. Rejects as `read` does. */
   async page<T>(read: () => Promise<T>): Promise<T> {
@@ -67,7 +69,9 @@ export class LogReads {
    */
   #count(socket: LogReader): void {
     const { bufferedBytes } = socket;
-    if (!this.isBehind(socket) || bufferedBytes < (this.#behind.get(socket) ?? 0)) this.forget(socket);
+    if (!this.isBehind(socket) || bufferedBytes < (this.#behind.get(socket) ?? 0)) {
+      this.forget(socket);
+    }
     if (!this.isBehind(socket)) return;
     this.#bytes += bufferedBytes - (this.#behind.get(socket) ?? 0);
     this.#behind.set(socket, bufferedBytes);

@@ -79,10 +79,13 @@ export class AddressTurns {
   /** Reserves the next turn of the address. @returns milliseconds until that turn. */
   take(address: string): number {
     const nowMs = this.clock.monotonicMs();
-    const atMs = Math.min(nowMs + this.mostMs, Math.max(nowMs, this.#nextMs.get(address) ?? 0) + this.everyMs);
+    const atMs =
+      Math.min(nowMs + this.mostMs, Math.max(nowMs, this.#nextMs.get(address) ?? 0) + this.everyMs);
     this.#nextMs.delete(address);
     this.#nextMs.set(address, atMs);
-    if (this.#nextMs.size > this.addressesMax) this.#nextMs.delete(this.#nextMs.keys().next().value!);
+    if (this.#nextMs.size > this.addressesMax) {
+      this.#nextMs.delete(this.#nextMs.keys().next().value!);
+    }
     return atMs - nowMs;
   }
 }

@@ -14,11 +14,18 @@ export interface BrowserRules {
 }
 
 /** @returns undefined when the request may become a WebSocket, otherwise the refusal. */
-export function judgeUpgrade(request: IncomingMessage, rules: BrowserRules): UpgradeRefusal | undefined {
-  if (!hasOneHost(request)) return { status: 400, text: 'a request has one Host header: leave out the others' };
+export function judgeUpgrade(
+  request: IncomingMessage, rules: BrowserRules,
+): UpgradeRefusal | undefined {
+  if (!hasOneHost(request)) {
+    return { status: 400, text: 'a request has one Host header: leave out the others' };
+  }
   const path = (request.url ?? '/').split('?')[0];
-  if (path !== '/') return { status: 404, text: 'WebSocket connections are taken at the path / only' };
-  const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
+  if (path !== '/') {
+    return { status: 404, text: 'WebSocket connections are taken at the path / only' };
+  }
+  const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',')
+    .map((name) => name.trim());
   if (!offered.includes(subprotocol)) {
     return { status: 400, text: `name the subprotocol ${subprotocol} in Sec-WebSocket-Protocol` };
   }
@@ -35,11 +42,16 @@ function judgeBrowser(request: IncomingMessage, rules: BrowserRules): UpgradeRef
   const { origin, host } = request.headers;
   if (origin === undefined) return undefined;
   if (!isOwnHost(host ?? '', rules)) {
-    return { status: 403, text: 'the server does not answer browsers under this host name: list it in allowedHosts' };
+    return {
+      status: 403,
+      text: 'the server does not answer browsers under this host name: list it in allowedHosts',
+    };
   }
   if (rules.allowedOrigins.includes(origin)) return undefined;
   if (/^https?:\/\//.test(origin) && origin.replace(/^https?:\/\//, '') === host) return undefined;
-  return { status: 403, text: 'pages of another origin may not connect: list the origin in allowedOrigins' };
+  return {
+    status: 403, text: 'pages of another origin may not connect: list the origin in allowedOrigins',
+  };
 }
 
 /**

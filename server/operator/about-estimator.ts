@@ -21,13 +21,19 @@ export interface EstimatorWords {
  * Uses public facts only. Never throws: a running study is listed even if nothing is known of its
  * estimator.
  */
-export function aboutEstimator({ estimator: name, parameters, columns }: StudyDocument): EstimatorWords {
+export function aboutEstimator(
+  { estimator: name, parameters, columns }: StudyDocument,
+): EstimatorWords {
   const estimator = estimators.find((candidate) => candidate.name === name);
   if (estimator === undefined) return { title: name, parameterWords: {} };
   const words = estimator.parameters
     .filter((spec) => Object.hasOwn(parameters, spec.name))
-    .map((spec) => [spec.name, spec.unit === undefined ? spec.description : `${spec.description} (${spec.unit})`]);
-  const about = { title: estimator.title, parameterWords: Object.fromEntries(words) as Record<string, string> };
+    .map((spec) => [
+      spec.name, spec.unit === undefined ? spec.description : `${spec.description} (${spec.unit})`,
+    ]);
+  const about = {
+    title: estimator.title, parameterWords: Object.fromEntries(words) as Record<string, string>,
+  };
   try {
     const labels = estimator.outputLabels?.(parameters, columns);
     return labels === undefined || labels.length > labelsMax ? about : { ...about, labels };

@@ -10,12 +10,16 @@ import { HttpError } from './http-error.js';
 export async function evidence(exchange: Exchange): Promise<ContributorEvidence> {
   const { hub } = exchange;
   const { studyId, key } = asked(exchange);
-  if (hub.evidence === undefined) throw new HttpError(404, 'not-found', 'this server keeps no rows to compare');
+  if (hub.evidence === undefined) {
+    throw new HttpError(404, 'not-found', 'this server keeps no rows to compare');
+  }
   return hub.evidence(studyId, key);
 }
 
 /** Excludes a key from the next epoch on, if its own rows are too far by the study's rule. */
-export async function quarantine(exchange: Exchange): Promise<Extract<QuarantineOutcome, { kind: 'excluded' }>> {
+export async function quarantine(exchange: Exchange): Promise<
+  Extract<QuarantineOutcome, { kind: 'excluded' }>
+> {
   const { hub } = exchange;
   const { studyId, key } = asked(exchange);
   const outcome = (await hub.quarantine?.(studyId, key)) ?? { kind: 'off' };
@@ -23,12 +27,15 @@ export async function quarantine(exchange: Exchange): Promise<Extract<Quarantine
     case 'excluded':
       return outcome;
     case 'off':
-      throw new HttpError(403, 'quarantine-off', 'the study excludes nobody: its file has no quarantine: { beyond: ... }');
+      throw new HttpError(403, 'quarantine-off', 'the study excludes nobody: its file has no '
+        + 'quarantine: { beyond: ... }');
     case 'unknown':
-      throw new HttpError(403, 'nothing-to-measure', 'the server holds no rows of this key, or no answer to compare them with');
+      throw new HttpError(403, 'nothing-to-measure', 'the server holds no rows of this key, or no '
+        + 'answer to compare them with');
     case 'near':
       throw new HttpError(403, 'near-enough',
-        `the rows of this key are ${outcome.distance} from the answer, and the study excludes beyond ${outcome.beyond} only`);
+        `the rows of this key are ${outcome.distance} from the answer, and the study excludes `
+          + `beyond ${outcome.beyond} only`);
   }
 }
 
@@ -36,7 +43,9 @@ function asked({ hub, query }: Exchange): { readonly studyId: string; readonly k
   const { studyId } = findStudy(hub, query.get('study'));
   const key = (query.get('contributor') ?? '').toLowerCase();
   if (!/^[0-9a-f]{64}$/.test(key)) {
-    throw new HttpError(400, 'bad-request', 'say whose rows: ?contributor= and a public key of 64 hexadecimal digits');
+    throw new HttpError(
+      400, 'bad-request', 'say whose rows: ?contributor= and a public key of 64 hexadecimal digits',
+    );
   }
   return { studyId, key: fromHex(key) };
 }

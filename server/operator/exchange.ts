@@ -45,7 +45,8 @@ export function findStudy(hub: StudyHub, nameOrId: string | null): StudyView {
     throw new HttpError(400, 'bad-request', 'say which study: ?study=NAME or ?study=ID');
   }
   const named = hub.studies().filter((view) => view.name === nameOrId);
-  const found = hub.study(nameOrId.toLowerCase()) ?? named.find((view) => view.state === 'open') ?? named[0];
+  const found = hub.study(nameOrId.toLowerCase()) ?? named.find((view) => view.state === 'open')
+    ?? named[0];
   if (found === undefined) {
     const near = didYouMean(nameOrId, hub.studies().map((view) => view.name));
     const text = `no such study${near === '' ? ': /v1/studies lists them' : near}`;

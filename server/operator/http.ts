@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { AddressRates } from '../network/rates.js';
 import { hasOneHost, isOwnHost } from '../network/upgrade.js';
 import { createOperatorCheck } from './auth.js';
-import type { Exchange, HttpOptions } from './exchange.js';
+import type { HttpOptions } from './exchange.js';
 import { HttpError } from './http-error.js';
 import { routes, type Route } from './routes.js';
 import { createOperatorSessions, isFromOwnPage } from './sessions.js';
@@ -18,12 +18,43 @@ const headersOfAll = {
   'Cache-Control': 'no-store',
 };
 
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** The route of a path. @throws HttpError 404. */
+function routeAt(path: string): Route {
+  const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
+  if (route === undefined) {
+    const known = Object.keys(routes).join(', ');
+    throw new HttpError(404, 'not-found', `no such resource: there are ${known}`);
+  }
+  return route;
+}
+
+/** @throws HttpError 401, with the header that names what is missing. */
+function demandToken(response: ServerResponse): never {
+  response.setHeader('WWW-Authenticate', 'Bearer realm="keelson"');
+  throw new HttpError(
+    401, 'unauthorized', 'send the operator token: Authorization: Bearer TOKEN',
+  );
+}
+
+/** Answers with the error; what is no HttpError is logged, and answered without details. */
+function failWith(
+  logger: HttpOptions['logger'], request: IncomingMessage, response: ServerResponse,
+  error: unknown,
+): void {
+  if (error instanceof HttpError) return fail(response, error);
+  logger.error({ err: error, path: request.url?.split('?')[0] }, 'a request failed');
+  fail(response, new HttpError(500, 'internal', 'the server failed: try again'));
+}
+
 /** Answers plain HTTP requests. Never throws; a route that fails gives a 500 without details. */
-export function createHttpHandler(options: HttpOptions): (request: IncomingMessage, response: ServerResponse) => void {
+export function createHttpHandler(options: HttpOptions): Handler {
   const { clock, limits, logger } = options;
   const isOperator = createOperatorCheck(options.operatorToken);
   const sessions = createOperatorSessions(clock);
-  const rates = new AddressRates(clock, limits.httpPerSecond, limits.httpBurst, limits.rateAddresses);
+  const rates =
+    new AddressRates(clock, limits.httpPerSecond, limits.httpBurst, limits.rateAddresses);
   const unanswered = new WeakMap<Socket, number>();
   /** Connections whose last answer is being sent. */
   const closing = new WeakSet<Socket>();
@@ -34,41 +65,35 @@ export function createHttpHandler(options: HttpOptions): (request: IncomingMessa
     allowOrigin(request, response, options.allowedOrigins);
     refuseBody(request);
     if (!hasOneHost(request)) {
-      throw new HttpError(400, 'bad-request', 'a request has one Host header: leave out the others');
+      throw new HttpError(
+        400, 'bad-request', 'a request has one Host header: leave out the others',
+      );
     }
     if (unanswered.get(request.socket)! > limits.httpPipelined) {
       throw new HttpError(
-        429, 'rate-limited', `more than ${limits.httpPipelined} requests at once on a connection: wait for the answers`,
+        429, 'rate-limited',
+        `more than ${limits.httpPipelined} requests at once on a connection: wait for the answers`,
       );
     }
     if (!rates.take(options.clientAddress(request))) {
-      throw new HttpError(429, 'rate-limited', `more than ${limits.httpPerSecond} requests per second: slow down`);
+      throw new HttpError(
+        429, 'rate-limited', `more than ${limits.httpPerSecond} requests per second: slow down`,
+      );
     }
   };
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = urlOf(request);
-    const route = Object.hasOwn(routes, url.pathname) ? routes[url.pathname] : undefined;
-    if (route === undefined) {
-      throw new HttpError(404, 'not-found', `no such resource: there are ${Object.keys(routes).join(', ')}`);
-    }
+    const route = routeAt(url.pathname);
     checkMethod(route, request, response);
     const withToken = isOperator(request);
     if (!withToken) checkHost(route, request, options.allowedHosts);
     const operator = withToken || sessions.holds(request);
-    if (route.access === 'operator' && !operator) {
-      response.setHeader('WWW-Authenticate', 'Bearer realm="keelson"');
-      throw new HttpError(401, 'unauthorized', 'send the operator token: Authorization: Bearer TOKEN');
-    }
-    const isHead = request.method === 'HEAD';
-    const exchange: Exchange = { ...options, request, response, sessions, query: url.searchParams, operator, withToken, isHead };
-    await route.answer(exchange);
-  };
-
-  const failed = (request: IncomingMessage, response: ServerResponse, error: unknown): void => {
-    if (error instanceof HttpError) return fail(response, error);
-    logger.error({ err: error, path: request.url?.split('?')[0] }, 'a request failed');
-    fail(response, new HttpError(500, 'internal', 'the server failed: try again'));
+    if (route.access === 'operator' && !operator) demandToken(response);
+    await route.answer({
+      ...options, request, response, sessions, query: url.searchParams, operator, withToken,
+      isHead: request.method === 'HEAD',
+    });
   };
 
   return (request, response) => {
@@ -84,9 +109,9 @@ export function createHttpHandler(options: HttpOptions): (request: IncomingMessa
     } catch (error) {
       closing.add(socket);
       response.setHeader('Connection', 'close');
-      return failed(request, response, error);
+      return failWith(logger, request, response, error);
     }
-    answer(request, response).catch((error: unknown) => failed(request, response, error));
+    answer(request, response).catch((error: unknown) => failWith(logger, request, response, error));
   };
 }
 
@@ -101,7 +126,9 @@ function checkMethod(route: Route, request: IncomingMessage, response: ServerRes
     throw new HttpError(405, 'method-not-allowed', `use ${allowed[0]}`);
   }
   if (route.changes === true && !isFromOwnPage(request)) {
-    throw new HttpError(403, 'not-own-page', 'only pages of this server may ask for this: open /operator');
+    throw new HttpError(
+      403, 'not-own-page', 'only pages of this server may ask for this: open /operator',
+    );
   }
 }
 
@@ -110,9 +137,12 @@ function checkMethod(route: Route, request: IncomingMessage, response: ServerRes
  * the stranger's site, so that site's pages could read everything public on a network that they
  * cannot reach. A request with the token is allowed.
  */
-function checkHost(route: Route, { headers: { host } }: IncomingMessage, allowedHosts: readonly string[]): void {
+function checkHost(
+  route: Route, { headers: { host } }: IncomingMessage, allowedHosts: readonly string[],
+): void {
   if (route.anyHost === true || host === undefined || isOwnHost(host, { allowedHosts })) return;
-  throw new HttpError(403, 'unknown-host', 'the server does not answer under this host name: list it with --allow-host');
+  throw new HttpError(403, 'unknown-host', 'the server does not answer under this host name: list '
+    + 'it with --allow-host');
 }
 
 function urlOf(request: IncomingMessage): URL {
@@ -130,7 +160,9 @@ function refuseBody(request: IncomingMessage): void {
   throw new HttpError(413, 'body-not-allowed', 'requests have no body here');
 }
 
-function allowOrigin(request: IncomingMessage, response: ServerResponse, allowed: readonly string[]): void {
+function allowOrigin(
+  request: IncomingMessage, response: ServerResponse, allowed: readonly string[],
+): void {
   const { origin } = request.headers;
   if (origin === undefined || !allowed.includes(origin)) return;
   response.setHeader('Access-Control-Allow-Origin', origin);

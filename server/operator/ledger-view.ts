@@ -39,7 +39,8 @@ function sharedBudget(balance: LedgerBalance): object {
 
 async function contributorBudget(hub: StudyHub, view: StudyView): Promise<object> {
   const { budget } = view.document;
-  const [last] = view.releaseCount === 0 ? [] : await hub.releases(view.studyId, view.releaseCount - 1, 1);
+  const [last] = view.releaseCount === 0
+    ? [] : await hub.releases(view.studyId, view.releaseCount - 1, 1);
   const statement = {
     budget: `study:${view.name}`,
     study: view.studyId,

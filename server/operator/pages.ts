@@ -6,14 +6,15 @@ import { HttpError } from './http-error.js';
 
 /** This module runs in dist/server/operator, or as a source in server/operator. */
 const isBuilt = import.meta.url.includes('/dist/server/');
-const folder = new URL(isBuilt ? '../../dashboard/site/' : '../../dist/dashboard/site/', import.meta.url);
+const folder =
+  new URL(isBuilt ? '../../dashboard/site/' : '../../dist/dashboard/site/', import.meta.url);
 
 /**
  * Pages use only their own scripts and styles, none inline. They can reach only this server and its
  * socket.
  */
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-  + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+  + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
  * A fixed file of the dashboard. Only its compressed form is read, and is sent as it is to browsers
@@ -21,7 +22,8 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
  */
 export function pageFile(name: string, type: string): (exchange: Exchange) => Promise<void> {
   return async ({ request, response, isHead }) => {
-    const accepted = /\bgzip\b(?!;q=0(?:\.0*)?(?:,|$))/.test(String(request.headers['accept-encoding'] ?? ''));
+    const accepted =
+      /\bgzip\b(?!;q=0(?:\.0*)?(?:,|$))/.test(String(request.headers['accept-encoding'] ?? ''));
     const packed = await readFile(new URL(`${name}.gz`, folder)).catch(() => {
       throw new HttpError(404, 'not-found', 'the dashboard is not built: npm run build makes it');
     });

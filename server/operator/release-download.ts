@@ -19,15 +19,24 @@ export async function releaseLog(exchange: Exchange): Promise<void> {
   response.setHeader('Content-Type', 'application/x-ndjson; charset=utf-8');
   if (exchange.isHead) return void response.end();
   const { serverKey, rotations } = hub;
-  await write(response, encodeLogLine({ type: 'study', facts: view.facts, serverKey, signature: view.factsSignature }));
-  for (const record of rotations) await write(response, encodeLogLine({ type: 'rotation', record }));
+  await write(response, encodeLogLine({
+    type: 'study', facts: view.facts, serverKey, signature: view.factsSignature,
+  }));
+  for (const record of rotations) {
+    await write(response, encodeLogLine({ type: 'rotation', record }));
+  }
   let next = from;
   while (next < count && !response.destroyed) {
     const most = Math.min(limits.releasesPerPage, count - next);
-    const page = await logReads.page(() => hub.releases(view.studyId, next, most, limits.releasePageBytes));
-    if (page.length === 0) throw new HttpError(500, 'internal', 'the release log is shorter than its head says');
+    const page =
+      await logReads.page(() => hub.releases(view.studyId, next, most, limits.releasePageBytes));
+    if (page.length === 0) {
+      throw new HttpError(500, 'internal', 'the release log is shorter than its head says');
+    }
     for (const release of page) {
-      await write(response, encodeLogLine({ type: 'release', body: release.body, signature: release.signature }));
+      await write(response, encodeLogLine({
+        type: 'release', body: release.body, signature: release.signature,
+      }));
     }
     next += page.length;
   }
@@ -37,7 +46,9 @@ export async function releaseLog(exchange: Exchange): Promise<void> {
 
 function indexOf(text: string | null): number {
   if (text === null) return 0;
-  if (!/^\d{1,15}$/.test(text)) throw new HttpError(400, 'bad-request', 'from is the index of a release: 0, 1, ...');
+  if (!/^\d{1,15}$/.test(text)) {
+    throw new HttpError(400, 'bad-request', 'from is the index of a release: 0, 1, ...');
+  }
   return Number(text);
 }
 

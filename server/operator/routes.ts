@@ -37,9 +37,12 @@ export const routes: Readonly<Record<string, Route>> = {
   '/v1/releases': { access: 'public', answer: releaseLog },
   '/v1/ledger': { access: 'public', answer: ledger },
   '/v1/operator/progress': { access: 'operator', answer: progress },
-  '/v1/operator/evidence': { access: 'operator', answer: async (exchange) => sendJson(exchange, await evidence(exchange)) },
+  '/v1/operator/evidence': {
+    access: 'operator', answer: async (exchange) => sendJson(exchange, await evidence(exchange)),
+  },
   '/v1/operator/quarantine': {
-    access: 'operator', changes: true, answer: async (exchange) => sendJson(exchange, await quarantine(exchange)),
+    access: 'operator', changes: true,
+    answer: async (exchange) => sendJson(exchange, await quarantine(exchange)),
   },
   '/v1/operator/end-study': { access: 'operator', changes: true, answer: endStudy },
   '/v1/operator/sign-in': { access: 'operator', changes: true, answer: signIn },
@@ -49,7 +52,9 @@ export const routes: Readonly<Record<string, Route>> = {
 function sendJson(exchange: Exchange, value: unknown, status = 200): void {
   exchange.response.statusCode = status;
   exchange.response.setHeader('Content-Type', 'application/json; charset=utf-8');
-  exchange.response.end(exchange.isHead ? undefined : `${JSON.stringify(value, (_name, each: unknown) => (typeof each === 'bigint' ? String(each) : each))}\n`);
+  exchange.response.end(exchange.isHead
+    ? undefined
+    : `${JSON.stringify(value, (_name, each: unknown) => (typeof each === 'bigint' ? String(each) : each))}\n`);
 }
 
 /** Public: the server runs. For the operator: its load. */
@@ -58,7 +63,8 @@ async function health(exchange: Exchange): Promise<void> {
   const status = stopping ? 'stopping' : 'ok';
   const { totals } = exchange.metrics;
   const details = exchange.operator
-    ? { overloaded: exchange.hub.overloaded(), ...totals, store: (await exchange.storeHealth?.()) ?? null }
+    ? { overloaded: exchange.hub.overloaded(), ...totals, store: (await exchange.storeHealth?.())
+      ?? null }
     : {};
   sendJson(exchange, { status, ...details }, stopping ? 503 : 200);
 }
@@ -121,7 +127,9 @@ async function progress(exchange: Exchange): Promise<void> {
     beyond: view.document.quarantine?.beyond ?? null,
     automatic: view.document.quarantine?.automatic === true,
     quarantined: ((await hub.quarantines?.(view.studyId, quarantinedShown)) ?? [])
-      .map(({ contributor, fromEpoch, distance, atMs }) => ({ contributor, fromEpoch: String(fromEpoch), distance, atMs })),
+      .map(({ contributor, fromEpoch, distance, atMs }) => ({
+        contributor, fromEpoch: String(fromEpoch), distance, atMs,
+      })),
     batches: {
       accepted: counted.accepted.total({ study: view.name }),
       duplicates: counted.duplicates.total({ study: view.name }),
@@ -129,6 +137,9 @@ async function progress(exchange: Exchange): Promise<void> {
     },
   })));
   const unattributed = Object.fromEntries(counted.refused.by('code', { study: '' }));
-  const refusedStudies = (hub.refused?.() ?? []).map(({ study, error }) => ({ study, reason: error.message }));
-  sendJson(exchange, { atMs: exchange.clock.nowMs(), studies: rows, refused: unattributed, refusedStudies });
+  const refusedStudies =
+    (hub.refused?.() ?? []).map(({ study, error }) => ({ study, reason: error.message }));
+  sendJson(exchange, {
+    atMs: exchange.clock.nowMs(), studies: rows, refused: unattributed, refusedStudies,
+  });
 }

@@ -4,7 +4,9 @@ import { HttpError } from './http-error.js';
 /** Signs the sending browser in. The request had the token, which was checked and is not stored. */
 export async function signIn(exchange: Exchange): Promise<void> {
   if (!exchange.withToken) {
-    throw new HttpError(401, 'unauthorized', 'send the operator token: Authorization: Bearer TOKEN');
+    throw new HttpError(
+      401, 'unauthorized', 'send the operator token: Authorization: Bearer TOKEN',
+    );
   }
   exchange.response.setHeader('Set-Cookie', exchange.sessions.open(exchange.request));
   exchange.response.writeHead(204).end();

@@ -80,7 +80,8 @@ function nameFor(request: IncomingMessage): string {
 function cookie(request: IncomingMessage, value: string, maxAgeS: number): string {
   // True behind a proxy that does TLS for this server too: the page's own address shows it.
   const secure = request.headers.origin?.startsWith('https:') === true ? '; Secure' : '';
-  return `${nameFor(request)}=${value}; Path=/; Max-Age=${maxAgeS}; HttpOnly; SameSite=Strict${secure}`;
+  return `${nameFor(request)}=${value}; Path=/; Max-Age=${maxAgeS}; HttpOnly; `
+    + `SameSite=Strict${secure}`;
 }
 
 function sentBy(request: IncomingMessage): string | undefined {

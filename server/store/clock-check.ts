@@ -29,28 +29,37 @@ const aheadMostMs = 366 * 24 * hourMs;
  *   hour behind the newest time stamp of the folder, or more than 366 days ahead of it.
  */
 export async function checkClock(
-  store: Pick<Store, 'newestTime' | 'repairTimes'>, nowMs: number, logger: Logger, confirmedTimeMs?: number,
+  store: Pick<Store, 'newestTime' | 'repairTimes'>, nowMs: number, logger: Logger,
+  confirmedTimeMs?: number,
 ): Promise<void> {
   const refuse = (text: string, details: object = {}): never => {
-    throw new KeelsonError('clock-implausible', text, { details: { now: textOf(nowMs), ...details } });
+    throw new KeelsonError(
+      'clock-implausible', text, { details: { now: textOf(nowMs), ...details } },
+    );
   };
   if (nowMs < earliestTimeMs) {
-    refuse(`the clock says ${textOf(nowMs)}, and no server ran before ${textOf(earliestTimeMs)}; set the clock`);
+    refuse(`the clock says ${textOf(nowMs)}, and no server ran before ${textOf(earliestTimeMs)}; `
+      + 'set the clock');
   }
   const isConfirmed = confirmedTimeMs !== undefined;
   if (isConfirmed && Math.abs(nowMs - confirmedTimeMs) > hourMs) {
-    refuse(`the clock says ${textOf(nowMs)}, which is more than an hour from ${textOf(confirmedTimeMs)}; set the clock, `
-      + 'or confirm the right time', { confirmed: textOf(confirmedTimeMs) });
+    refuse(`the clock says ${textOf(nowMs)}, which is more than an hour from `
+      + `${textOf(confirmedTimeMs)}; set the clock, or confirm the right `
+      + 'time', { confirmed: textOf(confirmedTimeMs) });
   }
   const newestMs = await store.newestTime?.() ?? null;
-  if (newestMs !== null && !isConfirmed && !(newestMs - behindMostMs <= nowMs && nowMs <= newestMs + aheadMostMs)) {
+  if (newestMs !== null && !isConfirmed
+      && !(newestMs - behindMostMs <= nowMs && nowMs <= newestMs + aheadMostMs)) {
     const [side, most] = nowMs < newestMs ? ['behind', 'an hour'] : ['ahead of', '366 days'];
-    refuse(`the clock says ${textOf(nowMs)}, more than ${most} ${side} the newest time stamp of the data folder, `
-      + `${textOf(newestMs)}; set the clock, or if it is right, start once with --confirm-clock ${textOf(nowMs)}`,
+    refuse(`the clock says ${textOf(nowMs)}, more than ${most} ${side} the newest time stamp of `
+      + `the data folder, ${textOf(newestMs)}; set the clock, or if it is right, start once with `
+      + `--confirm-clock ${textOf(nowMs)}`,
     { newest: textOf(newestMs) });
   }
   const changed = await store.repairTimes?.(nowMs, isConfirmed) ?? 0;
-  if (changed > 0) logger.warn({ changed, now: textOf(nowMs) }, 'time stamps of a wrong clock were set to the present');
+  if (changed > 0) logger.warn(
+    { changed, now: textOf(nowMs) }, 'time stamps of a wrong clock were set to the present',
+  );
 }
 
 /** The format that `--confirm-clock` takes. */

@@ -109,8 +109,8 @@ export type OpenEpochResult =
    * window of a budget that renews.
    */
   | {
-    readonly kind: 'declined'; readonly balance: LedgerBalance; readonly rhoAsked: Amount; readonly deltaAsked: Amount;
-    readonly retryAtMs?: number;
+    readonly kind: 'declined'; readonly balance: LedgerBalance; readonly rhoAsked: Amount;
+    readonly deltaAsked: Amount; readonly retryAtMs?: number;
   };
 
 export interface EpochRecord {
@@ -299,7 +299,9 @@ export interface Store {
    *   scheduled close of the epoch. A public number: the ledger's balances show it.
    * @returns the balance at that time.
    */
-  chargeEpoch(studyId: StudyId, epoch: bigint, events: string, atMs: number): Promise<LedgerBalance>;
+  chargeEpoch(
+    studyId: StudyId, epoch: bigint, events: string, atMs: number,
+  ): Promise<LedgerBalance>;
   /** open or closing -> lapsed: the reservation is given back. Only when no noise was taken. */
   lapseEpoch(studyId: StudyId, epoch: bigint, nowMs: number): Promise<void>;
   /**
@@ -315,8 +317,12 @@ export interface Store {
   epoch(studyId: StudyId, epoch: bigint): Promise<EpochRecord | null>;
   /** Epochs that are neither released nor lapsed, oldest first. */
   unfinishedEpochs(): Promise<readonly EpochRecord[]>;
-  /** Released epochs whose rows are still in the journal, oldest first: for retention by duration. */
-  unpurgedEpochs(studyId: StudyId): Promise<readonly { readonly epoch: bigint; readonly releasedAtMs: number }[]>;
+  /**
+   * Released epochs whose rows are still in the journal, oldest first: for retention by duration.
+   */
+  unpurgedEpochs(studyId: StudyId): Promise<
+    readonly { readonly epoch: bigint; readonly releasedAtMs: number }[]
+  >;
   /** Counts a recovery attempt; returns the new count. */
   noteRecovery(studyId: StudyId, epoch: bigint): Promise<number>;
   /**

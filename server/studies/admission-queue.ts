@@ -40,7 +40,9 @@ export class AdmissionQueue {
    * durable, in journal order.
    * @param bytes memory that the batch uses until then.
    */
-  submit<T>(request: AdmissionRequest, bytes: number, handle: (result: AdmissionResult) => T): Promise<T> {
+  submit<T>(
+    request: AdmissionRequest, bytes: number, handle: (result: AdmissionResult) => T,
+  ): Promise<T> {
     this.#batches += 1;
     this.#bytes += bytes;
     return new Promise<T>((resolve, reject) => {
@@ -57,7 +59,8 @@ export class AdmissionQueue {
       };
       const fail = (error: unknown): void => {
         release();
-        reject(error instanceof Error ? error : new KeelsonError('internal', 'the journal failed', { cause: error }));
+        reject(error instanceof Error
+          ? error : new KeelsonError('internal', 'the journal failed', { cause: error }));
       };
       if (this.#waiting.length === 0) queueMicrotask(() => this.#flush());
       this.#waiting.push({ request, settle, fail });

@@ -3,8 +3,8 @@ import type { KeyRotation } from '../../src/signing/index.js';
 import type { Spend } from '../../src/wire/messages.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type {
-  ContributorState, LedgerBalance, Quarantine, ReleaseRecord, Rollback, StudyStateName, WithdrawalRequest,
-  WithdrawalResult,
+  ContributorState, LedgerBalance, Quarantine, ReleaseRecord, Rollback, StudyStateName,
+  WithdrawalRequest, WithdrawalResult,
 } from '../store/contract.js';
 import type { EpochProgress } from '../epochs/contract.js';
 import type { ContributorEvidence, QuarantineOutcome } from './evidence-contract.js';
@@ -58,7 +58,10 @@ export interface SubmitResult {
 }
 
 export type HubEvent =
-  | { readonly kind: 'epoch-opened'; readonly studyId: string; readonly epoch: bigint; readonly closesAtMs: number }
+  | {
+    readonly kind: 'epoch-opened'; readonly studyId: string; readonly epoch: bigint;
+    readonly closesAtMs: number;
+  }
   | { readonly kind: 'release'; readonly studyId: string; readonly release: ReleaseRecord }
   /** A newer version of the study runs. This one continues until its open epoch ends. */
   | { readonly kind: 'study-replaced'; readonly studyId: string }
@@ -98,7 +101,9 @@ export interface StudyHub {
   /** The signed head of the log at this moment: encoded SignedHead parts. */
   head(studyId: string): Promise<{ readonly body: Uint8Array; readonly signature: Uint8Array }>;
   /** Signs both nonces for the handshake, with the label "ready". */
-  signReady(studyId: string, contributor: Uint8Array, serverNonce: Uint8Array, clientNonce: Uint8Array): Uint8Array;
+  signReady(
+    studyId: string, contributor: Uint8Array, serverNonce: Uint8Array, clientNonce: Uint8Array,
+  ): Uint8Array;
   balances(): Promise<readonly LedgerBalance[]>;
   /** Older databases that starts of this server accepted, oldest first. Public. */
   rollbacks?(): Promise<readonly Rollback[]>;

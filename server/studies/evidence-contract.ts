@@ -39,7 +39,10 @@ export interface ContributorEvidence {
 
 /** The result of a request to exclude a key. */
 export type QuarantineOutcome =
-  | { readonly kind: 'excluded'; readonly fromEpoch: bigint; readonly distance: number; readonly beyond: number }
+  | {
+    readonly kind: 'excluded'; readonly fromEpoch: bigint; readonly distance: number;
+    readonly beyond: number;
+  }
   /** The study's facts have no such rule. */
   | { readonly kind: 'off' }
   /** No published answer to compare with, or no rows of the key. */

@@ -35,9 +35,11 @@ export async function gatherEvidence(
   const { retention } = document;
   const keepMs = retention.kind === 'release' ? 0 : retention.keepMs;
   const stays = (endMs: number): boolean => until === undefined || endMs > until;
-  const kept = (await store.unpurgedEpochs(studyId)).filter(({ releasedAtMs }) => stays(releasedAtMs + keepMs))
+  const kept = (await store.unpurgedEpochs(studyId)).filter(({ releasedAtMs }) =>
+    stays(releasedAtMs + keepMs))
     .map(({ epoch }) => ({ epoch, released: true }));
-  const open = view.epoch === 0n || !stays(view.closesAtMs) ? [] : [{ epoch: view.epoch, released: false }];
+  const open = view.epoch === 0n || !stays(view.closesAtMs)
+    ? [] : [{ epoch: view.epoch, released: false }];
   const wanted = [...kept, ...open].slice(-epochsMax);
   let left = until === undefined ? entriesMax : Infinity;
   const epochs: EpochEvidence[] = [];
@@ -54,7 +56,8 @@ export async function gatherEvidence(
     if (answer !== null) distance = Math.max(distance ?? 0, own.distance());
   }
   const evidence = {
-    study: view.name, contributor: key, answer: answer === null ? null : { index: answer.index, epoch: answer.epoch },
+    study: view.name, contributor: key,
+    answer: answer === null ? null : { index: answer.index, epoch: answer.epoch },
     unit: scale === null ? 'columns' as const : 'scale' as const, epochs, truncated: left <= 0,
     excludedFrom: (await store.quarantineOf?.(studyId, key))?.fromEpoch ?? null,
   };

@@ -37,7 +37,8 @@ export async function excludeFar(
   const everybody = new Map<string, OwnRows>();
   for await (const page of journalPages(store, studyId, epoch)) {
     for (const { contributor, body, complete } of page) {
-      const own = everybody.get(contributor) ?? new OwnRows(document.columns.length, answer.point, scale);
+      const own = everybody.get(contributor)
+        ?? new OwnRows(document.columns.length, answer.point, scale);
       everybody.set(contributor, own);
       own.add(body, complete);
     }
@@ -48,7 +49,8 @@ export async function excludeFar(
     const distance = own.distance();
     if (distance > rule.beyond) {
       entries.push({
-        studyId, contributor, distance: rounded(distance), beyond: rule.beyond, releaseIndex: answer.index, atMs: clock.nowMs(),
+        studyId, contributor, distance: rounded(distance), beyond: rule.beyond,
+        releaseIndex: answer.index, atMs: clock.nowMs(),
       });
     }
   }
@@ -60,11 +62,15 @@ export async function excludeFar(
  * rows are still there. Those of older releases are complete, since the releases of a study follow
  * one another.
  */
-export async function excludeAfterRestart(context: HubContext, study: Study, releaseCount: number): Promise<void> {
+export async function excludeAfterRestart(
+  context: HubContext, study: Study, releaseCount: number,
+): Promise<void> {
   const { store } = context;
   if (study.document.quarantine?.automatic !== true || releaseCount === 0) return;
   const newest = (await store.unpurgedEpochs(study.studyId)).at(-1);
   if (newest === undefined) return;
   const [release] = await store.releases(study.studyId, releaseCount - 1, 1);
-  if (release?.epoch === newest.epoch) await excludeFar(context, study, newest.epoch, release.index);
+  if (release?.epoch === newest.epoch) {
+    await excludeFar(context, study, newest.epoch, release.index);
+  }
 }

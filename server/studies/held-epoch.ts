@@ -26,28 +26,39 @@ export interface HeldEpoch {
 }
 
 /** A new epoch. Its assignment key is new and secret, so no contributor can choose its group. */
-export function freshEpoch(definition: StudyDefinition, epoch: bigint, times: EpochTimes): HeldEpoch {
+export function freshEpoch(
+  definition: StudyDefinition, epoch: bigint, times: EpochTimes,
+): HeldEpoch {
   const { rho, delta } = definition.charge;
   return {
-    epoch, ...times, rho, delta, assignmentKey: signing.randomBytes(32), workSeed: signing.randomBytes(32), complete: 0,
-    withdrawn: false,
+    epoch, ...times, rho, delta, assignmentKey: signing.randomBytes(32),
+    workSeed: signing.randomBytes(32), complete: 0, withdrawn: false,
   };
 }
 
 export function heldEpochOf(record: EpochRecord): HeldEpoch {
   const { epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed } = record;
-  return { epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed, complete: 0, withdrawn: false };
+  return {
+    epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed, complete: 0,
+    withdrawn: false,
+  };
 }
 
 export function setupOf(studyId: string, definition: StudyDefinition, held: HeldEpoch): EpochSetup {
   const { document, target } = definition;
-  return { studyId, epoch: held.epoch, document, target, assignmentKey: held.assignmentKey, workSeed: held.workSeed };
+  return {
+    studyId, epoch: held.epoch, document, target, assignmentKey: held.assignmentKey,
+    workSeed: held.workSeed,
+  };
 }
 
-export function openingOf(studyId: string, definition: StudyDefinition, held: HeldEpoch): OpenEpoch {
+export function openingOf(
+  studyId: string, definition: StudyDefinition, held: HeldEpoch,
+): OpenEpoch {
   const { epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed } = held;
   const { contribution, late } = definition.document;
   return {
-    studyId, epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed, rowsMax: contribution.rowsMax, late,
+    studyId, epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed,
+    rowsMax: contribution.rowsMax, late,
   };
 }

@@ -108,10 +108,13 @@ class Hub implements RunningHub {
     if (!study.isRunning) return refusal('epoch-not-open');
     if (this.#closing !== undefined) return refusal('shutting-down');
     if (this.#failure !== undefined) {
-      throw new KeelsonError('internal', 'the server stopped after a failure', { cause: this.#failure });
+      throw new KeelsonError(
+        'internal', 'the server stopped after a failure', { cause: this.#failure },
+      );
     }
     const bytes = bytesHeld(batch);
-    return this.#queue.submit(requestOf(batch, study.definition), bytes, (result) => study.settle(batch, result));
+    return this.#queue.submit(requestOf(batch, study.definition), bytes, (result) =>
+      study.settle(batch, result));
   }
 
   async withdraw(request: Omit<WithdrawalRequest, 'nowMs'>): Promise<WithdrawalResult> {
@@ -119,7 +122,9 @@ class Hub implements RunningHub {
     if (study === undefined) return { kind: 'refused', code: 'too-late' };
     if (!study.isRunning) return { kind: 'refused', code: 'epoch-not-open' };
     if (this.#failure !== undefined) {
-      throw new KeelsonError('internal', 'the server stopped after a failure', { cause: this.#failure });
+      throw new KeelsonError(
+        'internal', 'the server stopped after a failure', { cause: this.#failure },
+      );
     }
     // Batches that were submitted earlier reach the store earlier.
     const earlier = this.#queue.drained();
@@ -154,14 +159,22 @@ class Hub implements RunningHub {
     return this.options.store.releases(...which);
   }
 
-  async head(studyId: string): Promise<{ readonly body: Uint8Array; readonly signature: Uint8Array }> {
+  async head(studyId: string): Promise<{
+    readonly body: Uint8Array; readonly signature: Uint8Array;
+  }> {
     const study = this.#study(studyId);
     const { releaseCount, state } = study.view;
-    return signHead(this.options.signer, { studyId, count: releaseCount, digest: study.digest, state });
+    return signHead(
+      this.options.signer, { studyId, count: releaseCount, digest: study.digest, state },
+    );
   }
 
-  signReady(studyId: string, contributor: Uint8Array, serverNonce: Uint8Array, clientNonce: Uint8Array): Uint8Array {
-    return signReady(this.options.signer, fromHex(studyId), contributor, { serverNonce, clientNonce });
+  signReady(
+    studyId: string, contributor: Uint8Array, serverNonce: Uint8Array, clientNonce: Uint8Array,
+  ): Uint8Array {
+    return signReady(
+      this.options.signer, fromHex(studyId), contributor, { serverNonce, clientNonce },
+    );
   }
 
   balances(): Promise<readonly LedgerBalance[]> {
@@ -177,7 +190,9 @@ class Hub implements RunningHub {
   }
 
   async evidence(studyId: string, contributor: Uint8Array): Promise<ContributorEvidence> {
-    return (await gatherEvidence(this.options.store, this.#study(studyId).view, contributor)).evidence;
+    return (await gatherEvidence(
+      this.options.store, this.#study(studyId).view, contributor,
+    )).evidence;
   }
 
   quarantine(studyId: string, contributor: Uint8Array): Promise<QuarantineOutcome> {
@@ -236,7 +251,9 @@ class Hub implements RunningHub {
 
   #study(studyId: string): LiveStudy {
     const study = this.#studies.get(studyId);
-    if (study === undefined) throw new WireError('unknown-study', 'this server runs no study with that id');
+    if (study === undefined) {
+      throw new WireError('unknown-study', 'this server runs no study with that id');
+    }
     return study;
   }
 
@@ -245,7 +262,8 @@ class Hub implements RunningHub {
       try {
         listener(event);
       } catch (error) {
-        this.options.logger.error({ event: event.kind, err: error }, 'a listener of the hub failed');
+        this.options.logger
+          .error({ event: event.kind, err: error }, 'a listener of the hub failed');
       }
     }
   }
@@ -256,35 +274,42 @@ class Hub implements RunningHub {
       ? error
       : new KeelsonError('internal', 'the server failed', { cause: error });
     this.options.logger.error(
-      { err: error }, 'the server stops: what is durable stays, and the next start continues from it',
+      { err: error },
+      'the server stops: what is durable stays, and the next start continues from it',
     );
     this.options.onFatal(this.#failure);
   }
 }
 
 function checkedTick(releaseTickMs: number): number {
-  if (Number.isInteger(releaseTickMs) && releaseTickMs >= 0 && releaseTickMs <= 60_000) return releaseTickMs;
-  throw new InvalidParameterError('releaseTickMs is a whole number of milliseconds from 0 to 60000', { releaseTickMs });
+  if (Number.isInteger(releaseTickMs) && releaseTickMs >= 0 && releaseTickMs <= 60_000) {
+    return releaseTickMs;
+  }
+  throw new InvalidParameterError(
+    'releaseTickMs is a whole number of milliseconds from 0 to 60000', { releaseTickMs },
+  );
 }
 
 function requestOf(batch: VerifiedBatch, definition: StudyDefinition): AdmissionRequest {
   const { studyId, sequence, epoch, last, rows, digest, body, signature } = batch;
   const rejectAs = batch.rejectAs ?? (fits(batch, definition) ? undefined : 'wrong-dimension');
   return {
-    studyId, contributor: hexOf(batch.contributor), sequence, epoch, last, rows, digest, body, signature,
-    ...(rejectAs !== undefined && { rejectAs }),
+    studyId, contributor: hexOf(batch.contributor), sequence, epoch, last, rows, digest, body,
+    signature, ...(rejectAs !== undefined && { rejectAs }),
   };
 }
 
 /** Rows that are read in place share the body's memory, so they are not counted again. */
 function bytesHeld({ body, values }: VerifiedBatch): number {
-  return body.length + (values === undefined || values.buffer === body.buffer ? 0 : values.byteLength);
+  return body.length
+    + (values === undefined || values.buffer === body.buffer ? 0 : values.byteLength);
 }
 
 /** Repeats checks of the listener: embedding code may not have made them. */
 function fits({ values, rows, columns }: VerifiedBatch, definition: StudyDefinition): boolean {
   const { length: dimension } = definition.document.columns;
-  return values !== undefined && rows > 0 && columns === dimension && values.length === rows * columns;
+  return values !== undefined && rows > 0 && columns === dimension
+    && values.length === rows * columns;
 }
 
 function refusal(code: 'unknown-study' | 'epoch-not-open' | 'shutting-down'): SubmitResult {

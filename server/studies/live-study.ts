@@ -4,7 +4,8 @@ import type { EpochProgress } from '../epochs/contract.js';
 import { reduceBatch } from '../epochs/reduction.js';
 import type { StudyView, SubmitResult, VerifiedBatch } from './contract.js';
 import type {
-  AdmissionResult, EpochRecord, OpenEpochResult, StudyRecord, StudyStateName, WithdrawalRequest, WithdrawalResult,
+  AdmissionResult, EpochRecord, OpenEpochResult, StudyRecord, StudyStateName, WithdrawalRequest,
+  WithdrawalResult,
 } from '../store/contract.js';
 import { amountToNumber, type Amount } from '../../src/privacy/accounting/amount.js';
 import type { Spend } from '../../src/wire/messages.js';
@@ -88,7 +89,8 @@ export class LiveStudy implements Waiting {
     this.#state = record.state;
     this.#exhausted = record.state === 'exhausted';
     this.#lastEpoch = record.lastEpoch;
-    this.#line = new ReleaseLine(context, definition, identity.studyId, record, (closed) => this.#onReleased(closed));
+    this.#line = new ReleaseLine(context, definition, identity.studyId, record, (closed) =>
+      this.#onReleased(closed));
   }
 
   get view(): StudyView {
@@ -176,7 +178,8 @@ export class LiveStudy implements Waiting {
   }
 
   async progress(): Promise<EpochProgress | null> {
-    return this.#open === null ? null : this.context.runner.progress(this.identity.studyId, this.#open.epoch);
+    return this.#open === null
+      ? null : this.context.runner.progress(this.identity.studyId, this.#open.epoch);
   }
 
   /** Opens the first epoch of a study that was held. */
@@ -230,11 +233,13 @@ export class LiveStudy implements Waiting {
     const held = this.#held.get(result.epoch);
     // A stopped process needs no summaries: the next start rebuilds them from the journal.
     if (stopped() || this.#phase === 'abandoned') return;
-    assert(held !== undefined && batch.values !== undefined, 'rows are accepted into an epoch that is held');
-    const part = reduceBatch(document.contribution.reduce, document.columns.length, held.assignmentKey, {
-      contributor: batch.contributor, sequence: batch.sequence, values: batch.values, rows: batch.rows,
-      complete: result.complete,
-    });
+    assert(held !== undefined
+      && batch.values !== undefined, 'rows are accepted into an epoch that is held');
+    const part =
+      reduceBatch(document.contribution.reduce, document.columns.length, held.assignmentKey, {
+        contributor: batch.contributor, sequence: batch.sequence, values: batch.values,
+        rows: batch.rows, complete: result.complete,
+      });
     runner.add(studyId, result.epoch, [part]);
     if (!result.complete) return;
     held.complete += 1;
@@ -253,7 +258,8 @@ export class LiveStudy implements Waiting {
     }
     const held = attempts > recoveriesMax ? null : await this.#rebuilt(record);
     if (held === null) {
-      logger.error({ study: this.view.name, epoch, attempts }, 'an epoch could not be rebuilt; it ends as interrupted');
+      logger.error({ study: this.view.name, epoch, attempts }, 'an epoch could not be rebuilt; it '
+        + 'ends as interrupted');
       await store.beginClose(studyId, epoch);
       return this.#enqueue(heldEpochOf(record), 'interrupt', dueMs);
     }
@@ -278,8 +284,11 @@ export class LiveStudy implements Waiting {
       return await rebuildEpoch(this.context, this.definition, studyId, record);
     } catch (error) {
       runner.drop(studyId, record.epoch);
-      if (error instanceof StorageError || (error instanceof KeelsonError && error.code === 'closed')) throw error;
-      logger.error({ study: this.view.name, epoch: record.epoch, err: error }, 'an epoch cannot be rebuilt');
+      if (error instanceof StorageError
+          || (error instanceof KeelsonError && error.code === 'closed')) throw error;
+      logger.error(
+        { study: this.view.name, epoch: record.epoch, err: error }, 'an epoch cannot be rebuilt',
+      );
       return null;
     }
   }
@@ -305,7 +314,8 @@ export class LiveStudy implements Waiting {
     this.#overdue = true;
     const { logger } = this.context;
     logger.warn(
-      { study: this.view.name }, 'releases take longer than epochs: the open epoch is extended; make epochs longer',
+      { study: this.view.name },
+      'releases take longer than epochs: the open epoch is extended; make epochs longer',
     );
   }
 
@@ -324,7 +334,8 @@ export class LiveStudy implements Waiting {
   }
 
   #waitingMax(): number {
-    return this.definition.document.quarantine?.automatic === true ? waitingMaxExcluding : waitingMax;
+    return this.definition.document.quarantine?.automatic === true
+      ? waitingMaxExcluding : waitingMax;
   }
 
   /**
@@ -369,7 +380,9 @@ export class LiveStudy implements Waiting {
    * The next epoch, held here and open in the runner before the store can accept a batch for it.
    */
   #nextEpoch(startedMs: number): HeldEpoch | null {
-    if (this.#isHeld || this.#mode !== 'run' || this.#state !== 'open' || this.#exhausted) return null;
+    if (this.#isHeld || this.#mode !== 'run' || this.#state !== 'open' || this.#exhausted) {
+      return null;
+    }
     const { clock, runner, logger, turns } = this.context;
     const { document, budget } = this.definition;
     if (!turns.isFirst(budget.key, this)) {
@@ -387,7 +400,9 @@ export class LiveStudy implements Waiting {
     // If the runner cannot hold the epoch, its release will fail with the same error.
     runner.open(setupOf(this.identity.studyId, this.definition, next)).catch((error: unknown) => {
       if (this.#closing) return;
-      logger.error({ study: document.study, epoch: next.epoch, err: error }, 'an epoch has no summaries');
+      logger.error(
+        { study: document.study, epoch: next.epoch, err: error }, 'an epoch has no summaries',
+      );
     });
     return next;
   }
@@ -408,7 +423,9 @@ export class LiveStudy implements Waiting {
     const { key } = result.balance;
     if (result.retryAtMs !== undefined) {
       const { retryAtMs } = result;
-      logger.info({ study: this.view.name, budget: key, retryAtMs }, 'no epoch until the budget renews');
+      logger.info(
+        { study: this.view.name, budget: key, retryAtMs }, 'no epoch until the budget renews',
+      );
       return this.#waitUntil(retryAtMs);
     }
     this.#exhausted = true;
@@ -463,14 +480,18 @@ export class LiveStudy implements Waiting {
     if (this.#mode === 'end') await store.setStudyState(studyId, 'ended');
     else if (!this.#exhausted) return;
     this.#state = this.#mode === 'end' ? 'ended' : 'exhausted';
-    logger.info({ study: this.view.name, state: this.#state, releases: this.#line.count }, 'a study stopped');
+    logger.info(
+      { study: this.view.name, state: this.#state, releases: this.#line.count }, 'a study stopped',
+    );
     emit({ kind: 'study-stopped', studyId, state: this.#state });
     this.#onDone();
   }
 }
 
 /** A contributor's own spending, as it is reported to it. */
-function ownSpendOf({ budget }: StudyDefinition, spend: { readonly rho: Amount; readonly delta: Amount }): Spend {
+function ownSpendOf(
+  { budget }: StudyDefinition, spend: { readonly rho: Amount; readonly delta: Amount },
+): Spend {
   return {
     rho: amountToNumber(spend.rho), rhoCap: amountToNumber(budget.rhoCap),
     delta: amountToNumber(spend.delta), deltaCap: amountToNumber(budget.deltaCap),

@@ -35,7 +35,9 @@ export class OwnRows {
       const row = values.subarray(start, start + this.dimension);
       for (let i = 0; i < this.dimension; i++) this.#sums[i]! += row[i]!;
       this.rows += 1;
-      if (this.point !== null) this.#farthest = Math.max(this.#farthest, this.#distance(row, this.point));
+      if (this.point !== null) {
+        this.#farthest = Math.max(this.#farthest, this.#distance(row, this.point));
+      }
     }
   }
 

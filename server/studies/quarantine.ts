@@ -61,7 +61,8 @@ export async function quarantineIfFar(
   const shown = rounded(distance);
   if (!(distance > beyond)) return { kind: 'near', distance: shown, beyond };
   const [entry] = await store.quarantine([{
-    studyId, contributor: key, distance: shown, beyond, releaseIndex: answer.index, atMs: nowMs, fromEpoch,
+    studyId, contributor: key, distance: shown, beyond, releaseIndex: answer.index, atMs: nowMs,
+    fromEpoch,
   }]);
   return { kind: 'excluded', fromEpoch: entry!.fromEpoch, distance: shown, beyond };
 }

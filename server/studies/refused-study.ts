@@ -33,7 +33,9 @@ export function concernsOneStudy(error: unknown): boolean {
 export function noStudyStarts(refused: readonly RefusedStudy[]): Error {
   if (refused.length === 1) return refused[0]!.error;
   const reasons = refused.map(({ study, error }) => `\n  ${study}: ${error.message}`).join('');
-  return new KeelsonError('invalid-study', `none of ${refused.length} studies can start:${reasons}`, {
-    details: { studies: refused.map(({ study }) => study) },
-  });
+  return new KeelsonError(
+    'invalid-study', `none of ${refused.length} studies can start:${reasons}`, {
+      details: { studies: refused.map(({ study }) => study) },
+    },
+  );
 }

@@ -34,7 +34,9 @@ export interface ReleaseFacts {
 }
 
 /** Encodes, signs and chains a release. @throws WireError when a number does not fit the wire. */
-export function signRelease(definition: StudyDefinition, signer: Signer, facts: ReleaseFacts): ReleaseRecord {
+export function signRelease(
+  definition: StudyDefinition, signer: Signer, facts: ReleaseFacts,
+): ReleaseRecord {
   const { document } = definition;
   const studyId = fromHex(facts.studyId);
   const body = encodeReleaseBody({
@@ -58,17 +60,24 @@ export function signRelease(definition: StudyDefinition, signer: Signer, facts: 
   });
   const digest = signing.sha512(body);
   const signature = signStatement('release', signer, studyId, digest);
-  return { studyId: facts.studyId, index: facts.index, epoch: facts.epoch, body, signature, digest: toHex(digest) };
+  return {
+    studyId: facts.studyId, index: facts.index, epoch: facts.epoch, body, signature,
+    digest: toHex(digest),
+  };
 }
 
 /** Signs the head of a log: the number of releases, and the digest of the last one. */
 export function signHead(
   signer: Signer,
-  log: { readonly studyId: string; readonly count: number; readonly digest: string; readonly state: WireStudyState },
+  log: {
+    readonly studyId: string; readonly count: number; readonly digest: string;
+    readonly state: WireStudyState;
+  },
 ): { readonly body: Uint8Array; readonly signature: Uint8Array } {
   const studyId = fromHex(log.studyId);
   const body = encodeHeadBody({
-    serverKey: signer.publicKey, studyId, count: BigInt(log.count), digest: fromHex(log.digest), state: log.state,
+    serverKey: signer.publicKey, studyId, count: BigInt(log.count), digest: fromHex(log.digest),
+    state: log.state,
   });
   return { body, signature: signStatement('head', signer, studyId, signing.sha512(body)) };
 }
@@ -94,7 +103,9 @@ function ownEpsilon(definition: StudyDefinition, { rho, delta }: ReleaseFacts): 
   const atOrder = epsilonOfSpent(budget.rule, rho, delta, document.privacy.delta);
   const planned = rho === charge.rho && delta === charge.delta && plan.cost.renyi === undefined;
   if (budget.rule.rule !== 'renyi' || !planned) return atOrder;
-  const direct = epsilonOfApproximateZcdp(amountToNumber(plan.cost.rho), amountToNumber(delta), document.privacy.delta);
+  const direct = epsilonOfApproximateZcdp(
+    amountToNumber(plan.cost.rho), amountToNumber(delta), document.privacy.delta,
+  );
   return Math.min(atOrder, direct);
 }
 

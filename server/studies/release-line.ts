@@ -203,9 +203,11 @@ export class ReleaseLine {
       await summarise(this.context, this.definition, this.studyId, held);
       return true;
     } catch (error) {
-      if (error instanceof StorageError || (error instanceof KeelsonError && error.code === 'closed')) throw error;
+      if (error instanceof StorageError
+          || (error instanceof KeelsonError && error.code === 'closed')) throw error;
       const { study } = this.definition.document;
-      logger.error({ study, epoch: held.epoch, err: error }, 'an epoch cannot be rebuilt; it ends as interrupted');
+      logger.error({ study, epoch: held.epoch, err: error }, 'an epoch cannot be rebuilt; it ends '
+        + 'as interrupted');
       runner.drop(this.studyId, held.epoch);
       return false;
     }
@@ -216,7 +218,9 @@ export class ReleaseLine {
    * nothing is charged.
    */
   async #isFree(closed: ClosedEpoch): Promise<boolean> {
-    if (closed.kind !== 'release' || this.definition.document.participation !== 'public') return false;
+    if (closed.kind !== 'release' || this.definition.document.participation !== 'public') {
+      return false;
+    }
     return await this.context.store.contributorCount(this.studyId, closed.held.epoch) === 0;
   }
 
@@ -231,7 +235,9 @@ export class ReleaseLine {
     } catch (error) {
       if (!(error instanceof StorageError && error.retryable)) throw error;
       const { study } = this.definition.document;
-      logger.warn({ study, epoch, err: error }, 'the keys of an empty epoch stay until it is purged');
+      logger.warn(
+        { study, epoch, err: error }, 'the keys of an empty epoch stay until it is purged',
+      );
     }
   }
 
@@ -265,7 +271,8 @@ export class ReleaseLine {
       return await runner.release(this.studyId, epoch);
     } catch (error) {
       logger.error(
-        { study: this.definition.document.study, epoch, err: error }, 'a release failed; it ends as interrupted',
+        { study: this.definition.document.study, epoch, err: error },
+        'a release failed; it ends as interrupted',
       );
       return interrupted;
     }
@@ -285,7 +292,8 @@ export class ReleaseLine {
       return { release, outcome };
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
-      this.context.logger.error({ epoch, err: error }, 'an outcome does not fit the wire; it ends as interrupted');
+      this.context.logger
+        .error({ epoch, err: error }, 'an outcome does not fit the wire; it ends as interrupted');
       const refused = { ...facts, outcome: interrupted };
       const release = signRelease(this.definition, this.context.signer, refused);
       return { release, outcome: interrupted };

@@ -23,8 +23,8 @@ export interface Reloaded {
  * @throws errors that are not a study's own fault, for example a StorageError.
  */
 export async function reloadStudies(
-  hub: Pick<RunningHub, 'studies' | 'addStudy' | 'noteRefused'>, definitions: readonly StudyDefinition[],
-  logger: Logger, unreadable: readonly RefusedStudy[] = [],
+  hub: Pick<RunningHub, 'studies' | 'addStudy' | 'noteRefused'>,
+  definitions: readonly StudyDefinition[], logger: Logger, unreadable: readonly RefusedStudy[] = [],
 ): Promise<Reloaded> {
   const added: string[] = [];
   const refused = [...unreadable];

@@ -36,7 +36,8 @@ export class Retention {
    * rejects.
    */
   sweep(): Promise<void> {
-    this.#sweeping = this.#sweeping.then(() => this.#sweep()).catch((error: unknown) => this.#onError(error));
+    this.#sweeping = this.#sweeping.then(() => this.#sweep())
+      .catch((error: unknown) => this.#onError(error));
     return this.#sweeping;
   }
 
@@ -79,7 +80,8 @@ export class Retention {
     if (error instanceof KeelsonError && error.code === 'closed') return;
     if (!(error instanceof StorageError && error.retryable)) return this.context.fatal(error);
     this.context.logger.warn(
-      { studyId: this.studyId, err: error }, 'rows could not be deleted yet; trying again in a minute',
+      { studyId: this.studyId, err: error },
+      'rows could not be deleted yet; trying again in a minute',
     );
     this.#again(retryMs);
   }

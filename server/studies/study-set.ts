@@ -3,7 +3,9 @@ import { fromHex, fromUtf8, utf8 } from '../../src/base/bytes.js';
 import { KeelsonError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { signStatement } from '../../src/signing/index.js';
-import { decodeStudyDocument, encodeStudyDocument, studyId as idOfFacts } from '../../src/wire/index.js';
+import {
+  decodeStudyDocument, encodeStudyDocument, studyId as idOfFacts,
+} from '../../src/wire/index.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { EpochRecord, StudyRecord } from '../store/contract.js';
 import type { HubContext } from './context.js';
@@ -41,7 +43,9 @@ export class StudySet {
    * @returns the refused studies. If an earlier version of one has an open epoch, that is still
    *   released. This version is not ended, since no other took its name.
    */
-  async startAll(definitions: readonly StudyDefinition[], strict: boolean): Promise<readonly RefusedStudy[]> {
+  async startAll(
+    definitions: readonly StudyDefinition[], strict: boolean,
+  ): Promise<readonly RefusedStudy[]> {
     const { store } = this.context;
     const unfinished = await store.unfinishedEpochs();
     const refused: RefusedStudy[] = [];
@@ -134,7 +138,8 @@ export class StudySet {
     await this.#abandoned.get(studyId);
     if (this.#live.size >= protocolLimits.studies) {
       throw new KeelsonError(
-        'invalid-study', `a server runs at most ${protocolLimits.studies} studies: start another one for the rest`,
+        'invalid-study',
+        `a server runs at most ${protocolLimits.studies} studies: start another one for the rest`,
       );
     }
     const { study: name } = definition.document;
@@ -143,7 +148,8 @@ export class StudySet {
       studyId, name, document: fromUtf8(facts), budget: settled.budget, nowMs: clock.nowMs(),
     });
     if (record.state !== 'open') {
-      logger.warn({ study: name, state: record.state }, 'a study has stopped for good; its releases can still be read');
+      logger.warn({ study: name, state: record.state }, 'a study has stopped for good; its '
+        + 'releases can still be read');
     }
     return this.#hold(settled, record, facts, 'run');
   }
@@ -163,11 +169,13 @@ export class StudySet {
       this.#retention(record.studyId, document);
       if (!unfinished.some((epoch) => epoch.studyId === record.studyId)) return;
       logger.warn(
-        { study: record.name }, 'a study that is not configured any more has an open epoch: it is released first',
+        { study: record.name },
+        'a study that is not configured any more has an open epoch: it is released first',
       );
       // The list of enrolled keys is not in the store. Without it no new contributor is admitted.
       const enrolled = document.admission.kind === 'keys' ? new Set<string>() : null;
-      const definition = await this.#atStandingOrder(defineStudy(document, enrolled, findEstimator));
+      const definition =
+        await this.#atStandingOrder(defineStudy(document, enrolled, findEstimator));
       this.#hold(definition, record, facts, names.has(record.name) ? 'end' : 'drain');
     } catch (error) {
       if (!(error instanceof KeelsonError)) throw error;
@@ -194,23 +202,29 @@ export class StudySet {
     return defineStudy(document, enrolled, this.context.findEstimator, standing.rule.order);
   }
 
-  #hold(definition: StudyDefinition, record: StudyRecord, facts: Uint8Array, mode: StudyMode): LiveStudy {
+  #hold(
+    definition: StudyDefinition, record: StudyRecord, facts: Uint8Array, mode: StudyMode,
+  ): LiveStudy {
     const { studyId } = record;
-    const factsSignature = signStatement('study', this.context.signer, fromHex(studyId), signing.sha512(facts));
-    const study = new LiveStudy(this.context, definition, { studyId, facts, factsSignature }, record, {
-      mode,
-      held: this.held,
-      retention: this.#retention(studyId, definition.document),
-      // A study that was only continued is removed when it is done. A configured one stays, so that
-      // its log can be read.
-      onDone: () => { if (mode !== 'run') this.#live.delete(studyId); },
-    });
+    const factsSignature =
+      signStatement('study', this.context.signer, fromHex(studyId), signing.sha512(facts));
+    const study =
+      new LiveStudy(this.context, definition, { studyId, facts, factsSignature }, record, {
+        mode,
+        held: this.held,
+        retention: this.#retention(studyId, definition.document),
+        // A study that was only continued is removed when it is done. A configured one stays, so
+        // that
+        // its log can be read.
+        onDone: () => { if (mode !== 'run') this.#live.delete(studyId); },
+      });
     this.#live.set(studyId, study);
     return study;
   }
 
   #retention(studyId: string, document: StudyDocument): Retention {
-    const found = this.#retentions.get(studyId) ?? new Retention(this.context, studyId, document.retention);
+    const found = this.#retentions.get(studyId)
+      ?? new Retention(this.context, studyId, document.retention);
     this.#retentions.set(studyId, found);
     return found;
   }

@@ -20,11 +20,17 @@ export function checkText<const Schema extends v.GenericSchema>(
 ): CheckedFile<v.InferOutput<Schema>> {
   const { value, lineOf } = readYaml(text, file);
   if (value === null) {
-    throw studyError(file, { path: '', rule: 'is empty: give keys and values', remedy: 'see the samples in studies/' });
+    throw studyError(file, {
+      path: '', rule: 'is empty: give keys and values', remedy: 'see the samples in studies/',
+    });
   }
   if (typeof value !== 'object' || Array.isArray(value)) {
     throw studyError(
-      file, { path: '', value: shown(value), rule: 'give keys and values', remedy: 'see the samples in studies/' },
+      file,
+      {
+        path: '', value: shown(value), rule: 'give keys and values',
+        remedy: 'see the samples in studies/',
+      },
     );
   }
   const result = v.safeParse(schema, value);
@@ -47,7 +53,9 @@ export function checkText<const Schema extends v.GenericSchema>(
   }
   // Valibot reports a missing key with the name of the key as what it expected.
   if (issue.received === 'undefined' && issue.input === undefined) {
-    throw studyError(file, { path, line, rule: 'is missing', remedy: `give ${ruleAt(schema, keys) ?? issue.message}` });
+    throw studyError(file, {
+      path, line, rule: 'is missing', remedy: `give ${ruleAt(schema, keys) ?? issue.message}`,
+    });
   }
   throw studyError(file, { path, line, value: shown(issue.input), rule: `give ${issue.message}` });
 }
@@ -57,14 +65,19 @@ function isUnknownKey(issue: { readonly type: string; readonly expected: string 
 }
 
 function pathText(keys: readonly (string | number)[]): string {
-  return keys.map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${key}`)).join('');
+  return keys.map((key, i) =>
+    (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${key}`)).join('');
 }
 
 /** The schema of the value at a path, without its pipe, default and optionality. */
-function schemaAt(schema: v.GenericSchema, keys: readonly (string | number)[]): v.GenericSchema | undefined {
+function schemaAt(
+  schema: v.GenericSchema, keys: readonly (string | number)[],
+): v.GenericSchema | undefined {
   let at: v.GenericSchema | undefined = schema;
   for (const key of keys) {
-    const inner = bare(at) as { readonly entries?: Record<string, v.GenericSchema>; readonly value?: v.GenericSchema };
+    const inner = bare(at) as {
+      readonly entries?: Record<string, v.GenericSchema>; readonly value?: v.GenericSchema;
+    };
     at = inner.entries?.[String(key)] ?? inner.value;
     if (at === undefined) return undefined;
   }
@@ -72,7 +85,8 @@ function schemaAt(schema: v.GenericSchema, keys: readonly (string | number)[]): 
 }
 
 function bare(schema: v.GenericSchema): v.GenericSchema {
-  const wrapped = schema as { readonly wrapped?: v.GenericSchema; readonly pipe?: readonly v.GenericSchema[] };
+  const wrapped =
+    schema as { readonly wrapped?: v.GenericSchema; readonly pipe?: readonly v.GenericSchema[] };
   if (wrapped.wrapped !== undefined) return bare(wrapped.wrapped);
   const first = wrapped.pipe?.[0];
   return first === undefined || first === schema ? schema : bare(first);

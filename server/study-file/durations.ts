@@ -1,5 +1,7 @@
 /** Milliseconds in each unit that a study file may use. */
-const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const units: Readonly<Record<string, number>> = {
+  ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000,
+};
 
 /** How long an epoch may be, in milliseconds and in words. */
 export const epochLength = {

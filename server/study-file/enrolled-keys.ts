@@ -18,20 +18,27 @@ export function parseKeyList(text: string, file: string): ReadonlySet<string> {
     const line = i + 1;
     if (!/^[0-9a-f]{64}$/.test(key)) {
       throw studyError(file, {
-        path: '', rule: 'has a line that is not a public key', remedy: 'give 64 hexadecimal digits in each line', line,
+        path: '', rule: 'has a line that is not a public key',
+        remedy: 'give 64 hexadecimal digits in each line', line,
       });
     }
     try {
       checkPublicKey(fromHex(key));
     } catch (error) {
       if (!(error instanceof KeelsonError)) throw error;
-      throw studyError(file, { path: '', rule: `has a key that cannot be used: ${error.message}`, line }, error);
+      throw studyError(
+        file, { path: '', rule: `has a key that cannot be used: ${error.message}`, line }, error,
+      );
     }
-    if (keys.has(key)) throw studyError(file, { path: '', rule: 'has this key twice', remedy: 'remove one', line });
+    if (keys.has(key)) {
+      throw studyError(file, { path: '', rule: 'has this key twice', remedy: 'remove one', line });
+    }
     keys.add(key);
   });
   if (keys.size === 0) {
-    throw studyError(file, { path: '', rule: 'has no key', remedy: 'enrol at least one, or write admission: open' });
+    throw studyError(file, {
+      path: '', rule: 'has no key', remedy: 'enrol at least one, or write admission: open',
+    });
   }
   return keys;
 }

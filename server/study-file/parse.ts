@@ -51,13 +51,16 @@ export function parseStudyText(text: string, options: StudyTextOptions): StudyDe
 class StudyReader {
   readonly #content: StudyFile;
 
-  constructor(private readonly file: CheckedFile<StudyFile>, private readonly options: StudyTextOptions) {
+  constructor(
+    private readonly file: CheckedFile<StudyFile>, private readonly options: StudyTextOptions,
+  ) {
     this.#content = file.content;
   }
 
   read(): { readonly document: StudyDocument; readonly enrolled: ReadonlySet<string> | null } {
     const {
-      study, columns, cohort, participation, contribution, estimator: name, privacy, late, retention, quarantine,
+      study, columns, cohort, participation, contribution, estimator: name, privacy, late,
+      retention, quarantine,
     } = this.#content;
     const { rowsMax = 64, reduce = 'mean' } = contribution;
     const estimator = this.#estimator(name);
@@ -70,15 +73,19 @@ class StudyReader {
       parameters: this.#parameters(estimator),
       budget: this.#budget(),
       admission,
-      retention: retention === 'release' ? { kind: 'release' } : { kind: 'duration', keepMs: retention },
+      retention: retention === 'release'
+        ? { kind: 'release' } : { kind: 'duration', keepMs: retention },
       ...(quarantine !== undefined && {
-        quarantine: { beyond: quarantine.beyond, ...(quarantine.automatic && { automatic: true as const }) },
+        quarantine: {
+          beyond: quarantine.beyond, ...(quarantine.automatic && { automatic: true as const }),
+        },
       }),
     };
     if (quarantine !== undefined && !mayExclude(document)) {
       throw this.#refused('quarantine', undefined,
         'cannot be used here: exclusions would reveal, or charge people for, what they had sent',
-        'leave it out, or use participation: secret with a budget that is not each contributor\'s own');
+        'leave it out, or use participation: secret with a budget that is not each contributor\'s '
+          + 'own');
     }
     return { document, enrolled };
   }
@@ -87,7 +94,8 @@ class StudyReader {
   checkQuarantine({ document, estimator, plan }: StudyDefinition): void {
     if (document.quarantine === undefined || answersAreRows(document, estimator, plan)) return;
     throw this.#refused('quarantine', undefined,
-      `compares rows with answers, and an answer of ${estimator.name} is not one number for each column`,
+      `compares rows with answers, and an answer of ${estimator.name} is not one number for each `
+        + 'column',
       'leave it out, or choose an estimator whose answers are, such as robust-mean');
   }
 
@@ -95,13 +103,17 @@ class StudyReader {
   placed(error: unknown): unknown {
     const { name } = this.options;
     if (error instanceof InvalidParameterError) {
-      const path = typeof error.details['path'] === 'string' ? error.details['path'] : pathOfPrivacy(error, this.#content);
-      return studyError(name, { path, rule: `cannot be used: ${error.message}`, line: this.#line(path) }, error);
+      const path = typeof error.details['path'] === 'string'
+        ? error.details['path'] : pathOfPrivacy(error, this.#content);
+      return studyError(
+        name, { path, rule: `cannot be used: ${error.message}`, line: this.#line(path) }, error,
+      );
     }
     if (!(error instanceof KeelsonError)) return error;
     if (error.code !== 'invalid-study' && error.code !== 'plan-infeasible') return error;
     return new KeelsonError(
-      error.code, `${name}: ${error.message}`, { details: { file: name, ...error.details }, cause: error },
+      error.code, `${name}: ${error.message}`,
+      { details: { file: name, ...error.details }, cause: error },
     );
   }
 
@@ -109,8 +121,10 @@ class StudyReader {
     const { every, contributors } = this.#content.epoch;
     if (every !== undefined) return { everyMs: every };
     if (this.#content.participation === 'secret') {
-      throw this.#refused('epoch.contributors', contributors, 'epochs that close on a count show when people come',
-        'give every: a duration, or write participation: public');
+      throw this.#refused(
+        'epoch.contributors', contributors, 'epochs that close on a count show when people come',
+          'give every: a duration, or write participation: public',
+      );
     }
     return { contributors: contributors! };
   }
@@ -134,7 +148,8 @@ class StudyReader {
   }
 
   #budget(): StudyDocument['budget'] {
-    const { population, epsilon, delta, rule = 'zcdp', scope = 'study', per } = this.#content.budget;
+    const { population, epsilon, delta, rule = 'zcdp', scope = 'study', per } =
+      this.#content.budget;
     if (population === undefined) {
       const own = { epsilon: epsilon!, delta: delta!, rule, scope };
       return this.#renewing(per === undefined ? own : { ...own, perMs: per });
@@ -153,16 +168,22 @@ class StudyReader {
     if (budget.perMs !== undefined && every !== undefined && budget.perMs < every) {
       const path = budget.population === undefined ? 'budget.per' : 'budget.population';
       throw this.#refused(path, budget.population ?? `${budget.perMs}ms`,
-        'the budget renews more often than an epoch ends', 'give per: a duration of at least epoch.every');
+        'the budget renews more often than an epoch ends',
+        'give per: a duration of at least epoch.every');
     }
     return budget;
   }
 
-  #admission(): { readonly admission: StudyDocument['admission']; readonly enrolled: ReadonlySet<string> | null } {
+  #admission(): {
+    readonly admission: StudyDocument['admission']; readonly enrolled: ReadonlySet<string> | null;
+  } {
     const { admission } = this.#content;
     if (admission === 'open') return { admission: { kind: 'open' }, enrolled: null };
     if ('enrolment' in admission) {
-      return { admission: { kind: 'enrolment', issuer: this.#issuer(admission.enrolment.issuer) }, enrolled: null };
+      return {
+        admission: { kind: 'enrolment', issuer: this.#issuer(admission.enrolment.issuer) },
+        enrolled: null,
+      };
     }
     if ('rate' in admission) return { admission: this.#rate(admission.rate), enrolled: null };
     const { keys } = admission;
@@ -171,7 +192,9 @@ class StudyReader {
     return { admission: { kind: 'keys', digest: digestOfKeys(enrolled) }, enrolled };
   }
 
-  #rate({ keys, per }: { readonly keys: number; readonly per: number }): StudyDocument['admission'] {
+  #rate({ keys, per }: {
+    readonly keys: number; readonly per: number;
+  }): StudyDocument['admission'] {
     if (this.#content.participation === 'secret') {
       throw this.#refused('admission.rate', { keys, per: `${per}ms` },
         'with a rate, a key that is taken may keep another out, so it reveals who takes part',
@@ -194,7 +217,9 @@ class StudyReader {
   #keysIn(file: string): ReadonlySet<string> {
     const { readText } = this.options;
     if (readText === undefined) {
-      throw this.#refused('admission.keys', file, 'files cannot be read here', 'write admission: open');
+      throw this.#refused(
+        'admission.keys', file, 'files cannot be read here', 'write admission: open',
+      );
     }
     let text: string;
     try {
@@ -211,7 +236,8 @@ class StudyReader {
 
   #refused(path: string, value: unknown, rule: string, remedy: string): KeelsonError {
     return studyError(this.options.name, {
-      path, rule, remedy, line: this.#line(path), ...(value !== undefined && { value: shown(value) }),
+      path, rule, remedy, line: this.#line(path),
+      ...(value !== undefined && { value: shown(value) }),
     });
   }
 

@@ -17,10 +17,15 @@ export function studyError(file: string, refusal: Refusal, cause?: unknown): Kee
   const place = line === undefined ? file : `${file}, line ${line}`;
   const subject = path === '' ? 'the file' : path;
   const found = value === undefined ? `${subject} ${rule}` : `${subject} is ${value}: ${rule}`;
-  return new KeelsonError('invalid-study', `${place}: ${found}${remedy === undefined ? '' : `; ${remedy}`}`, {
-    details: { file, path, rule, ...(value !== undefined && { value }), ...(line !== undefined && { line }) },
-    ...(cause !== undefined && { cause }),
-  });
+  return new KeelsonError(
+    'invalid-study', `${place}: ${found}${remedy === undefined ? '' : `; ${remedy}`}`, {
+      details: {
+        file, path, rule, ...(value !== undefined && { value }),
+        ...(line !== undefined && { line }),
+      },
+      ...(cause !== undefined && { cause }),
+    },
+  );
 }
 
 /** A value as text for a message. */

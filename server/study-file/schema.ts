@@ -19,7 +19,9 @@ const above0 = 'a number above 0';
 const positive = ruled(above0, v.pipe(v.number(above0), v.finite(above0), v.gtValue(0, above0)));
 
 const deltaRule = 'a number in [0, 0.5), usually below 1 / (10 * contributors), such as 1e-6';
-const delta = ruled(deltaRule, v.pipe(v.number(deltaRule), v.minValue(0, deltaRule), v.ltValue(0.5, deltaRule)));
+const delta = ruled(
+  deltaRule, v.pipe(v.number(deltaRule), v.minValue(0, deltaRule), v.ltValue(0.5, deltaRule)),
+);
 
 function ruled<const Schema extends v.GenericSchema>(rule: string, schema: Schema) {
   return v.pipe(schema, v.description(rule));
@@ -44,7 +46,9 @@ function key<const Schema extends v.GenericSchema>(
 
 function whole(low: number, high: number) {
   const rule = `a whole number from ${low} to ${high}`;
-  return ruled(rule, v.pipe(v.number(rule), v.integer(rule), v.minValue(low, rule), v.maxValue(high, rule)));
+  return ruled(
+    rule, v.pipe(v.number(rule), v.integer(rule), v.minValue(low, rule), v.maxValue(high, rule)),
+  );
 }
 
 function oneOf<const Choices extends readonly string[]>(...choices: Choices) {
@@ -66,7 +70,8 @@ function duration(lowMs: number, low: string, highMs: number, high: string) {
 
 const columnsRule = `a list of 1 to ${protocolLimits.columns} different names`;
 const columns = ruled(columnsRule, v.pipe(
-  v.array(name, columnsRule), v.minLength(1, columnsRule), v.maxLength(protocolLimits.columns, columnsRule),
+  v.array(name, columnsRule), v.minLength(1, columnsRule),
+  v.maxLength(protocolLimits.columns, columnsRule),
   v.check((names) => new Set(names).size === names.length, columnsRule),
 ));
 
@@ -82,7 +87,9 @@ const epoch = ruled(epochRule, v.pipe(
       'An epoch ends when this many people have contributed. Everybody can then see when people '
       + 'come, so it needs participation: public.', 3000, 'must be given, unless every is'),
   }, epochRule),
-  v.check(({ every, contributors }) => (every === undefined) !== (contributors === undefined), epochRule),
+  v.check(
+    ({ every, contributors }) => (every === undefined) !== (contributors === undefined), epochRule,
+  ),
 ));
 
 /** How long a charge counts in a budget that renews. */
@@ -159,7 +166,8 @@ const admission = ruled(admissionRule, v.union([
   })), 'A key may contribute when it shows a token that the issuer signed.',
   { issuer: exampleKey }) }),
   v.strictObject({ rate: key(ruled('keys: a count, and per: a duration', v.strictObject({
-    keys: key(whole(1, protocolLimits.cohortMax), 'So many new keys are admitted in each period.', 100),
+    keys:
+      key(whole(1, protocolLimits.cohortMax), 'So many new keys are admitted in each period.', 100),
     per: key(duration(1_000, '1s', 366 * 86_400_000, '366d'), 'The length of a period.', '1h'),
   })), 'Anybody may contribute, but only so many new keys are admitted in each period. '
     + 'It needs participation: public.', { keys: 100, per: '1h' }) }),

@@ -1,5 +1,6 @@
 import {
-  isMap, isNode, isPair, isScalar, Lexer, LineCounter, parseDocument, visit, type Document, type YAMLMap,
+  isMap, isNode, isPair, isScalar, Lexer, LineCounter, parseDocument, visit, type Document,
+  type YAMLMap,
 } from 'yaml';
 import { shown, studyError } from './refusal.js';
 
@@ -34,7 +35,8 @@ export interface YamlText {
 export function readYaml(text: string, file: string): YamlText {
   if (text.length > charactersMax) {
     throw studyError(file, {
-      path: '', rule: `has ${text.length} characters, more than ${charactersMax}`, remedy: 'give a study file',
+      path: '', rule: `has ${text.length} characters, more than ${charactersMax}`,
+      remedy: 'give a study file',
     });
   }
   refuseHugeYaml(text, file);
@@ -49,7 +51,9 @@ export function readYaml(text: string, file: string): YamlText {
   const [problem] = [...document.errors, ...document.warnings];
   if (problem !== undefined) {
     throw studyError(
-      file, { path: '', rule: `is not YAML: ${problem.message}`, line: lines.linePos(problem.pos[0]).line }, problem,
+      file, {
+        path: '', rule: `is not YAML: ${problem.message}`, line: lines.linePos(problem.pos[0]).line,
+      }, problem,
     );
   }
   refuseRepeatedKeys(document, lines, file);
@@ -60,14 +64,16 @@ export function readYaml(text: string, file: string): YamlText {
  * Checks the bounds on parts and nesting, in a time that grows only with the length of the text.
  */
 function refuseHugeYaml(text: string, file: string): void {
-  const refused = (line: number, rule: string, remedy: string): Error => studyError(file, { path: '', line, rule, remedy });
+  const refused = (line: number, rule: string, remedy: string): Error =>
+    studyError(file, { path: '', line, rule, remedy });
   let [parts, line, opened, marks] = [0, 1, 0, 0];
   let isText = false;
   let before = '\n';
   for (const part of new Lexer().lex(text)) {
     parts += 1;
     if (parts > partsMax) {
-      throw refused(line, `has more than ${partsMax} keys, values and marks`, 'give a long list of keys as a file of its own');
+      throw refused(line, `has more than ${partsMax} keys, values and marks`, 'give a long list of '
+        + 'keys as a file of its own');
     }
     // A text follows. Its characters may look like marks.
     if (!isText && part === scalarMark) isText = true;
@@ -77,7 +83,8 @@ function refuseHugeYaml(text: string, file: string): void {
         else if (part === ']' || part === '}') opened -= 1;
         else if (opened === 0 && (part === '-' || part === '?' || part === ':')) marks += 1;
       }
-      if (opened > nestedMax || marks > nestedMax || (before.endsWith('\n') && /^ +$/.test(part) && part.length > indentMax)) {
+      if (opened > nestedMax || marks > nestedMax
+          || (before.endsWith('\n') && /^ +$/.test(part) && part.length > indentMax)) {
         throw refused(line, 'nests too deeply', 'give a study file');
       }
       isText = false;
@@ -97,8 +104,8 @@ function refuseRepeatedKeys(document: Document, lines: LineCounter, file: string
         const name = String(key.value);
         if (seen.has(name)) {
           throw studyError(file, {
-            path: '', rule: `is not YAML: the key ${shown(name)} stands there twice`, remedy: 'remove one',
-            line: lines.linePos(key.range![0]).line,
+            path: '', rule: `is not YAML: the key ${shown(name)} stands there twice`,
+            remedy: 'remove one', line: lines.linePos(key.range![0]).line,
           });
         }
         seen.add(name);
@@ -111,13 +118,18 @@ function plainValue(document: Document, file: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 0 });
   } catch (cause) {
-    throw studyError(file, { path: '', rule: 'uses aliases (*name)', remedy: 'write the value out' }, cause);
+    throw studyError(
+      file, { path: '', rule: 'uses aliases (*name)', remedy: 'write the value out' }, cause,
+    );
   }
 }
 
-function lineOf(document: Document, lines: LineCounter, path: readonly (string | number)[]): number | undefined {
+function lineOf(
+  document: Document, lines: LineCounter, path: readonly (string | number)[],
+): number | undefined {
   for (let length = path.length; length > 0; length--) {
-    const parent: unknown = length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
+    const parent: unknown = length === 1
+      ? document.contents : document.getIn(path.slice(0, length - 1), true);
     const key = path[length - 1];
     // The line of the key, not of the value: a value may start on the next line.
     const pair = isMap(parent)

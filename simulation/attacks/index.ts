@@ -28,7 +28,8 @@ export interface ProtocolAttack {
 export const protocolAttacks: readonly ProtocolAttack[] = [
   {
     name: 'malformed',
-    title: 'broken frames, bad signatures, wrong sizes, replays; tests that the server refuses and goes on',
+    title: 'broken frames, bad signatures, wrong sizes, replays; tests that the server refuses and '
+      + 'goes on',
     abuses,
   },
   {
@@ -39,7 +40,8 @@ export const protocolAttacks: readonly ProtocolAttack[] = [
 ];
 
 /** Names of all attacks, for help and errors. */
-export const attackNames: readonly string[] = [...rowAttacks, ...protocolAttacks].map(({ name }) => name);
+export const attackNames: readonly string[] = [...rowAttacks, ...protocolAttacks].map(({ name }) =>
+  name);
 
 /** Whether an attack is on the protocol, not on the numbers. */
 export function isProtocolAttack(attack: RowAttack | ProtocolAttack): attack is ProtocolAttack {

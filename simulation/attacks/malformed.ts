@@ -57,18 +57,23 @@ export function abuseFrames(abuse: Abuse, context: AbuseContext): AbuseFrames {
       const signature = new Uint8Array(64);
       context.random.fill(signature);
       const { channel } = context;
-      return once(encodeClientFrame({ kind: 'batch', channel, body: encodeBatchBody(honest), signature }));
+      return once(
+        encodeClientFrame({ kind: 'batch', channel, body: encodeBatchBody(honest), signature }),
+      );
     }
     case 'unknown-channel':
       return once(framed({ ...context, channel: 4_000_000 }, honest));
     case 'wrong-dimension': {
-      const wide = bodyOf({ ...context, columns: context.columns + 1 }, { values: widened(context) });
+      const wide =
+        bodyOf({ ...context, columns: context.columns + 1 }, { values: widened(context) });
       return once(framed(context, wide), 1);
     }
     case 'wrong-size':
       return once(framed(context, { ...honest, rows: honest.rows + 1 }), 1);
     case 'not-finite':
-      return once(framed(context, bodyOf(context, { values: context.rows.map(() => Number.NaN) })), 1);
+      return once(
+        framed(context, bodyOf(context, { values: context.rows.map(() => Number.NaN) })), 1,
+      );
     case 'replay': {
       const bytes = framed(context, honest);
       return { frames: [bytes, bytes], consumed: 1 };

@@ -2,7 +2,9 @@ import { gaussianVector } from '../data/gaussian.js';
 import type { AttackContext, RowAttack } from './contract.js';
 
 /** A new array with `change(value, column)` of every entry. */
-function mapped(rows: Float64Array, columns: number, change: (value: number, column: number) => number): Float64Array {
+function mapped(
+  rows: Float64Array, columns: number, change: (value: number, column: number) => number,
+): Float64Array {
   return rows.map((value, i) => change(value, i % columns));
 }
 
@@ -13,7 +15,10 @@ function agreedDirection({ columns, shared }: AttackContext): Float64Array {
   return vector.map((value) => value / length);
 }
 
-/** Every column moves by `strength` scales: the whole hostile group is one tight cloud beside the honest one. */
+/**
+ * Every column moves by `strength` scales: the whole hostile group is one tight cloud beside the
+ * honest one.
+ */
 export const shift: RowAttack = {
   name: 'shift',
   title: 'all move together by some scales in every column; tests removal of a coordinated group',
@@ -28,12 +33,14 @@ export const shift: RowAttack = {
  */
 export const direction: RowAttack = {
   name: 'direction',
-  title: 'all move together along one secret direction; tests defences that look at one column at a time',
+  title: 'all move together along one secret direction; tests defences that look at one column at '
+    + 'a time',
   defaultStrength: 4,
   apply(rows, context) {
     const unit = agreedDirection(context);
     const { columns, scale, strength } = context;
-    return mapped(rows, columns, (value, column) => value + strength * scale[column]! * unit[column]!);
+    return mapped(rows, columns, (value, column) =>
+      value + strength * scale[column]! * unit[column]!);
   },
 };
 
@@ -48,7 +55,8 @@ export const far: RowAttack = {
   apply(rows, context) {
     const unit = agreedDirection(context);
     const { columns, centre, scale, strength } = context;
-    return mapped(rows, columns, (_, column) => centre[column]! + strength * scale[column]! * unit[column]!);
+    return mapped(rows, columns, (_, column) =>
+      centre[column]! + strength * scale[column]! * unit[column]!);
   },
 };
 
@@ -62,7 +70,8 @@ export const inliers: RowAttack = {
   title: 'within the cloud, all on one side; measures the bias that no defence can remove',
   defaultStrength: 1,
   apply: (rows, { columns, centre, strength }) =>
-    mapped(rows, columns, (value, column) => centre[column]! + strength * Math.abs(value - centre[column]!)),
+    mapped(rows, columns, (value, column) =>
+      centre[column]! + strength * Math.abs(value - centre[column]!)),
 };
 
 /**
@@ -71,7 +80,8 @@ export const inliers: RowAttack = {
  */
 export const noise: RowAttack = {
   name: 'noise',
-  title: 'independent wide noise, as from broken sensors; tests that spread alone does not spoil the answer',
+  title: 'independent wide noise, as from broken sensors; tests that spread alone does not spoil '
+    + 'the answer',
   defaultStrength: 10,
   apply(rows, { columns, scale, strength, own }) {
     const noises = gaussianVector(rows.length, own);
@@ -86,7 +96,8 @@ export const coordinate: RowAttack = {
   defaultStrength: 4,
   apply(rows, { columns, scale, strength, shared }) {
     const chosen = Math.floor(shared.fork('coordinate').uniform() * columns);
-    return mapped(rows, columns, (value, column) => (column === chosen ? value + strength * scale[column]! : value));
+    return mapped(rows, columns, (value, column) =>
+      (column === chosen ? value + strength * scale[column]! : value));
   },
 };
 
@@ -102,7 +113,8 @@ export const krumEvader: RowAttack = {
   apply(rows, context) {
     const unit = agreedDirection(context);
     const { columns, centre, scale, strength } = context;
-    return mapped(rows, columns, (_, column) => centre[column]! + strength * scale[column]! * unit[column]!);
+    return mapped(rows, columns, (_, column) =>
+      centre[column]! + strength * scale[column]! * unit[column]!);
   },
 };
 
@@ -112,12 +124,14 @@ export const krumEvader: RowAttack = {
  */
 export const slowDrift: RowAttack = {
   name: 'slow-drift',
-  title: 'a little further in every epoch; tests defences that learn where rows lie from earlier answers',
+  title: 'a little further in every epoch; tests defences that learn where rows lie from earlier '
+    + 'answers',
   defaultStrength: 0.25,
   apply(rows, context) {
     const unit = agreedDirection(context);
     const { columns, scale, strength, age } = context;
-    return mapped(rows, columns, (value, column) => value + (age + 1) * strength * scale[column]! * unit[column]!);
+    return mapped(rows, columns, (value, column) =>
+      value + (age + 1) * strength * scale[column]! * unit[column]!);
   },
 };
 
@@ -127,7 +141,8 @@ export const sybil: RowAttack = {
   title: 'one person with many keys, all saying the same; only admission bounds how many there are',
   defaultStrength: 2,
   apply(rows, { columns, centre, scale, strength, shared }) {
-    const said = gaussianVector(columns, shared.fork('person')).map((value) => Math.sign(value) * strength);
+    const said = gaussianVector(columns, shared.fork('person'))
+      .map((value) => Math.sign(value) * strength);
     return mapped(rows, columns, (_, column) => centre[column]! + said[column]! * scale[column]!);
   },
 };

@@ -19,7 +19,10 @@ export interface GaussianSourceOptions {
   readonly seed: Uint8Array;
 }
 
-/** Independent normal values. @throws InvalidParameterError when the lists differ in length or there is no row. */
+/**
+ * Independent normal values. @throws InvalidParameterError when the lists differ in length or there
+ * is no row.
+ */
 export function gaussianSource(options: GaussianSourceOptions): RowSource {
   const { mean, standardDeviation, rows, seed } = options;
   const columns = mean.length;
@@ -56,13 +59,16 @@ export function datasetSource(options: DatasetSourceOptions): RowSource {
   checkRows(rows);
   const count = values.length / columns;
   if (!Number.isInteger(count) || count < 1) {
-    throw new InvalidParameterError(`${values.length} values do not make whole rows of ${columns} columns`);
+    throw new InvalidParameterError(
+      `${values.length} values do not make whole rows of ${columns} columns`,
+    );
   }
   const random = seededRandom(seed);
   const stride = coprimeNear(Math.floor((0.25 + 0.5 * random.uniform()) * count), count);
   const offset = Math.floor(random.uniform() * count);
   return (contributor, epoch) => {
-    const dealt = Number((epoch * BigInt(contributors * rows)) % BigInt(count)) + contributor * rows;
+    const dealt = Number((epoch * BigInt(contributors * rows)) % BigInt(count))
+      + contributor * rows;
     const mine = new Float64Array(rows * columns);
     for (let i = 0; i < rows; i++) {
       // Both factors are below 2^32 for any file that fits in memory, and BigInt keeps the product
@@ -76,7 +82,9 @@ export function datasetSource(options: DatasetSourceOptions): RowSource {
 
 function checkRows(rows: number): void {
   if (!Number.isInteger(rows) || rows < 1) {
-    throw new InvalidParameterError(`rows per contribution is ${rows}: give an integer of at least 1`);
+    throw new InvalidParameterError(
+      `rows per contribution is ${rows}: give an integer of at least 1`,
+    );
   }
 }
 
@@ -85,7 +93,8 @@ function checkRows(rows: number): void {
  * row.
  */
 function coprimeNear(start: number, count: number): number {
-  const divisor = (left: number, right: number): number => (right === 0 ? left : divisor(right, left % right));
+  const divisor = (left: number, right: number): number =>
+    (right === 0 ? left : divisor(right, left % right));
   let candidate = Math.max(1, start);
   while (divisor(candidate, count) !== 1) candidate += 1;
   return candidate;

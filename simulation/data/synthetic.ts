@@ -21,9 +21,13 @@ const kindsApart = 8;
  * the last column is the sum of the others.
  * @param rows per contribution, at least 1.
  */
-export function syntheticSource(document: StudyDocument, rows: number, seed: Uint8Array): RowSource {
+export function syntheticSource(
+  document: StudyDocument, rows: number, seed: Uint8Array,
+): RowSource {
   if (!Number.isInteger(rows) || rows < 1) {
-    throw new InvalidParameterError(`rows per contribution is ${rows}: give an integer of at least 1`);
+    throw new InvalidParameterError(
+      `rows per contribution is ${rows}: give an integer of at least 1`,
+    );
   }
   const random = seededRandom(seed);
   const { length } = document.columns;
@@ -32,14 +36,16 @@ export function syntheticSource(document: StudyDocument, rows: number, seed: Uin
   const steps = document.columns.map((_, index) => stepOf(document, index));
   const isSum = document.estimator === 'subspace';
   return (contributor, epoch, study) => {
-    const values = gaussianVector(rows * length, random.fork(`${study} ${epoch} ${contributor}`)).map((normal, i) => {
-      const { centre, spread } = columns[i % length]!;
-      const kind = kindsApart * (contributor % Number(components));
-      const step = steps[i % length]!;
-      const value = centre + (kind + normal) * spread;
-      return step === 0 ? value : step * Math.round(value / step);
-    });
-    if (isSum) for (let end = length - 1; end < values.length; end += length) values[end] = sumBefore(values, end, length);
+    const values = gaussianVector(rows * length, random.fork(`${study} ${epoch} ${contributor}`))
+      .map((normal, i) => {
+        const { centre, spread } = columns[i % length]!;
+        const kind = kindsApart * (contributor % Number(components));
+        const step = steps[i % length]!;
+        const value = centre + (kind + normal) * spread;
+        return step === 0 ? value : step * Math.round(value / step);
+      });
+    if (isSum) for (let end = length - 1;
+        end < values.length; end += length) values[end] = sumBefore(values, end, length);
     return values;
   };
 }
@@ -53,7 +59,9 @@ function columnOf({ parameters, columns }: StudyDocument, index: number): Column
   if (column === undefined || column === index) {
     if (isNumber(low) && isNumber(high)) return between(low, high);
     if (isNumbers(edges)) return between(edges[0]!, edges.at(-1)!);
-    if (isNumber(threshold)) return { centre: threshold, spread: Math.max(1, Math.abs(threshold) / 4) };
+    if (isNumber(threshold)) {
+      return { centre: threshold, spread: Math.max(1, Math.abs(threshold) / 4) };
+    }
     const shape = shapeIn(hypotheses);
     if (shape !== null) return shape;
   }
@@ -68,7 +76,8 @@ function columnOf({ parameters, columns }: StudyDocument, index: number): Column
   return usual;
 }
 
-const between = (low: number, high: number): Column => ({ centre: (low + high) / 2, spread: (high - low) / 8 });
+const between = (low: number, high: number): Column =>
+  ({ centre: (low + high) / 2, spread: (high - low) / 8 });
 
 /**
  * Centre and spread of the first distribution in a list of hypotheses; null when none states them
@@ -77,7 +86,8 @@ const between = (low: number, high: number): Column => ({ centre: (low + high) /
 function shapeIn(value: unknown): Column | null {
   if (typeof value === 'string') return shapeIn(parsed(value));
   if (typeof value !== 'object' || value === null) return null;
-  const { mean, deviation, centre, scale, low, high, edges } = value as Readonly<Record<string, unknown>>;
+  const { mean, deviation, centre, scale, low, high, edges } =
+    value as Readonly<Record<string, unknown>>;
   if (isNumber(mean) && isNumber(deviation)) return { centre: mean, spread: deviation };
   if (isNumber(centre) && isNumber(scale)) return { centre, spread: scale };
   if (isNumber(low) && isNumber(high)) return between(low, high);

@@ -1,9 +1,12 @@
 import { InvalidParameterError } from '../base/errors.js';
 import { RandomBits } from '../random/bits.js';
 import type { NoiseSource } from '../random/source.js';
-import type { AuditResult, Claim, NeighbourPair, OutputBlock, Side, TrialPool } from './contract.js';
+import type {
+  AuditResult, Claim, NeighbourPair, OutputBlock, Side, TrialPool,
+} from './contract.js';
 import {
-  chooseEvents, countHits, epsilonBound, type Candidate, type EventCounts, type OutputEvent, type Outputs,
+  chooseEvents, countHits, epsilonBound, type Candidate, type EventCounts, type OutputEvent,
+  type Outputs,
 } from './events.js';
 
 /** What to audit, and how many releases to spend on it. */
@@ -60,7 +63,9 @@ export async function audit(asked: AuditOptions): Promise<AuditResult> {
   if (!(trials >= auditTrialsMin && Number.isSafeInteger(trials))) {
     throw new InvalidParameterError(`an audit needs at least ${auditTrialsMin} trials`, { trials });
   }
-  if (pairs.length === 0) throw new InvalidParameterError('an audit needs at least one pair of neighbours', {});
+  if (pairs.length === 0) {
+    throw new InvalidParameterError('an audit needs at least one pair of neighbours', {});
+  }
   const search = new Search(asked);
   const { pair, events } = await search.chosen();
   const failure = auditFailure / eventsCounted;
@@ -152,7 +157,8 @@ class Search {
       });
     };
     await this.#run((['left', 'right'] as const)
-      .map((side) => ({ pair, side, trials: sides[side], label: 'count', take: each(side) })), this.done + this.counted);
+      .map((side) => ({ pair, side, trials: sides[side], label: 'count', take: each(side) })),
+      this.done + this.counted);
     return hits.map((found) => ({ hits: found, trials: sides }));
   }
 
@@ -191,7 +197,9 @@ class Search {
    */
   async #run(wanted: readonly Wanted[], total: number): Promise<void> {
     const { pool, onProgress, chunk = 1000 } = this.asked;
-    const running: { readonly block: Promise<OutputBlock>; readonly take: (block: OutputBlock) => void }[] = [];
+    const running: {
+      readonly block: Promise<OutputBlock>; readonly take: (block: OutputBlock) => void;
+    }[] = [];
     const settle = async (): Promise<void> => {
       const { block, take } = running.shift()!;
       const outputs = await block;
@@ -203,7 +211,9 @@ class Search {
       for (let start = 0; start < count; start += chunk) {
         while (running.length >= pool.parallelism) await settle();
         const size = Math.min(chunk, count - start);
-        const request = { pair, side, trials: size, label: `${label}/${pair.name}/${side}/${start}` };
+        const request = {
+          pair, side, trials: size, label: `${label}/${pair.name}/${side}/${start}`,
+        };
         const block = pool.run(request);
         // A failure is thrown where the block is awaited. Until then it must not count as
         // unhandled.

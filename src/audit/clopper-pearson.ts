@@ -22,7 +22,9 @@ export function lowerBound(hits: number, trials: number, failure: number): numbe
 }
 
 function checkCounts(hits: number, trials: number, failure: number): void {
-  assert(Number.isSafeInteger(hits) && Number.isSafeInteger(trials), 'trials and hits are whole numbers');
+  assert(
+    Number.isSafeInteger(hits) && Number.isSafeInteger(trials), 'trials and hits are whole numbers',
+  );
   assert(hits >= 0 && hits <= trials && trials > 0, 'hits are among the trials');
   assert(failure > 0 && failure < 0.5, 'a bound may fail with a probability below one half');
 }
@@ -48,7 +50,8 @@ function lastFalse(isBeyond: (p: number) => boolean): number {
 export function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
-  const logFront = logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x);
+  const logFront = logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x)
+    + b * Math.log1p(-x);
   if (x < (a + 1) / (a + b + 2)) return (Math.exp(logFront) / a) * betaFraction(x, a, b);
   return 1 - (Math.exp(logFront) / b) * betaFraction(1 - x, b, a);
 }

@@ -36,8 +36,9 @@ export function countHits(event: OutputEvent, block: OutputBlock): number {
   const scores = event.statistic?.score(block);
   let hits = 0;
   for (let row = 0; row < block.count; row++) {
-    if (block.values[row * block.width] !== 0) hits += event.refusals.has(refusalOf(block, row)) ? 1 : 0;
-    else if (scores !== undefined) hits += isBeyond(event, scores[row]!) ? 1 : 0;
+    if (block.values[row * block.width] !== 0) {
+      hits += event.refusals.has(refusalOf(block, row)) ? 1 : 0;
+    } else if (scores !== undefined) hits += isBeyond(event, scores[row]!) ? 1 : 0;
   }
   return hits;
 }
@@ -59,7 +60,9 @@ function isBeyond({ above, threshold }: OutputEvent, score: number): boolean {
  * P + Q matters only through delta.
  * -Infinity if the counts show nothing.
  */
-export function epsilonBound({ hits, trials }: EventCounts, over: Side, delta: number, failure: number): number {
+export function epsilonBound(
+  { hits, trials }: EventCounts, over: Side, delta: number, failure: number,
+): number {
   const both = hits.left + hits.right;
   if (both === 0) return -Infinity;
   const isPure = delta === 0;
@@ -93,12 +96,17 @@ export interface ChoiceOptions {
  */
 export function chooseEvents(outputs: Outputs, asked: ChoiceOptions): readonly Candidate[] {
   // Different outputs choose the thresholds. Otherwise overfitted statistics would look best.
-  const lessons: Outputs = { left: everySecond(outputs.left, 0), right: everySecond(outputs.right, 0) };
-  const tests: Outputs = { left: everySecond(outputs.left, 1), right: everySecond(outputs.right, 1) };
+  const lessons: Outputs = {
+    left: everySecond(outputs.left, 0), right: everySecond(outputs.right, 0),
+  };
+  const tests: Outputs = {
+    left: everySecond(outputs.left, 1), right: everySecond(outputs.right, 1),
+  };
   const statistics: readonly (Statistic | null)[] = learnStatistics(lessons.left, lessons.right);
   const found = [...statistics, null].flatMap((statistic) =>
     (['left', 'right'] as const).map((over) => bestEvent(tests, statistic, over, asked)));
-  return found.filter((candidate) => candidate !== null).sort((one, two) => two.expected - one.expected);
+  return found.filter((candidate) => candidate !== null)
+    .sort((one, two) => two.expected - one.expected);
 }
 
 function everySecond({ count, width, values }: OutputBlock, from: number): OutputBlock {
@@ -111,11 +119,14 @@ function everySecond({ count, width, values }: OutputBlock, from: number): Outpu
   return { count: half, width, values: chosen };
 }
 
-function bestEvent(outputs: Outputs, statistic: Statistic | null, over: Side, asked: ChoiceOptions): Candidate | null {
+function bestEvent(
+  outputs: Outputs, statistic: Statistic | null, over: Side, asked: ChoiceOptions,
+): Candidate | null {
   const under = other(over);
   const refused = { over: refusalCounts(outputs[over]), under: refusalCounts(outputs[under]) };
   const favoured = new Set([...refused.over]
-    .filter(([reason, count]) => count / outputs[over].count > (refused.under.get(reason) ?? 0) / outputs[under].count)
+    .filter(([reason, count]) =>
+      count / outputs[over].count > (refused.under.get(reason) ?? 0) / outputs[under].count)
     .map(([reason]) => reason));
   const total = (counts: ReadonlyMap<string, number>): number =>
     [...favoured].reduce((sum, reason) => sum + (counts.get(reason) ?? 0), 0);
@@ -141,7 +152,9 @@ function bestEvent(outputs: Outputs, statistic: Statistic | null, over: Side, as
         consider(smooth, { ...event, refusals: new Set() }, true);
       }
       if (favoured.size > 0) {
-        const both = { over: hits.over + withRefusals.over, under: hits.under + withRefusals.under };
+        const both = {
+          over: hits.over + withRefusals.over, under: hits.under + withRefusals.under,
+        };
         consider(both, { ...event, refusals: favoured });
       }
     }
@@ -188,11 +201,14 @@ function* tails(over: Float64Array, under: Float64Array, above: boolean): Genera
     return Float64Array.of(0, ...scores.map((score) => (sum += 1 / (1 + Math.exp(score)))));
   };
   const [shareOver, shareUnder] = [shares(sortedOver), shares(sortedUnder)];
-  for (let rank = leastRank; rank <= sortedOver.length; rank = Math.ceil(rank * 2 ** (1 / ranksPerFactor))) {
+  for (let rank = leastRank;
+      rank <= sortedOver.length; rank = Math.ceil(rank * 2 ** (1 / ranksPerFactor))) {
     const at = sortedOver[rank - 1]!;
     const hits = { over: atMost(sortedOver, at), under: atMost(sortedUnder, at) };
     const smooth = shareOver[hits.over]! + shareUnder[hits.under]!;
-    yield { threshold: sign * at, hits, smooth: { over: smooth, under: hits.over + hits.under - smooth } };
+    yield {
+      threshold: sign * at, hits, smooth: { over: smooth, under: hits.over + hits.under - smooth },
+    };
   }
 }
 

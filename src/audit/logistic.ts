@@ -59,7 +59,8 @@ function solvePositive(matrix: Float64Array, right: Float64Array, size: number):
     for (let j = 0; j <= i; j++) {
       let sum = matrix[i * size + j]!;
       for (let k = 0; k < j; k++) sum -= matrix[i * size + k]! * matrix[j * size + k]!;
-      matrix[i * size + j] = i === j ? Math.sqrt(Math.max(sum, 1e-12)) : sum / matrix[j * size + j]!;
+      matrix[i * size + j] = i === j
+        ? Math.sqrt(Math.max(sum, 1e-12)) : sum / matrix[j * size + j]!;
     }
   }
   const solved = right.slice();

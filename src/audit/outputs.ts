@@ -26,7 +26,9 @@ export function outputWidth(plan: Plan): number {
  * Its reason and public numbers fix its text, except for lists of columns. So the digest of the
  * text is written too.
  */
-export function writeOutput(outcome: Outcome, target: Float64Array, offset: number, width: number): void {
+export function writeOutput(
+  outcome: Outcome, target: Float64Array, offset: number, width: number,
+): void {
   target.fill(0, offset, offset + width);
   const entries = (width - headColumns) / 3;
   if (outcome.kind === 'refused') {
@@ -42,7 +44,8 @@ export function writeOutput(outcome: Outcome, target: Float64Array, offset: numb
     copy(uncertainty.standardDeviation, target, second, entries);
     for (let i = 0; i < entries; i++) {
       const unit = target[second + i]!;
-      target[second + entries + i] = unit > 0 ? finite(target[offset + headColumns + i]! / unit) : 0;
+      target[second + entries + i] = unit > 0
+        ? finite(target[offset + headColumns + i]! / unit) : 0;
     }
   } else if (uncertainty.kind === 'relative') target[second] = uncertainty.operator;
   else if (uncertainty.kind === 'grid') target[second] = uncertainty.spacing;

@@ -212,7 +212,8 @@ function pairOf(
   const assignmentHashes = new Uint8Array((present.length + 1) * assignmentHashBytes);
   const rows = new Float64Array((present.length + 1) * dimension);
   present.forEach((other, i) => {
-    assignmentHashes.set(seat.assignmentHashes.subarray(other * assignmentHashBytes, (other + 1) * assignmentHashBytes), i * assignmentHashBytes);
+    assignmentHashes.set(seat.assignmentHashes.subarray(other * assignmentHashBytes, (other + 1)
+      * assignmentHashBytes), i * assignmentHashBytes);
     rows.set(crowd.rows.subarray(other * dimension, (other + 1) * dimension), i * dimension);
   });
   assignmentHashes.set(seat.assignmentHash, present.length * assignmentHashBytes);

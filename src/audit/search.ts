@@ -77,10 +77,14 @@ async function edgeOf(
   return refusing === 1 ? null : part(crowd, answering, dimension);
 }
 
-async function refusedShare(crowd: Crowd, facts: PairFacts, pool: TrialPool, glance: number): Promise<number> {
+async function refusedShare(
+  crowd: Crowd, facts: PairFacts, pool: TrialPool, glance: number,
+): Promise<number> {
   const [pair] = pairsWithin(crowd, facts, 'few');
-  const block = await pool.run({ pair: pair!, side: 'left', trials: glance, label: `glance/${crowd.name}` });
+  const block =
+    await pool.run({ pair: pair!, side: 'left', trials: glance, label: `glance/${crowd.name}` });
   let refused = 0;
-  for (let row = 0; row < block.count; row++) if (block.values[row * block.width] !== 0) refused += 1;
+  for (let row = 0;
+      row < block.count; row++) if (block.values[row * block.width] !== 0) refused += 1;
   return refused / block.count;
 }

@@ -35,7 +35,8 @@ class Standardiser {
     this.#width = new Float64Array(width);
     const kept: number[] = [];
     for (let column = 1; column < width; column++) {
-      const entries = blocks.flatMap((block) => Array.from(answered(block), (row) => block.values[row * width + column]!));
+      const entries = blocks.flatMap((block) =>
+        Array.from(answered(block), (row) => block.values[row * width + column]!));
       if (entries.length === 0) continue;
       const sorted = Float64Array.from(entries).sort();
       const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))]!;
@@ -51,7 +52,8 @@ class Standardiser {
   /** Writes one output's columns, in standard units. */
   write(block: OutputBlock, row: number, target: Float64Array): void {
     this.columns.forEach((column, i) => {
-      const value = (block.values[row * block.width + column]! - this.#medians[column]!) / this.#width[column]!;
+      const value =
+        (block.values[row * block.width + column]! - this.#medians[column]!) / this.#width[column]!;
       target[i] = Math.min(cut, Math.max(-cut, value));
     });
   }
@@ -98,7 +100,8 @@ function learn(
   const samples = blocks.map((block) => {
     const rows = [...answered(block)].slice(0, trainedOn);
     const table = new Float64Array(rows.length * terms.length);
-    rows.forEach((row, i) => features(block, row, table.subarray(i * terms.length, (i + 1) * terms.length)));
+    rows.forEach((row, i) =>
+      features(block, row, table.subarray(i * terms.length, (i + 1) * terms.length)));
     return table;
   });
   const weights = fitLogistic(samples[0]!, samples[1]!, terms.length);
@@ -123,7 +126,9 @@ function learn(
  * Columns for a classifier of higher degree: those whose mean or standard deviation differs most
  * between the sides.
  */
-function telling(standard: Standardiser, blocks: readonly [OutputBlock, OutputBlock]): readonly number[] {
+function telling(
+  standard: Standardiser, blocks: readonly [OutputBlock, OutputBlock],
+): readonly number[] {
   const size = standard.columns.length;
   const sums = blocks.map((block) => {
     const point = new Float64Array(size);
@@ -138,11 +143,16 @@ function telling(standard: Standardiser, blocks: readonly [OutputBlock, OutputBl
         second[i]! += point[i]! ** 2;
       }
     }
-    return { first: first.map((sum) => sum / (count || 1)), second: second.map((sum) => sum / (count || 1)) };
+    return {
+      first: first.map((sum) => sum / (count || 1)),
+      second: second.map((sum) => sum / (count || 1)),
+    };
   });
   const [one, two] = sums as [typeof sums[number], typeof sums[number]];
   const gap = (i: number): number =>
-    Math.max(Math.abs(one.first[i]! - two.first[i]!), Math.abs(one.second[i]! - two.second[i]!) / 2);
+    Math.max(
+      Math.abs(one.first[i]! - two.first[i]!), Math.abs(one.second[i]! - two.second[i]!) / 2,
+    );
   return Array.from({ length: size }, (_, i) => i).sort((i, j) => gap(j) - gap(i) || i - j);
 }
 

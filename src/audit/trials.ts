@@ -42,7 +42,9 @@ export class TrialRunner {
   constructor(private readonly subject: TrialSubject) {}
 
   /** Fresh noise for every trial; O(trials * release). */
-  async run({ pair, side, trials }: Omit<TrialRequest, 'label'>, noise: NoiseSource): Promise<OutputBlock> {
+  async run(
+    { pair, side, trials }: Omit<TrialRequest, 'label'>, noise: NoiseSource,
+  ): Promise<OutputBlock> {
     const { plan, mechanisms = createMechanisms, alone } = this.subject;
     const summaries = this.#summariesOf(pair, side);
     const given = alone === undefined ? null : await this.#givenFor(pair, alone.noise());

@@ -41,10 +41,13 @@ export function toHex(bytes: Uint8Array): string {
 /** @throws InvalidParameterError when the text is not an even number of hexadecimal digits. */
 export function fromHex(text: string): Uint8Array {
   if (text.length % 2 !== 0 || /[^0-9a-fA-F]/.test(text)) {
-    throw new InvalidParameterError('expected an even number of hexadecimal digits', { length: text.length });
+    throw new InvalidParameterError(
+      'expected an even number of hexadecimal digits', { length: text.length },
+    );
   }
   const bytes = new Uint8Array(text.length / 2);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16);
+  for (let i = 0;
+      i < bytes.length; i++) bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16);
   return bytes;
 }
 
@@ -62,7 +65,9 @@ export function fromBase64(text: string): Uint8Array {
   try {
     binary = atob(text);
   } catch (cause) {
-    throw new InvalidParameterError('expected base64', { length: text.length, cause: String(cause) });
+    throw new InvalidParameterError(
+      'expected base64', { length: text.length, cause: String(cause) },
+    );
   }
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }

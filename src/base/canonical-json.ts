@@ -19,8 +19,11 @@ export function canonicalJson(value: JsonValue): string {
     throw new InvalidParameterError('JSON holds finite numbers only');
   }
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map((item: JsonValue) => canonicalJson(item)).join(',')}]`;
+  if (Array.isArray(value)) {
+    return `[${value.map((item: JsonValue) => canonicalJson(item)).join(',')}]`;
+  }
   const members = value as { readonly [key: string]: JsonValue | undefined };
   const keys = Object.keys(members).filter((key) => members[key] !== undefined).sort();
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonicalJson(members[key]!)}`).join(',')}}`;
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonicalJson(members[key]!)}`).join(',')}`
+    + '}';
 }

@@ -1,4 +1,6 @@
-import { retryableWireCodes, type ErrorCode, type LocalCode, type WireCode } from './error-codes.js';
+import {
+  retryableWireCodes, type ErrorCode, type LocalCode, type WireCode,
+} from './error-codes.js';
 
 /** What an error says besides its code and message. */
 export interface KeelsonErrorOptions {
@@ -8,7 +10,10 @@ export interface KeelsonErrorOptions {
   readonly cause?: unknown;
 }
 
-/** The base of every error that Keelson throws. `code` is stable; `message` says what, limit and remedy. */
+/**
+ * The base of every error that Keelson throws. `code` is stable; `message` says what, limit and
+ * remedy.
+ */
 export class KeelsonError extends Error {
   readonly code: ErrorCode;
   readonly retryable: boolean;
@@ -32,7 +37,10 @@ export class InvalidParameterError extends KeelsonError {
 
 /** A file or stream from a user cannot be read as expected. `details` has line, column and path. */
 export class InvalidInputError extends KeelsonError {
-  constructor(message: string, details: Readonly<Record<string, unknown>> = {}, code: LocalCode = 'invalid-input') {
+  constructor(
+    message: string, details: Readonly<Record<string, unknown>> = {},
+    code: LocalCode = 'invalid-input',
+  ) {
     super(code, message, { details });
   }
 }

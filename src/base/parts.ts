@@ -21,18 +21,26 @@ export function entriesOf(shape: readonly number[]): number {
 
 /** Why `parts` cannot describe an estimate of `shape`, in words; null when they can. */
 export function partsFault(parts: readonly NamedPart[], shape: readonly number[]): string | null {
-  if (parts.length === 0 || parts.length > partsMax) return `it has ${parts.length} parts, not 1 to ${partsMax}`;
+  if (parts.length === 0 || parts.length > partsMax) {
+    return `it has ${parts.length} parts, not 1 to ${partsMax}`;
+  }
   const names = new Set<string>();
   let entries = 0;
   for (const part of parts) {
-    if (!partPattern.test(part.name)) return 'the name of a part is not a short word of letters and digits';
+    if (!partPattern.test(part.name)) {
+      return 'the name of a part is not a short word of letters and digits';
+    }
     if (names.has(part.name)) return `two parts are called ${part.name}`;
     names.add(part.name);
-    if (!part.shape.every((length) => Number.isInteger(length) && length >= 1)) return `part ${part.name} is empty`;
+    if (!part.shape.every((length) => Number.isInteger(length) && length >= 1)) {
+      return `part ${part.name} is empty`;
+    }
     entries += entriesOf(part.shape);
   }
   const whole = parts.length === 1 ? parts[0]!.shape : [entries];
-  if (!sameShape(whole, shape)) return `its parts make up ${whole.join(' x ')}, not ${shape.join(' x ')}`;
+  if (!sameShape(whole, shape)) {
+    return `its parts make up ${whole.join(' x ')}, not ${shape.join(' x ')}`;
+  }
   return null;
 }
 
@@ -44,10 +52,13 @@ export function sameShape(left: readonly number[], right: readonly number[]): bo
 /**
  * Whether names and shapes are the same, in the same order. `undefined` equals only `undefined`.
  */
-export function sameParts(left: readonly NamedPart[] | undefined, right: readonly NamedPart[] | undefined): boolean {
+export function sameParts(
+  left: readonly NamedPart[] | undefined, right: readonly NamedPart[] | undefined,
+): boolean {
   if (left === undefined || right === undefined) return left === right;
   return left.length === right.length
-    && left.every(({ name, shape }, i) => name === right[i]!.name && sameShape(shape, right[i]!.shape));
+    && left.every(({ name, shape }, i) =>
+      name === right[i]!.name && sameShape(shape, right[i]!.shape));
 }
 
 /** Numbers nested as their shape says. The empty shape is a plain number. */

@@ -1,5 +1,6 @@
 /**
- * The private estimators. Each is an export of its own, so that a bundle holds only those that it uses.
+ * The private estimators. Each is an export of its own, so that a bundle holds only those that it
+ * uses.
  *
  * @module keelson/estimators
  */
@@ -10,20 +11,30 @@ import { primeHeavy as primeHeavyUnchecked } from './mean/prime-heavy/prime-heav
 import { count as countUnchecked } from './counts/count/count.js';
 import { histogram as histogramUnchecked } from './counts/histogram/histogram.js';
 import { quantile as quantileUnchecked } from './counts/quantile/quantile.js';
-import { stableCovariance as stableCovarianceUnchecked } from './covariance/stable-covariance/stable-covariance.js';
+import {
+  stableCovariance as stableCovarianceUnchecked,
+} from './covariance/stable-covariance/stable-covariance.js';
 import { covariance as covarianceUnchecked } from './covariance/covariance/covariance.js';
 import { gaussian as gaussianUnchecked } from './distributions/gaussian/gaussian.js';
 import { prime as primeUnchecked } from './mean/prime/prime.js';
-import { spectralFilter as spectralFilterUnchecked } from './mean/spectral-filter/spectral-filter.js';
+import {
+  spectralFilter as spectralFilterUnchecked,
+} from './mean/spectral-filter/spectral-filter.js';
 import { stableMean as stableMeanUnchecked } from './mean/stable-mean/stable-mean.js';
-import { stableMeanDual as stableMeanDualUnchecked } from './mean/stable-mean-dual/stable-mean-dual.js';
+import {
+  stableMeanDual as stableMeanDualUnchecked,
+} from './mean/stable-mean-dual/stable-mean-dual.js';
 import { populousMean as populousMeanUnchecked } from './mean/populous-mean/populous-mean.js';
 import { resilience as resilienceUnchecked } from './mean/resilience/resilience.js';
 import { tukeyMedian as tukeyMedianUnchecked } from './mean/tukey-median/tukey-median.js';
 import { heavyTailed as heavyTailedUnchecked } from './mean/heavy-tailed/heavy-tailed.js';
 import { heavyTailed1d as heavyTailed1dUnchecked } from './mean/heavy-tailed-1d/heavy-tailed-1d.js';
-import { heavyTailedPure as heavyTailedPureUnchecked } from './mean/heavy-tailed-pure/heavy-tailed-pure.js';
-import { stableMoments as stableMomentsUnchecked } from './covariance/stable-moments/stable-moments.js';
+import {
+  heavyTailedPure as heavyTailedPureUnchecked,
+} from './mean/heavy-tailed-pure/heavy-tailed-pure.js';
+import {
+  stableMoments as stableMomentsUnchecked,
+} from './covariance/stable-moments/stable-moments.js';
 import { subspace as subspaceUnchecked } from './covariance/subspace/subspace.js';
 import { select as selectUnchecked } from './distributions/select/select.js';
 import { mixtureLine as mixtureLineUnchecked } from './distributions/mixture-1d/mixture-1d.js';

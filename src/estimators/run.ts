@@ -11,7 +11,9 @@ import { checkDimension, checkPlan, checkRow } from './contract/given.js';
 import { createGroups, type Groups } from './summaries/groups.js';
 
 export type { ByteSource, OwnedRows } from './summaries/adopted-rows.js';
-export { createGroups, decodeGroups, mergeGroups, type Groups, type GroupsProgress } from './summaries/groups.js';
+export {
+  createGroups, decodeGroups, mergeGroups, type Groups, type GroupsProgress,
+} from './summaries/groups.js';
 export { inlineCompute, type Kernels } from './contract/compute.js';
 export { assign, assignmentHashBytes, type Assignment } from './summaries/assignment.js';
 
@@ -81,7 +83,8 @@ function isOwned(rows: OfflineRun['rows']): rows is OwnedRows {
 }
 
 function* each({ values, count }: OwnedRows, dimension: number): Generator<Float64Array> {
-  for (let row = 0; row < count; row++) yield values.subarray(row * dimension, (row + 1) * dimension);
+  for (let row = 0;
+      row < count; row++) yield values.subarray(row * dimension, (row + 1) * dimension);
 }
 
 /** Finishes and releases filled groups. Draws noise: call once. */

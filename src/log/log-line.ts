@@ -53,7 +53,8 @@ const memberNames = {
 /** One line of a release log, without its newline: canonical JSON whose byte fields are base64. */
 export function encodeLogLine(line: LogLine): string {
   const fields = line as unknown as Readonly<Record<string, Uint8Array>>;
-  const texts = memberNames[line.type].map((name): [string, string] => [name, toBase64(fields[name]!)]);
+  const texts =
+    memberNames[line.type].map((name): [string, string] => [name, toBase64(fields[name]!)]);
   return canonicalJson({ type: line.type, ...Object.fromEntries(texts) });
 }
 
@@ -67,10 +68,14 @@ export function decodeLogLine(text: string): LogLine {
   try {
     line = readLine(JSON.parse(text));
   } catch (cause) {
-    throw new LogError('line-malformed', 'the line is not a JSON object with base64 members', {}, cause);
+    throw new LogError(
+      'line-malformed', 'the line is not a JSON object with base64 members', {}, cause,
+    );
   }
   if (line === undefined || encodeLogLine(line) !== text) {
-    throw new LogError('line-malformed', 'the line is not a study, rotation, release or head in canonical form');
+    throw new LogError(
+      'line-malformed', 'the line is not a study, rotation, release or head in canonical form',
+    );
   }
   return line;
 }
@@ -81,7 +86,8 @@ function readLine(value: unknown): LogLine | undefined {
   const { type } = members;
   if (typeof type !== 'string' || !Object.hasOwn(memberNames, type)) return undefined;
   // If a member is missing or not text, the canonical text of the line differs from the text read.
-  const fields = memberNames[type as LogLine['type']].map((name) => [name, fromBase64(String(members[name]))]);
+  const fields =
+    memberNames[type as LogLine['type']].map((name) => [name, fromBase64(String(members[name]))]);
   const bytesByName = Object.fromEntries(fields) as Readonly<Record<string, Uint8Array>>;
   return { type, ...bytesByName } as unknown as LogLine;
 }
@@ -91,9 +97,12 @@ const lineCharactersMax = 64 * 1024 * 1024;
 
 /**
  * Splits a file into lines at each newline, strictly: text after the last newline is a line too.
- * @throws LogError('line-malformed') when the bytes are not UTF-8 or a line has more than 64 Mi characters.
+ * @throws LogError('line-malformed') when the bytes are not UTF-8 or a line has more than 64 Mi
+ *   characters.
  */
-export async function* logLines(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
+export async function* logLines(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const decode = (chunk?: Uint8Array): string => {
     try {
@@ -110,7 +119,9 @@ export async function* logLines(chunks: AsyncIterable<Uint8Array> | Iterable<Uin
       parts.push(piece);
       characters += piece.length;
       if (characters > lineCharactersMax) {
-        throw new LogError('line-malformed', `a line of the log has more than ${lineCharactersMax} characters`);
+        throw new LogError(
+          'line-malformed', `a line of the log has more than ${lineCharactersMax} characters`,
+        );
       }
       if (i === pieces.length - 1) continue;
       yield parts.join('');

@@ -83,18 +83,25 @@ export class ReleaseChain {
     const body = readBody(() => decodeReleaseBody(release.body), 'release', expected);
     this.checkOrigin(body, keys[0]!, expected);
     if (body.index !== expected) {
-      throw new LogError('index-mismatch', `release ${body.index} stands where release ${expected} belongs`, {
-        expected,
-        found: body.index,
-      });
+      throw new LogError(
+        'index-mismatch', `release ${body.index} stands where release ${expected} belongs`, {
+          expected,
+          found: body.index,
+        },
+      );
     }
     if (this.at.digest !== null && !equalBytes(body.previousDigest, this.at.digest)) {
-      throw new LogError('digest-mismatch', `release ${expected} does not continue the one before it`, { expected });
+      throw new LogError(
+        'digest-mismatch', `release ${expected} does not continue the one before it`, { expected },
+      );
     }
     if (this.at.epoch !== null && body.epoch <= this.at.epoch) {
-      throw new LogError('epoch-order', `release ${expected} is of epoch ${body.epoch}, not after ${this.at.epoch}`, {
-        expected,
-      });
+      throw new LogError(
+        'epoch-order', `release ${expected} is of epoch ${body.epoch}, not after ${this.at.epoch}`,
+        {
+          expected,
+        },
+      );
     }
     this.checkFacts(body, expected);
     this.at = { index: expected + 1n, digest, epoch: body.epoch };
@@ -113,13 +120,17 @@ export class ReleaseChain {
     const body = readBody(() => decodeHeadBody(head.body), 'head', index);
     this.checkOrigin(body, newest[0]!, index);
     if (body.count !== index) {
-      throw new LogError('head-mismatch', `the head counts ${body.count} releases, but ${index} are here`, {
-        expected: body.count,
-        found: index,
-      });
+      throw new LogError(
+        'head-mismatch', `the head counts ${body.count} releases, but ${index} are here`, {
+          expected: body.count,
+          found: index,
+        },
+      );
     }
     if (digest !== null && !equalBytes(body.digest, digest)) {
-      throw new LogError('head-mismatch', `the head is of another release ${index - 1n}`, { expected: index });
+      throw new LogError(
+        'head-mismatch', `the head is of another release ${index - 1n}`, { expected: index },
+      );
     }
     return body;
   }
@@ -128,11 +139,13 @@ export class ReleaseChain {
    * Returns the digest of the body if one of the keys signed it, with that key and all later keys.
    */
   private verified(
-    label: 'release' | 'head', signed: Pick<SignedRelease, 'body' | 'signature'>, keys: readonly Verifier[],
+    label: 'release' | 'head', signed: Pick<SignedRelease, 'body' | 'signature'>,
+    keys: readonly Verifier[],
   ): { readonly digest: Uint8Array; readonly keys: readonly Verifier[] } {
     const { studyId, signing } = this.options;
     const digest = signing.sha512(signed.body);
-    const signedBy = keys.findIndex((key) => verifyStatement(label, key, studyId, digest, signed.signature));
+    const signedBy =
+      keys.findIndex((key) => verifyStatement(label, key, studyId, digest, signed.signature));
     if (signedBy < 0) {
       const what = label === 'head' ? 'the head' : `release ${this.at.index}`;
       const text = `the signature of ${what} is not the server's, for this study and these bytes`;
@@ -141,12 +154,18 @@ export class ReleaseChain {
     return { digest, keys: keys.slice(signedBy) };
   }
 
-  private checkOrigin(body: Pick<ReleaseBody, 'serverKey' | 'studyId'>, key: Verifier, expected: bigint): void {
+  private checkOrigin(
+    body: Pick<ReleaseBody, 'serverKey' | 'studyId'>, key: Verifier, expected: bigint,
+  ): void {
     if (!equalBytes(body.serverKey, key.publicKey)) {
-      throw new LogError('other-server', `the body names the server key ${toHex(body.serverKey)}`, { expected });
+      throw new LogError(
+        'other-server', `the body names the server key ${toHex(body.serverKey)}`, { expected },
+      );
     }
     if (!equalBytes(body.studyId, this.options.studyId)) {
-      throw new LogError('other-study', `the body names the study ${toHex(body.studyId)}`, { expected });
+      throw new LogError(
+        'other-study', `the body names the study ${toHex(body.studyId)}`, { expected },
+      );
     }
   }
 
@@ -154,7 +173,8 @@ export class ReleaseChain {
     const { document } = this.options;
     if (document === undefined) return;
     const columnsAgree =
-      body.columns.length === document.columns.length && body.columns.every((name, i) => name === document.columns[i]);
+      body.columns.length === document.columns.length
+        && body.columns.every((name, i) => name === document.columns[i]);
     for (const [name, agrees] of [
       ['study', body.study === document.study],
       ['estimator', body.estimator === document.estimator],
@@ -163,7 +183,9 @@ export class ReleaseChain {
       ['columns', columnsAgree],
     ] as const) {
       if (agrees) continue;
-      throw new LogError('facts-mismatch', `release ${expected} states another ${name} than the study`, { expected });
+      throw new LogError(
+        'facts-mismatch', `release ${expected} states another ${name} than the study`, { expected },
+      );
     }
   }
 }
@@ -173,6 +195,9 @@ function readBody<T>(read: () => T, what: string, expected: bigint): T {
     return read();
   } catch (cause) {
     if (!(cause instanceof WireError)) throw cause;
-    throw new LogError('body-malformed', `the ${what} at ${expected} is signed but not readable`, { expected }, cause);
+    throw new LogError(
+      'body-malformed', `the ${what} at ${expected} is signed but not readable`, { expected },
+      cause,
+    );
   }
 }

@@ -41,7 +41,10 @@ export interface LogReport {
   /** Lower-case hex; null when no study line could be read. */
   readonly studyId: string | null;
   readonly document: StudyDocument | null;
-  /** Lower-case hex of the key that the log names, the newest; null when no study line could be read. */
+  /**
+   * Lower-case hex of the key that the log names, the newest; null when no study line could be
+   * read.
+   */
   readonly serverKey: string | null;
   /** Lower-case hex of the server's earlier keys, oldest first; empty if its key never changed. */
   readonly earlierKeys: readonly string[];
@@ -78,28 +81,42 @@ export async function verifyReleaseLog(
       await takeLine(progress, decodeLogLine(text), options);
       progress.line++;
     }
-    if (progress.study === undefined) throw new LogError('study-missing', 'the log is empty: it begins with its study');
+    if (progress.study === undefined) {
+      throw new LogError('study-missing', 'the log is empty: it begins with its study');
+    }
     chainOf(progress, progress.study, options);
     if (progress.state === undefined) {
-      throw new LogError('head-missing', 'the log has no head at its end: its last lines are missing');
+      throw new LogError(
+        'head-missing', 'the log has no head at its end: its last lines are missing',
+      );
     }
     return report(progress, options, null);
   } catch (error) {
     if (!(error instanceof LogError)) throw error;
-    return report(progress, options, { code: error.fault, line: progress.line, text: error.message });
+    return report(
+      progress, options, { code: error.fault, line: progress.line, text: error.message },
+    );
   }
 }
 
-async function takeLine(progress: Progress, line: LogLine, options: LogVerification): Promise<void> {
-  if (progress.state !== undefined) throw new LogError('line-after-head', 'the log goes on after its head');
+async function takeLine(
+  progress: Progress, line: LogLine, options: LogVerification,
+): Promise<void> {
+  if (progress.state !== undefined) {
+    throw new LogError('line-after-head', 'the log goes on after its head');
+  }
   if (line.type === 'study') {
-    if (progress.study !== undefined) throw new LogError('study-repeated', 'a log has one study line');
+    if (progress.study !== undefined) {
+      throw new LogError('study-repeated', 'a log has one study line');
+    }
     await takeStudy(progress, line, options);
     return;
   }
   const { study } = progress;
   if (study === undefined) {
-    throw new LogError('study-missing', `the log begins with a ${line.type}: its study line is missing`);
+    throw new LogError(
+      'study-missing', `the log begins with a ${line.type}: its study line is missing`,
+    );
   }
   if (line.type === 'rotation') takeRotation(progress, line, options);
   else if (line.type === 'release') {
@@ -115,17 +132,21 @@ async function takeLine(progress: Progress, line: LogLine, options: LogVerificat
  */
 function takeRotation(progress: Progress, line: RotationLine, { signing }: LogVerification): void {
   if (progress.chain !== undefined) {
-    throw new LogError('rotation-invalid', 'a change of the server\'s key comes after releases: all come before them');
+    throw new LogError('rotation-invalid', 'a change of the server\'s key comes after releases: '
+      + 'all come before them');
   }
   if (progress.rotations.length >= protocolLimits.keyRotations) {
-    throw new LogError('rotation-invalid', `a log has at most ${protocolLimits.keyRotations} changes of the server's key`);
+    throw new LogError('rotation-invalid', `a log has at most ${protocolLimits.keyRotations} `
+      + `changes of the server's key`);
   }
   const before = progress.rotations.slice(-1);
   keysOf([...before, line.record], keysOfRotation(line.record).nextKey, signing);
   progress.rotations.push(line.record);
 }
 
-function keysOf(rotations: readonly KeyRotation[], serverKey: Uint8Array, signing: Signing): readonly Verifier[] {
+function keysOf(
+  rotations: readonly KeyRotation[], serverKey: Uint8Array, signing: Signing,
+): readonly Verifier[] {
   try {
     return keyChain(rotations, serverKey, signing);
   } catch (cause) {
@@ -138,7 +159,8 @@ function keysOf(rotations: readonly KeyRotation[], serverKey: Uint8Array, signin
  * Makes the chain of releases after the last rotation: only then all keys that may sign are known.
  */
 function chainOf(
-  progress: Progress, study: NonNullable<Progress['study']>, { signing, serverKey }: LogVerification,
+  progress: Progress, study: NonNullable<Progress['study']>,
+  { signing, serverKey }: LogVerification,
 ): ReleaseChain {
   if (progress.chain !== undefined) return progress.chain;
   const keys = keysOf(progress.rotations, study.serverKey, signing);
@@ -146,7 +168,9 @@ function chainOf(
   if (serverKey !== undefined && !keys.some((key) => equalBytes(key.publicKey, serverKey))) {
     // The study line names the key, so a fault of the key is on line 1.
     progress.line = 1;
-    throw new LogError('server-key-mismatch', `the log is signed by ${toHex(study.serverKey)}, not by the key given`);
+    throw new LogError(
+      'server-key-mismatch', `the log is signed by ${toHex(study.serverKey)}, not by the key given`,
+    );
   }
   const { id, document } = study;
   progress.chain = new ReleaseChain({
@@ -155,12 +179,16 @@ function chainOf(
   return progress.chain;
 }
 
-async function takeStudy(progress: Progress, line: StudyLine, { signing }: LogVerification): Promise<void> {
+async function takeStudy(
+  progress: Progress, line: StudyLine, { signing }: LogVerification,
+): Promise<void> {
   const server = createVerifier(signing, line.serverKey);
   const id = await studyIdOf(line.facts, signing);
   const studyId = fromHex(id);
   if (!verifyStatement('study', server, studyId, signing.sha512(line.facts), line.signature)) {
-    throw new LogError('signature-invalid', 'the signature of the study is not of the server key beside it');
+    throw new LogError(
+      'signature-invalid', 'the signature of the study is not of the server key beside it',
+    );
   }
   const document = readFacts(line.facts);
   progress.study = { id, document, serverKey: line.serverKey };
@@ -184,7 +212,9 @@ function readFacts(facts: Uint8Array): StudyDocument {
   }
 }
 
-function report(progress: Progress, { signing, serverKey }: LogVerification, firstFault: LogFault | null): LogReport {
+function report(
+  progress: Progress, { signing, serverKey }: LogVerification, firstFault: LogFault | null,
+): LogReport {
   const { study } = progress;
   return {
     consistent: firstFault === null,

@@ -4,7 +4,9 @@
  * @param pivotLeast - default 0. Scaling rows and columns in the same way changes the outcome by
  *   rounding only.
  */
-export function cholesky(matrix: Float64Array, dimension: number, pivotLeast = 0): Float64Array | null {
+export function cholesky(
+  matrix: Float64Array, dimension: number, pivotLeast = 0,
+): Float64Array | null {
   const lower = new Float64Array(dimension * dimension);
   return choleskyInto(matrix, dimension, lower, pivotLeast) ? lower : null;
 }
@@ -20,8 +22,9 @@ export function choleskyInto(
       let sum = matrix[row + j]!;
       for (let k = 0; k < j; k++) sum -= lower[row + k]! * lower[other + k]!;
       if (i !== j) lower[row + j] = sum / lower[other + j]!;
-      else if (sum > 0 && sum > pivotLeast * matrix[row + i]! && Number.isFinite(sum)) lower[row + i] = Math.sqrt(sum);
-      else return false;
+      else if (sum > 0 && sum > pivotLeast * matrix[row + i]! && Number.isFinite(sum)) {
+        lower[row + i] = Math.sqrt(sum);
+      } else return false;
     }
   }
   return true;

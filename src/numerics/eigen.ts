@@ -26,13 +26,16 @@ export function topEigenpair(matrix: Float64Array, dimension: number): Eigenpair
   const unit = maximumNorm(matrix);
   if (unit === 0) return { value: 0, vector: axis };
   const rows = Array.from({ length: dimension }, (_, i) =>
-    Array.from({ length: dimension }, (_, j) => (matrix[i * dimension + j]! / unit + matrix[j * dimension + i]! / unit) / 2));
+    Array.from({ length: dimension }, (_, j) =>
+      (matrix[i * dimension + j]! / unit + matrix[j * dimension + i]! / unit) / 2));
   const decomposition = new EigenvalueDecomposition(new Matrix(rows), { assumeSymmetric: true });
   const values = decomposition.realEigenvalues;
   let top = 0;
   for (let i = 1; i < dimension; i++) if (values[i]! > values[top]!) top = i;
-  const vector = Float64Array.from({ length: dimension }, (_, i) => decomposition.eigenvectorMatrix.get(i, top));
-  return allFinite(vector) ? { value: unit * values[top]!, vector: oriented(vector) } : { value: 0, vector: axis };
+  const vector =
+    Float64Array.from({ length: dimension }, (_, i) => decomposition.eigenvectorMatrix.get(i, top));
+  return allFinite(vector)
+    ? { value: unit * values[top]!, vector: oriented(vector) } : { value: 0, vector: axis };
 }
 
 /** Closed form, because small groups of rows with two columns are common. */

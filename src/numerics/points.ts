@@ -23,7 +23,8 @@ export function pointSet(
     checkNumbers(row, index);
     if (row.length !== dimension) {
       throw new InvalidInputError(
-        `row ${index} has ${row.length} entries, and ${dimension} are expected: give every row as many`,
+        `row ${index} has ${row.length} entries, and ${dimension} are expected: give every row as `
+          + 'many',
         { row: index, entries: row.length, dimension },
       );
     }
@@ -65,7 +66,9 @@ export function columnOf(points: PointSet, column: number): Float64Array {
  * The mean of the rows marked in `keep` (default: all), summed around `origin` so that points far
  * from zero lose no digits. Returns `origin` if there are no rows.
  */
-export function meanAround(points: PointSet, origin: Float64Array, keep?: Uint8Array): Float64Array {
+export function meanAround(
+  points: PointSet, origin: Float64Array, keep?: Uint8Array,
+): Float64Array {
   const sum = new Float64Array(points.dimension);
   let count = 0;
   for (let i = 0; i < points.count; i++) {
@@ -89,8 +92,9 @@ export function finiteRows(points: PointSet): PointSet {
   }
   if (values.length !== count * dimension) {
     throw new InvalidInputError(
-      `${count} rows of ${dimension} columns have ${count * dimension} values, not ${values.length}: `
-      + 'give a point set whose count and dimension say what it holds', { count, dimension, values: values.length },
+      `${count} rows of ${dimension} columns have ${count * dimension} values, not `
+      + `${values.length}: give a point set whose count and dimension say what it `
+      + 'holds', { count, dimension, values: values.length },
     );
   }
   const kept: Float64Array[] = [];

@@ -18,7 +18,9 @@ export function triangleSize(dimension: number): number {
 
 /** The scatter of zero rows. */
 export function emptyScatter(dimension: number): Scatter {
-  return { count: 0, mean: new Float64Array(dimension), upper: new Float64Array(triangleSize(dimension)) };
+  return {
+    count: 0, mean: new Float64Array(dimension), upper: new Float64Array(triangleSize(dimension)),
+  };
 }
 
 /**
@@ -73,8 +75,12 @@ export class ScatterTable {
 
   /** Returns a copy. */
   state(group: number): Scatter {
-    const of = (all: Float64Array, size: number): Float64Array => all.slice(group * size, (group + 1) * size);
-    return { count: this.#counts[group]!, mean: of(this.#means, this.dimension), upper: of(this.#uppers, this.#size) };
+    const of = (all: Float64Array, size: number): Float64Array =>
+      all.slice(group * size, (group + 1) * size);
+    return {
+      count: this.#counts[group]!, mean: of(this.#means, this.dimension),
+      upper: of(this.#uppers, this.#size),
+    };
   }
 
   /** Replaces the state of the group. */
@@ -94,7 +100,9 @@ export class ScatterTable {
  * Moves the mean at `offset` by row number `count`. Writes the row's distance from the mean before
  * to `gap`.
  */
-function moveMeanKeepingGap(means: Float64Array, offset: number, row: Float64Array, count: number, gap: Float64Array): void {
+function moveMeanKeepingGap(
+  means: Float64Array, offset: number, row: Float64Array, count: number, gap: Float64Array,
+): void {
   for (let i = 0; i < gap.length; i++) {
     const mean = means[offset + i]!;
     const before = row[i]! - mean;

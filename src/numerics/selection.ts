@@ -6,7 +6,9 @@ import { assert } from '../base/assert.js';
  * sorts the rest, so that the cost stays O(n log n). No entry may be NaN.
  */
 export function selectInPlace(entries: Float64Array, rank: number): number {
-  assert(Number.isInteger(rank) && rank >= 0 && rank < entries.length, 'the rank lies in the array');
+  assert(
+    Number.isInteger(rank) && rank >= 0 && rank < entries.length, 'the rank lies in the array',
+  );
   let low = 0;
   let high = entries.length - 1;
   let rounds = 2 * Math.ceil(Math.log2(entries.length + 1)) + 4;

@@ -27,7 +27,9 @@ class SecureNoise implements NoiseSource {
     try {
       globalThis.crypto.getRandomValues(this.#chunk);
     } catch (cause) {
-      throw new KeelsonError('internal', 'the system gave no random bytes; no noise can be drawn', { cause });
+      throw new KeelsonError(
+        'internal', 'the system gave no random bytes; no noise can be drawn', { cause },
+      );
     }
     this.#used = 0;
   }

@@ -45,7 +45,8 @@ export function filteredMean(given: PointSet, options: FilterOptions = {}): Filt
   for (let pass = 0; ; pass++) {
     const moments = keptMoments(filtering);
     const { value, vector } = topEigenpair(moments.covariance, dimension);
-    const isDone = value <= filtering.allowance || moments.total <= keptShareMin * count || pass === passesMax;
+    const isDone = value <= filtering.allowance || moments.total <= keptShareMin * count
+      || pass === passesMax;
     if (isDone || count < 3) return endFiltering(filtering, moments, value);
     for (let i = 0; i < count; i++) {
       let sum = 0;

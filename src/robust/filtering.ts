@@ -72,7 +72,9 @@ export function beginFiltering(given: PointSet, options: FilterOptions): Filteri
   checkOptions(options, ['corruption', 'scale'], 'the filter');
   const { corruption = 0.05, scale } = options;
   if (!(corruption >= 0 && corruption <= 0.45)) {
-    throw new InvalidParameterError('the hostile share that a filter expects is in [0, 0.45]', { corruption });
+    throw new InvalidParameterError(
+      'the hostile share that a filter expects is in [0, 0.45]', { corruption },
+    );
   }
   if (scale !== undefined && !(scale > 0 && Number.isFinite(scale))) {
     throw new InvalidParameterError('the scale of a filter is a positive number', { scale });
@@ -84,12 +86,15 @@ export function beginFiltering(given: PointSet, options: FilterOptions): Filteri
     const column = columnOf({ count, dimension, values }, j);
     const middle = count === 0 ? 0 : median(column);
     origin[j] = middle;
-    if (scale === undefined && count > 0) widths[j] = median(column.map((entry) => Math.abs(entry - middle)));
+    if (scale === undefined && count > 0) {
+      widths[j] = median(column.map((entry) => Math.abs(entry - middle)));
+    }
   }
   // Rows that all coincide have no width, so any positive unit works.
   const unit = scale ?? (dimension === 0 ? 1 : median(widths) / normalMedianDeviation || 1);
   const relative = new Float64Array(count * dimension);
-  for (let i = 0; i < relative.length; i++) relative[i] = (values[i]! - origin[i % dimension]!) / unit;
+  for (let i = 0;
+      i < relative.length; i++) relative[i] = (values[i]! - origin[i % dimension]!) / unit;
   const kernels = createKernels();
   const squares = new Float64Array(count);
   kernels.squaredNorms(relative, dimension, count, new Float64Array(dimension), squares);
@@ -117,7 +122,9 @@ function allowanceOf(corruption: number, dimension: number, count: number): numb
 }
 
 /** O(n d^2). Zeros if no weight is left. */
-export function keptMoments({ kernels, values, dimension, count, weights }: Filtering): KeptMoments {
+export function keptMoments(
+  { kernels, values, dimension, count, weights }: Filtering,
+): KeptMoments {
   let total = 0;
   for (const weight of weights) total += weight;
   const mean = new Float64Array(dimension);
@@ -134,7 +141,9 @@ export function keptMoments({ kernels, values, dimension, count, weights }: Filt
 }
 
 /** Converts back to the units of the rows. */
-export function endFiltering(filtering: Filtering, { total, mean }: KeptMoments, variance: number): Filtered {
+export function endFiltering(
+  filtering: Filtering, { total, mean }: KeptMoments, variance: number,
+): Filtered {
   const { origin, scale, count, allowance } = filtering;
   return {
     mean: mean.map((entry, j) => origin[j]! + scale * entry),

@@ -37,7 +37,8 @@ export function geometricMedian(given: PointSet): Float64Array {
   // avoids overflow.
   const unit = maximumNorm(relative);
   if (!Number.isFinite(unit)) return start;
-  const scaled = unit === 0 || (unit > 1e-100 && unit < 1e100) ? relative : relative.map((entry) => entry / unit);
+  const scaled = unit === 0 || (unit > 1e-100 && unit < 1e100)
+    ? relative : relative.map((entry) => entry / unit);
   const back = scaled === relative ? 1 : unit;
   const found = iterate(scaled, count, dimension);
   return allFinite(found) ? found.map((entry, j) => start[j]! + back * entry) : start;

@@ -1,5 +1,6 @@
 /**
- * Robust estimators without noise, for those who hold the rows and publish nothing. Nothing here is private.
+ * Robust estimators without noise, for those who hold the rows and publish nothing. Nothing here is
+ * private.
  *
  * @module keelson/non-private
  */

@@ -39,7 +39,8 @@ export function multiplicativeFilter(given: PointSet, options: FilterOptions = {
   for (let pass = 0; ; pass++) {
     const moments = keptMoments(filtering);
     const { value } = topEigenpair(moments.covariance, dimension);
-    const isDone = value <= allowance || moments.total <= keptShareMin * count || pass === passesMax;
+    const isDone = value <= allowance || moments.total <= keptShareMin * count
+      || pass === passesMax;
     if (isDone || count < 3) return endFiltering(filtering, moments, value);
     if (first === 0 || value - 1 <= epochEnds * first) {
       first = value - 1;
@@ -47,7 +48,8 @@ export function multiplicativeFilter(given: PointSet, options: FilterOptions = {
     }
     for (let i = 0; i < dimension; i++) {
       for (let j = 0; j < dimension; j++) {
-        excess[i * dimension + j]! += (moments.covariance[i * dimension + j]! - (i === j ? 1 : 0)) / first;
+        excess[i * dimension + j]! +=
+          (moments.covariance[i * dimension + j]! - (i === j ? 1 : 0)) / first;
       }
     }
     const density = kernels.exponentialSymmetric(excess, dimension, 'unitTrace');

@@ -72,8 +72,11 @@ export function normalOfRows(given: PointSet): RobustNormal | null {
 }
 
 /** Rows minus the mean, after the map. */
-function imagesOf({ count, dimension, values }: PointSet, map: Float64Array, mean: Float64Array): Float64Array {
-  const columns = map.map((_, at) => map[(at % dimension) * dimension + Math.floor(at / dimension)]!);
+function imagesOf(
+  { count, dimension, values }: PointSet, map: Float64Array, mean: Float64Array,
+): Float64Array {
+  const columns =
+    map.map((_, at) => map[(at % dimension) * dimension + Math.floor(at / dimension)]!);
   const moved = values.map((entry, at) => entry - mean[at % dimension]!);
   return ownKernels().product(moved, columns, count, dimension, dimension);
 }
@@ -87,7 +90,9 @@ function directionsOf(
   const weights = lengths.map((length) => 1 / Math.max(length, least, Number.MIN_VALUE));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const move = new Float64Array(dimension);
-  ownKernels().columnSums(images, dimension, lengths.length, { weights: weights.map((weight) => weight / total) }, move);
+  ownKernels().columnSums(
+    images, dimension, lengths.length, { weights: weights.map((weight) => weight / total) }, move,
+  );
   const shape = new Float64Array(dimension ** 2);
   const each = weights.map((weight) => (weight ** 2 * dimension) / lengths.length);
   ownKernels().gram(images, dimension, lengths.length, { weights: each }, shape);
@@ -107,7 +112,8 @@ function lengthsOf(images: Float64Array, dimension: number): Float64Array {
 function scaleOf(column: Float64Array, middle: number): number {
   const distances = column.map((entry) => Math.abs(entry - middle));
   const typical = median(distances);
-  return typical > 0 ? typical : distances.reduce((sum, entry) => sum + entry / distances.length, 0);
+  return typical > 0
+    ? typical : distances.reduce((sum, entry) => sum + entry / distances.length, 0);
 }
 
 function diagonal(entries: Float64Array): Float64Array {

@@ -28,7 +28,8 @@ export function robustScatter(given: PointSet): Float64Array {
   const nothing = new Float64Array(dimension ** 2);
   if (count <= dimension) return nothing;
   const start = geometricMedian(points);
-  const rows = Array.from({ length: count }, (_, i) => rowOf(points, i).map((entry, j) => entry - start[j]!));
+  const rows =
+    Array.from({ length: count }, (_, i) => rowOf(points, i).map((entry, j) => entry - start[j]!));
   let shape = startOf(rows, dimension);
   let isSingular = false;
   for (let round = 0; round < iterations; round++) {
@@ -40,7 +41,8 @@ export function robustScatter(given: PointSet): Float64Array {
   if (isSingular) return nothing;
   const root = cholesky(shape, dimension);
   if (root === null) return nothing;
-  const factor = median(Float64Array.from(rows, (row) => squareAfter(root, row, dimension))) / chiSquareMedian(dimension);
+  const factor = median(Float64Array.from(rows, (row) => squareAfter(root, row, dimension)))
+    / chiSquareMedian(dimension);
   const scaled = shape.map((entry) => entry * factor);
   return scaled.every((entry) => Number.isFinite(entry)) && factor > 0 ? scaled : nothing;
 }
@@ -74,7 +76,9 @@ function startOf(rows: readonly Float64Array[], dimension: number): Float64Array
 /**
  * One step of the fixed point, scaled to the trace of the one before; null if a matrix is singular.
  */
-function step(rows: readonly Float64Array[], shape: Float64Array, dimension: number): Float64Array | null {
+function step(
+  rows: readonly Float64Array[], shape: Float64Array, dimension: number,
+): Float64Array | null {
   const root = cholesky(shape, dimension);
   if (root === null) return null;
   const sum = new Float64Array(dimension ** 2);
@@ -89,7 +93,8 @@ function step(rows: readonly Float64Array[], shape: Float64Array, dimension: num
   if (next === null) return null;
   // Keeps the determinant, which no map of the data changes.
   let logarithm = 0;
-  for (let i = 0; i < dimension; i++) logarithm += Math.log(root[i * (dimension + 1)]! / next[i * (dimension + 1)]!);
+  for (let i = 0; i < dimension;
+      i++) logarithm += Math.log(root[i * (dimension + 1)]! / next[i * (dimension + 1)]!);
   const factor = Math.exp((2 * logarithm) / dimension);
   return sum.map((entry) => entry * factor);
 }

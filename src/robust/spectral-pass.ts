@@ -7,7 +7,10 @@ import { placesAlong, topDirection } from './top-direction.js';
 
 /** Thresholds of the pass. */
 export interface SpectralPassOptions {
-  /** Rows farther than this many robust standard deviations along the worst direction are removed. Default 3. */
+  /**
+   * Rows farther than this many robust standard deviations along the worst direction are removed.
+   * Default 3.
+   */
   readonly cut?: number;
   /**
    * Most of the rows that may be removed, as a share in [0, 1/2). The farthest are removed first.
@@ -88,9 +91,12 @@ function trustedScale(measured: number, guess: number | undefined): number {
 }
 
 /** Removes the rows whose size is above the limit, largest first. Returns how many. */
-function removeBeyond(sizes: Float64Array, limit: number, keep: Uint8Array, budget: number): number {
+function removeBeyond(
+  sizes: Float64Array, limit: number, keep: Uint8Array, budget: number,
+): number {
   const beyond: number[] = [];
-  for (let i = 0; i < sizes.length; i++) if (keep[i] === 1 && sizes[i]! > limit) beyond.push(sizes[i]!);
+  for (let i = 0;
+      i < sizes.length; i++) if (keep[i] === 1 && sizes[i]! > limit) beyond.push(sizes[i]!);
   if (beyond.length === 0 || budget <= 0) return 0;
   beyond.sort((a, b) => b - a);
   // At the removal limit, every row as large as the first one that must stay also stays.
@@ -110,7 +116,9 @@ function checkRanges(options: SpectralPassOptions): void {
   const { cut, removedShareMax, scale } = options;
   for (const [name, value] of Object.entries({ cut, scale })) {
     if (value === undefined || (value > 0 && Number.isFinite(value))) continue;
-    throw new InvalidParameterError(`${name} of a spectral pass is a positive number`, { [name]: value });
+    throw new InvalidParameterError(
+      `${name} of a spectral pass is a positive number`, { [name]: value },
+    );
   }
   if (removedShareMax === undefined || (removedShareMax >= 0 && removedShareMax < 0.5)) return;
   throw new InvalidParameterError(

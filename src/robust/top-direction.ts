@@ -4,7 +4,9 @@ import { topEigenpair } from '../numerics/eigen.js';
  * Top eigenvector of the scatter of the kept rows. Solves the smaller of the d x d and the n x n
  * problem.
  */
-export function topDirection(relative: Float64Array, keep: Uint8Array, dimension: number): Float64Array {
+export function topDirection(
+  relative: Float64Array, keep: Uint8Array, dimension: number,
+): Float64Array {
   const rows: number[] = [];
   for (let i = 0; i < keep.length; i++) if (keep[i] === 1) rows.push(i);
   if (rows.length < dimension) return topDirectionByRows(relative, rows, dimension);
@@ -13,7 +15,8 @@ export function topDirection(relative: Float64Array, keep: Uint8Array, dimension
     const base = row * dimension;
     for (let i = 0; i < dimension; i++) {
       const entry = relative[base + i]!;
-      for (let j = i; j < dimension; j++) scatter[i * dimension + j]! += entry * relative[base + j]!;
+      for (let j = i;
+          j < dimension; j++) scatter[i * dimension + j]! += entry * relative[base + j]!;
     }
   }
   for (let i = 0; i < dimension; i++) {
@@ -26,7 +29,9 @@ export function topDirection(relative: Float64Array, keep: Uint8Array, dimension
  * If u is the top eigenvector of Z Z^T, then Z^T u has the top direction of Z^T Z. Cheaper for few
  * rows with many columns.
  */
-function topDirectionByRows(relative: Float64Array, rows: readonly number[], dimension: number): Float64Array {
+function topDirectionByRows(
+  relative: Float64Array, rows: readonly number[], dimension: number,
+): Float64Array {
   const size = rows.length;
   const gram = new Float64Array(size * size);
   for (let a = 0; a < size; a++) {
@@ -42,10 +47,12 @@ function topDirectionByRows(relative: Float64Array, rows: readonly number[], dim
   const { vector } = topEigenpair(gram, size);
   const direction = new Float64Array(dimension);
   rows.forEach((row, a) => {
-    for (let j = 0; j < dimension; j++) direction[j]! += vector[a]! * relative[row * dimension + j]!;
+    for (let j = 0;
+        j < dimension; j++) direction[j]! += vector[a]! * relative[row * dimension + j]!;
   });
   const length = Math.sqrt(direction.reduce((sum, entry) => sum + entry * entry, 0));
-  return length > 0 && Number.isFinite(length) ? direction.map((entry) => entry / length) : direction.fill(0);
+  return length > 0 && Number.isFinite(length)
+    ? direction.map((entry) => entry / length) : direction.fill(0);
 }
 
 /** The position of each row of `relative` along a direction. */

@@ -11,7 +11,9 @@ import { columnOf, finiteRows, type PointSet } from '../numerics/points.js';
  */
 export function trimmedMean(given: PointSet, share: number): Float64Array {
   if (!(share >= 0 && share < 0.5)) {
-    throw new InvalidParameterError('the share to trim at each end is at least 0 and below 0.5', { share });
+    throw new InvalidParameterError(
+      'the share to trim at each end is at least 0 and below 0.5', { share },
+    );
   }
   const points = finiteRows(given);
   const { count, dimension } = points;

@@ -26,8 +26,8 @@ export function isLargeGroup(rows: number, dimension: number): boolean {
 }
 
 /**
- * Variance of {@link twoThresholdMean} times the number of rows, in squared scales, on Gaussian rows of
- * that scale. Fitted to groups of 30 to 400 rows with 1 to 20 columns, to within 10 %.
+ * Variance of {@link twoThresholdMean} times the number of rows, in squared scales, on Gaussian
+ * rows of that scale. Fitted to groups of 30 to 400 rows with 1 to 20 columns, to within 10 %.
  */
 export function twoThresholdVariance(rows: number, dimension: number): number {
   return 1.1 + 0.3 / dimension + (1.9 * dimension) / rows;
@@ -49,7 +49,8 @@ export function twoThresholdVariance(rows: number, dimension: number): number {
 export function twoThresholdMean(given: PointSet, scale: number): Float64Array {
   const points = finiteRows(given);
   const { count, dimension } = points;
-  const start = Float64Array.from({ length: dimension }, (_, j) => (count === 0 ? 0 : median(columnOf(points, j))));
+  const start = Float64Array.from({ length: dimension }, (_, j) =>
+    (count === 0 ? 0 : median(columnOf(points, j))));
   if (count === 0) return start;
   const radii = radiiAbout(points, start);
   const reach = (deviations: number): number => Math.sqrt(chiSquareAt(deviations, dimension));
@@ -74,11 +75,14 @@ function radiiAbout(points: PointSet, centre: Float64Array): Float64Array {
  * If a moved ball would hold less than half of the rows, it has lost them and returns to where it
  * was.
  */
-function movedBall(points: PointSet, start: Float64Array, radius: number): { centre: Float64Array; keep: Uint8Array } {
+function movedBall(
+  points: PointSet, start: Float64Array, radius: number,
+): { centre: Float64Array; keep: Uint8Array } {
   let centre = start;
   let keep = new Uint8Array(points.count).fill(1);
   for (let round = 0; round < ballRounds; round++) {
-    const inside = Uint8Array.from(radiiAbout(points, centre), (entry) => (entry <= radius ? 1 : 0));
+    const inside =
+      Uint8Array.from(radiiAbout(points, centre), (entry) => (entry <= radius ? 1 : 0));
     // Later rounds find the same. They run anyway, so that the work does not depend on the rows.
     if (2 * inside.reduce((sum, entry) => sum + entry, 0) < points.count) continue;
     keep = inside;
@@ -87,13 +91,16 @@ function movedBall(points: PointSet, start: Float64Array, radius: number): { cen
   return { centre, keep };
 }
 
-function movedSlab(points: PointSet, centre: Float64Array, keep: Uint8Array, width: number): Float64Array {
+function movedSlab(
+  points: PointSet, centre: Float64Array, keep: Uint8Array, width: number,
+): Float64Array {
   const relative = points.values.map((entry, i) => entry - centre[i % points.dimension]!);
   const places = placesAlong(relative, topDirection(relative, keep, points.dimension));
   let middle = median(places.filter((_, i) => keep[i] === 1));
   let inside = keep;
   for (let round = 0; round < axisRounds; round++) {
-    const next = keep.map((kept, i) => (kept === 1 && Math.abs(places[i]! - middle) <= width ? 1 : 0));
+    const next =
+      keep.map((kept, i) => (kept === 1 && Math.abs(places[i]! - middle) <= width ? 1 : 0));
     let [sum, held] = [0, 0];
     for (let i = 0; i < points.count; i++) {
       if (next[i] === 0) continue;

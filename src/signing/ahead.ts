@@ -29,7 +29,8 @@ export function withAhead(verifier: Verifier): AheadVerifier {
     from.importKey('raw', Uint8Array.from(publicKey), 'Ed25519', false, ['verify']);
   return {
     publicKey,
-    verify: (message, signature) => valid.delete(nameOf(message, signature)) || verifier.verify(message, signature),
+    verify: (message, signature) =>
+      valid.delete(nameOf(message, signature)) || verifier.verify(message, signature),
     async ahead(message, signature) {
       if (subtle === undefined || signature.length !== 64 || !hasReducedScalar(signature)) return;
       try {

@@ -39,7 +39,9 @@ export const signing: Signing = {
     // Missing on pages without a secure origin.
     const subtle = globalThis.crypto.subtle as typeof globalThis.crypto.subtle | undefined;
     if (subtle === undefined) {
-      throw new KeelsonError('unsupported', 'this page has no crypto.subtle: serve it over https or from localhost');
+      throw new KeelsonError(
+        'unsupported', 'this page has no crypto.subtle: serve it over https or from localhost',
+      );
     }
     return new Uint8Array(await subtle.digest('SHA-256', Uint8Array.from(bytes)));
   },

@@ -35,4 +35,5 @@ export interface Signing {
  * The purpose of a signature. It is part of the signed bytes, so a signature cannot be replayed for
  * another purpose.
  */
-export type SignatureLabel = 'hello' | 'ready' | 'batch' | 'study' | 'release' | 'head' | 'enrol' | 'rotation' | 'withdraw';
+export type SignatureLabel =
+  'hello' | 'ready' | 'batch' | 'study' | 'release' | 'head' | 'enrol' | 'rotation' | 'withdraw';

@@ -36,14 +36,18 @@ type Hashing = Pick<Signing, 'sha512'>;
  * @throws InvalidParameterError for a name or a time that no token can hold;
  *   WireError('invalid-key') for a contributor's key under which signatures prove nothing.
  */
-export function issueEnrolment(issuer: Signer, contributor: Uint8Array, enrolment: Enrolment, hashing: Hashing): Uint8Array {
+export function issueEnrolment(
+  issuer: Signer, contributor: Uint8Array, enrolment: Enrolment, hashing: Hashing,
+): Uint8Array {
   checkPublicKey(contributor);
   const { study, expiresAtMs } = enrolment;
   if (study !== null && !isName(study)) {
     throw new InvalidParameterError(`the study of an enrolment is ${nameRule}`);
   }
   if (!Number.isSafeInteger(expiresAtMs) || expiresAtMs <= 0) {
-    throw new InvalidParameterError('an enrolment expires at a Unix time in whole milliseconds', { expiresAtMs });
+    throw new InvalidParameterError(
+      'an enrolment expires at a Unix time in whole milliseconds', { expiresAtMs },
+    );
   }
   const expiry = new Uint8Array(expiryBytes);
   new DataView(expiry.buffer).setBigUint64(0, BigInt(expiresAtMs));
@@ -53,12 +57,18 @@ export function issueEnrolment(issuer: Signer, contributor: Uint8Array, enrolmen
 
 /** @returns undefined for bytes that are not a token. Does not check the signature. */
 export function readEnrolment(token: Uint8Array): ClaimedEnrolment | undefined {
-  if (token.length < signatureBytes + expiryBytes || token.length > enrolmentBytesMax) return undefined;
+  if (token.length < signatureBytes + expiryBytes || token.length > enrolmentBytesMax) {
+    return undefined;
+  }
   const body = token.slice(signatureBytes);
   const expiresAtMs = Number(new DataView(body.buffer).getBigUint64(0));
   const name = textOf(body.subarray(expiryBytes));
-  if (name === undefined || (name !== '' && !isName(name)) || !Number.isSafeInteger(expiresAtMs)) return undefined;
-  return { study: name === '' ? null : name, expiresAtMs, body, signature: token.slice(0, signatureBytes) };
+  if (name === undefined || (name !== '' && !isName(name)) || !Number.isSafeInteger(expiresAtMs)) {
+    return undefined;
+  }
+  return {
+    study: name === '' ? null : name, expiresAtMs, body, signature: token.slice(0, signatureBytes),
+  };
 }
 
 /**
@@ -66,13 +76,18 @@ export function readEnrolment(token: Uint8Array): ClaimedEnrolment | undefined {
  * verification.
  */
 export function verifyEnrolment(
-  issuer: Verifier, contributor: Uint8Array, { body, signature }: ClaimedEnrolment, hashing: Hashing,
+  issuer: Verifier, contributor: Uint8Array, { body, signature }: ClaimedEnrolment,
+  hashing: Hashing,
 ): boolean {
   return issuer.verify(messageOf(issuer.publicKey, contributor, body, hashing), signature);
 }
 
-function messageOf(issuer: Uint8Array, contributor: Uint8Array, body: Uint8Array, hashing: Hashing): Uint8Array {
-  return signedMessage('enrol', { serverKey: issuer, studyId: noStudy }, contributor, hashing.sha512(body));
+function messageOf(
+  issuer: Uint8Array, contributor: Uint8Array, body: Uint8Array, hashing: Hashing,
+): Uint8Array {
+  return signedMessage(
+    'enrol', { serverKey: issuer, studyId: noStudy }, contributor, hashing.sha512(body),
+  );
 }
 
 function textOf(bytes: Uint8Array): string | undefined {

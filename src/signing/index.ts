@@ -11,8 +11,8 @@ export type { AheadVerifier } from './ahead.js';
 export { keyFingerprint } from './fingerprint.js';
 export { checkPublicKey } from './keys.js';
 export {
-  protocolVersion, signBatch, signedMessage, signedMessageBytes, signHello, signReady, signStatement,
-  signWithdrawal, verifyBatch,
+  protocolVersion, signBatch, signedMessage, signedMessageBytes, signHello, signReady,
+  signStatement, signWithdrawal, verifyBatch,
   verifyHello, verifyReady, verifyStatement, verifyWithdrawal,
 } from './message.js';
 export { keyChain, keyRotationBytes, keysOfRotation, signRotation } from './rotation.js';

@@ -30,10 +30,13 @@ export function checkPublicKey(key: Uint8Array): void {
   const y = key.slice();
   y[31]! &= 0x7f;
   if (!isBelow(y, fieldPrime)) {
-    throw new WireError('invalid-key', 'the public key is not reduced modulo 2^255 - 19: send its canonical encoding');
+    throw new WireError(
+      'invalid-key', 'the public key is not reduced modulo 2^255 - 19: send its canonical encoding',
+    );
   }
   if (smallOrderY.some((small) => y.every((byte, i) => byte === small[i]))) {
-    throw new WireError('invalid-key', 'the public key has small order and identifies nobody: generate a fresh one');
+    throw new WireError('invalid-key', 'the public key has small order and identifies nobody: '
+      + 'generate a fresh one');
   }
 }
 

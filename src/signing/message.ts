@@ -5,7 +5,10 @@ import type { SignatureLabel, Signer, Verifier } from './contract.js';
 /** Part of every signed message, so a signature of one protocol version is invalid in another. */
 export const protocolVersion = 1;
 
-/** Bytes of every signed message: 16 label, 4 version, 32 server key, 32 study id, 32 contributor key, 64 payload. */
+/**
+ * Bytes of every signed message: 16 label, 4 version, 32 server key, 32 study id, 32 contributor
+ * key, 64 payload.
+ */
 export const signedMessageBytes = 180;
 
 const keyOffset = 20;
@@ -30,7 +33,9 @@ export interface Nonces {
 
 // 16 bytes each: "keelson " and the label in ASCII, then zeros.
 const labelFields = new Map<SignatureLabel, Uint8Array>(
-  (['hello', 'ready', 'batch', 'study', 'release', 'head', 'enrol', 'rotation', 'withdraw'] as const).map((label) => {
+  ([
+    'hello', 'ready', 'batch', 'study', 'release', 'head', 'enrol', 'rotation', 'withdraw',
+  ] as const).map((label) => {
     const field = new Uint8Array(16);
     field.set(utf8(`keelson ${label}`));
     return [label, field];
@@ -63,9 +68,13 @@ export function signedMessage(
   return message;
 }
 
-function put(message: Uint8Array, field: Uint8Array, offset: number, length: number, name: string): void {
+function put(
+  message: Uint8Array, field: Uint8Array, offset: number, length: number, name: string,
+): void {
   if (field.length !== length) {
-    throw new InvalidParameterError(`the ${name} of a signed message has ${field.length} bytes, not ${length}`);
+    throw new InvalidParameterError(
+      `the ${name} of a signed message has ${field.length} bytes, not ${length}`,
+    );
   }
   message.set(field, offset);
 }
@@ -73,7 +82,9 @@ function put(message: Uint8Array, field: Uint8Array, offset: number, length: num
 /**
  * A contributor's answer to Welcome. It proves to this server that the contributor has the key now.
  */
-export function signHello(contributor: Signer, context: SignatureContext, nonces: Nonces): Uint8Array {
+export function signHello(
+  contributor: Signer, context: SignatureContext, nonces: Nonces,
+): Uint8Array {
   return contributor.sign(signedMessage('hello', context, contributor.publicKey, joined(nonces)));
 }
 
@@ -83,7 +94,9 @@ export function verifyHello(
   nonces: Nonces,
   signature: Uint8Array,
 ): boolean {
-  return contributor.verify(signedMessage('hello', context, contributor.publicKey, joined(nonces)), signature);
+  return contributor.verify(
+    signedMessage('hello', context, contributor.publicKey, joined(nonces)), signature,
+  );
 }
 
 /** The server's answer to Hello. It proves to this contributor that the server has its key now. */
@@ -109,7 +122,9 @@ export function verifyReady(
 }
 
 /** @param bodyDigest SHA-512 of the exact bytes of the BatchBody that are sent. */
-export function signBatch(contributor: Signer, context: SignatureContext, bodyDigest: Uint8Array): Uint8Array {
+export function signBatch(
+  contributor: Signer, context: SignatureContext, bodyDigest: Uint8Array,
+): Uint8Array {
   return contributor.sign(signedMessage('batch', context, contributor.publicKey, bodyDigest));
 }
 
@@ -120,18 +135,24 @@ export function verifyBatch(
   bodyDigest: Uint8Array,
   signature: Uint8Array,
 ): boolean {
-  return contributor.verify(signedMessage('batch', context, contributor.publicKey, bodyDigest), signature);
+  return contributor.verify(
+    signedMessage('batch', context, contributor.publicKey, bodyDigest), signature,
+  );
 }
 
 /** The epoch, big-endian in the first 8 bytes; the rest is zeros. */
-function withdrawalMessage(contributorKey: Uint8Array, context: SignatureContext, epoch: bigint): Uint8Array {
+function withdrawalMessage(
+  contributorKey: Uint8Array, context: SignatureContext, epoch: bigint,
+): Uint8Array {
   const payload = new Uint8Array(64);
   new DataView(payload.buffer).setBigUint64(0, epoch);
   return signedMessage('withdraw', context, contributorKey, payload);
 }
 
 /** Signs that a contributor takes its rows back from an epoch. */
-export function signWithdrawal(contributor: Signer, context: SignatureContext, epoch: bigint): Uint8Array {
+export function signWithdrawal(
+  contributor: Signer, context: SignatureContext, epoch: bigint,
+): Uint8Array {
   return contributor.sign(withdrawalMessage(contributor.publicKey, context, epoch));
 }
 
@@ -144,14 +165,18 @@ export function verifyWithdrawal(
 /** What a server signs about a study: its facts, its releases and the head of its log. */
 export type ServerStatement = 'study' | 'release' | 'head';
 
-/** @param bodyDigest SHA-512 of the exact bytes: the canonical facts, a ReleaseBody or a HeadBody. */
+/**
+ * @param bodyDigest SHA-512 of the exact bytes: the canonical facts, a ReleaseBody or a HeadBody.
+ */
 export function signStatement(
   label: ServerStatement,
   server: Signer,
   studyId: Uint8Array,
   bodyDigest: Uint8Array,
 ): Uint8Array {
-  return server.sign(signedMessage(label, { serverKey: server.publicKey, studyId }, null, bodyDigest));
+  return server.sign(
+    signedMessage(label, { serverKey: server.publicKey, studyId }, null, bodyDigest),
+  );
 }
 
 export function verifyStatement(

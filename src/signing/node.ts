@@ -1,4 +1,6 @@
-import { createHash, createPrivateKey, createPublicKey, randomBytes, sign, verify } from 'node:crypto';
+import {
+  createHash, createPrivateKey, createPublicKey, randomBytes, sign, verify,
+} from 'node:crypto';
 import type { Signing } from './contract.js';
 import { checkPublicKey } from './keys.js';
 import { checkSeed } from './seed.js';
@@ -21,7 +23,8 @@ export const signing: Signing = {
 
   createSigner(seed) {
     checkSeed(seed);
-    const key = createPrivateKey({ key: { ...keyType, d: base64Url(seed), x: anyX }, format: 'jwk' });
+    const key =
+      createPrivateKey({ key: { ...keyType, d: base64Url(seed), x: anyX }, format: 'jwk' });
     const { x } = createPublicKey(key).export({ format: 'jwk' });
     return {
       publicKey: plain(Buffer.from(x!, 'base64url')),
@@ -34,7 +37,8 @@ export const signing: Signing = {
     const key = createPublicKey({ key: { ...keyType, x: base64Url(publicKey) }, format: 'jwk' });
     return {
       publicKey: Uint8Array.from(publicKey),
-      verify: (message, signature) => signature.length === 64 && verify(null, message, key, signature),
+      verify: (message, signature) =>
+        signature.length === 64 && verify(null, message, key, signature),
     };
   },
 

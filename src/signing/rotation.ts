@@ -16,18 +16,28 @@ export type KeyRotation = Uint8Array;
 export const keyRotationBytes = 192;
 
 /** The two keys in a rotation, as views. */
-export function keysOfRotation(rotation: KeyRotation): { readonly previousKey: Uint8Array; readonly nextKey: Uint8Array } {
+export function keysOfRotation(rotation: KeyRotation): {
+  readonly previousKey: Uint8Array; readonly nextKey: Uint8Array;
+} {
   return { previousKey: rotation.subarray(0, 32), nextKey: rotation.subarray(32, 64) };
 }
 
-function rotationMessage(previousKey: Uint8Array, nextKey: Uint8Array, signing: Pick<Signing, 'sha512'>): Uint8Array {
-  return signedMessage('rotation', { serverKey: previousKey, studyId: noStudy }, null, signing.sha512(nextKey));
+function rotationMessage(
+  previousKey: Uint8Array, nextKey: Uint8Array, signing: Pick<Signing, 'sha512'>,
+): Uint8Array {
+  return signedMessage(
+    'rotation', { serverKey: previousKey, studyId: noStudy }, null, signing.sha512(nextKey),
+  );
 }
 
 /** Makes the record that `next` replaces `previous`. */
-export function signRotation(previous: Signer, next: Signer, signing: Pick<Signing, 'sha512'>): KeyRotation {
+export function signRotation(
+  previous: Signer, next: Signer, signing: Pick<Signing, 'sha512'>,
+): KeyRotation {
   const message = rotationMessage(previous.publicKey, next.publicKey, signing);
-  return concatBytes(previous.publicKey, next.publicKey, previous.sign(message), next.sign(message));
+  return concatBytes(
+    previous.publicKey, next.publicKey, previous.sign(message), next.sign(message),
+  );
 }
 
 /**
@@ -42,10 +52,12 @@ export function signRotation(previous: Signer, next: Signer, signing: Pick<Signi
  *   keys that prove nothing.
  */
 export function keyChain(
-  rotations: readonly KeyRotation[], serverKey: Uint8Array, signing: Pick<Signing, 'sha512' | 'createVerifier'>,
+  rotations: readonly KeyRotation[], serverKey: Uint8Array,
+  signing: Pick<Signing, 'sha512' | 'createVerifier'>,
 ): Verifier[] {
   // A Welcome full of well-signed records would keep a page busy for a minute.
-  if (rotations.length > keyRotationsMax || rotations.some(({ length }) => length !== keyRotationBytes)) throw brokenChain();
+  if (rotations.length > keyRotationsMax
+      || rotations.some(({ length }) => length !== keyRotationBytes)) throw brokenChain();
   const keys = [signing.createVerifier(rotations[0]?.subarray(0, 32) ?? serverKey)];
   for (const rotation of rotations) {
     const { previousKey, nextKey } = keysOfRotation(rotation);
@@ -64,5 +76,7 @@ export function keyChain(
 }
 
 function brokenChain(): WireError {
-  return new WireError('bad-signature', 'the server\'s keys are not signed by each other, or out of order');
+  return new WireError(
+    'bad-signature', 'the server\'s keys are not signed by each other, or out of order',
+  );
 }

@@ -14,7 +14,10 @@ function refuseZero({ sequence, epoch }: Pick<BatchBody, 'sequence' | 'epoch'>):
   if (sequence === 0n || epoch === 0n) throw malformed('sequence and epoch begin at 1');
 }
 
-/** The bytes that a contributor signs. @throws WireError('malformed') for a body that no server would accept. */
+/**
+ * The bytes that a contributor signs. @throws WireError('malformed') for a body that no server
+ * would accept.
+ */
 export function encodeBatchBody(body: BatchBody): Uint8Array {
   refuseZero(body);
   return written(sent.v1.BatchBody.encode({

@@ -1,7 +1,8 @@
 import { keelson as read } from './generated/other-reader.js';
 import { keelson as sent } from './generated/contributor-writer.js';
 import {
-  keyBytes, nonceBytes, owned, ownedEndAligned, ownSized, present, signatureBytes, sized, studyIdBytes, toBigint, toLong, uint32,
+  keyBytes, nonceBytes, owned, ownedEndAligned, ownSized, present, signatureBytes, sized,
+  studyIdBytes, toBigint, toLong, uint32,
 } from './fields.js';
 import type { ClientFrame, Hello, SignedBatch, Withdraw } from './messages.js';
 import { readStrictly } from './reader.js';
@@ -9,7 +10,10 @@ import { written } from './writer.js';
 
 type WireClientFrame = sent.v1.ClientFrame.$Properties;
 
-/** One binary WebSocket message. @throws WireError('malformed') for a frame that no server would accept. */
+/**
+ * One binary WebSocket message. @throws WireError('malformed') for a frame that no server would
+ * accept.
+ */
 export function encodeClientFrame(frame: ClientFrame): Uint8Array {
   return written(sent.v1.ClientFrame.encode(clientFrameToWire(frame)));
 }
@@ -20,7 +24,8 @@ export function encodeClientFrame(frame: ClientFrame): Uint8Array {
  * @throws WireError('malformed') for any other bytes; never anything else.
  */
 export function decodeClientFrame(bytes: Uint8Array): ClientFrame {
-  return readStrictly(bytes, 'client frame', (reader) => clientFrameFromWire(read.v1.ClientFrame.decode(reader)));
+  return readStrictly(bytes, 'client frame', (reader) =>
+    clientFrameFromWire(read.v1.ClientFrame.decode(reader)));
 }
 
 function clientFrameToWire(frame: ClientFrame): WireClientFrame {
@@ -72,13 +77,19 @@ function clientFrameFromWire(frame: read.v1.ClientFrame): ClientFrame {
     }
     case 'unsubscribe': {
       const unsubscribe = frame.unsubscribe as read.v1.Unsubscribe;
-      return { kind: 'unsubscribe', studyId: ownSized(unsubscribe.studyId, studyIdBytes, 'study id') };
+      return {
+        kind: 'unsubscribe', studyId: ownSized(unsubscribe.studyId, studyIdBytes, 'study id'),
+      };
     }
   }
 }
 
-function signedOnChannel({ channel, signature }: SignedBatch | Withdraw): { channel: number; signature: Uint8Array } {
-  return { channel: uint32(channel, 'channel'), signature: sized(signature, signatureBytes, 'signature') };
+function signedOnChannel({ channel, signature }: SignedBatch | Withdraw): {
+  channel: number; signature: Uint8Array;
+} {
+  return {
+    channel: uint32(channel, 'channel'), signature: sized(signature, signatureBytes, 'signature'),
+  };
 }
 
 function checkedHello(hello: Hello): sent.v1.Hello.$Properties {

@@ -45,7 +45,9 @@ export function toLong(value: bigint, name: string): GeneratedLong {
 
 /** @throws WireError('malformed') unless the value is an integer in 0..2^32-1. */
 export function uint32(value: number, name: string): number {
-  if (!Number.isInteger(value) || value < 0 || value > uint32Max) throw malformed(`${name} is not in 0..2^32-1`);
+  if (!Number.isInteger(value) || value < 0 || value > uint32Max) {
+    throw malformed(`${name} is not in 0..2^32-1`);
+  }
   return value;
 }
 

@@ -1,5 +1,6 @@
 import {
-  digestBytes, keyBytes, ownSized, sized, stateFromWire, stateToWire, studyIdBytes, toBigint, toLong,
+  digestBytes, keyBytes, ownSized, sized, stateFromWire, stateToWire, studyIdBytes, toBigint,
+  toLong,
 } from './fields.js';
 import { keelson as read } from './generated/other-reader.js';
 import { keelson as sent } from './generated/other-writer.js';

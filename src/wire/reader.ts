@@ -40,18 +40,23 @@ export class StrictReader extends protobuf.Reader {
 
 /** The refusal of bytes or of a message that keelson.v1 does not allow. `why` must be public. */
 export function malformed(why: string, cause?: unknown): WireError {
-  return new WireError('malformed', `malformed message: ${why}; see docs/reference/protocol.md`, { cause });
+  return new WireError(
+    'malformed', `malformed message: ${why}; see docs/reference/protocol.md`, { cause },
+  );
 }
 
 /**
  * Runs `read` over the bytes.
  * @throws WireError('malformed') on every fault; never anything else.
  */
-export function readStrictly<T>(bytes: Uint8Array, what: string, read: (reader: StrictReader) => T): T {
+export function readStrictly<T>(
+  bytes: Uint8Array, what: string, read: (reader: StrictReader) => T,
+): T {
   try {
     // From a Buffer the reader would make Buffers. From a plain view it makes the declared types.
     const plain =
-      bytes.constructor === Uint8Array ? bytes : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      bytes.constructor === Uint8Array
+        ? bytes : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     return read(new StrictReader(plain));
   } catch (cause) {
     if (cause instanceof WireError) throw cause;

@@ -1,4 +1,6 @@
-import { refusalReasons, type Outcome, type Uncertainty, type ValueOutcome } from '../base/outcome.js';
+import {
+  refusalReasons, type Outcome, type Uncertainty, type ValueOutcome,
+} from '../base/outcome.js';
 import { entriesOf, partsFault } from '../base/parts.js';
 import {
   digestBytes, keyBytes, oneOf, ownSized, present, sized, studyIdBytes, toBigint, toLong, uint32,
@@ -73,7 +75,9 @@ function checkedCohort(cohort: bigint): bigint {
 }
 
 function outcomeToWire(outcome: Outcome): sent.v1.Outcome.$Properties {
-  if (outcome.kind === 'refused') return { refused: { reason: outcome.reason, text: outcome.text } };
+  if (outcome.kind === 'refused') {
+    return { refused: { reason: outcome.reason, text: outcome.text } };
+  }
   checkSizes(outcome);
   return {
     value: {
@@ -92,14 +96,19 @@ function outcomeToWire(outcome: Outcome): sent.v1.Outcome.$Properties {
 function outcomeFromWire(outcome: read.v1.Outcome.$Shape): Outcome {
   if (present(outcome.kind, 'the kind of outcome') === 'refused') {
     const refused = outcome.refused as read.v1.Refused;
-    return { kind: 'refused', reason: oneOf(refused.reason, refusalReasons, 'refusal reason'), text: refused.text };
+    return {
+      kind: 'refused', reason: oneOf(refused.reason, refusalReasons, 'refusal reason'),
+      text: refused.text,
+    };
   }
   const value = outcome.value as read.v1.Value;
   const decoded: ValueOutcome = {
     kind: 'value',
     estimate: value.estimate,
     shape: value.shape,
-    ...(value.parts.length > 0 && { parts: value.parts.map(({ name, shape }) => ({ name: name ?? '', shape: shape ?? [] })) }),
+    ...(value.parts.length > 0 && {
+      parts: value.parts.map(({ name, shape }) => ({ name: name ?? '', shape: shape ?? [] })),
+    }),
     uncertainty: uncertaintyFromWire(value.uncertainty as read.v1.Uncertainty | null),
     ...(value.intervalLow.length + value.intervalHigh.length > 0 && {
       interval95: { low: value.intervalLow, high: value.intervalHigh },
@@ -112,10 +121,13 @@ function outcomeFromWire(outcome: read.v1.Outcome.$Shape): Outcome {
 function checkSizes(value: ValueOutcome): void {
   const entries = entriesOf(value.shape);
   if (entries !== value.estimate.length || entries === 0) {
-    throw malformed(`an estimate of shape ${value.shape.join(' x ')} does not have ${value.estimate.length} entries`);
+    throw malformed(`an estimate of shape ${value.shape.join(' x ')} does not have `
+      + `${value.estimate.length} entries`);
   }
   for (const end of [value.interval95?.low, value.interval95?.high]) {
-    if (end !== undefined && end.length !== entries) throw malformed('the interval is not of the estimate\'s shape');
+    if (end !== undefined && end.length !== entries) {
+      throw malformed('the interval is not of the estimate\'s shape');
+    }
   }
   const fault = value.parts === undefined ? null : partsFault(value.parts, value.shape);
   if (fault !== null) throw malformed(`the estimate is not made of its parts: ${fault}`);
@@ -142,7 +154,9 @@ function uncertaintyFromWire(uncertainty: read.v1.Uncertainty | null): Uncertain
       return { kind: 'gaussian', standardDeviation: gaussian.standardDeviation };
     }
     case 'relativeOperator':
-      return { kind: 'relative', operator: present(uncertainty.relativeOperator, 'relative operator') };
+      return {
+        kind: 'relative', operator: present(uncertainty.relativeOperator, 'relative operator'),
+      };
     case 'gridSpacing':
       return { kind: 'grid', spacing: present(uncertainty.gridSpacing, 'grid spacing') };
   }
@@ -193,11 +207,15 @@ const amountPattern = /^(0|[1-9][0-9]{0,38})$/;
 
 function amountToWire(amount: bigint): string {
   const text = amount.toString();
-  if (!amountPattern.test(text)) throw malformed('an amount is negative or has more than 39 digits');
+  if (!amountPattern.test(text)) {
+    throw malformed('an amount is negative or has more than 39 digits');
+  }
   return text;
 }
 
 function amountFromWire(text: string): bigint {
-  if (!amountPattern.test(text)) throw malformed('an amount is not a decimal integer of at most 39 digits');
+  if (!amountPattern.test(text)) {
+    throw malformed('an amount is not a decimal integer of at most 39 digits');
+  }
   return BigInt(text);
 }

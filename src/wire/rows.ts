@@ -39,7 +39,8 @@ function checkSize(body: BatchNumbers): void {
   if (count === 0) throw malformed('a batch has at least one row and one column');
   if (count * numberBytes[body.dataType] !== body.data.length) {
     throw malformed(
-      `${body.rows} rows of ${body.columns} ${body.dataType} numbers do not make ${body.data.length} bytes`,
+      `${body.rows} rows of ${body.columns} ${body.dataType} numbers do not make `
+        + `${body.data.length} bytes`,
     );
   }
 }
@@ -64,7 +65,8 @@ export function encodeRows(values: Float64Array, dataType: DataType): Uint8Array
   const bad = firstNonFinite(numbers);
   if (bad >= 0) {
     throw new InvalidParameterError(
-      `value ${bad} is not a finite ${dataType} number: drop the row, or send float64 when it is too large for float32`,
+      `value ${bad} is not a finite ${dataType} number: drop the row, or send float64 when it is `
+        + 'too large for float32',
       { index: bad, dataType },
     );
   }
@@ -74,7 +76,9 @@ export function encodeRows(values: Float64Array, dataType: DataType): Uint8Array
 /**
  * @internal If `nativeOrder` is false, reads as a big-endian machine does; tests compare the two.
  */
-export function readNumbers(data: Uint8Array, dataType: DataType, nativeOrder: boolean): Float64Array {
+export function readNumbers(
+  data: Uint8Array, dataType: DataType, nativeOrder: boolean,
+): Float64Array {
   const count = data.length / numberBytes[dataType];
   if (!nativeOrder) return readNumbersByView(data, dataType, count);
   // The received bytes may start at any address. A copy in fresh memory is aligned.
@@ -89,7 +93,9 @@ export function readNumbers(data: Uint8Array, dataType: DataType, nativeOrder: b
 }
 
 /** @internal See `readNumbers`. */
-export function writeNumbers(values: Float64Array, dataType: DataType, nativeOrder: boolean): Uint8Array {
+export function writeNumbers(
+  values: Float64Array, dataType: DataType, nativeOrder: boolean,
+): Uint8Array {
   if (!nativeOrder) return writeNumbersByView(values, dataType);
   const own = dataType === 'float64' ? values.slice() : new Float32Array(values);
   return new Uint8Array(own.buffer);

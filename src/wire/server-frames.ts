@@ -1,11 +1,12 @@
 import { keelson as read } from './generated/contributor-reader.js';
 import { keelson as sent } from './generated/other-writer.js';
 import {
-  codeFromWire, codeToWire, keyBytes, nonceBytes, optionalSized, owned, ownSized, present, signatureBytes, sized,
-  stateFromWire, stateToWire, studyIdBytes, toBigint, toLong, uint32,
+  codeFromWire, codeToWire, keyBytes, nonceBytes, optionalSized, owned, ownSized, present,
+  signatureBytes, sized, stateFromWire, stateToWire, studyIdBytes, toBigint, toLong, uint32,
 } from './fields.js';
 import type {
-  Ack, Notice, Ready, Refusal, ServerFrame, SignedHead, SignedRelease, SignedStudy, Spend, Welcome, WireLimits,
+  Ack, Notice, Ready, Refusal, ServerFrame, SignedHead, SignedRelease, SignedStudy, Spend, Welcome,
+  WireLimits,
 } from './messages.js';
 import { readStrictly } from './reader.js';
 import { written } from './writer.js';
@@ -13,7 +14,10 @@ import { written } from './writer.js';
 // Do not give the generated namespaces shorter names here. A short name is a statement in the built
 // code, and would keep both directions in a bundle that uses one.
 
-/** One binary WebSocket message. @throws WireError('malformed') for a frame that no client would accept. */
+/**
+ * One binary WebSocket message. @throws WireError('malformed') for a frame that no client would
+ * accept.
+ */
 export function encodeServerFrame(frame: ServerFrame): Uint8Array {
   return written(sent.v1.ServerFrame.encode(serverFrameToWire(frame)));
 }
@@ -23,7 +27,8 @@ export function encodeServerFrame(frame: ServerFrame): Uint8Array {
  * @throws WireError('malformed') for any other bytes; never anything else.
  */
 export function decodeServerFrame(bytes: Uint8Array): ServerFrame {
-  return readStrictly(bytes, 'server frame', (reader) => serverFrameFromWire(read.v1.ServerFrame.decode(reader)));
+  return readStrictly(bytes, 'server frame', (reader) =>
+    serverFrameFromWire(read.v1.ServerFrame.decode(reader)));
 }
 
 function serverFrameToWire(frame: ServerFrame): sent.v1.ServerFrame.$Properties {
@@ -35,9 +40,13 @@ function serverFrameToWire(frame: ServerFrame): sent.v1.ServerFrame.$Properties 
     case 'ack':
       return { ack: ackToWire(frame) };
     case 'release':
-      return { release: { body: frame.body, signature: sized(frame.signature, signatureBytes, 'signature') } };
+      return { release: {
+        body: frame.body, signature: sized(frame.signature, signatureBytes, 'signature'),
+      } };
     case 'head':
-      return { head: { body: frame.body, signature: sized(frame.signature, signatureBytes, 'signature') } };
+      return {
+        head: { body: frame.body, signature: sized(frame.signature, signatureBytes, 'signature') },
+      };
     case 'notice':
       return { notice: noticeToWire(frame) };
     case 'refusal':
@@ -69,7 +78,9 @@ function signedFromWire<K extends 'release' | 'head'>(
   signed: { readonly body: Uint8Array; readonly signature: Uint8Array },
 ): Extract<SignedRelease | SignedHead, { readonly kind: K }> {
   const signature = ownSized(signed.signature, signatureBytes, 'signature');
-  return { kind, body: owned(signed.body), signature } as Extract<SignedRelease | SignedHead, { readonly kind: K }>;
+  return {
+    kind, body: owned(signed.body), signature,
+  } as Extract<SignedRelease | SignedHead, { readonly kind: K }>;
 }
 
 function welcomeToWire(welcome: Welcome): sent.v1.Welcome.$Properties {

@@ -38,7 +38,9 @@ export function decodeStudyDocument(facts: Uint8Array): StudyDocument {
   }
   const document = readDocument(new Members(parsed, 'facts'));
   if (!equalBytes(encodeStudyDocument(document), facts)) {
-    throw new WireError('malformed', 'the study facts are not in canonical form: sorted keys, no white space');
+    throw new WireError(
+      'malformed', 'the study facts are not in canonical form: sorted keys, no white space',
+    );
   }
   return document;
 }
@@ -47,7 +49,8 @@ function readDocument(facts: Members): StudyDocument {
   const document: StudyDocument = {
     version: facts.choice('version', [1]),
     study: facts.text('study'),
-    columns: facts.list('columns', limits.columns).map((name, i) => checkName(name, `facts.columns[${i}]`)),
+    columns: facts.list('columns', limits.columns)
+      .map((name, i) => checkName(name, `facts.columns[${i}]`)),
     cohort: facts.integer('cohort', 1, limits.cohortMax),
     participation: facts.choice('participation', ['secret', 'public']),
     epoch: readEpoch(facts.members('epoch')),
@@ -69,10 +72,12 @@ function readDocument(facts: Members): StudyDocument {
     throw refused('facts.epoch', 'a time: epochs close on a count only with public participation');
   }
   if (document.admission.kind === 'rate' && document.participation === 'secret') {
-    throw refused('facts.admission', 'one for secret presence: with a rate, who is there decides who else may be');
+    throw refused('facts.admission', 'one for secret presence: with a rate, who is there decides '
+      + 'who else may be');
   }
   if (document.quarantine !== undefined && !mayExclude(document)) {
-    throw refused('facts.quarantine', 'absent: presence must be secret, and the budget not each contributor\'s own');
+    throw refused('facts.quarantine', 'absent: presence must be secret, and the budget not each '
+      + 'contributor\'s own');
   }
   return document;
 }
@@ -82,7 +87,9 @@ function readDocument(facts: Members): StudyDocument {
  * would then reveal, without noise, what it had sent. Not if each contributor has its own budget:
  * that promise is for contributors who are in the same epochs whatever they send.
  */
-export function mayExclude({ participation, budget }: Pick<StudyDocument, 'participation' | 'budget'>): boolean {
+export function mayExclude(
+  { participation, budget }: Pick<StudyDocument, 'participation' | 'budget'>,
+): boolean {
   return participation === 'secret' && budget.scope !== 'contributor';
 }
 
@@ -125,12 +132,14 @@ function readBudget(budget: Members): StudyDocument['budget'] {
 
 function readAdmission(admission: Members): StudyDocument['admission'] {
   const kind = admission.choice('kind', ['open', 'keys', 'enrolment', 'rate']);
-  const hex = (name: string) => admission.pattern(name, /^[0-9a-f]{64}$/, '64 digits of lower-case hex');
+  const hex = (name: string) =>
+    admission.pattern(name, /^[0-9a-f]{64}$/, '64 digits of lower-case hex');
   const whole = (name: string) => admission.integer(name, 1, Number.MAX_SAFE_INTEGER);
   const value =
     kind === 'open' ? { kind }
       : kind === 'keys' ? { kind, digest: hex('digest') }
-        : kind === 'enrolment' ? { kind, issuer: hex('issuer') } : { kind, keys: whole('keys'), perMs: whole('perMs') };
+        : kind === 'enrolment'
+          ? { kind, issuer: hex('issuer') } : { kind, keys: whole('keys'), perMs: whole('perMs') };
   admission.finish();
   return value;
 }
@@ -138,7 +147,8 @@ function readAdmission(admission: Members): StudyDocument['admission'] {
 function readRetention(retention: Members): StudyDocument['retention'] {
   const kind = retention.choice('kind', ['release', 'duration']);
   const value =
-    kind === 'release' ? { kind } : { kind, keepMs: retention.integer('keepMs', 1, Number.MAX_SAFE_INTEGER) };
+    kind === 'release'
+      ? { kind } : { kind, keepMs: retention.integer('keepMs', 1, Number.MAX_SAFE_INTEGER) };
   retention.finish();
   return value;
 }
@@ -159,11 +169,14 @@ function readParameter(value: unknown, path: string): ParameterValue {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (Array.isArray(value) && value.length <= limits.columns) {
     return value.map((item: unknown, i) => {
-      if (typeof item !== 'number' || !Number.isFinite(item)) throw refused(`${path}[${i}]`, 'a finite number');
+      if (typeof item !== 'number' || !Number.isFinite(item)) {
+        throw refused(`${path}[${i}]`, 'a finite number');
+      }
       return item;
     });
   }
-  throw refused(path, `a number, a boolean, a text of at most ${limits.parameterText} characters or a list of numbers`);
+  throw refused(path, `a number, a boolean, a text of at most ${limits.parameterText} characters `
+    + 'or a list of numbers');
 }
 
 function checkName(value: unknown, path: string): string {
@@ -183,7 +196,9 @@ class Members {
   private readonly asked = new Set<string>();
 
   constructor(value: unknown, private readonly path: string) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw refused(path, 'an object');
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw refused(path, 'an object');
+    }
     this.content = new Map(Object.entries(value));
   }
 
@@ -197,7 +212,8 @@ class Members {
 
   map<T>(read: (value: unknown, path: string) => T): Record<string, T> {
     return Object.fromEntries(
-      [...this.content].map(([name, value]) => [checkName(name, this.path), read(value, `${this.path}.${name}`)]),
+      [...this.content].map(([name, value]) =>
+        [checkName(name, this.path), read(value, `${this.path}.${name}`)]),
     );
   }
 
@@ -215,7 +231,9 @@ class Members {
 
   pattern(name: string, pattern: RegExp, rule: string): string {
     const value = this.take(name);
-    if (typeof value !== 'string' || !pattern.test(value)) throw refused(`${this.path}.${name}`, rule);
+    if (typeof value !== 'string' || !pattern.test(value)) {
+      throw refused(`${this.path}.${name}`, rule);
+    }
     return value;
   }
 
@@ -228,7 +246,8 @@ class Members {
 
   integer(name: string, minimum: number, maximum: number): number {
     const value = this.take(name);
-    if (Number.isSafeInteger(value) && (value as number) >= minimum && (value as number) <= maximum) {
+    if (Number.isSafeInteger(value) && (value as number) >= minimum
+        && (value as number) <= maximum) {
       return value as number;
     }
     throw refused(`${this.path}.${name}`, `an integer in ${minimum}..${maximum}`);
@@ -248,7 +267,9 @@ class Members {
 
   finish(): void {
     for (const name of this.content.keys()) {
-      if (!this.asked.has(name)) throw refused(`${this.path}.${JSON.stringify(name)}`, 'a fact that version 1 has');
+      if (!this.asked.has(name)) {
+        throw refused(`${this.path}.${JSON.stringify(name)}`, 'a fact that version 1 has');
+      }
     }
   }
 

@@ -48,7 +48,8 @@ export interface StudyDocument {
    * `release`: rows are deleted once the release is stored. `duration`: they are kept this long
    * after it.
    */
-  readonly retention: { readonly kind: 'release' } | { readonly kind: 'duration'; readonly keepMs: number };
+  readonly retention: { readonly kind: 'release' }
+    | { readonly kind: 'duration'; readonly keepMs: number };
   /**
    * Keys may be excluded from later epochs if the mean of their own rows in an epoch is farther
    * than `beyond` from a published answer. The distance is in the study's scales, or in the

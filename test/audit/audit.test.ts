@@ -15,12 +15,14 @@ import { sampleParameters } from '../support/sample-parameters.js';
 async function audited(
   estimator: Estimator,
   { epsilon, trials, only = [], glance = 12 }: {
-    readonly epsilon: number; readonly trials: number; readonly only?: readonly string[]; readonly glance?: number;
+    readonly epsilon: number; readonly trials: number; readonly only?: readonly string[];
+    readonly glance?: number;
   },
 ): Promise<AuditResult> {
   const dimension = 2;
   const target = privacyTarget({ epsilon, delta: 1e-6 });
-  const parameters = parseParameters(estimator.parameters, sampleParameters(estimator.name), { dimension });
+  const parameters =
+    parseParameters(estimator.parameters, sampleParameters(estimator.name), { dimension });
   let facts: StudyFacts = { dimension, cohort: 1, participation: 'secret', target };
   let plan = estimator.plan(parameters, facts);
   if (plan.kind === 'infeasible') {
@@ -33,12 +35,18 @@ async function audited(
   const subject = { plan, dimension, ...(events === null ? {} : { alone }) };
   const pool = inlineTrials(subject, (label) => seededNoise(`${estimator.name} ${label}`));
   const pairs = await searchPairs({ plan, facts, parameters }, pool, { glance });
-  return audit({ claim: claimOf(plan, target, events), pairs, pool, trials, coins: seededNoise('coins') });
+  return audit({
+    claim: claimOf(plan, target, events), pairs, pool, trials, coins: seededNoise('coins'),
+  });
 }
 
 /** Whose releases take a tenth of a second and more: as few trials as an audit can have. */
-const slow: ReadonlySet<string> = new Set(['heavy-tailed-pure', 'select', 'tukey-median', 'resilience']);
-/** Whose audits take minutes: left to the command. Their mistakes are planted and caught in test/planted. */
+const slow: ReadonlySet<string> =
+  new Set(['heavy-tailed-pure', 'select', 'tukey-median', 'resilience']);
+/**
+ * Whose audits take minutes: left to the command. Their mistakes are planted and caught in
+ * test/planted.
+ */
 const toCommand: ReadonlySet<string> = new Set(['mixture-1d', 'mixture']);
 /** Whose audits take five seconds to a minute: only `npm run test:all` has them. */
 const slowest: ReadonlySet<string> = new Set(['heavy-tailed-pure', 'tukey-median']);
@@ -47,7 +55,8 @@ describe('the audit', { tags: ['long'] }, () => {
   for (const estimator of estimators) {
     const { name } = estimator;
     if (toCommand.has(name)) continue;
-    it(`proves no more of ${name} than is claimed`, { tags: slowest.has(name) ? ['slow'] : [] }, async () => {
+    it(`proves no more of ${name} than is `
+      + 'claimed', { tags: slowest.has(name) ? ['slow'] : [] }, async () => {
       const asked = slow.has(name) ? { trials: 500, glance: 2 } : { trials: 600 };
       const { bound, claim, caught, trials } = await audited(estimator, { epsilon: 4, ...asked });
       expect(bound).toBeLessThanOrEqual(claim.epsilon);
@@ -57,7 +66,8 @@ describe('the audit', { tags: ['long'] }, () => {
   }
 
   it('proves a fifth of the cost of a mean\'s final release in a second of trials', async () => {
-    const { bound, claim, pair } = await audited(findEstimator('mean'), { epsilon: 4, trials: 30_000, only: ['mean'] });
+    const { bound, claim, pair } =
+      await audited(findEstimator('mean'), { epsilon: 4, trials: 30_000, only: ['mean'] });
     expect(claim.epsilon).toBeGreaterThan(3);
     expect(claim.epsilon).toBeLessThan(4);
     expect(bound).toBeGreaterThan(0.2 * claim.epsilon);
@@ -67,7 +77,8 @@ describe('the audit', { tags: ['long'] }, () => {
 
   it('names the events of a plan when the requested one does not exist', async () => {
     await expect(audited(findEstimator('mean'), { epsilon: 4, trials: 600, only: ['median'] }))
-      .rejects.toThrow(/no event "median", only centre\/bins, centre\/median, mean\/sum, mean\/count/);
+      .rejects
+        .toThrow(/no event "median", only centre\/bins, centre\/median, mean\/sum, mean\/count/);
   });
 });
 
@@ -75,14 +86,16 @@ describe('bounds from counts', () => {
   it('are those of Clopper and Pearson', () => {
     // 40 digits of an independent computation: the p with P(Bin(n, p) >= hits) = failure / 1.001.
     expect(lowerBound(10, 10, 1e-3)).toBeCloseTo((1e-3 / 1.001) ** 0.1, 9);
-    expect(lowerBound(1, 1000, 1e-3)).toBeCloseTo(-Math.expm1(Math.log1p(-1e-3 / 1.001) / 1000), 12);
+    expect(lowerBound(1, 1000, 1e-3))
+      .toBeCloseTo(-Math.expm1(Math.log1p(-1e-3 / 1.001) / 1000), 12);
     expect(lowerBound(0, 1000, 1e-3)).toBe(0);
   });
 
   it('hold for randomised response of a known epsilon and delta, and come near it', () => {
     const epsilon = 1.5;
     const delta = 0.02;
-    // A secret bit is told outright with probability delta, else answered truly with odds e^epsilon.
+    // A secret bit is told outright with probability delta, else answered truly with odds
+    // e^epsilon.
     const truth = Math.exp(epsilon) / (1 + Math.exp(epsilon));
     const bits = new RandomBits(seededNoise('response'));
     const uniform = (): number => bits.below(2 ** 53) / 2 ** 53;
@@ -94,14 +107,16 @@ describe('bounds from counts', () => {
       for (let trial = 0; trial < 4000; trial++) {
         const side = bits.bit() ? 'left' : 'right';
         trials[side] += 1;
-        const chance = delta * (side === 'left' ? 1 : 0) + (1 - delta) * (side === 'left' ? truth : 1 - truth);
+        const chance =
+          delta * (side === 'left' ? 1 : 0) + (1 - delta) * (side === 'left' ? truth : 1 - truth);
         if (uniform() < chance) hits[side] += 1;
       }
       const bound = epsilonBound({ hits, trials }, 'left', delta, 0.05);
       nearest = Math.max(nearest, bound);
       if (bound > epsilon) above += 1;
     }
-    // (1 - delta) t + delta against (1 - delta) (1 - t): the bound at this delta is epsilon exactly.
+    // (1 - delta) t + delta against (1 - delta) (1 - t): the bound at this delta is epsilon
+    // exactly.
     expect(above).toBeLessThanOrEqual(22);
     expect(nearest).toBeGreaterThan(1.35);
   });

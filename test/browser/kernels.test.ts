@@ -9,8 +9,8 @@ describe.skipIf(!hasBrowser)('the kernels in a browser', () => {
 
   beforeAll(async () => {
     const built = await build({
-      entryPoints: ['test/support/kernel-digest.ts'], bundle: true, write: false, format: 'iife', globalName: 'digest',
-      platform: 'browser', target: 'es2022', logLevel: 'silent',
+      entryPoints: ['test/support/kernel-digest.ts'], bundle: true, write: false, format: 'iife',
+      globalName: 'digest', platform: 'browser', target: 'es2022', logLevel: 'silent',
     });
     code = built.outputFiles[0]!.text;
     chromium = await launchBrowser();
@@ -23,7 +23,8 @@ describe.skipIf(!hasBrowser)('the kernels in a browser', () => {
     await page.evaluate(`${code}; globalThis.digest = digest;`);
     for (const [dimension, count] of [[1, 40], [3, 300], [10, 2_000]] as const) {
       const here = kernelDigest(dimension, count);
-      const there = await page.evaluate(`digest.kernelDigest(${dimension}, ${count})`) as typeof here;
+      const there =
+        await page.evaluate(`digest.kernelDigest(${dimension}, ${count})`) as typeof here;
       expect(there).toEqual(here);
       expect(here['steps']).toBe(here['plain']);
       // Something was clipped and something was not.

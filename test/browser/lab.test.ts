@@ -15,8 +15,8 @@ describe.skipIf(!hasBrowser)('the laboratory\'s page', () => {
 
   beforeAll(async () => {
     lab = stage.start([
-      'lab', '--contributors', '300', '--every', '2', '--epsilon', '12', '--estimators', 'mean', '--page', '0',
-      '--hostile', '0.2',
+      'lab', '--contributors', '300', '--every', '2', '--epsilon', '12', '--estimators', 'mean',
+      '--page', '0', '--hostile', '0.2',
     ]);
     while (!lab.stdout.includes('\n')) await lab.next();
     address = /http:\S+/.exec(lab.stdout)![0];
@@ -28,7 +28,8 @@ describe.skipIf(!hasBrowser)('the laboratory\'s page', () => {
     await stage.end();
   });
 
-  it('plays rounds, does what a person sets, starts anew, and is accessible at both widths', async () => {
+  it('plays rounds, does what a person sets, starts anew, and is accessible at both '
+    + 'widths', async () => {
     const page = await openPage(chromium.browser);
     const errors: unknown[] = [];
     page.on('pageerror', (error) => errors.push(error));
@@ -37,21 +38,27 @@ describe.skipIf(!hasBrowser)('the laboratory\'s page', () => {
     await page.waitForSelector('.answer.truth');
     expect(await page.$$eval('.answer', (cards) => cards.length)).toBe(5);
     await page.select('#attack', 'far');
-    await page.waitForFunction(() => document.querySelector('tbody td:nth-child(2)')?.textContent === 'far');
+    await page.waitForFunction(() =>
+      document.querySelector('tbody td:nth-child(2)')?.textContent === 'far');
     await page.$eval('#share', (slider) => {
       (slider as HTMLInputElement).value = '0';
       slider.dispatchEvent(new Event('change', { bubbles: true }));
     });
-    await page.waitForFunction(() => document.querySelector('tbody td:nth-child(3)')?.textContent === '0 %');
+    await page.waitForFunction(() =>
+      document.querySelector('tbody td:nth-child(3)')?.textContent === '0 %');
     for (const width of [380, 1440]) {
       await page.setViewport({ width, height: 900 });
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+      expect(await page.evaluate('document.documentElement.scrollWidth'))
+        .toBeLessThanOrEqual(width);
     }
     await page.evaluate(axe);
-    const found = await page.evaluate('axe.run()') as { violations: { id: string; impact: string }[] };
-    expect(found.violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))).toEqual([]);
+    const found =
+      await page.evaluate('axe.run()') as { violations: { id: string; impact: string }[] };
+    expect(found.violations.filter(({ impact }) => ['serious', 'critical'].includes(impact)))
+      .toEqual([]);
     await page.select('#data', 'gaussian');
-    await page.waitForFunction(() => document.querySelectorAll('.answer.truth .values span').length === 5);
+    await page.waitForFunction(() =>
+      document.querySelectorAll('.answer.truth .values span').length === 5);
     expect(errors).toEqual([]);
   });
 
@@ -60,7 +67,8 @@ describe.skipIf(!hasBrowser)('the laboratory\'s page', () => {
       fetch(new URL(path, address), { method: 'POST', body, headers });
     const setting = JSON.stringify({ attack: 'shift', hostileShare: 0.1 });
     expect((await order('/lab/setting', setting)).status).toBe(200);
-    expect((await order('/lab/setting', setting, { Origin: 'http://elsewhere.example' })).status).toBe(403);
+    expect((await order('/lab/setting', setting, { Origin: 'http://elsewhere.example' })).status)
+      .toBe(403);
     for (const [path, body, said] of [
       ['/lab/setting', '{"attack":"shfit","hostileShare":0.1}', 'did you mean'],
       ['/lab/setting', '{"attack":"shift","hostileShare":"0.1"}', 'hostile share'],

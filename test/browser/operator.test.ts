@@ -9,7 +9,8 @@ import { hasBrowser, launchBrowser, openPage, type LaunchedBrowser } from '../su
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 const storeHealth = async () => ({
-  commits: 412, batches: 31_240, commitSecondsMedian: 0.0031, commitSeconds99: 0.0184, fileBytes: 48_200_000, walBytes: 3_100_000,
+  commits: 412, batches: 31_240, commitSecondsMedian: 0.0031, commitSeconds99: 0.0184,
+  fileBytes: 48_200_000, walBytes: 3_100_000,
 });
 
 describe.skipIf(!hasBrowser)('the operator\'s page', () => {
@@ -36,11 +37,14 @@ describe.skipIf(!hasBrowser)('the operator\'s page', () => {
   async function expectAccessible(page: Page): Promise<void> {
     for (const width of [380, 1440]) {
       await page.setViewport({ width, height: 900 });
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+      expect(await page.evaluate('document.documentElement.scrollWidth'))
+        .toBeLessThanOrEqual(width);
     }
     await page.evaluate(axe);
-    const found = await page.evaluate('axe.run()') as { violations: { id: string; impact: string }[] };
-    expect(found.violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))).toEqual([]);
+    const found =
+      await page.evaluate('axe.run()') as { violations: { id: string; impact: string }[] };
+    expect(found.violations.filter(({ impact }) => ['serious', 'critical'].includes(impact)))
+      .toEqual([]);
   }
 
   it('lets in with the token only, shows exact figures, and lets out again', async () => {
@@ -53,18 +57,21 @@ describe.skipIf(!hasBrowser)('the operator\'s page', () => {
     await page.waitForSelector('.study');
     expect(await page.$$eval('.study', (cards) => cards.length)).toBe(2);
     expect(await page.$eval('.study', (card) => card.textContent)).toContain('41 of');
-    expect(await page.$eval('.figures', (figures) => figures.textContent)).toContain('99 % within 18 ms');
+    expect(await page.$eval('.figures', (figures) => figures.textContent))
+      .toContain('99 % within 18 ms');
     // Nothing that a script could read would let it in.
     expect(await page.evaluate('document.cookie')).toBe('');
     expect(await page.content()).not.toContain(operatorToken);
     rig.metrics.refused.add(7, { study: rig.hub.studies()[0]!.name, code: 'mutated' });
-    await page.waitForFunction(() => document.querySelector('.refusals')?.textContent.includes('mutated'));
+    await page.waitForFunction(() =>
+      document.querySelector('.refusals')?.textContent.includes('mutated'));
     expect(await page.$eval('.refusals .count', (cell) => cell.textContent)).toBe('7');
     await page.reload();
     await page.waitForSelector('.study');
     await expectAccessible(page);
     await page.evaluate(() => {
-      [...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Sign out')!.click();
+      [...document.querySelectorAll('button')].find(({ textContent }) =>
+        textContent === 'Sign out')!.click();
     });
     await page.waitForSelector('input[name=token]');
     await page.reload();
@@ -72,14 +79,18 @@ describe.skipIf(!hasBrowser)('the operator\'s page', () => {
     expect(errors).toEqual([]);
   });
 
-  it('measures one contributor when asked, and tells when the server is gone or in trouble', async () => {
+  it('measures one contributor when asked, and tells when the server is gone or in '
+    + 'trouble', async () => {
     const rig = await startRig({ storeHealth });
     const asked: string[] = [];
     rig.hub.evidence = async (_study, contributor) => {
       asked.push(Buffer.from(contributor).toString('hex'));
       return {
-        study: 'x', contributor: asked.at(-1)!, answer: { index: 3, epoch: 9n }, unit: 'scale', truncated: false, excludedFrom: null,
-        epochs: [{ epoch: 10n, released: false, rows: 4, complete: true, distance: 6.3, farthest: 8.1 }],
+        study: 'x', contributor: asked.at(-1)!, answer: { index: 3, epoch: 9n }, unit: 'scale',
+        truncated: false, excludedFrom: null,
+        epochs: [
+          { epoch: 10n, released: false, rows: 4, complete: true, distance: 6.3, farthest: 8.1 },
+        ],
       };
     };
     const { page, errors } = await opened(rig);
@@ -100,21 +111,26 @@ describe.skipIf(!hasBrowser)('the operator\'s page', () => {
     expect(errors).toEqual([]);
   });
 
-  it('excludes a key where the study says so, once the operator asks, and lists who is left out', async () => {
+  it('excludes a key where the study says so, once the operator asks, and lists who is left '
+    + 'out', async () => {
     const rig = await startRig({ storeHealth });
     const view = rig.hub.studies()[0]!;
     const key = 'ab'.repeat(32);
     rig.hub.change(view.studyId, { document: { ...view.document, quarantine: { beyond: 5 } } });
     rig.hub.evidence = async () => ({
-      study: view.name, contributor: key, answer: { index: 3, epoch: 9n }, unit: 'scale', truncated: false, excludedFrom: null,
-      epochs: [{ epoch: 10n, released: false, rows: 4, complete: true, distance: 6.3, farthest: 8.1 }],
+      study: view.name, contributor: key, answer: { index: 3, epoch: 9n }, unit: 'scale',
+      truncated: false, excludedFrom: null,
+      epochs: [
+        { epoch: 10n, released: false, rows: 4, complete: true, distance: 6.3, farthest: 8.1 },
+      ],
     });
     const entries: Quarantine[] = [];
     rig.hub.quarantines = async (studyId) => (studyId === view.studyId ? entries : []);
     rig.hub.quarantine = async (studyId, contributor) => {
       const hex = Buffer.from(contributor).toString('hex');
       entries.push({
-        studyId, contributor: hex, fromEpoch: 11n, distance: 6.3, beyond: 5, releaseIndex: 3, atMs: 1_767_225_600_000,
+        studyId, contributor: hex, fromEpoch: 11n, distance: 6.3, beyond: 5, releaseIndex: 3,
+        atMs: 1_767_225_600_000,
       });
       return { kind: 'excluded', fromEpoch: 11n, distance: 6.3, beyond: 5 };
     };
@@ -126,7 +142,8 @@ describe.skipIf(!hasBrowser)('the operator\'s page', () => {
     await page.waitForSelector('.exclude button');
     expect(entries).toEqual([]);
     await page.click('.exclude button');
-    await page.waitForFunction(() => document.querySelector('.evidence')!.textContent.includes('Excluded from epoch 11 on'));
+    await page.waitForFunction(() =>
+      document.querySelector('.evidence')!.textContent.includes('Excluded from epoch 11 on'));
     expect(entries.map(({ contributor }) => contributor)).toEqual([key]);
     await expectAccessible(page);
     expect(errors).toEqual([]);

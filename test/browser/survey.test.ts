@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import type { BrowserContext, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { freePort, hasBrowser, launchBrowser, openPage, type LaunchedBrowser } from '../support/browser.js';
+import {
+  freePort, hasBrowser, launchBrowser, openPage, type LaunchedBrowser,
+} from '../support/browser.js';
 import { LiveCommand, Stage, type Served } from '../support/live-command.js';
 import { root } from '../support/sources.js';
 
@@ -16,8 +18,11 @@ describe.skipIf(!hasBrowser)('the survey page', () => {
   beforeAll(async () => {
     const port = await freePort();
     address = `http://127.0.0.1:${port}`;
-    served = await stage.serve([`${root}examples/survey/study.yaml`], { flags: ['--allow-origin', address] });
-    site = new LiveCommand([String(port), served.url], { command: `${root}examples/survey/serve.js` });
+    served = await stage.serve(
+      [`${root}examples/survey/study.yaml`], { flags: ['--allow-origin', address] },
+    );
+    site =
+      new LiveCommand([String(port), served.url], { command: `${root}examples/survey/serve.js` });
     while (!site.stdout.includes(address)) await site.next();
     chromium = await launchBrowser();
   });
@@ -37,13 +42,17 @@ describe.skipIf(!hasBrowser)('the survey page', () => {
   }
 
   const says = (page: Page, text: string) =>
-    page.waitForFunction((wanted: string) => document.querySelector('#status')!.textContent.includes(wanted), {}, text);
+    page.waitForFunction(
+      (wanted: string) => document.querySelector('#status')!.textContent.includes(wanted), {}, text,
+    );
 
   async function accepted(): Promise<number> {
     const { paths } = served.listening as { readonly paths: { readonly operatorToken: string } };
     const headers = { Authorization: `Bearer ${readFileSync(paths.operatorToken, 'utf8').trim()}` };
     const response = await fetch(`${served.address}/v1/operator/progress`, { headers });
-    return ((await response.json()) as { studies: { batches: { accepted: number } }[] }).studies[0]!.batches.accepted;
+    return ((await response.json()) as {
+      studies: { batches: { accepted: number } }[];
+    }).studies[0]!.batches.accepted;
   }
 
   it('sends one row, and remembers who it is', async () => {
@@ -96,7 +105,9 @@ describe.skipIf(!hasBrowser)('the survey page', () => {
     await page.click('#send');
     await says(page, 'kept in this browser');
     await page.close();
-    served = await stage.serve([`${root}examples/survey/study.yaml`], { port, flags: ['--allow-origin', address] });
+    served = await stage.serve(
+      [`${root}examples/survey/study.yaml`], { port, flags: ['--allow-origin', address] },
+    );
     const again = await visit(person);
     await says(again, 'From your last visit. Thank you');
     expect(await accepted()).toBe(1);

@@ -10,7 +10,9 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 /** 2,000 contributors, 0 to 199 in the first column, ten of each. */
 const path = join(scratch, 'rows.csv');
-writeFileSync(path, `delay,miles\n${Array.from({ length: 2_000 }, (_, i) => `${i % 200},${i}`).join('\n')}\n`);
+writeFileSync(
+  path, `delay,miles\n${Array.from({ length: 2_000 }, (_, i) => `${i % 200},${i}`).join('\n')}\n`,
+);
 
 const seeded = { environment: { KEELSON_INSECURE_SEED: 'everyday' } };
 const privacy = ['--epsilon', '2', '--delta', '1e-6'];
@@ -23,7 +25,9 @@ interface Answer {
 }
 
 async function estimate(name: string, ...pairs: readonly string[]): Promise<Answer> {
-  const words = ['estimate', name, '--input', path, '--cohort', '2000', ...privacy, ...set(...pairs), '--json'];
+  const words = [
+    'estimate', name, '--input', path, '--cohort', '2000', ...privacy, ...set(...pairs), '--json',
+  ];
   const { status, stdout } = await keelson(words, seeded);
   expect(status).toBe(0);
   return JSON.parse(stdout) as Answer;
@@ -41,8 +45,10 @@ describe('keelson estimate: everyday queries', () => {
 
   it('makes a histogram with public edges, or of the fullest bins', async () => {
     const bins = await estimate('histogram', 'column=0', 'edges=0,50,150');
-    expect(bins.labels).toEqual(['delay below 0', 'delay 0 to 50', 'delay 50 to 150', 'delay from 150']);
-    bins.estimate.forEach((count, i) => expect(Math.abs(count - [0, 500, 1_000, 500][i]!)).toBeLessThan(20));
+    expect(bins.labels)
+      .toEqual(['delay below 0', 'delay 0 to 50', 'delay 50 to 150', 'delay from 150']);
+    bins.estimate.forEach((count, i) =>
+      expect(Math.abs(count - [0, 500, 1_000, 500][i]!)).toBeLessThan(20));
     const open = await estimate('histogram', 'column=0', 'width=300', 'top=2');
     expect(open.shape).toEqual([2, 2]);
     expect([open.estimate[0], open.estimate[2], open.estimate[3]]).toEqual([0, 0, 0]);
@@ -57,7 +63,10 @@ describe('keelson estimate: everyday queries', () => {
   });
 
   it('labels its table for people', async () => {
-    const words = ['estimate', 'count', '--input', path, '--cohort', '2000', ...privacy, ...set('column=1', 'threshold=1000')];
+    const words = [
+      'estimate', 'count', '--input', path, '--cohort', '2000', ...privacy,
+      ...set('column=1', 'threshold=1000'),
+    ];
     expect((await keelson(words, seeded)).stdout).toContain('miles at least 1000');
   });
 });
@@ -65,12 +74,16 @@ describe('keelson estimate: everyday queries', () => {
 describe('keelson plan: counting queries', () => {
   it('solves for the cohort that an error needs, in shares of the cohort', async () => {
     const words = ['plan', 'count', '--dimension', '1', ...privacy, '--error', '0.01', '--json'];
-    const { cohort, noise } = JSON.parse((await keelson(words)).stdout) as { cohort: number; noise: number[] };
+    const { cohort, noise } =
+      JSON.parse((await keelson(words)).stdout) as { cohort: number; noise: number[] };
     expect(cohort).toBe(Math.ceil(noise[0]! / 0.01));
   });
 
   it('says in which units its errors are', async () => {
-    const words = ['plan', 'quantile', '--dimension', '1', '--cohort', '5000', ...privacy, ...set('low=0', 'high=10')];
+    const words = [
+      'plan', 'quantile', '--dimension', '1', '--cohort', '5000', ...privacy,
+      ...set('low=0', 'high=10'),
+    ];
     const { status, stdout } = await keelson(words);
     expect(status).toBe(0);
     expect(stdout).toContain('shares of the range');
@@ -78,15 +91,20 @@ describe('keelson plan: counting queries', () => {
 });
 
 describe('labels of a study', () => {
-  const study = { columns: ['delay', 'miles'], parameters: { column: 1, low: 0, high: 9, probabilities: [0.5] } };
+  const study = {
+    columns: ['delay', 'miles'], parameters: { column: 1, low: 0, high: 9, probabilities: [0.5] },
+  };
 
   it('are what its estimator says', () => {
     expect(labelsOf({ ...study, estimator: 'quantile' })).toEqual(['miles at 0.5']);
   });
 
-  it('are the columns where the estimator has none, is not known, or does not take these parameters', () => {
-    expect(labelsOf({ columns: study.columns, parameters: { scale: 1 }, estimator: 'mean' })).toEqual(study.columns);
+  it('are the columns where the estimator has none, is not known, or does not take these '
+    + 'parameters', () => {
+    expect(labelsOf({ columns: study.columns, parameters: { scale: 1 }, estimator: 'mean' }))
+      .toEqual(study.columns);
     expect(labelsOf({ ...study, estimator: 'from-the-future' })).toEqual(study.columns);
-    expect(labelsOf({ ...study, parameters: { column: 'x' }, estimator: 'quantile' })).toEqual(study.columns);
+    expect(labelsOf({ ...study, parameters: { column: 'x' }, estimator: 'quantile' }))
+      .toEqual(study.columns);
   });
 });

@@ -10,7 +10,8 @@ describe('the crowd and the epoch of the demonstration', () => {
     expect(fitDemo(asked(), 1000)).toEqual({ contributors: 1800, epochMs: 6000, epochs: 5 });
   });
 
-  it('keep enough people for an answer where the machine is very slow, and show fewer, longer epochs', () => {
+  it('keep enough people for an answer where the machine is very slow, and show fewer, longer '
+    + 'epochs', () => {
     expect(fitDemo(asked(), 200)).toEqual({ contributors: 1000, epochMs: 17_000, epochs: 2 });
     expect(fitDemo(asked(), 300)).toEqual({ contributors: 1000, epochMs: 11_000, epochs: 3 });
     expect(fitDemo(asked({ epsilon: 1 }), 100).contributors).toBe(2000);
@@ -25,8 +26,10 @@ describe('the crowd and the epoch of the demonstration', () => {
   it('follow the request, and fit the rest to it', () => {
     const all = { contributors: 400, epochMs: 2000, epochs: 7 };
     expect(fitDemo(asked(all), 1)).toEqual(all);
-    expect(fitDemo(asked({ contributors: 10_000 }), 1000)).toEqual({ contributors: 10_000, epochMs: 33_000, epochs: 2 });
-    expect(fitDemo(asked({ epochMs: 3000 }), 2000)).toEqual({ contributors: 1800, epochMs: 3000, epochs: 5 });
+    expect(fitDemo(asked({ contributors: 10_000 }), 1000))
+      .toEqual({ contributors: 10_000, epochMs: 33_000, epochs: 2 });
+    expect(fitDemo(asked({ epochMs: 3000 }), 2000))
+      .toEqual({ contributors: 1800, epochMs: 3000, epochs: 5 });
   });
 });
 

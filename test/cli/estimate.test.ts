@@ -15,14 +15,18 @@ const place = (name: string, contents: string | Buffer): string => {
 };
 
 /** 2,000 contributors around (3, -200), exactly representable in every format. */
-const rows = Array.from({ length: 2_000 }, (_, i) => [3 + ((i * 37) % 65 - 32) / 32, -200 + ((i * 53) % 129 - 64)]);
-const truth = [0, 1].map((column) => rows.reduce((sum, row) => sum + row[column]!, 0) / rows.length);
+const rows = Array.from({ length: 2_000 }, (_, i) =>
+  [3 + ((i * 37) % 65 - 32) / 32, -200 + ((i * 53) % 129 - 64)]);
+const truth = [0, 1].map((column) =>
+  rows.reduce((sum, row) => sum + row[column]!, 0) / rows.length);
 const csv = `x,y\n${rows.map((row) => row.join(',')).join('\n')}\n`;
 const csvPath = place('rows.csv', csv);
 
 const privacy = ['--epsilon', '4', '--delta', '1e-6', '--set', 'scale=1,40'];
 const seeded = { environment: { KEELSON_INSECURE_SEED: 'a test' } };
-const run = (input: string, extra: readonly string[] = [], options: Parameters<typeof keelson>[1] = seeded) =>
+const run = (
+  input: string, extra: readonly string[] = [], options: Parameters<typeof keelson>[1] = seeded,
+) =>
   keelson(['estimate', 'mean', '--input', input, ...privacy, ...extra, '--json'], options);
 
 const onRows = ['estimate', 'mean', '--input', csvPath];
@@ -36,17 +40,19 @@ const parsed = (text: string): Result => JSON.parse(text) as Result;
 const answer = ({ stdout }: { stdout: string }): unknown => parsed(stdout);
 
 describe('keelson estimate', () => {
-  it('gives the documented JSON and nothing else on standard output', { tags: ['long'] }, async () => {
+  it('gives the documented JSON and nothing else on standard '
+    + 'output', { tags: ['long'] }, async () => {
     const { status, stdout, stderr } = await run(csvPath, ['--cohort', '2000']);
     expect(status).toBe(0);
     expect(stderr).toContain('warning: KEELSON_INSECURE_SEED is set');
     const result = parsed(stdout);
     expect(result).toMatchObject({
-      estimator: 'mean', outcome: 'value', charged: true, shape: [2], rows: 2_000, dimension: 2, columns: ['x', 'y'],
-      privacy: { epsilon: 4, delta: 1e-6 }, uncertainty: { kind: 'gaussian' }, parameters: { scale: [1, 40] },
-      insecure: true,
+      estimator: 'mean', outcome: 'value', charged: true, shape: [2], rows: 2_000, dimension: 2,
+      columns: ['x', 'y'], privacy: { epsilon: 4, delta: 1e-6 }, uncertainty: { kind: 'gaussian' },
+      parameters: { scale: [1, 40] }, insecure: true,
     });
-    expect(Object.keys(result['privacy'] as object)).toEqual(['epsilon', 'delta', 'rho', 'neighbours']);
+    expect(Object.keys(result['privacy'] as object))
+      .toEqual(['epsilon', 'delta', 'rho', 'neighbours']);
     expect(result['notes']).toBeUndefined();
   });
 
@@ -57,13 +63,15 @@ describe('keelson estimate', () => {
     expect(untimed.stdout).not.toMatch(/second|\d m?s\b/i);
     const forPeople = await keelson([...words, '--timing'], {});
     expect(forPeople.stdout).not.toMatch(/second|\d m?s\b/i);
-    expect(forPeople.stderr).toMatch(/^timing \(not private\): [\d.]+ s in all, [\d.]+ s in the estimator\n$/);
+    expect(forPeople.stderr)
+      .toMatch(/^timing \(not private\): [\d.]+ s in all, [\d.]+ s in the estimator\n$/);
 
     const silent = await run(csvPath, ['--cohort', '2000'], {});
     expect([silent.stderr, silent.stdout.toLowerCase().includes('second')]).toEqual(['', false]);
     const timed = await run(csvPath, ['--cohort', '2000', '--timing'], {});
     expect(Object.keys(parsed(timed.stdout))).toEqual(Object.keys(parsed(silent.stdout)));
-    const times = JSON.parse(timed.stderr) as { timing: string; seconds: number; estimatorSeconds: number[] };
+    const times =
+      JSON.parse(timed.stderr) as { timing: string; seconds: number; estimatorSeconds: number[] };
     expect(times.timing).toBe('not private');
     expect([times.seconds > 0, times.estimatorSeconds.length]).toEqual([true, 1]);
   });
@@ -78,11 +86,15 @@ describe('keelson estimate', () => {
     const expected = answer(await run(csvPath, ['--cohort', '2000']));
     const named = rows.map(([x, y]) => JSON.stringify({ x, y })).join('\n');
     expect(answer(await run(place('rows.ndjson', named), ['--cohort', '2000']))).toEqual(expected);
-    expect(answer(await run('-', ['--cohort', '2000'], { ...seeded, stdin: csv }))).toEqual(expected);
-    expect(answer(await run('-', ['--cohort', '2000'], { ...seeded, stdin: named }))).toEqual(expected);
+    expect(answer(await run('-', ['--cohort', '2000'], { ...seeded, stdin: csv })))
+      .toEqual(expected);
+    expect(answer(await run('-', ['--cohort', '2000'], { ...seeded, stdin: named })))
+      .toEqual(expected);
     const unnamed = { ...(expected as Result), columns: ['0', '1'] };
-    expect(answer(await run(place('rows.npy', npyBytes(rows)), ['--cohort', '2000']))).toEqual(unnamed);
-    expect(answer(await run('-', ['--cohort', '2000'], { ...seeded, stdin: npyBytes(rows) }))).toEqual(unnamed);
+    expect(answer(await run(place('rows.npy', npyBytes(rows)), ['--cohort', '2000'])))
+      .toEqual(unnamed);
+    expect(answer(await run('-', ['--cohort', '2000'], { ...seeded, stdin: npyBytes(rows) })))
+      .toEqual(unnamed);
   });
 
   it('draws fresh noise without the seed, and another with another seed', async () => {
@@ -90,7 +102,9 @@ describe('keelson estimate', () => {
     expect(parsed(secure[0]!.stdout).estimate).not.toEqual(parsed(secure[1]!.stdout).estimate);
     expect(secure[0]!.stderr).toBe('');
     expect(parsed(secure[0]!.stdout)).not.toHaveProperty('insecure');
-    const other = await run(csvPath, ['--cohort', '2000'], { environment: { KEELSON_INSECURE_SEED: 'another' } });
+    const other = await run(
+      csvPath, ['--cohort', '2000'], { environment: { KEELSON_INSECURE_SEED: 'another' } },
+    );
     expect(answer(other)).not.toEqual(answer(await run(csvPath, ['--cohort', '2000'])));
   });
 
@@ -99,7 +113,8 @@ describe('keelson estimate', () => {
     const without = parsed((await run(csvPath)).stdout);
     expect(without['rows']).toBe(2_000);
     expect(JSON.stringify(without['notes'])).toContain('treated as public');
-    const neighbours = (result: Result): unknown => (result['privacy'] as { neighbours: string }).neighbours;
+    const neighbours = (result: Result): unknown =>
+      (result['privacy'] as { neighbours: string }).neighbours;
     expect(neighbours(without)).not.toBe(neighbours(withCohort));
   });
 
@@ -110,31 +125,38 @@ describe('keelson estimate', () => {
   });
 
   it('reduces the rows of a contributor to one', async () => {
-    const lines = rows.flatMap(([x, y], i) => [`c${i},${x! - 1},${y! - 8}`, `c${i},${x! + 1},${y! + 8}`]);
+    const lines =
+      rows.flatMap(([x, y], i) => [`c${i},${x! - 1},${y! - 8}`, `c${i},${x! + 1},${y! + 8}`]);
     const twice = `id,x,y\n${lines.join('\n')}\n`;
-    const reduced = await run(place('twice.csv', twice), ['--contributor', 'id', '--cohort', '2000']);
+    const reduced =
+      await run(place('twice.csv', twice), ['--contributor', 'id', '--cohort', '2000']);
     expect(answer(reduced)).toEqual(answer(await run(csvPath, ['--cohort', '2000'])));
   });
 
   it('counts rows with empty cells without their values', async () => {
     const holes = csv.replace(/^x,y\n[^\n]*\n/, 'x,y\n,5\n');
-    expect((await run(place('holes.csv', holes))).stderr).toContain('line 2, column 1 ("x"): the cell is empty');
+    expect((await run(place('holes.csv', holes))).stderr)
+      .toContain('line 2, column 1 ("x"): the cell is empty');
     const kept = await run(place('holes.csv', holes), ['--missing', 'null']);
     expect(kept.status).toBe(0);
     expect(parsed(kept.stdout)['rows']).toBe(2_000);
   });
 
   it('runs once per group of a public list', async () => {
-    const lines = rows.map(([x, y], i) => `${i % 2 === 0 ? 'even' : 'odd'},${x},${y! + (i % 2) * 1000}`);
+    const lines =
+      rows.map(([x, y], i) => `${i % 2 === 0 ? 'even' : 'odd'},${x},${y! + (i % 2) * 1000}`);
     const grouped = `g,x,y\n${lines.join('\n')}\n`;
     const path = place('grouped.csv', grouped);
-    const { status, stdout } = await run(path, ['--group-by', 'g', '--groups', 'odd,even', '--cohort', '1000']);
+    const { status, stdout } =
+      await run(path, ['--group-by', 'g', '--groups', 'odd,even', '--cohort', '1000']);
     expect(status).toBe(0);
-    const { groups, notes } = JSON.parse(stdout) as { groups: (Result & { group: string })[]; notes: string[] };
+    const { groups, notes } =
+      JSON.parse(stdout) as { groups: (Result & { group: string })[]; notes: string[] };
     expect(groups.map(({ group }) => group)).toEqual(['odd', 'even']);
     expect(groups[0]!.estimate[1]! - groups[1]!.estimate[1]!).toBeGreaterThan(900);
     expect(notes.join()).toContain('the group of a contributor is treated as public');
-    expect(JSON.stringify(groups[0]!['privacy'])).toContain('never moved from one group to another');
+    expect(JSON.stringify(groups[0]!['privacy']))
+      .toContain('never moved from one group to another');
     const missing = await run(path, ['--group-by', 'g']);
     expect(missing).toMatchObject({ status: 2, stdout: '' });
     expect(missing.stderr).toContain('--groups, a public list');
@@ -142,7 +164,8 @@ describe('keelson estimate', () => {
 
   it('prints a table for people', async () => {
     const byRho = ['--rho', '0.1', '--delta', '1e-6', '--set', 'scale=1,40'];
-    const { status, stdout } = await keelson(['estimate', 'mean', '--input', csvPath, ...byRho], seeded);
+    const { status, stdout } =
+      await keelson(['estimate', 'mean', '--input', csvPath, ...byRho], seeded);
     expect(status).toBe(0);
     expect(stdout).toMatch(/x +-?\d/);
     expect(stdout).toContain('privacy: epsilon');
@@ -153,14 +176,17 @@ describe('keelson estimate', () => {
 
 describe('exit status of keelson estimate', () => {
   it('is 1 and charges nothing when the plan is infeasible', async () => {
-    const tiny = ['--epsilon', '0.01', '--delta', '1e-9', '--set', 'scale=1', '--cohort', '2', '--json'];
+    const tiny = [
+      '--epsilon', '0.01', '--delta', '1e-9', '--set', 'scale=1', '--cohort', '2', '--json',
+    ];
     const { status, stdout } = await keelson(['estimate', 'mean', '--input', '-', ...tiny], {
       ...seeded,
       stdin: '1,2\n3,4\n',
     });
     expect(status).toBe(1);
     expect(parsed(stdout)).toMatchObject({
-      outcome: 'refused', reason: 'infeasible', charged: false, estimate: [], privacy: { epsilon: 0, delta: 0, rho: 0 },
+      outcome: 'refused', reason: 'infeasible', charged: false, estimate: [],
+      privacy: { epsilon: 0, delta: 0, rho: 0 },
     });
   });
 
@@ -176,17 +202,36 @@ describe('exit status of keelson estimate', () => {
     ['an unknown estimator', ['estimate', 'maen', '--input', csvPath, ...privacy], 'maen'],
     ['an unknown parameter', [...onRows, ...privacy, '--set', 'sclae=1'], 'sclae'],
     ['a parameter without value', [...onRows, ...privacy, '--set', 'x'], '--set takes key=value'],
-    ['a scale that is neither a number nor auto', [...onRows, '--epsilon', '1', '--delta', '1e-6', '--set', 'scale=wide'], 'auto, a positive number'],
-    ['a scale of another dimension', [...onRows, '--epsilon', '1', '--delta', '1e-6', '--set', 'scale=1,2,3'], 'scale'],
+    [
+      'a scale that is neither a number nor auto',
+      [...onRows, '--epsilon', '1', '--delta', '1e-6', '--set', 'scale=wide'],
+      'auto, a positive number',
+    ],
+    [
+      'a scale of another dimension',
+      [...onRows, '--epsilon', '1', '--delta', '1e-6', '--set', 'scale=1,2,3'], 'scale',
+    ],
     ['no epsilon', [...onRows, '--delta', '1e-6'], 'neither --epsilon nor --rho'],
     ['epsilon and rho', [...onRows, ...privacy, '--rho', '1'], 'both --epsilon and --rho'],
     ['no delta', [...onRows, '--epsilon', '1'], '--delta is missing'],
-    ['delta 1', [...onRows, '--epsilon', '1', '--delta', '1'], '--delta is a number from 1e-100 below 0.5'],
+    [
+      'delta 1', [...onRows, '--epsilon', '1', '--delta', '1'],
+      '--delta is a number from 1e-100 below 0.5',
+    ],
     ['epsilon 0', [...onRows, '--epsilon', '0', '--delta', '1e-6'], '--epsilon is a number from 0'],
-    ['a cohort of 0', [...onRows, ...privacy, '--cohort', '0'], '--cohort is a whole number from 1'],
+    [
+      'a cohort of 0', [...onRows, ...privacy, '--cohort', '0'],
+      '--cohort is a whole number from 1',
+    ],
     ['no input', ['estimate', 'mean', ...privacy], '--input is missing'],
-    ['a missing file', ['estimate', 'mean', '--input', join(scratch, 'none'), ...privacy], 'there is no such file'],
-    ['groups without a column', [...onRows, ...privacy, '--groups', 'a'], '--groups needs --group-by'],
+    [
+      'a missing file', ['estimate', 'mean', '--input', join(scratch, 'none'), ...privacy],
+      'there is no such file',
+    ],
+    [
+      'groups without a column', [...onRows, ...privacy, '--groups', 'a'],
+      '--groups needs --group-by',
+    ],
     ['a column twice', [...onRows, ...privacy, '--columns', 'x,x'], 'names "x" twice'],
   ])('is 2 for %s', async (_what, words, text) => {
     const { status, stdout, stderr } = await keelson(words);
@@ -196,7 +241,8 @@ describe('exit status of keelson estimate', () => {
   });
 
   it('is 2 for an input without rows', async () => {
-    expect(await run('-', [], { ...seeded, stdin: 'x,y\n' })).toMatchObject({ status: 2, stdout: '' });
+    expect(await run('-', [], { ...seeded, stdin: 'x,y\n' }))
+      .toMatchObject({ status: 2, stdout: '' });
   });
 });
 

@@ -24,8 +24,9 @@ describe('the sample data', () => {
     ) as { delay: number; distance: number; time: number }[];
     expect(flights.count).toBe(231_083);
     const differing = source.findIndex((flight, index) =>
-      flight.delay !== flights.columns.delay[index] || flight.distance !== flights.columns.distance[index]
-      || flight.time !== flights.columns.time[index]);
+      flight.delay !== flights.columns.delay[index]
+        || flight.distance !== flights.columns.distance[index]
+        || flight.time !== flights.columns.time[index]);
     expect(differing).toBe(-1);
     expect(source.length).toBe(flights.count);
   });

@@ -14,7 +14,9 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 type Options = Partial<Omit<TableRequest, 'path'>>;
 
 /** Reads from standard input in pieces of `step` bytes, so that every boundary is crossed. */
-async function tables(input: string | Buffer, options: Options = {}, step = 3): Promise<readonly RowTable[]> {
+async function tables(
+  input: string | Buffer, options: Options = {}, step = 3,
+): Promise<readonly RowTable[]> {
   const bytes = Buffer.from(input);
   const count = Math.ceil(bytes.length / step);
   const pieces = Array.from({ length: count }, (_, i) => bytes.subarray(i * step, (i + 1) * step));
@@ -24,7 +26,8 @@ async function tables(input: string | Buffer, options: Options = {}, step = 3): 
 async function rows(input: string | Buffer, options: Options = {}): Promise<number[][]> {
   const [table] = await tables(input, options);
   const d = table!.columns.length;
-  return Array.from({ length: table!.count }, (_, i) => [...table!.values.subarray(i * d, (i + 1) * d)]);
+  return Array.from({ length: table!.count }, (_, i) =>
+    [...table!.values.subarray(i * d, (i + 1) * d)]);
 }
 
 async function refusal(input: string | Buffer, options: Options = {}): Promise<string> {
@@ -45,40 +48,52 @@ describe('CSV', () => {
     expect((await tables('1,2\n'))[0]!.columns).toEqual(['0', '1']);
   });
 
-  it('reads quotes, CRLF, a byte order mark, blanks around numbers and every form of decimal', async () => {
-    expect(await rows('\ufeff"a ""b""","c\r\nd"\r\n"1", 2.5\r\n-3.,.5e1\r\n')).toEqual([[1, 2.5], [-3, 5]]);
-    expect((await tables('"a ""b""","c\r\nd"\r\n1,2\r\n'))[0]!.columns).toEqual(['a "b"', 'c\r\nd']);
+  it('reads quotes, CRLF, a byte order mark, blanks around numbers and every form of '
+    + 'decimal', async () => {
+    expect(await rows('\ufeff"a ""b""","c\r\nd"\r\n"1", 2.5\r\n-3.,.5e1\r\n'))
+      .toEqual([[1, 2.5], [-3, 5]]);
+    expect((await tables('"a ""b""","c\r\nd"\r\n1,2\r\n'))[0]!.columns)
+      .toEqual(['a "b"', 'c\r\nd']);
   });
 
   it('selects columns by name or index, names first', async () => {
     const text = 'id,x,1\na,10,100\nb,20,200\n';
     expect(await rows(text, { columns: ['x'] })).toEqual([[10], [20]]);
-    expect(await rows(text, { columns: ['1', 'x'] , contributor: 'id' })).toEqual([[100, 10], [200, 20]]);
+    expect(await rows(text, { columns: ['1', 'x'] , contributor: 'id' }))
+      .toEqual([[100, 10], [200, 20]]);
     expect(await rows(text, { columns: ['2'] , contributor: 'id' })).toEqual([[100], [200]]);
     expect(await rows('a,1\nb,2\n', { contributor: '0' })).toEqual([[1], [2]]);
-    expect(await refusal(text, { columns: ['y'], contributor: 'id' })).toContain('there is no column "y"');
-    expect(await refusal('delay,b\n1,2\n', { columns: ['dealy', 'b'] })).toContain('did you mean "delay"?');
+    expect(await refusal(text, { columns: ['y'], contributor: 'id' }))
+      .toContain('there is no column "y"');
+    expect(await refusal('delay,b\n1,2\n', { columns: ['dealy', 'b'] }))
+      .toContain('did you mean "delay"?');
     expect(await refusal('1,2\n', { columns: ['x'] })).toContain('give an index from 0 to 1');
     expect(await refusal('a,a\n1,2\n', { columns: ['a'] })).toContain('two columns are named "a"');
     expect(await refusal('a,b\n1,2\n', { columns: ['a', 'a'] })).toContain('names a column twice');
-    expect(await refusal('a,b\n1,2\n', { columns: ['a', 'b'], contributor: 'b' })).toContain('leave it out');
+    expect(await refusal('a,b\n1,2\n', { columns: ['a', 'b'], contributor: 'b' }))
+      .toContain('leave it out');
     expect(await refusal('a\n1\n', { contributor: 'a' })).toContain('no column is left');
   });
 
   it('refuses a bad cell with its line and column and never shows it', async () => {
-    for (const cell of ['secret', '0x10', 'Infinity', 'NaN', '1e999', '1 2', '1_000', '--1', 'true']) {
+    for (const cell of [
+      'secret', '0x10', 'Infinity', 'NaN', '1e999', '1 2', '1_000', '--1', 'true',
+    ]) {
       const message = await refusal(`x,y\n1,2\n3,${cell}\n`);
-      expect(message).toContain('standard input, line 3, column 2 ("y"): not a finite decimal number');
+      expect(message)
+        .toContain('standard input, line 3, column 2 ("y"): not a finite decimal number');
       expect(message).not.toContain(cell);
     }
     expect(await refusal('"a\nb",y\n1,x\n')).toContain('line 3, column 2');
     expect(await refusal('1,2\n"3",x\n')).toContain('line 2, column 2');
-    expect(await refusal('alice,1\nbob,2\n')).toContain('line 1, column 1: neither a row of numbers nor a header');
+    expect(await refusal('alice,1\nbob,2\n'))
+      .toContain('line 1, column 1: neither a row of numbers nor a header');
   });
 
   it('refuses empty cells, or keeps their rows as NULL', async () => {
     expect(await refusal('1,2\n3,\n')).toContain('line 2, column 2 ("1"): the cell is empty');
-    expect(await rows('1,2\n3, \n5,6\n', { missing: 'null' })).toEqual([[1, 2], [NaN, NaN], [5, 6]]);
+    expect(await rows('1,2\n3, \n5,6\n', { missing: 'null' }))
+      .toEqual([[1, 2], [NaN, NaN], [5, 6]]);
     expect(await rows('x\n1\n\n3\n\n\n', { missing: 'null' })).toEqual([[1], [NaN], [3]]);
     expect(await refusal('x\n1\n\n3\n')).toContain('line 3, column 1 ("x"): the cell is empty');
   });
@@ -94,7 +109,8 @@ describe('CSV', () => {
     const inside = await refusal('1,2\nsec"ret,4\n');
     expect(inside).toContain('line 2: a quote stands inside a cell');
     expect(inside + open).not.toContain('sec');
-    await expect(tables(`1,2\n"${'x'.repeat(5_000_000)}`, {}, 1 << 16)).rejects.toThrow('longer than 4194304 bytes');
+    await expect(tables(`1,2\n"${'x'.repeat(5_000_000)}`, {}, 1 << 16)).rejects
+      .toThrow('longer than 4194304 bytes');
   });
 
   it('refuses a file without rows', async () => {
@@ -117,19 +133,25 @@ describe('NDJSON', () => {
 
   it('refuses bad values with line and column', async () => {
     for (const value of ['"4"', 'true', '[4]', '1e999']) {
-      expect(await refusal(`{"x":1,"y":2}\n{"x":3,"y":${value}}\n`)).toContain('line 2, column 2 ("y"): not a finite');
+      expect(await refusal(`{"x":1,"y":2}\n{"x":3,"y":${value}}\n`))
+        .toContain('line 2, column 2 ("y"): not a finite');
     }
-    expect(await refusal('[1,2]\n[3,null]\n')).toContain('line 2, column 2 ("1"): the cell is empty');
-    expect(await refusal('{"x":1,"y":2}\n{"x":3}\n')).toContain('line 2, column 2 ("y"): the cell is empty');
-    expect(await rows('{"x":1,"y":2}\n{"x":3}\n', { missing: 'null' })).toEqual([[1, 2], [NaN, NaN]]);
+    expect(await refusal('[1,2]\n[3,null]\n'))
+      .toContain('line 2, column 2 ("1"): the cell is empty');
+    expect(await refusal('{"x":1,"y":2}\n{"x":3}\n'))
+      .toContain('line 2, column 2 ("y"): the cell is empty');
+    expect(await rows('{"x":1,"y":2}\n{"x":3}\n', { missing: 'null' }))
+      .toEqual([[1, 2], [NaN, NaN]]);
     expect(await refusal('[1,2]\n[3]\n')).toContain('line 2: 1 values where the first line has 2');
-    expect(await refusal('[1,2]\n{"x":3}\n')).toContain('line 2: an object where the first line has another kind');
+    expect(await refusal('[1,2]\n{"x":3}\n'))
+      .toContain('line 2: an object where the first line has another kind');
     expect(await refusal('[1,2]\n7\n')).toContain('line 2: neither an array nor an object');
     expect(await refusal('[[1,2],[3,4]]\n')).toContain('one row per line');
     const broken = await refusal('[1,2]\n[3,secret]\n');
     expect(broken).toContain('line 2: not JSON');
     expect(broken).not.toContain('secret');
-    expect(await refusal(Buffer.from([0x5b, 0x31, 0x5d, 0x0a, 0xff, 0x0a]))).toContain('line 2: not UTF-8');
+    expect(await refusal(Buffer.from([0x5b, 0x31, 0x5d, 0x0a, 0xff, 0x0a])))
+      .toContain('line 2: not UTF-8');
     expect(await refusal('', { format: 'ndjson' })).toContain('there are no rows');
   });
 
@@ -147,7 +169,9 @@ describe('npy', () => {
   });
 
   it('reads both widths, both byte orders and one axis', async () => {
-    for (const type of ['<f4', '<f8', '>f4', '>f8']) expect(await rows(npyBytes(values, { type }))).toEqual(values);
+    for (const type of ['<f4', '<f8', '>f4', '>f8']) {
+      expect(await rows(npyBytes(values, { type }))).toEqual(values);
+    }
     expect(await rows(npyBytes([[1], [2]], { shape: '(2,)' }))).toEqual([[1], [2]]);
     expect(await rows(npyBytes(values), { columns: ['1'] })).toEqual([[2.5], [4]]);
     expect(await rows(npyBytes([[7, 1], [7, 3]]), { contributor: '0' })).toEqual([[2]]);
@@ -163,20 +187,23 @@ describe('npy', () => {
     const newer = npyBytes(values);
     newer[6] = 4;
     expect(await refusal(newer)).toContain('version 4 is not supported');
-    expect(await refusal(npyBytes(values), { columns: ['x'] })).toContain('give an index from 0 to 1');
+    expect(await refusal(npyBytes(values), { columns: ['x'] }))
+      .toContain('give an index from 0 to 1');
     expect(await refusal('1,2\n', { format: 'npy' })).toContain('cut short inside');
     expect(await refusal('1,2\n1,2\n1,2\n1,2\n', { format: 'npy' })).toContain('not a .npy file');
   });
 
   it('refuses a bad value with row and column from 0', async () => {
     for (const value of [NaN, Infinity, -Infinity]) {
-      expect(await refusal(npyBytes([[1, 2], [3, 4], [5, value]]))).toContain('row 2, column 1 (both from 0)');
+      expect(await refusal(npyBytes([[1, 2], [3, 4], [5, value]])))
+        .toContain('row 2, column 1 (both from 0)');
     }
   });
 
   it('refuses fewer or more bytes than promised', async () => {
     const whole = npyBytes(values);
-    expect(await refusal(whole.subarray(0, whole.length - 1))).toContain('promises 32 bytes of numbers and 31 follow');
+    expect(await refusal(whole.subarray(0, whole.length - 1)))
+      .toContain('promises 32 bytes of numbers and 31 follow');
     const long = Buffer.concat([whole, Buffer.alloc(3)]);
     expect(await refusal(long)).toContain('promises 32 bytes of numbers and 35 follow');
     expect(await refusal(whole.subarray(0, 40))).toContain('cut short inside the .npy header');
@@ -199,11 +226,13 @@ describe('tables', () => {
 
   it('splits by a public list of groups and refuses an id in two of them', async () => {
     const text = 'id,g,x\na,red,1\nb,blue,2\na,red,3\nc,green,4\n';
-    const found = await tables(text, { contributor: 'id', group: 'g', groups: ['blue', 'red', 'grey'] });
+    const found =
+      await tables(text, { contributor: 'id', group: 'g', groups: ['blue', 'red', 'grey'] });
     expect(found.map((table) => [table.group, table.count, [...table.values]])).toEqual([
       ['blue', 1, [2]], ['red', 1, [2]], ['grey', 0, []],
     ]);
-    const both = await refusal(`${text}b,red,5\n`, { contributor: 'id', group: 'g', groups: ['blue', 'red'] });
+    const both =
+      await refusal(`${text}b,red,5\n`, { contributor: 'id', group: 'g', groups: ['blue', 'red'] });
     expect(both).toContain('the contributor of 3 and 6 (line or row) is in two groups');
   });
 
@@ -216,10 +245,14 @@ describe('tables', () => {
   });
 
   it('chooses the format by the ending, then by the first bytes', async () => {
-    const read = async (name: string, contents: string | Buffer, format?: InputRequest['format']) => {
+    const read = async (
+      name: string, contents: string | Buffer, format?: InputRequest['format'],
+    ) => {
       const path = join(scratch, name);
       writeFileSync(path, contents);
-      const request = { path, missing: 'refuse' as const, ...(format === undefined ? {} : { format }) };
+      const request = {
+        path, missing: 'refuse' as const, ...(format === undefined ? {} : { format }),
+      };
       return [...(await readTables(request, Readable.from([])))[0]!.values];
     };
     expect(await read('a.csv', '1,2\n')).toEqual([1, 2]);
@@ -235,6 +268,7 @@ describe('tables', () => {
   it('says what is wrong with a path', async () => {
     const request = { missing: 'refuse' as const, path: join(scratch, 'none.csv') };
     await expect(readTables(request, Readable.from([]))).rejects.toThrow('there is no such file');
-    await expect(readTables({ ...request, path: scratch }, Readable.from([]))).rejects.toThrow('it is a folder');
+    await expect(readTables({ ...request, path: scratch }, Readable.from([]))).rejects
+      .toThrow('it is a folder');
   });
 });

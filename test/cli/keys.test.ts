@@ -1,4 +1,6 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -39,7 +41,8 @@ describe('keygen', () => {
   });
 
   it('says when the folder is missing', async () => {
-    expect((await keelson(['keygen', join(scratch, 'none', 'e.key')])).stderr).toContain('there is no such folder');
+    expect((await keelson(['keygen', join(scratch, 'none', 'e.key')])).stderr)
+      .toContain('there is no such folder');
   });
 
   it('leaves nothing but the key', async () => {
@@ -57,7 +60,8 @@ describe('key files', () => {
     expect(() => readKeyFile(path)).toThrow('chmod 600');
     const other = join(scratch, 'g.key');
     writeFileSync(other, 'not a key', { mode: 0o600 });
-    expect(() => readKeyFile(other)).toThrow(`64 hexadecimal digits: make one with "keelson keygen ${other}"`);
+    expect(() => readKeyFile(other))
+      .toThrow(`64 hexadecimal digits: make one with "keelson keygen ${other}"`);
     writeFileSync(other, 'ab'.repeat(1_000));
     expect(() => readKeyFile(other)).toThrow('too large');
     expect(() => readKeyFile(join(scratch, 'none.key'))).toThrow('there is no such file');

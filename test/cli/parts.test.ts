@@ -25,7 +25,9 @@ describe('parts of an estimate', () => {
   it('are found by name, nested in their shapes', () => {
     expect(partsByName(whole)).toEqual({ mean: [1, 2], covariance: [[3, 4], [4, 5]] });
     expect(partsByName({ estimate: [1] })).toEqual({});
-    const cube = { estimate: [1, 2, 3, 4, 5], parts: [{ name: 'a', shape: [] }, { name: 'b', shape: [2, 1, 2] }] };
+    const cube = {
+      estimate: [1, 2, 3, 4, 5], parts: [{ name: 'a', shape: [] }, { name: 'b', shape: [2, 1, 2] }],
+    };
     expect(partsByName(cube)).toEqual({ a: 1, b: [[[2, 3]], [[4, 5]]] });
   });
 
@@ -35,8 +37,11 @@ describe('parts of an estimate', () => {
       { heads: ['covariance', 'x', 'y'], rows: [['x', '3', '4'], ['y', '4', '5']] },
     ]);
     const two = { estimate: [1, 2, 3, 4], parts: [{ name: 'scales', shape: [2, 1, 2] }] };
-    expect(tablesOf(two, ['x']).map(({ heads }) => heads)).toEqual([['scales 1', '1', '2'], ['scales 2', '1', '2']]);
-    const wide = { estimate: new Array<number>(81).fill(0), parts: [{ name: 'wide', shape: [1, 81] }] };
+    expect(tablesOf(two, ['x']).map(({ heads }) => heads))
+      .toEqual([['scales 1', '1', '2'], ['scales 2', '1', '2']]);
+    const wide = {
+      estimate: new Array<number>(81).fill(0), parts: [{ name: 'wide', shape: [1, 81] }],
+    };
     expect(tablesOf(wide, ['x'])[0]!.heads).toHaveLength(10);
   });
 });

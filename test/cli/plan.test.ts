@@ -39,15 +39,18 @@ describe('keelson plan', () => {
     if (first.privacy.delta === 0) expect(first.privacy.epsilon).toBeLessThanOrEqual(1);
     else expect(first.privacy).toMatchObject({ epsilon: 1, delta: 1e-6 });
     expect(first.expectedError.clean.total).toBeGreaterThan(0);
-    expect(first.expectedError.corrupted.total).toBeGreaterThanOrEqual(first.expectedError.clean.total);
+    expect(first.expectedError.corrupted.total)
+      .toBeGreaterThanOrEqual(first.expectedError.clean.total);
   });
 
   it.each(estimators.map((estimator) => [estimator.name, estimator] as const))(
     '%s: has a plan at its minimum cohort and none below',
     (name, estimator) => {
-      const parameters = parseParameters(estimator.parameters, sampleParameters(name), { dimension: 2 });
+      const parameters =
+        parseParameters(estimator.parameters, sampleParameters(name), { dimension: 2 });
       const target = privacyTarget({ epsilon: 1, delta: 1e-6 });
-      const planFor = plannerOf(estimator, parameters, { dimension: 2, participation: 'secret', target });
+      const planFor =
+        plannerOf(estimator, parameters, { dimension: 2, participation: 'secret', target });
       const minimum = smallestPlan(planFor)!;
       expect(planFor(minimum).kind).toBe('plan');
       if (minimum > 1) expect(planFor(minimum - 1).kind).toBe('infeasible');
@@ -56,7 +59,8 @@ describe('keelson plan', () => {
 
   it('names the smallest cohort when the one given is too small', async () => {
     const { minimumCohort } = await plan(['mean', '--cohort', '1000000', ...base]);
-    expect((await plan(['mean', '--cohort', String(minimumCohort), ...base])).cohort).toBe(minimumCohort);
+    expect((await plan(['mean', '--cohort', String(minimumCohort), ...base])).cohort)
+      .toBe(minimumCohort);
     const below = await keelson(['plan', 'mean', '--cohort', String(minimumCohort - 1), ...base]);
     expect(below.status).toBe(1);
     expect(below.stdout).toContain(`the smallest cohort with a plan is ${minimumCohort}`);
@@ -79,7 +83,8 @@ describe('keelson plan', () => {
   });
 
   it('says when no cohort reaches an error', async () => {
-    const { status, stdout } = await keelson(['plan', 'mean', ...base, '--corruption', '0.1', '--error', '1e-6']);
+    const { status, stdout } =
+      await keelson(['plan', 'mean', ...base, '--corruption', '0.1', '--error', '1e-6']);
     expect(status).toBe(1);
     expect(stdout).toContain('no cohort up to 10000000');
   });
@@ -132,17 +137,22 @@ describe('keelson plan', () => {
 
   it('refuses wrong usage', async () => {
     expect((await keelson(['plan', 'mean', ...base])).stderr).toContain('--cohort is missing');
-    expect((await keelson(['plan', 'mean', ...base, '--cohort', '9', '--error', '1'])).stderr).toContain('both given');
+    expect((await keelson(['plan', 'mean', ...base, '--cohort', '9', '--error', '1'])).stderr)
+      .toContain('both given');
     const half = await keelson(['plan', 'mean', ...base, '--cohort', '9', '--corruption', '0.5']);
     expect(half.stderr).toContain('--corruption is a number from 0 below 0.5');
-    expect((await keelson(['plan', 'mean', ...base, '--cohort', '9', '--budget-delta', '1e-5'])).status).toBe(2);
+    expect(
+      (await keelson(['plan', 'mean', ...base, '--cohort', '9', '--budget-delta', '1e-5'])).status,
+    ).toBe(2);
   });
 });
 
 describe('smallestCohort', () => {
   it('finds the threshold wherever it is', () => {
     for (const threshold of [1, 2, 3, 7, 8, 9, 4097, protocolLimits.cohortMax]) {
-      for (const guess of [undefined, 1, 5, threshold - 1, threshold, threshold + 1, 1e6, 1e9, 4097.5]) {
+      for (const guess of [
+        undefined, 1, 5, threshold - 1, threshold, threshold + 1, 1e6, 1e9, 4097.5,
+      ]) {
         expect(smallestCohort((size) => size >= threshold, guess)).toBe(threshold);
       }
     }
@@ -193,7 +203,8 @@ describe('keelson estimators', () => {
   it('gives the same as JSON, for all or for one', async () => {
     const all = JSON.parse((await keelson(['estimators', '--json'])).stdout) as { name: string }[];
     expect(all.map(({ name }) => name)).toEqual(estimators.map(({ name }) => name));
-    const one = JSON.parse((await keelson(['estimators', 'mean', '--json'])).stdout) as { name: string };
+    const one =
+      JSON.parse((await keelson(['estimators', 'mean', '--json'])).stdout) as { name: string };
     expect(one).toEqual(all.find(({ name }) => name === 'mean'));
     expect(await keelson(['estimators', 'maen'])).toMatchObject({ status: 2, stdout: '' });
   });
@@ -201,7 +212,8 @@ describe('keelson estimators', () => {
 
 describe('commands that serve others', () => {
   it('do not start with repeatable noise', () => {
-    const io = (seed?: string) => ({ environment: { KEELSON_INSECURE_SEED: seed } }) as unknown as Io;
+    const io = (seed?: string) =>
+      ({ environment: { KEELSON_INSECURE_SEED: seed } }) as unknown as Io;
     expect(() => refuseInsecureSeed(io('x'), 'serve')).toThrow('unset KEELSON_INSECURE_SEED');
     expect(() => refuseInsecureSeed(io(), 'serve')).not.toThrow();
   });
@@ -210,7 +222,8 @@ describe('commands that serve others', () => {
     const files = ['studies/flights-mean.yaml', 'studies/people-count.yaml'];
     const { status, stdout } = await keelson(['plan', ...files, '--json']);
     expect(status).toBe(0);
-    const { studies } = JSON.parse(stdout) as { studies: (PlanFacts & { study: string; estimator: string })[] };
+    const { studies } =
+      JSON.parse(stdout) as { studies: (PlanFacts & { study: string; estimator: string })[] };
     expect(studies.map(({ estimator }) => estimator)).toEqual(['mean', 'count']);
     for (const study of studies) {
       expect(study.budget!.releases).toBeGreaterThan(0);

@@ -11,13 +11,16 @@ const run = (words: readonly string[], input = '') =>
   });
 
 const rows = `x\n${Array.from({ length: 3_000 }, (_, i) => String(i % 7)).join('\n')}\n`;
-const estimate = ['estimate', 'mean', '--input', '-', '--epsilon', '2', '--delta', '1e-6', '--set', 'scale=2'];
+const estimate = [
+  'estimate', 'mean', '--input', '-', '--epsilon', '2', '--delta', '1e-6', '--set', 'scale=2',
+];
 
 describe('the built command', () => {
   it('answers on standard output and ends with 0', () => {
     const found = run([...estimate, '--json'], rows);
     expect([found.status, found.stderr]).toEqual([0, '']);
-    expect(JSON.parse(found.stdout)).toMatchObject({ estimator: 'mean', outcome: 'value', rows: 3_000 });
+    expect(JSON.parse(found.stdout))
+      .toMatchObject({ estimator: 'mean', outcome: 'value', rows: 3_000 });
   });
 
   it('ends with 2 and an empty standard output on bad input', () => {
@@ -32,7 +35,8 @@ describe('the built command', () => {
   });
 
   it('says nothing when its reader goes away', async () => {
-    const child = spawn(process.execPath, [command, 'estimators'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child =
+      spawn(process.execPath, [command, 'estimators'], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();
     let stderr = '';
     child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
@@ -42,8 +46,10 @@ describe('the built command', () => {
 
   it('stops at once on an interrupt while it waits for input', async () => {
     const env = { ...process.env, KEELSON_INSECURE_SEED: 'an interrupt' };
-    const child = spawn(process.execPath, [command, ...estimate], { stdio: ['pipe', 'pipe', 'pipe'], env });
-    const ended = new Promise<string | null>((resolve) => child.on('close', (_, signal) => resolve(signal)));
+    const child =
+      spawn(process.execPath, [command, ...estimate], { stdio: ['pipe', 'pipe', 'pipe'], env });
+    const ended =
+      new Promise<string | null>((resolve) => child.on('close', (_, signal) => resolve(signal)));
     // The warning about the seed comes just before it reads.
     await new Promise((resolve) => child.stderr.once('data', resolve));
     child.kill('SIGINT');

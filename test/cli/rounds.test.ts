@@ -4,12 +4,16 @@ import type { Score } from '../../cli/demo/scoreboard.js';
 
 const studies = ['a', 'b'];
 const score = (study: string, epoch: bigint): Score => ({
-  study, epoch, outcome: 'value', estimate: [1], truth: [1], error: 0, naiveError: 1, epsilonSpent: 1, epsilonLeft: 1,
-  contributors: 10,
+  study, epoch, outcome: 'value', estimate: [1], truth: [1], error: 0, naiveError: 1,
+  epsilonSpent: 1, epsilonLeft: 1, contributors: 10,
 });
 
-/** What rounds come of releases, given as "study epoch", with "-" behind those with no row in time. */
-function roundsOf(releases: readonly string[], wanted = 9): { readonly shown: string[]; readonly rounds: Rounds } {
+/**
+ * What rounds come of releases, given as "study epoch", with "-" behind those with no row in time.
+ */
+function roundsOf(
+  releases: readonly string[], wanted = 9,
+): { readonly shown: string[]; readonly rounds: Rounds } {
   const shown: string[] = [];
   const rounds = new Rounds(studies, wanted, (scores) =>
     shown.push(scores.map(({ study, epoch }) => `${study}${epoch}`).join(' ')));
@@ -21,7 +25,8 @@ function roundsOf(releases: readonly string[], wanted = 9): { readonly shown: st
 }
 
 describe('the rounds of the demonstration', () => {
-  it('show both studies of an epoch together, in epoch order, whichever release comes first', () => {
+  it('show both studies of an epoch together, in epoch order, whichever release comes '
+    + 'first', () => {
     expect(roundsOf(['b 1', 'b 2', 'a 1', 'a 2', 'a 3']).shown).toEqual(['a1 b1', 'a2 b2']);
   });
 

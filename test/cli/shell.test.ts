@@ -33,7 +33,8 @@ describe('the command line', () => {
     expect((await keelson(['constructor'])).status).toBe(2);
   });
 
-  it.each(commands)('%s: help has its summary, flags and an example, within 80 columns', { tags: ['long'] }, async (name, entry) => {
+  it.each(commands)('%s: help has its summary, flags and an example, within 80 '
+    + 'columns', { tags: ['long'] }, async (name, entry) => {
     const command = await entry.load();
     expect([command.name, command.summary]).toEqual([name, entry.summary]);
     const { status, stdout } = await keelson([name, '--help']);
@@ -100,7 +101,8 @@ describe('arguments', () => {
     expect(refusal('f', '--rate=')).toContain('--rate has an empty value');
     expect(refusal('f', '--rate', '1', '--rate', '2')).toContain('--rate is given 2 times');
     expect(refusal('f', '--json=true')).toContain('--json takes no value');
-    expect(refusal('f', '--mode', 'fsat')).toContain('--mode is one of fast, slow: did you mean "fast"?');
+    expect(refusal('f', '--mode', 'fsat'))
+      .toContain('--mode is one of fast, slow: did you mean "fast"?');
   });
 });
 
@@ -140,7 +142,8 @@ describe('errors', () => {
     const defect = errorText(new InvariantError('groups do not add up'), 'keelson plan', false);
     expect(defect).toContain('a defect in Keelson: groups');
     expect(errorText(new TypeError('x'), 'keelson plan', false)).toContain('--debug');
-    const system = Object.assign(new Error('ENOENT'), { code: 'ENOENT', syscall: 'open', path: 'here.csv' });
+    const system =
+      Object.assign(new Error('ENOENT'), { code: 'ENOENT', syscall: 'open', path: 'here.csv' });
     const text = errorText(system, 'keelson plan', false);
     expect(text).toBe('keelson plan: here.csv: there is no such file: check the path\n');
     const chained = new KeelsonError('invalid-input', 'outer', { cause: new Error('inner') });

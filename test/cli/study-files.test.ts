@@ -18,12 +18,20 @@ function written(name: string, content: string | Uint8Array): string {
 describe('files of studies, keys and certificates', () => {
   it('are read as UTF-8', () => {
     expect(readText(written('good.txt', 'délai\n'))).toBe('délai\n');
-    expect(readStudies([written('good.yaml', `\ufeff${meanStudy('délai')}`)], undefined)[0]!.document.study).toBe('délai');
+    expect(
+      readStudies(
+        [written('good.yaml', `\ufeff${meanStudy('délai')}`)], undefined,
+      )[0]!.document.study,
+    )
+      .toBe('délai');
   });
 
   it('are refused when they are not UTF-8', () => {
-    const latin = written('latin.yaml', Buffer.from(meanStudy('delai').replace('delai', 'd\u00e9lai'), 'latin1'));
-    expect(() => readStudies([latin], undefined)).toThrow(`${latin} is not UTF-8 text: check the path, or save it so`);
+    const latin = written(
+      'latin.yaml', Buffer.from(meanStudy('delai').replace('delai', 'd\u00e9lai'), 'latin1'),
+    );
+    expect(() => readStudies([latin], undefined))
+      .toThrow(`${latin} is not UTF-8 text: check the path, or save it so`);
   });
 
   it('are refused for a server where two of them hold a study of one name', () => {
@@ -32,7 +40,8 @@ describe('files of studies, keys and certificates', () => {
     const both = readStudyFiles([one!, other!, third!], undefined);
     expect(both.studies.map(({ document }) => document.study)).toEqual(['third']);
     expect(both.refused.map(({ error }) => error.message)).toEqual([
-      `the study same is there twice: ${one} and ${other} both name it; give one file for each name`,
+      `the study same is there twice: ${one} and ${other} both name it; give one file for each `
+        + 'name',
     ]);
     const again = readStudyFiles([one!, one!], undefined);
     expect(again.studies).toEqual([]);
@@ -55,6 +64,7 @@ describe('files of studies, keys and certificates', () => {
   it('are refused unread when they are too large', () => {
     const large = written('large.yaml', '');
     truncateSync(large, 2 ** 40);
-    expect(() => readText(large)).toThrow(/large.yaml: the file has 1099511627776 bytes, and at most 4194304 are read/);
+    expect(() => readText(large))
+      .toThrow(/large.yaml: the file has 1099511627776 bytes, and at most 4194304 are read/);
   });
 });

@@ -22,10 +22,11 @@ describe('keelson verify', () => {
     const { status, stdout } = await keelson(['verify', path, '--server-key', key, '--json']);
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
-      consistent: true, authentic: true, count: 3, studyId: toHex(log.studyId), serverKey: key, state: 'ended',
-      firstFault: null,
+      consistent: true, authentic: true, count: 3, studyId: toHex(log.studyId), serverKey: key,
+      state: 'ended', firstFault: null,
     });
-    expect((await keelson(['verify', path, '--server-key', key])).stdout).toContain('verified     every signature');
+    expect((await keelson(['verify', path, '--server-key', key])).stdout)
+      .toContain('verified     every signature');
   });
 
   it('reads standard input', async () => {
@@ -38,7 +39,8 @@ describe('keelson verify', () => {
     expect(stdout).toContain('UNVERIFIED');
     expect(stdout).toMatch(/fingerprint {2}([0-9a-f]{4} ){7}[0-9a-f]{4}/);
     const json = await keelson(['verify', path, '--json']);
-    expect([json.status, JSON.parse(json.stdout)]).toMatchObject([1, { consistent: true, authentic: false }]);
+    expect([json.status, JSON.parse(json.stdout)])
+      .toMatchObject([1, { consistent: true, authentic: false }]);
   });
 
   it('ends with 1 for another key, a cut log and a changed byte', async () => {
@@ -52,7 +54,8 @@ describe('keelson verify', () => {
     expect(cut.stdout).toContain('(head-missing)');
     const at = text.indexOf('"body":"') + 40;
     const changed = text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1);
-    const broken = await keelson(['verify', '-', '--server-key', key, '--json'], { stdin: changed });
+    const broken =
+      await keelson(['verify', '-', '--server-key', key, '--json'], { stdin: changed });
     expect(broken.status).toBe(1);
     expect(JSON.parse(broken.stdout)).toMatchObject({ authentic: false, firstFault: { line: 2 } });
   });
@@ -60,7 +63,8 @@ describe('keelson verify', () => {
   it('ends with 2 for a missing file and an unusable key', async () => {
     const none = await keelson(['verify', join(scratch, 'none'), '--server-key', key]);
     expect(none).toMatchObject({ status: 2, stdout: '' });
-    expect(await keelson(['verify', path, '--server-key', 'abc'])).toMatchObject({ status: 2, stdout: '' });
+    expect(await keelson(['verify', path, '--server-key', 'abc']))
+      .toMatchObject({ status: 2, stdout: '' });
     expect(await keelson(['verify'])).toMatchObject({ status: 2, stdout: '' });
   });
 });

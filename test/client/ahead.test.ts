@@ -11,7 +11,8 @@ afterEach(() => {
 const signer = signing.createSigner(new Uint8Array(32).fill(5));
 const message = new Uint8Array(180).fill(7);
 const signature = signer.sign(message);
-const changed = (bytes: Uint8Array): Uint8Array => Uint8Array.from(bytes, (byte, i) => (i === 3 ? byte ^ 1 : byte));
+const changed = (bytes: Uint8Array): Uint8Array =>
+  Uint8Array.from(bytes, (byte, i) => (i === 3 ? byte ^ 1 : byte));
 
 describe('signatures that the platform checks ahead', () => {
   it('are valid for exactly these bytes, once, without a second check', async () => {
@@ -34,7 +35,8 @@ describe('signatures that the platform checks ahead', () => {
     await verifier.ahead(message, new Uint8Array(3));
     expect(verifier.verify(changed(message), signature)).toBe(false);
     expect(verifier.verify(message, changed(signature))).toBe(false);
-    const other = withAhead(signing.createVerifier(signing.createSigner(new Uint8Array(32).fill(6)).publicKey));
+    const other =
+      withAhead(signing.createVerifier(signing.createSigner(new Uint8Array(32).fill(6)).publicKey));
     await verifier.ahead(message, signature);
     await other.ahead(message, signature);
     expect(other.verify(message, signature)).toBe(false);

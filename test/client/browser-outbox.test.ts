@@ -36,7 +36,8 @@ const batch = (sequence: bigint): OutboxBatch => ({
 });
 
 describe('the outbox of a browser', () => {
-  it('keeps pin, rows and signed batches for the next page, and forgets what was settled', async () => {
+  it('keeps pin, rows and signed batches for the next page, and forgets what was '
+    + 'settled', async () => {
     const outbox = await openOutbox('alice');
     expect(await outbox.load()).toEqual({ pin: null, items: [] });
     await outbox.pin(pin);
@@ -66,7 +67,8 @@ describe('the outbox of a browser', () => {
     const outbox = await openOutbox('alice');
     await expect(openOutbox('alice')).rejects.toThrow(/another page uses the outbox alice/);
     await outbox.close();
-    await expect(outbox.keep(1, Float64Array.of(1), true)).rejects.toMatchObject({ code: 'closed' });
+    await expect(outbox.keep(1, Float64Array.of(1), true)).rejects
+      .toMatchObject({ code: 'closed' });
     await (await openOutbox('alice')).close();
   });
 
@@ -81,7 +83,8 @@ describe('the outbox of a browser', () => {
   it('sends after the page was closed between signing and the ack: once', async () => {
     const server = await FakeServer.start();
     const open = async (): Promise<Contributor> => createContributor({
-      url: server.url, study: 'flight-delays', seed: contributorSeed, outbox: await openOutbox('alice'),
+      url: server.url, study: 'flight-delays', seed: contributorSeed,
+      outbox: await openOutbox('alice'),
     });
     server.mute = true;
     const first = await open();

@@ -13,7 +13,10 @@ const manifest = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as {
   readonly imports: Record<string, Conditions>;
 };
 
-/** Follows the package's own import map as a browser bundler does, but to the sources, so that no build is needed. */
+/**
+ * Follows the package's own import map as a browser bundler does, but to the sources, so that no
+ * build is needed.
+ */
 const sourcesByDefaultCondition: Plugin = {
   name: 'import-map',
   setup(builder) {
@@ -42,14 +45,17 @@ describe('the browser bundle', () => {
     expect(text).not.toMatch(/\beval\(|\bFunction\(/);
     const misplaced = /\/node\.ts$|node_modules\/ws\/|^simulation\/|^server\/|^cli\//;
     expect(inputs.filter((path) => misplaced.test(path))).toEqual([]);
-    expect(inputs).toEqual(expect.arrayContaining(['client/websocket/browser.ts', 'client/outbox/browser.ts']));
+    expect(inputs)
+      .toEqual(expect.arrayContaining(['client/websocket/browser.ts', 'client/outbox/browser.ts']));
     const [plain, kilobytes] = [text.length / 1024, gzipSync(text).length / 1024];
-    process.stdout.write(`browser bundle: ${plain.toFixed(1)} KiB, ${kilobytes.toFixed(1)} KiB compressed\n`);
+    process.stdout
+      .write(`browser bundle: ${plain.toFixed(1)} KiB, ${kilobytes.toFixed(1)} KiB compressed\n`);
     expect(kilobytes).toBeLessThan(64);
   });
 
   it.each([
-    ['from the whole client', "export { createContributor, openOutbox, openSeed } from './client/index.ts';"],
+    ['from the whole client', 'export { createContributor, openOutbox, openSeed } from '
+      + "'./client/index.ts';"],
     ['by its own entry', "export * from './client/contribute.ts';"],
   ])('is small for a page that only contributes, %s', async (_name, contents) => {
     const result = await bundle(contents);
@@ -58,8 +64,10 @@ describe('the browser bundle', () => {
     expect(bytes).toBeLessThan(45_000);
     // A contributor has no use for the code of a server, nor for the code that reads releases.
     const carried = Object.values(result.metafile.outputs)[0]!.inputs;
-    const bytesOf = (name: string): number => carried[`src/wire/generated/${name}.js`]?.bytesInOutput ?? 0;
-    expect(['contributor-writer', 'contributor-reader'].map((name) => bytesOf(name) > 0)).toEqual([true, true]);
+    const bytesOf = (name: string): number =>
+      carried[`src/wire/generated/${name}.js`]?.bytesInOutput ?? 0;
+    expect(['contributor-writer', 'contributor-reader'].map((name) => bytesOf(name) > 0))
+      .toEqual([true, true]);
     expect(['other-writer', 'other-reader'].map(bytesOf)).toEqual([0, 0]);
   });
 
@@ -74,7 +82,8 @@ describe('the browser bundle', () => {
 describe('the library in a bundle', () => {
   it('brings only the estimators that are used', async () => {
     const sizeOf = async (names: string): Promise<number> =>
-      (await bundle(`import { estimate } from './src/index.ts'; import ${names}; console.log(estimate, used);`))
+      (await bundle(`import { estimate } from './src/index.ts'; import ${names}; `
+        + 'console.log(estimate, used);'))
         .outputFiles[0]!.contents.length;
     const one = await sizeOf("{ mean as used } from './src/estimators/index.ts'");
     const every = await sizeOf("{ allEstimators as used } from './src/index.ts'");

@@ -16,7 +16,9 @@ afterEach(async () => {
   for (const server of open.servers.splice(0)) await server.crash();
 });
 
-async function startServer(document: Parameters<typeof FakeServer.start>[0] = {}): Promise<FakeServer> {
+async function startServer(
+  document: Parameters<typeof FakeServer.start>[0] = {},
+): Promise<FakeServer> {
   const server = await FakeServer.start(document);
   open.servers.push(server);
   return server;
@@ -24,7 +26,8 @@ async function startServer(document: Parameters<typeof FakeServer.start>[0] = {}
 
 function connect(server: FakeServer, options: Partial<ContributorOptions> = {}): Contributor {
   const contributor = createContributor({
-    url: server.url, study: 'flight-delays', seed: contributorSeed, backoffInitialMs: 5, backoffMaxMs: 20, ...options,
+    url: server.url, study: 'flight-delays', seed: contributorSeed, backoffInitialMs: 5,
+    backoffMaxMs: 20, ...options,
   });
   open.contributors.push(contributor);
   return contributor;
@@ -32,7 +35,8 @@ function connect(server: FakeServer, options: Partial<ContributorOptions> = {}):
 
 /** Rows that can be told apart: the first value counts. */
 const row = (i: number): number[][] => [[i, 100]];
-const firsts = (server: FakeServer): number[] => server.taken.map((batch) => batch.values[0]!).sort((a, b) => a - b);
+const firsts = (server: FakeServer): number[] =>
+  server.taken.map((batch) => batch.values[0]!).sort((a, b) => a - b);
 
 describe('a contributor', () => {
   it('sends rows to the open epoch and says when they are settled', async () => {
@@ -42,8 +46,8 @@ describe('a contributor', () => {
     expect(result).toEqual({ kind: 'accepted', epoch: 7n, openEpoch: 7n, sequences: [1n] });
     expect(server.taken).toEqual([
       {
-        contributor: toHex(publicKeyOf(contributorSeed)), sequence: 1n, epoch: 7n, last: true, rows: 2,
-        values: Float64Array.of(12.5, 733, -4, 2475),
+        contributor: toHex(publicKeyOf(contributorSeed)), sequence: 1n, epoch: 7n, last: true,
+        rows: 2, values: Float64Array.of(12.5, 733, -4, 2475),
       },
     ]);
     expect((await contributor.study()).columns).toEqual(['delay_minutes', 'distance_miles']);
@@ -67,7 +71,8 @@ describe('a contributor', () => {
     const rows = Array.from({ length: 40 }, (_, i) => [i, 2 * i]);
     const result = await contributor.contribute(rows);
     expect(result.sequences).toEqual([1n, 2n, 3n]);
-    expect(server.taken.map((batch) => [batch.rows, batch.last])).toEqual([[16, false], [16, false], [8, true]]);
+    expect(server.taken.map((batch) => [batch.rows, batch.last]))
+      .toEqual([[16, false], [16, false], [8, true]]);
     expect(server.taken.flatMap((batch) => [...batch.values])).toEqual(rows.flat());
   });
 
@@ -75,14 +80,19 @@ describe('a contributor', () => {
     const server = await startServer({ contribution: { reduce: 'mean', rowsMax: 4 } });
     const contributor = connect(server);
     await expect(contributor.send([])).rejects.toMatchObject({ code: 'invalid-parameter' });
-    await expect(contributor.send([[1, 2], [3]])).rejects.toThrow(/row 1 has 1 columns, row 0 has 2/);
-    await expect(contributor.send([[1, Number.NaN]])).rejects.toMatchObject({ code: 'invalid-parameter' });
+    await expect(contributor.send([[1, 2], [3]])).rejects
+      .toThrow(/row 1 has 1 columns, row 0 has 2/);
+    await expect(contributor.send([[1, Number.NaN]])).rejects
+      .toMatchObject({ code: 'invalid-parameter' });
     // Before the study is known, and when it is: six values are not three rows of two.
-    await expect(contributor.send([[1, 2, 3], [4, 5, 6]])).rejects.toThrow(/3 columns, the study has 2/);
+    await expect(contributor.send([[1, 2, 3], [4, 5, 6]])).rejects
+      .toThrow(/3 columns, the study has 2/);
     await contributor.study();
-    await expect(contributor.send([[1, 2, 3], [4, 5, 6]])).rejects.toThrow(/3 columns, the study has 2/);
+    await expect(contributor.send([[1, 2, 3], [4, 5, 6]])).rejects
+      .toThrow(/3 columns, the study has 2/);
     await expect(contributor.send(new Float64Array(3))).rejects.toThrow(/whole rows/);
-    await expect(contributor.send(new Float64Array(10))).rejects.toThrow(/5 rows are more than the 4/);
+    await expect(contributor.send(new Float64Array(10))).rejects
+      .toThrow(/5 rows are more than the 4/);
     expect(server.offered).toEqual([]);
     expect((await contributor.send(new Float64Array(6))).kind).toBe('accepted');
     const full = await contributor.send(new Float64Array(4));
@@ -90,7 +100,8 @@ describe('a contributor', () => {
     expect(server.offered).toHaveLength(1);
     server.openEpoch(8n);
     await until(() => contributor.state.kind === 'ready' && contributor.state.epoch === 8n);
-    expect(await contributor.contribute(new Float64Array(4))).toMatchObject({ kind: 'accepted', epoch: 8n });
+    expect(await contributor.contribute(new Float64Array(4)))
+      .toMatchObject({ kind: 'accepted', epoch: 8n });
   });
 
   it('waits for an epoch, and reports each one that opens', async () => {
@@ -153,7 +164,8 @@ describe('a contributor', () => {
 });
 
 describe('lost connections', () => {
-  it('sends again what was not settled: nothing lost, nothing twice, after a crash with lost acks', async () => {
+  it('sends again what was not settled: nothing lost, nothing twice, after a crash with lost '
+    + 'acks', async () => {
     const server = await startServer();
     const contributor = connect(server);
     await contributor.send(row(0));
@@ -172,7 +184,8 @@ describe('lost connections', () => {
     const results = await Promise.all([...sent, ...late]);
     expect(results.every((result) => result.kind === 'accepted')).toBe(true);
     expect(firsts(server)).toEqual([...Array(12).keys()]);
-    expect(server.taken.map((batch) => batch.sequence)).toEqual([...Array(12).keys()].map((i) => BigInt(i + 1)));
+    expect(server.taken.map((batch) => batch.sequence))
+      .toEqual([...Array(12).keys()].map((i) => BigInt(i + 1)));
     // Byte for byte: what was offered after the crash had been offered before.
     expect(server.offered.slice(before.length).every((body) => before.includes(body))).toBe(true);
   });
@@ -198,7 +211,8 @@ describe('lost connections', () => {
     const contributor = connect(server);
     const seen: ContributorStatus[] = [];
     void (async () => { for await (const status of contributor.status()) seen.push(status); })();
-    expect(await contributor.contribute(row(5))).toMatchObject({ kind: 'accepted', sequences: [1n] });
+    expect(await contributor.contribute(row(5)))
+      .toMatchObject({ kind: 'accepted', sequences: [1n] });
     expect(new Set(server.offered).size).toBe(1);
     expect(server.offered.length).toBe(3);
     expect(seen.filter((status) => status.kind === 'put-off')).toHaveLength(2);
@@ -217,7 +231,8 @@ describe('lost connections', () => {
 
   it('sends a batch for an epoch that had not opened again when one opens', async () => {
     const server = await startServer();
-    server.judge = (body) => (body.epoch > server.epoch || server.epoch < 9n ? 'epoch-not-open' : null);
+    server.judge = (body) =>
+      (body.epoch > server.epoch || server.epoch < 9n ? 'epoch-not-open' : null);
     const contributor = connect(server);
     const sent = contributor.contribute(row(5));
     await until(() => server.offered.length === 1);
@@ -240,7 +255,8 @@ describe('lost connections', () => {
     const server = await startServer();
     const contributor = connect(server);
     await contributor.send(row(0));
-    server.window(toHex(contributor.publicKey)).settled.set(2n, { digest: 'of another run', code: null });
+    server.window(toHex(contributor.publicKey)).settled
+      .set(2n, { digest: 'of another run', code: null });
     expect(await contributor.send(row(1))).toMatchObject({ kind: 'accepted', sequences: [3n] });
     expect(firsts(server)).toEqual([0, 1]);
   });
@@ -253,7 +269,9 @@ describe('lost connections', () => {
     const sent = contributor.send(row(99));
     await until(() => server.offered.length === 81);
     const window = server.window(toHex(contributor.publicKey));
-    for (const sequence of [...window.settled.keys()]) if (sequence > 5n) window.settled.delete(sequence);
+    for (const sequence of [...window.settled.keys()]) {
+      if (sequence > 5n) window.settled.delete(sequence);
+    }
     window.contiguous = 5n;
     server.deaf = false;
     server.dropSockets();
@@ -264,9 +282,12 @@ describe('lost connections', () => {
 describe('the server of a contributor', () => {
   it('refuses another server than the pinned one, without a Hello', async () => {
     const server = await startServer();
-    const contributor = connect(server, { serverKey: signing.createSigner(signing.generateSeed()).publicKey });
-    await expect(contributor.contribute(row(1))).rejects.toMatchObject({ code: 'server-key-mismatch' });
-    expect(contributor.state).toMatchObject({ kind: 'ended', error: { code: 'server-key-mismatch' } });
+    const contributor =
+      connect(server, { serverKey: signing.createSigner(signing.generateSeed()).publicKey });
+    await expect(contributor.contribute(row(1))).rejects
+      .toMatchObject({ code: 'server-key-mismatch' });
+    expect(contributor.state)
+      .toMatchObject({ kind: 'ended', error: { code: 'server-key-mismatch' } });
     expect(server.hellos).toBe(0);
   });
 
@@ -296,7 +317,8 @@ describe('the server of a contributor', () => {
   it('names the existing studies when the wanted one is missing', async () => {
     const server = await startServer();
     const contributor = connect(server, { study: 'flight-delay' });
-    await expect(contributor.contribute(row(1))).rejects.toThrow(/no study flight-delay; it has: flight-delays/);
+    await expect(contributor.contribute(row(1))).rejects
+      .toThrow(/no study flight-delay; it has: flight-delays/);
   });
 
   it('does not contribute to changed facts under the old name', async () => {
@@ -316,7 +338,8 @@ describe('the server of a contributor', () => {
     await contributor.send(row(1));
     server.stop('exhausted');
     await until(() => contributor.state.kind === 'ended');
-    expect(await contributor.send(row(2)).catch((error: unknown) => error)).toMatchObject({ code: 'budget-exhausted' });
+    expect(await contributor.send(row(2)).catch((error: unknown) => error))
+      .toMatchObject({ code: 'budget-exhausted' });
     await expect(contributor.withdraw()).rejects.toMatchObject({ code: 'budget-exhausted' });
     server.refuseHello = 'key-not-allowed';
     server.state = 'open';
@@ -324,7 +347,8 @@ describe('the server of a contributor', () => {
     await expect(stranger.send(row(1))).rejects.toMatchObject({ code: 'key-not-allowed' });
   });
 
-  it('learns after the end of the study that its last batch was taken, although the ack was lost', async () => {
+  it('learns after the end of the study that its last batch was taken, although the ack was '
+    + 'lost', async () => {
     const server = await startServer();
     const contributor = connect(server);
     await contributor.send(row(1));

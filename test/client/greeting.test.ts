@@ -12,19 +12,25 @@ const welcomeWith = (serverNonce: Uint8Array): VerifiedWelcome => {
   const verifier = signing.createVerifier(server.publicKey);
   return {
     server: verifier, keys: [verifier], serverNonce, studies: [], unread: 0,
-    limits: { frameBytes: 1, rowsPerBatch: 1, creditBatches: 1, channelsPerSocket: 1, sequenceWindow: 1 },
+    limits: {
+      frameBytes: 1, rowsPerBatch: 1, creditBatches: 1, channelsPerSocket: 1, sequenceWindow: 1,
+    },
   };
 };
 
 function greet(serverNonce: Uint8Array): { readonly greeting: Greeting; readonly hello: Hello } {
-  const greeting = new Greeting({ signer: contributor, enrolment: undefined }, welcomeWith(serverNonce), studyId);
+  const greeting =
+    new Greeting({ signer: contributor, enrolment: undefined }, welcomeWith(serverNonce), studyId);
   return { greeting, hello: decodeClientFrame(greeting.hello()) as Hello };
 }
 
-/** What only the holder of the server's key can answer, and anybody who recorded it can show again. */
+/**
+ * What only the holder of the server's key can answer, and anybody who recorded it can show again.
+ */
 const readyTo = ({ clientNonce }: Hello, serverNonce: Uint8Array): Ready => ({
-  kind: 'ready', channel: 1, studyId, publicKey: contributor.publicKey, epoch: 1n, nextSequence: 1n, holes: [], credit: 1,
-  ownSpend: null, signature: signReady(server, studyId, contributor.publicKey, { serverNonce, clientNonce }),
+  kind: 'ready', channel: 1, studyId, publicKey: contributor.publicKey, epoch: 1n, nextSequence: 1n,
+  holes: [], credit: 1, ownSpend: null,
+  signature: signReady(server, studyId, contributor.publicKey, { serverNonce, clientNonce }),
 });
 
 describe('the nonces of a handshake', () => {
@@ -39,7 +45,8 @@ describe('the nonces of a handshake', () => {
     expect(after.hello.clientNonce).not.toEqual(before.hello.clientNonce);
   });
 
-  it('are what the client relies on: with one that repeats, a recording is taken for the server', () => {
+  it('are what the client relies on: with one that repeats, a recording is taken for the '
+    + 'server', () => {
     vi.spyOn(signing, 'randomBytes').mockImplementation((length) => new Uint8Array(length).fill(7));
     const recorded = readyTo(greet(serverNonce).hello, serverNonce);
     expect(greet(serverNonce).greeting.isProvenBy(recorded)).toBe(true);
@@ -49,7 +56,9 @@ describe('the nonces of a handshake', () => {
     const { greeting, hello } = greet(serverNonce);
     const second = decodeClientFrame(greeting.hello()) as Hello;
     expect(second.clientNonce).not.toEqual(hello.clientNonce);
-    for (const each of [second, hello]) expect(greeting.isProvenBy(readyTo(each, serverNonce))).toBe(true);
+    for (const each of [second, hello]) {
+      expect(greeting.isProvenBy(readyTo(each, serverNonce))).toBe(true);
+    }
   });
 
   it('make a recorded Hello worth nothing on another socket', () => {
@@ -57,7 +66,9 @@ describe('the nonces of a handshake', () => {
     const context = { serverKey: server.publicKey, studyId };
     const verifier = signing.createVerifier(contributor.publicKey);
     const checked = (nonce: Uint8Array): boolean =>
-      verifyHello(verifier, context, { serverNonce: nonce, clientNonce: hello.clientNonce }, hello.signature);
+      verifyHello(
+        verifier, context, { serverNonce: nonce, clientNonce: hello.clientNonce }, hello.signature,
+      );
     expect([checked(serverNonce), checked(signing.randomBytes(32))]).toEqual([true, false]);
   });
 });

@@ -2,7 +2,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findStudy, verifyWelcome } from '../../client/session/handshake.js';
 import { signing } from '../../src/signing/node.js';
 import { signRotation, signStatement, type Signer } from '../../src/signing/index.js';
-import { encodeStudyDocument, studyId, type SignedStudy, type Welcome } from '../../src/wire/index.js';
+import {
+  encodeStudyDocument, studyId, type SignedStudy, type Welcome,
+} from '../../src/wire/index.js';
 import { fromHex } from '../../src/base/bytes.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { document } from '../support/wire-samples.js';
@@ -14,7 +16,9 @@ beforeEach(() => {
   const createVerifier = signing.createVerifier.bind(signing);
   vi.spyOn(signing, 'createVerifier').mockImplementation((key) => {
     const verifier = createVerifier(key);
-    return { ...verifier, verify: (message, signature) => (checked++, verifier.verify(message, signature)) };
+    return {
+      ...verifier, verify: (message, signature) => (checked++, verifier.verify(message, signature)),
+    };
   });
 });
 afterEach(() => vi.restoreAllMocks());
@@ -22,19 +26,27 @@ afterEach(() => vi.restoreAllMocks());
 const signer = signing.createSigner(signing.generateSeed());
 const welcome = (studies: readonly SignedStudy[], serverKey = signer.publicKey): Welcome => ({
   kind: 'welcome', serverKey, serverNonce: new Uint8Array(32), studies, rotations: [],
-  limits: { frameBytes: 1e6, rowsPerBatch: 4096, creditBatches: 16, channelsPerSocket: 1024, sequenceWindow: 256 },
+  limits: {
+    frameBytes: 1e6, rowsPerBatch: 4096, creditBatches: 16, channelsPerSocket: 1024,
+    sequenceWindow: 256,
+  },
 });
 
 async function study(name: string, change: object = {}): Promise<SignedStudy> {
   const facts = encodeStudyDocument({ ...document, study: name, ...change });
   const id = fromHex(await studyId(facts, signing));
-  return { facts, signature: signStatement('study', signer, id, signing.sha512(facts)), state: 'open', epoch: 7n };
+  return {
+    facts, signature: signStatement('study', signer, id, signing.sha512(facts)), state: 'open',
+    epoch: 7n,
+  };
 }
 
 it('checks the facts of a study once for all sockets that show them', async () => {
   const studies = [await study('first'), await study('second')];
   for (let socket = 0; socket < 3; socket++) {
-    expect((await verifyWelcome(welcome(studies), [])).studies.map(({ document: { study: name } }) => name))
+    expect((await verifyWelcome(welcome(studies), [])).studies.map(
+      ({ document: { study: name } }) => name,
+    ))
       .toEqual(['first', 'second']);
   }
   expect(checked).toBe(2);
@@ -45,8 +57,10 @@ it('does not accept facts that only resemble signed ones', async () => {
   await verifyWelcome(welcome([known]), []);
   const signature = known.signature.slice();
   signature[0]! ^= 1;
-  await expect(verifyWelcome(welcome([{ ...known, signature }]), [])).rejects.toThrow('not signed by the server');
-  await expect(verifyWelcome(welcome([{ ...known, facts: other.facts }]), [])).rejects.toThrow('not signed');
+  await expect(verifyWelcome(welcome([{ ...known, signature }]), [])).rejects
+    .toThrow('not signed by the server');
+  await expect(verifyWelcome(welcome([{ ...known, facts: other.facts }]), [])).rejects
+    .toThrow('not signed');
   const stranger = signing.createSigner(signing.generateSeed()).publicKey;
   await expect(verifyWelcome(welcome([known], stranger), [])).rejects.toThrow('not signed');
   // What failed is not remembered as signed either.
@@ -57,7 +71,8 @@ it('leaves out a study that it cannot read, and continues with the others', asyn
   const later = await study('later', { admission: { kind: 'by-vote' } });
   const verified = await verifyWelcome(welcome([later, await study('now')]), []);
   expect(verified.studies.map(({ document: { study: name } }) => name)).toEqual(['now']);
-  expect(() => findStudy(verified, 'later')).toThrow('no study later; it has: now, and 1 that only a newer client can read');
+  expect(() => findStudy(verified, 'later'))
+    .toThrow('no study later; it has: now, and 1 that only a newer client can read');
   const forged = { ...later, signature: new Uint8Array(64) };
   await expect(verifyWelcome(welcome([forged]), [])).rejects.toThrow('not signed by the server');
 });
@@ -72,21 +87,28 @@ describe('a server that changed its key', () => {
 
   it('is followed by clients that pinned any of its keys, or two of them', async () => {
     for (const pins of [[], [first], [second], [third], [first, second]]) {
-      const { server, keys } = await verifyWelcome(shown(third.publicKey, rotations), pins.map(({ publicKey }) => publicKey));
+      const { server, keys } = await verifyWelcome(
+        shown(third.publicKey, rotations), pins.map(({ publicKey }) => publicKey),
+      );
       expect(server.publicKey).toEqual(third.publicKey);
-      expect(keys.map(({ publicKey }) => publicKey)).toEqual([first, second, third].map(({ publicKey }) => publicKey));
+      expect(keys.map(({ publicKey }) => publicKey))
+        .toEqual([first, second, third].map(({ publicKey }) => publicKey));
     }
   });
 
   it('is refused unread where it shows more changes than a server makes', async () => {
     const back = signRotation(second, first, signing);
-    const many = Array.from({ length: protocolLimits.keyRotations + 1 }, (_, i) => (i % 2 === 0 ? rotations[0]! : back));
-    await expect(verifyWelcome(shown(second.publicKey, many), [])).rejects.toMatchObject({ code: 'bad-signature' });
+    const many = Array.from({ length: protocolLimits.keyRotations + 1 }, (_, i) =>
+      (i % 2 === 0 ? rotations[0]! : back));
+    await expect(verifyWelcome(shown(second.publicKey, many), [])).rejects
+      .toMatchObject({ code: 'bad-signature' });
     expect(checked).toBe(0);
-    expect((await verifyWelcome(shown(first.publicKey, many.slice(0, -1)), [])).keys.length).toBe(protocolLimits.keyRotations + 1);
+    expect((await verifyWelcome(shown(first.publicKey, many.slice(0, -1)), [])).keys.length)
+      .toBe(protocolLimits.keyRotations + 1);
   });
 
-  it('is refused where a link is forged, missing, out of order, or older than what is known', async () => {
+  it('is refused where a link is forged, missing, out of order, or older than what is '
+    + 'known', async () => {
     const forged = rotations[0]!.slice();
     forged.set(stranger.sign(new Uint8Array(180)), 64);
     const cases: readonly (readonly [Uint8Array, readonly Uint8Array[], Signer, string])[] = [
@@ -94,7 +116,10 @@ describe('a server that changed its key', () => {
       [third.publicKey, rotations.toReversed(), first, 'bad-signature'],
       [third.publicKey, [rotations[0]!], first, 'bad-signature'],
       [third.publicKey, [rotations[1]!], first, 'server-key-mismatch'],
-      [stranger.publicKey, [signRotation(stranger, stranger, signing)], first, 'server-key-mismatch'],
+      [
+        stranger.publicKey, [signRotation(stranger, stranger, signing)], first,
+        'server-key-mismatch',
+      ],
       [second.publicKey, [rotations[0]!], third, 'server-key-mismatch'],
       [second.publicKey, [], first, 'server-key-mismatch'],
       ...[0, 31, 40, 64, 191, 193].map((length) => {
@@ -104,7 +129,8 @@ describe('a server that changed its key', () => {
       }),
     ];
     for (const [key, changes, pinned, code] of cases) {
-      await expect(verifyWelcome(shown(key, changes), [pinned.publicKey])).rejects.toMatchObject({ code });
+      await expect(verifyWelcome(shown(key, changes), [pinned.publicKey])).rejects
+        .toMatchObject({ code });
     }
   });
 });

@@ -1,8 +1,12 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createContributor, openOutbox, type Contributor, type Outbox, type OutboxBatch } from '../../client/index.js';
+import {
+  createContributor, openOutbox, type Contributor, type Outbox, type OutboxBatch,
+} from '../../client/index.js';
 import type { ContributorStatus } from '../../client/status.js';
 import { FakeServer } from '../support/fake-server.js';
 import { until } from '../support/until.js';
@@ -37,7 +41,9 @@ describe('the file outbox', () => {
     const outbox = await openOutbox(path);
     expect(await outbox.load()).toEqual({ pin: null, items: [] });
     await outbox.pin(pin);
-    await Promise.all([outbox.keep(1, Float64Array.of(1.5, -2), true), outbox.keep(2, Float64Array.of(3, 4), false)]);
+    await Promise.all([
+      outbox.keep(1, Float64Array.of(1.5, -2), true), outbox.keep(2, Float64Array.of(3, 4), false),
+    ]);
     await outbox.sign(1, true, [batch(1n), batch(2n)]);
     await outbox.sign(2 ** 40, false, [batch(3n)]);
     await outbox.sign(4, false, [batch(2n ** 60n)]);
@@ -65,7 +71,8 @@ describe('the file outbox', () => {
     await outbox.close();
   });
 
-  it('tolerates a tail torn at any byte, and never invents or loses what was durable before', { tags: ['long'] }, async () => {
+  it('tolerates a tail torn at any byte, and never invents or loses what was durable '
+    + 'before', { tags: ['long'] }, async () => {
     const outbox = await openOutbox(path);
     await outbox.sign(1, false, [batch(1n)]);
     const durableBytes = statSync(path).size;
@@ -103,17 +110,20 @@ describe('the file outbox', () => {
     const damaged = readFileSync(path);
     damaged[at]! ^= 1;
     writeFileSync(path, damaged);
-    await expect(openOutbox(path)).rejects.toMatchObject({ code: 'outbox-failed', details: { offset: 17 } });
+    await expect(openOutbox(path)).rejects
+      .toMatchObject({ code: 'outbox-failed', details: { offset: 17 } });
     expect(readFileSync(path)).toEqual(damaged);
     writeFileSync(path, 'delay,distance\n1,2\n3,4\n');
     await expect(openOutbox(path)).rejects.toThrow(/not an outbox/);
     expect(readFileSync(path, 'utf8')).toBe('delay,distance\n1,2\n3,4\n');
-    await expect(openOutbox(join(folder, 'missing', 'x'))).rejects.toMatchObject({ code: 'outbox-failed' });
+    await expect(openOutbox(join(folder, 'missing', 'x'))).rejects
+      .toMatchObject({ code: 'outbox-failed' });
   });
 
   it('has one writer', async () => {
     const outbox = await openOutbox(path);
-    await expect(openOutbox(join(folder, '.', 'alice.outbox'))).rejects.toThrow(/another contributor uses the outbox/);
+    await expect(openOutbox(join(folder, '.', 'alice.outbox'))).rejects
+      .toThrow(/another contributor uses the outbox/);
     await outbox.close();
     await (await openOutbox(path)).close();
   });
@@ -174,7 +184,8 @@ describe('a contributor with an outbox', () => {
     server.openEpoch(8n);
     const second = await connect();
     const statuses: ContributorStatus[] = [];
-    const reading = (async () => { for await (const status of second.status()) statuses.push(status); })();
+    const reading =
+      (async () => { for await (const status of second.status()) statuses.push(status); })();
     await second.close();
     await reading;
     const taken = server.taken.map((batch) => [batch.sequence, batch.epoch, batch.values[0]]);
@@ -206,11 +217,14 @@ describe('a contributor with an outbox', () => {
     await stranger.close();
     const { port } = server;
     await server.crash();
-    server = await FakeServer.start({}, (await import('../../src/signing/node.js')).signing.createSigner(bytes(32, 5)));
+    server = await FakeServer.start(
+      {}, (await import('../../src/signing/node.js')).signing.createSigner(bytes(32, 5)),
+    );
     await server.crash();
     server.port = port;
     await server.listen();
-    await expect((await connect()).send([[1, 2]])).rejects.toMatchObject({ code: 'server-key-mismatch' });
+    await expect((await connect()).send([[1, 2]])).rejects
+      .toMatchObject({ code: 'server-key-mismatch' });
     expect(server.offered).toEqual([]);
   });
 
@@ -229,7 +243,9 @@ describe('a contributor with an outbox', () => {
     void (async () => { for await (const status of next.status()) told.push(status); })();
     await until(() => told.some(({ kind }) => kind === 'recovered'));
     expect(told).toContainEqual(expect.objectContaining({
-      kind: 'recovered', result: expect.objectContaining({ kind: 'refused', error: expect.objectContaining({ code: 'wrong-dimension' }) as unknown }) as unknown,
+      kind: 'recovered', result: expect.objectContaining({
+        kind: 'refused', error: expect.objectContaining({ code: 'wrong-dimension' }) as unknown,
+      }) as unknown,
     }));
     await next.close();
     expect(server.offered).toEqual([]);
@@ -248,7 +264,9 @@ describe('a contributor with an outbox', () => {
         await real.sign(id, last, batches);
       },
     };
-    contributor = createContributor({ url: server.url, study: 'flight-delays', seed: contributorSeed, outbox: slow });
+    contributor = createContributor({
+      url: server.url, study: 'flight-delays', seed: contributorSeed, outbox: slow,
+    });
     expect((await contributor.contribute([[1, 2]])).kind).toBe('accepted');
     expect(offeredBefore).toBe(0);
   });
@@ -260,7 +278,8 @@ describe('a contributor with an outbox', () => {
       sign: () => Promise.reject(Object.assign(new Error('no space'), { code: 'ENOSPC' })),
     };
     const { url } = server;
-    contributor = createContributor({ url, study: 'flight-delays', seed: contributorSeed, outbox: failing });
+    contributor =
+      createContributor({ url, study: 'flight-delays', seed: contributorSeed, outbox: failing });
     await expect(contributor.send([[1, 2]])).rejects.toThrow();
     expect(server.offered).toEqual([]);
   });

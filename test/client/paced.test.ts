@@ -16,7 +16,8 @@ function stage() {
       close: () => void ends.push('close'), terminate: () => given.onClose('dropped'),
     };
   };
-  const runtime = { nowMs: () => nowMs, fraction: () => 0, after: (_ms: number, action: () => void) => {
+  const runtime = { nowMs: () =>
+    nowMs, fraction: () => 0, after: (_ms: number, action: () => void) => {
     turns.push(action);
     return () => undefined;
   } };
@@ -30,8 +31,10 @@ function stage() {
     },
     onClose: (reason) => void heard.push(reason),
   });
-  const say = (...numbers: readonly number[]): void => numbers.forEach((each) => handlers.onMessage(Uint8Array.of(each)));
-  return { transport, turns, heard, ends, say, lose: () => handlers.onClose('lost'), when: (action: () => void) => { onHeard = action; } };
+  const say = (...numbers: readonly number[]): void =>
+    numbers.forEach((each) => handlers.onMessage(Uint8Array.of(each)));
+  return { transport, turns, heard, ends, say, lose: () =>
+    handlers.onClose('lost'), when: (action: () => void) => { onHeard = action; } };
 }
 
 describe('a paced transport', () => {
@@ -83,7 +86,8 @@ describe('a paced transport', () => {
     };
     const open: OpenTransport = (_url, _protocol, given) => {
       handlers = given;
-      return { send: () => undefined, bufferedAmount: 0, ping: () => true, close: () => undefined, terminate: () => undefined };
+      return { send: () => undefined, bufferedAmount: 0, ping: () =>
+        true, close: () => undefined, terminate: () => undefined };
     };
     const prepare = ([first]: Uint8Array): Promise<void> | null =>
       (first! % 2 === 0 ? null : new Promise((resolve) => { done.push(resolve); }));
@@ -91,7 +95,8 @@ describe('a paced transport', () => {
       onOpen: () => undefined, onActivity: () => undefined,
       onMessage: ([first]) => void heard.push(first!), onClose: (reason) => void heard.push(reason),
     });
-    const settle = async (): Promise<void> => { for (let i = 0; i < 8; i++) await Promise.resolve(); };
+    const settle = async (): Promise<void> => { for (let i = 0;
+        i < 8; i++) await Promise.resolve(); };
     [2, 1, 4, 3].forEach((each) => handlers.onMessage(Uint8Array.of(each)));
     handlers.onClose('lost');
     await settle();

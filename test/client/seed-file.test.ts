@@ -1,4 +1,6 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -27,6 +29,7 @@ describe('a seed in a file', () => {
     writeFileSync(path, 'secret words', { mode: 0o600 });
     chmodSync(path, 0o600);
     await expect(openSeed(path)).rejects.toThrow(/not a key file/);
-    await expect(openSeed(join(folder, 'missing', 'x'))).rejects.toMatchObject({ code: 'invalid-input' });
+    await expect(openSeed(join(folder, 'missing', 'x'))).rejects
+      .toMatchObject({ code: 'invalid-input' });
   });
 });

@@ -10,19 +10,23 @@ afterEach(() => server.crash());
 
 const follow = (options: Partial<SubscribeOptions> = {}) =>
   subscribe({
-    url: server.url, study: 'flight-delays', backoffInitialMs: 5, backoffMaxMs: 20, endGraceMs: 20, ...options,
+    url: server.url, study: 'flight-delays', backoffInitialMs: 5, backoffMaxMs: 20, endGraceMs: 20,
+    ...options,
   });
 
 /** Reads in the background. */
 function collect(subscription: AsyncIterable<VerifiedRelease>) {
   const indexes: number[] = [];
-  const done = (async () => { for await (const item of subscription) indexes.push(Number(item.release.index)); })();
+  const done = (async () => {
+    for await (const item of subscription) indexes.push(Number(item.release.index));
+  })();
   done.catch(() => undefined);
   return { indexes, done };
 }
 
 describe('a subscription', () => {
-  it('yields stored and new releases, across a restart, and ends with the study\'s head', async () => {
+  it('yields stored and new releases, across a restart, and ends with the study\'s '
+    + 'head', async () => {
     server.publish();
     server.publish();
     const subscription = follow();
@@ -72,7 +76,9 @@ describe('a subscription', () => {
   it('gives the decoded release with its signed bytes and the study', async () => {
     const signed = server.publish();
     for await (const item of follow()) {
-      expect(item.release).toMatchObject({ index: 0n, epoch: 7n, outcome: { kind: 'value', estimate: [8.25, 731.5] } });
+      expect(item.release).toMatchObject({
+        index: 0n, epoch: 7n, outcome: { kind: 'value', estimate: [8.25, 731.5] },
+      });
       expect(item.signed).toEqual(signed);
       expect(item.document).toEqual(server.document);
       break;
@@ -103,7 +109,8 @@ describe('a subscription', () => {
 
   it('begins at the requested index', async () => {
     for (let i = 0; i < 3; i++) server.publish();
-    const { indexes } = collect(follow({ from: 2n, previousDigest: signing.sha512(server.releases[1]!.body) }));
+    const { indexes } =
+      collect(follow({ from: 2n, previousDigest: signing.sha512(server.releases[1]!.body) }));
     await until(() => indexes.length === 1);
     expect(indexes).toEqual([2]);
   });
@@ -159,7 +166,8 @@ describe('a subscription that cannot verify', () => {
     it(`stops at ${name}, and names the index`, async () => {
       tamper();
       const { done } = collect(follow());
-      await expect(done).rejects.toMatchObject({ code: 'log-invalid', fault, details: { expected: index } });
+      await expect(done).rejects
+        .toMatchObject({ code: 'log-invalid', fault, details: { expected: index } });
     });
   }
 
@@ -181,13 +189,16 @@ describe('a subscription that cannot verify', () => {
     server.releases[1] = server.signRelease(1n, new Uint8Array(64).fill(3));
     server.releases.push(server.signRelease(2n));
     await server.listen();
-    await expect(done).rejects.toMatchObject({ fault: 'digest-mismatch', details: { expected: 2n } });
+    await expect(done).rejects
+      .toMatchObject({ fault: 'digest-mismatch', details: { expected: 2n } });
   });
 
   it('refuses another server, and a study that does not exist', async () => {
     const serverKey = signing.createSigner(signing.generateSeed()).publicKey;
-    await expect(collect(follow({ serverKey })).done).rejects.toMatchObject({ code: 'server-key-mismatch' });
-    await expect(collect(follow({ study: 'other' })).done).rejects.toMatchObject({ code: 'unknown-study' });
+    await expect(collect(follow({ serverKey })).done).rejects
+      .toMatchObject({ code: 'server-key-mismatch' });
+    await expect(collect(follow({ study: 'other' })).done).rejects
+      .toMatchObject({ code: 'unknown-study' });
     expect(() => follow({ url: 'x' })).toThrow(/URL/);
   });
 });

@@ -10,7 +10,8 @@ describe('compliance', () => {
 });
 
 for (const [name, sample] of forms) {
-  describe(`variant ${String(sample.parameters['variant'])}`, () => complianceSuite(findEstimator(name), sample));
+  describe(`variant ${String(sample.parameters['variant'])}`, () =>
+    complianceSuite(findEstimator(name), sample));
 }
 
 for (const estimator of estimators) {

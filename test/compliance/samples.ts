@@ -55,8 +55,8 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     parameters: { 'variance-low': 0.1, 'variance-high': 10 },
     dimension: 2,
     cohort: 8_000,
-    // Total variation is at most sqrt(|m|^2 + |F|^2 / 2) / 2: between 2 and 2.8 times smaller than the distance of the
-    // vectors, for rows of variance 1.
+    // Total variation is at most sqrt(|m|^2 + |F|^2 / 2) / 2: between 2 and 2.8 times smaller than
+    // the distance of the vectors, for rows of variance 1.
     scale: 2.4,
     honest: (data) => data.normals(2),
     truth: () => [0, 0, 1, 0, 0, 1],
@@ -127,8 +127,10 @@ export const forms: readonly (readonly [string, ComplianceSample])[] = [
   ...['prime', 'spectral-filter'].map((name): readonly [string, ComplianceSample] => [name, {
     ...locationSample, parameters: { scale: 3, corruption: 0.2, rounds: 2, variant: 'reference' },
   }]),
-  // The bound on what clipping does allows for heavy tails, of which normal rows have none: a high moment says so.
+  // The bound on what clipping does allows for heavy tails, of which normal rows have none: a high
+  // moment says so.
   ['prime-heavy', {
-    ...locationSample, cohort: 20_000, parameters: { scale: 3, corruption: 0.1, rounds: 2, moment: 8, variant: 'reference' },
+    ...locationSample, cohort: 20_000,
+    parameters: { scale: 3, corruption: 0.1, rounds: 2, moment: 8, variant: 'reference' },
   }],
 ];

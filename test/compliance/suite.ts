@@ -6,7 +6,9 @@ import type {
   Estimator, ParameterValues, Plan, PrivacyTarget, StudyFacts,
 } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
-import { createGroups, decodeGroups, releaseGroups, type Groups } from '../../src/estimators/run.js';
+import {
+  createGroups, decodeGroups, releaseGroups, type Groups,
+} from '../../src/estimators/run.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import { costOfEvents, chargeFits } from '../../src/privacy/accounting/composition.js';
 import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
@@ -17,7 +19,10 @@ import { seededRandom } from '../../src/random/work.js';
 import { dataSource, shuffled, type DataSource } from '../support/data.js';
 import { opened } from '../support/opened.js';
 
-/** How the suite runs one estimator. Location estimators of symmetric rows need nothing beside these. */
+/**
+ * How the suite runs one estimator. Location estimators of symmetric rows need nothing beside
+ * these.
+ */
 export interface ComplianceSample {
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly dimension: number;
@@ -25,15 +30,25 @@ export interface ComplianceSample {
   readonly scale: number;
   /** Rows of one honest contributor around zero, in data units. */
   honest(data: DataSource): Float64Array;
-  /** What the estimate should be for honest rows. @param rows - those of this release, for answers that are about them. */
+  /**
+   * What the estimate should be for honest rows. @param rows - those of this release, for answers
+   * that are about them.
+   */
   truth(dimension: number, rows: readonly Float64Array[]): readonly number[];
   /** Whether adding a constant to every row adds it to the estimate. */
   readonly location: boolean;
-  /** Counts: nobody is an answer like any other, so there is a plan for any cohort and no refusal. */
+  /**
+   * Counts: nobody is an answer like any other, so there is a plan for any cohort and no refusal.
+   */
   readonly answersAnyCohort?: true;
-  /** The answer is one of a few exact ones, without noise: no error of its own, and the same from every seed. */
+  /**
+   * The answer is one of a few exact ones, without noise: no error of its own, and the same from
+   * every seed.
+   */
   readonly exact?: true;
-  /** A release takes a second: `npm test` makes a few, and the rest is left to `npm run test:all`. */
+  /**
+   * A release takes a second: `npm test` makes a few, and the rest is left to `npm run test:all`.
+   */
   readonly isLarge?: true;
 }
 
@@ -59,7 +74,8 @@ const target: PrivacyTarget = privacyTarget({ epsilon: 2, delta: 1e-6 });
 
 /** Everything a plan says that is not a function, as text. */
 function written(plan: unknown): string {
-  return JSON.stringify(plan, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+  return JSON.stringify(plan, (_, value: unknown) =>
+    (typeof value === 'bigint' ? value.toString() : value));
 }
 
 function deepFrozen<T>(value: T): T {
@@ -88,16 +104,21 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
     parseParameters(estimator.parameters, raw, { dimension });
   const facts: StudyFacts = { dimension, cohort, participation: 'secret', target };
 
-  const planWith = (raw: Readonly<Record<string, unknown>> = sample.parameters, other: StudyFacts = facts): Plan => {
+  const planWith = (
+    raw: Readonly<Record<string, unknown>> = sample.parameters, other: StudyFacts = facts,
+  ): Plan => {
     const plan = estimator.plan(parse(raw), other);
     if (plan.kind === 'infeasible') throw new Error(`the sample is infeasible: ${plan.reason}`);
     return plan;
   };
 
-  const entries = (data: DataSource, count: number, hostile?: { share: number; row(data: DataSource): Float64Array }): Entry[] =>
+  const entries = (data: DataSource, count: number, hostile?: {
+    share: number; row(data: DataSource): Float64Array;
+  }): Entry[] =>
     Array.from({ length: count }, (_, i) => ({
       assignmentHash: data.assignmentHash(),
-      row: hostile !== undefined && i < hostile.share * count ? hostile.row(data) : sample.honest(data),
+      row: hostile !== undefined && i < hostile.share * count
+        ? hostile.row(data) : sample.honest(data),
     }));
 
   const filled = (plan: Plan, list: readonly Entry[]): Groups => {
@@ -106,7 +127,9 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
     return groups;
   };
 
-  const release = (plan: Plan, groups: Groups, seed: string, names = new Set<string>()): Promise<Outcome> =>
+  const release = (
+    plan: Plan, groups: Groups, seed: string, names = new Set<string>(),
+  ): Promise<Outcome> =>
     releaseGroups(plan, groups, {
       mechanisms: recording(createMechanisms(plan.events, seededNoise(seed)), names),
       work: seededRandom(utf8('work')),
@@ -143,7 +166,8 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
     it('is pure: same inputs, same plan, inputs untouched', () => {
       const parameters = deepFrozen({ ...parse(sample.parameters) });
       const frozen = deepFrozen({ ...facts });
-      expect(written(estimator.plan(parameters, frozen))).toBe(written(estimator.plan(parameters, frozen)));
+      expect(written(estimator.plan(parameters, frozen)))
+        .toBe(written(estimator.plan(parameters, frozen)));
     });
 
     it('costs what its events cost, and no more than was asked', () => {
@@ -163,7 +187,9 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       expect(plan.noise.every((deviation) => deviation > 0)).toBe(true);
       expect(estimator.citations.length).toBeGreaterThan(0);
       expect(estimator.claim.length).toBeGreaterThan(20);
-      for (const value of Object.values(plan.facts)) expect(typeof value === 'string' || Number.isFinite(value)).toBe(true);
+      for (const value of Object.values(plan.facts)) {
+        expect(typeof value === 'string' || Number.isFinite(value)).toBe(true);
+      }
       const { total, sampling, noise, bias } = plan.expectedError(0);
       expect(total).toBeCloseTo(Math.hypot(sampling, noise, bias), 9);
       expect(plan.expectedError(0.9).total).toBe(Infinity);
@@ -174,10 +200,13 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       for (const spec of estimator.parameters) {
         for (const bound of [spec.minimum, spec.maximum]) {
           if (bound === undefined) continue;
-          const outside = bound === spec.minimum ? bound - Math.abs(bound) - 1 : 2 * Math.abs(bound) + 1;
-          expect(() => parse({ ...sample.parameters, [spec.name]: outside })).toThrow(InvalidParameterError);
+          const outside = bound === spec.minimum
+            ? bound - Math.abs(bound) - 1 : 2 * Math.abs(bound) + 1;
+          expect(() => parse({ ...sample.parameters, [spec.name]: outside }))
+            .toThrow(InvalidParameterError);
         }
-        expect(() => parse({ ...sample.parameters, [spec.name]: { odd: true } })).toThrow(InvalidParameterError);
+        expect(() => parse({ ...sample.parameters, [spec.name]: { odd: true } }))
+          .toThrow(InvalidParameterError);
       }
       expect(() => parse({ ...sample.parameters, unheardOf: 1 })).toThrow(InvalidParameterError);
     });
@@ -186,7 +215,9 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       const hopeless = estimator.plan(parse(sample.parameters), { ...facts, cohort: 50 });
       expect(hopeless.kind).toBe(sample.answersAnyCohort === true ? 'plan' : 'infeasible');
       if (hopeless.kind !== 'infeasible' || hopeless.cohortNeeded === undefined) return;
-      expect(estimator.plan(parse(sample.parameters), { ...facts, cohort: hopeless.cohortNeeded }).kind).toBe('plan');
+      expect(
+        estimator.plan(parse(sample.parameters), { ...facts, cohort: hopeless.cohortNeeded }).kind,
+      ).toBe('plan');
     });
   });
 
@@ -198,7 +229,8 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       const list = entries(data, cohort);
       const first = filled(plan, list);
       const second = filled(plan, shuffled(list, data));
-      const outcomes = await Promise.all([first, second].map((groups) => release(plan, groups, 'order')));
+      const outcomes =
+        await Promise.all([first, second].map((groups) => release(plan, groups, 'order')));
       expect(outcomes[0]!.kind).toBe('value');
       expect(outcomes[1]).toEqual(outcomes[0]);
     });
@@ -208,8 +240,10 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       const groups = filled(plan, entries(data, cohort));
       const bytes = groups.encode();
       expect(decodeGroups(plan, dimension, bytes).encode()).toEqual(bytes);
-      expect(await release(plan, decodeGroups(plan, dimension, bytes), 'codec')).toEqual(await release(plan, groups, 'codec'));
-      expect(() => decodeGroups(plan, dimension, bytes.subarray(0, bytes.length - 1))).toThrow(InvalidParameterError);
+      expect(await release(plan, decodeGroups(plan, dimension, bytes), 'codec'))
+        .toEqual(await release(plan, groups, 'codec'));
+      expect(() => decodeGroups(plan, dimension, bytes.subarray(0, bytes.length - 1)))
+        .toThrow(InvalidParameterError);
       expect(() => decodeGroups(plan, dimension + 1, bytes)).toThrow(InvalidParameterError);
     });
 
@@ -227,7 +261,9 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
           else right = summary.add(right, row, BigInt(i));
         }
         const work = seededRandom(utf8('merge'));
-        const [merged, direct] = [summary.finish(summary.merge(left, right), work), summary.finish(whole, work)];
+        const [merged, direct] = [
+          summary.finish(summary.merge(left, right), work), summary.finish(whole, work),
+        ];
         expect(merged.kind === 'pooled').toBe(mode === 'pooled');
         if (merged.kind === 'label' || direct.kind === 'label') {
           expect(merged).toEqual(direct);
@@ -238,7 +274,8 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
           if (item.kind !== 'pooled') return item.statistic.values;
           const { values, tags, count } = item.rows;
           if (tags.length === count) return values;
-          const rows = Array.from({ length: count }, (_, i) => [...values.subarray(i * dimension, (i + 1) * dimension)]);
+          const rows = Array.from({ length: count }, (_, i) =>
+            [...values.subarray(i * dimension, (i + 1) * dimension)]);
           return Float64Array.from(rows.sort((a, b) => a[0]! - b[0]!).flat());
         };
         numbers(direct).forEach((value, i) => expect(numbers(merged)[i]).toBeCloseTo(value, 9));
@@ -267,27 +304,35 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       }
     });
 
-    it('refuse rows of another dimension, and take a row that is not a number for no row', async () => {
+    it('refuse rows of another dimension, and take a row that is not a number for no '
+      + 'row', async () => {
       const data = dataSource(`${estimator.name} null`);
       const groups = createGroups(plan, dimension);
       const wide = new Float64Array(dimension + 1);
       expect(() => groups.add(data.assignmentHash(), wide)).toThrow(InvalidParameterError);
       const list = entries(data, cohort);
-      const withNull = filled(plan, [...list, { assignmentHash: data.assignmentHash(), row: new Float64Array(dimension).fill(NaN) }]);
-      expect(await release(plan, withNull, 'null')).toEqual(await release(plan, filled(plan, list), 'null'));
+      const withNull = filled(plan, [
+        ...list,
+        { assignmentHash: data.assignmentHash(), row: new Float64Array(dimension).fill(NaN) },
+      ]);
+      expect(await release(plan, withNull, 'null'))
+        .toEqual(await release(plan, filled(plan, list), 'null'));
     });
   });
 
   describe(`${estimator.name}: release`, { tags: ['long'] }, () => {
     const plan = planWith();
 
-    it('draws the same bytes from the same seeds, others from others, and only planned events', { tags }, async () => {
+    it('draws the same bytes from the same seeds, others from others, and only planned '
+      + 'events', { tags }, async () => {
       const list = entries(dataSource(`${estimator.name} seeds`), cohort);
       const names = new Set<string>();
       const first = await release(plan, filled(plan, list), 'one', names);
       expect(first.kind).toBe('value');
       expect(await release(plan, filled(plan, list), 'one')).toEqual(first);
-      if (sample.exact !== true) expect(await release(plan, filled(plan, list), 'two')).not.toEqual(first);
+      if (sample.exact !== true) {
+        expect(await release(plan, filled(plan, list), 'two')).not.toEqual(first);
+      }
       const planned = new Set(plan.events.map(({ name }) => name));
       for (const name of names) expect(planned).toContain(name);
       expect(names.size).toBeGreaterThan(0);
@@ -297,16 +342,19 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       for (const list of [[], entries(dataSource('one'), 1)]) {
         const outcome = await release(plan, filled(plan, list), 'nobody');
         expect(outcome.kind).toBe(sample.answersAnyCohort === true ? 'value' : 'refused');
-        expect(errorOf(outcome, list) ?? 0).toBeLessThan(4 * plan.expectedError(0).total + roundingError);
+        expect(errorOf(outcome, list) ?? 0)
+          .toBeLessThan(4 * plan.expectedError(0).total + roundingError);
       }
     });
 
     it('has a value in the shape and with the uncertainty that it promises', async () => {
-      const outcome = await release(plan, filled(plan, entries(dataSource('shape'), cohort)), 'shape');
+      const outcome =
+        await release(plan, filled(plan, entries(dataSource('shape'), cohort)), 'shape');
       if (outcome.kind !== 'value') throw new Error('refused');
       expect(outcome.shape).toEqual(plan.outputShape);
       expect(outcome.parts).toEqual(plan.parts);
-      expect(outcome.estimate).toHaveLength(plan.outputShape.reduce((product, size) => product * size, 1));
+      expect(outcome.estimate)
+        .toHaveLength(plan.outputShape.reduce((product, size) => product * size, 1));
       expect(outcome.estimate.every((value) => Number.isFinite(value))).toBe(true);
       if (outcome.uncertainty.kind === 'gaussian' && plan.noise.length > 0) {
         outcome.uncertainty.standardDeviation.forEach((deviation, j) => {
@@ -320,13 +368,16 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       });
     });
 
-    it.each([0.5, 1, 1.5])('is right or refuses when %d of the cohort came', { tags: ['slow'] }, async (share) => {
-      const { rms, answered } = await measured(plan, `cohort ${share}`, Math.round(share * cohort), 4);
+    it.each([0.5, 1, 1.5])('is right or refuses when %d of the cohort '
+      + 'came', { tags: ['slow'] }, async (share) => {
+      const { rms, answered } =
+        await measured(plan, `cohort ${share}`, Math.round(share * cohort), 4);
       if (share === 1) expect(answered).toBe(4);
       if (answered > 0) expect(rms).toBeLessThan(2.5 * plan.expectedError(0).total + roundingError);
     });
 
-    it('errs as much as it says on honest rows, within a factor 1.5 either way', { tags: ['slow'] }, async () => {
+    it('errs as much as it says on honest rows, within a factor 1.5 either '
+      + 'way', { tags: ['slow'] }, async () => {
       const { rms, answered } = await measured(plan, 'honest', cohort, 16);
       expect(answered).toBe(16);
       const said = plan.expectedError(0).total;
@@ -334,23 +385,31 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       if (sample.exact !== true) expect(rms).toBeGreaterThan(said / 1.5);
     });
 
-    it('stays within its stated error under the contamination it declares', { tags: ['slow'] }, async () => {
+    it('stays within its stated error under the contamination it '
+      + 'declares', { tags: ['slow'] }, async () => {
       const share = plan.guarantee.corruptionMax;
       const said = plan.expectedError(share).total;
       for (const shift of share === 0 ? [] : [1, 1.8, 4, 1e6]) {
-        const row = (data: DataSource): Float64Array => sample.honest(data).map((entry) => entry + shift * scale);
+        const row = (data: DataSource): Float64Array =>
+          sample.honest(data).map((entry) => entry + shift * scale);
         const { rms, answered } = await measured(plan, `shift ${shift}`, cohort, 4, { share, row });
         expect(answered).toBeGreaterThanOrEqual(3);
         expect(rms).toBeLessThan(1.5 * said + roundingError);
       }
     });
 
-    it.runIf(sample.location)('is as good far from the origin, and with a constant column', async () => {
+    it.runIf(sample.location)('is as good far from the origin, and with a constant '
+      + 'column', async () => {
       const data = dataSource(`${estimator.name} far`);
       const shift = 1e6 * scale;
-      const far = entries(data, cohort).map(({ assignmentHash, row }) => ({ assignmentHash, row: row.map((entry) => entry + shift) }));
-      expect(errorOf(await release(plan, filled(plan, far), 'far'), [], shift)).toBeLessThan(4 * plan.expectedError(0).total);
-      const constant = far.map(({ assignmentHash, row }) => ({ assignmentHash, row: row.map((entry, j) => (j === 0 ? shift : entry)) }));
+      const far = entries(data, cohort).map(
+        ({ assignmentHash, row }) => ({ assignmentHash, row: row.map((entry) => entry + shift) }),
+      );
+      expect(errorOf(await release(plan, filled(plan, far), 'far'), [], shift))
+        .toBeLessThan(4 * plan.expectedError(0).total);
+      const constant = far.map(({ assignmentHash, row }) => ({
+        assignmentHash, row: row.map((entry, j) => (j === 0 ? shift : entry)),
+      }));
       expect(errorOf(await release(plan, filled(plan, constant), 'constant'), [], shift))
         .toBeLessThan(4 * plan.expectedError(0).total);
     });

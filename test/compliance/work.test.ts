@@ -5,7 +5,9 @@ import { estimators, findEstimator } from '../../src/estimators/registry.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { createGroups, releaseGroups } from '../../src/estimators/run.js';
 import { seededRandom } from '../../src/random/work.js';
-import { countedCompute, countingMath, mechanismsByEvent, type Pass } from '../support/counted-work.js';
+import {
+  countedCompute, countingMath, mechanismsByEvent, type Pass,
+} from '../support/counted-work.js';
 import { dataSource, type DataSource } from '../support/data.js';
 import { factsOf } from '../support/offline.js';
 import { sampleParameters } from '../support/sample-parameters.js';
@@ -32,7 +34,9 @@ function sampleOf(name: string, extra: object): Sample {
     const facts = factsOf(dimension, cohort, 4);
     const plan = estimator.plan(parseParameters(estimator.parameters, raw, facts), facts);
     if (plan.kind === 'plan') return { plan, cohort };
-    if (plan.cohortNeeded === undefined || plan.cohortNeeded <= cohort) throw new Error(plan.reason);
+    if (plan.cohortNeeded === undefined || plan.cohortNeeded <= cohort) {
+      throw new Error(plan.reason);
+    }
     cohort = plan.cohortNeeded;
   }
 }
@@ -91,17 +95,22 @@ const decidedByReleases = new Set(['stable-covariance', 'stable-mean']);
  */
 const callsApart = (before: number): number => 120 + before / 50;
 
-function expectSameWork(plan: Plan, name: string, [before, after]: readonly [Work, Work], neighbour: string): void {
+function expectSameWork(
+  plan: Plan, name: string, [before, after]: readonly [Work, Work], neighbour: string,
+): void {
   if (plan.work === undefined) {
-    expect(after.passes.map(({ kernel }) => kernel)).toEqual(before.passes.map(({ kernel }) => kernel));
-    after.passes.forEach(({ rows }, i) => expect(Math.abs(rows - before.passes[i]!.rows)).toBeLessThanOrEqual(1));
+    expect(after.passes.map(({ kernel }) => kernel))
+      .toEqual(before.passes.map(({ kernel }) => kernel));
+    after.passes.forEach(({ rows }, i) =>
+      expect(Math.abs(rows - before.passes[i]!.rows)).toBeLessThanOrEqual(1));
   }
   // A missing row changes the order of tags, which says nothing of rows but costs the sort other
   // steps.
   if (decidedByReleases.has(name) || neighbour === 'missing') return;
   for (const [call, count] of Object.entries(after.calls)) {
     const was = before.calls[call]!;
-    expect(Math.abs(count - was), `calls of Math.${call}: ${was} and ${count}`).toBeLessThanOrEqual(callsApart(was));
+    expect(Math.abs(count - was), `calls of Math.${call}: ${was} and ${count}`)
+      .toBeLessThanOrEqual(callsApart(was));
   }
 }
 
@@ -109,7 +118,9 @@ function expectSameWork(plan: Plan, name: string, [before, after]: readonly [Wor
 const slowest: ReadonlySet<string> = new Set(['heavy-tailed-pure', 'mixture']);
 const otherKinds = Object.keys(sets).filter((kind) => kind !== 'equal');
 
-describe.each([...estimators.map(({ name }) => [name, {}] as const), ...forms])('the work of %s %o', { tags: ['long'] }, (name, extra) => {
+describe.each([
+  ...estimators.map(({ name }) => [name, {}] as const), ...forms,
+])('the work of %s %o', { tags: ['long'] }, (name, extra) => {
   const measure = async (kind: string): Promise<void> => {
     const { plan, cohort } = sampleOf(name, extra);
     const data = dataSource(name);
@@ -120,7 +131,9 @@ describe.each([...estimators.map(({ name }) => [name, {}] as const), ...forms])(
     for (const [neighbour, rowOf] of Object.entries(neighbours)) {
       const after = await workOf(plan, [rowOf(rows), ...rows.slice(1)], name);
       expectSameWork(plan, name, [before, after], neighbour);
-      if (plan.work !== undefined) expect(after.passes.length / 2).toBeLessThanOrEqual(plan.work.passes);
+      if (plan.work !== undefined) {
+        expect(after.passes.length / 2).toBeLessThanOrEqual(plan.work.passes);
+      }
     }
   };
   const title = 'does not depend on one contributor among rows that are %s';
@@ -129,20 +142,28 @@ describe.each([...estimators.map(({ name }) => [name, {}] as const), ...forms])(
 });
 
 describe('planned work', () => {
-  it('is stated where the passes depend on rows, in public numbers, and grows with the radius', () => {
-    expect(estimators.filter(({ name }) => sampleOf(name, {}).plan.work !== undefined).map(({ name }) => name))
+  it('is stated where the passes depend on rows, in public numbers, and grows with the '
+    + 'radius', () => {
+    expect(estimators.filter(({ name }) => sampleOf(name, {}).plan.work !== undefined)
+      .map(({ name }) => name))
       .toEqual(['stable-mean']);
     const { plan: { work, facts }, cohort } = sampleOf('stable-mean', { recentre: 'no' });
     expect(work).toMatchObject({ rows: 2 * cohort, columns: dimension });
     expect(facts['passesAtMost']).toBe(work!.passes);
-    expect(sampleOf('stable-mean', { recentre: 'no', radius: 9 }).plan.work!.passes).toBeGreaterThan(2 * work!.passes);
-    expect(sampleOf('stable-mean', { recentre: 'yes' }).plan.work!.passes).toBeGreaterThan(1.5 * work!.passes);
+    expect(sampleOf('stable-mean', { recentre: 'no', radius: 9 }).plan.work!.passes)
+      .toBeGreaterThan(2 * work!.passes);
+    expect(sampleOf('stable-mean', { recentre: 'yes' }).plan.work!.passes)
+      .toBeGreaterThan(1.5 * work!.passes);
   });
 
   it('cannot be made endless by a radius', () => {
     const estimator = findEstimator('stable-mean');
     const facts = factsOf(dimension, 10_000);
-    const plan = estimator.plan(parseParameters(estimator.parameters, { scale: 1, radius: 100 }, facts), facts);
-    expect(plan).toMatchObject({ kind: 'infeasible', remedy: 'a radius of at most 9.82, or none: the default is 4.91' });
+    const plan = estimator.plan(
+      parseParameters(estimator.parameters, { scale: 1, radius: 100 }, facts), facts,
+    );
+    expect(plan).toMatchObject({
+      kind: 'infeasible', remedy: 'a radius of at most 9.82, or none: the default is 4.91',
+    });
   });
 });

@@ -15,7 +15,10 @@ it('loads in at most 120 KB in all, as it is sent', async () => {
 
 it('sends files uncompressed to clients that accept nothing else', async () => {
   const rig = await startRig();
-  const [plain, packed] = [await bytesSent(rig.url('/dashboard.js'), 'identity'), await bytesSent(rig.url('/dashboard.js'))];
+  const [plain, packed] = [
+    await bytesSent(rig.url('/dashboard.js'), 'identity'),
+    await bytesSent(rig.url('/dashboard.js')),
+  ];
   expect(plain).toBe(readFileSync(`${root}dist/dashboard/site/dashboard.js`).length);
   expect(packed).toBeLessThan(plain / 2);
   expect(await bytesSent(rig.url('/dashboard.js'), 'gzip;q=0')).toBe(plain);
@@ -27,7 +30,8 @@ function bytesSent(url: string, encoding = 'gzip, deflate'): Promise<number> {
     get(url, { headers: { 'Accept-Encoding': encoding } }, (answer) => {
       let bytes = 0;
       answer.on('data', (chunk: Buffer) => { bytes += chunk.length; });
-      answer.on('end', () => (answer.statusCode === 200 ? resolve(bytes) : reject(new Error(`${url}: ${answer.statusCode}`))));
+      answer.on('end', () => (answer.statusCode === 200
+        ? resolve(bytes) : reject(new Error(`${url}: ${answer.statusCode}`))));
     }).on('error', reject);
   });
 }
@@ -39,5 +43,6 @@ it('is served under a policy that allows nothing inline', async () => {
   const policy = answer.headers.get('content-security-policy');
   expect(policy).toContain("default-src 'none'; script-src 'self'");
   expect(policy).not.toMatch(/unsafe|data:/);
-  expect((await fetch(rig.url('/favicon.svg'))).headers.get('content-type')).toContain('image/svg+xml');
+  expect((await fetch(rig.url('/favicon.svg'))).headers.get('content-type'))
+    .toContain('image/svg+xml');
 });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { pictureOf, type MatrixPicture } from '../../dashboard/base/answer.js';
 import { budgetOf, guaranteeInWords } from '../../dashboard/base/budget.js';
-import { amount, decimalsFor, duration, exact, percent, roundTicks, shown, spoken } from '../../dashboard/base/format.js';
+import {
+  amount, decimalsFor, duration, exact, percent, roundTicks, shown, spoken,
+} from '../../dashboard/base/format.js';
 import {
   History, intervalOf, labelsOf, reasonInWords, routeOf, type StudyEntry,
 } from '../../dashboard/base/model.js';
@@ -13,7 +15,8 @@ import { document, releaseBody } from '../support/wire-samples.js';
 import { refusal, valueOf } from './stage.js';
 
 const entry: StudyEntry = {
-  id: '', name: 'a', state: 'open', epoch: '7', closesAtMs: 0, releases: 0, title: '', parameterWords: {}, document,
+  id: '', name: 'a', state: 'open', epoch: '7', closesAtMs: 0, releases: 0, title: '',
+  parameterWords: {}, document,
 };
 const release = (number: number, outcome: ReleaseBody['outcome']): ReleaseBody =>
   ({ ...releaseBody, epoch: BigInt(number), index: BigInt(number), outcome });
@@ -48,13 +51,16 @@ describe('history', () => {
       epochs: [1, 2, 3], values: [null, 2, null], lows: [null, 1, null], highs: [null, 3, null],
       refusals: ['participation-below-plan', null, 'participation-below-plan'],
     });
-    expect([history.count, history.refused, history.last?.epoch, history.lastValue?.epoch]).toEqual([3, 2, 3n, 2n]);
+    expect([history.count, history.refused, history.last?.epoch, history.lastValue?.epoch])
+      .toEqual([3, 2, 3n, 2n]);
     expect(history.rows.map(({ refusal: why }) => why?.reason ?? null)).toEqual(history.refusals);
   });
 
-  it('forgets what is older than it keeps, in every list alike, and draws a dozen numbers at most', () => {
+  it('forgets what is older than it keeps, in every list alike, and draws a dozen numbers at '
+    + 'most', () => {
     const history = new History(10);
-    for (let i = 0; i < 1000; i++) history.take(release(i, valueOf(Array.from({ length: 40 }, (_, j) => i + j), [])));
+    for (let i = 0; i < 1000;
+        i++) history.take(release(i, valueOf(Array.from({ length: 40 }, (_, j) => i + j), [])));
     expect(history.count).toBe(1000);
     expect(history.epochs.length).toBeLessThan(20);
     expect(history.rows).toHaveLength(history.epochs.length);
@@ -67,7 +73,8 @@ describe('history', () => {
   it('takes the interval of the release, else that of its noise, else none', () => {
     const plain = { kind: 'value', estimate: [10], shape: [1] } as const;
     const gaussian = { kind: 'gaussian', standardDeviation: [2] } as const;
-    expect(intervalOf({ ...plain, uncertainty: gaussian, interval95: { low: [1], high: [30] } }, 0)).toEqual([1, 30]);
+    expect(intervalOf({ ...plain, uncertainty: gaussian, interval95: { low: [1], high: [30] } }, 0))
+      .toEqual([1, 30]);
     expect(intervalOf({ ...plain, uncertainty: gaussian }, 0)).toEqual([10 - 3.92, 10 + 3.92]);
     expect(intervalOf({ ...plain, uncertainty: { kind: 'grid', spacing: 1 } }, 0)).toBeNull();
   });
@@ -81,29 +88,34 @@ describe('the budget', () => {
   });
 
   it('counts what is spent, set aside and left, and whole epochs only', () => {
-    expect(budgetOf(body(30n, 8n), true)).toMatchObject({ spentShare: 0.3, reservedShare: 0.08, epochsLeft: 7 });
+    expect(budgetOf(body(30n, 8n), true))
+      .toMatchObject({ spentShare: 0.3, reservedShare: 0.08, epochsLeft: 7 });
     expect(budgetOf(body(30n, 8n), true).leftShare).toBeCloseTo(0.62, 12);
     expect(budgetOf(body(30n, 8n), false)).toMatchObject({ reservedShare: 0, epochsLeft: 8 });
     expect(budgetOf(body(96n, 8n), true)).toMatchObject({ reservedShare: 0, epochsLeft: 0 });
-    expect(budgetOf(body(100n, 8n), false)).toMatchObject({ spentShare: 1, leftShare: 0, epochsLeft: 0 });
+    expect(budgetOf(body(100n, 8n), false))
+      .toMatchObject({ spentShare: 1, leftShare: 0, epochsLeft: 0 });
   });
 
   it('shows what runs out first', () => {
-    expect(budgetOf(body(30n, 8n, 50n, 25n), false)).toMatchObject({ spentShare: 0.5, epochsLeft: 2 });
+    expect(budgetOf(body(30n, 8n, 50n, 25n), false))
+      .toMatchObject({ spentShare: 0.5, epochsLeft: 2 });
     expect(budgetOf(body(30n, 0n), false).epochsLeft).toBeNull();
   });
 
   it('promises no more than the study does', () => {
     const of = (change: object): string => guaranteeInWords({ ...document, ...change }).sentence;
     expect(of({ participation: 'public' })).toContain('but not that it took part');
-    expect(of({ budget: { ...document.budget, scope: 'study' } })).toContain('whether it took part at all');
+    expect(of({ budget: { ...document.budget, scope: 'study' } }))
+      .toContain('whether it took part at all');
     expect(guaranteeInWords(document).oddsInAll).toBe(Math.exp(8));
   });
 });
 
 describe('numbers for people', () => {
   it('have only the digits that the noise leaves meaningful', () => {
-    expect([0.031, 0.99, 1, 16, 99.9, 100, 1600, 0, Infinity].map(decimalsFor)).toEqual([3, 2, 1, 0, 0, 0, 0, 0, 0]);
+    expect([0.031, 0.99, 1, 16, 99.9, 100, 1600, 0, Infinity].map(decimalsFor))
+      .toEqual([3, 2, 1, 0, 0, 0, 0, 0, 0]);
     expect(shown(8.256, 1.04)).toBe('8.3');
     expect(shown(731.5, 16.3)).toBe('732');
     expect(shown(-0.004, 0.5)).toBe('0.00');
@@ -115,10 +127,12 @@ describe('numbers for people', () => {
 
   it('are short for amounts, shares and times, and complete for chosen numbers', () => {
     expect([8, 6.5727, 0.00001, 2980.96].map(amount)).toEqual(['8', '6.57', '1e−5', '2,980']);
-    expect([0.05, 10_000_000, -15, 1e-12].map(exact)).toEqual(['0.05', '10,000,000', '−15', '1e−12']);
+    expect([0.05, 10_000_000, -15, 1e-12].map(exact))
+      .toEqual(['0.05', '10,000,000', '−15', '1e−12']);
     expect([0, 0.0004, 0.025, 0.68, 1].map(percent).map((text) => text.replaceAll('\u00a0', ' ')))
       .toEqual(['0 %', '< 0.1 %', '2.5 %', '68 %', '100 %']);
-    expect([9_400, 60_000, 170_000, 3_600_000, 16_200_000, 86_400_000, 259_200_000].map(duration).join()).toBe(
+    expect([9_400, 60_000, 170_000, 3_600_000, 16_200_000, 86_400_000, 259_200_000].map(duration)
+      .join()).toBe(
       '9 s,1 min,3 min,1 h,4 h 30 min,1 day,3 days'.replaceAll(' ', '\u00a0'));
     expect(spoken('delay_minutes below -15')).toBe('delay minutes below −15');
   });
@@ -143,40 +157,51 @@ describe('numbers for people', () => {
   });
 
   it('have words for every reason to refuse', () => {
-    expect(refusalReasons.filter((reason) => reasonInWords(reason) === reason.replaceAll('-', ' '))).toEqual([]);
+    expect(refusalReasons.filter((reason) => reasonInWords(reason) === reason.replaceAll('-', ' ')))
+      .toEqual([]);
   });
 });
 
 describe('pictures', () => {
-  const of = (estimate: readonly number[], change: object, parameters: object = {}, estimator = 'x') => {
-    const plain = { kind: 'value', estimate, shape: [estimate.length], uncertainty: { kind: 'none' } } as const;
+  const of = (
+    estimate: readonly number[], change: object, parameters: object = {}, estimator = 'x',
+  ) => {
+    const plain = {
+      kind: 'value', estimate, shape: [estimate.length], uncertainty: { kind: 'none' },
+    } as const;
     const outcome = { ...plain, ...change };
-    return pictureOf({ ...entry, document: { ...document, estimator, parameters: { ...parameters } } }, outcome);
+    return pictureOf(
+      { ...entry, document: { ...document, estimator, parameters: { ...parameters } } }, outcome,
+    );
   };
 
   it('of a mean before a covariance draw both', () => {
     const parts = [{ name: 'mean', shape: [2] }, { name: 'covariance', shape: [2, 2] }];
     const { picture, charts } = of([1, 2, 4, -3, -3, 9], { parts });
     expect(picture).toEqual({
-      kind: 'matrix', name: 'covariance', isCovariance: true, size: 2, entries: [4, -3, -3, 9], centre: [1, 2], offset: 2,
-      halves: [null, null, null, null],
+      kind: 'matrix', name: 'covariance', isCovariance: true, size: 2, entries: [4, -3, -3, 9],
+      centre: [1, 2], offset: 2, halves: [null, null, null, null],
     });
     expect(charts).toBe(4);
-    expect(summaryOf(picture!, document.columns)).toEqual([['delay minutes and distance miles', '−0.50']]);
+    expect(summaryOf(picture!, document.columns))
+      .toEqual([['delay minutes and distance miles', '−0.50']]);
   });
 
-  it('of a covariance give every variance before any pair, and of a projector its own entries', () => {
+  it('of a covariance give every variance before any pair, and of a projector its own '
+    + 'entries', () => {
     const columns = ['a', 'b', 'c'];
     const three = { ...entry, document: { ...document, columns } };
-    const square = valueOf([4, 1, 0.1, 1, 9, -3, 0.1, -3, 16], [1, 0.5, 0.2, 0.5, 2, 0.5, 0.2, 0.5, 4], {
-      shape: [3, 3], parts: [{ name: 'covariance', shape: [3, 3] }],
-    });
+    const square =
+      valueOf([4, 1, 0.1, 1, 9, -3, 0.1, -3, 16], [1, 0.5, 0.2, 0.5, 2, 0.5, 0.2, 0.5, 4], {
+        shape: [3, 3], parts: [{ name: 'covariance', shape: [3, 3] }],
+      });
     if (square.kind !== 'value') throw new Error('a value');
     expect(numbersOf(three, square)).toEqual([
-      [0, 'variance of a'], [4, 'variance of b'], [8, 'variance of c'], [1, 'covariance of a and b'],
-      [2, 'covariance of a and c'], [5, 'covariance of b and c'],
+      [0, 'variance of a'], [4, 'variance of b'], [8, 'variance of c'],
+      [1, 'covariance of a and b'], [2, 'covariance of a and c'], [5, 'covariance of b and c'],
     ].map(([place, name]) => ({ place, name })));
-    const history = new History(undefined, (outcome) => numbersOf(three, outcome).map(({ place }) => place));
+    const history =
+      new History(undefined, (outcome) => numbersOf(three, outcome).map(({ place }) => place));
     history.take(release(1, square));
     expect([0, 1, 2].map((slot) => history.at(slot, 0))).toEqual(
       [{ value: 4, half: 1 }, { value: 9, half: 2 }, { value: 16, half: 4 }]);
@@ -191,20 +216,32 @@ describe('pictures', () => {
 
   it('of mixtures are drawn by their named parts, or by the form of mixture-1d', () => {
     const parts = ['weights', 'means', 'scales'].map((name) => ({ name, shape: [2] }));
-    const components = [{ weight: 0.25, mean: 1, deviation: 2 }, { weight: 0.75, mean: 5, deviation: 3 }];
-    expect(of([0.25, 0.75, 1, 5, 2, 3], { parts }).picture).toEqual({ kind: 'mixture', components });
+    const components = [
+      { weight: 0.25, mean: 1, deviation: 2 }, { weight: 0.75, mean: 5, deviation: 3 },
+    ];
+    expect(of([0.25, 0.75, 1, 5, 2, 3], { parts }).picture)
+      .toEqual({ kind: 'mixture', components });
     const rows = [0.25, 1, 2, 0.75, 5, 3, 0, 0, 0];
-    expect(of(rows, { shape: [3, 3] }, {}, 'mixture-1d').picture).toEqual({ kind: 'mixture', components });
+    expect(of(rows, { shape: [3, 3] }, {}, 'mixture-1d').picture)
+      .toEqual({ kind: 'mixture', components });
   });
 
   it('of mixtures in several columns leave out parts that weigh nothing', () => {
-    const parts = [{ name: 'weights', shape: [2] }, { name: 'means', shape: [2, 2] }, { name: 'covariances', shape: [2, 2, 2] }];
+    const parts = [
+      { name: 'weights', shape: [2] }, { name: 'means', shape: [2, 2] },
+      { name: 'covariances', shape: [2, 2, 2] },
+    ];
     const estimate = [1, 0, 3, -4, 0, 0, 4, 1, 1, 9, 0, 0, 0, 0];
     const { picture } = of(estimate, { parts }, {}, 'mixture');
     // Two means in two columns are a square, but no matrix.
-    const outcome = { kind: 'value', estimate, shape: [14], parts, uncertainty: { kind: 'none' } } as const;
-    expect(numbersOf(entry, outcome).map(({ place }) => place)).toEqual(estimate.map((_, place) => place));
-    expect(picture).toEqual({ kind: 'clouds', clouds: [{ weight: 1, mean: [3, -4], covariance: [[4, 1], [1, 9]] }] });
+    const outcome = {
+      kind: 'value', estimate, shape: [14], parts, uncertainty: { kind: 'none' },
+    } as const;
+    expect(numbersOf(entry, outcome).map(({ place }) => place))
+      .toEqual(estimate.map((_, place) => place));
+    expect(picture).toEqual({
+      kind: 'clouds', clouds: [{ weight: 1, mean: [3, -4], covariance: [[4, 1], [1, 9]] }],
+    });
     expect(summaryOf(picture!, document.columns)).toEqual([['around 3, −4', '100\u00a0%']]);
   });
 

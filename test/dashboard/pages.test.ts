@@ -8,7 +8,10 @@ import { refusal, Stage, valueOf } from './stage.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 const value = valueOf([8.26, 731.5], [1, 16]);
-/** Not by frames: the machine may be too busy for them, and a page that is covered by another has none. */
+/**
+ * Not by frames: the machine may be too busy for them, and a page that is covered by another has
+ * none.
+ */
 const polling = 50;
 
 describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
@@ -20,7 +23,10 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
   /** A page that outlives its server tries to reconnect, at the cost of the tests that follow. */
   afterEach(async () => { for (const page of opened.splice(0)) await page.close(); });
 
-  /** A page of its own, and whatever its console said that it should not: policy violations, missing files, errors. */
+  /**
+   * A page of its own, and whatever its console said that it should not: policy violations, missing
+   * files, errors.
+   */
   async function open(
     address: string, prepare?: (page: Page) => Promise<void>,
   ): Promise<{ page: Page; wrong: string[] }> {
@@ -28,15 +34,20 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     opened.push(page);
     const wrong: string[] = [];
     page.on('pageerror', (error) => wrong.push(String(error)));
-    page.on('console', (message) => { if (message.type() === 'error') wrong.push(message.text()); });
+    page.on(
+      'console', (message) => { if (message.type() === 'error') wrong.push(message.text()); },
+    );
     await page.setViewport({ width: 1440, height: 900 });
     await prepare?.(page);
     await page.goto(address);
     return { page, wrong };
   }
 
-  const says = (page: Page, selector: string, text: string): Promise<unknown> => page.waitForFunction(
-    (where, what) => [...document.querySelectorAll(where)].some((each) => each.textContent.includes(what)),
+  const says = (
+    page: Page, selector: string, text: string,
+  ): Promise<unknown> => page.waitForFunction(
+    (where, what) =>
+      [...document.querySelectorAll(where)].some((each) => each.textContent.includes(what)),
     { polling }, selector, text,
   );
 
@@ -94,7 +105,9 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
   it('shows nothing of a log after the place where it does not verify', async () => {
     const stage = await Stage.start({});
     stage.publish('flight-delays', value);
-    stage.publish('flight-delays', valueOf([99, 99], [1, 16]), { previousDigest: new Uint8Array(64).fill(1) });
+    stage.publish(
+      'flight-delays', valueOf([99, 99], [1, 16]), { previousDigest: new Uint8Array(64).fill(1) },
+    );
     const { page } = await open(stage.address);
     await says(page, '[role=alert]', 'This log does not verify');
     await says(page, '.verdict.bad', 'does not verify');
@@ -119,7 +132,8 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     const { page } = await open(stage.address, async (fresh) => {
       await fresh.setRequestInterception(true);
       fresh.on('request', (request) => {
-        void (isGone && request.url().endsWith('/v1/studies') ? request.abort() : request.continue());
+        void (isGone && request.url().endsWith('/v1/studies')
+          ? request.abort() : request.continue());
       });
     });
     await says(page, '.empty', 'The aggregator does not answer');
@@ -145,13 +159,18 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
   });
 
   it('follows a dozen studies, and every other one while its page is shown', async () => {
-    const stage = await Stage.start(...Array.from({ length: 14 }, (_, i) => ({ study: `study-${i}` })));
+    const stage =
+      await Stage.start(...Array.from({ length: 14 }, (_, i) => ({ study: `study-${i}` })));
     stage.publish('study-13', value);
     const { page, wrong } = await open(stage.address);
     // Twelve sockets say so one after the other, in any order.
-    await page.waitForFunction(() => document.querySelectorAll('.dot.live').length >= 12, { polling });
-    const badges = await page.$$eval('.study .badge', (each) => each.map(({ textContent }) => textContent.trim()));
-    expect(badges).toEqual([...Array<string>(12).fill('Live'), ...Array<string>(2).fill('Not followed yet')]);
+    await page.waitForFunction(
+      () => document.querySelectorAll('.dot.live').length >= 12, { polling },
+    );
+    const badges = await page.$$eval('.study .badge', (each) =>
+      each.map(({ textContent }) => textContent.trim()));
+    expect(badges)
+      .toEqual([...Array<string>(12).fill('Live'), ...Array<string>(2).fill('Not followed yet')]);
     await says(page, '.study:nth-child(14)', '1 release, not read yet');
     await page.click('.study:nth-child(14) a');
     await says(page, '.value', '8.3');
@@ -165,7 +184,8 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     await page.waitForSelector('.newest');
     const tab = async (): Promise<string> => {
       await page.keyboard.press('Tab');
-      return page.evaluate(() => `${document.activeElement!.tagName} ${document.activeElement!.textContent}`);
+      return page.evaluate(() =>
+        `${document.activeElement!.tagName} ${document.activeElement!.textContent}`);
     };
     expect(await tab()).toBe('A Skip to the content');
     await page.keyboard.press('Enter');
@@ -173,19 +193,25 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     await page.keyboard.press('Enter');
     await page.waitForSelector('.column canvas');
     expect(await page.evaluate(() => document.activeElement!.id)).toBe('content');
-    const seen = [await tab(), await tab(), await tab(), await tab(), (await tab()).slice(0, 9), await tab()];
+    const seen = [
+      await tab(), await tab(), await tab(), await tab(), (await tab()).slice(0, 9), await tab(),
+    ];
     expect(seen).toEqual([
-      'A ← All studies', 'SUMMARY What an interval says', 'SUMMARY In exact words', 'A Download the log', 'DIV Epoch',
-      'SUMMARY What the parameters mean',
+      'A ← All studies', 'SUMMARY What an interval says', 'SUMMARY In exact words',
+      'A Download the log', 'DIV Epoch', 'SUMMARY What the parameters mean',
     ]);
     const colour = (): Promise<string> =>
       page.evaluate(() => getComputedStyle(document.body.parentElement!).backgroundColor);
     const before = await colour();
-    await page.evaluate(() => { (document.querySelector('.column canvas') as HTMLElement).dataset['old'] = 'yes'; });
+    await page.evaluate(
+      () => { (document.querySelector('.column canvas') as HTMLElement).dataset['old'] = 'yes'; },
+    );
     await page.focus('.segments button:last-child');
     await page.keyboard.press('Enter');
     expect(await colour()).not.toBe(before);
-    await page.waitForFunction(() => document.querySelector('.column canvas[data-old]') === null, { polling });
+    await page.waitForFunction(
+      () => document.querySelector('.column canvas[data-old]') === null, { polling },
+    );
     await page.reload();
     await page.waitForSelector('.column canvas');
     expect(await colour()).not.toBe(before);
@@ -198,10 +224,14 @@ const matrix = valueOf(
   [1420, -5200, 300, -5200, 348000, 1200, 300, 1200, 90], [30, 900, 20, 900, 9000, 100, 20, 100, 5],
   { shape: [3, 3], parts: [{ name: 'covariance', shape: [3, 3] }] },
 );
-const hypotheses = JSON.stringify([{ normal: { mean: 10, deviation: 40 } }, { laplace: { centre: -5, scale: 20 } }]);
+const hypotheses =
+  JSON.stringify([{ normal: { mean: 10, deviation: 40 } }, { laplace: { centre: -5, scale: 20 } }]);
 const mixture = { kind: 'value', shape: [3, 3], uncertainty: { kind: 'none' } } as const;
 
-const cloudParts = [{ name: 'weights', shape: [2] }, { name: 'means', shape: [2, 2] }, { name: 'covariances', shape: [2, 2, 2] }];
+const cloudParts = [
+  { name: 'weights', shape: [2] }, { name: 'means', shape: [2, 2] },
+  { name: 'covariances', shape: [2, 2, 2] },
+];
 const clouds = {
   kind: 'value', shape: [14], parts: cloudParts, uncertainty: { kind: 'none' },
   estimate: [0.6, 0.4, -4, 500, 60, 1500, 90, 800, 800, 40_000, 500, 0, 0, 250_000],
@@ -232,10 +262,21 @@ describe.skipIf(!hasBrowser)('the pictures of the dashboard', () => {
         study: 'covariance', estimator: 'covariance', columns: ['delay', 'distance', 'taxi'],
         parameters: { 'variance-low': 1, 'variance-high': 1e7 },
       },
-      { study: 'mixture', estimator: 'mixture-1d', columns: ['delay'], parameters: { components: 3, resolution: 1 } },
-      { study: 'clouds', estimator: 'mixture', columns: ['delay', 'distance'], parameters: { components: 2 } },
-      { study: 'histogram', estimator: 'histogram', parameters: { column: 0, edges: [-15, 0, 15] } },
-      { study: 'select', estimator: 'select', columns: ['delay'], parameters: { alpha: 0.1, hypotheses } },
+      {
+        study: 'mixture', estimator: 'mixture-1d', columns: ['delay'],
+        parameters: { components: 3, resolution: 1 },
+      },
+      {
+        study: 'clouds', estimator: 'mixture', columns: ['delay', 'distance'],
+        parameters: { components: 2 },
+      },
+      {
+        study: 'histogram', estimator: 'histogram', parameters: { column: 0, edges: [-15, 0, 15] },
+      },
+      {
+        study: 'select', estimator: 'select', columns: ['delay'],
+        parameters: { alpha: 0.1, hypotheses },
+      },
     );
     for (const outcome of [value, refusal]) stage.publish('flight-delays', outcome);
     stage.publish('covariance', matrix);
@@ -249,7 +290,9 @@ describe.skipIf(!hasBrowser)('the pictures of the dashboard', () => {
     chromium = await launchBrowser();
     page = await openPage(chromium.browser);
     page.on('pageerror', (error) => wrong.push(String(error)));
-    page.on('console', (message) => { if (message.type() === 'error') wrong.push(message.text()); });
+    page.on(
+      'console', (message) => { if (message.type() === 'error') wrong.push(message.text()); },
+    );
   });
   afterAll(() => chromium?.close());
 
@@ -258,7 +301,8 @@ describe.skipIf(!hasBrowser)('the pictures of the dashboard', () => {
     for (const [width, theme] of [[380, 'dark'], [1440, 'light']] as const) {
       await page.setViewport({ width, height: 900 });
       await page.emulateMediaFeatures([
-        { name: 'prefers-color-scheme', value: theme }, { name: 'prefers-reduced-motion', value: 'reduce' },
+        { name: 'prefers-color-scheme', value: theme },
+        { name: 'prefers-reduced-motion', value: 'reduce' },
       ]);
       await page.goto('about:blank');
       await page.goto(address);
@@ -270,7 +314,8 @@ describe.skipIf(!hasBrowser)('the pictures of the dashboard', () => {
       await page.evaluate(axe);
       const { violations } = await page.evaluate('axe.run()') as { violations: Violation[] };
       const serious = violations.filter(({ impact }) => ['serious', 'critical'].includes(impact));
-      expect(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), `${address} in ${theme}`).toEqual([]);
+      expect(serious.map(({ id, nodes }) =>
+        [id, nodes.map(({ html }) => html)]), `${address} in ${theme}`).toEqual([]);
     }
   }
 
@@ -284,30 +329,44 @@ describe.skipIf(!hasBrowser)('the pictures of the dashboard', () => {
   it('are a heat map with an ellipse for two columns that are chosen', async () => {
     await start();
     await inspect(stage.page('covariance'), '.ellipse');
-    expect(await page.$$eval('.heat tbody td', (cells) => cells.map((cell) => cell.textContent))).toEqual(
-      ['37.7', '−0.23', '0.84', '−0.23', '590', '0.21', '0.84', '0.21', '9.49'],
-    );
+    expect(await page.$$eval('.heat tbody td', (cells) => cells.map((cell) => cell.textContent)))
+      .toEqual(
+        ['37.7', '−0.23', '0.84', '−0.23', '590', '0.21', '0.84', '0.21', '9.49'],
+      );
     const text = (cells: readonly Element[]): string[] => cells.map((cell) => cell.textContent);
-    expect(await page.$$eval('.variances tbody tr', (rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent))))
-      .toEqual([['delay', '1,420 ± 30', '37.7'], ['distance', '348,000 ± 9,000', '590'], ['taxi', '90.0 ± 5.0', '9.49']]);
+    expect(await page.$$eval('.variances tbody tr', (rows) =>
+      rows.map((row) => [...row.children].map((cell) => cell.textContent))))
+      .toEqual([
+        ['delay', '1,420 ± 30', '37.7'], ['distance', '348,000 ± 9,000', '590'],
+        ['taxi', '90.0 ± 5.0', '9.49'],
+      ]);
     expect(await page.$$eval('.pairs tbody tr', text)).toEqual(
-      ['delay and taxi0.84300 ± 20', 'delay and distance−0.23−5,200 ± 900', 'distance and taxi0.211,200 ± 100']);
-    expect(await page.$$eval('.releases thead th', text)).toEqual(['Epoch', 'variance of delay', 'variance of distance',
-      'variance of taxi', 'Closed']);
+      [
+        'delay and taxi0.84300 ± 20', 'delay and distance−0.23−5,200 ± 900',
+        'distance and taxi0.211,200 ± 100',
+      ]);
+    expect(await page.$$eval('.releases thead th', text))
+      .toEqual(['Epoch', 'variance of delay', 'variance of distance',
+        'variance of taxi', 'Closed']);
     expect(await page.$$('.column canvas')).toHaveLength(3);
     await page.select('.pair select', '2');
     const said = 'taxi and distance: correlation 0.21';
-    await page.waitForFunction((text) => document.querySelector('.ellipse')!.ariaLabel!.startsWith(text), { polling }, said);
-    const [rx, ry] = await page.$eval('.ring-1', (ring) => ['rx', 'ry'].map((name) => Number(ring.getAttribute(name))));
+    await page.waitForFunction(
+      (text) => document.querySelector('.ellipse')!.ariaLabel!.startsWith(text), { polling }, said,
+    );
+    const [rx, ry] = await page.$eval('.ring-1', (ring) =>
+      ['rx', 'ry'].map((name) => Number(ring.getAttribute(name))));
     // The half axes along (1, 1) and (1, -1) in standard deviations: sqrt(1 + r) and sqrt(1 - r).
-    expect((rx! / ry!) ** 2).toBeCloseTo((1 + 1200 / Math.sqrt(90 * 348000)) / (1 - 1200 / Math.sqrt(90 * 348000)), 6);
+    expect((rx! / ry!) ** 2)
+      .toBeCloseTo((1 + 1200 / Math.sqrt(90 * 348000)) / (1 - 1200 / Math.sqrt(90 * 348000)), 6);
     expect(wrong).toEqual([]);
   });
 
   it('are a density, bars with their intervals, or the best of a list', async () => {
     await start();
     await inspect(stage.page('mixture'), '.density');
-    expect(await page.$eval('.density', (each) => each.getAttribute('aria-label'))).toContain('70\u00a0% around −4.2');
+    expect(await page.$eval('.density', (each) => each.getAttribute('aria-label')))
+      .toContain('70\u00a0% around −4.2');
     expect(await page.$$('.density .part')).toHaveLength(2);
     await inspect(stage.page('clouds'), '.clouds');
     expect(await page.$eval('.clouds', (each) => each.getAttribute('aria-label')))
@@ -316,14 +375,18 @@ describe.skipIf(!hasBrowser)('the pictures of the dashboard', () => {
     await page.goto(stage.page('histogram'));
     await page.waitForSelector('.bins');
     const text = (cells: readonly Element[]): string[] => cells.map((cell) => cell.textContent);
-    expect(await page.$$eval('.bins tbody th', text)).toEqual(['below −15', '−15 to 0', '0 to 15', '15 and more']);
-    expect(await page.$$eval('.bin-count', text)).toEqual(['214 ± 18', '880 ± 18', '431 ± 18', '−3 ± 18']);
-    const widths = await page.$$eval('.bar-fill', (bars) => bars.map((bar) => bar.getBoundingClientRect().width));
+    expect(await page.$$eval('.bins tbody th', text))
+      .toEqual(['below −15', '−15 to 0', '0 to 15', '15 and more']);
+    expect(await page.$$eval('.bin-count', text))
+      .toEqual(['214 ± 18', '880 ± 18', '431 ± 18', '−3 ± 18']);
+    const widths = await page.$$eval('.bar-fill', (bars) =>
+      bars.map((bar) => bar.getBoundingClientRect().width));
     expect(widths[0]! / widths[1]!).toBeCloseTo(214 / 880, 2);
     expect(widths[3]).toBe(0);
     await page.goto(stage.page('select'));
     await page.waitForSelector('.chosen');
-    expect(await page.$eval('.chosen', (each) => each.textContent)).toContain('laplace, centre −5, scale 20');
+    expect(await page.$eval('.chosen', (each) => each.textContent))
+      .toContain('laplace, centre −5, scale 20');
     expect(wrong).toEqual([]);
   });
 });

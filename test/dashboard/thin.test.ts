@@ -3,11 +3,13 @@ import { extentOf, marksOf } from '../../dashboard/charts/thin.js';
 import type { Series } from '../../dashboard/base/model.js';
 
 const seriesOf = (values: readonly (number | null)[], half = 1): Series => ({
-  epochs: values.map((_, i) => i), values, refusals: values.map((value) => (value === null ? 'interrupted' : null)),
+  epochs: values.map((_, i) => i), values,
+  refusals: values.map((value) => (value === null ? 'interrupted' : null)),
   lows: values.map((value) => (value === null ? null : value - half)),
   highs: values.map((value) => (value === null ? null : value + half)),
 });
-const wave = Array.from({ length: 2000 }, (_, i) => (i % 397 === 5 ? null : 40 * Math.sin(i * 12.9898)));
+const wave =
+  Array.from({ length: 2000 }, (_, i) => (i % 397 === 5 ? null : 40 * Math.sin(i * 12.9898)));
 
 describe('a chart of more releases than columns of pixels', () => {
   const xOf = (epoch: number): number => Math.round(epoch * 0.2);
@@ -15,7 +17,8 @@ describe('a chart of more releases than columns of pixels', () => {
   const runs = marksOf(series, xOf);
 
   it('has at most one mark in a column between two refusals, from left to right', () => {
-    for (const run of runs) for (let i = 1; i < run.length; i++) expect(run[i]!.x).toBeGreaterThan(run[i - 1]!.x);
+    for (const run of runs) for (let i = 1;
+        i < run.length; i++) expect(run[i]!.x).toBeGreaterThan(run[i - 1]!.x);
     expect(runs.flat().length).toBeLessThan(2000 * 0.2 + 12);
   });
 
@@ -25,10 +28,13 @@ describe('a chart of more releases than columns of pixels', () => {
       while (wave[place] === null) place += 1;
       for (const mark of run) {
         const there: number[] = [];
-        while (wave[place] !== null && xOf(place) === mark.x && place < wave.length) there.push(wave[place++]!);
+        while (wave[place] !== null && xOf(place) === mark.x && place < wave.length) {
+          there.push(wave[place++]!);
+        }
         const [least, greatest] = [Math.min(...there), Math.max(...there)];
         expect(mark).toEqual({
-          x: mark.x, first: there[0], last: there.at(-1), least, greatest, low: least - 1, high: greatest + 1,
+          x: mark.x, first: there[0], last: there.at(-1), least, greatest, low: least - 1,
+          high: greatest + 1,
         });
       }
     }

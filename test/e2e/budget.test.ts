@@ -14,14 +14,16 @@ beforeAll(async () => {
   const facts = { privacy: '{ epsilon: 8, delta: 1e-6 }', budget, epoch: '{ every: 500ms }' };
   served = await stage.serve([stage.write('short.yaml', meanStudy('short', facts))]);
   watched = stage.start(['watch', served.url, '--study', 'short', '--json']);
-  simulated = stage.start(['simulate', served.url, '--study', 'short', '--contributors', '20', '--json']);
+  simulated =
+    stage.start(['simulate', served.url, '--study', 'short', '--contributors', '20', '--json']);
 });
 
 afterAll(() => stage.end());
 
 describe('a study whose budget is used up', () => {
   it('says beforehand how many releases it has', () => {
-    expect(served.listening).toMatchObject({ studies: [{ study: 'short', releases: paid, lastsMs: 500 * paid }] });
+    expect(served.listening)
+      .toMatchObject({ studies: [{ study: 'short', releases: paid, lastsMs: 500 * paid }] });
   });
 
   it('ends the watch after its last release, with the reason', async () => {
@@ -29,7 +31,8 @@ describe('a study whose budget is used up', () => {
     expect([status, stderr]).toEqual([0, '']);
     const releases = watched.lines.filter(({ type }) => type === 'release');
     expect(releases.map(({ index, epoch }) => [index, epoch])).toEqual([[0, 1], [1, 2], [2, 3]]);
-    expect(watched.lines.at(-1)).toEqual({ type: 'end', study: 'short', state: 'exhausted', releases: paid });
+    expect(watched.lines.at(-1))
+      .toEqual({ type: 'end', study: 'short', state: 'exhausted', releases: paid });
     for (const { epsilonSpent, epsilonCap } of releases) {
       expect(Number(epsilonSpent)).toBeLessThanOrEqual(Number(epsilonCap));
     }
@@ -38,7 +41,9 @@ describe('a study whose budget is used up', () => {
   it('ends the simulation, which was refused nothing else', async () => {
     const { status } = await simulated.ended;
     expect(status).toBe(0);
-    const ended = expect.objectContaining({ type: 'ended', study: 'short', code: 'budget-exhausted' }) as unknown;
+    const ended = expect.objectContaining({
+      type: 'ended', study: 'short', code: 'budget-exhausted',
+    }) as unknown;
     expect(simulated.lines).toContainEqual(ended);
   });
 
@@ -53,7 +58,8 @@ describe('a study whose budget is used up', () => {
     expect((await stage.run(words)).stdout).toContain('budget');
   });
 
-  it('shows in the ledger what was spent, what is left, and what did not fit, beside the running server', async () => {
+  it('shows in the ledger what was spent, what is left, and what did not fit, beside the running '
+    + 'server', async () => {
     const { stdout, status } = await stage.run(['ledger', stage.path('data'), '--json']);
     expect(status).toBe(0);
     const { budgets } = JSON.parse(stdout) as { budgets: LedgerView[] };
@@ -68,11 +74,13 @@ describe('a study whose budget is used up', () => {
     expect(epsilon.spent).toBeLessThanOrEqual(epsilon.cap);
     expect(epsilon.byLossDistribution).toBeGreaterThan(0.7 * epsilon.spent);
     expect(epsilon.byLossDistribution).toBeLessThan(epsilon.spent);
-    expect(entries.filter(({ kind }) => kind === 'charged').map(({ epoch }) => epoch).sort()).toEqual([1, 2, 3]);
+    expect(entries.filter(({ kind }) => kind === 'charged').map(({ epoch }) => epoch).sort())
+      .toEqual([1, 2, 3]);
     const forPeople = await stage.run(['ledger', stage.path('data')]);
     expect(forPeople.stdout).toMatch(/^rho +\S+ +0 +\S+ +\S+ +\S+$/m);
     expect(forPeople.stdout).toContain('exhausted');
-    expect(Math.max(...forPeople.stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(90);
+    expect(Math.max(...forPeople.stdout.split('\n').map((line) => line.length)))
+      .toBeLessThanOrEqual(90);
   });
 
   it('stays used up after a restart: nothing is charged again', async () => {
@@ -95,6 +103,8 @@ interface LedgerView {
     readonly cap: number;
     readonly asked: number | null;
   };
-  readonly epsilon: { readonly spent: number; readonly byLossDistribution: number; readonly cap: number };
+  readonly epsilon: {
+    readonly spent: number; readonly byLossDistribution: number; readonly cap: number;
+  };
   readonly entries: readonly { readonly epoch: number; readonly kind: string }[];
 }

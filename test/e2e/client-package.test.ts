@@ -49,7 +49,8 @@ describe('the package of the client', () => {
       'dist/client/index.d.ts', 'dist/client/index.js', 'dist/client/outbox/browser.js',
       'dist/client/outbox/node.js', 'dist/src/signing/browser.js', 'dist/src/signing/node.js',
     ]));
-    const foreign = /^dist\/(?!client\/|browser\/|src\/(base|wire|signing|log)\/)|simulation|\.map$/;
+    const foreign =
+      /^dist\/(?!client\/|browser\/|src\/(base|wire|signing|log)\/)|simulation|\.map$/;
     expect(paths.filter((path) => foreign.test(path))).toEqual([]);
     expect(size).toBeLessThan(400_000);
   });
@@ -60,7 +61,8 @@ describe('the package of the client', () => {
       .filter((path) => /^dist\/(client|src)\/.*\.js$/.test(path));
     const imported = modules.flatMap((path) => {
       const text = readFileSync(`${root}client/package/${path}`, 'utf8');
-      return [...text.matchAll(/^(?:import|export|}).* from ['"]([a-z][^'":/]*)['"/]/gm)].map(([, name]) => name!);
+      return [...text.matchAll(/^(?:import|export|}).* from ['"]([a-z][^'":/]*)['"/]/gm)]
+        .map(([, name]) => name!);
     });
     const { dependencies } = manifestOf('client/package/');
     expect([...new Set(imported)].sort()).toEqual(Object.keys(dependencies).sort());

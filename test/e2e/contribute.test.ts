@@ -9,7 +9,8 @@ const stage = new Stage();
 let served: Served;
 
 beforeAll(async () => {
-  const study = meanStudy('slow', { epoch: '{ every: 1h }', contribution: '{ reduce: mean, rowsMax: 4 }' });
+  const study =
+    meanStudy('slow', { epoch: '{ every: 1h }', contribution: '{ reduce: mean, rowsMax: 4 }' });
   served = await stage.serve([stage.write('slow.yaml', study)]);
 });
 
@@ -23,7 +24,9 @@ async function contribute(
   const key = stage.path(`${keys++}.key`);
   await stage.run(['keygen', key]);
   const input = stage.write('rows.csv', csv);
-  const words = ['contribute', served.url, '--study', study, '--key', key, '--input', input, '--json', ...more];
+  const words = [
+    'contribute', served.url, '--study', study, '--key', key, '--input', input, '--json', ...more,
+  ];
   return { ...(await stage.run(words)), key };
 }
 
@@ -51,7 +54,9 @@ describe('keelson contribute', () => {
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toEqual({ outcome: 'accepted', epoch: 1, rows: 3, batches: 1 });
     expect(await accepted()).toBe(1);
-    const words = ['contribute', served.url, '--study', 'slow', '--key', key, '--input', stage.path('rows.csv')];
+    const words = [
+      'contribute', served.url, '--study', 'slow', '--key', key, '--input', stage.path('rows.csv'),
+    ];
     const again = await stage.run(words);
     expect(again.status).toBe(1);
     expect(again.stdout).toContain('contribution-full');
@@ -101,7 +106,8 @@ describe('keelson contribute', () => {
     expect(await accepted()).toBe(before);
   });
 
-  it('keeps rows in the outbox while nobody answers, and sends them first the next time', async () => {
+  it('keeps rows in the outbox while nobody answers, and sends them first the next '
+    + 'time', async () => {
     const port = served.port;
     const before = await accepted();
     await served.command.interrupt();
@@ -119,7 +125,8 @@ describe('keelson contribute', () => {
     const next = await stage.run([...words.slice(0, 7), input, '--json']);
     // What waited completed this epoch's contribution; the new file is for the next epoch.
     expect(next.stderr).toContain('rows of an earlier run are settled');
-    expect(JSON.parse(next.stdout)).toMatchObject({ outcome: 'refused', code: 'contribution-full' });
+    expect(JSON.parse(next.stdout))
+      .toMatchObject({ outcome: 'refused', code: 'contribution-full' });
     expect(next.status).toBe(1);
     expect(before).toBeGreaterThan(0);
     expect(await accepted()).toBe(1);

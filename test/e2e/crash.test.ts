@@ -23,7 +23,10 @@ setMaxListeners(people + 10, stop.signal);
 /** What the SDK was told is durable: the row's two values by contributor and sequence. */
 const acknowledged = new Map<string, readonly [number, number]>();
 const acksOfEpoch = new Map<bigint, number>();
-/** Rows change sides with every kill, so that those of one side cannot stand in for those of the other. */
+/**
+ * Rows change sides with every kill, so that those of one side cannot stand in for those of the
+ * other.
+ */
 let side = 0.6;
 let serial = 0;
 const failures: unknown[] = [];
@@ -37,8 +40,8 @@ afterEach(async () => {
 async function keepSending(served: Served): Promise<void> {
   const seed = signing.generateSeed();
   const contributor = createContributor({
-    url: served.url, study: 'crash', seed, serverKey: fromHex(served.serverKey), signal: stop.signal,
-    backoffInitialMs: 20, backoffMaxMs: 200,
+    url: served.url, study: 'crash', seed, serverKey: fromHex(served.serverKey),
+    signal: stop.signal, backoffInitialMs: 20, backoffMaxMs: 200,
   });
   const key = toHex(contributor.publicKey);
   while (!stop.signal.aborted) {
@@ -46,7 +49,8 @@ async function keepSending(served: Served): Promise<void> {
     const row = [side, (serial += 1) * 1e-6] as const;
     const settled = await contributor.send([[...row]]);
     if (settled.kind === 'refused') {
-      // In flight when the server was killed, and two epochs older when it came back: refused, and never acknowledged.
+      // In flight when the server was killed, and two epochs older when it came back: refused, and
+      // never acknowledged.
       if (settled.error.code === 'stale-epoch') continue;
       throw settled.error;
     }
@@ -58,9 +62,11 @@ async function keepSending(served: Served): Promise<void> {
 
 /** The next epoch to open, once enough of it is acknowledged. */
 async function loadedEpoch(): Promise<bigint> {
-  const before = [...acksOfEpoch.keys()].reduce((newest, epoch) => (epoch > newest ? epoch : newest), 0n);
+  const before = [...acksOfEpoch.keys()]
+    .reduce((newest, epoch) => (epoch > newest ? epoch : newest), 0n);
   for (;;) {
-    const found = [...acksOfEpoch].find(([epoch, count]) => epoch > before && count >= acksBeforeKill);
+    const found = [...acksOfEpoch].find(([epoch, count]) =>
+      epoch > before && count >= acksBeforeKill);
     if (found !== undefined) return found[0];
     if (failures.length > 0) throw failures[0];
     await pause(5);
@@ -92,8 +98,12 @@ async function journals(epochs: number): Promise<Map<number, readonly JournalEnt
   }
 }
 
-/** What an epoch's rows say without noise: the mean over contributors of the means of their rows. */
-function meanOf(entries: readonly JournalEntry[]): { readonly mean: readonly number[]; readonly count: number } {
+/**
+ * What an epoch's rows say without noise: the mean over contributors of the means of their rows.
+ */
+function meanOf(
+  entries: readonly JournalEntry[],
+): { readonly mean: readonly number[]; readonly count: number } {
   const sums = new Map<string, [number, number, number]>();
   for (const { contributor, body } of entries) {
     const sum = sums.get(contributor) ?? [0, 0, 0];
@@ -105,8 +115,10 @@ function meanOf(entries: readonly JournalEntry[]): { readonly mean: readonly num
       sum[2] += 1;
     }
   }
-  const means = [...sums.values()].map(([first, second, rows]) => [first / rows, second / rows] as const);
-  const mean = [0, 1].map((column) => means.reduce((sum, own) => sum + own[column]!, 0) / means.length);
+  const means = [...sums.values()].map(([first, second, rows]) =>
+    [first / rows, second / rows] as const);
+  const mean = [0, 1].map((column) =>
+    means.reduce((sum, own) => sum + own[column]!, 0) / means.length);
   return { mean, count: means.length };
 }
 
@@ -114,35 +126,45 @@ function meanOf(entries: readonly JournalEntry[]): { readonly mean: readonly num
 function expectToTell(release: JsonLine, entries: readonly JournalEntry[]): void {
   const { mean, count } = meanOf(entries);
   if (release['outcome'] === 'refused') {
-    // Charged, and killed before its release was stored; or too few for the plan, as just after a start.
-    if (release['reason'] !== 'interrupted') expect(count, String(release['reason'])).toBeLessThan(56);
+    // Charged, and killed before its release was stored; or too few for the plan, as just after a
+    // start.
+    if (release['reason'] !== 'interrupted') {
+      expect(count, String(release['reason'])).toBeLessThan(56);
+    }
     return;
   }
   const estimate = release['estimate'] as readonly number[];
-  const { standardDeviation } = release['uncertainty'] as { readonly standardDeviation: readonly number[] };
+  const { standardDeviation } =
+    release['uncertainty'] as { readonly standardDeviation: readonly number[] };
   mean.forEach((value, i) => {
     // Seven deviations of Gaussian noise: one false alarm in 10^11.
-    expect(Math.abs(estimate[i]! - value), `epoch ${String(release['epoch'])}`).toBeLessThan(7 * standardDeviation[i]!);
+    expect(Math.abs(estimate[i]! - value), `epoch ${String(release['epoch'])}`)
+      .toBeLessThan(7 * standardDeviation[i]!);
   });
 }
 
-it('keeps every acknowledged row, once, in journal and answer, when it is killed under load', async () => {
+it('keeps every acknowledged row, once, in journal and answer, when it is killed under '
+  + 'load', async () => {
   const study = stage.write('crash.yaml', meanStudy('crash', {
     columns: '[side, serial]', cohort: '100', epoch: '{ every: 4s }', parameters: '{ scale: 1 }',
     // However many epochs a busy machine needs.
     budget: '{ epsilon: 100, delta: 1e-3, scope: study }',
-    privacy: '{ epsilon: 8, delta: 1e-6 }', contribution: '{ reduce: mean, rowsMax: 60000 }', retention: '30d',
+    privacy: '{ epsilon: 8, delta: 1e-6 }', contribution: '{ reduce: mean, rowsMax: 60000 }',
+    retention: '30d',
   }));
   let served = await stage.serve([study]);
   const { url, port, serverKey } = served;
-  const watched = stage.start(['watch', url, '--study', 'crash', '--server-key', serverKey, '--json']);
-  const rows = Array.from({ length: 400 }, (_, i) => `${(i % 9) / 10 - 0.4},${(i % 7) / 10 - 0.3}\n`).join('');
+  const watched =
+    stage.start(['watch', url, '--study', 'crash', '--server-key', serverKey, '--json']);
+  const rows =
+    Array.from({ length: 400 }, (_, i) => `${(i % 9) / 10 - 0.4},${(i % 7) / 10 - 0.3}\n`).join('');
   const simulated = stage.start([
     'simulate', url, '--retry', '--study', 'crash', '--contributors', '40', '--rows', '1',
     '--input', stage.write('rows.csv', rows), '--json',
   ]);
   const senders = Array.from({ length: people }, () =>
-    keepSending(served).catch((error: unknown) => { if (!stop.signal.aborted) failures.push(error); }));
+    keepSending(served)
+      .catch((error: unknown) => { if (!stop.signal.aborted) failures.push(error); }));
   const killedIn: bigint[] = [];
   let spent = 0;
   for (let round = 0; round < kills; round++) {
@@ -186,7 +208,9 @@ it('keeps every acknowledged row, once, in journal and answer, when it is killed
     }
   }
   expect(acknowledged.size).toBeGreaterThan((kills + 1) * acksBeforeKill);
-  for (const [name, row] of acknowledged) expect(journalled.get(name), `${name} was acknowledged`).toEqual(row);
+  for (const [name, row] of acknowledged) {
+    expect(journalled.get(name), `${name} was acknowledged`).toEqual(row);
+  }
   for (const release of releases) expectToTell(release, found.get(Number(release['epoch']))!);
   const survived = releases.filter(({ epoch, outcome }) =>
     outcome === 'value' && killedIn.includes(BigInt(epoch as number)));

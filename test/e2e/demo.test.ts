@@ -28,7 +28,8 @@ describe('keelson demo --json', () => {
 
   it('writes a line per release, both studies of an epoch together, and a summary', () => {
     expect(run.stderr).toBe('');
-    expect(lines.map(({ type }) => type)).toEqual(['release', 'release', 'release', 'release', 'summary']);
+    expect(lines.map(({ type }) => type))
+      .toEqual(['release', 'release', 'release', 'release', 'summary']);
     expect(lines.slice(0, 4).map(({ study }) => study)).toEqual([...studies, ...studies]);
     const [first, second, third, fourth] = lines.map(({ epoch }) => Number(epoch));
     expect([second, third, fourth]).toEqual([first, first! + 1, first! + 1]);
@@ -40,9 +41,9 @@ describe('keelson demo --json', () => {
       const isValue = line['outcome'] === 'value';
       expect(reason).toEqual(isValue ? undefined : expect.any(String));
       expect(facts).toEqual({
-        type: 'release', study: line['study'], epoch: aNumber, outcome: isValue ? 'value' : 'refused',
-        estimate: isValue ? [aNumber, aNumber] : null, truth: [aNumber, aNumber],
-        error: isValue ? aNumber : null, naiveError: aNumber,
+        type: 'release', study: line['study'], epoch: aNumber,
+        outcome: isValue ? 'value' : 'refused', estimate: isValue ? [aNumber, aNumber] : null,
+        truth: [aNumber, aNumber], error: isValue ? aNumber : null, naiveError: aNumber,
         epsilonSpent: aNumber, epsilonLeft: aNumber, contributors: aNumber,
       });
       expect(Number(line['contributors'])).toBeLessThanOrEqual(400);
@@ -56,9 +57,11 @@ describe('keelson demo --json', () => {
     expect(summary).toMatchObject({ type: 'summary', epochs: 2 });
     expect(summary['serverKey']).toMatch(/^[0-9a-f]{64}$/);
     expect(summary['insecure']).toBeUndefined();
-    // The first epoch that is charged is the first that is shown, unless the machine stopped for a whole epoch.
+    // The first epoch that is charged is the first that is shown, unless the machine stopped for a
+    // whole epoch.
     expect(Number(lines[3]!['epoch'])).toBe(2 + Number(summary['lostEpochs']));
-    expect(summary['studies']).toMatchObject(studies.map((study) => ({ study, releases: 2, epsilonSpent: aNumber })));
+    expect(summary['studies'])
+      .toMatchObject(studies.map((study) => ({ study, releases: 2, epsilonSpent: aNumber })));
     expect(run.status).toBe(lines.slice(0, 4).every(({ outcome }) => outcome === 'value') ? 0 : 1);
   });
 
@@ -77,28 +80,37 @@ describe('keelson demo with repeatable noise', () => {
   const environment = { KEELSON_INSECURE_SEED: 'a test' };
 
   it('warns and says so in every line', async () => {
-    const run = await stage.run([...small, '--json', '--logs', stage.path('insecure')], { environment });
+    const run =
+      await stage.run([...small, '--json', '--logs', stage.path('insecure')], { environment });
     expect(run.stderr).toContain('NOT private');
     expect(linesOf(run).map(({ insecure }) => insecure)).toEqual(Array(7).fill(true));
   });
 
   it('is refused to serve', async () => {
-    const run = await stage.run(['serve', 'studies/flights-mean.yaml', '--data', stage.path('data')], { environment });
+    const run = await stage.run(
+      ['serve', 'studies/flights-mean.yaml', '--data', stage.path('data')], { environment },
+    );
     expect([run.status, run.stdout]).toEqual([2, '']);
     expect(run.stderr).toContain('unset KEELSON_INSECURE_SEED');
   });
 });
 
-it('opens no epoch before everybody is connected, however long that takes', { tags: ['slow'] }, async () => {
+it('opens no epoch before everybody is connected, however long that '
+  + 'takes', { tags: ['slow'] }, async () => {
   // Connecting takes several such epochs on any machine.
-  const words = ['demo', '--json', '--contributors', '2000', '--epochs', '1', '--every', '1', '--epsilon', '12'];
-  const types = linesOf(await stage.run([...words, '--logs', stage.path('slow')])).map(({ type }) => type);
+  const words = [
+    'demo', '--json', '--contributors', '2000', '--epochs', '1', '--every', '1', '--epsilon', '12',
+  ];
+  const types = linesOf(await stage.run([...words, '--logs', stage.path('slow')]))
+    .map(({ type }) => type);
   expect(types.slice(0, 2)).toEqual(['started', 'connected']);
   expect(types.at(-1)).toBe('summary');
 });
 
 it('prints a table that fits a terminal, and stops at once on an interrupt', async () => {
-  const words = ['demo', '--contributors', '400', '--epochs', '8', '--every', '2', '--epsilon', '12'];
+  const words = [
+    'demo', '--contributors', '400', '--epochs', '8', '--every', '2', '--epsilon', '12',
+  ];
   const run = stage.start([...words, '--logs', stage.path('table')]);
   while (!run.stdout.includes('\n')) await run.next();
   // The first line is where to look, and the page is there at once.
@@ -117,12 +129,16 @@ it('prints a table that fits a terminal, and stops at once on an interrupt', asy
 });
 
 it('keeps the dashboard open with --keep while people send', { tags: ['slow'] }, async () => {
-  const words = ['demo', '--contributors', '400', '--epochs', '1', '--every', '2', '--epsilon', '12', '--keep'];
+  const words = [
+    'demo', '--contributors', '400', '--epochs', '1', '--every', '2', '--epsilon', '12', '--keep',
+  ];
   const run = stage.start([...words, '--logs', stage.path('kept')]);
   while (!run.stdout.includes('Ctrl-C ends it')) await run.next();
   const [address] = /^dashboard at (\S+)/.exec(run.stdout)!.slice(1);
   const newest = async (): Promise<number> => {
-    const { studies: all } = (await (await fetch(new URL('/v1/studies', address))).json()) as { studies: { releases: number }[] };
+    const { studies: all } = (await (await fetch(new URL('/v1/studies', address))).json()) as {
+      studies: { releases: number }[];
+    };
     return Math.min(...all.map(({ releases }) => releases));
   };
   // Longer than the budget would last, if it did not renew.

@@ -21,13 +21,16 @@ afterEach(async () => {
   await stage.end();
 });
 
-describe.skipIf(!mountable)(`a small disk${mountable ? '' : ' (skipped: file systems cannot be mounted here)'}`, () => {
+describe
+  .skipIf(
+    !mountable,
+  )(`a small disk${mountable ? '' : ' (skipped: file systems cannot be mounted here)'}`, () => {
   it('loses nothing when full, continues with new room, and is refused if read-only', async () => {
     const columns = 400;
     const names = Array.from({ length: columns }, (_, i) => `c${i}`);
     const study = stage.write('small.yaml', meanStudy('small', {
-      columns: `[${names.join(', ')}]`, cohort: '20000', parameters: '{ scale: 1 }', epoch: '{ every: 10m }',
-      contribution: '{ reduce: mean, rowsMax: 60000 }', retention: '30d',
+      columns: `[${names.join(', ')}]`, cohort: '20000', parameters: '{ scale: 1 }',
+      epoch: '{ every: 10m }', contribution: '{ reduce: mean, rowsMax: 60000 }', retention: '30d',
     }));
     try {
       const served = await stage.serve([study]);

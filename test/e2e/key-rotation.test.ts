@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createContributor, openOutbox, subscribe, type VerifiedRelease } from '../../client/index.js';
+import {
+  createContributor, openOutbox, subscribe, type VerifiedRelease,
+} from '../../client/index.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { createAggregator, silentLogger, type Aggregator } from '../../server/index.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
@@ -26,7 +28,9 @@ const data = (): string => join(directory, 'data');
 async function serve(port = 0): Promise<void> {
   aggregator = await createAggregator({
     dataDirectory: data(), port, logger: silentLogger, runnerFactory: () => new InlineEpochRunner(),
-    studies: [define({ participation: 'public', epoch: { contributors: 2 }, privacy: { epsilon: 8, delta: 1e-6 } })],
+    studies: [define({
+      participation: 'public', epoch: { contributors: 2 }, privacy: { epsilon: 8, delta: 1e-6 },
+    })],
   });
 }
 const url = (): string => aggregator.address.replace('http', 'ws');
@@ -35,13 +39,15 @@ const url = (): string => aggregator.address.replace('http', 'ws');
 async function rotate(): Promise<Uint8Array> {
   const { port, serverKey } = aggregator;
   await aggregator.close();
-  expect(await keelson(['keys', 'rotate', '--data', data()])).toMatchObject({ status: 0, stderr: '' });
+  expect(await keelson(['keys', 'rotate', '--data', data()]))
+    .toMatchObject({ status: 0, stderr: '' });
   await serve(port);
   expect(aggregator.serverKey).not.toEqual(serverKey);
   return serverKey;
 }
 
-it('is followed by contributors, subscribers and logs that know the server by its first key', async () => {
+it('is followed by contributors, subscribers and logs that know the server by its first '
+  + 'key', async () => {
   await serve();
   const refused = await keelson(['keys', 'rotate', '--data', data()]);
   expect([refused.status, refused.stderr.includes('in use by another server')]).toEqual([2, true]);
@@ -50,8 +56,9 @@ it('is followed by contributors, subscribers and logs that know the server by it
   const outboxes = ['a', 'b'].map((name) => join(directory, name));
   const open = async (i: number) => {
     const contributor = createContributor({
-      url: url(), study, seed: new Uint8Array(32).fill(i + 1), outbox: await openOutbox(outboxes[i]!), serverKey: first,
-      backoffInitialMs: 20, backoffMaxMs: 50,
+      url: url(), study, seed: new Uint8Array(32).fill(i + 1),
+      outbox: await openOutbox(outboxes[i]!), serverKey: first, backoffInitialMs: 20,
+      backoffMaxMs: 50,
     });
     closers.push(() => contributor.close());
     return contributor;
@@ -60,7 +67,10 @@ it('is followed by contributors, subscribers and logs that know the server by it
   const stop = new AbortController();
   const seen: VerifiedRelease[] = [];
   const reading = (async () => {
-    const options = { url: url(), study, serverKey: first, signal: stop.signal, backoffInitialMs: 20, backoffMaxMs: 50 };
+    const options = {
+      url: url(), study, serverKey: first, signal: stop.signal, backoffInitialMs: 20,
+      backoffMaxMs: 50,
+    };
     for await (const release of subscribe(options)) seen.push(release);
   })();
   const everybody = async (count: number): Promise<void> => {
@@ -77,16 +87,20 @@ it('is followed by contributors, subscribers and logs that know the server by it
   await reading;
   const keys = [first, second, aggregator.serverKey].map(toHex);
   expect(seen.map(({ serverKey }) => serverKey)).toEqual(keys);
-  // What was kept insists on the newest key; the first one, as somebody wrote it in a script, is still its own.
+  // What was kept insists on the newest key; the first one, as somebody wrote it in a script, is
+  // still its own.
   await people[0].close();
   await (await open(0)).study();
   const log = join(directory, 'releases.log');
-  writeFileSync(log, await (await fetch(`${aggregator.address}/v1/releases?study=${study}`)).text());
+  writeFileSync(
+    log, await (await fetch(`${aggregator.address}/v1/releases?study=${study}`)).text(),
+  );
   for (const key of keys) {
     const { status, stdout } = await keelson(['verify', log, '--server-key', key]);
     expect([status, stdout.includes('3')]).toEqual([0, true]);
   }
-  expect((await keelson(['verify', log, '--server-key', toHex(newSigner().publicKey)])).status).toBe(1);
+  expect((await keelson(['verify', log, '--server-key', toHex(newSigner().publicKey)])).status)
+    .toBe(1);
 });
 
 it('keeps batches valid that were signed for an earlier key, and no others', async () => {
@@ -99,7 +113,9 @@ it('keeps batches valid that were signed for an earlier key, and no others', asy
   const send = (serverKey: Uint8Array): void => {
     const batch = contributor.batch(1n);
     const context = { serverKey, studyId: fromHex(studyId) };
-    client.send({ ...batch, signature: signBatch(contributor.signer, context, signing.sha512(batch.body)) });
+    client.send({
+      ...batch, signature: signBatch(contributor.signer, context, signing.sha512(batch.body)),
+    });
   };
   send(newSigner().publicKey);
   expect(await contributor.refusal()).toMatchObject({ code: 'bad-signature' });

@@ -6,12 +6,15 @@ import { Stage } from '../support/live-command.js';
 const stage = new Stage();
 afterEach(() => stage.end());
 
-it('keeps its promises in every scope and rule when it is killed, changes its key and has a wrong clock', async () => {
+it('keeps its promises in every scope and rule when it is killed, changes its key and has a wrong '
+  + 'clock', async () => {
   const run = new KillRun(stage, { kills: 6, people: 36, seed: 3 });
   const { figures, broken } = await run.run();
   expect(broken).toEqual([]);
   expect(figures).toMatchObject({ lost: 0, twice: 0, faults: 0, clocksRefused: 1 });
-  for (const name of ['acknowledged', 'withdrawn', 'releases'] as const) expect(figures[name]).toBeGreaterThan(0);
+  for (const name of ['acknowledged', 'withdrawn', 'releases'] as const) {
+    expect(figures[name]).toBeGreaterThan(0);
+  }
   // Folders that are damaged on purpose: the judge must see each damage.
   expect(await run.missedPlants()).toEqual([]);
 });

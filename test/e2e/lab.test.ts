@@ -16,29 +16,34 @@ interface Line extends JsonLine {
 }
 
 describe('keelson lab --json', () => {
-  it('plays every attack at every share on a real server, and breaks the errors down', { tags: ['slow'] }, async () => {
+  it('plays every attack at every share on a real server, and breaks the errors '
+    + 'down', { tags: ['slow'] }, async () => {
     const run = await stage.run([
-      'lab', '--json', '--attack', 'shift,malformed', '--hostile', '0,0.2', '--contributors', '300', '--every', '2',
-      '--epsilon', '12', '--estimators', 'mean',
+      'lab', '--json', '--attack', 'shift,malformed', '--hostile', '0,0.2', '--contributors', '300',
+      '--every', '2', '--epsilon', '12', '--estimators', 'mean',
     ]);
     expect(run.status).toBe(0);
     const lines = run.stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as Line);
-    expect(lines.map(({ type }) => type)).toEqual(['round', 'round', 'round', 'round', 'breakdown']);
+    expect(lines.map(({ type }) => type))
+      .toEqual(['round', 'round', 'round', 'round', 'breakdown']);
     const rows = lines.at(-1)!.rows!;
     expect(rows.map(({ attack, hostileShare }) => [attack, hostileShare]))
       .toEqual([['shift', 0], ['shift', 0.2], ['malformed', 0], ['malformed', 0.2]]);
-    expect(rows.map(({ answers }) => answers.map(({ estimator }) => estimator))).toEqual(Array(4).fill(['mean']));
+    expect(rows.map(({ answers }) => answers.map(({ estimator }) => estimator)))
+      .toEqual(Array(4).fill(['mean']));
     // A fifth that moves four scales in two columns; what comes late does not count.
     expect(rows[1]!.baselines['naive-mean']).toBeGreaterThan(0.5);
     expect(rows[1]!.baselines['robust-filter']).toBeLessThan(0.5);
     expect(rows[3]!.baselines['naive-mean']).toBeLessThan(0.3);
   });
 
-  it('lets a Sybil have one key where people are enrolled, and as many as it likes where not', { tags: ['slow'], timeout: 240_000 }, async () => {
+  it('lets a Sybil have one key where people are enrolled, and as many as it likes where '
+    + 'not', { tags: ['slow'], timeout: 240_000 }, async () => {
     const [open, enrolled] = await Promise.all(['open', 'enrolment'].map(async (admission) => {
       const run = await stage.run([
-        'lab', '--json', '--attack', 'sybil', '--hostile', '0.2', '--contributors', '300', '--every', '2',
-        '--epsilon', '12', '--estimators', 'mean,populous-mean', '--admission', admission,
+        'lab', '--json', '--attack', 'sybil', '--hostile', '0.2', '--contributors', '300',
+        '--every', '2', '--epsilon', '12', '--estimators', 'mean,populous-mean', '--admission',
+        admission,
       ]);
       expect(run.status, run.stderr).toBe(0);
       return (JSON.parse(run.stdout.trimEnd().split('\n').at(-1)!) as Line).rows![0]!;

@@ -20,16 +20,22 @@ it('serves the studies that can start, and another one after its file is repaire
   const population = stage.write('shared.yaml', shared);
   const files = [broken, good, few, population, stage.path('none.yaml')];
   const populations = stage.write('populations.yaml', 'populations: nonsense\n');
-  const served = await stage.serve(files, { logLevel: 'info', flags: ['--populations', populations] });
+  const served =
+    await stage.serve(files, { logLevel: 'info', flags: ['--populations', populations] });
   const refused = served.listening['refused'] as { study: string; reason: string }[];
-  expect(refused.map(({ study }) => study)).toEqual([broken, few, population, stage.path('none.yaml')]);
+  expect(refused.map(({ study }) => study))
+    .toEqual([broken, few, population, stage.path('none.yaml')]);
   expect(refused[0]!.reason).toContain('epsilonn');
   expect(refused[2]!.reason).toContain('populations.yaml');
   expect(await namesOf(served)).toEqual(['good']);
   await served.command.says('a study cannot start and is left out; the others run');
-  const headers = { Authorization: `Bearer ${readFileSync(stage.path('data/operator.token'), 'utf8').trim()}` };
-  const read = async (path: string): Promise<string> => (await fetch(`${served.address}${path}`, { headers })).text();
-  expect(JSON.parse(await read('/v1/operator/progress'))).toMatchObject({ refusedStudies: refused });
+  const headers = {
+    Authorization: `Bearer ${readFileSync(stage.path('data/operator.token'), 'utf8').trim()}`,
+  };
+  const read = async (path: string): Promise<string> =>
+    (await fetch(`${served.address}${path}`, { headers })).text();
+  expect(JSON.parse(await read('/v1/operator/progress')))
+    .toMatchObject({ refusedStudies: refused });
   expect(await read('/metrics')).toContain('keelson_studies_refused 4\n');
   // Mended one by one: what is still broken keeps nothing else from being taken.
   stage.write('broken.yaml', meanStudy('broken'));
@@ -45,13 +51,16 @@ it('starts nothing with --strict, or where no study can start', async () => {
   const good = stage.write('good.yaml', meanStudy('good'));
   const broken = stage.write('broken.yaml', 'study: broken\nepsilonn: 3\n');
   const few = stage.write('few.yaml', meanStudy('few', { cohort: '10' }));
-  const serve = (...words: readonly string[]) => stage.run(['serve', ...words, '--data', stage.path('none'), '--port', '0']);
+  const serve = (...words: readonly string[]) =>
+    stage.run(['serve', ...words, '--data', stage.path('none'), '--port', '0']);
   const strict = await serve(good, broken, '--strict');
   expect([strict.status, strict.stdout]).toEqual([2, '']);
   expect(strict.stderr).toContain('epsilonn');
   const all = await serve(broken, few);
   expect([all.status, all.stdout]).toEqual([2, '']);
-  expect(all.stderr).toMatch(/none of 2 studies can start[^]*broken\.yaml[^]*epsilonn[^]*few\.yaml[^]*cohort of \d+/);
+  expect(all.stderr).toMatch(
+    /none of 2 studies can start[^]*broken\.yaml[^]*epsilonn[^]*few\.yaml[^]*cohort of \d+/,
+  );
   expect(() => readFileSync(stage.path('none/keelson.db'))).toThrow('ENOENT');
   // While it runs, a broken file then keeps every file from being taken.
   const served = await stage.serve([good], { data: 'strict', flags: ['--strict'] });

@@ -78,7 +78,8 @@ describe('an address that is not of an aggregator', () => {
     return `127.0.0.1:${(server.address() as AddressInfo).port}`;
   };
 
-  afterAll(() => Promise.all(others.map((server) => new Promise((resolve) => server.close(resolve)))));
+  afterAll(() =>
+    Promise.all(others.map((server) => new Promise((resolve) => server.close(resolve)))));
 
   it('is reported by keelson studies', async () => {
     const page =
@@ -115,7 +116,9 @@ describe.runIf(platform() === 'linux')('standard output on a full disk', () => {
   it('is reported with status 2', async () => {
     const keelson = [process.execPath, `${root}bin/keelson.js`, 'estimators'];
     const { status, stderr } =
-      await stage.run(['exec "$@" > /dev/full', 'sh', ...keelson], { program: '/bin/sh', command: '-c' });
+      await stage.run(
+        ['exec "$@" > /dev/full', 'sh', ...keelson], { program: '/bin/sh', command: '-c' },
+      );
     expect([status, stderr.split('\n').length]).toEqual([2, 2]);
     expect(stderr).toContain('standard output cannot be written (the disk is full)');
   });
@@ -141,7 +144,8 @@ describe('a server that says nothing', () => {
     return `127.0.0.1:${(server.address() as AddressInfo).port}`;
   };
 
-  afterAll(() => Promise.all(others.map((server) => new Promise((resolve) => server.close(resolve)))));
+  afterAll(() =>
+    Promise.all(others.map((server) => new Promise((resolve) => server.close(resolve)))));
 
   it('or whose answer never ends does not block keelson studies', async () => {
     const mute = await listening(createServer((socket) => {
@@ -152,7 +156,8 @@ describe('a server that says nothing', () => {
       const more = (): void => void response.write(part, (error) => { if (!error) more(); });
       more();
     }));
-    const [silence, flood] = await Promise.all([refused('studies', mute), refused('studies', endless)]);
+    const [silence, flood] =
+      await Promise.all([refused('studies', mute), refused('studies', endless)]);
     expect(silence).toContain('no whole answer within 10 s');
     expect(flood).toContain('its answer has more than 16777216 bytes');
     const half = { studies: [{ id: 'a', name: 'b' }] };
@@ -169,9 +174,11 @@ describe('a server that says nothing', () => {
         .update(`${headers['sec-websocket-key']!}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
         .digest('base64');
       socket.on('error', () => undefined).on('end', () => socket.end()).resume();
-      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n'
-        + `Sec-WebSocket-Protocol: ${headers['sec-websocket-protocol']!}\r\n`
-        + `Sec-WebSocket-Accept: ${accept}\r\n\r\n`, () => greeted());
+      socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n'
+          + `Sec-WebSocket-Protocol: ${headers['sec-websocket-protocol']!}\r\n`
+          + `Sec-WebSocket-Accept: ${accept}\r\n\r\n`, () => greeted(),
+      );
     });
     const watching = stage.start(['watch', await listening(silent), '--study', 'flight-delays']);
     await isGreeted;

@@ -21,7 +21,8 @@ type Answer = 'in' | 'full' | 'later';
 
 /** Sends one row. The newest version of a study is the first in Welcome. */
 async function send(client: WireClient, signer: Signer): Promise<Answer> {
-  const welcome = client.frames.find((frame) => frame.kind === 'welcome') ?? await client.next('welcome');
+  const welcome = client.frames.find((frame) => frame.kind === 'welcome')
+    ?? await client.next('welcome');
   const id = await studyId(welcome.studies[0]!.facts, signing);
   const contributor = await WireContributor.open(client, id, signer);
   const { accepted, rejections } = await contributor.send(contributor.ready.nextSequence);
@@ -31,7 +32,10 @@ async function send(client: WireClient, signer: Signer): Promise<Answer> {
   return retryableWireCodes.has(code) ? 'later' : 'in';
 }
 
-/** Every key tries until it has an answer, over several sockets at once. A key of a lost connection has none. */
+/**
+ * Every key tries until it has an answer, over several sockets at once. A key of a lost connection
+ * has none.
+ */
 async function race(
   served: Served, keys: readonly Signer[], onAnswer = (): void => undefined,
 ): Promise<Map<Signer, Answer>> {
@@ -46,7 +50,8 @@ async function race(
     }
     client.close();
   };
-  const shares = Array.from({ length: sockets }, (_, i) => keys.filter((_key, at) => at % sockets === i));
+  const shares =
+    Array.from({ length: sockets }, (_, i) => keys.filter((_key, at) => at % sockets === i));
   await Promise.all(shares.map((share) => worker(share).catch(() => undefined)));
   return answers;
 }
@@ -66,7 +71,9 @@ it('a rate holds over many sockets, a kill, epochs that close and a reload', asy
   const second = await stage.serve([file], { logLevel: 'info' });
   stage.write('rated.yaml', rated({ cohort: '250' }));
   seen = 0;
-  note(await race(second, keys.toReversed(), () => { if (++seen === 6) second.command.child.kill('SIGHUP'); }));
+  note(await race(second, keys.toReversed(), () => {
+    if (++seen === 6) second.command.child.kill('SIGHUP');
+  }));
   await second.command.says('the study files were read again');
   // Every key once more: those that were taken always are, and the others still are not.
   const last = await race(second, keys);

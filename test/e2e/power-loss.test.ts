@@ -8,15 +8,19 @@ afterEach(() => stage.end());
 
 const recordable = canRecord();
 
-describe.skipIf(!recordable)(`a power cut${recordable ? '' : ' (skipped: strace is not there, or may not trace)'}`, () => {
-  it('leaves every acknowledged row, once, before whichever sync it comes', async () => {
-    const recording = await record(stage, 2, 20);
-    const report = await replay(stage, recording, { pointsMax: 12 });
-    expect(report.failures).toEqual([]);
-    expect(report.syncPoints).toBeGreaterThan(10);
-    expect(report.lookedFor).toBeGreaterThan(0);
-    // The same recording on a disk whose syncs do nothing: the model must see that acknowledged rows are gone.
-    const planted = await replay(stage, recording, { pointsMax: 12, ignoreSyncs: true, cuts: ['none'] });
-    expect(planted.failures.length).toBeGreaterThan(0);
-  });
-});
+describe.skipIf(!recordable)(
+  `a power cut${recordable ? '' : ' (skipped: strace is not there, or may not trace)'}`, () => {
+    it('leaves every acknowledged row, once, before whichever sync it comes', async () => {
+      const recording = await record(stage, 2, 20);
+      const report = await replay(stage, recording, { pointsMax: 12 });
+      expect(report.failures).toEqual([]);
+      expect(report.syncPoints).toBeGreaterThan(10);
+      expect(report.lookedFor).toBeGreaterThan(0);
+      // The same recording on a disk whose syncs do nothing: the model must see that acknowledged
+      // rows are gone.
+      const planted =
+        await replay(stage, recording, { pointsMax: 12, ignoreSyncs: true, cuts: ['none'] });
+      expect(planted.failures.length).toBeGreaterThan(0);
+    });
+  },
+);

@@ -18,21 +18,31 @@ interface Excluded {
 async function excluded(): Promise<readonly Excluded[]> {
   const { status, stdout } = await stage.run(['ledger', stage.path('data'), '--json']);
   expect(status).toBe(0);
-  const { budgets } = JSON.parse(stdout) as { readonly budgets: readonly { readonly excluded?: readonly Excluded[] }[] };
+  const { budgets } = JSON.parse(stdout) as {
+    readonly budgets: readonly { readonly excluded?: readonly Excluded[] }[];
+  };
   return budgets.flatMap((budget) => budget.excluded ?? []);
 }
 
-async function keygen(name: string): Promise<{ readonly path: string; readonly publicKey: string }> {
+async function keygen(name: string): Promise<{
+  readonly path: string; readonly publicKey: string;
+}> {
   const path = stage.path(name);
   const { stdout } = await stage.run(['keygen', path, '--json']);
-  return { path, publicKey: String((JSON.parse(stdout) as { readonly publicKey: unknown }).publicKey) };
+  return {
+    path, publicKey: String((JSON.parse(stdout) as { readonly publicKey: unknown }).publicKey),
+  };
 }
 
 /** One contribution of one row. @returns the epoch that took it, or why none did. */
 async function contribute(served: Served, key: string, row: string): Promise<number | string> {
   const input = stage.write(`${row}.csv`, `delay_minutes,distance_miles\n${row}\n`);
-  const { stdout } = await stage.run(['contribute', served.url, '--study', 'watched', '--key', key, '--input', input, '--json']);
-  const said = JSON.parse(stdout) as { readonly outcome: string; readonly epoch?: number; readonly code?: string };
+  const { stdout } = await stage.run([
+    'contribute', served.url, '--study', 'watched', '--key', key, '--input', input, '--json',
+  ]);
+  const said = JSON.parse(stdout) as {
+    readonly outcome: string; readonly epoch?: number; readonly code?: string;
+  };
   return said.outcome === 'accepted' ? said.epoch! : String(said.code);
 }
 
@@ -46,7 +56,9 @@ it('excludes a key with far rows from the next epochs, also after SIGKILL', asyn
   // A refused answer is nothing to measure against; at a slow start too few may be there for one.
   await stage.start(['watch', served.url, '--study', 'watched', '--json'])
     .line(({ outcome }) => outcome === 'value');
-  const [first, near] = [await contribute(served, liar.path, '4000,500'), await contribute(served, honest.path, '9,500')];
+  const [first, near] = [
+    await contribute(served, liar.path, '4000,500'), await contribute(served, honest.path, '9,500'),
+  ];
   expect([typeof first, typeof near]).toEqual(['number', 'number']);
   // Still taken by the epoch that is open when the release comes.
   let outcome = await contribute(served, liar.path, '4000,500');

@@ -14,8 +14,13 @@ beforeAll(() => {
 
 afterAll(() => stage.end());
 
-/** A command that must end with status 2 and say why on standard error, in a few lines without a stack. */
-async function refused(words: readonly string[], ...texts: readonly (string | RegExp)[]): Promise<void> {
+/**
+ * A command that must end with status 2 and say why on standard error, in a few lines without a
+ * stack.
+ */
+async function refused(
+  words: readonly string[], ...texts: readonly (string | RegExp)[]
+): Promise<void> {
   const { status, stdout, stderr } = await stage.run(words);
   expect([status, stdout], stderr).toEqual([2, '']);
   for (const text of texts) expect(stderr).toMatch(text);
@@ -38,7 +43,9 @@ describe('serve refuses, with status 2 and the remedy,', () => {
     const database = new Database(stage.path('newer/keelson.db'));
     database.pragma('user_version = 999');
     database.close();
-    await refused(['serve', good, '--data', stage.path('newer'), '--port', '0'], 'schema 999', 'newer keelson');
+    await refused(
+      ['serve', good, '--data', stage.path('newer'), '--port', '0'], 'schema 999', 'newer keelson',
+    );
     await refused(['ledger', stage.path('newer')], 'schema 999');
   });
 
@@ -73,17 +80,26 @@ describe('serve refuses, with status 2 and the remedy,', () => {
   it.each<[string, Record<string, string>, RegExp[]]>([
     ['an unknown key', { epsilonn: '3' }, [/line 12: epsilonn is not a key that is known here/]],
     ['a wrong value', { cohort: '-5' }, [/line 3: cohort is -5/, /whole number from/]],
-    ['an unknown estimator', { estimator: 'meen' }, [/line 6: estimator/, /no estimator "meen": did you mean "mean"/]],
-    ['a budget below one release', { budget: '{ epsilon: 1, delta: 1e-5 }' }, [/does not pay for one release/]],
+    [
+      'an unknown estimator', { estimator: 'meen' },
+      [/line 6: estimator/, /no estimator "meen": did you mean "mean"/],
+    ],
+    [
+      'a budget below one release', { budget: '{ epsilon: 1, delta: 1e-5 }' },
+      [/does not pay for one release/],
+    ],
     ['a budget beyond any meaning', { budget: '{ epsilon: 900, delta: 1e-5 }' }, [/at most 100/]],
   ])('a study file with %s', async (_, facts, texts) => {
     const path = stage.write('bad.yaml', meanStudy('bad', facts));
-    await refused(['serve', path, '--data', stage.path('data'), '--port', '0'], 'bad.yaml', ...texts);
+    await refused(
+      ['serve', path, '--data', stage.path('data'), '--port', '0'], 'bad.yaml', ...texts,
+    );
   });
 
   it('a plan without an answer: status 1', async () => {
     const path = stage.write('few.yaml', meanStudy('few', { cohort: '10' }));
-    const { status, stderr } = await stage.run(['serve', path, '--data', stage.path('data'), '--port', '0']);
+    const { status, stderr } =
+      await stage.run(['serve', path, '--data', stage.path('data'), '--port', '0']);
     expect(status).toBe(1);
     expect(stderr).toMatch(/cohort of \d+/);
   });
@@ -98,8 +114,14 @@ describe('every command refuses', () => {
   it.each([
     ['serve', [], 'STUDIES is missing'],
     ['serve', ['x.yaml', '--prot', '1'], 'did you mean --port?'],
-    ['simulate', ['ws://127.0.0.1:1', '--study', 's', '--contributors', '1.5'], '--contributors is a whole number'],
-    ['simulate', ['ws://127.0.0.1:1', '--study', 's', '--contributors', '5', '--attack', 'x'], '--attack is one of'],
+    [
+      'simulate', ['ws://127.0.0.1:1', '--study', 's', '--contributors', '1.5'],
+      '--contributors is a whole number',
+    ],
+    [
+      'simulate', ['ws://127.0.0.1:1', '--study', 's', '--contributors', '5', '--attack', 'x'],
+      '--attack is one of',
+    ],
     ['contribute', ['ws://127.0.0.1:1', '--study', 's', '--key', 'k'], '--input is missing'],
     ['watch', ['not a url', '--study', 's'], 'write it like ws://'],
     ['demo', ['--hostile', '0.6'], '--hostile is a number from 0 below 0.5'],

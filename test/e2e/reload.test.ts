@@ -6,12 +6,15 @@ const stage = new Stage();
 let served: Served;
 
 beforeAll(async () => {
-  const files = [stage.write('first.yaml', meanStudy('first')), stage.write('second.yaml', meanStudy('second'))];
+  const files = [
+    stage.write('first.yaml', meanStudy('first')), stage.write('second.yaml', meanStudy('second')),
+  ];
   served = await stage.serve(files, { logLevel: 'info' });
 });
 afterAll(() => stage.end());
 
-const reloads = (): number => served.command.stderr.split('the study files were read again').length - 1;
+const reloads = (): number =>
+  served.command.stderr.split('the study files were read again').length - 1;
 
 async function hangUp(): Promise<void> {
   const before = reloads();
@@ -27,16 +30,19 @@ async function listed(): Promise<readonly Listed[]> {
   return (JSON.parse(stdout) as { studies: readonly Listed[] }).studies;
 }
 
-it('takes a new version of a study at SIGHUP, and goes on as it was when a file cannot be read', async () => {
+it('takes a new version of a study at SIGHUP, and goes on as it was when a file cannot be '
+  + 'read', async () => {
   const [, second] = await listed();
   stage.write('second.yaml', meanStudy('second', { cohort: '250' }));
   await hangUp();
-  const versions = (await listed()).filter(({ name, id }) => name === 'second' && id !== second!.id);
+  const versions =
+    (await listed()).filter(({ name, id }) => name === 'second' && id !== second!.id);
   expect(versions).toMatchObject([{ state: 'open' }]);
   stage.write('second.yaml', 'not a study');
   await hangUp();
   await served.command.says('a study is refused; what runs under its name continues');
-  expect((await listed()).filter(({ name, state }) => name === 'second' && state === 'open')).not.toEqual([]);
+  expect((await listed()).filter(({ name, state }) => name === 'second' && state === 'open')).not
+    .toEqual([]);
 });
 
 it('ends a study for the holder of the operator token, and for nobody else', async () => {

@@ -37,7 +37,9 @@ it('makes subscribers of the older version read the newer one, and loses nothing
   const url = aggregator.address.replace('http', 'ws');
   const [older, other] = aggregator.hub.studies();
   const { name: study, studyId } = older!;
-  const [follower, bystander] = [await WireClient.open(aggregator.port), await WireClient.open(aggregator.port)];
+  const [follower, bystander] = [
+    await WireClient.open(aggregator.port), await WireClient.open(aggregator.port),
+  ];
   const signer = newSigner();
   const before = await WireContributor.open(follower, studyId, signer);
   expect(await before.send(1n)).toMatchObject({ accepted: [1n] });
@@ -46,11 +48,15 @@ it('makes subscribers of the older version read the newer one, and loses nothing
   expect(await contributor.send([[1, 2]])).toMatchObject({ kind: 'accepted', epoch: 1n });
   const releases = (async () => {
     const seen: bigint[] = [];
-    for await (const { release } of subscribe({ url, study, endGraceMs: 50 })) seen.push(release.epoch);
+    for await (const { release } of subscribe({ url, study, endGraceMs: 50 })) {
+      seen.push(release.epoch);
+    }
     return seen;
   })();
 
-  expect(await reloadStudies(aggregator.hub, [define({ ...change, budget, cohort: 500 })], silentLogger))
+  expect(
+    await reloadStudies(aggregator.hub, [define({ ...change, budget, cohort: 500 })], silentLogger),
+  )
     .toEqual({ added: [study], refused: [] });
   expect(await follower.closed()).toBe(1001);
   expect(follower.closeReason).toContain('newer version');
@@ -63,7 +69,8 @@ it('makes subscribers of the older version read the newer one, and loses nothing
   expect(after.ready).toMatchObject({ nextSequence: 2n, epoch: 1n });
   expect(await after.send(1n)).toMatchObject({ accepted: [1n], rejections: [] });
   expect(await after.send(2n, { last: true })).toMatchObject({ accepted: [2n] });
-  expect(await contributor.send([[3, 4]], { last: true })).toMatchObject({ kind: 'accepted', epoch: 1n });
+  expect(await contributor.send([[3, 4]], { last: true }))
+    .toMatchObject({ kind: 'accepted', epoch: 1n });
   expect(bystander.closeCode).toBeUndefined();
 
   // Its last release is whole, and then its followers are told that it ended.
@@ -94,6 +101,7 @@ it('keeps an outbox with the facts that it began with', async () => {
   expect([await contribute(study), await contribute(studyId)]).toEqual(['accepted', 'accepted']);
   const [, newer] = aggregator.hub.studies();
   // The older version is still there, but another one was asked for.
-  expect([await contribute(newer!.studyId), await contribute('other')]).toEqual(['unknown-study', 'unknown-study']);
+  expect([await contribute(newer!.studyId), await contribute('other')])
+    .toEqual(['unknown-study', 'unknown-study']);
   expect(await aggregator.hub.progress(newer!.studyId)).toMatchObject({ complete: 0 });
 });

@@ -11,15 +11,22 @@ afterEach(() => stage.end());
 interface Ledger {
   readonly budgets: readonly {
     readonly rho: { readonly spent: number; readonly cap: number };
-    readonly entries: readonly { readonly kind: string; readonly rho: number; readonly epoch: number }[];
+    readonly entries: readonly {
+      readonly kind: string; readonly rho: number; readonly epoch: number;
+    }[];
   }[];
-  readonly rollbacks: readonly { readonly releases: { readonly found: number; readonly marked: number } }[];
+  readonly rollbacks: readonly {
+    readonly releases: { readonly found: number; readonly marked: number };
+  }[];
 }
 
 const ledger = async (): Promise<Ledger> =>
-  JSON.parse((await keelson(['ledger', stage.path('data'), '--entries', '1000', '--json'])).stdout) as Ledger;
+  JSON.parse(
+    (await keelson(['ledger', stage.path('data'), '--entries', '1000', '--json'])).stdout,
+  ) as Ledger;
 
-it('refuses an older copy of the database unless --accept-rollback is given', { tags: ['slow'], timeout: 240_000 }, async () => {
+it('refuses an older copy of the database unless --accept-rollback is '
+  + 'given', { tags: ['slow'], timeout: 240_000 }, async () => {
   const study = stage.write('mean.yaml', meanStudy('older'));
   const first = await stage.serve([study]);
   const reader = stage.start(['watch', first.url, '--study', 'older', '--json']);
@@ -31,12 +38,15 @@ it('refuses an older copy of the database unless --accept-rollback is given', { 
   const before = (await ledger()).budgets[0]!;
   expect(before.entries.length).toBeGreaterThan(held);
 
-  for (const name of ['keelson.db-wal', 'keelson.db-shm']) rmSync(stage.path(`data/${name}`), { force: true });
+  for (const name of ['keelson.db-wal', 'keelson.db-shm']) {
+    rmSync(stage.path(`data/${name}`), { force: true });
+  }
   copyFileSync(stage.path('copy/keelson.db'), stage.path('data/keelson.db'));
   const place = ['--data', stage.path('data'), '--port', String(first.port)];
   const refused = await stage.run(['serve', study, ...place]);
   expect([refused.status, refused.stdout]).toEqual([2, '']);
-  expect(refused.stderr).toMatch(/is older than .*keelson\.mark.* entries and its logs .* releases, the mark knows/);
+  expect(refused.stderr)
+    .toMatch(/is older than .*keelson\.mark.* entries and its logs .* releases, the mark knows/);
   expect(refused.stderr).toContain('start once with --accept-rollback');
 
   const second = await stage.serve([study], { port: first.port, flags: ['--accept-rollback'] });
@@ -45,18 +55,27 @@ it('refuses an older copy of the database unless --accept-rollback is given', { 
   const [charged] = after.budgets[0]!.entries.filter(({ kind }) => kind === 'rollback');
   expect(charged!.rho).toBeGreaterThan(0);
   expect(after.budgets[0]!.rho.spent).toBeGreaterThanOrEqual(before.rho.spent);
-  expect((await keelson(['ledger', stage.path('data')])).stdout).toMatch(/rollback accepted .*\n[^]* rollback /);
-  const open = await (await fetch(`${second.address}/v1/ledger`)).json() as { rollbacks: unknown[] };
+  expect((await keelson(['ledger', stage.path('data')])).stdout)
+    .toMatch(/rollback accepted .*\n[^]* rollback /);
+  const open =
+    await (await fetch(`${second.address}/v1/ledger`)).json() as { rollbacks: unknown[] };
   expect(open.rollbacks).toHaveLength(1);
 
   // Whoever has read further is told; whoever begins anew gets a log whose epochs are all new.
   const told = await reader.ended;
   expect([told.status, told.stderr]).toEqual([1, expect.stringMatching(/release|head/)]);
-  const again = stage.start(['watch', second.url, '--study', 'older', '--server-key', first.serverKey, '--json']);
-  await again.line(({ type, epoch }) => type === 'release' && Number(epoch) > Number(newest['epoch']));
-  const seen = new Map(reader.lines.filter(isRelease).map((line) => [line['epoch'], JSON.stringify(line['estimate'])]));
+  const again = stage.start([
+    'watch', second.url, '--study', 'older', '--server-key', first.serverKey, '--json',
+  ]);
+  await again.line(({ type, epoch }) =>
+    type === 'release' && Number(epoch) > Number(newest['epoch']));
+  const seen = new Map(
+    reader.lines.filter(isRelease).map((line) => [line['epoch'], JSON.stringify(line['estimate'])]),
+  );
   for (const line of again.lines.filter(isRelease)) {
-    if (seen.has(line['epoch'])) expect(JSON.stringify(line['estimate'])).toBe(seen.get(line['epoch']));
+    if (seen.has(line['epoch'])) {
+      expect(JSON.stringify(line['estimate'])).toBe(seen.get(line['epoch']));
+    }
   }
   expect((await second.command.interrupt()).status).toBe(0);
   // The flag is for one start.
@@ -71,12 +90,14 @@ it('refuses an empty database beside a key, and a copy without its mark', async 
   const place = ['--data', stage.path('data'), '--port', '0'];
   renameSync(stage.path('data/keelson.mark'), stage.path('mark'));
   const unmarked = await stage.run(['serve', study, ...place]);
-  expect([unmarked.status, unmarked.stderr]).toEqual([2, expect.stringContaining('keelson.mark is missing')]);
+  expect([unmarked.status, unmarked.stderr])
+    .toEqual([2, expect.stringContaining('keelson.mark is missing')]);
   for (const name of ['keelson.db', 'keelson.db-wal', 'keelson.db-shm']) {
     if (existsSync(stage.path(`data/${name}`))) rmSync(stage.path(`data/${name}`));
   }
   const emptied = await stage.run(['serve', study, ...place]);
-  expect([emptied.status, emptied.stderr]).toEqual([2, expect.stringContaining('there is a server.key from before')]);
+  expect([emptied.status, emptied.stderr])
+    .toEqual([2, expect.stringContaining('there is a server.key from before')]);
 }, 120_000);
 
 function isRelease({ type }: JsonLine): boolean {

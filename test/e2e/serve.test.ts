@@ -13,7 +13,9 @@ let simulated: LiveCommand;
 const watched = new Map<string, LiveCommand>();
 const logs = new Map<string, string>();
 
-async function get(path: string, token?: string): Promise<{ readonly status: number; readonly text: string }> {
+async function get(path: string, token?: string): Promise<{
+  readonly status: number; readonly text: string;
+}> {
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   const response = await fetch(`${served.address}${path}`, { headers });
   return { status: response.status, text: await response.text() };
@@ -24,18 +26,24 @@ const releasesOf = (study: string): readonly JsonLine[] =>
 
 beforeAll(async () => {
   served = await stage.serve([
-    stage.write('mean.yaml', meanStudy(names[0])), stage.write('populous.yaml', populousStudy(names[1])),
+    stage.write('mean.yaml', meanStudy(names[0])),
+    stage.write('populous.yaml', populousStudy(names[1])),
   ], { logLevel: 'info' });
   const { url, serverKey } = served;
   simulated = stage.start([
-    'simulate', url, '--study', names.join(','), '--contributors', '300', '--server-key', serverKey, '--json',
+    'simulate', url, '--study', names.join(','), '--contributors', '300', '--server-key', serverKey,
+    '--json',
   ]);
   for (const study of names) {
-    watched.set(study, stage.start(['watch', url, '--study', study, '--server-key', serverKey, '--json']));
+    watched.set(
+      study, stage.start(['watch', url, '--study', study, '--server-key', serverKey, '--json']),
+    );
   }
-  // The noisy mean of everybody, once: by then the fleet is connected. And four releases, for a log with a middle.
+  // The noisy mean of everybody, once: by then the fleet is connected. And four releases, for a log
+  // with a middle.
   for (const study of names) {
-    await watched.get(study)!.line(({ type, outcome }) => type === 'release' && outcome === 'value');
+    await watched.get(study)!.line(({ type, outcome }) =>
+      type === 'release' && outcome === 'value');
     await watched.get(study)!.line(({ index }) => index === 3);
     logs.set(study, (await get(`/v1/releases?study=${study}`)).text);
   }
@@ -46,10 +54,12 @@ afterAll(() => stage.end());
 describe('serve, simulate and watch', () => {
   it.each(names)('releases %s epoch after epoch', (study) => {
     const releases = releasesOf(study);
-    releases.forEach((release, i) => expect(release).toMatchObject({ study, index: i, epoch: i + 1 }));
+    releases.forEach((release, i) =>
+      expect(release).toMatchObject({ study, index: i, epoch: i + 1 }));
     const value = releases.find(({ outcome }) => outcome === 'value')!;
     expect(value['estimate']).toHaveLength(2);
-    // Flights: some ten minutes late, some seven hundred miles. Noise is a few minutes, a hundred miles.
+    // Flights: some ten minutes late, some seven hundred miles. Noise is a few minutes, a hundred
+    // miles.
     const [delay, distance] = value['estimate'] as [number, number];
     expect(Math.abs(delay - 9)).toBeLessThan(150);
     expect(Math.abs(distance - 700)).toBeLessThan(2_000);
@@ -58,7 +68,8 @@ describe('serve, simulate and watch', () => {
   });
 
   it('reports what the simulated contributors did', async () => {
-    const epoch = await simulated.line(({ type, accepted }) => type === 'epoch' && Number(accepted) >= 300);
+    const epoch =
+      await simulated.line(({ type, accepted }) => type === 'epoch' && Number(accepted) >= 300);
     expect(epoch).toMatchObject({ refused: {}, abuses: 0, reconnections: 0 });
   });
 
@@ -73,7 +84,9 @@ describe('serve, simulate and watch', () => {
     expect(metrics.status).toBe(200);
     expect(metrics.text).toMatch(/^keelson_\w+\{.*study="flights-mean".*\} \d+/m);
     expect(JSON.parse((await get('/healthz')).text)).toEqual({ status: 'ok' });
-    const details = JSON.parse((await get('/healthz', token)).text) as { status: string; store: { batches: number } };
+    const details = JSON.parse((await get('/healthz', token)).text) as {
+      status: string; store: { batches: number };
+    };
     expect(details.status).toBe('ok');
     expect(details.store.batches).toBeGreaterThanOrEqual(300);
     expect(served.command.stdout).not.toContain(token);
@@ -92,14 +105,17 @@ describe('the release log', () => {
     return { status: run.status, fault: report.firstFault?.code ?? '' };
   };
   const linesOf = (study: string): string[] => logs.get(study)!.trimEnd().split('\n');
-  const without = (lines: readonly string[], index: number): string[] => lines.filter((_, i) => i !== index);
+  const without = (lines: readonly string[], index: number): string[] =>
+    lines.filter((_, i) => i !== index);
 
-  it.each(names)('of %s passes under the server\'s key, through the built command', async (study) => {
-    const path = stage.write(`${study}.log`, logs.get(study)!);
-    const run = await stage.run(['verify', path, '--server-key', served.serverKey]);
-    expect(run).toMatchObject({ status: 0, stderr: '' });
-    expect(run.stdout).toContain('verified     every signature, the chain and the head');
-  });
+  it.each(names)(
+    'of %s passes under the server\'s key, through the built command', async (study) => {
+      const path = stage.write(`${study}.log`, logs.get(study)!);
+      const run = await stage.run(['verify', path, '--server-key', served.serverKey]);
+      expect(run).toMatchObject({ status: 0, stderr: '' });
+      expect(run.stdout).toContain('verified     every signature, the chain and the head');
+    },
+  );
 
   it('fails under another key, and without a key is only consistent', async () => {
     const other = toHex(signing.createSigner(signing.generateSeed()).publicKey);
@@ -114,7 +130,8 @@ describe('the release log', () => {
       const at = Math.min(text.length - 1, Math.floor((part / 24) * text.length));
       if (text[at] === '\n') continue;
       const changed = `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`;
-      expect(await verify(changed.split('\n')), `byte ${at} of ${text.length}`).toMatchObject({ status: 1 });
+      expect(await verify(changed.split('\n')), `byte ${at} of ${text.length}`)
+        .toMatchObject({ status: 1 });
     }
   });
 
@@ -142,7 +159,9 @@ describe('the release log', () => {
 
 it('ends on an interrupt: every process with status 0, the server last', async () => {
   expect(await simulated.interrupt()).toMatchObject({ status: 0 });
-  for (const watch of watched.values()) expect(await watch.interrupt()).toMatchObject({ status: 0 });
+  for (const watch of watched.values()) {
+    expect(await watch.interrupt()).toMatchObject({ status: 0 });
+  }
   const { status, stderr } = await served.command.interrupt();
   expect(status).toBe(0);
   const told = stderr.split('\n').filter((line) => line !== '')

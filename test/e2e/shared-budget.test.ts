@@ -8,10 +8,14 @@ let served: Served;
 beforeAll(async () => {
   const asked = { privacy: '{ epsilon: 8, delta: 1e-6 }', epoch: '{ every: 500ms }' };
   const shared = { ...asked, budget: '{ population: travellers }' };
-  const own = { ...asked, budget: '{ epsilon: 17, delta: 1e-5, scope: contributor, rule: renyi, per: 1h }' };
-  const populations = stage.write('populations.yaml', 'populations:\n  travellers: { epsilon: 24, delta: 1e-5 }\n');
+  const own = {
+    ...asked, budget: '{ epsilon: 17, delta: 1e-5, scope: contributor, rule: renyi, per: 1h }',
+  };
+  const populations =
+    stage.write('populations.yaml', 'populations:\n  travellers: { epsilon: 24, delta: 1e-5 }\n');
   served = await stage.serve([
-    stage.write('first.yaml', meanStudy('first', shared)), stage.write('second.yaml', meanStudy('second', shared)),
+    stage.write('first.yaml', meanStudy('first', shared)),
+    stage.write('second.yaml', meanStudy('second', shared)),
     stage.write('own.yaml', meanStudy('own', own)), '--populations', populations,
   ]);
 });
@@ -23,8 +27,11 @@ interface View {
   readonly scope: string;
   readonly rule: string;
   readonly windowMs?: number;
-  readonly studies: readonly { readonly study: string; readonly state: string; readonly releases: number }[];
-  readonly rho: Readonly<Record<'spent' | 'reserved' | 'left' | 'cap', number>> & { readonly asked: number | null };
+  readonly studies: readonly {
+    readonly study: string; readonly state: string; readonly releases: number;
+  }[];
+  readonly rho: Readonly<Record<'spent' | 'reserved' | 'left' | 'cap', number>>
+    & { readonly asked: number | null };
   readonly epsilon: { readonly spent: number; readonly cap: number };
   readonly leftOut?: readonly { readonly contributors: number }[];
 }
@@ -46,7 +53,9 @@ describe('budgets of three scopes beside each other', () => {
     while (!done()) budgets = await ledger();
     await simulated.interrupt();
     const shared = budgets.get('population:travellers')!;
-    expect(shared).toMatchObject({ scope: 'population', rule: 'zcdp', rho: { reserved: 0 }, epsilon: { cap: 24 } });
+    expect(shared).toMatchObject({
+      scope: 'population', rule: 'zcdp', rho: { reserved: 0 }, epsilon: { cap: 24 },
+    });
     expect(shared.studies.map(({ study }) => study)).toEqual(['first', 'second']);
     expect(shared.rho.spent).toBeLessThanOrEqual(shared.rho.cap);
     expect(shared.rho.left).toBeCloseTo(shared.rho.cap - shared.rho.spent, 10);
@@ -57,14 +66,18 @@ describe('budgets of three scopes beside each other', () => {
     expect(shared).not.toHaveProperty('leftOut');
     // Of the contributors' own budgets: a bound, and how many were left out, never who.
     const own = budgets.get('study:own')!;
-    expect(own).toMatchObject({ scope: 'contributor', rule: 'renyi', windowMs: 3_600_000, rho: { reserved: 0 } });
+    expect(own).toMatchObject({
+      scope: 'contributor', rule: 'renyi', windowMs: 3_600_000, rho: { reserved: 0 },
+    });
     expect(own.rho.spent).toBeLessThanOrEqual(own.rho.cap);
     expect(own.epsilon.spent).toBeLessThanOrEqual(17 * (1 + 1e-9));
     expect(Math.max(...own.leftOut!.map(({ contributors }) => contributors))).toBeGreaterThan(0);
-    expect(Math.max(...own.leftOut!.map(({ contributors }) => contributors))).toBeLessThanOrEqual(10);
+    expect(Math.max(...own.leftOut!.map(({ contributors }) => contributors)))
+      .toBeLessThanOrEqual(10);
     const { stdout } = await stage.run(['ledger', stage.path('data')]);
     expect(stdout).toMatch(/left out of epoch \d+ of own: \d+ contributors/);
-    expect(stdout).toMatch(/study:own {3}scope contributor, rule renyi at order \S+, renews over 1 hour/);
+    expect(stdout)
+      .toMatch(/study:own {3}scope contributor, rule renyi at order \S+, renews over 1 hour/);
   });
 
   it('tell a contributor what it has spent of its own', async () => {

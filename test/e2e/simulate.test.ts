@@ -21,7 +21,10 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** A shipped sample, with epochs that are short, or close on the whole fleet. @returns the path of the copy. */
+/**
+ * A shipped sample, with epochs that are short, or close on the whole fleet. @returns the path of
+ * the copy.
+ */
 function sample(file: string, every: string): string {
   const text = readFileSync(`${root}studies/${file}`, 'utf8')
     .replace(/every: \w+/, `every: ${every}`)
@@ -42,7 +45,9 @@ describe('keelson simulate', () => {
 
   it('waits for an aggregator when it is asked to, and says so', async () => {
     const port = await freePort();
-    const words = ['simulate', `ws://127.0.0.1:${port}`, '--study', 'flights-mean', '--retry', ...few];
+    const words = [
+      'simulate', `ws://127.0.0.1:${port}`, '--study', 'flights-mean', '--retry', ...few,
+    ];
     const run = stage.start(words);
     await run.says('trying again');
     await stage.serve([sample('flights-mean.yaml', '2s')], { port, data: 'waited-for' });
@@ -50,28 +55,34 @@ describe('keelson simulate', () => {
     expect((await run.interrupt()).status).toBe(0);
   });
 
-  it('takes part in every sample study with hostile people, honest ones refused nothing', { tags: ['slow'] }, async () => {
+  it('takes part in every sample study with hostile people, honest ones refused '
+    + 'nothing', { tags: ['slow'] }, async () => {
     const files = readdirSync(`${root}studies`).filter((name) => name !== 'members-survey.yaml');
     const paths = files.map((file) => sample(file, '5s'));
     const names = paths.map(nameIn);
     const { url } = await stage.serve(paths, { data: 'samples' });
-    const run = await stage.run(['simulate', url, '--study', names.join(), '--hostile', '0.3', '--epochs', '1', ...few]);
+    const run = await stage.run([
+      'simulate', url, '--study', names.join(), '--hostile', '0.3', '--epochs', '1', ...few,
+    ]);
     expect(run.status, run.stderr).toBe(0);
     const lines = linesOf(run);
     expect(lines.filter(({ type }) => type === 'summary')).toHaveLength(1);
     for (const name of names) expect(lines.some(({ study }) => study === name), name).toBe(true);
-    const { sent, accepted, refused } = lines.at(-1) as { sent: number; accepted: number; refused: object };
+    const { sent, accepted, refused } =
+      lines.at(-1) as { sent: number; accepted: number; refused: object };
     expect(refused).toEqual({});
     expect([accepted, accepted >= 30 * names.length]).toEqual([sent, true]);
     // Flights go only where the columns are theirs; the rest is made up, and said to be.
     expect(run.stderr).toContain('flights-mean: real flights, 8 rows a contribution');
     expect(run.stderr).toContain('delay-histogram: real flights');
     expect(run.stderr).toContain('sensors-resilient: made-up rows that fit celsius, percent');
-    expect(run.stderr).toContain('movements-subspace: made-up rows that fit arrivals, departures, movements');
+    expect(run.stderr)
+      .toContain('movements-subspace: made-up rows that fit arrivals, departures, movements');
     expect(run.stderr).toMatch(/movements-subspace: .*, 1 row a contribution/);
   });
 
-  it('says that people took part before, and that they wait for the next epoch', { tags: ['slow'] }, async () => {
+  it('says that people took part before, and that they wait for the next '
+    + 'epoch', { tags: ['slow'] }, async () => {
     const { url } = await stage.serve([sample('flights-mean.yaml', '2s')], { data: 'again' });
     const words = ['simulate', url, '--study', 'flights-mean', '--epochs', '1', ...few];
     expect((await stage.run(words)).status).toBe(0);
@@ -82,14 +93,19 @@ describe('keelson simulate', () => {
 
   it('reports a server that refuses everybody, too many rows, and wrong columns', async () => {
     const { url } = await stage.serve(
-      [sample('members-survey.yaml', '1h'), sample('monthly-survey.yaml', '1h')], { data: 'refusing' });
-    const turned = await stage.run(['simulate', url, '--study', 'members-survey', '--contributors', '5']);
-    expect([turned.status, turned.stdout]).toEqual([1, expect.stringContaining('not-enrolled') as string]);
-    const many = await stage.run(['simulate', url, '--study', 'monthly-survey', '--rows', '9', ...few]);
+      [sample('members-survey.yaml', '1h'), sample('monthly-survey.yaml', '1h')],
+      { data: 'refusing' });
+    const turned =
+      await stage.run(['simulate', url, '--study', 'members-survey', '--contributors', '5']);
+    expect([turned.status, turned.stdout])
+      .toEqual([1, expect.stringContaining('not-enrolled') as string]);
+    const many =
+      await stage.run(['simulate', url, '--study', 'monthly-survey', '--rows', '9', ...few]);
     expect([many.status, many.stdout]).toEqual([2, '']);
     expect(many.stderr).toContain('monthly-survey takes at most 8 rows');
     const input = stage.write('rows.csv', 'a,b\n1,2\n3,4\n');
-    const wide = await stage.run(['simulate', url, '--study', 'monthly-survey', '--input', input, ...few]);
+    const wide =
+      await stage.run(['simulate', url, '--study', 'monthly-survey', '--input', input, ...few]);
     expect([wide.status, wide.stdout]).toEqual([2, '']);
     expect(wide.stderr).toContain('has 2 columns, and monthly-survey has 1 (minutes_per_day)');
     const unknown = await stage.run(['simulate', url, '--study', 'nobodys', ...few]);

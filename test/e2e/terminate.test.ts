@@ -9,7 +9,10 @@ import { newSigner, WireClient, WireContributor } from '../support/wire-client.j
 const stage = new Stage();
 afterAll(() => stage.end());
 
-interface Sender { readonly key: string; readonly sent: number; readonly settled: number; readonly client: WireClient }
+interface Sender {
+  readonly key: string; readonly sent: number; readonly settled: number;
+  readonly client: WireClient;
+}
 
 /** Keeps eight batches in flight until the server says goodbye. */
 async function sendUntilGoodbye(port: number, studyId: string, onAck: () => void): Promise<Sender> {
@@ -32,13 +35,15 @@ async function sendUntilGoodbye(port: number, studyId: string, onAck: () => void
   return { key: toHex(signer.publicKey), sent: Number(sent), settled: Number(settled), client };
 }
 
-it('ends at SIGTERM with clients in flight: politely, with status 0, and with all that it acknowledged', async () => {
+it('ends at SIGTERM with clients in flight: politely, with status 0, and with all that it '
+  + 'acknowledged', async () => {
   const file = stage.write('study.yaml', meanStudy('survey', {
     epoch: '{ every: 1h }', contribution: '{ reduce: mean, rowsMax: 1000000 }',
   }));
   const served = await stage.serve([file]);
   const { port } = new URL(served.url);
-  const listed = await (await fetch(`${served.address}/v1/studies`)).json() as { studies: { id: string }[] };
+  const listed =
+    await (await fetch(`${served.address}/v1/studies`)).json() as { studies: { id: string }[] };
   const studyId = listed.studies[0]!.id;
   let acks = 0;
   const idle = await WireClient.open(Number(port));
@@ -53,7 +58,8 @@ it('ends at SIGTERM with clients in flight: politely, with status 0, and with al
   for (const { client } of told) {
     expect([client.closeCode, client.closeReason]).toEqual([1001, 'the server is stopping']);
     const refused = client.frames.flatMap((frame) => (frame.kind === 'refusal' ? [frame] : []));
-    expect(refused.map(({ code, retryable }) => [code, retryable])).toContainEqual(['shutting-down', true]);
+    expect(refused.map(({ code, retryable }) => [code, retryable]))
+      .toContainEqual(['shutting-down', true]);
   }
   expect(await idle.closed()).toBe(1001);
   expect(idle.frames.at(-1)).toMatchObject({ kind: 'refusal', code: 'shutting-down' });
@@ -69,7 +75,8 @@ it('ends at SIGTERM with clients in flight: politely, with status 0, and with al
   for (const { key, settled } of told) {
     expect(settled).toBeGreaterThan(0);
     const sequences = kept.get(key) ?? new Set<bigint>();
-    const lost = Array.from({ length: settled }, (_, i) => BigInt(i + 1)).filter((sequence) => !sequences.has(sequence));
+    const lost = Array.from({ length: settled }, (_, i) => BigInt(i + 1))
+      .filter((sequence) => !sequences.has(sequence));
     expect(lost).toEqual([]);
   }
   await store.close();

@@ -39,15 +39,18 @@ afterEach(async () => {
 });
 
 const url = (): string => aggregator.address.replace('http', 'ws');
-const counted = async (): Promise<number> => (await aggregator.hub.progress(aggregator.hub.studies()[0]!.studyId))!.complete;
+const counted = async (): Promise<number> =>
+  (await aggregator.hub.progress(aggregator.hub.studies()[0]!.studyId))!.complete;
 
-it('is asked for by the client and by the command, and refused once the epoch is closed', async () => {
+it('is asked for by the client and by the command, and refused once the epoch is '
+  + 'closed', async () => {
   const { name: study } = aggregator.hub.studies()[0]!;
   const seed = new Uint8Array(32).fill(9);
   const first = createContributor({ url: url(), study, seed });
   expect(await first.contribute([[1, 2]])).toMatchObject({ kind: 'accepted', epoch: 1n });
   expect(await first.withdraw()).toBe(1n);
-  expect(await first.contribute([[3, 4]])).toMatchObject({ kind: 'refused', error: { code: 'contribution-full' } });
+  expect(await first.contribute([[3, 4]]))
+    .toMatchObject({ kind: 'refused', error: { code: 'contribution-full' } });
   await first.close();
   const key = join(directory, 'alice.key');
   const rows = join(directory, 'rows.csv');
@@ -56,14 +59,17 @@ it('is asked for by the client and by the command, and refused once the epoch is
   const words = ['contribute', url(), '--study', study, '--key', key];
   expect(await keelson([...words, '--input', rows])).toMatchObject({ status: 0 });
   const withdrawn = await keelson([...words, '--withdraw']);
-  expect([withdrawn.status, withdrawn.stdout]).toEqual([0, 'withdrawn: nothing of this key counts in epoch 1\n']);
+  expect([withdrawn.status, withdrawn.stdout])
+    .toEqual([0, 'withdrawn: nothing of this key counts in epoch 1\n']);
   expect((await keelson([...words, '--withdraw', '--input', rows])).status).toBe(2);
   expect((await keelson(words)).status).toBe(2);
   // Two others close the epoch: neither of those who withdrew counts.
-  const others = [1, 2].map((fill) => createContributor({ url: url(), study, seed: new Uint8Array(32).fill(fill) }));
+  const others = [1, 2].map((fill) =>
+    createContributor({ url: url(), study, seed: new Uint8Array(32).fill(fill) }));
   for (const other of others) expect(await other.contribute([[5, 6]])).toMatchObject({ epoch: 1n });
   await until(() => aggregator.hub.studies()[0]!.epoch !== 1n);
-  await expect(others[0]!.withdraw(1n)).rejects.toMatchObject({ code: 'too-late', retryable: false });
+  await expect(others[0]!.withdraw(1n)).rejects
+    .toMatchObject({ code: 'too-late', retryable: false });
   // A refusal to take back is no reason to end.
   expect(await others[0]!.contribute([[5, 6]])).toMatchObject({ kind: 'accepted', epoch: 2n });
   for (const other of others) await other.close();
@@ -77,7 +83,9 @@ it('takes a withdrawal from the key alone, for the epoch that it signed', async 
   const context = { serverKey: aggregator.serverKey, studyId: fromHex(studyId) };
   const { channel } = contributor.ready;
   const ask = (signer = contributor.signer, signed = 1n, epoch = 1n): void => {
-    client.send({ kind: 'withdraw', channel, epoch, signature: signWithdrawal(signer, context, signed) });
+    client.send({
+      kind: 'withdraw', channel, epoch, signature: signWithdrawal(signer, context, signed),
+    });
   };
   ask(newSigner());
   expect(await contributor.refusal()).toMatchObject({ code: 'bad-signature', channel });
@@ -98,7 +106,8 @@ it('is possible for a key whose enrolment ended, which can send no more rows', a
   const connect = (fill: number) => {
     const seed = new Uint8Array(32).fill(fill);
     const { publicKey } = signing.createSigner(seed);
-    const enrolment = toHex(issueEnrolment(issuer, publicKey, { study: 'members', expiresAtMs }, signing));
+    const enrolment =
+      toHex(issueEnrolment(issuer, publicKey, { study: 'members', expiresAtMs }, signing));
     return createContributor({ url: url(), study: 'members', seed, enrolment });
   };
   const member = connect(5);

@@ -5,8 +5,11 @@ import { seededRandom } from '../../src/random/work.js';
 
 const random = seededRandom(new Uint8Array(32));
 /** Near (100, -5), with deviations of about .6 and .06. */
-const rows = Array.from({ length: 4_000 }, () => [100 + 2 * (random.uniform() - 0.5), -5 + 0.2 * (random.uniform() - 0.5)]);
-const asked = { estimator: estimators.mean, rows, epsilon: 2, delta: 1e-6, parameters: { scale: [1, 0.1] } };
+const rows = Array.from({ length: 4_000 }, () =>
+  [100 + 2 * (random.uniform() - 0.5), -5 + 0.2 * (random.uniform() - 0.5)]);
+const asked = {
+  estimator: estimators.mean, rows, epsilon: 2, delta: 1e-6, parameters: { scale: [1, 0.1] },
+};
 
 describe('estimate', () => {
   it('answers in the units of the rows, with an interval, and says what was spent', async () => {
@@ -27,16 +30,21 @@ describe('estimate', () => {
 
   it('says what would help when there is no plan, and draws nothing', async () => {
     const answer = await estimate({ ...asked, rows: rows.slice(0, 5) });
-    expect(answer).toMatchObject({ kind: 'infeasible', remedy: expect.stringContaining('cohort') as string });
+    expect(answer)
+      .toMatchObject({ kind: 'infeasible', remedy: expect.stringContaining('cohort') as string });
     const pure = await estimate({ ...asked, delta: 0 });
-    expect(pure).toMatchObject({ kind: 'infeasible', remedy: expect.stringContaining('delta above 0') as string });
+    expect(pure).toMatchObject({
+      kind: 'infeasible', remedy: expect.stringContaining('delta above 0') as string,
+    });
   });
 
   it('names the option that is wrong', async () => {
     const wrong = (options: object): Promise<unknown> => estimate({ ...asked, ...options });
     await expect(wrong({ estimator: 'mean' })).rejects.toThrow('findEstimator(name)');
-    await expect(wrong({ rows: [[1, 2], [3]] })).rejects.toThrow('a row has 1 entries, and dimension is 2');
-    await expect(wrong({ rows: [['1', '2']] })).rejects.toThrow('row 1 holds something that is not a number');
+    await expect(wrong({ rows: [[1, 2], [3]] })).rejects
+      .toThrow('a row has 1 entries, and dimension is 2');
+    await expect(wrong({ rows: [['1', '2']] })).rejects
+      .toThrow('row 1 holds something that is not a number');
     await expect(wrong({ rows: [] })).rejects.toThrow('there are no rows');
     await expect(wrong({ epsilon: 0 })).rejects.toThrow('epsilon must be at least');
     await expect(wrong({ parameters: { scael: 1 } })).rejects.toThrow('did you mean');
@@ -46,11 +54,15 @@ describe('estimate', () => {
 
 describe('plan', () => {
   it('plans what estimate runs, from public numbers', () => {
-    const options = { estimator: estimators.mean, columns: 2, cohort: 4_000, epsilon: 2, delta: 1e-6, parameters: { scale: 1 } };
+    const options = {
+      estimator: estimators.mean, columns: 2, cohort: 4_000, epsilon: 2, delta: 1e-6,
+      parameters: { scale: 1 },
+    };
     const found = plan(options);
     if (found.kind !== 'plan') throw new Error(found.reason);
     expect(found.expectedError(0).total).toBeLessThan(0.1);
-    expect(() => plan({ ...options, columns: 0 })).toThrow('dimension, the number of columns, is 0');
+    expect(() => plan({ ...options, columns: 0 }))
+      .toThrow('dimension, the number of columns, is 0');
     expect(() => plan({ ...options, cohort: 1.5 })).toThrow('cohort');
   });
 });
@@ -58,7 +70,8 @@ describe('plan', () => {
 describe('keelson/estimators', () => {
   it('holds every estimator under its public name', () => {
     const named = Object.entries(estimators).map(([name, estimator]) =>
-      [estimator.name, name.replace(/[A-Z]|\d+/g, (part) => `-${part.toLowerCase()}`).replace(/-(\d+)d/, '-$1d')]);
+      [estimator.name, name.replace(/[A-Z]|\d+/g, (part) => `-${part.toLowerCase()}`)
+        .replace(/-(\d+)d/, '-$1d')]);
     for (const [name, exported] of named) expect(exported).toBe(name);
     expect(new Set(Object.values(estimators))).toEqual(new Set(allEstimators));
     expect(findEstimator('robust-mean')).toBe(estimators.robustMean);

@@ -25,7 +25,9 @@ const queries = [
   ['quantile', { low: -5, high: 5, column: 0 }, 0],
 ] as const;
 
-function planned(name: string, raw: Readonly<Record<string, unknown>>, epsilon: number): { plan: Plan; facts: StudyFacts } {
+function planned(
+  name: string, raw: Readonly<Record<string, unknown>>, epsilon: number,
+): { plan: Plan; facts: StudyFacts } {
   const estimator = findEstimator(name);
   const target = resolvePureTarget({ epsilon, delta: 0 });
   const facts: StudyFacts = { dimension: 1, cohort, participation: 'secret', target };
@@ -40,7 +42,8 @@ describe.each(queries)('%s under pure privacy', (name, raw, deviation) => {
   it('costs the epsilon that was asked and nothing else, with no Gaussian noise', () => {
     for (const epsilon of [0.5, 1, 4]) {
       const { plan } = planned(name, raw, epsilon);
-      expect(plan.events.every(({ kind }) => kind === 'laplace' || kind === 'exponential')).toBe(true);
+      expect(plan.events.every(({ kind }) => kind === 'laplace' || kind === 'exponential'))
+        .toBe(true);
       expect(plan.cost.delta).toBe(0n);
       const spent = amountToNumber(plan.cost.epsilon!);
       expect(spent).toBeLessThanOrEqual(epsilon);
@@ -52,7 +55,9 @@ describe.each(queries)('%s under pure privacy', (name, raw, deviation) => {
     const { plan, facts } = planned(name, raw, 1);
     const subject = { plan, dimension: 1 };
     const pool = inlineTrials(subject, (label) => seededNoise(label));
-    const pairs = await searchPairs({ plan, facts: { ...facts, cohort: 40 }, parameters: raw }, pool, { glance: 5 });
+    const pairs = await searchPairs(
+      { plan, facts: { ...facts, cohort: 40 }, parameters: raw }, pool, { glance: 5 },
+    );
     for (const pair of pairs) expect(await sensitivityFaults(subject, pair, 'seed')).toEqual([]);
   });
 
@@ -63,7 +68,8 @@ describe.each(queries)('%s under pure privacy', (name, raw, deviation) => {
     for (let round = 0; round < 300; round++) {
       const outcome = await runOffline({
         plan, dimension: 1, rows: Array.from(rows, (value) => Float64Array.of(value)), work: work(),
-        mechanisms: createMechanisms(plan.events, seededNoise(`${name} ${round}`)), assignmentHashes: seededNoise('tickets'),
+        mechanisms: createMechanisms(plan.events, seededNoise(`${name} ${round}`)),
+        assignmentHashes: seededNoise('tickets'),
       });
       if (outcome.kind === 'refused') throw new Error(outcome.text);
       answers.push([...outcome.estimate]);
@@ -77,9 +83,12 @@ describe.each(queries)('%s under pure privacy', (name, raw, deviation) => {
       return;
     }
     const values = answers.flatMap(([first = NaN]) => [first]);
-    const truth = name === 'count' ? rows.filter((value) => value >= 0.5).length : rows.filter((value) => value < -1).length;
-    const spread = Math.sqrt(values.reduce((sum, value) => sum + (value - truth) ** 2, 0) / values.length);
-    // Of 300 squares with the tails of Laplace noise the root mean is within a third but once in a million runs.
+    const truth = name === 'count'
+      ? rows.filter((value) => value >= 0.5).length : rows.filter((value) => value < -1).length;
+    const spread =
+      Math.sqrt(values.reduce((sum, value) => sum + (value - truth) ** 2, 0) / values.length);
+    // Of 300 squares with the tails of Laplace noise the root mean is within a third but once in a
+    // million runs.
     expect(spread / deviation).toBeGreaterThan(0.67);
     expect(spread / deviation).toBeLessThan(1.34);
     expect(plan.facts['noiseInContributors']).toBeCloseTo(deviation, 4);
@@ -87,7 +96,8 @@ describe.each(queries)('%s under pure privacy', (name, raw, deviation) => {
 
   it('runs live under a budget with the rule pure', async () => {
     const study = defineStudy(studyDocument({
-      estimator: name, parameters: parseParameters(findEstimator(name).parameters, raw, { dimension: 1 }), cohort,
+      estimator: name,
+      parameters: parseParameters(findEstimator(name).parameters, raw, { dimension: 1 }), cohort,
       columns: ['delay'], privacy: { epsilon: 0.5, delta: 0 },
       budget: { epsilon: 4, delta: 0, rule: 'pure', scope: 'study' },
     }));

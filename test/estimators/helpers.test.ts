@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Released } from '../../src/base/brands.js';
 import { InvalidParameterError, InvariantError } from '../../src/base/errors.js';
 import { assign } from '../../src/estimators/summaries/assignment.js';
-import type { CohortPlan, ParameterSpec, Plan, PooledRows } from '../../src/estimators/contract/estimator.js';
+import type {
+  CohortPlan, ParameterSpec, Plan, PooledRows,
+} from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { estimators, findEstimator } from '../../src/estimators/registry.js';
 import { createGroups, decodeGroups, inlineCompute } from '../../src/estimators/run.js';
@@ -24,7 +26,8 @@ describe('parseParameters', () => {
   it('fills in defaults, spreads a scale over the columns and reads text', () => {
     expect(parseParameters(specs, { scale: '2', share: '0.25', fast: 'true' }, facts))
       .toEqual({ scale: [2, 2, 2], share: 0.25, local: 'a', fast: true });
-    expect(parseParameters(specs, { scale: [1, 2, 3], groups: 7 }, facts)).toMatchObject({ scale: [1, 2, 3], groups: 7 });
+    expect(parseParameters(specs, { scale: [1, 2, 3], groups: 7 }, facts))
+      .toMatchObject({ scale: [1, 2, 3], groups: 7 });
     expect(parseParameters(specs, { scale: '1,2,3' }, facts)).toMatchObject({ scale: [1, 2, 3] });
   });
 
@@ -51,17 +54,25 @@ describe('parseParameters', () => {
 
   it('reads ascending lists, from a file, a command line or a single number', () => {
     const list: readonly ParameterSpec[] = [
-      { name: 'edges', type: 'numbers', minimum: -10, maximum: 10, lengthMaximum: 3, description: 'edges' },
+      {
+        name: 'edges', type: 'numbers', minimum: -10, maximum: 10, lengthMaximum: 3,
+        description: 'edges',
+      },
     ];
     const read = (edges: unknown): unknown => parseParameters(list, { edges }, facts)['edges'];
     expect(read([-1.5, 0, 10])).toEqual([-1.5, 0, 10]);
     expect(read('-1.5, 0,10')).toEqual([-1.5, 0, 10]);
     expect(read(3)).toEqual([3]);
     expect(read('3')).toEqual([3]);
-    for (const edges of [[], [1, 1], [2, 1], '2,1', [1, 2, 3, 4], [-11], [1, '11'], '1,,2', [1, NaN], ['x'], {}, true, '']) {
-      expect(() => read(edges)).toThrow(/give 1 to 3 numbers from -10 up to 10, each above the one before/);
+    for (const edges of [
+      [], [1, 1], [2, 1], '2,1', [1, 2, 3, 4], [-11], [1, '11'], '1,,2', [1, NaN], ['x'], {}, true,
+      '',
+    ]) {
+      expect(() => read(edges))
+        .toThrow(/give 1 to 3 numbers from -10 up to 10, each above the one before/);
     }
-    expect(() => parseParameters(list, {}, facts)).toThrow(/parameters.edges is missing.*each above the one before/);
+    expect(() => parseParameters(list, {}, facts))
+      .toThrow(/parameters.edges is missing.*each above the one before/);
   });
 
   it('does not hold more of a long value than fits a line', () => {
@@ -105,7 +116,9 @@ describe('assign', () => {
 
   it('keeps the shares and is uniform over groups and slots', () => {
     const data = dataSource('uniform');
-    const pairs: readonly CohortPlan[] = [{ ...cohorts[0]!, share: 0.25, unit: 'pair', slots: 7 }, cohorts[1]!];
+    const pairs: readonly CohortPlan[] = [
+      { ...cohorts[0]!, share: 0.25, unit: 'pair', slots: 7 }, cohorts[1]!,
+    ];
     const total = 40_000;
     const groups = new Float64Array(10);
     const slots = new Float64Array(7);
@@ -114,8 +127,11 @@ describe('assign', () => {
       if (place.cohort === 1) groups[place.group]! += 1;
       else slots[place.slot]! += 1;
     }
-    const expected = [...groups.map(() => (0.75 * total) / 10), ...slots.map(() => (0.25 * total) / 7)];
-    const statistic = [...groups, ...slots].reduce((sum, seen, i) => sum + (seen - expected[i]!) ** 2 / expected[i]!, 0);
+    const expected = [
+      ...groups.map(() => (0.75 * total) / 10), ...slots.map(() => (0.25 * total) / 7),
+    ];
+    const statistic = [...groups, ...slots]
+      .reduce((sum, seen, i) => sum + (seen - expected[i]!) ** 2 / expected[i]!, 0);
     expect(statistic).toBeLessThan(chiSquaredLimit(16));
   });
 
@@ -149,7 +165,8 @@ describe('rowsSummary', () => {
   it('sorts by tag, whatever the order of arrival, and breaks ties by value', () => {
     const summary = rowsSummary(2);
     const rows: [Float64Array, bigint][] = [
-      [Float64Array.of(1, 2), 5n], [Float64Array.of(3, 4), 1n], [Float64Array.of(0, 9), 5n], [Float64Array.of(7, 7), 2n ** 63n],
+      [Float64Array.of(1, 2), 5n], [Float64Array.of(3, 4), 1n], [Float64Array.of(0, 9), 5n],
+      [Float64Array.of(7, 7), 2n ** 63n],
     ];
     const data = dataSource('rows');
     for (let round = 0; round < 6; round++) {
@@ -198,7 +215,8 @@ describe('meanSummary', () => {
     for (const value of [1, 2, 3]) left = summary.add(left, Float64Array.of(value), 0n);
     for (const value of [10, 20]) right = summary.add(right, Float64Array.of(value), 0n);
     const merged = summary.decode(summary.encode(summary.merge(left, right)));
-    expect(summary.finish(merged, work)).toEqual({ kind: 'group', statistic: { count: 5, values: Float64Array.of(7.2) } });
+    expect(summary.finish(merged, work))
+      .toEqual({ kind: 'group', statistic: { count: 5, values: Float64Array.of(7.2) } });
   });
 });
 
@@ -223,7 +241,9 @@ describe('groups', () => {
   it('puts every row into one group, ignores null rows and does not see the order', () => {
     const data = dataSource('groups');
     const plan = groupingPlan(cohorts, 2);
-    const rows = Array.from({ length: 300 }, (_, i) => ({ assignmentHash: data.assignmentHash(), row: Float64Array.of(i, -i) }));
+    const rows = Array.from({ length: 300 }, (_, i) => ({
+      assignmentHash: data.assignmentHash(), row: Float64Array.of(i, -i),
+    }));
     const results = [rows, shuffled(rows, data)].map((list) => {
       const groups = createGroups(plan, 2);
       for (const { assignmentHash, row } of list) groups.add(assignmentHash, row);
@@ -234,7 +254,8 @@ describe('groups', () => {
     });
     const [first, second] = results.map((finished) => opened(finished));
     expect(second).toEqual(first);
-    const counts = [...first!.values()].flat().map((item) => (item.kind === 'pooled' ? item.rows.count : 0));
+    const counts = [...first!.values()].flat()
+      .map((item) => (item.kind === 'pooled' ? item.rows.count : 0));
     expect(counts).toHaveLength(11);
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(300);
   });
@@ -252,13 +273,18 @@ describe('groups', () => {
     expect(restored.progress()).toEqual(groups.progress());
     expect(opened(restored.finish(work))).toEqual(opened(groups.finish(work)));
     expect(() => decodeGroups(plan, 2, groups.encode())).toThrow(/another dimension/);
-    expect(() => decodeGroups(groupingPlan(cohorts.slice(1), 1), 1, groups.encode())).toThrow(/number of cohorts/);
+    expect(() => decodeGroups(groupingPlan(cohorts.slice(1), 1), 1, groups.encode()))
+      .toThrow(/number of cohorts/);
   });
 
   it('pairs the two smallest tags of a slot, so that one contributor more changes one pair', () => {
     const data = dataSource('pairs');
-    const plan = groupingPlan([{ name: 'pairs', share: 1, unit: 'pair', mode: 'pooled', groups: 1, slots: 40 }], 1);
-    const rows = Array.from({ length: 80 }, (_, i) => ({ assignmentHash: data.assignmentHash(), row: Float64Array.of(2 ** (i % 50)) }));
+    const plan = groupingPlan(
+      [{ name: 'pairs', share: 1, unit: 'pair', mode: 'pooled', groups: 1, slots: 40 }], 1,
+    );
+    const rows = Array.from({ length: 80 }, (_, i) => ({
+      assignmentHash: data.assignmentHash(), row: Float64Array.of(2 ** (i % 50)),
+    }));
     const pairsOf = (list: typeof rows): Set<number> => {
       const groups = createGroups(plan, 1);
       for (const { assignmentHash, row } of list) groups.add(assignmentHash, row);

@@ -6,13 +6,16 @@ import { factsOf, planOf, releaseOf } from '../support/offline.js';
 const estimator = findEstimator('mean');
 
 describe('mean', () => {
-  it('is moved by coordinated outliers by about their share times the radius: it is the baseline', async () => {
+  it('is moved by coordinated outliers by about their share times the radius: it is the '
+    + 'baseline', async () => {
     const plan = planOf('mean', { scale: 1 }, factsOf(2, 3_000));
     let squares = 0;
     for (let round = 0; round < 6; round++) {
       const rows = contaminated(dataSource(`mean ${round}`), 3_000, 2, 0.1, 40);
       const outcome = await releaseOf(plan, 2, rows, `mean ${round}`);
-      if (outcome.kind === 'value') squares += outcome.estimate.reduce((sum, value) => sum + value * value, 0);
+      if (outcome.kind === 'value') {
+        squares += outcome.estimate.reduce((sum, value) => sum + value * value, 0);
+      }
     }
     const measured = Math.sqrt(squares / 6);
     const { total, bias } = plan.expectedError(0.1);
@@ -27,11 +30,14 @@ describe('mean', () => {
     let covered = 0;
     for (let round = 0; round < 50; round++) {
       const data = dataSource(`interval ${round}`);
-      const rows = Array.from({ length: 2_000 }, () => Float64Array.of(5 + data.normal(), -3 + 20 * data.normal()));
+      const rows = Array.from({ length: 2_000 }, () =>
+        Float64Array.of(5 + data.normal(), -3 + 20 * data.normal()));
       const outcome = await releaseOf(plan, 2, rows, `interval ${round}`);
       if (outcome.kind === 'refused') throw new Error(outcome.text);
       [5, -3].forEach((truth, j) => {
-        if (outcome.interval95!.low[j]! <= truth && truth <= outcome.interval95!.high[j]!) covered += 1;
+        if (outcome.interval95!.low[j]! <= truth && truth <= outcome.interval95!.high[j]!) {
+          covered += 1;
+        }
       });
     }
     // Binomial(100, .95) is below 80 with probability under 1e-6 and at 100 with probability .006.
@@ -39,11 +45,13 @@ describe('mean', () => {
     expect(covered).toBeLessThan(100);
   });
 
-  it('refuses a fifth of the cohort, and a spread far beyond the scale, each with its reason', async () => {
+  it('refuses a fifth of the cohort, and a spread far beyond the scale, each with its '
+    + 'reason', async () => {
     const plan = planOf('mean', { scale: 1 }, factsOf(2, 8_000));
     const few = await releaseOf(plan, 2, contaminated(dataSource('few'), 1_600, 2, 0, 0), 'few');
     expect(few).toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
-    const wide = contaminated(dataSource('wide'), 8_000, 2, 0, 0).map((row) => row.map((entry, j) => (j === 1 ? 1e6 * entry : entry)));
+    const wide = contaminated(dataSource('wide'), 8_000, 2, 0, 0)
+      .map((row) => row.map((entry, j) => (j === 1 ? 1e6 * entry : entry)));
     const outcome = await releaseOf(plan, 2, wide, 'wide');
     expect(outcome).toMatchObject({ kind: 'refused', reason: 'centre-not-found' });
     // An empty epoch looks the same as a scale that is too small, so the text gives both causes.
@@ -53,7 +61,10 @@ describe('mean', () => {
 
   it('needs more contributors for more columns', () => {
     const needed = (dimension: number): number => {
-      const plan = estimator.plan({ scale: new Array<number>(dimension).fill(1), corruption: 0.05, 'centre-share': 0.2 }, factsOf(dimension, 10));
+      const plan = estimator.plan(
+        { scale: new Array<number>(dimension).fill(1), corruption: 0.05, 'centre-share': 0.2 },
+        factsOf(dimension, 10),
+      );
       return plan.kind === 'infeasible' ? plan.cohortNeeded! : 0;
     };
     expect(needed(2)).toBeGreaterThan(100);

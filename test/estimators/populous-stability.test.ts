@@ -3,7 +3,9 @@ import {
   agreeingPairs, agreementCounts, weightedAverage, type GroupPoints,
 } from '../../src/estimators/mean/populous-mean/agreement.js';
 import { averageSensitivity, pairsFloor } from '../../src/estimators/mean/populous-mean/design.js';
-import { stabilityConstant, thresholdChoices, weightOf, type Thresholds } from '../../src/estimators/mean/populous-mean/stability.js';
+import {
+  stabilityConstant, thresholdChoices, weightOf, type Thresholds,
+} from '../../src/estimators/mean/populous-mean/stability.js';
 import { dataSource, type DataSource } from '../support/data.js';
 
 const radius = 1;
@@ -15,7 +17,10 @@ type Point = readonly number[] | null;
 function pointsOf(list: readonly Point[], dimension: number): GroupPoints {
   const values = new Float64Array(list.length * dimension);
   list.forEach((point, i) => values.set(point ?? [], i * dimension));
-  return { groups: list.length, dimension, present: Uint8Array.from(list, (point) => (point === null ? 0 : 1)), values };
+  return {
+    groups: list.length, dimension,
+    present: Uint8Array.from(list, (point) => (point === null ? 0 : 1)), values,
+  };
 }
 
 interface Measured {
@@ -26,7 +31,9 @@ interface Measured {
 function measure(list: readonly Point[], dimension: number, thresholds: Thresholds): Measured {
   const points = pointsOf(list, dimension);
   const counts = agreementCounts(points, radius);
-  return { pairs: agreeingPairs(counts), average: weightedAverage(points, counts, thresholds, grid) };
+  return {
+    pairs: agreeingPairs(counts), average: weightedAverage(points, counts, thresholds, grid),
+  };
 }
 
 /** Clusters whose agreement graph is near the thresholds: the worst cases live there. */
@@ -51,7 +58,8 @@ function adversarial(data: DataSource, groups: number, dimension: number): Point
     else if (kind === 1) list.push(Array.from({ length: dimension }, () => 1e6 * data.normal()));
     else {
       const at = places[cluster === 0 ? 0 : (cluster + data.below(2)) % places.length]!;
-      list.push(Array.from({ length: dimension }, (_, j) => (j === cluster % axes ? at : 0) + spread * data.normal() * 0.01));
+      list.push(Array.from({ length: dimension }, (_, j) =>
+        (j === cluster % axes ? at : 0) + spread * data.normal() * 0.01));
     }
   }
   return list;
@@ -62,7 +70,8 @@ function replacement(data: DataSource, list: readonly Point[], dimension: number
     case 0: return null;
     case 1: return list[data.below(list.length)]!;
     case 2: return Array.from({ length: dimension }, () => 1e9);
-    default: return Array.from({ length: dimension }, (_, j) => (j === 0 ? [-1, 1, 2, -2][data.below(4)]! : 0));
+    default: return Array.from({ length: dimension }, (_, j) =>
+      (j === 0 ? [-1, 1, 2, -2][data.below(4)]! : 0));
   }
 }
 
@@ -73,7 +82,8 @@ const cases: readonly { name: string; thresholds: Thresholds }[] = [
 ];
 
 describe.each(cases)('weighted average with thresholds $name', ({ thresholds }) => {
-  it('moves by at most 2 r c_k / k when one group changes, and sometimes by a good part of it', { tags: ['long'] }, () => {
+  it('moves by at most 2 r c_k / k when one group changes, and sometimes by a good part of '
+    + 'it', { tags: ['long'] }, () => {
     const data = dataSource(`stability ${thresholds.agreement}`);
     let checked = 0;
     let worst = 0;
@@ -82,15 +92,17 @@ describe.each(cases)('weighted average with thresholds $name', ({ thresholds }) 
       const dimension = 1 + data.below(3);
       const list = adversarial(data, groups, dimension);
       const index = data.below(groups);
-      const changed = list.map((point, i) => (i === index ? replacement(data, list, dimension) : point));
+      const changed =
+        list.map((point, i) => (i === index ? replacement(data, list, dimension) : point));
       const floor = pairsFloor(groups, thresholds.agreement);
       const before = measure(list, dimension, thresholds);
       const after = measure(changed, dimension, thresholds);
       expect(Math.abs(before.pairs - after.pairs)).toBeLessThanOrEqual(groups - 1);
       if (before.pairs < floor || after.pairs < floor) continue;
       checked += 1;
-      const bound = averageSensitivity(radius, stabilityConstant(groups, thresholds), groups) * (1 + 2 ** -40)
-        + 2 * grid * Math.sqrt(dimension);
+      const bound =
+        averageSensitivity(radius, stabilityConstant(groups, thresholds), groups) * (1 + 2 ** -40)
+          + 2 * grid * Math.sqrt(dimension);
       const moved = Math.hypot(...before.average.map((entry, j) => entry - after.average[j]!));
       expect(moved).toBeLessThanOrEqual(bound);
       worst = Math.max(worst, moved / bound);
@@ -128,7 +140,8 @@ describe.each(cases)('weighted average with thresholds $name', ({ thresholds }) 
   });
 
   it('has a constant that the weights alone come near to', () => {
-    // Some points just at full weight, the rest agreeing with all, at exactly the level the test asks for.
+    // Some points just at full weight, the rest agreeing with all, at exactly the level the test
+    // asks for.
     const groups = 4_000;
     let worst = 0;
     for (let ramp = thresholds.none + 1e-3; ramp <= thresholds.full; ramp += 0.001) {
@@ -143,7 +156,8 @@ describe.each(cases)('weighted average with thresholds $name', ({ thresholds }) 
       const after = weights(1);
       const totalBefore = before.reduce((sum, weight) => sum + weight, 0) + 1;
       const totalAfter = after.reduce((sum, weight) => sum + weight, 0) + 1;
-      // The replaced point and its replacement are two atoms: the first weighs in one data set only.
+      // The replaced point and its replacement are two atoms: the first weighs in one data set
+      // only.
       let variation = 1 / totalBefore / 2 + 1 / totalAfter / 2;
       before.forEach((weight, i) => {
         variation += Math.abs(weight / totalBefore - after[i]! / totalAfter) / 2;
@@ -155,13 +169,15 @@ describe.each(cases)('weighted average with thresholds $name', ({ thresholds }) 
   });
 
   it('has a constant within a tenth of the linear program that it bounds, never below it', () => {
-    // Largest (slope * share on the ramp + 1) / mean weight over all distributions of agreement counts whose mean is at
-    // the level asked for or above. A ratio of linear forms is largest at a corner: one count, or two with that mean.
+    // Largest (slope * share on the ramp + 1) / mean weight over all distributions of agreement
+    // counts whose mean is at the level asked for or above. A ratio of linear forms is largest at a
+    // corner: one count, or two with that mean.
     for (const groups of [60, 200]) {
       const { agreement, none, full } = thresholds;
       const slope = 1 / (full - none);
       const share = (count: number): number => count / groups;
-      const onRamp = (count: number): number => (share(count) > none && share(count) < full + 1 / groups ? slope : 0);
+      const onRamp = (count: number): number =>
+        (share(count) > none && share(count) < full + 1 / groups ? slope : 0);
       const weight = (count: number): number => weightOf(count, groups, thresholds);
       let most = 0;
       for (let high = Math.ceil(agreement * groups); high <= groups; high++) {
@@ -187,7 +203,8 @@ describe.each(cases)('weighted average with thresholds $name', ({ thresholds }) 
       for (let count = 0; count <= groups; count++) {
         const share = count / groups;
         const onRamp = share > none && share < full + 1 / groups ? slope : 0;
-        const left = onRamp - constant * weightOf(count, groups, thresholds) + price * (share - agreement);
+        const left = onRamp - constant * weightOf(count, groups, thresholds)
+          + price * (share - agreement);
         expect(left).toBeLessThanOrEqual(-1 + 1e-9);
       }
     }
@@ -209,7 +226,8 @@ describe('agreement', () => {
   });
 
   it('measures distance over all coordinates', () => {
-    expect([...agreementCounts(pointsOf([[0, 0], [0.8, 0.8], [0.6, 0.6]], 2), radius)]).toEqual([2, 2, 3]);
+    expect([...agreementCounts(pointsOf([[0, 0], [0.8, 0.8], [0.6, 0.6]], 2), radius)])
+      .toEqual([2, 2, 3]);
   });
 });
 
@@ -233,21 +251,27 @@ describe('weightedAverage', () => {
 
   it('gives zeros when nobody weighs anything', () => {
     const points = pointsOf([[5], [50], [500]], 1);
-    expect([...weightedAverage(points, agreementCounts(points, radius), thresholds, grid)]).toEqual([0]);
+    expect([...weightedAverage(points, agreementCounts(points, radius), thresholds, grid)])
+      .toEqual([0]);
   });
 });
 
 describe('stabilityConstant', () => {
   it('has the values worked out by hand', () => {
     expect(stabilityConstant(40, { agreement: 0.8, none: 0.6, full: 0.7 })).toBeCloseTo(12, 9);
-    expect(stabilityConstant(400, { agreement: 0.85, none: 0.55, full: 0.8 })).toBeCloseTo(4.038, 3);
+    expect(stabilityConstant(400, { agreement: 0.85, none: 0.55, full: 0.8 }))
+      .toBeCloseTo(4.038, 3);
   });
 
   it('refuses thresholds and group numbers that its proof does not cover', () => {
-    expect(() => stabilityConstant(100, { agreement: 0.8, none: 0.5, full: 0.7 })).toThrow(/0.5 < none/);
-    expect(() => stabilityConstant(100, { agreement: 0.6, none: 0.6, full: 0.7 })).toThrow(/0.5 < none/);
-    expect(() => stabilityConstant(40, { agreement: 0.8, none: 0.51, full: 0.7 })).toThrow(/too few/);
-    expect(() => stabilityConstant(45, { agreement: 0.99, none: 0.6, full: 0.98 })).toThrow(/too few/);
+    expect(() => stabilityConstant(100, { agreement: 0.8, none: 0.5, full: 0.7 }))
+      .toThrow(/0.5 < none/);
+    expect(() => stabilityConstant(100, { agreement: 0.6, none: 0.6, full: 0.7 }))
+      .toThrow(/0.5 < none/);
+    expect(() => stabilityConstant(40, { agreement: 0.8, none: 0.51, full: 0.7 }))
+      .toThrow(/too few/);
+    expect(() => stabilityConstant(45, { agreement: 0.99, none: 0.6, full: 0.98 }))
+      .toThrow(/too few/);
   });
 
   it('falls as the level of agreement rises', () => {

@@ -8,7 +8,9 @@ import { factsOf, planOf, releaseOf } from '../support/offline.js';
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** Estimators in each of their forms. Those without a scale find it, which takes contributors too. */
+/**
+ * Estimators in each of their forms. Those without a scale find it, which takes contributors too.
+ */
 const forms: readonly (readonly [name: string, raw: Raw, cohort: number])[] = [
   ['heavy-tailed', { scale: 1 }, 20_000],
   ['heavy-tailed', { scale: 1, cohorts: 'one' }, 20_000],
@@ -53,7 +55,8 @@ function pureFacts(cohort: number): ReturnType<typeof factsOf> {
 }
 
 /** Something to do about it, in words that stand in every remedy. */
-const remedies = /a cohort of \d+|epsilon|corruption|radius|columns|delta|bounds|scale|cohorts: split/;
+const remedies =
+  /a cohort of \d+|epsilon|corruption|radius|columns|delta|bounds|scale|cohorts: split/;
 const advice = /plan for|wait|raise|lower|change|give|larger|smaller/;
 
 describe('what would have been needed', () => {
@@ -68,7 +71,8 @@ describe('what would have been needed', () => {
     }
   });
 
-  it.each(forms)('is named by the refusals of %s %o, which say the same whatever the rows were', async (name, raw, cohort) => {
+  it.each(forms)('is named by the refusals of %s %o, which say the same whatever the rows '
+    + 'were', async (name, raw, cohort) => {
     const plan = planOf(name, raw, factsOf(dimension, cohort, 2));
     const data = dataSource('refused');
     const sets = [
@@ -91,20 +95,28 @@ describe('what would have been needed', () => {
   });
 
   it('is named where privacy is pure, too', () => {
-    const { reason, remedy, cohortNeeded } = infeasible('heavy-tailed-pure', { scale: 1, radius: 10 }, pureFacts(60));
+    const { reason, remedy, cohortNeeded } =
+      infeasible('heavy-tailed-pure', { scale: 1, radius: 10 }, pureFacts(60));
     expect(reason).toMatch(/60/);
     expect(cohortNeeded).toBeGreaterThan(60);
     expect(remedy).toContain(`a cohort of ${cohortNeeded}`);
-    expect(planOf('heavy-tailed-pure', { scale: 1, radius: 10 }, pureFacts(cohortNeeded!)).kind).toBe('plan');
+    expect(planOf('heavy-tailed-pure', { scale: 1, radius: 10 }, pureFacts(cohortNeeded!)).kind)
+      .toBe('plan');
   });
 
-  it('is delta where pure privacy is asked of what needs one, and a split where group means need it', () => {
+  it('is delta where pure privacy is asked of what needs one, and a split where group means need '
+    + 'it', () => {
     const pure = pureFacts(50_000);
     for (const name of ['heavy-tailed', 'populous-mean', 'subspace', 'gaussian']) {
       const raw = forms.find(([form]) => form === name)![1];
       expect(infeasible(name, raw, pure).remedy).toMatch(/delta|heavy-tailed-1d/);
     }
-    expect(infeasible('heavy-tailed', { scale: 1, centre: 'group-means', cohorts: 'one' }, factsOf(dimension, 50_000, 1)).remedy)
+    expect(
+      infeasible(
+        'heavy-tailed', { scale: 1, centre: 'group-means', cohorts: 'one' },
+        factsOf(dimension, 50_000, 1),
+      ).remedy,
+    )
       .toMatch(/cohorts: split/);
   });
 });

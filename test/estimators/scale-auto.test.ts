@@ -48,7 +48,9 @@ function countsOf(list: readonly Member[]): readonly ReadonlyMap<number, number>
 }
 
 /** Changes of counts between neighbours, per coordinate. */
-function changes(left: readonly ReadonlyMap<number, number>[], right: readonly ReadonlyMap<number, number>[]): number[][] {
+function changes(
+  left: readonly ReadonlyMap<number, number>[], right: readonly ReadonlyMap<number, number>[],
+): number[][] {
   return left.map((bins, j) => [...new Set([...bins.keys(), ...right[j]!.keys()])]
     .map((bin) => Math.abs((bins.get(bin) ?? 0) - (right[j]!.get(bin) ?? 0)))
     .filter((change) => change !== 0));
@@ -63,8 +65,11 @@ describe('private scale', () => {
     for (let round = 0; round < 60; round++) {
       const index = data.below(list.length);
       const [newcomer] = members(data, 1, 1e6);
-      const replaced = list.map((member, i) => (i === index ? { ...member, row: newcomer!.row } : member));
-      for (const neighbour of [list.filter((_, i) => i !== index), [...list, newcomer!], replaced]) {
+      const replaced =
+        list.map((member, i) => (i === index ? { ...member, row: newcomer!.row } : member));
+      for (const neighbour of [
+        list.filter((_, i) => i !== index), [...list, newcomer!], replaced,
+      ]) {
         for (const changed of changes(before, countsOf(neighbour))) {
           expect(changed.length).toBeLessThanOrEqual(2);
           expect(Math.max(0, ...changed)).toBeLessThanOrEqual(1);
@@ -75,12 +80,15 @@ describe('private scale', () => {
     expect(moved).toBeGreaterThan(50);
   });
 
-  it('pairs the rows of a slot with the smallest tags, in whatever order rows come and with any number of threads', async () => {
+  it('pairs the rows of a slot with the smallest tags, in whatever order rows come and with any '
+    + 'number of threads', async () => {
     const data = dataSource('scale order');
     // Also tags of which two or three are equal: values decide then.
-    const list = members(data, 300).map(({ tag, row }, i) => ({ tag: i % 10 < 2 ? (BigInt(i % 3) << 60n) : tag, row }));
+    const list = members(data, 300)
+      .map(({ tag, row }, i) => ({ tag: i % 10 < 2 ? (BigInt(i % 3) << 60n) : tag, row }));
     const few = 20;
-    const named = (member: Member): number => Math.floor((Number(member.tag >> 11n) / 2 ** 53) * few);
+    const named = (member: Member): number =>
+      Math.floor((Number(member.tag >> 11n) / 2 ** 53) * few);
     const before = (left: Member, right: Member): number =>
       Number(left.tag - right.tag) || left.row[0]! - right.row[0]!;
     const wanted = Array.from({ length: dimension }, () => new Map<number, number>());
@@ -92,10 +100,14 @@ describe('private scale', () => {
       });
     }
     const sorted = (bins: unknown): unknown =>
-      (bins as ReadonlyMap<number, number>[]).map((one) => [...one].sort(([left], [right]) => left - right));
-    for (const order of [list, [...list].reverse(), [...list].sort((left, right) => left.row[0]! - right.row[0]!)]) {
+      (bins as ReadonlyMap<number, number>[]).map((one) =>
+        [...one].sort(([left], [right]) => left - right));
+    for (const order of [
+      list, [...list].reverse(), [...list].sort((left, right) => left.row[0]! - right.row[0]!),
+    ]) {
       const rows = Sensitive.of({
-        count: order.length, dimension, values: Float64Array.from(order.flatMap(({ row }) => [...row])),
+        count: order.length, dimension,
+        values: Float64Array.from(order.flatMap(({ row }) => [...row])),
         tags: BigUint64Array.from(order.map(({ tag }) => tag)),
       });
       const [here, shared] = [recordingMechanisms([event]), recordingMechanisms([event])];
@@ -109,7 +121,8 @@ describe('private scale', () => {
   it('pairs rows alike whether their tags are at hand or drawn piece by piece', () => {
     const data = dataSource('drawn tags');
     const count = 40_000;
-    const tags = BigUint64Array.from({ length: count }, () => new DataView(data.assignmentHash().buffer).getBigUint64(0));
+    const tags = BigUint64Array.from({ length: count }, () =>
+      new DataView(data.assignmentHash().buffer).getBigUint64(0));
     const block = { count, dimension: 1, values: data.normals(count) };
     let drawn = 0;
     const drawTags = (into: BigUint64Array): void => {
@@ -126,11 +139,14 @@ describe('private scale', () => {
   });
 
   it('bins a difference by its exponent, exactly', () => {
-    const differences = [1, 2 - 2 ** -52, 2, -0.75, 2 ** -300, 5e-324, 2 ** 300, Infinity, 0, Number.NaN];
+    const differences = [
+      1, 2 - 2 ** -52, 2, -0.75, 2 ** -300, 5e-324, 2 ** 300, Infinity, 0, Number.NaN,
+    ];
     const values = Float64Array.from(differences.flatMap((entry) => [entry, 0]));
     const pairs = Uint32Array.from(values, (_, i) => i);
     const [bins] = countPairBins(values, 1, pairs);
-    expect([...bins!].sort(([left], [right]) => left - right)).toEqual([[-200, 2], [-1, 1], [0, 2], [1, 1], [200, 2]]);
+    expect([...bins!].sort(([left], [right]) => left - right))
+      .toEqual([[-200, 2], [-1, 1], [0, 2], [1, 1], [200, 2]]);
   });
 
   it('takes no more slots than tell the scale, and always enough to keep the fullest bin', () => {
@@ -139,7 +155,8 @@ describe('private scale', () => {
     for (const one of [event, wide]) {
       const slots = slotsForScale(10_000_000, one);
       expect(slots).toBeLessThan(slotsFor(10_000_000));
-      // 0.59 of the slots with a pair, 0.3 of these in one bin; twice what keeps a bin outweighs the noise as well.
+      // 0.59 of the slots with a pair, 0.3 of these in one bin; twice what keeps a bin outweighs
+      // the noise as well.
       expect(0.59 * 0.3 * slots).toBeGreaterThan(2 * keepingCount(one));
     }
     expect(slotsForScale(10_000_000, wide)).toBeGreaterThan(slotsForScale(10_000_000, event));
@@ -153,14 +170,18 @@ describe('private scale', () => {
   });
 
   /** Scales over the deviation, of rows that a share of hostile ones stand among. */
-  function found(label: string, deviation: number, count: number, hostile: { share: number; moved: number }): number[] {
+  function found(
+    label: string, deviation: number, count: number, hostile: { share: number; moved: number },
+  ): number[] {
     return Array.from({ length: 4 }, (_, round) => {
       const data = dataSource(`${label} ${round}`);
       const list = members(data, count, deviation).map(({ tag, row }, i) =>
-        ({ tag, row: i < hostile.share * count ? row.map((entry) => entry + hostile.moved * deviation) : row }));
+        ({ tag, row: i < hostile.share * count
+          ? row.map((entry) => entry + hostile.moved * deviation) : row }));
       const fine = scaleEvent({ cohort: 'rows', dimension, rho: 0.05, delta: 1e-7 });
       const scale = privateScale(
-        createMechanisms([fine], seededNoise(`${label} ${round}`)), rowsOf(list), dimension, slotsFor(count)).value;
+        createMechanisms([fine], seededNoise(`${label} ${round}`)), rowsOf(list), dimension,
+        slotsFor(count)).value;
       if (scale.kind === 'failed') throw new Error('not found');
       return [...scale.scale].map((entry) => entry / deviation);
     }).flat();
@@ -172,12 +193,16 @@ describe('private scale', () => {
       const scales = found(`scale ${deviation}`, deviation, 6_000, { share: 0, moved: 0 });
       for (const scale of scales) expect(Math.abs(scale - 1)).toBeLessThan(0.125);
       // Of 8, so the mean's own deviation is a third of one's, about .012.
-      expect(Math.abs(scales.reduce((sum, scale) => sum + scale, 0) / scales.length - 1)).toBeLessThan(0.06);
+      expect(Math.abs(scales.reduce((sum, scale) => sum + scale, 0) / scales.length - 1))
+        .toBeLessThan(0.06);
     });
 
-  it.each([0.1, 0.2])('is moved by nothing when a share of %d stands far off together', { tags: ['long'] }, (share) => {
+  it.each([0.1, 0.2])('is moved by nothing when a share of %d stands far off '
+    + 'together', { tags: ['long'] }, (share) => {
     for (const deviation of [1, 1.2, 1.4, 1.7]) {
-      for (const scale of found(`far ${share} ${deviation}`, deviation, 6_000, { share, moved: 1e5 })) {
+      for (const scale of found(
+        `far ${share} ${deviation}`, deviation, 6_000, { share, moved: 1e5 },
+      )) {
         expect(Math.abs(scale - 1)).toBeLessThan(0.15);
       }
     }
@@ -194,9 +219,13 @@ describe('private scale', () => {
 
   it('reports columns whose values coincide, and everything when nobody came', () => {
     const data = dataSource('scale constant');
-    const list = members(data, 4_000).map(({ tag, row }) => ({ tag, row: row.map((entry, j) => (j === 0 ? 5 : entry)) }));
+    const list = members(data, 4_000)
+      .map(({ tag, row }) => ({ tag, row: row.map((entry, j) => (j === 0 ? 5 : entry)) }));
     const found = (rows: readonly Member[]): unknown =>
-      privateScale(createMechanisms([event], seededNoise('constant')), rowsOf(rows), dimension, slotsFor(4_000)).value;
+      privateScale(
+        createMechanisms([event], seededNoise('constant')), rowsOf(rows), dimension,
+        slotsFor(4_000),
+      ).value;
     expect(found(list)).toEqual({ kind: 'failed', coordinates: [0] });
     expect(found([])).toEqual({ kind: 'failed', coordinates: [0, 1] });
   });
@@ -208,7 +237,8 @@ describe.each(['mean', 'populous-mean'])('%s with scale: auto', (name) => {
   const rows = (seed: string, shift = 0, hostile = 0): Float64Array[] => {
     const data = dataSource(seed);
     return Array.from({ length: facts.cohort }, (_, i) => data.normals(2)
-      .map((entry, j) => shift + (j === 0 ? 0.01 : 300) * (entry + (i < hostile * facts.cohort ? 8 : 0))));
+      .map((entry, j) =>
+        shift + (j === 0 ? 0.01 : 300) * (entry + (i < hostile * facts.cohort ? 8 : 0))));
   };
 
   it('needs no number from anybody, and says that its units are found', () => {
@@ -220,7 +250,8 @@ describe.each(['mean', 'populous-mean'])('%s with scale: auto', (name) => {
 
   it.each([0, 1e7])('finds columns of very different spread, %d from the origin', async (shift) => {
     for (let round = 0; round < 3; round++) {
-      const outcome = await releaseOf(plan, 2, rows(`auto ${round}`, shift), `auto ${name} ${round}`);
+      const outcome =
+        await releaseOf(plan, 2, rows(`auto ${round}`, shift), `auto ${name} ${round}`);
       if (outcome.kind === 'refused') throw new Error(outcome.text);
       // The found scale is at most eight deviations, and expectedError counts in it.
       const said = 8 * plan.expectedError(0).total;
@@ -236,10 +267,13 @@ describe.each(['mean', 'populous-mean'])('%s with scale: auto', (name) => {
     expect(Math.hypot(outcome.estimate[0]! / 0.01, outcome.estimate[1]! / 300)).toBeLessThan(bound);
   });
 
-  it('refuses a constant column by name, and a cohort that is too small before anything is charged', async () => {
+  it('refuses a constant column by name, and a cohort that is too small before anything is '
+    + 'charged', async () => {
     const data = dataSource('auto constant');
-    const constant = Array.from({ length: facts.cohort }, () => Float64Array.of(3, data.normals(1)[0]!));
-    expect(await releaseOf(plan, 2, constant, 'auto constant')).toMatchObject({ kind: 'refused', reason: 'scale-not-found' });
+    const constant =
+      Array.from({ length: facts.cohort }, () => Float64Array.of(3, data.normals(1)[0]!));
+    expect(await releaseOf(plan, 2, constant, 'auto constant'))
+      .toMatchObject({ kind: 'refused', reason: 'scale-not-found' });
     expect(() => planOf(name, {}, factsOf(2, 300))).toThrow(/cohort|hides/);
   });
 });

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import * as library from '../../src/advanced.js';
-import { filteredMean, multiplicativeFilter, pointSet, robustMean } from '../../src/robust/index.js';
+import {
+  filteredMean, multiplicativeFilter, pointSet, robustMean,
+} from '../../src/robust/index.js';
 import { KeelsonError } from '../../src/base/errors.js';
 
 const {
-  createGroups, createMechanisms, findEstimator, parseParameters, privacyTarget, runOffline, secureNoise, seededRandom,
+  createGroups, createMechanisms, findEstimator, parseParameters, privacyTarget, runOffline,
+  secureNoise, seededRandom,
 } = library;
 
 type Call = (...args: unknown[]) => unknown;
@@ -32,8 +35,9 @@ const planOf = (estimator: library.Estimator): Call =>
 const run = () => {
   if (plan.kind === 'infeasible') throw new Error(plan.reason);
   return {
-    plan, dimension: 2, rows: [[1, 2], [3, 4]], mechanisms: createMechanisms(plan.events, secureNoise()),
-    assignmentHashes: secureNoise(), work: seededRandom(new Uint8Array(32)),
+    plan, dimension: 2, rows: [[1, 2], [3, 4]],
+    mechanisms: createMechanisms(plan.events, secureNoise()), assignmentHashes: secureNoise(),
+    work: seededRandom(new Uint8Array(32)),
   };
 };
 
@@ -44,9 +48,11 @@ describe('callers without types', () => {
   /** Nothing that is given to these can be wrong, or they are classes. */
   const harmless = ['inlineCompute', 'secureNoise'];
   const functions = Object.entries(library)
-    .filter(([name, value]) => typeof value === 'function' && !name.endsWith('Error') && !harmless.includes(name));
+    .filter(([name, value]) =>
+      typeof value === 'function' && !name.endsWith('Error') && !harmless.includes(name));
 
-  it.each(functions)('%s answers wrong arguments by a typed error or a result', async (_, callable) => {
+  it.each(functions)('%s answers wrong arguments by a typed error or a '
+    + 'result', async (_, callable) => {
     for (const args of wrong) {
       try {
         await untyped(callable)(...args);
@@ -91,14 +97,23 @@ describe('points', () => {
 
 describe('plans and offline runs', () => {
   it.each([
-    ['dimension', undefined, 'dimension, the number of columns, is missing: give a whole number from 1'],
+    [
+      'dimension', undefined,
+      'dimension, the number of columns, is missing: give a whole number from 1',
+    ],
     ['dimension', 1.5, 'is 1.5: give a whole number'],
     ['dimension', NaN, 'is NaN: give a whole number'],
     ['rows', undefined, 'rows is missing: give a list of rows'],
-    ['mechanisms', undefined, 'mechanisms is missing: give createMechanisms(plan.events, secureNoise())'],
+    [
+      'mechanisms', undefined,
+      'mechanisms is missing: give createMechanisms(plan.events, secureNoise())',
+    ],
     ['assignmentHashes', null, 'assignmentHashes is null: give secureNoise()'],
     ['work', 'seed', 'work is a string: give seededRandom(seed)'],
-    ['plan', { kind: 'infeasible', reason: 'few', remedy: 'more' }, 'the plan is infeasible: few; more'],
+    [
+      'plan', { kind: 'infeasible', reason: 'few', remedy: 'more' },
+      'the plan is infeasible: few; more',
+    ],
     ['rows', [[1, 2, 3]], 'a row has 3 entries, and dimension is 2'],
     ['rows', [5], 'a row is a number, and dimension is 2'],
   ])('a run with %s %s is refused by name', async (name, value, text) => {

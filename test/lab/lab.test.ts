@@ -11,14 +11,15 @@ import { LabController, Script, type Setting } from '../../cli/lab/setting.js';
 const setting: Setting = { attack: 'shift', hostileShare: 0.1 };
 
 const answer = (error: number | null, promised = 0.2): Answer => ({
-  estimator: 'mean', epoch: 1n, outcome: error === null ? 'refused' : 'value', estimate: null, error, promised,
-  epsilonSpent: 1,
+  estimator: 'mean', epoch: 1n, outcome: error === null ? 'refused' : 'value', estimate: null,
+  error, promised, epsilonSpent: 1,
 });
 
 const round = (index: number, answers: readonly Answer[], change: Partial<Round> = {}): Round => ({
   index, setting, truth: [0], honest: 9, hostile: 1, honestFewest: 9, answers,
   baselines: { 'naive-mean': 0.5, 'coordinate-median': 0.1, 'robust-filter': 0.05 },
-  baselineEstimates: { 'naive-mean': [0.5], 'coordinate-median': [0.1], 'robust-filter': [0.05] }, ...change,
+  baselineEstimates: { 'naive-mean': [0.5], 'coordinate-median': [0.1], 'robust-filter': [0.05] },
+  ...change,
 });
 
 describe('the lab\'s own reckoning', () => {
@@ -54,7 +55,8 @@ describe('the lab\'s own reckoning', () => {
 describe('the studies of a lab', () => {
   it('take no row of an earlier round: what liars did then is not in the truth of this one', () => {
     const studies = labStudies(
-      { data: labData[0]!, contributors: 4000, epochMs: 5000, epsilon: 2, promise: 0.1 }, ['mean', 'robust-mean']);
+      { data: labData[0]!, contributors: 4000, epochMs: 5000, epsilon: 2, promise: 0.1 },
+      ['mean', 'robust-mean']);
     expect(studies.map(({ document }) => document.late)).toEqual(['drop', 'drop']);
   });
 
@@ -86,7 +88,8 @@ describe('the list that a person chooses from', () => {
       seed: 'list', host: '127.0.0.1', port: 0, signal: new AbortController().signal,
     });
     const listed = session.programme().estimators;
-    expect(listed.slice(0, 3).map(({ name }) => name)).toEqual(['mean', 'robust-mean', 'prime-heavy']);
+    expect(listed.slice(0, 3).map(({ name }) => name))
+      .toEqual(['mean', 'robust-mean', 'prime-heavy']);
     const firstOfResearch = listed.findIndex(({ shelf }) => shelf === 'research');
     expect(firstOfResearch).toBe(3);
     expect(listed.slice(3).every(({ shelf }) => shelf === 'research')).toBe(true);
@@ -150,18 +153,27 @@ describe('the breakdown', () => {
     const far: Setting = { attack: 'far', hostileShare: 0.3 };
     const rows = breakdown([
       round(0, [answer(0.1)]), round(1, [answer(0.5)]), round(2, [answer(0.3)]),
-      round(3, [answer(0.7, Infinity)], { setting: far }), round(4, [answer(null, Infinity)], { setting: far }),
+      round(3, [answer(0.7, Infinity)], { setting: far }),
+      round(4, [answer(null, Infinity)], { setting: far }),
     ]);
     expect(rows).toMatchObject([
-      { attack: 'shift', hostileShare: 0.1, rounds: 3, answers: [{ error: 0.3, worstError: 0.5, keptPromise: true }] },
+      {
+        attack: 'shift', hostileShare: 0.1, rounds: 3,
+        answers: [{ error: 0.3, worstError: 0.5, keptPromise: true }],
+      },
       {
         attack: 'far', hostileShare: 0.3, rounds: 2,
         answers: [{ error: 0.7, refused: 1, promised: null, keptPromise: null }],
       },
     ]);
     const again: Setting = { attack: 'shift', hostileShare: 0.05 };
-    expect(breakdown([round(0, [answer(0.1)]), round(1, [answer(0.1)], { setting: far }), round(2, [answer(0.1)], { setting: again })])
-      .map(({ attack, hostileShare }) => `${attack} ${hostileShare}`)).toEqual(['shift 0.05', 'shift 0.1', 'far 0.3']);
+    expect(
+      breakdown([
+        round(0, [answer(0.1)]), round(1, [answer(0.1)], { setting: far }),
+        round(2, [answer(0.1)], { setting: again }),
+      ])
+        .map(({ attack, hostileShare }) => `${attack} ${hostileShare}`),
+    ).toEqual(['shift 0.05', 'shift 0.1', 'far 0.3']);
     const broken = breakdown([round(0, [answer(0.41)])]);
     expect(broken[0]!.answers[0]!.keptPromise).toBe(false);
     expect(breakdownTable(broken)).toEqual({

@@ -10,7 +10,9 @@ interface Run {
     readonly attack: string;
     readonly hostileShare: number;
     readonly baselines: Record<string, number>;
-    readonly answers: { readonly estimator: string; error: number; refused: number; readonly promised: number }[];
+    readonly answers: {
+      readonly estimator: string; error: number; refused: number; readonly promised: number;
+    }[];
   }[];
 }
 
@@ -18,10 +20,14 @@ const folder = mkdtempSync(join(tmpdir(), 'keelson-table-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const committed = readFileSync(`${root}docs/results/lab.json`, 'utf8');
 
-function judged(run: string, page: boolean): { readonly status: number | null; readonly stderr: string } {
+function judged(run: string, page: boolean): {
+  readonly status: number | null; readonly stderr: string;
+} {
   const path = join(folder, 'run.json');
   writeFileSync(path, run);
-  const words = [`${root}scripts/lab-table.js`, path, ...(page ? ['--page', `${root}docs/results/lab.md`] : [])];
+  const words = [
+    `${root}scripts/lab-table.js`, path, ...(page ? ['--page', `${root}docs/results/lab.md`] : []),
+  ];
   const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
   return { status, stderr };
 }
@@ -48,7 +54,9 @@ describe('the laboratory\'s table', () => {
       robust.error = 2.01 * robust.promised;
     }, 'coordinate at 10 %: robust-mean'],
     ['robust estimators seldom answer', (run: Run) => {
-      for (const attack of ['far', 'shift', 'noise', 'nan']) answer(run, attack, 'populous-mean').refused = 1;
+      for (const attack of ['far', 'shift', 'noise', 'nan']) {
+        answer(run, attack, 'populous-mean').refused = 1;
+      }
     }, 'refused 4 of 72 times'],
     ['the private mean holds', (run: Run) => {
       answer(run, 'shift', 'mean').error = 0.01;
@@ -57,7 +65,9 @@ describe('the laboratory\'s table', () => {
       row(run, 'far').baselines['naive-mean'] = 0.01;
     }, 'naive mean is not broken'],
     ['an attack is missing', (run: Run) => {
-      run.rows.splice(0, run.rows.length, ...run.rows.filter(({ attack }) => attack !== 'direction'));
+      run.rows.splice(
+        0, run.rows.length, ...run.rows.filter(({ attack }) => attack !== 'direction'),
+      );
     }, 'direction was not played'],
   ])('fails when %s', (_name, change, said) => {
     const { status, stderr } = judged(changed(change), false);

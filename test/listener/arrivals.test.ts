@@ -33,7 +33,10 @@ async function decided(rig: Rig): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** TCP connections that say nothing, one after the other. @returns those that the server has not closed. */
+/**
+ * TCP connections that say nothing, one after the other. @returns those that the server has not
+ * closed.
+ */
 async function hold(rig: Rig, count: number, localAddress: string): Promise<Socket[]> {
   const sockets: Socket[] = [];
   for (let i = 0; i < count; i++) {
@@ -53,29 +56,34 @@ const closedFor = (rig: Rig, reason: string): number => rig.metrics.socketsClose
 describe('connections that never become more', () => {
   const tight = { sockets: 30, socketsPerAddress: 10, httpConnections: 8 };
 
-  it.each([['plain', undefined], ['TLS', tlsIdentity('first')]])('take one address\'s share and no more: %s', async (_, tls) => {
-    const rig = await startRig({ limits: tight, ...(tls !== undefined && { tls }) });
-    expect(await hold(rig, 40, '127.0.0.2')).toHaveLength(14);
-    expect(closedFor(rig, 'address-full')).toBe(26);
-    // Others are served meanwhile, and the address again when it lets go.
-    expect(await hold(rig, 5, '127.0.0.3')).toHaveLength(5);
-    for (const socket of held) socket.destroy();
-    await decided(rig);
-    expect(await hold(rig, 14, '127.0.0.2')).toHaveLength(14);
-    if (tls === undefined) await rig.expectService();
-  });
+  it.each([['plain', undefined], ['TLS', tlsIdentity('first')]])(
+    'take one address\'s share and no more: %s', async (_, tls) => {
+      const rig = await startRig({ limits: tight, ...(tls !== undefined && { tls }) });
+      expect(await hold(rig, 40, '127.0.0.2')).toHaveLength(14);
+      expect(closedFor(rig, 'address-full')).toBe(26);
+      // Others are served meanwhile, and the address again when it lets go.
+      expect(await hold(rig, 5, '127.0.0.3')).toHaveLength(5);
+      for (const socket of held) socket.destroy();
+      await decided(rig);
+      expect(await hold(rig, 14, '127.0.0.2')).toHaveLength(14);
+      if (tls === undefined) await rig.expectService();
+    },
+  );
 
-  it.each([['plain', undefined], ['TLS', tlsIdentity('first')]])('come at the rate of an address: %s', async (_, tls) => {
-    const clock = new HandClock();
-    const hasty = { connectionsPerSecond: 2, connectionsBurst: 5 };
-    const rig = await startRig({ clock, limits: hasty, ...(tls !== undefined && { tls }) });
-    const at = (last: number, count: number): Promise<Socket[]> => hold(rig, count, `127.0.0.${last}`);
-    expect(await at(2, 9)).toHaveLength(5);
-    expect(closedFor(rig, 'address-rate')).toBe(4);
-    expect(await at(3, 3)).toHaveLength(3);
-    clock.advance(1_000);
-    expect(await at(2, 3)).toHaveLength(2);
-  });
+  it.each([['plain', undefined], ['TLS', tlsIdentity('first')]])(
+    'come at the rate of an address: %s', async (_, tls) => {
+      const clock = new HandClock();
+      const hasty = { connectionsPerSecond: 2, connectionsBurst: 5 };
+      const rig = await startRig({ clock, limits: hasty, ...(tls !== undefined && { tls }) });
+      const at = (last: number, count: number): Promise<Socket[]> =>
+        hold(rig, count, `127.0.0.${last}`);
+      expect(await at(2, 9)).toHaveLength(5);
+      expect(closedFor(rig, 'address-rate')).toBe(4);
+      expect(await at(3, 3)).toHaveLength(3);
+      clock.advance(1_000);
+      expect(await at(2, 3)).toHaveLength(2);
+    },
+  );
 
   it('leave no more than the server\'s bound, from however many addresses', async () => {
     const rig = await startRig({ limits: tight });
@@ -94,7 +102,8 @@ describe('connections that never become more', () => {
     ['the addresses of an IPv6 network of 64 bits', (i: number) => `2001:db8::${i}:1`],
   ])('come at the rate of the client when a trusted proxy brings them: %s', async (_, address) => {
     const hasty = { connectionsPerSecond: 2, connectionsBurst: 3 };
-    const rig = await startRig({ clock: new HandClock(), limits: hasty, trustedProxies: ['127.0.0.2'] });
+    const rig =
+      await startRig({ clock: new HandClock(), limits: hasty, trustedProxies: ['127.0.0.2'] });
     const statusOf = (client: string): Promise<number> => new Promise((resolve) => {
       const socket = new WebSocket(`ws://127.0.0.1:${rig.listener.port}/`, subprotocol, {
         localAddress: '127.0.0.2', headers: { 'X-Forwarded-For': client },
@@ -117,17 +126,21 @@ describe('connections that never become more', () => {
 describe('descriptors', () => {
   it('are what the system says, where it says so', () => {
     const table = join(mkdtempSync(join(tmpdir(), 'keelson-limits-')), 'limits');
-    writeFileSync(table, 'Limit  Soft Limit  Hard Limit  Units\nMax processes  7  7  processes\nMax open files  1024  4096  files\n');
+    writeFileSync(table, 'Limit  Soft Limit  Hard Limit  Units\nMax processes  7  7  '
+      + 'processes\nMax open files  1024  4096  files\n');
     expect(descriptorLimit(table)).toBe(1_024);
     expect(descriptorLimit(`${table}-nowhere`)).toBeUndefined();
     rmSync(dirname(table), { recursive: true });
   });
 
-  it.each([1, 64, 512, 1_024, 4_096, 20_000, 65_536, 1_048_576])('%i of them always leave room for files', (descriptors) => {
+  it.each([
+    1, 64, 512, 1_024, 4_096, 20_000, 65_536, 1_048_576,
+  ])('%i of them always leave room for files', (descriptors) => {
     const bounded = withinDescriptors(protocolLimits, descriptors);
     const connections = bounded.sockets + bounded.httpConnections;
     expect(connections).toBeLessThanOrEqual(Math.max(2, descriptors - 512, descriptors / 4));
-    expect(bounded.socketsPerAddress + bounded.httpConnections / 2).toBeLessThanOrEqual(Math.max(2, connections));
+    expect(bounded.socketsPerAddress + bounded.httpConnections / 2)
+      .toBeLessThanOrEqual(Math.max(2, connections));
     expect(bounded.socketsPerAddress).toBeGreaterThan(0);
     if (descriptors >= 21_512) expect(bounded).toEqual(protocolLimits);
   });

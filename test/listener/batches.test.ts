@@ -5,7 +5,8 @@ import { newSigner, rawExchange, WireContributor } from '../support/wire-client.
 import { eventually, startRig } from './harness.js';
 
 const rows = (...values: number[]) => ({ data: encodeRows(Float64Array.from(values), 'float64') });
-const rawRows = (...values: number[]) => ({ data: new Uint8Array(Float64Array.from(values).buffer) });
+const rawRows = (...values: number[]) =>
+  ({ data: new Uint8Array(Float64Array.from(values).buffer) });
 
 describe('accepted batches', () => {
   it('hands the hub exactly what was signed', async () => {
@@ -14,7 +15,8 @@ describe('accepted batches', () => {
     const frame = contributor.batch(1n, { rows: 2, last: true, ...rows(1.5, -2, 3, 4e9) });
     contributor.client.send(frame);
     const ack = await contributor.client.next('ack');
-    expect(ack).toMatchObject({ channel: 1, accepted: [1n], rejections: [], epoch: 7n, credit: 64 });
+    expect(ack)
+      .toMatchObject({ channel: 1, accepted: [1n], rejections: [], epoch: 7n, credit: 64 });
     expect(rig.hub.submitted).toHaveLength(1);
     expect(rig.hub.submitted[0]).toMatchObject({
       studyId: rig.study, sequence: 1n, epoch: 7n, last: true, rows: 2, columns: 2,
@@ -30,7 +32,8 @@ describe('accepted batches', () => {
     const contributor = await rig.contributor();
     const ownSpend = { rho: 0.25, rhoCap: 1, delta: 1e-8, deltaCap: 1e-6 };
     const submit = rig.hub.submit.bind(rig.hub);
-    rig.hub.submit = async (batch) => ({ ...await submit(batch), ...(batch.sequence === 1n && { ownSpend }) });
+    rig.hub.submit =
+      async (batch) => ({ ...await submit(batch), ...(batch.sequence === 1n && { ownSpend }) });
     expect(await contributor.send(1n)).toMatchObject({ ownSpend });
     expect(await contributor.send(2n)).not.toHaveProperty('ownSpend');
   });
@@ -38,7 +41,9 @@ describe('accepted batches', () => {
   it('takes float32 rows', async () => {
     const rig = await startRig();
     const contributor = await rig.contributor();
-    await contributor.send(1n, { dataType: 'float32', data: encodeRows(Float64Array.of(0.5, 2), 'float32') });
+    await contributor.send(
+      1n, { dataType: 'float32', data: encodeRows(Float64Array.of(0.5, 2), 'float32') },
+    );
     expect(rig.hub.submitted[0]!.values).toEqual(Float64Array.of(0.5, 2));
   });
 
@@ -122,7 +127,8 @@ describe('an ack', () => {
     const contributor = await rig.contributor();
     expect(await contributor.send(3n)).toMatchObject({ accepted: [3n], rejections: [] });
     const rejected = await contributor.send(2n, rawRows(NaN, 1));
-    expect(rejected).toMatchObject({ accepted: [], rejections: [{ sequence: 2n, code: 'not-finite' }] });
+    expect(rejected)
+      .toMatchObject({ accepted: [], rejections: [{ sequence: 2n, code: 'not-finite' }] });
     // Of batches that were settled before, it names those that were sent again, and no others.
     expect(await contributor.send(2n, rawRows(NaN, 1))).toMatchObject({
       accepted: [], rejections: [{ sequence: 2n, code: 'not-finite' }],
@@ -160,10 +166,13 @@ describe('the listener', () => {
     const rig = await startRig();
     const contributor = await rig.contributor();
     const frame = contributor.batch(1n);
-    const bad = { ...frame, signature: frame.signature.map((byte, i) => (i === 40 ? byte ^ 1 : byte)) };
+    const bad = {
+      ...frame, signature: frame.signature.map((byte, i) => (i === 40 ? byte ^ 1 : byte)),
+    };
     for (let i = 0; i < 2; i++) {
       contributor.client.send(bad);
-      expect(await contributor.refusal()).toMatchObject({ code: 'bad-signature', retryable: false, channel: 1 });
+      expect(await contributor.refusal())
+        .toMatchObject({ code: 'bad-signature', retryable: false, channel: 1 });
     }
     contributor.client.send(frame);
     expect((await contributor.client.next('ack')).accepted).toEqual([1n]);
@@ -179,7 +188,9 @@ describe('the listener', () => {
     const first = await WireContributor.open(client, rig.study);
     const second = await WireContributor.open(client, rig.study);
     const frame = first.batch(1n);
-    client.send({ ...frame, body: frame.body.map((byte, i) => (i === frame.body.length - 1 ? byte ^ 1 : byte)) });
+    client.send({
+      ...frame, body: frame.body.map((byte, i) => (i === frame.body.length - 1 ? byte ^ 1 : byte)),
+    });
     expect(await client.next('refusal')).toMatchObject({ code: 'bad-signature' });
     client.send({ ...frame, channel: second.ready.channel });
     expect(await client.next('refusal')).toMatchObject({ code: 'bad-signature' });
@@ -201,7 +212,8 @@ describe('the listener', () => {
     const contributor = await rig.contributor();
     rig.hub.study = () => undefined;
     contributor.client.send(contributor.batch(1n));
-    expect(await contributor.refusal()).toMatchObject({ code: 'unknown-study', retryable: false, channel: 1 });
+    expect(await contributor.refusal())
+      .toMatchObject({ code: 'unknown-study', retryable: false, channel: 1 });
     expect(rig.hub.submitted).toHaveLength(0);
   });
 
@@ -240,16 +252,17 @@ describe('the listener', () => {
     contributor.client.ws.send(new Uint8Array(4096));
     expect(await contributor.client.closed()).toBe(1009);
     expect((await bystander.send(1n)).accepted).toEqual([1n]);
-    expect(rig.metrics.socketsClosed.by('reason', {}).get('WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')).toBe(1);
+    expect(rig.metrics.socketsClosed.by('reason', {}).get('WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'))
+      .toBe(1);
     await rig.expectService();
   });
 
   it('serves the others after broken WebSocket framing', async () => {
     const rig = await startRig({ limits: { closeTimeoutMs: 50 } });
     const upgrade = [
-      'GET / HTTP/1.1', `Host: 127.0.0.1:${rig.listener.port}`, 'Connection: Upgrade', 'Upgrade: websocket',
-      'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-      'Sec-WebSocket-Protocol: keelson.v1', '', '',
+      'GET / HTTP/1.1', `Host: 127.0.0.1:${rig.listener.port}`, 'Connection: Upgrade',
+      'Upgrade: websocket', 'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', 'Sec-WebSocket-Protocol: keelson.v1', '', '',
     ].join('\r\n');
     // An unmasked frame with reserved bits: a client may send neither.
     expect(await rawExchange(rig.listener.port, `${upgrade}\xf2\x05hello`)).toContain('101');
@@ -274,7 +287,8 @@ describe('the listener', () => {
     rig.hub.hold = true;
     for (let i = 1n; i <= 6n; i++) contributor.client.send(contributor.batch(i));
     for (let i = 0; i < 2; i++) {
-      expect(await contributor.refusal()).toMatchObject({ code: 'credit-exceeded', retryable: true, channel: 1 });
+      expect(await contributor.refusal())
+        .toMatchObject({ code: 'credit-exceeded', retryable: true, channel: 1 });
     }
     expect(rig.hub.submitted).toHaveLength(4);
     rig.hub.commit();
@@ -294,7 +308,8 @@ describe('back-pressure', () => {
     const contributor = await rig.contributor();
     rig.hub.overload = true;
     const refused = await contributor.send(1n);
-    expect(refused.rejections).toMatchObject([{ sequence: 1n, code: 'overloaded', retryable: true }]);
+    expect(refused.rejections)
+      .toMatchObject([{ sequence: 1n, code: 'overloaded', retryable: true }]);
     expect(refused.accepted).toEqual([]);
     contributor.client.send(contributor.batch(1n));
     // Others are read meanwhile, after it was sent.

@@ -28,7 +28,9 @@ describe('the address that limits count', () => {
     expect(clientAddressOf(['10.0.0.0/8', 'fd00::/8'])(from(remote, forwarded))).toBe(address);
   });
 
-  it.each(['proxy.example', '10.0.0.0/33', '10.0.0.0/8/8', '10.0.0.0/', 'fd00::/129'])('refuses %s', (proxy) => {
-    expect(() => clientAddressOf([proxy])).toThrow(/no address of a proxy/);
-  });
+  it.each(['proxy.example', '10.0.0.0/33', '10.0.0.0/8/8', '10.0.0.0/', 'fd00::/129'])(
+    'refuses %s', (proxy) => {
+      expect(() => clientAddressOf([proxy])).toThrow(/no address of a proxy/);
+    },
+  );
 });

@@ -11,7 +11,9 @@ import { startRig, type Rig } from './harness.js';
 const issuer = newSigner();
 const expiresAtMs = 100_000;
 
-const tokenFor = (key: Signer, study: string | null = document.study, from = issuer, atMs = expiresAtMs): Uint8Array =>
+const tokenFor = (
+  key: Signer, study: string | null = document.study, from = issuer, atMs = expiresAtMs,
+): Uint8Array =>
   issueEnrolment(from, key.publicKey, { study, expiresAtMs: atMs }, signing);
 
 async function enrolling(): Promise<{ rig: Rig; clock: HandClock }> {
@@ -37,7 +39,8 @@ it('takes a key with a token for it, for the study or for all of the issuer', as
   expect(await codeFor(rig, key, tokenFor(key, null))).toBeUndefined();
 });
 
-it('refuses no token, and one of another key, another study, another issuer, or not a token at all', async () => {
+it('refuses no token, and one of another key, another study, another issuer, or not a token at '
+  + 'all', async () => {
   const { rig } = await enrolling();
   const key = newSigner();
   const other = newSigner();
@@ -62,13 +65,16 @@ it('takes a token until the moment it expires, and no batch after it', async () 
   await expect.poll(() => rig.hub.submitted.length).toBe(1);
   clock.advance(1);
   client.send(contributor.batch(2n));
-  expect(await client.next('refusal')).toMatchObject({ code: 'enrolment-expired', retryable: false, channel: ready.channel });
+  expect(await client.next('refusal'))
+    .toMatchObject({ code: 'enrolment-expired', retryable: false, channel: ready.channel });
   expect(rig.hub.submitted.length).toBe(1);
   expect(await codeFor(rig, key, tokenFor(key))).toBe('enrolment-expired');
-  expect(await codeFor(rig, key, tokenFor(key, document.study, issuer, expiresAtMs + 1))).toBeUndefined();
+  expect(await codeFor(rig, key, tokenFor(key, document.study, issuer, expiresAtMs + 1)))
+    .toBeUndefined();
 });
 
-it('lets a key whose token is over back in to take what it gave to the open epoch, and takes nothing more of it', async () => {
+it('lets a key whose token is over back in to take what it gave to the open epoch, and takes '
+  + 'nothing more of it', async () => {
   const { rig, clock } = await enrolling();
   const key = newSigner();
   clock.advance(expiresAtMs);
@@ -78,7 +84,8 @@ it('lets a key whose token is over back in to take what it gave to the open epoc
   const ready = await client.hello(key, rig.study, { enrolment: tokenFor(key) });
   const contributor = WireContributor.on(client, rig.study, key, ready);
   client.send(contributor.batch(1n));
-  expect(await client.next('refusal')).toMatchObject({ code: 'enrolment-expired', channel: ready.channel });
+  expect(await client.next('refusal'))
+    .toMatchObject({ code: 'enrolment-expired', channel: ready.channel });
   expect(rig.hub.submitted.length).toBe(0);
   // Being known is no token: neither without one, nor with one of somebody else.
   expect(await codeFor(rig, key)).toBe('not-enrolled');
@@ -86,7 +93,8 @@ it('lets a key whose token is over back in to take what it gave to the open epoc
   expect(await codeFor(rig, key, tokenFor(key, null, newSigner()))).toBe('not-enrolled');
 });
 
-it('checks no signature for a Hello whose token cannot do, and closes sockets that forge some', async () => {
+it('checks no signature for a Hello whose token cannot do, and closes sockets that forge '
+  + 'some', async () => {
   const { rig, clock } = await enrolling();
   const key = newSigner();
   const client = await rig.open();
@@ -97,7 +105,8 @@ it('checks no signature for a Hello whose token cannot do, and closes sockets th
     // A refused Hello makes the server read on a little later.
     clock.advance(protocolLimits.pauseMs);
   }
-  for (let i = 0; i < 3; i++) await client.sendHello(key, rig.study, { enrolment: tokenFor(key, null, newSigner()) });
+  for (let i = 0; i < 3;
+      i++) await client.sendHello(key, rig.study, { enrolment: tokenFor(key, null, newSigner()) });
   await clock.pass(protocolLimits.pauseMs, () => client.closeCode !== undefined);
   expect(client.closeCode).toBe(1008);
 });

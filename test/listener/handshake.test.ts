@@ -20,7 +20,8 @@ function upgradeAnswer(
       port, path, host: '127.0.0.1',
       headers: {
         Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13',
-        'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==', 'Sec-WebSocket-Protocol': 'keelson.v1', ...headers,
+        'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==', 'Sec-WebSocket-Protocol': 'keelson.v1',
+        ...headers,
       },
     });
     asked.on('upgrade', (response, socket) => {
@@ -40,7 +41,8 @@ function upgradeAnswer(
 describe('upgrade', () => {
   it('refuses another subprotocol with 400 and names the right one', async () => {
     const rig = await startRig();
-    const answer = await upgradeAnswer(rig.listener.port, { 'Sec-WebSocket-Protocol': 'keelson.v2' });
+    const answer =
+      await upgradeAnswer(rig.listener.port, { 'Sec-WebSocket-Protocol': 'keelson.v2' });
     expect(answer.status).toBe(400);
     expect(answer.text).toContain('keelson.v1');
     await rig.expectService();
@@ -48,7 +50,9 @@ describe('upgrade', () => {
 
   it('takes the right subprotocol among others, at / only', async () => {
     const { listener } = await startRig();
-    expect((await upgradeAnswer(listener.port, { 'Sec-WebSocket-Protocol': 'x, keelson.v1' })).status).toBe(101);
+    expect(
+      (await upgradeAnswer(listener.port, { 'Sec-WebSocket-Protocol': 'x, keelson.v1' })).status,
+    ).toBe(101);
     expect((await upgradeAnswer(listener.port, {}, '/other')).status).toBe(404);
   });
 
@@ -83,17 +87,20 @@ describe('upgrade', () => {
     const rig = await startRig({ limits: { handshakeTimeoutMs: 1_000 } });
     // Both resolve only when the server itself closes the connection.
     const refused = [
-      'GET / HTTP/1.1', 'Host: x', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Protocol: x', '', '',
+      'GET / HTTP/1.1', 'Host: x', 'Connection: Upgrade', 'Upgrade: websocket',
+      'Sec-WebSocket-Protocol: x', '', '',
     ].join('\r\n');
     expect(await rawExchange(rig.listener.port, refused)).toContain(' 400 ');
-    expect(await rawExchange(rig.listener.port, 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow:')).toMatch(/ 40[08] |^$/);
+    expect(await rawExchange(rig.listener.port, 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow:'))
+      .toMatch(/ 40[08] |^$/);
     await rig.expectService();
   });
 
   it('outlives bytes that are no HTTP', async () => {
     const rig = await startRig();
     expect(await rawExchange(rig.listener.port, 'nonsense\r\n\r\n')).toContain('400');
-    expect(await rawExchange(rig.listener.port, `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`)).toContain('400');
+    expect(await rawExchange(rig.listener.port, 'GET / HTTP/1.1\r\nX: '
+      + `${'x'.repeat(20_000)}\r\n\r\n`)).toContain('400');
     await rig.expectService();
   });
 });
@@ -110,15 +117,19 @@ describe('hello', () => {
     const clientNonce = signing.randomBytes(32);
     await client.sendHello(signer, rig.study);
     const ready = await client.next('ready');
-    expect(ready).toMatchObject({ channel: 1, epoch: 7n, nextSequence: 1n, holes: [], credit: 64, ownSpend: null });
+    expect(ready).toMatchObject({
+      channel: 1, epoch: 7n, nextSequence: 1n, holes: [], credit: 64, ownSpend: null,
+    });
     const verifier = signing.createVerifier(server.publicKey);
     const nonces = { serverNonce: welcome.serverNonce, clientNonce };
     // The nonce of the client is its own: one that was not sent must not verify.
-    expect(verifyReady(verifier, fromHex(rig.study), signer.publicKey, nonces, ready.signature)).toBe(false);
+    expect(verifyReady(verifier, fromHex(rig.study), signer.publicKey, nonces, ready.signature))
+      .toBe(false);
     expect(await client.next('notice')).toMatchObject({ state: 'open', epoch: 7n });
   });
 
-  it('serves several contributors on one socket and resumes a contributor at its holes', async () => {
+  it('serves several contributors on one socket and resumes a contributor at its '
+    + 'holes', async () => {
     const rig = await startRig();
     const client = await rig.open();
     const signer = newSigner();
@@ -136,10 +147,14 @@ describe('hello', () => {
     const rig = await startRig();
     rig.hub.spend = { rho: amount(1n << 60n), delta: amount(0n) };
     const cap = { rhoCap: amount(1n << 64n), deltaCap: amount(1n << 40n) };
-    const none = { rhoSpent: amount(0n), deltaSpent: amount(0n), rhoReserved: amount(0n), deltaReserved: amount(0n) };
+    const none = {
+      rhoSpent: amount(0n), deltaSpent: amount(0n), rhoReserved: amount(0n),
+      deltaReserved: amount(0n),
+    };
     const key = `study:${document.study}`;
     const rule = { rule: 'zcdp' } as const;
-    rig.hub.ledger = [{ key, scope: 'contributor', rule, epsilon: 8, delta: 1e-5, ...cap, ...none }];
+    rig.hub.ledger =
+      [{ key, scope: 'contributor', rule, epsilon: 8, delta: 1e-5, ...cap, ...none }];
     const { ready } = await rig.contributor();
     expect(ready.ownSpend).toEqual({ rho: 1 / 16, rhoCap: 1, delta: 0, deltaCap: 2 ** -24 });
   });
@@ -159,8 +174,11 @@ describe('hello', () => {
     const client = await rig.open();
     // The neutral point; and y = p, which is not reduced.
     for (const key of [`01${'00'.repeat(31)}`, `ed${'ff'.repeat(30)}7f`]) {
-      await client.sendHello(newSigner(), rig.study, { publicKey: fromHex(key), signature: new Uint8Array(64) });
-      expect(await client.next('refusal')).toMatchObject({ code: 'invalid-key', publicKey: fromHex(key) });
+      await client.sendHello(
+        newSigner(), rig.study, { publicKey: fromHex(key), signature: new Uint8Array(64) },
+      );
+      expect(await client.next('refusal'))
+        .toMatchObject({ code: 'invalid-key', publicKey: fromHex(key) });
     }
     await rig.expectService();
   });
@@ -174,7 +192,8 @@ describe('hello', () => {
     expect(serverNonce).not.toEqual((await client.next('welcome')).serverNonce);
     for (let i = 0; i < 3; i++) {
       await client.sendHello(signer, rig.study, { clientNonce: serverNonce });
-      expect(await client.next('refusal')).toMatchObject({ code: 'bad-signature', retryable: false });
+      expect(await client.next('refusal'))
+        .toMatchObject({ code: 'bad-signature', retryable: false });
     }
     expect(await client.closed()).toBe(1008);
     await rig.expectService();
@@ -186,7 +205,8 @@ describe('hello', () => {
     rig.hub.allowed = (key) => Buffer.compare(key, signer.publicKey) !== 0;
     const client = await rig.open();
     await client.sendHello(signer, rig.study);
-    expect(await client.next('refusal')).toMatchObject({ code: 'key-not-allowed', publicKey: signer.publicKey });
+    expect(await client.next('refusal'))
+      .toMatchObject({ code: 'key-not-allowed', publicKey: signer.publicKey });
     await rig.expectService();
   });
 
@@ -223,7 +243,8 @@ describe('hello', () => {
     await client.next('welcome');
     // Sent at once: Hellos that are still being answered count too.
     for (let i = 0; i < 3; i++) await client.sendHello(newSigner(), rig.study);
-    expect(await client.next('refusal')).toMatchObject({ code: 'too-many-channels', retryable: true });
+    expect(await client.next('refusal'))
+      .toMatchObject({ code: 'too-many-channels', retryable: true });
     await client.next('ready');
     await client.next('ready');
     await rig.expectService();
@@ -299,7 +320,8 @@ describe('life of a socket', () => {
     expect((await contributor.send(1n)).accepted).toEqual([1n]);
   });
 
-  it('closes gracefully: batches in flight are acked, sockets get 1001, newcomers nothing', async () => {
+  it('closes gracefully: batches in flight are acked, sockets get 1001, newcomers '
+    + 'nothing', async () => {
     const rig = await startRig();
     const contributor = await rig.contributor();
     rig.hub.hold = true;
@@ -308,14 +330,17 @@ describe('life of a socket', () => {
     const closing = rig.listener.close();
     contributor.client.send(contributor.batch(2n));
     const refused = await contributor.client.next('ack');
-    expect(refused.rejections).toMatchObject([{ sequence: 2n, code: 'shutting-down', retryable: true }]);
+    expect(refused.rejections)
+      .toMatchObject([{ sequence: 2n, code: 'shutting-down', retryable: true }]);
     rig.hub.commit();
     expect((await contributor.client.next('ack')).accepted).toEqual([1n]);
-    expect(await contributor.client.next('refusal')).toMatchObject({ code: 'shutting-down', retryable: true });
+    expect(await contributor.client.next('refusal'))
+      .toMatchObject({ code: 'shutting-down', retryable: true });
     expect(await contributor.client.closed()).toBe(1001);
     await closing;
     expect(rig.hub.listeners).toBe(0);
-    expect(rig.metrics.totals).toEqual({ sockets: 0, channels: 0, subscriptions: 0, queuedBatches: 0, queuedBytes: 0 });
+    expect(rig.metrics.totals)
+      .toEqual({ sockets: 0, channels: 0, subscriptions: 0, queuedBatches: 0, queuedBytes: 0 });
     await expect(WireClient.open(rig.listener.port)).rejects.toThrow();
   });
 });

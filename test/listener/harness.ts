@@ -1,6 +1,8 @@
 import { afterEach, expect } from 'vitest';
 import { systemClock } from '../../server/base/clock.js';
-import { createListener, type Listener, type ListenerOptions } from '../../server/listener/index.js';
+import {
+  createListener, type Listener, type ListenerOptions,
+} from '../../server/listener/index.js';
 import { createServerMetrics, type ServerMetrics } from '../../server/metrics/server-metrics.js';
 import { createFakeHub, type FakeHub } from '../support/fake-hub.js';
 import { WireClient, WireContributor } from '../support/wire-client.js';
@@ -43,7 +45,8 @@ export async function startRig(options: Partial<ListenerOptions> = {}): Promise<
   const hub = await createFakeHub([document, otherDocument]);
   const [study, other] = hub.studies().map((view) => view.studyId) as [string, string];
   const logs: LogRecord[] = [];
-  const log = (level: string) => (fields: object, text: string) => void logs.push({ level, fields, text });
+  const log = (level: string) =>
+    (fields: object, text: string) => void logs.push({ level, fields, text });
   const metrics = createServerMetrics();
   const logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') };
   const listener = await createListener({
@@ -55,7 +58,8 @@ export async function startRig(options: Partial<ListenerOptions> = {}): Promise<
     cleanups.push(async () => client.ws.terminate());
     return client;
   };
-  const contributor = async (): Promise<WireContributor> => WireContributor.open(await open(), study);
+  const contributor = async (): Promise<WireContributor> =>
+    WireContributor.open(await open(), study);
   return {
     hub, listener, metrics, logs, study, other, open, contributor,
     url: (path) => `${listener.address}${path}`,

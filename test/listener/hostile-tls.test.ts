@@ -42,7 +42,8 @@ function handshake(rig: Rig, options: ConnectionOptions = {}): Promise<Handshake
   open.push(socket);
   return new Promise((resolve) => {
     socket.on('secureConnect', () => resolve({ socket, said: socket.getProtocol() ?? '' }));
-    socket.on('error', (error: NodeJS.ErrnoException) => resolve({ socket, said: error.code ?? error.message }));
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      resolve({ socket, said: error.code ?? error.message }));
   });
 }
 
@@ -60,7 +61,9 @@ describe('the TLS port', () => {
     expect((await handshake(rig)).said).toBe('TLSv1.3');
     expect((await handshake(rig, { maxVersion: 'TLSv1.2' })).said).toBe('TLSv1.2');
     for (const version of ['TLSv1', 'TLSv1.1'] as const) {
-      const old = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+      const old = {
+        minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0',
+      } as const;
       expect((await handshake(rig, old)).said).toMatch(/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL/);
     }
     await expectService(rig);
@@ -137,7 +140,8 @@ describe('the client', () => {
 
   it('refuses a certificate without a trusted signature, and says so', async () => {
     const rig = await startRig({ tls: first });
-    expect(await ends(rig.listener.address.replace('https', 'wss'))).toMatch(/self.signed certificate/);
+    expect(await ends(rig.listener.address.replace('https', 'wss')))
+      .toMatch(/self.signed certificate/);
     expect(await ends(rig.listener.address.replace('https', 'ws'))).not.toBe('served');
     await eventually(() => rig.metrics.totals.sockets === 0);
   });

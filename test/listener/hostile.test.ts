@@ -18,7 +18,8 @@ afterEach(() => {
 
 /** A TCP connection that says only what a test lets it say. */
 async function connect(rig: Rig): Promise<Socket> {
-  const socket = createConnection({ port: rig.listener.port, host: '127.0.0.1', allowHalfOpen: true });
+  const socket =
+    createConnection({ port: rig.listener.port, host: '127.0.0.1', allowHalfOpen: true });
   open.push(socket);
   socket.on('error', () => undefined);
   await once(socket, 'connect');
@@ -26,18 +27,23 @@ async function connect(rig: Rig): Promise<Socket> {
 }
 
 /** A WebSocket without a library. @returns the socket and the server's answer to the upgrade. */
-async function upgraded(rig: Rig, extra = ''): Promise<{ socket: Socket; answer: string; received: Buffer[] }> {
+async function upgraded(rig: Rig, extra = ''): Promise<{
+  socket: Socket; answer: string; received: Buffer[];
+}> {
   const socket = await connect(rig);
   const received: Buffer[] = [];
   const lines = [
-    'GET / HTTP/1.1', `Host: 127.0.0.1:${rig.listener.port}`, 'Connection: Upgrade', 'Upgrade: websocket',
-    'Sec-WebSocket-Version: 13', `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}`,
+    'GET / HTTP/1.1', `Host: 127.0.0.1:${rig.listener.port}`, 'Connection: Upgrade',
+    'Upgrade: websocket', 'Sec-WebSocket-Version: 13',
+    `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}`,
     'Sec-WebSocket-Protocol: keelson.v1', ...(extra === '' ? [] : [extra]), '', '',
   ];
   socket.write(lines.join('\r\n'));
   socket.on('data', (part: Buffer) => received.push(part));
   await eventually(() => received.length > 0 || socket.closed);
-  return { socket, answer: Buffer.concat(received).toString('latin1').split('\r\n\r\n')[0]!, received };
+  return {
+    socket, answer: Buffer.concat(received).toString('latin1').split('\r\n\r\n')[0]!, received,
+  };
 }
 
 /** A masked client frame. @param first byte: FIN, RSV and opcode. */
@@ -56,7 +62,9 @@ function closeCode(received: readonly Buffer[]): number | undefined {
   const bytes = Buffer.concat(received);
   for (let at = bytes.indexOf(0x88); at >= 0; at = bytes.indexOf(0x88, at + 1)) {
     // Nothing follows a close frame.
-    if (at + 4 <= bytes.length && at + 2 + bytes[at + 1]! === bytes.length) return bytes.readUInt16BE(at + 2);
+    if (at + 4 <= bytes.length && at + 2 + bytes[at + 1]! === bytes.length) {
+      return bytes.readUInt16BE(at + 2);
+    }
   }
   return undefined;
 }
@@ -75,7 +83,9 @@ describe('connections that hold on to the server', () => {
     const text = 'GET / HTTP/1.1\r\nX-Slow: ';
     let sent = 0;
     const dribble = setInterval(() => {
-      for (const socket of sockets.slice(30)) if (socket.writable) socket.write(text[sent % text.length]!);
+      for (const socket of sockets.slice(30)) {
+        if (socket.writable) socket.write(text[sent % text.length]!);
+      }
       sent += 1;
     }, 20);
     // Its answer, if there is one, is read: until then there is no end to see.
@@ -125,7 +135,8 @@ describe('frames that WebSocket allows and nobody needs', () => {
         socket.write(frame(0x8a, new Uint8Array(0)));
       }
     }],
-    ['most of a long frame', (socket: Socket) => void socket.write(frame(0x82, new Uint8Array(65_000)).subarray(0, 64_000))],
+    ['most of a long frame', (socket: Socket) =>
+      void socket.write(frame(0x82, new Uint8Array(65_000)).subarray(0, 64_000))],
   ])('are cut, largest first, when all unfinished ones use too much: %s', async (_what, begin) => {
     const rig = await startRig({ limits: { unfinishedBytes: 600_000 } });
     const modest = await upgraded(rig);
@@ -141,7 +152,8 @@ describe('frames that WebSocket allows and nobody needs', () => {
 
   it('leave nothing that counts after complete messages and pongs', async () => {
     const clock = new HandClock();
-    const rig = await startRig({ clock, limits: { unfinishedBytes: 40_000, controlFramesBurst: 2_000 } });
+    const rig =
+      await startRig({ clock, limits: { unfinishedBytes: 40_000, controlFramesBurst: 2_000 } });
     const contributor = await rig.contributor();
     for (let i = 1n; i <= 400n; i++) await contributor.send(i);
     for (let i = 0; i < 2_000; i++) contributor.client.ws.pong(Buffer.alloc(100));
@@ -170,7 +182,8 @@ describe('frames that WebSocket allows and nobody needs', () => {
 
   it('are cut when they are compressed, which is not negotiated', async () => {
     const rig = await startRig();
-    const { socket, answer, received } = await upgraded(rig, 'Sec-WebSocket-Extensions: permessage-deflate');
+    const { socket, answer, received } =
+      await upgraded(rig, 'Sec-WebSocket-Extensions: permessage-deflate');
     expect(answer).not.toMatch(/extensions/i);
     socket.write(frame(0xc2, new Uint8Array(20)));
     await eventually(() => closeCode(received) !== undefined);
@@ -196,12 +209,17 @@ describe('clients that send and never read', () => {
 
   const nobodys = fromHex('33'.repeat(32));
   const unread = {
-    subscriberBufferBytes: bufferBytes, subscriberStallMs: 1_500, heartbeatMs: 750, handshakeTimeoutMs: 600_000,
+    subscriberBufferBytes: bufferBytes, subscriberStallMs: 1_500, heartbeatMs: 750,
+    handshakeTimeoutMs: 600_000,
   };
   it.each([
     ['pings', frame(0x89, randomBytes(125))],
-    ['requests that are refused', frame(0x82, encodeClientFrame({ kind: 'unsubscribe', studyId: nobodys }))],
-  ])('%s: the server keeps no answers beyond its bound, and cuts them', { tags: ['long'] }, async (_what, one) => {
+    [
+      'requests that are refused',
+      frame(0x82, encodeClientFrame({ kind: 'unsubscribe', studyId: nobodys })),
+    ],
+  ])('%s: the server keeps no answers beyond its bound, and cuts '
+    + 'them', { tags: ['long'] }, async (_what, one) => {
     const rig = await startRig({ limits: unread });
     const { socket } = await upgraded(rig);
     const before = process.memoryUsage().rss;

@@ -37,7 +37,8 @@ describe('releases above 1 MiB', () => {
     const rig = await startRig();
     for (let i = 0; i < 3; i++) rig.hub.publish(rig.study, large);
     const indexes: bigint[] = [];
-    const subscription = subscribe({ url: rig.listener.address.replace('http', 'ws'), study: rig.study });
+    const subscription =
+      subscribe({ url: rig.listener.address.replace('http', 'ws'), study: rig.study });
     const lost: string[] = [];
     subscription.onReconnecting((reason) => lost.push(reason));
     subscription.onHead(() => rig.hub.publish(rig.study, large));
@@ -77,7 +78,8 @@ describe('a subscriber that reads a large release slowly', () => {
     const client = await reader(rig);
     tcpOf(client).pause();
     rig.hub.publish(rig.study, huge);
-    // Some of it is in the buffers of the system, so that the server sees one large write that does not end.
+    // Some of it is in the buffers of the system, so that the server sees one large write that does
+    // not end.
     for (let i = 0; i < 120; i++) clock.advance(5_000);
     await new Promise((resolve) => setImmediate(resolve));
     expect(rig.metrics.totals.sockets).toBe(1);
@@ -115,8 +117,8 @@ it('the client on Node takes each part of a message for a sign of life', async (
   const messages: number[] = [];
   const { port } = http.address() as AddressInfo;
   const transport = openTransport(`ws://127.0.0.1:${port}`, subprotocol, {
-    onOpen: () => undefined, onMessage: ({ length }) => messages.push(length), onActivity: () => { signs += 1; },
-    onClose: () => undefined,
+    onOpen: () => undefined, onMessage: ({ length }) => messages.push(length),
+    onActivity: () => { signs += 1; }, onClose: () => undefined,
   });
   await eventually(() => raw !== undefined);
   // A binary message of 1,000 bytes in three parts.

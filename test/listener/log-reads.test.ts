@@ -21,7 +21,8 @@ function gate(reads: LogReads) {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('pages of release logs', () => {
-  it('are read so many at a time, first come, first served, also after a read that failed', async () => {
+  it('are read so many at a time, first come, first served, also after a read that '
+    + 'failed', async () => {
     const { begun, ask, end } = gate(new LogReads(bounds, createServerMetrics()));
     const asked = ['a', 'b', 'c', 'd', 'e'].map((name) => ask(name).catch(() => 'failed'));
     await settled();

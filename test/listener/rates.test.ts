@@ -19,17 +19,20 @@ describe('AddressRates', () => {
 
   it('remembers only so many addresses, and forgets the one unused longest', () => {
     const rates = new AddressRates(new HandClock(), 1, 1, 2);
-    expect([rates.take('a'), rates.take('b'), rates.take('a'), rates.take('c')]).toEqual([true, true, false, true]);
+    expect([rates.take('a'), rates.take('b'), rates.take('a'), rates.take('c')])
+      .toEqual([true, true, false, true]);
     expect(rates.take('a')).toBe(false);
     expect(rates.take('b')).toBe(true);
   });
 });
 
 describe('AddressTurns', () => {
-  it('come one after the other for each address alone, and none is later than the longest wait', () => {
+  it('come one after the other for each address alone, and none is later than the longest '
+    + 'wait', () => {
     const clock = new HandClock();
     const turns = new AddressTurns(clock, 20, 50, 2);
-    expect([turns.take('a'), turns.take('a'), turns.take('b'), turns.take('a'), turns.take('a')]).toEqual([20, 40, 20, 50, 50]);
+    expect([turns.take('a'), turns.take('a'), turns.take('b'), turns.take('a'), turns.take('a')])
+      .toEqual([20, 40, 20, 50, 50]);
     clock.advance(45);
     expect([turns.take('a'), turns.take('b')]).toEqual([25, 20]);
     // Two addresses are remembered: a was used longest ago.

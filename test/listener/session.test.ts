@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { fromHex } from '../../src/base/bytes.js';
 import { protocolLimits } from '../../src/base/limits.js';
-import { decodeReleaseBody, decodeServerFrame, encodeClientFrame, type ServerFrame } from '../../src/wire/index.js';
+import {
+  decodeReleaseBody, decodeServerFrame, encodeClientFrame, type ServerFrame,
+} from '../../src/wire/index.js';
 import type { ListenerContext, SessionSocket } from '../../server/listener/context.js';
 import { eventFrame } from '../../server/listener/event-frames.js';
 import type { ListenerLimits } from '../../server/network/options.js';
@@ -58,11 +60,14 @@ async function bench(change: Partial<ListenerLimits> = {}): Promise<Bench> {
   return {
     hub, clock, socket, session, context, study,
     async subscribe(from = 0n) {
-      session.receive(encodeClientFrame({ kind: 'subscribe', studyId: fromHex(study), fromRelease: from }), true);
+      session.receive(
+        encodeClientFrame({ kind: 'subscribe', studyId: fromHex(study), fromRelease: from }), true,
+      );
       await settled();
     },
     indices: () =>
-      socket.sent.flatMap((frame) => (frame.kind === 'release' ? [Number(decodeReleaseBody(frame.body).index)] : [])),
+      socket.sent.flatMap((frame) =>
+        (frame.kind === 'release' ? [Number(decodeReleaseBody(frame.body).index)] : [])),
   };
 }
 
@@ -165,7 +170,8 @@ describe('a socket that floods the server with Subscribe', () => {
   });
 
   it('gets the rate in a refusal, and is closed when it does not slow down', async () => {
-    const rig = await bench({ subscribePerSecond: 3, subscribeBurst: 2, hastySubscribesPerSocket: 2 });
+    const rig =
+      await bench({ subscribePerSecond: 3, subscribeBurst: 2, hastySubscribesPerSocket: 2 });
     await rig.subscribe();
     await rig.subscribe();
     await rig.subscribe();
@@ -191,7 +197,8 @@ describe('a socket that floods the server with Subscribe', () => {
 
 describe('a socket that floods the server with Unsubscribe', () => {
   it('gets the rate in a refusal, and is closed when it does not slow down', async () => {
-    const rig = await bench({ subscribePerSecond: 3, subscribeBurst: 3, hastySubscribesPerSocket: 2 });
+    const rig =
+      await bench({ subscribePerSecond: 3, subscribeBurst: 3, hastySubscribesPerSocket: 2 });
     await rig.subscribe();
     const frame = encodeClientFrame({ kind: 'unsubscribe', studyId: fromHex(rig.study) });
     for (let i = 0; i < 2; i++) rig.session.receive(frame, true);
@@ -208,7 +215,8 @@ describe('a socket that sends pings and pongs', () => {
   const closedFor = ({ context }: Bench): number =>
     context.metrics.socketsClosed.total({ reason: 'control-frames' });
 
-  it('may send a burst of them and a few per second, and is cut at the first one past that', async () => {
+  it('may send a burst of them and a few per second, and is cut at the first one past '
+    + 'that', async () => {
     const rig = await bench({ controlFramesPerSecond: 2, controlFramesBurst: 5 });
     for (let i = 0; i < 5; i++) rig.session.heard();
     rig.clock.advance(1_000);
@@ -263,7 +271,9 @@ describe('back-pressure on a socket', () => {
     const rig = await bench();
     await rig.subscribe();
     rig.hub.overload = true;
-    rig.session.receive(encodeClientFrame({ kind: 'unsubscribe', studyId: fromHex(rig.study) }), true);
+    rig.session.receive(
+      encodeClientFrame({ kind: 'unsubscribe', studyId: fromHex(rig.study) }), true,
+    );
     await rig.subscribe();
     expect(rig.socket.paused).toBe(true);
     for (let i = 0; i < 6; i++) {
@@ -287,7 +297,9 @@ describe('back-pressure on a socket', () => {
     rig.session.check();
     expect(rig.socket.end).toBeUndefined();
     // What waited in the socket is read before the next check.
-    rig.session.receive(encodeClientFrame({ kind: 'unsubscribe', studyId: fromHex(rig.study) }), true);
+    rig.session.receive(
+      encodeClientFrame({ kind: 'unsubscribe', studyId: fromHex(rig.study) }), true,
+    );
     await rig.subscribe();
     rig.session.check();
     expect(rig.socket.end).toBeUndefined();
@@ -328,7 +340,9 @@ describe('a handler that fails', () => {
     rig.hub.study = () => {
       throw new Error('a defect');
     };
-    rig.session.receive(encodeClientFrame({ kind: 'subscribe', studyId: new Uint8Array(32), fromRelease: 0n }), true);
+    rig.session.receive(
+      encodeClientFrame({ kind: 'subscribe', studyId: new Uint8Array(32), fromRelease: 0n }), true,
+    );
     expect(rig.socket.end).toBe('1011');
   });
 });
@@ -337,19 +351,22 @@ describe('a socket that is refused something', () => {
   const nobodys = fromHex('33'.repeat(32));
   const refused = encodeClientFrame({ kind: 'unsubscribe', studyId: nobodys });
   const hello = encodeClientFrame({
-    kind: 'hello', studyId: nobodys, publicKey: nobodys, clientNonce: nobodys, signature: new Uint8Array(64),
+    kind: 'hello', studyId: nobodys, publicKey: nobodys, clientNonce: nobodys,
+    signature: new Uint8Array(64),
   });
 
-  it.each([['Hello', hello], ['Unsubscribe', refused]])('is read again a moment later: %s', async (_, frame) => {
-    const { clock, session, socket } = await bench();
-    session.receive(frame, true);
-    session.receive(frame, true);
-    expect(socket.sent.filter(({ kind }) => kind === 'refusal')).toHaveLength(2);
-    clock.advance(protocolLimits.pauseMs - 1);
-    expect(socket.paused).toBe(true);
-    clock.advance(1);
-    expect(socket.paused).toBe(false);
-  });
+  it.each([['Hello', hello], ['Unsubscribe', refused]])(
+    'is read again a moment later: %s', async (_, frame) => {
+      const { clock, session, socket } = await bench();
+      session.receive(frame, true);
+      session.receive(frame, true);
+      expect(socket.sent.filter(({ kind }) => kind === 'refusal')).toHaveLength(2);
+      clock.advance(protocolLimits.pauseMs - 1);
+      expect(socket.paused).toBe(true);
+      clock.advance(1);
+      expect(socket.paused).toBe(false);
+    },
+  );
 
   it('waits for its turn among those of its address, and for no other address', async () => {
     const { clock, context, session, socket } = await bench();
@@ -365,7 +382,8 @@ describe('a socket that is refused something', () => {
     expect(paused()).toEqual([false, false, false]);
   });
 
-  it('is not read while the other side does not read its answers, and the other way round', async () => {
+  it('is not read while the other side does not read its answers, and the other way '
+    + 'round', async () => {
     const { clock, session, socket } = await bench();
     socket.bufferedBytes = full;
     session.receive(hello, true);

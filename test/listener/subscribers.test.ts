@@ -32,7 +32,8 @@ describe('subscribers', () => {
     expect(decodeHeadBody(head.body)).toMatchObject({ count: 7n, state: 'open' });
     const verifier = signing.createVerifier(server.publicKey);
     const digest = signing.sha512(head.body);
-    expect(verifyStatement('head', verifier, fromHex(rig.study), digest, head.signature)).toBe(true);
+    expect(verifyStatement('head', verifier, fromHex(rig.study), digest, head.signature))
+      .toBe(true);
     rig.hub.publish(rig.study);
     rig.hub.publish(rig.other);
     expect(await nextIndex(client)).toBe(7);
@@ -65,7 +66,8 @@ describe('subscribers', () => {
     rig.hub.emit({ kind: 'study-stopped', studyId: rig.study, state: 'exhausted' });
     expect(await nextHead(client)).toMatchObject({ count: 1n, state: 'exhausted' });
     expect(await client.next('notice')).toMatchObject({ state: 'open' });
-    expect(await client.next('notice')).toMatchObject({ state: 'exhausted', epoch: 0n, closesInMs: 0n });
+    expect(await client.next('notice'))
+      .toMatchObject({ state: 'exhausted', epoch: 0n, closesInMs: 0n });
     // A release that was still being computed comes with a new head.
     rig.hub.publish(rig.study);
     expect((await nextHead(client)).count).toBe(2n);
@@ -92,7 +94,8 @@ describe('subscribers', () => {
   it('are refused an unknown study, and rates apply', async () => {
     const rig = await startRig({ limits: { subscribePerSecond: 1e-6, subscribeBurst: 2 } });
     const client = await subscriber(rig, 0n, '33'.repeat(32));
-    expect(await client.next('refusal')).toMatchObject({ code: 'unknown-study', studyId: fromHex('33'.repeat(32)) });
+    expect(await client.next('refusal'))
+      .toMatchObject({ code: 'unknown-study', studyId: fromHex('33'.repeat(32)) });
     client.send({ kind: 'unsubscribe', studyId: fromHex('33'.repeat(32)) });
     expect(await client.next('refusal')).toMatchObject({ code: 'unknown-study' });
     client.send({ kind: 'subscribe', studyId: fromHex(rig.study), fromRelease: 0n });

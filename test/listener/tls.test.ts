@@ -10,7 +10,9 @@ import { startRig } from './harness.js';
 const [first, second] = [tlsIdentity('first'), tlsIdentity('second')];
 
 /** Fingerprint of the certificate that the server shows to those who trust `trusted`. */
-function shown(url: string, trusted: TlsIdentity): Promise<{ readonly status: number; readonly fingerprint: string }> {
+function shown(
+  url: string, trusted: TlsIdentity,
+): Promise<{ readonly status: number; readonly fingerprint: string }> {
   return new Promise((resolve, reject) => {
     const asked = request(url, { ca: trusted.certificate, agent: false }, (response) => {
       const { fingerprint256 } = (response.socket as TLSSocket).getPeerCertificate();
@@ -28,7 +30,9 @@ describe('TLS without a proxy', () => {
     expect(rig.listener.address).toMatch(/^https:/);
     const before = await shown(rig.url('/healthz'), first);
     expect(before.status).toBe(200);
-    const socket = new WebSocket(rig.listener.address.replace('https', 'wss'), subprotocol, { ca: first.certificate });
+    const socket = new WebSocket(
+      rig.listener.address.replace('https', 'wss'), subprotocol, { ca: first.certificate },
+    );
     const welcome = await new Promise<Buffer>((resolve, reject) => {
       socket.on('message', (data: Buffer) => resolve(data));
       socket.on('error', reject);
@@ -43,11 +47,14 @@ describe('TLS without a proxy', () => {
 
   it('keeps its certificate when the new one cannot be used, and quotes no key', async () => {
     const rig = await startRig({ tls: first });
-    for (const bad of [{ certificate: first.certificate, key: second.key }, { certificate: 'x', key: 'y' }]) {
+    for (const bad of [
+      { certificate: first.certificate, key: second.key }, { certificate: 'x', key: 'y' },
+    ]) {
       expect(() => rig.listener.renewTls(bad)).toThrow(/TLS certificate and key cannot be used/);
     }
     expect((await shown(rig.url('/healthz'), first)).status).toBe(200);
-    await expect(startRig({ tls: { certificate: 'x', key: 'y' } })).rejects.toThrow(/cannot be used/);
+    await expect(startRig({ tls: { certificate: 'x', key: 'y' } })).rejects
+      .toThrow(/cannot be used/);
     const plain = await startRig();
     expect(() => plain.listener.renewTls(first)).toThrow(/speaks no TLS/);
   });

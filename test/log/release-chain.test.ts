@@ -1,15 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { chainStart, decodeLogLine, LogError, ReleaseChain, type ChainPosition } from '../../src/log/index.js';
+import {
+  chainStart, decodeLogLine, LogError, ReleaseChain, type ChainPosition,
+} from '../../src/log/index.js';
 import { signing } from '../../src/signing/node.js';
 import { document, server } from '../support/wire-samples.js';
 import { sampleLog } from '../support/log-samples.js';
 
 const log = await sampleLog(5);
-const head = decodeLogLine(log.lines.at(-1)!) as { readonly body: Uint8Array; readonly signature: Uint8Array };
+const head =
+  decodeLogLine(log.lines.at(-1)!) as { readonly body: Uint8Array; readonly signature: Uint8Array };
 const verifier = signing.createVerifier(server.publicKey);
 
 function chain(from?: ChainPosition): ReleaseChain {
-  return new ReleaseChain({ server: verifier, signing, studyId: log.studyId, document, ...(from && { from }) });
+  return new ReleaseChain({
+    server: verifier, signing, studyId: log.studyId, document, ...(from && { from }),
+  });
 }
 
 function fault(action: () => unknown): LogError {
@@ -52,7 +57,8 @@ describe('release chain', () => {
     const gap = fault(() => live.accept(log.releases[2]!));
     expect(gap).toMatchObject({ code: 'log-invalid', fault: 'index-mismatch', retryable: false });
     expect(gap.details).toMatchObject({ fault: 'index-mismatch', expected: 1n, found: 2n });
-    expect(fault(() => live.accept(log.releases[0]!)).details).toMatchObject({ expected: 1n, found: 0n });
+    expect(fault(() => live.accept(log.releases[0]!)).details)
+      .toMatchObject({ expected: 1n, found: 0n });
     expect(live.accept(log.releases[1]!).index).toBe(1n);
   });
 

@@ -17,7 +17,9 @@ const signers = [first, first, second, second, third, third];
 const inTurn = { signer: third, rotations, signerOf: (index: number): Signer => signers[index]! };
 const log = await sampleLog(6, inTurn);
 
-const fault = async (lines: readonly string[], serverKey: Uint8Array = first.publicKey): Promise<string> => {
+const fault = async (
+  lines: readonly string[], serverKey: Uint8Array = first.publicKey,
+): Promise<string> => {
   const { firstFault } = await verifyReleaseLog(lines, { signing, serverKey });
   return firstFault === null ? 'none' : `${firstFault.line} ${firstFault.code}`;
 };
@@ -32,7 +34,8 @@ describe('a log over changes of the server\'s key', () => {
     ['first', first], ['second', second], ['newest', third],
   ])('is authentic to a reader that trusts the %s key', async (_, { publicKey }) => {
     for (const implementation of [signing, browser]) {
-      const report = await verifyReleaseLog(log.lines, { signing: implementation, serverKey: publicKey });
+      const report =
+        await verifyReleaseLog(log.lines, { signing: implementation, serverKey: publicKey });
       expect(report).toMatchObject({
         authentic: true, count: 6, serverKey: toHex(third.publicKey),
         earlierKeys: [toHex(first.publicKey), toHex(second.publicKey)],
@@ -52,9 +55,18 @@ describe('a log over changes of the server\'s key', () => {
   });
 
   it.each<[string, readonly Uint8Array[], string]>([
-    ['that the key before did not sign', [withSignature(toSecond, 64), toThird], '2 rotation-invalid'],
-    ['that the next key did not sign', [withSignature(toSecond, 128), toThird], '2 rotation-invalid'],
-    ['signed by a key that was given up', [toSecond, signRotation(first, third, signing)], '3 rotation-invalid'],
+    [
+      'that the key before did not sign', [withSignature(toSecond, 64), toThird],
+      '2 rotation-invalid',
+    ],
+    [
+      'that the next key did not sign', [withSignature(toSecond, 128), toThird],
+      '2 rotation-invalid',
+    ],
+    [
+      'signed by a key that was given up', [toSecond, signRotation(first, third, signing)],
+      '3 rotation-invalid',
+    ],
     ['of a stranger', [toSecond, signRotation(stranger, third, signing)], '3 rotation-invalid'],
     ['in the wrong order', [toThird, toSecond], '3 rotation-invalid'],
     ['left out', [toThird], '1 server-key-mismatch'],
@@ -77,7 +89,8 @@ describe('a log over changes of the server\'s key', () => {
 
   it('refuses a body that names another of the keys than the one that signed', async () => {
     const { lines } = await sampleLog(6, {
-      ...inTurn, change: (body) => (body.index === 1n ? { ...body, serverKey: second.publicKey } : body),
+      ...inTurn,
+      change: (body) => (body.index === 1n ? { ...body, serverKey: second.publicKey } : body),
     });
     expect(await fault(lines)).toBe('5 other-server');
   });
@@ -94,8 +107,10 @@ describe('a log over changes of the server\'s key', () => {
     expect(await fault([study!, one!, two!, rest[0]!, two!])).toBe('5 rotation-invalid');
     const there = encodeLogLine({ type: 'rotation', record: signRotation(first, second, signing) });
     const back = encodeLogLine({ type: 'rotation', record: signRotation(second, first, signing) });
-    const many = Array.from({ length: protocolLimits.keyRotations + 1 }, (_, i) => (i % 2 === 0 ? there : back));
-    expect(await fault([study!, ...many])).toBe(`${protocolLimits.keyRotations + 2} rotation-invalid`);
+    const many = Array.from({ length: protocolLimits.keyRotations + 1 }, (_, i) =>
+      (i % 2 === 0 ? there : back));
+    expect(await fault([study!, ...many]))
+      .toBe(`${protocolLimits.keyRotations + 2} rotation-invalid`);
   });
 
   it('finds every changed byte of a change', async () => {

@@ -1,19 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { toHex, utf8 } from '../../src/base/bytes.js';
-import { encodeLogLine, decodeLogLine, logLines, verifyReleaseLog, type LogReport } from '../../src/log/index.js';
+import {
+  encodeLogLine, decodeLogLine, logLines, verifyReleaseLog, type LogReport,
+} from '../../src/log/index.js';
 import { signing as browser } from '../../src/signing/browser.js';
 import { signing } from '../../src/signing/node.js';
 import { document, server, serverSeed } from '../support/wire-samples.js';
 import { sampleLog } from '../support/log-samples.js';
 
 const log = await sampleLog(4);
-const [study, first, second, third, fourth, head] = log.lines as [string, string, string, string, string, string];
+const [study, first, second, third, fourth, head] =
+  log.lines as [string, string, string, string, string, string];
 const stranger = signing.createSigner(serverSeed.map((byte) => byte ^ 1));
 const strangers = await sampleLog(4, { signer: stranger });
 const otherStudy = await sampleLog(4, { facts: { ...document, cohort: 2999 } });
 const shorter = await sampleLog(3);
 
-const verify = (lines: readonly string[], serverKey: Uint8Array | undefined = server.publicKey): Promise<LogReport> =>
+const verify = (
+  lines: readonly string[], serverKey: Uint8Array | undefined = server.publicKey,
+): Promise<LogReport> =>
   verifyReleaseLog(lines, { signing, ...(serverKey && { serverKey }) });
 
 const fault = async (lines: readonly string[]): Promise<string> => {
@@ -23,8 +28,11 @@ const fault = async (lines: readonly string[]): Promise<string> => {
 };
 
 describe('release log', () => {
-  it.each([['node', signing], ['browser', browser]])('verifies a whole log with %s', async (_, implementation) => {
-    const report = await verifyReleaseLog(log.lines, { signing: implementation, serverKey: server.publicKey });
+  it.each([
+    ['node', signing], ['browser', browser],
+  ])('verifies a whole log with %s', async (_, implementation) => {
+    const report =
+      await verifyReleaseLog(log.lines, { signing: implementation, serverKey: server.publicKey });
     expect(report).toMatchObject({
       consistent: true,
       authentic: true,
@@ -46,7 +54,9 @@ describe('release log', () => {
 
   it('is consistent but not authentic without a key', async () => {
     const report = await verifyReleaseLog(log.lines, { signing });
-    expect(report).toMatchObject({ consistent: true, authentic: false, fingerprint: expect.any(String) as string });
+    expect(report).toMatchObject({
+      consistent: true, authentic: false, fingerprint: expect.any(String) as string,
+    });
   });
 
   it.each<[string, readonly string[], string]>([
@@ -64,14 +74,31 @@ describe('release log', () => {
     ['two heads', [...log.lines, head], '7 line-after-head'],
     ['a release after the head', [...log.lines, fourth], '7 line-after-head'],
     ['a head in the middle', [study, first, second, head, third, fourth, head], '4 head-mismatch'],
-    ['the head of an earlier time', [...log.lines.slice(0, -1), shorter.lines.at(-1)!], '6 head-mismatch'],
-    ['a release of another key', [study, strangers.lines[1]!, second, third, fourth, head], '2 signature-invalid'],
-    ['the head of another key', [...log.lines.slice(0, -1), strangers.lines.at(-1)!], '6 signature-invalid'],
+    [
+      'the head of an earlier time', [...log.lines.slice(0, -1), shorter.lines.at(-1)!],
+      '6 head-mismatch',
+    ],
+    [
+      'a release of another key', [study, strangers.lines[1]!, second, third, fourth, head],
+      '2 signature-invalid',
+    ],
+    [
+      'the head of another key', [...log.lines.slice(0, -1), strangers.lines.at(-1)!],
+      '6 signature-invalid',
+    ],
     ['a log of another key', strangers.lines, '1 server-key-mismatch'],
-    ['a release of another study', [study, otherStudy.lines[1]!, second, third, fourth, head], '2 signature-invalid'],
-    ['the study line of another study', [otherStudy.lines[0]!, ...log.lines.slice(1)], '2 signature-invalid'],
+    [
+      'a release of another study', [study, otherStudy.lines[1]!, second, third, fourth, head],
+      '2 signature-invalid',
+    ],
+    [
+      'the study line of another study', [otherStudy.lines[0]!, ...log.lines.slice(1)],
+      '2 signature-invalid',
+    ],
     ['an empty line', [study, '', first, second, third, fourth, head], '2 line-malformed'],
-    ['a head that says it is a release', [...log.lines.slice(0, -1), head.replace('"head"', '"release"')],
+    ['a head that says it is a release', [
+      ...log.lines.slice(0, -1), head.replace('"head"', '"release"'),
+    ],
       '6 signature-invalid'],
   ])('finds %s', async (_, lines, expected) => {
     expect(await fault(lines)).toBe(expected);
@@ -79,11 +106,13 @@ describe('release log', () => {
 
   it('finds every single changed byte of the file', { tags: ['long'] }, async () => {
     const file = utf8(log.lines.map((line) => `${line}\n`).join(''));
-    // Each byte once, a different bit each time, is thousands of verifications: every third is enough
+    // Each byte once, a different bit each time, is thousands of verifications: every third is
+    // enough
     // to meet each member of each line, and the step shares no factor with base64's four.
     for (let at = 0; at < file.length - 1; at += 3) {
       const damaged = file.map((byte, i) => (i === at ? byte ^ (1 << at % 7) : byte));
-      const report = await verifyReleaseLog(logLines([damaged]), { signing, serverKey: server.publicKey });
+      const report =
+        await verifyReleaseLog(logLines([damaged]), { signing, serverKey: server.publicKey });
       expect(report.authentic, `byte ${at}`).toBe(false);
     }
   });
@@ -106,7 +135,9 @@ describe('release log', () => {
       'digest-mismatch': { previousDigest: new Uint8Array(64).fill(1) },
     };
     for (const [code, change] of Object.entries(cases)) {
-      const { lines } = await sampleLog(4, { change: (body) => (body.index === at ? { ...body, ...change } : body) });
+      const { lines } = await sampleLog(
+        4, { change: (body) => (body.index === at ? { ...body, ...change } : body) },
+      );
       expect(await fault(lines)).toBe(`4 ${code}`);
     }
     const facts = {
@@ -117,7 +148,9 @@ describe('release log', () => {
       columns: ['delay_minutes'],
     } as const;
     for (const [name, value] of Object.entries(facts)) {
-      const { lines } = await sampleLog(3, { change: (body) => (body.index === at ? { ...body, [name]: value } : body) });
+      const { lines } = await sampleLog(
+        3, { change: (body) => (body.index === at ? { ...body, [name]: value } : body) },
+      );
       expect(await fault(lines), name).toBe('4 facts-mismatch');
     }
     for (const change of [{ count: 3n }, { count: 5n }, { digest: new Uint8Array(64).fill(9) }]) {
@@ -142,12 +175,22 @@ describe('log lines', () => {
   });
 
   it.each([
-    ['', 'null', '7', '[]', '{}', '{"type":"study"}', '{"type":"none"}', '{"type":"release","body":"","signature":7}'],
-    [first.replace('{', '{ '), first.replace('==', ''), `${first} `, first.replace('"body"', '"\\u0062ody"')],
-    [first.replace('}', ',"extra":1}'), first.replace('}', ',"type":"release"}'), first.slice(0, -1)],
+    [
+      '', 'null', '7', '[]', '{}', '{"type":"study"}', '{"type":"none"}',
+      '{"type":"release","body":"","signature":7}',
+    ],
+    [
+      first.replace('{', '{ '), first.replace('==', ''), `${first} `,
+      first.replace('"body"', '"\\u0062ody"'),
+    ],
+    [
+      first.replace('}', ',"extra":1}'), first.replace('}', ',"type":"release"}'),
+      first.slice(0, -1),
+    ],
   ].flat())('refuses any other form: %.40s', (text) => {
     expect(text).not.toBe(first);
-    expect(() => decodeLogLine(text)).toThrow(expect.objectContaining({ code: 'log-invalid', fault: 'line-malformed' }));
+    expect(() => decodeLogLine(text))
+      .toThrow(expect.objectContaining({ code: 'log-invalid', fault: 'line-malformed' }));
   });
 
   it('splits at newlines only, wherever the chunks end', async () => {
@@ -162,9 +205,11 @@ describe('log lines', () => {
   });
 
   it('refuses bytes that are not UTF-8, as a fault of their line', async () => {
-    const report = await verifyReleaseLog(logLines([utf8(`${study}\n`), Uint8Array.of(0xff)]), { signing });
+    const report =
+      await verifyReleaseLog(logLines([utf8(`${study}\n`), Uint8Array.of(0xff)]), { signing });
     expect(report.firstFault).toMatchObject({ code: 'line-malformed', line: 2 });
-    const cut = await verifyReleaseLog(logLines([utf8(`${study}\n`), Uint8Array.of(0xc3)]), { signing });
+    const cut =
+      await verifyReleaseLog(logLines([utf8(`${study}\n`), Uint8Array.of(0xc3)]), { signing });
     expect(cut.firstFault).toMatchObject({ code: 'line-malformed', line: 2 });
   });
 });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { countColumnBins, countColumnCells, countPairBins } from '../../src/numerics/kernels/column-counts.js';
+import {
+  countColumnBins, countColumnCells, countPairBins,
+} from '../../src/numerics/kernels/column-counts.js';
 import { seededRandom } from '../../src/random/work.js';
 import { utf8 } from '../../src/base/bytes.js';
 import { countingMath } from '../support/counted-work.js';
@@ -13,7 +15,8 @@ function entriesOf(length: number, name: string): Float64Array {
   const odd = [Number.NaN, Infinity, -Infinity, -0, 1, -1, 2, 1e300, -1e300, 1e6];
   return Float64Array.from({ length }, () => {
     const kind = random.uniform();
-    return kind < 0.1 ? odd[Math.floor(random.uniform() * odd.length)]! : kind < 0.9 ? 6 * random.uniform() - 3 : 4_000 * random.uniform();
+    return kind < 0.1 ? odd[Math.floor(random.uniform() * odd.length)]!
+      : kind < 0.9 ? 6 * random.uniform() - 3 : 4_000 * random.uniform();
   });
 }
 
@@ -35,8 +38,10 @@ describe.each([0, 1, 2, 203, 5_001])('counts of the columns of %d rows', (count)
       const values = entriesOf(count * d, `bins ${d}`);
       const widths = Float64Array.from({ length: d }, (_, j) => 0.01 + j / 3);
       const found = countColumnBins(values, d, count, widths);
-      const wanted = Array.from({ length: d }, (_, j) => counted(Array.from({ length: count }, (_entry, i) => Math.floor(values[i * d + j]! / widths[j]!) + 0)
-        .filter((bin) => Math.abs(bin) <= 2 ** 52)));
+      const wanted = Array.from({ length: d }, (_, j) =>
+        counted(Array.from({ length: count }, (_entry, i) =>
+          Math.floor(values[i * d + j]! / widths[j]!) + 0)
+          .filter((bin) => Math.abs(bin) <= 2 ** 52)));
       expect(found.map(inOrder)).toEqual(wanted);
     }
   });
@@ -50,7 +55,9 @@ describe.each([0, 1, 2, 203, 5_001])('counts of the columns of %d rows', (count)
       values.forEach((entry, at) => {
         const j = at % d;
         const place = Math.floor((entry - lows[j]!) * rates[j]!) + 1;
-        if (Number.isFinite(entry)) wanted[j * (cells + 2) + Math.max(0, Math.min(cells + 1, place))]! += 1;
+        if (Number.isFinite(entry)) {
+          wanted[j * (cells + 2) + Math.max(0, Math.min(cells + 1, place))]! += 1;
+        }
       });
       expect(countColumnCells(values, d, count, { lows, rates, cells })).toEqual(wanted);
     }
@@ -60,9 +67,11 @@ describe.each([0, 1, 2, 203, 5_001])('counts of the columns of %d rows', (count)
     for (const d of some) {
       const values = entriesOf(count * d, `pairs ${d}`);
       const pairs = Uint32Array.from({ length: count & ~1 }, (_, i) => (i * 5) % count);
-      const wanted = Array.from({ length: d }, (_, j) => counted(Array.from({ length: pairs.length / 2 }, (_pair, i) =>
-        Math.abs(values[pairs[2 * i]! * d + j]! - values[pairs[2 * i + 1]! * d + j]!))
-        .filter((difference) => difference > 0).map((difference) => Math.min(200, Math.floor(Math.log2(difference))))));
+      const wanted = Array.from({ length: d }, (_, j) =>
+        counted(Array.from({ length: pairs.length / 2 }, (_pair, i) =>
+          Math.abs(values[pairs[2 * i]! * d + j]! - values[pairs[2 * i + 1]! * d + j]!))
+          .filter((difference) => difference > 0)
+          .map((difference) => Math.min(200, Math.floor(Math.log2(difference))))));
       expect(countPairBins(values, d, pairs).map(inOrder)).toEqual(wanted);
     }
   });
@@ -74,9 +83,12 @@ it('counts most rows the fast way, wherever a single row is', async () => {
   const values = Float64Array.from({ length: count * dimension }, () => 6 * random.uniform() - 3);
   const callsWith = async (first: number): Promise<number> => {
     values.fill(first, 0, dimension);
-    const { calls } = await countingMath(() => countColumnBins(values, dimension, count, Float64Array.of(1, 1)));
+    const { calls } =
+      await countingMath(() => countColumnBins(values, dimension, count, Float64Array.of(1, 1)));
     return calls['floor']!;
   };
   const usual = await callsWith(0);
-  for (const far of [1e6, -1e9, 1e300]) expect(Math.abs(await callsWith(far) - usual)).toBeLessThanOrEqual(dimension);
+  for (const far of [1e6, -1e9, 1e300]) {
+    expect(Math.abs(await callsWith(far) - usual)).toBeLessThanOrEqual(dimension);
+  }
 });

@@ -18,9 +18,13 @@ describe('the kernels as a module', () => {
     const { text } = outputFiles[0]!;
     expect(text).not.toMatch(/\bfetch\(|require\(|node:/);
     // With what every browser has, and nothing of Node.
-    const given = { WebAssembly: (globalThis as unknown as { WebAssembly: unknown }).WebAssembly, atob };
+    const given = {
+      WebAssembly: (globalThis as unknown as { WebAssembly: unknown }).WebAssembly, atob,
+    };
     // eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call
-    new Function('globalThis', 'atob', 'process', 'Buffer', text)(given, atob, undefined, undefined);
+    new Function('globalThis', 'atob', 'process', 'Buffer', text)(
+      given, atob, undefined, undefined,
+    );
     expect((given as { answer?: number }).answer).toBe(25);
   });
 });

@@ -4,8 +4,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { createComputePool } from '../../server/compute/pool.js';
 import { inlineCompute } from '../../src/estimators/contract/compute.js';
 import {
-  clipAllRows, momentsOfRows, moveScoredRows, pairBinsOfRows, scoreBinsOfRows, scoresOfRows, sharedBytes, sharedDoubles, sharedIndexes, takeBinnedRows,
-  type KernelRunner, type RowMoments, type RowSet,
+  clipAllRows, momentsOfRows, moveScoredRows, pairBinsOfRows, scoreBinsOfRows, scoresOfRows,
+  sharedBytes, sharedDoubles, sharedIndexes, takeBinnedRows, type KernelRunner, type RowMoments,
+  type RowSet,
 } from '../../src/numerics/kernels/shards.js';
 import { clipBall } from '../../src/privacy/stages/clip.js';
 import { seededRandom } from '../../src/random/work.js';
@@ -35,18 +36,23 @@ async function everything(runner: KernelRunner): Promise<object> {
   const form = { centre, matrix };
   await scoresOfRows(runner, rows, centre, matrix, scores);
   const sorted = scores.toSorted();
-  const scoreEdges = Float64Array.from([0.1, 0.5, 0.7, 0.9], (share) => sorted[Math.floor(share * count)]!);
+  const scoreEdges =
+    Float64Array.from([0.1, 0.5, 0.7, 0.9], (share) => sorted[Math.floor(share * count)]!);
   const [alive, gone] = [sharedBytes(count), sharedBytes(count)];
   alive.set(mask);
   const binOf = sharedBytes(count);
   const bins = await scoreBinsOfRows(runner, rows, form, alive, scoreEdges, binOf);
-  await moveScoredRows(runner, rows, form, alive, gone, { least: scoreEdges[0]!, below: scoreEdges[2]! });
+  await moveScoredRows(
+    runner, rows, form, alive, gone, { least: scoreEdges[0]!, below: scoreEdges[2]! },
+  );
   const left = sharedBytes(count);
   left.set(mask);
   const taken = await takeBinnedRows(runner, rows, left, binOf, 1, 3);
   const steps = sharedDoubles(rows.values.length);
   const present = sharedBytes(count);
-  const ball = { ...clipBall(0.5, { products: true, rowsMax: 1e6 }), centre: new Float64Array(dimension) };
+  const ball = {
+    ...clipBall(0.5, { products: true, rowsMax: 1e6 }), centre: new Float64Array(dimension),
+  };
   await clipAllRows(runner, rows, ball, steps, present);
   const pairs = sharedIndexes(80_000);
   for (let i = 0; i < pairs.length; i++) pairs[i] = (i * 7_919) % count;
@@ -75,7 +81,9 @@ async function everything(runner: KernelRunner): Promise<object> {
 describe('compute pool', () => {
   it('gives the same bits with no thread, with one and with two', async () => {
     const inline = await everything(inlineCompute());
-    expect(inline).toMatchObject({ present: count, moments: { count: mask.reduce((sum, kept) => sum + kept, 0) } });
+    expect(inline).toMatchObject({
+      present: count, moments: { count: mask.reduce((sum, kept) => sum + kept, 0) },
+    });
     expect(inline).toMatchObject({ moved: true, taken: { isSame: true } });
     const { taken, sum } = inline as Record<'taken' | 'sum', RowMoments>;
     expect(taken.count).toBe(sum.count);
@@ -85,7 +93,9 @@ describe('compute pool', () => {
     expect(Math.min(...counted)).toBeGreaterThan(100);
     for (const pool of pools) expect(await everything(pool)).toEqual(inline);
     const { pairs } = inline as { readonly pairs: readonly ReadonlyMap<number, number>[] };
-    for (const bins of pairs) expect([...bins.values()].reduce((sum, one) => sum + one, 0)).toBe(40_000);
+    for (const bins of pairs) {
+      expect([...bins.values()].reduce((sum, one) => sum + one, 0)).toBe(40_000);
+    }
   });
 
   it('keeps no more of the rows of earlier passes than a few, here or in the threads', async () => {
@@ -101,30 +111,36 @@ describe('compute pool', () => {
   it('does not wait for a late thread, and rejects with the error of a failed one', async () => {
     const [one] = pools;
     const late: KernelRunner = {
-      parallelism: 2, run: (kernel, input, thread) => (thread === 1 ? new Promise(() => undefined) : one!.run(kernel, input, 0)),
+      parallelism: 2, run: (kernel, input, thread) =>
+        (thread === 1 ? new Promise(() => undefined) : one!.run(kernel, input, 0)),
     };
     expect(await momentsOfRows(late, rows)).toEqual(await momentsOfRows(inlineCompute(), rows));
     const failing: KernelRunner = {
-      parallelism: 2, run: (kernel, input, thread) => (thread === 1 ? Promise.reject(new Error('gone')) : one!.run(kernel, input, 0)),
+      parallelism: 2, run: (kernel, input, thread) =>
+        (thread === 1 ? Promise.reject(new Error('gone')) : one!.run(kernel, input, 0)),
     };
     await expect(momentsOfRows(failing, rows)).rejects.toThrow('gone');
   });
 
   it('rejects refused inputs and requests to a closed pool without revealing them', async () => {
     const pool = createComputePool(1);
-    await expect(pool.run('moments', { rows: 'secret' })).rejects.toThrow('a compute thread ended before its work was done');
+    await expect(pool.run('moments', { rows: 'secret' })).rejects.toThrow('a compute thread ended '
+      + 'before its work was done');
     await expect(pool.run('unknown', 1)).rejects.toThrow(/compute thread/);
     expect(await momentsOfRows(pool, rows)).toMatchObject({ count });
     await pool.close();
     await expect(pool.run('moments', {})).rejects.toThrow(/compute thread/);
   });
 
-  it('resolves close() also when an answer comes after it, in a process that waits for nothing else', () => {
-    // Each run is a race of the answer with the end of the thread: before the fix about eight in ten ended with 13.
+  it('resolves close() also when an answer comes after it, in a process that waits for nothing '
+    + 'else', () => {
+    // Each run is a race of the answer with the end of the thread: before the fix about eight in
+    // ten ended with 13.
     for (let run = 0; run < 5; run++) {
-      const { status, stdout, stderr } = spawnSync(process.execPath, ['test/support/children/late-pool.js'], {
-        cwd: root, encoding: 'utf8',
-      });
+      const { status, stdout, stderr } =
+        spawnSync(process.execPath, ['test/support/children/late-pool.js'], {
+          cwd: root, encoding: 'utf8',
+        });
       expect([status, stdout, stderr]).toEqual([0, 'answered\nclosed\n', '']);
     }
   });

@@ -8,7 +8,8 @@ const kernels = createKernels();
 const sizes = [1, 2, 3, 5, 7, 8, 33, 100];
 const work = seededRandom(new Uint8Array(32).fill(7));
 const uniform = (): number => 2 * work.uniform() - 1;
-const numbers = (length: number, scale = 1): Float64Array => Float64Array.from({ length }, () => scale * uniform());
+const numbers = (length: number, scale = 1): Float64Array =>
+  Float64Array.from({ length }, () => scale * uniform());
 
 function expectClose(found: ArrayLike<number>, wanted: ArrayLike<number>, bound = 1e-12): void {
   expect(found.length).toBe(wanted.length);
@@ -25,11 +26,15 @@ function optionsOf(d: number, count: number): readonly PassOptions[] {
   const mask = Uint8Array.from({ length: count }, () => (work.uniform() < 0.6 ? 1 : 0));
   const weights = Float64Array.from({ length: count }, () => work.uniform());
   const centre = numbers(d, 10);
-  return [{}, { mask }, { weights }, { centre }, { mask, weights, centre }, { mask: new Uint8Array(count) }];
+  return [
+    {}, { mask }, { weights }, { centre }, { mask, weights, centre },
+    { mask: new Uint8Array(count) },
+  ];
 }
 
 describe('passes over rows', () => {
-  it.each(sizes)('agree with plain loops in %i columns, masked, weighted and centred', { tags: ['long'] }, (d) => {
+  it.each(sizes)('agree with plain loops in %i columns, masked, weighted and '
+    + 'centred', { tags: ['long'] }, (d) => {
     for (const count of [0, 1, 6, 257, d > 30 ? 701 : 4099]) {
       const rows = numbers(count * d, 3);
       for (const options of optionsOf(d, count)) {
@@ -97,27 +102,34 @@ describe('passes over rows', () => {
       for (let r = 0; r < 4_000; r++) sum += rows[r * 3 + j]! - 1e9;
       return sum / 4_000;
     });
-    kernels.means(rows, 3, 4_000, {}).forEach((mean, j) => expect(Math.abs(mean - 1e9 - exact[j]!)).toBeLessThan(3e-7));
+    kernels.means(rows, 3, 4_000, {})
+      .forEach((mean, j) => expect(Math.abs(mean - 1e9 - exact[j]!)).toBeLessThan(3e-7));
     expect([...kernels.means(rows, 3, 10, { mask: new Uint8Array(10) })]).toEqual([0, 0, 0]);
-    expect([...kernels.means(Float64Array.of(1, 5), 1, 2, { weights: Float64Array.of(3, 1) })]).toEqual([2]);
+    expect([...kernels.means(Float64Array.of(1, 5), 1, 2, { weights: Float64Array.of(3, 1) })])
+      .toEqual([2]);
   });
 
   it('refuses sizes that do not fit', () => {
     const empty = new Float64Array(0);
     expect(() => kernels.gram(numbers(5), 2, 3, {}, new Float64Array(4))).toThrow(/rows hold/);
-    expect(() => kernels.gram(numbers(6), 2, 3, { mask: new Uint8Array(2) }, new Float64Array(4))).toThrow(/mask/);
+    expect(() => kernels.gram(numbers(6), 2, 3, { mask: new Uint8Array(2) }, new Float64Array(4)))
+      .toThrow(/mask/);
     expect(() => kernels.product(empty, empty, 1, 1, 1)).toThrow(/factors/);
   });
 });
 
 describe('clipRows', () => {
-  function expectSame(rows: Rows, d: number, count: number, radius: number, unit?: Float64Array): void {
+  function expectSame(
+    rows: Rows, d: number, count: number, radius: number, unit?: Float64Array,
+  ): void {
     const centre = numbers(d);
     const ball = clipBall(radius, { products: true, rowsMax: 1e6 });
     const found = new Float64Array(count * d);
     const present = new Uint8Array(count);
     const added = { sums: new Float64Array(d).fill(1), products: new Float64Array(d * d).fill(2) };
-    kernels.clipRows(rows, d, count, { ...ball, centre, ...(unit ? { unit } : {}) }, found, present, added);
+    kernels.clipRows(
+      rows, d, count, { ...ball, centre, ...(unit ? { unit } : {}) }, found, present, added,
+    );
     const [sums, products] = [new Float64Array(d).fill(1), new Float64Array(d * d).fill(2)];
     kernels.gram(found, d, count, {}, products, sums);
     // Whole numbers: exact in any order.
@@ -130,33 +142,39 @@ describe('clipRows', () => {
     }
   }
 
-  it.each([1, 2, 5, 8, 33])('gives the bits of clipToBall in %i columns, near and far, in any unit', (d) => {
-    for (const scale of [1e-300, 1e-3, 1, 30, 1e6, 1e150, 1e308]) {
-      expectSame(numbers(40 * d, scale), d, 40, 2.5, numbers(d).map((entry) => 0.5 + Math.abs(entry)));
-      expectSame(numbers(40 * d, scale), d, 40, 0.7);
-    }
-  });
-
-  it.each([1, 2, 7, 10])('gives the bits of clipToBall in %i columns about the edge of the ball, in any grid', (d) => {
-    const count = 2_000;
-    const rows = numbers(count * d);
-    for (let r = 0; r < count; r++) {
-      const own = rows.subarray(r * d, (r + 1) * d);
-      // On the edge, within some parts in 2^15, 2^25, ... of it, or off it.
-      const length = (1 + own[0]! * 2 ** (-10 * (r % 6))) / Math.hypot(...own);
-      own.forEach((entry, j) => (own[j] = entry * length));
-    }
-    for (const grid of [2 ** -20, 0.3e-6]) {
-      const ball = { grid, steps: Math.floor(1 / grid), radius: 1 };
-      const [found, steps] = [new Float64Array(count * d), new Float64Array(d)];
-      const centre = new Float64Array(d);
-      kernels.clipRows(rows, d, count, { ...ball, centre }, found);
-      for (let r = 0; r < count; r++) {
-        clipToBall(rows, r * d, centre, ball, steps);
-        expect(found.subarray(r * d, (r + 1) * d)).toEqual(steps);
+  it.each([1, 2, 5, 8, 33])(
+    'gives the bits of clipToBall in %i columns, near and far, in any unit', (d) => {
+      for (const scale of [1e-300, 1e-3, 1, 30, 1e6, 1e150, 1e308]) {
+        expectSame(
+          numbers(40 * d, scale), d, 40, 2.5, numbers(d).map((entry) => 0.5 + Math.abs(entry)),
+        );
+        expectSame(numbers(40 * d, scale), d, 40, 0.7);
       }
-    }
-  });
+    },
+  );
+
+  it.each([1, 2, 7, 10])(
+    'gives the bits of clipToBall in %i columns about the edge of the ball, in any grid', (d) => {
+      const count = 2_000;
+      const rows = numbers(count * d);
+      for (let r = 0; r < count; r++) {
+        const own = rows.subarray(r * d, (r + 1) * d);
+        // On the edge, within some parts in 2^15, 2^25, ... of it, or off it.
+        const length = (1 + own[0]! * 2 ** (-10 * (r % 6))) / Math.hypot(...own);
+        own.forEach((entry, j) => (own[j] = entry * length));
+      }
+      for (const grid of [2 ** -20, 0.3e-6]) {
+        const ball = { grid, steps: Math.floor(1 / grid), radius: 1 };
+        const [found, steps] = [new Float64Array(count * d), new Float64Array(d)];
+        const centre = new Float64Array(d);
+        kernels.clipRows(rows, d, count, { ...ball, centre }, found);
+        for (let r = 0; r < count; r++) {
+          clipToBall(rows, r * d, centre, ball, steps);
+          expect(found.subarray(r * d, (r + 1) * d)).toEqual(steps);
+        }
+      }
+    },
+  );
 
   it('makes rows that are not finite null, in place and in single precision too', () => {
     const rows = Float64Array.of(0.5, 0.25, Number.NaN, 1, 2, Infinity, 0, -0);
@@ -167,7 +185,8 @@ describe('clipRows', () => {
     kernels.clipRows(rows, 2, 4, ball, rows);
     expect([...rows]).toEqual([...single]);
     expect(rows[0]! > 0 && Object.is(rows[7], 0)).toBe(true);
-    expect(() => kernels.clipRows(rows, 2, 4, { ...ball, steps: 2 ** 25 }, single)).toThrow(/2\^24/);
+    expect(() => kernels.clipRows(rows, 2, 4, { ...ball, steps: 2 ** 25 }, single))
+      .toThrow(/2\^24/);
   });
 });
 

@@ -80,13 +80,16 @@ describe('topEigenpair', () => {
       }
       const { value, vector } = topEigenpair(matrix, dimension);
       expect(norm(vector)).toBeCloseTo(1, 12);
-      const image = vector.map((_, i) => dot(matrix.subarray(i * dimension, (i + 1) * dimension), vector));
+      const image =
+        vector.map((_, i) => dot(matrix.subarray(i * dimension, (i + 1) * dimension), vector));
       image.forEach((entry, i) => expect(entry).toBeCloseTo(value * vector[i]!, 8));
       for (let probe = 0; probe < 10; probe++) {
         const direction = data.normals(dimension);
         const size = norm(direction);
         const unit = direction.map((entry) => entry / size);
-        const energy = dot(unit.map((_, i) => dot(matrix.subarray(i * dimension, (i + 1) * dimension), unit)), unit);
+        const energy = dot(
+          unit.map((_, i) => dot(matrix.subarray(i * dimension, (i + 1) * dimension), unit)), unit,
+        );
         expect(energy).toBeLessThanOrEqual(value * (1 + 1e-9));
       }
     }

@@ -18,7 +18,9 @@ interface Fault {
 
 interface Studies {
   readonly serverKey: string;
-  readonly studies: readonly { readonly facts: string; readonly signature: string; readonly batches: object }[];
+  readonly studies: readonly {
+    readonly facts: string; readonly signature: string; readonly batches: object;
+  }[];
 }
 
 interface Budgets {
@@ -45,16 +47,21 @@ describe('access', () => {
     await rig.contributor();
     expect((await get(rig, '/healthz')).json()).toEqual({ status: 'ok' });
     const details = (await get(rig, '/healthz', { headers: bearer })).json();
-    expect(details).toMatchObject({ status: 'ok', sockets: 1, channels: 1, overloaded: false, store: { commits: 3 } });
+    expect(details).toMatchObject({
+      status: 'ok', sockets: 1, channels: 1, overloaded: false, store: { commits: 3 },
+    });
   });
 
   it('requires the exact token for operator pages', async () => {
     const rig = await startRig();
     for (const path of ['/metrics', '/v1/operator/progress']) {
-      const near = [`Basic ${operatorToken}`, `Bearer ${operatorToken}x`, `Bearer ${operatorToken.slice(1)}`];
+      const near = [
+        `Basic ${operatorToken}`, `Bearer ${operatorToken}x`, `Bearer ${operatorToken.slice(1)}`,
+      ];
       const wrong = [undefined, 'Bearer wrong', 'Bearer ', 'Bearer', ...near];
       for (const authorization of wrong) {
-        const answer = await get(rig, path, { headers: authorization === undefined ? {} : { authorization } });
+        const answer =
+          await get(rig, path, { headers: authorization === undefined ? {} : { authorization } });
         expect(answer.status).toBe(401);
         expect(answer.headers.get('www-authenticate')).toContain('Bearer');
         expect(answer.json().error.code).toBe('unauthorized');
@@ -65,14 +72,16 @@ describe('access', () => {
 
   it('grants nothing to an empty token', async () => {
     const rig = await startRig({ operatorToken: '' });
-    expect((await get(rig, '/metrics', { headers: { authorization: 'Bearer ' } })).status).toBe(401);
+    expect((await get(rig, '/metrics', { headers: { authorization: 'Bearer ' } })).status)
+      .toBe(401);
   });
 
   it('never writes the token to a log or an answer', async () => {
     const rig = await startRig();
     const paths = ['/healthz', '/metrics', '/nothing'];
     const answers = await Promise.all(paths.map((path) => get(rig, path, { headers: bearer })));
-    expect(JSON.stringify([rig.logs, answers.map((answer) => answer.text)])).not.toContain(operatorToken);
+    expect(JSON.stringify([rig.logs, answers.map((answer) => answer.text)])).not
+      .toContain(operatorToken);
   });
 });
 
@@ -139,8 +148,10 @@ describe('public data', () => {
     const { serverKey, studies } = (await get(rig, '/v1/studies')).json<Studies>();
     expect(serverKey).toBe(toHex(server.publicKey));
     const { study: name } = document;
-    expect(studies[0]).toMatchObject({ id: rig.study, name, state: 'open', epoch: '7', releases: 0, document });
-    expect(Buffer.from(studies[0]!.facts, 'base64')).toEqual(Buffer.from(encodeStudyDocument(document)));
+    expect(studies[0])
+      .toMatchObject({ id: rig.study, name, state: 'open', epoch: '7', releases: 0, document });
+    expect(Buffer.from(studies[0]!.facts, 'base64'))
+      .toEqual(Buffer.from(encodeStudyDocument(document)));
     const digest = signing.sha512(Buffer.from(studies[0]!.facts, 'base64'));
     const signature = Buffer.from(studies[0]!.signature, 'base64');
     const verifier = signing.createVerifier(server.publicKey);
@@ -154,8 +165,10 @@ describe('public data', () => {
     expect(answer.headers.get('content-type')).toContain('x-ndjson');
     expect(answer.text.endsWith('\n')).toBe(true);
     const lines = answer.text.trimEnd().split('\n').map(decodeLogLine);
-    expect(lines.map((line) => line.type)).toEqual(['study', ...Array.from({ length: 5 }, () => 'release'), 'head']);
-    const indices = lines.flatMap((line) => (line.type === 'release' ? [decodeReleaseBody(line.body).index] : []));
+    expect(lines.map((line) => line.type))
+      .toEqual(['study', ...Array.from({ length: 5 }, () => 'release'), 'head']);
+    const indices = lines.flatMap((line) =>
+      (line.type === 'release' ? [decodeReleaseBody(line.body).index] : []));
     expect(indices).toEqual([0n, 1n, 2n, 3n, 4n]);
     const byId = await get(rig, `/v1/releases?study=${rig.study}&from=3`);
     expect(byId.text.trimEnd().split('\n')).toHaveLength(4);
@@ -176,12 +189,14 @@ describe('public data', () => {
     expect(head.type === 'head' && decodeHeadBody(head.body).count).toBe(1n);
   });
 
-  it('/v1/ledger shows study scope, and under contributor scope only what releases published', async () => {
+  it('/v1/ledger shows study scope, and under contributor scope only what releases '
+    + 'published', async () => {
     const rig = await startRig();
     const secretMaximum = amount(123_456_789n);
     const base = {
-      rule: { rule: 'zcdp' }, epsilon: 8, delta: 1e-5, rhoCap: amount(1n << 64n), deltaCap: amount(1n << 40n),
-      deltaSpent: amount(5n), rhoReserved: amount(7n), deltaReserved: amount(1n),
+      rule: { rule: 'zcdp' }, epsilon: 8, delta: 1e-5, rhoCap: amount(1n << 64n),
+      deltaCap: amount(1n << 40n), deltaSpent: amount(5n), rhoReserved: amount(7n),
+      deltaReserved: amount(1n),
     } as const;
     rig.hub.ledger = [
       { key: 'study:one', scope: 'study', rhoSpent: amount(1n << 63n), ...base },
@@ -193,12 +208,14 @@ describe('public data', () => {
       budget: 'study:one', cap: { rhoNumber: 1 }, reserved: { rho: '7' },
       spent: { rho: String(1n << 63n), rhoNumber: 0.5 },
     });
-    expect(empty.budgets[1]).toMatchObject({ scope: 'contributor', costPerEpoch: null, bound: null, epsilonCap: 8 });
+    expect(empty.budgets[1])
+      .toMatchObject({ scope: 'contributor', costPerEpoch: null, bound: null, epsilonCap: 8 });
     rig.hub.publish(rig.study);
     const text = (await get(rig, '/v1/ledger')).text;
     expect(text).not.toContain(String(secretMaximum));
     expect((JSON.parse(text) as Budgets).budgets[1]).toMatchObject({
-      costPerEpoch: { rho: String(releaseBody.cost.rhoAmount) }, bound: { rho: String(releaseBody.ledger.rhoSpent) },
+      costPerEpoch: { rho: String(releaseBody.cost.rhoAmount) },
+      bound: { rho: String(releaseBody.ledger.rhoSpent) },
     });
   });
 
@@ -206,9 +223,11 @@ describe('public data', () => {
     const rig = await startRig();
     const contributor = await rig.contributor();
     for (let i = 1n; i <= 5n; i++) await contributor.send(i);
-    const before = await Promise.all(['/healthz', '/v1/studies', '/v1/ledger'].map((path) => get(rig, path)));
+    const before =
+      await Promise.all(['/healthz', '/v1/studies', '/v1/ledger'].map((path) => get(rig, path)));
     await (await rig.contributor()).send(1n);
-    const after = await Promise.all(['/healthz', '/v1/studies', '/v1/ledger'].map((path) => get(rig, path)));
+    const after =
+      await Promise.all(['/healthz', '/v1/studies', '/v1/ledger'].map((path) => get(rig, path)));
     expect(after.map((answer) => answer.text)).toEqual(before.map((answer) => answer.text));
   });
 });
@@ -219,7 +238,8 @@ describe('operator data', () => {
     const contributor = await rig.contributor();
     await contributor.send(1n);
     await contributor.send(2n, { columns: 1, data: new Uint8Array(8) });
-    const { studies } = (await get(rig, '/v1/operator/progress', { headers: bearer })).json<Studies>();
+    const { studies } =
+      (await get(rig, '/v1/operator/progress', { headers: bearer })).json<Studies>();
     expect(studies[0]).toMatchObject({
       name: document.study, progress: { contributors: 41, groups: 9 },
       batches: { accepted: 1, duplicates: 0, refused: { 'wrong-dimension': 1 } },
@@ -230,7 +250,8 @@ describe('operator data', () => {
   it('/metrics is Prometheus text with reasons, latencies and states', async () => {
     const rig = await startRig({
       storeHealth: async () => ({
-        commits: 1, batches: 1, commitSecondsMedian: 0.004, commitSeconds99: 0.02, fileBytes: 4096, walBytes: 8,
+        commits: 1, batches: 1, commitSecondsMedian: 0.004, commitSeconds99: 0.02, fileBytes: 4096,
+        walBytes: 8,
       }),
     });
     const contributor = await rig.contributor();

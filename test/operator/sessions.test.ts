@@ -8,10 +8,17 @@ interface Sent {
   readonly body: string;
 }
 
-/** `fetch` decides itself what `Origin` says; a browser does too, so requests are made by hand here. */
-async function send(rig: Rig, path: string, headers: Record<string, string>, method = 'POST'): Promise<Sent> {
+/**
+ * `fetch` decides itself what `Origin` says; a browser does too, so requests are made by hand here.
+ */
+async function send(
+  rig: Rig, path: string, headers: Record<string, string>, method = 'POST',
+): Promise<Sent> {
   const response = await fetch(rig.url(path), { method, headers });
-  return { status: response.status, cookie: response.headers.get('set-cookie'), body: await response.text() };
+  return {
+    status: response.status, cookie: response.headers.get('set-cookie'),
+    body: await response.text(),
+  };
 }
 
 const bearer = { Authorization: `Bearer ${operatorToken}` };
@@ -25,12 +32,17 @@ async function signedIn(rig: Rig): Promise<Record<string, string>> {
 }
 
 describe('signing in', () => {
-  it('gives a cookie that scripts and other sites cannot use, and that is not the token', async () => {
+  it('gives a cookie that scripts and other sites cannot use, and that is not the '
+    + 'token', async () => {
     const rig = await startRig();
     const { cookie } = await send(rig, '/v1/operator/sign-in', { ...bearer, ...own(rig) });
-    expect(cookie).toMatch(/^keelson-operator-\d+=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/);
+    expect(cookie).toMatch(
+      /^keelson-operator-\d+=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+    );
     expect(cookie).not.toContain(operatorToken);
-    const secure = await send(rig, '/v1/operator/sign-in', { ...bearer, Origin: rig.url('').replace('http', 'https') });
+    const secure = await send(
+      rig, '/v1/operator/sign-in', { ...bearer, Origin: rig.url('').replace('http', 'https') },
+    );
     expect(secure.cookie).toContain('; Secure');
   });
 
@@ -40,7 +52,9 @@ describe('signing in', () => {
     for (const path of ['/v1/operator/progress', '/metrics']) {
       expect((await send(rig, path, {}, 'GET')).status).toBe(401);
       expect((await send(rig, path, mine, 'GET')).status).toBe(200);
-      const other = { Cookie: `${mine['Cookie']!.slice(0, -1)}${mine['Cookie']!.endsWith('A') ? 'B' : 'A'}` };
+      const other = {
+        Cookie: `${mine['Cookie']!.slice(0, -1)}${mine['Cookie']!.endsWith('A') ? 'B' : 'A'}`,
+      };
       expect((await send(rig, path, other, 'GET')).status).toBe(401);
     }
     const { cookie } = await send(rig, '/v1/operator/sign-out', { ...mine, ...own(rig) });
@@ -52,7 +66,8 @@ describe('signing in', () => {
     const rig = await startRig();
     const mine = await signedIn(rig);
     for (const headers of [{}, { Authorization: 'Bearer wrong' }, mine]) {
-      const { status, cookie } = await send(rig, '/v1/operator/sign-in', { ...headers, ...own(rig) });
+      const { status, cookie } =
+        await send(rig, '/v1/operator/sign-in', { ...headers, ...own(rig) });
       expect(status).toBe(401);
       expect(cookie).toBeNull();
     }
@@ -61,9 +76,13 @@ describe('signing in', () => {
   it('does nothing for other pages, and nothing by GET', async () => {
     const rig = await startRig({ allowedOrigins: ['https://shop.example'] });
     const mine = await signedIn(rig);
-    for (const origin of ['https://shop.example', 'https://evil.example', 'null', `${rig.url('')}.evil.example`]) {
-      expect((await send(rig, '/v1/operator/sign-out', { ...mine, Origin: origin })).status).toBe(403);
-      expect((await send(rig, '/v1/operator/sign-in', { ...bearer, Origin: origin })).status).toBe(403);
+    for (const origin of [
+      'https://shop.example', 'https://evil.example', 'null', `${rig.url('')}.evil.example`,
+    ]) {
+      expect((await send(rig, '/v1/operator/sign-out', { ...mine, Origin: origin })).status)
+        .toBe(403);
+      expect((await send(rig, '/v1/operator/sign-in', { ...bearer, Origin: origin })).status)
+        .toBe(403);
     }
     expect((await send(rig, '/v1/operator/sign-out', mine)).status).toBe(403);
     expect((await send(rig, '/v1/operator/sign-out', mine, 'GET')).status).toBe(405);
@@ -74,7 +93,10 @@ describe('signing in', () => {
 
 describe('sessions', () => {
   const request = (cookie?: string): never =>
-    ({ headers: { origin: 'http://h:1', host: 'h:1', ...(cookie !== undefined && { cookie }) }, socket: { localPort: 1 } }) as never;
+    ({
+      headers: { origin: 'http://h:1', host: 'h:1', ...(cookie !== undefined && { cookie }) },
+      socket: { localPort: 1 },
+    }) as never;
 
   it('end after twelve hours, and the oldest makes room for the newest', () => {
     let nowMs = 0;

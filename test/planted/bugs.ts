@@ -2,15 +2,23 @@ import { Released, Sensitive } from '../../src/base/brands.js';
 import { inlineCompute } from '../../src/estimators/contract/compute.js';
 import type { Plan, StudyFacts } from '../../src/estimators/contract/estimator.js';
 import type { TrialSubject } from '../../src/audit/index.js';
-import { lineContestants, lineScores } from '../../src/estimators/distributions/candidates/line-contests.js';
-import { countGaps, gapsEvent, usedFrom } from '../../src/estimators/distributions/candidates/gaps.js';
+import {
+  lineContestants, lineScores,
+} from '../../src/estimators/distributions/candidates/line-contests.js';
+import {
+  countGaps, gapsEvent, usedFrom,
+} from '../../src/estimators/distributions/candidates/gaps.js';
 import { lineDistribution } from '../../src/estimators/distributions/candidates/line.js';
 import { stepRows } from '../../src/estimators/mean/stable-mean-dual/dual-rows.js';
 import { gapMax, sensitivitiesOf } from '../../src/estimators/mean/stable-mean/design.js';
 import { weightedSums } from '../../src/estimators/mean/stable-mean/stable-mean.js';
-import { laplaceEvent, laplaceHistogramEvent, exponentialEvent } from '../../src/privacy/accounting/calibration.js';
+import {
+  laplaceEvent, laplaceHistogramEvent, exponentialEvent,
+} from '../../src/privacy/accounting/calibration.js';
 import { clipBall } from '../../src/privacy/stages/clip.js';
-import type { MechanismEvent, SymmetricGaussianEvent } from '../../src/privacy/accounting/events.js';
+import type {
+  MechanismEvent, SymmetricGaussianEvent,
+} from '../../src/privacy/accounting/events.js';
 import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { binCounts, intoBall, intoCube, smallPlan, sumOf, tightGaussian } from './build.js';
@@ -32,9 +40,12 @@ export interface PlantedBug {
 type Shape = Omit<PlantedBug, 'name' | 'make'>;
 
 /** A delta that a hundred thousand trials can tell from twice as much. */
-const wide: Shape = { epsilon: 1, delta: 0.05, dimension: 1, cohort: 4, trials: 60_000, inSensitivity: false };
+const wide: Shape = {
+  epsilon: 1, delta: 0.05, dimension: 1, cohort: 4, trials: 60_000, inSensitivity: false,
+};
 
-const subject = (plan: Plan, facts: StudyFacts): TrialSubject => ({ plan, dimension: facts.dimension });
+const subject = (plan: Plan, facts: StudyFacts): TrialSubject =>
+  ({ plan, dimension: facts.dimension });
 
 /** The sum of rows cut to [-1, 1], with noise that just suffices. */
 function cubeSum(facts: StudyFacts, cut = true): Plan {
@@ -86,17 +97,22 @@ const oneCoordinate: PlantedBug = {
       facts,
       length: dimension,
       events: [laplaceEvent({
-        name: 'sum', cohort: 'rows', dimension, sensitivity, epsilon: target.epsilon, grid: 2 ** -16,
+        name: 'sum', cohort: 'rows', dimension, sensitivity, epsilon: target.epsilon,
+        grid: 2 ** -16,
       })],
       release: (rows, mechanisms) => mechanisms.laplace('sum', rows('rows').map((block) =>
-        sumOf(block, dimension, (row, sum) => intoCube(row).forEach((entry, j) => (sum[j]! += entry)))))
+        sumOf(block, dimension, (row, sum) =>
+          intoCube(row).forEach((entry, j) => (sum[j]! += entry)))))
         .map((sum) => Array.from(sum)),
     });
     return subject(plan, facts);
   },
 };
 
-/** Squared distances from a noisy mean that may have left the cube: their sensitivity of 4 holds inside only. */
+/**
+ * Squared distances from a noisy mean that may have left the cube: their sensitivity of 4 holds
+ * inside only.
+ */
 const noProjection: PlantedBug = {
   name: 'projection missing (E2)',
   ...wide,
@@ -129,8 +145,9 @@ const noProjection: PlantedBug = {
 const binsMax = 64;
 
 /**
- * The fullest bin by noisy count, also of bins that one person alone occupies. The counts are noised as they should be;
- * which bins there are reaches the answer without passing through a mechanism, so no query shows it.
+ * The fullest bin by noisy count, also of bins that one person alone occupies. The counts are
+ * noised as they should be; which bins there are reaches the answer without passing through a
+ * mechanism, so no query shows it.
  */
 const noThreshold: PlantedBug = {
   name: 'histogram argmax without threshold (E5)',
@@ -151,9 +168,11 @@ const noThreshold: PlantedBug = {
       release(rows, mechanisms) {
         const bins = rows('rows').map((block) => binCounts(block, 5));
         if (!planted) {
-          return mechanisms.histogram('stable', bins.map((one) => [one])).map(([kept]) => [kept?.[0]?.bin ?? -1]);
+          return mechanisms.histogram('stable', bins.map((one) => [one]))
+            .map(([kept]) => [kept?.[0]?.bin ?? -1]);
         }
-        const occupied = [...Sensitive.open(bins)].sort(([, one], [, two]) => two - one).slice(0, binsMax);
+        const occupied = [...Sensitive.open(bins)].sort(([, one], [, two]) => two - one)
+          .slice(0, binsMax);
         const noisy = mechanisms.laplace('counts', Sensitive.of(Float64Array.from(
           { length: binsMax }, (_, i) => occupied[i]?.[1] ?? 0,
         )));
@@ -169,7 +188,10 @@ const noThreshold: PlantedBug = {
 
 const reachBins = 100;
 
-/** The fullest bin between the smallest and the largest row, empty bins included: one person widens the range. */
+/**
+ * The fullest bin between the smallest and the largest row, empty bins included: one person widens
+ * the range.
+ */
 const dataDependentBins: PlantedBug = {
   name: 'argmax over data-dependent bins (E5)',
   ...wide,
@@ -182,10 +204,12 @@ const dataDependentBins: PlantedBug = {
       facts,
       length: 1,
       events: [exponentialEvent({
-        name: 'bin', cohort: 'rows', candidates: 2 * reachBins + 1, sensitivity: 1, epsilon: facts.target.epsilon,
+        name: 'bin', cohort: 'rows', candidates: 2 * reachBins + 1, sensitivity: 1,
+        epsilon: facts.target.epsilon,
       })],
       release: (rows, mechanisms) => mechanisms.exponential('bin', rows('rows').map((block) => {
-        const bins = new Map([...binCounts(block, 10)].filter(([bin]) => Math.abs(bin) <= reachBins));
+        const bins =
+          new Map([...binCounts(block, 10)].filter(([bin]) => Math.abs(bin) <= reachBins));
         const low = Math.min(...bins.keys());
         const high = Math.max(...bins.keys());
         return Float64Array.from({ length: 2 * reachBins + 1 }, (_, i) => {
@@ -199,9 +223,10 @@ const dataDependentBins: PlantedBug = {
 };
 
 /**
- * Noise on a symmetric matrix, seen in a frame that the rows choose: A Z A^T for a rotation A. Of isotropic noise that is
- * the same law for every A. Independent entries on and above the diagonal have another one when turned: what is off the
- * diagonal has half the variance then. The values under the noise are zero for everybody, so no query shows it.
+ * Noise on a symmetric matrix, seen in a frame that the rows choose: A Z A^T for a rotation A. Of
+ * isotropic noise that is the same law for every A. Independent entries on and above the diagonal
+ * have another one when turned: what is off the diagonal has half the variance then. The values
+ * under the noise are zero for everybody, so no query shows it.
  */
 const turnedTriangle: PlantedBug = {
   name: 'upper-triangular noise, turned (E30)',
@@ -221,8 +246,9 @@ const turnedTriangle: PlantedBug = {
           values.slice(0, count).filter((entry) => entry > 0).length % 2 === 1));
         const noise = planted
           ? mechanisms.gaussian('noise', Sensitive.of(new Float64Array(3)))
-          : mechanisms.symmetricGaussian('noise', Sensitive.of(new Float64Array(4))).map(([a = 0, b = 0, , c = 0]) =>
-            Float64Array.of(a, b, c));
+          : mechanisms.symmetricGaussian('noise', Sensitive.of(new Float64Array(4)))
+            .map(([a = 0, b = 0, , c = 0]) =>
+              Float64Array.of(a, b, c));
         return noise.map(([a = 0, b = 0, c = 0]) =>
           (isTurned ? [(a + c) / 2 - b, (a - c) / 2, (a + c) / 2 + b] : [a, b, c]));
       },
@@ -231,7 +257,10 @@ const turnedTriangle: PlantedBug = {
   },
 };
 
-/** Second moments of rows of norm 1, as their upper triangle: one replaced row moves it by sqrt 2, not by 1. */
+/**
+ * Second moments of rows of norm 1, as their upper triangle: one replaced row moves it by sqrt 2,
+ * not by 1.
+ */
 const upperTriangle: PlantedBug = {
   name: 'symmetric noise i.i.d. on the upper triangle (E6)',
   ...wide,
@@ -251,9 +280,12 @@ const upperTriangle: PlantedBug = {
           const [x = 0, y = 0] = intoBall(row);
           [x * x, x * y, y * y].forEach((entry, i) => (sum[i]! += entry));
         }));
-        if (planted) return mechanisms.gaussian('moments', moments).map((triangle) => Array.from(triangle));
+        if (planted) {
+          return mechanisms.gaussian('moments', moments).map((triangle) => Array.from(triangle));
+        }
         const full = moments.map(([a = 0, b = 0, c = 0]) => Float64Array.of(a, b, b, c));
-        return mechanisms.symmetricGaussian('moments', full).map(([a = 0, b = 0, , c = 0]) => [a, b, c]);
+        return mechanisms.symmetricGaussian('moments', full)
+          .map(([a = 0, b = 0, , c = 0]) => [a, b, c]);
       },
     });
     return subject(plan, facts);
@@ -261,15 +293,16 @@ const upperTriangle: PlantedBug = {
 };
 
 /**
- * Readers saw the first release; after the crash the server draws again, where it should repeat what it stored. Each
- * draw is as charged, there is one too many: no query's values show it.
+ * Readers saw the first release; after the crash the server draws again, where it should repeat
+ * what it stored. Each draw is as charged, there is one too many: no query's values show it.
  */
 const redrawn: PlantedBug = {
   name: 'noise redrawn after a crash',
   ...wide,
   make(facts, planted) {
     const inner = cubeSum(facts);
-    // The mechanisms of the process that crashed; made and used in one go, before those of its successor.
+    // The mechanisms of the process that crashed; made and used in one go, before those of its
+    // successor.
     let crashed: Mechanisms;
     const plan: Plan = {
       ...inner,
@@ -311,16 +344,21 @@ const reused: PlantedBug = {
         const sums = cohorts.map((cohort) => mechanisms.gaussian(cohort, rows(cohort).map((own) => {
           const used = planted ? cohorts.map((each) => Sensitive.open(rows(each))) : [own];
           return Float64Array.of(used.reduce((total, block) =>
-            total + sumOf(block, 1, ([entry], sum) => (sum[0]! += Math.min(1, Math.max(-1, entry!))))[0]!, 0));
+            total + sumOf(block, 1, ([entry], sum) =>
+              (sum[0]! += Math.min(1, Math.max(-1, entry!))))[0]!, 0));
         })));
-        return Released.all<readonly Float64Array[]>(sums).map((list) => list.map((sum) => sum[0]!));
+        return Released.all<readonly Float64Array[]>(sums)
+          .map((list) => list.map((sum) => sum[0]!));
       },
     });
     return subject(plan, facts);
   },
 };
 
-/** Gaps of sorted rows in buckets; occupied ones are listed whether or not anybody could be alone in them. */
+/**
+ * Gaps of sorted rows in buckets; occupied ones are listed whether or not anybody could be alone in
+ * them.
+ */
 const listedBuckets: PlantedBug = {
   name: 'gap buckets listed without the threshold',
   ...wide,
@@ -338,11 +376,14 @@ const listedBuckets: PlantedBug = {
       length: 1,
       events: [planted ? counts : stable],
       release(rows, mechanisms) {
-        const gaps = rows('rows').map((block) => countGaps(block.values.slice(0, block.count), facts.cohort));
+        const gaps = rows('rows')
+          .map((block) => countGaps(block.values.slice(0, block.count), facts.cohort));
         if (!planted) {
-          const empty = Array.from({ length: stable.coordinates - 1 }, () => new Map<number, number>());
-          return mechanisms.histogram(stable.name, gaps.map((one) => [one, ...empty])).map(([kept]) =>
-            [kept?.find(({ noisyCount }) => noisyCount > usedFrom(stable))?.bin ?? -1]);
+          const empty =
+            Array.from({ length: stable.coordinates - 1 }, () => new Map<number, number>());
+          return mechanisms.histogram(stable.name, gaps.map((one) => [one, ...empty]))
+            .map(([kept]) =>
+              [kept?.find(({ noisyCount }) => noisyCount > usedFrom(stable))?.bin ?? -1]);
         }
         const occupied = [...Sensitive.open(gaps)].slice(0, binsMax);
         const noisy = mechanisms.laplace('counts', Sensitive.of(Float64Array.from(
@@ -367,13 +408,15 @@ const steepScores: PlantedBug = {
   cohort: 2,
   inSensitivity: true,
   make(facts, planted) {
-    const sides = [-1, 0].map((low) => lineDistribution({ kind: 'uniform', low: 100 * low, high: 100 * (low + 1) }));
+    const sides = [-1, 0].map((low) =>
+      lineDistribution({ kind: 'uniform', low: 100 * low, high: 100 * (low + 1) }));
     const contestants = lineContestants(sides, 8);
     const plan = smallPlan({
       facts,
       length: 1,
       events: [exponentialEvent({
-        name: 'choice', cohort: 'rows', candidates: 2, sensitivity: 1, epsilon: facts.target.epsilon,
+        name: 'choice', cohort: 'rows', candidates: 2, sensitivity: 1,
+        epsilon: facts.target.epsilon,
       })],
       release: (rows, mechanisms) => mechanisms.exponential('choice', rows('rows').map((block) =>
         lineScores(contestants, block, { alpha: 0.1, zeta: 1, cap: facts.cohort })
@@ -383,7 +426,10 @@ const steepScores: PlantedBug = {
   },
 };
 
-/** The weight that rows keep under a bound on their width, by a solver that stops at once: feasible, and far from stable. */
+/**
+ * The weight that rows keep under a bound on their width, by a solver that stops at once: feasible,
+ * and far from stable.
+ */
 const uncertifiedWeights: PlantedBug = {
   name: 'solver gap not charged',
   ...wide,
@@ -396,7 +442,9 @@ const uncertifiedWeights: PlantedBug = {
     const bound = cohort;
     const ball = clipBall(50, { products: true, rowsMax });
     const { weight } = sensitivitiesOf({ bound, radius: ball.radius, rowsMax, dimension });
-    const asked = { unit: ball.grid, bound, rowsMax, radius: ball.radius, gap: planted ? Infinity : gapMax };
+    const asked = {
+      unit: ball.grid, bound, rowsMax, radius: ball.radius, gap: planted ? Infinity : gapMax,
+    };
     const [middle, unit] = [new Float64Array(dimension), new Float64Array(dimension).fill(1)];
     const plan = smallPlan({
       facts,
@@ -416,6 +464,6 @@ const uncertifiedWeights: PlantedBug = {
 };
 
 export const plantedBugs: readonly PlantedBug[] = [
-  halfNoise, unclipped, oneCoordinate, noProjection, noThreshold, upperTriangle, turnedTriangle, redrawn, reused, dataDependentBins,
-  steepScores, listedBuckets, uncertifiedWeights,
+  halfNoise, unclipped, oneCoordinate, noProjection, noThreshold, upperTriangle, turnedTriangle,
+  redrawn, reused, dataDependentBins, steepScores, listedBuckets, uncertifiedWeights,
 ];

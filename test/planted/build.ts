@@ -1,6 +1,8 @@
 import type { Released, Sensitive } from '../../src/base/brands.js';
 import type { Outcome } from '../../src/base/outcome.js';
-import type { CohortPlan, Finished, FinishedSummaries, Plan, StudyFacts } from '../../src/estimators/contract/estimator.js';
+import type {
+  CohortPlan, Finished, FinishedSummaries, Plan, StudyFacts,
+} from '../../src/estimators/contract/estimator.js';
 import { rowsSummary } from '../../src/estimators/summaries/rows.js';
 import { analyticGaussianSigma } from '../../src/privacy/accounting/analytic-gaussian.js';
 import { costOfEvents } from '../../src/privacy/accounting/composition.js';
@@ -30,7 +32,10 @@ export function smallPlan({ facts, events, cohorts = ['rows'], length, release }
     cohorts: cohortPlans,
     cost: costOfEvents(events, { disjoint: cohorts.length > 1 ? cohorts : [] }),
     events,
-    guarantee: { neighbours: 'one row replaced, gone or new', theorem: 'none', assumptions: [], corruptionMax: 0 },
+    guarantee: {
+      neighbours: 'one row replaced, gone or new', theorem: 'none', assumptions: [],
+      corruptionMax: 0,
+    },
     outputShape: [length],
     noise: [],
     facts: {},
@@ -50,7 +55,10 @@ function blockOf(summaries: FinishedSummaries, cohort: string): Sensitive<RowBlo
   });
 }
 
-/** Gaussian noise that is exactly enough, so that anything less is too little: (epsilon, delta) of the target. */
+/**
+ * Gaussian noise that is exactly enough, so that anything less is too little: (epsilon, delta) of
+ * the target.
+ */
 export function tightGaussian(
   name: string,
   dimension: number,
@@ -85,7 +93,9 @@ export function intoBall(row: ArrayLike<number>): Float64Array {
 }
 
 /** How many rows fall in each bin of the first coordinate. */
-export function binCounts({ count, dimension, values }: RowBlock, width: number): Map<number, number> {
+export function binCounts(
+  { count, dimension, values }: RowBlock, width: number,
+): Map<number, number> {
   const bins = new Map<number, number>();
   for (let i = 0; i < count; i++) {
     const bin = Math.floor(values[i * dimension]! / width);

@@ -25,12 +25,15 @@ interface Prepared {
 
 async function prepare(bug: PlantedBug, planted: boolean): Promise<Prepared> {
   const { epsilon, delta, dimension, cohort } = bug;
-  const facts: StudyFacts = { dimension, cohort, participation: 'secret', target: privacyTarget({ epsilon, delta }) };
+  const facts: StudyFacts = {
+    dimension, cohort, participation: 'secret', target: privacyTarget({ epsilon, delta }),
+  };
   const subject = bug.make(facts, planted);
   const pool = inlineTrials(subject, (label) => seededNoise(`${bug.name} ${label}`));
   const pairs = await searchPairs({ plan: subject.plan, facts, parameters: {} }, pool);
   const coins = seededNoise(`${bug.name} coins`);
-  return { subject, pairs, run: (trials) => audit({ claim: { epsilon, delta }, pairs, pool, trials, coins }) };
+  return { subject, pairs, run: (trials) =>
+    audit({ claim: { epsilon, delta }, pairs, pool, trials, coins }) };
 }
 
 async function faults({ subject, pairs }: Prepared): Promise<string[]> {
@@ -42,7 +45,9 @@ async function faults({ subject, pairs }: Prepared): Promise<string[]> {
 describe.each(plantedBugs)('$name', (bug) => {
   it('is caught by the audit, and is not seen where it is not', async () => {
     const found = await (await prepare(bug, true)).run(times * bug.trials);
-    rows.push([bug.name, `audit: epsilon >= ${found.bound.toFixed(2)}, claimed ${bug.epsilon}`, found.pair]);
+    rows.push([
+      bug.name, `audit: epsilon >= ${found.bound.toFixed(2)}, claimed ${bug.epsilon}`, found.pair,
+    ]);
     expect(found).toMatchObject({ caught: true });
     const clean = await (await prepare(bug, false)).run(Math.min(cleanTrials, bug.trials));
     expect(clean).toMatchObject({ caught: false });
@@ -58,7 +63,8 @@ describe.each(plantedBugs)('$name', (bug) => {
 
 afterAll(() => {
   if (!isFull) return;
-  const place = ([bug]: readonly string[]): number => plantedBugs.findIndex(({ name }) => name === bug);
+  const place = ([bug]: readonly string[]): number =>
+    plantedBugs.findIndex(({ name }) => name === bug);
   rows.sort((one, two) => place(one) - place(two));
   process.stdout.write(`\n${renderTable(['planted bug', 'caught by', 'where'], rows)}\n`);
 });

@@ -1,14 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InvalidInputError, InvalidParameterError } from '../../src/base/errors.js';
-import { amountOf, capOf, ratioOfDouble, zeroAmount, type Amount } from '../../src/privacy/accounting/amount.js';
-import { chargeOf, chargeUnder, fits, freshBalance, releasesThatFit, remaining } from '../../src/privacy/accounting/budget.js';
+import {
+  amountOf, capOf, ratioOfDouble, zeroAmount, type Amount,
+} from '../../src/privacy/accounting/amount.js';
+import {
+  chargeOf, chargeUnder, fits, freshBalance, releasesThatFit, remaining,
+} from '../../src/privacy/accounting/budget.js';
 import { costOfEvents, chargeFits } from '../../src/privacy/accounting/composition.js';
 import { epsilonOfApproximateZcdp } from '../../src/privacy/accounting/conversion.js';
 import { eventsFromJson, eventsToJson } from '../../src/privacy/accounting/event-codec.js';
 import type { PrivacyCost } from '../../src/privacy/accounting/cost.js';
 import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
-import { capsOf, perReleaseTarget, privacyTarget, shareOf, targetFromRho } from '../../src/privacy/accounting/target.js';
+import {
+  capsOf, perReleaseTarget, privacyTarget, shareOf, targetFromRho,
+} from '../../src/privacy/accounting/target.js';
 
 const one = 1n << 64n;
 const place = { cohort: 'all', grid: 2 ** -10 };
@@ -16,12 +22,24 @@ const every: readonly MechanismEvent[] = [
   { ...place, kind: 'gaussian', name: 'a', dimension: 3, sensitivity: 3, sigma: 2 },
   { ...place, kind: 'symmetric-gaussian', name: 'b', dimension: 3, sensitivity: 1, sigma: 2 },
   { ...place, kind: 'laplace', name: 'c', dimension: 1, sensitivity: 1, scale: 4 },
-  { ...place, kind: 'truncated-laplace', name: 'd', dimension: 2, sensitivity: 1, epsilon: 0.5, delta: 0.25 },
-  { ...place, kind: 'laplace-threshold', name: 'e', sensitivity: 1, epsilon: 1, delta: 0.125, floor: -3 },
-  { ...place, kind: 'gaussian-threshold', name: 'f', sensitivity: 2, sigma: 4, delta: 0.0625, floor: 0 },
+  {
+    ...place, kind: 'truncated-laplace', name: 'd', dimension: 2, sensitivity: 1, epsilon: 0.5,
+    delta: 0.25,
+  },
+  {
+    ...place, kind: 'laplace-threshold', name: 'e', sensitivity: 1, epsilon: 1, delta: 0.125,
+    floor: -3,
+  },
+  {
+    ...place, kind: 'gaussian-threshold', name: 'f', sensitivity: 2, sigma: 4, delta: 0.0625,
+    floor: 0,
+  },
   { ...place, kind: 'gaussian-histogram', name: 'g', coordinates: 5, sigma: 4, delta: 0.03125 },
   { ...place, kind: 'laplace-histogram', name: 'h', epsilon: 0.25, delta: 0.015625 },
-  { kind: 'exponential', name: 'i', cohort: 'all', candidates: 7, sensitivity: 1, epsilon: 0.5, times: 3 },
+  {
+    kind: 'exponential', name: 'i', cohort: 'all', candidates: 7, sensitivity: 1, epsilon: 0.5,
+    times: 3,
+  },
 ];
 const costOf = (...events: readonly MechanismEvent[]): PrivacyCost =>
   costOfEvents(events, { disjoint: [] });
@@ -40,13 +58,17 @@ describe('costOfEvents', () => {
     ['i', 3 / 32, 0, 3 / 2],
   ])('charges event %s exactly: rho %d, delta %d, epsilon %s', (name, rho, delta, epsilon) => {
     const cost = costOf(every.find((event) => event.name === name)!);
-    expect(cost).toEqual({ rho: parts(rho), delta: parts(delta), epsilon: epsilon === null ? null : parts(epsilon) });
+    expect(cost).toEqual({
+      rho: parts(rho), delta: parts(delta), epsilon: epsilon === null ? null : parts(epsilon),
+    });
   });
 
   it('adds within a cohort, takes the largest over disjoint ones, and adds what is pooled', () => {
     const gaussian = (name: string, cohort: string, sigma: number): MechanismEvent =>
       ({ kind: 'gaussian', name, cohort, dimension: 1, sensitivity: 1, sigma, grid: 1 });
-    const events = [gaussian('1', 'x', 1), gaussian('2', 'x', 1), gaussian('3', 'y', 0.5), gaussian('4', 'z', 2)];
+    const events = [
+      gaussian('1', 'x', 1), gaussian('2', 'x', 1), gaussian('3', 'y', 0.5), gaussian('4', 'z', 2),
+    ];
     expect(costOfEvents(events, { disjoint: [] }).rho).toBe(parts(1 + 2 + 0.125));
     expect(costOfEvents(events, { disjoint: ['x', 'y'] }).rho).toBe(parts(2 + 0.125));
     expect(costOfEvents(events, { disjoint: ['x', 'y', 'z'] }).rho).toBe(parts(2));
@@ -78,30 +100,37 @@ describe('costOfEvents', () => {
     const bad: readonly [number, Readonly<Record<string, unknown>>][] = [
       [0, { sigma: 0 }], [0, { sigma: NaN }], [0, { sigma: Infinity }], [0, { grid: 3 }],
       [0, { grid: 0.75 }], [0, { dimension: 1.5 }],
-      [0, { dimension: 0 }], [0, { sensitivity: -1 }], [0, { surplus: 1 }], [0, { kind: 'magic' }], [0, { cohort: '' }],
-      [3, { delta: 0 }], [3, { delta: 0.6 }], [3, { epsilon: 1000 }], [4, { floor: NaN }], [6, { grid: 2 }],
-      [8, { times: 0 }],
+      [0, { dimension: 0 }], [0, { sensitivity: -1 }], [0, { surplus: 1 }], [0, { kind: 'magic' }],
+      [0, { cohort: '' }], [3, { delta: 0 }], [3, { delta: 0.6 }], [3, { epsilon: 1000 }],
+      [4, { floor: NaN }], [6, { grid: 2 }], [8, { times: 0 }],
       [8, { candidates: 2 ** 53 }], [0, { sigma: '2' }], [0, { kind: 'toString' }],
     ];
     for (const [index, change] of bad) {
-      expect(() => costOf({ ...every[index]!, ...change }), JSON.stringify(change)).toThrow(InvalidParameterError);
+      expect(() => costOf({ ...every[index]!, ...change }), JSON.stringify(change))
+        .toThrow(InvalidParameterError);
     }
   });
 });
 
 describe('events on disk', () => {
   it('read back the same, in one text for one list', () => {
-    const odd = { ...every[0]!, name: 'odd', sigma: 0.1 + 0.2, sensitivity: 5e-100 } as MechanismEvent;
+    const odd = {
+      ...every[0]!, name: 'odd', sigma: 0.1 + 0.2, sensitivity: 5e-100,
+    } as MechanismEvent;
     const text = eventsToJson([...every, odd]);
     expect(eventsFromJson(text)).toEqual([...every, odd]);
     expect(eventsToJson(eventsFromJson(text))).toBe(text);
-    expect(text.startsWith('[{"cohort":"all","dimension":3,"grid":0.0009765625,"kind":"gaussian"')).toBe(true);
+    expect(text.startsWith('[{"cohort":"all","dimension":3,"grid":0.0009765625,"kind":"gaussian"'))
+      .toBe(true);
   });
 
   it('refuses other texts', () => {
-    for (const text of ['', '{', '{}', '[1]', '[null]']) expect(() => eventsFromJson(text)).toThrow(InvalidInputError);
+    for (const text of ['', '{', '{}', '[1]', '[null]']) {
+      expect(() => eventsFromJson(text)).toThrow(InvalidInputError);
+    }
     expect(() => eventsFromJson('[{}]')).toThrow(InvalidParameterError);
-    expect(() => eventsFromJson(eventsToJson(every).replace('"sigma":2', '"sigma":-2'))).toThrow(InvalidParameterError);
+    expect(() => eventsFromJson(eventsToJson(every).replace('"sigma":2', '"sigma":-2')))
+      .toThrow(InvalidParameterError);
   });
 });
 
@@ -133,7 +162,8 @@ describe('budgets', () => {
     const cost = costOf(every[2]!, every[8]!);
     expect(chargeUnder({ rule: 'zcdp' }, cost)).toEqual({ rho: cost.rho, delta: 0n });
     expect(chargeUnder({ rule: 'pure' }, cost)).toEqual({ rho: cost.epsilon, delta: 0n });
-    expect(chargeUnder({ rule: 'renyi', order: 2.5 }, cost)).toEqual({ rho: (cost.rho * 5n + 1n) / 2n, delta: 0n });
+    expect(chargeUnder({ rule: 'renyi', order: 2.5 }, cost))
+      .toEqual({ rho: (cost.rho * 5n + 1n) / 2n, delta: 0n });
     expect(() => chargeUnder({ rule: 'pure' }, costOf(every[0]!))).toThrow(/rule "pure"/);
     expect(() => chargeUnder({ rule: 'pure' }, costOf(every[3]!))).toThrow(InvalidParameterError);
   });
@@ -145,18 +175,23 @@ describe('targets', () => {
     expect(target).toMatchObject({ delta: 5e-7, epsilon: 1, deltaTotal: 1e-6 });
     expect(target.rho).toBeCloseTo(0.022937, 6);
     expect(epsilonOfApproximateZcdp(target.rho, 5e-7, 1e-6)).toBeLessThanOrEqual(1);
-    expect(privacyTarget({ epsilon: 1, delta: 1e-6, deltaChargeable: 0 }).rho).toBeCloseTo(0.024356, 6);
+    expect(privacyTarget({ epsilon: 1, delta: 1e-6, deltaChargeable: 0 }).rho)
+      .toBeCloseTo(0.024356, 6);
     expect(targetFromRho(target.rho, 1e-6).epsilon).toBeCloseTo(1, 9);
   });
 
   it('refuses epsilons and deltas out of range', () => {
     for (const [epsilon, delta] of [
-      [0, 1e-6], [-1, 1e-6], [NaN, 1e-6], [101, 1e-6], [5e-324, 1e-6], [9e-7, 1e-6], [1, 0], [1, 1], [1, NaN],
+      [0, 1e-6], [-1, 1e-6], [NaN, 1e-6], [101, 1e-6], [5e-324, 1e-6], [9e-7, 1e-6], [1, 0], [1, 1],
+      [1, NaN],
     ] as const) {
       expect(() => privacyTarget({ epsilon, delta })).toThrow(InvalidParameterError);
     }
-    expect(() => privacyTarget({ epsilon: 1, delta: 1e-6, deltaChargeable: 1e-6 })).toThrow(InvalidParameterError);
-    for (const rho of [0, 1e-300]) expect(() => targetFromRho(rho, 1e-6)).toThrow(InvalidParameterError);
+    expect(() => privacyTarget({ epsilon: 1, delta: 1e-6, deltaChargeable: 1e-6 }))
+      .toThrow(InvalidParameterError);
+    for (const rho of [0, 1e-300]) {
+      expect(() => targetFromRho(rho, 1e-6)).toThrow(InvalidParameterError);
+    }
   });
 
   it('gives every rule its caps', () => {
@@ -177,11 +212,14 @@ describe('targets', () => {
     expect(Math.abs(best / order - 1)).toBeLessThan(0.01);
     expect(Math.abs(Number(caps.rhoCap) / 2 ** 64 / best / rho - 1)).toBeLessThan(0.01);
     expect(capsOf({ epsilon, delta: 1e-6, rule: caps.rule }).rhoCap).toBe(caps.rhoCap);
-    expect(() => capsOf({ epsilon, delta: 1e-6, rule: { rule: 'renyi', order: 1.001 } })).toThrow(/nothing to spend/);
+    expect(() => capsOf({ epsilon, delta: 1e-6, rule: { rule: 'renyi', order: 1.001 } }))
+      .toThrow(/nothing to spend/);
   });
 
   it('never lets delta run out before rho', () => {
-    const statement = (low: number, high: number): fc.Arbitrary<{ epsilon: number; delta: number }> =>
+    const statement = (low: number, high: number): fc.Arbitrary<{
+      epsilon: number; delta: number;
+    }> =>
       fc.record({
         epsilon: fc.double({ min: low, max: high, noNaN: true }),
         delta: fc.double({ min: 1e-9, max: 1e-5, noNaN: true }),
@@ -191,27 +229,35 @@ describe('targets', () => {
       fc.pre(epochs > 0);
       expect(binds).toBe('rho');
       expect(target.delta).toBeLessThanOrEqual(privacy.delta / 2);
-      expect(epsilonOfApproximateZcdp(target.rho, target.delta, privacy.delta)).toBeLessThanOrEqual(privacy.epsilon);
+      expect(epsilonOfApproximateZcdp(target.rho, target.delta, privacy.delta))
+        .toBeLessThanOrEqual(privacy.epsilon);
       const caps = capsOf({ ...budget, rule: 'zcdp' });
       const charge = chargeOf(target.rho, target.delta);
-      expect(BigInt(epochs) * charge.delta <= caps.deltaCap && BigInt(epochs) * charge.rho <= caps.rhoCap).toBe(true);
+      expect(BigInt(epochs) * charge.delta <= caps.deltaCap
+        && BigInt(epochs) * charge.rho <= caps.rhoCap).toBe(true);
       expect(BigInt(epochs + 1) * charge.rho > caps.rhoCap).toBe(true);
     }), { seed: 2, numRuns: 60 });
-    expect(perReleaseTarget({ epsilon: 2, delta: 1e-6 }, { epsilon: 1, delta: 1e-5 }).epochs).toBe(0);
+    expect(perReleaseTarget({ epsilon: 2, delta: 1e-6 }, { epsilon: 1, delta: 1e-5 }).epochs)
+      .toBe(0);
   });
 
   it('splits so that the parts never pass the whole', () => {
     fc.assert(fc.property(fc.double({ min: 1e-9, max: 10, noNaN: true }), fc.double({
       min: 0.01, max: 0.99, noNaN: true,
     }), (total, share) => {
-      const [whole, left, right] = [total, shareOf(total, share), shareOf(total, 1 - share)].map(ratioOfDouble);
+      const [whole, left, right] = [total, shareOf(total, share), shareOf(total, 1 - share)]
+        .map(ratioOfDouble);
       // Exact: a/b + c/d <= e/f.
       const sum = left!.numerator * right!.denominator + right!.numerator * left!.denominator;
-      expect(sum * whole!.denominator <= whole!.numerator * left!.denominator * right!.denominator).toBe(true);
+      expect(sum * whole!.denominator <= whole!.numerator * left!.denominator * right!.denominator)
+        .toBe(true);
     }), { seed: 3 });
-    expect(chargeFits({ rho: amountOf(0.1), delta: zeroAmount, epsilon: null }, { rho: 0.1, delta: 0 })).toBe(true);
+    expect(
+      chargeFits({ rho: amountOf(0.1), delta: zeroAmount, epsilon: null }, { rho: 0.1, delta: 0 }),
+    ).toBe(true);
     expect(chargeFits(
-      { rho: (amountOf(0.1) + 1n) as Amount, delta: zeroAmount, epsilon: null }, { rho: 0.1, delta: 0 },
+      { rho: (amountOf(0.1) + 1n) as Amount, delta: zeroAmount, epsilon: null },
+      { rho: 0.1, delta: 0 },
     )).toBe(false);
     expect(() => shareOf(1, 1.1)).toThrow(InvalidParameterError);
   });

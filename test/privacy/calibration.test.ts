@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { normalUpperQuantile } from '../../src/numerics/normal.js';
 import { amountOf } from '../../src/privacy/accounting/amount.js';
 import {
-  exponentialEvent, gaussianEvent, gaussianHistogramEvent, gaussianThresholdEvent, laplaceEvent, laplaceHistogramEvent,
-  laplaceThresholdEvent, symmetricGaussianEvent, truncatedLaplaceEvent,
+  exponentialEvent, gaussianEvent, gaussianHistogramEvent, gaussianThresholdEvent, laplaceEvent,
+  laplaceHistogramEvent, laplaceThresholdEvent, symmetricGaussianEvent, truncatedLaplaceEvent,
 } from '../../src/privacy/accounting/calibration.js';
 import { costOfEvents } from '../../src/privacy/accounting/composition.js';
 import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
@@ -15,7 +15,8 @@ import {
 import { gaussianMass, laplaceMass, type Mass } from '../support/goodness.js';
 
 const place = { name: 'x', cohort: 'all' };
-const costOf = (event: MechanismEvent): ReturnType<typeof costOfEvents> => costOfEvents([event], { disjoint: [] });
+const costOf = (event: MechanismEvent): ReturnType<typeof costOfEvents> =>
+  costOfEvents([event], { disjoint: [] });
 const positive = (min: number, max: number): fc.Arbitrary<number> =>
   fc.double({ min: Math.log(min), max: Math.log(max), noNaN: true }).map(Math.exp);
 
@@ -29,20 +30,26 @@ function upperTail({ low, probabilities }: Mass, from: number): number {
 describe('builders', () => {
   it('never cost more than asked, and little less', () => {
     const dimensions = fc.integer({ min: 1, max: 200 });
-    fc.assert(fc.property(positive(1e-6, 1e6), positive(1e-7, 20), dimensions, fc.boolean(), (D, rho, d, fixed) => {
+    fc.assert(fc.property(positive(1e-6, 1e6), positive(1e-7, 20), dimensions, fc
+      .boolean(), (D, rho, d, fixed) => {
       const grid = fixed ? { grid: 2 ** -20 } : {};
       const asked = { ...place, dimension: d, sensitivity: D, rho, ...grid };
       for (const event of [gaussianEvent(asked), symmetricGaussianEvent(asked)]) {
         const cost = costOf(event);
         expect(cost.rho <= amountOf(rho)).toBe(true);
-        if (event.sigma / event.grid > 1000) expect(Number(cost.rho) / 2 ** 64).toBeGreaterThan(rho * (1 - 0.003));
+        if (event.sigma / event.grid > 1000) {
+          expect(Number(cost.rho) / 2 ** 64).toBeGreaterThan(rho * (1 - 0.003));
+        }
         expect(Number.isInteger(event.sigma / event.grid)).toBe(true);
         expect(event.sensitivity).toBeGreaterThanOrEqual(D);
       }
-      const test = gaussianThresholdEvent({ ...place, sensitivity: D, rho, delta: 1e-9, floor: 1, ...grid });
+      const test =
+        gaussianThresholdEvent({ ...place, sensitivity: D, rho, delta: 1e-9, floor: 1, ...grid });
       const histogram = gaussianHistogramEvent({ ...place, coordinates: d, rho, delta: 1e-9 });
       const choice = exponentialEvent({ ...place, candidates: 3, sensitivity: D, rho, times: d });
-      for (const event of [test, histogram, choice]) expect(costOf(event).rho <= amountOf(rho), event.kind).toBe(true);
+      for (const event of [test, histogram, choice]) {
+        expect(costOf(event).rho <= amountOf(rho), event.kind).toBe(true);
+      }
       const epsilon = Math.min(rho, 20);
       const laplace = laplaceEvent({ ...place, dimension: d, sensitivity: D, epsilon, ...grid });
       expect(costOf(laplace).epsilon! <= amountOf(epsilon)).toBe(true);
@@ -63,17 +70,21 @@ describe('builders', () => {
   });
 
   it('takes a coarser grid for large values, so that doubles can hold them', () => {
-    const event = gaussianEvent({ ...place, dimension: 1, sensitivity: 1e-6, rho: 0.5, magnitude: 1e12 });
+    const event =
+      gaussianEvent({ ...place, dimension: 1, sensitivity: 1e-6, rho: 0.5, magnitude: 1e12 });
     expect(event.grid).toBeGreaterThanOrEqual(1e12 / 2 ** 50);
     expect(event.grid).toBeLessThanOrEqual(1e12 / 2 ** 49);
   });
 
   it('refuses numbers that are not positive', () => {
     const asked = { ...place, dimension: 1, sensitivity: 1, rho: 1 };
-    for (const change of [{ rho: 0 }, { rho: NaN }, { sensitivity: -1 }, { sensitivity: Infinity }, { dimension: 0 }]) {
+    for (const change of [
+      { rho: 0 }, { rho: NaN }, { sensitivity: -1 }, { sensitivity: Infinity }, { dimension: 0 },
+    ]) {
       expect(() => gaussianEvent({ ...asked, ...change })).toThrow(InvalidParameterError);
     }
-    expect(() => laplaceHistogramEvent({ ...place, epsilon: 0, delta: 0.1 })).toThrow(InvalidParameterError);
+    expect(() => laplaceHistogramEvent({ ...place, epsilon: 0, delta: 0.1 }))
+      .toThrow(InvalidParameterError);
     expect(() => truncatedLaplaceEvent({
       ...place, dimension: 1, sensitivity: 1, epsilon: 1, delta: 0,
     })).toThrow(InvalidParameterError);
@@ -81,14 +92,21 @@ describe('builders', () => {
 });
 
 describe('truncated Laplace noise', () => {
-  /** max over both directions of sum max(0, P - e^epsilon P shifted by s): the exact delta at a shift of s steps. */
+  /**
+   * max over both directions of sum max(0, P - e^epsilon P shifted by s): the exact delta at a
+   * shift of s steps.
+   */
   function hockeyStick(epsilon: number, scale: number, bound: number, shift: number): number {
     const { probabilities } = laplaceMass(scale, bound);
-    const excess = (i: number): number => probabilities[i]! - Math.exp(epsilon) * (probabilities[i - shift] ?? 0);
+    const excess = (i: number): number =>
+      probabilities[i]! - Math.exp(epsilon) * (probabilities[i - shift] ?? 0);
     return probabilities.reduce((sum, _, i) => sum + Math.max(0, excess(i)), 0);
   }
 
-  it.each([[1, 1e-6, 1], [1, 1e-6, 2 ** -4], [0.25, 1e-9, 2 ** -6], [3, 1e-3, 2 ** -5], [0.1, 0.1, 2 ** -3]])(
+  it.each([
+    [1, 1e-6, 1], [1, 1e-6, 2 ** -4], [0.25, 1e-9, 2 ** -6], [3, 1e-3, 2 ** -5],
+    [0.1, 0.1, 2 ** -3],
+  ])(
     'of epsilon %d, delta %d on grid %d is exactly (epsilon, delta)-DP',
     (epsilon, delta, grid) => {
       const event = { sensitivity: 1, epsilon, delta, grid };
@@ -98,7 +116,8 @@ describe('truncated Laplace noise', () => {
       // Nothing is wasted but what rounding A up to the grid costs.
       expect(worst).toBeGreaterThan(delta * Math.exp(-3 * epsilon * grid));
       // A tenth less of A, or the whole shift beyond the sensitivity, breaks it.
-      expect(hockeyStick(epsilon, 1 / (epsilon * grid), Math.floor(bound * 0.9), 1 / grid)).toBeGreaterThan(delta);
+      expect(hockeyStick(epsilon, 1 / (epsilon * grid), Math.floor(bound * 0.9), 1 / grid))
+        .toBeGreaterThan(delta);
       expect(hockeyStick(epsilon, 1 / (epsilon * grid), bound, 2 / grid)).toBeGreaterThan(delta);
       expect(truncationBound(event)).toBe(bound * grid);
     },
@@ -109,10 +128,13 @@ describe('threshold tests just under the floor', () => {
   it.each([
     [0.5, 1e-6, 2 ** -6], [1, 1e-3, 1], [0.2, 0.01, 0.25],
   ])('Laplace, epsilon %d, delta %d, grid %d', (epsilon, delta, grid) => {
-    const event = laplaceThresholdEvent({ ...place, sensitivity: 1, epsilon, delta, floor: 7, grid });
+    const event =
+      laplaceThresholdEvent({ ...place, sensitivity: 1, epsilon, delta, floor: 7, grid });
     const mass = laplaceMass(1 / (epsilon * grid), Number(truncationSteps(event)));
-    const needed = (value: number): number => Number(thresholdSteps(event)) - Math.floor(value / grid);
-    // A step below the floor never passes; its neighbour, a whole sensitivity above, passes with at most delta.
+    const needed = (value: number): number =>
+      Number(thresholdSteps(event)) - Math.floor(value / grid);
+    // A step below the floor never passes; its neighbour, a whole sensitivity above, passes with at
+    // most delta.
     expect(upperTail(mass, needed(7 - grid))).toBe(0);
     expect(upperTail(mass, needed(7 - grid + 1))).toBeLessThanOrEqual(delta);
     expect(upperTail(mass, needed(7 + 2 * truncationBound(event)))).toBeCloseTo(1, 12);
@@ -127,7 +149,8 @@ describe('threshold tests just under the floor', () => {
     // The double of rho may lie below the fraction, and then one more step is due.
     expect([steps, steps + 1]).toContain(built.sigma);
     const event = { ...built, sigma: steps };
-    const chance = (value: number): number => upperTail(gaussianMass(steps), Number(thresholdSteps(event)) - value);
+    const chance = (value: number): number =>
+      upperTail(gaussianMass(steps), Number(thresholdSteps(event)) - value);
     // The largest value that a neighbour of a data set below the floor can have.
     const edge = -2 - 1 + 3;
     expect(chance(edge)).toBeLessThanOrEqual(delta);
@@ -141,8 +164,11 @@ describe('threshold tests just under the floor', () => {
 describe('stable histograms', () => {
   it.each([
     [1, 1e-6, 0.5], [10, 1e-6, 0.01], [3, 0.1, 0.0001],
-  ])('%d coordinates, delta %d: a lone count shows with at most delta', (coordinates, delta, rho) => {
-    const event = { ...gaussianHistogramEvent({ ...place, coordinates, rho, delta }), grid: 2 ** -3 };
+  ])('%d coordinates, delta %d: a lone count shows with at most '
+    + 'delta', (coordinates, delta, rho) => {
+    const event = {
+      ...gaussianHistogramEvent({ ...place, coordinates, rho, delta }), grid: 2 ** -3,
+    };
     const mass = gaussianMass(event.sigma / event.grid);
     const chance = coordinates * upperTail(mass, Number(keepingSteps(event)) + 1 - 1 / event.grid);
     expect(chance).toBeLessThanOrEqual(delta);

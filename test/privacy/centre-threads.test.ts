@@ -5,7 +5,9 @@ import { Sensitive } from '../../src/base/brands.js';
 import { inlineCompute } from '../../src/estimators/contract/compute.js';
 import { chunkRows } from '../../src/numerics/kernels/row-kernels.js';
 import { sharedDoubles, type KernelRunner } from '../../src/numerics/kernels/shards.js';
-import { centreEvents, privateCentre, privateCentreOn, type Centre } from '../../src/privacy/stages/centre.js';
+import {
+  centreEvents, privateCentre, privateCentreOn, type Centre,
+} from '../../src/privacy/stages/centre.js';
 import type { RowBlock } from '../../src/privacy/stages/rows.js';
 import { recordingMechanisms } from '../support/recording-mechanisms.js';
 
@@ -16,10 +18,12 @@ afterAll(() => pool.close());
 
 /** Rows in shared memory, so that threads take part; some far off, some that are no numbers. */
 function rowsOf(count: number): RowBlock {
-  const { values } = makeRows('ones', { dimension, contributors: count, corruption: 0.1, seed: `centre ${count}` });
+  const { values } =
+    makeRows('ones', { dimension, contributors: count, corruption: 0.1, seed: `centre ${count}` });
   const shared = sharedDoubles(count * dimension);
   const odd = [Number.NaN, Infinity, -1e300, 1e17, -0];
-  shared.set(values.map((entry, at) => (at % 997 === 0 ? odd[at % odd.length]! : entry * scale[at % dimension]!)));
+  shared.set(values.map((entry, at) =>
+    (at % 997 === 0 ? odd[at % odd.length]! : entry * scale[at % dimension]!)));
   return { count, dimension, values: shared };
 }
 
@@ -35,7 +39,8 @@ async function drawn(rows: RowBlock, runner: KernelRunner | null): Promise<Drawn
   const centre = runner === null ? privateCentre(mechanisms, Sensitive.of(rows), dimension, scale)
     : await privateCentreOn(runner, mechanisms, Sensitive.of(rows), dimension, scale);
   const [bins, ...scores] = recorded.map(({ content }) => content);
-  const inOrder = (bins as ReadonlyMap<number, number>[]).map((one) => [...one].sort(([left], [right]) => left - right));
+  const inOrder = (bins as ReadonlyMap<number, number>[]).map((one) =>
+    [...one].sort(([left], [right]) => left - right));
   return { centre: centre.value, given: [inOrder, ...scores] };
 }
 
@@ -53,7 +58,9 @@ describe('the private centre on threads', () => {
           return pool.run(kernel, input, thread);
         },
       };
-      const [alone, inline, shared] = [await drawn(rows, null), await drawn(rows, inlineCompute()), await drawn(rows, counting)];
+      const [alone, inline, shared] = [
+        await drawn(rows, null), await drawn(rows, inlineCompute()), await drawn(rows, counting),
+      ];
       expect(alone.centre.kind).toBe('centre');
       expect(inline).toEqual(alone);
       expect(shared).toEqual(alone);

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InvalidParameterError } from '../../src/base/errors.js';
-import { analyticGaussianDelta, analyticGaussianSigma } from '../../src/privacy/accounting/analytic-gaussian.js';
 import {
-  deltaOfZcdp, epsilonOfApproximateZcdp, epsilonOfZcdp, exponentialForRho, pureForRho, rhoForApproximateZcdp,
-  rhoForZcdp,
+  analyticGaussianDelta, analyticGaussianSigma,
+} from '../../src/privacy/accounting/analytic-gaussian.js';
+import {
+  deltaOfZcdp, epsilonOfApproximateZcdp, epsilonOfZcdp, exponentialForRho, pureForRho,
+  rhoForApproximateZcdp, rhoForZcdp,
   rhoOfPure,
 } from '../../src/privacy/accounting/conversion.js';
 
@@ -24,11 +26,14 @@ describe('zCDP to (epsilon, delta)', () => {
   );
 
   it('finds the best order: no other one gives less', () => {
-    for (const [rho, delta] of [[1e-6, 1e-9], [0.02, 5e-7], [2, 1e-12], [300, 0.4], [1e-4, 1e-300]] as const) {
+    for (const [rho, delta] of [
+      [1e-6, 1e-9], [0.02, 5e-7], [2, 1e-12], [300, 0.4], [1e-4, 1e-300],
+    ] as const) {
       const found = epsilonOfZcdp(rho, delta);
       for (let exponent = -4; exponent <= 8; exponent += 0.01) {
         const a = 1 + 10 ** exponent;
-        const other = a * rho + (Math.log(1 / delta) + (a - 1) * Math.log1p(-1 / a) - Math.log(a)) / (a - 1);
+        const other = a * rho
+          + (Math.log(1 / delta) + (a - 1) * Math.log1p(-1 / a) - Math.log(a)) / (a - 1);
         expect(found).toBeLessThanOrEqual(Math.max(0, other) * (1 + 1e-9) + 1e-9);
       }
     }
@@ -53,7 +58,8 @@ describe('zCDP to (epsilon, delta)', () => {
   it('is never below the exact curve of one Gaussian release', () => {
     for (const rho of [1e-4, 0.01, 0.5, 4]) {
       for (const delta of [1e-3, 1e-6, 1e-9]) {
-        expect(analyticGaussianDelta(epsilonOfZcdp(rho, delta), 1 / Math.sqrt(2 * rho))).toBeLessThan(delta);
+        expect(analyticGaussianDelta(epsilonOfZcdp(rho, delta), 1 / Math.sqrt(2 * rho)))
+          .toBeLessThan(delta);
       }
     }
   });
@@ -63,8 +69,12 @@ describe('zCDP to (epsilon, delta)', () => {
     expect(deltaOfZcdp(0, 0)).toBe(0);
     expect(deltaOfZcdp(5, 0)).toBeLessThanOrEqual(1);
     expect(epsilonOfApproximateZcdp(0.02, 0, 1e-6)).toBe(epsilonOfZcdp(0.02, 1e-6));
-    for (const delta of [0, 1, -1, NaN]) expect(() => epsilonOfZcdp(1, delta)).toThrow(InvalidParameterError);
-    for (const rho of [-1, NaN, Infinity]) expect(() => epsilonOfZcdp(rho, 1e-6)).toThrow(InvalidParameterError);
+    for (const delta of [0, 1, -1, NaN]) {
+      expect(() => epsilonOfZcdp(1, delta)).toThrow(InvalidParameterError);
+    }
+    for (const rho of [-1, NaN, Infinity]) {
+      expect(() => epsilonOfZcdp(rho, 1e-6)).toThrow(InvalidParameterError);
+    }
     expect(() => epsilonOfApproximateZcdp(1, 1e-6, 1e-6)).toThrow(/below the whole delta/);
     expect(() => rhoForZcdp(0, 1e-6)).toThrow(InvalidParameterError);
   });
@@ -83,10 +93,13 @@ describe('the analytic Gaussian', () => {
   );
 
   it('returns a deviation that suffices, scales with sensitivity, and keeps its tails', () => {
-    for (const [epsilon, delta] of [[0.01, 1e-9], [1, 1e-6], [50, 1e-12], [1, 1e-200], [1, 0.3]] as const) {
+    for (const [epsilon, delta] of [
+      [0.01, 1e-9], [1, 1e-6], [50, 1e-12], [1, 1e-200], [1, 0.3],
+    ] as const) {
       const sigma = analyticGaussianSigma(epsilon, delta);
       expect(analyticGaussianDelta(epsilon, sigma)).toBeLessThanOrEqual(delta);
-      expect(analyticGaussianDelta(epsilon, sigma * (1 - 1e-9))).toBeGreaterThan(delta * (1 - 1e-6));
+      expect(analyticGaussianDelta(epsilon, sigma * (1 - 1e-9)))
+        .toBeGreaterThan(delta * (1 - 1e-6));
       expect(analyticGaussianSigma(epsilon, delta, 10)).toBeCloseTo(10 * sigma, 6);
     }
     expect(() => analyticGaussianSigma(1, 0)).toThrow(InvalidParameterError);

@@ -2,15 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import { analyticGaussianDelta } from '../../src/privacy/accounting/analytic-gaussian.js';
 import {
-  exponentialEvent, gaussianEvent, gaussianHistogramEvent, gaussianThresholdEvent, laplaceEvent, symmetricGaussianEvent,
+  exponentialEvent, gaussianEvent, gaussianHistogramEvent, gaussianThresholdEvent, laplaceEvent,
+  symmetricGaussianEvent,
 } from '../../src/privacy/accounting/calibration.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import { costOfEvents } from '../../src/privacy/accounting/composition.js';
 import { epsilonOfApproximateZcdp } from '../../src/privacy/accounting/conversion.js';
 import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
 import { ComposedLoss } from '../../src/privacy/accounting/loss-distribution/composition.js';
-import { complexPower, transform, transformError } from '../../src/privacy/accounting/loss-distribution/fft.js';
-import { lossOfReleases, type ChargedEvents } from '../../src/privacy/accounting/loss-distribution/index.js';
+import {
+  complexPower, transform, transformError,
+} from '../../src/privacy/accounting/loss-distribution/fft.js';
+import {
+  lossOfReleases, type ChargedEvents,
+} from '../../src/privacy/accounting/loss-distribution/index.js';
 import { lossOfPiece } from '../../src/privacy/accounting/loss-distribution/loss.js';
 import { pieceOf, type Piece } from '../../src/privacy/accounting/loss-distribution/pieces.js';
 import { dataSource } from '../support/data.js';
@@ -27,7 +32,9 @@ const lossOf = (releases: readonly ChargedEvents[]) => {
 /** What the sums of rho and delta say of the same releases. */
 const byZcdp = (events: readonly MechanismEvent[], times: number, delta: number): number => {
   const cost = costOfEvents(events, { disjoint: [] });
-  return epsilonOfApproximateZcdp(times * amountToNumber(cost.rho), times * amountToNumber(cost.delta), delta);
+  return epsilonOfApproximateZcdp(
+    times * amountToNumber(cost.rho), times * amountToNumber(cost.delta), delta,
+  );
 };
 
 /** sup over sets of P - e^epsilon Q, for finite distributions. */
@@ -37,7 +44,8 @@ const excess = (p: readonly number[], q: readonly number[], epsilon: number): nu
 const place = { cohort: 'rows', grid: 2 ** -40 } as const;
 
 describe('transform', () => {
-  it('agrees with the sum that defines it within its stated error, and its inverse undoes it', () => {
+  it('agrees with the sum that defines it within its stated error, and its inverse undoes '
+    + 'it', () => {
     const data = dataSource('transform');
     const size = 256;
     const real = Float64Array.from({ length: size }, () => data.normal());
@@ -52,11 +60,14 @@ describe('transform', () => {
         a += real[j]! * Math.cos(angle) - imaginary[j]! * Math.sin(angle);
         b += real[j]! * Math.sin(angle) + imaginary[j]! * Math.cos(angle);
       }
-      expect(Math.hypot(a - spectrum.real[k]!, b - spectrum.imaginary[k]!)).toBeLessThan(transformError(size) * flow);
+      expect(Math.hypot(a - spectrum.real[k]!, b - spectrum.imaginary[k]!))
+        .toBeLessThan(transformError(size) * flow);
     }
     transform(spectrum, true);
     real.forEach((entry, j) => { expect(spectrum.real[j]! / size).toBeCloseTo(entry, 12); });
-    imaginary.forEach((entry, j) => { expect(spectrum.imaginary[j]! / size).toBeCloseTo(entry, 12); });
+    imaginary.forEach(
+      (entry, j) => { expect(spectrum.imaginary[j]! / size).toBeCloseTo(entry, 12); },
+    );
   });
 
   it('raises complex numbers to whole powers', () => {
@@ -71,8 +82,10 @@ describe('ComposedLoss', () => {
   it.each([[1, 1], [12, 0.3], [100, 0.1], [2_000, 0.02], [3, 4]])(
     'adds %d Gaussian losses of distance %d to the closed form, from above', { tags: ['long'] },
     (times, mu) => {
-      const loss = composed({ kind: 'gaussian', square: mu * mu, shift: 0, delta: 0 }, times, mu / 24);
-      const truth = (epsilon: number): number => analyticGaussianDelta(epsilon, 1 / (mu * Math.sqrt(times)));
+      const loss =
+        composed({ kind: 'gaussian', square: mu * mu, shift: 0, delta: 0 }, times, mu / 24);
+      const truth = (epsilon: number): number =>
+        analyticGaussianDelta(epsilon, 1 / (mu * Math.sqrt(times)));
       for (const delta of [1e-3, 1e-6, 1e-9, 1e-14]) {
         const epsilon = loss.epsilon(delta);
         expect(truth(epsilon)).toBeLessThanOrEqual(delta);
@@ -84,25 +97,32 @@ describe('ComposedLoss', () => {
     },
   );
 
-  it.each([[1, 0.5], [2, 1], [4, 0.7]])('adds %d Laplace losses of %d to brute force, from above', (times, epsilon0) => {
-    const loss = composed({ kind: 'laplace', epsilon: epsilon0, shift: 0 }, times, epsilon0 / 48);
-    for (const epsilon of [0, 0.3 * epsilon0, 0.9 * epsilon0, (times - 0.5) * epsilon0, (times - 0.05) * epsilon0]) {
-      const { low, high } = laplaceByForce(epsilon0, times, epsilon);
-      expect(loss.delta(epsilon)).toBeGreaterThanOrEqual(low);
-      expect(loss.delta(epsilon)).toBeLessThan(high * 1.01 + 1e-9);
-    }
-    expect(loss.delta(times * epsilon0 * 1.03)).toBeLessThan(1e-25);
-  });
+  it.each([[1, 0.5], [2, 1], [4, 0.7]])(
+    'adds %d Laplace losses of %d to brute force, from above', (times, epsilon0) => {
+      const loss = composed({ kind: 'laplace', epsilon: epsilon0, shift: 0 }, times, epsilon0 / 48);
+      for (const epsilon of [
+        0, 0.3 * epsilon0, 0.9 * epsilon0, (times - 0.5) * epsilon0, (times - 0.05) * epsilon0,
+      ]) {
+        const { low, high } = laplaceByForce(epsilon0, times, epsilon);
+        expect(loss.delta(epsilon)).toBeGreaterThanOrEqual(low);
+        expect(loss.delta(epsilon)).toBeLessThan(high * 1.01 + 1e-9);
+      }
+      expect(loss.delta(times * epsilon0 * 1.03)).toBeLessThan(1e-25);
+    },
+  );
 
   it('adds (epsilon, delta) losses to the binomial formula, from above', () => {
     const [epsilon0, delta0, times] = [0.2, 1e-8, 30];
-    const loss = composed({ kind: 'approximate', epsilon: epsilon0, delta: delta0 }, times, epsilon0 / 32);
+    const loss =
+      composed({ kind: 'approximate', epsilon: epsilon0, delta: delta0 }, times, epsilon0 / 32);
     const up = 1 / (1 + Math.exp(-epsilon0));
     for (const epsilon of [0.5, 2, 4]) {
       let [sum, choose] = [0, 1];
       for (let k = 0; k <= times; k++) {
         const total = (times - 2 * k) * epsilon0;
-        if (total > epsilon) sum += choose * up ** (times - k) * (1 - up) ** k * -Math.expm1(epsilon - total);
+        if (total > epsilon) {
+          sum += choose * up ** (times - k) * (1 - up) ** k * -Math.expm1(epsilon - total);
+        }
         choose *= (times - k) / (k + 1);
       }
       const truth = 1 - (1 - delta0) ** times * (1 - sum);
@@ -113,7 +133,8 @@ describe('ComposedLoss', () => {
     expect(loss.epsilon(100 * delta0)).toBeLessThan(30 * epsilon0);
   });
 
-  it('covers every choice of odds that an exponential mechanism allows, and one choice exactly', () => {
+  it('covers every choice of odds that an exponential mechanism allows, and one choice '
+    + 'exactly', () => {
     const epsilon0 = 0.8;
     const single = composed({ kind: 'bounded', epsilon: epsilon0 }, 1, epsilon0 / 48);
     const many = composed({ kind: 'bounded', epsilon: epsilon0 }, 6, epsilon0 / 48);
@@ -127,14 +148,17 @@ describe('ComposedLoss', () => {
         expect(single.delta(epsilon)).toBeGreaterThanOrEqual(closed * (1 - 1e-9));
         expect(single.delta(epsilon)).toBeLessThan(closed * 1.01);
         expect(closed).toBeGreaterThanOrEqual(excess([p, 1 - p], [q, 1 - q], epsilon) * (1 - 1e-9));
-        expect(many.delta(3 * epsilon)).toBeGreaterThanOrEqual(excess(binomial(p), binomial(q), 3 * epsilon));
+        expect(many.delta(3 * epsilon))
+          .toBeGreaterThanOrEqual(excess(binomial(p), binomial(q), 3 * epsilon));
       }
     }
   });
 });
 
 /** Bounds by plain convolution on a fine grid: losses rounded down, and up. */
-function laplaceByForce(epsilon0: number, times: number, epsilon: number): { readonly low: number; readonly high: number } {
+function laplaceByForce(
+  epsilon0: number, times: number, epsilon: number,
+): { readonly low: number; readonly high: number } {
   const cells = 400;
   const step = (2 * epsilon0) / cells;
   const bound = (up: boolean): number => {
@@ -161,16 +185,20 @@ function laplaceByForce(epsilon0: number, times: number, epsilon: number): { rea
 
 describe('pieces of discrete noise', () => {
   const gaussianMass = (sigma: number, centre: number): number[] => {
-    const weights = Array.from({ length: 81 }, (_, i) => Math.exp(-((i - 40 - centre) ** 2) / (2 * sigma * sigma)));
+    const weights = Array.from({ length: 81 }, (_, i) =>
+      Math.exp(-((i - 40 - centre) ** 2) / (2 * sigma * sigma)));
     const total = weights.reduce((sum, weight) => sum + weight, 0);
     return weights.map((weight) => weight / total);
   };
 
-  it.each([0.5, 0.8, 2, 5])('are no harder to distinguish than Gaussian noise of %d steps', (sigma) => {
+  it.each([0.5, 0.8, 2, 5])('are no harder to distinguish than Gaussian noise of %d '
+    + 'steps', (sigma) => {
     const one = lossOf([{ events: [{ ...gaussianOf(1), sensitivity: 1, sigma, grid: 1 }] }]);
-    const two = lossOf([{ events: [{ ...gaussianOf(2), sensitivity: Math.SQRT2, sigma, grid: 1 }] }]);
+    const two =
+      lossOf([{ events: [{ ...gaussianOf(2), sensitivity: Math.SQRT2, sigma, grid: 1 }] }]);
     const [p, q] = [gaussianMass(sigma, 1), gaussianMass(sigma, 0)];
-    const product = (mass: readonly number[]): number[] => mass.flatMap((a) => mass.map((b) => a * b));
+    const product = (mass: readonly number[]): number[] =>
+      mass.flatMap((a) => mass.map((b) => a * b));
     for (const epsilon of [0, 0.2, 0.5, 1, 2, 3]) {
       expect(one.delta(epsilon)).toBeGreaterThanOrEqual(excess(p, q, epsilon));
       expect(two.delta(epsilon)).toBeGreaterThanOrEqual(excess(product(p), product(q), epsilon));
@@ -179,14 +207,19 @@ describe('pieces of discrete noise', () => {
 
   it('are no harder to distinguish than discrete Laplace noise', () => {
     for (const scale of [0.7, 1.5, 4]) {
-      const event = { ...laplaceEvent({ ...place, name: 'l', dimension: 1, sensitivity: 2, epsilon: 1 }), scale, grid: 1 };
+      const event = {
+        ...laplaceEvent({ ...place, name: 'l', dimension: 1, sensitivity: 2, epsilon: 1 }), scale,
+        grid: 1,
+      };
       const loss = lossOf([{ events: [event] }]);
       const mass = (centre: number): number[] => {
-        const weights = Array.from({ length: 401 }, (_, i) => Math.exp(-Math.abs(i - 200 - centre) / scale));
+        const weights =
+          Array.from({ length: 401 }, (_, i) => Math.exp(-Math.abs(i - 200 - centre) / scale));
         return weights.map((weight) => weight / weights.reduce((sum, entry) => sum + entry, 0));
       };
       for (const epsilon of [0, 0.1, 0.4, 1, 2]) {
-        expect(loss.delta(epsilon)).toBeGreaterThanOrEqual(excess(mass(2), mass(0), epsilon) * (1 - 1e-12));
+        expect(loss.delta(epsilon))
+          .toBeGreaterThanOrEqual(excess(mass(2), mass(0), epsilon) * (1 - 1e-12));
       }
     }
   });
@@ -196,7 +229,9 @@ describe('pieces of discrete noise', () => {
       gaussianOf(3),
       symmetricGaussianEvent({ ...place, name: 's', dimension: 4, sensitivity: 2, rho: 0.3 }),
       gaussianHistogramEvent({ name: 'h', cohort: 'rows', coordinates: 5, rho: 0.2, delta: 1e-9 }),
-      gaussianThresholdEvent({ ...place, name: 't', sensitivity: 3, rho: 0.1, delta: 1e-8, floor: 2 }),
+      gaussianThresholdEvent({
+        ...place, name: 't', sensitivity: 3, rho: 0.1, delta: 1e-8, floor: 2,
+      }),
     ];
     for (const event of events) {
       const piece = pieceOf(event)?.piece;
@@ -208,8 +243,11 @@ describe('pieces of discrete noise', () => {
     }
   });
 
-  it('have the range of log-odds that an exponential mechanism is charged for, as often as it is drawn', () => {
-    const event = exponentialEvent({ name: 'e', cohort: 'rows', candidates: 9, sensitivity: 1, times: 3, epsilon: 0.4 });
+  it('have the range of log-odds that an exponential mechanism is charged for, as often as it is '
+    + 'drawn', () => {
+    const event = exponentialEvent({
+      name: 'e', cohort: 'rows', candidates: 9, sensitivity: 1, times: 3, epsilon: 0.4,
+    });
     expect(pieceOf(event)).toEqual({ piece: { kind: 'bounded', epsilon: 0.4 }, times: 3 });
   });
 
@@ -220,13 +258,19 @@ describe('pieces of discrete noise', () => {
 });
 
 function gaussianOf(dimension: number) {
-  return gaussianEvent({ name: `g${dimension}`, cohort: 'rows', dimension, sensitivity: 1, rho: 0.02 });
+  return gaussianEvent({
+    name: `g${dimension}`, cohort: 'rows', dimension, sensitivity: 1, rho: 0.02,
+  });
 }
 
 describe('lossOfReleases', () => {
   const release: readonly MechanismEvent[] = [
-    gaussianHistogramEvent({ name: 'bins', cohort: 'rows', coordinates: 2, rho: 0.002, delta: 1e-9 }),
-    exponentialEvent({ name: 'median', cohort: 'rows', candidates: 240, sensitivity: 1, times: 2, rho: 0.002 }),
+    gaussianHistogramEvent({
+      name: 'bins', cohort: 'rows', coordinates: 2, rho: 0.002, delta: 1e-9,
+    }),
+    exponentialEvent({
+      name: 'median', cohort: 'rows', candidates: 240, sensitivity: 1, times: 2, rho: 0.002,
+    }),
     gaussianOf(2),
   ];
 
@@ -239,36 +283,45 @@ describe('lossOfReleases', () => {
     }
   });
 
-  it('is at most a thousandth above the sums for each kind of event that is Gaussian or pure', () => {
+  it('is at most a thousandth above the sums for each kind of event that is Gaussian or '
+    + 'pure', () => {
     const kinds: readonly MechanismEvent[] = [
       gaussianOf(1),
       laplaceEvent({ ...place, name: 'l', dimension: 1, sensitivity: 1, epsilon: 0.3 }),
       laplaceEvent({ ...place, name: 'm', dimension: 3, sensitivity: 1, epsilon: 0.3 }),
-      gaussianThresholdEvent({ ...place, name: 't', sensitivity: 3, rho: 0.02, delta: 1e-9, floor: 2 }),
+      gaussianThresholdEvent({
+        ...place, name: 't', sensitivity: 3, rho: 0.02, delta: 1e-9, floor: 2,
+      }),
       gaussianHistogramEvent({ name: 'h', cohort: 'rows', coordinates: 3, rho: 0.02, delta: 1e-9 }),
     ];
     for (const event of kinds) {
       for (const times of [1, 40]) {
-        expect(lossOf([{ events: [event], times }]).epsilon(1e-6)).toBeLessThan(1.001 * byZcdp([event], times, 1e-6));
+        expect(lossOf([{ events: [event], times }]).epsilon(1e-6))
+          .toBeLessThan(1.001 * byZcdp([event], times, 1e-6));
       }
     }
   });
 
   it('does not depend on how equal releases are listed', () => {
     const many = lossOf(Array.from({ length: 5 }, () => ({ events: release })));
-    expect(many.epsilon(1e-6)).toBeCloseTo(lossOf([{ events: release, times: 5 }]).epsilon(1e-6), 6);
+    expect(many.epsilon(1e-6))
+      .toBeCloseTo(lossOf([{ events: release, times: 5 }]).epsilon(1e-6), 6);
     expect(many.delta(1)).toBeGreaterThanOrEqual(many.delta(1.1));
   });
 
   it('takes the worst of cohorts that share nobody, and adds those that do', () => {
-    const left = gaussianEvent({ name: 'a', cohort: 'left', dimension: 1, sensitivity: 1, rho: 0.05 });
-    const right = gaussianEvent({ name: 'b', cohort: 'right', dimension: 1, sensitivity: 1, rho: 0.02 });
-    const median = exponentialEvent({ name: 'c', cohort: 'right', candidates: 9, sensitivity: 1, rho: 0.01 });
+    const left =
+      gaussianEvent({ name: 'a', cohort: 'left', dimension: 1, sensitivity: 1, rho: 0.05 });
+    const right =
+      gaussianEvent({ name: 'b', cohort: 'right', dimension: 1, sensitivity: 1, rho: 0.02 });
+    const median =
+      exponentialEvent({ name: 'c', cohort: 'right', candidates: 9, sensitivity: 1, rho: 0.01 });
     const alone = lossOf([{ events: [left] }]).epsilon(1e-6);
     const apart = lossOf([{ events: [left, right], disjoint: ['left', 'right'] }]).epsilon(1e-6);
     expect(apart).toBeCloseTo(alone, 9);
     expect(lossOf([{ events: [left, right] }]).epsilon(1e-6)).toBeGreaterThan(1.1 * alone);
-    const mixed = lossOf([{ events: [left, right, median], disjoint: ['left', 'right'] }]).epsilon(1e-6);
+    const mixed = lossOf([{ events: [left, right, median], disjoint: ['left', 'right'] }])
+      .epsilon(1e-6);
     expect(mixed).toBeGreaterThan(alone);
     expect(mixed).toBeGreaterThan(lossOf([{ events: [right, median] }]).epsilon(1e-6));
   });

@@ -5,19 +5,25 @@ import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import { chargeUnder } from '../../src/privacy/accounting/budget.js';
 import { costOfEvents, chargeFits } from '../../src/privacy/accounting/composition.js';
 import { eventsFromJson, eventsToJson } from '../../src/privacy/accounting/event-codec.js';
-import type { AffineMaskEvent, GaussianEvent, WishartMaskEvent } from '../../src/privacy/accounting/events.js';
+import type {
+  AffineMaskEvent, GaussianEvent, WishartMaskEvent,
+} from '../../src/privacy/accounting/events.js';
 import { lossOfReleases } from '../../src/privacy/accounting/loss-distribution/index.js';
-import { affineDivergence, drawDivergence, maskDivergence, varianceDivergence } from '../../src/privacy/accounting/masking.js';
+import {
+  affineDivergence, drawDivergence, maskDivergence, varianceDivergence,
+} from '../../src/privacy/accounting/masking.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { epsilonOfSpent } from '../../src/privacy/accounting/spent.js';
 import { renyiAllowance, privacyTarget } from '../../src/privacy/accounting/target.js';
 import { seededNoise } from '../../src/random/insecure.js';
 
 const wishart: WishartMaskEvent = {
-  kind: 'wishart-mask', name: 'mask', cohort: 'groups', dimension: 2, samples: 40, logDistance: 0.02, order: 20,
+  kind: 'wishart-mask', name: 'mask', cohort: 'groups', dimension: 2, samples: 40,
+  logDistance: 0.02, order: 20,
 };
 const affine: AffineMaskEvent = {
-  kind: 'affine-mask', name: 'mask', cohort: 'groups', dimension: 2, spread: 0.2, logDistance: 0.02, order: 20,
+  kind: 'affine-mask', name: 'mask', cohort: 'groups', dimension: 2, spread: 0.2, logDistance: 0.02,
+  order: 20,
 };
 const gaussian: GaussianEvent = {
   kind: 'gaussian', name: 'sum', cohort: 'rows', dimension: 1, sensitivity: 1, sigma: 8, grid: 1,
@@ -29,20 +35,24 @@ function integral(logDensity: (x: number) => number, reach: number): number {
   const width = (2 * reach) / steps;
   let sum = 0;
   for (let i = 0; i <= steps; i++) {
-    sum += (i === 0 || i === steps ? 1 : i % 2 === 1 ? 4 : 2) * Math.exp(logDensity(-reach + i * width));
+    sum +=
+      (i === 0 || i === steps ? 1 : i % 2 === 1 ? 4 : 2) * Math.exp(logDensity(-reach + i * width));
   }
   return (sum * width) / 3;
 }
 const logNormal = (x: number, mean: number, variance: number): number =>
   -((x - mean) ** 2) / (2 * variance) - Math.log(2 * Math.PI * variance) / 2;
 /** Renyi divergence of order a of N(m, u) from N(n, v), by quadrature. */
-const quadrature = (a: number, [m, u]: readonly [number, number], [n, v]: readonly [number, number]): number =>
+const quadrature = (
+  a: number, [m, u]: readonly [number, number], [n, v]: readonly [number, number],
+): number =>
   Math.log(integral((x) => a * logNormal(x, m, u) + (1 - a) * logNormal(x, n, v), 40)) / (a - 1);
 
 describe('divergences of masks', () => {
   it('are those of Gaussians', () => {
     for (const order of [1.5, 4, 20]) for (const ratio of [0.9, 0.97, 1, 1.02, 1.04]) {
-      expect(varianceDivergence(order, ratio)).toBeCloseTo(quadrature(order, [0, ratio], [0, 1]), 9);
+      expect(varianceDivergence(order, ratio))
+        .toBeCloseTo(quadrature(order, [0, ratio], [0, 1]), 9);
     }
     expect(varianceDivergence(20, 1.06)).toBe(Infinity);
     // One draw of a wishart-mask: d directions, each at the worse end of the interval.
@@ -52,7 +62,8 @@ describe('divergences of masks', () => {
     expect(maskDivergence(wishart)).toBeLessThan(40 * 2 * Math.max(...ends) + 1e-7);
   });
 
-  it('of an affine mask add up over entries of which one is moved, in the worse direction of the worse end', () => {
+  it('of an affine mask add up over entries of which one is moved, in the worse direction of the '
+    + 'worse end', () => {
     const h = 0.2;
     const d = 3;
     const one = (s: number, isReversed: boolean): number => {
@@ -77,12 +88,16 @@ describe('divergences of masks', () => {
     expect(cost.epsilon).toBeNull();
     expect(chargeFits(cost, { rho: 1e6, delta: 0.5 })).toBe(false);
     expect(chargeUnder({ rule: 'renyi', order: 20 }, cost).rho).toBe(cost.renyi!.amount);
-    for (const rule of [{ rule: 'zcdp' }, { rule: 'pure' }, { rule: 'renyi', order: 19 }] as const) {
+    for (const rule of [
+      { rule: 'zcdp' }, { rule: 'pure' }, { rule: 'renyi', order: 19 },
+    ] as const) {
       expect(() => chargeUnder(rule, cost)).toThrow(InvalidParameterError);
     }
     const parallel = costOfEvents([wishart, gaussian], { disjoint: ['groups', 'rows'] });
-    expect(amountToNumber(parallel.renyi!.amount)).toBeCloseTo(Math.max(maskDivergence(wishart), 20 / 128), 12);
-    expect(() => costOfEvents([wishart, { ...affine, name: 'other', order: 19 }], { disjoint: [] })).toThrow(/one order/);
+    expect(amountToNumber(parallel.renyi!.amount))
+      .toBeCloseTo(Math.max(maskDivergence(wishart), 20 / 128), 12);
+    expect(() => costOfEvents([wishart, { ...affine, name: 'other', order: 19 }], { disjoint: [] }))
+      .toThrow(/one order/);
     expect(costOfEvents([gaussian], { disjoint: [] }).renyi).toBeUndefined();
     expect(lossOfReleases([{ events: [wishart] }])).toBeNull();
   });
@@ -91,7 +106,9 @@ describe('divergences of masks', () => {
     const target = privacyTarget({ epsilon: 1, delta: 1e-6 });
     const { order, divergence } = renyiAllowance(target);
     expect(order).toBeCloseTo(23.28, 1);
-    const amount = costOfEvents([{ ...gaussian, sigma: Math.sqrt(order / (2 * divergence)), grid: 2 ** -40 }], { disjoint: [] }).rho;
+    const amount = costOfEvents([
+      { ...gaussian, sigma: Math.sqrt(order / (2 * divergence)), grid: 2 ** -40 },
+    ], { disjoint: [] }).rho;
     const spent = BigInt(Math.round(Number(amount) * order)) as typeof amount;
     const stated = epsilonOfSpent({ rule: 'renyi', order }, spent, amount, 1e-6);
     expect(stated).toBeLessThan(1 + 1e-6);
@@ -103,7 +120,9 @@ describe('divergences of masks', () => {
 
   it('are events like others: checked, and kept in canonical JSON', () => {
     expect(eventsFromJson(eventsToJson([wishart, gaussian]))).toEqual([wishart, gaussian]);
-    for (const bad of [{ order: 1 }, { samples: 0 }, { logDistance: 0 }, { logDistance: 0.06 }, { spread: 1 }]) {
+    for (const bad of [
+      { order: 1 }, { samples: 0 }, { logDistance: 0 }, { logDistance: 0.06 }, { spread: 1 },
+    ]) {
       expect(() => eventsToJson([{ ...wishart, ...bad }])).toThrow(InvalidParameterError);
     }
   });
@@ -111,8 +130,11 @@ describe('divergences of masks', () => {
 
 describe('masks', () => {
   const matrix = [9, 2, 2, 1];
-  const draw = (event: WishartMaskEvent | AffineMaskEvent, value: readonly number[], seed: string): Float64Array =>
-    createMechanisms([event], seededNoise(seed)).mask('mask', Sensitive.of(Float64Array.from(value))).value;
+  const draw = (
+    event: WishartMaskEvent | AffineMaskEvent, value: readonly number[], seed: string,
+  ): Float64Array =>
+    createMechanisms([event], seededNoise(seed))
+      .mask('mask', Sensitive.of(Float64Array.from(value))).value;
 
   /** Mean and variance of the first entry and the one beside it, over its own expectation. */
   function moments(event: WishartMaskEvent | AffineMaskEvent, rounds: number) {
@@ -121,9 +143,11 @@ describe('masks', () => {
       const drawn = draw(event, matrix, `mask ${round}`);
       const [first, beside] = [drawn[0]! / 9, drawn[1]!];
       expect(drawn[1]).toBe(drawn[2]);
-      [first, first * first, beside, beside * beside].forEach((value, i) => { sums[i]! += value / rounds; });
+      [first, first * first, beside, beside * beside]
+        .forEach((value, i) => { sums[i]! += value / rounds; });
     }
-    return { mean: sums[0]!, variance: sums[1]! - sums[0]! ** 2, beside: sums[2]!, varianceBeside: sums[3]! - sums[2]! ** 2 };
+    return { mean: sums[0]!, variance: sums[1]!
+      - sums[0]! ** 2, beside: sums[2]!, varianceBeside: sums[3]! - sums[2]! ** 2 };
   }
 
   it('of draws are unbiased with the variance of second moments', () => {

@@ -11,24 +11,40 @@ import { secureNoise } from '../../src/random/secure.js';
 
 const place = { cohort: 'all', grid: 2 ** -4 };
 const events = {
-  gaussian: { ...place, kind: 'gaussian', name: 'gaussian', dimension: 3, sensitivity: 1, sigma: 2 },
-  symmetric: { ...place, kind: 'symmetric-gaussian', name: 'symmetric', dimension: 2, sensitivity: 1, sigma: 2 },
+  gaussian: {
+    ...place, kind: 'gaussian', name: 'gaussian', dimension: 3, sensitivity: 1, sigma: 2,
+  },
+  symmetric: {
+    ...place, kind: 'symmetric-gaussian', name: 'symmetric', dimension: 2, sensitivity: 1, sigma: 2,
+  },
   laplace: { ...place, kind: 'laplace', name: 'laplace', dimension: 1, sensitivity: 1, scale: 2 },
   truncated: {
-    ...place, kind: 'truncated-laplace', name: 'truncated', dimension: 2, sensitivity: 1, epsilon: 1, delta: 0.01,
+    ...place, kind: 'truncated-laplace', name: 'truncated', dimension: 2, sensitivity: 1,
+    epsilon: 1, delta: 0.01,
   },
   threshold: {
-    ...place, kind: 'gaussian-threshold', name: 'threshold', sensitivity: 1, sigma: 1, delta: 0.01, floor: 10,
+    ...place, kind: 'gaussian-threshold', name: 'threshold', sensitivity: 1, sigma: 1, delta: 0.01,
+    floor: 10,
   },
-  test: { ...place, kind: 'laplace-threshold', name: 'test', sensitivity: 1, epsilon: 1, delta: 0.01, floor: 10 },
-  bins: { ...place, kind: 'gaussian-histogram', name: 'bins', coordinates: 2, sigma: 2, delta: 0.01 },
+  test: {
+    ...place, kind: 'laplace-threshold', name: 'test', sensitivity: 1, epsilon: 1, delta: 0.01,
+    floor: 10,
+  },
+  bins: {
+    ...place, kind: 'gaussian-histogram', name: 'bins', coordinates: 2, sigma: 2, delta: 0.01,
+  },
   cells: { ...place, kind: 'laplace-histogram', name: 'cells', epsilon: 1, delta: 0.01 },
-  choice: { kind: 'exponential', name: 'choice', cohort: 'all', candidates: 3, sensitivity: 1, epsilon: 1, times: 2 },
+  choice: {
+    kind: 'exponential', name: 'choice', cohort: 'all', candidates: 3, sensitivity: 1, epsilon: 1,
+    times: 2,
+  },
 } as const satisfies Record<string, MechanismEvent>;
 
 const all: readonly MechanismEvent[] = Object.values(events);
-const make = (seed = 's'): ReturnType<typeof createMechanisms> => createMechanisms(all, seededNoise(seed));
-const vector = (...entries: readonly number[]): Sensitive<Float64Array> => Sensitive.of(Float64Array.from(entries));
+const make = (seed = 's'): ReturnType<typeof createMechanisms> =>
+  createMechanisms(all, seededNoise(seed));
+const vector = (...entries: readonly number[]): Sensitive<Float64Array> =>
+  Sensitive.of(Float64Array.from(entries));
 type Bins = readonly (readonly [number, number])[];
 const counts = (...bins: readonly Bins[]): Sensitive<readonly ReadonlyMap<number, number>[]> =>
   Sensitive.of(bins.map((pairs) => new Map(pairs)));
@@ -40,7 +56,8 @@ describe('only what was charged is drawn', () => {
     expect(() => mechanisms.gaussian('laplace', vector(1))).toThrow(/charged as laplace/);
     expect(() => mechanisms.threshold('gaussian', Sensitive.of(1))).toThrow(InvariantError);
     mechanisms.gaussian('gaussian', vector(1, 2, 3));
-    expect(() => mechanisms.gaussian('gaussian', vector(1, 2, 3))).toThrow(/as often as it was charged/);
+    expect(() => mechanisms.gaussian('gaussian', vector(1, 2, 3)))
+      .toThrow(/as often as it was charged/);
     mechanisms.exponential('choice', vector(1, 2, 3));
     mechanisms.exponential('choice', vector(1, 2, 3));
     expect(() => mechanisms.exponential('choice', vector(1, 2, 3))).toThrow(InvariantError);
@@ -79,8 +96,10 @@ describe('only what was charged is drawn', () => {
   });
 
   it('refuses malformed events', () => {
-    expect(() => createMechanisms([{ ...events.gaussian, sigma: 0 }], secureNoise())).toThrow(InvalidParameterError);
-    expect(() => createMechanisms([events.gaussian, events.gaussian], secureNoise())).toThrow(InvalidParameterError);
+    expect(() => createMechanisms([{ ...events.gaussian, sigma: 0 }], secureNoise()))
+      .toThrow(InvalidParameterError);
+    expect(() => createMechanisms([events.gaussian, events.gaussian], secureNoise()))
+      .toThrow(InvalidParameterError);
   });
 });
 
@@ -125,19 +144,24 @@ describe('draws', () => {
     }
   });
 
-  it('keep large bins first, whatever the order of arrival, and forget small and empty ones', () => {
-    const forwards = make().histogram('bins', counts([[7, 500], [-3, 900], [1, 1], [2, 0]], [[0, 50]])).value;
+  it('keep large bins first, whatever the order of arrival, and forget small and empty '
+    + 'ones', () => {
+    const forwards = make()
+      .histogram('bins', counts([[7, 500], [-3, 900], [1, 1], [2, 0]], [[0, 50]])).value;
     expect(forwards.map((bins) => bins.map(({ bin }) => bin))).toEqual([[-3, 7], [0]]);
-    expect(make().histogram('bins', counts([[2, 0], [1, 1], [-3, 900], [7, 500]], [[0, 50]])).value).toEqual(forwards);
+    expect(make().histogram('bins', counts([[2, 0], [1, 1], [-3, 900], [7, 500]], [[0, 50]])).value)
+      .toEqual(forwards);
     // An empty bin takes no noise: it cannot shift the others'.
-    expect(make().histogram('bins', counts([[7, 500], [-3, 900], [1, 1]], [[0, 50]])).value).toEqual(forwards);
+    expect(make().histogram('bins', counts([[7, 500], [-3, 900], [1, 1]], [[0, 50]])).value)
+      .toEqual(forwards);
     expect(make().histogram('cells', counts([[5, 1], [6, 1]])).value).toEqual([[]]);
   });
 
   it('never choose scores that are far off, and compare scores of any size exactly', () => {
     for (let seed = 0; seed < 50; seed++) {
       expect(make(`${seed}`).exponential('choice', vector(-1e300, 0, -1e9)).value).toBe(1);
-      expect(make(`${seed}`).exponential('choice', vector(1e308, -1e308, 1e308 - 1e293)).value).toBe(0);
+      expect(make(`${seed}`).exponential('choice', vector(1e308, -1e308, 1e308 - 1e293)).value)
+        .toBe(0);
     }
   });
 });
@@ -145,7 +169,8 @@ describe('draws', () => {
 describe('steps', () => {
   it('round as requested', () => {
     expect([
-      nearestSteps(0.5, 1), nearestSteps(-0.5, 1), nearestSteps(0.49999999999999994, 1), nearestSteps(2.6, 0.25),
+      nearestSteps(0.5, 1), nearestSteps(-0.5, 1), nearestSteps(0.49999999999999994, 1),
+      nearestSteps(2.6, 0.25),
     ]).toEqual([1, -0, 0, 10]);
     expect([stepsBelow(-0.1, 1), stepsAbove(-0.1, 1), stepsBelow(3, 0.5)]).toEqual([-1, -0, 6]);
     expect(nearestSteps(2 ** 60, 1)).toBe(2n ** 60n);

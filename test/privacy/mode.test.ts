@@ -6,7 +6,9 @@ import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { passingValue } from '../../src/privacy/mechanisms/bounds.js';
 import { seededNoise } from '../../src/random/insecure.js';
 
-const event = gaussianThresholdEvent({ name: 'lead', cohort: 'all', sensitivity: 2, floor: 2, rho: 0.5, delta: 1e-3, grid: 1 });
+const event = gaussianThresholdEvent({
+  name: 'lead', cohort: 'all', sensitivity: 2, floor: 2, rho: 0.5, delta: 1e-3, grid: 1,
+});
 
 function modeOf(labels: readonly string[], seed: string, asked = event): string | null {
   return createMechanisms([asked], seededNoise(seed)).mode('lead', Sensitive.of(labels)).value;
@@ -44,7 +46,8 @@ describe('mode', () => {
   it('never has two winners with a lead of two one label apart', () => {
     // All lists of at most seven labels of three kinds.
     const leadOf = (counts: readonly number[]): { lead: number; label: number } => {
-      const sorted = counts.map((count, label) => ({ count, label })).sort((x, y) => y.count - x.count);
+      const sorted = counts.map((count, label) => ({ count, label }))
+        .sort((x, y) => y.count - x.count);
       return { lead: sorted[0]!.count - sorted[1]!.count, label: sorted[0]!.label };
     };
     let checked = 0;

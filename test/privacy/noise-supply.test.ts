@@ -11,14 +11,27 @@ import type { NoiseSource } from '../../src/random/source.js';
 import { distanceLimit, distanceToMass, gaussianMass } from '../support/goodness.js';
 
 const place = { cohort: 'rows', grid: 1 } as const;
-const wide: MechanismEvent = { ...place, kind: 'gaussian', name: 'wide', dimension: 2_000, sensitivity: 1, sigma: 2 ** 40 };
+const wide: MechanismEvent = {
+  ...place, kind: 'gaussian', name: 'wide', dimension: 2_000, sensitivity: 1, sigma: 2 ** 40,
+};
 const all: readonly MechanismEvent[] = [
   { ...place, kind: 'gaussian', name: 'gaussian', dimension: 3, sensitivity: 1, sigma: 5 },
-  { ...place, kind: 'symmetric-gaussian', name: 'symmetric', dimension: 4, sensitivity: 1, sigma: 5 },
+  {
+    ...place, kind: 'symmetric-gaussian', name: 'symmetric', dimension: 4, sensitivity: 1, sigma: 5,
+  },
   { ...place, kind: 'laplace', name: 'laplace', dimension: 2, sensitivity: 1, scale: 3 },
-  { ...place, kind: 'truncated-laplace', name: 'truncated', dimension: 2, sensitivity: 1, epsilon: 1, delta: 1e-6 },
-  { ...place, kind: 'gaussian-threshold', name: 'test', sensitivity: 1, sigma: 4, delta: 1e-6, floor: 0 },
-  { ...place, kind: 'laplace-threshold', name: 'proof', sensitivity: 1, epsilon: 1, delta: 1e-6, floor: 0 },
+  {
+    ...place, kind: 'truncated-laplace', name: 'truncated', dimension: 2, sensitivity: 1,
+    epsilon: 1, delta: 1e-6,
+  },
+  {
+    ...place, kind: 'gaussian-threshold', name: 'test', sensitivity: 1, sigma: 4, delta: 1e-6,
+    floor: 0,
+  },
+  {
+    ...place, kind: 'laplace-threshold', name: 'proof', sensitivity: 1, epsilon: 1, delta: 1e-6,
+    floor: 0,
+  },
   { ...place, kind: 'gaussian-histogram', name: 'bins', coordinates: 1, sigma: 4, delta: 1e-6 },
   { ...place, kind: 'laplace-histogram', name: 'stable', epsilon: 1, delta: 1e-6 },
 ];
@@ -47,14 +60,16 @@ describe('noise drawn ahead', () => {
     for (const ready of [[], [1], [700, 700], [1_999], [5_000]]) {
       const mechanisms = createMechanisms([wide], seededNoise('order'));
       const drawn = ready.map((limit) => mechanisms.prepare(limit));
-      expect(drawn.reduce((sum, count) => sum + count, 0)).toBe(Math.min(2_000, ready.reduce((sum, n) => sum + n, 0)));
+      expect(drawn.reduce((sum, count) => sum + count, 0))
+        .toBe(Math.min(2_000, ready.reduce((sum, n) => sum + n, 0)));
       const values = Array.from(mechanisms.gaussian('wide', zeros(2_000)).value);
       expect(values).toEqual(expected);
       expect(new Set(values).size).toBe(2_000);
     }
   });
 
-  it('is never drawn twice for one place: further draws continue the sequence, and used values are gone', () => {
+  it('is never drawn twice for one place: further draws continue the sequence, and used values are '
+    + 'gone', () => {
     const [supply] = suppliesOf(new RandomBits(seededNoise('twice')), { ...wide, dimension: 5 });
     expect(supply!.prepare(Infinity)).toBe(5);
     expect(supply!.prepare(Infinity)).toBe(0);
@@ -64,7 +79,8 @@ describe('noise drawn ahead', () => {
     expect(new Set([...values, ...Array.from({ length: 3 }, () => supply!.next())]).size).toBe(15);
   });
 
-  it('is all that a release takes: once prepared, every mechanism but a choice works without a source', () => {
+  it('is all that a release takes: once prepared, every mechanism but a choice works without a '
+    + 'source', () => {
     const source = switched('off');
     const mechanisms = createMechanisms(all, source);
     expect(mechanisms.prepare(10)).toBe(10);
@@ -94,7 +110,9 @@ describe('noise drawn ahead', () => {
 
   it('has the distribution that was charged, and not one that is a tenth narrower or wider', () => {
     const draws = 20_000;
-    const event: MechanismEvent = { ...place, kind: 'gaussian', name: 'g', dimension: draws, sensitivity: 1, sigma: 6 };
+    const event: MechanismEvent = {
+      ...place, kind: 'gaussian', name: 'g', dimension: draws, sensitivity: 1, sigma: 6,
+    };
     const mechanisms = createMechanisms([event], seededNoise('distribution'));
     mechanisms.prepare(draws / 2);
     const noise = Array.from(mechanisms.gaussian('g', zeros(draws)).value);

@@ -50,9 +50,12 @@ describe('the normal distribution', () => {
 
   it('ends where doubles end', () => {
     expect(normalLogCdf(-1e100)).toBeCloseTo(-5e199, -190);
-    expect([normalCdf(-Infinity), normalCdf(Infinity), normalLogCdf(-Infinity), normalLogCdf(Infinity)])
+    expect([
+      normalCdf(-Infinity), normalCdf(Infinity), normalLogCdf(-Infinity), normalLogCdf(Infinity),
+    ])
       .toEqual([0, 1, -Infinity, -0]);
-    expect([normalQuantile(0), normalQuantile(1), normalQuantile(0.5)]).toEqual([-Infinity, Infinity, 0]);
+    expect([normalQuantile(0), normalQuantile(1), normalQuantile(0.5)])
+      .toEqual([-Infinity, Infinity, 0]);
     for (const bad of [NaN, -0.1, 1.1]) expect(normalQuantile(bad)).toBeNaN();
     expect([normalCdf(NaN), normalLogCdf(NaN)]).toEqual([NaN, NaN]);
     expect(normalDensity(0)).toBeCloseTo(0.3989422804014327, 15);

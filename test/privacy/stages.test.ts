@@ -5,7 +5,9 @@ import { InvalidParameterError } from '../../src/base/errors.js';
 import { amountOf } from '../../src/privacy/accounting/amount.js';
 import { centreEvents, privateCentre, type Centre } from '../../src/privacy/stages/centre.js';
 import { clipBall, clipToBall } from '../../src/privacy/stages/clip.js';
-import { clippedMeanEvents, clippedSum, privateClippedMean } from '../../src/privacy/stages/clipped-mean.js';
+import {
+  clippedMeanEvents, clippedSum, privateClippedMean,
+} from '../../src/privacy/stages/clipped-mean.js';
 import { costOfEvents } from '../../src/privacy/accounting/composition.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import type { RowBlock } from '../../src/privacy/stages/rows.js';
@@ -21,13 +23,18 @@ function block(rows: readonly (readonly number[])[], dimension = 2): RowBlock {
 
 function gaussianRows(count: number, centre: readonly number[], seed: string): number[][] {
   const work = seededRandom(new TextEncoder().encode(seed));
-  const normal = (): number => Math.sqrt(-2 * Math.log(1 - work.uniform())) * Math.cos(2 * Math.PI * work.uniform());
+  const normal = (): number =>
+    Math.sqrt(-2 * Math.log(1 - work.uniform())) * Math.cos(2 * Math.PI * work.uniform());
   return Array.from({ length: count }, () => centre.map((middle) => middle + normal()));
 }
 
-function drawCentre(rows: RowBlock, scale: number | readonly number[] = 1, seed = 'centre'): Centre {
+function drawCentre(
+  rows: RowBlock, scale: number | readonly number[] = 1, seed = 'centre',
+): Centre {
   const events = centreEvents({ ...asked, dimension: rows.dimension });
-  return privateCentre(createMechanisms(events, seededNoise(seed)), Sensitive.of(rows), rows.dimension, scale).value;
+  return privateCentre(
+    createMechanisms(events, seededNoise(seed)), Sensitive.of(rows), rows.dimension, scale,
+  ).value;
 }
 
 function found(centre: Centre): number[] {
@@ -64,12 +71,15 @@ describe('the private centre', () => {
     for (const elsewhere of [8, 1e300, -1.7e308, NaN, Infinity]) {
       const rows = gaussianRows(3000, [1, 2], 'outliers')
         .map((row, i) => (i % 10 === 0 ? [elsewhere, elsewhere] : row));
-      found(drawCentre(block(rows))).forEach((entry, j) => expect(Math.abs(entry - (j + 1))).toBeLessThan(0.4));
+      found(drawCentre(block(rows)))
+        .forEach((entry, j) => expect(Math.abs(entry - (j + 1))).toBeLessThan(0.4));
     }
   });
 
-  it('finds nothing in too few rows, none, rows that share no bin, or rows too far for bins', () => {
-    expect(drawCentre(block(gaussianRows(20, [0, 0], 'few')))).toEqual({ kind: 'failed', coordinates: [0, 1] });
+  it('finds nothing in too few rows, none, rows that share no bin, or rows too far for '
+    + 'bins', () => {
+    expect(drawCentre(block(gaussianRows(20, [0, 0], 'few'))))
+      .toEqual({ kind: 'failed', coordinates: [0, 1] });
     expect(drawCentre(block([])).kind).toBe('failed');
     expect(drawCentre(block(Array.from({ length: 2000 }, (_, i) => [i * 10, 0])))).toEqual({
       kind: 'failed', coordinates: [0],
@@ -79,16 +89,20 @@ describe('the private centre', () => {
     });
   });
 
-  it('gives its mechanisms values of the sensitivity they are charged for', { tags: ['long'] }, () => {
+  it('gives its mechanisms values of the sensitivity they are charged '
+    + 'for', { tags: ['long'] }, () => {
     const entry = fc.oneof(
-      fc.integer({ min: -30, max: 30 }).map((x) => x / 4), fc.constantFrom(NaN, 1e300, -1e16, 1e17, 0, -0),
+      fc.integer({ min: -30, max: 30 }).map((x) => x / 4),
+      fc.constantFrom(NaN, 1e300, -1e16, 1e17, 0, -0),
     );
     const row = fc.tuple(entry, entry);
     const base = [...gaussianRows(700, [0.3, -2], 'neighbours')];
-    const change = fc.record({ extra: fc.array(row, { maxLength: 20 }), old: row, next: fc.option(row) });
+    const change =
+      fc.record({ extra: fc.array(row, { maxLength: 20 }), old: row, next: fc.option(row) });
     fc.assert(fc.property(change, ({ extra, old, next }) => {
       const common = [...base, ...extra];
-      const [left, right] = [[...common, old], next === null ? common : [...common, next]].map((rows) => {
+      const [left, right] = [[...common, old], next === null
+        ? common : [...common, next]].map((rows) => {
         const { mechanisms, recorded } = recordingMechanisms(centreEvents(asked));
         const centre = privateCentre(mechanisms, Sensitive.of(block(rows)), 2, 1);
         return { centre: centre.value, recorded };
@@ -105,13 +119,16 @@ describe('the private centre', () => {
         // A bin that one side lacks holds a single row on the other.
         for (const [bin, count] of bins) if (!others.has(bin)) expect(count).toBe(1);
       });
-      // The window follows from the noisy counts, which may differ; with equal windows scores are comparable.
+      // The window follows from the noisy counts, which may differ; with equal windows scores are
+      // comparable.
       const windows = [left!, right!].map(({ recorded }) => recorded.length);
       expect(windows).toEqual([3, 3]);
       for (const step of [1, 2]) {
-        const [scores, others] = [left!, right!].map(({ recorded }) => recorded[step]!.content as Float64Array);
+        const [scores, others] = [left!, right!].map(({ recorded }) =>
+          recorded[step]!.content as Float64Array);
         const most = next === null ? 0.5 : 1;
-        scores!.forEach((score, cell) => expect(Math.abs(score - others![cell]!)).toBeLessThanOrEqual(most));
+        scores!.forEach((score, cell) =>
+          expect(Math.abs(score - others![cell]!)).toBeLessThanOrEqual(most));
       }
     }), { seed: 5, numRuns: 60 });
   });
@@ -127,7 +144,8 @@ describe('clipping', () => {
     ), size, fc.boolean(), (row, radius, products) => {
       const ball = clipBall(radius, products ? { products: true, rowsMax: 1e5 } : { sums: true });
       const steps = new Float64Array(row.length);
-      expect(clipToBall(Float64Array.from(row), 0, new Float64Array(row.length), ball, steps)).toBe(true);
+      expect(clipToBall(Float64Array.from(row), 0, new Float64Array(row.length), ball, steps))
+        .toBe(true);
       const square = steps.reduce((sum, entry) => sum + BigInt(entry) ** 2n, 0n);
       expect(square <= BigInt(ball.steps) ** 2n).toBe(true);
       expect(ball.radius).toBeLessThanOrEqual(radius);
@@ -152,10 +170,12 @@ describe('clipping', () => {
     const ball = clipBall(5, { sums: true });
     const steps = Float64Array.of(3, 4);
     for (const bad of [NaN, Infinity, -Infinity]) {
-      expect(clipToBall(Float64Array.of(1, bad), 0, Float64Array.of(0, 0), ball, steps)).toBe(false);
+      expect(clipToBall(Float64Array.of(1, bad), 0, Float64Array.of(0, 0), ball, steps))
+        .toBe(false);
       expect([...steps]).toEqual([0, 0]);
     }
-    expect(clipToBall(Float64Array.of(1e308, 1), 0, Float64Array.of(-1e308, 0), ball, steps)).toBe(true);
+    expect(clipToBall(Float64Array.of(1e308, 1), 0, Float64Array.of(-1e308, 0), ball, steps))
+      .toBe(true);
     expect(steps[0]).toBe(ball.steps);
   });
 
@@ -188,19 +208,24 @@ describe('the clipped mean', () => {
   it('changes by what it is charged for when a row is replaced, gone or new', () => {
     const entry = fc.oneof(fc.double(), fc.double({ min: -10, max: 10, noNaN: true }));
     const row = fc.tuple(entry, entry);
-    const far = fc.constantFrom<[number, number]>([1e300, 1e300], [-1e300, -1e300], [100, 0], [-100, 0]);
+    const far =
+      fc.constantFrom<[number, number]>([1e300, 1e300], [-1e300, -1e300], [100, 0], [-100, 0]);
     const any = fc.oneof(row, far);
-    fc.assert(fc.property(fc.array(any, { maxLength: 20 }), any, fc.option(any), (common, old, next) => {
-      const centre = Float64Array.of(0.1, -7);
-      const left = clippedSum(block([...common, old]), centre, calibrated.ball);
-      const right = clippedSum(block(next === null ? common : [next, ...common]), centre, calibrated.ball);
-      const square = left.sum.reduce(
-        (sum, value, j) => sum + BigInt((value - right.sum[j]!) / calibrated.ball.grid) ** 2n, 0n,
-      );
-      expect(square <= BigInt(calibrated.sum.sensitivity / calibrated.ball.grid) ** 2n).toBe(true);
-      expect(Math.abs(left.count - right.count)).toBeLessThanOrEqual(1);
-      expect(left.sum.every((value) => Number.isInteger(value / calibrated.sum.grid))).toBe(true);
-    }), { seed: 7, numRuns: 300 });
+    fc.assert(
+      fc.property(fc.array(any, { maxLength: 20 }), any, fc.option(any), (common, old, next) => {
+        const centre = Float64Array.of(0.1, -7);
+        const left = clippedSum(block([...common, old]), centre, calibrated.ball);
+        const right =
+          clippedSum(block(next === null ? common : [next, ...common]), centre, calibrated.ball);
+        const square = left.sum.reduce(
+          (sum, value, j) => sum + BigInt((value - right.sum[j]!) / calibrated.ball.grid) ** 2n, 0n,
+        );
+        expect(square <= BigInt(calibrated.sum.sensitivity / calibrated.ball.grid) ** 2n)
+          .toBe(true);
+        expect(Math.abs(left.count - right.count)).toBeLessThanOrEqual(1);
+        expect(left.sum.every((value) => Number.isInteger(value / calibrated.sum.grid))).toBe(true);
+      }), { seed: 7, numRuns: 300 },
+    );
   });
 
   it('leaves null rows out of the sum and of the count', () => {

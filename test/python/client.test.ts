@@ -29,7 +29,8 @@ const runs = hasPython();
 if (!runs) process.stderr.write(`test/python is skipped. To run it: apt-get install ${packages}\n`);
 const seeds = { a: '0a', b: '0b', c: '0c', d: '0d' };
 
-describe.skipIf(!runs)('a client in Python that uses nothing but what docs/reference/protocol.md says', () => {
+describe.skipIf(!runs)('a client in Python that uses nothing but what docs/reference/protocol.md '
+  + 'says', () => {
   const stage = new Stage();
   afterAll(() => stage.end());
 
@@ -58,7 +59,8 @@ describe.skipIf(!runs)('a client in Python that uses nothing but what docs/refer
       .toEqual([{ type: 'vectors', signatures: 9, messages: 22, keys: 20 }]);
   });
 
-  it('contributes over a kill of the server, withdraws, and verifies what is released', async () => {
+  it('contributes over a kill of the server, withdraws, and verifies what is '
+    + 'released', async () => {
     // Epochs close when two contributors are complete: no step waits for time.
     const study = stage.write('study.yaml', meanStudy('from-page', {
       epoch: '{ contributors: 2 }', participation: 'public', retention: '30d',
@@ -88,7 +90,10 @@ describe.skipIf(!runs)('a client in Python that uses nothing but what docs/refer
     const found = await run('contribute', ...words('d'), '1');
     expect(found).toContainEqual({ type: 'ready', next: 6, holes: [], unsettled: [1, 2, 3, 4, 5] });
     expect(settled(found)).toEqual(
-      [[1, 'accepted'], [2, 'accepted'], [3, 'not-finite'], [4, 'accepted'], [5, 'accepted'], [6, 'accepted']]);
+      [
+        [1, 'accepted'], [2, 'accepted'], [3, 'not-finite'], [4, 'accepted'], [5, 'accepted'],
+        [6, 'accepted'],
+      ]);
 
     const subscriber = start('subscribe', url, 'from-page', serverKey, '2');
     await subscriber.line(({ type }) => type === 'release');
@@ -138,7 +143,8 @@ async function journals(directory: string): Promise<(readonly JournalEntry[])[]>
   const store = await openInlineSqliteStore({ directory, clock: systemClock });
   try {
     const [study] = await store.studies();
-    return await Promise.all([1n, 2n].map((epoch) => store.journal(study!.studyId, epoch, 0n, 1_000)));
+    return await Promise.all([1n, 2n].map((epoch) =>
+      store.journal(study!.studyId, epoch, 0n, 1_000)));
   } finally {
     await store.close();
   }

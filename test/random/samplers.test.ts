@@ -4,10 +4,14 @@ import { InvariantError } from '../../src/base/errors.js';
 import { RandomBits } from '../../src/random/bits.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { bernoulliExp, bernoulliExpBig } from '../../src/random/samplers/bernoulli.js';
-import { discreteLaplace, truncatedDiscreteLaplace } from '../../src/random/samplers/discrete-laplace.js';
+import {
+  discreteLaplace, truncatedDiscreteLaplace,
+} from '../../src/random/samplers/discrete-laplace.js';
 import { gaussianSampler, squareRoot } from '../../src/random/samplers/discrete-gaussian.js';
 import { chooseByLoss } from '../../src/random/samplers/choice.js';
-import { referenceExp, referenceGaussian, referenceLaplace } from '../support/reference-samplers.js';
+import {
+  referenceExp, referenceGaussian, referenceLaplace,
+} from '../support/reference-samplers.js';
 
 const bitsOf = (seed: string): RandomBits => new RandomBits(seededNoise(seed));
 const times = <T>(count: number, draw: () => T): T[] => Array.from({ length: count }, draw);
@@ -18,13 +22,15 @@ describe('small-number paths', () => {
     (deviation) => {
       const [fast, plain] = [bitsOf('paths'), bitsOf('paths')];
       const sample = gaussianSampler({ numerator: deviation * deviation * 9n, denominator: 9n });
-      expect(times(300, () => BigInt(sample(fast)))).toEqual(times(300, () => referenceGaussian(plain, deviation)));
+      expect(times(300, () => BigInt(sample(fast))))
+        .toEqual(times(300, () => referenceGaussian(plain, deviation)));
     },
   );
 
   it('draw the same coins as plain whole-number arithmetic', () => {
     const cases: [bigint, bigint][] = [
-      [0n, 1n], [1n, 1n], [7n, 3n], [5n, 1n], [2n ** 53n - 2n, 2n ** 53n - 1n], [10n ** 30n, 10n ** 29n + 1n],
+      [0n, 1n], [1n, 1n], [7n, 3n], [5n, 1n], [2n ** 53n - 2n, 2n ** 53n - 1n],
+      [10n ** 30n, 10n ** 29n + 1n],
     ];
     for (const [numerator, denominator] of cases) {
       const [fast, plain] = [bitsOf('coins'), bitsOf('coins')];
@@ -36,7 +42,8 @@ describe('small-number paths', () => {
   it('draw the same Laplace of whole-number scale', () => {
     const [fast, plain] = [bitsOf('laplace'), bitsOf('laplace')];
     const reference = (): bigint => referenceLaplace(plain, 37n).signed() ?? reference();
-    expect(times(400, () => discreteLaplace(fast, { numerator: 37n, denominator: 1n }))).toEqual(times(400, reference));
+    expect(times(400, () => discreteLaplace(fast, { numerator: 37n, denominator: 1n })))
+      .toEqual(times(400, reference));
   });
 });
 
@@ -49,7 +56,8 @@ describe('vectors', () => {
     readonly bound?: string;
     readonly draws: readonly string[];
   }
-  const { seed, vectors } = JSON.parse(readFileSync(file, 'utf8')) as { seed: string; vectors: readonly Vector[] };
+  const { seed, vectors } =
+    JSON.parse(readFileSync(file, 'utf8')) as { seed: string; vectors: readonly Vector[] };
   const drawer = (vector: Vector): ((bits: RandomBits) => number | bigint) => {
     const ratio = { numerator: BigInt(vector.numerator), denominator: BigInt(vector.denominator) };
     if (vector.sampler === 'gaussian') return gaussianSampler(ratio);
@@ -82,15 +90,19 @@ describe('edges', () => {
   it('keeps truncated draws within the bound, also when the bound is zero', () => {
     const bits = bitsOf('bound');
     const scale = { numerator: 7n, denominator: 2n };
-    expect(times(300, () => truncatedDiscreteLaplace(bits, scale, 5n)).every((z) => z <= 5n && z >= -5n)).toBe(true);
+    expect(times(300, () => truncatedDiscreteLaplace(bits, scale, 5n))
+      .every((z) => z <= 5n && z >= -5n)).toBe(true);
     expect(truncatedDiscreteLaplace(bits, scale, 0n)).toBe(0n);
   });
 
   it('refuses scales that are not positive and choices of nothing', () => {
     const bits = bitsOf('bad');
     expect(() => gaussianSampler({ numerator: 0n, denominator: 1n })).toThrow(InvariantError);
-    expect(() => discreteLaplace(bits, { numerator: -1n, denominator: 1n })).toThrow(InvariantError);
-    expect(() => chooseByLoss(bits, 0, () => ({ numerator: 0n, denominator: 1n }))).toThrow(InvariantError);
-    expect(() => chooseByLoss(bits, 1, () => ({ numerator: -1n, denominator: 1n }))).toThrow(InvariantError);
+    expect(() => discreteLaplace(bits, { numerator: -1n, denominator: 1n }))
+      .toThrow(InvariantError);
+    expect(() => chooseByLoss(bits, 0, () => ({ numerator: 0n, denominator: 1n })))
+      .toThrow(InvariantError);
+    expect(() => chooseByLoss(bits, 1, () => ({ numerator: -1n, denominator: 1n })))
+      .toThrow(InvariantError);
   });
 });

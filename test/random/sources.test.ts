@@ -17,14 +17,16 @@ const bytesOf = (source: { fill(bytes: Uint8Array): void }, length: number): str
 describe('ChaCha20', () => {
   it('gives the block of RFC 8439, section 2.3.2', () => {
     const state = new Uint32Array([
-      0x61707865, 0x3320646e, 0x79622d32, 0x6b206574, 0x03020100, 0x07060504, 0x0b0a0908, 0x0f0e0d0c,
-      0x13121110, 0x17161514, 0x1b1a1918, 0x1f1e1d1c, 0x00000001, 0x09000000, 0x4a000000, 0x00000000,
+      0x61707865, 0x3320646e, 0x79622d32, 0x6b206574, 0x03020100, 0x07060504, 0x0b0a0908,
+      0x0f0e0d0c, 0x13121110, 0x17161514, 0x1b1a1918, 0x1f1e1d1c, 0x00000001, 0x09000000,
+      0x4a000000, 0x00000000,
     ]);
     const block = new Uint32Array(16);
     chachaBlock(state, block);
     expect([...block]).toEqual([
-      0xe4e7f110, 0x15593bd1, 0x1fdd0f50, 0xc47120a3, 0xc7f4d1c7, 0x0368c033, 0x9aaa2204, 0x4e6cd4c3,
-      0x466482d2, 0x09aa9f07, 0x05d7c214, 0xa2028bd9, 0xd19c12b5, 0xb94e16de, 0xe883d0cb, 0x4e3c50a2,
+      0xe4e7f110, 0x15593bd1, 0x1fdd0f50, 0xc47120a3, 0xc7f4d1c7, 0x0368c033, 0x9aaa2204,
+      0x4e6cd4c3, 0x466482d2, 0x09aa9f07, 0x05d7c214, 0xa2028bd9, 0xd19c12b5, 0xb94e16de,
+      0xe883d0cb, 0x4e3c50a2,
     ]);
   });
 
@@ -42,7 +44,9 @@ describe('ChaCha20', () => {
   });
 
   it('folds different texts and different cuts into different keys', () => {
-    const keys = [[''], ['a'], ['', ''], ['a', ''], ['', 'a'], ['aa'], ['a'.repeat(32)], ['a'.repeat(33)]]
+    const keys = [
+      [''], ['a'], ['', ''], ['a', ''], ['', 'a'], ['aa'], ['a'.repeat(32)], ['a'.repeat(33)],
+    ]
       .map((parts) => toHex(foldKey(...parts.map(utf8))));
     expect(new Set(keys).size).toBe(keys.length);
   });
@@ -67,7 +71,8 @@ describe('seededRandom', () => {
     expect(draws.every((u) => u >= 0 && u < 1 && Number.isInteger(u * 2 ** 53))).toBe(true);
     expect(draws.some((u) => !Number.isInteger(u * 2 ** 52))).toBe(true);
     // Mean of 20,000 uniforms: deviation .00204; five of them.
-    expect(Math.abs(draws.reduce((sum, u) => sum + u, 0) / draws.length - 0.5)).toBeLessThan(0.0102);
+    expect(Math.abs(draws.reduce((sum, u) => sum + u, 0) / draws.length - 0.5))
+      .toBeLessThan(0.0102);
   });
 });
 
@@ -113,7 +118,8 @@ describe('noise sources', () => {
 
 describe('RandomBits', () => {
   const words = (...values: readonly number[]): RandomBits => {
-    const tape = new Uint8Array(new Uint32Array([...values, ...new Uint32Array(256 - values.length)]).buffer);
+    const tape =
+      new Uint8Array(new Uint32Array([...values, ...new Uint32Array(256 - values.length)]).buffer);
     return new RandomBits(tapeNoise(tape));
   };
 

@@ -11,10 +11,13 @@ import { contaminated, dataSource, shuffled } from '../support/data.js';
 
 type Rows = readonly ArrayLike<number>[];
 
-const estimators: readonly { name: string; run: (rows: Rows, dimension: number) => Float64Array }[] = [
+const estimators: readonly {
+  name: string; run: (rows: Rows, dimension: number) => Float64Array;
+}[] = [
   { name: 'geometricMedian', run: (rows, dimension) => geometricMedian(pointSet(rows, dimension)) },
   { name: 'robustMean', run: (rows, dimension) => robustMean(pointSet(rows, dimension)) },
-  { name: 'robustMean with a scale', run: (rows, dimension) => robustMean(pointSet(rows, dimension), { scale: 1, cut: 2.5 }) },
+  { name: 'robustMean with a scale', run: (rows, dimension) =>
+    robustMean(pointSet(rows, dimension), { scale: 1, cut: 2.5 }) },
   { name: 'twoCutMean', run: (rows, dimension) => twoThresholdMean(pointSet(rows, dimension), 1) },
   { name: 'trimmedMean', run: (rows, dimension) => trimmedMean(pointSet(rows, dimension), 0.25) },
 ];
@@ -56,20 +59,25 @@ describe.each(estimators)('$name', ({ run }) => {
     const data = dataSource('shift');
     const rows = contaminated(data, 40, 3, 0.1, 6);
     const near = run(rows, 3);
-    const far = run(rows.map((row) => row.map((entry) => entry + 2 ** 30)), 3).map((entry) => entry - 2 ** 30);
+    const far = run(rows.map((row) => row.map((entry) => entry + 2 ** 30)), 3)
+      .map((entry) => entry - 2 ** 30);
     expect(distance(near, far)).toBeLessThan(1e-5);
   });
 
   it.each([
     { attack: 'a shift of every column', hostile: () => [4, 4, 4] },
     { attack: 'one far point', hostile: () => [1e9, -1e9, 1e9] },
-    { attack: 'far points in random directions', hostile: (normals: Float64Array) => [...normals].map((x) => x * 1e6) },
-    { attack: 'inliers on one side', hostile: (normals: Float64Array) => [...normals].map(Math.abs) },
+    { attack: 'far points in random directions', hostile: (normals: Float64Array) =>
+      [...normals].map((x) => x * 1e6) },
+    {
+      attack: 'inliers on one side', hostile: (normals: Float64Array) => [...normals].map(Math.abs),
+    },
     { attack: 'values near the end of the doubles', hostile: () => [1e300, 1e300, -1e300] },
   ])('stays near the truth under $attack', ({ hostile }) => {
     const data = dataSource('attacks');
     const rows: ArrayLike<number>[] = [];
-    for (let i = 0; i < 1_000; i++) rows.push(i % 5 === 0 ? hostile(data.normals(3)) : data.normals(3));
+    for (let i = 0;
+        i < 1_000; i++) rows.push(i % 5 === 0 ? hostile(data.normals(3)) : data.normals(3));
     expect(norm(run(rows, 3))).toBeLessThan(1.1);
     const mean = rows.reduce<number>((sum, row) => sum + row[0]! / 1_000, 0);
     expect(Math.abs(mean)).toBeGreaterThan(0.1);
@@ -95,11 +103,13 @@ describe('geometricMedian', () => {
   });
 
   it('stays at a data point that outweighs the rest, and leaves one that does not', () => {
-    expect([...geometricMedian(pointSet([[0, 0], [0, 0], [0, 0], [9, 0], [0, 9]], 2))]).toEqual([0, 0]);
+    expect([...geometricMedian(pointSet([[0, 0], [0, 0], [0, 0], [9, 0], [0, 9]], 2))])
+      .toEqual([0, 0]);
     // The start, the median of each column, is the row (0, 0), which is far from the optimum.
     const rows = [[0, 0], [-0.1, 10], [10, -0.1], [-0.1, 9], [9, -0.1]];
     const found = geometricMedian(pointSet(rows, 2));
-    expect(sumOfDistances(rows, found)).toBeLessThan(sumOfDistances(rows, Float64Array.of(0, 0)) - 1);
+    expect(sumOfDistances(rows, found))
+      .toBeLessThan(sumOfDistances(rows, Float64Array.of(0, 0)) - 1);
   });
 
   it('breaks down only past one half', () => {
@@ -122,7 +132,8 @@ describe('hardSpectralPass', () => {
 
   it('never removes more than its share', () => {
     const rows = Array.from({ length: 20 }, (_, i) => [10 ** i, 0]);
-    const pass = hardSpectralPass(pointSet(rows, 2), Float64Array.of(1, 0), { removedShareMax: 0.2 });
+    const pass =
+      hardSpectralPass(pointSet(rows, 2), Float64Array.of(1, 0), { removedShareMax: 0.2 });
     expect(pass.removed).toBeLessThanOrEqual(4);
   });
 
@@ -130,7 +141,8 @@ describe('hardSpectralPass', () => {
     const data = dataSource('wide');
     const rows = Array.from({ length: 12 }, () => data.normals(60));
     // Wide enough for the radial cut to miss them: only the direction tells.
-    const moved = rows.map((row, i) => (i < 3 ? row.map((entry, j) => (j === 7 ? 7 : entry * 0.3)) : row));
+    const moved =
+      rows.map((row, i) => (i < 3 ? row.map((entry, j) => (j === 7 ? 7 : entry * 0.3)) : row));
     const pass = hardSpectralPass(pointSet(moved, 60), new Float64Array(60), { scale: 1 });
     expect(pass.removed).toBeGreaterThanOrEqual(3);
     expect(Math.abs(pass.mean[7]!)).toBeLessThan(1);
@@ -141,14 +153,18 @@ describe('twoCutMean', () => {
   const rows = 83;
   const dimension = 10;
 
-  function bias(estimate: (points: PointSet) => Float64Array, away: number, hostile: number): number {
+  function bias(
+    estimate: (points: PointSet) => Float64Array, away: number, hostile: number,
+  ): number {
     const data = dataSource('lump');
     const groups = 150;
     let sum = 0;
     for (let group = 0; group < groups; group++) {
       const points = Array.from({ length: rows }, (_, i) =>
-        data.normals(dimension).map((entry) => (i < hostile ? 0.1 * entry + away / Math.sqrt(dimension) : entry)));
-      sum += estimate(pointSet(points, dimension)).reduce((total, entry) => total + entry, 0) / Math.sqrt(dimension);
+        data.normals(dimension)
+          .map((entry) => (i < hostile ? 0.1 * entry + away / Math.sqrt(dimension) : entry)));
+      sum += estimate(pointSet(points, dimension))
+        .reduce((total, entry) => total + entry, 0) / Math.sqrt(dimension);
     }
     return sum / groups;
   }
@@ -176,8 +192,10 @@ describe('twoCutMean', () => {
       const rounds = Math.ceil(6000 / columns);
       let squares = 0;
       for (let round = 0; round < rounds; round++) {
-        const points = pointSet(Array.from({ length: count }, () => data.normals(columns)), columns);
-        squares += twoThresholdMean(points, 1).reduce((sum, entry) => sum + entry * entry, 0) / columns;
+        const points =
+          pointSet(Array.from({ length: count }, () => data.normals(columns)), columns);
+        squares += twoThresholdMean(points, 1)
+          .reduce((sum, entry) => sum + entry * entry, 0) / columns;
       }
       const measured = (squares / rounds) * count;
       expect(measured / twoThresholdVariance(count, columns)).toBeGreaterThan(0.88);

@@ -19,7 +19,8 @@ const estimates = {
   geometricMedian: (rows: readonly Float64Array[]) => geometricMedian(pointSet(rows, dimension)),
   normalOfRows: (rows: readonly Float64Array[]) => normalOfRows(pointSet(rows, dimension)),
   robustScatter: (rows: readonly Float64Array[]) => robustScatter(pointSet(rows, dimension)),
-  twoThresholdMean: (rows: readonly Float64Array[]) => twoThresholdMean(pointSet(rows, dimension), 1),
+  twoThresholdMean: (rows: readonly Float64Array[]) =>
+    twoThresholdMean(pointSet(rows, dimension), 1),
 };
 
 const normal = Array.from({ length: count }, () => data.normals(dimension));
@@ -32,11 +33,13 @@ const sets: Readonly<Record<string, readonly Float64Array[]>> = {
 };
 
 describe.each(Object.entries(estimates))('%s', (_, estimate) => {
-  it.each(Object.entries(sets))('takes as many rounds on %s as on normal rows', async (__, rows) => {
+  it.each(Object
+    .entries(sets))('takes as many rounds on %s as on normal rows', async (__, rows) => {
     const usual = await countingMath(() => estimate(normal));
     const other = await countingMath(() => estimate(rows));
     // Medians and eigenvalues take a few steps more or less; a round takes hundreds.
-    expect(Math.abs(other.calls['sqrt']! - usual.calls['sqrt']!)).toBeLessThanOrEqual(usual.calls['sqrt']! / 100);
+    expect(Math.abs(other.calls['sqrt']! - usual.calls['sqrt']!))
+      .toBeLessThanOrEqual(usual.calls['sqrt']! / 100);
     expect(Math.abs(other.calls['floor']! - usual.calls['floor']!)).toBeLessThanOrEqual(60);
   });
 });

@@ -41,7 +41,8 @@ describe('the queue between sockets and journal', () => {
     const store = slowStore();
     const queue = new AdmissionQueue(store, () => {});
     const handled: bigint[] = [];
-    const submit = (name: string) => queue.submit(batch(name, 1, 1), 1, (result) => { handled.push(result.position); });
+    const submit = (name: string) =>
+      queue.submit(batch(name, 1, 1), 1, (result) => { handled.push(result.position); });
     const first = submit('a');
     await turn();
     const second = submit('b');
@@ -69,11 +70,14 @@ describe('the queue between sockets and journal', () => {
     expect(handled).toBe(true);
   });
 
-  it('fails what was in a failed call, says so once for each call, and goes on counting right', async () => {
+  it('fails what was in a failed call, says so once for each call, and goes on counting '
+    + 'right', async () => {
     const store = slowStore();
     const failures: unknown[] = [];
     const queue = new AdmissionQueue(store, (error) => failures.push(error));
-    const sent = [queue.submit(batch('a', 1, 1), 10, () => 1), queue.submit(batch('b', 1, 1), 10, () => 1)];
+    const sent = [
+      queue.submit(batch('a', 1, 1), 10, () => 1), queue.submit(batch('b', 1, 1), 10, () => 1),
+    ];
     await turn();
     store.calls[0]!.fail(new StorageError('the disk is gone'));
     const results = await Promise.allSettled(sent);
@@ -88,8 +92,10 @@ describe('the queue between sockets and journal', () => {
     const wrong: AdmissionResult = {
       verdict: 'accepted', epoch: 1n, position: 0n, complete: true,
     };
-    const queue = new AdmissionQueue({ admit: async () => [wrong] }, (error) => failures.push(error));
-    await expect(queue.submit(batch('a', 1, 1), 1, () => 1)).rejects.toMatchObject({ code: 'invariant' });
+    const queue =
+      new AdmissionQueue({ admit: async () => [wrong] }, (error) => failures.push(error));
+    await expect(queue.submit(batch('a', 1, 1), 1, () => 1)).rejects
+      .toMatchObject({ code: 'invariant' });
     expect(failures).toHaveLength(1);
   });
 });

@@ -24,21 +24,22 @@ afterEach(async () => {
 
 async function start(options: Partial<AggregatorOptions> = {}): Promise<Aggregator> {
   const aggregator = await createAggregator({
-    dataDirectory: directory, studies: [define({ epoch: { everyMs: 600_000 } })], port: 0, logger: silentLogger,
-    ...options,
+    dataDirectory: directory, studies: [define({ epoch: { everyMs: 600_000 } })], port: 0,
+    logger: silentLogger, ...options,
   });
   running.push(aggregator);
   return aggregator;
 }
 
 /** Resolves at the first event of a kind. */
-const next = (aggregator: Aggregator, kind: HubEvent['kind']): Promise<HubEvent> => new Promise((resolve) => {
-  const stop = aggregator.hub.onEvent((event) => {
-    if (event.kind !== kind) return;
-    stop();
-    resolve(event);
+const next = (aggregator: Aggregator, kind: HubEvent['kind']): Promise<HubEvent> =>
+  new Promise((resolve) => {
+    const stop = aggregator.hub.onEvent((event) => {
+      if (event.kind !== kind) return;
+      stop();
+      resolve(event);
+    });
   });
-});
 
 async function sendRows(aggregator: Aggregator, count: number): Promise<void> {
   const client = await WireClient.open(aggregator.port);
@@ -54,7 +55,9 @@ async function sendRows(aggregator: Aggregator, count: number): Promise<void> {
 describe('an aggregator', () => {
   it('takes signed batches over a socket and releases them from its worker threads', async () => {
     const aggregator = await start({
-      studies: [define({ participation: 'public', epoch: { contributors: 12 }, privacy: { epsilon: 8, delta: 1e-6 } })],
+      studies: [define({
+        participation: 'public', epoch: { contributors: 12 }, privacy: { epsilon: 8, delta: 1e-6 },
+      })],
     });
     const released = next(aggregator, 'release');
     await sendRows(aggregator, 12);
@@ -110,7 +113,8 @@ describe('an aggregator', () => {
       openStore: async (folder, clock) => {
         const store = await openInlineSqliteStore({ directory: folder, clock });
         const admit = store.admit.bind(store);
-        store.admit = (batches) => (broken ? Promise.reject(new Error('the disk is gone')) : admit(batches));
+        store.admit = (batches) =>
+          (broken ? Promise.reject(new Error('the disk is gone')) : admit(batches));
         return store;
       },
     });

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { amountOf, amountToNumber, zeroAmount, type Amount } from '../../src/privacy/accounting/amount.js';
+import {
+  amountOf, amountToNumber, zeroAmount, type Amount,
+} from '../../src/privacy/accounting/amount.js';
 import { chargeUnder } from '../../src/privacy/accounting/budget.js';
 import { chargeFits } from '../../src/privacy/accounting/composition.js';
 import type { PrivacyCost } from '../../src/privacy/accounting/cost.js';
@@ -17,17 +19,21 @@ const budget = (overrides: Partial<StudyDocument['budget']>): Pick<StudyDocument
 
 describe('rule pure', () => {
   const document = (delta: number): StudyDocument =>
-    studyDocument({ privacy: { epsilon: 0.5, delta }, ...budget({ rule: 'pure', epsilon: 4, delta }) });
+    studyDocument({
+      privacy: { epsilon: 0.5, delta }, ...budget({ rule: 'pure', epsilon: 4, delta }),
+    });
 
-  it.each([1, 3])('plans %d pure mechanisms within the epsilon of a release, and epsilon adds up', (parts) => {
-    const study = defineStudy(document(0), null, () => pureEstimator(parts));
-    const epsilon = amountToNumber(study.charge.rho);
-    expect(epsilon).toBeLessThanOrEqual(0.5 * (1 + 2 ** -39));
-    expect(epsilon).toBeGreaterThan(0.5 * (1 - 1e-6));
-    expect(study.charge.delta).toBe(zeroAmount);
-    expect(study.budget).toMatchObject({ rule: { rule: 'pure' }, deltaCap: 0n });
-    expect(study.releases === 8 || study.releases === 7).toBe(true);
-  });
+  it.each([1, 3])(
+    'plans %d pure mechanisms within the epsilon of a release, and epsilon adds up', (parts) => {
+      const study = defineStudy(document(0), null, () => pureEstimator(parts));
+      const epsilon = amountToNumber(study.charge.rho);
+      expect(epsilon).toBeLessThanOrEqual(0.5 * (1 + 2 ** -39));
+      expect(epsilon).toBeGreaterThan(0.5 * (1 - 1e-6));
+      expect(study.charge.delta).toBe(zeroAmount);
+      expect(study.budget).toMatchObject({ rule: { rule: 'pure' }, deltaCap: 0n });
+      expect(study.releases === 8 || study.releases === 7).toBe(true);
+    },
+  );
 
   it.each([0, 1e-6])('refuses noise that is not pure, with a remedy, when delta is %d', (delta) => {
     expect(() => defineStudy(document(delta))).toThrow(expect.objectContaining({
@@ -35,7 +41,8 @@ describe('rule pure', () => {
     }) as Error);
   });
 
-  it('is charged through a store: a running study of pure noise is refused nothing but what does not fit', async () => {
+  it('is charged through a store: a running study of pure noise is refused nothing but what does '
+    + 'not fit', async () => {
     const study = defineStudy(document(0), null, () => pureEstimator(1));
     const hub = await bench.start([study]);
     await bench.clock.advance(3 * everyMs);
@@ -43,7 +50,8 @@ describe('rule pure', () => {
     const balance = (await hub.balances())[0]!;
     expect(balance.rhoSpent).toBe(3n * study.charge.rho);
     const { studyId } = hub.studies()[0]!;
-    const { cost, ledger, guarantee } = decodeReleaseBody((await hub.releases(studyId, 2, 1))[0]!.body);
+    const { cost, ledger, guarantee } =
+      decodeReleaseBody((await hub.releases(studyId, 2, 1))[0]!.body);
     expect(cost).toMatchObject({ epsilon: amountToNumber(study.charge.rho), delta: 0 });
     expect(ledger).toMatchObject({ rule: 'pure', epsilonCap: 4 });
     expect(guarantee).toContain('at most epsilon 4,');
@@ -57,7 +65,8 @@ describe('rule renyi', () => {
     const { rule } = study.budget;
     const order = rule.rule === 'renyi' ? rule.order : 0;
     expect(order).toBeGreaterThan(1);
-    expect(amountToNumber(study.charge.rho) / (amountToNumber(study.plan.cost.rho) * order)).toBeCloseTo(1, 12);
+    expect(amountToNumber(study.charge.rho) / (amountToNumber(study.plan.cost.rho) * order))
+      .toBeCloseTo(1, 12);
     expect(study.binds).toBe('rho');
     const hub = await bench.start([study]);
     const { studyId } = hub.studies()[0]!;
@@ -65,7 +74,8 @@ describe('rule renyi', () => {
     await bench.clock.advance(everyMs);
     await hub.settled();
     const { cost, ledger } = decodeReleaseBody((await hub.releases(studyId, 0, 1))[0]!.body);
-    // The release's own statement is what the study promises, not what the budget's order would say of one release.
+    // The release's own statement is what the study promises, not what the budget's order would say
+    // of one release.
     expect(cost.epsilon).toBeLessThanOrEqual(study.document.privacy.epsilon);
     expect(cost.epsilon).toBeGreaterThan(0.9 * study.document.privacy.epsilon);
     expect(ledger).toMatchObject({ rule: 'renyi', rhoSpent: study.charge.rho });
@@ -92,11 +102,16 @@ describe('rule renyi', () => {
 
   it('pays for noise that has a divergence at its order only, and no other rule does', () => {
     const masked: PrivacyCost = {
-      rho: zeroAmount, delta: amountOf(1e-8), epsilon: null, renyi: { order: 12, amount: 77n as Amount },
+      rho: zeroAmount, delta: amountOf(1e-8), epsilon: null,
+      renyi: { order: 12, amount: 77n as Amount },
     };
-    expect(chargeUnder({ rule: 'renyi', order: 12 }, masked)).toEqual({ rho: 77n, delta: masked.delta });
-    for (const rule of [{ rule: 'zcdp' }, { rule: 'pure' }, { rule: 'renyi', order: 13 }] as const) {
-      expect(() => chargeUnder(rule, masked)).toThrow(/order 12 only.*give the budget the rule "renyi"/);
+    expect(chargeUnder({ rule: 'renyi', order: 12 }, masked))
+      .toEqual({ rho: 77n, delta: masked.delta });
+    for (const rule of [
+      { rule: 'zcdp' }, { rule: 'pure' }, { rule: 'renyi', order: 13 },
+    ] as const) {
+      expect(() => chargeUnder(rule, masked))
+        .toThrow(/order 12 only.*give the budget the rule "renyi"/);
     }
     expect(chargeFits(masked, { rho: 100, delta: 0.1 })).toBe(false);
   });

@@ -11,12 +11,15 @@ beforeEach(() => { bench = new Bench(); });
 afterEach(() => bench.close());
 
 /** Pays for two epochs, since the next one's reservation must fit before the old one's charge. */
-const small: Partial<StudyDocument> = { budget: { epsilon: 3, delta: 1e-5, rule: 'zcdp', scope: 'study' } };
+const small: Partial<StudyDocument> = {
+  budget: { epsilon: 3, delta: 1e-5, rule: 'zcdp', scope: 'study' },
+};
 const kinds = (events: readonly HubEvent[]): string[] =>
   events.map((event) => (event.kind === 'release' ? `release ${event.release.epoch}` : event.kind));
 
 describe('a budget that runs out', () => {
-  it('releases what was collected, signs a final head, says so once, and refuses what comes after', async () => {
+  it('releases what was collected, signs a final head, says so once, and refuses what comes '
+    + 'after', async () => {
     const study = define(small);
     const releases = study.releases;
     expect(releases).toBeGreaterThan(1);
@@ -24,7 +27,8 @@ describe('a budget that runs out', () => {
     const { studyId } = hub.studies()[0]!;
     await bench.clock.advance(releases * everyMs);
     await hub.settled();
-    expect(hub.study(studyId)).toMatchObject({ state: 'exhausted', epoch: 0n, closesAtMs: 0, releaseCount: releases });
+    expect(hub.study(studyId))
+      .toMatchObject({ state: 'exhausted', epoch: 0n, closesAtMs: 0, releaseCount: releases });
     expect(kinds(bench.record.events).slice(-2)).toEqual([`release ${releases}`, 'study-stopped']);
     expect(bench.record.events.at(-1)).toMatchObject({ state: 'exhausted' });
     const head = decodeHeadBody((await hub.head(studyId)).body);
@@ -49,7 +53,8 @@ describe('a budget that runs out', () => {
     await hub.settled();
     await hub.close();
     hub = await bench.start([study]);
-    expect(hub.study(studyId)).toMatchObject({ state: 'exhausted', epoch: 0n, releaseCount: study.releases });
+    expect(hub.study(studyId))
+      .toMatchObject({ state: 'exhausted', epoch: 0n, releaseCount: study.releases });
     expect(await hub.releases(studyId, 0, 10)).toHaveLength(study.releases);
     await hub.close();
   });
@@ -60,8 +65,10 @@ describe('a budget that runs out', () => {
     const { studyId } = hub.studies()[0]!;
     await bench.clock.advance(study.releases * everyMs);
     await hub.settled();
-    const bodies = (await hub.releases(studyId, 0, 10)).map((release) => decodeReleaseBody(release.body));
-    expect(bodies.map((body) => body.ledger.rhoSpent)).toEqual(bodies.map((_, i) => study.charge.rho * BigInt(i + 1)));
+    const bodies =
+      (await hub.releases(studyId, 0, 10)).map((release) => decodeReleaseBody(release.body));
+    expect(bodies.map((body) => body.ledger.rhoSpent))
+      .toEqual(bodies.map((_, i) => study.charge.rho * BigInt(i + 1)));
     for (const { cost, ledger } of bodies) {
       expect(cost.rhoAmount).toBe(study.charge.rho);
       expect(cost.epsilon).toBeLessThanOrEqual(study.document.privacy.epsilon);
@@ -111,17 +118,20 @@ describe('an empty epoch', () => {
     await bench.clock.advance(everyMs);
     await hub.settled();
     expect(hub.studies()[0]).toMatchObject({ epoch: 4n, releaseCount: 1 });
-    expect((await hub.balances())[0]).toMatchObject({ rhoSpent: study.charge.rho, rhoReserved: study.charge.rho });
+    expect((await hub.balances())[0])
+      .toMatchObject({ rhoSpent: study.charge.rho, rhoReserved: study.charge.rho });
     expect(bench.record.draws.size).toBe(1);
     const [release] = await hub.releases(studyId, 0, 5);
-    expect(decodeReleaseBody(release!.body)).toMatchObject({ index: 0n, epoch: 3n, participation: 'public' });
+    expect(decodeReleaseBody(release!.body))
+      .toMatchObject({ index: 0n, epoch: 3n, participation: 'public' });
     await hub.close();
   });
 });
 
 describe('contributor scope', () => {
   it('debits those who took part, leaves out the others, publishes the bound', async () => {
-    const study = define({ budget: { epsilon: 3, delta: 1e-5, rule: 'zcdp', scope: 'contributor' } });
+    const study =
+      define({ budget: { epsilon: 3, delta: 1e-5, rule: 'zcdp', scope: 'contributor' } });
     const hub = await bench.start([study]);
     const { studyId } = hub.studies()[0]!;
     const affordable = study.releases;
@@ -134,7 +144,8 @@ describe('contributor scope', () => {
     expect(
       await hub.submit(batchOf(studyId, 1, next)),
     ).toMatchObject({ verdict: 'rejected', code: 'contributor-budget-exhausted' });
-    expect(await hub.submit(batchOf(studyId, 2, next, { sequence: 1n }))).toMatchObject({ verdict: 'accepted' });
+    expect(await hub.submit(batchOf(studyId, 2, next, { sequence: 1n })))
+      .toMatchObject({ verdict: 'accepted' });
     await bench.clock.advance(everyMs);
     await hub.settled();
     expect(bench.record.contributorsAtDraw.get(`${studyId}/${next}`)).toBe(1);

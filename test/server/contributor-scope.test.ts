@@ -27,8 +27,8 @@ function coins(seed: number): () => number {
 type Took = Map<number, bigint[]>;
 
 /**
- * `epochs` epochs in which `people` contributors come and go. Contributors try in each epoch with their own
- * probability, the first one always; each tells whether it was taken or left out.
+ * `epochs` epochs in which `people` contributors come and go. Contributors try in each epoch with
+ * their own probability, the first one always; each tells whether it was taken or left out.
  */
 async function live(
   hub: RunningHub, studyId: string, epochs: number, people: number,
@@ -39,13 +39,16 @@ async function live(
   const sequences = new Map<number, bigint>();
   for (let turn = 0; turn < epochs; turn++) {
     const { epoch } = hub.study(studyId)!;
-    const came = Array.from({ length: people }, (_, i) => i).filter((i) => random() < 1 - i / people);
+    const came = Array.from({ length: people }, (_, i) => i)
+      .filter((i) => random() < 1 - i / people);
     const told = await Promise.all(came.map(async (i) => {
       const sequence = (sequences.get(i) ?? 0n) + 1n;
       sequences.set(i, sequence);
       return { i, result: await hub.submit(batchOf(studyId, i, epoch, { sequence })) };
     }));
-    leftOut.push(told.filter(({ result }) => result.code === 'contributor-budget-exhausted').length);
+    leftOut.push(
+      told.filter(({ result }) => result.code === 'contributor-budget-exhausted').length,
+    );
     for (const { i, result } of told) {
       expect(['accepted', 'rejected']).toContain(result.verdict);
       if (result.verdict === 'accepted') took.set(i, [...took.get(i) ?? [], epoch]);
@@ -57,10 +60,12 @@ async function live(
   return { took, leftOut };
 }
 
-const capsOf = ({ rhoCap, deltaCap }: LedgerBalance) => ({ rho: rhoCap as bigint, delta: deltaCap as bigint });
+const capsOf = ({ rhoCap, deltaCap }: LedgerBalance) =>
+  ({ rho: rhoCap as bigint, delta: deltaCap as bigint });
 
 describe('fifty epochs in which contributors come and go', () => {
-  it.each(['zcdp', 'renyi'] as const)('keep every contributor within its cap, under %s', async (rule) => {
+  it.each(['zcdp', 'renyi'] as const)('keep every contributor within its cap, under '
+    + '%s', async (rule) => {
     const study = define({ budget: budget({ rule }) });
     const hub = await bench.start([study]);
     const { studyId } = hub.studies()[0]!;
@@ -72,7 +77,9 @@ describe('fifty epochs in which contributors come and go', () => {
       const epochs = took.get(i)?.length ?? 0;
       const { spend } = await store.contributorState(studyId, hexKey(i));
       // What the ledger says is what was taken, to the unit.
-      expect(spend).toEqual({ rho: study.charge.rho * BigInt(epochs), delta: study.charge.delta * BigInt(epochs) });
+      expect(spend).toEqual({
+        rho: study.charge.rho * BigInt(epochs), delta: study.charge.delta * BigInt(epochs),
+      });
       expect(spend!.rho <= caps.rho && spend!.delta <= caps.delta).toBe(true);
     }
     // Who always comes uses up its budget, exactly; somebody who seldom comes does not.
@@ -94,13 +101,15 @@ describe('fifty epochs in which contributors come and go', () => {
     const hub = await bench.start([study]);
     const { studyId } = hub.studies()[0]!;
     await live(hub, studyId, study.releases + 3, 2);
-    const bodies = (await hub.releases(studyId, 0, 100)).map((release) => decodeReleaseBody(release.body));
+    const bodies =
+      (await hub.releases(studyId, 0, 100)).map((release) => decodeReleaseBody(release.body));
     const { rhoCap } = bodies[0]!.ledger;
     expect(bodies.map(({ ledger }) => ledger.rhoSpent)).toEqual(bodies.map((_, i) => {
       const sum = study.charge.rho * BigInt(i + 1);
       return sum < rhoCap ? sum : rhoCap;
     }));
-    expect(bodies[0]!.guarantee).toMatch(/absent from all epochs, or with other values in the same epochs/);
+    expect(bodies[0]!.guarantee)
+      .toMatch(/absent from all epochs, or with other values in the same epochs/);
     await hub.close();
   });
 });
@@ -126,15 +135,19 @@ describe('a contributor', () => {
       expect(result.verdict).toBe(epoch <= study.releases ? 'accepted' : 'rejected');
     }
     // Left out for the whole epoch, counted once, and told again.
-    const again = await hub.submit(batchOf(studyId, 1, BigInt(study.releases + 1), { sequence: sequence + 1n }));
+    const again = await hub.submit(
+      batchOf(studyId, 1, BigInt(study.releases + 1), { sequence: sequence + 1n }),
+    );
     expect(again).toMatchObject({ verdict: 'rejected', code: 'contributor-budget-exhausted' });
     expect(await hub.leftOut!(studyId)).toBe(1);
     await hub.close();
   });
 });
 
-const steps = ['openEpoch 1', 'beginClose 1', 'openEpoch 2', 'chargeEpoch 1', 'storeRelease 1', 'purgeEpoch 1',
-  'beginClose 2', 'openEpoch 3', 'chargeEpoch 2', 'storeRelease 2', 'purgeEpoch 2'];
+const steps = [
+  'openEpoch 1', 'beginClose 1', 'openEpoch 2', 'chargeEpoch 1', 'storeRelease 1', 'purgeEpoch 1',
+    'beginClose 2', 'openEpoch 3', 'chargeEpoch 2', 'storeRelease 2', 'purgeEpoch 2',
+];
 
 describe.each([undefined, 5 * everyMs])('a crash, with a window of %s ms', (perMs) => {
   const study = define({ budget: budget(perMs === undefined ? {} : { perMs }) });
@@ -146,7 +159,8 @@ describe.each([undefined, 5 * everyMs])('a crash, with a window of %s ms', (perM
       studyId = hub.studies()[0]!.studyId;
       for (let epoch = 1n; epoch <= 2n; epoch++) {
         // Everybody comes to the first epoch, every other one to the second.
-        const came = Array.from({ length: 30 }, (_, i) => i).filter((i) => epoch === 1n || i % 2 === 0);
+        const came = Array.from({ length: 30 }, (_, i) => i)
+          .filter((i) => epoch === 1n || i % 2 === 0);
         await Promise.allSettled(came.map((i) => hub.submit(batchOf(studyId, i, epoch))));
         await bench.clock.advance(everyMs);
       }
@@ -169,11 +183,13 @@ describe.each([undefined, 5 * everyMs])('a crash, with a window of %s ms', (perM
       const store = await bench.store();
       const drawn = [...bench.record.draws.keys()].map((key) => BigInt(key.split('/')[1]!));
       expect([...bench.record.draws.values()].every((count) => count === 1)).toBe(true);
-      // The truth: who was acknowledged into an epoch whose noise was drawn. Nobody's ledger is below it.
+      // The truth: who was acknowledged into an epoch whose noise was drawn. Nobody's ledger is
+      // below it.
       const accepted = await acceptedEpochs(studyId);
       for (let i = 0; i < 30; i++) {
         const { spend } = await store.contributorState(studyId, hexKey(i));
-        const truth = study.charge.rho * BigInt(accepted(i).filter((epoch) => drawn.includes(epoch)).length);
+        const truth =
+          study.charge.rho * BigInt(accepted(i).filter((epoch) => drawn.includes(epoch)).length);
         expect(spend!.rho >= truth, `contributor ${i}`).toBe(true);
         expect(spend!.rho <= study.budget.rhoCap).toBe(true);
       }
@@ -183,9 +199,13 @@ describe.each([undefined, 5 * everyMs])('a crash, with a window of %s ms', (perM
     },
   );
 
-  /** From the counts at the draws: epoch 1 had all thirty or nobody, epoch 2 the even ones or nobody. */
+  /**
+   * From the counts at the draws: epoch 1 had all thirty or nobody, epoch 2 the even ones or
+   * nobody.
+   */
   async function acceptedEpochs(studyId: string): Promise<(i: number) => bigint[]> {
-    const counted = (epoch: bigint): number => bench.record.contributorsAtDraw.get(`${studyId}/${epoch}`) ?? 0;
+    const counted = (epoch: bigint): number =>
+      bench.record.contributorsAtDraw.get(`${studyId}/${epoch}`) ?? 0;
     return (i) => [1n, 2n].filter((epoch) => counted(epoch) > 0 && (epoch === 1n || i % 2 === 0));
   }
 });

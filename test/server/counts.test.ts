@@ -3,7 +3,10 @@ import type { ValueOutcome } from '../../src/base/outcome.js';
 import { decodeReleaseBody } from '../../src/wire/index.js';
 import { Bench, batchOf, define, everyMs } from '../support/hub-bench.js';
 
-/** Every contributor sends two rows, whose mean is (i, 2 i): the i-th counts once however much it sends. */
+/**
+ * Every contributor sends two rows, whose mean is (i, 2 i): the i-th counts once however much it
+ * sends.
+ */
 const valuesOf = (i: number): Float64Array => Float64Array.of(i - 1, 0, i + 1, 4 * i);
 
 describe('live counting queries', () => {
@@ -11,12 +14,22 @@ describe('live counting queries', () => {
   beforeEach(() => { bench = new Bench(); });
   afterEach(() => bench.close());
 
-  it('count, histogram and quantile answer one epoch each, about contributors and not rows', async () => {
+  it('count, histogram and quantile answer one epoch each, about contributors and not '
+    + 'rows', async () => {
     const privacy = { epsilon: 4, delta: 1e-6 };
     const hub = await bench.start([
-      define({ study: 'count', estimator: 'count', parameters: { column: 0, threshold: 300, side: 'at-least' }, privacy }),
-      define({ study: 'histogram', estimator: 'histogram', parameters: { column: 1, edges: [0, 200, 400], top: 10 }, privacy }),
-      define({ study: 'open', estimator: 'histogram', parameters: { column: 1, width: 200, top: 5 }, privacy }),
+      define({
+        study: 'count', estimator: 'count',
+        parameters: { column: 0, threshold: 300, side: 'at-least' }, privacy,
+      }),
+      define({
+        study: 'histogram', estimator: 'histogram',
+        parameters: { column: 1, edges: [0, 200, 400], top: 10 }, privacy,
+      }),
+      define({
+        study: 'open', estimator: 'histogram', parameters: { column: 1, width: 200, top: 5 },
+        privacy,
+      }),
       define({
         study: 'quantile', estimator: 'quantile', privacy,
         parameters: { column: 0, low: 0, high: 400, probabilities: [0.25, 0.5, 0.75] },
@@ -35,10 +48,13 @@ describe('live counting queries', () => {
     });
     expect(Math.abs(count!.estimate[0]! - 100)).toBeLessThan(10);
     expect(histogram!.shape).toEqual([4]);
-    [0, 100, 100, 200].forEach((truth, bin) => expect(Math.abs(histogram!.estimate[bin]! - truth)).toBeLessThan(12));
+    [0, 100, 100, 200].forEach((truth, bin) =>
+      expect(Math.abs(histogram!.estimate[bin]! - truth)).toBeLessThan(12));
     expect(open!.shape).toEqual([5, 2]);
-    expect([...open!.estimate].filter((_, i) => i % 2 === 0).sort((a, b) => a - b)).toEqual([0, 0, 200, 400, 600]);
-    quantile!.estimate.forEach((value, i) => expect(Math.abs(value - 100 * (i + 1))).toBeLessThan(40));
+    expect([...open!.estimate].filter((_, i) => i % 2 === 0).sort((a, b) => a - b))
+      .toEqual([0, 0, 200, 400, 600]);
+    quantile!.estimate.forEach((value, i) =>
+      expect(Math.abs(value - 100 * (i + 1))).toBeLessThan(40));
     expect(quantile!.uncertainty).toEqual({ kind: 'grid', spacing: 0.4 });
     await hub.close();
   });
@@ -46,12 +62,16 @@ describe('live counting queries', () => {
   it('publishes a count of nobody, and refuses a quantile of too few', async () => {
     const hub = await bench.start([
       define({ study: 'count', estimator: 'count', parameters: { side: 'at-least' } }),
-      define({ study: 'quantile', estimator: 'quantile', parameters: { column: 0, low: 0, high: 400, probabilities: [0.5] } }),
+      define({
+        study: 'quantile', estimator: 'quantile',
+        parameters: { column: 0, low: 0, high: 400, probabilities: [0.5] },
+      }),
     ]);
     const studies = hub.studies();
     await bench.clock.advance(everyMs);
     await hub.settled();
-    const [count, quantile] = studies.map(({ studyId }) => decodeReleaseBody(bench.record.published(studyId)[0]!.body).outcome);
+    const [count, quantile] = studies.map(({ studyId }) =>
+      decodeReleaseBody(bench.record.published(studyId)[0]!.body).outcome);
     expect(count).toMatchObject({ kind: 'value', shape: [1] });
     expect(quantile).toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
     await hub.close();

@@ -34,9 +34,11 @@ async function checkLedger(): Promise<void> {
   for (const release of releases) chain.accept(release);
   // Published twice is fine; published differently is not.
   for (const published of bench.record.published(studyId)) {
-    expect(Buffer.from(published.body).equals(Buffer.from(releases[published.index]!.body))).toBe(true);
+    expect(Buffer.from(published.body).equals(Buffer.from(releases[published.index]!.body)))
+      .toBe(true);
   }
-  const charged = (await store.ledgerEntries('study:delays', 100)).filter((entry) => entry.kind === 'charged');
+  const charged =
+    (await store.ledgerEntries('study:delays', 100)).filter((entry) => entry.kind === 'charged');
   const balance = (await store.balance('study:delays'))!;
   expect(balance.rhoSpent).toBe(study.charge.rho * BigInt(charged.length));
   const chargedEpochs = new Set(charged.map((entry) => `${studyId}/${entry.epoch}`));
@@ -68,23 +70,27 @@ const steps = [
 ];
 
 describe.each(steps)('a crash at %s', (step) => {
-  it.each(['before', 'after'] as const)('%s the transaction loses nothing and draws nothing twice', async (when) => {
-    await liveThrough({ step: `store.${step}`, when });
-    expect(bench.failures).toHaveLength(1);
-    const hub = await bench.start([study]);
-    await bench.clock.advance(2 * everyMs);
-    await hub.settled();
-    await checkLedger();
-    // Every epoch that was opened before the open one has a release, none is left hanging.
-    const view = hub.study(studyId)!;
-    expect(view.state).toBe('open');
-    expect(BigInt(view.releaseCount)).toBe(view.epoch - 1n);
-    expect((await (await bench.store()).unfinishedEpochs()).map((epoch) => epoch.epoch)).toEqual([view.epoch]);
-    // Rows that were acknowledged in epoch 1 were in its summaries when noise was drawn, if it was.
-    const counted = bench.record.contributorsAtDraw.get(`${studyId}/1`);
-    if (counted !== undefined && step !== 'openEpoch 1') expect(counted).toBe(30);
-    await hub.close();
-  });
+  it.each(['before', 'after'] as const)(
+    '%s the transaction loses nothing and draws nothing twice', async (when) => {
+      await liveThrough({ step: `store.${step}`, when });
+      expect(bench.failures).toHaveLength(1);
+      const hub = await bench.start([study]);
+      await bench.clock.advance(2 * everyMs);
+      await hub.settled();
+      await checkLedger();
+      // Every epoch that was opened before the open one has a release, none is left hanging.
+      const view = hub.study(studyId)!;
+      expect(view.state).toBe('open');
+      expect(BigInt(view.releaseCount)).toBe(view.epoch - 1n);
+      expect((await (await bench.store()).unfinishedEpochs()).map((epoch) => epoch.epoch))
+        .toEqual([view.epoch]);
+      // Rows that were acknowledged in epoch 1 were in its summaries when noise was drawn, if it
+      // was.
+      const counted = bench.record.contributorsAtDraw.get(`${studyId}/1`);
+      if (counted !== undefined && step !== 'openEpoch 1') expect(counted).toBe(30);
+      await hub.close();
+    },
+  );
 });
 
 describe('a crash between charge and release', () => {
@@ -99,7 +105,8 @@ describe('a crash between charge and release', () => {
     expect(hub.study(studyId)).toMatchObject({ releaseCount: 1, epoch: 2n });
     const [release] = await hub.releases(studyId, 0, 10);
     expect(decodeReleaseBody(release!.body)).toMatchObject({
-      epoch: 1n, outcome: { kind: 'refused', reason: 'interrupted' }, cost: { rhoAmount: study.charge.rho },
+      epoch: 1n, outcome: { kind: 'refused', reason: 'interrupted' },
+      cost: { rhoAmount: study.charge.rho },
     });
     expect(bench.record.draws.get(`${studyId}/1`)).toBe(1);
     await checkLedger();
@@ -118,7 +125,8 @@ describe('a failing release', () => {
     await bench.clock.advance(everyMs);
     await hub.settled();
     expect(bench.failures).toEqual([]);
-    const outcomeOf = async (id: string) => decodeReleaseBody((await hub.releases(id, 0, 1))[0]!.body).outcome;
+    const outcomeOf = async (id: string) =>
+      decodeReleaseBody((await hub.releases(id, 0, 1))[0]!.body).outcome;
     expect(await outcomeOf(studyId)).toMatchObject({ kind: 'refused', reason: 'interrupted' });
     expect(await outcomeOf(otherId)).not.toMatchObject({ reason: 'interrupted' });
     expect(bench.logs.some((line) => line.startsWith('error: a release failed'))).toBe(true);
@@ -133,7 +141,8 @@ describe('a store that fails', () => {
     const store = await bench.store();
     const admit = store.admit.bind(store);
     store.admit = () => Promise.reject(new Error('the disk is gone'));
-    const results = await Promise.allSettled([contribute(hub, studyId, 1, 1n), contribute(hub, studyId, 2, 1n)]);
+    const results =
+      await Promise.allSettled([contribute(hub, studyId, 1, 1n), contribute(hub, studyId, 2, 1n)]);
     expect(results.map((result) => result.status)).toEqual(['rejected', 'rejected']);
     expect(bench.failures).toHaveLength(1);
     await expect(contribute(hub, studyId, 1, 1n)).rejects.toThrow('stopped after a failure');

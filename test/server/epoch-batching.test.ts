@@ -13,17 +13,20 @@ const setup: EpochSetup = {
 };
 const bytesOfPart = 32 + 16 + 8 + 8 + 1;
 const partOf = (contributor: number): RowPart =>
-  ({ contributor: keyOf(contributor), values: rowOf(contributor), rows: 1, rank: 0n, complete: true });
+  ({
+    contributor: keyOf(contributor), values: rowOf(contributor), rows: 1, rank: 0n, complete: true,
+  });
 const nextTurn = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve); });
 
 /** The lists that the thread was sent: the first value of each part. */
 function listsSent(): number[][] {
   const lists: number[][] = [];
   const original = Reflect.get<EpochThread, 'call'>(EpochThread.prototype, 'call');
-  vi.spyOn(EpochThread.prototype, 'call').mockImplementation(function record(this: EpochThread, sent: Call, transfer) {
-    if (sent.kind === 'add') lists.push(unpackParts(sent.parts).map((part) => part.values[0]!));
-    return original.call(this, sent, transfer);
-  });
+  vi.spyOn(EpochThread.prototype, 'call')
+    .mockImplementation(function record(this: EpochThread, sent: Call, transfer) {
+      if (sent.kind === 'add') lists.push(unpackParts(sent.parts).map((part) => part.values[0]!));
+      return original.call(this, sent, transfer);
+    });
   return lists;
 }
 
@@ -34,7 +37,8 @@ describe('parts on their way to a thread', () => {
     const threads = new WorkerEpochRunner({ onDeath: () => {} });
     await threads.open(setup);
     const lists = listsSent();
-    // One at a time, each in a microtask of its own, as verdicts come: all before the thread can answer.
+    // One at a time, each in a microtask of its own, as verdicts come: all before the thread can
+    // answer.
     for (let i = 0; i < 50; i++) {
       threads.add('a', 1n, [partOf(i)]);
       await Promise.resolve();

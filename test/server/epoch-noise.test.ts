@@ -6,7 +6,8 @@ import type { NoiseSource } from '../../src/random/source.js';
 import { define, keyOf } from '../support/hub-bench.js';
 
 const facts = {
-  estimator: 'populous-mean', cohort: 8_000, parameters: { scale: [1, 1], corruption: 0, local: 'mean' },
+  estimator: 'populous-mean', cohort: 8_000,
+  parameters: { scale: [1, 1], corruption: 0, local: 'mean' },
 } as const;
 const setupOf = (epoch: bigint): EpochSetup => {
   const { document, target } = define(facts);
@@ -16,7 +17,8 @@ const setupOf = (epoch: bigint): EpochSetup => {
   };
 };
 const parts: readonly RowPart[] = Array.from({ length: 8_000 }, (_, i) => ({
-  contributor: keyOf(i), values: Float64Array.of(Math.sin(i), Math.cos(3 * i)), rows: 1, rank: 0n, complete: true,
+  contributor: keyOf(i), values: Float64Array.of(Math.sin(i), Math.cos(3 * i)), rows: 1, rank: 0n,
+  complete: true,
 }));
 
 describe('the noise of an epoch', () => {
@@ -40,12 +42,14 @@ describe('the noise of an epoch', () => {
     await runner.close();
   });
 
-  it('comes from a source of its own for every epoch, and does not depend on how the rows were cut into lists', { tags: ['long'] }, async () => {
+  it('comes from a source of its own for every epoch, and does not depend on how the rows were cut '
+    + 'into lists', { tags: ['long'] }, async () => {
     let sources = 0;
     const runner = new InlineEpochRunner({ noise: () => seededNoise(`source ${sources++ % 2}`) });
     const released = async (epoch: bigint, size: number): Promise<unknown> => {
       await runner.open(setupOf(epoch));
-      for (let from = 0; from < parts.length; from += size) runner.add('a', epoch, parts.slice(from, from + size));
+      for (let from = 0;
+          from < parts.length; from += size) runner.add('a', epoch, parts.slice(from, from + size));
       return runner.release('a', epoch);
     };
     const whole = await released(1n, 8_000);

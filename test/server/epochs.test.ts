@@ -17,7 +17,9 @@ import { until } from '../support/until.js';
 const key = new Uint8Array(32).fill(9);
 const setup = (epoch = 1n, overrides = {}): EpochSetup => {
   const { document, target } = define(overrides);
-  return { studyId: 'a', epoch, document, target, assignmentKey: key, workSeed: new Uint8Array(32).fill(4) };
+  return {
+    studyId: 'a', epoch, document, target, assignmentKey: key, workSeed: new Uint8Array(32).fill(4),
+  };
 };
 const partOf = (contributor: number, complete = true): RowPart =>
   ({ contributor: keyOf(contributor), values: rowOf(contributor), rows: 1, rank: 0n, complete });
@@ -29,15 +31,18 @@ describe('assignment hashes', () => {
     expect(assignmentHashOf(key, keyOf(1))).toEqual(assignmentHashOf(key, keyOf(1)));
     const others = [
       assignmentHashOf(key, keyOf(2)), assignmentHashOf(new Uint8Array(32).fill(8), keyOf(1)),
-      recordSeedOf(key, keyOf(1), 1n), recordSeedOf(key, keyOf(1), 2n), recordSeedOf(key, keyOf(2), 1n),
+      recordSeedOf(key, keyOf(1), 1n), recordSeedOf(key, keyOf(1), 2n),
+      recordSeedOf(key, keyOf(2), 1n),
     ].map((bytes) => Buffer.from(bytes).toString('hex'));
-    expect(new Set([...others, Buffer.from(assignmentHashOf(key, keyOf(1))).toString('hex')]).size).toBe(6);
+    expect(new Set([...others, Buffer.from(assignmentHashOf(key, keyOf(1))).toString('hex')]).size)
+      .toBe(6);
   });
 });
 
 describe('reduction', () => {
   const batch = (sequence: bigint, rows: number[][], complete: boolean) => ({
-    contributor: keyOf(1), sequence, values: Float64Array.from(rows.flat()), rows: rows.length, complete,
+    contributor: keyOf(1), sequence, values: Float64Array.from(rows.flat()), rows: rows.length,
+    complete,
   });
   const mean = (
     rows: number[][], complete = true, sequence = 1n
@@ -54,11 +59,13 @@ describe('reduction', () => {
   });
 
   it('clips each record to the coarse box, so that sums stay finite', () => {
-    const row = new OpenContributions('mean').take(mean([[Number.MAX_VALUE, -Number.MAX_VALUE], [0, 0]]));
+    const row =
+      new OpenContributions('mean').take(mean([[Number.MAX_VALUE, -Number.MAX_VALUE], [0, 0]]));
     expect([...row!]).toEqual([protocolLimits.coarseBox / 2, -protocolLimits.coarseBox / 2]);
   });
 
-  it('chooses one record by a keyed hash, whatever the values and the cut into parts of a journal', () => {
+  it('chooses one record by a keyed hash, whatever the values and the cut into parts of a '
+    + 'journal', () => {
     const rows = Array.from({ length: 40 }, (_, i) => [i, -i]);
     const chosen = (assignmentKey: Uint8Array, values: number[][]): number =>
       reduceBatch('one', 2, assignmentKey, batch(1n, values, true)).values[0]!;
@@ -70,8 +77,8 @@ describe('reduction', () => {
   });
 
   it('chooses every record of several batches equally often', () => {
-    // 3 records in the first batch, 1 in the second: each should win a quarter of the time. At 4,000 trials the
-    // deviation of a share is 0.0068; six of them are a failure chance below 1e-8.
+    // 3 records in the first batch, 1 in the second: each should win a quarter of the time. At
+    // 4,000 trials the deviation of a share is 0.0068; six of them are a failure chance below 1e-8.
     const wins = [0, 0, 0, 0];
     for (let trial = 0; trial < 4_000; trial++) {
       const trialKey = new Uint8Array(32);
@@ -96,7 +103,8 @@ describe('packing', () => {
 
 describe('what may be published', () => {
   const value: Outcome = {
-    kind: 'value', estimate: [1, 2], shape: [2], uncertainty: { kind: 'gaussian', standardDeviation: [1, 1] },
+    kind: 'value', estimate: [1, 2], shape: [2],
+    uncertainty: { kind: 'gaussian', standardDeviation: [1, 1] },
     interval95: { low: [0, 1], high: [2, 3] },
   };
   it('is whole and finite, or a refusal that says nothing else', () => {
@@ -113,13 +121,18 @@ describe('what may be published', () => {
     ).toMatchObject({ kind: 'refused', reason: 'numerical-failure' });
     const refused: Outcome = { kind: 'refused', reason: 'centre-not-found', text: 'x' };
     expect(publishable(refused, { outputShape: [2] })).toBe(refused);
-    const named = { outputShape: [2], parts: [{ name: 'a', shape: [1] }, { name: 'b', shape: [1] }] };
+    const named = {
+      outputShape: [2], parts: [{ name: 'a', shape: [1] }, { name: 'b', shape: [1] }],
+    };
     expect(publishable({ ...value, parts: named.parts }, named)).toMatchObject({ kind: 'value' });
-    for (const parts of [[{ name: 'a', shape: [1] }, { name: 'c', shape: [1] }], [{ name: 'a', shape: [2] }]]) {
+    for (const parts of [
+      [{ name: 'a', shape: [1] }, { name: 'c', shape: [1] }], [{ name: 'a', shape: [2] }],
+    ]) {
       expect(publishable({ ...value, parts }, named)).toMatchObject({ kind: 'refused' });
     }
     expect(publishable(value, named)).toMatchObject({ kind: 'refused' });
-    expect(publishable({ ...value, parts: named.parts }, { outputShape: [2] })).toMatchObject({ kind: 'refused' });
+    expect(publishable({ ...value, parts: named.parts }, { outputShape: [2] }))
+      .toMatchObject({ kind: 'refused' });
   });
 });
 
@@ -151,7 +164,10 @@ describe.each(runners)('an epoch runner %s', (_name, make) => {
     runner.add('a', 1n, partsOf(3));
     runner.add('a', 2n, partsOf(5));
     expect(
-      [(await runner.progress('a', 1n)).contributors, (await runner.progress('a', 2n)).contributors],
+      [
+        (await runner.progress('a', 1n)).contributors,
+        (await runner.progress('a', 2n)).contributors,
+      ],
     ).toEqual([3, 5]);
     runner.drop('a', 3n);
     expect(() => runner.add('a', 3n, partsOf(1))).toThrow('open until');
@@ -223,7 +239,8 @@ describe('worker threads', () => {
     await expect(
       thread.call({ kind: 'release', studyId: 'a', epoch: 1n }),
     ).rejects.toMatchObject({ code: 'invariant' });
-    await expect(thread.call({ kind: 'release', studyId: 'a', epoch: 1n })).rejects.toThrow('rebuilt from the journal');
+    await expect(thread.call({ kind: 'release', studyId: 'a', epoch: 1n })).rejects
+      .toThrow('rebuilt from the journal');
     await thread.close();
     expect(deaths).toHaveLength(1);
   });

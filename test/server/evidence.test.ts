@@ -6,13 +6,16 @@ let bench: Bench;
 beforeEach(() => { bench = new Bench(); });
 afterEach(() => bench.close());
 
-it('measures a contributor\'s own rows against the newest answer, whatever anybody else sends', async () => {
+it('measures a contributor\'s own rows against the newest answer, whatever anybody else '
+  + 'sends', async () => {
   const hub = await bench.start([define()]);
   const { studyId } = hub.studies()[0]!;
   // Before the first answer there is nothing to compare with.
   await contribute(hub, studyId, 300, 1n);
   const early = await hub.evidence!(studyId, keyOf(5));
-  expect(early).toMatchObject({ answer: null, epochs: [{ epoch: 1n, released: false, rows: 1, distance: null, farthest: null }] });
+  expect(early).toMatchObject({
+    answer: null, epochs: [{ epoch: 1n, released: false, rows: 1, distance: null, farthest: null }],
+  });
   await bench.clock.advance(everyMs);
   await hub.settled();
   const [release] = await hub.releases(studyId, 0, 1);
@@ -35,7 +38,8 @@ it('measures a contributor\'s own rows against the newest answer, whatever anybo
 });
 
 it('looks at the rows of released epochs while they are kept', async () => {
-  const hub = await bench.start([define({ retention: { kind: 'duration', keepMs: 10 * everyMs } })]);
+  const hub =
+    await bench.start([define({ retention: { kind: 'duration', keepMs: 10 * everyMs } })]);
   const { studyId } = hub.studies()[0]!;
   await contribute(hub, studyId, 300, 1n);
   await bench.clock.advance(everyMs);

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { journalPages } from '../../server/studies/journal-pages.js';
 import type { JournalEntry, Store } from '../../server/store/contract.js';
 
-/** A journal of bodies of these sizes, at every third position, and the entries of each page that was asked for. */
+/**
+ * A journal of bodies of these sizes, at every third position, and the entries of each page that
+ * was asked for.
+ */
 function journalOf(sizes: readonly number[]): { store: Pick<Store, 'journal'>; asked: number[] } {
   const asked: number[] = [];
   const entries = sizes.map((size, i): JournalEntry => ({
@@ -38,15 +41,19 @@ async function positionsOf(store: Pick<Store, 'journal'>, entriesMost?: number):
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => 3 * i + 1);
 
 describe('the pages of a journal', () => {
-  it.each([0, 1, 1_023, 1_024, 1_025, 5_000])('hold each of %i entries once, in order', async (count) => {
-    const { store, asked } = journalOf(Array.from({ length: count }, () => 10));
-    expect(await positionsOf(store)).toEqual(upTo(count));
-    expect(Math.max(...asked)).toBeLessThanOrEqual(1_024);
-  });
+  it.each([0, 1, 1_023, 1_024, 1_025, 5_000])(
+    'hold each of %i entries once, in order', async (count) => {
+      const { store, asked } = journalOf(Array.from({ length: count }, () => 10));
+      expect(await positionsOf(store)).toEqual(upTo(count));
+      expect(Math.max(...asked)).toBeLessThanOrEqual(1_024);
+    },
+  );
 
   it('end where bodies are large, also after small ones', async () => {
     const megabyte = 1024 * 1024;
-    const sizes = [...Array.from({ length: 1_024 }, () => 10), ...Array.from({ length: 40 }, () => megabyte)];
+    const sizes = [
+      ...Array.from({ length: 1_024 }, () => 10), ...Array.from({ length: 40 }, () => megabyte),
+    ];
     const { store, asked } = journalOf(sizes);
     expect(await positionsOf(store)).toEqual(upTo(1_064));
     expect(asked).toEqual([1_024, 8, 8, 8, 8, 8, 0]);

@@ -1,4 +1,6 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -9,14 +11,17 @@ import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
 import type { Store } from '../../server/store/contract.js';
 import { toHex } from '../../src/base/bytes.js';
 import { protocolLimits } from '../../src/base/limits.js';
-import { keyChain, keysOfRotation, signRotation, type KeyRotation } from '../../src/signing/index.js';
+import {
+  keyChain, keysOfRotation, signRotation, type KeyRotation,
+} from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 
 let directory: string;
 let store: Store & RotationStore;
 const file = (name: string): string => join(directory, name);
 const keyIn = (name: string): string => readFileSync(file(name), 'utf8').trim();
-const publicOf = (seed: string): Uint8Array => signing.createSigner(Uint8Array.from(Buffer.from(seed, 'hex'))).publicKey;
+const publicOf = (seed: string): Uint8Array =>
+  signing.createSigner(Uint8Array.from(Buffer.from(seed, 'hex'))).publicKey;
 const inForce = async (): Promise<Uint8Array> =>
   signing.createSigner(openServerKeys(directory, await store.rotations()).seed).publicKey;
 
@@ -33,7 +38,8 @@ afterEach(async () => {
 /** The folder as a crash would leave it: `broken` throws where the process dies. */
 const rotate = (over: Partial<RotationStore> = {}): Promise<KeyRotation> =>
   rotateServerKey(file('server.key'), {
-    rotations: () => store.rotations(), addRotation: (record, nowMs) => store.addRotation(record, nowMs),
+    rotations: () => store.rotations(),
+    addRotation: (record, nowMs) => store.addRotation(record, nowMs),
     studies: () => store.studies(), releases: (...which) => store.releases(...which), ...over,
   }, 1);
 
@@ -57,7 +63,8 @@ describe('a change of the server\'s key', () => {
 
   it('cut short before its record is durable, leaves the old key in force', async () => {
     const old = keyIn('server.key');
-    await expect(rotate({ addRotation: () => Promise.reject(new Error('dead')) })).rejects.toThrow('dead');
+    await expect(rotate({ addRotation: () => Promise.reject(new Error('dead')) })).rejects
+      .toThrow('dead');
     expect(existsSync(file('server.key.next'))).toBe(true);
     expect(await inForce()).toEqual(publicOf(old));
     expect(existsSync(file('server.key.next'))).toBe(false);
@@ -65,7 +72,8 @@ describe('a change of the server\'s key', () => {
     expect(await inForce()).not.toEqual(keysOfRotation(await rotate()).nextKey);
   });
 
-  it('cut short after its record is durable, leaves the next key in force, whichever step was the last', async () => {
+  it('cut short after its record is durable, leaves the next key in force, whichever step was the '
+    + 'last', async () => {
     const old = keyIn('server.key');
     await expect(rotate({
       addRotation: async (record, nowMs) => {
@@ -76,7 +84,8 @@ describe('a change of the server\'s key', () => {
     const { nextKey } = keysOfRotation((await store.rotations())[0]!);
     const settled = async (): Promise<void> => {
       expect(await inForce()).toEqual(nextKey);
-      expect(readdirSync(directory).filter((name) => name.startsWith('server.key'))).toEqual(['server.key']);
+      expect(readdirSync(directory).filter((name) => name.startsWith('server.key')))
+        .toEqual(['server.key']);
     };
     const next = keyIn('server.key.next');
     const folders: Readonly<Record<string, string>>[] = [
@@ -87,13 +96,18 @@ describe('a change of the server\'s key', () => {
       { 'server.key': next },
     ];
     for (const files of folders) {
-      for (const name of ['server.key', 'server.key.next', 'server.key.old']) rmSync(file(name), { force: true });
-      for (const [name, text] of Object.entries(files)) writeFileSync(file(name), `${text}\n`, { mode: 0o600 });
+      for (const name of ['server.key', 'server.key.next', 'server.key.old']) {
+        rmSync(file(name), { force: true });
+      }
+      for (const [name, text] of Object.entries(files)) {
+        writeFileSync(file(name), `${text}\n`, { mode: 0o600 });
+      }
       await settled();
     }
   });
 
-  it('goes on where the erasing of a next key that never was in force had been cut off', async () => {
+  it('goes on where the erasing of a next key that never was in force had been cut '
+    + 'off', async () => {
     await rotate();
     const now = keyIn('server.key');
     writeFileSync(file('server.key.next'), '\0'.repeat(65), { mode: 0o600 });
@@ -117,7 +131,8 @@ describe('a change of the server\'s key', () => {
     expect(readFileSync(file('witness'))).toEqual(Buffer.alloc(65));
   });
 
-  it('refuses a key file that is not the one that the records lead to, and erases nothing', async () => {
+  it('refuses a key file that is not the one that the records lead to, and erases '
+    + 'nothing', async () => {
     const old = keyIn('server.key');
     await rotate();
     writeFileSync(file('server.key'), `${old}\n`);
@@ -129,16 +144,21 @@ describe('a change of the server\'s key', () => {
     expect(existsSync(file('server.key'))).toBe(false);
   });
 
-  it('is refused without a key, past the limit, and for a record that does not continue the last one', async () => {
+  it('is refused without a key, past the limit, and for a record that does not continue the last '
+    + 'one', async () => {
     renameSync(file('server.key'), file('elsewhere'));
     await expect(rotate()).rejects.toThrow('keelson serve');
     renameSync(file('elsewhere'), file('server.key'));
-    const [one, two] = [signing.createSigner(signing.generateSeed()), signing.createSigner(signing.generateSeed())];
+    const [one, two] = [
+      signing.createSigner(signing.generateSeed()), signing.createSigner(signing.generateSeed()),
+    ];
     await rotate();
-    await expect(store.addRotation(signRotation(one, two, signing), 1)).rejects.toMatchObject({ code: 'invariant' });
+    await expect(store.addRotation(signRotation(one, two, signing), 1)).rejects
+      .toMatchObject({ code: 'invariant' });
     const record = (await store.rotations())[0]!;
     const many = Array.from({ length: protocolLimits.keyRotations }, () => record);
-    await expect(rotate({ rotations: async () => many })).rejects.toThrow(`${protocolLimits.keyRotations} times`);
+    await expect(rotate({ rotations: async () => many })).rejects
+      .toThrow(`${protocolLimits.keyRotations} times`);
     expect(toHex(await inForce())).toBe(toHex(keysOfRotation(record).nextKey));
   });
 });

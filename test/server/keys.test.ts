@@ -1,4 +1,6 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -36,7 +38,10 @@ describe('the secrets of a data folder', () => {
   });
 
   it.each(
-    [['server.key', 'abc'], ['server.key', ''], ['operator.token', 'short'], ['operator.token', 'x'.repeat(2_000)]],
+    [
+      ['server.key', 'abc'], ['server.key', ''], ['operator.token', 'short'],
+      ['operator.token', 'x'.repeat(2_000)],
+    ],
   )(
     'are refused when %s holds something else, without showing it', (name, text) => {
       openServerKeys(directory);
@@ -52,10 +57,12 @@ describe('the secrets of a data folder', () => {
 describe('the logger', () => {
   it('writes one line of JSON for each record, with bigint as text', () => {
     const lines: string[] = [];
-    const logger = createLogger({ level: 'info', destination: { write: (line) => lines.push(line) } });
+    const logger =
+      createLogger({ level: 'info', destination: { write: (line) => lines.push(line) } });
     logger.debug({ a: 1 }, 'not this');
     logger.info({ epoch: 7n, err: new Error('why') }, 'a release failed');
     expect(lines).toHaveLength(1);
-    expect(JSON.parse(lines[0]!)).toMatchObject({ epoch: '7', msg: 'a release failed', err: { message: 'why' } });
+    expect(JSON.parse(lines[0]!))
+      .toMatchObject({ epoch: '7', msg: 'a release failed', err: { message: 'why' } });
   });
 });

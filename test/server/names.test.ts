@@ -6,7 +6,8 @@ import { meanStudy } from '../support/study-files.js';
 import { document } from '../support/wire-samples.js';
 
 const good = [
-  'a', 'flight-delays', 'Annual income (EUR)', 'ملف <b>', 'é', '日本', 'x/y:z', 'क्षि', '64', 'f'.repeat(63), 'g'.repeat(64),
+  'a', 'flight-delays', 'Annual income (EUR)', 'ملف <b>', 'é', '日本', 'x/y:z', 'क्षि', '64',
+  'f'.repeat(63), 'g'.repeat(64),
 ];
 
 const bad: readonly (readonly [string, string])[] = [
@@ -44,14 +45,17 @@ describe('names', () => {
   it.each(bad)('are not %s', (_what, name) => {
     expect(isName(name)).toBe(false);
     const quoted = JSON.stringify(name);
-    const read = (facts: Record<string, string>) => () => parseStudyText(meanStudy('s', facts), { name: 'f.yaml' });
-    expect(read({ study: quoted })).toThrow(/study is [^]*give a name of 1 to 64 visible characters/);
+    const read = (facts: Record<string, string>) =>
+      () => parseStudyText(meanStudy('s', facts), { name: 'f.yaml' });
+    expect(read({ study: quoted }))
+      .toThrow(/study is [^]*give a name of 1 to 64 visible characters/);
     expect(read({ columns: `[a, ${quoted}]` })).toThrow(/columns\[1\] is [^]*give a name/);
     const populations = `populations: { ${quoted}: { epsilon: 8, delta: 1e-5 } }`;
     expect(() => parsePopulationsText(populations, 'p.yaml')).toThrow(/give a name/);
     // What a server signs is no better: a client takes none of these from it.
     for (const changed of [{ ...document, study: name }, { ...document, columns: ['a', name] }]) {
-      expect(() => decodeStudyDocument(encodeStudyDocument(changed))).toThrow('a name of 1 to 64 visible characters');
+      expect(() => decodeStudyDocument(encodeStudyDocument(changed)))
+        .toThrow('a name of 1 to 64 visible characters');
     }
   });
 });

@@ -37,12 +37,14 @@ function watching(seen: Finished[][]): FindEstimator {
 }
 
 /**
- * Runs every epoch twice with the same keys: once as the hub hands it over, once without one contributor. The second
- * run's outcome goes nowhere.
+ * Runs every epoch twice with the same keys: once as the hub hands it over, once without one
+ * contributor. The second run's outcome goes nowhere.
  */
 function withAndWithout(left: Finished[][], right: Finished[][]): EpochRunner {
   const [all, others] = [left, right].map((seen) =>
-    new InlineEpochRunner({ findEstimator: watching(seen), noise: () => seededNoise('one group') }));
+    new InlineEpochRunner({
+      findEstimator: watching(seen), noise: () => seededNoise('one group'),
+    }));
   const name = toHex(keyOf(hostile));
   const isOther = (part: RowPart): boolean => toHex(part.contributor) !== name;
   return {
@@ -53,7 +55,8 @@ function withAndWithout(left: Finished[][], right: Finished[][]): EpochRunner {
       others!.add(studyId, epoch, parts.filter(isOther));
     },
     progress: (studyId, epoch) => all!.progress(studyId, epoch),
-    release: async (studyId, epoch) => (await Promise.all([all!, others!].map((runner) => runner.release(studyId, epoch))))[0]!,
+    release: async (studyId, epoch) =>
+      (await Promise.all([all!, others!].map((runner) => runner.release(studyId, epoch))))[0]!,
     drop(studyId, epoch) {
       all!.drop(studyId, epoch);
       others!.drop(studyId, epoch);
@@ -78,8 +81,10 @@ describe('a contributor with very many rows', () => {
     ['populous-mean', { scale: [40, 600], corruption: 0.05 }],
     ['populous-mean', { scale: [40, 600], corruption: 0, local: 'mean' }],
     ['subspace', { unit: 1, corruption: 0.01 }],
-  ])('changes one group and no other through the server: %s %o', { tags: ['long'] }, async (estimator, given) => {
-    const parameters = parseParameters(findEstimator(estimator).parameters, given, { dimension: 2 });
+  ])('changes one group and no other through the server: %s '
+    + '%o', { tags: ['long'] }, async (estimator, given) => {
+    const parameters =
+      parseParameters(findEstimator(estimator).parameters, given, { dimension: 2 });
     const [left, right]: [Finished[][], Finished[][]] = [[], []];
     const hub = await bench.start(
       [define({
@@ -95,10 +100,13 @@ describe('a contributor with very many rows', () => {
       // First, so that whoever assigned places by arrival would move everybody.
       ...Array.from({ length: batches }, (_, part) => hub.submit(batchOf(studyId, hostile, 1n, {
         sequence: BigInt(part + 1), last: part === batches - 1,
-        values: new Float64Array(2 * perBatch).map((_, at) => (at % 2 === 0 ? 1e9 + part : -5e8 + at)),
+        values:
+          new Float64Array(2 * perBatch).map((_, at) => (at % 2 === 0 ? 1e9 + part : -5e8 + at)),
       }))),
       ...Array.from({ length: people }, (_, i) => i).filter((i) => i !== hostile).map((i) =>
-        hub.submit(batchOf(studyId, i, 1n, { values: Float64Array.of(10 + (i % 7), 20 + 2 * (i % 7)) }))),
+        hub.submit(
+          batchOf(studyId, i, 1n, { values: Float64Array.of(10 + (i % 7), 20 + 2 * (i % 7)) }),
+        )),
     ]);
     expect(answers.filter(({ verdict }) => verdict !== 'accepted')).toEqual([]);
     await bench.clock.advance(everyMs);

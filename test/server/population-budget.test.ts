@@ -9,14 +9,18 @@ beforeEach(() => { bench = new Bench(); });
 afterEach(() => bench.close());
 
 const shared = (overrides: Partial<StudyDocument['budget']> = {}): StudyDocument['budget'] =>
-  ({ epsilon: 7, delta: 1e-5, rule: 'zcdp', scope: 'population', population: 'travellers', ...overrides });
+  ({
+    epsilon: 7, delta: 1e-5, rule: 'zcdp', scope: 'population', population: 'travellers',
+    ...overrides,
+  });
 const key = 'population:travellers';
 
 /** Two questions to the same people: one is dearer, and asked less often. */
 const both = (overrides: Partial<StudyDocument['budget']> = {}) => [
   define({ budget: shared(overrides) }),
   define({
-    study: 'dear', budget: shared(overrides), privacy: { epsilon: 3, delta: 1e-6 }, epoch: { everyMs: 3 * everyMs },
+    study: 'dear', budget: shared(overrides), privacy: { epsilon: 3, delta: 1e-6 },
+    epoch: { everyMs: 3 * everyMs },
   }),
 ];
 
@@ -31,7 +35,9 @@ async function checkedAt(step: () => Promise<void>): Promise<void> {
 }
 
 /** Every epoch that took rows was charged, at its study's cost, and has a release. */
-async function checkPaid(studies: ReturnType<typeof both>, took: ReadonlyMap<string, Set<bigint>>): Promise<void> {
+async function checkPaid(
+  studies: ReturnType<typeof both>, took: ReadonlyMap<string, Set<bigint>>,
+): Promise<void> {
   const store = await bench.store();
   const entries = (await store.ledgerEntries(key, 1_000)).filter(({ kind }) => kind === 'charged');
   let spent = 0n;
@@ -41,7 +47,8 @@ async function checkPaid(studies: ReturnType<typeof both>, took: ReadonlyMap<str
     const releases = await store.releases(studyId, 0, 1_000);
     for (const epoch of epochs) {
       const paid = entries.filter((entry) => entry.studyId === studyId && entry.epoch === epoch);
-      expect(paid.map(({ rho }) => rho), `epoch ${epoch} of ${name} is paid for once`).toEqual([charge.rho]);
+      expect(paid.map(({ rho }) => rho), `epoch ${epoch} of ${name} is paid for once`)
+        .toEqual([charge.rho]);
       expect(releases.filter((release) => release.epoch === epoch)).toHaveLength(1);
     }
   }
@@ -55,9 +62,12 @@ describe('studies on one population whose budget renews', () => {
   const small = { epsilon: 2.2, perMs };
 
   /** Runs for some windows, and returns the releases of each study. */
-  async function releasesAfter(studies: ReturnType<typeof both>, windows: number): Promise<number[]> {
+  async function releasesAfter(
+    studies: ReturnType<typeof both>, windows: number,
+  ): Promise<number[]> {
     const hub = await bench.start(studies);
-    for (let turn = 0; turn < windows * 8; turn++) await checkedAt(() => bench.clock.advance(everyMs));
+    for (let turn = 0;
+        turn < windows * 8; turn++) await checkedAt(() => bench.clock.advance(everyMs));
     await hub.settled();
     const counts = hub.studies().map(({ releaseCount }) => releaseCount);
     await hub.close();
@@ -65,17 +75,20 @@ describe('studies on one population whose budget renews', () => {
     return counts;
   }
 
-  it.each([2, 3, 5])('each get an epoch in %d windows and one, when one fits a window', async (count) => {
-    const studies = Array.from({ length: count }, (_, i) => define({ study: `study ${i}`, budget: shared(small) }));
-    const [{ charge, budget }] = studies as [typeof studies[0]];
-    expect(charge.rho <= budget.rhoCap && 2n * charge.rho > budget.rhoCap).toBe(true);
-    for (let round = 1; round <= 3; round++) {
-      // The second and third time it is a restart.
-      const releases = await releasesAfter(studies, count + 1);
-      expect(Math.min(...releases)).toBeGreaterThanOrEqual(round);
-      expect(Math.max(...releases) - Math.min(...releases)).toBeLessThanOrEqual(round);
-    }
-  });
+  it.each([2, 3, 5])(
+    'each get an epoch in %d windows and one, when one fits a window', async (count) => {
+      const studies = Array.from({ length: count }, (_, i) =>
+        define({ study: `study ${i}`, budget: shared(small) }));
+      const [{ charge, budget }] = studies as [typeof studies[0]];
+      expect(charge.rho <= budget.rhoCap && 2n * charge.rho > budget.rhoCap).toBe(true);
+      for (let round = 1; round <= 3; round++) {
+        // The second and third time it is a restart.
+        const releases = await releasesAfter(studies, count + 1);
+        expect(Math.min(...releases)).toBeGreaterThanOrEqual(round);
+        expect(Math.max(...releases) - Math.min(...releases)).toBeLessThanOrEqual(round);
+      }
+    },
+  );
 
   it('do not keep a dear study waiting for ever with cheap epochs', async () => {
     const budget = shared({ epsilon: 4, perMs });
@@ -102,7 +115,8 @@ describe('studies on one population whose budget renews', () => {
 });
 
 describe('two studies on one population', () => {
-  it('open epochs side by side until the budget ends, within the cap at every step, every epoch paid for', async () => {
+  it('open epochs side by side until the budget ends, within the cap at every step, every epoch '
+    + 'paid for', async () => {
     const studies = both();
     const hub = await bench.start(studies);
     const took = new Map(hub.studies().map(({ studyId }) => [studyId, new Set<bigint>()]));
@@ -167,14 +181,18 @@ describe('two studies on one population', () => {
   it('leaves the budget alive for the cheaper study when the dearer one is declined', async () => {
     // The dear one asks as often, so it is the first that does not fit.
     const studies = [
-      define({ budget: shared(), cohort: 800, epoch: { everyMs: 2 * everyMs }, privacy: { epsilon: 1, delta: 1e-6 } }),
+      define({
+        budget: shared(), cohort: 800, epoch: { everyMs: 2 * everyMs },
+        privacy: { epsilon: 1, delta: 1e-6 },
+      }),
       define({ study: 'dear', budget: shared(), privacy: { epsilon: 3, delta: 1e-6 } }),
     ];
     const hub = await bench.start(studies);
     for (let turn = 0; turn < 30; turn++) await checkedAt(() => bench.clock.advance(everyMs));
     await hub.settled();
     const store = await bench.store();
-    const declined = (await store.ledgerEntries(key, 1_000)).filter(({ kind }) => kind === 'declined').reverse();
+    const declined =
+      (await store.ledgerEntries(key, 1_000)).filter(({ kind }) => kind === 'declined').reverse();
     const dearId = hub.studies().find(({ name }) => name === 'dear')!.studyId;
     expect(declined[0]!.studyId).toBe(dearId);
     const charged = (await store.ledgerEntries(key, 1_000)).filter(({ kind, atMs, studyId }) =>

@@ -171,7 +171,8 @@ describe('what everybody sees, and when', () => {
     ['is in the open epoch before a long absence', {
       document: {}, lastsMs: 8 * everyMs, restart: { atMs: 1.5 * everyMs, awayMs: 2.35 * everyMs },
     }, { epoch: 2n, journalMs: 437 }],
-  ])('is the same with a slow contributor who %s', { tags: ['long'] }, async (_name, run, guest) => {
+  ])('is the same with a slow contributor who '
+    + '%s', { tags: ['long'] }, async (_name, run, guest) => {
     const alone = await watched(run, null);
     expect(await watched(run, guest)).toEqual(alone);
     expect(alone.length).toBeGreaterThan(4);

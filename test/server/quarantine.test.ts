@@ -2,9 +2,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../server/store/contract.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
-import { decodeReleaseBody, decodeStudyDocument, encodeStudyDocument } from '../../src/wire/index.js';
+import {
+  decodeReleaseBody, decodeStudyDocument, encodeStudyDocument,
+} from '../../src/wire/index.js';
 import { document } from '../support/wire-samples.js';
-import { Bench, batchOf, contribute, define, everyMs, hexKey, keyOf } from '../support/hub-bench.js';
+import {
+  Bench, batchOf, contribute, define, everyMs, hexKey, keyOf,
+} from '../support/hub-bench.js';
 import { until } from '../support/until.js';
 
 let bench: Bench;
@@ -24,7 +28,8 @@ async function apart(hub: Hub, scales: number): Promise<string> {
   if (outcome.kind !== 'value') throw new Error('the epoch was to have an answer');
   const [minutes, miles] = outcome.estimate as [number, number];
   const values = Float64Array.of(minutes + 40 * scales, miles);
-  expect((await hub.submit(batchOf(studyId, 5, 2n, { sequence: 2n, values }))).verdict).toBe('accepted');
+  expect((await hub.submit(batchOf(studyId, 5, 2n, { sequence: 2n, values }))).verdict)
+    .toBe('accepted');
   return studyId;
 }
 
@@ -41,7 +46,8 @@ it('excludes nobody unless the study says from which distance on', async () => {
   await hub.close();
 });
 
-it('excludes a key by its own rows, from the next epoch on, for good and across a restart', async () => {
+it('excludes a key by its own rows, from the next epoch on, for good and across a '
+  + 'restart', async () => {
   const study = define({ quarantine: { beyond: 8 } });
   let hub = await bench.start([study]);
   const studyId = await apart(hub, 10);
@@ -79,11 +85,13 @@ it('depends on no rows but the key\'s own', async () => {
 it('goes by the exact distance, not by the one that is shown', async () => {
   const hub = await bench.start([define({ quarantine: { beyond: 99.8 } })]);
   const studyId = await apart(hub, 99.6);
-  expect(await hub.quarantine!(studyId, keyOf(5))).toEqual({ kind: 'near', distance: 100, beyond: 99.8 });
+  expect(await hub.quarantine!(studyId, keyOf(5)))
+    .toEqual({ kind: 'near', distance: 100, beyond: 99.8 });
   await hub.close();
 });
 
-it('measures what counts in a release: far rows do not cancel in sums that lose digits', async () => {
+it('measures what counts in a release: far rows do not cancel in sums that lose '
+  + 'digits', async () => {
   const hub = await bench.start([define({ quarantine: { beyond: 8 } })]);
   const studyId = await apart(hub, 0);
   const values = Float64Array.of(1e300, 730, 4e6, 730, -1e300, 730);
@@ -93,10 +101,12 @@ it('measures what counts in a release: far rows do not cancel in sums that lose 
 });
 
 it.each([
-  [1_500, 0, { kind: 'excluded', fromEpoch: 3n }], [1_500, 300, { kind: 'excluded', fromEpoch: 3n }],
+  [1_500, 0, { kind: 'excluded', fromEpoch: 3n }],
+  [1_500, 300, { kind: 'excluded', fromEpoch: 3n }],
   // The epoch may close, be released and be deleted meanwhile: its rows decide nothing.
   [500, 0, { kind: 'unknown' }], [500, 300, { kind: 'unknown' }], [500, 700, { kind: 'unknown' }],
-] as const)('%d ms before a close decides the same when reading takes %d ms', async (leftMs, readMs, expected) => {
+] as const)('%d ms before a close decides the same when reading takes %d '
+  + 'ms', async (leftMs, readMs, expected) => {
   const hub = await bench.start([define({ quarantine: { beyond: 8 } })]);
   const studyId = await apart(hub, 10);
   const store = await bench.store() as { journal: Store['journal'] };
@@ -132,14 +142,22 @@ it('compares nobody with an answer that is no row: a count of one column', async
 
 it('is refused where the absence of a key would show, or would change the promise', () => {
   const quarantine = { beyond: 8 };
-  const own = { ...document, participation: 'secret' as const, budget: { ...document.budget, scope: 'study' as const } };
-  expect(decodeStudyDocument(encodeStudyDocument({ ...own, quarantine })).quarantine).toEqual(quarantine);
+  const own = {
+    ...document, participation: 'secret' as const,
+    budget: { ...document.budget, scope: 'study' as const },
+  };
+  expect(decodeStudyDocument(encodeStudyDocument({ ...own, quarantine })).quarantine)
+    .toEqual(quarantine);
   const automatic = { beyond: 8, automatic: true } as const;
-  expect(decodeStudyDocument(encodeStudyDocument({ ...own, quarantine: automatic })).quarantine).toEqual(automatic);
+  expect(decodeStudyDocument(encodeStudyDocument({ ...own, quarantine: automatic })).quarantine)
+    .toEqual(automatic);
   // One form for each rule: another would be another study.
-  const long = encodeStudyDocument({ ...own, quarantine: { beyond: 8, automatic: false as unknown as true } });
+  const long =
+    encodeStudyDocument({ ...own, quarantine: { beyond: 8, automatic: false as unknown as true } });
   expect(() => decodeStudyDocument(long)).toThrow('facts.quarantine.automatic');
-  expect(() => decodeStudyDocument(encodeStudyDocument({ ...own, quarantine, participation: 'public' }))).toThrow('facts.quarantine');
+  expect(
+    () => decodeStudyDocument(encodeStudyDocument({ ...own, quarantine, participation: 'public' })),
+  ).toThrow('facts.quarantine');
   expect(() => decodeStudyDocument(encodeStudyDocument({
     ...own, quarantine, budget: { ...own.budget, scope: 'contributor' },
   }))).toThrow('facts.quarantine');
@@ -167,7 +185,8 @@ describe('the automatic rule', () => {
     const studyId = await far(hub, 20, 1n);
     await close(hub);
     const entries = await hub.quarantines!(studyId, 9);
-    expect(entries).toMatchObject([{ contributor: hexKey(5), fromEpoch: 3n, beyond: 8, releaseIndex: 0 }]);
+    expect(entries)
+      .toMatchObject([{ contributor: hexKey(5), fromEpoch: 3n, beyond: 8, releaseIndex: 0 }]);
     expect(entries[0]!.distance).toBeGreaterThan(18);
     expect(await verdictOf(hub, studyId, 2n, 2n)).toBe('accepted');
     await close(hub);
@@ -177,7 +196,8 @@ describe('the automatic rule', () => {
     await hub.close();
   });
 
-  it('decides by a key\'s mean of an epoch against that epoch\'s answer, not by what is near enough', async () => {
+  it('decides by a key\'s mean of an epoch against that epoch\'s answer, not by what is near '
+    + 'enough', async () => {
     const hub = await bench.start([define({ quarantine: automatic })]);
     const studyId = await far(hub, 6, 1n);
     await close(hub);
@@ -216,23 +236,27 @@ describe('the automatic rule', () => {
     await hub.settled();
     expect(hub.studies()[0]!.epoch).toBe(3n);
     expect(bench.record.steps).toContain('store.purgeEpoch 1');
-    expect(await hub.quarantines!(studyId, 9)).toMatchObject([{ contributor: hexKey(5), fromEpoch: 3n }]);
+    expect(await hub.quarantines!(studyId, 9))
+      .toMatchObject([{ contributor: hexKey(5), fromEpoch: 3n }]);
     await hub.close();
   });
 
-  it.each(['before', 'after'] as const)('is made up for after a crash %s the entries were written', async (when) => {
-    const study = define({ quarantine: automatic });
-    const first = await bench.start([study], { crash: { step: 'store.quarantine ', when } });
-    const studyId = await far(first, 20, 1n);
-    await bench.clock.advance(everyMs);
-    await first.settled();
-    expect(bench.failures).toHaveLength(1);
-    await first.close().catch(() => undefined);
-    const hub = await bench.start([study]);
-    expect(await hub.quarantines!(studyId, 9)).toMatchObject([{ contributor: hexKey(5), fromEpoch: 3n, releaseIndex: 0 }]);
-    expect(await verdictOf(hub, studyId, 2n, 2n)).toBe('accepted');
-    await close(hub);
-    expect(await verdictOf(hub, studyId, 3n, 3n)).toBe('quarantined');
-    await hub.close();
-  });
+  it.each(['before', 'after'] as const)(
+    'is made up for after a crash %s the entries were written', async (when) => {
+      const study = define({ quarantine: automatic });
+      const first = await bench.start([study], { crash: { step: 'store.quarantine ', when } });
+      const studyId = await far(first, 20, 1n);
+      await bench.clock.advance(everyMs);
+      await first.settled();
+      expect(bench.failures).toHaveLength(1);
+      await first.close().catch(() => undefined);
+      const hub = await bench.start([study]);
+      expect(await hub.quarantines!(studyId, 9))
+        .toMatchObject([{ contributor: hexKey(5), fromEpoch: 3n, releaseIndex: 0 }]);
+      expect(await verdictOf(hub, studyId, 2n, 2n)).toBe('accepted');
+      await close(hub);
+      expect(await verdictOf(hub, studyId, 3n, 3n)).toBe('quarantined');
+      await hub.close();
+    },
+  );
 });

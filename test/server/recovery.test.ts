@@ -18,15 +18,21 @@ afterEach(async () => {
 
 const idOf = (hub: RunningHub): string => hub.studies()[0]!.studyId;
 
-/** Contributor i sends its row, some in two batches, and every seventh never says that it is done. */
-async function sendSome(hub: RunningHub, studyId: string, from: number, to: number, part: 1 | 2): Promise<void> {
+/**
+ * Contributor i sends its row, some in two batches, and every seventh never says that it is done.
+ */
+async function sendSome(
+  hub: RunningHub, studyId: string, from: number, to: number, part: 1 | 2,
+): Promise<void> {
   const batches = [];
   for (let i = from; i < to; i++) {
     if (i % 3 !== 0) {
       if (part === 1) batches.push(batchOf(studyId, i, 1n));
     } else {
       const values = Float64Array.of(...rowOf(i), ...rowOf(i + 10_000));
-      batches.push(batchOf(studyId, i, 1n, { sequence: BigInt(part), values, last: part === 2 && i % 7 !== 0 }));
+      batches.push(batchOf(studyId, i, 1n, {
+        sequence: BigInt(part), values, last: part === 2 && i % 7 !== 0,
+      }));
     }
   }
   const results = await Promise.all(batches.map((batch) => hub.submit(batch)));
@@ -39,7 +45,8 @@ async function lifeWith(
 ): Promise<Uint8Array> {
   // The same keys in every life, so that lives can be compared.
   let drawn = 0;
-  vi.spyOn(signing, 'randomBytes').mockImplementation((length) => new Uint8Array(length).fill(++drawn));
+  vi.spyOn(signing, 'randomBytes')
+    .mockImplementation((length) => new Uint8Array(length).fill(++drawn));
   const own = new Bench();
   let hub = await own.start([study]);
   const studyId = idOf(hub);
@@ -65,8 +72,9 @@ async function lifeWith(
 }
 
 const grouped: Partial<StudyDocument> = {
-  estimator: 'populous-mean', parameters: { scale: [40, 600], corruption: 0.05, local: 'robust' }, cohort: 1_500,
-  privacy: { epsilon: 8, delta: 1e-6 }, budget: { epsilon: 40, delta: 1e-5, rule: 'zcdp', scope: 'study' },
+  estimator: 'populous-mean', parameters: { scale: [40, 600], corruption: 0.05, local: 'robust' },
+  cohort: 1_500, privacy: { epsilon: 8, delta: 1e-6 },
+  budget: { epsilon: 40, delta: 1e-5, rule: 'zcdp', scope: 'study' },
 };
 
 const one: Partial<StudyDocument> = { contribution: { reduce: 'one', rowsMax: 8 } };
@@ -76,12 +84,16 @@ describe('an epoch that is rebuilt', () => {
     ['the mean', {}, 400],
     ['one record of each', one, 400],
     ['an estimator with groups', grouped, 1_500],
-  ])('gives the same release as one that was never interrupted: %s', async (_name, overrides, contributors) => {
+  ])('gives the same release as one that was never interrupted: %s', async (
+    _name, overrides, contributors,
+  ) => {
     const study = define(overrides);
     const reference = await lifeWith(study, contributors, []);
     expect(decodeReleaseBody(reference).outcome.kind).toBe('value');
-    expect(Buffer.from(await lifeWith(study, contributors, [2])).equals(Buffer.from(reference))).toBe(true);
-    expect(Buffer.from(await lifeWith(study, contributors, [0, 1, 3])).equals(Buffer.from(reference))).toBe(true);
+    expect(Buffer.from(await lifeWith(study, contributors, [2])).equals(Buffer.from(reference)))
+      .toBe(true);
+    expect(Buffer.from(await lifeWith(study, contributors, [0, 1, 3]))
+      .equals(Buffer.from(reference))).toBe(true);
   });
 
   it('goes on until its scheduled close, then closes', async () => {
@@ -95,7 +107,8 @@ describe('an epoch that is rebuilt', () => {
     expect(hub.studies()[0]).toMatchObject({ epoch: 1n, closesAtMs });
     await bench.clock.advance(everyMs / 2);
     await hub.settled();
-    expect(hub.studies()[0]).toMatchObject({ epoch: 2n, releaseCount: 1, closesAtMs: closesAtMs + everyMs });
+    expect(hub.studies()[0])
+      .toMatchObject({ epoch: 2n, releaseCount: 1, closesAtMs: closesAtMs + everyMs });
     expect(bench.record.contributorsAtDraw.get(`${idOf(hub)}/1`)).toBe(20);
     await hub.close();
   });
@@ -111,7 +124,8 @@ describe('an epoch that is rebuilt', () => {
     expect(hub.studies()[0]!.epoch).toBe(2n);
     await hub.settled();
     const [release] = await hub.releases(idOf(hub), 0, 10);
-    expect(decodeReleaseBody(release!.body)).toMatchObject({ epoch: 1n, closedAtMs: BigInt(closesAtMs) });
+    expect(decodeReleaseBody(release!.body))
+      .toMatchObject({ epoch: 1n, closedAtMs: BigInt(closesAtMs) });
     expect(hub.studies()[0]!.closesAtMs).toBe(bench.clock.nowMs() + everyMs);
     await hub.close();
   });
@@ -132,7 +146,8 @@ describe('an epoch that is rebuilt', () => {
     await hub.close();
   });
 
-  it('is given up after it stopped the server twice, charged, and the next epoch runs', async () => {
+  it('is given up after it stopped the server twice, charged, and the next epoch '
+    + 'runs', async () => {
     const study = define();
     const first = await bench.start([study]);
     const studyId = idOf(first);
@@ -140,7 +155,8 @@ describe('an epoch that is rebuilt', () => {
     await first.close();
     const store = await bench.store();
     const journal = store.journal.bind(store);
-    // As a process that dies while it rebuilds: the start never comes back, and nothing after the count is written.
+    // As a process that dies while it rebuilds: the start never comes back, and nothing after the
+    // count is written.
     let rebuilding = 0;
     store.journal = () => {
       rebuilding += 1;
@@ -175,11 +191,13 @@ describe('an epoch that is rebuilt', () => {
     const journal = store.journal.bind(store);
     store.journal = async (id, epoch, after, limit) => {
       const page = await journal(id, epoch, after, limit);
-      return id === studyId ? page.map((entry) => ({ ...entry, body: new Uint8Array([1, 2, 3]) })) : page;
+      return id === studyId
+        ? page.map((entry) => ({ ...entry, body: new Uint8Array([1, 2, 3]) })) : page;
     };
     const hub = await bench.start([study, other]);
     await hub.settled();
-    expect(hub.studies().map((view) => [view.epoch, view.releaseCount])).toEqual([[2n, 1], [1n, 0]]);
+    expect(hub.studies().map((view) => [view.epoch, view.releaseCount]))
+      .toEqual([[2n, 1], [1n, 0]]);
     expect(await hub.progress(otherId)).toMatchObject({ contributors: 20 });
     await hub.close();
   });
@@ -190,7 +208,8 @@ describe('an epoch that is rebuilt', () => {
     await contribute(first, idOf(first), 20, 1n);
     await first.close();
     const dearer: StudyDefinition = {
-      ...study, charge: { ...study.charge, rho: (study.charge.rho + 1n) as typeof study.charge.rho },
+      ...study,
+      charge: { ...study.charge, rho: (study.charge.rho + 1n) as typeof study.charge.rho },
     };
     const hub = await bench.start([dearer]);
     await hub.settled();
@@ -228,7 +247,8 @@ describe('a study that is not configured any more', () => {
     const oldId = idOf(hub);
     await contribute(hub, oldId, 20, 1n);
     await hub.close();
-    const second = define({ cohort: 500, budget: { epsilon: 12, delta: 1e-5, rule: 'zcdp', scope: 'study' } });
+    const second =
+      define({ cohort: 500, budget: { epsilon: 12, delta: 1e-5, rule: 'zcdp', scope: 'study' } });
     hub = await bench.start([second]);
     await bench.clock.advance(everyMs);
     await hub.settled();
@@ -236,7 +256,8 @@ describe('a study that is not configured any more', () => {
     const store = await bench.store();
     expect((await store.study(oldId))!.state).toBe('ended');
     expect((await store.releases(oldId, 0, 10)).map((release) => release.epoch)).toEqual([1n]);
-    expect((await store.balance('study:delays'))!.rhoSpent).toBe(first.charge.rho + second.charge.rho);
+    expect((await store.balance('study:delays'))!.rhoSpent)
+      .toBe(first.charge.rho + second.charge.rho);
     await hub.close();
   });
 });

@@ -24,7 +24,8 @@ it('leaves out a study that the store refuses, says so, and runs the others', as
   await hub.settled();
   const open = hub.studies().filter(({ state, epoch }) => state === 'open' && epoch > 0n);
   expect(open.map(({ name }) => name)).toEqual(['other', 'third']);
-  // What the refused study's version in the store had collected is released, and that version is not ended.
+  // What the refused study's version in the store had collected is released, and that version is
+  // not ended.
   expect(bench.record.contributorsAtDraw.get(`${delays!.studyId}/1`)).toBe(10);
   const store = await bench.store();
   expect((await store.study(delays!.studyId))!.state).toBe('open');
@@ -39,7 +40,9 @@ it('does not start when every study is refused, or when one is and it is strict'
   const hub = await bench.start([define(), define({ study: 'other' })]);
   await hub.close();
   await expect(bench.start([define(grown), define({ study: 'other', ...grown })]))
-    .rejects.toMatchObject({ code: 'invalid-study', message: expect.stringMatching(/delays[^]*other/) as string });
+    .rejects.toMatchObject({
+      code: 'invalid-study', message: expect.stringMatching(/delays[^]*other/) as string,
+    });
   await expect(bench.start([define(grown), define({ study: 'third' })], { strict: true }))
     .rejects.toMatchObject({ code: 'invalid-study' });
   // A file that no study could be made of counts as refused.
@@ -70,12 +73,15 @@ describe('a study that cannot go on with what the store holds of it', () => {
     ...store,
     journal: async (id, ...page) => {
       if (id !== studyId) return store.journal(id, ...page);
-      throw new StorageError('no such table: journal_1', 'storage-failed', { details: { ...details } });
+      throw new StorageError(
+        'no such table: journal_1', 'storage-failed', { details: { ...details } },
+      );
     },
   });
   const ofOneCall = { sqliteCode: 'SQLITE_ERROR', scope: 'call' };
   const left = [{
-    study: 'delays', error: { code: 'invalid-study', message: /delays cannot go on.*no such table/ },
+    study: 'delays',
+    error: { code: 'invalid-study', message: /delays cannot go on.*no such table/ },
   }];
 
   /** Two studies with rows in their open epochs, and the server stopped. */
@@ -97,7 +103,8 @@ describe('a study that cannot go on with what the store holds of it', () => {
     expect((await hub.submit(batchOf(delays, 11, 1n))).code).toBe('unknown-study');
     // Still broken.
     const files = [define(), define({ study: 'other' })];
-    expect(await reloadStudies(hub, files, silentLogger)).toEqual({ added: [], refused: ['delays'] });
+    expect(await reloadStudies(hub, files, silentLogger))
+      .toEqual({ added: [], refused: ['delays'] });
     await bench.clock.advance(everyMs);
     await hub.settled();
     expect(bench.record.contributorsAtDraw.get(`${other}/1`)).toBe(7);
@@ -125,7 +132,8 @@ describe('a study that cannot go on with what the store holds of it', () => {
     expect(hub.refused()).toMatchObject(left);
     isBroken = false;
     const files = [define(), define({ study: 'other' })];
-    expect(await reloadStudies(hub, files, silentLogger)).toEqual({ added: ['delays'], refused: [] });
+    expect(await reloadStudies(hub, files, silentLogger))
+      .toEqual({ added: ['delays'], refused: [] });
     await contribute(hub, delays, 12, 1n);
     await bench.clock.advance(everyMs);
     await hub.settled();
@@ -140,7 +148,9 @@ describe('a study that cannot go on with what the store holds of it', () => {
     const openEpoch = (await bench.store()).openEpoch.bind(await bench.store());
     (await bench.store()).openEpoch = async (input) => {
       if (input.studyId === studyId) return openEpoch(input);
-      throw new StorageError('no such table: secrets_2_1', 'storage-failed', { details: ofOneCall });
+      throw new StorageError(
+        'no such table: secrets_2_1', 'storage-failed', { details: ofOneCall },
+      );
     };
     expect(await reloadStudies(hub, [define({ cohort: 500 })], silentLogger))
       .toEqual({ added: [], refused: ['delays'] });

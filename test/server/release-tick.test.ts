@@ -19,7 +19,10 @@ function slowRunner(tookMs: () => number): InlineEpochRunner {
   return runner;
 }
 
-/** When releases became visible, to those told and to those who ask, after their epoch's close, for each time of work. */
+/**
+ * When releases became visible, to those told and to those who ask, after their epoch's close, for
+ * each time of work.
+ */
 async function publishedAfter(
   releaseTickMs: number, worksMs: readonly number[], study = define(),
 ): Promise<number[]> {
@@ -48,18 +51,21 @@ async function publishedAfter(
   return times;
 }
 
-it('publishes at the same tick whatever the work took, as long as it ends before it', { tags: ['long'] }, async () => {
+it('publishes at the same tick whatever the work took, as long as it ends before '
+  + 'it', { tags: ['long'] }, async () => {
   // Virtual time begins at a whole second, and epochs last ten.
   expect(await publishedAfter(1_000, [1, 700, 30])).toEqual([1_000, 1_000, 1_000]);
 });
 
 it('reveals of long work only how often its planned time doubled', { tags: ['long'] }, async () => {
-  expect(await publishedAfter(1_000, [1_200, 1_900, 2_100, 3_900])).toEqual([2_000, 2_000, 4_000, 4_000]);
+  expect(await publishedAfter(1_000, [1_200, 1_900, 2_100, 3_900]))
+    .toEqual([2_000, 2_000, 4_000, 4_000]);
   const warnings = bench.logs.filter((line) => line.includes('did not fit its planned time'));
   expect(warnings).toHaveLength(4);
 });
 
-it('waits for the bound on the work that a plan states, in public numbers', { tags: ['long'] }, async () => {
+it('waits for the bound on the work that a plan states, in public '
+  + 'numbers', { tags: ['long'] }, async () => {
   const study = define();
   const work = { passes: 100, rows: 2_000, columns: 50 };
   expect(plannedDuration(work, { everyMs }, 1_000)).toBe(4_000);
@@ -71,16 +77,18 @@ it('waits for the bound on the work that a plan states, in public numbers', { ta
   expect(await publishedAfter(1_000, [1, 3_900], planned)).toEqual([4_000, 4_000]);
 });
 
-it.each([7_200_000, -7_200_000])('is not moved by a wall clock that jumps by %d ms meanwhile', async (byMs) => {
-  const deadline = new Deadline(bench.clock, bench.clock.nowMs(), 1_000);
-  await bench.clock.advance(300);
-  bench.clock.jump(byMs);
-  const before = bench.clock.monotonicMs();
-  let took: number | undefined;
-  void deadline.reached().then(() => { took = bench.clock.monotonicMs() - before; });
-  await bench.clock.advance(2_000);
-  expect(took).toBe(700);
-});
+it.each([7_200_000, -7_200_000])(
+  'is not moved by a wall clock that jumps by %d ms meanwhile', async (byMs) => {
+    const deadline = new Deadline(bench.clock, bench.clock.nowMs(), 1_000);
+    await bench.clock.advance(300);
+    bench.clock.jump(byMs);
+    const before = bench.clock.monotonicMs();
+    let took: number | undefined;
+    void deadline.reached().then(() => { took = bench.clock.monotonicMs() - before; });
+    await bench.clock.advance(2_000);
+    expect(took).toBe(700);
+  },
+);
 
 it('does not wait for a scheduled time that a clock set back has moved away', async () => {
   const deadline = new Deadline(bench.clock, bench.clock.nowMs() + 3_600_000, 1_000);

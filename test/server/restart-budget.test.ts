@@ -17,7 +17,9 @@ const counting = (budget: Budget, cohort = 400) => define({
   privacy: { epsilon: 1, delta: budget.rule === 'pure' ? 0 : 1e-6 }, budget,
 });
 
-const budgetOf = (scope: Budget['scope'], rule: Budget['rule'], perMs: number | undefined): Budget => ({
+const budgetOf = (
+  scope: Budget['scope'], rule: Budget['rule'], perMs: number | undefined,
+): Budget => ({
   epsilon: 4, delta: rule === 'pure' ? 0 : 1e-5, rule, scope,
   ...(scope === 'population' && { population: 'everybody' }),
   ...(perMs !== undefined && { perMs }),
@@ -41,16 +43,19 @@ async function pass(hub: RunningHub, epochs: number): Promise<void> {
   }
 }
 
-describe.each(cases)('a budget of scope $scope, rule $rule, renewing over $perMs ms', ({ scope, rule, perMs }) => {
+describe.each(cases)('a budget of scope $scope, rule $rule, renewing over $perMs '
+  + 'ms', ({ scope, rule, perMs }) => {
   const study = counting(budgetOf(scope, rule, perMs));
 
-  it('starts again and reloads before, at and past its cap, and is not overspent', { tags: ['long'] }, async () => {
+  it('starts again and reloads before, at and past its cap, and is not '
+    + 'overspent', { tags: ['long'] }, async () => {
     expect(study.releases).toBeGreaterThan(2);
     expect(study.releases).toBeLessThan(20);
     let hub = await bench.start([study]);
     for (const epochs of [2, study.releases - 2, 1, 3]) {
       await pass(hub, epochs);
-      expect(await reloadStudies(hub, [study], silentLogger)).toMatchObject({ added: [], refused: [] });
+      expect(await reloadStudies(hub, [study], silentLogger))
+        .toMatchObject({ added: [], refused: [] });
       await hub.close();
       hub = await bench.start([study]);
     }
@@ -73,7 +78,8 @@ describe('a cap that shrinks under contributor scope', () => {
   const first = counting(budgetOf('contributor', 'zcdp', undefined));
   const smaller = counting({ ...budgetOf('contributor', 'zcdp', undefined), epsilon: 2.5 }, 500);
 
-  it('binds what each contributor spends from then on, however much is charged or spent', { tags: ['long'] }, async () => {
+  it('binds what each contributor spends from then on, however much is charged or '
+    + 'spent', { tags: ['long'] }, async () => {
     expect(smaller.releases).toBeGreaterThan(1);
     expect(smaller.releases).toBeLessThan(first.releases);
     let hub = await bench.start([first]);

@@ -11,9 +11,13 @@ const renewing = (overrides: Partial<StudyDocument['budget']> = {}): Partial<Stu
   budget: { epsilon: 4, delta: 1e-5, rule: 'zcdp', scope: 'study', perMs: windowMs, ...overrides },
 });
 
-/** The most that was charged within any half-open period of the window's length, by the ledger's own times. */
+/**
+ * The most that was charged within any half-open period of the window's length, by the ledger's own
+ * times.
+ */
 async function mostInAnyWindow(key: string): Promise<bigint> {
-  const charges = (await (await bench.store()).ledgerEntries(key, 10_000)).filter(({ kind }) => kind === 'charged');
+  const charges = (await (await bench.store()).ledgerEntries(key, 10_000)).filter(({ kind }) =>
+    kind === 'charged');
   const sums = charges.map(({ atMs: from }) => charges
     .filter(({ atMs }) => atMs >= from && atMs < from + windowMs)
     .reduce<bigint>((sum, { rho }) => sum + rho, 0n));
@@ -21,7 +25,8 @@ async function mostInAnyWindow(key: string): Promise<bigint> {
 }
 
 describe('a budget that renews', () => {
-  it('stops when the window is full, goes on when it has room, and no window ever holds more than the cap', { tags: ['long'] }, async () => {
+  it('stops when the window is full, goes on when it has room, and no window ever holds more than '
+    + 'the cap', { tags: ['long'] }, async () => {
     const study = define(renewing());
     expect(study.releases).toBeGreaterThan(1);
     expect(study.releases).toBeLessThan(windowMs / everyMs);
@@ -53,7 +58,8 @@ describe('a budget that renews', () => {
     await hub.close();
   });
 
-  it('puts batches off while it waits, and takes them when it has renewed, also after a restart', async () => {
+  it('puts batches off while it waits, and takes them when it has renewed, also after a '
+    + 'restart', async () => {
     const study = define(renewing());
     let hub = await bench.start([study]);
     const { studyId } = hub.studies()[0]!;
@@ -72,7 +78,8 @@ describe('a budget that renews', () => {
     await hub.close();
   });
 
-  it('can be ended while it waits, and is exhausted for good only when one release never fits', async () => {
+  it('can be ended while it waits, and is exhausted for good only when one release never '
+    + 'fits', async () => {
     const study = define(renewing());
     const hub = await bench.start([study]);
     const { studyId } = hub.studies()[0]!;
@@ -85,7 +92,8 @@ describe('a budget that renews', () => {
     await hub.close();
   });
 
-  it('renews early for nobody whose clock is set back, and keeps the ledger consistent through it', async () => {
+  it('renews early for nobody whose clock is set back, and keeps the ledger consistent through '
+    + 'it', async () => {
     const study = define(renewing());
     let hub = await bench.start([study]);
     const { studyId } = hub.studies()[0]!;
@@ -105,7 +113,9 @@ describe('a budget that renews', () => {
   });
 
   it('is shared by the studies of a population', { tags: ['long'] }, async () => {
-    const budget = { ...renewing().budget!, scope: 'population', population: 'travellers', epsilon: 5 } as const;
+    const budget = {
+      ...renewing().budget!, scope: 'population', population: 'travellers', epsilon: 5,
+    } as const;
     const hub = await bench.start([define({ budget }), define({ study: 'second', budget })]);
     for (let turn = 0; turn < 40; turn++) {
       await bench.clock.advance(everyMs);
@@ -113,7 +123,8 @@ describe('a budget that renews', () => {
       expect(balance!.rhoSpent + balance!.rhoReserved <= balance!.rhoCap).toBe(true);
     }
     await hub.settled();
-    expect(await mostInAnyWindow('population:travellers') <= (await hub.balances())[0]!.rhoCap).toBe(true);
+    expect(await mostInAnyWindow('population:travellers') <= (await hub.balances())[0]!.rhoCap)
+      .toBe(true);
     for (const { releaseCount, state } of hub.studies()) {
       expect(state).toBe('open');
       expect(releaseCount).toBeGreaterThan(3);
@@ -126,14 +137,16 @@ describe('a budget that renews', () => {
     for (const perMs of [undefined, 2 * windowMs]) {
       const plain = { epsilon: 4, delta: 1e-5, rule: 'zcdp', scope: 'study' } as const;
       const changed = define({ budget: perMs === undefined ? plain : { ...plain, perMs } });
-      await expect(hub.addStudy(changed)).rejects.toMatchObject({ code: 'invalid-study', message: /renew/ });
+      await expect(hub.addStudy(changed)).rejects
+        .toMatchObject({ code: 'invalid-study', message: /renew/ });
     }
     await hub.close();
   });
 });
 
 describe('contributor scope with a window', () => {
-  it('lets a contributor back in when its charges have left the window, and counts from the charge', { tags: ['long'] }, async () => {
+  it('lets a contributor back in when its charges have left the window, and counts from the '
+    + 'charge', { tags: ['long'] }, async () => {
     const study = define(renewing({ scope: 'contributor', epsilon: 4 }));
     const hub = await bench.start([study]);
     const { studyId } = hub.studies()[0]!;
@@ -150,7 +163,8 @@ describe('contributor scope with a window', () => {
       await bench.clock.advance(everyMs);
       await hub.settled();
     }
-    // The charges of its own epochs, by their times: no window of the length holds more than the cap.
+    // The charges of its own epochs, by their times: no window of the length holds more than the
+    // cap.
     const charges = (await store.ledgerEntries('study:delays', 1_000))
       .filter(({ kind, epoch }) => kind === 'charged' && tookAt.includes(epoch));
     for (const { atMs: from } of charges) {
@@ -160,13 +174,15 @@ describe('contributor scope with a window', () => {
     expect(leftOut).toBeGreaterThan(5);
     expect(tookAt.length).toBeGreaterThan(3 * study.releases);
     const count = hub.study(studyId)!.releaseCount;
-    const { ledger, guarantee } = decodeReleaseBody((await hub.releases(studyId, count - 1, 1))[0]!.body);
+    const { ledger, guarantee } =
+      decodeReleaseBody((await hub.releases(studyId, count - 1, 1))[0]!.body);
     expect(ledger.rhoSpent).toBe(ledger.rhoCap);
     expect(guarantee).toMatch(/within any period of 80 seconds .* absent from all epochs/);
     // Who was in which epoch is forgotten once it no longer counts.
     await bench.clock.advance(2 * windowMs);
     await hub.settled();
-    expect((await store.contributorState(studyId, hexKey(1))).spend).toEqual({ rho: 0n, delta: 0n });
+    expect((await store.contributorState(studyId, hexKey(1))).spend)
+      .toEqual({ rho: 0n, delta: 0n });
     await hub.close();
   });
 });

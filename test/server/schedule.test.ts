@@ -14,16 +14,21 @@ describe('nextTimes', () => {
   });
 
   it('begins a new grid after a gap or a jump, at a tick', () => {
-    expect(nextTimes({ everyMs: 100 }, 5_003, [1_000], 0)).toEqual({ opensAtMs: 5_003, closesAtMs: 5_103 });
-    expect(nextTimes({ everyMs: 100 }, 5_003, [1_000], 10)).toEqual({ opensAtMs: 5_000, closesAtMs: 5_100 });
-    expect(nextTimes({ everyMs: 100 }, 503, [1_000], 10)).toEqual({ opensAtMs: 500, closesAtMs: 600 });
+    expect(nextTimes({ everyMs: 100 }, 5_003, [1_000], 0))
+      .toEqual({ opensAtMs: 5_003, closesAtMs: 5_103 });
+    expect(nextTimes({ everyMs: 100 }, 5_003, [1_000], 10))
+      .toEqual({ opensAtMs: 5_000, closesAtMs: 5_100 });
+    expect(nextTimes({ everyMs: 100 }, 503, [1_000], 10))
+      .toEqual({ opensAtMs: 500, closesAtMs: 600 });
     expect(nextTimes({ everyMs: 100 }, 503, [0], 10)).toEqual({ opensAtMs: 500, closesAtMs: 600 });
     // A tick that is longer than the epoch does not make it close in the past.
-    expect(nextTimes({ everyMs: 100 }, 5_970, [], 1_000)).toEqual({ opensAtMs: 5_900, closesAtMs: 6_000 });
+    expect(nextTimes({ everyMs: 100 }, 5_970, [], 1_000))
+      .toEqual({ opensAtMs: 5_900, closesAtMs: 6_000 });
   });
 
   it('has no close for epochs that close on a count', () => {
-    expect(nextTimes({ contributors: 5 }, 500, [0], 250)).toEqual({ opensAtMs: 500, closesAtMs: 0 });
+    expect(nextTimes({ contributors: 5 }, 500, [0], 250))
+      .toEqual({ opensAtMs: 500, closesAtMs: 0 });
   });
 
   it('never waits longer than an epoch', () => {
@@ -49,34 +54,40 @@ describe('a running study', () => {
     expect(hub.studies()[0]!.epoch).toBe(1n);
     await bench.clock.advance(1);
     await hub.settled();
-    expect(hub.studies()[0]).toMatchObject({ epoch: 2n, closesAtMs: startMs + 2 * everyMs, releaseCount: 1 });
+    expect(hub.studies()[0])
+      .toMatchObject({ epoch: 2n, closesAtMs: startMs + 2 * everyMs, releaseCount: 1 });
     await bench.clock.advance(3 * everyMs);
     await hub.settled();
-    expect(hub.studies()[0]).toMatchObject({ epoch: 5n, closesAtMs: startMs + 5 * everyMs, releaseCount: 4 });
+    expect(hub.studies()[0])
+      .toMatchObject({ epoch: 5n, closesAtMs: startMs + 5 * everyMs, releaseCount: 4 });
     await hub.close();
     expect(bench.clock.pending).toBe(0);
   });
 
-  // A timer keeps the process: after SIGTERM it would stay for an epoch, or for as long as rows are kept.
-  it.each(['openEpoch', 'unpurgedEpochs'] as const)('leaves no timer behind when it is closed during %s', async (call) => {
-    const hub = await bench.start([define({ retention: { kind: 'duration', keepMs: 100 * everyMs } })]);
-    await contribute(hub, hub.studies()[0]!.studyId, 3, 1n);
-    const store = await bench.store();
-    const slow = store as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
-    const real = slow[call]!.bind(store);
-    let goOn = (): void => undefined;
-    const held = new Promise<void>((resolve) => { goOn = resolve; });
-    slow[call] = async (...args) => {
-      await held;
-      return real(...args);
-    };
-    await bench.clock.advance(everyMs);
-    const closed = hub.close();
-    await settle();
-    goOn();
-    await closed;
-    expect(bench.clock.pending).toBe(0);
-  });
+  // A timer keeps the process: after SIGTERM it would stay for an epoch, or for as long as rows are
+  // kept.
+  it.each(['openEpoch', 'unpurgedEpochs'] as const)(
+    'leaves no timer behind when it is closed during %s', async (call) => {
+      const hub =
+        await bench.start([define({ retention: { kind: 'duration', keepMs: 100 * everyMs } })]);
+      await contribute(hub, hub.studies()[0]!.studyId, 3, 1n);
+      const store = await bench.store();
+      const slow = store as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+      const real = slow[call]!.bind(store);
+      let goOn = (): void => undefined;
+      const held = new Promise<void>((resolve) => { goOn = resolve; });
+      slow[call] = async (...args) => {
+        await held;
+        return real(...args);
+      };
+      await bench.clock.advance(everyMs);
+      const closed = hub.close();
+      await settle();
+      goOn();
+      await closed;
+      expect(bench.clock.pending).toBe(0);
+    },
+  );
 
   it('does every step in the order that the ledger needs', async () => {
     const hub = await bench.start([define()]);
@@ -137,7 +148,8 @@ describe('a running study', () => {
     await hub.close();
   });
 
-  it('publishes the scheduled close and the nominal cohort, not when or how many came', async () => {
+  it('publishes the scheduled close and the nominal cohort, not when or how many '
+    + 'came', async () => {
     const hub = await bench.start([define()]);
     const { studyId, closesAtMs } = hub.studies()[0]!;
     await contribute(hub, studyId, 17, 1n);
@@ -151,7 +163,8 @@ describe('a running study', () => {
   });
 
   it('runs two studies at once, each with its own epochs and log', async () => {
-    const hub = await bench.start([define(), define({ study: 'second', epoch: { everyMs: 2 * everyMs } })]);
+    const hub =
+      await bench.start([define(), define({ study: 'second', epoch: { everyMs: 2 * everyMs } })]);
     const [first, second] = hub.studies();
     await contribute(hub, first!.studyId, 5, 1n);
     await contribute(hub, second!.studyId, 9, 1n);

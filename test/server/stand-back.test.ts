@@ -8,7 +8,10 @@ import { momentsOfRows, sharedDoubles } from '../../src/numerics/kernels/shards.
 import { until } from '../support/until.js';
 import { define } from '../support/hub-bench.js';
 
-/** How many threads of this process stand back by so many steps. The name before the state may hold anything. */
+/**
+ * How many threads of this process stand back by so many steps. The name before the state may hold
+ * anything.
+ */
 function threadsAt(steps: number): number {
   const wanted = Math.min(19, getPriority() + steps);
   const found = readdirSync('/proc/self/task').map((thread) => {
@@ -37,7 +40,8 @@ describe.runIf(process.platform === 'linux')('threads of releases', () => {
     const runner = new WorkerEpochRunner({ onDeath: () => undefined });
     const { document, target } = define({});
     await runner.open({
-      studyId: 'a', epoch: 1n, document, target, assignmentKey: new Uint8Array(32), workSeed: new Uint8Array(32),
+      studyId: 'a', epoch: 1n, document, target, assignmentKey: new Uint8Array(32),
+      workSeed: new Uint8Array(32),
     });
     expect(threadsAt(niceness.folding) - before).toBe(1);
     await runner.close();

@@ -7,7 +7,9 @@ import { decodeStudyDocument } from '../../src/wire/index.js';
 import type { VerifiedBatch } from '../../server/studies/contract.js';
 import type { RunningHub } from '../../server/studies/hub.js';
 import type { AdmissionResult } from '../../server/store/contract.js';
-import { Bench, batchOf, contribute, define, everyMs, hexKey, keyOf } from '../support/hub-bench.js';
+import {
+  Bench, batchOf, contribute, define, everyMs, hexKey, keyOf,
+} from '../support/hub-bench.js';
 import { settle } from '../support/virtual-clock.js';
 
 let bench: Bench;
@@ -24,7 +26,8 @@ describe('batches', () => {
     const result = await hub.submit(batchOf(studyId, 1, 1n));
     expect(result).toMatchObject({ verdict, ...(late === 'drop' && { code: 'stale-epoch' }) });
     await bench.clock.advance(2 * everyMs);
-    expect(await hub.submit(batchOf(studyId, 2, 1n))).toMatchObject({ verdict: 'rejected', code: 'stale-epoch' });
+    expect(await hub.submit(batchOf(studyId, 2, 1n)))
+      .toMatchObject({ verdict: 'rejected', code: 'stale-epoch' });
     expect(
       await hub.submit(batchOf(studyId, 3, 9n, { sequence: 1n })),
     ).toMatchObject({ verdict: 'rejected', code: 'epoch-not-open' });
@@ -33,7 +36,8 @@ describe('batches', () => {
     await hub.close();
   });
 
-  it('count once when they are sent again, and not at all when their contents are unusable', async () => {
+  it('count once when they are sent again, and not at all when their contents are '
+    + 'unusable', async () => {
     const hub = await bench.start([define()]);
     const { studyId } = hub.studies()[0]!;
     const batch = batchOf(studyId, 1, 1n);
@@ -46,9 +50,12 @@ describe('batches', () => {
     const without = Object.fromEntries(
       Object.entries(batchOf(studyId, 3, 1n)).filter(([name]) => name !== 'values'),
     ) as unknown as VerifiedBatch;
-    expect(await hub.submit(without)).toMatchObject({ verdict: 'rejected', code: 'wrong-dimension' });
-    expect(await hub.submit({ ...batchOf(studyId, 4, 1n), columns: 1 })).toMatchObject({ code: 'wrong-dimension' });
-    expect(await hub.submit(batchOf('ab'.repeat(32), 4, 1n))).toMatchObject({ code: 'unknown-study' });
+    expect(await hub.submit(without))
+      .toMatchObject({ verdict: 'rejected', code: 'wrong-dimension' });
+    expect(await hub.submit({ ...batchOf(studyId, 4, 1n), columns: 1 }))
+      .toMatchObject({ code: 'wrong-dimension' });
+    expect(await hub.submit(batchOf('ab'.repeat(32), 4, 1n)))
+      .toMatchObject({ code: 'unknown-study' });
     expect(await hub.progress(studyId)).toMatchObject({ contributors: 1, complete: 1 });
     await hub.close();
     expect(await hub.submit(batchOf(studyId, 5, 1n))).toMatchObject({ code: 'shutting-down' });
@@ -59,10 +66,12 @@ describe('batches', () => {
     const { studyId } = hub.studies()[0]!;
     const store = await bench.store();
     const admit = store.admit.bind(store);
-    // Judged and durable at once, as on the store's own thread; the answer takes its time to arrive here.
+    // Judged and durable at once, as on the store's own thread; the answer takes its time to arrive
+    // here.
     store.admit = async (batches) => {
       const results: readonly AdmissionResult[] = await admit(batches);
-      for (let turn = 0; turn < 30; turn++) await new Promise<void>((resolve) => { setImmediate(resolve); });
+      for (let turn = 0;
+          turn < 30; turn++) await new Promise<void>((resolve) => { setImmediate(resolve); });
       return results;
     };
     await bench.clock.advance(everyMs - 1);
@@ -82,7 +91,8 @@ describe('batches', () => {
     const store = await bench.store();
     const admit = store.admit.bind(store);
     let answer = (): void => {};
-    store.admit = (batches) => new Promise((resolve) => { answer = () => resolve(admit(batches)); });
+    store.admit = (batches) =>
+      new Promise((resolve) => { answer = () => resolve(admit(batches)); });
     const one = batchOf(studyId, 1, 1n);
     const body = new Uint8Array(protocolLimits.journalQueueBytes);
     expect(hub.overloaded()).toBe(false);
@@ -98,7 +108,8 @@ describe('batches', () => {
 });
 
 describe('an epoch that closes on a count', () => {
-  it('closes when so many contributions are complete, also when the count was reached before a restart', async () => {
+  it('closes when so many contributions are complete, also when the count was reached before a '
+    + 'restart', async () => {
     const study = define({ participation: 'public', epoch: { contributors: 10 } });
     let hub = await bench.start([study]);
     const { studyId } = hub.studies()[0]!;
@@ -140,7 +151,8 @@ describe('an operator', () => {
   });
 
   it('ends a study that waits for a count at once', async () => {
-    const hub = await bench.start([define({ participation: 'public', epoch: { contributors: 10 } })]);
+    const hub =
+      await bench.start([define({ participation: 'public', epoch: { contributors: 10 } })]);
     const { studyId } = hub.studies()[0]!;
     await contribute(hub, studyId, 3, 1n);
     await hub.endStudy(studyId);
@@ -154,7 +166,8 @@ describe('an operator', () => {
     const first = hub.studies()[0]!.studyId;
     await hub.addStudy(define({ study: 'second' }));
     await hub.addStudy(define({ study: 'second' }));
-    expect(hub.studies().map((view) => [view.name, view.epoch])).toEqual([['delays', 1n], ['second', 1n]]);
+    expect(hub.studies().map((view) => [view.name, view.epoch]))
+      .toEqual([['delays', 1n], ['second', 1n]]);
     await hub.addStudy(define({ cohort: 500 }));
     await bench.clock.advance(everyMs);
     await hub.settled();
@@ -162,7 +175,8 @@ describe('an operator', () => {
     // Of versions of one name the newest comes first.
     expect(hub.studies().map((view) => view.state)).toEqual(['open', 'open', 'ended']);
     expect(hub.studies().at(-1)!.studyId).toBe(first);
-    const grown = define({ cohort: 600, budget: { epsilon: 17, delta: 1e-5, rule: 'zcdp', scope: 'study' } });
+    const grown =
+      define({ cohort: 600, budget: { epsilon: 17, delta: 1e-5, rule: 'zcdp', scope: 'study' } });
     await expect(hub.addStudy(grown)).rejects.toMatchObject({ code: 'invalid-study' });
     await bench.clock.advance(everyMs);
     await hub.settled();
@@ -177,11 +191,15 @@ describe('what a hub says', () => {
     const view = hub.studies()[0]!;
     const server = signing.createVerifier(hub.serverKey);
     const id = fromHex(view.studyId);
-    expect(verifyStatement('study', server, id, signing.sha512(view.facts), view.factsSignature)).toBe(true);
+    expect(verifyStatement('study', server, id, signing.sha512(view.facts), view.factsSignature))
+      .toBe(true);
     expect(decodeStudyDocument(view.facts)).toEqual(view.document);
     const head = await hub.head(view.studyId);
-    expect(verifyStatement('head', server, id, signing.sha512(head.body), head.signature)).toBe(true);
-    const nonces = { serverNonce: new Uint8Array(32).fill(1), clientNonce: new Uint8Array(32).fill(2) };
+    expect(verifyStatement('head', server, id, signing.sha512(head.body), head.signature))
+      .toBe(true);
+    const nonces = {
+      serverNonce: new Uint8Array(32).fill(1), clientNonce: new Uint8Array(32).fill(2),
+    };
     const ready = hub.signReady(view.studyId, keyOf(1), nonces.serverNonce, nonces.clientNonce);
     expect(verifyReady(server, id, keyOf(1), nonces, ready)).toBe(true);
     await hub.close();
@@ -211,7 +229,8 @@ describe('what a hub says', () => {
 });
 
 describe('retention', () => {
-  const rowsOf = async (studyId: string) => (await (await bench.store()).journal(studyId, 1n, 0n, 100)).length;
+  const rowsOf = async (studyId: string) =>
+    (await (await bench.store()).journal(studyId, 1n, 0n, 100)).length;
 
   it('deletes rows once the release is stored', async () => {
     const hub = await bench.start([define()]);
@@ -245,9 +264,11 @@ describe('retention', () => {
 });
 
 describe('a study that is held', () => {
-  const spentOf = async (hub: RunningHub) => (await hub.balances()).map(({ rhoSpent, rhoReserved }) => rhoSpent + rhoReserved);
+  const spentOf = async (hub: RunningHub) =>
+    (await hub.balances()).map(({ rhoSpent, rhoReserved }) => rhoSpent + rhoReserved);
 
-  it('opens no epoch and pays nothing until it is started, and then runs like any other', async () => {
+  it('opens no epoch and pays nothing until it is started, and then runs like any '
+    + 'other', async () => {
     const hub = await bench.start([define()], { held: true });
     const { studyId } = hub.studies()[0]!;
     await bench.clock.advance(5 * everyMs);
@@ -258,7 +279,8 @@ describe('a study that is held', () => {
     expect(await hub.submit(early)).toMatchObject({ verdict: 'rejected', code: 'epoch-not-open' });
 
     await hub.startStudy(studyId);
-    expect(hub.study(studyId)).toMatchObject({ epoch: 1n, closesAtMs: bench.clock.nowMs() + everyMs });
+    expect(hub.study(studyId))
+      .toMatchObject({ epoch: 1n, closesAtMs: bench.clock.nowMs() + everyMs });
     expect(await hub.submit(early)).toMatchObject({ verdict: 'accepted' });
     await bench.clock.advance(everyMs);
     await hub.settled();
@@ -270,7 +292,8 @@ describe('a study that is held', () => {
     await hub.close();
   });
 
-  it('is held by itself, also one that is added later, and can be ended without an epoch', async () => {
+  it('is held by itself, also one that is added later, and can be ended without an '
+    + 'epoch', async () => {
     const hub = await bench.start([define(), define({ study: 'second' })], { held: true });
     await hub.addStudy(define({ study: 'third' }));
     const [first, second, third] = hub.studies().map(({ studyId }) => studyId);

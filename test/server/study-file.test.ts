@@ -4,7 +4,9 @@ import { KeelsonError } from '../../src/base/errors.js';
 import type { Estimator } from '../../src/estimators/contract/estimator.js';
 import { estimators, findEstimator } from '../../src/estimators/registry.js';
 import { decodeStudyDocument, encodeStudyDocument } from '../../src/wire/index.js';
-import { digestOfKeys, parseKeyList, parsePopulationsText, parseStudyText } from '../../server/study-file/index.js';
+import {
+  digestOfKeys, parseKeyList, parsePopulationsText, parseStudyText,
+} from '../../server/study-file/index.js';
 import { parseDuration } from '../../server/study-file/durations.js';
 import { nearest } from '../../src/base/suggest.js';
 import { signing } from '../../src/signing/node.js';
@@ -12,7 +14,8 @@ import { toHex } from '../../src/base/bytes.js';
 import { sampleParameters } from '../support/sample-parameters.js';
 import { fileWith, wrongStudies } from '../support/wrong-studies.js';
 
-const parse = (text: string, options = {}) => parseStudyText(text, { name: 'study.yaml', ...options });
+const parse = (text: string, options = {}) =>
+  parseStudyText(text, { name: 'study.yaml', ...options });
 
 function refusalOf(action: () => unknown): KeelsonError {
   try {
@@ -30,7 +33,8 @@ describe('a study file', () => {
     expect(rule('')).toBeUndefined();
     expect(rule('quarantine: { beyond: 8 }')).toEqual({ beyond: 8 });
     expect(rule('quarantine: { beyond: 8, automatic: false }')).toEqual({ beyond: 8 });
-    expect(rule('quarantine: { beyond: 8, automatic: true }')).toEqual({ beyond: 8, automatic: true });
+    expect(rule('quarantine: { beyond: 8, automatic: true }'))
+      .toEqual({ beyond: 8, automatic: true });
     expect(() => rule('quarantine: { automatic: true }')).toThrow('beyond');
     expect(() => rule('quarantine: { beyond: 8, automatic: sometimes }')).toThrow('true or false');
   });
@@ -40,7 +44,8 @@ describe('a study file', () => {
       const text = fileWith({
         estimator: `estimator: ${estimator}`, quarantine: 'quarantine: { beyond: 8 }',
         parameters: `parameters: ${JSON.stringify(sampleParameters(estimator))}`,
-        columns: estimator === 'heavy-tailed-1d' ? 'columns: [minutes]' : 'columns: [minutes, miles]',
+        columns: estimator === 'heavy-tailed-1d'
+          ? 'columns: [minutes]' : 'columns: [minutes, miles]',
         cohort: 'cohort: 1000000', privacy: 'privacy: { epsilon: 8, delta: 1e-6 }',
         budget: 'budget: { epsilon: 80, delta: 1e-5 }',
       });
@@ -100,7 +105,8 @@ describe('a study file', () => {
     expect(document.epoch).toEqual({ contributors: 500 });
   });
 
-  it.each(readdirSync('studies').filter((file) => file.endsWith('.yaml') && file !== 'populations.yaml'))(
+  it.each(readdirSync('studies')
+    .filter((file) => file.endsWith('.yaml') && file !== 'populations.yaml'))(
     'of the samples can run: %s', (file) => {
       const study = parseStudyText(readFileSync(`studies/${file}`, 'utf8'), { name: file });
       expect(study.releases).toBeGreaterThan(0);
@@ -118,9 +124,11 @@ describe('a study file is refused', () => {
 
   it('for a missing parameter that has no default', () => {
     const strict = {
-      ...findEstimator('mean'), parameters: [{ name: 'limit', type: 'number', description: 'a limit' }],
+      ...findEstimator('mean'),
+      parameters: [{ name: 'limit', type: 'number', description: 'a limit' }],
     } as Estimator;
-    const error = refusalOf(() => parse(fileWith({ parameters: '' }), { findEstimator: () => strict }));
+    const error =
+      refusalOf(() => parse(fileWith({ parameters: '' }), { findEstimator: () => strict }));
     expect(error).toMatchObject({ code: 'invalid-study', details: { path: 'parameters.limit' } });
     expect(error.message).toContain('has no default');
   });
@@ -133,7 +141,8 @@ describe('a study file is refused', () => {
   });
 
   it('for a rule that its estimator cannot be charged under', () => {
-    const error = refusalOf(() => parse(fileWith({ budget: 'budget: { epsilon: 8, delta: 0, rule: pure }' })));
+    const error =
+      refusalOf(() => parse(fileWith({ budget: 'budget: { epsilon: 8, delta: 0, rule: pure }' })));
     expect(error).toMatchObject({ code: 'plan-infeasible' });
     expect(error.message).toContain('zcdp');
   });
@@ -141,15 +150,20 @@ describe('a study file is refused', () => {
   it.each([
     ['text that is not YAML', 'study: [unclosed', 'is not YAML'],
     ['a key twice', fileWith({ again: 'study: other' }), 'is not YAML'],
-    ['a key twice, far inside', fileWith({ privacy: 'privacy: { epsilon: 1, "delta": 1e-6, delta: 1e-6 }' }), 'line 7'],
+    [
+      'a key twice, far inside',
+      fileWith({ privacy: 'privacy: { epsilon: 1, "delta": 1e-6, delta: 1e-6 }' }), 'line 7',
+    ],
     ['aliases', `a: &a [1, 1]\nb: [*a, *a]`, 'aliases'],
     // Each of these took the parser from ten seconds to an hour.
-    ['more keys than a study has', Array.from({ length: 100_000 }, (_, i) => `k${i}: 1\n`).join(''), 'more than 20000'],
+    ['more keys than a study has', Array.from({ length: 100_000 }, (_, i) => `k${i}: 1\n`)
+      .join(''), 'more than 20000'],
     ['a list of half a million numbers', `a: [${'1,'.repeat(500_000)}]`, 'more than 20000'],
     ['maps in maps in maps', '? '.repeat(300_000), 'too deeply'],
     ['lists in lists in lists', '- '.repeat(300_000), 'too deeply'],
     ['brackets without end', '['.repeat(500_000), 'too deeply'],
-    ['steps without end', Array.from({ length: 1_000 }, (_, i) => `${' '.repeat(i)}a:\n`).join(''), 'line 66: the file nests too'],
+    ['steps without end', Array.from({ length: 1_000 }, (_, i) => `${' '.repeat(i)}a:\n`)
+      .join(''), 'line 66: the file nests too'],
     ['nothing', '', 'give keys and values'],
     ['a list', '- a\n- b', 'give keys and values'],
     ['a file that is far too large', ' '.repeat(2 ** 20 + 1), 'characters'],
@@ -179,7 +193,8 @@ describe('populations', () => {
   );
 
   it('lend their budget to studies', () => {
-    const study = parse(fileWith({ budget: 'budget: { population: travellers }' }), { populations });
+    const study =
+      parse(fileWith({ budget: 'budget: { population: travellers }' }), { populations });
     expect(study.document.budget).toEqual(
       { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'population', population: 'travellers' },
     );
@@ -188,19 +203,32 @@ describe('populations', () => {
 
   it('renew when they say so, as a study\'s own budget can', () => {
     const renewing = parsePopulationsText(
-      'populations:\n  travellers: { epsilon: 8, delta: 1e-5, rule: renyi, per: 30d }\n', 'populations.yaml',
+      'populations:\n  travellers: { epsilon: 8, delta: 1e-5, rule: renyi, per: 30d }\n',
+      'populations.yaml',
     );
-    const study = parse(fileWith({ budget: 'budget: { population: travellers }' }), { populations: renewing });
+    const study =
+      parse(fileWith({ budget: 'budget: { population: travellers }' }), { populations: renewing });
     expect(study.budget).toMatchObject({ windowMs: 30 * 86_400_000, rule: { rule: 'renyi' } });
-    const own = parse(fileWith({ budget: 'budget: { epsilon: 8, delta: 1e-5, scope: contributor, per: 12h }' }));
+    const own = parse(
+      fileWith({ budget: 'budget: { epsilon: 8, delta: 1e-5, scope: contributor, per: 12h }' }),
+    );
     expect(own.document.budget).toMatchObject({ perMs: 12 * 3_600_000, scope: 'contributor' });
     expect(own.budget.windowMs).toBe(12 * 3_600_000);
   });
 
   it.each([
-    ['epoch.every', 'budget: { epsilon: 8, delta: 1e-5, per: 5s }', 'budget.per', /renews more often than an epoch/],
-    ['a duration', 'budget: { epsilon: 8, delta: 1e-5, per: monthly }', 'budget.per', /a number and a unit/],
-    ['its own', 'budget: { population: travellers, per: 30d }', 'budget', /a name from the populations file/],
+    [
+      'epoch.every', 'budget: { epsilon: 8, delta: 1e-5, per: 5s }', 'budget.per',
+      /renews more often than an epoch/,
+    ],
+    [
+      'a duration', 'budget: { epsilon: 8, delta: 1e-5, per: monthly }', 'budget.per',
+      /a number and a unit/,
+    ],
+    [
+      'its own', 'budget: { population: travellers, per: 30d }', 'budget',
+      /a name from the populations file/,
+    ],
   ])('do not renew by %s', (_why, budget, path, message) => {
     const error = refusalOf(() => parse(fileWith({ budget }), { populations }));
     expect(error).toMatchObject({ code: 'invalid-study', details: { path } });
@@ -208,13 +236,16 @@ describe('populations', () => {
   });
 
   it('are named when another one is asked for', () => {
-    expect(refusalOf(() => parse(fileWith({ budget: 'budget: { population: pilots }' }), { populations })).message)
+    expect(refusalOf(() =>
+      parse(fileWith({ budget: 'budget: { population: pilots }' }), { populations })).message)
       .toContain('the populations are travellers');
   });
 
   it('are refused when a budget is not one', () => {
     const error = refusalOf(
-      () => parsePopulationsText('populations:\n  travellers: { epsilon: 0, delta: 1e-5 }\n', 'populations.yaml'),
+      () => parsePopulationsText(
+        'populations:\n  travellers: { epsilon: 0, delta: 1e-5 }\n', 'populations.yaml',
+      ),
     );
     expect(error).toMatchObject(
       { code: 'invalid-study', details: { path: 'populations.travellers.epsilon', line: 2 } },
@@ -223,14 +254,17 @@ describe('populations', () => {
 });
 
 describe('enrolled keys', () => {
-  const keys = [1, 2].map((seed) => toHex(signing.createSigner(new Uint8Array(32).fill(seed)).publicKey));
+  const keys = [1, 2].map((seed) =>
+    toHex(signing.createSigner(new Uint8Array(32).fill(seed)).publicKey));
   const admission = { admission: 'admission: { keys: enrolled.txt }' };
   const readText = (text: string) => ({
     readText: (path: string) => { expect(path).toBe('enrolled.txt'); return text; },
   });
 
   it('are pinned by a digest that does not depend on their order, and not published', () => {
-    const one = parse(fileWith(admission), readText(`# enrolled\n${keys[0]}\n\n${keys[1]!.toUpperCase()} # second\n`));
+    const one = parse(fileWith(admission), readText(
+      `# enrolled\n${keys[0]}\n\n${keys[1]!.toUpperCase()} # second\n`,
+    ));
     const other = parse(fileWith(admission), readText(keys.toReversed().join('\n')));
     expect(one.enrolled).toEqual(new Set(keys));
     expect(one.document).toEqual(other.document);
@@ -244,12 +278,16 @@ describe('enrolled keys', () => {
     ['a key of small order', '00'.repeat(32), 'small order'],
     ['no key', '# nobody\n', 'has no key'],
   ])('are refused for %s', (_name, text, words) => {
-    expect(refusalOf(() => parseKeyList(text.replaceAll('KEY', keys[0]!), 'enrolled.txt')).message).toContain(words);
+    expect(refusalOf(() => parseKeyList(text.replaceAll('KEY', keys[0]!), 'enrolled.txt')).message)
+      .toContain(words);
   });
 
   it('are refused when their file cannot be read', () => {
-    const missing = { readText: () => { throw Object.assign(new Error('gone'), { code: 'ENOENT' }); } };
-    expect(refusalOf(() => parse(fileWith(admission), missing))).toMatchObject({ details: { path: 'admission.keys' } });
+    const missing = {
+      readText: () => { throw Object.assign(new Error('gone'), { code: 'ENOENT' }); },
+    };
+    expect(refusalOf(() => parse(fileWith(admission), missing)))
+      .toMatchObject({ details: { path: 'admission.keys' } });
     expect(refusalOf(() => parse(fileWith(admission))).message).toContain('cannot be read here');
   });
 });
@@ -268,21 +306,25 @@ describe('admission', () => {
 
   it('by a rate is for public participation', () => {
     const { document, enrolled } = parse(fileWith({
-      participation: 'participation: public', admission: 'admission: { rate: { keys: 5, per: 1h } }',
+      participation: 'participation: public',
+      admission: 'admission: { rate: { keys: 5, per: 1h } }',
     }));
     expect(document.admission).toEqual({ kind: 'rate', keys: 5, perMs: 3_600_000 });
     expect(enrolled).toBeNull();
   });
 
   it('by a list in the file is the same as by a file of keys', () => {
-    const { document, enrolled } = parse(fileWith({ admission: `admission: { keys: ["${key}", "${other}"] }` }));
-    expect(document.admission).toEqual({ kind: 'keys', digest: digestOfKeys(new Set([key, other])) });
+    const { document, enrolled } =
+      parse(fileWith({ admission: `admission: { keys: ["${key}", "${other}"] }` }));
+    expect(document.admission)
+      .toEqual({ kind: 'keys', digest: digestOfKeys(new Set([key, other])) });
     expect(enrolled).toEqual(new Set([key, other]));
   });
 
   it.each([
     ['an issuer that is no key', '{ enrolment: { issuer: abc } }', 'admission'],
-    ['an issuer under which signatures prove nothing', `{ enrolment: { issuer: "${'00'.repeat(32)}" } }`,
+    ['an issuer under which signatures prove nothing', '{ enrolment: { issuer: '
+      + `"${'00'.repeat(32)}" } }`,
       'admission.enrolment.issuer'],
     ['no issuer', '{ enrolment: {} }', 'admission'],
     ['a rate where presence is secret', '{ rate: { keys: 5, per: 1h } }', 'admission.rate'],
@@ -292,7 +334,9 @@ describe('admission', () => {
     ['a key twice', `{ keys: ["${key}", "${key}"] }`, ''],
   ])('is refused for %s', (_name, text, path) => {
     const error = refusalOf(() => parse(fileWith({ admission: `admission: ${text}` })));
-    expect(error).toMatchObject({ code: 'invalid-study', details: { path: expect.stringMatching(`^${path}`) as string } });
+    expect(error).toMatchObject({
+      code: 'invalid-study', details: { path: expect.stringMatching(`^${path}`) as string },
+    });
   });
 });
 

@@ -29,7 +29,8 @@ const far = 3_456.789_123_45;
 const withdrawn = 23.456_789_012_34;
 const common = 123.456_789_012_345;
 const values: readonly Mark[] = [
-  markOf('the common value', common), markOf('what was far away', far), markOf('what was taken back', withdrawn),
+  markOf('the common value', common), markOf('what was far away', far),
+  markOf('what was taken back', withdrawn),
   ...Array.from({ length: 24 }, (_, i) => markOf(`the row of ${i}`, own(i))),
 ];
 const issuer = newSigner();
@@ -46,32 +47,43 @@ let token: string;
 let distances: readonly Mark[];
 
 const facts = {
-  epoch: '{ every: 3s }', quarantine: '{ beyond: 20, automatic: true }', retention: '1h', budget: '{ epsilon: 90, delta: 1e-5, scope: study }',
+  epoch: '{ every: 3s }', quarantine: '{ beyond: 20, automatic: true }', retention: '1h',
+  budget: '{ epsilon: 90, delta: 1e-5, scope: study }',
   admission: `{ enrolment: { issuer: "${toHex(issuer.publicKey)}" } }`,
 };
 const inFile = (change: Readonly<Record<string, string>> = {}) =>
   parseStudyText(meanStudy('watched', { ...facts, ...change }), { name: 'study.yaml' });
 const tokenFor = (key: Uint8Array, expiresAtMs = Date.now() + 3_600_000, by = issuer): Uint8Array =>
   issueEnrolment(by, key, { study: 'watched', expiresAtMs }, signing);
-const rowOf = (value: number) => ({ data: encodeRows(Float64Array.of(value, common), 'float64'), last: true });
+const rowOf = (value: number) =>
+  ({ data: encodeRows(Float64Array.of(value, common), 'float64'), last: true });
 
-async function open(client: WireClient, studyId: string, signer = newSigner()): Promise<WireContributor> {
+async function open(
+  client: WireClient, studyId: string, signer = newSigner(),
+): Promise<WireContributor> {
   const ready = await client.hello(signer, studyId, { enrolment: tokenFor(signer.publicKey) });
   return WireContributor.on(client, studyId, signer, ready);
 }
 
-/** Epoch by epoch: the rows of all, of the one far away, of one who takes them back, and the refusals of each. */
+/**
+ * Epoch by epoch: the rows of all, of the one far away, of one who takes them back, and the
+ * refusals of each.
+ */
 async function contributeAll(studyId: string): Promise<bigint> {
   const client = await WireClient.open(tap.port);
   const contributors: WireContributor[] = [];
   for (const signer of signers) contributors.push(await open(client, studyId, signer));
-  keys.push(...signers.slice(0, 24).map((signer, i) => bytesMark(`the key of ${i}`, signer.publicKey)));
+  keys.push(
+    ...signers.slice(0, 24).map((signer, i) => bytesMark(`the key of ${i}`, signer.publicKey)),
+  );
   // A fresh one, so that all come into it and out of it in time.
   const before = aggregator.hub.study(studyId)!.epoch;
   await until(() => aggregator.hub.study(studyId)!.epoch > before);
   const { epoch } = aggregator.hub.study(studyId)!;
   contributors.forEach((contributor, i) =>
-    client.send(contributor.batch(1n, { epoch, ...rowOf(i === 0 ? far : i === 1 ? withdrawn : own(i)) })));
+    client.send(
+      contributor.batch(1n, { epoch, ...rowOf(i === 0 ? far : i === 1 ? withdrawn : own(i)) }),
+    ));
   await until(() => client.frames.filter(({ kind }) => kind === 'ack').length === people);
   const context = { serverKey: aggregator.serverKey, studyId: fromHex(studyId) };
   const takeBack = (who: number) => client.send({
@@ -83,13 +95,18 @@ async function contributeAll(studyId: string): Promise<bigint> {
   client.send(contributors[1]!.batch(2n, { epoch, ...rowOf(withdrawn) }));
   await until(() => aggregator.hub.study(studyId)!.epoch > epoch);
   takeBack(2);
-  await until(() => client.frames.some((frame) => frame.kind === 'refusal' && frame.code === 'too-late'));
-  expect(client.frames.some((frame) => frame.kind === 'ack' && frame.withdrawn === epoch)).toBe(true);
+  await until(() =>
+    client.frames.some((frame) => frame.kind === 'refusal' && frame.code === 'too-late'));
+  expect(client.frames.some((frame) => frame.kind === 'ack' && frame.withdrawn === epoch))
+    .toBe(true);
   client.close();
   return epoch;
 }
 
-/** The one who was far away is told in an epoch after; others come with tokens that are wrong in some way. */
+/**
+ * The one who was far away is told in an epoch after; others come with tokens that are wrong in
+ * some way.
+ */
 async function refusals(studyId: string, released: bigint): Promise<void> {
   const client = await WireClient.open(tap.port);
   await until(() => aggregator.hub.study(studyId)!.epoch >= released + 2n);
@@ -98,20 +115,26 @@ async function refusals(studyId: string, released: bigint): Promise<void> {
   expect(ack.rejections).toMatchObject([{ code: 'quarantined' }]);
   const key = newSigner();
   for (const enrolment of [
-    undefined, tokenFor(signers[1]!.publicKey), tokenFor(key.publicKey, 1_000), tokenFor(key.publicKey, Date.now() + 9_999, key),
+    undefined, tokenFor(signers[1]!.publicKey), tokenFor(key.publicKey, 1_000),
+    tokenFor(key.publicKey, Date.now() + 9_999, key),
   ]) {
     await client.sendHello(key, studyId, enrolment === undefined ? {} : { enrolment });
-    expect((await client.next('refusal')).code).toMatch(/not-enrolled|enrolment-expired|bad-signature/);
+    expect((await client.next('refusal')).code)
+      .toMatch(/not-enrolled|enrolment-expired|bad-signature/);
   }
   client.close();
 }
 
-async function get(path: string, by: TappedPort, headers: Record<string, string> = {}, method = 'GET'): Promise<string> {
+async function get(
+  path: string, by: TappedPort, headers: Record<string, string> = {}, method = 'GET',
+): Promise<string> {
   return (await fetch(`http://127.0.0.1:${by.port}${path}`, { headers, method })).text();
 }
 
 beforeAll(async () => {
-  const store = await openInlineSqliteStore({ directory: folder, clock: systemClock }) as unknown as RotationStore & { close(): Promise<void> };
+  const store = await openInlineSqliteStore({
+    directory: folder, clock: systemClock,
+  }) as unknown as RotationStore & { close(): Promise<void> };
   openServerKeys(folder);
   await rotateServerKey(join(folder, 'server.key'), store, 1);
   await store.close();
@@ -121,7 +144,8 @@ beforeAll(async () => {
     openStore: (directory, clock) => openInlineSqliteStore({ directory, clock }),
     runnerFactory: () => new InlineEpochRunner(),
   });
-  [tap, readersTap] = await Promise.all([TappedPort.before(aggregator.port), TappedPort.before(aggregator.port)]);
+  [tap, readersTap] =
+    await Promise.all([TappedPort.before(aggregator.port), TappedPort.before(aggregator.port)]);
   token = readFileSync(aggregator.paths.operatorToken, 'utf8').trim();
   const { studyId } = aggregator.hub.studies()[0]!;
   const reader = await WireClient.open(readersTap.port);
@@ -130,19 +154,31 @@ beforeAll(async () => {
   await refusals(studyId, released);
   const operator = { Authorization: `Bearer ${token}` };
   const evidence = (by: TappedPort, headers = {}) =>
-    get(`/v1/operator/evidence?study=watched&contributor=${toHex(signers[0]!.publicKey)}`, by, headers);
+    get(
+      `/v1/operator/evidence?study=watched&contributor=${toHex(signers[0]!.publicKey)}`, by,
+      headers,
+    );
   expect(await evidence(tap, operator)).toContain('distance');
-  for (const path of ['/metrics', '/v1/operator/progress', '/healthz']) await get(path, tap, operator);
-  // The same questions from somebody without the token, and a study that changes and ends meanwhile.
+  for (const path of ['/metrics', '/v1/operator/progress', '/healthz']) {
+    await get(path, tap, operator);
+  }
+  // The same questions from somebody without the token, and a study that changes and ends
+  // meanwhile.
   expect(await evidence(readersTap)).toContain('unauthorized');
-  await reloadStudies(aggregator.hub, [inFile({ cohort: '210' }), inFile({ budget: '{ epsilon: 99, delta: 1e-5, scope: study }' })],
+  await reloadStudies(aggregator.hub, [
+    inFile({ cohort: '210' }), inFile({ budget: '{ epsilon: 99, delta: 1e-5, scope: study }' }),
+  ],
     createLogger({ destination: { write: (line) => logged.push(line) } }));
-  for (const path of ['/v1/studies', '/v1/ledger', '/v1/releases?study=watched', '/metrics', `/v1/releases?study=${studyId}`]) {
+  for (const path of [
+    '/v1/studies', '/v1/ledger', '/v1/releases?study=watched', '/metrics',
+    `/v1/releases?study=${studyId}`,
+  ]) {
     await get(path, readersTap);
   }
   await until(() => reader.frames.some(({ kind }) => kind === 'release'));
   const entries = await aggregator.hub.quarantines!(studyId, 9);
-  distances = entries.map(({ distance }) => markOf('the distance of the one who was left out', distance));
+  distances =
+    entries.map(({ distance }) => markOf('the distance of the one who was left out', distance));
   reader.close();
 });
 
@@ -152,7 +188,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('marked rows are in nothing that leaves the server around withdrawals, exclusions, tokens, a changed key and a reload', () => {
+it('marked rows are in nothing that leaves the server around withdrawals, exclusions, tokens, a '
+  + 'changed key and a reload', () => {
   for (const { towardsClients } of [tap, readersTap]) {
     expect(towardsClients.length).toBeGreaterThan(1_000);
     expect(marksIn(towardsClients, values)).toEqual([]);

@@ -18,14 +18,20 @@ import { newSigner, WireClient, WireContributor } from '../support/wire-client.j
 
 /** Enough for a release, with a value or refused: either is searched. */
 const people = 120;
-/** Of those, whose rows are looked for: every one has its own, and no code knows which these are. */
+/**
+ * Of those, whose rows are looked for: every one has its own, and no code knows which these are.
+ */
 const marked = 24;
 /** Sockets that they come on, at once. */
 const sockets = 8;
-/** Every row has this second value, so that the mean without noise is this number too, and so is any group's. */
+/**
+ * Every row has this second value, so that the mean without noise is this number too, and so is any
+ * group's.
+ */
 const commonValue = 123.456_789_012_345;
 const own = (person: number): number => 11.234_567_891_23 + person * 0.057_913_791_379;
-const exactMean = Array.from({ length: people }, (_, i) => own(i)).reduce((sum, value) => sum + value, 0) / people;
+const exactMean = Array.from({ length: people }, (_, i) => own(i))
+  .reduce((sum, value) => sum + value, 0) / people;
 
 /** Epochs that end when all have come, so that no machine is too slow to get them into one. */
 const counted = { participation: 'public', cohort: '120', epoch: `{ contributors: ${people} }` };
@@ -38,7 +44,8 @@ const values: readonly Mark[] = [
   markOf('the common value, or a mean without noise', commonValue),
   markOf('the mean of everybody without noise', exactMean),
   ...Array.from({ length: marked }, (_, i) => markOf(`the row of ${i}`, own(i))),
-  ...Array.from({ length: marked }, (_, i) => floatPairMark(`the floats of ${i}`, [own(i), commonValue])),
+  ...Array.from({ length: marked }, (_, i) =>
+    floatPairMark(`the floats of ${i}`, [own(i), commonValue])),
 ];
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-taint-'));
@@ -56,13 +63,17 @@ let foldersBefore: Buffer | undefined;
 const folderBytes = (): Buffer =>
   Buffer.concat(readdirSync(folder).map((name) => readFileSync(join(folder, name))));
 
-async function get(path: string, headers: Record<string, string> = {}, by = readersTap): Promise<void> {
+async function get(
+  path: string, headers: Record<string, string> = {}, by = readersTap,
+): Promise<void> {
   await (await fetch(`http://127.0.0.1:${by.port}${path}`, { headers })).arrayBuffer();
 }
 
 /** All of them in one epoch of one study: doubles from the even ones, floats from the others. */
 function contributeAll(studyId: string): Promise<unknown> {
-  return Promise.all(Array.from({ length: sockets }, (_, socket) => contributeSome(studyId, socket)));
+  return Promise.all(
+    Array.from({ length: sockets }, (_, socket) => contributeSome(studyId, socket)),
+  );
 }
 
 async function contributeSome(studyId: string, first: number): Promise<void> {
@@ -77,8 +88,12 @@ async function contributeSome(studyId: string, first: number): Promise<void> {
     // While rows are there, and their epoch is still open.
     if (person === marked) foldersBefore ??= folderBytes();
     // The refusals of what is sent once more, changed, and of what follows a complete contribution.
-    if (person < 4) await contributor.send(1n, { data: encodeRows(Float64Array.of(own(person), 1), 'float64') });
-    if (person < 4) await contributor.send(2n, { data: encodeRows(Float64Array.of(own(person), 2), 'float64') });
+    if (person < 4) {
+      await contributor.send(1n, { data: encodeRows(Float64Array.of(own(person), 1), 'float64') });
+    }
+    if (person < 4) {
+      await contributor.send(2n, { data: encodeRows(Float64Array.of(own(person), 2), 'float64') });
+    }
   }
   client.close();
 }
@@ -106,7 +121,9 @@ async function misbehave(studyId: string): Promise<void> {
   client.ws.send(Buffer.from(good.body));
   client.ws.send(`rows ${own(0)} ${commonValue}`);
   await client.closed();
-  await expect(WireContributor.open(await WireClient.open(tap.port), '00'.repeat(32), newSigner())).rejects.toThrow();
+  await expect(
+    WireContributor.open(await WireClient.open(tap.port), '00'.repeat(32), newSigner()),
+  ).rejects.toThrow();
   await get(`/v1/${own(0)}?value=${commonValue}`, {}, tap);
 }
 
@@ -118,11 +135,14 @@ beforeAll(async () => {
     openStore: (directory, clock) => openInlineSqliteStore({ directory, clock }),
     runnerFactory: () => new InlineEpochRunner(),
   });
-  [tap, readersTap] = await Promise.all([TappedPort.before(aggregator.port), TappedPort.before(aggregator.port)]);
+  [tap, readersTap] =
+    await Promise.all([TappedPort.before(aggregator.port), TappedPort.before(aggregator.port)]);
   token = readFileSync(aggregator.paths.operatorToken, 'utf8').trim();
   const url = `ws://127.0.0.1:${tap.port}`;
   const stop = new AbortController();
-  const reader = { url: `ws://127.0.0.1:${readersTap.port}`, serverKey: aggregator.serverKey, signal: stop.signal };
+  const reader = {
+    url: `ws://127.0.0.1:${readersTap.port}`, serverKey: aggregator.serverKey, signal: stop.signal,
+  };
   const following = aggregator.hub.studies().map(async ({ studyId }) => {
     for await (const release of subscribe({ ...reader, study: studyId })) releases.push(release);
   });
@@ -132,13 +152,17 @@ beforeAll(async () => {
   await misbehave(aggregator.hub.studies()[0]!.studyId);
   const heard = (name: string): boolean => releases.some(({ document }) => document.study === name);
   while (!Object.keys(studies).every(heard)) await pause(20);
-  for (const path of ['/', '/healthz', '/v1/studies', '/v1/ledger', '/metrics', '/v1/operator/progress']) await get(path);
+  for (const path of [
+    '/', '/healthz', '/v1/studies', '/v1/ledger', '/metrics', '/v1/operator/progress',
+  ]) await get(path);
   for (const name of Object.keys(studies)) await get(`/v1/releases?study=${name}`);
   await stays.close();
   stop.abort();
   await Promise.allSettled(following);
   const operator = { Authorization: `Bearer ${token}` };
-  for (const path of ['/healthz', '/metrics', '/v1/operator/progress']) await get(path, operator, tap);
+  for (const path of ['/healthz', '/metrics', '/v1/operator/progress']) {
+    await get(path, operator, tap);
+  }
   await aggregator.hub.settled();
 });
 
@@ -159,10 +183,13 @@ describe('marked rows', () => {
       expect(marksIn(Buffer.from(shifted.toString('base64')), values)).toHaveLength(2);
     }
     expect(marksIn(Buffer.from(row.toString('hex')), values)).toHaveLength(2);
-    expect(marksIn(Buffer.from(encodeRows(Float64Array.of(own(3), commonValue), 'float32')), values)).toHaveLength(1);
+    expect(
+      marksIn(Buffer.from(encodeRows(Float64Array.of(own(3), commonValue), 'float32')), values),
+    ).toHaveLength(1);
   });
 
-  it('are in no byte that leaves the server, whoever asks, and whatever was wrong with the message', () => {
+  it('are in no byte that leaves the server, whoever asks, and whatever was wrong with the '
+    + 'message', () => {
     for (const { towardsClients } of [tap, readersTap]) {
       expect(towardsClients.length).toBeGreaterThan(10_000);
       expect(marksIn(towardsClients, values)).toEqual([]);
@@ -190,8 +217,11 @@ describe('readers', () => {
   });
 
   it('and nobody at all of the operator\'s token, or of the server\'s secret', () => {
-    const secret = bytesMark('the seed', fromHex(readFileSync(aggregator.paths.serverKey, 'utf8').trim()));
-    const everything = [tap.towardsClients, readersTap.towardsClients, Buffer.from(logged.join(''))];
+    const secret =
+      bytesMark('the seed', fromHex(readFileSync(aggregator.paths.serverKey, 'utf8').trim()));
+    const everything = [
+      tap.towardsClients, readersTap.towardsClients, Buffer.from(logged.join('')),
+    ];
     for (const bytes of everything) {
       expect(bytes.includes(Buffer.from(token))).toBe(false);
       expect(marksIn(bytes, [secret])).toEqual([]);

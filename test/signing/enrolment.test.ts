@@ -10,9 +10,12 @@ const signerOf = (byte: number) => signing.createSigner(new Uint8Array(32).fill(
 const issuer = signerOf(1);
 const contributor = signerOf(2);
 const expiresAtMs = Date.UTC(2030, 0, 1);
-const token = issueEnrolment(issuer, contributor.publicKey, { study: 'flights', expiresAtMs }, signing);
+const token =
+  issueEnrolment(issuer, contributor.publicKey, { study: 'flights', expiresAtMs }, signing);
 
-const holds = (bytes: Uint8Array, key = contributor.publicKey, from = issuer.publicKey): boolean => {
+const holds = (
+  bytes: Uint8Array, key = contributor.publicKey, from = issuer.publicKey,
+): boolean => {
   const claim = readEnrolment(bytes);
   return claim !== undefined && verifyEnrolment(signing.createVerifier(from), key, claim, signing);
 };
@@ -22,8 +25,12 @@ describe('an enrolment token', () => {
     const claim = readEnrolment(token)!;
     expect(claim).toMatchObject({ study: 'flights', expiresAtMs });
     expect(holds(token)).toBe(true);
-    expect(verifyEnrolment(browser.createVerifier(issuer.publicKey), contributor.publicKey, claim, browser)).toBe(true);
-    const all = issueEnrolment(issuer, contributor.publicKey, { study: null, expiresAtMs }, signing);
+    expect(verifyEnrolment(
+      browser.createVerifier(issuer.publicKey), contributor.publicKey, claim, browser,
+    ))
+      .toBe(true);
+    const all =
+      issueEnrolment(issuer, contributor.publicKey, { study: null, expiresAtMs }, signing);
     expect(all.length).toBe(72);
     expect(readEnrolment(all)).toMatchObject({ study: null, expiresAtMs });
   });
@@ -32,7 +39,10 @@ describe('an enrolment token', () => {
     expect(holds(token, signerOf(3).publicKey)).toBe(false);
     expect(holds(token, contributor.publicKey, signerOf(3).publicKey)).toBe(false);
     // Whoever holds a token cannot issue the next one with its own key.
-    expect(holds(issueEnrolment(contributor, contributor.publicKey, { study: 'flights', expiresAtMs }, signing))).toBe(false);
+    expect(holds(issueEnrolment(
+      contributor, contributor.publicKey, { study: 'flights', expiresAtMs }, signing,
+    )))
+      .toBe(false);
   });
 
   it('cannot be changed in any bit: expiry, study, signature', () => {
@@ -50,7 +60,8 @@ describe('an enrolment token', () => {
     const body = token.slice(64);
     for (const label of ['hello', 'batch', 'release'] as const) {
       const context = { serverKey: issuer.publicKey, studyId: new Uint8Array(32) };
-      const signature = issuer.sign(signedMessage(label, context, contributor.publicKey, signing.sha512(body)));
+      const signature =
+        issuer.sign(signedMessage(label, context, contributor.publicKey, signing.sha512(body)));
       expect(holds(concatBytes(signature, body)), label).toBe(false);
     }
   });
@@ -61,7 +72,10 @@ describe('an enrolment token', () => {
     ['too much', new Uint8Array(enrolmentBytesMax + 1).fill(97)],
     ['a name that is not UTF-8', concatBytes(token.slice(0, 72), Uint8Array.of(0xff))],
     ['a name that cannot be printed', concatBytes(token.slice(0, 72), Uint8Array.of(10))],
-    ['a time past what doubles count', concatBytes(token.slice(0, 64), new Uint8Array(8).fill(255))],
+    [
+      'a time past what doubles count',
+      concatBytes(token.slice(0, 64), new Uint8Array(8).fill(255)),
+    ],
   ])('is not read from %s', (_name, bytes) => {
     expect(readEnrolment(bytes)).toBeUndefined();
   });
@@ -75,7 +89,9 @@ describe('an enrolment token', () => {
     expect(issue(null, 0.5)).toThrow('whole milliseconds');
     expect(issue(null, -1)).toThrow('whole milliseconds');
     expect(issue(null, expiresAtMs, new Uint8Array(32))).toThrow('small order');
-    const longest = issueEnrolment(issuer, contributor.publicKey, { study: '界'.repeat(64), expiresAtMs }, signing);
+    const longest = issueEnrolment(
+      issuer, contributor.publicKey, { study: '界'.repeat(64), expiresAtMs }, signing,
+    );
     expect(longest.length).toBeLessThanOrEqual(enrolmentBytesMax);
     expect(holds(longest)).toBe(true);
   });

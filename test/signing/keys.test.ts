@@ -11,12 +11,16 @@ import {
   encodeNumber, encodePoint, fieldPrime, groupOrder, identity, multiply, smallOrderPoints,
 } from '../support/edwards.js';
 
-/** Every 32 bytes that some decoder reads as a point of small order: y may be unreduced, and x = 0 may have a sign. */
+/**
+ * Every 32 bytes that some decoder reads as a point of small order: y may be unreduced, and x = 0
+ * may have a sign.
+ */
 function smallOrderEncodings(): readonly string[] {
   const encodings = new Set<string>();
   for (const { x, y } of smallOrderPoints()) {
     for (const form of [y, y + fieldPrime].filter((value) => value < 2n ** 255n)) {
-      for (const sign of x === 0n ? [0n, 1n] : [x & 1n]) encodings.add(toHex(encodePoint(form, sign)));
+      for (const sign of x === 0n
+        ? [0n, 1n] : [x & 1n]) encodings.add(toHex(encodePoint(form, sign)));
     }
   }
   return [...encodings].sort();
@@ -63,8 +67,11 @@ describe('public keys', () => {
   });
 
   it('takes the scalars of signatures below the group order only', () => {
-    const signature = (scalar: bigint): Uint8Array => concatBytes(new Uint8Array(32), encodeNumber(scalar));
-    for (const scalar of [0n, 1n, 2n ** 252n, groupOrder - 1n]) expect(hasReducedScalar(signature(scalar))).toBe(true);
+    const signature = (scalar: bigint): Uint8Array =>
+      concatBytes(new Uint8Array(32), encodeNumber(scalar));
+    for (const scalar of [0n, 1n, 2n ** 252n, groupOrder - 1n]) {
+      expect(hasReducedScalar(signature(scalar))).toBe(true);
+    }
     for (const scalar of [groupOrder, groupOrder + 1n, 2n ** 253n, 2n ** 256n - 1n]) {
       expect(hasReducedScalar(signature(scalar))).toBe(false);
     }
@@ -72,7 +79,8 @@ describe('public keys', () => {
 
   it('refuses another length and names it', () => {
     for (const length of [0, 31, 33, 64]) {
-      expect(refusal(() => checkPublicKey(new Uint8Array(length).fill(5))).message).toContain(`not ${length}`);
+      expect(refusal(() => checkPublicKey(new Uint8Array(length).fill(5))).message)
+        .toContain(`not ${length}`);
     }
   });
 

@@ -2,14 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { concatBytes, toHex, utf8 } from '../../src/base/bytes.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import {
-  keyFingerprint, signBatch, signedMessage, signedMessageBytes, signHello, signReady, signStatement, verifyBatch,
-  verifyHello, verifyReady, verifyStatement, type SignatureLabel,
+  keyFingerprint, signBatch, signedMessage, signedMessageBytes, signHello, signReady, signStatement,
+  verifyBatch, verifyHello, verifyReady, verifyStatement, type SignatureLabel,
 } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 
 const filled = (byte: number, length = 32): Uint8Array => new Uint8Array(length).fill(byte);
 const context = { serverKey: filled(1), studyId: filled(2) };
-const labels: readonly SignatureLabel[] = ['hello', 'ready', 'batch', 'study', 'release', 'head', 'enrol', 'rotation', 'withdraw'];
+const labels: readonly SignatureLabel[] = [
+  'hello', 'ready', 'batch', 'study', 'release', 'head', 'enrol', 'rotation', 'withdraw',
+];
 
 const server = signing.createSigner(filled(11));
 const contributor = signing.createSigner(filled(12));
@@ -26,7 +28,8 @@ describe('signed message', () => {
       const text = utf8(`keelson ${label}`);
       expect(toHex(message)).toBe(
         toHex(concatBytes(
-          text, new Uint8Array(16 - text.length), Uint8Array.of(0, 0, 0, 1), filled(1), filled(2), filled(7), filled(8, 64),
+          text, new Uint8Array(16 - text.length), Uint8Array.of(0, 0, 0, 1), filled(1), filled(2),
+          filled(7), filled(8, 64),
         )),
       );
       expect(message.length).toBe(signedMessageBytes);
@@ -34,7 +37,8 @@ describe('signed message', () => {
   });
 
   it('puts zeros where there is no contributor', () => {
-    expect(signedMessage('head', context, null, digest)).toEqual(signedMessage('head', context, filled(0), digest));
+    expect(signedMessage('head', context, null, digest))
+      .toEqual(signedMessage('head', context, filled(0), digest));
   });
 
   it('differs when any field differs', () => {
@@ -54,7 +58,8 @@ describe('signed message', () => {
       () => signedMessage('batch', { ...context, studyId: filled(1, 33) }, null, digest),
       () => signedMessage('batch', context, filled(1, 0), digest),
       () => signedMessage('batch', context, null, filled(1, 63)),
-      () => signHello(contributor, context, { serverNonce: filled(1, 33), clientNonce: filled(1, 32) }),
+      () =>
+        signHello(contributor, context, { serverNonce: filled(1, 33), clientNonce: filled(1, 32) }),
     ]) {
       expect(build).toThrow(InvalidParameterError);
     }
@@ -68,10 +73,13 @@ describe('signatures for one use', () => {
 
   it('verify where they belong', () => {
     expect(verifyHello(contributorVerifier, own, nonces, hello)).toBe(true);
-    expect(verifyReady(serverVerifier, own.studyId, contributor.publicKey, nonces, ready)).toBe(true);
+    expect(verifyReady(serverVerifier, own.studyId, contributor.publicKey, nonces, ready))
+      .toBe(true);
     expect(verifyBatch(contributorVerifier, own, digest, batch)).toBe(true);
     for (const label of ['study', 'release', 'head'] as const) {
-      expect(verifyStatement(label, serverVerifier, own.studyId, digest, signStatement(label, server, own.studyId, digest)))
+      expect(verifyStatement(label, serverVerifier, own.studyId, digest, signStatement(
+        label, server, own.studyId, digest,
+      )))
         .toBe(true);
     }
   });
@@ -87,11 +95,13 @@ describe('signatures for one use', () => {
     }
     for (const wrong of [stale, swapped]) {
       expect(verifyHello(contributorVerifier, own, wrong, hello)).toBe(false);
-      expect(verifyReady(serverVerifier, own.studyId, contributor.publicKey, wrong, ready)).toBe(false);
+      expect(verifyReady(serverVerifier, own.studyId, contributor.publicKey, wrong, ready))
+        .toBe(false);
     }
     expect(verifyHello(serverVerifier, own, nonces, hello)).toBe(false);
     expect(verifyReady(serverVerifier, own.studyId, server.publicKey, nonces, ready)).toBe(false);
-    expect(verifyReady(serverVerifier, filled(9), contributor.publicKey, nonces, ready)).toBe(false);
+    expect(verifyReady(serverVerifier, filled(9), contributor.publicKey, nonces, ready))
+      .toBe(false);
     expect(verifyBatch(contributorVerifier, own, filled(7, 64), batch)).toBe(false);
   });
 
@@ -99,7 +109,8 @@ describe('signatures for one use', () => {
     for (const signed of ['study', 'release', 'head'] as const) {
       for (const read of ['study', 'release', 'head'] as const) {
         const signature = signStatement(signed, server, own.studyId, digest);
-        expect(verifyStatement(read, serverVerifier, own.studyId, digest, signature)).toBe(signed === read);
+        expect(verifyStatement(read, serverVerifier, own.studyId, digest, signature))
+          .toBe(signed === read);
       }
     }
     // The payload of a batch could be chosen to look like nonces: the label keeps them apart.
@@ -111,6 +122,7 @@ describe('signatures for one use', () => {
 describe('fingerprint', () => {
   it('is 32 digits in groups of four', () => {
     expect(keyFingerprint(server.publicKey, signing)).toMatch(/^([0-9a-f]{4} ){7}[0-9a-f]{4}$/);
-    expect(keyFingerprint(contributor.publicKey, signing)).not.toBe(keyFingerprint(server.publicKey, signing));
+    expect(keyFingerprint(contributor.publicKey, signing)).not
+      .toBe(keyFingerprint(server.publicKey, signing));
   });
 });

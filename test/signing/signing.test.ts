@@ -4,7 +4,8 @@ import { InvalidParameterError } from '../../src/base/errors.js';
 import { signing as browser } from '../../src/signing/browser.js';
 import { signing as node } from '../../src/signing/node.js';
 import {
-  add, decodeNumber, encodeNumber, encodePoint, fieldPrime, groupOrder, inverse, multiply, pointAt, smallOrderPoints,
+  add, decodeNumber, encodeNumber, encodePoint, fieldPrime, groupOrder, inverse, multiply, pointAt,
+  smallOrderPoints,
 } from '../support/edwards.js';
 
 const implementations = [['node', node], ['browser', browser]] as const;
@@ -13,13 +14,16 @@ const implementations = [['node', node], ['browser', browser]] as const;
 const standard = [
   ['9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60',
     'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a', '',
-    'e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b'],
+    'e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e06522490155'
+      + '5fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b'],
   ['4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb',
     '3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c', '72',
-    '92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00'],
+    '92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da'
+      + '085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00'],
   ['c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7',
     'fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025', 'af82',
-    '6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a'],
+    '6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac'
+      + '18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a'],
 ] as const;
 
 const seed = Uint8Array.from({ length: 32 }, (_, i) => 3 * i + 1);
@@ -57,7 +61,8 @@ describe.each(implementations)('signing with %s', (_, signing) => {
       const signer = signing.createSigner(fromHex(secret));
       expect(toHex(signer.publicKey)).toBe(key);
       expect(toHex(signer.sign(fromHex(text)))).toBe(signature);
-      expect(signing.createVerifier(fromHex(key)).verify(fromHex(text), fromHex(signature))).toBe(true);
+      expect(signing.createVerifier(fromHex(key)).verify(fromHex(text), fromHex(signature)))
+        .toBe(true);
     }
   });
 
@@ -74,12 +79,15 @@ describe.each(implementations)('signing with %s', (_, signing) => {
   it('takes the honest signature and refuses every hostile one', () => {
     const verifier = signing.createVerifier(publicKey);
     expect(verifier.verify(message, good)).toBe(true);
-    for (const [name, signature] of hostile) expect(verifier.verify(message, signature), name).toBe(false);
+    for (const [name, signature] of hostile) {
+      expect(verifier.verify(message, signature), name).toBe(false);
+    }
   });
 
   it('refuses every flipped bit of signature and message', () => {
     const verifier = signing.createVerifier(publicKey);
-    // tweetnacl takes some 5 ms for each: a spread of bits, the ends and the halves' borders among them.
+    // tweetnacl takes some 5 ms for each: a spread of bits, the ends and the halves' borders among
+    // them.
     for (const bit of [0, 7, 100, 252, 254, 255, 256, 257, 400, 507, 508, 511]) {
       expect(verifier.verify(message, flipped(good, bit)), `bit ${bit}`).toBe(false);
     }
@@ -113,7 +121,9 @@ describe.each(implementations)('signing with %s', (_, signing) => {
     const many = signing.randomBytes(200_000);
     expect(many.length).toBe(200_000);
     // Every quarter is filled: all zeros has chance 2^-400000.
-    for (let i = 0; i < 4; i++) expect(many.subarray(50_000 * i, 50_000 * (i + 1)).some((byte) => byte !== 0)).toBe(true);
+    for (let i = 0; i < 4; i++) {
+      expect(many.subarray(50_000 * i, 50_000 * (i + 1)).some((byte) => byte !== 0)).toBe(true);
+    }
     expect(signing.randomBytes(0).length).toBe(0);
   });
 
@@ -125,7 +135,9 @@ describe.each(implementations)('signing with %s', (_, signing) => {
 
   it('gives plain arrays with memory of their own', () => {
     const signer = signing.createSigner(seed);
-    for (const bytes of [signer.publicKey, signer.sign(message), signing.sha512(message), signing.randomBytes(5)]) {
+    for (const bytes of [
+      signer.publicKey, signer.sign(message), signing.sha512(message), signing.randomBytes(5),
+    ]) {
       expect(bytes.constructor).toBe(Uint8Array);
       expect(bytes.buffer.byteLength).toBe(bytes.length);
     }
@@ -140,7 +152,8 @@ describe('both implementations', () => {
       const signature = node.createSigner(own).sign(text);
       expect(browser.createSigner(own).publicKey).toEqual(node.createSigner(own).publicKey);
       expect(browser.createSigner(own).sign(text)).toEqual(signature);
-      expect(browser.createVerifier(node.createSigner(own).publicKey).verify(text, signature)).toBe(true);
+      expect(browser.createVerifier(node.createSigner(own).publicKey).verify(text, signature))
+        .toBe(true);
     }
   });
 
@@ -153,7 +166,8 @@ describe('both implementations', () => {
     }
   });
 
-  it('agree on keys that carry a part of small order, where rules for verifying differ', { tags: ['long'] }, () => {
+  it('agree on keys that carry a part of small order, where rules for verifying '
+    + 'differ', { tags: ['long'] }, () => {
     // A = aB + T. A verifier that multiplies by the cofactor takes every signature below; one that
     // does not takes those whose hash is a multiple of T's order.
     const hashed = node.sha512(seed).slice(0, 32);
@@ -170,7 +184,8 @@ describe('both implementations', () => {
         const r = encodePoint(commitment.y, commitment.x & 1n);
         const challenge = decodeNumber(node.sha512(concatBytes(r, key, message))) % groupOrder;
         const signature = concatBytes(r, encodeNumber((nonce + challenge * secret) % groupOrder));
-        const [left, right] = implementations.map(([, signing]) => signing.createVerifier(key).verify(message, signature));
+        const [left, right] = implementations.map(([, signing]) =>
+          signing.createVerifier(key).verify(message, signature));
         expect(left).toBe(right);
         verdicts.push(left!);
       }

@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { abuseFrames } from '../../simulation/attacks/index.js';
 import {
-  abuses, attackNames, datasetSource, findAttack, gaussianSource, reduceRows, rowAttacks, TruthSums, type AttackContext,
-  type RowAttack,
+  abuses, attackNames, datasetSource, findAttack, gaussianSource, reduceRows, rowAttacks, TruthSums,
+  type AttackContext, type RowAttack,
 } from '../../simulation/index.js';
 import { utf8 } from '../../src/base/bytes.js';
 import { seededRandom } from '../../src/random/work.js';
 import { signing } from '../../src/signing/node.js';
 import { verifyBatch } from '../../src/signing/index.js';
-import { batchRows, decodeBatchBody, decodeClientFrame, type SignedBatch } from '../../src/wire/index.js';
+import {
+  batchRows, decodeBatchBody, decodeClientFrame, type SignedBatch,
+} from '../../src/wire/index.js';
 import { context as signatureContext, contributor } from '../support/wire-samples.js';
 
 const seed = utf8('attacks');
@@ -31,7 +33,8 @@ function attacked(attack: RowAttack, strength = attack.defaultStrength): number[
     const after = attack.apply(rows, context);
     expect(rows).toEqual(before);
     expect(attack.apply(rows, { ...contextOf(index), strength })).toEqual(after);
-    return [...reduceRows(after, columns)].map((value, column) => (value - centre[column]!) / scale[column]!);
+    return [...reduceRows(after, columns)].map((value, column) =>
+      (value - centre[column]!) / scale[column]!);
   });
 }
 
@@ -62,8 +65,10 @@ describe('attacks on the numbers', () => {
     expect(Math.abs(Math.hypot(...meanOf(rows)) - 4)).toBeLessThan(0.25);
     spreadOf(rows).forEach((value) => expect(Math.abs(value - 0.5)).toBeLessThan(0.1));
     const other = named('direction').apply(source(7, 9n, 's'), contextOf(7, 9n));
-    const shiftBy = [...other].slice(0, columns).map((value, i) => (value - source(7, 9n, 's')[i]!) / scale[i]!);
-    expect(shiftBy.reduce((sum, value, i) => sum + value * meanOf(rows)[i]!, 0)).toBeGreaterThan(14);
+    const shiftBy = [...other].slice(0, columns)
+      .map((value, i) => (value - source(7, 9n, 's')[i]!) / scale[i]!);
+    expect(shiftBy.reduce((sum, value, i) => sum + value * meanOf(rows)[i]!, 0))
+      .toBeGreaterThan(14);
   });
 
   it('far puts everything on one point, the strength away', () => {
@@ -127,8 +132,8 @@ describe('attacks on the numbers', () => {
 
   it('are found by name, or the names are listed', () => {
     expect(attackNames).toEqual([
-      'shift', 'direction', 'coordinate', 'far', 'inliers', 'krum-evader', 'slow-drift', 'sybil', 'noise', 'nan',
-      'malformed', 'replay',
+      'shift', 'direction', 'coordinate', 'far', 'inliers', 'krum-evader', 'slow-drift', 'sybil',
+      'noise', 'nan', 'malformed', 'replay',
     ]);
     expect(() => findAttack('shfit')).toThrow('there is no attack "shfit": did you mean "shift"?');
     expect(() => findAttack('zzz')).toThrow('no attack "zzz": choose one of shift, direction');
@@ -147,18 +152,22 @@ describe('abuses of the protocol', () => {
 
   it('are what their names say', () => {
     const frames = new Map(abuses.map((abuse) => [abuse, abuseFrames(abuse, context)]));
-    const only = (abuse: (typeof abuses)[number]): SignedBatch => batchOf(frames.get(abuse)!.frames[0]!);
+    const only = (abuse: (typeof abuses)[number]): SignedBatch =>
+      batchOf(frames.get(abuse)!.frames[0]!);
     expect(() => decodeClientFrame(frames.get('cut-frame')!.frames[0]!)).toThrow();
     expect(isSigned(only('bad-signature'))).toBe(false);
     const unsigned = ['random-bytes', 'cut-frame', 'bad-signature'];
-    for (const abuse of abuses) if (!unsigned.includes(abuse)) expect(isSigned(only(abuse))).toBe(true);
+    for (const abuse of abuses) {
+      if (!unsigned.includes(abuse)) expect(isSigned(only(abuse))).toBe(true);
+    }
     const wide = decodeBatchBody(only('wrong-dimension').body);
     expect([wide.rows, wide.columns, batchRows(wide).length]).toEqual([2, 3, 6]);
     expect(() => batchRows(decodeBatchBody(only('wrong-size').body))).toThrow();
     expect([...batchRows(decodeBatchBody(only('not-finite').body))]).toEqual([NaN, NaN, NaN, NaN]);
     const [first, second] = frames.get('replay')!.frames;
     expect(first).toEqual(second);
-    const [honest, mutated] = frames.get('mutated-replay')!.frames.map((frame) => decodeBatchBody(batchOf(frame).body));
+    const [honest, mutated] =
+      frames.get('mutated-replay')!.frames.map((frame) => decodeBatchBody(batchOf(frame).body));
     expect(mutated!.sequence).toBe(honest!.sequence);
     expect(mutated!.data).not.toEqual(honest!.data);
     expect(only('unknown-channel').channel).not.toBe(3);
@@ -171,17 +180,22 @@ describe('sources and truth', () => {
     const values = Float64Array.from({ length: 120 * 2 }, (_, i) => i);
     const deal = datasetSource({ values, columns: 2, rows: 4, contributors: 10, seed });
     const firsts = [1n, 2n, 3n].flatMap((epoch) =>
-      [...Array(10).keys()].flatMap((index) => [...deal(index, epoch, 's')].filter((_, i) => i % 2 === 0)));
+      [...Array(10).keys()].flatMap((index) =>
+        [...deal(index, epoch, 's')].filter((_, i) => i % 2 === 0)));
     expect(firsts.sort((a, b) => a - b)).toEqual(Array.from({ length: 120 }, (_, i) => 2 * i));
     expect(deal(3, 2n, 's')).toEqual(deal(3, 2n, 's'));
-    expect(() => datasetSource({ values, columns: 7, rows: 4, contributors: 10, seed })).toThrow(/whole rows/);
+    expect(() => datasetSource({ values, columns: 7, rows: 4, contributors: 10, seed }))
+      .toThrow(/whole rows/);
   });
 
   it('makes normal rows of the stated mean and spread', () => {
-    const rows = Array.from({ length: 2000 }, (_, index) => [...source(index, 5n, 's')].slice(0, columns));
-    meanOf(rows).forEach((value, i) => expect(Math.abs(value - centre[i]!)).toBeLessThan(0.13 * scale[i]!));
+    const rows =
+      Array.from({ length: 2000 }, (_, index) => [...source(index, 5n, 's')].slice(0, columns));
+    meanOf(rows)
+      .forEach((value, i) => expect(Math.abs(value - centre[i]!)).toBeLessThan(0.13 * scale[i]!));
     // The standard error of a standard deviation is 1/63 of it: a scale 10 % off is past 6 of them.
-    spreadOf(rows).forEach((value, i) => expect(Math.abs(value / scale[i]! - 1)).toBeLessThan(0.08));
+    spreadOf(rows)
+      .forEach((value, i) => expect(Math.abs(value / scale[i]! - 1)).toBeLessThan(0.08));
   });
 
   it('knows what honest and naive means are, as the server reduces', () => {

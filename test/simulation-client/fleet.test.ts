@@ -13,29 +13,38 @@ import { document as sampleDocument } from '../support/wire-samples.js';
 
 const seed = utf8('fleet');
 const rows = gaussianSource({ mean: [10, 700], standardDeviation: [20, 300], rows: 3, seed });
-const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const silent = {
+  debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined,
+};
 const quick = { contributors: 40, seed, rows, paceMs: 20, backoffInitialMs: 5, backoffMaxMs: 30 };
 
 let hub: FakeHub;
 let listener: Listener;
 let fleet: Fleet | undefined;
 
-async function serve(documents: readonly StudyDocument[] = [sampleDocument], port = 0): Promise<void> {
+async function serve(
+  documents: readonly StudyDocument[] = [sampleDocument], port = 0,
+): Promise<void> {
   hub = port === 0 ? await createFakeHub(documents) : hub;
   listener = await createListener({
-    hub, clock: systemClock, logger: silent, host: '127.0.0.1', port, operatorToken: 'token of the tests',
+    hub, clock: systemClock, logger: silent, host: '127.0.0.1', port,
+    operatorToken: 'token of the tests',
   });
 }
 
 function start(options: Partial<FleetOptions> = {}): Fleet {
-  fleet = createFleet({ url: `ws://127.0.0.1:${listener.port}`, studies: ['flight-delays'], ...quick, ...options });
+  fleet = createFleet({
+    url: `ws://127.0.0.1:${listener.port}`, studies: ['flight-delays'], ...quick, ...options,
+  });
   return fleet;
 }
 
 function openEpoch(epoch: bigint): void {
   for (const view of hub.studies()) {
     hub.change(view.studyId, { epoch });
-    hub.emit({ kind: 'epoch-opened', studyId: view.studyId, epoch, closesAtMs: Date.now() + 60_000 });
+    hub.emit({
+      kind: 'epoch-opened', studyId: view.studyId, epoch, closesAtMs: Date.now() + 60_000,
+    });
   }
 }
 
@@ -55,7 +64,8 @@ describe('a fleet against the real listener', () => {
     openEpoch(8n);
     await until(() => running.statistics().accepted === 160);
     expect(heard.sort()).toEqual(['flight-delays 7', 'flight-delays 8', 'second 7', 'second 8']);
-    const keys = hub.submitted.map((batch) => `${batch.studyId} ${batch.epoch} ${toHex(batch.contributor)}`);
+    const keys =
+      hub.submitted.map((batch) => `${batch.studyId} ${batch.epoch} ${toHex(batch.contributor)}`);
     expect(new Set(keys).size).toBe(160);
     expect(hub.submitted.every((batch) => batch.last && batch.rows === 3)).toBe(true);
     expect(running.statistics()).toMatchObject({
@@ -70,7 +80,8 @@ describe('a fleet against the real listener', () => {
     await until(() => running.statistics().accepted === 40);
     const truth = running.truth('flight-delays', 7n)!;
     expect([truth.honest, truth.hostile]).toEqual([30, 10]);
-    const keyOf = (index: number): string => toHex(signing.createSigner(contributorSeed(seed, index)).publicKey);
+    const keyOf = (index: number): string =>
+      toHex(signing.createSigner(contributorSeed(seed, index)).publicKey);
     const hostile = new Set([...Array(10).keys()].map(keyOf));
     const sums = { honest: [0, 0], all: [0, 0] };
     for (const batch of hub.submitted) {
@@ -123,18 +134,22 @@ describe('a fleet against the real listener', () => {
     await serve();
     const running = start({ hostileShare: 0.25, attack: 'malformed' });
     await running.ready();
-    for (let epoch = 8n; epoch < 30n && Object.keys(running.statistics().abusesRefused).length < 6; epoch++) {
+    for (let epoch = 8n;
+        epoch < 30n && Object.keys(running.statistics().abusesRefused).length < 6; epoch++) {
       const before = running.statistics().accepted;
       openEpoch(epoch);
       await until(() => running.statistics().accepted >= before + 30);
     }
     const { abusesRefused, refused } = running.statistics();
     expect(refused).toEqual({});
-    const codes = ['malformed', 'bad-signature', 'unknown-channel', 'wrong-dimension', 'not-finite', 'mutated'];
+    const codes = [
+      'malformed', 'bad-signature', 'unknown-channel', 'wrong-dimension', 'not-finite', 'mutated',
+    ];
     expect(Object.keys(abusesRefused)).toEqual(expect.arrayContaining(codes));
   });
 
-  it('has changed replays refused, and equal ones recognised, while the honest are served', async () => {
+  it('has changed replays refused, and equal ones recognised, while the honest are '
+    + 'served', async () => {
     await serve();
     const running = start({ hostileShare: 0.25, attack: 'replay' });
     await running.ready();
@@ -154,7 +169,8 @@ describe('a fleet against the real listener', () => {
     const running = start({
       tactics: (_, epoch) => {
         if (epoch === 7n) return { hostileShare: 0.1, attack: 'shift' };
-        return epoch === 8n ? { hostileShare: 0.25, attack: 'absent' } : { hostileShare: 0.25, attack: 'nan' };
+        return epoch === 8n
+          ? { hostileShare: 0.25, attack: 'absent' } : { hostileShare: 0.25, attack: 'nan' };
       },
       onAccepted: (study, epoch, reduced, isHostile) => {
         expect([study, reduced.length]).toEqual(['flight-delays', 2]);
@@ -162,7 +178,8 @@ describe('a fleet against the real listener', () => {
       },
     });
     const counts = (epoch: number): number[] =>
-      [false, true].map((hostile) => accepted.filter((one) => one === `${epoch} ${hostile}`).length);
+      [false, true].map((hostile) =>
+        accepted.filter((one) => one === `${epoch} ${hostile}`).length);
     await until(() => running.statistics().accepted === 40);
     expect(counts(7)).toEqual([36, 4]);
     openEpoch(8n);
@@ -204,7 +221,8 @@ describe('a fleet against the real listener', () => {
     openEpoch(9n);
     await until(() => running.statistics().accepted === 80 && others.statistics().accepted === 80);
     running.abort();
-    const sentIn = (epoch: bigint): number => hub.submitted.filter((batch) => batch.epoch === epoch).length;
+    const sentIn = (epoch: bigint): number =>
+      hub.submitted.filter((batch) => batch.epoch === epoch).length;
     expect([7n, 8n, 9n].map(sentIn)).toEqual([40, 40, 80]);
   });
 
@@ -218,11 +236,13 @@ describe('a fleet against the real listener', () => {
     expect(running.statistics().usedBefore).toBe(40);
     openEpoch(8n);
     await until(() => running.statistics().accepted === 40);
-    const sentIn = (epoch: bigint): number => hub.submitted.filter((batch) => batch.epoch === epoch).length;
+    const sentIn = (epoch: bigint): number =>
+      hub.submitted.filter((batch) => batch.epoch === epoch).length;
     expect([sentIn(7n), sentIn(8n)]).toEqual([40, 40]);
   });
 
-  it('is ready without those that the server turns away, and fails only when it turns all away', async () => {
+  it('is ready without those that the server turns away, and fails only when it turns all '
+    + 'away', async () => {
     await serve();
     let asked = 0;
     hub.allowed = () => (asked += 1) % 4 > 0;

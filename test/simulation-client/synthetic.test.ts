@@ -13,17 +13,21 @@ import { root } from '../support/sources.js';
 const seed = utf8('made-up rows');
 const rowsOf = (document: StudyDocument, contributor = 3, rows = 2): number[] =>
   [...syntheticSource(document, rows, seed)(contributor, 5n, document.study)];
-const study = (estimator: string, parameters: StudyDocument['parameters'], columns = ['a', 'b']): StudyDocument =>
+const study = (
+  estimator: string, parameters: StudyDocument['parameters'], columns = ['a', 'b'],
+): StudyDocument =>
   studyDocument({ estimator, parameters, columns });
 /** Of one column over a hundred contributors. */
 const valuesOf = (document: StudyDocument, column: number): number[] => {
   const source = syntheticSource(document, 1, seed);
   return Array.from({ length: 100 }, (_, i) => source(i, 1n, document.study)[column]!);
 };
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
 
 describe('made-up rows', () => {
-  it.each(estimators.map(({ name }) => name))('of %s are finite, of its columns, and the same each time', (name) => {
+  it.each(estimators.map(({ name }) =>
+    name))('of %s are finite, of its columns, and the same each time', (name) => {
     const { parameters: specs } = estimators.find((estimator) => estimator.name === name)!;
     const document = study(name, parseParameters(specs, sampleParameters(name), { dimension: 2 }));
     const values = rowsOf(document);
@@ -34,18 +38,23 @@ describe('made-up rows', () => {
   });
 
   it.each(readdirSync(`${root}studies`))('fit the sample study %s', (file) => {
-    const { document } = parseStudyText(readFileSync(`${root}studies/${file}`, 'utf8'), { name: file });
+    const { document } =
+      parseStudyText(readFileSync(`${root}studies/${file}`, 'utf8'), { name: file });
     const values = rowsOf(document, 1, 1);
     expect(values).toHaveLength(document.columns.length);
     expect(values.every(Number.isFinite)).toBe(true);
   });
 
   it('lie where the public parameters expect them', () => {
-    expect(mean(valuesOf(study('quantile', { column: 1, low: -60, high: 240 }), 1))).toBeCloseTo(90, -2);
-    expect(mean(valuesOf(study('histogram', { column: 0, edges: [100, 120, 140] }), 0))).toBeCloseTo(120, -1);
+    expect(mean(valuesOf(study('quantile', { column: 1, low: -60, high: 240 }), 1)))
+      .toBeCloseTo(90, -2);
+    expect(mean(valuesOf(study('histogram', { column: 0, edges: [100, 120, 140] }), 0)))
+      .toBeCloseTo(120, -1);
     expect(mean(valuesOf(study('count', { column: 0, threshold: 1000 }), 0))).toBeCloseTo(1000, -3);
     expect(mean(valuesOf(study('mean', { scale: [2, 500] }), 1))).toBeCloseTo(1000, -3);
-    const hypotheses = JSON.stringify([{ normal: { mean: 70, deviation: 1 } }, { normal: { mean: 0, deviation: 1 } }]);
+    const hypotheses = JSON.stringify([
+      { normal: { mean: 70, deviation: 1 } }, { normal: { mean: 0, deviation: 1 } },
+    ]);
     expect(mean(valuesOf(study('select', { hypotheses }, ['a']), 0))).toBeCloseTo(70, 0);
   });
 

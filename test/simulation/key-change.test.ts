@@ -21,7 +21,8 @@ afterEach(() => disk.remove());
 const start = (): Promise<Uint8Array> => keyInForce(disk, engine, new Fuse(Infinity));
 
 describe('a change of the server\'s key, cut off', () => {
-  it('at any of its steps, leaves one key in force, the one that its records lead to, and erases those before', async () => {
+  it('at any of its steps, leaves one key in force, the one that its records lead to, and erases '
+    + 'those before', async () => {
     // Of a server that changed its key before, where a file beside the key may be the one in force.
     await changeKey(disk, engine, new Fuse(Infinity), 1);
     const outcomes: string[] = [];
@@ -32,7 +33,8 @@ describe('a change of the server\'s key, cut off', () => {
       // Cut off again, at each step of the start that goes on with it.
       for (let again = 0; again < stepsOfStart; again += 1) {
         const fuse = new Fuse(again);
-        await keyInForce(disk, engine, fuse).catch((error: unknown) => { if (!fuse.isOut) throw error; });
+        await keyInForce(disk, engine, fuse)
+          .catch((error: unknown) => { if (!fuse.isOut) throw error; });
       }
       const after = await start();
       const isChanged = engine.rotations().length > count;

@@ -2,11 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import { calm, faultKinds, noFaults, rough } from '../support/simulation/faults.js';
 import { plantNames, plantTrials, type PlantName } from '../support/simulation/planted.js';
-import { replayCommand, simulate, type SimulationOptions, type SimulationResult } from '../support/simulation/simulate.js';
+import {
+  replayCommand, simulate, type SimulationOptions, type SimulationResult,
+} from '../support/simulation/simulate.js';
 
 async function holds(options: SimulationOptions): Promise<SimulationResult> {
   const result = await simulate(options);
-  expect(result.failure, replayCommand(options.seed, options.steps ?? 500, null, options.rates)).toBeNull();
+  expect(result.failure, replayCommand(options.seed, options.steps ?? 500, null, options.rates))
+    .toBeNull();
   return result;
 }
 
@@ -18,7 +21,9 @@ describe('a simulated world', () => {
   });
 
   it('is the same world again from the same seed', async () => {
-    const [first, second, other] = [await simulate({ seed: 2 }), await simulate({ seed: 2 }), await simulate({ seed: 3 })];
+    const [first, second, other] = [
+      await simulate({ seed: 2 }), await simulate({ seed: 2 }), await simulate({ seed: 3 }),
+    ];
     expect(second).toEqual(first);
     expect(other.traceHash).not.toBe(first.traceHash);
   });
@@ -32,7 +37,8 @@ describe('a simulated world', () => {
     for (const kind of faultKinds) expect(totals[kind], kind).toBeGreaterThan(0);
   });
 
-  it('counts nothing that was withdrawn, and loses nothing else, under every kind of fault', async () => {
+  it('counts nothing that was withdrawn, and loses nothing else, under every kind of '
+    + 'fault', async () => {
     let withdrawals = 0;
     for (let seed = 1; seed <= 12; seed++) {
       const { checks } = await holds({ seed, rates: { ...rough, withdraw: 0.1 } });
@@ -41,7 +47,8 @@ describe('a simulated world', () => {
     expect(withdrawals).toBeGreaterThan(10);
   });
 
-  it('follows the server\'s key wherever a change of it is cut off, under every kind of fault', async () => {
+  it('follows the server\'s key wherever a change of it is cut off, under every kind of '
+    + 'fault', async () => {
     let follows = 0;
     for (let seed = 1; seed <= 12; seed++) {
       const { checks, counts } = await holds({ seed, rates: { ...rough, changeKey: 0.8 } });
@@ -58,24 +65,30 @@ describe('a simulated world', () => {
     'a batch refused because the budget was used up hid the acceptance of a later one': 1036,
     'news that came while the outbox wrote down the server\'s key was forgotten': 2580,
   };
-  it.each(Object.entries(found))('%s', async (_defect, seed) => { await holds({ seed, rates: asThen }); });
+  it.each(Object.entries(found))(
+    '%s', async (_defect, seed) => { await holds({ seed, rates: asThen }); },
+  );
 
   it.each([
-    ['a refusal on its way was told as an acceptance by the answer to a repeated batch before it', 753],
+    [
+      'a refusal on its way was told as an acceptance by the answer to a repeated batch before it',
+      753,
+    ],
     ['the second answer to a repeated batch was taken for that to the next one', 1311],
   ])('%s', async (_defect, seed) => { await holds({ seed, rates: asLater }); });
 
   /** Seeds that found them; when unrelated changes shift what happens, the ones after them do. */
   const firstSeeds: Readonly<Record<PlantName, number>> = {
-    'ack-before-fsync': 6, 'charge-after-draw': 1, 'missing-dedupe': 4, 'group-by-arrival': 1, 'lost-wake-up': 82,
-    'noise-redrawn': 4, 'cap-at-restart': 55, 'one-stops-all': 2, 'clock-unseen': 566,
-    'mark-before-commit': 1,
+    'ack-before-fsync': 6, 'charge-after-draw': 1, 'missing-dedupe': 4, 'group-by-arrival': 1,
+    'lost-wake-up': 82, 'noise-redrawn': 4, 'cap-at-restart': 55, 'one-stops-all': 2,
+    'clock-unseen': 566, 'mark-before-commit': 1,
   };
   const says: Readonly<Record<PlantName, RegExp>> = {
-    'ack-before-fsync': /lost/, 'charge-after-draw': /drawn while it is/, 'missing-dedupe': /counted/,
-    'group-by-arrival': /several groups/, 'lost-wake-up': /not settled|stuck/, 'noise-redrawn': /drawn again/,
-    'cap-at-restart': /already spent|left out/, 'one-stops-all': /the server ends/, 'clock-unseen': /not settled/,
-      'mark-before-commit': /is older than/,
+    'ack-before-fsync': /lost/, 'charge-after-draw': /drawn while it is/,
+    'missing-dedupe': /counted/, 'group-by-arrival': /several groups/,
+    'lost-wake-up': /not settled|stuck/, 'noise-redrawn': /drawn again/,
+    'cap-at-restart': /already spent|left out/, 'one-stops-all': /the server ends/,
+    'clock-unseen': /not settled/, 'mark-before-commit': /is older than/,
   };
   it.each(plantNames)('finds the planted fault %s', async (plant) => {
     let failure: string | null = null;

@@ -15,7 +15,8 @@ function expectScale(distance: (factor: number) => number, limit: number): void 
   expect(distance(0.9)).toBeGreaterThan(limit);
 }
 
-describe('counting queries err as much as they are charged for (DKW, false failure 1e-6 per test)', () => {
+describe('counting queries err as much as they are charged for (DKW, false failure 1e-6 per '
+  + 'test)', () => {
   it('histogram: sqrt 2 / sqrt(2 rho) on every bin, empty ones too', async () => {
     const facts = factsOf(1, 1_000);
     const plan = planOf('histogram', { edges: Array.from({ length: 999 }, (_, i) => i) }, facts);
@@ -23,11 +24,16 @@ describe('counting queries err as much as they are charged for (DKW, false failu
     const noise: number[] = [];
     for (let round = 0; round < 25; round++) {
       const outcome = await releaseOf(plan, 1, rows, `histogram ${round}`);
-      if (outcome.kind === 'value') noise.push(...outcome.estimate.map((count, bin) => count - (bin === 501 ? 1_000 : 0)));
+      if (outcome.kind === 'value') {
+        noise.push(...outcome.estimate.map((count, bin) => count - (bin === 501 ? 1_000 : 0)));
+      }
     }
     expect(noise).toHaveLength(25_000);
     const deviation = 1 / Math.sqrt(facts.target.rho);
-    expectScale((factor) => distanceToCdf(noise, (x) => normalCdf(x / (deviation * factor))), distanceLimit(noise.length));
+    expectScale(
+      (factor) => distanceToCdf(noise, (x) => normalCdf(x / (deviation * factor))),
+      distanceLimit(noise.length),
+    );
   });
 
   it('count: 1 / sqrt(2 rho)', { tags: ['long'] }, async () => {
@@ -35,17 +41,23 @@ describe('counting queries err as much as they are charged for (DKW, false failu
     const plan = planOf('count', {}, facts);
     const noise: number[] = [];
     for (let round = 0; round < 20_000; round++) {
-      const outcome = await releaseOf(plan, 1, [Float64Array.of(0), Float64Array.of(1)], `count ${round}`);
+      const outcome =
+        await releaseOf(plan, 1, [Float64Array.of(0), Float64Array.of(1)], `count ${round}`);
       if (outcome.kind === 'value') noise.push(outcome.estimate[0]! - 2);
     }
     const deviation = 1 / Math.sqrt(2 * facts.target.rho);
-    expectScale((factor) => distanceToCdf(noise, (x) => normalCdf(x / (deviation * factor))), distanceLimit(noise.length));
+    expectScale(
+      (factor) => distanceToCdf(noise, (x) => normalCdf(x / (deviation * factor))),
+      distanceLimit(noise.length),
+    );
   });
 
-  it('quantile: odds of exp(epsilon / 2) for every contributor to move, epsilon^2 / 8 of rho each', () => {
+  it('quantile: odds of exp(epsilon / 2) for every contributor to move, epsilon^2 / 8 of rho '
+    + 'each', () => {
     const draws = 60_000;
     const facts = factsOf(1, 2_000);
-    const plan = planOf('quantile', { low: 0, high: 4, resolution: 2, probabilities: [0.25, 0.5] }, facts);
+    const plan =
+      planOf('quantile', { low: 0, high: 4, resolution: 2, probabilities: [0.25, 0.5] }, facts);
     const choice = plan.events.find((event) => event.kind === 'exponential')!;
     // Two choices share 95 % of rho.
     const epsilon = Math.sqrt((8 * 0.95 * facts.target.rho) / 2);
@@ -55,8 +67,10 @@ describe('counting queries err as much as they are charged for (DKW, false failu
     const missing = [5, 0];
     const mechanisms = createMechanisms([{ ...choice, times: draws }], seededNoise('quantile'));
     const scores = Sensitive.of(rankScores(counts, 0.25));
-    const drawn = Array.from({ length: draws }, () => mechanisms.exponential('choice', scores).value);
-    const mass = (factor: number) => massOf(0, 1, (cell) => Math.exp((-epsilon * factor * missing[cell]!) / 2));
+    const drawn =
+      Array.from({ length: draws }, () => mechanisms.exponential('choice', scores).value);
+    const mass = (factor: number) =>
+      massOf(0, 1, (cell) => Math.exp((-epsilon * factor * missing[cell]!) / 2));
     expectScale((factor) => distanceToMass(drawn, mass(factor)), distanceLimit(draws));
   });
 });

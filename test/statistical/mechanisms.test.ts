@@ -26,15 +26,20 @@ function expectScale(distance: (factor: number) => number, size = limit): void {
 
 describe('mechanisms draw the noise that was charged (DKW, false failure 1e-6 per test)', () => {
   it('gaussian: standard deviation sigma', () => {
-    const event = { ...place, kind: 'gaussian', dimension: draws, sensitivity: 1, sigma: 2.5 } as const;
+    const event = {
+      ...place, kind: 'gaussian', dimension: draws, sensitivity: 1, sigma: 2.5,
+    } as const;
     const noise = [...mechanismsOf(event, 'gaussian').gaussian('x', zeros(draws)).value];
     expectScale((factor) => distanceToCdf(noise, (x) => normalCdf(x / (2.5 * factor))));
   });
 
   it('symmetric gaussian: sigma on the diagonal, sigma / sqrt 2 beside it', () => {
     const dimension = 400;
-    const event = { ...place, kind: 'symmetric-gaussian', dimension, sensitivity: 1, sigma: 2.5 } as const;
-    const noise = mechanismsOf(event, 'symmetric').symmetricGaussian('x', zeros(dimension ** 2)).value;
+    const event = {
+      ...place, kind: 'symmetric-gaussian', dimension, sensitivity: 1, sigma: 2.5,
+    } as const;
+    const noise = mechanismsOf(event, 'symmetric')
+      .symmetricGaussian('x', zeros(dimension ** 2)).value;
     const beside: number[] = [];
     const diagonal: number[] = [];
     for (let i = 0; i < dimension; i++) {
@@ -43,22 +48,28 @@ describe('mechanisms draw the noise that was charged (DKW, false failure 1e-6 pe
     }
     const sigma = 2.5 / Math.SQRT2;
     expectScale(
-      (factor) => distanceToCdf(beside, (x) => normalCdf(x / (sigma * factor))), distanceLimit(beside.length),
+      (factor) => distanceToCdf(beside, (x) => normalCdf(x / (sigma * factor))),
+      distanceLimit(beside.length),
     );
-    // 400 draws tell sigma from sigma / sqrt 2 by their variance: its relative deviation is sqrt(2/400) = .071.
+    // 400 draws tell sigma from sigma / sqrt 2 by their variance: its relative deviation is
+    // sqrt(2/400) = .071.
     const variance = diagonal.reduce((sum, entry) => sum + entry * entry, 0) / dimension / 2.5 ** 2;
     expect(Math.abs(variance - 1)).toBeLessThan(5 * 0.071);
   });
 
   it('laplace: the charged scale', () => {
-    const event = { ...place, kind: 'laplace', dimension: draws, sensitivity: 1, scale: 3, grid: 0.5 } as const;
-    const noise = [...mechanismsOf(event, 'laplace').laplace('x', zeros(draws)).value].map((entry) => entry / 0.5);
+    const event = {
+      ...place, kind: 'laplace', dimension: draws, sensitivity: 1, scale: 3, grid: 0.5,
+    } as const;
+    const noise = [...mechanismsOf(event, 'laplace').laplace('x', zeros(draws)).value]
+      .map((entry) => entry / 0.5);
     expectScale((factor) => distanceToMass(noise, laplaceMass(6 * factor)));
   });
 
   it('truncated laplace: sensitivity / epsilon, and nothing beyond A', () => {
     const event = {
-      ...place, kind: 'truncated-laplace', dimension: draws, sensitivity: 2, epsilon: 0.5, delta: 0.01, grid: 0.25,
+      ...place, kind: 'truncated-laplace', dimension: draws, sensitivity: 2, epsilon: 0.5,
+      delta: 0.01, grid: 0.25,
     } as const;
     const values = mechanismsOf(event, 'truncated').truncatedLaplace('x', zeros(draws)).value;
     const noise = [...values].map((entry) => entry / 0.25);
@@ -70,13 +81,15 @@ describe('mechanisms draw the noise that was charged (DKW, false failure 1e-6 pe
   it('exponential: weights exp(epsilon u / (2 sensitivity))', () => {
     const scores = Float64Array.from({ length: 60 }, (_, i) => -((i * 7) % 60) - 0.125);
     const event = {
-      kind: 'exponential', name: 'x', cohort: 'all', candidates: 60, sensitivity: 2, epsilon: 0.5, times: draws,
+      kind: 'exponential', name: 'x', cohort: 'all', candidates: 60, sensitivity: 2, epsilon: 0.5,
+      times: draws,
     } as const;
     const mechanisms = mechanismsOf(event, 'exponential');
     const chosen = Array.from(
       { length: draws }, () => (mechanisms.exponential('x', Sensitive.of(scores)).value * 7) % 60,
     );
-    expectScale((factor) => distanceToMass(chosen, massOf(0, 59, (k) => Math.exp((-k / 8) * factor))));
+    expectScale((factor) =>
+      distanceToMass(chosen, massOf(0, 59, (k) => Math.exp((-k / 8) * factor))));
   });
 
   it('threshold: passes as often as its exact noise says', () => {
@@ -84,11 +97,12 @@ describe('mechanisms draw the noise that was charged (DKW, false failure 1e-6 pe
     const value = 9.5;
     const events = Array.from({ length: trials }, (_, i) =>
       ({
-        ...place, kind: 'gaussian-threshold', name: `${i}`, sensitivity: 1, sigma: 4, delta: 0.05, floor: 2,
-        grid: 0.5,
+        ...place, kind: 'gaussian-threshold', name: `${i}`, sensitivity: 1, sigma: 4, delta: 0.05,
+        floor: 2, grid: 0.5,
       } as const));
     const mechanisms = createMechanisms(events, seededNoise('threshold'));
-    const passes = events.map((event) => (mechanisms.threshold(event.name, Sensitive.of(value)).value ? 1 : 0));
+    const passes =
+      events.map((event) => (mechanisms.threshold(event.name, Sensitive.of(value)).value ? 1 : 0));
     const needed = Number(thresholdSteps(events[0]!)) - value / 0.5;
     const { low, probabilities } = gaussianMass(8);
     const chance = probabilities.reduce((sum, p, i) => sum + (low + i >= needed ? p : 0), 0);
@@ -99,7 +113,9 @@ describe('mechanisms draw the noise that was charged (DKW, false failure 1e-6 pe
   });
 
   it('histogram: counts carry noise of deviation sigma', () => {
-    const event = { ...place, kind: 'gaussian-histogram', coordinates: 1, sigma: 3, delta: 0.01 } as const;
+    const event = {
+      ...place, kind: 'gaussian-histogram', coordinates: 1, sigma: 3, delta: 0.01,
+    } as const;
     const bins = new Map(Array.from({ length: draws }, (_, i) => [i, 1000]));
     const kept = mechanismsOf(event, 'histogram').histogram('x', Sensitive.of([bins])).value[0]!;
     expect(kept.length).toBe(draws);

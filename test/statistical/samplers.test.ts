@@ -5,7 +5,9 @@ import { RandomBits } from '../../src/random/bits.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { bernoulliExpBig, bernoulliInverseE } from '../../src/random/samplers/bernoulli.js';
 import { chooseByLoss } from '../../src/random/samplers/choice.js';
-import { discreteLaplace, truncatedDiscreteLaplace } from '../../src/random/samplers/discrete-laplace.js';
+import {
+  discreteLaplace, truncatedDiscreteLaplace,
+} from '../../src/random/samplers/discrete-laplace.js';
 import { gaussianSampler } from '../../src/random/samplers/discrete-gaussian.js';
 import {
   distanceLimit, distanceToCdf, distanceToMass, gaussianMass, laplaceMass, massOf, type Mass,
@@ -32,7 +34,8 @@ describe('samplers have their distributions (DKW, false failure 1e-6 per test)',
     (numerator, denominator) => {
       const sigma = Math.sqrt(Number(numerator) / Number(denominator));
       const sample = gaussianSampler({ numerator, denominator });
-      expectScale(sampled(`g${numerator}/${denominator}`, sample), (factor) => gaussianMass(sigma * factor));
+      expectScale(sampled(`g${numerator}/${denominator}`, sample), (factor) =>
+        gaussianMass(sigma * factor));
     },
   );
 
@@ -41,18 +44,22 @@ describe('samplers have their distributions (DKW, false failure 1e-6 per test)',
     (numerator, denominator) => {
       const sigma = Math.sqrt(Number(numerator) / Number(denominator));
       const values = sampled(`c${numerator}`, gaussianSampler({ numerator, denominator }));
-      const distance = (factor: number): number => distanceToCdf(values, (x) => normalCdf(x / (sigma * factor)));
+      const distance = (factor: number): number =>
+        distanceToCdf(values, (x) => normalCdf(x / (sigma * factor)));
       expect(distance(1)).toBeLessThan(limit);
       expect(distance(1.1)).toBeGreaterThan(limit);
       expect(distance(0.9)).toBeGreaterThan(limit);
     },
   );
 
-  it.each([[1n, 1n], [5n, 2n], [100n, 7n]])('discrete Laplace of scale %s / %s', (numerator, denominator) => {
-    const scale = Number(numerator) / Number(denominator);
-    const values = sampled(`l${numerator}`, (bits) => discreteLaplace(bits, { numerator, denominator }));
-    expectScale(values, (factor) => laplaceMass(scale * factor));
-  });
+  it.each([[1n, 1n], [5n, 2n], [100n, 7n]])(
+    'discrete Laplace of scale %s / %s', (numerator, denominator) => {
+      const scale = Number(numerator) / Number(denominator);
+      const values =
+        sampled(`l${numerator}`, (bits) => discreteLaplace(bits, { numerator, denominator }));
+      expectScale(values, (factor) => laplaceMass(scale * factor));
+    },
+  );
 
   it('truncated discrete Laplace', () => {
     const scale = { numerator: 100n, denominator: 7n };
@@ -65,12 +72,14 @@ describe('samplers have their distributions (DKW, false failure 1e-6 per test)',
   ])('coin of exp(-%s/%s)', (top, bottom) => {
     const wins = sampled(`e${top}`, (bits) => (bernoulliExpBig(bits, top, bottom) ? 1 : 0));
     const p = Math.exp(-Number(top) / Number(bottom));
-    expect(distanceToMass(wins, { low: 0, probabilities: Float64Array.of(1 - p, p) })).toBeLessThan(limit);
+    expect(distanceToMass(wins, { low: 0, probabilities: Float64Array.of(1 - p, p) }))
+      .toBeLessThan(limit);
   });
 
   it('coin of exp(-1)', () => {
     const wins = sampled('inverse', (bits) => (bernoulliInverseE(bits) ? 1 : 0));
-    expect(Math.abs(wins.reduce((sum, win) => sum + win, 0) / draws - Math.exp(-1))).toBeLessThan(limit);
+    expect(Math.abs(wins.reduce((sum, win) => sum + win, 0) / draws - Math.exp(-1)))
+      .toBeLessThan(limit);
   });
 
   it('uniform integers below an awkward bound', () => {
@@ -85,7 +94,8 @@ describe('samplers have their distributions (DKW, false failure 1e-6 per test)',
     const losses = Array.from({ length: 40 }, (_, i) => (i === 39 ? 4000n : BigInt(i >> 1)));
     const values = sampled('choice', (bits) =>
       chooseByLoss(bits, losses.length, (i) => ({ numerator: losses[i]!, denominator: 4n })));
-    expectScale(values, (factor) => massOf(0, losses.length - 1, (i) => Math.exp((-Number(losses[i]) / 4) * factor)));
+    expectScale(values, (factor) =>
+      massOf(0, losses.length - 1, (i) => Math.exp((-Number(losses[i]) / 4) * factor)));
     expect(values).not.toContain(39);
   });
 });

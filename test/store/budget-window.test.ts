@@ -5,7 +5,9 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { BudgetSpec, Store } from '../../server/store/contract.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
-import { amount, batch, budget, epochOf, idOf, registration, release, verdicts } from '../support/store-fixtures.js';
+import {
+  amount, batch, budget, epochOf, idOf, registration, release, verdicts,
+} from '../support/store-fixtures.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
 const windowMs = 1_000;
@@ -29,7 +31,9 @@ async function reopen(): Promise<void> {
 }
 
 const register = (overrides: Partial<BudgetSpec> = {}): Promise<unknown> =>
-  store.registerStudy(registration({ budget: budget({ rhoCap: amount(250), windowMs, ...overrides }) }));
+  store.registerStudy(
+    registration({ budget: budget({ rhoCap: amount(250), windowMs, ...overrides }) }),
+  );
 const open = (epoch: number) => store.openEpoch(epochOf(epoch, { opensAtMs: clock.nowMs() }));
 
 /** Closes, charges at the present time and releases. */
@@ -59,10 +63,13 @@ it('counts a charge for exactly its window, and says when there is room again', 
   expect(await open(3)).toMatchObject({ kind: 'declined' });
   await clock.advance(1);
   expect(await spent()).toBe(100n);
-  expect(await open(3)).toMatchObject({ kind: 'opened', balance: { rhoSpent: 100n, rhoReserved: 100n } });
+  expect(await open(3))
+    .toMatchObject({ kind: 'opened', balance: { rhoSpent: 100n, rhoReserved: 100n } });
   await reopen();
-  expect(await store.balance('study:s')).toMatchObject({ rhoSpent: 100n, rhoReserved: 100n, windowMs });
-  const declined = (await store.ledgerEntries('study:s', 99)).filter(({ kind }) => kind === 'declined');
+  expect(await store.balance('study:s'))
+    .toMatchObject({ rhoSpent: 100n, rhoReserved: 100n, windowMs });
+  const declined =
+    (await store.ledgerEntries('study:s', 99)).filter(({ kind }) => kind === 'declined');
   expect(declined).toHaveLength(1);
 });
 
@@ -89,7 +96,8 @@ it('keeps charge times in order, and charges out, when the clock is set back', a
   // Adds up again what counts, and refuses totals that do not agree.
   await reopen();
   expect(await spent()).toBe(200n);
-  const charges = (await store.ledgerEntries('study:s', 99)).filter(({ kind }) => kind === 'charged');
+  const charges =
+    (await store.ledgerEntries('study:s', 99)).filter(({ kind }) => kind === 'charged');
   const times = charges.map(({ atMs }) => atMs);
   expect(times).toEqual([...times].sort((left, right) => right - left));
   await clock.advance(5 * windowMs);
@@ -100,7 +108,8 @@ it('keeps charge times in order, and charges out, when the clock is set back', a
   expect(await spent()).toBe(100n);
 });
 
-it('never puts a charge before a renewal that made room for it, whatever the clock does', async () => {
+it('never puts a charge before a renewal that made room for it, whatever the clock '
+  + 'does', async () => {
   await register({ rhoCap: amount(100) });
   await open(1);
   await clock.advance(400);
@@ -110,7 +119,8 @@ it('never puts a charge before a renewal that made room for it, whatever the clo
   expect(await open(2)).toMatchObject({ kind: 'opened' });
   clock.jump(-windowMs + 200);
   await finish(2, 1);
-  const charges = (await store.ledgerEntries('study:s', 99)).filter(({ kind }) => kind === 'charged');
+  const charges =
+    (await store.ledgerEntries('study:s', 99)).filter(({ kind }) => kind === 'charged');
   const [second, first] = charges.map(({ atMs }) => atMs);
   expect(second! - first!).toBeGreaterThanOrEqual(windowMs);
   await reopen();
@@ -128,7 +138,8 @@ it('counts a charge from the time that it is given, not from when it was made', 
   await clock.advance(300);
   await store.chargeEpoch(idOf('s'), 1n, '["events 1"]', closedAt);
   const entries = await store.ledgerEntries('study:s', 99);
-  expect(entries.map(({ kind, atMs }) => [kind, atMs - openedAt])).toEqual([['charged', 100], ['reserved', 100], ['reserved', 0]]);
+  expect(entries.map(({ kind, atMs }) => [kind, atMs - openedAt]))
+    .toEqual([['charged', 100], ['reserved', 100], ['reserved', 0]]);
   expect(await store.balance('study:s')).toMatchObject({ rhoSpent: 100n, rhoReserved: 100n });
   await clock.advance(windowMs - 301);
   expect(await spent()).toBe(100n);
@@ -146,14 +157,17 @@ it('judges rows of an epoch that stays open past its close as of that close', as
   await clock.advance(100);
   await store.beginClose(idOf('s'), 1n);
   await store.chargeEpoch(idOf('s'), 1n, '["events 1"]', closesAtMs);
-  await store.openEpoch(epochOf(2, { opensAtMs: closesAtMs, closesAtMs: closesAtMs + windowMs - 1 }));
+  await store.openEpoch(
+    epochOf(2, { opensAtMs: closesAtMs, closesAtMs: closesAtMs + windowMs - 1 }),
+  );
   await clock.advance(2 * windowMs);
   // By its stamp the second charge will be less than a window after the first one.
   expect(await verdicts(store, [batch('a', 2, 2), batch('b', 1, 2)]))
     .toEqual(['rejected:contributor-budget-exhausted', 'accepted@2']);
 });
 
-it('counts a contributor\'s debit until a window after the charge, however late that came', async () => {
+it('counts a contributor\'s debit until a window after the charge, however late that '
+  + 'came', async () => {
   await register({ scope: 'contributor', rhoCap: amount(150) });
   await open(1);
   expect(await verdicts(store, [batch('a', 1, 1)])).toEqual(['accepted@1']);
@@ -166,13 +180,15 @@ it('counts a contributor\'s debit until a window after the charge, however late 
   await store.chargeEpoch(idOf('s'), 1n, '["events 1"]', clock.nowMs());
   await store.storeRelease(release(0, 1));
   await clock.advance(windowMs - 1);
-  const spendOf = async (name: string) => (await store.contributorState(idOf('s'), idOf(name))).spend!.rho;
+  const spendOf = async (name: string) =>
+    (await store.contributorState(idOf('s'), idOf(name))).spend!.rho;
   expect(await spendOf('a')).toBe(100n);
   await clock.advance(1);
   expect(await spendOf('a')).toBe(0n);
   expect(await spendOf('b')).toBe(100n);
   // Left out is left out for the epoch, and counted once; the next epoch takes it again.
-  expect(await verdicts(store, [batch('a', 3, 2)])).toEqual(['rejected:contributor-budget-exhausted']);
+  expect(await verdicts(store, [batch('a', 3, 2)]))
+    .toEqual(['rejected:contributor-budget-exhausted']);
   expect(await store.leftOutCount(idOf('s'), 2n)).toBe(1);
   await finish(2, 1);
   await store.purgeEpoch(idOf('s'), 1n);
@@ -184,7 +200,8 @@ it('counts a contributor\'s debit until a window after the charge, however late 
   await store.purgeEpoch(idOf('s'), 2n);
   expect(await spendOf('a')).toBe(100n);
   const file = new Database(join(directory, 'keelson.db'), { readonly: true });
-  expect(file.prepare('SELECT count(*) AS debits FROM contributor_debits').get()).toEqual({ debits: 1 });
+  expect(file.prepare('SELECT count(*) AS debits FROM contributor_debits').get())
+    .toEqual({ debits: 1 });
   file.close();
   await store.lapseEpoch(idOf('s'), 3n, clock.nowMs());
   expect(await spendOf('a')).toBe(0n);

@@ -6,7 +6,9 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BudgetSpec, Store } from '../../server/store/contract.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
-import { amount, batch, budget, epochOf, idOf, registration, release, verdicts } from '../support/store-fixtures.js';
+import {
+  amount, batch, budget, epochOf, idOf, registration, release, verdicts,
+} from '../support/store-fixtures.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
 const windowMs = 1_000;
@@ -35,7 +37,9 @@ async function reopen(): Promise<void> {
 }
 
 const register = (overrides: Partial<BudgetSpec> = {}): Promise<unknown> => store.registerStudy(
-  registration({ budget: budget({ rhoCap: amount(250), windowMs, ...overrides }), nowMs: clock.nowMs() }));
+  registration({
+    budget: budget({ rhoCap: amount(250), windowMs, ...overrides }), nowMs: clock.nowMs(),
+  }));
 const open = (epoch: number) => store.openEpoch(epochOf(epoch, { opensAtMs: clock.nowMs() }));
 
 async function finish(epoch: number): Promise<void> {
@@ -50,7 +54,8 @@ const spent = async (): Promise<bigint> => (await store.balance('study:s'))!.rho
 const repair = (): Promise<number> => store.repairTimes!(clock.nowMs(), true);
 
 describe('a clock that was ahead and is set right', () => {
-  it('gives nothing back until that date; once confirmed, a window after the confirmation and not earlier', async () => {
+  it('gives nothing back until that date; once confirmed, a window after the confirmation and not '
+    + 'earlier', async () => {
     await register();
     await open(1);
     await finish(1);
@@ -73,7 +78,8 @@ describe('a clock that was ahead and is set right', () => {
     expect(await open(3)).toMatchObject({ kind: 'opened' });
   });
 
-  it('counts again what had left early, although that is more than the cap, and lets nothing more in', async () => {
+  it('counts again what had left early, although that is more than the cap, and lets nothing more '
+    + 'in', async () => {
     await register();
     for (const epoch of [1, 2]) {
       await open(epoch);
@@ -109,10 +115,12 @@ describe('a clock that was ahead and is set right', () => {
     clock.jump(yearMs);
     await store.purgeEpoch(idOf('s'), 1n);
     const file = new Database(join(directory, 'keelson.db'), { readonly: true });
-    expect(file.prepare('SELECT count(*) AS debits FROM contributor_debits').get()).toEqual({ debits: 0 });
+    expect(file.prepare('SELECT count(*) AS debits FROM contributor_debits').get())
+      .toEqual({ debits: 0 });
     file.close();
     clock.jump(10 - yearMs);
-    const spendOf = async (name: string) => (await store.contributorState(idOf('s'), idOf(name))).spend!.rho;
+    const spendOf = async (name: string) =>
+      (await store.contributorState(idOf('s'), idOf(name))).spend!.rho;
     await open(2);
     expect(await verdicts(store, [batch('b', 1, 2)])).toEqual(['accepted@2']);
     expect([await spendOf('a'), await spendOf('b')]).toEqual([100n, 200n]);
@@ -124,51 +132,60 @@ describe('a clock that was ahead and is set right', () => {
     expect([await spendOf('a'), await spendOf('b')]).toEqual([100n, 0n]);
   });
 
-  it('never lets true windows hold more than the cap, but for what was charged while the clock was ahead', async () => {
+  it('never lets true windows hold more than the cap, but for what was charged while the clock was '
+    + 'ahead', async () => {
     const step = fc.oneof(
-      { weight: 6, arbitrary: fc.record({ kind: fc.constant('epoch' as const), waitMs: fc.integer({ min: 0, max: 400 }) }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant('ahead' as const), byMs: fc.integer({ min: 1, max: 5_000 }) }) },
+      { weight: 6, arbitrary: fc.record({
+        kind: fc.constant('epoch' as const), waitMs: fc.integer({ min: 0, max: 400 }),
+      }) },
+      { weight: 1, arbitrary: fc.record({
+        kind: fc.constant('ahead' as const), byMs: fc.integer({ min: 1, max: 5_000 }),
+      }) },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('right' as const) }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const) }) },
     );
-    await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
-      await end();
-      await begin();
-      await register();
-      let aheadMs = 0;
-      let trueMs = 0;
-      /** Charges at their true times; `wrong` while the clock was ahead. */
-      const charges: { readonly atMs: number; readonly wrong: boolean }[] = [];
-      let epoch = 0;
-      for (const each of steps) {
-        if (each.kind === 'ahead') {
-          clock.jump(each.byMs);
-          aheadMs += each.byMs;
-        } else if (each.kind === 'right') {
-          clock.jump(-aheadMs);
-          aheadMs = 0;
-          await repair();
-        } else if (each.kind === 'restart') {
-          await reopen();
-        } else {
-          await clock.advance(each.waitMs);
-          trueMs += each.waitMs;
-          epoch += 1;
-          if ((await open(epoch)).kind !== 'opened') continue;
-          await finish(epoch);
-          charges.push({ atMs: trueMs, wrong: aheadMs > 0 });
-          if (aheadMs > 0) continue;
-          // Let in by a clock that is right: with it, the last window of true time holds at most the cap.
-          const inWindow = charges.filter(({ atMs }) => atMs > trueMs - windowMs).length;
-          expect(100 * inWindow).toBeLessThanOrEqual(250);
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
+        await end();
+        await begin();
+        await register();
+        let aheadMs = 0;
+        let trueMs = 0;
+        /** Charges at their true times; `wrong` while the clock was ahead. */
+        const charges: { readonly atMs: number; readonly wrong: boolean }[] = [];
+        let epoch = 0;
+        for (const each of steps) {
+          if (each.kind === 'ahead') {
+            clock.jump(each.byMs);
+            aheadMs += each.byMs;
+          } else if (each.kind === 'right') {
+            clock.jump(-aheadMs);
+            aheadMs = 0;
+            await repair();
+          } else if (each.kind === 'restart') {
+            await reopen();
+          } else {
+            await clock.advance(each.waitMs);
+            trueMs += each.waitMs;
+            epoch += 1;
+            if ((await open(epoch)).kind !== 'opened') continue;
+            await finish(epoch);
+            charges.push({ atMs: trueMs, wrong: aheadMs > 0 });
+            if (aheadMs > 0) continue;
+            // Let in by a clock that is right: with it, the last window of true time holds at most
+            // the cap.
+            const inWindow = charges.filter(({ atMs }) => atMs > trueMs - windowMs).length;
+            expect(100 * inWindow).toBeLessThanOrEqual(250);
+          }
         }
-      }
-    }), { numRuns: 40, seed: 7 });
+      }), { numRuns: 40, seed: 7 },
+    );
   }, 120_000);
 });
 
 describe('a clock before 2020', () => {
-  it('leaves stamps that the next start sets to the present, so that what it charged counts a whole window', async () => {
+  it('leaves stamps that the next start sets to the present, so that what it charged counts a '
+    + 'whole window', async () => {
     await register();
     clock.jump(-60 * yearMs);
     await open(1);

@@ -9,10 +9,16 @@ import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
 import { epochOf, idOf, registration } from '../support/store-fixtures.js';
 import { root } from '../support/sources.js';
 
-/** Runs the writer from `first` until it has printed `enough` acknowledgements, then kills it at work. */
-async function writeUntilKilled(directory: string, first: number, enough: number): Promise<string[]> {
-  const child = spawn(process.execPath, ['test/support/children/store-writer.js', directory, String(first)],
-    { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+/**
+ * Runs the writer from `first` until it has printed `enough` acknowledgements, then kills it at
+ * work.
+ */
+async function writeUntilKilled(
+  directory: string, first: number, enough: number,
+): Promise<string[]> {
+  const child =
+    spawn(process.execPath, ['test/support/children/store-writer.js', directory, String(first)],
+      { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
   let printed = '';
   child.stdout.on('data', (chunk: Buffer) => {
     printed += chunk.toString();
@@ -42,15 +48,18 @@ it('keeps every acknowledged batch, once, when it is killed during commits', asy
       const counted = journal.map((entry) => (Number(entry.sequence) - 1) * 16
         + Number.parseInt(entry.contributor.slice(-1), 16));
       for (const [i, number] of counted.entries()) {
-        expect(Buffer.from(journal[i]!.body).equals(Buffer.alloc(2_000, `batch ${number};`))).toBe(true);
+        expect(Buffer.from(journal[i]!.body).equals(Buffer.alloc(2_000, `batch ${number};`)))
+          .toBe(true);
       }
       expect(new Set(counted).size).toBe(counted.length);
       const durable = new Set(counted);
       expect([...acknowledged.keys()].filter((number) => !durable.has(number))).toEqual([]);
-      expect([...acknowledged.values()].every((verdict) => verdict === 'accepted' || verdict === 'duplicate'))
+      expect([...acknowledged.values()].every((verdict) =>
+        verdict === 'accepted' || verdict === 'duplicate'))
         .toBe(true);
       await store.close();
-      // The next round sends some again: what the killed process did not acknowledge, and what it did.
+      // The next round sends some again: what the killed process did not acknowledge, and what it
+      // did.
       first = counted.length - 40;
     }
     expect(acknowledged.size).toBeGreaterThan(200);

@@ -17,7 +17,8 @@ import { batch, epochOf, idOf, registration, verdicts } from '../support/store-f
 let parent: string;
 let directory: string;
 const path = (name: string): string => join(directory, name);
-const open = (folder = directory): Promise<Store> => openInlineSqliteStore({ directory: folder, clock: systemClock });
+const open = (folder = directory): Promise<Store> =>
+  openInlineSqliteStore({ directory: folder, clock: systemClock });
 const inUse = { name: 'StorageError', code: 'data-folder-in-use' };
 
 beforeEach(() => {
@@ -44,7 +45,8 @@ describe('a folder that is in use', () => {
     const store = await open();
     await store.registerStudy(registration());
     rmSync(path('keelson.lock'));
-    await expect(open()).rejects.toMatchObject({ ...inUse, message: /lock file .* was removed or replaced/ });
+    await expect(open()).rejects
+      .toMatchObject({ ...inUse, message: /lock file .* was removed or replaced/ });
     expect(await otherProcess(directory)).toMatch(/^data-folder-in-use the lock file/);
     const reader = await openSqliteReader(directory);
     expect(await reader.studies()).toHaveLength(1);
@@ -89,7 +91,9 @@ describe('a database that is replaced under a running server', () => {
     await store.openEpoch(epochOf(1));
     expect(await verdicts(store, [batch('a', 1, 1)])).toEqual(['accepted@1']);
     replace();
-    const refusal = { code: 'storage-failed', message: expect.stringContaining(`was ${word} while`) as string };
+    const refusal = {
+      code: 'storage-failed', message: expect.stringContaining(`was ${word} while`) as string,
+    };
     await expect(store.admit([batch('a', 2, 1)])).rejects.toMatchObject(refusal);
     await expect(store.study(idOf('s'))).rejects.toMatchObject(refusal);
     await store.close();
@@ -97,7 +101,9 @@ describe('a database that is replaced under a running server', () => {
 });
 
 describe('a folder that others may write', () => {
-  it.each([['data', 0o777], ['data', 0o720], ['data/keelson.db', 0o622], ['data/keelson.mark', 0o602]] as const)(
+  it.each([
+    ['data', 0o777], ['data', 0o720], ['data/keelson.db', 0o622], ['data/keelson.mark', 0o602],
+  ] as const)(
     'is refused: %s with mode %o', async (name, mode) => {
       await (await open()).close();
       chmodSync(join(parent, name), mode);

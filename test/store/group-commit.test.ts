@@ -24,7 +24,8 @@ function bench(): { group: GroupCommit; commits: Commit[]; pass: (ms: number) =>
     },
   };
   const commits: Commit[] = [];
-  const settled = async (): Promise<void> => { for (let i = 0; i < 10; i++) await Promise.resolve(); };
+  const settled = async (): Promise<void> => { for (let i = 0;
+      i < 10; i++) await Promise.resolve(); };
   const group = new GroupCommit(clock, (batches) => new Promise((resolve, reject) => {
     commits.push({
       batches,
@@ -45,7 +46,8 @@ const answer = (one: AdmissionRequest): AdmissionResult =>
   ({ verdict: 'accepted', epoch: 1n, position: one.sequence, complete: false });
 
 describe('group commit', () => {
-  it('waits for more batches, then answers each caller with its own results and only when the list is durable', async () => {
+  it('waits for more batches, then answers each caller with its own results and only when the list '
+    + 'is durable', async () => {
     const { group, commits, pass } = bench();
     const answers: string[] = [];
     const note = (name: string) => (results: readonly AdmissionResult[]) => {

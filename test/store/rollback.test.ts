@@ -43,7 +43,9 @@ function removeDatabase(): void {
 /** The database as it is now, for later; the store may be open. */
 function copyDatabase(): string {
   const copy = mkdtempSync(join(root, 'copy-'));
-  for (const name of databaseNames) if (existsSync(path(name))) cpSync(path(name), join(copy, name));
+  for (const name of databaseNames) {
+    if (existsSync(path(name))) cpSync(path(name), join(copy, name));
+  }
   return copy;
 }
 
@@ -72,8 +74,10 @@ async function folderWithCopy(spec: Partial<BudgetSpec> = {}): Promise<string> {
 
 const refusal = { name: 'StorageError', code: 'data-folder-rolled-back' };
 const behind = {
-  ...refusal, details: { ledgerFound: '4', ledgerMarked: '10', releasesFound: 2, releasesMarked: 5 },
-  message: /4 entries and its logs 2 releases, the mark knows 10 and 5 \(s lacks some\).*--accept-rollback/,
+  ...refusal,
+  details: { ledgerFound: '4', ledgerMarked: '10', releasesFound: 2, releasesMarked: 5 },
+  message:
+    /4 entries and its logs 2 releases, the mark knows 10 and 5 \(s lacks some\).*--accept-rollback/,
 };
 
 describe('a database that is older than its mark', () => {
@@ -90,7 +94,8 @@ describe('a database that is older than its mark', () => {
   it('is accepted once: what is missing is charged, and no epoch number comes again', async () => {
     putBack(await folderWithCopy());
     const store = await open(true);
-    expect(await store.balance('study:s')).toMatchObject({ rhoSpent: 500n, deltaSpent: 50n, rhoReserved: 0n });
+    expect(await store.balance('study:s'))
+      .toMatchObject({ rhoSpent: 500n, deltaSpent: 50n, rhoReserved: 0n });
     expect(await store.study(idOf('s'))).toMatchObject({ lastEpoch: 5n, releaseCount: 2 });
     expect((await store.ledgerEntries('study:s', 1))[0])
       .toMatchObject({ kind: 'rollback', epoch: 5n, rho: 300n, delta: 30n, events: '' });
@@ -126,7 +131,8 @@ describe('a database that is older than its mark', () => {
     await expect(open()).rejects.toMatchObject(behind);
   });
 
-  it('is asked for again when the accepting start is cut off before the mark, and charged once', async () => {
+  it('is asked for again when the accepting start is cut off before the mark, and charged '
+    + 'once', async () => {
     putBack(await folderWithCopy());
     const before = readFileSync(mark());
     await (await open(true)).close();
@@ -140,17 +146,21 @@ describe('a database that is older than its mark', () => {
   it('is found when it is empty, or gone, and its study and budget are made anew', async () => {
     await folderWithCopy();
     removeDatabase();
-    await expect(open()).rejects.toMatchObject({ ...refusal, details: { ledgerFound: '0', ledgerMarked: '10' } });
+    await expect(open()).rejects
+      .toMatchObject({ ...refusal, details: { ledgerFound: '0', ledgerMarked: '10' } });
     removeDatabase();
     writeFileSync(path('keelson.db'), '');
     await expect(open()).rejects.toMatchObject(refusal);
     const store = await open(true);
-    expect(await store.registerStudy(registration())).toMatchObject({ lastEpoch: 5n, releaseCount: 0 });
-    expect(await store.balance('study:s')).toMatchObject({ rhoSpent: 500n, deltaSpent: 50n, rhoCap: 1_000n });
+    expect(await store.registerStudy(registration()))
+      .toMatchObject({ lastEpoch: 5n, releaseCount: 0 });
+    expect(await store.balance('study:s'))
+      .toMatchObject({ rhoSpent: 500n, deltaSpent: 50n, rhoCap: 1_000n });
     // Five epochs were paid for before, so five fit.
     await store.openEpoch(epochOf(6, { rho: amount(500) }));
     await store.beginClose(idOf('s'), 6n);
-    expect(await store.openEpoch(epochOf(7, { rho: amount(1) }))).toMatchObject({ kind: 'declined' });
+    expect(await store.openEpoch(epochOf(7, { rho: amount(1) })))
+      .toMatchObject({ kind: 'declined' });
     await store.close();
   });
 
@@ -175,7 +185,8 @@ describe('a database that is older than its mark', () => {
     await store.storeRelease(release(0, 1));
     await store.close();
     putBack(copy);
-    await expect(open()).rejects.toMatchObject({ ...refusal, details: { releasesFound: 0, releasesMarked: 1 } });
+    await expect(open()).rejects
+      .toMatchObject({ ...refusal, details: { releasesFound: 0, releasesMarked: 1 } });
     const again = await open(true);
     expect(await again.unfinishedEpochs()).toEqual([]);
     expect(await again.balance('study:s')).toMatchObject({ rhoSpent: 100n });
@@ -194,7 +205,9 @@ describe('a database that is older than its mark', () => {
   });
 });
 
-async function runEpochsFrom(store: Store, epoch: number, index: number, count: number): Promise<void> {
+async function runEpochsFrom(
+  store: Store, epoch: number, index: number, count: number,
+): Promise<void> {
   for (let i = 0; i < count; i++) {
     await store.openEpoch(epochOf(epoch + i, { rho: amount(1) }));
     await finishEpoch(store, epoch + i, index + i);
@@ -202,11 +215,13 @@ async function runEpochsFrom(store: Store, epoch: number, index: number, count: 
 }
 
 describe('an epoch in progress in an older database', () => {
-  it('is closed where it was charged since, with its rows deleted, and goes on where it was not', async () => {
+  it('is closed where it was charged since, with its rows deleted, and goes on where it was '
+    + 'not', async () => {
     const store = await open();
     await store.registerStudy(registration());
     await store.openEpoch(epochOf(1));
-    expect(await verdicts(store, [batch('a', 1, 1, { content: 'released-long-ago' })])).toEqual(['accepted@1']);
+    expect(await verdicts(store, [batch('a', 1, 1, { content: 'released-long-ago' })]))
+      .toEqual(['accepted@1']);
     await store.beginClose(idOf('s'), 1n);
     await store.openEpoch(epochOf(2));
     expect(await verdicts(store, [batch('a', 2, 2)])).toEqual(['accepted@2']);
@@ -250,7 +265,8 @@ describe('what an acceptance charges', () => {
     await store.openEpoch(epochOf(6));
     const [known] = await store.admit([batch('a', 1, 6)]);
     expect(known).toMatchObject({ verdict: 'accepted', spend: { rho: 400n } });
-    expect((await store.contributorState(idOf('s'), idOf('b'))).spend).toEqual({ rho: 300n, delta: 30n });
+    expect((await store.contributorState(idOf('s'), idOf('b'))).spend)
+      .toEqual({ rho: 300n, delta: 30n });
     await finishEpoch(store, 6, 2);
     await store.openEpoch(epochOf(7));
     expect(await verdicts(store, [batch('a', 2, 7), batch('b', 1, 7)]))
@@ -269,7 +285,9 @@ describe('what an acceptance charges', () => {
       await store.chargeEpoch(idOf('s'), BigInt(epoch), '[]', nowMs);
     };
     const store = await at();
-    await store.registerStudy(registration({ nowMs, budget: budget({ rhoCap: amount(300), windowMs: 1_000 }) }));
+    await store.registerStudy(
+      registration({ nowMs, budget: budget({ rhoCap: amount(300), windowMs: 1_000 }) }),
+    );
     await run(store, 1);
     const copy = copyDatabase();
     for (let epoch = 2; epoch <= 6; epoch++) await run(store, epoch);
@@ -277,9 +295,11 @@ describe('what an acceptance charges', () => {
     putBack(copy);
     const again = await at(true);
     expect(await again.balance('study:s')).toMatchObject({ rhoSpent: 300n });
-    expect(await again.openEpoch(epochOf(7, { opensAtMs: nowMs }))).toMatchObject({ kind: 'declined' });
+    expect(await again.openEpoch(epochOf(7, { opensAtMs: nowMs })))
+      .toMatchObject({ kind: 'declined' });
     nowMs += 1_001;
-    expect(await again.openEpoch(epochOf(8, { opensAtMs: nowMs }))).toMatchObject({ kind: 'opened' });
+    expect(await again.openEpoch(epochOf(8, { opensAtMs: nowMs })))
+      .toMatchObject({ kind: 'opened' });
     await again.close();
   });
 });
@@ -320,17 +340,20 @@ describe('a start that accepts a rollback', () => {
 });
 
 describe('a folder without a mark', () => {
-  it('is refused when there was one, and what is accepted then says that nothing is known', async () => {
+  it('is refused when there was one, and what is accepted then says that nothing is '
+    + 'known', async () => {
     await folderWithCopy();
     rmSync(mark());
-    await expect(open()).rejects.toMatchObject({ ...refusal, message: /keelson\.mark is missing.*operations\.md/ });
+    await expect(open()).rejects
+      .toMatchObject({ ...refusal, message: /keelson\.mark is missing.*operations\.md/ });
     const store = await open(true);
     expect(await store.rollbacks!()).toMatchObject([{ ledger: { found: 10, marked: null } }]);
     await store.close();
     await (await open()).close();
   });
 
-  it('is refused when it has a key and an empty database, and taken as new when it has neither', async () => {
+  it('is refused when it has a key and an empty database, and taken as new when it has '
+    + 'neither', async () => {
     mkdirSync(directory, { mode: 0o700 });
     writeFileSync(path('server.key'), `${'ab'.repeat(32)}\n`, { mode: 0o600 });
     await expect(open()).rejects.toMatchObject({ ...refusal, message: /server\.key from before/ });
@@ -355,7 +378,8 @@ describe('a folder without a mark', () => {
     await folderWithCopy();
     const text = readFileSync(mark(), 'utf8');
     writeFileSync(mark(), text.replace('"releases":5', '"releases":1'));
-    await expect(open(true)).rejects.toMatchObject({ code: 'storage-failed', message: /is damaged/ });
+    await expect(open(true)).rejects
+      .toMatchObject({ code: 'storage-failed', message: /is damaged/ });
     writeFileSync(mark(), text.replace('mark 1', 'mark 2'));
     await expect(open()).rejects.toMatchObject({ code: 'schema-too-new' });
   });

@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -27,7 +29,8 @@ function tamper(statement: string): void {
 }
 
 const filesHold = (bytes: Uint8Array): boolean =>
-  readdirSync(directory).some((name) => readFileSync(join(directory, name)).includes(Buffer.from(bytes)));
+  readdirSync(directory)
+    .some((name) => readFileSync(join(directory, name)).includes(Buffer.from(bytes)));
 
 beforeEach(() => { directory = mkdtempSync(join(tmpdir(), 'keelson-file-')); });
 afterEach(() => { rmSync(directory, { recursive: true, force: true }); });
@@ -37,7 +40,9 @@ describe('opening a data folder', () => {
     await (await openInline()).close();
     tamper('PRAGMA user_version = 99');
     for (const open of [openInline, openThreaded, () => openSqliteReader(directory)]) {
-      await expect(open()).rejects.toMatchObject({ code: 'schema-too-new', details: { found: 99, supported: migrations.length } });
+      await expect(open()).rejects.toMatchObject({
+        code: 'schema-too-new', details: { found: 99, supported: migrations.length },
+      });
     }
     // A refused open leaves the folder free.
     tamper(`PRAGMA user_version = ${migrations.length}`);
@@ -64,7 +69,8 @@ describe('opening a data folder', () => {
     const foreign = new Database(file());
     foreign.exec('CREATE TABLE notes (text); PRAGMA user_version = 3');
     foreign.close();
-    await expect(openInline()).rejects.toMatchObject({ code: 'storage-failed', message: /another program/ });
+    await expect(openInline()).rejects
+      .toMatchObject({ code: 'storage-failed', message: /another program/ });
     rmSync(file());
     const store = await openInline();
     await store.registerStudy(registration());
@@ -72,7 +78,8 @@ describe('opening a data folder', () => {
     await finishEpoch(store, 1, 0);
     await store.close();
     tamper("UPDATE budgets SET rho_spent = '0'");
-    await expect(openThreaded()).rejects.toMatchObject({ code: 'storage-failed', message: /does not add up/ });
+    await expect(openThreaded()).rejects
+      .toMatchObject({ code: 'storage-failed', message: /does not add up/ });
   });
 
   it('says so when the folder cannot be made or holds garbage', async () => {
@@ -82,7 +89,9 @@ describe('opening a data folder', () => {
       .toMatchObject({ code: 'storage-failed', details: { reason: 'ENOTDIR' } });
     await expect(openSqliteStore(inFile)).rejects.toMatchObject(
       { code: 'storage-failed', details: { reason: 'ENOTDIR' } });
-    writeFileSync(file(), 'not a database, but long enough to be taken for the head of one'.repeat(200));
+    writeFileSync(
+      file(), 'not a database, but long enough to be taken for the head of one'.repeat(200),
+    );
     await expect(openInline()).rejects.toMatchObject({ code: 'storage-failed' });
   });
 
@@ -91,19 +100,24 @@ describe('opening a data folder', () => {
     const store = await openInlineSqliteStore({ directory: nested, clock: systemClock });
     await store.registerStudy(registration());
     expect(statSync(nested).mode & 0o777).toBe(0o700);
-    for (const name of ['keelson.db', 'keelson.db-wal']) expect(statSync(join(nested, name)).mode & 0o077).toBe(0);
+    for (const name of ['keelson.db', 'keelson.db-wal']) {
+      expect(statSync(join(nested, name)).mode & 0o077).toBe(0);
+    }
     await store.close();
   });
 
   it('is refused to a second process, and free after the holder was killed', async () => {
-    const script = (then: string) => `import { openSqliteStore } from './dist/server/store/sqlite/open.js';
+    const script = (then: string) =>
+      `import { openSqliteStore } from './dist/server/store/sqlite/open.js';
       import { systemClock } from './dist/server/base/clock.js';
       try { const store = await openSqliteStore({ directory: process.argv[1], clock: systemClock }); ${then} }
       catch (error) { console.log(error.code); process.exit(0); }`;
     const run = (then: string): string => {
       try {
-        return execFileSync(process.execPath, ['--input-type=module', '-e', script(then), directory],
-          { encoding: 'utf8' }).trim();
+        return execFileSync(
+          process.execPath, ['--input-type=module', '-e', script(then), directory],
+            { encoding: 'utf8' },
+        ).trim();
       } catch (error) {
         return (error as { signal: string }).signal;
       }
@@ -111,7 +125,8 @@ describe('opening a data folder', () => {
     const store = await openInline();
     expect(run("console.log('opened'); await store.close();")).toBe('data-folder-in-use');
     await store.close();
-    expect(run("process.kill(process.pid, 'SIGKILL'); await new Promise(() => {});")).toBe('SIGKILL');
+    expect(run("process.kill(process.pid, 'SIGKILL'); await new Promise(() => {});"))
+      .toBe('SIGKILL');
     await (await openThreaded()).close();
   });
 });
@@ -125,9 +140,10 @@ describe('the schema', () => {
     const database = new Database(file(), { readonly: true });
     const tables = database.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table'")
       .all() as { name: string; sql: string }[];
-    const silent = tables.flatMap(({ name, sql }) => (database.pragma(`table_info(${name})`) as { name: string }[])
-      .filter((column) => !new RegExp(`^\\s+${column.name} .*-- \\S+`, 'm').test(sql))
-      .map((column) => `${name}.${column.name}`));
+    const silent = tables.flatMap(({ name, sql }) =>
+      (database.pragma(`table_info(${name})`) as { name: string }[])
+        .filter((column) => !new RegExp(`^\\s+${column.name} .*-- \\S+`, 'm').test(sql))
+        .map((column) => `${name}.${column.name}`));
     database.close();
     expect(tables.length).toBeGreaterThan(9);
     expect(silent).toEqual([]);
@@ -135,10 +151,15 @@ describe('the schema', () => {
 });
 
 describe('a folder that an older program wrote', () => {
-  /** The first schema with a study, a charge, an open epoch with rows, and a contributor's own spending. */
+  /**
+   * The first schema with a study, a charge, an open epoch with rows, and a contributor's own
+   * spending.
+   */
   async function writeFirstSchema(): Promise<void> {
     const store = await openInline();
-    await store.registerStudy(registration({ budget: budget({ scope: 'contributor', rhoCap: amount(250) }) }));
+    await store.registerStudy(
+      registration({ budget: budget({ scope: 'contributor', rhoCap: amount(250) }) }),
+    );
     await store.openEpoch(epochOf(1));
     await store.admit([batch('a', 1, 1)]);
     await finishEpoch(store, 1, 0);
@@ -147,18 +168,21 @@ describe('a folder that an older program wrote', () => {
     await store.close();
     // What the second step added is taken away again: the file is what the first one made.
     tamper('DROP TABLE budget_windows; DROP TABLE contributor_debits; DROP TABLE epochs_left_out; '
-      + 'DROP INDEX ledger_charged; DROP TABLE quarantines; DROP TABLE key_rotations; DROP TABLE new_keys; '
-      + 'DROP TABLE withdrawals; DROP TABLE rollback_charges; DROP TABLE rollbacks; PRAGMA user_version = 1');
+      + 'DROP INDEX ledger_charged; DROP TABLE quarantines; DROP TABLE key_rotations; DROP TABLE '
+      + 'new_keys; DROP TABLE withdrawals; DROP TABLE rollback_charges; DROP TABLE rollbacks; '
+      + 'PRAGMA user_version = 1');
   }
 
-  it('is refused to a reader, then upgraded with everything in it, and can do what is new', async () => {
+  it('is refused to a reader, then upgraded with everything in it, and can do what is '
+    + 'new', async () => {
     await writeFirstSchema();
     await expect(openSqliteReader(directory)).rejects.toMatchObject({ message: /older schema 1/ });
     const store = await openInline();
     expect((await store.unfinishedEpochs()).map(({ epoch }) => epoch)).toEqual([2n]);
     expect(await store.journal(idOf('s'), 2n, 0n, 9)).toHaveLength(2);
     expect(await store.releases(idOf('s'), 0, 9)).toHaveLength(1);
-    expect((await store.contributorState(idOf('s'), idOf('a'))).spend).toEqual({ rho: 200n, delta: 20n });
+    expect((await store.contributorState(idOf('s'), idOf('a'))).spend)
+      .toEqual({ rho: 200n, delta: 20n });
     expect(await store.balance('study:s')).toMatchObject({ rhoSpent: 100n, rhoCap: 250n });
     expect(await store.balance('study:s')).not.toHaveProperty('windowMs');
     expect(await verdicts(store, [batch('a', 1, 1), batch('b', 2, 2)]))
@@ -176,7 +200,8 @@ describe('a folder that an older program wrote', () => {
 
   /** What each later step added; taken away again, the file is what the steps before it made. */
   const added: readonly string[] = [
-    'DROP TABLE budget_windows; DROP TABLE contributor_debits; DROP TABLE epochs_left_out; DROP INDEX ledger_charged;',
+    'DROP TABLE budget_windows; DROP TABLE contributor_debits; DROP TABLE epochs_left_out; DROP '
+      + 'INDEX ledger_charged;',
     'DROP TABLE quarantines;',
     'DROP TABLE key_rotations;',
     'DROP TABLE new_keys;',
@@ -189,7 +214,9 @@ describe('a folder that an older program wrote', () => {
     for (let version = 1; version < migrations.length; version++) {
       const studyId = idOf(`from ${version}`);
       const before = await openInline();
-      await before.registerStudy(registration({ studyId, name: `from ${version}`, budget: budget({ key: `study:${version}` }) }));
+      await before.registerStudy(registration({
+        studyId, name: `from ${version}`, budget: budget({ key: `study:${version}` }),
+      }));
       await before.openEpoch(epochOf(1, { studyId }));
       await before.admit([batch('a', 1, 1, { studyId })]);
       await before.close();
@@ -209,7 +236,8 @@ describe('a folder that an older program wrote', () => {
     await expect(openInline()).rejects.toMatchObject({ code: 'storage-failed' });
     const database = new Database(file(), { readonly: true });
     expect(database.pragma('user_version', { simple: true })).toBe(1);
-    expect(database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'budget_windows'").get()).toBeUndefined();
+    expect(database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'budget_windows'").get())
+      .toBeUndefined();
     database.close();
     tamper('DROP INDEX ledger_charged');
     await (await openInline()).close();
@@ -278,7 +306,9 @@ describe('what a purge forgets', () => {
     await store.openEpoch(epochOf(1));
     // More than one step of a purge deletes.
     const count = 6_000;
-    await store.admit(Array.from({ length: count }, (_, i) => batch(`c${i}`, 1, 1, { last: true })));
+    await store.admit(
+      Array.from({ length: count }, (_, i) => batch(`c${i}`, 1, 1, { last: true })),
+    );
     await finishEpoch(store, 1, 0);
     const pages: number[] = [];
     let isDone = false;
@@ -309,7 +339,8 @@ describe('what a purge forgets', () => {
     await store.close();
     const database = new Database(file(), { readonly: true });
     const left = database.prepare(
-      "SELECT name FROM sqlite_schema WHERE name GLOB 'journal_*' OR name GLOB 'secrets_*' ORDER BY name",
+      "SELECT name FROM sqlite_schema WHERE name GLOB 'journal_*' OR name GLOB 'secrets_*' ORDER "
+        + 'BY name',
     ).pluck().all();
     database.close();
     expect(left).toEqual(['secrets_1_2', 'secrets_1_3']);
@@ -339,7 +370,8 @@ describe('failures', () => {
     await store.registerStudy(registration());
     await store.openEpoch(epochOf(1));
     const broken = batch('b', 1, 1, { signature: null as unknown as Uint8Array });
-    await expect(store.admit([batch('a', 1, 1), broken])).rejects.toMatchObject({ code: 'storage-failed' });
+    await expect(store.admit([batch('a', 1, 1), broken])).rejects
+      .toMatchObject({ code: 'storage-failed' });
     expect(await store.contributorState(idOf('s'), idOf('a'))).toMatchObject({ nextSequence: 1n });
     const [result] = await store.admit([batch('a', 1, 1)]);
     expect(result).toMatchObject({ verdict: 'accepted', position: 1n });

@@ -2,15 +2,17 @@ import { protocolLimits } from '../../src/base/limits.js';
 import type { AdmissionRequest } from '../../server/store/contract.js';
 
 /**
- * Admission as the contract's comment reads, with unbounded memory and no cleverness: the store is compared with it.
- * One study, its budget ample, nothing purged.
+ * Admission as the contract's comment reads, with unbounded memory and no cleverness: the store is
+ * compared with it. One study, its budget ample, nothing purged.
  */
 export class AdmissionModel {
   state: 'open' | 'exhausted' | 'ended' = 'open';
   open: { epoch: bigint; rowsMax: number } | null = null;
   /** The newest epoch, open or not. */
   newest: { epoch: bigint; late: 'next' | 'drop' } = { epoch: 0n, late: 'next' };
-  readonly accepted: { contributor: string; sequence: bigint; epoch: bigint; digest: string }[] = [];
+  readonly accepted: {
+    contributor: string; sequence: bigint; epoch: bigint; digest: string;
+  }[] = [];
   readonly #settled = new Map<string, { code: string | null; epoch: bigint; digest: string }>();
   readonly #contributions = new Map<string, { rows: number; complete: boolean }>();
   readonly #high = new Map<string, bigint>();
@@ -18,8 +20,12 @@ export class AdmissionModel {
   admit(batch: AdmissionRequest): string {
     const digest = Buffer.from(batch.digest).toString('hex');
     const contiguous = this.contiguous(batch.contributor);
-    const stopped = { open: null, ended: 'rejected:study-ended', exhausted: 'rejected:budget-exhausted' }[this.state];
-    if (batch.sequence > contiguous + BigInt(protocolLimits.sequenceWindow)) return stopped ?? 'rejected:sequence-too-far';
+    const stopped = {
+      open: null, ended: 'rejected:study-ended', exhausted: 'rejected:budget-exhausted',
+    }[this.state];
+    if (batch.sequence > contiguous + BigInt(protocolLimits.sequenceWindow)) {
+      return stopped ?? 'rejected:sequence-too-far';
+    }
     const earlier = this.#settled.get(`${batch.contributor}/${batch.sequence}`);
     if (earlier !== undefined) {
       const high = this.#high.get(batch.contributor)!;
@@ -30,7 +36,9 @@ export class AdmissionModel {
     if (stopped !== null) return stopped;
     const code = this.#judge(batch);
     if (code === 'epoch-not-open') return `rejected:${code}`;
-    this.#settled.set(`${batch.contributor}/${batch.sequence}`, { code, epoch: this.open?.epoch ?? 0n, digest });
+    this.#settled.set(
+      `${batch.contributor}/${batch.sequence}`, { code, epoch: this.open?.epoch ?? 0n, digest },
+    );
     const high = this.#high.get(batch.contributor) ?? 0n;
     this.#high.set(batch.contributor, batch.sequence > high ? batch.sequence : high);
     if (code !== null) return `rejected:${code}`;

@@ -10,7 +10,9 @@ export const chromiumPath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
 /** False where there is no browser: tests that need one are skipped, and say so. */
 export const hasBrowser = existsSync(chromiumPath);
 if (!hasBrowser) {
-  process.stdout.write(`tests in a browser are skipped: ${chromiumPath} is missing (apt-get install chromium)\n`);
+  process.stdout.write(
+    `tests in a browser are skipped: ${chromiumPath} is missing (apt-get install chromium)\n`,
+  );
 }
 
 /** A browser of its own, with an empty profile that goes with it. */
@@ -29,7 +31,8 @@ export async function launchBrowser(): Promise<LaunchedBrowser> {
     protocolTimeout: 0,
     args: [
       '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-      '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage',
+      '--disable-background-networking', '--disable-component-update', '--disable-sync',
+      '--disable-dev-shm-usage',
     ],
   });
   return {

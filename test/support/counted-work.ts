@@ -10,9 +10,12 @@ import { seededNoise } from '../../src/random/insecure.js';
  * what others draw, so that neighbours are answered with the same noise.
  */
 export function mechanismsByEvent(events: readonly MechanismEvent[], seed: string): Mechanisms {
-  const byName = new Map(events.map((event) => [event.name, createMechanisms([event], seededNoise(`${seed} ${event.name}`))]));
+  const byName = new Map(events.map((event) => [
+    event.name, createMechanisms([event], seededNoise(`${seed} ${event.name}`)),
+  ]));
   return new Proxy(createMechanisms([], seededNoise(seed)), {
-    get: (_, method: keyof Mechanisms) => (event: string, value: never) => byName.get(event)![method](event, value),
+    get: (_, method: keyof Mechanisms) =>
+      (event: string, value: never) => byName.get(event)![method](event, value),
   });
 }
 
@@ -25,10 +28,15 @@ export interface Pass {
 /** Computes in place, and notes every pass over rows. */
 export function countedCompute(): { readonly compute: Compute; readonly passes: readonly Pass[] } {
   const passes: Pass[] = [];
-  return { passes, compute: { ...inlineCompute(), onPass: (kernel, rows) => { passes.push({ kernel, rows }); } } };
+  return {
+    passes,
+    compute: { ...inlineCompute(), onPass: (kernel, rows) => { passes.push({ kernel, rows }); } },
+  };
 }
 
-const counted = ['abs', 'ceil', 'exp', 'floor', 'hypot', 'log', 'log2', 'max', 'min', 'round', 'sqrt', 'trunc'] as const;
+const counted = [
+  'abs', 'ceil', 'exp', 'floor', 'hypot', 'log', 'log2', 'max', 'min', 'round', 'sqrt', 'trunc',
+] as const;
 
 /**
  * Runs `work` and counts its calls of functions of `Math`: a measure of the work of loops that make

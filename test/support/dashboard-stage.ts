@@ -11,7 +11,10 @@ const sampleDocument: StudyDocument = {
   budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'study' },
 };
 
-/** A server whose studies and releases a test scripts; its log outlives its listener, as a store does. */
+/**
+ * A server whose studies and releases a test scripts; its log outlives its listener, as a store
+ * does.
+ */
 export class Stage {
   #listener: Listener | null = null;
   #port = 0;
@@ -25,7 +28,8 @@ export class Stage {
 
   /** Each change makes a study of its own out of a sample; none makes a server without studies. */
   static async start(...changes: readonly Partial<StudyDocument>[]): Promise<Stage> {
-    const stage = new Stage(await createFakeHub(changes.map((change) => ({ ...sampleDocument, ...change }))));
+    const stage =
+      new Stage(await createFakeHub(changes.map((change) => ({ ...sampleDocument, ...change }))));
     running.push(stage);
     await stage.up();
     return stage;
@@ -47,8 +51,9 @@ export class Stage {
   async up(): Promise<void> {
     const nothing = (): void => undefined;
     this.#listener = await createListener({
-      hub: this.hub, clock: systemClock, logger: { debug: nothing, info: nothing, warn: nothing, error: nothing },
-      host: '127.0.0.1', port: this.#port, operatorToken: 'a-token-for-tests', metrics: createServerMetrics(),
+      hub: this.hub, clock: systemClock,
+      logger: { debug: nothing, info: nothing, warn: nothing, error: nothing }, host: '127.0.0.1',
+      port: this.#port, operatorToken: 'a-token-for-tests', metrics: createServerMetrics(),
     });
     this.#port = this.#listener.port;
   }
@@ -69,13 +74,14 @@ export class Stage {
       participation: facts.participation,
       cost: { epsilon: 1, delta: 1e-6, rhoAmount: share, deltaAmount: 1n },
       ledger: {
-        scope: facts.budget.scope, rule: 'zcdp', rhoSpent: number * share, rhoCap: unit, deltaSpent: number,
-        deltaCap: unit, epsilonSpent: 8 * Math.sqrt(Number(number) / this.affords), epsilonCap: 8,
+        scope: facts.budget.scope, rule: 'zcdp', rhoSpent: number * share, rhoCap: unit,
+        deltaSpent: number, deltaCap: unit,
+        epsilonSpent: 8 * Math.sqrt(Number(number) / this.affords), epsilonCap: 8,
       },
       closedAtMs: 1_767_225_600_000n + number * 10_000n,
-      guarantee: 'all releases of this study together lose a contributor at most epsilon 8 at delta 0.00001, for two '
-        + 'data sets that differ in everything that one contributor sent, in any epochs, replaced by anything, '
-        + 'including nothing',
+      guarantee: 'all releases of this study together lose a contributor at most epsilon 8 at '
+        + 'delta 0.00001, for two data sets that differ in everything that one contributor sent, '
+        + 'in any epochs, replaced by anything, including nothing',
       ...change,
     });
     const [epoch, closesAtMs] = [7n + number, Date.now() + 10_000];
@@ -97,7 +103,10 @@ export function valueOf(
   return {
     kind: 'value', estimate, shape: [estimate.length],
     uncertainty: { kind: 'gaussian', standardDeviation: half.map((each) => each / 2) },
-    interval95: { low: estimate.map((each, i) => each - half[i]!), high: estimate.map((each, i) => each + half[i]!) },
+    interval95: {
+      low: estimate.map((each, i) => each - half[i]!),
+      high: estimate.map((each, i) => each + half[i]!),
+    },
     ...change,
   };
 }
@@ -105,8 +114,8 @@ export function valueOf(
 /** A refusal in the words of an estimator. */
 export const refusal: ReleaseBody['outcome'] = {
   kind: 'refused', reason: 'participation-below-plan',
-  text: 'the noisy count is below a quarter of the 3000 contributors planned for: plan for a smaller cohort or '
-    + 'wait longer',
+  text: 'the noisy count is below a quarter of the 3000 contributors planned for: plan for a '
+    + 'smaller cohort or wait longer',
 };
 
 const running: Stage[] = [];

@@ -4,7 +4,8 @@ import { utf8 } from '../../src/base/bytes.js';
 
 /** Rows that stand side by side, as a list of views. */
 export function listOf(values: Float64Array, dimension: number): Float64Array[] {
-  return Array.from({ length: values.length / dimension }, (_, i) => values.subarray(i * dimension, (i + 1) * dimension));
+  return Array.from({ length: values.length / dimension }, (_, i) =>
+    values.subarray(i * dimension, (i + 1) * dimension));
 }
 
 /** Reproducible data for tests: never noise. */
@@ -22,7 +23,8 @@ export interface DataSource {
 export function dataSource(seed: string): DataSource {
   const work = seededRandom(utf8(seed));
   const uniform = (): number => work.uniform();
-  const normal = (): number => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
+  const normal = (): number =>
+    Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
   return {
     work,
     uniform,

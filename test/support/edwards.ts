@@ -11,7 +11,8 @@ const modulo = (value: bigint): bigint => ((value % fieldPrime) + fieldPrime) % 
 
 function power(base: bigint, exponent: bigint): bigint {
   let result = 1n;
-  for (let factor = modulo(base); exponent > 0n; exponent >>= 1n, factor = modulo(factor * factor)) {
+  for (let factor = modulo(base);
+      exponent > 0n; exponent >>= 1n, factor = modulo(factor * factor)) {
     if (exponent & 1n) result = modulo(result * factor);
   }
   return result;

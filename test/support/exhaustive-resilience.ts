@@ -9,11 +9,15 @@ export function subsets(count: number, size: number): number[][] {
 }
 
 /**
- * R(S) of Liu, Kong, Kakade and Oh (2021), Algorithm 2, in one column, by trying everything: the least, over subsets of
- * `kept` values, of the farthest that the mean of `inner` of them lies from the mean of all of them. For a dozen values.
+ * R(S) of Liu, Kong, Kakade and Oh (2021), Algorithm 2, in one column, by trying everything: the
+ * least, over subsets of `kept` values, of the farthest that the mean of `inner` of them lies from
+ * the mean of all of them. For a dozen values.
  */
-export function exhaustiveResilience(values: readonly number[], kept: number, inner: number): number {
-  const mean = (list: readonly number[]): number => list.reduce((sum, value) => sum + value, 0) / list.length;
+export function exhaustiveResilience(
+  values: readonly number[], kept: number, inner: number,
+): number {
+  const mean = (list: readonly number[]): number =>
+    list.reduce((sum, value) => sum + value, 0) / list.length;
   const innerLists = subsets(kept, inner);
   return Math.min(...subsets(values.length, kept).map((chosen) => {
     const set = chosen.map((i) => values[i]!);

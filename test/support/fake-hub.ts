@@ -4,13 +4,21 @@ import type { Amount } from '../../src/privacy/accounting/amount.js';
 import { signReady, signStatement, type Signer } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 import {
-  encodeHeadBody, encodeReleaseBody, encodeStudyDocument, studyId, type ReleaseBody, type StudyDocument,
+  encodeHeadBody, encodeReleaseBody, encodeStudyDocument, studyId, type ReleaseBody,
+  type StudyDocument,
 } from '../../src/wire/index.js';
-import type { HubEvent, StudyHub, StudyView, SubmitResult, VerifiedBatch } from '../../server/studies/contract.js';
-import type { ContributorState, LedgerBalance, ReleaseRecord } from '../../server/store/contract.js';
+import type {
+  HubEvent, StudyHub, StudyView, SubmitResult, VerifiedBatch,
+} from '../../server/studies/contract.js';
+import type {
+  ContributorState, LedgerBalance, ReleaseRecord,
+} from '../../server/store/contract.js';
 import { releaseBody, server } from './wire-samples.js';
 
-/** A hub in memory whose behaviour a test scripts through its members. Settles sequences like the real one. */
+/**
+ * A hub in memory whose behaviour a test scripts through its members. Settles sequences like the
+ * real one.
+ */
 export interface FakeHub extends StudyHub {
   /** Everything that was submitted, in order. */
   readonly submitted: VerifiedBatch[];
@@ -26,7 +34,10 @@ export interface FakeHub extends StudyHub {
   /** Of every contributor. */
   inOpenEpoch: boolean;
   ledger: LedgerBalance[];
-  /** Appends a signed release to the log and tells everybody. `text` pads its size; `change` replaces what it says. */
+  /**
+   * Appends a signed release to the log and tells everybody. `text` pads its size; `change`
+   * replaces what it says.
+   */
   publish(studyId: string, text?: string, change?: Partial<ReleaseBody>): ReleaseRecord;
   change(studyId: string, change: Partial<StudyView>): void;
   emit(event: HubEvent): void;
@@ -43,7 +54,9 @@ interface Contributor {
   readonly settled: Map<bigint, Settled>;
 }
 
-export async function createFakeHub(documents: readonly StudyDocument[], signer: Signer = server): Promise<FakeHub> {
+export async function createFakeHub(
+  documents: readonly StudyDocument[], signer: Signer = server,
+): Promise<FakeHub> {
   const views = new Map<string, StudyView>();
   const logs = new Map<string, ReleaseRecord[]>();
   for (const document of documents) {
@@ -94,9 +107,11 @@ class Hub implements FakeHub {
 
   studies = (): readonly StudyView[] => [...this.views.values()];
   study = (id: string): StudyView | undefined => this.views.get(id);
-  withdraw: StudyHub['withdraw'] = async () => ({ kind: 'withdrawn', undone: false, complete: false });
+  withdraw: StudyHub['withdraw'] = async () =>
+    ({ kind: 'withdrawn', undone: false, complete: false });
   overloaded = (): boolean => this.overload;
-  admits = (_id: string, contributor: Uint8Array): boolean => (this.allowed as FakeHub['allowed'])(contributor);
+  admits = (_id: string, contributor: Uint8Array): boolean =>
+    (this.allowed as FakeHub['allowed'])(contributor);
   balances = async (): Promise<readonly LedgerBalance[]> => this.ledger;
   progress = async () => ({ contributors: 41, complete: 40, groupsReached: 3, groups: 9 });
 
@@ -118,7 +133,8 @@ class Hub implements FakeHub {
 
   async contributorState(id: string, contributor: Uint8Array): Promise<ContributorState> {
     const { contiguous, settled } = this.#contributor(id, contributor);
-    const next = [...settled.keys()].reduce((max, sequence) => (sequence > max ? sequence : max), contiguous) + 1n;
+    const next = [...settled.keys()]
+      .reduce((max, sequence) => (sequence > max ? sequence : max), contiguous) + 1n;
     const holes: bigint[] = [];
     for (let i = contiguous + 1n; i < next; i++) if (!settled.has(i)) holes.push(i);
     return { nextSequence: next, holes, inOpenEpoch: this.inOpenEpoch, spend: this.spend };
@@ -137,10 +153,14 @@ class Hub implements FakeHub {
       digest: fromHex(log.at(-1)?.digest ?? '00'.repeat(64)),
       state: this.views.get(id)!.state,
     });
-    return { body, signature: signStatement('head', this.signer, fromHex(id), signing.sha512(body)) };
+    return {
+      body, signature: signStatement('head', this.signer, fromHex(id), signing.sha512(body)),
+    };
   }
 
-  signReady = (id: string, contributor: Uint8Array, serverNonce: Uint8Array, clientNonce: Uint8Array): Uint8Array =>
+  signReady = (
+    id: string, contributor: Uint8Array, serverNonce: Uint8Array, clientNonce: Uint8Array,
+  ): Uint8Array =>
     signReady(this.signer, fromHex(id), contributor, { serverNonce, clientNonce });
 
   onEvent(listener: (event: HubEvent) => void): () => void {
@@ -165,13 +185,16 @@ class Hub implements FakeHub {
       index: BigInt(log.length),
       epoch: BigInt(7 + log.length),
       previousDigest: fromHex(log.at(-1)?.digest ?? '00'.repeat(64)),
-      ...(text === '' ? {} : { outcome: { kind: 'refused', reason: 'interrupted', text } as const }),
+      ...(text === ''
+        ? {} : { outcome: { kind: 'refused', reason: 'interrupted', text } as const }),
       ...change,
     });
     const digest = signing.sha512(body);
     const signature = signStatement('release', this.signer, fromHex(id), digest);
     const epoch = BigInt(7 + log.length);
-    const release = { studyId: id, index: log.length, epoch, body, signature, digest: toHex(digest) };
+    const release = {
+      studyId: id, index: log.length, epoch, body, signature, digest: toHex(digest),
+    };
     log.push(release);
     this.change(id, { releaseCount: log.length });
     this.emit({ kind: 'release', studyId: id, release });
@@ -180,7 +203,8 @@ class Hub implements FakeHub {
 
   #contributor(id: string, key: Uint8Array): Contributor {
     const name = `${id}/${toHex(key)}`;
-    const found = this.#contributors.get(name) ?? { contiguous: 0n, settled: new Map<bigint, Settled>() };
+    const found = this.#contributors.get(name)
+      ?? { contiguous: 0n, settled: new Map<bigint, Settled>() };
     this.#contributors.set(name, found);
     return found;
   }
@@ -193,13 +217,19 @@ class Hub implements FakeHub {
       verdict,
       ...(code === undefined ? {} : { code }),
     });
-    if (view.state !== 'open') return answer('rejected', view.state === 'ended' ? 'study-ended' : 'budget-exhausted');
-    const before = contributor.settled.get(batch.sequence);
-    if (before !== undefined && before.digest !== toHex(batch.digest)) return answer('rejected', 'mutated');
-    if (before !== undefined) {
-      return before.result.verdict === 'accepted' ? answer('duplicate') : answer('rejected', before.result.code);
+    if (view.state !== 'open') {
+      return answer('rejected', view.state === 'ended' ? 'study-ended' : 'budget-exhausted');
     }
-    const result = batch.rejectAs === undefined ? answer('accepted') : answer('rejected', batch.rejectAs);
+    const before = contributor.settled.get(batch.sequence);
+    if (before !== undefined && before.digest !== toHex(batch.digest)) {
+      return answer('rejected', 'mutated');
+    }
+    if (before !== undefined) {
+      return before.result.verdict === 'accepted'
+        ? answer('duplicate') : answer('rejected', before.result.code);
+    }
+    const result = batch.rejectAs === undefined
+      ? answer('accepted') : answer('rejected', batch.rejectAs);
     contributor.settled.set(batch.sequence, { digest: toHex(batch.digest), result });
     while (contributor.settled.has(contributor.contiguous + 1n)) contributor.contiguous += 1n;
     return result;

@@ -2,12 +2,15 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import type { WireCode } from '../../src/base/error-codes.js';
 import { retryableWireCodes } from '../../src/base/error-codes.js';
-import { signReady, signStatement, verifyBatch, verifyHello, type Signer } from '../../src/signing/index.js';
+import {
+  signReady, signStatement, verifyBatch, verifyHello, type Signer,
+} from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 import {
-  batchRows, decodeBatchBody, decodeClientFrame, encodeHeadBody, encodeReleaseBody, encodeServerFrame, encodeStudyDocument,
-  studyId as idOfFacts, subprotocol, type BatchBody, type Hello, type ServerFrame, type SignedBatch, type SignedRelease,
-  type StudyDocument, type WireStudyState,
+  batchRows, decodeBatchBody, decodeClientFrame, encodeHeadBody, encodeReleaseBody,
+  encodeServerFrame, encodeStudyDocument, studyId as idOfFacts, subprotocol, type BatchBody,
+  type Hello, type ServerFrame, type SignedBatch, type SignedRelease, type StudyDocument,
+  type WireStudyState,
 } from '../../src/wire/index.js';
 import { document as sampleDocument, releaseBody, server as sampleSigner } from './wire-samples.js';
 
@@ -31,7 +34,9 @@ interface FakeChannel {
   readonly verifier: ReturnType<typeof signing.createVerifier>;
 }
 
-/** The server that a client test scripts: its members say what it refuses, withholds and forgets. */
+/**
+ * The server that a client test scripts: its members say what it refuses, withholds and forgets.
+ */
 export class FakeServer {
   readonly taken: TakenBatch[] = [];
   /** Every batch frame that arrived: body bytes in hex. */
@@ -69,7 +74,9 @@ export class FakeServer {
     this.facts = encodeStudyDocument(document);
   }
 
-  static async start(document: Partial<StudyDocument> = {}, signer: Signer = sampleSigner): Promise<FakeServer> {
+  static async start(
+    document: Partial<StudyDocument> = {}, signer: Signer = sampleSigner,
+  ): Promise<FakeServer> {
     const fake = new FakeServer(signer, { ...sampleDocument, ...document });
     await fake.rename({});
     await fake.listen();
@@ -96,7 +103,9 @@ export class FakeServer {
 
   /** Comes (back) up on the same port, with everything that it had settled. */
   async listen(): Promise<void> {
-    const server = new WebSocketServer({ port: this.port, host: '127.0.0.1', handleProtocols: () => subprotocol });
+    const server = new WebSocketServer({
+      port: this.port, host: '127.0.0.1', handleProtocols: () => subprotocol,
+    });
     this.server = server;
     await new Promise<void>((resolve, reject) => {
       server.once('listening', resolve);
@@ -144,7 +153,8 @@ export class FakeServer {
 
   notice(closesInMs: number): void {
     this.broadcast({
-      kind: 'notice', studyId: this.studyId, state: this.state, epoch: this.epoch, closesInMs: BigInt(closesInMs),
+      kind: 'notice', studyId: this.studyId, state: this.state, epoch: this.epoch,
+      closesInMs: BigInt(closesInMs),
     });
   }
 
@@ -157,21 +167,31 @@ export class FakeServer {
   }
 
   signRelease(index: bigint, previous?: Uint8Array): SignedRelease {
-    const before = index === 0n ? new Uint8Array(64) : signing.sha512(this.releases[Number(index) - 1]!.body);
+    const before = index === 0n
+      ? new Uint8Array(64) : signing.sha512(this.releases[Number(index) - 1]!.body);
     const { study, estimator, participation, cohort, columns } = this.document;
     const body = encodeReleaseBody({
-      ...releaseBody, serverKey: this.signer.publicKey, studyId: this.studyId, study, estimator, participation, columns,
-      cohort: BigInt(cohort), index, epoch: 7n + index, previousDigest: previous ?? before,
+      ...releaseBody, serverKey: this.signer.publicKey, studyId: this.studyId, study, estimator,
+      participation, columns, cohort: BigInt(cohort), index, epoch: 7n + index,
+      previousDigest: previous ?? before,
     });
-    return { kind: 'release', body, signature: signStatement('release', this.signer, this.studyId, signing.sha512(body)) };
+    return {
+      kind: 'release', body,
+      signature: signStatement('release', this.signer, this.studyId, signing.sha512(body)),
+    };
   }
 
   head(count = this.releases.length): ServerFrame {
-    const digest = count === 0 ? new Uint8Array(64) : signing.sha512(this.releases[count - 1]!.body);
+    const digest = count === 0
+      ? new Uint8Array(64) : signing.sha512(this.releases[count - 1]!.body);
     const body = encodeHeadBody({
-      serverKey: this.signer.publicKey, studyId: this.studyId, count: BigInt(count), digest, state: this.state,
+      serverKey: this.signer.publicKey, studyId: this.studyId, count: BigInt(count), digest,
+      state: this.state,
     });
-    return { kind: 'head', body, signature: signStatement('head', this.signer, this.studyId, signing.sha512(body)) };
+    return {
+      kind: 'head', body,
+      signature: signStatement('head', this.signer, this.studyId, signing.sha512(body)),
+    };
   }
 
   broadcast(frame: ServerFrame): void {
@@ -188,7 +208,10 @@ export class FakeServer {
     socket.on('close', () => this.sockets.delete(socket));
     say({
       kind: 'welcome', serverKey: this.signer.publicKey, serverNonce,
-      limits: { frameBytes: 1 << 20, rowsPerBatch: 16, creditBatches: this.credit, channelsPerSocket: 64, sequenceWindow: 64 },
+      limits: {
+        frameBytes: 1 << 20, rowsPerBatch: 16, creditBatches: this.credit, channelsPerSocket: 64,
+        sequenceWindow: 64,
+      },
       studies: [{
         facts: this.facts, state: this.state, epoch: this.epoch,
         signature: signStatement('study', this.signer, this.studyId, signing.sha512(this.facts)),
@@ -203,17 +226,25 @@ export class FakeServer {
     });
   }
 
-  private onHello(hello: Hello, serverNonce: Uint8Array, channels: FakeChannel[], say: (frame: ServerFrame) => void): void {
+  private onHello(
+    hello: Hello, serverNonce: Uint8Array, channels: FakeChannel[],
+    say: (frame: ServerFrame) => void,
+  ): void {
     this.hellos += 1;
     if (hello.enrolment !== undefined) this.enrolments.push(hello.enrolment);
     const verifier = signing.createVerifier(hello.publicKey);
     const nonces = { serverNonce, clientNonce: hello.clientNonce };
     const context = { serverKey: this.signer.publicKey, studyId: hello.studyId };
-    if (!verifyHello(verifier, context, nonces, hello.signature)) throw new Error('a Hello with a wrong signature');
+    if (!verifyHello(verifier, context, nonces, hello.signature)) {
+      throw new Error('a Hello with a wrong signature');
+    }
     if (this.refuseHello !== null) {
       const { studyId, publicKey } = hello;
       const retryable = retryableWireCodes.has(this.refuseHello);
-      say({ kind: 'refusal', code: this.refuseHello, retryable, text: 'scripted', channel: 0, studyId, publicKey });
+      say({
+        kind: 'refusal', code: this.refuseHello, retryable, text: 'scripted', channel: 0, studyId,
+        publicKey,
+      });
       return;
     }
     channels.push({ hello, verifier });
@@ -222,19 +253,24 @@ export class FakeServer {
     const holes: bigint[] = [];
     for (let i = window.contiguous + 1n; i < next; i++) if (!window.settled.has(i)) holes.push(i);
     say({
-      kind: 'ready', channel: channels.length, studyId: hello.studyId, publicKey: hello.publicKey, epoch: this.epoch,
+      kind: 'ready', channel: channels.length, studyId: hello.studyId, publicKey: hello.publicKey,
+      epoch: this.epoch,
       signature: signReady(this.readyForger ?? this.signer, hello.studyId, hello.publicKey, nonces),
       nextSequence: next, holes, credit: this.credit, ownSpend: null,
     });
   }
 
-  private onBatch(frame: SignedBatch, channels: FakeChannel[], say: (frame: ServerFrame) => void): void {
+  private onBatch(
+    frame: SignedBatch, channels: FakeChannel[], say: (frame: ServerFrame) => void,
+  ): void {
     this.offered.push(toHex(frame.body));
     if (this.deaf) return;
     const { hello, verifier } = channels[frame.channel - 1]!;
     const digest = signing.sha512(frame.body);
     const context = { serverKey: this.signer.publicKey, studyId: hello.studyId };
-    if (!verifyBatch(verifier, context, digest, frame.signature)) throw new Error('a batch with a wrong signature');
+    if (!verifyBatch(verifier, context, digest, frame.signature)) {
+      throw new Error('a batch with a wrong signature');
+    }
     const body = decodeBatchBody(frame.body);
     const code = this.settle(toHex(hello.publicKey), body, toHex(digest));
     if (this.mute) return;
@@ -242,7 +278,8 @@ export class FakeServer {
     say({
       kind: 'ack', channel: frame.channel, epoch: this.epoch, credit: this.credit,
       accepted: code === null ? [body.sequence] : [],
-      rejections: code === null ? [] : [{ sequence: body.sequence, code, retryable, text: 'scripted' }],
+      rejections: code === null
+        ? [] : [{ sequence: body.sequence, code, retryable, text: 'scripted' }],
     });
   }
 

@@ -1,6 +1,7 @@
 /**
- * Distance tests with a stated false-failure rate. The Dvoretzky-Kiefer-Wolfowitz inequality with Massart's constant
- * holds for every distribution, discrete ones too: P(sup |F_n - F| > t) <= 2 exp(-2 n t^2).
+ * Distance tests with a stated false-failure rate. The Dvoretzky-Kiefer-Wolfowitz inequality with
+ * Massart's constant holds for every distribution, discrete ones too: P(sup |F_n - F| > t) <= 2
+ * exp(-2 n t^2).
  */
 export const falseFailureRate = 1e-6;
 
@@ -8,7 +9,10 @@ export function distanceLimit(draws: number): number {
   return Math.sqrt(Math.log(2 / falseFailureRate) / (2 * draws));
 }
 
-/** Probabilities of low, low + 1, ..., high, proportional to the weights; what lies outside is negligible. */
+/**
+ * Probabilities of low, low + 1, ..., high, proportional to the weights; what lies outside is
+ * negligible.
+ */
 export interface Mass {
   readonly low: number;
   readonly probabilities: Float64Array;
@@ -29,7 +33,9 @@ export function laplaceMass(scale: number, bound = Math.ceil(40 * scale) + 2): M
   return massOf(-bound, bound, (k) => Math.exp(-Math.abs(k) / scale));
 }
 
-/** The largest distance between the share of draws up to k and the probability of it, over all k. */
+/**
+ * The largest distance between the share of draws up to k and the probability of it, over all k.
+ */
 export function distanceToMass(draws: readonly number[], { low, probabilities }: Mass): number {
   const sorted = Float64Array.from(draws).sort();
   let below = 0;

@@ -18,7 +18,8 @@ import { VirtualClock } from './virtual-clock.js';
 export const everyMs = 10_000;
 
 /**
- * Facts of a small study; everything can be overridden. Twenty epochs fit its budget unless `epochs` says otherwise.
+ * Facts of a small study; everything can be overridden. Twenty epochs fit its budget unless
+ * `epochs` says otherwise.
  */
 export function studyDocument(overrides: Partial<StudyDocument> = {}): StudyDocument {
   return {
@@ -59,7 +60,10 @@ export class Record {
   }
 }
 
-/** Where a crash happens: `before` the transaction, or `after` it is durable and before anybody learns of it. */
+/**
+ * Where a crash happens: `before` the transaction, or `after` it is durable and before anybody
+ * learns of it.
+ */
 export interface Crash {
   readonly step: string;
   readonly when: 'before' | 'after';
@@ -69,13 +73,17 @@ const watched: readonly string[] = [
   'openEpoch', 'beginClose', 'chargeEpoch', 'lapseEpoch', 'storeRelease', 'purgeEpoch',
 ];
 
-/** A store whose steps are recorded, and which "crashes" at one of them: from then on nothing gets through. */
+/**
+ * A store whose steps are recorded, and which "crashes" at one of them: from then on nothing gets
+ * through.
+ */
 export function watchedStore(store: Store, record: Record, crash?: Crash): Store {
   let dead = false;
   const dying = (): never => { throw new Error('the process is gone'); };
   return new Proxy(store, {
     get(target, name: string) {
-      const method = (target as unknown as { [name: string]: (...args: unknown[]) => Promise<unknown> })[name];
+      const method =
+        (target as unknown as { [name: string]: (...args: unknown[]) => Promise<unknown> })[name];
       if (typeof method !== 'function') return method;
       return async (...args: unknown[]) => {
         if (dead) dying();
@@ -94,7 +102,8 @@ export function watchedStore(store: Store, record: Record, crash?: Crash): Store
 
 function epochOf(args: readonly unknown[]): string {
   const [first, second] = args;
-  const epoch = typeof second === 'bigint' ? second : (first as { epoch?: bigint } | undefined)?.epoch;
+  const epoch = typeof second === 'bigint'
+    ? second : (first as { epoch?: bigint } | undefined)?.epoch;
   return epoch === undefined ? '' : String(epoch);
 }
 
@@ -141,7 +150,8 @@ export class Bench {
   #store: Store | undefined;
 
   async store(): Promise<Store> {
-    return this.#store ??= await openInlineSqliteStore({ directory: this.#directory, clock: this.clock });
+    return this.#store ??=
+      await openInlineSqliteStore({ directory: this.#directory, clock: this.clock });
   }
 
   async start(studies: readonly StudyDefinition[], options: HubOptions = {}): Promise<RunningHub> {
@@ -174,7 +184,8 @@ export class Bench {
   #breakable(runner: EpochRunner): EpochRunner {
     const release = runner.release.bind(runner);
     runner.release = (studyId, epoch) =>
-      (studyId === this.breakRelease ? Promise.reject(new Error('a defect')) : release(studyId, epoch));
+      (studyId === this.breakRelease
+        ? Promise.reject(new Error('a defect')) : release(studyId, epoch));
     return runner;
   }
 
@@ -206,8 +217,8 @@ export function batchOf(
   const sequence = overrides.sequence ?? epoch;
   const last = overrides.last ?? true;
   const body = encodeBatchBody({
-    studyId: Uint8Array.from(Buffer.from(studyId, 'hex')), sequence, epoch, last, rows, columns, dataType: 'float64',
-    data: encodeRows(values, 'float64'),
+    studyId: Uint8Array.from(Buffer.from(studyId, 'hex')), sequence, epoch, last, rows, columns,
+    dataType: 'float64', data: encodeRows(values, 'float64'),
   });
   return {
     studyId, contributor: keyOf(contributor), sequence, epoch, last, rows, columns, values,
@@ -223,8 +234,12 @@ export function rowOf(contributor: number): Float64Array {
 }
 
 /** Many contributors send one batch each, in one turn of the event loop. */
-export async function contribute(hub: RunningHub, studyId: string, contributors: number, epoch: bigint) {
-  return Promise.all(Array.from({ length: contributors }, (_, i) => hub.submit(batchOf(studyId, i, epoch))));
+export async function contribute(
+  hub: RunningHub, studyId: string, contributors: number, epoch: bigint,
+) {
+  return Promise.all(
+    Array.from({ length: contributors }, (_, i) => hub.submit(batchOf(studyId, i, epoch))),
+  );
 }
 
 export const hexKey = (contributor: number): string => toHex(keyOf(contributor));

@@ -2,8 +2,8 @@ import { createKernels } from '../../src/numerics/kernels/index.js';
 import { clipBall, clipToBall } from '../../src/privacy/stages/clip.js';
 
 /**
- * What the kernels and the plain clip make of fixed rows, as the hexadecimal bits of every number: a function that runs
- * alike in Node and in a page, so that both can be compared to the last bit.
+ * What the kernels and the plain clip make of fixed rows, as the hexadecimal bits of every number:
+ * a function that runs alike in Node and in a page, so that both can be compared to the last bit.
  */
 export function kernelDigest(dimension: number, count: number): Readonly<Record<string, string>> {
   const kernels = createKernels();
@@ -40,9 +40,10 @@ export function kernelDigest(dimension: number, count: number): Readonly<Record<
   const eigen = kernels.eigenSymmetric(shape, dimension);
   const square = kernels.product(shape, shape, dimension, dimension, dimension);
   return {
-    steps: bitsOf(steps), plain: bitsOf(plain), gram: bitsOf(gram), masked: bitsOf(masked), single: bitsOf(single),
-    means: bitsOf(means), square: bitsOf(square), sums: bitsOf(sums), weights: bitsOf(weights),
-    scores: bitsOf(scores), values: bitsOf(eigen.values), vectors: bitsOf(eigen.vectors),
+    steps: bitsOf(steps), plain: bitsOf(plain), gram: bitsOf(gram), masked: bitsOf(masked),
+    single: bitsOf(single), means: bitsOf(means), square: bitsOf(square), sums: bitsOf(sums),
+    weights: bitsOf(weights), scores: bitsOf(scores), values: bitsOf(eigen.values),
+    vectors: bitsOf(eigen.vectors),
   };
 }
 

@@ -26,15 +26,20 @@ export class LiveCommand {
   private changed = new Promise<void>((resolve) => { this.news = resolve; });
 
   constructor(private readonly words: readonly string[], options: LiveOptions = {}) {
-    const { command = `${root}bin/keelson.js`, environment = {}, directory = root, descriptors } = options;
+    const { command = `${root}bin/keelson.js`, environment = {}, directory = root, descriptors } =
+      options;
     const interpreter = options.program ?? process.execPath;
     const limited = descriptors === undefined ? [] : ['prlimit', `--nofile=${descriptors}`];
-    const [program, ...rest] = [...limited, interpreter, command, ...words] as [string, ...string[]];
+    const [program, ...rest] = [
+      ...limited, interpreter, command, ...words,
+    ] as [string, ...string[]];
     const env = { ...process.env, KEELSON_INSECURE_SEED: '', ...environment };
     const stdio = ['ignore', 'pipe', 'pipe'] as const;
     this.child = spawn(program, rest, { env, cwd: directory, stdio: [...stdio] });
-    this.child.stdout!.on('data', (chunk: Buffer) => this.heard(() => { this.stdout += chunk.toString(); }));
-    this.child.stderr!.on('data', (chunk: Buffer) => this.heard(() => { this.stderr += chunk.toString(); }));
+    this.child.stdout!.on('data', (chunk: Buffer) =>
+      this.heard(() => { this.stdout += chunk.toString(); }));
+    this.child.stderr!.on('data', (chunk: Buffer) =>
+      this.heard(() => { this.stderr += chunk.toString(); }));
     this.ended = new Promise((resolve) => {
       this.child.on('close', (status) => {
         this.heard(() => { this.isOver = true; });
@@ -89,7 +94,9 @@ export class LiveCommand {
    * @throws when the process has ended.
    */
   async next(): Promise<void> {
-    if (this.isOver) throw new Error(`keelson ${this.words.join(' ')} ended:\n${this.stdout}\n${this.stderr}`);
+    if (this.isOver) {
+      throw new Error(`keelson ${this.words.join(' ')} ended:\n${this.stdout}\n${this.stderr}`);
+    }
     await this.changed;
   }
 }
@@ -136,8 +143,8 @@ export class Stage {
   async serve(
     studies: readonly string[],
     options: {
-      readonly data?: string; readonly port?: number; readonly logLevel?: string; readonly flags?: readonly string[];
-      readonly descriptors?: number;
+      readonly data?: string; readonly port?: number; readonly logLevel?: string;
+      readonly flags?: readonly string[]; readonly descriptors?: number;
     } = {},
   ): Promise<Served> {
     const { data = 'data', port = 0, logLevel = 'warn', flags = [], descriptors } = options;

@@ -4,7 +4,9 @@ import type { Signer } from '../../src/signing/index.js';
 import { signStatement } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 import type { HeadBody, ReleaseBody, StudyDocument } from '../../src/wire/index.js';
-import { encodeHeadBody, encodeReleaseBody, encodeStudyDocument, studyId } from '../../src/wire/index.js';
+import {
+  encodeHeadBody, encodeReleaseBody, encodeStudyDocument, studyId,
+} from '../../src/wire/index.js';
 import { document, releaseBody, server } from './wire-samples.js';
 
 export interface SampleRelease {
@@ -33,7 +35,9 @@ export interface SampleLogOptions {
 
 /** A well-signed log of `count` releases of epochs 5, 7, 9... */
 export async function sampleLog(count: number, options: SampleLogOptions = {}): Promise<SampleLog> {
-  const { signer = server, facts: study = document, change = same, changeHead = same, rotations = [] } = options;
+  const {
+    signer = server, facts: study = document, change = same, changeHead = same, rotations = [],
+  } = options;
   const { signerOf = () => signer } = options;
   const facts = encodeStudyDocument(study);
   const id = fromHex(await studyId(facts, signing));
@@ -54,18 +58,23 @@ export async function sampleLog(count: number, options: SampleLogOptions = {}): 
       }),
     );
     previousDigest = signing.sha512(body);
-    releases.push({ body, signature: sign('release', body, signerOf(index)), digest: previousDigest });
+    releases.push({
+      body, signature: sign('release', body, signerOf(index)), digest: previousDigest,
+    });
   }
   const head = encodeHeadBody(
     changeHead({
-      serverKey: signer.publicKey, studyId: id, count: BigInt(count), digest: previousDigest, state: 'ended',
+      serverKey: signer.publicKey, studyId: id, count: BigInt(count), digest: previousDigest,
+      state: 'ended',
     }),
   );
   return {
     studyId: id,
     releases,
     lines: [
-      encodeLogLine({ type: 'study', facts, serverKey: signer.publicKey, signature: sign('study', facts) }),
+      encodeLogLine({
+        type: 'study', facts, serverKey: signer.publicKey, signature: sign('study', facts),
+      }),
       ...rotations.map((record) => encodeLogLine({ type: 'rotation', record })),
       ...releases.map(({ body, signature }) => encodeLogLine({ type: 'release', body, signature })),
       encodeLogLine({ type: 'head', body: head, signature: sign('head', head) }),

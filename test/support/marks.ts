@@ -1,12 +1,20 @@
-/** Numbers that can be recognised wherever they turn up: as doubles in either byte order, as floats, as text. */
+/**
+ * Numbers that can be recognised wherever they turn up: as doubles in either byte order, as floats,
+ * as text.
+ */
 export interface Mark {
   readonly name: string;
   readonly patterns: readonly Buffer[];
 }
 
-/** Digits of a decimal that no other number shares by chance: one in 10^9 for each number printed. */
+/**
+ * Digits of a decimal that no other number shares by chance: one in 10^9 for each number printed.
+ */
 const digits = 9;
-/** Leading bytes of a double: what is left after a sum's rounding. Chance 2^-48 for each byte searched. */
+/**
+ * Leading bytes of a double: what is left after a sum's rounding. Chance 2^-48 for each byte
+ * searched.
+ */
 const leadingBytes = 6;
 
 /** One number: what a leak of it, or of an average of equal ones, would look like. */
@@ -24,7 +32,10 @@ export function markOf(name: string, value: number): Mark {
   };
 }
 
-/** Two neighbouring columns of one row as floats: 64 bits, where a single float would be found by chance. */
+/**
+ * Two neighbouring columns of one row as floats: 64 bits, where a single float would be found by
+ * chance.
+ */
 export function floatPairMark(name: string, pair: readonly [number, number]): Mark {
   const little = Buffer.alloc(8);
   const big = Buffer.alloc(8);
@@ -40,18 +51,23 @@ export function bytesMark(name: string, bytes: Uint8Array): Mark {
   return { name, patterns: [Buffer.from(bytes), ...encodedForms(Buffer.from(bytes))] };
 }
 
-/** Bytes inside longer ones, as text shows them: hexadecimal, and base64 at each of its three offsets. */
+/**
+ * Bytes inside longer ones, as text shows them: hexadecimal, and base64 at each of its three
+ * offsets.
+ */
 function encodedForms(bytes: Buffer): readonly Buffer[] {
   const base64 = [0, 1, 2].map((offset) => {
     const padded = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
     // Characters that hold bits of neighbours are left out.
     return padded.slice(Math.ceil((8 * offset) / 6), Math.floor((8 * (offset + bytes.length)) / 6));
   });
-  return [bytes.toString('hex'), bytes.toString('hex').toUpperCase(), ...base64].map((text) => Buffer.from(text));
+  return [bytes.toString('hex'), bytes.toString('hex').toUpperCase(), ...base64].map((text) =>
+    Buffer.from(text));
 }
 
 /** Names of the marks that `bytes` hold, each once. */
 export function marksIn(bytes: Uint8Array, marks: readonly Mark[]): readonly string[] {
   const hay = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return marks.filter(({ patterns }) => patterns.some((pattern) => hay.includes(pattern))).map(({ name }) => name);
+  return marks.filter(({ patterns }) => patterns.some((pattern) => hay.includes(pattern)))
+    .map(({ name }) => name);
 }

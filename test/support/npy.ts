@@ -7,8 +7,10 @@ export function npyBytes(
   const shape = options.shape ?? `(${rows.length}, ${rows[0]?.length ?? 0})`;
   const version = options.version ?? 1;
   const prefix = version === 1 ? 10 : 12;
-  const fields = `{'descr': '${type}', 'fortran_order': ${options.fortran === true ? 'True' : 'False'}, 'shape': ${shape}, }`;
-  const header = `${fields.padEnd(Math.ceil((prefix + fields.length + 1) / 64) * 64 - prefix - 1)}\n`;
+  const fields = `{'descr': '${type}', 'fortran_order': `
+    + `${options.fortran === true ? 'True' : 'False'}, 'shape': ${shape}, }`;
+  const header =
+    `${fields.padEnd(Math.ceil((prefix + fields.length + 1) / 64) * 64 - prefix - 1)}\n`;
   const start = Buffer.alloc(prefix);
   Buffer.from([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, version, 0]).copy(start);
   if (version === 1) start.writeUInt16LE(header.length, 8);

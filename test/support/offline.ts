@@ -11,11 +11,15 @@ import { utf8 } from '../../src/base/bytes.js';
 
 /** Facts of a study of (epsilon, 1e-6) per release. */
 export function factsOf(dimension: number, cohort: number, epsilon = 2): StudyFacts {
-  return { dimension, cohort, participation: 'secret', target: privacyTarget({ epsilon, delta: 1e-6 }) };
+  return {
+    dimension, cohort, participation: 'secret', target: privacyTarget({ epsilon, delta: 1e-6 }),
+  };
 }
 
 /** @throws when the plan is infeasible. */
-export function planOf(name: string, raw: Readonly<Record<string, unknown>>, facts: StudyFacts): Plan {
+export function planOf(
+  name: string, raw: Readonly<Record<string, unknown>>, facts: StudyFacts,
+): Plan {
   const estimator = findEstimator(name);
   const plan = estimator.plan(parseParameters(estimator.parameters, raw, facts), facts);
   if (plan.kind === 'infeasible') throw new Error(`infeasible: ${plan.reason}`);
@@ -23,7 +27,9 @@ export function planOf(name: string, raw: Readonly<Record<string, unknown>>, fac
 }
 
 /** One release over rows, reproducible from its seed. */
-export function releaseOf(plan: Plan, dimension: number, rows: Iterable<ArrayLike<number>>, seed: string): Promise<Outcome> {
+export function releaseOf(
+  plan: Plan, dimension: number, rows: Iterable<ArrayLike<number>>, seed: string,
+): Promise<Outcome> {
   return runOffline({
     plan,
     dimension,

@@ -5,8 +5,9 @@ import { pureForRho } from '../../src/privacy/accounting/conversion.js';
 import type { LaplaceEvent } from '../../src/privacy/accounting/events.js';
 
 /**
- * The mean with `parts` Laplace draws in place of its noise, each with an equal share of the zCDP that it is planned
- * for. For accounts only: its release would ask for noise that is not in the plan.
+ * The mean with `parts` Laplace draws in place of its noise, each with an equal share of the zCDP
+ * that it is planned for. For accounts only: its release would ask for noise that is not in the
+ * plan.
  */
 export function pureEstimator(parts: number): Estimator {
   const mean = findEstimator('mean');
@@ -14,11 +15,16 @@ export function pureEstimator(parts: number): Estimator {
     ...mean,
     name: 'pure',
     plan: (parameters, facts) => {
-      const plan = mean.plan(parameters, { ...facts, target: { rho: 0.1, delta: 1e-7, epsilon: 1, deltaTotal: 1e-6 } });
+      const plan = mean.plan(
+        parameters, { ...facts, target: { rho: 0.1, delta: 1e-7, epsilon: 1, deltaTotal: 1e-6 } },
+      );
       if (plan.kind === 'infeasible') return plan;
       const scale = 1 / pureForRho(facts.target.rho / parts);
       const events = Array.from({ length: parts }, (_, i): LaplaceEvent =>
-        ({ kind: 'laplace', name: `part-${i}`, cohort: 'all', dimension: 1, sensitivity: 1, scale, grid: 2 ** -20 }));
+        ({
+          kind: 'laplace', name: `part-${i}`, cohort: 'all', dimension: 1, sensitivity: 1, scale,
+          grid: 2 ** -20,
+        }));
       return { ...plan, events, cost: costOfEvents(events, { disjoint: [] }) };
     },
   };

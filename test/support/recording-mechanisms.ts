@@ -12,8 +12,9 @@ export interface Recorded {
 }
 
 /**
- * Real mechanisms that also write down what they were given before noise, so that a test can compare neighbours. The
- * noise depends on the seed only, so that equal released values keep later steps comparable.
+ * Real mechanisms that also write down what they were given before noise, so that a test can
+ * compare neighbours. The noise depends on the seed only, so that equal released values keep later
+ * steps comparable.
  */
 export function recordingMechanisms(
   events: readonly MechanismEvent[],

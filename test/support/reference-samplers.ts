@@ -1,8 +1,8 @@
 import type { RandomBits } from '../../src/random/bits.js';
 
 /**
- * The samplers again, as plainly as possible and on whole numbers of any size only: no small-number paths. They read
- * bits in the same order, so on one tape both must give the same draws.
+ * The samplers again, as plainly as possible and on whole numbers of any size only: no small-number
+ * paths. They read bits in the same order, so on one tape both must give the same draws.
  */
 function coin(bits: RandomBits, numerator: bigint, denominator: bigint): boolean {
   if (numerator >= denominator) return true;
@@ -24,7 +24,9 @@ export function referenceExp(bits: RandomBits, numerator: bigint, denominator: b
   return race(bits, rest, denominator);
 }
 
-export function referenceLaplace(bits: RandomBits, scale: bigint): { magnitude: bigint; signed: () => bigint | null } {
+export function referenceLaplace(
+  bits: RandomBits, scale: bigint,
+): { magnitude: bigint; signed: () => bigint | null } {
   let offset = bits.belowBig(scale);
   while (!referenceExp(bits, offset, scale)) offset = bits.belowBig(scale);
   let units = 0n;

@@ -1,4 +1,7 @@
-/** Parameters with which an estimator can be planned in two columns; those that take a scale need nothing else. */
+/**
+ * Parameters with which an estimator can be planned in two columns; those that take a scale need
+ * nothing else.
+ */
 const samples: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   covariance: { 'variance-low': 0.01, 'variance-high': 100 },
   gaussian: { 'variance-low': 0.01, 'variance-high': 100 },
@@ -10,8 +13,9 @@ const samples: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'mixture-1d': { column: 0, components: 1 },
   mixture: { components: 1 },
   select: {
-    hypotheses: '[{"columns":[{"normal":{"mean":0,"deviation":1}},{"normal":{"mean":0,"deviation":1}}]},'
-      + '{"normal":{"mean":[3,0],"covariance":[[1,0],[0,1]]}}]',
+    hypotheses:
+      '[{"columns":[{"normal":{"mean":0,"deviation":1}},{"normal":{"mean":0,"deviation":1}}]},'
+        + '{"normal":{"mean":[3,0],"covariance":[[1,0],[0,1]]}}]',
   },
   subspace: { unit: 1 },
 };
@@ -22,5 +26,6 @@ export function sampleParameters(estimator: string): Readonly<Record<string, unk
 
 /** The same as a command line takes them. */
 export function sampleSettings(estimator: string): readonly string[] {
-  return Object.entries(sampleParameters(estimator)).flatMap(([name, value]) => ['--set', `${name}=${String(value)}`]);
+  return Object.entries(sampleParameters(estimator))
+    .flatMap(([name, value]) => ['--set', `${name}=${String(value)}`]);
 }

@@ -3,7 +3,9 @@ import { ownKernels } from '../../src/numerics/kernels/index.js';
 import {
   inlineTrials, searchPairs, type Contributors, type NeighbourPair, type TrialSubject,
 } from '../../src/audit/index.js';
-import type { Infeasible, ParameterValues, Plan, StudyFacts } from '../../src/estimators/contract/estimator.js';
+import type {
+  Infeasible, ParameterValues, Plan, StudyFacts,
+} from '../../src/estimators/contract/estimator.js';
 import { congruence, withEigenvalues } from '../../src/estimators/covariance/moments/matrices.js';
 import { assign, assignmentHashBytes } from '../../src/estimators/summaries/assignment.js';
 import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
@@ -19,8 +21,8 @@ interface Draw {
 }
 
 const calls = [
-  'gaussian', 'symmetricGaussian', 'laplace', 'truncatedLaplace', 'threshold', 'histogram', 'mode', 'exponential',
-  'mask',
+  'gaussian', 'symmetricGaussian', 'laplace', 'truncatedLaplace', 'threshold', 'histogram', 'mode',
+  'exponential', 'mask',
 ] as const satisfies readonly (keyof Mechanisms)[];
 
 /**
@@ -36,25 +38,32 @@ export async function searchedFaults(
   const pool = inlineTrials(subject, (label) => seededNoise(label));
   const pairs = await searchPairs({ plan, facts, parameters }, pool, { glance: 2 });
   const faults: string[] = [];
-  for (const pair of pairs) for (const seed of seeds) faults.push(...await sensitivityFaults(subject, pair, seed));
+  for (const pair of pairs) {
+    for (const seed of seeds) faults.push(...await sensitivityFaults(subject, pair, seed));
+  }
   return { faults, pairs: pairs.length };
 }
 
 /**
- * Ways in which queries on neighbours differ by more than their event says, or an event depends on rows of another
- * cohort; none in an estimator that is right. The right side's queries are asked after the left side's answers, as a
- * proof by composition compares them; once the two ask for different events, the comparison ends.
+ * Ways in which queries on neighbours differ by more than their event says, or an event depends on
+ * rows of another cohort; none in an estimator that is right. The right side's queries are asked
+ * after the left side's answers, as a proof by composition compares them; once the two ask for
+ * different events, the comparison ends.
  */
-export async function sensitivityFaults(subject: TrialSubject, pair: NeighbourPair, seed: string): Promise<string[]> {
+export async function sensitivityFaults(
+  subject: TrialSubject, pair: NeighbourPair, seed: string,
+): Promise<string[]> {
   const left: Draw[] = [];
   const right: Draw[] = [];
   const pool = (mechanisms: TrialSubject['mechanisms']) =>
     inlineTrials({ ...subject, mechanisms: mechanisms! }, () => seededNoise(seed));
   const make = subject.mechanisms ?? createMechanisms;
   const request = { pair, trials: 1, label: seed };
-  await pool((events, noise) => intercepted(make(events, noise), left, null)).run({ ...request, side: 'left' });
+  await pool((events, noise) => intercepted(make(events, noise), left, null))
+    .run({ ...request, side: 'left' });
   try {
-    await pool((events, noise) => intercepted(make(events, noise), right, left)).run({ ...request, side: 'right' });
+    await pool((events, noise) => intercepted(make(events, noise), right, left))
+      .run({ ...request, side: 'right' });
   } catch (error) {
     if (!(error instanceof Parted)) throw error;
   }
@@ -66,7 +75,8 @@ export async function sensitivityFaults(subject: TrialSubject, pair: NeighbourPa
     const apart = distance(event, draw.content, twin.content);
     const allowed = event.cohort === changed ? bound(event) : 0;
     const fits = apart <= allowed * (1 + 1e-9) + 1e-9;
-    return fits ? [] : [`${event.name}: neighbours differ by ${apart.toPrecision(3)}, at most ${allowed} was charged`];
+    return fits ? [] : [`${event.name}: neighbours differ by ${apart.toPrecision(3)}, at most `
+      + `${allowed} was charged`];
   });
 }
 
@@ -75,21 +85,25 @@ class Parted extends Error {}
 
 /** Draws and writes down; with `script`, repeats what was drawn there instead. */
 function intercepted(inner: Mechanisms, draws: Draw[], script: readonly Draw[] | null): Mechanisms {
-  const entries = calls.map((name) => [name, (event: string, value: Sensitive<unknown>): Released<unknown> => {
-    const planned = script?.[draws.length];
-    if (script !== null && planned?.event !== event) throw new Parted();
-    const call = inner[name].bind(inner) as (event: string, value: Sensitive<unknown>) => Released<unknown>;
-    const released = planned === undefined ? call(event, value) : Released.fromMechanism(planned.released);
-    draws.push({ event, content: Sensitive.open(value), released: released.value });
-    return released;
-  }]);
+  const entries =
+    calls.map((name) => [name, (event: string, value: Sensitive<unknown>): Released<unknown> => {
+      const planned = script?.[draws.length];
+      if (script !== null && planned?.event !== event) throw new Parted();
+      const call =
+        inner[name].bind(inner) as (event: string, value: Sensitive<unknown>) => Released<unknown>;
+      const released = planned === undefined
+        ? call(event, value) : Released.fromMechanism(planned.released);
+      draws.push({ event, content: Sensitive.open(value), released: released.value });
+      return released;
+    }]);
   const made: unknown = Object.fromEntries(entries);
   return made as Mechanisms;
 }
 
 /** The changed contributor is the last of the longer side. */
 function cohortOf({ plan }: TrialSubject, { count, assignmentHashes }: Contributors): string {
-  const assignmentHash = assignmentHashes.subarray((count - 1) * assignmentHashBytes, count * assignmentHashBytes);
+  const assignmentHash =
+    assignmentHashes.subarray((count - 1) * assignmentHashBytes, count * assignmentHashBytes);
   return plan.cohorts[assign(assignmentHash, plan.cohorts).cohort]!.name;
 }
 
@@ -111,14 +125,17 @@ function distance(event: MechanismEvent, left: unknown, right: unknown): number 
     (typeof content === 'number' ? [content] : Array.from(content as Float64Array));
   const one = list(left);
   const gaps = list(right).map((entry, i) => Math.abs(entry - one[i]!));
-  if (event.kind === 'laplace' || event.kind === 'truncated-laplace') return gaps.reduce((sum, gap) => sum + gap, 0);
+  if (event.kind === 'laplace' || event.kind === 'truncated-laplace') {
+    return gaps.reduce((sum, gap) => sum + gap, 0);
+  }
   return event.kind === 'exponential' ? Math.max(...gaps) : Math.hypot(...gaps);
 }
 
 /** The largest logarithm of a factor between two positive definite matrices in any direction. */
 function logDistance(left: Float64Array, right: Float64Array, dimension: number): number {
   const inverseRoot = withEigenvalues(left, dimension, (value) => value ** -0.5);
-  const { values } = ownKernels().eigenSymmetric(congruence(inverseRoot, right, dimension), dimension);
+  const { values } = ownKernels()
+    .eigenSymmetric(congruence(inverseRoot, right, dimension), dimension);
   return Math.max(...values.map((value) => Math.abs(Math.log(value))));
 }
 

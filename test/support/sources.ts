@@ -13,8 +13,12 @@ export interface SourceFile {
 }
 
 /** Every TypeScript source that git tracks or would track, generated code left out. */
-export function sourceFiles(folders: readonly string[] = ['src', 'server', 'client', 'simulation', 'cli', 'dashboard']): SourceFile[] {
-  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', ...folders], { cwd: root, encoding: 'utf8' });
+export function sourceFiles(
+  folders: readonly string[] = ['src', 'server', 'client', 'simulation', 'cli', 'dashboard'],
+): SourceFile[] {
+  const listed = execFileSync(
+    'git', ['ls-files', '-co', '--exclude-standard', ...folders], { cwd: root, encoding: 'utf8' },
+  );
   return listed
     .split('\n')
     .filter((path) => path.endsWith('.ts') && !path.includes('/generated/'))
@@ -28,7 +32,8 @@ export function sourceFiles(folders: readonly string[] = ['src', 'server', 'clie
 export function importsOf(file: SourceFile): string[] {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
-    if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier !== undefined) {
+    if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node))
+        && node.moduleSpecifier !== undefined) {
       if (ts.isStringLiteral(node.moduleSpecifier)) found.push(node.moduleSpecifier.text);
     }
     if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {

@@ -10,20 +10,23 @@ export const amount = (units: number | bigint): Amount => BigInt(units) as Amoun
 
 export function budget(overrides: Partial<BudgetSpec> = {}): BudgetSpec {
   return {
-    key: 'study:s', scope: 'study', rule: { rule: 'zcdp' }, rhoCap: amount(1_000), deltaCap: amount(1_000),
-    epsilon: 1, delta: 1e-6, ...overrides,
+    key: 'study:s', scope: 'study', rule: { rule: 'zcdp' }, rhoCap: amount(1_000),
+    deltaCap: amount(1_000), epsilon: 1, delta: 1e-6, ...overrides,
   };
 }
 
 export function registration(overrides: Partial<StudyRegistration> = {}): StudyRegistration {
-  return { studyId: idOf('s'), name: 's', document: '{"study":"s"}', budget: budget(), nowMs: 1_000, ...overrides };
+  return {
+    studyId: idOf('s'), name: 's', document: '{"study":"s"}', budget: budget(), nowMs: 1_000,
+    ...overrides,
+  };
 }
 
 export function epochOf(epoch: number | bigint, overrides: Partial<OpenEpoch> = {}): OpenEpoch {
   return {
-    studyId: idOf('s'), epoch: BigInt(epoch), opensAtMs: 2_000, closesAtMs: 3_000, rho: amount(100), delta: amount(10),
-    assignmentKey: new Uint8Array(32).fill(7), workSeed: new Uint8Array(32).fill(9), rowsMax: 4, late: 'next',
-    ...overrides,
+    studyId: idOf('s'), epoch: BigInt(epoch), opensAtMs: 2_000, closesAtMs: 3_000, rho: amount(100),
+    delta: amount(10), assignmentKey: new Uint8Array(32).fill(7),
+    workSeed: new Uint8Array(32).fill(9), rowsMax: 4, late: 'next', ...overrides,
   };
 }
 
@@ -35,30 +38,37 @@ export function batch(
   const { content, ...rest } = overrides;
   const body = rest.body ?? Buffer.from(content ?? `${contributor}/${sequence}`);
   return {
-    studyId: idOf('s'), contributor: idOf(contributor), sequence: BigInt(sequence), epoch: BigInt(epoch), last: false,
-    rows: 1,
-    digest: new Uint8Array(createHash('sha512').update(body).digest()), body, signature: new Uint8Array(64).fill(3),
-    ...rest,
+    studyId: idOf('s'), contributor: idOf(contributor), sequence: BigInt(sequence),
+    epoch: BigInt(epoch), last: false, rows: 1,
+    digest: new Uint8Array(createHash('sha512').update(body).digest()), body,
+    signature: new Uint8Array(64).fill(3), ...rest,
   };
 }
 
-export function release(index: number, epoch: number, overrides: Partial<StoreRelease> = {}): StoreRelease {
+export function release(
+  index: number, epoch: number, overrides: Partial<StoreRelease> = {},
+): StoreRelease {
   const body = Buffer.from(`release ${epoch}`);
   return {
-    studyId: idOf('s'), index, epoch: BigInt(epoch), body: new Uint8Array(body), signature: new Uint8Array(64).fill(1),
-    digest: createHash('sha512').update(body).digest('hex'), nowMs: 9_000, ...overrides,
+    studyId: idOf('s'), index, epoch: BigInt(epoch), body: new Uint8Array(body),
+    signature: new Uint8Array(64).fill(1), digest: createHash('sha512').update(body).digest('hex'),
+    nowMs: 9_000, ...overrides,
   };
 }
 
 /** Takes an open epoch through to its stored release. */
-export async function finishEpoch(store: Store, epoch: number, index: number, studyId = idOf('s')): Promise<void> {
+export async function finishEpoch(
+  store: Store, epoch: number, index: number, studyId = idOf('s'),
+): Promise<void> {
   await store.beginClose(studyId, BigInt(epoch));
   await store.chargeEpoch(studyId, BigInt(epoch), `["events ${epoch}"]`, 8_000);
   await store.storeRelease(release(index, epoch, { studyId }));
 }
 
 /** Verdicts in a compact form: `accepted@3!` is accepted in epoch 3 and complete. */
-export async function verdicts(store: Store, batches: readonly AdmissionRequest[]): Promise<string[]> {
+export async function verdicts(
+  store: Store, batches: readonly AdmissionRequest[],
+): Promise<string[]> {
   return (await store.admit(batches)).map(resultText);
 }
 

@@ -53,8 +53,8 @@ function studyTests(bench: Bench): void {
   it('registers a study once and finds it again', async () => {
     const first = await bench.store.registerStudy(registration());
     expect(first).toEqual({
-      studyId: idOf('s'), name: 's', document: '{"study":"s"}', budgetKey: 'study:s', state: 'open', releaseCount: 0,
-      lastDigest: '0'.repeat(128), lastEpoch: 0n,
+      studyId: idOf('s'), name: 's', document: '{"study":"s"}', budgetKey: 'study:s', state: 'open',
+      releaseCount: 0, lastDigest: '0'.repeat(128), lastEpoch: 0n,
     });
     expect(await bench.store.registerStudy(registration({ nowMs: 5_000 }))).toEqual(first);
     await bench.reopen();
@@ -67,14 +67,19 @@ function studyTests(bench: Bench): void {
     await bench.store.registerStudy(registration());
     const attempt = (overrides: Parameters<typeof budget>[0]) =>
       bench.store.registerStudy(registration({ budget: budget(overrides) }));
-    await expect(attempt({ rhoCap: amount(1_001) })).rejects.toMatchObject({ code: 'invalid-study' });
+    await expect(attempt({ rhoCap: amount(1_001) })).rejects
+      .toMatchObject({ code: 'invalid-study' });
     await expect(attempt({ deltaCap: amount(1_001), rhoCap: amount(1) })).rejects
       .toMatchObject({ code: 'invalid-study' });
-    await expect(attempt({ rule: { rule: 'pure' } })).rejects.toMatchObject({ code: 'invalid-study' });
-    await expect(attempt({ rule: { rule: 'renyi', order: 8 } })).rejects.toMatchObject({ code: 'invalid-study' });
-    await expect(attempt({ scope: 'contributor' })).rejects.toMatchObject({ code: 'invalid-study' });
+    await expect(attempt({ rule: { rule: 'pure' } })).rejects
+      .toMatchObject({ code: 'invalid-study' });
+    await expect(attempt({ rule: { rule: 'renyi', order: 8 } })).rejects
+      .toMatchObject({ code: 'invalid-study' });
+    await expect(attempt({ scope: 'contributor' })).rejects
+      .toMatchObject({ code: 'invalid-study' });
     await attempt({ rhoCap: amount(300), epsilon: 0.5 });
-    expect(await bench.store.balance('study:s')).toMatchObject({ rhoCap: 300n, deltaCap: 1_000n, epsilon: 0.5 });
+    expect(await bench.store.balance('study:s'))
+      .toMatchObject({ rhoCap: 300n, deltaCap: 1_000n, epsilon: 0.5 });
     await bench.store.openEpoch(epochOf(1));
     await expect(attempt({ rhoCap: amount(99) })).rejects.toMatchObject({ code: 'invalid-study' });
     await attempt({ rhoCap: amount(100) });
@@ -84,7 +89,8 @@ function studyTests(bench: Bench): void {
     const renyi = budget({ key: 'study:r', rule: { rule: 'renyi', order: 16 } });
     await bench.store.registerStudy(registration({ studyId: idOf('r'), budget: renyi }));
     expect((await bench.store.balance('study:r'))!.rule).toEqual({ rule: 'renyi', order: 16 });
-    const other = registration({ studyId: idOf('r'), budget: { ...renyi, rule: { rule: 'renyi', order: 8 } } });
+    const other =
+      registration({ studyId: idOf('r'), budget: { ...renyi, rule: { rule: 'renyi', order: 8 } } });
     await expect(bench.store.registerStudy(other)).rejects.toMatchObject({ code: 'invalid-study' });
   });
 
@@ -94,7 +100,8 @@ function studyTests(bench: Bench): void {
     await finishEpoch(bench.store, 1, 0);
     await bench.store.registerStudy(registration({ studyId: idOf('s2') }));
     expect(await bench.store.balances()).toMatchObject([{ key: 'study:s', rhoSpent: 100n }]);
-    const opened = await bench.store.openEpoch(epochOf(1, { studyId: idOf('s2'), rho: amount(901) }));
+    const opened =
+      await bench.store.openEpoch(epochOf(1, { studyId: idOf('s2'), rho: amount(901) }));
     expect(opened.kind).toBe('declined');
   });
 }
@@ -108,41 +115,54 @@ function epochTests(bench: Bench): void {
       { kind: 'opened', balance: { rhoReserved: 100n, rhoSpent: 0n } });
     expect(await store.openEpoch(epochOf(1))).toMatchObject(
       { kind: 'opened', balance: { rhoReserved: 100n, rhoSpent: 0n } });
-    await expect(store.chargeEpoch(idOf('s'), 1n, '[]', 5_000)).rejects.toMatchObject({ code: 'invariant' });
+    await expect(store.chargeEpoch(idOf('s'), 1n, '[]', 5_000)).rejects
+      .toMatchObject({ code: 'invariant' });
     await store.beginClose(idOf('s'), 1n);
     await store.beginClose(idOf('s'), 1n);
     await expect(store.storeRelease(release(0, 1))).rejects.toMatchObject({ code: 'invariant' });
     const charged = await store.chargeEpoch(idOf('s'), 1n, '[]', 5_000);
-    expect(charged).toMatchObject({ rhoReserved: 0n, rhoSpent: 100n, deltaReserved: 0n, deltaSpent: 10n });
+    expect(charged)
+      .toMatchObject({ rhoReserved: 0n, rhoSpent: 100n, deltaReserved: 0n, deltaSpent: 10n });
     expect(await store.chargeEpoch(idOf('s'), 1n, '[]', 6_000)).toEqual(charged);
-    await expect(store.chargeEpoch(idOf('s'), 1n, '["others"]', 6_000)).rejects.toMatchObject({ code: 'invariant' });
-    await expect(store.lapseEpoch(idOf('s'), 1n, 5_000)).rejects.toMatchObject({ code: 'invariant' });
+    await expect(store.chargeEpoch(idOf('s'), 1n, '["others"]', 6_000)).rejects
+      .toMatchObject({ code: 'invariant' });
+    await expect(store.lapseEpoch(idOf('s'), 1n, 5_000)).rejects
+      .toMatchObject({ code: 'invariant' });
     await store.storeRelease(release(0, 1));
     expect(await store.chargeEpoch(idOf('s'), 1n, '[]', 6_000)).toEqual(charged);
     await expect(store.beginClose(idOf('s'), 1n)).rejects.toMatchObject({ code: 'invariant' });
     await bench.reopen();
     expect(await bench.store.balance('study:s')).toEqual(charged);
     expect(await bench.store.ledgerEntries('study:s', 10)).toEqual([
-      { budgetKey: 'study:s', studyId: idOf('s'), epoch: 1n, kind: 'charged', rho: 100n, delta: 10n, events: '[]',
-        atMs: 5_000 },
-      { budgetKey: 'study:s', studyId: idOf('s'), epoch: 1n, kind: 'reserved', rho: 100n, delta: 10n, events: '',
-        atMs: 2_000 },
+      {
+        budgetKey: 'study:s', studyId: idOf('s'), epoch: 1n, kind: 'charged', rho: 100n, delta: 10n,
+        events: '[]',
+          atMs: 5_000,
+      },
+      {
+        budgetKey: 'study:s', studyId: idOf('s'), epoch: 1n, kind: 'reserved', rho: 100n,
+        delta: 10n, events: '',
+          atMs: 2_000,
+      },
     ]);
   });
 
-  it('declines what does not fit, in rho or in delta, and writes nothing but the state', async () => {
+  it('declines what does not fit, in rho or in delta, and writes nothing but the '
+    + 'state', async () => {
     const { store } = bench;
     await store.openEpoch(epochOf(1, { rho: amount(900) }));
     const before = await store.balance('study:s');
     await store.beginClose(idOf('s'), 1n);
     const declined = await store.openEpoch(epochOf(2, { rho: amount(101) }));
-    expect(declined).toEqual({ kind: 'declined', balance: before, rhoAsked: 101n, deltaAsked: 10n });
+    expect(declined)
+      .toEqual({ kind: 'declined', balance: before, rhoAsked: 101n, deltaAsked: 10n });
     expect(await store.study(idOf('s'))).toMatchObject({ state: 'exhausted', lastEpoch: 1n });
     expect(await store.balance('study:s')).toEqual(before);
     expect(await store.epoch(idOf('s'), 2n)).toBeNull();
     expect(await store.openEpoch(epochOf(2, { rho: amount(1), delta: amount(991) })))
       .toMatchObject({ kind: 'declined' });
-    expect(await store.openEpoch(epochOf(2, { rho: amount(100) }))).toMatchObject({ kind: 'opened' });
+    expect(await store.openEpoch(epochOf(2, { rho: amount(100) })))
+      .toMatchObject({ kind: 'opened' });
     expect(await store.balance('study:s')).toMatchObject({ rhoReserved: 1_000n });
   });
 
@@ -155,18 +175,23 @@ function epochTests(bench: Bench): void {
     const outcomes: string[] = [];
     for (let epoch = 1; epoch <= 3; epoch++) {
       for (const name of ['a', 'b', 'c']) {
-        const opened = await store.openEpoch(epochOf(epoch, { studyId: idOf(name), rho: amount(190) }));
+        const opened =
+          await store.openEpoch(epochOf(epoch, { studyId: idOf(name), rho: amount(190) }));
         outcomes.push(opened.kind);
         const { rhoSpent, rhoReserved, rhoCap } = opened.balance;
         expect(rhoSpent + rhoReserved <= rhoCap).toBe(true);
       }
       for (const name of ['a', 'b', 'c']) {
-        if ((await store.epoch(idOf(name), BigInt(epoch))) !== null) await finishEpoch(store, epoch, index, idOf(name));
+        if ((await store.epoch(idOf(name), BigInt(epoch))) !== null) {
+          await finishEpoch(store, epoch, index, idOf(name));
+        }
       }
       index += 1;
     }
-    expect(outcomes).toEqual(['opened', 'opened', 'opened', 'opened', 'opened', 'declined', 'declined', 'declined',
-      'declined']);
+    expect(outcomes).toEqual([
+      'opened', 'opened', 'opened', 'opened', 'opened', 'declined', 'declined', 'declined',
+        'declined',
+    ]);
     expect(await store.balance('population:p')).toMatchObject({ rhoSpent: 950n, rhoReserved: 0n });
   });
 
@@ -205,19 +230,23 @@ function epochTests(bench: Bench): void {
     await bench.reopen();
     const [first, second] = await bench.store.unfinishedEpochs();
     expect(first).toEqual({
-      studyId: idOf('s'), epoch: 1n, state: 'closing', opensAtMs: 2_000, closesAtMs: 3_000, rho: 100n, delta: 10n,
-      assignmentKey: new Uint8Array(32).fill(7), workSeed: new Uint8Array(32).fill(9), rowsMax: 4, recoveries: 2,
+      studyId: idOf('s'), epoch: 1n, state: 'closing', opensAtMs: 2_000, closesAtMs: 3_000,
+      rho: 100n, delta: 10n, assignmentKey: new Uint8Array(32).fill(7),
+      workSeed: new Uint8Array(32).fill(9), rowsMax: 4, recoveries: 2,
     });
     expect(second).toMatchObject({ epoch: 2n, state: 'open', closesAtMs: 0, recoveries: 0 });
     await bench.store.noteRecovered?.(idOf('s'), 1n);
-    expect(await bench.store.noteRecovery(idOf('s'), 1n)).toBe(bench.store.noteRecovered === undefined ? 3 : 1);
+    expect(await bench.store.noteRecovery(idOf('s'), 1n))
+      .toBe(bench.store.noteRecovered === undefined ? 3 : 1);
   });
 
   it('refuses unknown studies and epochs as defects', async () => {
     await expect(bench.store.openEpoch(epochOf(1, { studyId: idOf('none') }))).rejects
       .toMatchObject({ code: 'invariant' });
-    await expect(bench.store.beginClose(idOf('s'), 7n)).rejects.toMatchObject({ code: 'invariant' });
-    await expect(bench.store.setStudyState(idOf('none'), 'open')).rejects.toMatchObject({ code: 'invariant' });
+    await expect(bench.store.beginClose(idOf('s'), 7n)).rejects
+      .toMatchObject({ code: 'invariant' });
+    await expect(bench.store.setStudyState(idOf('none'), 'open')).rejects
+      .toMatchObject({ code: 'invariant' });
     expect(await bench.store.epoch(idOf('none'), 1n)).toBeNull();
     expect(await bench.store.journal(idOf('none'), 1n, 0n, 9)).toEqual([]);
     expect(await bench.store.balance('study:none')).toBeNull();
@@ -226,32 +255,42 @@ function epochTests(bench: Bench): void {
 
 function contributorTests(bench: Bench): void {
   beforeEach(async () => {
-    await bench.store.registerStudy(registration({ budget: budget({ scope: 'contributor', rhoCap: amount(250) }) }));
+    await bench.store.registerStudy(
+      registration({ budget: budget({ scope: 'contributor', rhoCap: amount(250) }) }),
+    );
   });
 
   it('debits the first row of each epoch and leaves out who cannot afford it', async () => {
     const { store } = bench;
-    expect(await store.openEpoch(epochOf(1))).toMatchObject({ kind: 'opened', balance: { rhoReserved: 0n } });
-    expect(await verdicts(store, [batch('a', 1, 1), batch('a', 2, 1)])).toEqual(['accepted@1', 'accepted@1']);
-    expect((await store.contributorState(idOf('s'), idOf('a'))).spend).toEqual({ rho: 100n, delta: 10n });
+    expect(await store.openEpoch(epochOf(1)))
+      .toMatchObject({ kind: 'opened', balance: { rhoReserved: 0n } });
+    expect(await verdicts(store, [batch('a', 1, 1), batch('a', 2, 1)]))
+      .toEqual(['accepted@1', 'accepted@1']);
+    expect((await store.contributorState(idOf('s'), idOf('a'))).spend)
+      .toEqual({ rho: 100n, delta: 10n });
     await finishEpoch(store, 1, 0);
     expect(await store.balance('study:s')).toMatchObject({ rhoSpent: 100n, rhoReserved: 0n });
     await store.openEpoch(epochOf(2));
     expect(await verdicts(store, [batch('a', 3, 2)])).toEqual(['accepted@2']);
     await finishEpoch(store, 2, 1);
     await store.openEpoch(epochOf(3));
-    expect(await verdicts(store, [batch('a', 4, 3), batch('a', 5, 3), batch('b', 1, 3), batch('a', 4, 3)])).toEqual([
-      'rejected:contributor-budget-exhausted', 'rejected:contributor-budget-exhausted', 'accepted@3',
-      'rejected:contributor-budget-exhausted',
+    expect(await verdicts(store, [
+      batch('a', 4, 3), batch('a', 5, 3), batch('b', 1, 3), batch('a', 4, 3),
+    ])).toEqual([
+      'rejected:contributor-budget-exhausted', 'rejected:contributor-budget-exhausted',
+      'accepted@3', 'rejected:contributor-budget-exhausted',
     ]);
-    expect((await store.contributorState(idOf('s'), idOf('a'))).spend).toEqual({ rho: 200n, delta: 20n });
-    expect((await store.contributorState(idOf('s'), idOf('new'))).spend).toEqual({ rho: 0n, delta: 0n });
+    expect((await store.contributorState(idOf('s'), idOf('a'))).spend)
+      .toEqual({ rho: 200n, delta: 20n });
+    expect((await store.contributorState(idOf('s'), idOf('new'))).spend)
+      .toEqual({ rho: 0n, delta: 0n });
     expect(await store.contributorCount(idOf('s'), 3n)).toBe(1);
     await finishEpoch(store, 3, 2);
     // The public bound is the smaller of the cap and the sum over epochs.
     expect(await store.balance('study:s')).toMatchObject({ rhoSpent: 250n, deltaSpent: 30n });
     await bench.reopen();
-    expect((await bench.store.contributorState(idOf('s'), idOf('b'))).spend).toEqual({ rho: 100n, delta: 10n });
+    expect((await bench.store.contributorState(idOf('s'), idOf('b'))).spend)
+      .toEqual({ rho: 100n, delta: 10n });
     // A later start registers the study again: its epochs together may cost more than one
     // contributor has.
     const own = registration({ budget: budget({ scope: 'contributor', rhoCap: amount(250) }) });
@@ -264,12 +303,14 @@ function contributorTests(bench: Bench): void {
     await store.admit([batch('a', 1, 1), batch('a', 2, 1), batch('b', 1, 1)]);
     await store.lapseEpoch(idOf('s'), 1n, 5_000);
     for (const name of ['a', 'b']) {
-      expect((await store.contributorState(idOf('s'), idOf(name))).spend).toEqual({ rho: 0n, delta: 0n });
+      expect((await store.contributorState(idOf('s'), idOf(name))).spend)
+        .toEqual({ rho: 0n, delta: 0n });
     }
   });
 
   it('declines an epoch that nobody could afford', async () => {
-    expect(await bench.store.openEpoch(epochOf(1, { rho: amount(251) }))).toMatchObject({ kind: 'declined' });
+    expect(await bench.store.openEpoch(epochOf(1, { rho: amount(251) })))
+      .toMatchObject({ kind: 'declined' });
   });
 }
 
@@ -286,7 +327,8 @@ function admissionTests(bench: Bench, modelTags: string[]): void {
     expect(results.map((result) => [result.verdict, result.epoch, result.complete]))
       .toEqual([['accepted', 1n, false], ['accepted', 1n, true], ['accepted', 1n, true]]);
     const positions = results.map((result) => result.position);
-    expect(positions[0]! > 0n && positions[1]! > positions[0]! && positions[2]! > positions[1]!).toBe(true);
+    expect(positions[0]! > 0n && positions[1]! > positions[0]! && positions[2]! > positions[1]!)
+      .toBe(true);
     const journal = await store.journal(idOf('s'), 1n, 0n, 10);
     expect(journal.map((entry) => entry.position)).toEqual(positions);
     expect(journal[1]).toEqual({
@@ -296,7 +338,9 @@ function admissionTests(bench: Bench, modelTags: string[]): void {
     expect((await store.journal(idOf('s'), 1n, positions[0]!, 1)).map((entry) => entry.position))
       .toEqual([positions[1]]);
     // Three bytes a body: the one that reaches the bound is the last, and there is always one.
-    for (const [bytesMost, entries] of [[1, 1], [3, 1], [4, 2], [6, 2], [7, 3], [100, 3]] as const) {
+    for (const [bytesMost, entries] of [
+      [1, 1], [3, 1], [4, 2], [6, 2], [7, 3], [100, 3],
+    ] as const) {
       const page = await store.journal(idOf('s'), 1n, 0n, 10, bytesMost);
       expect(page.map((entry) => entry.position)).toEqual(positions.slice(0, entries));
     }
@@ -306,22 +350,26 @@ function admissionTests(bench: Bench, modelTags: string[]): void {
 
   it('1: refuses unknown, ended and exhausted studies without trace', async () => {
     const { store } = bench;
-    expect(await verdicts(store, [batch('a', 1, 1, { studyId: idOf('none') })])).toEqual(['rejected:study-ended']);
+    expect(await verdicts(store, [batch('a', 1, 1, { studyId: idOf('none') })]))
+      .toEqual(['rejected:study-ended']);
     await store.setStudyState(idOf('s'), 'ended');
     expect(await verdicts(store, [batch('a', 1, 1)])).toEqual(['rejected:study-ended']);
     await store.setStudyState(idOf('s'), 'exhausted');
     expect(await verdicts(store, [batch('a', 1, 1)])).toEqual(['rejected:budget-exhausted']);
     await store.setStudyState(idOf('s'), 'open');
     expect(await verdicts(store, [batch('a', 1, 1)])).toEqual(['accepted@1']);
-    // What was settled before is told as it was, so that a lost ack does not look like a lost batch.
+    // What was settled before is told as it was, so that a lost ack does not look like a lost
+    // batch.
     await store.setStudyState(idOf('s'), 'exhausted');
     expect(await verdicts(store, [batch('a', 1, 1), batch('a', 2, 1)]))
       .toEqual(['duplicate@1', 'rejected:budget-exhausted']);
   });
 
-  it('1: keeps nothing of what comes after a study has stopped, also not in the holes before what counts', async () => {
+  it('1: keeps nothing of what comes after a study has stopped, also not in the holes before what '
+    + 'counts', async () => {
     const { store } = bench;
-    expect(await verdicts(store, [batch('a', 1, 1), batch('a', 3, 1)])).toEqual(['accepted@1', 'accepted@1']);
+    expect(await verdicts(store, [batch('a', 1, 1), batch('a', 3, 1)]))
+      .toEqual(['accepted@1', 'accepted@1']);
     await store.setStudyState(idOf('s'), 'exhausted');
     const late = [batch('a', 2, 1), batch('a', 4, 1), batch('a', 3, 1)];
     const answers = ['rejected:budget-exhausted', 'rejected:budget-exhausted', 'duplicate@1'];
@@ -333,13 +381,16 @@ function admissionTests(bench: Bench, modelTags: string[]): void {
     expect(await bench.store.journal(idOf('s'), 1n, 0n, 10)).toHaveLength(2);
   });
 
-  it('2: answers duplicates as before, and refuses the same sequence with other bytes', async () => {
+  it('2: answers duplicates as before, and refuses the same sequence with other '
+    + 'bytes', async () => {
     const { store } = bench;
     await store.admit([batch('a', 1, 1), batch('a', 2, 1, { rows: 9 })]);
     const again = [
       batch('a', 1, 1), batch('a', 1, 1, { content: 'other' }), batch('a', 2, 1, { rows: 9 }),
       batch('a', 2, 1, { content: 'other' })];
-    const expected = ['duplicate@1', 'rejected:mutated', 'rejected:contribution-full', 'rejected:mutated'];
+    const expected = [
+      'duplicate@1', 'rejected:mutated', 'rejected:contribution-full', 'rejected:mutated',
+    ];
     expect(await verdicts(store, again)).toEqual(expected);
     await bench.reopen();
     expect(await verdicts(bench.store, again)).toEqual(expected);
@@ -350,11 +401,13 @@ function admissionTests(bench: Bench, modelTags: string[]): void {
     const { store } = bench;
     const far = protocolLimits.sequenceWindow + 1;
     expect(await verdicts(store, [batch('a', far, 1)])).toEqual(['rejected:sequence-too-far']);
-    expect(await verdicts(store, [batch('a', 2n ** 64n - 1n, 1)])).toEqual(['rejected:sequence-too-far']);
+    expect(await verdicts(store, [batch('a', 2n ** 64n - 1n, 1)]))
+      .toEqual(['rejected:sequence-too-far']);
     expect(await verdicts(store, [batch('a', 0, 1)])).toEqual(['rejected:malformed']);
     expect(await store.contributorState(idOf('s'), idOf('a'))).toEqual(
       { nextSequence: 1n, holes: [], inOpenEpoch: false, spend: null });
-    const run = Array.from({ length: far }, (_, i) => batch('a', i + 1, 1, { rejectAs: 'not-finite' }));
+    const run =
+      Array.from({ length: far }, (_, i) => batch('a', i + 1, 1, { rejectAs: 'not-finite' }));
     await store.admit(run);
     expect(await verdicts(store, [batch('a', 1, 1, { content: 'other' }), batch('a', 2, 1)]))
       .toEqual(['duplicate', 'rejected:not-finite']);
@@ -362,14 +415,21 @@ function admissionTests(bench: Bench, modelTags: string[]): void {
 
   it('2: keeps holes open until they are filled', async () => {
     const { store } = bench;
-    await store.admit([batch('a', 1, 1), batch('a', 3, 1), batch('a', 6, 1, { rejectAs: 'wrong-dimension' })]);
+    await store.admit([
+      batch('a', 1, 1), batch('a', 3, 1), batch('a', 6, 1, { rejectAs: 'wrong-dimension' }),
+    ]);
     expect(await store.contributorState(idOf('s'), idOf('a'))).toEqual(
       { nextSequence: 7n, holes: [2n, 4n, 5n], inOpenEpoch: true, spend: null });
-    expect(await verdicts(store, [batch('a', 2, 1), batch('a', 4, 1)])).toEqual(['accepted@1', 'accepted@1!']);
-    expect(await store.contributorState(idOf('s'), idOf('a'))).toMatchObject({ nextSequence: 7n, holes: [5n] });
-    expect(await verdicts(store, [batch('a', 6, 1, { rejectAs: 'wrong-dimension' }), batch('a', 5, 1)]))
+    expect(await verdicts(store, [batch('a', 2, 1), batch('a', 4, 1)]))
+      .toEqual(['accepted@1', 'accepted@1!']);
+    expect(await store.contributorState(idOf('s'), idOf('a')))
+      .toMatchObject({ nextSequence: 7n, holes: [5n] });
+    expect(
+      await verdicts(store, [batch('a', 6, 1, { rejectAs: 'wrong-dimension' }), batch('a', 5, 1)]),
+    )
       .toEqual(['rejected:wrong-dimension', 'rejected:contribution-full']);
-    expect(await store.contributorState(idOf('s'), idOf('a'))).toMatchObject({ nextSequence: 7n, holes: [] });
+    expect(await store.contributorState(idOf('s'), idOf('a')))
+      .toMatchObject({ nextSequence: 7n, holes: [] });
   });
 
   it('3: consumes the sequence of unusable contents and journals nothing', async () => {
@@ -393,7 +453,8 @@ function admissionTests(bench: Bench, modelTags: string[]): void {
     await store.openEpoch(epochOf(3, { late: 'drop' }));
     expect(await verdicts(store, [batch('a', 4, 2), batch('a', 5, 3), batch('a', 4, 2)])).toEqual([
       'rejected:stale-epoch', 'accepted@3', 'rejected:stale-epoch']);
-    expect(await store.contributorState(idOf('s'), idOf('a'))).toMatchObject({ nextSequence: 6n, holes: [] });
+    expect(await store.contributorState(idOf('s'), idOf('a')))
+      .toMatchObject({ nextSequence: 6n, holes: [] });
   });
 
   it('4: says at once that no epoch takes a late batch, also while none is open', async () => {
@@ -407,7 +468,8 @@ function admissionTests(bench: Bench, modelTags: string[]): void {
     await store.openEpoch(epochOf(3, { late: 'drop' }));
     await store.beginClose(idOf('s'), 3n);
     const late = [batch('b', 1, 3), batch('b', 2, 4)];
-    expect(await verdicts(store, late)).toEqual(['rejected:stale-epoch', 'rejected:epoch-not-open']);
+    expect(await verdicts(store, late))
+      .toEqual(['rejected:stale-epoch', 'rejected:epoch-not-open']);
     await bench.reopen();
     await bench.store.openEpoch(epochOf(4, { late: 'drop' }));
     expect(await verdicts(bench.store, late)).toEqual(['rejected:stale-epoch', 'accepted@4']);
@@ -416,10 +478,12 @@ function admissionTests(bench: Bench, modelTags: string[]): void {
   it('5: takes rowsMax rows and nothing after the last', async () => {
     const { store } = bench;
     expect(await verdicts(store, [
-      batch('a', 1, 1, { rows: 3 }), batch('a', 2, 1, { rows: 2 }), batch('a', 3, 1, { rows: 1 }), batch('a', 4, 1),
-      batch('b', 1, 1, { last: true }), batch('b', 2, 1),
-    ])).toEqual(['accepted@1', 'rejected:contribution-full', 'accepted@1!', 'rejected:contribution-full',
-      'accepted@1!', 'rejected:contribution-full']);
+      batch('a', 1, 1, { rows: 3 }), batch('a', 2, 1, { rows: 2 }), batch('a', 3, 1, { rows: 1 }),
+      batch('a', 4, 1), batch('b', 1, 1, { last: true }), batch('b', 2, 1),
+    ])).toEqual([
+      'accepted@1', 'rejected:contribution-full', 'accepted@1!', 'rejected:contribution-full',
+        'accepted@1!', 'rejected:contribution-full',
+    ]);
     await store.beginClose(idOf('s'), 1n);
     await store.openEpoch(epochOf(2));
     expect(await verdicts(store, [batch('b', 3, 2), batch('a', 5, 2, { rows: 4 })]))
@@ -428,18 +492,23 @@ function admissionTests(bench: Bench, modelTags: string[]): void {
 
   it('keeps contributors and studies apart', async () => {
     const { store } = bench;
-    await store.registerStudy(registration({ studyId: idOf('t'), name: 't', budget: budget({ key: 'study:t' }) }));
+    await store.registerStudy(
+      registration({ studyId: idOf('t'), name: 't', budget: budget({ key: 'study:t' }) }),
+    );
     await store.openEpoch(epochOf(1, { studyId: idOf('t') }));
     const there = { studyId: idOf('t') };
-    expect(await verdicts(store, [batch('a', 1, 1), batch('a', 1, 1, there), batch('b', 1, 1, there),
-      batch('b', 1, 1)])).toEqual(
+    expect(
+      await verdicts(store, [batch('a', 1, 1), batch('a', 1, 1, there), batch('b', 1, 1, there),
+        batch('b', 1, 1)]),
+    ).toEqual(
       ['accepted@1', 'accepted@1', 'accepted@1', 'accepted@1']);
     expect((await store.journal(idOf('t'), 1n, 0n, 9)).map((entry) => entry.contributor))
       .toEqual([idOf('a'), idOf('b')]);
     expect((await store.contributorState(idOf('t'), idOf('a'))).nextSequence).toBe(2n);
   });
 
-  it('agrees with a simple model on any sequence of batches, closings and restarts', { tags: modelTags }, async () => {
+  it('agrees with a simple model on any sequence of batches, closings and '
+    + 'restarts', { tags: modelTags }, async () => {
     const step = fc.oneof(
       { weight: 12, arbitrary: fc.record({
         kind: fc.constant('admit' as const),
@@ -460,15 +529,19 @@ function admissionTests(bench: Bench, modelTags: string[]): void {
         to: fc.constantFrom('open' as const, 'open' as const, 'ended' as const) }) },
     );
     let run = 0;
-    await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30, size: 'max' }), async (steps) => {
+    await fc.assert(fc.asyncProperty(fc
+      .array(step, { minLength: 10, maxLength: 30, size: 'max' }), async (steps) => {
       const studyId = idOf(`model ${run++}`);
-      const wide = budget({ key: `study:${studyId}`, rhoCap: amount(10n ** 9n), deltaCap: amount(10n ** 9n) });
+      const wide =
+        budget({ key: `study:${studyId}`, rhoCap: amount(10n ** 9n), deltaCap: amount(10n ** 9n) });
       await bench.store.registerStudy(registration({ studyId, budget: wide }));
       const model = new AdmissionModel();
       let epoch = 0n;
       for (const action of steps) {
         if (action.kind === 'restart') await bench.reopen();
-        if (action.kind === 'state') await bench.store.setStudyState(studyId, (model.state = action.to));
+        if (action.kind === 'state') {
+          await bench.store.setStudyState(studyId, (model.state = action.to));
+        }
         if ((action.kind === 'close' || action.kind === 'advance') && model.open !== null) {
           await bench.store.beginClose(studyId, epoch);
           model.open = null;
@@ -480,11 +553,14 @@ function admissionTests(bench: Bench, modelTags: string[]): void {
           model.newest = { epoch, late: action.late };
         }
         if (action.kind === 'admit') {
-          const named = (behind: number): bigint => (epoch > BigInt(behind) ? epoch - BigInt(behind) : 0n);
-          const list = action.list.map((item) => batch(item.contributor, item.sequence, named(item.behind), {
-            studyId, rows: item.rows, last: item.last, content: `${item.contributor}${item.sequence}${item.content}`,
-            ...(item.rejected === 0 ? { rejectAs: 'not-finite' as const } : {}),
-          }));
+          const named = (behind: number): bigint =>
+            (epoch > BigInt(behind) ? epoch - BigInt(behind) : 0n);
+          const list =
+            action.list.map((item) => batch(item.contributor, item.sequence, named(item.behind), {
+              studyId, rows: item.rows, last: item.last,
+              content: `${item.contributor}${item.sequence}${item.content}`,
+              ...(item.rejected === 0 ? { rejectAs: 'not-finite' as const } : {}),
+            }));
           const got = await bench.store.admit(list);
           list.forEach((asked, i) => {
             expect([i, resultText(got[i]!)]).toEqual([i, model.admit(asked)]);
@@ -493,7 +569,8 @@ function admissionTests(bench: Bench, modelTags: string[]): void {
       }
       for (const contributor of ['a', 'b', 'c']) {
         expect(await bench.store.contributorState(studyId, idOf(contributor))).toMatchObject({
-          nextSequence: model.next(idOf(contributor)), holes: model.holes(idOf(contributor)), spend: null,
+          nextSequence: model.next(idOf(contributor)), holes: model.holes(idOf(contributor)),
+          spend: null,
         });
       }
       for (let at = 1n; at <= epoch; at++) {
@@ -528,7 +605,8 @@ function releaseTests(bench: Bench): void {
     await store.chargeEpoch(idOf('s'), 2n, '[]', 8_000);
     for (const index of [0, 2]) await expect(store.storeRelease(release(index, 2))).rejects
       .toMatchObject({ code: 'invariant' });
-    await expect(store.storeRelease(release(1, 2, { digest: 'short' }))).rejects.toMatchObject({ code: 'invariant' });
+    await expect(store.storeRelease(release(1, 2, { digest: 'short' }))).rejects
+      .toMatchObject({ code: 'invariant' });
     await store.storeRelease(release(1, 2));
     expect(await store.study(idOf('s'))).toMatchObject(
       { releaseCount: 2, lastDigest: release(1, 2).digest, lastEpoch: 2n });
@@ -547,7 +625,8 @@ function releaseTests(bench: Bench): void {
 }
 
 function filesHold(directory: string, marker: Buffer): boolean {
-  return readdirSync(directory).some((file) => readFileSync(join(directory, file)).includes(marker));
+  return readdirSync(directory)
+    .some((file) => readFileSync(join(directory, file)).includes(marker));
 }
 
 function purgeTests(bench: Bench): void {
@@ -555,7 +634,9 @@ function purgeTests(bench: Bench): void {
 
   it('leaves no byte of the rows in any file, whatever their size', async () => {
     const { store, directory } = bench;
-    await store.registerStudy(registration({ studyId: idOf('t'), name: 't', budget: budget({ key: 'study:t' }) }));
+    await store.registerStudy(
+      registration({ studyId: idOf('t'), name: 't', budget: budget({ key: 'study:t' }) }),
+    );
     const marker = Buffer.from('marked-row-bytes');
     const secret = Buffer.from('assignment-secret-of-the-epoch!!');
     await store.openEpoch(epochOf(1, { rowsMax: 100, assignmentKey: new Uint8Array(secret) }));
@@ -563,9 +644,11 @@ function purgeTests(bench: Bench): void {
     const sizes = [32, 300, 1_500, 4_096, 9_000, 65_536, 300_000];
     for (let i = 0; i < 140; i++) {
       const body = Buffer.alloc(sizes[i % sizes.length]!);
-      for (let at = 0; at + marker.length <= body.length; at += marker.length) marker.copy(body, at);
+      for (let at = 0;
+          at + marker.length <= body.length; at += marker.length) marker.copy(body, at);
       body[0] = i;
-      // Rows of another study lie in between, so that pages are kept and rebalanced, not only freed.
+      // Rows of another study lie in between, so that pages are kept and rebalanced, not only
+      // freed.
       await store.admit([batch(`c${i}`, 1, 1, { body }),
         batch(`c${i}`, 1, 1, { studyId: idOf('t'), content: `kept ${i}`.repeat(40) })]);
     }
@@ -579,7 +662,8 @@ function purgeTests(bench: Bench): void {
     expect(await store.unpurgedEpochs(idOf('s'))).toEqual([]);
     expect(await store.journal(idOf('s'), 1n, 0n, 10)).toEqual([]);
     expect(await store.journal(idOf('t'), 1n, 0n, 1_000)).toHaveLength(140);
-    expect(await store.epoch(idOf('s'), 1n)).toMatchObject({ state: 'released', assignmentKey: new Uint8Array(0) });
+    expect(await store.epoch(idOf('s'), 1n))
+      .toMatchObject({ state: 'released', assignmentKey: new Uint8Array(0) });
     await store.purgeEpoch(idOf('s'), 1n);
   });
 
@@ -613,12 +697,14 @@ function purgeTests(bench: Bench): void {
     // The epoch before the open one can still be named: verdicts are remembered.
     const remembered = ['duplicate@1', 'duplicate@1', 'rejected:not-finite'];
     expect(await verdicts(store, old)).toEqual(remembered);
-    expect(await verdicts(store, [batch('a', 1, 2, { content: 'other' })])).toEqual(['rejected:mutated']);
+    expect(await verdicts(store, [batch('a', 1, 2, { content: 'other' })]))
+      .toEqual(['rejected:mutated']);
     await finishEpoch(store, 2, 1);
     await store.openEpoch(epochOf(3));
     await store.purgeEpoch(idOf('s'), 2n);
     await bench.reopen();
-    // Now digests are forgotten, but not that the sequences were used, nor which of them did not count.
+    // Now digests are forgotten, but not that the sequences were used, nor which of them did not
+    // count.
     const forgotten = [...old, batch('a', 3, 3, { content: 'other' })];
     expect(await verdicts(bench.store, forgotten)).toEqual(
       ['duplicate', 'duplicate', 'rejected:not-finite', 'duplicate']);
@@ -637,7 +723,9 @@ function purgeTests(bench: Bench): void {
     await store.openEpoch(epochOf(1));
     const batches = [batch('a', 1, 1), batch('b', 1, 1, { rejectAs: 'not-finite' })];
     await store.admit(batches);
-    for (const one of batches) expect(filesHold(directory, Buffer.from(one.digest.subarray(0, 16)))).toBe(false);
+    for (const one of batches) {
+      expect(filesHold(directory, Buffer.from(one.digest.subarray(0, 16)))).toBe(false);
+    }
   });
 
   it('admits while it purges', async () => {
@@ -667,7 +755,9 @@ function lifeTests(bench: Bench, open: StoreFactory): void {
     await bench.store.openEpoch(epochOf(1));
     const begun = Array.from({ length: 20 }, (_, i) => bench.store.admit([batch(`c${i}`, 1, 1)]));
     await bench.store.close();
-    for (const [result] of await Promise.all(begun)) expect(result).toMatchObject({ verdict: 'accepted' });
+    for (const [result] of await Promise.all(begun)) {
+      expect(result).toMatchObject({ verdict: 'accepted' });
+    }
     await expect(bench.store.admit([batch('d', 1, 1)])).rejects.toMatchObject({ code: 'closed' });
     await expect(bench.store.studies()).rejects.toMatchObject({ code: 'closed' });
     await bench.store.close();

@@ -1,7 +1,9 @@
 /** What the end-to-end tests change of a study; values are YAML text. */
 export type StudyFacts = Readonly<Record<string, string>>;
 
-/** Few people and much privacy spent: what a test can wait for, and what no real study should copy. */
+/**
+ * Few people and much privacy spent: what a test can wait for, and what no real study should copy.
+ */
 const small: StudyFacts = {
   columns: '[delay_minutes, distance_miles]',
   cohort: '200',
@@ -17,7 +19,8 @@ const small: StudyFacts = {
 
 /** A study file: the private mean of few people in epochs of a second. */
 export function meanStudy(name: string, facts: StudyFacts = {}): string {
-  return Object.entries({ study: name, ...small, ...facts }).map(([key, value]) => `${key}: ${value}\n`).join('');
+  return Object.entries({ study: name, ...small, ...facts })
+    .map(([key, value]) => `${key}: ${value}\n`).join('');
 }
 
 /** The same question, not believing a minority. */

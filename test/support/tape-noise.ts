@@ -1,7 +1,10 @@
 import { fromHex } from '../../src/base/bytes.js';
 import type { NoiseSource } from '../../src/random/source.js';
 
-/** Plays back given bytes and throws when they are used up: for vectors that fix every bit a sampler reads. */
+/**
+ * Plays back given bytes and throws when they are used up: for vectors that fix every bit a sampler
+ * reads.
+ */
 export function tapeNoise(bytes: Uint8Array | string): NoiseSource {
   const tape = typeof bytes === 'string' ? fromHex(bytes) : bytes;
   let used = 0;

@@ -55,7 +55,8 @@ export function selectionEvents(
 }
 
 /** `failed`: the winner's score did not clear the floor by enough. */
-export type Selection = { readonly kind: 'selected'; readonly index: number } | { readonly kind: 'failed' };
+export type Selection =
+  { readonly kind: 'selected'; readonly index: number } | { readonly kind: 'failed' };
 
 /** Draws with the events of `selectionEvents`. `scores`: finite, one per candidate. */
 export function privateSelection(

@@ -14,13 +14,22 @@ export interface TinyRun {
 
 /** Every benchmark and script of the project that is run here, each by its own row. */
 export const tinyRuns: readonly TinyRun[] = [
-  { file: 'bench/accuracy/run.js', lines: [/^attack +.*robust-mean/, /^none +/, /^coordinate +/, /^moved +/] },
+  {
+    file: 'bench/accuracy/run.js',
+    lines: [/^attack +.*robust-mean/, /^none +/, /^coordinate +/, /^moved +/],
+  },
   { file: 'bench/audit.js', lines: [/^\| estimator \|/, /^\| count \| 1 \| 1\.\d+ \| \d\.\d+ \|/] },
   {
     file: 'bench/connections.js',
-    lines: [/^connected: rss \d+ to \d+ MiB/, /batches\/s: ack p50 \d+/, /^met +60 connections/, /^met +nothing lost/],
+    lines: [
+      /^connected: rss \d+ to \d+ MiB/, /batches\/s: ack p50 \d+/, /^met +60 connections/,
+      /^met +nothing lost/,
+    ],
   },
-  { file: 'bench/covariance.js', lines: [/^bounded .*condition 1e12: median/, /^bounded .*condition 1: median/] },
+  {
+    file: 'bench/covariance.js',
+    lines: [/^bounded .*condition 1e12: median/, /^bounded .*condition 1: median/],
+  },
   {
     file: 'bench/dashboard.js', words: ['--tiny', '--only', 'subscribers'],
     lines: [/^alone +\d/, /^withDashboards +\d/, /^processor /],
@@ -30,16 +39,27 @@ export const tinyRuns: readonly TinyRun[] = [
     lines: [/^firstLoadBytes +\d/, /^redrawMs +\d/, /^growth /],
   },
   { file: 'bench/gaussian.js', lines: [/^robust, 2 % far, 2 columns, .*measured \d/] },
-  { file: 'bench/groups.js', lines: [/^release of populous-mean: .*error \d/, /^populous-mean, local mean +\d/, /^covariance of \d+ groups +\d/] },
+  { file: 'bench/groups.js', lines: [
+    /^release of populous-mean: .*error \d/, /^populous-mean, local mean +\d/,
+    /^covariance of \d+ groups +\d/,
+  ] },
   {
     file: 'bench/heavy-tailed.js',
-    lines: [/^t\(3\), .* 9 groups: mean of 2 runs/, /^lognormal, .* 5 % far: error \d/, /^flight delays .* mean errs by \d/],
+    lines: [
+      /^t\(3\), .* 9 groups: mean of 2 runs/, /^lognormal, .* 5 % far: error \d/,
+      /^flight delays .* mean errs by \d/,
+    ],
   },
   {
     file: 'bench/ingest.js',
-    lines: [/^accepted per second +\d+$/, /^contributors; replay rows +64; 2000$/, /^ceiling: digest and verify\/s/, /^met +4x2: every ack after/],
+    lines: [
+      /^accepted per second +\d+$/, /^contributors; replay rows +64; 2000$/,
+      /^ceiling: digest and verify\/s/, /^met +4x2: every ack after/,
+    ],
   },
-  { file: 'bench/kernels.js', lines: [/^eigenvectors, d = 20 +\d/, /^exponential, d = 20 +\d/, /^X\^T X, n = 2000, .* 2 threads +\d/] },
+  { file: 'bench/kernels.js', lines: [
+    /^eigenvectors, d = 20 +\d/, /^exponential, d = 20 +\d/, /^X\^T X, n = 2000, .* 2 threads +\d/,
+  ] },
   { file: 'bench/memory.js', lines: [/^prime +4 +\d+ +\d+/, /^prime, scale auto +4 +\d/] },
   { file: 'bench/mixtures.js', lines: [/^line: one, 100000: 1 of 1 within 0\.15;/] },
   {
@@ -47,26 +67,73 @@ export const tinyRuns: readonly TinyRun[] = [
     lines: [/^peak +at will +\d+/, /^overload +\d+ +\d+/, /acknowledged, 0 waiting, 0 lost/],
   },
   { file: 'bench/prime.js', lines: [/^ +4 +given +\d/, /^ +4 +auto +\d/] },
-  { file: 'bench/release.js', lines: [/^releases: [1-9]\d*, value/, /^idle: +p50 \d/, /^p99 while releasing is /] },
-  { file: 'bench/samplers.js', lines: [/^gaussian, sigma 2\^40 +\d+ +x \d/, /^laplace, scale 2\^20 +\d+/] },
-  { file: 'bench/select.js', lines: [/^normals, 20 x 100000: /, /^three columns, 20 x 100000: /, /^promise: within 0\.2 .* of 2;/] },
-  { file: 'bench/soak.js', lines: [/^met +nothing lost: \d+ acked, 0 waiting/, /^met +releases went on: [1-9]/] },
-  { file: 'bench/stability.js', lines: [/^400 pairs, climbing/, /^nearly one line, bound 0\.25 +\d+ passes of \d+ at most/] },
-  { file: 'bench/stable-covariance.js', lines: [/^stable-covariance: promised \d/, /^none +\d/, /^far +\d/] },
-  { file: 'bench/stable-moments.js', lines: [/^0 % at 1000: told apart in \d of 1/, /^2 % at 1000: told apart/] },
-  { file: 'bench/store.js', lines: [/^filled 5000 replay rows/, /^65536 B, 256 in flight: \d+ batches\/s/, /^file \d+ MB/] },
+  {
+    file: 'bench/release.js',
+    lines: [/^releases: [1-9]\d*, value/, /^idle: +p50 \d/, /^p99 while releasing is /],
+  },
+  {
+    file: 'bench/samplers.js',
+    lines: [/^gaussian, sigma 2\^40 +\d+ +x \d/, /^laplace, scale 2\^20 +\d+/],
+  },
+  { file: 'bench/select.js', lines: [
+    /^normals, 20 x 100000: /, /^three columns, 20 x 100000: /, /^promise: within 0\.2 .* of 2;/,
+  ] },
+  {
+    file: 'bench/soak.js',
+    lines: [/^met +nothing lost: \d+ acked, 0 waiting/, /^met +releases went on: [1-9]/],
+  },
+  {
+    file: 'bench/stability.js',
+    lines: [/^400 pairs, climbing/, /^nearly one line, bound 0\.25 +\d+ passes of \d+ at most/],
+  },
+  {
+    file: 'bench/stable-covariance.js',
+    lines: [/^stable-covariance: promised \d/, /^none +\d/, /^far +\d/],
+  },
+  {
+    file: 'bench/stable-moments.js',
+    lines: [/^0 % at 1000: told apart in \d of 1/, /^2 % at 1000: told apart/],
+  },
+  {
+    file: 'bench/store.js',
+    lines: [/^filled 5000 replay rows/, /^65536 B, 256 in flight: \d+ batches\/s/, /^file \d+ MB/],
+  },
   { file: 'scripts/check-commits.js', words: [], lines: [/^\d+ subjects of commits, 0 refused/] },
-  { file: 'scripts/crash.js', words: ['--kills', '1', '--people', '5'], lines: [/^1 kills: \d+ acknowledged/] },
-  { file: 'scripts/extract-flights.js', words: ['FOLDER/flights.bin'], lines: [/^231083 flights, \d+ bytes/] },
-  { file: 'scripts/fuzz.js', words: ['frames', '--frames', '300'], lines: [/Z, \d{3} frames, /, /^ack +\d+/] },
+  {
+    file: 'scripts/crash.js', words: ['--kills', '1', '--people', '5'],
+    lines: [/^1 kills: \d+ acknowledged/],
+  },
+  {
+    file: 'scripts/extract-flights.js', words: ['FOLDER/flights.bin'],
+    lines: [/^231083 flights, \d+ bytes/],
+  },
+  {
+    file: 'scripts/fuzz.js', words: ['frames', '--frames', '300'],
+    lines: [/Z, \d{3} frames, /, /^ack +\d+/],
+  },
   { file: 'scripts/fuzz.js', words: ['files', '--files', '300'], lines: [/Z, 3\d\d files, /] },
-  { file: 'scripts/gallery.js', words: ['FOLDER/gallery', 'list-none'], needs: 'chromium', lines: [/^list-none$/] },
-  { file: 'scripts/power-loss.js', words: ['--help'], status: 2, lines: [/^power-loss \[--seconds N\]/] },
-  { file: 'scripts/screenshots.js', words: ['FOLDER/screenshots', 'survey'], needs: 'chromium', lines: [] },
-  { file: 'scripts/simulate.js', words: ['--seed', '1', '--steps', '60'], lines: [/"failure": null/, /"steps": \d+/] },
+  {
+    file: 'scripts/gallery.js', words: ['FOLDER/gallery', 'list-none'], needs: 'chromium',
+    lines: [/^list-none$/],
+  },
+  {
+    file: 'scripts/power-loss.js', words: ['--help'], status: 2,
+    lines: [/^power-loss \[--seconds N\]/],
+  },
+  {
+    file: 'scripts/screenshots.js', words: ['FOLDER/screenshots', 'survey'], needs: 'chromium',
+    lines: [],
+  },
+  {
+    file: 'scripts/simulate.js', words: ['--seed', '1', '--steps', '60'],
+    lines: [/"failure": null/, /"steps": \d+/],
+  },
 ];
 
-/** Scripts that other tests run: by file, the test whose text names it, or the tests that it runs itself. */
+/**
+ * Scripts that other tests run: by file, the test whose text names it, or the tests that it runs
+ * itself.
+ */
 export const runElsewhere: Readonly<Record<string, string>> = {
   'scripts/build.js': 'test/support/build-once.ts',
   'scripts/lab-table.js': 'test/lab/table.test.ts',

@@ -21,7 +21,9 @@ export class VirtualClock implements Clock {
   monotonicMs = (): number => this.#monotonicMs;
 
   after(delayMs: number, action: () => void): () => void {
-    const timer: Timer = { dueMs: this.#monotonicMs + Math.max(0, delayMs), order: this.#order++, action };
+    const timer: Timer = {
+      dueMs: this.#monotonicMs + Math.max(0, delayMs), order: this.#order++, action,
+    };
     this.#timers.push(timer);
     return () => { this.#timers = this.#timers.filter((other) => other !== timer); };
   }
@@ -56,5 +58,6 @@ export class VirtualClock implements Clock {
 
 /** Lets promises that need no timer run to their end. */
 export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 10; turn++) await new Promise<void>((resolve) => { setImmediate(resolve); });
+  for (let turn = 0;
+      turn < 10; turn++) await new Promise<void>((resolve) => { setImmediate(resolve); });
 }

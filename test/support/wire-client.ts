@@ -6,8 +6,8 @@ import { signBatch, signHello, type Signer } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 import {
   decodeServerFrame, encodeBatchBody, encodeClientFrame, encodeRows, subprotocol,
-  type Ack, type BatchBody, type ClientFrame, type Hello, type Ready, type Refusal, type ServerFrame, type SignedBatch,
-  type Welcome,
+  type Ack, type BatchBody, type ClientFrame, type Hello, type Ready, type Refusal,
+  type ServerFrame, type SignedBatch, type Welcome,
 } from '../../src/wire/index.js';
 
 type Kind = ServerFrame['kind'];
@@ -40,14 +40,20 @@ export class WireClient {
     });
   }
 
-  static async open(port: number, options: WireClientOptions = {}, url = `ws://127.0.0.1:${port}/`): Promise<WireClient> {
-    const ws = new WebSocket(url, subprotocol, { perMessageDeflate: false, ...options as ClientOptions });
+  static async open(
+    port: number, options: WireClientOptions = {}, url = `ws://127.0.0.1:${port}/`,
+  ): Promise<WireClient> {
+    const ws =
+      new WebSocket(url, subprotocol, { perMessageDeflate: false, ...options as ClientOptions });
     const client = new WireClient(ws);
     await once(ws, 'open');
     return client;
   }
 
-  /** The first frame of one of the kinds that was not taken yet. Rejects when the socket closes first. */
+  /**
+   * The first frame of one of the kinds that was not taken yet. Rejects when the socket closes
+   * first.
+   */
   async next<K extends Kind>(...kinds: K[]): Promise<FrameOf<K>> {
     for (;;) {
       const found = this.frames.find((frame): frame is FrameOf<K> =>
@@ -56,7 +62,9 @@ export class WireClient {
         this.#taken.add(found);
         return found;
       }
-      if (this.closeCode !== undefined) throw new Error(`closed with ${this.closeCode} before a ${kinds.join(' or ')}`);
+      if (this.closeCode !== undefined) {
+        throw new Error(`closed with ${this.closeCode} before a ${kinds.join(' or ')}`);
+      }
       await this.#change();
     }
   }
@@ -78,7 +86,8 @@ export class WireClient {
   }
 
   async sendHello(signer: Signer, studyId: string, change: Partial<Hello> = {}): Promise<Welcome> {
-    const welcome = this.frames.find((frame) => frame.kind === 'welcome') ?? (await this.next('welcome'));
+    const welcome = this.frames.find((frame) => frame.kind === 'welcome')
+      ?? (await this.next('welcome'));
     const clientNonce = signing.randomBytes(32);
     const context = { serverKey: welcome.serverKey, studyId: fromHex(studyId) };
     const nonces = { serverNonce: welcome.serverNonce, clientNonce };
@@ -117,7 +126,9 @@ export class WireContributor {
     readonly ready: Ready,
   ) {}
 
-  static async open(client: WireClient, studyId: string, signer = newSigner()): Promise<WireContributor> {
+  static async open(
+    client: WireClient, studyId: string, signer = newSigner(),
+  ): Promise<WireContributor> {
     return new WireContributor(client, signer, studyId, await client.hello(signer, studyId));
   }
 
@@ -165,8 +176,9 @@ export function newSigner(): Signer {
 }
 
 /**
- * Bytes over TCP, for what no honest library sends. Collects the answer until the server has let go of
- * the connection. This side never ends its half by itself: a server that only ends its own is found out.
+ * Bytes over TCP, for what no honest library sends. Collects the answer until the server has let go
+ * of the connection. This side never ends its half by itself: a server that only ends its own is
+ * found out.
  */
 export async function rawExchange(port: number, text: string): Promise<string> {
   const socket: Socket = createConnection({ port, host: '127.0.0.1', allowHalfOpen: true });

@@ -10,8 +10,12 @@ import {
   encodeBatchBody, encodeHeadBody, encodeReleaseBody, encodeRows, encodeStudyDocument, studyId,
 } from '../../src/wire/index.js';
 
-/** One exchange with fixed keys and nonces, from which the vectors and docs/reference/protocol.md are made. */
-const counting = (first: number, length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => (first + i) & 255);
+/**
+ * One exchange with fixed keys and nonces, from which the vectors and docs/reference/protocol.md
+ * are made.
+ */
+const counting = (first: number, length: number): Uint8Array =>
+  Uint8Array.from({ length }, (_, i) => (first + i) & 255);
 
 export const serverSeed = counting(0x00, 32);
 export const contributorSeed = counting(0x20, 32);
@@ -47,7 +51,8 @@ export const context = { serverKey: server.publicKey, studyId: factsId };
 
 /** Until 2030, in the study alone. */
 export const enrolmentToken = issueEnrolment(
-  issuer, contributor.publicKey, { study: document.study, expiresAtMs: Date.UTC(2030, 0, 1) }, signing);
+  issuer, contributor.publicKey, { study: document.study, expiresAtMs: Date.UTC(2030, 0, 1) },
+  signing);
 
 export const batchBody: BatchBody = {
   studyId: factsId,
@@ -215,12 +220,17 @@ export const serverFrames: Readonly<Record<string, ServerFrame>> = {
     channel: 1,
     accepted: [3n, 9_007_199_254_740_993n],
     rejections: [
-      { sequence: 18_446_744_073_709_551_615n, code: 'stale-epoch', retryable: false, text: 'epoch 6 is closed' },
+      {
+        sequence: 18_446_744_073_709_551_615n, code: 'stale-epoch', retryable: false,
+        text: 'epoch 6 is closed',
+      },
     ],
     epoch: 8n,
     credit: 63,
   },
-  ackOfWithdrawal: { kind: 'ack', channel: 1, accepted: [], rejections: [], epoch: 7n, credit: 64, withdrawn: 7n },
+  ackOfWithdrawal: {
+    kind: 'ack', channel: 1, accepted: [], rejections: [], epoch: 7n, credit: 64, withdrawn: 7n,
+  },
   release: { kind: 'release', body: releaseBytes, signature: signatures.release },
   head: { kind: 'head', body: headBytes, signature: signatures.head },
   notice: { kind: 'notice', studyId: factsId, state: 'open', epoch: 8n, closesInMs: 10_000n },
@@ -244,11 +254,16 @@ export const serverFrames: Readonly<Record<string, ServerFrame>> = {
   },
 };
 
-/** Bytes as hex, integers past doubles as decimal text: what a reader in another language can compare. */
+/**
+ * Bytes as hex, integers past doubles as decimal text: what a reader in another language can
+ * compare.
+ */
 export function readable(value: unknown): unknown {
   if (value instanceof Uint8Array) return toHex(value);
   if (typeof value === 'bigint') return value.toString();
   if (Array.isArray(value)) return value.map(readable);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, readable(member)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, readable(member)]),
+  );
 }

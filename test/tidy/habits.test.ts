@@ -21,7 +21,8 @@ describe('habits', () => {
   it('opens Sensitive and makes Released only in the mechanisms', () => {
     const wrong = files.flatMap((file) =>
       gates
-        .filter((gate) => file.text.includes(gate.call) && !gate.allowed.some((path) => file.path.startsWith(path)))
+        .filter((gate) =>
+          file.text.includes(gate.call) && !gate.allowed.some((path) => file.path.startsWith(path)))
         .map((gate) => `${file.path}: ${gate.call}`));
     expect(wrong).toEqual([]);
   });
@@ -30,8 +31,9 @@ describe('habits', () => {
     const long: string[] = [];
     for (const file of files) {
       const visit = (node: ts.Node): void => {
-        const counted = ts.isFunctionDeclaration(node) || ts.isMethodDeclaration(node) || ts.isConstructorDeclaration(node)
-          || ts.isFunctionExpression(node) || ts.isArrowFunction(node);
+        const counted = ts.isFunctionDeclaration(node) || ts.isMethodDeclaration(node)
+          || ts.isConstructorDeclaration(node)
+            || ts.isFunctionExpression(node) || ts.isArrowFunction(node);
         if (counted && linesOf(node, file.tree) > 70) {
           const line = file.tree.getLineAndCharacterOfPosition(node.getStart(file.tree)).line + 1;
           long.push(`${file.path}:${line} has ${linesOf(node, file.tree)} lines`);
@@ -44,14 +46,17 @@ describe('habits', () => {
   });
 
   it('keeps files under 500 lines', () => {
-    expect(files.filter((file) => file.text.split('\n').length > 500).map((file) => file.path)).toEqual([]);
+    expect(files.filter((file) => file.text.split('\n').length > 500).map((file) => file.path))
+      .toEqual([]);
   });
 
   it('names no machine paths or registry hosts in tracked files', () => {
-    const pattern = ['/work' + '/', '/root' + '/', 'registry\\.' + 'npmjs', '/home' + '/[a-z]'].join('|');
+    const pattern = ['/work' + '/', '/root' + '/', 'registry\\.' + 'npmjs', '/home' + '/[a-z]']
+      .join('|');
     let hits = '';
     try {
-      hits = execFileSync('git', ['grep', '-nIE', pattern, '--', '.'], { cwd: root, encoding: 'utf8' });
+      hits =
+        execFileSync('git', ['grep', '-nIE', pattern, '--', '.'], { cwd: root, encoding: 'utf8' });
     } catch (error) {
       // git grep ends with status 1 when nothing matches.
       if ((error as { status?: number }).status !== 1) throw error;
@@ -60,14 +65,22 @@ describe('habits', () => {
   });
 
   it('names only paths of sources that exist', () => {
-    const paths = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' }).split('\n');
+    const paths = execFileSync(
+      'git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' },
+    ).split('\n');
     const stems = new Set(paths.flatMap((path) =>
-      path.split('/').map((_, at, parts) => parts.slice(0, at + 1).join('/').replace(/(\.test)?\.[a-z]+$/, ''))));
-    const texts = [...files, ...paths.filter((path) => /^(docs\/.*|ARCHITECTURE|README)\.?md$/.test(path))
-      .map((path) => ({ path, text: readFileSync(`${root}${path}`, 'utf8') }))];
+      path.split('/').map((_, at, parts) =>
+        parts.slice(0, at + 1).join('/').replace(/(\.test)?\.[a-z]+$/, ''))));
+    const texts = [
+      ...files, ...paths.filter((path) => /^(docs\/.*|ARCHITECTURE|README)\.?md$/.test(path))
+        .map((path) => ({ path, text: readFileSync(`${root}${path}`, 'utf8') })),
+    ];
     const wrong = texts.flatMap(({ path, text }) =>
-      [...text.matchAll(/(?<![\w./-])(?:src|server|client|simulation|cli|test)\/[a-z0-9-]+(?:\/[a-z0-9-]+)*(?![\w*{/-])/g)]
-        .filter(([named]) => !stems.has(named) && !/\/(generated|dist)$/.test(named)).map(([named]) => `${path}: ${named}`));
+      [...text.matchAll(
+        /(?<![\w./-])(?:src|server|client|simulation|cli|test)\/[a-z0-9-]+(?:\/[a-z0-9-]+)*(?![\w*{/-])/g,
+      )]
+        .filter(([named]) => !stems.has(named) && !/\/(generated|dist)$/.test(named))
+        .map(([named]) => `${path}: ${named}`));
     expect(wrong).toEqual([]);
   });
 

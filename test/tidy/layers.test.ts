@@ -26,7 +26,9 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   'src/estimators/counts': pooling,
   'src/estimators/mean': [...pooling, 'src/estimators/counts'],
   'src/estimators/covariance': [...pooling, 'src/estimators/mean'],
-  'src/estimators/distributions': [...pooling, 'src/estimators/counts', 'src/estimators/covariance'],
+  'src/estimators/distributions': [
+    ...pooling, 'src/estimators/counts', 'src/estimators/covariance',
+  ],
   // The registry, and the runner of offline releases.
   'src/estimators': [...privacy, 'src/robust'],
   'src/audit': [...privacy, 'src/robust', 'src/estimators'],
@@ -79,7 +81,8 @@ const aliases: Readonly<Record<string, string>> = {
   '#outbox': 'client/outbox/node.ts',
 };
 
-const inside = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
+const inside = (path: string, folder: string): boolean =>
+  path === folder || path.startsWith(`${folder}/`);
 
 function layerOf(path: string): string | undefined {
   return Object.keys(layers)
@@ -119,7 +122,8 @@ describe('layers', () => {
   it('keeps sockets, files, clocks and the environment out of src/', () => {
     const wrong = files
       .filter((file) => inside(file.path, 'src') && file.path !== 'src/signing/node.ts')
-      .flatMap((file) => importsOf(file).filter((name) => name.startsWith('node:')).map((name) => `${file.path}: ${name}`));
+      .flatMap((file) => importsOf(file)
+        .filter((name) => name.startsWith('node:')).map((name) => `${file.path}: ${name}`));
     expect(wrong).toEqual([]);
   });
 
@@ -135,11 +139,16 @@ describe('layers', () => {
     const wrong: string[] = [];
     for (const file of files) {
       for (const specifier of importsOf(file)) {
-        if (specifier.startsWith('.') || specifier.startsWith('node:') || specifier in aliases) continue;
-        const name = Object.keys(packageHomes).find((home) => specifier === home || specifier.startsWith(`${home}/`)
-          || specifier === `${home}.js`);
+        if (specifier.startsWith('.') || specifier.startsWith('node:') || specifier in aliases) {
+          continue;
+        }
+        const name = Object.keys(packageHomes)
+          .find((home) => specifier === home || specifier.startsWith(`${home}/`)
+            || specifier === `${home}.js`);
         const homes = name === undefined ? [] : packageHomes[name]!;
-        if (!homes.some((home) => inside(file.path, home))) wrong.push(`${file.path} imports ${specifier}`);
+        if (!homes.some((home) => inside(file.path, home))) {
+          wrong.push(`${file.path} imports ${specifier}`);
+        }
       }
     }
     expect(wrong).toEqual([]);

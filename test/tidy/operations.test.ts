@@ -21,12 +21,14 @@ describe('the operations page', () => {
     const cells = firstCells('Codes');
     const codes = cells.map(([code]) => code!.replaceAll('`', ''));
     expect(codes).toEqual([...wireCodes, ...localCodes]);
-    const retried = cells.slice(0, wireCodes.length).filter(([, retry]) => retry === 'yes').map(([code]) => code);
+    const retried = cells.slice(0, wireCodes.length)
+      .filter(([, retry]) => retry === 'yes').map(([code]) => code);
     expect(retried).toEqual([...retryableWireCodes].map((code) => `\`${code}\``));
   });
 
   it('has one entry per reason for which a release is refused', () => {
-    const reasons = firstCells('When a release is refused').map(([reason]) => reason!.replaceAll('`', ''));
+    const reasons = firstCells('When a release is refused')
+      .map(([reason]) => reason!.replaceAll('`', ''));
     expect(reasons).toEqual([...refusalReasons]);
   });
 
@@ -34,7 +36,8 @@ describe('the operations page', () => {
     const { registry } = createServerMetrics();
     const health = { commitSecondsMedian: 0, commitSeconds99: 0, fileBytes: 0, walBytes: 0 };
     observeServer(registry, await createFakeHub([document]), async () => health as never);
-    const served = [...(await registry.render()).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name!);
+    const served = [...(await registry.render()).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) =>
+      name!);
     const named = [...page.matchAll(/`(keelson_[a-z_0-9]+)/g)].map(([, name]) => name!);
     expect([...new Set(named)].sort()).toEqual([...new Set(served)].sort());
   });

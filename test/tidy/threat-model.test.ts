@@ -5,7 +5,8 @@ import { root } from '../support/sources.js';
 describe('the threat model', () => {
   it('names tests that exist beside every promise', () => {
     const page = readFileSync(`${root}docs/concepts/threat-model.md`, 'utf8');
-    const promises = page.split('\n').filter((line) => line.startsWith('| ') && line.split('|').length === 4)
+    const promises = page.split('\n').filter((line) =>
+      line.startsWith('| ') && line.split('|').length === 4)
       .filter((line) => !/^\| (promise|---)/.test(line));
     expect(promises.length).toBeGreaterThan(12);
     expect(promises.filter((line) => !line.includes('`test/'))).toEqual([]);

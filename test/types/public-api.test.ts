@@ -2,10 +2,12 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { root } from '../support/sources.js';
 
-const entries = ['src/index.ts', 'src/robust/index.ts', 'src/advanced.ts', 'client/index.ts'].map((path) => `${root}${path}`);
+const entries = ['src/index.ts', 'src/robust/index.ts', 'src/advanced.ts', 'client/index.ts']
+  .map((path) => `${root}${path}`);
 const program = ts.createProgram(entries, {
-  module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, target: ts.ScriptTarget.ES2023,
-  strict: true, skipLibCheck: true, types: ['node'], lib: ['lib.es2024.d.ts'], noEmit: true,
+  module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  target: ts.ScriptTarget.ES2023, strict: true, skipLibCheck: true, types: ['node'],
+  lib: ['lib.es2024.d.ts'], noEmit: true,
 });
 const checker = program.getTypeChecker();
 
@@ -19,7 +21,9 @@ function exportsOf(entry: string): ReadonlyMap<string, ts.Symbol> {
     for (const exported of checker.getExportsOfModule(module)) {
       const symbol = unaliased(exported);
       found.set(`${prefix}${exported.name}`, symbol);
-      if (symbol.declarations?.some(ts.isSourceFile) === true) collect(symbol, `${prefix}${exported.name}.`);
+      if (symbol.declarations?.some(ts.isSourceFile) === true) {
+        collect(symbol, `${prefix}${exported.name}.`);
+      }
     }
   };
   collect(checker.getSymbolAtLocation(program.getSourceFile(entry)!)!, '');
@@ -31,13 +35,17 @@ const isOurs = (node: ts.Node): boolean => {
   return fileName.startsWith(root) && !fileName.includes('/node_modules/');
 };
 
-/** The project's types that a reader of this declaration meets. Bodies of functions and private members are not read. */
+/**
+ * The project's types that a reader of this declaration meets. Bodies of functions and private
+ * members are not read.
+ */
 function typesIn(declaration: ts.Node): ReadonlySet<ts.Symbol> {
   const found = new Set<ts.Symbol>();
   const visit = (node: ts.Node): void => {
     if (ts.isBlock(node) || ts.isPrivateIdentifier(node)) return;
     if (ts.canHaveModifiers(node)
-      && ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.PrivateKeyword) === true) return;
+      && ts.getModifiers(node)
+        ?.some(({ kind }) => kind === ts.SyntaxKind.PrivateKeyword) === true) return;
     if (ts.isPropertyDeclaration(node) && ts.isPrivateIdentifier(node.name)) return;
     const name = ts.isTypeReferenceNode(node) ? node.typeName : null;
     const symbol = name === null ? undefined : checker.getSymbolAtLocation(name);
@@ -59,7 +67,8 @@ function typesIn(declaration: ts.Node): ReadonlySet<ts.Symbol> {
 
 const hasText = (symbol: ts.Symbol): boolean => symbol.getDocumentationComment(checker).length > 0;
 
-describe.each(entries.map((entry) => [entry.slice(root.length), entry]))('what %s exports', (_, entry) => {
+describe.each(entries.map((entry) =>
+  [entry.slice(root.length), entry]))('what %s exports', (_, entry) => {
   const exported = exportsOf(entry);
 
   it('uses no type in a signature that it does not export', () => {

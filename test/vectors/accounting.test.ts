@@ -19,9 +19,15 @@ interface Vectors {
   readonly capacity: readonly {
     each: number; epsilon: number; delta: number; basic: number; approximate: number; zcdp: number;
   }[];
-  readonly composedGaussian: readonly { rho: number; times: number; epsilon: number; delta: string }[];
-  readonly composedResponse: readonly { each: number; times: number; epsilon: number; delta: string }[];
-  readonly truncation: readonly { sensitivity: number; epsilon: number; delta: number; bound: string }[];
+  readonly composedGaussian: readonly {
+    rho: number; times: number; epsilon: number; delta: string;
+  }[];
+  readonly composedResponse: readonly {
+    each: number; times: number; epsilon: number; delta: string;
+  }[];
+  readonly truncation: readonly {
+    sensitivity: number; epsilon: number; delta: number; bound: string;
+  }[];
   readonly upperQuantile: readonly { delta: number; z: string }[];
   readonly ledger: readonly { pairs: readonly (readonly [number, number])[]; units: string }[];
 }
@@ -40,20 +46,26 @@ const gaussian = (name: string, sensitivity: number, sigma: number): GaussianEve
   ({ kind: 'gaussian', name, cohort: 'rows', dimension: 1, sensitivity, sigma, grid: 2 ** -60 });
 
 describe('accounting, beside an independent computation', () => {
-  it.each(vectors.gaussianSigma)('the Gaussian for epsilon $epsilon, delta $delta has sigma $sigma', (vector) => {
-    isJustAbove(analyticGaussianSigma(vector.epsilon, vector.delta), Number(vector.sigma), 1e-8);
-  });
+  it.each(vectors.gaussianSigma)(
+    'the Gaussian for epsilon $epsilon, delta $delta has sigma $sigma', (vector) => {
+      isJustAbove(analyticGaussianSigma(vector.epsilon, vector.delta), Number(vector.sigma), 1e-8);
+    },
+  );
 
-  it.each(vectors.zcdpEpsilon)('rho $rho at delta $delta is epsilon $epsilon', ({ rho, delta, epsilon }) => {
-    isJustAbove(epsilonOfZcdp(rho, delta), Number(epsilon), 1e-8);
-  });
+  it.each(vectors.zcdpEpsilon)(
+    'rho $rho at delta $delta is epsilon $epsilon', ({ rho, delta, epsilon }) => {
+      isJustAbove(epsilonOfZcdp(rho, delta), Number(epsilon), 1e-8);
+    },
+  );
 
-  it.each(vectors.zcdpRho)('epsilon $epsilon at delta $delta allows rho $rho', ({ epsilon, delta, rho }) => {
-    // What is allowed is at or below the truth.
-    const found = rhoForZcdp(epsilon, delta);
-    expect(found).toBeLessThanOrEqual(Number(rho) * (1 + 2 ** -52));
-    expect(found).toBeGreaterThan(Number(rho) * (1 - 1e-8));
-  });
+  it.each(vectors.zcdpRho)(
+    'epsilon $epsilon at delta $delta allows rho $rho', ({ epsilon, delta, rho }) => {
+      // What is allowed is at or below the truth.
+      const found = rhoForZcdp(epsilon, delta);
+      expect(found).toBeLessThanOrEqual(Number(rho) * (1 + 2 ** -52));
+      expect(found).toBeGreaterThan(Number(rho) * (1 - 1e-8));
+    },
+  );
 
   it('knows the numbers that the literature is quoted with', () => {
     const printed: readonly (readonly [string, number])[] = [
@@ -63,10 +75,12 @@ describe('accounting, beside an independent computation', () => {
       [vectors.zcdpEpsilon[2]!.epsilon, 5.221534], [vectors.zcdpRho[0]!.rho, 0.024356],
     ];
     for (const [found, known] of printed) expect(Number(found)).toBeCloseTo(known, 5);
-    expect(vectors.capacity.map(({ basic, approximate }) => [basic, approximate])).toEqual([[100, 349], [20, 13]]);
+    expect(vectors.capacity.map(({ basic, approximate }) => [basic, approximate]))
+      .toEqual([[100, 349], [20, 13]]);
   });
 
-  it.each(vectors.capacity)('a budget of epsilon 1 holds releases of epsilon $each', ({ each, epsilon, delta, ...fit }) => {
+  it.each(vectors.capacity)('a budget of epsilon 1 holds releases of epsilon '
+    + '$each', ({ each, epsilon, delta, ...fit }) => {
     const zcdp = freshBalance({ rhoCap: capOf(rhoForZcdp(epsilon, delta)), deltaCap: zeroAmount });
     expect(releasesThatFit(zcdp, chargeOf(rhoOfPure(each), 0)).count).toBe(fit.zcdp);
     const pure = freshBalance({ rhoCap: capOf(epsilon), deltaCap: zeroAmount });
@@ -77,36 +91,45 @@ describe('accounting, beside an independent computation', () => {
     expect(fit.zcdp).toBeGreaterThan(fit.approximate);
   });
 
-  it.each(vectors.composedGaussian)('$times releases of rho $rho lose at most epsilon $epsilon', (vector) => {
+  it.each(vectors.composedGaussian)('$times releases of rho $rho lose at most epsilon '
+    + '$epsilon', (vector) => {
     const { rho, times, epsilon, delta } = vector;
     const loss = lossOfReleases([{ events: [gaussian('sum', 1, 1 / Math.sqrt(2 * rho))], times }])!;
     expect(loss.delta(epsilon)).toBeGreaterThanOrEqual(Number(delta) * (1 - 1e-9));
     expect(loss.delta(epsilon)).toBeLessThan(Number(delta) * 1.02);
   });
 
-  it.each(vectors.composedResponse)('$times pure answers of epsilon $each are no better than told', (vector) => {
-    // Randomised response is the worst of all pure mechanisms: noise of the same epsilon may only do better.
-    const { each, times, epsilon, delta } = vector;
-    const event: LaplaceEvent = {
-      kind: 'laplace', name: 'sum', cohort: 'rows', dimension: 1, sensitivity: 1, scale: 1 / each, grid: 2 ** -30,
-    };
-    const loss = lossOfReleases([{ events: [event], times }])!;
-    expect(loss.delta(epsilon)).toBeLessThan(Number(delta) * 1.05);
-    expect(loss.delta(epsilon)).toBeGreaterThan(0);
-  });
+  it.each(vectors.composedResponse)(
+    '$times pure answers of epsilon $each are no better than told', (vector) => {
+      // Randomised response is the worst of all pure mechanisms: noise of the same epsilon may only
+      // do better.
+      const { each, times, epsilon, delta } = vector;
+      const event: LaplaceEvent = {
+        kind: 'laplace', name: 'sum', cohort: 'rows', dimension: 1, sensitivity: 1, scale: 1 / each,
+        grid: 2 ** -30,
+      };
+      const loss = lossOfReleases([{ events: [event], times }])!;
+      expect(loss.delta(epsilon)).toBeLessThan(Number(delta) * 1.05);
+      expect(loss.delta(epsilon)).toBeGreaterThan(0);
+    },
+  );
 
   it('rounds what is charged up and what may be charged down, to units of 2^-64', () => {
-    for (const [value, below] of [[3 * 2 ** -66, 0n], [2.5 * 2 ** -64, 2n], [0.1 * 2 ** -52, 409n]] as const) {
+    for (const [value, below] of [
+      [3 * 2 ** -66, 0n], [2.5 * 2 ** -64, 2n], [0.1 * 2 ** -52, 409n],
+    ] as const) {
       expect(capOf(value)).toBe(below);
       expect(amountOf(value)).toBe(below + 1n);
     }
     expect(capOf(0.1)).toBe(amountOf(0.1));
   });
 
-  it.each(vectors.truncation)('truncated noise of epsilon $epsilon and delta $delta ends at $bound', (vector) => {
-    const { bound, ...event } = vector;
-    isJustAbove(truncationBound({ ...event, grid: 2 ** -40 }), Number(bound), 1e-9);
-  });
+  it.each(vectors.truncation)(
+    'truncated noise of epsilon $epsilon and delta $delta ends at $bound', (vector) => {
+      const { bound, ...event } = vector;
+      isJustAbove(truncationBound({ ...event, grid: 2 ** -40 }), Number(bound), 1e-9);
+    },
+  );
 
   it.each(vectors.upperQuantile)('a normal is above $z with probability $delta', ({ delta, z }) => {
     expect(normalUpperQuantile(delta)).toBeCloseTo(Number(z), 9);

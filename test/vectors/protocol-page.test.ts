@@ -8,7 +8,8 @@ import { logFaultCodes } from '../../src/log/index.js';
 import { protocolVersion, signedMessageBytes } from '../../src/signing/index.js';
 import { subprotocol } from '../../src/wire/index.js';
 
-const text = (path: string): string => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
+const text = (path: string): string =>
+  readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
 const page = text('docs/reference/protocol.md');
 
 interface Entry { readonly bytes: string }
@@ -25,12 +26,14 @@ const signatures = JSON.parse(text('test/vectors/signatures.json')) as {
   signed: { label: string; message: string; signature: string }[];
 };
 
-const rows = (pattern: RegExp): string[][] => [...page.matchAll(pattern)].map(([, ...groups]) => groups);
+const rows = (pattern: RegExp): string[][] =>
+  [...page.matchAll(pattern)].map(([, ...groups]) => groups);
 
 describe('docs/reference/protocol.md', () => {
   it('shows the vectors', () => {
     const shown = Object.fromEntries(
-      rows(/^```hex ([a-z-]+)\n([0-9a-f\n]+)```$/gm).map(([name, hex]) => [name!, hex!.replaceAll('\n', '')] as const),
+      rows(/^```hex ([a-z-]+)\n([0-9a-f\n]+)```$/gm)
+        .map(([name, hex]) => [name!, hex!.replaceAll('\n', '')] as const),
     );
     expect(shown).toEqual({
       'server-seed': signatures.serverSeed,
@@ -45,7 +48,9 @@ describe('docs/reference/protocol.md', () => {
       'batch-frame': frames.clientFrames['batch']!.bytes,
       'ready-frame': frames.serverFrames['ready']!.bytes,
       'ack-frame': frames.serverFrames['ack']!.bytes,
-      ...Object.fromEntries(Object.entries(frames.bodies).map(([name, { bytes }]) => [`${name}-body`, bytes])),
+      ...Object.fromEntries(
+        Object.entries(frames.bodies).map(([name, { bytes }]) => [`${name}-body`, bytes]),
+      ),
       ...Object.fromEntries(
         signatures.signed.flatMap(({ label, message, signature }) => [
           [`${label}-message`, message],
@@ -58,28 +63,39 @@ describe('docs/reference/protocol.md', () => {
 
   it('lists the codes as the sources and the schema do', () => {
     const shown = rows(/^\| (\d+) \| `([a-z-]+)` \| (yes|no) \| .+ \| .+ \|$/gm);
-    expect(shown).toEqual(wireCodes.map((code, i) => [String(i), code, retryableWireCodes.has(code) ? 'yes' : 'no']));
-    const schema = [...text('proto/keelson/v1/wire.proto').matchAll(/^ {2}CODE_([A-Z_]+) = (\d+);/gm)];
-    expect(schema.map(([, name, number]) => [number, name!.toLowerCase().replaceAll('_', '-')])).toEqual(
-      shown.map(([number, code]) => [number, code]),
+    expect(shown).toEqual(
+      wireCodes.map((code, i) => [String(i), code, retryableWireCodes.has(code) ? 'yes' : 'no']),
     );
+    const schema = [
+      ...text('proto/keelson/v1/wire.proto').matchAll(/^ {2}CODE_([A-Z_]+) = (\d+);/gm),
+    ];
+    expect(schema.map(([, name, number]) => [number, name!.toLowerCase().replaceAll('_', '-')]))
+      .toEqual(
+        shown.map(([number, code]) => [number, code]),
+      );
   });
 
   it('lists the faults of a log', () => {
     const [, table] = /^\| fault \| meaning \|\n\|---\|---\|\n((?:\|.+\n)+)/m.exec(page)!;
-    expect([...table!.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, name]) => name)).toEqual([...logFaultCodes]);
+    expect([...table!.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, name]) => name))
+      .toEqual([...logFaultCodes]);
   });
 
   it('states the numbers that the sources hold', () => {
     expect(page).toContain(`subprotocol \`${subprotocol}\``);
     expect(page).toContain(`over these ${signedMessageBytes} bytes`);
     expect(page).toContain(`protocol version, big-endian: ${protocolVersion}`);
-    expect([protocolLimits.badSignaturesPerSocket, protocolLimits.malformedFramesPerSocket]).toEqual([3, 3]);
-    expect(page).toContain(`three bad signatures; ${protocolLimits.strayFramesPerSocket} frames past the credit`);
+    expect([protocolLimits.badSignaturesPerSocket, protocolLimits.malformedFramesPerSocket])
+      .toEqual([3, 3]);
+    expect(page).toContain(
+      `three bad signatures; ${protocolLimits.strayFramesPerSocket} frames past the credit`,
+    );
     expect(page).toContain('| 1002 | three frames that could not be read |');
     expect(page).toContain(`closed with 1008 after ${protocolLimits.handshakeTimeoutMs / 1_000} s`);
-    expect(page).toContain(`\`limits.frame_bytes\` (${protocolLimits.frameBytes / 2 ** 20} MiB unless`);
-    expect(text('docs/operating/operations.md')).toContain(`clients are at most ${protocolLimits.frameBytes / 2 ** 20} MiB`);
+    expect(page)
+      .toContain(`\`limits.frame_bytes\` (${protocolLimits.frameBytes / 2 ** 20} MiB unless`);
+    expect(text('docs/operating/operations.md'))
+      .toContain(`clients are at most ${protocolLimits.frameBytes / 2 ** 20} MiB`);
     expect(page).toContain(`pings every ${protocolLimits.heartbeatMs / 1_000} s`);
     expect(page).toContain(`more than ${protocolLimits.httpPerSecond} requests a second`);
     expect(page).toContain(`after a burst of ${protocolLimits.httpBurst}`);
@@ -89,11 +105,15 @@ describe('docs/reference/protocol.md', () => {
   });
 
   it('names every field of the schema', () => {
-    const fields = [...text('proto/keelson/v1/wire.proto').matchAll(/^ {2,4}(?:repeated )?[A-Za-z0-9]+ ([a-z_0-9]+) = \d+;/gm)];
+    const fields = [...text('proto/keelson/v1/wire.proto')
+      .matchAll(/^ {2,4}(?:repeated )?[A-Za-z0-9]+ ([a-z_0-9]+) = \d+;/gm)];
     expect(fields.length).toBeGreaterThan(80);
-    // Covered as a group: "spent and cap after this charge", and the kinds of frames by their message names.
-    const grouped = /^(hello|batch|subscribe|unsubscribe|welcome|ready|ack|release|head|notice|refusal|(rho|delta|epsilon)_(spent|cap)|epsilon|text|reason|gaussian|value|refused)$/;
-    const missing = fields.map(([, name]) => name!).filter((name) => !grouped.test(name) && !page.includes(name));
+    // Covered as a group: "spent and cap after this charge", and the kinds of frames by their
+    // message names.
+    const grouped =
+      /^(hello|batch|subscribe|unsubscribe|welcome|ready|ack|release|head|notice|refusal|(rho|delta|epsilon)_(spent|cap)|epsilon|text|reason|gaussian|value|refused)$/;
+    const missing = fields.map(([, name]) => name!)
+      .filter((name) => !grouped.test(name) && !page.includes(name));
     expect(missing).toEqual([]);
   });
 });

@@ -11,7 +11,8 @@ import { factsOf, planOf, releaseOf } from '../support/offline.js';
 import { root } from '../support/sources.js';
 
 /*
- * What every estimator releases under a fixed seed. A change of the code that moves no promise moves
+ * What every estimator releases under a fixed seed. A change of the code that moves no promise
+ * moves
  * no byte here. `KEELSON_WRITE_VECTORS=1 npx vitest run test/vectors/releases.test.ts` writes the
  * file anew; say in the commit why the bytes may change.
  */
@@ -49,7 +50,8 @@ function casesOf(estimator: string, sample: ComplianceSample, form: string): Cas
   const parameters = { ...sample.parameters, scale: 'auto' };
   return [
     ...cases,
-    { ...base, name: `${name}, scale found`, row: (data) => sample.honest(data), sample: { ...sample, parameters } },
+    { ...base, name: `${name}, scale found`, row: (data) =>
+      sample.honest(data), sample: { ...sample, parameters } },
   ];
 }
 
@@ -77,7 +79,8 @@ function digestOf(outcome: Outcome): string {
 
 describe('a release under a fixed seed', () => {
   const found: Record<string, string> = {};
-  it.each(cases)('has the bytes it had: $name', { tags: ['long'] }, async ({ name, estimator, sample, row }) => {
+  it.each(cases)('has the bytes it had: '
+    + '$name', { tags: ['long'] }, async ({ name, estimator, sample, row }) => {
     const { dimension, cohort, parameters } = sample;
     const data = dataSource(`vector of ${name}`);
     const rows = Array.from({ length: cohort }, (_, i) => row(data, i));

@@ -9,8 +9,9 @@ import * as wire from '../../src/wire/index.js';
 import * as samples from '../support/wire-samples.js';
 
 /**
- * The files beside this one are the protocol's golden bytes. They are compared, never rewritten, by a
- * plain run; after a deliberate change of the protocol, `npx vitest run test/vectors -u` writes them.
+ * The files beside this one are the protocol's golden bytes. They are compared, never rewritten, by
+ * a plain run; after a deliberate change of the protocol, `npx vitest run test/vectors -u` writes
+ * them.
  */
 const snapshot = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 const read = (name: string): unknown =>
@@ -18,8 +19,12 @@ const read = (name: string): unknown =>
 
 const bodies = {
   batch: { message: samples.batchBody, bytes: samples.batchBytes, decode: wire.decodeBatchBody },
-  release: { message: samples.releaseBody, bytes: samples.releaseBytes, decode: wire.decodeReleaseBody },
-  'release-of-parts': { message: samples.partsBody, bytes: samples.partsBytes, decode: wire.decodeReleaseBody },
+  release: {
+    message: samples.releaseBody, bytes: samples.releaseBytes, decode: wire.decodeReleaseBody,
+  },
+  'release-of-parts': {
+    message: samples.partsBody, bytes: samples.partsBytes, decode: wire.decodeReleaseBody,
+  },
   head: { message: samples.headBody, bytes: samples.headBytes, decode: wire.decodeHeadBody },
 };
 
@@ -36,19 +41,26 @@ const payloads: Readonly<Record<SignatureLabel, Uint8Array>> = {
   withdraw: Uint8Array.from({ length: 64 }, (_, i) => (i === 7 ? 7 : 0)),
 };
 const labels = Object.keys(payloads) as SignatureLabel[];
-const byContributor = (label: SignatureLabel): boolean => ['hello', 'batch', 'withdraw'].includes(label);
+const byContributor = (label: SignatureLabel): boolean =>
+  ['hello', 'batch', 'withdraw'].includes(label);
 const contributorKeyOf = (label: SignatureLabel): Uint8Array | null =>
-  byContributor(label) || label === 'ready' || label === 'enrol' ? samples.contributor.publicKey : null;
+  byContributor(label) || label === 'ready' || label === 'enrol'
+    ? samples.contributor.publicKey : null;
 const signerOf = (label: SignatureLabel): string =>
   byContributor(label) ? 'contributor' : label === 'enrol' ? 'issuer' : 'server';
 const contextOf = (label: SignatureLabel): typeof samples.context =>
   label === 'enrol' || label === 'rotation'
-    ? { serverKey: (label === 'enrol' ? samples.issuer : samples.server).publicKey, studyId: new Uint8Array(32) }
+    ? {
+      serverKey: (label === 'enrol' ? samples.issuer : samples.server).publicKey,
+      studyId: new Uint8Array(32),
+    }
     : samples.context;
 
 describe('vectors', () => {
   it('fixes the bytes of every frame and body', async () => {
-    const frames = (record: Readonly<Record<string, unknown>>, encode: (frame: never) => Uint8Array): unknown =>
+    const frames = (
+      record: Readonly<Record<string, unknown>>, encode: (frame: never) => Uint8Array,
+    ): unknown =>
       Object.fromEntries(
         Object.entries(record).map(([name, frame]) => [
           name,
@@ -85,7 +97,8 @@ describe('vectors', () => {
     for (const [name, body] of Object.entries(bodies)) {
       expect(body.decode(fromHex(file.bodies[name]!.bytes)), name).toEqual(body.message);
     }
-    expect(wire.decodeStudyDocument(new TextEncoder().encode(file.facts))).toEqual(samples.document);
+    expect(wire.decodeStudyDocument(new TextEncoder().encode(file.facts)))
+      .toEqual(samples.document);
   });
 
   it('fixes what is signed, and the signatures', async () => {
@@ -103,9 +116,11 @@ describe('vectors', () => {
         signed: labels.map((label) => ({
           label,
           signer: signerOf(label),
-          contributorKey: contributorKeyOf(label) === null ? null : toHex(samples.contributor.publicKey),
+          contributorKey: contributorKeyOf(label) === null
+            ? null : toHex(samples.contributor.publicKey),
           payload: toHex(payloads[label]),
-          message: toHex(signedMessage(label, contextOf(label), contributorKeyOf(label), payloads[label])),
+          message:
+            toHex(signedMessage(label, contextOf(label), contributorKeyOf(label), payloads[label])),
           signature: toHex(samples.signatures[label]),
         })),
       }),

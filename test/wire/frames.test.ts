@@ -6,12 +6,15 @@ import { keelson } from '../../src/wire/generated/contributor-reader.js';
 import * as wire from '../../src/wire/index.js';
 import * as samples from '../support/wire-samples.js';
 
-const bytes = (length: number): fc.Arbitrary<Uint8Array> => fc.uint8Array({ minLength: length, maxLength: length });
+const bytes = (length: number): fc.Arbitrary<Uint8Array> =>
+  fc.uint8Array({ minLength: length, maxLength: length });
 const body = fc.uint8Array({ maxLength: 200 });
 const uint32 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 const uint64 = fc.oneof(
   fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
-  fc.constantFrom(0n, 1n, 2n ** 32n - 1n, 2n ** 32n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n),
+  fc.constantFrom(
+    0n, 1n, 2n ** 32n - 1n, 2n ** 32n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n,
+  ),
 );
 const amount = fc.bigInt({ min: 0n, max: 2n ** 126n });
 const double = fc.double({ noNaN: true });
@@ -41,14 +44,18 @@ const limits = fc.record({
   channelsPerSocket: uint32,
   sequenceWindow: uint32,
 });
-const spend = fc.record({ rho: double, rhoCap: double, delta: double, deltaCap: double }, { noNullPrototype: true });
+const spend = fc.record(
+  { rho: double, rhoCap: double, delta: double, deltaCap: double }, { noNullPrototype: true },
+);
 const serverFrame: fc.Arbitrary<wire.ServerFrame> = fc.oneof(
   fc.record({
     kind: fc.constant('welcome' as const),
     serverKey: bytes(32),
     serverNonce: bytes(32),
     limits,
-    studies: fc.array(fc.record({ facts: body, signature: bytes(64), state, epoch: uint64 }), { maxLength: 4 }),
+    studies: fc.array(
+      fc.record({ facts: body, signature: bytes(64), state, epoch: uint64 }), { maxLength: 4 },
+    ),
     rotations: fc.array(bytes(192), { maxLength: 3 }),
   }),
   fc.record({
@@ -67,14 +74,19 @@ const serverFrame: fc.Arbitrary<wire.ServerFrame> = fc.oneof(
     kind: fc.constant('ack' as const),
     channel: uint32,
     accepted: fc.array(uint64, { maxLength: 5 }),
-    rejections: fc.array(fc.record({ sequence: uint64, code, retryable: fc.boolean(), text: words }), { maxLength: 5 }),
+    rejections: fc.array(
+      fc.record({ sequence: uint64, code, retryable: fc.boolean(), text: words }), { maxLength: 5 },
+    ),
     epoch: uint64,
     credit: uint32,
     ownSpend: spend,
   }, { requiredKeys: ['kind', 'channel', 'accepted', 'rejections', 'epoch', 'credit'] }),
   fc.record({ kind: fc.constant('release' as const), body, signature: bytes(64) }),
   fc.record({ kind: fc.constant('head' as const), body, signature: bytes(64) }),
-  fc.record({ kind: fc.constant('notice' as const), studyId: bytes(32), state, epoch: uint64, closesInMs: uint64 }),
+  fc.record({
+    kind: fc.constant('notice' as const), studyId: bytes(32), state, epoch: uint64,
+    closesInMs: uint64,
+  }),
   fc.record({
     kind: fc.constant('refusal' as const),
     code,
@@ -96,7 +108,9 @@ const uncertainty = fc.oneof(
   fc.record({ kind: fc.constant('none' as const) }),
 );
 const outcome: fc.Arbitrary<wire.ReleaseBody['outcome']> = fc.oneof(
-  fc.record({ kind: fc.constant('refused' as const), reason: fc.constantFrom(...refusalReasons), text }),
+  fc.record({
+    kind: fc.constant('refused' as const), reason: fc.constantFrom(...refusalReasons), text,
+  }),
   fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 3 }).chain((shape) => {
     const entries = shape.reduce((product, length) => product * length, 1);
     const numbers = fc.array(double, { minLength: entries, maxLength: entries });
@@ -111,17 +125,20 @@ const outcome: fc.Arbitrary<wire.ReleaseBody['outcome']> = fc.oneof(
       { requiredKeys: ['kind', 'estimate', 'shape', 'uncertainty'] },
     );
   }),
-  fc.uniqueArray(fc.constantFrom('mean', 'covariance', 'weights', 'x1'), { minLength: 1 }).chain((names) => {
-    const parts = names.map((name, i) => ({ name, shape: i === 0 ? [2] : [1, i + 1] }));
-    const length = parts.reduce((sum, { shape }) => sum + shape.reduce((product, size) => product * size, 1), 0);
-    return fc.record({
-      kind: fc.constant('value' as const),
-      estimate: fc.array(double, { minLength: length, maxLength: length }),
-      shape: fc.constant([length]),
-      parts: fc.constant(parts),
-      uncertainty,
-    });
-  }),
+  fc.uniqueArray(fc.constantFrom('mean', 'covariance', 'weights', 'x1'), { minLength: 1 })
+    .chain((names) => {
+      const parts = names.map((name, i) => ({ name, shape: i === 0 ? [2] : [1, i + 1] }));
+      const length = parts.reduce(
+        (sum, { shape }) => sum + shape.reduce((product, size) => product * size, 1), 0,
+      );
+      return fc.record({
+        kind: fc.constant('value' as const),
+        estimate: fc.array(double, { minLength: length, maxLength: length }),
+        shape: fc.constant([length]),
+        parts: fc.constant(parts),
+        uncertainty,
+      });
+    }),
 );
 const releaseBody: fc.Arbitrary<wire.ReleaseBody> = fc.record({
   serverKey: bytes(32),
@@ -157,8 +174,8 @@ const releaseBody: fc.Arbitrary<wire.ReleaseBody> = fc.record({
   guarantee: text.filter((words) => words !== ''),
 }, {
   requiredKeys: [
-    'serverKey', 'studyId', 'index', 'epoch', 'study', 'estimator', 'parameters', 'participation', 'outcome', 'cost',
-    'ledger', 'previousDigest', 'mechanisms', 'closedAtMs', 'columns', 'cohort',
+    'serverKey', 'studyId', 'index', 'epoch', 'study', 'estimator', 'parameters', 'participation',
+    'outcome', 'cost', 'ledger', 'previousDigest', 'mechanisms', 'closedAtMs', 'columns', 'cohort',
   ],
 });
 
@@ -182,7 +199,9 @@ describe('frames and bodies', () => {
   });
 
   it('reads back every head and batch', () => {
-    const head = fc.record({ serverKey: bytes(32), studyId: bytes(32), count: uint64, digest: bytes(64), state });
+    const head = fc.record({
+      serverKey: bytes(32), studyId: bytes(32), count: uint64, digest: bytes(64), state,
+    });
     fc.assert(fc.property(head, (value) => {
       expect(wire.decodeHeadBody(wire.encodeHeadBody(value))).toEqual(value);
     }));
@@ -203,7 +222,8 @@ describe('frames and bodies', () => {
 
   it('reads a frame inside a larger buffer, and keeps nothing of it', () => {
     const frame: wire.ClientFrame = {
-      kind: 'batch', channel: 3, body: Uint8Array.of(1, 2, 3), signature: new Uint8Array(64).fill(7),
+      kind: 'batch', channel: 3, body: Uint8Array.of(1, 2, 3),
+      signature: new Uint8Array(64).fill(7),
     };
     const encoded = wire.encodeClientFrame(frame);
     const slab = Buffer.alloc(encoded.length + 100, 0xee);
@@ -233,8 +253,8 @@ describe('frames and bodies', () => {
 
   it('gives the data of a batch as a view of the body', () => {
     const encoded = wire.encodeBatchBody({
-      studyId: new Uint8Array(32), sequence: 1n, epoch: 1n, last: true, rows: 1, columns: 1, dataType: 'float64',
-      data: new Uint8Array(8),
+      studyId: new Uint8Array(32), sequence: 1n, epoch: 1n, last: true, rows: 1, columns: 1,
+      dataType: 'float64', data: new Uint8Array(8),
     });
     expect(wire.decodeBatchBody(encoded).data.buffer).toBe(encoded.buffer);
   });
@@ -243,6 +263,7 @@ describe('frames and bodies', () => {
     const schemaNames = Object.keys(keelson.v1.Code).filter((name) => name.startsWith('CODE_'));
     const names = wireCodes.map((name) => `CODE_${name.toUpperCase().replaceAll('-', '_')}`);
     expect(names).toEqual(schemaNames);
-    expect(names.map((name) => keelson.v1.Code[name as keyof typeof keelson.v1.Code])).toEqual(names.map((_, i) => i));
+    expect(names.map((name) => keelson.v1.Code[name as keyof typeof keelson.v1.Code]))
+      .toEqual(names.map((_, i) => i));
   });
 });

@@ -8,29 +8,36 @@ import { describe, expect, it } from 'vitest';
 import { root } from '../support/sources.js';
 
 type Generate = (
-  folder: string, names: readonly string[], inputs: readonly string[], make: () => Record<string, string>,
+  folder: string, names: readonly string[], inputs: readonly string[],
+  make: () => Record<string, string>,
 ) => boolean;
 // A script without declarations of its types.
 const { generate } = await import(`${root}scripts/generated.js`) as { readonly generate: Generate };
 
-const codeIn = (name: string): string => readFileSync(join(root, 'src/wire/generated', name), 'utf8');
+const codeIn = (name: string): string =>
+  readFileSync(join(root, 'src/wire/generated', name), 'utf8');
 
 describe('generated sources', () => {
   it('are not tracked', () => {
-    const tracked = execFileSync('git', ['ls-files', 'src', 'client', 'server', 'cli'], { cwd: root, encoding: 'utf8' });
+    const tracked = execFileSync(
+      'git', ['ls-files', 'src', 'client', 'server', 'cli'], { cwd: root, encoding: 'utf8' },
+    );
     expect(tracked.split('\n').filter((path) => path.includes('/generated/'))).toEqual([]);
   });
 
-  it('are made again when an input changes, a file is missing, or the name of an output changes', () => {
+  it('are made again when an input changes, a file is missing, or the name of an output '
+    + 'changes', () => {
     const folder = mkdtempSync(join(tmpdir(), 'keelson-generated-'));
     const input = join(folder, 'input.txt');
     const output = join(folder, 'made');
     const made = (names: readonly string[]): boolean =>
-      generate(output, names, [input], () => Object.fromEntries(names.map((name) => [name, `// ${name}\n`])));
+      generate(output, names, [input], () =>
+        Object.fromEntries(names.map((name) => [name, `// ${name}\n`])));
     try {
       writeFileSync(input, 'one');
       expect([made(['a.js', 'b.js']), made(['a.js', 'b.js'])]).toEqual([true, false]);
-      expect(readFileSync(join(output, 'b.js'), 'utf8')).toMatch(/^\/\/ Generated .*\n\/\/ b\.js\n$/);
+      expect(readFileSync(join(output, 'b.js'), 'utf8'))
+        .toMatch(/^\/\/ Generated .*\n\/\/ b\.js\n$/);
       writeFileSync(input, 'two');
       expect([made(['a.js', 'b.js']), made(['a.js', 'b.js'])]).toEqual([true, false]);
       rmSync(join(output, 'b.js'));
@@ -70,7 +77,8 @@ describe('generated wire code', () => {
     }
   });
 
-  it('bundles for browsers with signing and log, without Node modules or code from strings', async () => {
+  it('bundles for browsers with signing and log, without Node modules or code from '
+    + 'strings', async () => {
     const contents = [
       "export * from './src/wire/index.ts';",
       "export * from './src/log/index.ts';",

@@ -65,35 +65,45 @@ describe.each(Object.keys(decoders))('hostile bytes for %s', (name) => {
   const decode = decoders[name]!;
 
   it('throws nothing but malformed on random bytes', () => {
-    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => refusesOrReads(decode, bytes)), {
-      numRuns: 2000,
-    });
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => refusesOrReads(decode, bytes)), {
+        numRuns: 2000,
+      },
+    );
   });
 
   it('throws nothing but malformed on damaged messages', () => {
-    const edit = fc.record({ at: fc.nat(), bytes: fc.uint8Array({ maxLength: 6 }), removed: fc.nat({ max: 6 }) });
+    const edit = fc.record({
+      at: fc.nat(), bytes: fc.uint8Array({ maxLength: 6 }), removed: fc.nat({ max: 6 }),
+    });
     fc.assert(
-      fc.property(fc.constantFrom(...valid[name]!), fc.array(edit, { maxLength: 3 }), (bytes, edits) => {
-        let damaged = bytes;
-        for (const { at, bytes: inserted, removed } of edits) {
-          const start = at % (damaged.length + 1);
-          damaged = concatBytes(damaged.subarray(0, start), inserted, damaged.subarray(start + removed));
-        }
-        refusesOrReads(decode, damaged);
-      }),
+      fc.property(
+        fc.constantFrom(...valid[name]!), fc.array(edit, { maxLength: 3 }), (bytes, edits) => {
+          let damaged = bytes;
+          for (const { at, bytes: inserted, removed } of edits) {
+            const start = at % (damaged.length + 1);
+            damaged =
+              concatBytes(damaged.subarray(0, start), inserted, damaged.subarray(start + removed));
+          }
+          refusesOrReads(decode, damaged);
+        },
+      ),
       { numRuns: 2000 },
     );
   });
 
   it('refuses every message that is cut short', () => {
     for (const bytes of valid[name]!) {
-      for (let length = 0; length < bytes.length; length++) malformed(() => decode(bytes.subarray(0, length)));
+      for (let length = 0;
+          length < bytes.length; length++) malformed(() => decode(bytes.subarray(0, length)));
     }
   });
 
   it('refuses trailing garbage, also when it looks like a field', () => {
     for (const bytes of valid[name]!) {
-      for (const rest of [Uint8Array.of(0), Uint8Array.of(255), field(100, 1n), field(99, id), utf8(' ')]) {
+      for (const rest of [
+        Uint8Array.of(0), Uint8Array.of(255), field(100, 1n), field(99, id), utf8(' '),
+      ]) {
         malformed(() => decode(concatBytes(bytes, rest)));
       }
     }
@@ -108,10 +118,19 @@ describe('hostile frames', () => {
   it.each<[string, Uint8Array, RegExp]>([
     ['nothing', new Uint8Array(0), /kind of client frame is missing/],
     ['an unknown field inside', batch(field(9, 1n)), /does not define/],
-    ['a field of another wire type', field(2, concatBytes(field(1, id), field(3, signature))), /does not define/],
+    [
+      'a field of another wire type', field(2, concatBytes(field(1, id), field(3, signature))),
+      /does not define/,
+    ],
     ['a short signature', batch(field(3, signature.subarray(1))), /signature has 63 bytes, not 64/],
-    ['a long signature', batch(field(3, concatBytes(id, id, id))), /signature has 96 bytes, not 64/],
-    ['a length past the end', concatBytes(varint(18n), varint(2n ** 31n - 1n)), /not a client frame/],
+    [
+      'a long signature', batch(field(3, concatBytes(id, id, id))),
+      /signature has 96 bytes, not 64/,
+    ],
+    [
+      'a length past the end', concatBytes(varint(18n), varint(2n ** 31n - 1n)),
+      /not a client frame/,
+    ],
     ['a length past 2^32', concatBytes(varint(18n), varint(2n ** 40n)), /not a client frame/],
     ['a group', Uint8Array.of(0x0b, 0x0b, 0x0b, 0x0c), /does not define/],
     ['a short study id', field(4, field(1, id.subarray(1))), /study id has 31 bytes/],
@@ -134,9 +153,11 @@ describe('hostile frames', () => {
   it('refuses a frame of countless empty parts', () => {
     const studies = new Uint8Array(200_000);
     for (let i = 0; i < studies.length; i += 2) studies[i] = 0x22;
-    expect(malformed(() => wire.decodeServerFrame(field(1, studies)))).toMatch(/more than 16384 parts/);
+    expect(malformed(() => wire.decodeServerFrame(field(1, studies))))
+      .toMatch(/more than 16384 parts/);
     const holes = field(7, new Uint8Array(100_000));
-    expect(malformed(() => wire.decodeServerFrame(field(2, holes)))).toMatch(/more than 16384 parts/);
+    expect(malformed(() => wire.decodeServerFrame(field(2, holes))))
+      .toMatch(/more than 16384 parts/);
   });
 
   it('refuses text that is not UTF-8', () => {
@@ -149,20 +170,25 @@ describe('hostile frames', () => {
     expect(malformed(() => wire.decodeServerFrame(field(7, field(1, BigInt(next))))))
       .toContain(`code ${next} is not defined`);
     malformed(() => wire.decodeServerFrame(field(7, field(1, 2n ** 64n - 1n))));
-    const notice = (state: bigint): Uint8Array => field(6, concatBytes(field(1, id), field(2, state)));
+    const notice = (state: bigint): Uint8Array =>
+      field(6, concatBytes(field(1, id), field(2, state)));
     expect(wire.decodeServerFrame(notice(3n))).toMatchObject({ state: 'ended' });
     expect(malformed(() => wire.decodeServerFrame(notice(4n)))).toMatch(/study state/);
     expect(malformed(() => wire.decodeServerFrame(notice(0n)))).toMatch(/study state/);
-    const body = (type: bigint): Uint8Array => concatBytes(field(1, id), field(2, 1n), field(3, 1n), field(7, type));
+    const body = (type: bigint): Uint8Array =>
+      concatBytes(field(1, id), field(2, 1n), field(3, 1n), field(7, type));
     expect(wire.decodeBatchBody(body(1n)).dataType).toBe('float32');
     expect(malformed(() => wire.decodeBatchBody(body(3n)))).toMatch(/data type/);
     expect(malformed(() => wire.decodeBatchBody(body(0n)))).toMatch(/data type/);
   });
 
   it('refuses a batch without a sequence', () => {
-    expect(malformed(() => wire.decodeBatchBody(concatBytes(field(1, id), field(7, 1n))))).toMatch(/begin at 1/);
-    expect(malformed(() => wire.encodeBatchBody({ ...samples.batchBody, sequence: 0n }))).toMatch(/begin at 1/);
-    expect(malformed(() => wire.encodeBatchBody({ ...samples.batchBody, epoch: 0n }))).toMatch(/begin at 1/);
+    expect(malformed(() => wire.decodeBatchBody(concatBytes(field(1, id), field(7, 1n)))))
+      .toMatch(/begin at 1/);
+    expect(malformed(() => wire.encodeBatchBody({ ...samples.batchBody, sequence: 0n })))
+      .toMatch(/begin at 1/);
+    expect(malformed(() => wire.encodeBatchBody({ ...samples.batchBody, epoch: 0n })))
+      .toMatch(/begin at 1/);
     // Field 3 with the value 7; a field that is left out is 0.
     for (const zero of ['', '1800']) {
       const bytes = fromHex(toHex(samples.batchBytes).replace('10011807', `1001${zero}`));
@@ -174,7 +200,8 @@ describe('hostile frames', () => {
 describe('hostile releases', () => {
   const changed = (change: Partial<wire.ReleaseBody>): (() => Uint8Array) =>
     () => wire.encodeReleaseBody({ ...samples.releaseBody, ...change });
-  const value = samples.releaseBody.outcome as Extract<wire.ReleaseBody['outcome'], { kind: 'value' }>;
+  const value =
+    samples.releaseBody.outcome as Extract<wire.ReleaseBody['outcome'], { kind: 'value' }>;
 
   it('refuses to write what it would not read', () => {
     expect(malformed(changed({ index: -1n }))).toMatch(/index/);
@@ -182,30 +209,41 @@ describe('hostile releases', () => {
     expect(malformed(changed({ studyId: id.subarray(1) }))).toMatch(/study id/);
     expect(malformed(changed({ previousDigest: id }))).toMatch(/previous digest/);
     expect(malformed(changed({ outcome: { ...value, shape: [3] } }))).toMatch(/shape 3/);
-    expect(malformed(changed({ outcome: { ...value, interval95: { low: [1], high: [2] } } }))).toMatch(/interval/);
+    expect(malformed(changed({ outcome: { ...value, interval95: { low: [1], high: [2] } } })))
+      .toMatch(/interval/);
     for (const parts of [
-      [{ name: 'Mean', shape: [2] }], [{ name: '__proto__', shape: [2] }], [{ name: 'a', shape: [1, 2] }],
-      [{ name: 'a', shape: [1] }, { name: 'a', shape: [1] }], [{ name: 'a', shape: [1] }], [{ name: 'a', shape: [0] }],
+      [{ name: 'Mean', shape: [2] }], [{ name: '__proto__', shape: [2] }],
+      [{ name: 'a', shape: [1, 2] }], [{ name: 'a', shape: [1] }, { name: 'a', shape: [1] }],
+      [{ name: 'a', shape: [1] }], [{ name: 'a', shape: [0] }],
       [{ name: 'a', shape: [1] }, { name: 'b', shape: [2] }],
     ]) expect(malformed(changed({ outcome: { ...value, parts } }))).toMatch(/parts/);
-    expect(malformed(changed({ cost: { ...samples.releaseBody.cost, rhoAmount: -1n } }))).toMatch(/amount/);
+    expect(malformed(changed({ cost: { ...samples.releaseBody.cost, rhoAmount: -1n } })))
+      .toMatch(/amount/);
     malformed(() => wire.encodeClientFrame({ kind: 'batch', channel: -1, body: id, signature }));
-    malformed(() => wire.encodeClientFrame({ kind: 'batch', channel: 2 ** 32, body: id, signature }));
+    malformed(() =>
+      wire.encodeClientFrame({ kind: 'batch', channel: 2 ** 32, body: id, signature }));
     malformed(() => wire.encodeClientFrame({ kind: 'batch', channel: 1, body: id, signature: id }));
   });
 
   it('refuses to read parts that do not make up the estimate', () => {
     // Outcome (9), value (1): a part (6) more than the sample has.
     const planted = (name: string, shape: Uint8Array): Uint8Array =>
-      concatBytes(samples.partsBytes, field(9, field(1, field(6, concatBytes(field(1, utf8(name)), field(2, shape))))));
-    expect(malformed(() => wire.decodeReleaseBody(planted('more', Uint8Array.of(1))))).toMatch(/make up 7, not 6/);
-    expect(malformed(() => wire.decodeReleaseBody(planted('mean', Uint8Array.of(1))))).toMatch(/two parts/);
-    expect(malformed(() => wire.decodeReleaseBody(planted('', Uint8Array.of(1))))).toMatch(/name of a part/);
+      concatBytes(samples.partsBytes, field(
+        9, field(1, field(6, concatBytes(field(1, utf8(name)), field(2, shape)))),
+      ));
+    expect(malformed(() => wire.decodeReleaseBody(planted('more', Uint8Array.of(1)))))
+      .toMatch(/make up 7, not 6/);
+    expect(malformed(() => wire.decodeReleaseBody(planted('mean', Uint8Array.of(1)))))
+      .toMatch(/two parts/);
+    expect(malformed(() => wire.decodeReleaseBody(planted('', Uint8Array.of(1)))))
+      .toMatch(/name of a part/);
   });
 
   it('refuses amounts that are not plain decimal integers', () => {
-    // A singular sub-message that comes twice is merged, the later field wins: enough to plant a text.
-    const planted = (text: string): Uint8Array => concatBytes(samples.releaseBytes, field(10, field(3, utf8(text))));
+    // A singular sub-message that comes twice is merged, the later field wins: enough to plant a
+    // text.
+    const planted = (text: string): Uint8Array =>
+      concatBytes(samples.releaseBytes, field(10, field(3, utf8(text))));
     expect(wire.decodeReleaseBody(planted('17')).cost.rhoAmount).toBe(17n);
     for (const text of ['0x10', '01', '-1', '1e3', ' 1', '1'.repeat(40)]) {
       expect(malformed(() => wire.decodeReleaseBody(planted(text)))).toMatch(/amount/);
@@ -215,9 +253,12 @@ describe('hostile releases', () => {
   it('refuses names outside the closed lists', () => {
     const planted = (number: number, content: Uint8Array): Uint8Array =>
       concatBytes(samples.releaseBytes, field(number, content));
-    expect(malformed(() => wire.decodeReleaseBody(planted(8, utf8('hidden'))))).toMatch(/participation/);
-    expect(malformed(() => wire.decodeReleaseBody(planted(11, field(1, utf8('world')))))).toMatch(/scope/);
-    expect(malformed(() => wire.decodeReleaseBody(planted(9, field(2, field(1, utf8('x'))))))).toMatch(/reason/);
+    expect(malformed(() => wire.decodeReleaseBody(planted(8, utf8('hidden')))))
+      .toMatch(/participation/);
+    expect(malformed(() => wire.decodeReleaseBody(planted(11, field(1, utf8('world'))))))
+      .toMatch(/scope/);
+    expect(malformed(() => wire.decodeReleaseBody(planted(9, field(2, field(1, utf8('x')))))))
+      .toMatch(/reason/);
   });
 });
 
@@ -226,10 +267,16 @@ describe('a server\'s words', () => {
     const text = 'plain ü ملف \u001b[2J\u009b31m\r\n\u202e\u0007';
     const safe = 'plain ü ملف \ufffd[2J\ufffd31m\ufffd\ufffd\ufffd\ufffd';
     const noBytes = new Uint8Array(0);
-    const refusal = { kind: 'refusal', code: 'internal', retryable: true, text, channel: 0, studyId: noBytes, publicKey: noBytes } as const;
+    const refusal = {
+      kind: 'refusal', code: 'internal', retryable: true, text, channel: 0, studyId: noBytes,
+      publicKey: noBytes,
+    } as const;
     expect(wire.decodeServerFrame(wire.encodeServerFrame(refusal))).toMatchObject({ text: safe });
     const rejections = [{ sequence: 1n, code: 'mutated', retryable: false, text }] as const;
-    const ack = { kind: 'ack', channel: 1, accepted: [1n], rejections, epoch: 1n, credit: 1 } as const;
-    expect(wire.decodeServerFrame(wire.encodeServerFrame(ack))).toMatchObject({ rejections: [{ text: safe }] });
+    const ack = {
+      kind: 'ack', channel: 1, accepted: [1n], rejections, epoch: 1n, credit: 1,
+    } as const;
+    expect(wire.decodeServerFrame(wire.encodeServerFrame(ack)))
+      .toMatchObject({ rejections: [{ text: safe }] });
   });
 });

@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InvalidParameterError, WireError } from '../../src/base/errors.js';
 import {
-  batchRows, decodeBatchBody, decodeClientFrame, encodeBatchBody, encodeClientFrame, encodeRows, firstNonFinite,
-  viewBatchRows, type SignedBatch,
+  batchRows, decodeBatchBody, decodeClientFrame, encodeBatchBody, encodeClientFrame, encodeRows,
+  firstNonFinite, viewBatchRows, type SignedBatch,
 } from '../../src/wire/index.js';
 import { readNumbers, writeNumbers } from '../../src/wire/rows.js';
 
-const finite = fc.float64Array({ noNaN: true, noDefaultInfinity: true, minLength: 1, maxLength: 40 });
+const finite =
+  fc.float64Array({ noNaN: true, noDefaultInfinity: true, minLength: 1, maxLength: 40 });
 
 describe('rows', () => {
   it('reads float64 back bit by bit, from any offset', () => {
@@ -22,14 +23,16 @@ describe('rows', () => {
     }));
   });
 
-  it('views the numbers of a received batch where they are, at any length of the fields before them', () => {
+  it('views the numbers of a received batch where they are, at any length of the fields before '
+    + 'them', () => {
     const uint64 = fc.bigInt({ min: 1n, max: 2n ** 64n - 1n });
     fc.assert(fc.property(finite, uint64, fc.nat(), (values, sequence, channel) => {
       const body = encodeBatchBody({
         studyId: new Uint8Array(32).fill(3), sequence, epoch: sequence, last: channel % 2 === 0,
         rows: values.length, columns: 1, dataType: 'float64', data: encodeRows(values, 'float64'),
       });
-      const frame = encodeClientFrame({ kind: 'batch', channel, body, signature: new Uint8Array(64) });
+      const frame =
+        encodeClientFrame({ kind: 'batch', channel, body, signature: new Uint8Array(64) });
       const received = (decodeClientFrame(frame) as SignedBatch).body;
       const rows = viewBatchRows(decodeBatchBody(received));
       expect(rows).toEqual(values);
@@ -42,30 +45,37 @@ describe('rows', () => {
       const slab = new Uint8Array(8 * values.length + 20);
       slab.set(encodeRows(values, 'float64'), offset);
       const data = slab.subarray(offset, offset + 8 * values.length);
-      expect(viewBatchRows({ rows: values.length, columns: 1, dataType: 'float64', data })).toEqual(values);
+      expect(viewBatchRows({ rows: values.length, columns: 1, dataType: 'float64', data }))
+        .toEqual(values);
     }));
     const data = encodeRows(Float64Array.of(1.5, -2), 'float32');
-    expect(viewBatchRows({ rows: 2, columns: 1, dataType: 'float32', data })).toEqual(Float64Array.of(1.5, -2));
+    expect(viewBatchRows({ rows: 2, columns: 1, dataType: 'float32', data }))
+      .toEqual(Float64Array.of(1.5, -2));
   });
 
   it('widens float32 exactly', () => {
-    const singles = fc.float32Array({ noNaN: true, noDefaultInfinity: true, minLength: 1, maxLength: 40 });
+    const singles =
+      fc.float32Array({ noNaN: true, noDefaultInfinity: true, minLength: 1, maxLength: 40 });
     fc.assert(fc.property(singles, (narrow) => {
       const values = Float64Array.from(narrow);
       const data = encodeRows(values, 'float32');
       expect(data.length).toBe(4 * values.length);
-      expect(batchRows({ rows: 1, columns: values.length, dataType: 'float32', data })).toEqual(values);
+      expect(batchRows({ rows: 1, columns: values.length, dataType: 'float32', data }))
+        .toEqual(values);
     }));
   });
 
   it('is little-endian whatever the machine', () => {
-    expect(encodeRows(Float64Array.of(1), 'float64')).toEqual(Uint8Array.of(0, 0, 0, 0, 0, 0, 0xf0, 0x3f));
+    expect(encodeRows(Float64Array.of(1), 'float64'))
+      .toEqual(Uint8Array.of(0, 0, 0, 0, 0, 0, 0xf0, 0x3f));
     expect(encodeRows(Float64Array.of(1), 'float32')).toEqual(Uint8Array.of(0, 0, 0x80, 0x3f));
-    fc.assert(fc.property(finite, fc.constantFrom('float32' as const, 'float64' as const), (values, dataType) => {
-      const bytes = writeNumbers(values, dataType, true);
-      expect(writeNumbers(values, dataType, false)).toEqual(bytes);
-      expect(readNumbers(bytes, dataType, false)).toEqual(readNumbers(bytes, dataType, true));
-    }));
+    fc.assert(fc.property(
+      finite, fc.constantFrom('float32' as const, 'float64' as const), (values, dataType) => {
+        const bytes = writeNumbers(values, dataType, true);
+        expect(writeNumbers(values, dataType, false)).toEqual(bytes);
+        expect(readNumbers(bytes, dataType, false)).toEqual(readNumbers(bytes, dataType, true));
+      },
+    ));
   });
 
   it('encodes a window of a larger array', () => {
@@ -74,7 +84,8 @@ describe('rows', () => {
   });
 
   it.each([
-    [2, 2, 24], [2, 2, 40], [0, 2, 0], [2, 0, 0], [2 ** 32 - 1, 2 ** 32 - 1, 8], [2 ** 31, 2 ** 30, 0], [1, 1, 7],
+    [2, 2, 24], [2, 2, 40], [0, 2, 0], [2, 0, 0], [2 ** 32 - 1, 2 ** 32 - 1, 8],
+    [2 ** 31, 2 ** 30, 0], [1, 1, 7],
   ])('refuses %d rows of %d columns in %d bytes', (rows, columns, length) => {
     const data = new Uint8Array(length);
     expect(() => batchRows({ rows, columns, dataType: 'float64', data })).toThrow(WireError);

@@ -3,12 +3,17 @@ import { toHex, utf8 } from '../../src/base/bytes.js';
 import { canonicalJson, type JsonValue } from '../../src/base/canonical-json.js';
 import { WireError } from '../../src/base/errors.js';
 import { signing } from '../../src/signing/browser.js';
-import { decodeStudyDocument, encodeStudyDocument, studyId, type StudyDocument } from '../../src/wire/index.js';
+import {
+  decodeStudyDocument, encodeStudyDocument, studyId, type StudyDocument,
+} from '../../src/wire/index.js';
 import { document, facts, factsId } from '../support/wire-samples.js';
 
 const others: readonly StudyDocument[] = [
   { ...document, participation: 'public', epoch: { contributors: 3000 } },
-  { ...document, budget: { ...document.budget, scope: 'population', population: 'travellers', rule: 'pure' } },
+  {
+    ...document,
+    budget: { ...document.budget, scope: 'population', population: 'travellers', rule: 'pure' },
+  },
   { ...document, budget: { ...document.budget, perMs: 2_592_000_000 } },
   { ...document, admission: { kind: 'keys', digest: 'ab'.repeat(32) }, late: 'drop' },
   { ...document, admission: { kind: 'enrolment', issuer: 'ab'.repeat(32) } },
@@ -30,13 +35,17 @@ function changed(path: string, value: unknown): Uint8Array {
 
 describe('study document', () => {
   it('reads back its canonical facts', () => {
-    for (const study of [document, ...others]) expect(decodeStudyDocument(encodeStudyDocument(study))).toEqual(study);
+    for (const study of [document, ...others]) {
+      expect(decodeStudyDocument(encodeStudyDocument(study))).toEqual(study);
+    }
   });
 
   it('has one id for one set of facts', async () => {
-    const shuffled = Object.fromEntries(Object.entries(document).reverse()) as unknown as StudyDocument;
+    const shuffled =
+      Object.fromEntries(Object.entries(document).reverse()) as unknown as StudyDocument;
     expect(await studyId(encodeStudyDocument(shuffled), signing)).toBe(toHex(factsId));
-    const ids = await Promise.all(others.map((study) => studyId(encodeStudyDocument(study), signing)));
+    const ids =
+      await Promise.all(others.map((study) => studyId(encodeStudyDocument(study), signing)));
     expect(new Set([...ids, toHex(factsId)]).size).toBe(others.length + 1);
   });
 
@@ -113,7 +122,9 @@ describe('study document', () => {
 
   it('refuses deep nesting and broken text without another error', () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
-    for (const bytes of [utf8(deep), utf8(`{"parameters":${deep}}`), Uint8Array.of(0xff), utf8('null'), utf8('7')]) {
+    for (const bytes of [
+      utf8(deep), utf8(`{"parameters":${deep}}`), Uint8Array.of(0xff), utf8('null'), utf8('7'),
+    ]) {
       expect(() => decodeStudyDocument(bytes)).toThrow(WireError);
     }
   });

@@ -41,7 +41,10 @@ export const leftOutRows = -1;
 
 export type Judgement =
   /** Journal it in the open epoch; `rows` is the contribution's new count. */
-  | { readonly kind: 'accept'; readonly rows: number; readonly complete: boolean; readonly first: boolean }
+  | {
+    readonly kind: 'accept'; readonly rows: number; readonly complete: boolean;
+    readonly first: boolean;
+  }
   /** Settled earlier: give the same answer again. */
   | { readonly kind: 'repeat'; readonly code: WireCode | undefined; readonly epoch: bigint }
   /** Refused for good: the sequence is consumed. */
@@ -70,14 +73,17 @@ export type FingerprintAt = (epoch: bigint) => Uint8Array | undefined;
  * the window, is a duplicate.
  */
 export function judge(
-  batch: AdmissionRequest, study: AdmissionStudy | undefined, state: ContributionState, fingerprintAt: FingerprintAt,
+  batch: AdmissionRequest, study: AdmissionStudy | undefined, state: ContributionState,
+  fingerprintAt: FingerprintAt,
 ): Judgement {
   if (study === undefined) return refuse('study-ended');
   const { window } = state;
   // Sequences start at 1. The wire refuses 0; here 0 would look like a settled sequence.
   if (batch.sequence < 1n) return refuse('malformed');
   const stopped = stopOf(study.state);
-  if (batch.sequence > BigInt(window.contiguous + protocolLimits.sequenceWindow)) return refuse(stopped ?? 'sequence-too-far');
+  if (batch.sequence > BigInt(window.contiguous + protocolLimits.sequenceWindow)) {
+    return refuse(stopped ?? 'sequence-too-far');
+  }
   const earlier = settledEntry(window, Number(batch.sequence));
   const fingerprint = earlier === undefined ? undefined : fingerprintAt(earlier.epoch);
   if (earlier !== undefined && fingerprint !== undefined) {
@@ -94,7 +100,9 @@ export function judge(
   // useless.
   if (batch.epoch < (study.late === 'next' ? coming - 1n : coming)) return consume('stale-epoch');
   if (open === null || batch.epoch > open.epoch) return refuse('epoch-not-open');
-  if (state.excludedFrom !== null && open.epoch >= state.excludedFrom) return consume('quarantined');
+  if (state.excludedFrom !== null && open.epoch >= state.excludedFrom) {
+    return consume('quarantined');
+  }
   const first = state.epochKey !== open.epochKey;
   if (!first && state.rows === leftOutRows) return consume('contributor-budget-exhausted');
   const rows = (first ? 0 : state.rows) + batch.rows;

@@ -3,10 +3,14 @@ import { assert } from '../../../src/base/assert.js';
 import type { WireCode } from '../../../src/base/error-codes.js';
 import { parseAmount } from '../../../src/privacy/accounting/amount.js';
 import type { AdmissionRequest, AdmissionResult, ContributorState, StudyId } from '../contract.js';
-import { judge, leftOutRows, type AdmissionStudy, type ContributionState, type OpenEpochFacts } from './admission-rules.js';
+import {
+  judge, leftOutRows, type AdmissionStudy, type ContributionState, type OpenEpochFacts,
+} from './admission-rules.js';
 import { budgetTime } from './budget-window.js';
 import { budgetById, capsOf, plus, within, type Spend } from './budgets.js';
-import { forgottenThrough, type ContributorSpending, type OwnBudget } from './contributor-spending.js';
+import {
+  forgottenThrough, type ContributorSpending, type OwnBudget,
+} from './contributor-spending.js';
 import { Fingerprints, journalKeys, journalTable } from './epoch-tables.js';
 import { NewKeys, rateIn, type NewKeyRate } from './new-keys.js';
 import { sql, type Queries } from './query.js';
@@ -73,7 +77,9 @@ export class Admission {
   readonly #findContributor: Database.Statement<[Uint8Array], { contributor_id: bigint }>;
   readonly #addContributor: Database.Statement<[Uint8Array]>;
   readonly #readReplay: Database.Statement<[bigint, bigint], ReplayColumns>;
-  readonly #writeReplay: Database.Statement<[bigint, bigint, number, number, Uint8Array, bigint, number, number]>;
+  readonly #writeReplay: Database.Statement<
+    [bigint, bigint, number, number, Uint8Array, bigint, number, number]
+  >;
   readonly #journals = new Map<bigint, JournalStatement>();
   readonly #readExcluded: Database.Statement<[bigint, bigint], { from_epoch: bigint }>;
   readonly #fingerprints: Fingerprints;
@@ -89,7 +95,8 @@ export class Admission {
     this.#spending = spending;
     this.#nowMs = nowMs;
     const { database } = queries;
-    this.#findContributor = database.prepare('SELECT contributor_id FROM contributors WHERE public_key = ?');
+    this.#findContributor =
+      database.prepare('SELECT contributor_id FROM contributors WHERE public_key = ?');
     this.#addContributor = database.prepare('INSERT INTO contributors (public_key) VALUES (?)');
     this.#readReplay = database.prepare(
       `SELECT contiguous, high, window, epoch_key, row_count, complete FROM replay
@@ -100,8 +107,10 @@ export class Admission {
     this.#readExcluded = database.prepare(
       'SELECT from_epoch FROM quarantines WHERE study_key = ? AND contributor_id = ?');
     this.#fingerprints = new Fingerprints(database);
-    this.#countContributors = database.prepare('UPDATE epochs SET contributors = contributors + ? WHERE epoch_key = ?');
-    this.#countLeftOut = database.prepare(`INSERT INTO epochs_left_out (epoch_key, contributors) VALUES (?, ?)
+    this.#countContributors =
+      database.prepare('UPDATE epochs SET contributors = contributors + ? WHERE epoch_key = ?');
+    this.#countLeftOut =
+      database.prepare(`INSERT INTO epochs_left_out (epoch_key, contributors) VALUES (?, ?)
       ON CONFLICT (epoch_key) DO UPDATE SET contributors = contributors + excluded.contributors`);
     this.#newKeys = new NewKeys(database, nowMs);
     this.#lastPosition = lastPosition(database);
@@ -138,8 +147,9 @@ export class Admission {
     for (const { contributorId, study, state, changed } of loaded.values()) {
       if (!changed) continue;
       const { window } = state;
-      this.#writeReplay.run(study.studyKey, contributorId, window.contiguous, window.high, window.entries,
-        state.epochKey, state.rows, state.complete ? 1 : 0);
+      this.#writeReplay
+        .run(study.studyKey, contributorId, window.contiguous, window.high, window.entries,
+          state.epochKey, state.rows, state.complete ? 1 : 0);
     }
     for (const [epochKey, { contributors, leftOut }] of tally) {
       if (contributors > 0) this.#countContributors.run(contributors, epochKey);
@@ -148,7 +158,9 @@ export class Admission {
     return results;
   }
 
-  #admitOne(batch: AdmissionRequest, loaded: Map<string, Contributor>, tally: EpochTally): AdmissionResult {
+  #admitOne(
+    batch: AdmissionRequest, loaded: Map<string, Contributor>, tally: EpochTally,
+  ): AdmissionResult {
     const study = this.#study(batch.studyId);
     const contributor = study === undefined ? undefined : this.#contributor(study, batch, loaded);
     const state = contributor?.state ?? noContribution;
@@ -160,7 +172,9 @@ export class Admission {
         ? answer('duplicate', { epoch: judgement.epoch })
         : answer('rejected', { code: judgement.code });
     }
-    assert(study !== undefined && contributor !== undefined, 'only a known study accepts or consumes');
+    assert(
+      study !== undefined && contributor !== undefined, 'only a known study accepts or consumes',
+    );
     const retryAtMs = study.rate === null || state.window.high > 0 ? null
       : this.#newKeys.take(study.rate, contributor.contributorId);
     if (retryAtMs !== null) return answer('rejected', { code: 'too-many-new-keys', retryAtMs });
@@ -175,7 +189,8 @@ export class Admission {
     const spend = debit === null ? {} : { spend: debit.spend };
     if (leftOut) {
       this.#tally(tally, study.open!.epochKey).leftOut += 1;
-      identified.state = { ...state, window, epochKey: study.open!.epochKey, rows: leftOutRows, complete: true };
+      identified.state =
+        { ...state, window, epochKey: study.open!.epochKey, rows: leftOutRows, complete: true };
       return answer('rejected', { code: refused!, ...spend });
     }
     if (judgement.kind === 'consume') {
@@ -187,7 +202,9 @@ export class Admission {
     this.#lastPosition += 1n;
     this.#journal(open.epochKey).run(this.#lastPosition, identified.contributorId, batch.sequence,
       judgement.complete ? 1 : 0, batch.signature, batch.body);
-    identified.state = { ...state, window, epochKey: open.epochKey, rows: judgement.rows, complete: judgement.complete };
+    identified.state = {
+      ...state, window, epochKey: open.epochKey, rows: judgement.rows, complete: judgement.complete,
+    };
     return answer('accepted', {
       epoch: open.epoch, position: this.#lastPosition, complete: judgement.complete, ...spend,
     });
@@ -200,7 +217,8 @@ export class Admission {
   }
 
   #settle(
-    state: ContributionState, study: StudyFacts, batch: AdmissionRequest, code: WireCode | undefined,
+    state: ContributionState, study: StudyFacts, batch: AdmissionRequest,
+    code: WireCode | undefined,
   ): ReplayWindow {
     const fingerprint = this.#fingerprints.of(study.studyKey, study.newest, batch.digest);
     assert(fingerprint !== undefined, 'the newest epoch of a study has its fingerprint key');
@@ -211,7 +229,8 @@ export class Admission {
   #journal(epochKey: bigint): JournalStatement {
     let statement = this.#journals.get(epochKey);
     if (statement === undefined) {
-      statement = this.#queries.database.prepare<JournalValues>(`INSERT INTO ${journalTable(epochKey)}
+      statement =
+        this.#queries.database.prepare<JournalValues>(`INSERT INTO ${journalTable(epochKey)}
         (position, contributor_id, sequence, complete, signature, body) VALUES (?, ?, ?, ?, ?, ?)`);
       this.#journals.set(epochKey, statement);
     }
@@ -236,10 +255,15 @@ export class Admission {
     const { cost, caps, closesAtMs } = study.debit;
     const spent = this.#spending.spent(own, contributorId, Math.min(this.#nowMs(), closesAtMs));
     if (!within(plus(spent, cost), caps)) return { fits: false, spend: spent };
-    return { fits: true, spend: this.#spending.debit(own, contributorId, study.open!.epochKey, cost, spent) };
+    return {
+      fits: true,
+      spend: this.#spending.debit(own, contributorId, study.open!.epochKey, cost, spent),
+    };
   }
 
-  #contributor(study: StudyFacts, batch: AdmissionRequest, loaded: Map<string, Contributor>): Contributor {
+  #contributor(
+    study: StudyFacts, batch: AdmissionRequest, loaded: Map<string, Contributor>,
+  ): Contributor {
     const name = `${batch.studyId}${batch.contributor}`;
     let contributor = loaded.get(name);
     if (contributor === undefined) {
@@ -252,7 +276,9 @@ export class Admission {
   #load(study: StudyFacts, key: string): Contributor {
     const found = this.#findContributor.get(Buffer.from(key, 'hex'));
     // 0: not in the table yet. A batch that leaves no trace must not add its key.
-    if (found === undefined) return { contributorId: 0n, study, state: noContribution, changed: false };
+    if (found === undefined) {
+      return { contributorId: 0n, study, state: noContribution, changed: false };
+    }
     const row = this.#readReplay.get(study.studyKey, found.contributor_id);
     const excludedFrom = study.excludes
       ? (this.#readExcluded.get(study.studyKey, found.contributor_id)?.from_epoch ?? null) : null;
@@ -261,12 +287,15 @@ export class Admission {
   }
 
   /** Gives a contributor its number just before it is written. */
-  #identify(contributor: Contributor, batch: AdmissionRequest, loaded: Map<string, Contributor>): Contributor {
+  #identify(
+    contributor: Contributor, batch: AdmissionRequest, loaded: Map<string, Contributor>,
+  ): Contributor {
     if (contributor.contributorId !== 0n) return contributor;
     const key = Buffer.from(batch.contributor, 'hex');
     // The same list may have added it under another study.
     const found = this.#findContributor.get(key);
-    const contributorId = found?.contributor_id ?? BigInt(this.#addContributor.run(key).lastInsertRowid);
+    const contributorId = found?.contributor_id
+      ?? BigInt(this.#addContributor.run(key).lastInsertRowid);
     const identified: Contributor = { ...contributor, contributorId };
     loaded.set(`${batch.studyId}${batch.contributor}`, identified);
     return identified;
@@ -286,14 +315,17 @@ export class Admission {
     return {
       nextSequence: BigInt(window.high) + 1n, holes: holesOf(window),
       inOpenEpoch: open !== null && contributor !== undefined && epochKey === open.epochKey,
-      spend: own === null ? null : this.#spending.spent(own, contributor!.contributorId, this.#nowMs()),
+      spend: own === null
+        ? null : this.#spending.spent(own, contributor!.contributorId, this.#nowMs()),
     };
   }
 }
 
 function answer(
   verdict: AdmissionResult['verdict'],
-  facts: Partial<Pick<AdmissionResult, 'epoch' | 'code' | 'position' | 'complete' | 'spend' | 'retryAtMs'>>,
+  facts: Partial<
+    Pick<AdmissionResult, 'epoch' | 'code' | 'position' | 'complete' | 'spend' | 'retryAtMs'>
+  >,
 ): AdmissionResult {
   return { verdict, epoch: 0n, position: 0n, complete: false, ...facts };
 }
@@ -301,14 +333,20 @@ function answer(
 function stateOf(row: ReplayColumns): ContributionState {
   return {
     window: { contiguous: Number(row.contiguous), high: Number(row.high), entries: row.window },
-    epochKey: row.epoch_key, rows: Number(row.row_count), complete: row.complete === 1n, excludedFrom: null,
+    epochKey: row.epoch_key, rows: Number(row.row_count), complete: row.complete === 1n,
+    excludedFrom: null,
   };
 }
 
 function readFacts(queries: Queries, studyId: StudyId): StudyFacts | undefined {
-  const row = queries.first(sql.selectFrom('studies').innerJoin('budgets', 'budgets.budget_id', 'studies.budget_id')
-    .select(['study_key', 'name', 'document', 'state', 'last_epoch', 'scope', 'studies.budget_id', 'rho_cap', 'delta_cap'])
-    .where('study_id', '=', studyId));
+  const row = queries.first(
+    sql.selectFrom('studies').innerJoin('budgets', 'budgets.budget_id', 'studies.budget_id')
+      .select([
+        'study_key', 'name', 'document', 'state', 'last_epoch', 'scope', 'studies.budget_id',
+        'rho_cap', 'delta_cap',
+      ])
+      .where('study_id', '=', studyId),
+  );
   if (row === undefined) return undefined;
   const newest = queries.first(sql.selectFrom('epochs')
     .select(['epoch_key', 'epoch', 'state', 'rows_max', 'late', 'rho', 'delta', 'closes_at_ms'])
@@ -318,7 +356,8 @@ function readFacts(queries: Queries, studyId: StudyId): StudyFacts | undefined {
     : { epochKey: epoch.epoch_key, epoch: epoch.epoch, rowsMax: Number(epoch.rows_max) };
   const byContributor = row.scope === 'contributor';
   return {
-    studyKey: row.study_key, state: row.state, open, newest: row.last_epoch, late: newest?.late ?? 'next', rate: rateIn(row.name, row.document),
+    studyKey: row.study_key, state: row.state, open, newest: row.last_epoch,
+    late: newest?.late ?? 'next', rate: rateIn(row.name, row.document),
     excludes: queries.first(sql.selectFrom('quarantines').select('study_key')
       .where('study_key', '=', row.study_key).limit(1)) !== undefined,
     own: byContributor ? ownBudget(queries, row.budget_id) : null,
@@ -333,7 +372,8 @@ function readFacts(queries: Queries, studyId: StudyId): StudyFacts | undefined {
 export function ownBudget(queries: Queries, budgetId: bigint): OwnBudget {
   const row = budgetById(queries, budgetId, 0);
   return {
-    budgetId, windowMs: row.window_ms, notBeforeMs: row.window_ms === null ? 0n : budgetTime(queries, row, 0),
+    budgetId, windowMs: row.window_ms,
+    notBeforeMs: row.window_ms === null ? 0n : budgetTime(queries, row, 0),
     forgottenMs: row.window_ms === null ? 0n : forgottenThrough(queries.database, budgetId),
   };
 }
@@ -343,7 +383,8 @@ export function ownBudget(queries: Queries, budgetId: bigint): OwnBudget {
  * restart.
  */
 function lastPosition(database: Database.Database): bigint {
-  const read = (text: string): bigint => database.prepare<[], { last: bigint | null }>(text).get()?.last ?? 0n;
+  const read = (text: string): bigint =>
+    database.prepare<[], { last: bigint | null }>(text).get()?.last ?? 0n;
   return journalKeys(database)
     .map((key) => read(`SELECT max(position) AS last FROM ${journalTable(key)}`))
     .reduce((left, right) => (left > right ? left : right),

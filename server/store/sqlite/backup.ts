@@ -1,4 +1,6 @@
-import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync,
+} from 'node:fs';
 import { StorageError } from '../../../src/base/errors.js';
 import { databaseFile, openForReading } from './connection.js';
 import { asStoreError } from './failures.js';
@@ -20,8 +22,10 @@ export interface Backup {
 export function backupStore(directory: string, target: string): Backup {
   const file = databaseFile(target);
   if (existsSync(file)) {
-    throw new StorageError(`${file} exists and is not overwritten: name another folder, or move this one away`,
-      'storage-failed', { details: { file } });
+    throw new StorageError(
+      `${file} exists and is not overwritten: name another folder, or move this one away`,
+        'storage-failed', { details: { file } },
+    );
   }
   const database = openForReading(directory);
   const unfinished = `${file}.part`;

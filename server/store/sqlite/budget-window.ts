@@ -65,7 +65,9 @@ export function renewed(queries: Queries, row: BudgetRow, nowMs: number): Budget
     rho -= parseAmount(charge.rho);
     delta -= parseAmount(charge.delta);
   }
-  return { ...row, rho_spent: String(rho), delta_spent: String(delta), renewed_through_ms: through };
+  return {
+    ...row, rho_spent: String(rho), delta_spent: String(delta), renewed_through_ms: through,
+  };
 }
 
 /**
@@ -76,7 +78,8 @@ export function renewed(queries: Queries, row: BudgetRow, nowMs: number): Budget
  *   not.
  */
 export function renewalTime(
-  queries: Queries, row: BudgetRow, missing: { readonly rho: bigint; readonly delta: bigint }, nowMs: number,
+  queries: Queries, row: BudgetRow, missing: { readonly rho: bigint; readonly delta: bigint },
+  nowMs: number,
 ): number {
   let { rho, delta } = missing;
   for (const charge of queries.all(chargesAfter(row))) {

@@ -58,26 +58,34 @@ export const minus = (left: Spend, right: Spend): Spend =>
   ({ rho: (left.rho - right.rho) as Amount, delta: (left.delta - right.delta) as Amount });
 
 /** Coordinate by coordinate. */
-export const within = (left: Spend, right: Spend): boolean => left.rho <= right.rho && left.delta <= right.delta;
+export const within = (left: Spend, right: Spend): boolean =>
+  left.rho <= right.rho && left.delta <= right.delta;
 
 export const noSpend: Spend = { rho: zeroAmount, delta: zeroAmount };
 
 /** Coordinate by coordinate. */
 const larger = (left: Spend, right: Spend): Spend =>
-  ({ rho: left.rho > right.rho ? left.rho : right.rho, delta: left.delta > right.delta ? left.delta : right.delta });
+  ({
+    rho: left.rho > right.rho ? left.rho : right.rho,
+    delta: left.delta > right.delta ? left.delta : right.delta,
+  });
 
 /** Coordinate by coordinate. */
 export const smaller = (left: Spend, right: Spend): Spend =>
-  ({ rho: left.rho < right.rho ? left.rho : right.rho, delta: left.delta < right.delta ? left.delta : right.delta });
+  ({
+    rho: left.rho < right.rho ? left.rho : right.rho,
+    delta: left.delta < right.delta ? left.delta : right.delta,
+  });
 
 export function balanceOf(row: BudgetRow): LedgerBalance {
   const { spent, reserved } = totalsOf(row);
   const caps = capsOf(row);
   const shown = row.scope === 'contributor' ? smaller(spent, caps) : spent;
   return {
-    key: row.budget_key, scope: row.scope, rule: ruleOf(row), rhoCap: caps.rho, deltaCap: caps.delta,
-    rhoSpent: shown.rho, deltaSpent: shown.delta, rhoReserved: reserved.rho, deltaReserved: reserved.delta,
-    epsilon: row.epsilon, delta: row.delta, ...(row.window_ms !== null && { windowMs: Number(row.window_ms) }),
+    key: row.budget_key, scope: row.scope, rule: ruleOf(row), rhoCap: caps.rho,
+    deltaCap: caps.delta, rhoSpent: shown.rho, deltaSpent: shown.delta, rhoReserved: reserved.rho,
+    deltaReserved: reserved.delta, epsilon: row.epsilon, delta: row.delta,
+    ...(row.window_ms !== null && { windowMs: Number(row.window_ms) }),
   };
 }
 
@@ -107,7 +115,8 @@ export function readBalance(queries: Queries, key: string, nowMs: number): Ledge
 
 /** In order of creation. */
 export function readBalances(queries: Queries, nowMs: number): LedgerBalance[] {
-  return queries.all(budgetRows().orderBy('budgets.budget_id')).map((row) => balanceOf(renewed(queries, row, nowMs)));
+  return queries.all(budgetRows().orderBy('budgets.budget_id'))
+    .map((row) => balanceOf(renewed(queries, row, nowMs)));
 }
 
 /** The budget at `nowMs`. */
@@ -120,7 +129,8 @@ export function budgetById(queries: Queries, id: bigint, nowMs: number): BudgetR
 /** Writes new totals and the time of the renewal, after checking the claim above. */
 export function writeTotals(queries: Queries, row: BudgetRow, totals: Totals): LedgerBalance {
   const caps = capsOf(row);
-  assert(within(noSpend, totals.spent) && within(noSpend, totals.reserved), 'a ledger total is not negative');
+  assert(within(noSpend, totals.spent)
+    && within(noSpend, totals.reserved), 'a ledger total is not negative');
   const before = totalsOf(row);
   const bound = larger(caps, plus(before.spent, before.reserved));
   assert(row.scope === 'contributor' || within(plus(totals.spent, totals.reserved), bound),
@@ -131,8 +141,10 @@ export function writeTotals(queries: Queries, row: BudgetRow, totals: Totals): L
   };
   queries.run(sql.updateTable('budgets').set(columns).where('budget_id', '=', row.budget_id));
   if (row.renewed_through_ms !== null) {
-    queries.run(sql.updateTable('budget_windows').set({ renewed_through_ms: row.renewed_through_ms })
-      .where('budget_id', '=', row.budget_id));
+    queries.run(
+      sql.updateTable('budget_windows').set({ renewed_through_ms: row.renewed_through_ms })
+        .where('budget_id', '=', row.budget_id),
+    );
   }
   return balanceOf({ ...row, ...columns });
 }
@@ -154,7 +166,9 @@ export function ensureBudget(queries: Queries, spec: BudgetSpec, nowMs: number):
   if (row.rule !== spec.rule.rule || row.renyi_order !== order) {
     refuse(`its rule is ${row.rule}: keep it, or name another budget`);
   }
-  if (row.scope !== spec.scope) refuse(`its scope is ${row.scope}: keep it, or name another budget`);
+  if (row.scope !== spec.scope) {
+    refuse(`its scope is ${row.scope}: keep it, or name another budget`);
+  }
   const windowMs = row.window_ms === null ? undefined : Number(row.window_ms);
   if (windowMs !== spec.windowMs) {
     const rule = windowMs === undefined ? 'does not renew' : `renews over ${windowMs} ms`;
@@ -162,16 +176,19 @@ export function ensureBudget(queries: Queries, spec: BudgetSpec, nowMs: number):
   }
   const caps: Spend = { rho: spec.rhoCap, delta: spec.deltaCap };
   if (!within(caps, capsOf(row))) {
-    refuse(`can only shrink: keep epsilon ${row.epsilon} and delta ${row.delta}, or ask for less of both`);
+    refuse(`can only shrink: keep epsilon ${row.epsilon} and delta ${row.delta}, or ask for less `
+      + 'of both');
   }
   // Unchanged caps need no check.
   const shrinks = !within(capsOf(row), caps);
   const { spent, reserved } = totalsOf(row);
   if (shrinks && row.scope !== 'contributor' && !within(plus(spent, reserved), caps)) {
-    refuse('more than the new cap is already spent or reserved: ask for more, or end the studies that use it');
+    refuse('more than the new cap is already spent or reserved: ask for more, or end the studies '
+      + 'that use it');
   }
   queries.run(sql.updateTable('budgets').where('budget_id', '=', row.budget_id).set({
-    rho_cap: String(caps.rho), delta_cap: String(caps.delta), epsilon: spec.epsilon, delta: spec.delta,
+    rho_cap: String(caps.rho), delta_cap: String(caps.delta), epsilon: spec.epsilon,
+    delta: spec.delta,
   }));
   return row.budget_id;
 }
@@ -212,7 +229,8 @@ export function addEntry(queries: Queries, entry: NewEntry): void {
     rho: String(entry.cost.rho), delta: String(entry.cost.delta), events: entry.events ?? '',
     at_ms: wholeMs(entry.atMs),
   });
-  queries.run(entry.kind === 'declined' ? insert.onConflict((conflict) => conflict.doNothing()) : insert);
+  queries.run(entry.kind === 'declined'
+    ? insert.onConflict((conflict) => conflict.doNothing()) : insert);
 }
 
 export const wholeMs = (ms: number): bigint => BigInt(Math.round(ms));
@@ -221,19 +239,23 @@ const entryRows = (budgetKey: string, limit: number) => sql.selectFrom('ledger')
   .innerJoin('budgets', 'budgets.budget_id', 'ledger.budget_id')
   .innerJoin('studies', 'studies.study_key', 'ledger.study_key')
   .leftJoin('rollback_charges', 'rollback_charges.entry_id', 'ledger.entry_id')
-  .select(['budget_key', 'studies.study_id', 'ledger.epoch', 'ledger.kind', 'ledger.rho', 'ledger.delta',
-    'ledger.events', 'ledger.at_ms', 'rollback_charges.rollback'])
+  .select([
+    'budget_key', 'studies.study_id', 'ledger.epoch', 'ledger.kind', 'ledger.rho', 'ledger.delta',
+      'ledger.events', 'ledger.at_ms', 'rollback_charges.rollback',
+  ])
   .where('budgets.budget_key', '=', budgetKey)
   .orderBy('ledger.entry_id', 'desc').limit(limit);
 
-type EntryRow = Pick<Selectable<LedgerTable>, 'epoch' | 'kind' | 'rho' | 'delta' | 'events' | 'at_ms'>
-  & { readonly budget_key: string; readonly study_id: string; readonly rollback: bigint | null };
+type EntryRow =
+  Pick<Selectable<LedgerTable>, 'epoch' | 'kind' | 'rho' | 'delta' | 'events' | 'at_ms'>
+    & { readonly budget_key: string; readonly study_id: string; readonly rollback: bigint | null };
 
 const entryOf = (row: EntryRow): LedgerEntry => ({
   budgetKey: row.budget_key, studyId: row.study_id, epoch: row.epoch,
   // Every sum counts it as a charge.
   kind: row.rollback === null ? row.kind : 'rollback',
-  rho: parseAmount(row.rho), delta: parseAmount(row.delta), events: row.events, atMs: Number(row.at_ms),
+  rho: parseAmount(row.rho), delta: parseAmount(row.delta), events: row.events,
+  atMs: Number(row.at_ms),
 });
 
 /** Newest first. */
@@ -264,7 +286,8 @@ export function verifyLedger(queries: Queries): void {
     for (const entry of entries) {
       const cost: Spend = { rho: parseAmount(entry.rho), delta: parseAmount(entry.delta) };
       if (entry.kind === 'reserved') reserved = plus(reserved, cost);
-      const isCounted = budget.renewed_through_ms === null || entry.at_ms > budget.renewed_through_ms;
+      const isCounted = budget.renewed_through_ms === null
+        || entry.at_ms > budget.renewed_through_ms;
       if (entry.kind === 'charged' && isCounted) spent = plus(spent, cost);
       // The charges of an accepted rollback were never reserved.
       const wasReserved = entry.kind === 'lapsed'
@@ -276,8 +299,9 @@ export function verifyLedger(queries: Queries): void {
       && within(reserved, totals.reserved) && within(totals.reserved, reserved);
     if (!agrees) {
       throw new StorageError(
-        `the ledger of ${budget.budget_key} does not add up to its totals: the file was damaged or edited; `
-        + 'restore it from a backup', 'storage-failed', { details: { budget: budget.budget_key } });
+        `the ledger of ${budget.budget_key} does not add up to its totals: the file was damaged or `
+        + 'edited; restore it from a '
+        + 'backup', 'storage-failed', { details: { budget: budget.budget_key } });
     }
   }
 }

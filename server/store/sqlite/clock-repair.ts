@@ -7,8 +7,8 @@ import type { BudgetRow } from './tables.js';
 
 /** Columns that hold the time of an action. Planned times (closes_at_ms) are not among them. */
 const stamps = [
-  ['studies', 'registered_at_ms'], ['epochs', 'opens_at_ms'], ['epochs', 'released_at_ms'], ['ledger', 'at_ms'],
-  ['releases', 'stored_at_ms'], ['new_keys', 'from_ms'],
+  ['studies', 'registered_at_ms'], ['epochs', 'opens_at_ms'], ['epochs', 'released_at_ms'],
+  ['ledger', 'at_ms'], ['releases', 'stored_at_ms'], ['new_keys', 'from_ms'],
 ] as const;
 
 /**
@@ -16,7 +16,8 @@ const stamps = [
  */
 export function newestTime(queries: Queries): number | null {
   const newest = stamps.map(([table, column]) => queries.database
-    .prepare<[], { newest: bigint | null }>(`SELECT max(${column}) AS newest FROM ${table}`).get()!.newest ?? 0n)
+    .prepare<[], { newest: bigint | null }>(`SELECT max(${column}) AS newest FROM ${table}`)
+    .get()!.newest ?? 0n)
     .reduce((left, right) => (left > right ? left : right));
   return newest < BigInt(earliestTimeMs) ? null : Number(newest);
 }
@@ -63,7 +64,8 @@ export function repairTimes(queries: Queries, nowMs: number, confirmed: boolean)
 function recount(queries: Queries, row: BudgetRow, now: bigint): void {
   const through = now - row.window_ms!;
   const charges = queries.all(sql.selectFrom('ledger').select(['rho', 'delta', 'at_ms'])
-    .where('budget_id', '=', row.budget_id).where('kind', '=', 'charged').where('at_ms', '>', through));
+    .where('budget_id', '=', row.budget_id)
+    .where('kind', '=', 'charged').where('at_ms', '>', through));
   const sum = (name: 'rho' | 'delta'): string =>
     String(charges.reduce<bigint>((total, charge) => total + parseAmount(charge[name]), 0n));
   queries.run(sql.updateTable('budgets').set({ rho_spent: sum('rho'), delta_spent: sum('delta') })
@@ -72,5 +74,7 @@ function recount(queries: Queries, row: BudgetRow, now: bigint): void {
     .where('budget_id', '=', row.budget_id));
   // Charges with later stamps were just moved to now. So is the time up to which debits are
   // deleted.
-  if (forgottenThrough(queries.database, row.budget_id) > now) noteForgotten(queries.database, row.budget_id, now);
+  if (forgottenThrough(queries.database, row.budget_id) > now) {
+    noteForgotten(queries.database, row.budget_id, now);
+  }
 }

@@ -59,8 +59,10 @@ export function openDataFolder(directory: string): DataFolder {
   } catch (cause) {
     const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
     const remedy = remedies[reason] ?? 'choose another or fix its permissions';
-    throw new StorageError(`the data folder ${directory} cannot be created or written (${reason}); ${remedy}`,
-      'storage-failed', { details: { directory, reason }, cause });
+    throw new StorageError(
+      `the data folder ${directory} cannot be created or written (${reason}); ${remedy}`,
+        'storage-failed', { details: { directory, reason }, cause },
+    );
   }
   refuseOthersWriting(directory);
   const lock = takeLock(directory);
@@ -85,7 +87,8 @@ export function openDataFolder(directory: string): DataFolder {
 
 /**
  * Opens the file for reading beside a running writer, without its lock.
- * @throws StorageError when there is no store, or its schema is another version than this program's.
+ * @throws StorageError when there is no store, or its schema is another version than this
+ *   program's.
  */
 export function openForReading(directory: string): Database.Database {
   const file = databaseFile(directory);
@@ -97,8 +100,9 @@ export function openForReading(directory: string): Database.Database {
     const version = schemaVersion(database, directory);
     if (version === 0) throw noStore(directory);
     if (version < migrations.length) {
-      throw new StorageError(`the store in ${directory} has the older schema ${version}, this program reads `
-        + `${migrations.length}; start the server once to migrate it`, 'storage-failed', { details: { version } });
+      throw new StorageError(`the store in ${directory} has the older schema ${version}, this `
+        + `program reads ${migrations.length}; start the server once to migrate `
+        + 'it', 'storage-failed', { details: { version } });
     }
     return database;
   } catch (error) {
@@ -177,7 +181,9 @@ function watchedFile(path: string): () => void {
 function configure(database: Database.Database): void {
   database.pragma(`page_size = ${pageBytes}`);
   const mode = database.pragma('journal_mode = WAL', { simple: true });
-  if (mode !== 'wal') throw new StorageError('the data folder does not support a write-ahead log; use a local disk');
+  if (mode !== 'wal') {
+    throw new StorageError('the data folder does not support a write-ahead log; use a local disk');
+  }
   // With WAL, any level below FULL acknowledges commits that a power failure would lose.
   database.pragma('synchronous = FULL');
   database.pragma('secure_delete = ON');
@@ -192,14 +198,17 @@ function schemaVersion(database: Database.Database, directory: string): number {
   const version = Number(database.pragma('user_version', { simple: true }));
   const owner = Number(database.pragma('application_id', { simple: true }));
   // Many programs set no application id. A file of ours without one is still empty.
-  const isEmpty = (): boolean => database.prepare('SELECT 1 FROM sqlite_master').get() === undefined;
+  const isEmpty = (): boolean =>
+    database.prepare('SELECT 1 FROM sqlite_master').get() === undefined;
   if (owner !== applicationId && (version !== 0 || owner !== 0 || !isEmpty())) {
-    throw new StorageError(`${databaseFile(directory)} belongs to another program; choose another data folder`);
+    throw new StorageError(
+      `${databaseFile(directory)} belongs to another program; choose another data folder`,
+    );
   }
   if (version > migrations.length) {
     throw new StorageError(
-      `the store in ${directory} has schema ${version}, this program knows up to ${migrations.length}; `
-        + 'use a newer keelson',
+      `the store in ${directory} has schema ${version}, this program knows up to `
+        + `${migrations.length}; use a newer keelson`,
       'schema-too-new', { details: { found: version, supported: migrations.length } });
   }
   return version;

@@ -60,17 +60,22 @@ export class ContributorSpending {
     this.#read = database.prepare(
       'SELECT rho, delta FROM contributor_spend WHERE budget_id = ? AND contributor_id = ?');
     this.#write = database.prepare(
-      'INSERT OR REPLACE INTO contributor_spend (budget_id, contributor_id, rho, delta) VALUES (?, ?, ?, ?)');
-    this.#counting = database.prepare(`SELECT debit.rho, debit.delta FROM contributor_debits AS debit
+      'INSERT OR REPLACE INTO contributor_spend (budget_id, contributor_id, rho, delta) VALUES (?, '
+        + '?, ?, ?)');
+    this.#counting =
+      database.prepare(`SELECT debit.rho, debit.delta FROM contributor_debits AS debit
       JOIN epochs USING (epoch_key)
       LEFT JOIN ledger AS charge ON charge.study_key = epochs.study_key AND charge.epoch = epochs.epoch
         AND charge.kind = 'charged'
       WHERE debit.budget_id = ? AND debit.contributor_id = ? AND (charge.at_ms IS NULL OR charge.at_ms > ?)`);
     this.#charged = database.prepare(`SELECT rho, delta FROM ledger
       WHERE budget_id = ? AND kind = 'charged' AND at_ms > ? AND at_ms <= ?`);
-    this.#debit = database.prepare(`INSERT INTO contributor_debits (budget_id, contributor_id, epoch_key, rho, delta)
-      VALUES (?, ?, ?, ?, ?)`);
-    this.#oldest = database.prepare(`SELECT debit.epoch_key, charge.at_ms FROM contributor_debits AS debit
+    this.#debit = database.prepare(
+      `INSERT INTO contributor_debits (budget_id, contributor_id, epoch_key, rho, delta)
+      VALUES (?, ?, ?, ?, ?)`,
+    );
+    this.#oldest =
+      database.prepare(`SELECT debit.epoch_key, charge.at_ms FROM contributor_debits AS debit
       JOIN epochs USING (epoch_key)
       LEFT JOIN ledger AS charge ON charge.study_key = epochs.study_key AND charge.epoch = epochs.epoch
         AND charge.kind = 'charged'
@@ -101,7 +106,9 @@ export class ContributorSpending {
   }
 
   /** Adds `cost` for an epoch. @param spent what `spent` just returned. */
-  debit(budget: OwnBudget, contributorId: bigint, epochKey: bigint, cost: Spend, spent: Spend): Spend {
+  debit(
+    budget: OwnBudget, contributorId: bigint, epochKey: bigint, cost: Spend, spent: Spend,
+  ): Spend {
     const { budgetId, windowMs } = budget;
     if (windowMs === null) {
       this.#set(budgetId, contributorId, plus(this.#running(budgetId, contributorId), cost));
@@ -136,7 +143,8 @@ export class ContributorSpending {
    */
   refundOne(budget: OwnBudget, contributorId: bigint, epochKey: bigint, cost: Spend): void {
     if (budget.windowMs !== null) {
-      this.#database.prepare('DELETE FROM contributor_debits WHERE budget_id = ? AND contributor_id = ? AND epoch_key = ?')
+      this.#database.prepare('DELETE FROM contributor_debits WHERE budget_id = ? AND '
+        + 'contributor_id = ? AND epoch_key = ?')
         .run(budget.budgetId, contributorId, epochKey);
       return;
     }
@@ -149,7 +157,9 @@ export class ContributorSpending {
   sweep(budget: OwnBudget, nowMs: number): boolean {
     if (budget.windowMs === null) return false;
     const oldest = this.#oldest.get(budget.budgetId);
-    if (oldest === undefined || oldest.at_ms === null || oldest.at_ms > cutoff(budget, nowMs)) return false;
+    if (oldest === undefined || oldest.at_ms === null || oldest.at_ms > cutoff(budget, nowMs)) {
+      return false;
+    }
     if (oldest.at_ms > forgottenThrough(this.#database, budget.budgetId)) {
       noteForgotten(this.#database, budget.budgetId, oldest.at_ms);
     }
@@ -177,7 +187,8 @@ export function forgottenThrough(database: Database.Database, budgetId: bigint):
 }
 
 export function noteForgotten(database: Database.Database, budgetId: bigint, atMs: bigint): void {
-  database.prepare('INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)').run(forgottenName(budgetId), atMs);
+  database.prepare('INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)')
+    .run(forgottenName(budgetId), atMs);
 }
 
 function sum(total: Spend, { rho, delta }: Amounts): Spend {

@@ -24,7 +24,9 @@ import { withdraw } from './withdrawals.js';
 export type PlainMethods = Omit<Required<Store>, 'admit' | 'purgeEpoch' | 'close' | 'health'>;
 
 type Synchronous<Methods> = {
-  readonly [Name in keyof Methods]: Methods[Name] extends (...args: infer Arguments) => Promise<infer Result>
+  readonly [Name in keyof Methods]: Methods[Name] extends (
+    ...args: infer Arguments
+  ) => Promise<infer Result>
     ? (...args: Arguments) => Result : never;
 };
 
@@ -58,8 +60,10 @@ class Guard {
     } catch (error) {
       const typed = asStoreError(error);
       if (isFatal(error)) {
-        this.#failure = new StorageError('the store stopped after the disk failed; check the disk and start again',
-          'storage-failed', { cause: typed });
+        this.#failure = new StorageError(
+          'the store stopped after the disk failed; check the disk and start again',
+            'storage-failed', { cause: typed },
+        );
       }
       throw typed;
     }
@@ -163,7 +167,8 @@ function engineOver(
     ledgerEntries: (key, limit) => reads(() => ledgerEntries(queries, key, limit)),
     quarantine: (inputs) => writes(() => addQuarantines(queries, inputs)),
     quarantines: (studyId, limit) => reads(() => readQuarantines(queries, studyId, limit)),
-    quarantineOf: (studyId, contributor) => reads(() => readQuarantineOf(queries, studyId, contributor)),
+    quarantineOf: (studyId, contributor) =>
+      reads(() => readQuarantineOf(queries, studyId, contributor)),
     acceptRollback: (nowMs) => guard.repair(() => {
       mark.acceptRollback({ nowMs, refund });
       purgeLapses(queries, journal);
@@ -171,10 +176,12 @@ function engineOver(
     rollbacks: () => reads(() => readRollbacks(queries)),
     rotations: () => reads(() => readRotations(queries)),
     addRotation: (record, nowMs) => writes(() => addRotation(queries, record, nowMs)),
-    contributorState: (studyId, contributor) => reads(() => admission.contributorState(studyId, contributor)),
+    contributorState: (studyId, contributor) =>
+      reads(() => admission.contributorState(studyId, contributor)),
     withdraw: (input) => writes(() => withdraw(queries, spending, input)),
     journal: (...page) => reads(() => journal.read(...page)),
-    contributorCount: (studyId, epoch) => reads(() => epochs.contributorCount(queries, studyId, epoch)),
+    contributorCount: (studyId, epoch) =>
+      reads(() => epochs.contributorCount(queries, studyId, epoch)),
     leftOutCount: (studyId, epoch) => reads(() => epochs.leftOutCount(queries, studyId, epoch)),
     releases: (...which) => reads(() => studies.readReleases(queries, ...which)),
     admit: (batches) => guard.admit(() => {

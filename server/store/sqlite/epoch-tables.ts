@@ -55,20 +55,24 @@ export function journalKeys(database: Database.Database): bigint[] {
   return tables.all().map(({ name }) => BigInt(name.slice('journal_'.length)));
 }
 
-export function createSecrets(queries: Queries, studyKey: bigint, epoch: bigint, secrets: GroupSecrets = none): void {
+export function createSecrets(
+  queries: Queries, studyKey: bigint, epoch: bigint, secrets: GroupSecrets = none,
+): void {
   const table = secretsTable(studyKey, epoch);
   queries.database.exec(`CREATE TABLE ${table} (
     assignment_key BLOB NOT NULL, -- secret key that assigns contributors to groups; emptied by the purge
     work_seed BLOB NOT NULL, -- seed of the work randomness; emptied by the purge
     fingerprint_key BLOB NOT NULL -- key of the body hashes in replay windows; emptied when no batch can name the epoch
   ) STRICT`);
-  assert(secrets.assignmentKey.length + secrets.workSeed.length <= 512, 'the secrets of an epoch fit one page');
+  assert(secrets.assignmentKey.length + secrets.workSeed.length <= 512, 'the secrets of an epoch '
+    + 'fit one page');
   queries.database.prepare(`INSERT INTO ${table} VALUES (?, ?, ?)`)
     .run(secrets.assignmentKey, secrets.workSeed, signing.randomBytes(keyBytes));
 }
 
 function hasTable(database: Database.Database, name: string): boolean {
-  return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;
+  return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")
+    .get(name) !== undefined;
 }
 
 /** Empty arrays once the epoch was purged. */
@@ -139,8 +143,11 @@ export class Fingerprints {
     const table = secretsTable(studyKey, epoch);
     if (!this.#keys.has(table)) {
       const row = !hasTable(this.#database, table) ? undefined
-        : this.#database.prepare<[], { fingerprint_key: Uint8Array }>(`SELECT fingerprint_key FROM ${table}`).get();
-      this.#keys.set(table, row === undefined || row.fingerprint_key.length === 0 ? undefined : row.fingerprint_key);
+        : this.#database
+          .prepare<[], { fingerprint_key: Uint8Array }>(`SELECT fingerprint_key FROM ${table}`)
+          .get();
+      this.#keys.set(table, row === undefined || row.fingerprint_key.length === 0
+        ? undefined : row.fingerprint_key);
     }
     return this.#keys.get(table);
   }

@@ -7,7 +7,8 @@ import type {
 } from '../contract.js';
 import { chargeTime, renewalTime } from './budget-window.js';
 import {
-  addEntry, balanceOf, budgetById, capsOf, minus, plus, totalsOf, within, wholeMs, writeTotals, type Spend,
+  addEntry, balanceOf, budgetById, capsOf, minus, plus, totalsOf, within, wholeMs, writeTotals,
+  type Spend,
 } from './budgets.js';
 import { createJournal, createSecrets, type GroupSecrets } from './epoch-tables.js';
 import { sql, type Queries } from './query.js';
@@ -40,7 +41,8 @@ function setState(queries: Queries, row: EpochRow, state: EpochState): void {
 }
 
 /** What the epoch's release costs, in the unit of the budget's rule. */
-export const costOf = (row: EpochRow): Spend => ({ rho: parseAmount(row.rho), delta: parseAmount(row.delta) });
+export const costOf = (row: EpochRow): Spend =>
+  ({ rho: parseAmount(row.rho), delta: parseAmount(row.delta) });
 
 /**
  * Reserves the epoch's cost and opens it. Under contributor scope nothing is reserved here: `admit`
@@ -54,8 +56,10 @@ export function openEpoch(queries: Queries, input: OpenEpoch): OpenEpochResult {
     const cost: Spend = { rho: input.rho, delta: input.delta };
     const present = epochRow(queries, study.study_key, input.epoch);
     if (present !== undefined) {
-      const same = present.state === 'open' && within(cost, costOf(present)) && within(costOf(present), cost);
-      return same ? { kind: 'opened', balance: balanceOf(budget) } : wrongState('open', input.epoch, present.state);
+      const same = present.state === 'open' && within(cost, costOf(present))
+        && within(costOf(present), cost);
+      return same ? { kind: 'opened', balance: balanceOf(budget) }
+        : wrongState('open', input.epoch, present.state);
     }
     if (study.state === 'ended') throw new InvariantError('a study that has ended opens no epoch');
     if (input.epoch <= study.last_epoch) throw new InvariantError('epoch numbers only increase', {
@@ -64,7 +68,9 @@ export function openEpoch(queries: Queries, input: OpenEpoch): OpenEpochResult {
     const reserves = budget.scope !== 'contributor';
     const asked = reserves ? plus(plus(spent, reserved), cost) : cost;
     const { budget_id: budgetId } = budget;
-    const entry = { budgetId, studyKey: study.study_key, epoch: input.epoch, cost, atMs: input.opensAtMs };
+    const entry = {
+      budgetId, studyKey: study.study_key, epoch: input.epoch, cost, atMs: input.opensAtMs,
+    };
     const caps = capsOf(budget);
     if (!within(asked, caps)) {
       addEntry(queries, { ...entry, kind: 'declined' });
@@ -72,9 +78,12 @@ export function openEpoch(queries: Queries, input: OpenEpoch): OpenEpochResult {
         kind: 'declined', balance: balanceOf(budget), rhoAsked: input.rho, deltaAsked: input.delta,
       } as const;
       if (budget.window_ms !== null && within(cost, caps)) {
-        return { ...declined, retryAtMs: renewalTime(queries, budget, minus(asked, caps), input.opensAtMs) };
+        return {
+          ...declined, retryAtMs: renewalTime(queries, budget, minus(asked, caps), input.opensAtMs),
+        };
       }
-      queries.run(sql.updateTable('studies').set({ state: 'exhausted' }).where('study_key', '=', study.study_key));
+      queries.run(sql.updateTable('studies')
+        .set({ state: 'exhausted' }).where('study_key', '=', study.study_key));
       return declined;
     }
     insertEpoch(queries, study.study_key, input);
@@ -82,21 +91,28 @@ export function openEpoch(queries: Queries, input: OpenEpoch): OpenEpochResult {
       .where('study_key', '=', study.study_key));
     if (!reserves) return { kind: 'opened', balance: balanceOf(budget) };
     addEntry(queries, { ...entry, kind: 'reserved' });
-    return { kind: 'opened', balance: writeTotals(queries, budget, { spent, reserved: plus(reserved, cost) }) };
+    return {
+      kind: 'opened',
+      balance: writeTotals(queries, budget, { spent, reserved: plus(reserved, cost) }),
+    };
   });
 }
 
 function insertEpoch(queries: Queries, studyKey: bigint, input: OpenEpoch): void {
-  const open = queries.first(sql.selectFrom('epochs').select('epoch').where('study_key', '=', studyKey)
-    .where('state', '=', 'open'));
+  const open =
+    queries.first(sql.selectFrom('epochs').select('epoch').where('study_key', '=', studyKey)
+      .where('state', '=', 'open'));
   if (open !== undefined) {
-    throw new InvariantError(`epoch ${open.epoch} is still open: close it before opening ${input.epoch}`);
+    throw new InvariantError(
+      `epoch ${open.epoch} is still open: close it before opening ${input.epoch}`,
+    );
   }
   const { lastInsertRowid } = queries.run(sql.insertInto('epochs').values({
     study_key: studyKey, epoch: input.epoch, state: 'open',
     opens_at_ms: wholeMs(input.opensAtMs), closes_at_ms: wholeMs(input.closesAtMs),
     rho: String(input.rho), delta: String(input.delta),
-    rows_max: BigInt(input.rowsMax), late: input.late, recoveries: 0n, contributors: 0n, released_at_ms: 0n, purged: 0n,
+    rows_max: BigInt(input.rowsMax), late: input.late, recoveries: 0n, contributors: 0n,
+    released_at_ms: 0n, purged: 0n,
   }));
   createJournal(queries, BigInt(lastInsertRowid));
   createSecrets(queries, studyKey, input.epoch, input);
@@ -125,8 +141,11 @@ export function chargeEpoch(
     const budget = budgetById(queries, study.budget_id, atMs);
     if (row.state === 'charged' || row.state === 'released') {
       const entry = queries.first(sql.selectFrom('ledger').select('events')
-        .where('study_key', '=', study.study_key).where('epoch', '=', epoch).where('kind', '=', 'charged'));
-      if (entry?.events !== events) throw new InvariantError(`epoch ${epoch} was charged for other mechanism events`);
+        .where('study_key', '=', study.study_key)
+        .where('epoch', '=', epoch).where('kind', '=', 'charged'));
+      if (entry?.events !== events) {
+        throw new InvariantError(`epoch ${epoch} was charged for other mechanism events`);
+      }
       return balanceOf(budget);
     }
     if (row.state !== 'closing') wrongState('charge', epoch, row.state);
@@ -161,7 +180,9 @@ export function lapseEpoch(
     const budget = budgetById(queries, study.budget_id, nowMs);
     const cost = costOf(row);
     const { budget_id: budgetId } = budget;
-    addEntry(queries, { budgetId, studyKey: study.study_key, epoch, kind: 'lapsed', cost, atMs: nowMs });
+    addEntry(
+      queries, { budgetId, studyKey: study.study_key, epoch, kind: 'lapsed', cost, atMs: nowMs },
+    );
     if (budget.scope === 'contributor') {
       refund(row.epoch_key, budget, cost);
     } else {
@@ -202,16 +223,20 @@ export function storeRelease(queries: Queries, input: StoreRelease): void {
       const same = stored !== undefined && Number(stored.release_index) === input.index
         && stored.digest === input.digest
         && equalBytes(stored.body, input.body) && equalBytes(stored.signature, input.signature);
-      if (!same) throw new InvariantError(`epoch ${input.epoch} has another release already: one epoch, one release`);
+      if (!same) throw new InvariantError(`epoch ${input.epoch} has another release already: one `
+        + 'epoch, one release');
       return;
     }
     if (row.state !== 'charged') wrongState('store the release of', input.epoch, row.state);
     if (BigInt(input.index) !== study.release_count) {
-      throw new InvariantError(`the next release of the log has index ${study.release_count}, not ${input.index}`);
+      throw new InvariantError(
+        `the next release of the log has index ${study.release_count}, not ${input.index}`,
+      );
     }
     queries.run(sql.insertInto('releases').values({
-      study_key: study.study_key, release_index: BigInt(input.index), epoch: input.epoch, body: input.body,
-      signature: input.signature, digest: input.digest, stored_at_ms: wholeMs(input.nowMs),
+      study_key: study.study_key, release_index: BigInt(input.index), epoch: input.epoch,
+      body: input.body, signature: input.signature, digest: input.digest,
+      stored_at_ms: wholeMs(input.nowMs),
     }));
     queries.run(sql.updateTable('studies').where('study_key', '=', study.study_key)
       .set({ release_count: study.release_count + 1n, last_digest: input.digest }));
@@ -235,7 +260,9 @@ export function noteRecovery(queries: Queries, studyId: StudyId, epoch: bigint):
 export function noteRecovered(queries: Queries, studyId: StudyId, epoch: bigint): void {
   queries.transaction(() => {
     const { row } = existing(queries, studyId, epoch, 'recover');
-    queries.run(sql.updateTable('epochs').set({ recoveries: 0n }).where('epoch_key', '=', row.epoch_key));
+    queries.run(
+      sql.updateTable('epochs').set({ recoveries: 0n }).where('epoch_key', '=', row.epoch_key),
+    );
   });
 }
 
@@ -243,29 +270,36 @@ export function noteRecovered(queries: Queries, studyId: StudyId, epoch: bigint)
 export type ReadSecrets = (studyKey: bigint, epoch: bigint) => GroupSecrets;
 
 const recordOf = (studyId: StudyId, row: EpochRow, secrets: ReadSecrets): EpochRecord => ({
-  studyId, epoch: row.epoch, state: row.state, opensAtMs: Number(row.opens_at_ms), closesAtMs: Number(row.closes_at_ms),
-  ...costOf(row), ...secrets(row.study_key, row.epoch), rowsMax: Number(row.rows_max),
-  recoveries: Number(row.recoveries),
+  studyId, epoch: row.epoch, state: row.state, opensAtMs: Number(row.opens_at_ms),
+  closesAtMs: Number(row.closes_at_ms), ...costOf(row), ...secrets(row.study_key, row.epoch),
+  rowsMax: Number(row.rows_max), recoveries: Number(row.recoveries),
 });
 
-export function readEpoch(queries: Queries, studyId: StudyId, epoch: bigint, secrets: ReadSecrets): EpochRecord | null {
+export function readEpoch(
+  queries: Queries, studyId: StudyId, epoch: bigint, secrets: ReadSecrets,
+): EpochRecord | null {
   const study = studyRow(queries, studyId);
   const row = study === undefined ? undefined : epochRow(queries, study.study_key, epoch);
   return row === undefined ? null : recordOf(studyId, row, secrets);
 }
 
 export function unfinishedEpochs(queries: Queries, secrets: ReadSecrets): EpochRecord[] {
-  return queries.all(sql.selectFrom('epochs').innerJoin('studies', 'studies.study_key', 'epochs.study_key')
-    .selectAll('epochs').select('studies.study_id')
-    .where('epochs.state', 'in', ['open', 'closing', 'charged']).orderBy('epoch_key'))
+  return queries.all(
+    sql.selectFrom('epochs').innerJoin('studies', 'studies.study_key', 'epochs.study_key')
+      .selectAll('epochs').select('studies.study_id')
+      .where('epochs.state', 'in', ['open', 'closing', 'charged']).orderBy('epoch_key'),
+  )
     .map((row) => recordOf(row.study_id, row, secrets));
 }
 
-export function unpurgedEpochs(queries: Queries, studyId: StudyId): { epoch: bigint; releasedAtMs: number }[] {
+export function unpurgedEpochs(
+  queries: Queries, studyId: StudyId,
+): { epoch: bigint; releasedAtMs: number }[] {
   const study = studyRow(queries, studyId);
   if (study === undefined) return [];
   return queries.all(sql.selectFrom('epochs').select(['epoch', 'released_at_ms'])
-    .where('study_key', '=', study.study_key).where('purged', '<', 2n).where('state', '=', 'released').orderBy('epoch'))
+    .where('study_key', '=', study.study_key)
+    .where('purged', '<', 2n).where('state', '=', 'released').orderBy('epoch'))
     .map((row) => ({ epoch: row.epoch, releasedAtMs: Number(row.released_at_ms) }));
 }
 

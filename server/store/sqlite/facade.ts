@@ -38,9 +38,9 @@ const purgeRetries = 50;
 
 /** Methods that change nothing. They do not send the batches that wait in the group. */
 const readMethods: ReadonlySet<keyof PlainMethods> = new Set([
-  'study', 'studies', 'epoch', 'unfinishedEpochs', 'unpurgedEpochs', 'balance', 'balances', 'ledgerEntries',
-  'contributorState', 'journal', 'contributorCount', 'leftOutCount', 'releases', 'quarantines',
-  'quarantineOf', 'rotations', 'newestTime', 'rollbacks',
+  'study', 'studies', 'epoch', 'unfinishedEpochs', 'unpurgedEpochs', 'balance', 'balances',
+  'ledgerEntries', 'contributorState', 'journal', 'contributorCount', 'leftOutCount', 'releases',
+  'quarantines', 'quarantineOf', 'rotations', 'newestTime', 'rollbacks',
 ]);
 
 /**
@@ -62,25 +62,29 @@ export function storeOver(caller: Caller, clock: Clock, group?: GroupCommit): St
   };
   return {
     registerStudy: plain('registerStudy'), study: plain('study'), studies: plain('studies'),
-    setStudyState: plain('setStudyState'), openEpoch: plain('openEpoch'), beginClose: plain('beginClose'),
-    chargeEpoch: plain('chargeEpoch'), lapseEpoch: plain('lapseEpoch'), storeRelease: plain('storeRelease'),
-    epoch: plain('epoch'), unfinishedEpochs: plain('unfinishedEpochs'), unpurgedEpochs: plain('unpurgedEpochs'),
-    noteRecovery: plain('noteRecovery'), noteRecovered: plain('noteRecovered'), balance: plain('balance'),
-    balances: plain('balances'),
-    ledgerEntries: plain('ledgerEntries'), contributorState: plain('contributorState'), journal: plain('journal'),
-    contributorCount: plain('contributorCount'), leftOutCount: plain('leftOutCount'), releases: plain('releases'),
-    withdraw: plain('withdraw'),
+    setStudyState: plain('setStudyState'), openEpoch: plain('openEpoch'),
+    beginClose: plain('beginClose'), chargeEpoch: plain('chargeEpoch'),
+    lapseEpoch: plain('lapseEpoch'), storeRelease: plain('storeRelease'), epoch: plain('epoch'),
+    unfinishedEpochs: plain('unfinishedEpochs'), unpurgedEpochs: plain('unpurgedEpochs'),
+    noteRecovery: plain('noteRecovery'), noteRecovered: plain('noteRecovered'),
+    balance: plain('balance'), balances: plain('balances'),
+    ledgerEntries: plain('ledgerEntries'), contributorState: plain('contributorState'),
+    journal: plain('journal'), contributorCount: plain('contributorCount'),
+    leftOutCount: plain('leftOutCount'), releases: plain('releases'), withdraw: plain('withdraw'),
     newestTime: plain('newestTime'), repairTimes: plain('repairTimes'),
     acceptRollback: plain('acceptRollback'), rollbacks: plain('rollbacks'),
     rotations: plain('rotations'), addRotation: plain('addRotation'),
-    quarantine: plain('quarantine'), quarantines: plain('quarantines'), quarantineOf: plain('quarantineOf'),
+    quarantine: plain('quarantine'), quarantines: plain('quarantines'),
+    quarantineOf: plain('quarantineOf'),
     admit: async (batches) => {
       open();
       return group === undefined ? caller.admit(batches) : group.admit(batches);
     },
     purgeEpoch: async (studyId, epoch) => {
       open();
-      await purge(() => caller.call('purgeStep', [studyId, epoch]) as Promise<PurgeProgress>, clock);
+      await purge(
+        () => caller.call('purgeStep', [studyId, epoch]) as Promise<PurgeProgress>, clock,
+      );
     },
     health: async () => {
       open();
@@ -103,8 +107,10 @@ async function purge(step: () => Promise<PurgeProgress>, clock: Clock): Promise<
     if (progress === 'more') continue;
     blocked += 1;
     if (blocked > purgeRetries) {
-      throw new StorageError('the rows are deleted but a reader of the data folder keeps the log from being truncated; '
-        + 'end the reader, then purge again', 'storage-failed', { retryable: true });
+      throw new StorageError(
+        'the rows are deleted but a reader of the data folder keeps the log from being truncated; '
+          + 'end the reader, then purge again', 'storage-failed', { retryable: true },
+      );
     }
     await new Promise<void>((resolve) => { clock.after(purgeRetryMs, resolve); });
   }

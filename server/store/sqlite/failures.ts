@@ -38,10 +38,12 @@ export function asStoreError(error: unknown): KeelsonError {
   if (error instanceof Database.SqliteError) {
     const kind = /^SQLITE_[A-Z]+/.exec(error.code)?.[0] ?? '';
     const remedy = remedies[kind] === undefined ? '' : `; ${remedies[kind]}`;
-    return new StorageError(`the store failed: ${error.message} (${error.code})${remedy}`, 'storage-failed', {
-      retryable: passing.test(error.code), cause: error,
-      details: { sqliteCode: error.code, ...(ofOneCall.test(error.code) && { scope: 'call' }) },
-    });
+    return new StorageError(
+      `the store failed: ${error.message} (${error.code})${remedy}`, 'storage-failed', {
+        retryable: passing.test(error.code), cause: error,
+        details: { sqliteCode: error.code, ...(ofOneCall.test(error.code) && { scope: 'call' }) },
+      },
+    );
   }
   const text = error instanceof Error ? error.message : 'unknown failure';
   return new StorageError(`the store failed: ${text}`, 'storage-failed', {
@@ -65,14 +67,17 @@ export interface ErrorMessage {
 
 export function errorToMessage(error: KeelsonError): ErrorMessage {
   return {
-    name: error.name, code: error.code, message: error.message, retryable: error.retryable, details: error.details,
+    name: error.name, code: error.code, message: error.message, retryable: error.retryable,
+    details: error.details,
   };
 }
 
 /** The same error on this side: same class (of those the store throws), code, text and details. */
 export function errorFromMessage(message: ErrorMessage): KeelsonError {
   const { code, retryable, details } = message;
-  if (message.name === 'InvariantError') return new InvariantError(message.message, { retryable, details });
+  if (message.name === 'InvariantError') {
+    return new InvariantError(message.message, { retryable, details });
+  }
   if (storageCodes.has(code)) {
     return new StorageError(message.message, code as StorageCode, { retryable, details });
   }

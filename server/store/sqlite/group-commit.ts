@@ -3,7 +3,8 @@ import { protocolLimits } from '../../../src/base/limits.js';
 import type { AdmissionRequest, AdmissionResult } from '../contract.js';
 
 /** Commits one list. Resolves when it is durable. */
-export type CommitList = (batches: readonly AdmissionRequest[]) => Promise<readonly AdmissionResult[]>;
+export type CommitList =
+  (batches: readonly AdmissionRequest[]) => Promise<readonly AdmissionResult[]>;
 
 /** A list with this many batches, or this many bytes, is sent at once. */
 export const groupBatches = 512;
@@ -73,7 +74,8 @@ export class GroupCommit {
     const calls: Waiting[] = [];
     let batches = 0;
     let bytes = 0;
-    while (this.#waiting.length > 0 && (calls.length === 0 || (batches < groupBatches && bytes < groupBytes))) {
+    while (this.#waiting.length > 0
+        && (calls.length === 0 || (batches < groupBatches && bytes < groupBytes))) {
       const call = this.#waiting.shift()!;
       calls.push(call);
       batches += call.batches.length;

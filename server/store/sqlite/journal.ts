@@ -3,7 +3,9 @@ import { InvariantError } from '../../../src/base/errors.js';
 import type { JournalEntry, StudyId } from '../contract.js';
 import { ownBudget, type Admission } from './admission.js';
 import type { ContributorSpending } from './contributor-spending.js';
-import { dropJournal, forgetFingerprints, forgetGroups, hasJournal, journalTable } from './epoch-tables.js';
+import {
+  dropJournal, forgetFingerprints, forgetGroups, hasJournal, journalTable,
+} from './epoch-tables.js';
 import { epochRow, type EpochRow } from './epochs.js';
 import { plainBytes, sql, type Queries } from './query.js';
 import { existingStudy, studyRow } from './studies.js';
@@ -46,7 +48,9 @@ export class Journal {
   readonly #spending: ContributorSpending;
   readonly #nowMs: () => number;
 
-  constructor(queries: Queries, admission: Admission, spending: ContributorSpending, nowMs: () => number) {
+  constructor(
+    queries: Queries, admission: Admission, spending: ContributorSpending, nowMs: () => number,
+  ) {
     this.#queries = queries;
     this.#admission = admission;
     this.#spending = spending;
@@ -70,7 +74,8 @@ export class Journal {
     for (const entry of rows.iterate(afterPosition, row.epoch_key, limit)) {
       entries.push({
         position: entry.position, contributor: toHex(entry.public_key), sequence: entry.sequence,
-        body: plainBytes(entry.body), signature: plainBytes(entry.signature), complete: entry.complete === 1n,
+        body: plainBytes(entry.body), signature: plainBytes(entry.signature),
+        complete: entry.complete === 1n,
       });
       bytes += entry.body.length;
       if (bytes >= bytesMost) break;
@@ -89,7 +94,9 @@ export class Journal {
     const row = epochRow(this.#queries, study.study_key, epoch);
     if (row === undefined) throw new InvariantError(`cannot purge epoch ${epoch}: it is absent`);
     if (row.state !== 'released' && row.state !== 'lapsed') {
-      throw new InvariantError(`cannot purge epoch ${epoch}: it is ${row.state} and its rows are still needed`);
+      throw new InvariantError(
+        `cannot purge epoch ${epoch}: it is ${row.state} and its rows are still needed`,
+      );
     }
     if (row.purged === gone) return 'done';
     if (this.#deleteSome(row)) return 'more';
@@ -111,7 +118,10 @@ export class Journal {
     return 'done';
   }
 
-  /** Copies the whole log into the file and cuts it to length 0; false when a reader's snapshot prevents it. */
+  /**
+   * Copies the whole log into the file and cuts it to length 0; false when a reader's snapshot
+   * prevents it.
+   */
   truncateLog(): boolean {
     const { database } = this.#queries;
     const wait = database.pragma('busy_timeout', { simple: true }) as bigint | number;
@@ -125,7 +135,8 @@ export class Journal {
   }
 
   #setPurged(row: EpochRow, purged: bigint): void {
-    this.#queries.run(sql.updateTable('epochs').where('epoch_key', '=', row.epoch_key).set({ purged }));
+    this.#queries
+      .run(sql.updateTable('epochs').where('epoch_key', '=', row.epoch_key).set({ purged }));
   }
 
   /** Deletes the oldest rows; false when none is left. */
@@ -136,7 +147,8 @@ export class Journal {
       if (row.purged === kept) this.#setPurged(row, leaving);
       const table = journalTable(row.epoch_key);
       const rows = database.prepare<[number], { position: bigint; size: bigint }>(
-        `SELECT position, length(body) AS size FROM ${table} ORDER BY position LIMIT ?`).all(stepRows);
+        `SELECT position, length(body) AS size FROM ${table} ORDER BY position LIMIT ?`)
+          .all(stepRows);
       if (rows.length === 0) return false;
       let bytes = 0;
       let last = rows[0]!.position;
@@ -146,7 +158,8 @@ export class Journal {
         if (bytes >= stepBytes) break;
       }
       database.prepare(`INSERT INTO meta (name, value) VALUES ('journal_position', ?)
-        ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)`).run(this.#admission.lastPosition);
+        ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)`)
+          .run(this.#admission.lastPosition);
       database.prepare(`DELETE FROM ${table} WHERE position <= ?`).run(last);
       return true;
     });

@@ -9,13 +9,19 @@ export function readRotations(queries: Queries): KeyRotation[] {
     .map(({ record }) => plainBytes(record).slice());
 }
 
-/** Appends in one transaction. @throws InvariantError for a record that does not continue the last one. */
+/**
+ * Appends in one transaction. @throws InvariantError for a record that does not continue the last
+ * one.
+ */
 export function addRotation(queries: Queries, record: KeyRotation, nowMs: number): void {
   queries.transaction(() => {
     const before = readRotations(queries);
     const last = before.at(-1);
-    if (last !== undefined && !equalBytes(keysOfRotation(last).nextKey, keysOfRotation(record).previousKey)) {
-      throw new InvariantError('a change of the server\'s key begins with the key that is in force');
+    if (last !== undefined
+        && !equalBytes(keysOfRotation(last).nextKey, keysOfRotation(record).previousKey)) {
+      throw new InvariantError(
+        'a change of the server\'s key begins with the key that is in force',
+      );
     }
     queries.run(sql.insertInto('key_rotations').values({
       rotation: BigInt(before.length + 1), record: Buffer.from(record), at_ms: BigInt(nowMs),

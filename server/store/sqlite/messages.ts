@@ -6,7 +6,10 @@ import type { ErrorMessage } from './failures.js';
 export type NamedMethod = Exclude<keyof Engine, 'admit'>;
 
 export type Request =
-  | { readonly id: number; readonly kind: 'call'; readonly method: NamedMethod; readonly args: readonly unknown[] }
+  | {
+    readonly id: number; readonly kind: 'call'; readonly method: NamedMethod;
+    readonly args: readonly unknown[];
+  }
   | { readonly id: number; readonly kind: 'admit'; readonly list: PackedList };
 
 /**
@@ -17,7 +20,10 @@ export type Response =
   | { readonly kind: 'refused'; readonly error: ErrorMessage }
   | { readonly kind: 'value'; readonly id: number; readonly value: unknown }
   /** `bytes` is the memory of the list, returned for reuse. */
-  | { readonly kind: 'admitted'; readonly id: number; readonly results: readonly AdmissionResult[]; readonly bytes: ArrayBuffer }
+  | {
+    readonly kind: 'admitted'; readonly id: number; readonly results: readonly AdmissionResult[];
+    readonly bytes: ArrayBuffer;
+  }
   | { readonly kind: 'error'; readonly id: number; readonly error: ErrorMessage };
 
 type PackedBatch = Omit<AdmissionRequest, 'digest' | 'body' | 'signature'> & {
@@ -46,7 +52,8 @@ export function packList(batches: readonly AdmissionRequest[], spare?: ArrayBuff
   const bytesOf = (batch: AdmissionRequest): number =>
     batch.digest.length + batch.signature.length + batch.body.length;
   const total = batches.reduce((sum, batch) => sum + bytesOf(batch), 0);
-  const joined = new Uint8Array(spare !== undefined && spare.byteLength >= total ? spare : freshBuffer(total));
+  const joined =
+    new Uint8Array(spare !== undefined && spare.byteLength >= total ? spare : freshBuffer(total));
   let offset = 0;
   const put = (bytes: Uint8Array): number => {
     joined.set(bytes, offset);
@@ -61,7 +68,8 @@ export function packList(batches: readonly AdmissionRequest[], spare?: ArrayBuff
 
 /** The size is a power of two, so that the next list fits too, unless it is too large to keep. */
 function freshBuffer(bytes: number): ArrayBuffer {
-  return new ArrayBuffer(bytes > reusedBytes ? bytes : 2 ** Math.ceil(Math.log2(Math.max(bytes, 65_536))));
+  return new ArrayBuffer(bytes > reusedBytes
+    ? bytes : 2 ** Math.ceil(Math.log2(Math.max(bytes, 65_536))));
 }
 
 /** The batches of a packed list, as views of its buffer. */
@@ -72,7 +80,8 @@ export function unpackList(list: PackedList): AdmissionRequest[] {
     offset += length;
     return view;
   };
-  return list.batches.map(({ digestBytes, signatureBytes, bodyBytes, ...facts }): AdmissionRequest => ({
-    ...facts, digest: take(digestBytes), signature: take(signatureBytes), body: take(bodyBytes),
-  }));
+  return list.batches
+    .map(({ digestBytes, signatureBytes, bodyBytes, ...facts }): AdmissionRequest => ({
+      ...facts, digest: take(digestBytes), signature: take(signatureBytes), body: take(bodyBytes),
+    }));
 }

@@ -50,7 +50,8 @@ export class NewKeys {
     this.#known = database.prepare(`SELECT 1 FROM studies JOIN replay USING (study_key)
       WHERE studies.name = ? AND replay.contributor_id = ?
         AND json_extract(studies.document, '$.participation') = 'public' LIMIT 1`);
-    this.#read = database.prepare('SELECT from_ms, keys FROM new_keys WHERE study_name = ? AND per_ms = ?');
+    this.#read =
+      database.prepare('SELECT from_ms, keys FROM new_keys WHERE study_name = ? AND per_ms = ?');
     this.#before = database.prepare(
       'SELECT coalesce(max(keys), 0) AS keys FROM new_keys WHERE study_name = ? AND from_ms >= ?');
     this.#begin = database.prepare(
@@ -75,7 +76,9 @@ export class NewKeys {
   }
 
   /** The period of this length that contains `nowMs`. Starts it if necessary. */
-  #period(study: string, perMs: number, nowMs: number): { readonly fromMs: number; readonly taken: number } {
+  #period(
+    study: string, perMs: number, nowMs: number,
+  ): { readonly fromMs: number; readonly taken: number } {
     const last = this.#read.get(study, perMs);
     if (last !== undefined && nowMs < Number(last.from_ms) + perMs) {
       return { fromMs: Number(last.from_ms), taken: Number(last.keys) };
@@ -89,6 +92,9 @@ export class NewKeys {
 
 /** The rate in a study's stored facts. */
 export function rateIn(study: string, document: string): NewKeyRate | null {
-  const { admission } = JSON.parse(document) as { readonly admission?: { readonly kind: string } & Partial<NewKeyRate> };
-  return admission?.kind === 'rate' ? { study, keys: admission.keys!, perMs: admission.perMs! } : null;
+  const { admission } = JSON.parse(document) as {
+    readonly admission?: { readonly kind: string } & Partial<NewKeyRate>;
+  };
+  return admission?.kind === 'rate'
+    ? { study, keys: admission.keys!, perMs: admission.perMs! } : null;
 }

@@ -23,7 +23,9 @@ export interface SqliteStoreOptions {
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const caller = await WorkerCaller.open(options.directory, options.acceptRollback === true);
-  return storeOver(caller, options.clock, new GroupCommit(options.clock, (batches) => caller.admit(batches)));
+  return storeOver(
+    caller, options.clock, new GroupCommit(options.clock, (batches) => caller.admit(batches)),
+  );
 }
 
 /**

@@ -19,14 +19,20 @@ function addQuarantine(queries: Queries, input: NewQuarantine): Quarantine {
   const study = existingStudy(queries, input.studyId);
   const found = queries.first(sql.selectFrom('contributors').select('contributor_id')
     .where('public_key', '=', Buffer.from(input.contributor, 'hex')));
-  if (found === undefined) throw new InvariantError('only a key whose rows were measured is quarantined');
+  if (found === undefined) {
+    throw new InvariantError('only a key whose rows were measured is quarantined');
+  }
   const next = study.last_epoch + 1n;
-  const fromEpoch = input.fromEpoch !== undefined && input.fromEpoch > next ? input.fromEpoch : next;
+  const fromEpoch = input.fromEpoch !== undefined && input.fromEpoch > next
+    ? input.fromEpoch : next;
   queries.run(sql.insertInto('quarantines').values({
     study_key: study.study_key, contributor_id: found.contributor_id, from_epoch: fromEpoch,
-    distance: input.distance, beyond: input.beyond, release_index: BigInt(input.releaseIndex), at_ms: BigInt(input.atMs),
+    distance: input.distance, beyond: input.beyond, release_index: BigInt(input.releaseIndex),
+    at_ms: BigInt(input.atMs),
   }).onConflict((conflict) => conflict.doNothing()));
-  const row = queries.first(rowsOf(study.study_key).where('quarantines.contributor_id', '=', found.contributor_id));
+  const row = queries.first(
+    rowsOf(study.study_key).where('quarantines.contributor_id', '=', found.contributor_id),
+  );
   return quarantineOf(input.studyId, row!);
 }
 
@@ -34,14 +40,19 @@ function addQuarantine(queries: Queries, input: NewQuarantine): Quarantine {
 export function readQuarantines(queries: Queries, studyId: StudyId, limit: number): Quarantine[] {
   const study = studyRow(queries, studyId);
   if (study === undefined) return [];
-  const newest = rowsOf(study.study_key).orderBy('at_ms', 'desc').orderBy('public_key').limit(limit);
+  const newest = rowsOf(study.study_key)
+    .orderBy('at_ms', 'desc').orderBy('public_key').limit(limit);
   return queries.all(newest).map((row) => quarantineOf(studyId, row));
 }
 
-export function readQuarantineOf(queries: Queries, studyId: StudyId, contributor: string): Quarantine | null {
+export function readQuarantineOf(
+  queries: Queries, studyId: StudyId, contributor: string,
+): Quarantine | null {
   const study = studyRow(queries, studyId);
   if (study === undefined) return null;
-  const row = queries.first(rowsOf(study.study_key).where('public_key', '=', Buffer.from(contributor, 'hex')));
+  const row = queries.first(
+    rowsOf(study.study_key).where('public_key', '=', Buffer.from(contributor, 'hex')),
+  );
   return row === undefined ? null : quarantineOf(studyId, row);
 }
 
@@ -54,6 +65,6 @@ type Row = Pick<QuarantinesTable, 'from_epoch' | 'distance' | 'beyond' | 'releas
   & { readonly public_key: Uint8Array };
 
 const quarantineOf = (studyId: StudyId, row: Row): Quarantine => ({
-  studyId, contributor: toHex(row.public_key), fromEpoch: row.from_epoch, distance: row.distance, beyond: row.beyond,
-  releaseIndex: Number(row.release_index), atMs: Number(row.at_ms),
+  studyId, contributor: toHex(row.public_key), fromEpoch: row.from_epoch, distance: row.distance,
+  beyond: row.beyond, releaseIndex: Number(row.release_index), atMs: Number(row.at_ms),
 });

@@ -14,7 +14,8 @@ import { readReleases, readStudies, readStudy } from './studies.js';
  * secrets. Of contributors it reads only the quarantined keys.
  */
 export interface SqliteReader extends Pick<Store,
-  'study' | 'studies' | 'epoch' | 'unfinishedEpochs' | 'balance' | 'balances' | 'ledgerEntries' | 'leftOutCount'
+  'study' | 'studies' | 'epoch' | 'unfinishedEpochs' | 'balance' | 'balances' | 'ledgerEntries'
+    | 'leftOutCount'
   | 'releases' | 'close'>, Required<Pick<Store, 'quarantines' | 'rollbacks'>> {
   /** The newest epoch that did not fit the budget; null when all did. */
   lastDeclined(budgetKey: string): Promise<LedgerEntry | null>;
@@ -23,11 +24,13 @@ export interface SqliteReader extends Pick<Store,
 const noSecrets = () => ({ assignmentKey: new Uint8Array(0), workSeed: new Uint8Array(0) });
 
 /**
- * Opens a data folder for reading, whether or not a server has it open. Each call sees one consistent
- * state; the secrets in epoch records are left empty.
+ * Opens a data folder for reading, whether or not a server has it open. Each call sees one
+ * consistent state; the secrets in epoch records are left empty.
  * @throws StorageError when there is no store there, or its schema is another version.
  */
-export async function openSqliteReader(directory: string, clock: Clock = systemClock): Promise<SqliteReader> {
+export async function openSqliteReader(
+  directory: string, clock: Clock = systemClock,
+): Promise<SqliteReader> {
   const database = openForReading(directory);
   const queries = new Queries(database);
   const read = async <T>(action: () => T): Promise<T> => {

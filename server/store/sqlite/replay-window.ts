@@ -53,7 +53,8 @@ function offsetOf(window: ReplayWindow, sequence: number): number {
   return -1;
 }
 
-const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+const viewOf = (bytes: Uint8Array): DataView =>
+  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /** The entry of `sequence`; undefined when none is stored. */
 export function settledEntry(window: ReplayWindow, sequence: number): SettledEntry | undefined {
@@ -61,7 +62,8 @@ export function settledEntry(window: ReplayWindow, sequence: number): SettledEnt
   if (offset < 0) return undefined;
   const code = window.entries[offset + 1]!;
   return {
-    code: code === 0 ? undefined : wireCodes[code]!, epoch: viewOf(window.entries).getBigUint64(offset + 2, true),
+    code: code === 0 ? undefined : wireCodes[code]!,
+    epoch: viewOf(window.entries).getBigUint64(offset + 2, true),
     fingerprint: window.entries.subarray(offset + 10, offset + entryBytes),
   };
 }
@@ -73,9 +75,12 @@ export function settledEntry(window: ReplayWindow, sequence: number): SettledEnt
  * answer was lost does not later hear that its rows count.
  */
 export function settle(
-  window: ReplayWindow, sequence: number, entry: SettledEntry, isForgotten: (epoch: bigint) => boolean,
+  window: ReplayWindow, sequence: number, entry: SettledEntry,
+  isForgotten: (epoch: bigint) => boolean,
 ): ReplayWindow {
-  assert(sequence > window.contiguous && offsetOf(window, sequence) < 0, 'a sequence is settled once');
+  assert(
+    sequence > window.contiguous && offsetOf(window, sequence) < 0, 'a sequence is settled once',
+  );
   const high = Math.max(window.high, sequence);
   const floor = high - protocolLimits.sequenceWindow;
   const entries = new Uint8Array(window.entries.length + entryBytes);
@@ -84,7 +89,8 @@ export function settle(
   for (let offset = 0; offset < window.entries.length; offset += entryBytes) {
     const at = sequenceOf(window, offset);
     const accepted = window.entries[offset + 1] === 0;
-    const silent = accepted && at <= window.contiguous && isForgotten(old.getBigUint64(offset + 2, true));
+    const silent = accepted && at <= window.contiguous
+      && isForgotten(old.getBigUint64(offset + 2, true));
     if (at <= floor || silent) continue;
     entries.set(window.entries.subarray(offset, offset + entryBytes), length);
     length += entryBytes;
@@ -94,7 +100,9 @@ export function settle(
   viewOf(entries).setBigUint64(length + 2, entry.epoch, true);
   entries.set(entry.fingerprint, length + 10);
   let { contiguous } = window;
-  const settled: ReplayWindow = { contiguous, high, entries: entries.subarray(0, length + entryBytes) };
+  const settled: ReplayWindow = {
+    contiguous, high, entries: entries.subarray(0, length + entryBytes),
+  };
   while (contiguous < high && offsetOf(settled, contiguous + 1) >= 0) contiguous += 1;
   return { ...settled, contiguous };
 }

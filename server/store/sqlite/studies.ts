@@ -1,6 +1,8 @@
 import type { Selectable } from 'kysely';
 import { InvariantError, KeelsonError } from '../../../src/base/errors.js';
-import type { ReleaseRecord, StudyId, StudyRecord, StudyRegistration, StudyStateName } from '../contract.js';
+import type {
+  ReleaseRecord, StudyId, StudyRecord, StudyRegistration, StudyStateName,
+} from '../contract.js';
 import { ensureBudget, wholeMs } from './budgets.js';
 import { createSecrets } from './epoch-tables.js';
 import { plainBytes, sql, type Queries } from './query.js';
@@ -17,19 +19,27 @@ export function studyRow(queries: Queries, studyId: StudyId): StudyRow | undefin
 /** @throws InvariantError when the study was never registered: a defect of the caller. */
 export function existingStudy(queries: Queries, studyId: StudyId): StudyRow {
   const row = studyRow(queries, studyId);
-  if (row === undefined) throw new InvariantError('a study is registered before it is used', { details: { studyId } });
+  if (row === undefined) {
+    throw new InvariantError('a study is registered before it is used', { details: { studyId } });
+  }
   return row;
 }
 
-const recordQuery = () => sql.selectFrom('studies').innerJoin('budgets', 'budgets.budget_id', 'studies.budget_id')
-  .select(['study_id', 'name', 'document', 'budget_key', 'state', 'release_count', 'last_digest', 'last_epoch']);
+const recordQuery = () =>
+  sql.selectFrom('studies').innerJoin('budgets', 'budgets.budget_id', 'studies.budget_id')
+    .select([
+      'study_id', 'name', 'document', 'budget_key', 'state', 'release_count', 'last_digest',
+      'last_epoch',
+    ]);
 
 type RecordRow = Pick<StudyRow,
-  'study_id' | 'name' | 'document' | 'state' | 'release_count' | 'last_digest' | 'last_epoch'> & { budget_key: string };
+  'study_id' | 'name' | 'document' | 'state' | 'release_count' | 'last_digest' | 'last_epoch'>
+    & { budget_key: string };
 
 const recordOf = (row: RecordRow): StudyRecord => ({
-  studyId: row.study_id, name: row.name, document: row.document, budgetKey: row.budget_key, state: row.state,
-  releaseCount: Number(row.release_count), lastDigest: row.last_digest, lastEpoch: row.last_epoch,
+  studyId: row.study_id, name: row.name, document: row.document, budgetKey: row.budget_key,
+  state: row.state, releaseCount: Number(row.release_count), lastDigest: row.last_digest,
+  lastEpoch: row.last_epoch,
 });
 
 export function readStudy(queries: Queries, studyId: StudyId): StudyRecord | null {
@@ -48,13 +58,15 @@ export function registerStudy(queries: Queries, input: StudyRegistration): Study
     const present = studyRow(queries, input.studyId);
     if (present === undefined) {
       const { lastInsertRowid } = queries.run(sql.insertInto('studies').values({
-        study_id: input.studyId, name: input.name, document: input.document, budget_id: budgetId, state: 'open',
-        release_count: 0n, last_digest: emptyDigest, last_epoch: 0n, registered_at_ms: wholeMs(input.nowMs),
+        study_id: input.studyId, name: input.name, document: input.document, budget_id: budgetId,
+        state: 'open', release_count: 0n, last_digest: emptyDigest, last_epoch: 0n,
+        registered_at_ms: wholeMs(input.nowMs),
       }));
       createSecrets(queries, BigInt(lastInsertRowid), 0n);
     } else if (present.budget_id !== budgetId) {
-      throw new KeelsonError('invalid-study', `the study ${input.name} is registered with another budget than `
-        + `${input.budget.key}; change its facts to make a new version`, { details: { studyId: input.studyId } });
+      throw new KeelsonError('invalid-study', `the study ${input.name} is registered with another `
+        + `budget than ${input.budget.key}; change its facts to make a new `
+        + 'version', { details: { studyId: input.studyId } });
     }
     return readStudy(queries, input.studyId)!;
   });
@@ -75,8 +87,9 @@ export function readReleases(
   if (study === undefined) return [];
   const releases: ReleaseRecord[] = [];
   let bytes = 0;
-  const rows = queries.iterate(sql.selectFrom('releases').selectAll().where('study_key', '=', study.study_key)
-    .where('release_index', '>=', BigInt(fromIndex)).orderBy('release_index').limit(limit));
+  const rows =
+    queries.iterate(sql.selectFrom('releases').selectAll().where('study_key', '=', study.study_key)
+      .where('release_index', '>=', BigInt(fromIndex)).orderBy('release_index').limit(limit));
   for (const row of rows) {
     releases.push({
       studyId, index: Number(row.release_index), epoch: row.epoch, body: plainBytes(row.body),

@@ -15,7 +15,9 @@ export interface Tables {
   readonly quarantines: QuarantinesTable;
   readonly rollbacks: RollbacksTable;
   readonly rollback_charges: { readonly entry_id: bigint; readonly rollback: bigint };
-  readonly key_rotations: { readonly rotation: bigint; readonly record: Uint8Array; readonly at_ms: bigint };
+  readonly key_rotations: {
+    readonly rotation: bigint; readonly record: Uint8Array; readonly at_ms: bigint;
+  };
 }
 
 export interface RollbacksTable {

@@ -8,7 +8,9 @@ import { costOf, epochRow, type EpochRow } from './epochs.js';
 import type { Queries } from './query.js';
 import { existingStudy, type StudyRow } from './studies.js';
 
-interface Contribution { readonly epoch_key: bigint; readonly row_count: bigint; readonly complete: bigint }
+interface Contribution {
+  readonly epoch_key: bigint; readonly row_count: bigint; readonly complete: bigint;
+}
 
 /**
  * Takes back a contribution to the open epoch, with all consequences, in one transaction: the
@@ -47,12 +49,18 @@ export function withdraw(
     const before = found === undefined ? undefined : contributionOf(database, study, found);
     // A key that sent nothing yet leaves no trace. Otherwise it would fill tables, and would count
     // as known where new keys are limited.
-    if (found === undefined || before === undefined) return { kind: 'withdrawn', undone: false, complete: false };
+    if (found === undefined || before === undefined) {
+      return { kind: 'withdrawn', undone: false, complete: false };
+    }
     const isHere = before.epoch_key === row.epoch_key;
     const undone = isHere && before.row_count > 0n;
     if (undone) takeOut(queries, spending, study, row, found);
-    if (!isHere || before.row_count !== BigInt(leftOutRows)) closeContribution(database, study, row, found);
-    database.prepare('INSERT INTO withdrawals (epoch_key, contributor_id, signature, at_ms) VALUES (?, ?, ?, ?)')
+    if (!isHere || before.row_count !== BigInt(leftOutRows)) {
+      closeContribution(database, study, row, found);
+    }
+    database.prepare(
+      'INSERT INTO withdrawals (epoch_key, contributor_id, signature, at_ms) VALUES (?, ?, ?, ?)',
+    )
       .run(row.epoch_key, found, input.signature, BigInt(Math.round(input.nowMs)));
     return { kind: 'withdrawn', undone, complete: undone && before.complete === 1n };
   });
@@ -75,20 +83,27 @@ function isWithdrawn(database: Database.Database, epochKey: bigint, id: bigint):
 }
 
 /** The contributor's latest contribution to the study; undefined when it never sent anything. */
-function contributionOf(database: Database.Database, study: StudyRow, id: bigint): Contribution | undefined {
+function contributionOf(
+  database: Database.Database, study: StudyRow, id: bigint,
+): Contribution | undefined {
   return database.prepare<[bigint, bigint], Contribution>(
     'SELECT epoch_key, row_count, complete FROM replay WHERE study_key = ? AND contributor_id = ?',
   ).get(study.study_key, id);
 }
 
-function takeOut(queries: Queries, spending: ContributorSpending, study: StudyRow, row: EpochRow, id: bigint): void {
-  queries.database.prepare('UPDATE epochs SET contributors = contributors - 1 WHERE epoch_key = ?').run(row.epoch_key);
+function takeOut(
+  queries: Queries, spending: ContributorSpending, study: StudyRow, row: EpochRow, id: bigint,
+): void {
+  queries.database.prepare('UPDATE epochs SET contributors = contributors - 1 WHERE epoch_key = ?')
+    .run(row.epoch_key);
   if (budgetById(queries, study.budget_id, 0).scope !== 'contributor') return;
   spending.refundOne(ownBudget(queries, study.budget_id), id, row.epoch_key, costOf(row));
 }
 
 /** The epoch takes nothing more from the contributor. Its settled sequences stay settled. */
-function closeContribution(database: Database.Database, study: StudyRow, row: EpochRow, id: bigint): void {
+function closeContribution(
+  database: Database.Database, study: StudyRow, row: EpochRow, id: bigint,
+): void {
   database.prepare(`UPDATE replay SET epoch_key = ?, row_count = 0, complete = 1
     WHERE study_key = ? AND contributor_id = ?`).run(row.epoch_key, study.study_key, id);
 }

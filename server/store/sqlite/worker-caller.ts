@@ -3,7 +3,9 @@ import { KeelsonError, StorageError } from '../../../src/base/errors.js';
 import { workerUrl } from '../../base/worker-url.js';
 import type { AdmissionRequest, AdmissionResult } from '../contract.js';
 import { errorFromMessage } from './failures.js';
-import { packList, reusedBytes, type NamedMethod, type Request, type Response } from './messages.js';
+import {
+  packList, reusedBytes, type NamedMethod, type Request, type Response,
+} from './messages.js';
 import type { Caller } from './facade.js';
 
 interface Pending {
@@ -43,7 +45,9 @@ export class WorkerCaller implements Caller {
         } else caller.#receive(response);
       });
       worker.on('error', (cause) => {
-        const error = new StorageError(`the store's thread failed: ${cause.message}`, 'storage-failed', { cause });
+        const error = new StorageError(
+          `the store's thread failed: ${cause.message}`, 'storage-failed', { cause },
+        );
         caller.#end(error);
         reject(error);
       });
@@ -59,7 +63,9 @@ export class WorkerCaller implements Caller {
   admit(batches: readonly AdmissionRequest[]): Promise<readonly AdmissionResult[]> {
     const list = packList(batches, this.#spare);
     this.#spare = undefined;
-    return this.#send((id) => ({ id, kind: 'admit', list }), [list.bytes]) as Promise<readonly AdmissionResult[]>;
+    return this.#send(
+      (id) => ({ id, kind: 'admit', list }), [list.bytes],
+    ) as Promise<readonly AdmissionResult[]>;
   }
 
   async close(): Promise<void> {
@@ -81,7 +87,8 @@ export class WorkerCaller implements Caller {
   #receive(response: Exclude<Response, { kind: 'opened' | 'refused' }>): void {
     const pending = this.#pending.get(response.id);
     this.#pending.delete(response.id);
-    this.#spare = response.kind === 'admitted' && response.bytes.byteLength <= reusedBytes ? response.bytes : undefined;
+    this.#spare = response.kind === 'admitted' && response.bytes.byteLength <= reusedBytes
+      ? response.bytes : undefined;
     if (response.kind === 'error') pending?.reject(errorFromMessage(response.error));
     else pending?.resolve(response.kind === 'admitted' ? response.results : response.value);
   }

@@ -11,19 +11,24 @@ import { unpackList, type Request, type Response } from './messages.js';
  */
 assert(parentPort !== null, 'this module is the entry of a worker thread');
 const port = parentPort;
-const send = (response: Response, transfer: ArrayBuffer[] = []): void => port.postMessage(response, transfer);
+const send = (response: Response, transfer: ArrayBuffer[] = []): void =>
+  port.postMessage(response, transfer);
 
 function execute(engine: Engine, request: Request): void {
   try {
     if (request.kind === 'admit') {
       const { bytes } = request.list;
-      send({ kind: 'admitted', id: request.id, results: engine.admit(unpackList(request.list)), bytes }, [bytes]);
+      send({
+        kind: 'admitted', id: request.id, results: engine.admit(unpackList(request.list)), bytes,
+      }, [bytes]);
       return;
     }
     // The facade has the types of both sides. Here only the method's name arrives.
-    const methods = engine as unknown as Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
+    const methods =
+      engine as unknown as Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
     const value = methods[request.method]!(...request.args);
-    send({ kind: 'value', id: request.id, value }, request.method === 'journal' ? bodiesOf(value) : []);
+    send({ kind: 'value', id: request.id, value }, request.method === 'journal'
+      ? bodiesOf(value) : []);
     if (request.method === 'close') port.close();
   } catch (error) {
     send({ kind: 'error', id: request.id, error: errorToMessage(asStoreError(error)) });

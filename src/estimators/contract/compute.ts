@@ -1,7 +1,10 @@
 import { assert } from '../../base/assert.js';
 import type { Compute } from './estimator.js';
 
-/** Heavy deterministic functions by name, so that a pool of workers can run them. Input and output can be cloned. */
+/**
+ * Heavy deterministic functions by name, so that a pool of workers can run them. Input and output
+ * can be cloned.
+ */
 export type Kernels = Readonly<Record<string, (input: unknown) => unknown>>;
 
 /** Runs kernels where it stands: for tests, browsers and offline runs. */

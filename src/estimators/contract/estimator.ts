@@ -42,9 +42,9 @@ export interface Citation {
 export interface ParameterSpec {
   readonly name: string;
   /**
-   * `scale`: one positive number, or one per column. `numbers`: an ascending list, each number above the one before.
-   * `list`: a list of objects that the estimator reads; parsed to its canonical JSON text, of at most
-   * limits.parameterText characters.
+   * `scale`: one positive number, or one per column. `numbers`: an ascending list, each number
+   * above the one before. `list`: a list of objects that the estimator reads; parsed to its
+   * canonical JSON text, of at most limits.parameterText characters.
    */
   readonly type: 'number' | 'integer' | 'choice' | 'boolean' | 'scale' | 'numbers' | 'list';
   /** Absent: the parameter must be given, unless it is optional. */
@@ -55,7 +55,10 @@ export interface ParameterSpec {
   readonly maximum?: number;
   /** Of a `choice`; of a `scale`, the words it takes besides numbers. */
   readonly choices?: readonly string[];
-  /** Of `numbers`: the longest list; at most limits.columns, which is what a study document holds. Default: that. Of a `list` too. */
+  /**
+   * Of `numbers`: the longest list; at most limits.columns, which is what a study document holds.
+   * Default: that. Of a `list` too.
+   */
   readonly lengthMaximum?: number;
   readonly unit?: string;
   readonly description: string;
@@ -95,7 +98,10 @@ export interface Guarantee {
   readonly corruptionMax: number;
 }
 
-/** Root of the expected squared Euclidean error, and its parts, in units of scale or those of the fact `errorsAreIn`. */
+/**
+ * Root of the expected squared Euclidean error, and its parts, in units of scale or those of the
+ * fact `errorsAreIn`.
+ */
 export interface ExpectedError {
   readonly total: number;
   readonly sampling: number;
@@ -104,17 +110,24 @@ export interface ExpectedError {
 }
 
 /**
- * The rows of a pooled cohort. Sorted by tag before an estimator sees them, so that a release does not depend on arrival
- * order; an estimator whose release does not anyhow may ask for them as they came.
+ * The rows of a pooled cohort. Sorted by tag before an estimator sees them, so that a release does
+ * not depend on arrival order; an estimator whose release does not anyhow may ask for them as they
+ * came.
  */
 export interface PooledRows {
   readonly count: number;
   readonly dimension: number;
   /** Row-major, count * dimension. May be a view of a SharedArrayBuffer. */
   readonly values: Float64Array;
-  /** A keyed hash of the contributor, distinct per row. Empty where the summary was asked for no tags. */
+  /**
+   * A keyed hash of the contributor, distinct per row. Empty where the summary was asked for no
+   * tags.
+   */
   readonly tags: BigUint64Array;
-  /** In place of tags, for rows in no order: fills in those of the next rows, until all rows have had theirs. */
+  /**
+   * In place of tags, for rows in no order: fills in those of the next rows, until all rows have
+   * had theirs.
+   */
   readonly drawTags?: (into: BigUint64Array) => void;
   /** The release may overwrite the values: nobody else reads them. */
   readonly isScratch?: boolean;
@@ -127,7 +140,10 @@ export interface GroupStatistic {
   readonly values: Float64Array;
 }
 
-/** What `finish` yields: rows for a pooled cohort; for a disjoint group a statistic, or a label that others may share. */
+/**
+ * What `finish` yields: rows for a pooled cohort; for a disjoint group a statistic, or a label that
+ * others may share.
+ */
 export type Finished =
   | { readonly kind: 'pooled'; readonly rows: PooledRows }
   | { readonly kind: 'label'; readonly label: string }
@@ -147,20 +163,26 @@ export interface Summary<State = unknown> {
   /** `row` has the study's dimension (a pair: the scaled difference). Copies what it keeps. */
   add(state: State, row: Float64Array, tag: bigint): State;
   /**
-   * A summary of rows at hand that takes over their memory, for pooled rows: no copy is made, and the state is finished
-   * once. All rows are finite.
+   * A summary of rows at hand that takes over their memory, for pooled rows: no copy is made, and
+   * the state is finished once. All rows are finite.
    * @param draw - fills in tags, fresh and independent of the rows.
    */
   adopt?(values: Float64Array, count: number, draw: (into: BigUint64Array) => void): State;
   merge(left: State, right: State): State;
-  /** Deterministic given the set of rows and `work`. Total: odd data gives a documented default point. */
+  /**
+   * Deterministic given the set of rows and `work`. Total: odd data gives a documented default
+   * point.
+   */
   finish(state: State, work: WorkRandom): Finished;
   encode(state: State): Uint8Array;
   /** @throws InvalidParameterError on bytes that `encode` did not write. */
   decode(bytes: Uint8Array): State;
 }
 
-/** The states of all groups of a cohort: for each the same, bit for bit, as `Summary.add` and `merge` make it alone. */
+/**
+ * The states of all groups of a cohort: for each the same, bit for bit, as `Summary.add` and
+ * `merge` make it alone.
+ */
 export interface SummaryTable<State = unknown> {
   /**
    * `row` has the study's dimension and only finite entries. What is kept is copied.
@@ -183,7 +205,8 @@ export interface Compute {
   /** Worker threads behind it; 0 when inline. */
   readonly parallelism: number;
   /**
-   * Runs a registered kernel by name on structured-cloneable input. Results do not depend on parallelism.
+   * Runs a registered kernel by name on structured-cloneable input. Results do not depend on
+   * parallelism.
    * @param thread - which one, below `parallelism`; default: whichever has least to do.
    */
   run<Output>(kernel: string, input: unknown, thread?: number): Promise<Output>;
@@ -203,7 +226,10 @@ export interface PlannedWork {
   readonly columns: number;
 }
 
-/** One release: its cost, noise draws and expected error, and how to run it. Made from public facts alone. */
+/**
+ * One release: its cost, noise draws and expected error, and how to run it. Made from public facts
+ * alone.
+ */
 export interface Plan {
   readonly kind: 'plan';
   readonly cohorts: readonly CohortPlan[];
@@ -217,11 +243,13 @@ export interface Plan {
   /** Of every value that it releases: the same names and shapes. Absent: the value has no parts. */
   readonly parts?: readonly NamedPart[];
   /**
-   * Standard deviation of the privacy noise per output coordinate, in data units; empty when not Gaussian, or when
-   * the units themselves are found privately.
+   * Standard deviation of the privacy noise per output coordinate, in data units; empty when not
+   * Gaussian, or when the units themselves are found privately.
    */
   readonly noise: readonly number[];
-  /** Public numbers worth showing (groups, radius, clip radius ...), for `plan` and the dashboard. */
+  /**
+   * Public numbers worth showing (groups, radius, clip radius ...), for `plan` and the dashboard.
+   */
   readonly facts: Readonly<Record<string, number | string>>;
   /**
    * Where the number of passes over the rows depends on the rows: the most that there can be.
@@ -229,7 +257,10 @@ export interface Plan {
    * tells nothing. Absent: the passes follow from public and released numbers alone.
    */
   readonly work?: PlannedWork;
-  /** Error expected when a share `corruption` of the contributors is hostile. Infinity past its promise. */
+  /**
+   * Error expected when a share `corruption` of the contributors is hostile. Infinity past its
+   * promise.
+   */
   expectedError(corruption: number): ExpectedError;
   summary(cohort: string): Summary;
   /** Called once. Data-dependent failure is a refused outcome, never an exception. */
@@ -247,11 +278,14 @@ export interface Estimator {
   readonly citations: readonly Citation[];
   readonly parameters: readonly ParameterSpec[];
   /**
-   * `recommended`: one of the few that answer most questions well. `research`: a system of a paper, or a variant to
-   * compare with.
+   * `recommended`: one of the few that answer most questions well. `research`: a system of a paper,
+   * or a variant to compare with.
    */
   readonly shelf: 'recommended' | 'research';
-  /** What must be true for accurate answers, one sentence in plain words. Privacy never depends on it. */
+  /**
+   * What must be true for accurate answers, one sentence in plain words. Privacy never depends on
+   * it.
+   */
   readonly assumption: string;
   /** Neighbours and cost in one sentence, for `keelson estimators`. */
   readonly claim: string;
@@ -262,8 +296,8 @@ export interface Estimator {
    */
   plan(parameters: ParameterValues, facts: StudyFacts): Plan | Infeasible;
   /**
-   * What each number of an estimate is, for people, in the order of the estimate. Absent: a vector of the columns'
-   * length is about the columns, anything else goes by its indexes.
+   * What each number of an estimate is, for people, in the order of the estimate. Absent: a vector
+   * of the columns' length is about the columns, anything else goes by its indexes.
    * @param columns - the study's column names.
    */
   outputLabels?(parameters: ParameterValues, columns: readonly string[]): readonly string[];

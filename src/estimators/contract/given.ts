@@ -22,7 +22,9 @@ export function guarded(estimator: Estimator): Estimator {
 function checkFacts(facts: StudyFacts): void {
   checkObject(facts, 'the facts of a plan are { dimension, cohort, participation, target }');
   checkDimension(facts.dimension);
-  checkWhole(facts.cohort, 'cohort, the public number of contributors,', 1, protocolLimits.cohortMax);
+  checkWhole(
+    facts.cohort, 'cohort, the public number of contributors,', 1, protocolLimits.cohortMax,
+  );
   const { participation, target } = facts;
   if (participation !== 'secret' && participation !== 'public') {
     throw new InvalidParameterError(
@@ -39,7 +41,10 @@ function checkFacts(facts: StudyFacts): void {
   );
 }
 
-/** @throws InvalidParameterError when parameters are missing, or not in the form of `parseParameters`. */
+/**
+ * @throws InvalidParameterError when parameters are missing, or not in the form of
+ *   `parseParameters`.
+ */
 function checkParsed(
   { name, parameters }: Estimator, values: ParameterValues, dimension: number,
 ): void {
@@ -80,12 +85,15 @@ export function checkDimension(dimension: unknown): void {
 export function checkColumnsMax(name: string, dimension: number, columnsMax: number): void {
   if (dimension <= columnsMax) return;
   throw new InvalidParameterError(
-    `estimator ${name} takes at most ${columnsMax} columns: leave out columns, or plan several studies`,
+    `estimator ${name} takes at most ${columnsMax} columns: leave out columns, or plan several `
+      + 'studies',
     { path: 'columns', dimension, columnsMax },
   );
 }
 
-/** @throws InvalidParameterError for what is no plan, with the reason of a plan that is infeasible. */
+/**
+ * @throws InvalidParameterError for what is no plan, with the reason of a plan that is infeasible.
+ */
 export function checkPlan(plan: Plan): void {
   checkObject(plan, 'plan is what estimator.plan(parameters, facts) returns');
   const { kind, reason, remedy } = plan as { kind?: unknown; reason?: unknown; remedy?: unknown };
@@ -100,7 +108,9 @@ export function checkPlan(plan: Plan): void {
   );
 }
 
-/** @throws InvalidParameterError for a row without `dimension` entries. Says nothing of its values. */
+/**
+ * @throws InvalidParameterError for a row without `dimension` entries. Says nothing of its values.
+ */
 export function checkRow(row: ArrayLike<number>, dimension: number): void {
   const isList = typeof row === 'object' && row !== null;
   if (isList && row.length === dimension) return;

@@ -46,7 +46,8 @@ export function parseParameters(
       values[spec.name] = parseOne(spec, given, facts);
     } else if (spec.optional !== true) {
       throw new InvalidParameterError(
-        `parameters.${spec.name} is missing and has no default: give ${ruleOf(spec, facts)} (${spec.description})`,
+        `parameters.${spec.name} is missing and has no default: give ${ruleOf(spec, facts)} `
+          + `(${spec.description})`,
         { path: `parameters.${spec.name}`, rule: ruleOf(spec, facts) },
       );
     }
@@ -60,11 +61,15 @@ function parseOne(spec: ParameterSpec, given: unknown, facts: ParameterFacts): P
     case 'integer': {
       const value = numberFrom(given);
       if (value === undefined || !withinBounds(spec, value)) throw refused(spec, given, facts);
-      if (spec.type === 'integer' && !Number.isSafeInteger(value)) throw refused(spec, given, facts);
+      if (spec.type === 'integer' && !Number.isSafeInteger(value)) {
+        throw refused(spec, given, facts);
+      }
       return value;
     }
     case 'choice':
-      if (typeof given !== 'string' || spec.choices?.includes(given) !== true) throw refused(spec, given, facts);
+      if (typeof given !== 'string' || spec.choices?.includes(given) !== true) {
+        throw refused(spec, given, facts);
+      }
       return given;
     case 'boolean':
       if (given === true || given === 'true') return true;
@@ -82,14 +87,18 @@ function parseOne(spec: ParameterSpec, given: unknown, facts: ParameterFacts): P
 /** The list as it stands in a study file, or as JSON text, as on a command line. */
 function parseList(spec: ParameterSpec, given: unknown, facts: ParameterFacts): string {
   const list = typeof given === 'string' ? fromJson(given) : given;
-  if (!Array.isArray(list) || list.length === 0 || list.length > lengthMaximumOf(spec)) throw refused(spec, given, facts);
+  if (!Array.isArray(list) || list.length === 0 || list.length > lengthMaximumOf(spec)) {
+    throw refused(spec, given, facts);
+  }
   let text: string;
   try {
     text = canonicalJson(list as JsonValue);
   } catch {
     throw refused(spec, given, facts);
   }
-  if (text.length > protocolLimits.parameterText) throw refused(spec, `${text.length} characters`, facts);
+  if (text.length > protocolLimits.parameterText) {
+    throw refused(spec, `${text.length} characters`, facts);
+  }
   return text;
 }
 
@@ -101,13 +110,18 @@ function fromJson(text: string): unknown {
   }
 }
 
-/** A list as it stands in a study file, or `a,b,c` as on a command line; anything else is a list of one. */
+/**
+ * A list as it stands in a study file, or `a,b,c` as on a command line; anything else is a list of
+ * one.
+ */
 function listFrom(given: unknown): readonly unknown[] {
   if (Array.isArray(given)) return given;
   return typeof given === 'string' && given.includes(',') ? given.split(',') : [given];
 }
 
-function parseNumbers(spec: ParameterSpec, given: unknown, facts: ParameterFacts): readonly number[] {
+function parseNumbers(
+  spec: ParameterSpec, given: unknown, facts: ParameterFacts,
+): readonly number[] {
   const list = listFrom(given);
   if (list.length === 0 || list.length > lengthMaximumOf(spec)) throw refused(spec, given, facts);
   const parsed = list.map((entry) => {
@@ -115,7 +129,9 @@ function parseNumbers(spec: ParameterSpec, given: unknown, facts: ParameterFacts
     if (value === undefined || !withinBounds(spec, value)) throw refused(spec, given, facts);
     return value;
   });
-  if (parsed.some((value, i) => i > 0 && !(value > parsed[i - 1]!))) throw refused(spec, given, facts);
+  if (parsed.some((value, i) => i > 0 && !(value > parsed[i - 1]!))) {
+    throw refused(spec, given, facts);
+  }
   return Object.freeze(parsed);
 }
 
@@ -123,13 +139,17 @@ function lengthMaximumOf(spec: ParameterSpec): number {
   return spec.lengthMaximum ?? protocolLimits.columns;
 }
 
-function parseScale(spec: ParameterSpec, given: unknown, facts: ParameterFacts): readonly number[] | string {
+function parseScale(
+  spec: ParameterSpec, given: unknown, facts: ParameterFacts,
+): readonly number[] | string {
   if (typeof given === 'string' && spec.choices?.includes(given) === true) return given;
   const list = listFrom(given);
   if (list.length !== 1 && list.length !== facts.dimension) throw refused(spec, given, facts);
   const parsed = list.map((entry) => {
     const value = numberFrom(entry);
-    if (value === undefined || !(value > 0) || !withinBounds(spec, value)) throw refused(spec, given, facts);
+    if (value === undefined || !(value > 0) || !withinBounds(spec, value)) {
+      throw refused(spec, given, facts);
+    }
     return value;
   });
   if (parsed.length === facts.dimension) return Object.freeze(parsed);
@@ -156,14 +176,19 @@ function ruleOf(spec: ParameterSpec, facts: ParameterFacts): string {
     const words = spec.choices === undefined ? '' : `${spec.choices.join(', ')}, `;
     return `${words}a positive number${from}${to}, or ${facts.dimension} of them, one per column`;
   }
-  if (spec.type === 'numbers') return `1 to ${lengthMaximumOf(spec)} numbers${from}${to}, each above the one before`;
+  if (spec.type === 'numbers') {
+    return `1 to ${lengthMaximumOf(spec)} numbers${from}${to}, each above the one before`;
+  }
   if (spec.type === 'list') {
-    return `a list of 1 to ${lengthMaximumOf(spec)} entries, as JSON within ${protocolLimits.parameterText} characters`;
+    return `a list of 1 to ${lengthMaximumOf(spec)} entries, as JSON within `
+      + `${protocolLimits.parameterText} characters`;
   }
   return `${spec.type === 'integer' ? 'a whole number' : 'a number'}${from}${to}`;
 }
 
-function refused(spec: ParameterSpec, given: unknown, facts: ParameterFacts): InvalidParameterError {
+function refused(
+  spec: ParameterSpec, given: unknown, facts: ParameterFacts,
+): InvalidParameterError {
   const rule = ruleOf(spec, facts);
   const shown = describe(given);
   return new InvalidParameterError(`parameters.${spec.name} is ${shown}: give ${rule}`, {

@@ -1,7 +1,9 @@
 import { assert } from '../../base/assert.js';
 import type { ParameterSpec, ParameterValues } from './estimator.js';
 
-/** Readers of parsed parameters. The parser has checked type and range, so a mismatch is a defect. */
+/**
+ * Readers of parsed parameters. The parser has checked type and range, so a mismatch is a defect.
+ */
 export function numberOf(values: ParameterValues, name: string): number {
   const value = values[name];
   assert(typeof value === 'number', `parameter ${name} was parsed as a number`);
@@ -14,7 +16,9 @@ export function optionalNumberOf(values: ParameterValues, name: string): number 
 }
 
 /** Undefined when the parameter is optional and was not given. */
-export function optionalNumbersOf(values: ParameterValues, name: string): readonly number[] | undefined {
+export function optionalNumbersOf(
+  values: ParameterValues, name: string,
+): readonly number[] | undefined {
   const value = values[name];
   if (value === undefined) return undefined;
   assert(Array.isArray(value), `parameter ${name} was parsed as a list of numbers`);
@@ -38,7 +42,9 @@ export function choiceOf(values: ParameterValues, name: string): string {
 export function scaleOf(values: ParameterValues, dimension: number): Float64Array | 'auto' {
   const value = values['scale'];
   if (value === 'auto') return value;
-  assert(Array.isArray(value) && value.length === dimension, 'scale was parsed to one number per column');
+  assert(
+    Array.isArray(value) && value.length === dimension, 'scale was parsed to one number per column',
+  );
   return Float64Array.from(value as readonly number[]);
 }
 

@@ -8,7 +8,8 @@ import type { ClipBall } from '../../privacy/stages/clip.js';
 import type { Compute, PooledRows } from '../contract/estimator.js';
 
 /**
- * Rows of a cohort inside a ball about a centre, as integer multiples of its grid step, and which of
+ * Rows of a cohort inside a ball about a centre, as integer multiples of its grid step, and which
+ * of
  * them are left.
  */
 export interface ClippedRows {
@@ -67,7 +68,8 @@ export async function clippedRows(
   const alive = sharedBytes(count);
   const { grid, steps: radius } = ball;
   const moments = await clipAndAddRows(
-    compute, { values, dimension, count }, { grid, steps: radius, centre, unit: scale }, steps, alive,
+    compute, { values, dimension, count }, { grid, steps: radius, centre, unit: scale }, steps,
+    alive,
   );
   return { count, dimension, steps, alive, known: { moments, gone: null, binned: null } };
 }
@@ -77,7 +79,8 @@ export async function rowsOfSteps(
   compute: Compute, rows: Pick<ClippedRows, 'count' | 'dimension' | 'steps' | 'alive'>,
 ): Promise<ClippedRows> {
   const { count, dimension, steps, alive } = rows;
-  const moments = await momentsOfRows(compute, { values: steps, dimension, count }, { mask: alive });
+  const moments =
+    await momentsOfRows(compute, { values: steps, dimension, count }, { mask: alive });
   return { ...rows, known: { moments, gone: null, binned: null } };
 }
 
@@ -133,7 +136,9 @@ export async function scoreCounts(
   compute: Compute, rows: ClippedRows, along: Along, edges: Float64Array,
 ): Promise<Float64Array> {
   const { count, dimension, steps, alive, known } = rows;
-  if (edges.length > scoreBinsMax) return countScores(rows, await scoresOf(compute, rows, along), edges);
+  if (edges.length > scoreBinsMax) {
+    return countScores(rows, await scoresOf(compute, rows, along), edges);
+  }
   const bins = known.binned?.bins ?? sharedBytes(count);
   known.binned = { along, edges, bins };
   const form = { centre: along.mean, matrix: along.weights };
@@ -150,23 +155,30 @@ export async function removeRows(
   const { count, dimension, steps, alive, known } = rows;
   const { binned } = known;
   if (binned !== null && binned.along.mean === mean && binned.along.weights === weights) {
-    const [from, to] = [binned.edges.indexOf(least), below === Infinity ? binned.edges.length : binned.edges.indexOf(below)];
+    const [from, to] = [binned.edges.indexOf(least), below === Infinity
+      ? binned.edges.length : binned.edges.indexOf(below)];
     if (from >= 0 && to >= 0) {
       const set = { values: steps, dimension, count };
-      known.moments = without(known.moments, await takeBinnedRows(compute, set, alive, binned.bins, from + 1, to + 1));
+      known.moments = without(
+        known.moments, await takeBinnedRows(compute, set, alive, binned.bins, from + 1, to + 1),
+      );
       return;
     }
   }
   known.gone ??= sharedBytes(count);
   const form = { centre: mean, matrix: weights };
-  await moveScoredRows(compute, { values: steps, dimension, count }, form, alive, known.gone, { least, below });
+  await moveScoredRows(
+    compute, { values: steps, dimension, count }, form, alive, known.gone, { least, below },
+  );
 }
 
 /**
  * As `removeRows`, but at most ceil(share * rows left), the highest scores first; of equal scores
  * later rows first.
  */
-export function removeTopRows(rows: ClippedRows, scores: Float64Array, least: number, share: number): void {
+export function removeTopRows(
+  rows: ClippedRows, scores: Float64Array, least: number, share: number,
+): void {
   const { alive } = rows;
   let left = 0;
   const high: number[] = [];

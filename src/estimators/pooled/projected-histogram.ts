@@ -1,4 +1,6 @@
-import { normalCdf, normalDensity, normalQuantile, normalUpperTail } from '../../numerics/normal.js';
+import {
+  normalCdf, normalDensity, normalQuantile, normalUpperTail,
+} from '../../numerics/normal.js';
 
 /**
  * What the noisy histogram of rows along one axis says about the honest rows: their median and

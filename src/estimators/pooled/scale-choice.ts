@@ -2,7 +2,9 @@ import type { Outcome } from '../../base/outcome.js';
 import type { GaussianHistogramEvent } from '../../privacy/accounting/events.js';
 import { pairsInFullestBin, scaleEvent } from '../../privacy/stages/scale.js';
 import { shareOf } from '../../privacy/accounting/target.js';
-import type { Infeasible, ParameterValues, PrivacyTarget, StudyFacts } from '../contract/estimator.js';
+import type {
+  Infeasible, ParameterValues, PrivacyTarget, StudyFacts,
+} from '../contract/estimator.js';
 import { scaleOf } from '../contract/values.js';
 import { countToBeSeen } from './fullest-bin.js';
 

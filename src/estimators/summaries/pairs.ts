@@ -24,7 +24,9 @@ export class PairSlots {
    * Adds the members of other slots: of all members of a slot the two with the smallest tags stay.
    */
   addAll(other: PairSlots): void {
-    for (const [slot, members] of other.#slots) for (const { tag, row } of members) this.add(slot, tag, row);
+    for (const [slot, members] of other.#slots) {
+      for (const { tag, row } of members) this.add(slot, tag, row);
+    }
   }
 
   /** The pairs in order of slot: (first - second) / sqrt 2, under the tag of the first. */

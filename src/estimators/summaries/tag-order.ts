@@ -43,7 +43,8 @@ function sortedByHighWord(words: Uint32Array, count: number): Uint32Array {
   for (let i = 0; i < count; i++) keys[i] = words[2 * i + highWord]! * sortedRowsMax + i;
   keys.sort();
   const order = new Uint32Array(count);
-  for (let i = 0; i < count; i++) order[i] = keys[i]! - Math.floor(keys[i]! / sortedRowsMax) * sortedRowsMax;
+  for (let i = 0;
+      i < count; i++) order[i] = keys[i]! - Math.floor(keys[i]! / sortedRowsMax) * sortedRowsMax;
   return order;
 }
 
@@ -53,7 +54,8 @@ function countedByHighWord(words: Uint32Array, count: number): Uint32Array {
   let to = new Uint32Array(count);
   for (const shift of [0, 16]) {
     const starts = new Uint32Array(65_537);
-    for (let i = 0; i < count; i++) starts[((words[2 * i + highWord]! >>> shift) & 0xffff) + 1]! += 1;
+    for (let i = 0;
+        i < count; i++) starts[((words[2 * i + highWord]! >>> shift) & 0xffff) + 1]! += 1;
     for (let digit = 0; digit < 65_536; digit++) starts[digit + 1]! += starts[digit]!;
     for (let i = 0; i < count; i++) {
       const row = from[i]!;

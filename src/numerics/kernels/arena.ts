@@ -49,8 +49,11 @@ export class Arena {
 
   constructor() {
     const { WebAssembly: platform } = globalThis as unknown as { readonly WebAssembly?: Platform };
-    if (platform === undefined) throw new InvariantError('this platform has no WebAssembly; Node 20 and browsers do');
-    compiled ??= new platform.Module(Uint8Array.from(atob(moduleText), (letter) => letter.charCodeAt(0)));
+    if (platform === undefined) {
+      throw new InvariantError('this platform has no WebAssembly; Node 20 and browsers do');
+    }
+    compiled ??=
+      new platform.Module(Uint8Array.from(atob(moduleText), (letter) => letter.charCodeAt(0)));
     const { exports } = new platform.Instance(compiled);
     const found = exports as Exports & { readonly memory: Memory; heapBase(): number };
     this.exports = found;
@@ -61,7 +64,9 @@ export class Arena {
   /**
    * Views of `lengths` doubles with arbitrary contents. The pointer of a part is its byteOffset.
    */
-  layout<const Lengths extends readonly number[]>(...lengths: Lengths): { [K in keyof Lengths]: Float64Array } {
+  layout<const Lengths extends readonly number[]>(
+    ...lengths: Lengths
+  ): { [K in keyof Lengths]: Float64Array } {
     let top = this.#base;
     const places = lengths.map((length) => {
       const place = top;
@@ -70,7 +75,8 @@ export class Arena {
     });
     const missing = top - this.#memory.buffer.byteLength;
     if (missing > 0) this.#memory.grow(Math.ceil(missing / pageBytes));
-    const parts = places.map((place, i) => new Float64Array(this.#memory.buffer, place, lengths[i]));
+    const parts =
+      places.map((place, i) => new Float64Array(this.#memory.buffer, place, lengths[i]));
     return parts as unknown as { [K in keyof Lengths]: Float64Array };
   }
 }

@@ -15,19 +15,20 @@ const rowsLeast = 128;
 
 /** See `Kernels.clipRows`. With `added`, also the moments of the present rows. */
 export function clipRows(
-  arena: Arena, rows: Rows, dimension: number, count: number, ball: StepBall, into: Rows, present?: Uint8Array,
-  added?: AddedMoments,
+  arena: Arena, rows: Rows, dimension: number, count: number, ball: StepBall, into: Rows,
+  present?: Uint8Array, added?: AddedMoments,
 ): void {
   check(dimension, count, ball, into, present);
   if (count === 0) return;
   const blocks = new Blocks(
-    arena, rows, dimension, count, {}, Math.max(rowsLeast, Math.floor(blockNumbers / Math.max(1, dimension)) & ~3),
+    arena, rows, dimension, count, {},
+    Math.max(rowsLeast, Math.floor(blockNumbers / Math.max(1, dimension)) & ~3),
   );
   const width = padded(dimension);
   const [isAdded, size] = [added === undefined ? 0 : 1, blocks.size];
   const [centre, unit, there, steps, packed, sum, columns, ...parts] = arena.layout(
-    dimension, dimension, Math.ceil(size / 8), size * dimension, isAdded * size * width, isAdded * width * width,
-    isAdded * width, ...blocks.lengths,
+    dimension, dimension, Math.ceil(size / 8), size * dimension, isAdded * size * width,
+    isAdded * width * width, isAdded * width, ...blocks.lengths,
   );
   for (const part of [sum, columns]) part.fill(0);
   centre.set(ball.centre);
@@ -38,10 +39,12 @@ export function clipRows(
   const perGrid = inverseOf(ball.grid);
   blocks.each(parts, ({ rows: from, count: held, first }) => {
     clip(
-      from, held, dimension, centre.byteOffset, unit.byteOffset, ball.grid, perGrid, ball.steps, there.byteOffset,
-      steps.byteOffset,
+      from, held, dimension, centre.byteOffset, unit.byteOffset, ball.grid, perGrid, ball.steps,
+      there.byteOffset, steps.byteOffset,
     );
-    copyNumbers(steps.subarray(0, held * dimension), into.subarray(first * dimension, (first + held) * dimension));
+    copyNumbers(steps.subarray(0, held * dimension), into.subarray(
+      first * dimension, (first + held) * dimension,
+    ));
     present?.set(flags.subarray(0, held), first);
     if (added === undefined) return;
     // Absent rows are zeros, which add nothing.
@@ -53,11 +56,16 @@ export function clipRows(
   for (let j = 0; j < dimension; j++) added.sums[j]! += columns[j]!;
 }
 
-function check(dimension: number, count: number, ball: StepBall, into: Rows, present: Uint8Array | undefined): void {
+function check(
+  dimension: number, count: number, ball: StepBall, into: Rows, present: Uint8Array | undefined,
+): void {
   assert(into.length >= count * dimension, 'there is room for every clipped row');
   assert(ball.centre.length === dimension, 'a centre has the dimension of the rows');
-  assert(ball.unit === undefined || ball.unit.length === dimension, 'there is a unit for every column');
-  assert(into instanceof Float64Array || ball.steps <= 2 ** 24, 'single precision holds whole steps up to 2^24');
+  assert(
+    ball.unit === undefined || ball.unit.length === dimension, 'there is a unit for every column',
+  );
+  assert(into instanceof Float64Array
+    || ball.steps <= 2 ** 24, 'single precision holds whole steps up to 2^24');
   assert(present === undefined || present.length >= count, 'every row may be said to be present');
 }
 

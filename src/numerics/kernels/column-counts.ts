@@ -58,11 +58,13 @@ export function countColumnBins(
   if (count === 0 || dimension === 0) return far;
   const blocks = new Blocks(arena(), values, dimension, count, {});
   const [counted, missed, unit, lowest, ...parts] = arena().layout(
-    (nearBins / 2) * dimension, Math.ceil((blocks.size * dimension) / 2), dimension, dimension, ...blocks.lengths,
+    (nearBins / 2) * dimension, Math.ceil((blocks.size * dimension) / 2), dimension, dimension,
+    ...blocks.lengths,
   );
   counted.fill(0);
   unit.set(widths);
-  for (let j = 0; j < dimension; j++) lowest[j] = lowestNear(values, dimension, count, j, widths[j]!);
+  for (let j = 0;
+      j < dimension; j++) lowest[j] = lowestNear(values, dimension, count, j, widths[j]!);
   const near = new Uint32Array(counted.buffer, counted.byteOffset, nearBins * dimension);
   const places = new Uint32Array(missed.buffer, missed.byteOffset, blocks.size * dimension);
   const pointers = [unit, lowest, counted, missed].map((part) => part.byteOffset);
@@ -141,7 +143,9 @@ const wordOfExponent = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 1 
  * column. A difference that is zero or not a number is in no bin. `pairs` holds two indexes of rows
  * in `values` for each pair, side by side.
  */
-export function countPairBins(values: Float64Array, dimension: number, pairs: Uint32Array): Map<number, number>[] {
+export function countPairBins(
+  values: Float64Array, dimension: number, pairs: Uint32Array,
+): Map<number, number>[] {
   const counts = new Uint32Array(doublings * dimension);
   const difference = new Float64Array(1);
   const words = new Uint32Array(difference.buffer);
@@ -153,12 +157,14 @@ export function countPairBins(values: Float64Array, dimension: number, pairs: Ui
       // Reads the exponent bits: a logarithm would round up just below a power of two. Subnormal
       // numbers are far below 2^-200.
       const exponent = ((words[wordOfExponent]! >>> 20) & 0x7ff) - 1023;
-      const bin = exponent < -doublingsMaximum ? 0 : Math.min(exponent, doublingsMaximum) + doublingsMaximum;
+      const bin = exponent < -doublingsMaximum
+        ? 0 : Math.min(exponent, doublingsMaximum) + doublingsMaximum;
       counts[j * doublings + bin]! += 1;
     }
   }
   return Array.from({ length: dimension }, (_, j) => {
     const own = counts.subarray(j * doublings, (j + 1) * doublings);
-    return new Map(Array.from(own, (rows, bin) => [bin - doublingsMaximum, rows] as const).filter(([, rows]) => rows > 0));
+    return new Map(Array.from(own, (rows, bin) => [bin - doublingsMaximum, rows] as const)
+      .filter(([, rows]) => rows > 0));
   });
 }

@@ -72,10 +72,13 @@ export interface Kernels {
    * extra cost.
    */
   gram(
-    rows: Rows, dimension: number, count: number, options: PassOptions, into: Float64Array, sums?: Float64Array,
+    rows: Rows, dimension: number, count: number, options: PassOptions, into: Float64Array,
+    sums?: Float64Array,
   ): void;
   /** Adds the (weighted) sum of each column to `into`. */
-  columnSums(rows: Rows, dimension: number, count: number, options: PassOptions, into: Float64Array): void;
+  columnSums(
+    rows: Rows, dimension: number, count: number, options: PassOptions, into: Float64Array,
+  ): void;
   /**
    * The (weighted) mean, in two passes so that it is accurate far from the origin. Zeros if there
    * is no weight.
@@ -86,7 +89,8 @@ export interface Kernels {
    * other rows.
    */
   quadraticForms(
-    rows: Rows, dimension: number, count: number, centre: Float64Array, matrix: Float64Array, into: Float64Array,
+    rows: Rows, dimension: number, count: number, centre: Float64Array, matrix: Float64Array,
+    into: Float64Array,
   ): void;
   /**
    * Counts the rows that `alive` does not mask by the bin of their score, [edges[j], edges[j + 1]).
@@ -96,8 +100,8 @@ export interface Kernels {
    *   edge.
    */
   scoreBins(
-    rows: Rows, dimension: number, count: number, form: ScoreForm, alive: Uint8Array, edges: Float64Array,
-    bins: Uint8Array,
+    rows: Rows, dimension: number, count: number, form: ScoreForm, alive: Uint8Array,
+    edges: Float64Array, bins: Uint8Array,
   ): Float64Array;
   /**
    * Removes the rows with `least` <= bin < `below` from `alive` and lists them. `least` is 1 or
@@ -105,7 +109,9 @@ export interface Kernels {
    */
   takeBinned(bins: Uint8Array, alive: Uint8Array, least: number, below: number): Uint32Array;
   /** Writes |x - centre|^2 of each row. Sums run over columns in order. */
-  squaredNorms(rows: Rows, dimension: number, count: number, centre: Float64Array, into: Float64Array): void;
+  squaredNorms(
+    rows: Rows, dimension: number, count: number, centre: Float64Array, into: Float64Array,
+  ): void;
   /**
    * Writes each row as integer multiples of the grid step inside the ball. The bits equal those of
    * `clipToBall` in src/privacy/stages/clip.ts, so its proof holds. `into` may be the rows
@@ -115,7 +121,8 @@ export interface Kernels {
    * @param added - gets what `gram` would add for the steps, with the sums of the columns.
    */
   clipRows(
-    rows: Rows, dimension: number, count: number, ball: StepBall, into: Rows, present?: Uint8Array, added?: AddedMoments,
+    rows: Rows, dimension: number, count: number, ball: StepBall, into: Rows, present?: Uint8Array,
+    added?: AddedMoments,
   ): void;
   /**
    * The n x m product of row-major a (n x k) and b (k x m). Copies both, so use it for matrices and
@@ -132,5 +139,7 @@ export interface Kernels {
    * @param scaling - `unitTrace` divides by the trace and never overflows. The result is the
    *   density matrix of multiplicative weights. Default `none`.
    */
-  exponentialSymmetric(matrix: Float64Array, dimension: number, scaling?: 'none' | 'unitTrace'): Float64Array;
+  exponentialSymmetric(
+    matrix: Float64Array, dimension: number, scaling?: 'none' | 'unitTrace',
+  ): Float64Array;
 }

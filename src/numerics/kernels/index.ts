@@ -5,7 +5,9 @@ import { eigenSymmetric, exponentialSymmetric, product } from './matrices.js';
 import { columnSums, gram } from './passes.js';
 import { quadraticForms, scoreBins, squaredNorms, takeBinned } from './scoring.js';
 
-export type { Kernels, PassOptions, Rows, ScoreForm, StepBall, SymmetricEigen } from './contract.js';
+export type {
+  Kernels, PassOptions, Rows, ScoreForm, StepBall, SymmetricEigen,
+} from './contract.js';
 
 /**
  * A set of kernels with its own memory, which grows to the needs of the largest call. The first set
@@ -44,7 +46,9 @@ export function ownKernels(): Kernels {
  * A first mean, plus the mean of the differences from it. These are small, so they keep their
  * digits.
  */
-function means(arena: Arena, rows: Rows, dimension: number, count: number, options: PassOptions): Float64Array {
+function means(
+  arena: Arena, rows: Rows, dimension: number, count: number, options: PassOptions,
+): Float64Array {
   const { mask, weights, centre = new Float64Array(dimension) } = options;
   let total = 0;
   for (let i = 0; i < count; i++) if (mask?.[i] !== 0) total += weights?.[i] ?? 1;
@@ -52,7 +56,10 @@ function means(arena: Arena, rows: Rows, dimension: number, count: number, optio
   if (!(total > 0)) return mean;
   for (let pass = 0; pass < 2; pass++) {
     const sums = new Float64Array(dimension);
-    columnSums(arena, rows, dimension, count, { ...options, centre: centre.map((entry, j) => entry + mean[j]!) }, sums);
+    columnSums(
+      arena, rows, dimension, count,
+      { ...options, centre: centre.map((entry, j) => entry + mean[j]!) }, sums,
+    );
     for (let j = 0; j < dimension; j++) mean[j]! += sums[j]! / total;
   }
   return mean;

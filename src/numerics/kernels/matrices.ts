@@ -12,7 +12,8 @@ export function product(
   const result = new Float64Array(n * m);
   if (n === 0 || k === 0 || m === 0) return result;
   const width = padded(m);
-  const [left, right, rows, columns, out] = arena.layout(n * k, k * m, padded(n) * k, k * width, padded(n) * width);
+  const [left, right, rows, columns, out] =
+    arena.layout(n * k, k * m, padded(n) * k, k * width, padded(n) * width);
   out.fill(0);
   left.set(a);
   right.set(b);
@@ -24,7 +25,9 @@ export function product(
 }
 
 /** See `Kernels.eigenSymmetric`. */
-export function eigenSymmetric(arena: Arena, matrix: Float64Array, dimension: number): SymmetricEigen {
+export function eigenSymmetric(
+  arena: Arena, matrix: Float64Array, dimension: number,
+): SymmetricEigen {
   assert(matrix.length === dimension ** 2, 'the matrix has dimension squared entries');
   const largest = maximumNorm(matrix);
   if (!allFinite(matrix)) return undefinedEigen(dimension);
@@ -41,22 +44,26 @@ export function eigenSymmetric(arena: Arena, matrix: Float64Array, dimension: nu
   for (const part of [scaled, vectors, values, work]) part.fill(0);
   for (let i = 0; i < dimension; i++) {
     for (let j = 0; j <= i; j++) {
-      scaled[i * dimension + j] = (matrix[i * dimension + j]! / unit + matrix[j * dimension + i]! / unit) / 2;
+      scaled[i * dimension + j] =
+        (matrix[i * dimension + j]! / unit + matrix[j * dimension + i]! / unit) / 2;
     }
   }
   const [a, out, rows, more] = [scaled, values, vectors, work].map((part) => part.byteOffset);
   const converged = arena.exports.eigen(a!, dimension, out!, rows!, more!);
   if (converged === 0) return undefinedEigen(dimension);
-  const order = Array.from(values, (_, i) => i).sort((left, right) => values[left]! - values[right]! || left - right);
+  const order = Array.from(values, (_, i) => i)
+    .sort((left, right) => values[left]! - values[right]! || left - right);
   const sorted = new Float64Array(dimension ** 2);
-  order.forEach((from, to) => sorted.set(vectors.subarray(from * dimension, (from + 1) * dimension), to * dimension));
+  order.forEach((from, to) =>
+    sorted.set(vectors.subarray(from * dimension, (from + 1) * dimension), to * dimension));
   return { values: Float64Array.from(order, (from) => unit * values[from]!), vectors: sorted };
 }
 
 function undefinedEigen(dimension: number): SymmetricEigen {
   const nothing = Number.NaN;
   return {
-    values: new Float64Array(dimension).fill(nothing), vectors: new Float64Array(dimension ** 2).fill(nothing),
+    values: new Float64Array(dimension).fill(nothing),
+    vectors: new Float64Array(dimension ** 2).fill(nothing),
   };
 }
 
@@ -72,6 +79,8 @@ export function exponentialSymmetric(
   const sizes = values.map((value) => Math.exp(value - top));
   const total = scaling === 'unitTrace' ? sizes.reduce((sum, size) => sum + size, 0) : 1;
   const result = new Float64Array(dimension ** 2);
-  gram(arena, vectors, dimension, dimension, { weights: sizes.map((size) => size / total) }, result);
+  gram(
+    arena, vectors, dimension, dimension, { weights: sizes.map((size) => size / total) }, result,
+  );
   return result;
 }

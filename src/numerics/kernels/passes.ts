@@ -17,11 +17,15 @@ export function blockRowsOf(dimension: number): number {
   return Math.max(4, Math.min(4096, Math.floor(blockNumbers / dimension) & ~3));
 }
 
-function checkRows(rows: Rows, dimension: number, count: number, { mask, weights, centre }: PassOptions): void {
+function checkRows(
+  rows: Rows, dimension: number, count: number, { mask, weights, centre }: PassOptions,
+): void {
   assert(rows.length >= count * dimension, 'rows hold count times dimension numbers');
   assert(mask === undefined || mask.length >= count, 'a mask has an entry for every row');
   assert(weights === undefined || weights.length >= count, 'every row has a weight');
-  assert(centre === undefined || centre.length === dimension, 'a centre has the dimension of the rows');
+  assert(
+    centre === undefined || centre.length === dimension, 'a centre has the dimension of the rows',
+  );
 }
 
 interface Block {
@@ -63,7 +67,8 @@ export class Blocks {
     const { rows, dimension, count, options: { mask, weights, centre } } = this;
     const { gather } = this.arena.exports;
     const bytes = new Uint8Array(masks!.buffer, masks!.byteOffset, masks!.byteLength);
-    const pointers = [mask ? masks! : null, centre ? middle! : null, weights ? held! : null].map((part) => part?.byteOffset ?? 0);
+    const pointers = [mask ? masks!
+      : null, centre ? middle! : null, weights ? held! : null].map((part) => part?.byteOffset ?? 0);
     if (centre) middle!.set(centre);
     for (let first = 0; first < count; first += this.size) {
       const size = Math.min(this.size, count - first);
@@ -71,14 +76,19 @@ export class Blocks {
       if (few !== null && few.length === 0) continue;
       if (few === null) {
         const length = size * dimension;
-        copyNumbers(rows.subarray(first * dimension, first * dimension + length), block!.subarray(0, length));
+        copyNumbers(
+          rows.subarray(first * dimension, first * dimension + length), block!.subarray(0, length),
+        );
       }
-      few?.forEach((row, i) => block!.set(rows.subarray(row * dimension, (row + 1) * dimension), i * dimension));
+      few?.forEach((row, i) =>
+        block!.set(rows.subarray(row * dimension, (row + 1) * dimension), i * dimension));
       if (few !== null) bytes.fill(1, 0, few.length);
       else if (mask) bytes.set(mask.subarray(first, first + size));
       if (weights) held!.set(weights.subarray(first, first + size));
       const plain = !mask && !centre;
-      const kept = plain ? size : gather(block!.byteOffset, few?.length ?? size, dimension, pointers[0]!, pointers[1]!, pointers[2]!);
+      const kept = plain ? size : gather(
+        block!.byteOffset, few?.length ?? size, dimension, pointers[0]!, pointers[1]!, pointers[2]!,
+      );
       use({ rows: block!.byteOffset, count: kept, weights: pointers[2]!, first });
     }
   }
@@ -99,8 +109,8 @@ export class Blocks {
 
 /** See `Kernels.gram`. With `sums`, also `Kernels.columnSums`, at almost no extra cost. */
 export function gram(
-  arena: Arena, rows: Rows, dimension: number, count: number, options: PassOptions, into: Float64Array,
-  sums?: Float64Array,
+  arena: Arena, rows: Rows, dimension: number, count: number, options: PassOptions,
+  into: Float64Array, sums?: Float64Array,
 ): void {
   assert(sums === undefined || sums.length === dimension, 'there is one sum per column');
   assert(into.length === dimension ** 2, 'the sum of products has dimension squared entries');
@@ -109,7 +119,8 @@ export function gram(
   const width = padded(dimension);
   const packed = blocks.size * width;
   const weighted = options.weights ? packed : 0;
-  const [sum, columns, left, right, ...parts] = arena.layout(width * width, width, packed, weighted, ...blocks.lengths);
+  const [sum, columns, left, right, ...parts] =
+    arena.layout(width * width, width, packed, weighted, ...blocks.lengths);
   for (const part of [sum, columns]) part.fill(0);
   const { packWide, addGram } = arena.exports;
   const added = sums ? columns.byteOffset : 0;
@@ -117,7 +128,9 @@ export function gram(
     const { rows: from, count: held, weights } = block;
     packWide(from, held, dimension, 0, left.byteOffset, 0, held, weights ? 0 : added);
     if (weights) packWide(from, held, dimension, weights, right.byteOffset, 0, held, added);
-    addGram(weights ? right.byteOffset : left.byteOffset, left.byteOffset, held, width, sum.byteOffset);
+    addGram(
+      weights ? right.byteOffset : left.byteOffset, left.byteOffset, held, width, sum.byteOffset,
+    );
   });
   addSymmetric(sum, dimension, into);
   sums?.forEach((_, i) => (sums[i]! += columns[i]!));
@@ -135,7 +148,8 @@ export function addSymmetric(sum: Float64Array, dimension: number, into: Float64
 
 /** See `Kernels.columnSums`. */
 export function columnSums(
-  arena: Arena, rows: Rows, dimension: number, count: number, options: PassOptions, into: Float64Array,
+  arena: Arena, rows: Rows, dimension: number, count: number, options: PassOptions,
+  into: Float64Array,
 ): void {
   assert(into.length === dimension, 'there is one sum per column');
   if (count === 0 || dimension === 0) return;

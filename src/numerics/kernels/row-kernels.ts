@@ -1,5 +1,9 @@
-import { countColumnBins, countColumnCells, countPairBins, type CellPlaces } from './column-counts.js';
-import { createKernels, type Kernels, type PassOptions, type ScoreForm, type StepBall } from './index.js';
+import {
+  countColumnBins, countColumnCells, countPairBins, type CellPlaces,
+} from './column-counts.js';
+import {
+  createKernels, type Kernels, type PassOptions, type ScoreForm, type StepBall,
+} from './index.js';
 import { moveScored } from './score-bins.js';
 
 /**
@@ -106,7 +110,8 @@ function moments(input: MomentsInput): RowMoments {
   const sums = new Float64Array(dimension);
   const products = new Float64Array(dimension ** 2);
   kernels().gram(valuesOf(input), dimension, size, options, products, sums);
-  const count = options.mask === undefined ? size : options.mask.reduce((sum, kept) => sum + (kept === 0 ? 0 : 1), 0);
+  const count = options.mask === undefined
+    ? size : options.mask.reduce((sum, kept) => sum + (kept === 0 ? 0 : 1), 0);
   return { count, sums, products };
 }
 
@@ -140,7 +145,8 @@ const fewRows = 512;
 
 function takeBinned(input: TakeInput): RowMoments {
   const { rows: { values, dimension }, first, last, alive, bins, least, below } = input;
-  const taken = kernels().takeBinned(bins.subarray(first, last), alive.subarray(first, last), least, below);
+  const taken = kernels()
+    .takeBinned(bins.subarray(first, last), alive.subarray(first, last), least, below);
   const [sums, products] = [new Float64Array(dimension), new Float64Array(dimension ** 2)];
   const few = new Float64Array(Math.min(fewRows, taken.length) * dimension);
   for (let from = 0; from < taken.length; from += fewRows) {
@@ -156,13 +162,17 @@ function takeBinned(input: TakeInput): RowMoments {
 
 function move(input: MoveInput): void {
   const { first, last, form, alive, gone, least, below } = input;
-  moveScored(chunkScores(input, form), alive.subarray(first, last), gone.subarray(first, last), least, below);
+  moveScored(
+    chunkScores(input, form), alive.subarray(first, last), gone.subarray(first, last), least, below,
+  );
 }
 
 function clip(input: ClipInput): void {
   const { rows: { dimension }, first, last, ball, into, present } = input;
   const target = into.subarray(first * dimension, last * dimension);
-  kernels().clipRows(valuesOf(input), dimension, last - first, ball, target, present.subarray(first, last));
+  kernels().clipRows(
+    valuesOf(input), dimension, last - first, ball, target, present.subarray(first, last),
+  );
 }
 
 function clipAndAdd(input: ClipInput): RowMoments {
@@ -170,18 +180,23 @@ function clipAndAdd(input: ClipInput): RowMoments {
   const target = into.subarray(first * dimension, last * dimension);
   const there = present.subarray(first, last);
   const [sums, products] = [new Float64Array(dimension), new Float64Array(dimension ** 2)];
-  kernels().clipRows(valuesOf(input), dimension, last - first, ball, target, there, { sums, products });
+  kernels()
+    .clipRows(valuesOf(input), dimension, last - first, ball, target, there, { sums, products });
   let count = 0;
   for (const flag of there) count += flag;
   return { count, sums, products };
 }
 
 function bins(input: BinsInput): Map<number, number>[] {
-  return countColumnBins(valuesOf(input), input.rows.dimension, input.last - input.first, input.places);
+  return countColumnBins(
+    valuesOf(input), input.rows.dimension, input.last - input.first, input.places,
+  );
 }
 
 function cells(input: CellsInput): Float64Array {
-  return countColumnCells(valuesOf(input), input.rows.dimension, input.last - input.first, input.places);
+  return countColumnCells(
+    valuesOf(input), input.rows.dimension, input.last - input.first, input.places,
+  );
 }
 
 function pairBins({ rows, first, last, pairs }: PairsInput): Map<number, number>[] {
@@ -196,7 +211,8 @@ export function chunkOf(input: object, index: number, length: number): object {
 /** Processes chunks until all are taken. */
 function share({ kernel, input, length, next }: Share): Shared<unknown> {
   const done: [number, unknown][] = [];
-  for (let chunk = Atomics.add(next, 0, 1); chunk * chunkRows < length; chunk = Atomics.add(next, 0, 1)) {
+  for (let chunk = Atomics.add(next, 0, 1);
+      chunk * chunkRows < length; chunk = Atomics.add(next, 0, 1)) {
     done.push([chunk, rowKernels[kernel]!(chunkOf(input, chunk, length))]);
   }
   return done;

@@ -3,7 +3,9 @@
  * The last bin has no upper end. O(count) if most scores are below the first edge.
  * @param edges - ascending.
  */
-export function countScoreBins(scores: Float64Array, alive: Uint8Array, edges: ArrayLike<number>): Float64Array {
+export function countScoreBins(
+  scores: Float64Array, alive: Uint8Array, edges: ArrayLike<number>,
+): Float64Array {
   const counts = new Float64Array(edges.length);
   for (let i = 0; i < alive.length; i++) {
     if (alive[i] === 0 || !(scores[i]! >= edges[0]!)) continue;

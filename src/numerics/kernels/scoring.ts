@@ -25,16 +25,19 @@ export function scoreBins(
   const counts = new Float64Array(edges.length);
   const words = Math.ceil(rowsOfBlock(dimension) / 8);
   let own: Float64Array | null = null;
-  scoreBlocks(arena, rows, dimension, count, form, [words, words, edges.length, edges.length], (scores, first, parts) => {
-    const [flags, found, places, counted] = parts as [Float64Array, Float64Array, Float64Array, Float64Array];
+  scoreBlocks(arena, rows, dimension, count, form, [
+    words, words, edges.length, edges.length,
+  ], (scores, first, parts) => {
+    const [flags, found, places, counted] =
+      parts as [Float64Array, Float64Array, Float64Array, Float64Array];
     if (own === null) {
       places.set(edges);
       own = counted.fill(0);
     }
     bytesOf(flags).set(alive.subarray(first, first + scores.length));
     arena.exports.countScores(
-      scores.byteOffset, scores.length, flags.byteOffset, places.byteOffset, edges.length, counted.byteOffset,
-      found.byteOffset,
+      scores.byteOffset, scores.length, flags.byteOffset, places.byteOffset, edges.length,
+      counted.byteOffset, found.byteOffset,
     );
     bins.set(bytesOf(found).subarray(0, scores.length), first);
   });
@@ -42,24 +45,29 @@ export function scoreBins(
   return counts;
 }
 
-const bytesOf = (part: Float64Array): Uint8Array => new Uint8Array(part.buffer, part.byteOffset, part.byteLength);
+const bytesOf = (part: Float64Array): Uint8Array =>
+  new Uint8Array(part.buffer, part.byteOffset, part.byteLength);
 
 /** Rows of a block that stays in the nearest caches while it is scored. */
-const rowsOfBlock = (dimension: number): number => Math.max(4, Math.floor(blockRowsOf(dimension) / 16) * 4);
+const rowsOfBlock = (dimension: number): number =>
+  Math.max(4, Math.floor(blockRowsOf(dimension) / 16) * 4);
 
 /**
  * Scores block after block. `use` gets the scores of the rows from `first` on, and further parts
  * with the lengths in `more`.
  */
 function scoreBlocks(
-  arena: Arena, rows: Rows, dimension: number, count: number, { centre, matrix }: ScoreForm, more: readonly number[],
+  arena: Arena, rows: Rows, dimension: number, count: number, { centre, matrix }: ScoreForm,
+  more: readonly number[],
   use: (scores: Float64Array, first: number, more: readonly Float64Array[]) => void,
 ): void {
   assert(centre.length === dimension, 'a centre has the dimension of the rows');
   assert(matrix.length === dimension ** 2, 'the matrix has dimension squared entries');
   if (count === 0 || dimension === 0) return;
   const blocks = new Blocks(arena, rows, dimension, count, {}, rowsOfBlock(dimension));
-  const places: readonly number[] = [blocks.size, dimension, dimension ** 2, 4 * dimension, ...more, ...blocks.lengths];
+  const places: readonly number[] = [
+    blocks.size, dimension, dimension ** 2, 4 * dimension, ...more, ...blocks.lengths,
+  ];
   const [out, middle, form, lanes, ...parts] = arena.layout(...places) as unknown as
     [Float64Array, Float64Array, Float64Array, Float64Array, ...Float64Array[]];
   middle.set(centre);
@@ -75,7 +83,8 @@ function scoreBlocks(
   const others = parts.slice(0, more.length);
   blocks.each(parts.slice(more.length), (block) => {
     arena.exports.scoreRows(
-      block.rows, block.count, dimension, middle.byteOffset, form.byteOffset, lanes.byteOffset, out.byteOffset,
+      block.rows, block.count, dimension, middle.byteOffset, form.byteOffset, lanes.byteOffset,
+      out.byteOffset,
     );
     use(out.subarray(0, block.count), block.first, others);
   });
@@ -83,14 +92,16 @@ function scoreBlocks(
 
 /** See `Kernels.squaredNorms`. */
 export function squaredNorms(
-  arena: Arena, rows: Rows, dimension: number, count: number, centre: Float64Array, into: Float64Array,
+  arena: Arena, rows: Rows, dimension: number, count: number, centre: Float64Array,
+  into: Float64Array,
 ): void {
   assert(into.length >= count, 'there is a result for every row');
   if (count === 0 || dimension === 0) return void into.fill(0, 0, count);
   const blocks = new Blocks(arena, rows, dimension, count, { centre });
   const [out, ...parts] = arena.layout(blocks.size, ...blocks.lengths);
   blocks.each(parts, (block) => {
-    arena.exports.rowProducts(block.rows, block.rows, block.count, dimension, dimension, out.byteOffset);
+    arena.exports
+      .rowProducts(block.rows, block.rows, block.count, dimension, dimension, out.byteOffset);
     into.set(out.subarray(0, block.count), block.first);
   });
 }

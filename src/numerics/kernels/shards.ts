@@ -29,8 +29,12 @@ export interface KernelRunner {
  * Moments of all rows. Exact for rows of integers, see `Kernels`. Masks and weights should be
  * shared too.
  */
-export async function momentsOfRows(runner: KernelRunner, rows: RowSet, options: PassOptions = {}): Promise<RowMoments> {
-  const parts = await overChunks<RowMoments>(runner, 'moments', rows, [options.mask, options.weights], { options });
+export async function momentsOfRows(
+  runner: KernelRunner, rows: RowSet, options: PassOptions = {},
+): Promise<RowMoments> {
+  const parts = await overChunks<RowMoments>(
+    runner, 'moments', rows, [options.mask, options.weights], { options },
+  );
   return added(parts, rows.dimension);
 }
 
@@ -55,7 +59,9 @@ export async function clipAndAddRows(
 ): Promise<RowMoments> {
   assert(into.length >= rows.count * rows.dimension, 'there is room for every clipped row');
   assert(present.length >= rows.count, 'every row may be said to be present');
-  const parts = await overChunks<RowMoments>(runner, 'clipAndAdd', rows, [into, present], { ball, into, present });
+  const parts = await overChunks<RowMoments>(
+    runner, 'clipAndAdd', rows, [into, present], { ball, into, present },
+  );
   return added(parts, rows.dimension);
 }
 
@@ -63,7 +69,8 @@ export async function clipAndAddRows(
 export async function columnBinsOfRows(
   runner: KernelRunner, rows: RowSet, widths: Float64Array,
 ): Promise<Map<number, number>[]> {
-  const parts = await overChunks<Map<number, number>[]>(runner, 'bins', rows, [], { places: widths });
+  const parts =
+    await overChunks<Map<number, number>[]>(runner, 'bins', rows, [], { places: widths });
   return addedBins(parts, rows.dimension);
 }
 
@@ -77,16 +84,21 @@ export async function pairBinsOfRows(
   return addedBins(parts, rows.dimension);
 }
 
-function addedBins(parts: readonly Map<number, number>[][], dimension: number): Map<number, number>[] {
+function addedBins(
+  parts: readonly Map<number, number>[][], dimension: number,
+): Map<number, number>[] {
   const all = Array.from({ length: dimension }, () => new Map<number, number>());
   for (const part of parts) {
-    part.forEach((counts, j) => counts.forEach((count, bin) => all[j]!.set(bin, (all[j]!.get(bin) ?? 0) + count)));
+    part.forEach((counts, j) =>
+      counts.forEach((count, bin) => all[j]!.set(bin, (all[j]!.get(bin) ?? 0) + count)));
   }
   return all;
 }
 
 /** See `countColumnCells`. */
-export async function columnCellsOfRows(runner: KernelRunner, rows: RowSet, places: CellPlaces): Promise<Float64Array> {
+export async function columnCellsOfRows(
+  runner: KernelRunner, rows: RowSet, places: CellPlaces,
+): Promise<Float64Array> {
   const all = new Float64Array((places.cells + 2) * rows.dimension);
   return addedInto(all, await overChunks<Float64Array>(runner, 'cells', rows, [], { places }));
 }
@@ -98,7 +110,8 @@ function addedInto(all: Float64Array, parts: readonly Float64Array[]): Float64Ar
 
 /** Writes the score of each row to shared memory. */
 export async function scoresOfRows(
-  runner: KernelRunner, rows: RowSet, centre: Float64Array, matrix: Float64Array, into: Float64Array,
+  runner: KernelRunner, rows: RowSet, centre: Float64Array, matrix: Float64Array,
+  into: Float64Array,
 ): Promise<void> {
   assert(into.length >= rows.count, 'there is room for every score');
   await overChunks(runner, 'scores', rows, [into], { form: { centre, matrix }, into });
@@ -106,11 +119,15 @@ export async function scoresOfRows(
 
 /** See `Kernels.scoreBins`. `bins` is in shared memory. */
 export async function scoreBinsOfRows(
-  runner: KernelRunner, rows: RowSet, form: ScoreForm, alive: Uint8Array, edges: Float64Array, bins: Uint8Array,
+  runner: KernelRunner, rows: RowSet, form: ScoreForm, alive: Uint8Array, edges: Float64Array,
+  bins: Uint8Array,
 ): Promise<Float64Array> {
-  assert(alive.length >= rows.count && bins.length >= rows.count, 'there is a flag and a bin for every row');
+  assert(alive.length >= rows.count
+    && bins.length >= rows.count, 'there is a flag and a bin for every row');
   const input = { form, alive, edges, bins };
-  return addedInto(new Float64Array(edges.length), await overChunks(runner, 'scoreBins', rows, [alive, bins], input));
+  return addedInto(new Float64Array(edges.length), await overChunks(
+    runner, 'scoreBins', rows, [alive, bins], input,
+  ));
 }
 
 /**
@@ -118,11 +135,15 @@ export async function scoreBinsOfRows(
  * rows, exact for rows of integers.
  */
 export async function takeBinnedRows(
-  runner: KernelRunner, rows: RowSet, alive: Uint8Array, bins: Uint8Array, least: number, below: number,
+  runner: KernelRunner, rows: RowSet, alive: Uint8Array, bins: Uint8Array, least: number,
+  below: number,
 ): Promise<RowMoments> {
-  assert(alive.length >= rows.count && bins.length >= rows.count, 'there is a flag and a bin for every row');
+  assert(alive.length >= rows.count
+    && bins.length >= rows.count, 'there is a flag and a bin for every row');
   const input = { alive, bins, least, below };
-  return added(await overChunks<RowMoments>(runner, 'takeBinned', rows, [alive, bins], input), rows.dimension);
+  return added(
+    await overChunks<RowMoments>(runner, 'takeBinned', rows, [alive, bins], input), rows.dimension,
+  );
 }
 
 /** See `moveScored`. Scores are not kept. */
@@ -130,7 +151,9 @@ export async function moveScoredRows(
   runner: KernelRunner, rows: RowSet, form: ScoreForm, alive: Uint8Array, gone: Uint8Array,
   { least, below = Infinity }: { readonly least: number; readonly below?: number },
 ): Promise<void> {
-  assert(alive.length >= rows.count && gone.length >= rows.count, 'a mask has an entry for every row');
+  assert(
+    alive.length >= rows.count && gone.length >= rows.count, 'a mask has an entry for every row',
+  );
   await overChunks(runner, 'move', rows, [alive, gone], { form, alive, gone, least, below });
 }
 
@@ -152,17 +175,19 @@ export async function clipAllRows(
  * be lost. With such an array, everything runs on this thread, with the same results.
  */
 async function overChunks<Output>(
-  runner: KernelRunner, kernel: string, rows: RowSet, others: readonly (ArrayBufferView | undefined)[], input: object,
-  length = rows.count,
+  runner: KernelRunner, kernel: string, rows: RowSet,
+  others: readonly (ArrayBufferView | undefined)[], input: object, length = rows.count,
 ): Promise<Output[]> {
   const { values, dimension, count } = rows;
   assert(values.length >= count * dimension, 'rows hold count times dimension numbers');
   runner.onPass?.(kernel, length);
-  const isShared = [values, ...others].every((part) => part === undefined || !(part.buffer instanceof ArrayBuffer));
+  const isShared = [values, ...others].every((part) =>
+    part === undefined || !(part.buffer instanceof ArrayBuffer));
   const chunks = Math.ceil(length / chunkRows);
   const all = { ...input, rows: { values, dimension, count } };
   if (runner.parallelism === 0 || !isShared || chunks < 2) {
-    return Array.from({ length: chunks }, (_, i) => rowKernels[kernel]!(chunkOf(all, i, length)) as Output);
+    return Array.from({ length: chunks }, (_, i) =>
+      rowKernels[kernel]!(chunkOf(all, i, length)) as Output);
   }
   return shared(runner, { kernel, input: all, length, next: sharedIndexes(1) }, chunks);
 }

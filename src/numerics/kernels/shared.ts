@@ -16,7 +16,8 @@ export function sharedIndexes(length: number): Uint32Array {
 }
 
 function sharedMemory(length: number): SharedArrayBuffer | ArrayBuffer {
-  return typeof SharedArrayBuffer === 'function' ? counted(new SharedArrayBuffer(length)) : new ArrayBuffer(length);
+  return typeof SharedArrayBuffer === 'function'
+    ? counted(new SharedArrayBuffer(length)) : new ArrayBuffer(length);
 }
 
 const companion = Symbol('companion');
@@ -35,7 +36,9 @@ const companionMax = 2 ** 31;
 function counted(memory: SharedArrayBuffer, byteLength = memory.byteLength): SharedArrayBuffer {
   if (bytes === undefined || byteLength < countedFrom) return memory;
   try {
-    return Object.assign(memory, { [companion]: bytes.allocUnsafeSlow(Math.min(byteLength, companionMax)) });
+    return Object.assign(
+      memory, { [companion]: bytes.allocUnsafeSlow(Math.min(byteLength, companionMax)) },
+    );
   } catch {
     // No addresses are left for the buffer. The memory itself is usable.
     return memory;
@@ -51,8 +54,12 @@ const countedPart = 1 / 4;
 /** As `counted`, for all shared memory in a message to a thread. */
 export function countShared(message: unknown): void {
   if (ArrayBuffer.isView(message)) {
-    if (!(message.buffer instanceof ArrayBuffer)) counted(message.buffer, message.buffer.byteLength * countedPart);
-  } else if (typeof message === 'object' && message !== null) Object.values(message).forEach(countShared);
+    if (!(message.buffer instanceof ArrayBuffer)) {
+      counted(message.buffer, message.buffer.byteLength * countedPart);
+    }
+  } else if (typeof message === 'object' && message !== null) {
+    Object.values(message).forEach(countShared);
+  }
 }
 
 /** The part of Node's Buffer that is used here. Browsers do not have it. */
@@ -72,10 +79,13 @@ const { Buffer: bytes } = globalThis as unknown as { readonly Buffer?: BytesMake
  * that no other thread writes.
  * @param to - as long as `from`.
  */
-export function copyNumbers(from: Float64Array | Float32Array, to: Float64Array | Float32Array): void {
+export function copyNumbers(
+  from: Float64Array | Float32Array, to: Float64Array | Float32Array,
+): void {
   const isShared = !(from.buffer instanceof ArrayBuffer && to.buffer instanceof ArrayBuffer);
   const isAsItIs = from.BYTES_PER_ELEMENT === to.BYTES_PER_ELEMENT;
   if (bytes === undefined || !isShared || !isAsItIs || from.length === 0) return void to.set(from);
-  const view = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Bytes => bytes.from(buffer, byteOffset, byteLength);
+  const view = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Bytes =>
+    bytes.from(buffer, byteOffset, byteLength);
   view(to).fill(view(from));
 }

@@ -64,6 +64,8 @@ export function amountToNumber(amount: Amount): number {
  * @throws InvalidParameterError when the text is not a decimal integer.
  */
 export function parseAmount(text: string): Amount {
-  if (!/^[0-9]{1,60}$/.test(text)) throw new InvalidParameterError('a privacy amount is a decimal integer');
+  if (!/^[0-9]{1,60}$/.test(text)) {
+    throw new InvalidParameterError('a privacy amount is a decimal integer');
+  }
   return BigInt(text) as Amount;
 }

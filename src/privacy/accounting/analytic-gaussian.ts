@@ -2,8 +2,8 @@ import { InvalidParameterError } from '../../base/errors.js';
 import { normalLogCdf } from '../../numerics/normal.js';
 
 /**
- * The exact (epsilon, delta) curve of one continuous Gaussian release (Balle and Wang 2018, theorem 8): with
- * m = sensitivity / sigma,
+ * The exact (epsilon, delta) curve of one continuous Gaussian release (Balle and Wang 2018, theorem
+ * 8): with m = sensitivity / sigma,
  *
  *   delta = Phi(m/2 - epsilon/m) - e^epsilon Phi(-m/2 - epsilon/m).
  *
@@ -11,9 +11,11 @@ import { normalLogCdf } from '../../numerics/normal.js';
  */
 export function analyticGaussianDelta(epsilon: number, sigma: number, sensitivity = 1): number {
   if (!(epsilon >= 0 && sigma > 0 && sensitivity > 0)) {
-    throw new InvalidParameterError('epsilon must not be negative; sigma and sensitivity must be positive', {
-      epsilon, sigma, sensitivity,
-    });
+    throw new InvalidParameterError(
+      'epsilon must not be negative; sigma and sensitivity must be positive', {
+        epsilon, sigma, sensitivity,
+      },
+    );
   }
   const shift = sensitivity / sigma;
   // In logarithms, because e^epsilon times a tail could be infinity times zero.
@@ -28,10 +30,13 @@ export function analyticGaussianDelta(epsilon: number, sigma: number, sensitivit
  * @throws InvalidParameterError unless epsilon > 0, 0 < delta < 1 and sensitivity > 0.
  */
 export function analyticGaussianSigma(epsilon: number, delta: number, sensitivity = 1): number {
-  if (!(epsilon > 0 && delta > 0 && delta < 1 && sensitivity > 0 && Number.isFinite(epsilon + sensitivity))) {
-    throw new InvalidParameterError('epsilon and sensitivity must be above 0, and delta strictly between 0 and 1', {
-      epsilon, delta, sensitivity,
-    });
+  if (!(epsilon > 0 && delta > 0 && delta < 1 && sensitivity > 0
+    && Number.isFinite(epsilon + sensitivity))) {
+    throw new InvalidParameterError(
+      'epsilon and sensitivity must be above 0, and delta strictly between 0 and 1', {
+        epsilon, delta, sensitivity,
+      },
+    );
   }
   const enough = (sigma: number): boolean => analyticGaussianDelta(epsilon, sigma, 1) <= delta;
   let high = 1;

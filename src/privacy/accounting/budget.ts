@@ -1,5 +1,7 @@
 import { InvalidParameterError } from '../../base/errors.js';
-import { amountAtLeast, amountOf, ratioOfDouble, zeroAmount, amountUnit, type Amount } from './amount.js';
+import {
+  amountAtLeast, amountOf, ratioOfDouble, zeroAmount, amountUnit, type Amount,
+} from './amount.js';
 import type { BudgetRule, PrivacyCost } from './cost.js';
 
 /**
@@ -62,7 +64,9 @@ export function releasesThatFit(
 }
 
 /** The balance of an unused budget. */
-export function freshBalance(caps: { readonly rhoCap: Amount; readonly deltaCap: Amount }): Balance {
+export function freshBalance(
+  caps: { readonly rhoCap: Amount; readonly deltaCap: Amount },
+): Balance {
   return {
     rhoCap: caps.rhoCap,
     deltaCap: caps.deltaCap,
@@ -86,9 +90,9 @@ export function chargeUnder(rule: BudgetRule, cost: PrivacyCost): Charge {
     const { order, amount } = cost.renyi;
     if (rule.rule === 'renyi' && rule.order === order) return { rho: amount, delta: cost.delta };
     throw new InvalidParameterError(
-      `this plan draws noise whose divergence is known at order ${order} only, which a budget with rule "${rule.rule}"`
-      + `${rule.rule === 'renyi' ? ` at order ${rule.order}` : ''} cannot hold; give the budget the rule "renyi", and`
-      + ' plan for its order', { order },
+      `this plan draws noise whose divergence is known at order ${order} only, which a budget with `
+      + `rule "${rule.rule}"${rule.rule === 'renyi' ? ` at order ${rule.order}` : ''} cannot hold; `
+      + 'give the budget the rule "renyi", and plan for its order', { order },
     );
   }
   switch (rule.rule) {
@@ -97,8 +101,8 @@ export function chargeUnder(rule: BudgetRule, cost: PrivacyCost): Charge {
     case 'pure':
       if (cost.epsilon === null || cost.delta !== 0n) {
         throw new InvalidParameterError(
-          'this plan draws noise that is not pure differential privacy, which a budget with rule "pure" cannot hold; '
-          + 'choose the rule "zcdp" or an estimator with a pure variant',
+          'this plan draws noise that is not pure differential privacy, which a budget with rule '
+          + '"pure" cannot hold; choose the rule "zcdp" or an estimator with a pure variant',
         );
       }
       return { rho: cost.epsilon, delta: zeroAmount };

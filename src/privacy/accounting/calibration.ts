@@ -47,7 +47,9 @@ const stepsPerDeviation = 2 ** 20;
 function checkSpending(name: string, spending: Readonly<Record<string, number>>): void {
   for (const [quantity, value] of Object.entries(spending)) {
     if (!(value > 0 && Number.isFinite(value))) {
-      throw new InvalidParameterError(`event ${name}: ${quantity} must be a finite number above 0`, { value });
+      throw new InvalidParameterError(
+        `event ${name}: ${quantity} must be a finite number above 0`, { value },
+      );
     }
   }
 }
@@ -104,12 +106,16 @@ export function symmetricGaussianEvent(asked: GaussianOptions): SymmetricGaussia
   return { kind: 'symmetric-gaussian', ...gaussianMembers(asked, asked.dimension) };
 }
 
-function gaussianMembers(asked: GaussianOptions, roundingNorm: number): Omit<GaussianEvent, 'kind'> {
+function gaussianMembers(
+  asked: GaussianOptions, roundingNorm: number,
+): Omit<GaussianEvent, 'kind'> {
   const { name, cohort, dimension, rho } = asked;
   checkSpending(name, { sensitivity: asked.sensitivity, rho, dimension });
   const grid = chosenGrid(asked.sensitivity / Math.sqrt(2 * rho), asked);
   const sensitivity = widened(asked, 2 * grid * roundingNorm);
-  const members = { name, cohort, dimension, sensitivity, sigma: deviationFor(sensitivity, rho, grid), grid };
+  const members = {
+    name, cohort, dimension, sensitivity, sigma: deviationFor(sensitivity, rho, grid), grid,
+  };
   checkEvent({ kind: 'gaussian', ...members });
   return members;
 }
@@ -118,7 +124,8 @@ function gaussianMembers(asked: GaussianOptions, roundingNorm: number): Omit<Gau
  * The sensitivity, rounded up. Unless the value is on the grid, it includes what rounding may add.
  */
 function widened(asked: Gridded & { readonly sensitivity: number }, rounding: number): number {
-  return asked.grid === undefined ? (asked.sensitivity + rounding) * (1 + 2 ** -50) : asked.sensitivity;
+  return asked.grid === undefined
+    ? (asked.sensitivity + rounding) * (1 + 2 ** -50) : asked.sensitivity;
 }
 
 /**
@@ -126,14 +133,18 @@ function widened(asked: Gridded & { readonly sensitivity: number }, rounding: nu
  * `sensitivity` is L1.
  */
 export function laplaceEvent(
-  asked: Place & Gridded & { readonly dimension: number; readonly sensitivity: number; readonly epsilon: number },
+  asked: Place & Gridded & {
+    readonly dimension: number; readonly sensitivity: number; readonly epsilon: number;
+  },
 ): LaplaceEvent {
   const { name, cohort, dimension, epsilon } = asked;
   checkSpending(name, { sensitivity: asked.sensitivity, epsilon, dimension });
   const grid = chosenGrid(asked.sensitivity / epsilon, asked);
   const sensitivity = widened(asked, 2 * grid * dimension);
   const steps = Math.max(1, Math.ceil((sensitivity / epsilon / grid) * (1 + 2 ** -50)));
-  return checked({ kind: 'laplace', name, cohort, dimension, sensitivity, scale: steps * grid, grid });
+  return checked({
+    kind: 'laplace', name, cohort, dimension, sensitivity, scale: steps * grid, grid,
+  });
 }
 
 /** Truncated discrete Laplace noise. `sensitivity` is L1 over the whole vector. */
@@ -149,7 +160,9 @@ export function truncatedLaplaceEvent(
   checkSpending(name, { sensitivity: asked.sensitivity, epsilon, dimension });
   const grid = chosenGrid(asked.sensitivity / epsilon, asked);
   const sensitivity = widened(asked, 2 * grid * dimension);
-  return checked({ kind: 'truncated-laplace', name, cohort, dimension, sensitivity, epsilon, delta, grid });
+  return checked({
+    kind: 'truncated-laplace', name, cohort, dimension, sensitivity, epsilon, delta, grid,
+  });
 }
 
 interface ThresholdOptions extends Place, Gridded {
@@ -163,22 +176,30 @@ interface ThresholdOptions extends Place, Gridded {
  * Propose-test-release with truncated Laplace noise. The sensitivity grows by 1.5 steps for each
  * neighbour: one step for rounding down, half a step for the computation.
  */
-export function laplaceThresholdEvent(asked: ThresholdOptions & { readonly epsilon: number }): LaplaceThresholdEvent {
+export function laplaceThresholdEvent(
+  asked: ThresholdOptions & { readonly epsilon: number },
+): LaplaceThresholdEvent {
   const { name, cohort, epsilon, delta, floor } = asked;
   checkSpending(name, { sensitivity: asked.sensitivity, epsilon });
   const grid = chosenGrid(asked.sensitivity / epsilon, asked);
   const sensitivity = widened(asked, 2 * grid);
-  return checked({ kind: 'laplace-threshold', name, cohort, sensitivity, epsilon, delta, floor, grid });
+  return checked({
+    kind: 'laplace-threshold', name, cohort, sensitivity, epsilon, delta, floor, grid,
+  });
 }
 
 /** Propose-test-release with Gaussian noise: sigma follows from rho, the threshold from `delta`. */
-export function gaussianThresholdEvent(asked: ThresholdOptions & { readonly rho: number }): GaussianThresholdEvent {
+export function gaussianThresholdEvent(
+  asked: ThresholdOptions & { readonly rho: number },
+): GaussianThresholdEvent {
   const { name, cohort, rho, delta, floor } = asked;
   checkSpending(name, { sensitivity: asked.sensitivity, rho });
   const grid = chosenGrid(asked.sensitivity / Math.sqrt(2 * rho), asked);
   const sensitivity = widened(asked, 2 * grid);
   const sigma = deviationFor(sensitivity, rho, grid);
-  return checked({ kind: 'gaussian-threshold', name, cohort, sensitivity, sigma, delta, floor, grid });
+  return checked({
+    kind: 'gaussian-threshold', name, cohort, sensitivity, sigma, delta, floor, grid,
+  });
 }
 
 /**
@@ -208,16 +229,22 @@ export function laplaceHistogramEvent(
 ): LaplaceHistogramEvent {
   const { name, cohort, epsilon, delta } = asked;
   checkSpending(name, { epsilon });
-  return checked({ kind: 'laplace-histogram', name, cohort, epsilon, delta, grid: countGrid(2 / epsilon) });
+  return checked({
+    kind: 'laplace-histogram', name, cohort, epsilon, delta, grid: countGrid(2 / epsilon),
+  });
 }
 
 /** The exponential mechanism. `rho` is for all `times` calls together, `epsilon` for each call. */
 export function exponentialEvent(
-  asked: Place & { readonly candidates: number; readonly sensitivity: number; readonly times?: number }
+  asked: Place & {
+    readonly candidates: number; readonly sensitivity: number; readonly times?: number;
+  }
     & ({ readonly rho: number } | { readonly epsilon: number }),
 ): ExponentialEvent {
   const { name, cohort, candidates, sensitivity, times = 1 } = asked;
-  checkSpending(name, { sensitivity, times, ...('rho' in asked ? { rho: asked.rho } : { epsilon: asked.epsilon }) });
+  checkSpending(name, {
+    sensitivity, times, ...('rho' in asked ? { rho: asked.rho } : { epsilon: asked.epsilon }),
+  });
   const epsilon = 'rho' in asked ? exponentialForRho(asked.rho / times) : asked.epsilon;
   return checked({ kind: 'exponential', name, cohort, candidates, sensitivity, epsilon, times });
 }

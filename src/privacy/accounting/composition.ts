@@ -41,7 +41,9 @@ function ratio(numerator: bigint, denominator: bigint): Ratio {
 function add(left: Ratio, right: Ratio): Ratio {
   if (left.numerator === 0n) return right;
   if (right.numerator === 0n) return left;
-  if (left.denominator === right.denominator) return ratio(left.numerator + right.numerator, left.denominator);
+  if (left.denominator === right.denominator) {
+    return ratio(left.numerator + right.numerator, left.denominator);
+  }
   return ratio(
     left.numerator * right.denominator + right.numerator * left.denominator,
     left.denominator * right.denominator,
@@ -83,7 +85,9 @@ function zcdpOfEvent(event: Exclude<MechanismEvent, MaskEvent>): Omit<ExactCost,
   switch (event.kind) {
     case 'gaussian':
     case 'symmetric-gaussian':
-      return { rho: scaledSquare(event.sensitivity, event.sigma, 1n, 2n), delta: nothing, epsilon: null };
+      return {
+        rho: scaledSquare(event.sensitivity, event.sigma, 1n, 2n), delta: nothing, epsilon: null,
+      };
     case 'laplace': {
       const over = ratioOfDouble(event.sensitivity);
       const under = ratioOfDouble(event.scale);
@@ -93,7 +97,9 @@ function zcdpOfEvent(event: Exclude<MechanismEvent, MaskEvent>): Omit<ExactCost,
     case 'truncated-laplace':
     case 'laplace-threshold':
     case 'laplace-histogram':
-      return { rho: epsilonSquared(event.epsilon, 2n), delta: ratioOfDouble(event.delta), epsilon: null };
+      return {
+        rho: epsilonSquared(event.epsilon, 2n), delta: ratioOfDouble(event.delta), epsilon: null,
+      };
     case 'gaussian-threshold':
       return {
         rho: scaledSquare(event.sensitivity, event.sigma, 1n, 2n),
@@ -126,17 +132,23 @@ function isMask(event: MechanismEvent): event is MaskEvent {
 /** The exact cost of one event, with its divergence at `order` unless that is null. */
 function costOfEvent(event: MechanismEvent, order: number | null): ExactCost {
   if (isMask(event)) {
-    return { rho: nothing, delta: nothing, epsilon: null, divergence: ratioOfDouble(maskDivergence(event)) };
+    return {
+      rho: nothing, delta: nothing, epsilon: null, divergence: ratioOfDouble(maskDivergence(event)),
+    };
   }
   const cost = zcdpOfEvent(event);
   if (order === null) return { ...cost, divergence: nothing };
   const factor = ratioOfDouble(order);
-  const divergence = ratio(cost.rho.numerator * factor.numerator, cost.rho.denominator * factor.denominator);
+  const divergence =
+    ratio(cost.rho.numerator * factor.numerator, cost.rho.denominator * factor.denominator);
   return { ...cost, divergence };
 }
 
-function combine(left: ExactCost, right: ExactCost, rule: (left: Ratio, right: Ratio) => Ratio): ExactCost {
-  const epsilon = left.epsilon === null || right.epsilon === null ? null : rule(left.epsilon, right.epsilon);
+function combine(
+  left: ExactCost, right: ExactCost, rule: (left: Ratio, right: Ratio) => Ratio,
+): ExactCost {
+  const epsilon = left.epsilon === null || right.epsilon === null
+    ? null : rule(left.epsilon, right.epsilon);
   return {
     rho: rule(left.rho, right.rho),
     delta: rule(left.delta, right.delta),
@@ -153,13 +165,17 @@ function combine(left: ExactCost, right: ExactCost, rule: (left: Ratio, right: R
  * @throws InvalidParameterError when an event is malformed, two events share a name, or masks have
  *   different orders.
  */
-export function costOfEvents(events: readonly MechanismEvent[], cohorts: CohortComposition): PrivacyCost {
+export function costOfEvents(
+  events: readonly MechanismEvent[], cohorts: CohortComposition,
+): PrivacyCost {
   checkEvents(events);
   checkObject(cohorts, 'the second argument is { disjoint }, names of cohorts');
   const order = orderOf(events);
   const byCohort = new Map<string, ExactCost>();
   for (const event of events) {
-    byCohort.set(event.cohort, combine(byCohort.get(event.cohort) ?? noCost, costOfEvent(event, order), add));
+    byCohort.set(
+      event.cohort, combine(byCohort.get(event.cohort) ?? noCost, costOfEvent(event, order), add),
+    );
   }
   const disjoint = new Set(cohorts.disjoint);
   let parallel = noCost;
@@ -181,7 +197,9 @@ export function costOfEvents(events: readonly MechanismEvent[], cohorts: CohortC
 function orderOf(events: readonly MechanismEvent[]): number | null {
   const orders = [...new Set(events.filter(isMask).map(({ order }) => order))];
   if (orders.length > 1) {
-    throw new InvalidParameterError('masks of one release state their divergence at one order', { orders });
+    throw new InvalidParameterError(
+      'masks of one release state their divergence at one order', { orders },
+    );
   }
   return orders[0] ?? null;
 }
@@ -190,10 +208,13 @@ function orderOf(events: readonly MechanismEvent[]): number | null {
  * Whether `cost` is within both limits, compared in ledger units (2^-64, both rounded up). A cost
  * without a zCDP figure never is.
  */
-export function chargeFits(cost: PrivacyCost, limit: { readonly rho: number; readonly delta: number }): boolean {
+export function chargeFits(
+  cost: PrivacyCost, limit: { readonly rho: number; readonly delta: number },
+): boolean {
   checkObject(cost, 'cost is the cost of a plan or of its events');
   checkObject(limit, 'the limit is { rho, delta }');
-  return cost.renyi === undefined && cost.rho <= roundedUp(limit.rho) && cost.delta <= roundedUp(limit.delta);
+  return cost.renyi === undefined && cost.rho <= roundedUp(limit.rho)
+    && cost.delta <= roundedUp(limit.delta);
 }
 
 function roundedUp(value: number): Amount {

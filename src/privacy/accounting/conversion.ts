@@ -15,7 +15,9 @@ const slack = 2 ** -44;
 
 function checkDelta(delta: number): void {
   if (!(delta > 0 && delta < 1)) {
-    throw new InvalidParameterError('delta must lie strictly between 0 and 1; usual values are below 1e-5', { delta });
+    throw new InvalidParameterError(
+      'delta must lie strictly between 0 and 1; usual values are below 1e-5', { delta },
+    );
   }
 }
 
@@ -31,7 +33,10 @@ function checkRho(rho: number): void {
   }
 }
 
-/** The root of an increasing function between `low` > 0 and `high`, by bisection on a logarithmic scale. */
+/**
+ * The root of an increasing function between `low` > 0 and `high`, by bisection on a logarithmic
+ * scale.
+ */
 function rootOf(increasing: (b: number) => number, low: number, high: number): number {
   let [from, to] = [Math.log(low), Math.log(high)];
   for (let round = 0; round < 80; round++) {
@@ -81,7 +86,8 @@ export function epsilonOfZcdp(rho: number, delta: number): number {
   // epsilon(b) = (1 + b) rho + (log(1/delta) - (1 + b) log(1 + b)) / b + log b. Its derivative is
   // zero at rho b^2 = log(1/delta) - log(1 + b).
   const surprise = -Math.log(delta);
-  const b = rootOf((order) => rho * order * order + Math.log1p(order) - surprise, 1e-150, Math.min(1 / delta, 1e300));
+  const b = rootOf((order) =>
+    rho * order * order + Math.log1p(order) - surprise, 1e-150, Math.min(1 / delta, 1e300));
   const tail = ((1 + b) * Math.log1p(b)) / b;
   return Math.max(0, sumUp(rho, b * rho, surprise / b, -tail, Math.log(b)));
 }
@@ -116,7 +122,9 @@ function largest(passes: (x: number) => boolean, high: number): number {
  */
 function remainingDelta(eventDelta: number, delta: number): number {
   if (!(eventDelta >= 0 && eventDelta < delta)) {
-    throw new InvalidParameterError('the delta of events must be below the whole delta', { eventDelta, delta });
+    throw new InvalidParameterError(
+      'the delta of events must be below the whole delta', { eventDelta, delta },
+    );
   }
   if (eventDelta === 0) return delta;
   const left = ((delta - eventDelta) / (1 - eventDelta)) * (1 - 2 ** -50);

@@ -10,32 +10,47 @@ const gridMaximum = 2 ** 300;
 const epsilonMaximum = 500;
 
 /** The fields of each kind of event besides kind, name and cohort, and the rule for each field. */
-const fields: Readonly<Record<MechanismEvent['kind'], Readonly<Record<string, keyof typeof rules>>>> = {
+const fields: Readonly<
+  Record<MechanismEvent['kind'], Readonly<Record<string, keyof typeof rules>>>
+> = {
   gaussian: { dimension: 'count', sensitivity: 'positive', sigma: 'positive', grid: 'grid' },
-  'symmetric-gaussian': { dimension: 'count', sensitivity: 'positive', sigma: 'positive', grid: 'grid' },
+  'symmetric-gaussian': {
+    dimension: 'count', sensitivity: 'positive', sigma: 'positive', grid: 'grid',
+  },
   laplace: { dimension: 'count', sensitivity: 'positive', scale: 'positive', grid: 'grid' },
   'truncated-laplace': {
-    dimension: 'count', sensitivity: 'positive', epsilon: 'epsilon', delta: 'probability', grid: 'grid',
+    dimension: 'count', sensitivity: 'positive', epsilon: 'epsilon', delta: 'probability',
+    grid: 'grid',
   },
   'laplace-threshold': {
-    sensitivity: 'positive', epsilon: 'epsilon', delta: 'probability', floor: 'finite', grid: 'grid',
+    sensitivity: 'positive', epsilon: 'epsilon', delta: 'probability', floor: 'finite',
+    grid: 'grid',
   },
   'gaussian-threshold': {
     sensitivity: 'positive', sigma: 'positive', delta: 'probability', floor: 'finite', grid: 'grid',
   },
-  'gaussian-histogram': { coordinates: 'count', sigma: 'positive', delta: 'probability', grid: 'countGrid' },
+  'gaussian-histogram': {
+    coordinates: 'count', sigma: 'positive', delta: 'probability', grid: 'countGrid',
+  },
   'laplace-histogram': { epsilon: 'epsilon', delta: 'probability', grid: 'countGrid' },
   exponential: { candidates: 'count', sensitivity: 'positive', epsilon: 'epsilon', times: 'count' },
   'wishart-mask': { dimension: 'count', samples: 'count', logDistance: 'positive', order: 'order' },
-  'affine-mask': { dimension: 'count', spread: 'positive', logDistance: 'positive', order: 'order' },
+  'affine-mask': {
+    dimension: 'count', spread: 'positive', logDistance: 'positive', order: 'order',
+  },
 };
 
 const rules = {
   finite: { test: (value: number) => Number.isFinite(value), text: 'a finite number' },
-  positive: { test: (value: number) => value > 2 ** -1000 && value < 2 ** 1000, text: 'a number above 0' },
-  count: { test: (value: number) => Number.isSafeInteger(value) && value >= 1, text: 'a whole number of at least 1' },
+  positive: {
+    test: (value: number) => value > 2 ** -1000 && value < 2 ** 1000, text: 'a number above 0',
+  },
+  count: { test: (value: number) =>
+    Number.isSafeInteger(value) && value >= 1, text: 'a whole number of at least 1' },
   order: { test: (value: number) => value > 1 && value <= 2 ** 40, text: 'above 1' },
-  epsilon: { test: (value: number) => value > 2 ** -200 && value <= epsilonMaximum, text: 'in (0, 500]' },
+  epsilon: {
+    test: (value: number) => value > 2 ** -200 && value <= epsilonMaximum, text: 'in (0, 500]',
+  },
   probability: { test: (value: number) => value > 2 ** -1000 && value <= 0.5, text: 'in (0, 0.5]' },
   grid: { test: isGrid, text: 'a power of two in [2^-300, 2^300]' },
   countGrid: {
@@ -60,12 +75,16 @@ function isGrid(value: number): boolean {
 export function checkEvent(event: MechanismEvent): void {
   const members = event as unknown as Readonly<Record<string, unknown>>;
   if (typeof members['kind'] !== 'string' || !Object.hasOwn(fields, members['kind'])) {
-    throw new InvalidParameterError('a mechanism event has an unknown kind', { kind: members['kind'] });
+    throw new InvalidParameterError(
+      'a mechanism event has an unknown kind', { kind: members['kind'] },
+    );
   }
   for (const name of ['name', 'cohort']) {
     const text = members[name];
     if (typeof text !== 'string' || text.length === 0 || text.length > 200) {
-      throw new InvalidParameterError(`a mechanism event's ${name} is a text of 1 to 200 characters`, { [name]: text });
+      throw new InvalidParameterError(
+        `a mechanism event's ${name} is a text of 1 to 200 characters`, { [name]: text },
+      );
     }
   }
   const expected = fields[event.kind];
@@ -73,18 +92,25 @@ export function checkEvent(event: MechanismEvent): void {
     const rule = rules[ruleName];
     const value = members[name];
     if (typeof value !== 'number' || !rule.test(value)) {
-      throw new InvalidParameterError(`event ${event.name}: ${name} must be ${rule.text}`, { kind: event.kind, value });
+      throw new InvalidParameterError(
+        `event ${event.name}: ${name} must be ${rule.text}`, { kind: event.kind, value },
+      );
     }
   }
-  if ((event.kind === 'wishart-mask' || event.kind === 'affine-mask') && !Number.isFinite(maskDivergence(event))) {
+  if ((event.kind === 'wishart-mask' || event.kind === 'affine-mask')
+      && !Number.isFinite(maskDivergence(event))) {
     throw new InvalidParameterError(
-      `event ${event.name}: at order ${event.order} the divergence is not finite; the distance must be smaller`, {},
+      `event ${event.name}: at order ${event.order} the divergence is not finite; the distance `
+        + 'must be smaller',
+      {},
     );
   }
   const known = new Set(['kind', 'name', 'cohort', ...Object.keys(expected)]);
   const surplus = Object.keys(members).find((name) => !known.has(name));
   if (surplus !== undefined) {
-    throw new InvalidParameterError(`event ${event.name}: ${surplus} is not a member of ${event.kind}`, {});
+    throw new InvalidParameterError(
+      `event ${event.name}: ${surplus} is not a member of ${event.kind}`, {},
+    );
   }
 }
 
@@ -96,7 +122,9 @@ export function checkEvents(events: readonly MechanismEvent[]): void {
     checkObject(event, 'an event is one of plan.events');
     checkEvent(event);
     if (names.has(event.name)) {
-      throw new InvalidParameterError(`two mechanism events are called ${event.name}; names are unique in a plan`);
+      throw new InvalidParameterError(
+        `two mechanism events are called ${event.name}; names are unique in a plan`,
+      );
     }
     names.add(event.name);
   }

@@ -11,7 +11,8 @@ export function eventsToJson(events: readonly MechanismEvent[]): string {
 
 /**
  * Reads what `eventsToJson` wrote.
- * @throws InvalidInputError when the text is not JSON or not a list; InvalidParameterError when an event is malformed.
+ * @throws InvalidInputError when the text is not JSON or not a list; InvalidParameterError when an
+ *   event is malformed.
  */
 export function eventsFromJson(text: string): readonly MechanismEvent[] {
   let value: unknown;

@@ -53,7 +53,9 @@ export function valueOfSteps(count: Steps, grid: number): number {
 export function ratioInSteps(value: number, grid: number): Rational {
   const over = ratioOfDouble(value);
   const under = ratioOfDouble(grid);
-  return { numerator: over.numerator * under.denominator, denominator: over.denominator * under.numerator };
+  return {
+    numerator: over.numerator * under.denominator, denominator: over.denominator * under.numerator,
+  };
 }
 
 /** (value / grid)^2 / divisor as an exact rational. */

@@ -41,7 +41,9 @@ export function drawDivergence(dimension: number, order: number, logDistance: nu
 }
 
 /** Divergence of an affine-mask, not rounded. */
-export function affineDivergence(dimension: number, order: number, logDistance: number, spread: number): number {
+export function affineDivergence(
+  dimension: number, order: number, logDistance: number, spread: number,
+): number {
   let worst = 0;
   for (const root of [Math.exp(logDistance / 2), Math.exp(-logDistance / 2)]) {
     const square = root * root;

@@ -12,7 +12,9 @@ import type { BudgetRule } from './cost.js';
  * If the events alone use up delta, no epsilon holds, and the result is the largest double.
  * @param rho in the unit of the rule.
  */
-export function epsilonOfSpent(rule: BudgetRule, rho: Amount, eventDelta: Amount, delta: number): number {
+export function epsilonOfSpent(
+  rule: BudgetRule, rho: Amount, eventDelta: Amount, delta: number,
+): number {
   if (rho === 0n) return 0;
   const spent = amountToNumber(rho);
   if (rule.rule === 'zcdp' && amountToNumber(eventDelta) >= delta) return Number.MAX_VALUE;

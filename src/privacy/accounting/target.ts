@@ -62,7 +62,9 @@ function checkStatement(asked: Statement, deltaMayBeZero: boolean): void {
   }
   if (!(delta < 0.5 && (delta >= 1e-100 || (deltaMayBeZero && delta === 0)))) {
     throw new InvalidParameterError(
-      'delta must be in [1e-100, 0.5); usual values are below 1 / (10 * contributors), such as 1e-6', { delta },
+      'delta must be in [1e-100, 0.5); usual values are below 1 / (10 * contributors), such as '
+        + '1e-6',
+      { delta },
     );
   }
 }
@@ -74,7 +76,9 @@ function checkStatement(asked: Statement, deltaMayBeZero: boolean): void {
  * @throws InvalidParameterError when epsilon is not in [1e-6, 100], delta not in [1e-100, 0.5), or
  *   deltaChargeable not below delta.
  */
-export function privacyTarget(asked: Statement & { readonly deltaChargeable?: number }): PrivacyTarget {
+export function privacyTarget(
+  asked: Statement & { readonly deltaChargeable?: number },
+): PrivacyTarget {
   checkStatement(asked, false);
   const chargeable = asked.deltaChargeable ?? asked.delta / 2;
   const rho = rhoForApproximateZcdp(asked.epsilon, chargeable, asked.delta);
@@ -90,7 +94,10 @@ export function targetFromRho(rho: number, delta: number): PrivacyTarget {
     throw new InvalidParameterError('rho must be at least 1e-12 and at most 1000', { rho });
   }
   checkStatement({ epsilon: 1, delta }, false);
-  return { rho, delta: delta / 2, epsilon: epsilonOfApproximateZcdp(rho, delta / 2, delta), deltaTotal: delta };
+  return {
+    rho, delta: delta / 2, epsilon: epsilonOfApproximateZcdp(rho, delta / 2, delta),
+    deltaTotal: delta,
+  };
 }
 
 /**
@@ -98,7 +105,9 @@ export function targetFromRho(rho: number, delta: number): PrivacyTarget {
  * cap R(a) = epsilon + (log((a-1) d) - a log(1 - 1/a)) / (a-1). d is half of delta, which pays for
  * the conversion. The order maximises R(a) / a.
  */
-function renyiCap({ epsilon, delta }: Statement, order?: number): { readonly order: number; readonly cap: number } {
+function renyiCap(
+  { epsilon, delta }: Statement, order?: number,
+): { readonly order: number; readonly cap: number } {
   const cap = (b: number): number =>
     epsilon + (Math.log(b * (delta / 2)) + (1 + b) * (Math.log1p(b) - Math.log(b))) / b;
   if (order !== undefined) return { order, cap: cap(order - 1) };
@@ -116,8 +125,11 @@ function renyiCap({ epsilon, delta }: Statement, order?: number): { readonly ord
  * is that of the budget that pays, else the best one for the guarantee. Half of the target's delta
  * pays for the conversion, as for caps.
  */
-export function renyiAllowance(target: PrivacyTarget): { readonly order: number; readonly divergence: number } {
-  const { order, cap } = renyiCap({ epsilon: target.epsilon, delta: target.deltaTotal }, target.order);
+export function renyiAllowance(target: PrivacyTarget): {
+  readonly order: number; readonly divergence: number;
+} {
+  const { order, cap } =
+    renyiCap({ epsilon: target.epsilon, delta: target.deltaTotal }, target.order);
   return { order, divergence: cap * (1 - 2 ** -40) };
 }
 
@@ -131,25 +143,34 @@ export function renyiAllowance(target: PrivacyTarget): { readonly order: number;
  * @throws InvalidParameterError when a number is outside its range, or the Renyi order leaves
  *   nothing to spend.
  */
-export function capsOf(budget: Statement & { readonly rule: BudgetRule['rule'] | BudgetRule }): BudgetCaps {
+export function capsOf(
+  budget: Statement & { readonly rule: BudgetRule['rule'] | BudgetRule },
+): BudgetCaps {
   checkObject(budget, 'a budget is { epsilon, delta, rule }');
   const rule = typeof budget.rule === 'string' ? budget.rule : budget.rule?.rule;
   if (!['zcdp', 'pure', 'renyi'].includes(rule)) {
     throw new InvalidParameterError('the rule of a budget is none of zcdp, pure, renyi: give one');
   }
   checkStatement(budget, rule === 'pure');
-  if (rule === 'pure') return { rule: { rule }, rhoCap: capOf(budget.epsilon), deltaCap: zeroAmount };
+  if (rule === 'pure') {
+    return { rule: { rule }, rhoCap: capOf(budget.epsilon), deltaCap: zeroAmount };
+  }
   const deltaCap = capOf(budget.delta / 2);
   if (rule === 'zcdp') {
     const rhoCap = capOf(rhoForApproximateZcdp(budget.epsilon, budget.delta / 2, budget.delta));
     return { rule: { rule }, rhoCap, deltaCap };
   }
-  const given = typeof budget.rule === 'object' && budget.rule.rule === 'renyi' ? budget.rule.order : undefined;
+  const given = typeof budget.rule === 'object' && budget.rule.rule === 'renyi'
+    ? budget.rule.order : undefined;
   if (given !== undefined && !(given > 1 && Number.isFinite(given))) {
-    throw new InvalidParameterError('the order of a Renyi budget must be above 1', { order: given });
+    throw new InvalidParameterError(
+      'the order of a Renyi budget must be above 1', { order: given },
+    );
   }
   const { order, cap } = renyiCap(budget, given);
-  if (!(cap > 0)) throw new InvalidParameterError('at this order the budget leaves nothing to spend', { order });
+  if (!(cap > 0)) {
+    throw new InvalidParameterError('at this order the budget leaves nothing to spend', { order });
+  }
   return { rule: { rule, order }, rhoCap: capOf(cap * (1 - 2 ** -40)), deltaCap };
 }
 
@@ -188,7 +209,8 @@ export function perReleaseTarget(
   rule: Exclude<BudgetRule, { rule: 'pure' }> = { rule: 'zcdp' },
 ): { readonly target: PrivacyTarget; readonly epochs: number; readonly binds: 'rho' | 'delta' } {
   const caps = capsOf({ ...budget, rule });
-  const charge = (rho: number, delta: number): Charge => chargeUnder(rule, { ...chargeOf(rho, delta), epsilon: null });
+  const charge = (rho: number, delta: number): Charge =>
+    chargeUnder(rule, { ...chargeOf(rho, delta), epsilon: null });
   const balance = freshBalance(caps);
   const half = privacyTarget(privacy);
   const allowedByRho = releasesThatFit(balance, charge(half.rho, 0)).count;
@@ -197,7 +219,9 @@ export function perReleaseTarget(
   const share = allowedByRho === 0 ? half.delta : sharedDelta(caps.deltaCap, allowedByRho);
   const target = share >= half.delta ? half : privacyTarget({ ...privacy, deltaChargeable: share });
   const { count, binds } = releasesThatFit(balance, charge(target.rho, target.delta));
-  return { target: rule.rule === 'renyi' ? { ...target, order: rule.order } : target, epochs: count, binds };
+  return {
+    target: rule.rule === 'renyi' ? { ...target, order: rule.order } : target, epochs: count, binds,
+  };
 }
 
 /** cap / parts as a double. Its charge, times `parts`, stays within the cap. */
@@ -212,6 +236,8 @@ function sharedDelta(cap: Amount, parts: number): number {
  * never add up to more than the total. Use it to split rho and delta between events.
  */
 export function shareOf(total: number, share: number): number {
-  if (!(share >= 0 && share <= 1)) throw new InvalidParameterError('a share lies between 0 and 1', { share });
+  if (!(share >= 0 && share <= 1)) {
+    throw new InvalidParameterError('a share lies between 0 and 1', { share });
+  }
   return total * share * (1 - 2 ** -48);
 }

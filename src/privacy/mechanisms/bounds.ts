@@ -40,7 +40,8 @@ export function histogramTruncation(event: LaplaceHistogramEvent): Truncation {
 export function thresholdSteps(event: LaplaceThresholdEvent | GaussianThresholdEvent): Steps {
   const floor = stepsAbove(event.floor, event.grid);
   if (event.kind === 'laplace-threshold') return addSteps(floor, truncationSteps(event));
-  const margin = (event.sensitivity + event.sigma * Math.max(0, normalUpperQuantile(event.delta))) * upwards;
+  const margin =
+    (event.sensitivity + event.sigma * Math.max(0, normalUpperQuantile(event.delta))) * upwards;
   return addSteps(addSteps(floor, stepsAbove(margin, event.grid)), 1);
 }
 

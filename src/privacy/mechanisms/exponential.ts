@@ -17,7 +17,9 @@ import type { ExponentialEvent } from '../accounting/events.js';
  * probability exp(-loss), by exact coins. The scores count as given: their sensitivity must include
  * the rounding in their own computation.
  */
-export function drawExponential(bits: RandomBits, event: ExponentialEvent, scores: Float64Array): number {
+export function drawExponential(
+  bits: RandomBits, event: ExponentialEvent, scores: Float64Array,
+): number {
   let best = -Infinity;
   for (const score of scores) if (score > best) best = score;
   const rate = ratioOfDouble(event.epsilon);
@@ -33,7 +35,8 @@ export function drawExponential(bits: RandomBits, event: ExponentialEvent, score
 /** larger - smaller, exactly. */
 function exactDifference(larger: number, smaller: number): Rational {
   const difference = larger - smaller;
-  if (Number.isSafeInteger(larger) && Number.isSafeInteger(smaller) && Number.isSafeInteger(difference)) {
+  if (Number.isSafeInteger(larger) && Number.isSafeInteger(smaller)
+      && Number.isSafeInteger(difference)) {
     return { numerator: BigInt(difference), denominator: 1n };
   }
   const left = signedRatio(larger);

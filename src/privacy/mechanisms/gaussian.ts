@@ -15,5 +15,6 @@ import { addSteps, nearestSteps, valueOfSteps } from '../accounting/grid.js';
  * the grid, the event's sensitivity includes the rounding (accounting/calibration).
  */
 export function drawGaussian(draw: Draw, event: GaussianEvent, value: Float64Array): Float64Array {
-  return value.map((entry) => valueOfSteps(addSteps(nearestSteps(entry, event.grid), draw()), event.grid));
+  return value.map((entry) =>
+    valueOfSteps(addSteps(nearestSteps(entry, event.grid), draw()), event.grid));
 }

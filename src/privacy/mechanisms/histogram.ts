@@ -36,7 +36,8 @@ export function drawHistogram(
     const kept: KeptBin[] = [];
     for (const bin of Float64Array.from(bins.keys()).sort()) {
       const count = bins.get(bin)!;
-      assert(Number.isInteger(bin) && Number.isInteger(count) && count >= 0, 'bins and counts are whole numbers');
+      assert(Number.isInteger(bin) && Number.isInteger(count)
+        && count >= 0, 'bins and counts are whole numbers');
       // An empty bin does not exist: listing it must not change the distribution of the output.
       if (count === 0) continue;
       const noisy = addSteps(nearestSteps(count, event.grid), draw());

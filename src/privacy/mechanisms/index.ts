@@ -51,30 +51,39 @@ class ChargedMechanisms implements PreparedMechanisms {
     // Copies, so that a plan whose events change afterwards cannot weaken noise that was charged.
     this.#entries = new Map(events.map((event) => [
       event.name,
-      { event: Object.freeze({ ...event }), left: event.kind === 'exponential' ? event.times : 1, supplies: null },
+      { event: Object.freeze({ ...event }), left: event.kind === 'exponential'
+        ? event.times : 1, supplies: null },
     ]));
     this.#bits = new RandomBits(noise);
   }
 
   gaussian(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
     const spent = this.#spend(event, ['gaussian']);
-    return Released.fromMechanism(drawGaussian(this.#draw(event), spent, vector(value, spent.dimension)));
+    return Released.fromMechanism(
+      drawGaussian(this.#draw(event), spent, vector(value, spent.dimension)),
+    );
   }
 
   symmetricGaussian(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
     const spent = this.#spend(event, ['symmetric-gaussian']);
     const content = vector(value, spent.dimension ** 2);
-    return Released.fromMechanism(drawSymmetricGaussian(this.#draw(event), this.#draw(event, 1), spent, content));
+    return Released.fromMechanism(
+      drawSymmetricGaussian(this.#draw(event), this.#draw(event, 1), spent, content),
+    );
   }
 
   laplace(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
     const spent = this.#spend(event, ['laplace']);
-    return Released.fromMechanism(drawLaplace(this.#draw(event), spent, vector(value, spent.dimension)));
+    return Released.fromMechanism(
+      drawLaplace(this.#draw(event), spent, vector(value, spent.dimension)),
+    );
   }
 
   truncatedLaplace(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
     const spent = this.#spend(event, ['truncated-laplace']);
-    return Released.fromMechanism(drawTruncatedLaplace(this.#draw(event), spent, vector(value, spent.dimension)));
+    return Released.fromMechanism(
+      drawTruncatedLaplace(this.#draw(event), spent, vector(value, spent.dimension)),
+    );
   }
 
   threshold(event: string, value: Sensitive<number>): Released<boolean> {
@@ -96,13 +105,17 @@ class ChargedMechanisms implements PreparedMechanisms {
     const spent = this.#spend(event, ['gaussian-histogram', 'laplace-histogram']);
     const content = Sensitive.open(counts);
     const coordinates = spent.kind === 'gaussian-histogram' ? spent.coordinates : 1;
-    assert(content.length === coordinates, 'a histogram has the number of coordinates that was charged');
+    assert(
+      content.length === coordinates, 'a histogram has the number of coordinates that was charged',
+    );
     return Released.fromMechanism(drawHistogram(this.#draw(event), spent, content));
   }
 
   exponential(event: string, scores: Sensitive<Float64Array>): Released<number> {
     const spent = this.#spend(event, ['exponential']);
-    return Released.fromMechanism(drawExponential(this.#bits, spent, vector(scores, spent.candidates)));
+    return Released.fromMechanism(
+      drawExponential(this.#bits, spent, vector(scores, spent.candidates)),
+    );
   }
 
   mask(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
@@ -134,9 +147,12 @@ class ChargedMechanisms implements PreparedMechanisms {
     const entry = this.#entries.get(name);
     if (entry === undefined) throw new InvariantError(`no event ${name} was charged`);
     if (!(kinds as readonly Kind[]).includes(entry.event.kind)) {
-      throw new InvariantError(`event ${name} was charged as ${entry.event.kind}, not as ${kinds.join(' or ')}`);
+      throw new InvariantError(`event ${name} was charged as ${entry.event.kind}, not as `
+        + `${kinds.join(' or ')}`);
     }
-    if (entry.left === 0) throw new InvariantError(`event ${name} was drawn as often as it was charged`);
+    if (entry.left === 0) {
+      throw new InvariantError(`event ${name} was drawn as often as it was charged`);
+    }
     entry.left -= 1;
     return entry.event as EventOf<K>;
   }
@@ -149,7 +165,9 @@ class ChargedMechanisms implements PreparedMechanisms {
 function vector(value: Sensitive<Float64Array>, length: number): Float64Array {
   const content = Sensitive.open(value);
   assert(content.length === length, 'a value has the length that was charged');
-  for (const entry of content) assert(Number.isFinite(entry), 'a value that a mechanism is given is finite');
+  for (const entry of content) {
+    assert(Number.isFinite(entry), 'a value that a mechanism is given is finite');
+  }
   return content;
 }
 
@@ -160,7 +178,9 @@ function vector(value: Sensitive<Float64Array>, length: number): Float64Array {
  *   throw InvariantError on an unknown, exhausted or mismatched event, and on a value that has
  *   another length or is not finite.
  */
-export function createMechanisms(events: readonly MechanismEvent[], noise: NoiseSource): PreparedMechanisms {
+export function createMechanisms(
+  events: readonly MechanismEvent[], noise: NoiseSource,
+): PreparedMechanisms {
   checkList(events, 'events are those of a plan, and an infeasible plan has none');
   checkObject(noise, 'noise is a source of noise, like secureNoise()');
   return new ChargedMechanisms(events, noise);

@@ -13,5 +13,6 @@ import { addSteps, nearestSteps, valueOfSteps } from '../accounting/grid.js';
  * at most exp(sum of |shift| / scale). Draws and sums are exact.
  */
 export function drawLaplace(draw: Draw, event: LaplaceEvent, value: Float64Array): Float64Array {
-  return value.map((entry) => valueOfSteps(addSteps(nearestSteps(entry, event.grid), draw()), event.grid));
+  return value.map((entry) =>
+    valueOfSteps(addSteps(nearestSteps(entry, event.grid), draw()), event.grid));
 }

@@ -17,7 +17,9 @@ const significantBits = 24;
  * are the only mechanisms with this gap.
  * Every input has an answer: a matrix that is not positive definite counts as the identity matrix.
  */
-export function drawMask(bits: RandomBits, event: WishartMaskEvent | AffineMaskEvent, value: Float64Array): Float64Array {
+export function drawMask(
+  bits: RandomBits, event: WishartMaskEvent | AffineMaskEvent, value: Float64Array,
+): Float64Array {
   const { dimension } = event;
   const root = cholesky(value, dimension) ?? unitMatrix(dimension);
   const drawn = new Float64Array(dimension ** 2);
@@ -28,7 +30,8 @@ export function drawMask(bits: RandomBits, event: WishartMaskEvent | AffineMaskE
     // The columns of I + h G, or the draws whose mean is taken.
     for (let j = 0; j < dimension; j++) {
       const noise = normalDouble(bits);
-      normal[j] = event.kind === 'wishart-mask' ? noise : event.spread * noise + (j === draw ? 1 : 0);
+      normal[j] = event.kind === 'wishart-mask'
+        ? noise : event.spread * noise + (j === draw ? 1 : 0);
     }
     for (let i = 0; i < dimension; i++) {
       let sum = 0;
@@ -43,7 +46,8 @@ export function drawMask(bits: RandomBits, event: WishartMaskEvent | AffineMaskE
 }
 
 function unitMatrix(dimension: number): Float64Array {
-  return Float64Array.from({ length: dimension ** 2 }, (_, at) => (at % (dimension + 1) === 0 ? 1 : 0));
+  return Float64Array.from({ length: dimension ** 2 }, (_, at) =>
+    (at % (dimension + 1) === 0 ? 1 : 0));
 }
 
 /**

@@ -36,7 +36,8 @@ export function drawMode(
   event: GaussianThresholdEvent | LaplaceThresholdEvent,
   labels: readonly string[],
 ): string | null {
-  assert(event.sensitivity >= modeSensitivity && event.floor >= modeFloor, 'the test was charged for a lead');
+  assert(event.sensitivity >= modeSensitivity
+    && event.floor >= modeFloor, 'the test was charged for a lead');
   const { label, lead } = leadOf(labels);
   return drawThreshold(draw, event, lead) ? label : null;
 }

@@ -85,7 +85,9 @@ export function suppliesOf(bits: RandomBits, event: MechanismEvent): readonly No
     case 'gaussian-threshold':
       return [supply(gaussianSampler(squareInSteps(event.sigma, event.grid)), 1)];
     case 'gaussian-histogram':
-      return [supply(gaussianSampler(squareInSteps(event.sigma, event.grid)), binsAhead * event.coordinates)];
+      return [supply(
+        gaussianSampler(squareInSteps(event.sigma, event.grid)), binsAhead * event.coordinates,
+      )];
     case 'laplace-histogram':
       return [supply(truncatedLaplaceSampler(histogramTruncation(event)), binsAhead)];
     case 'exponential':

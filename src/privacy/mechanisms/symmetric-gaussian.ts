@@ -27,7 +27,8 @@ export function drawSymmetricGaussian(
   for (let i = 0; i < dimension; i++) {
     for (let j = i; j < dimension; j++) {
       const noise = i === j ? onDiagonal() : offDiagonal();
-      const entry = valueOfSteps(addSteps(nearestSteps(value[i * dimension + j]!, grid), noise), grid);
+      const entry =
+        valueOfSteps(addSteps(nearestSteps(value[i * dimension + j]!, grid), noise), grid);
       noisy[i * dimension + j] = entry;
       noisy[j * dimension + i] = entry;
     }

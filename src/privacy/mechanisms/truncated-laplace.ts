@@ -27,7 +27,8 @@ export function drawTruncatedLaplace(
   event: TruncatedLaplaceEvent,
   value: Float64Array,
 ): Float64Array {
-  return value.map((entry) => valueOfSteps(addSteps(nearestSteps(entry, event.grid), draw()), event.grid));
+  return value.map((entry) =>
+    valueOfSteps(addSteps(nearestSteps(entry, event.grid), draw()), event.grid));
 }
 
 type Truncated = Pick<TruncatedLaplaceEvent, 'sensitivity' | 'epsilon' | 'delta' | 'grid'>;

@@ -1,7 +1,11 @@
 import { Released, type Sensitive } from '../../base/brands.js';
 import { exponentialEvent, gaussianHistogramEvent } from '../accounting/calibration.js';
-import { countColumnBins, countColumnCells, type CellPlaces } from '../../numerics/kernels/column-counts.js';
-import { columnBinsOfRows, columnCellsOfRows, type KernelRunner } from '../../numerics/kernels/shards.js';
+import {
+  countColumnBins, countColumnCells, type CellPlaces,
+} from '../../numerics/kernels/column-counts.js';
+import {
+  columnBinsOfRows, columnCellsOfRows, type KernelRunner,
+} from '../../numerics/kernels/shards.js';
 import { shareOf } from '../accounting/target.js';
 import type { ExponentialEvent, GaussianHistogramEvent } from '../accounting/events.js';
 import type { Mechanisms } from '../mechanisms/contract.js';
@@ -55,7 +59,9 @@ export function centreEvents(
   const rho = shareOf(options.rho, 0.5);
   return [
     gaussianHistogramEvent({ name: `${name}/bins`, cohort, coordinates: dimension, rho, delta }),
-    exponentialEvent({ name: `${name}/median`, cohort, candidates: cells, sensitivity: 1, times: dimension, rho }),
+    exponentialEvent({
+      name: `${name}/median`, cohort, candidates: cells, sensitivity: 1, times: dimension, rho,
+    }),
   ];
 }
 
@@ -78,10 +84,12 @@ export function privateCentre(
   name = 'centre',
 ): Released<Centre> {
   const steps = new CentreSteps(mechanisms, dimension, scale, name);
-  const counts = rows.map(({ values, count }) => countColumnBins(values, dimension, count, steps.widths));
+  const counts =
+    rows.map(({ values, count }) => countColumnBins(values, dimension, count, steps.widths));
   const edges = steps.windows(counts);
   if (edges instanceof Released) return edges;
-  return steps.choose(edges, rows.map(({ values, count }) => countColumnCells(values, dimension, count, steps.places(edges))));
+  return steps.choose(edges, rows.map(({ values, count }) =>
+    countColumnCells(values, dimension, count, steps.places(edges))));
 }
 
 /** As `privateCentre`, with the passes over the rows shared among threads; the same centre. */
@@ -94,9 +102,12 @@ export async function privateCentreOn(
   name = 'centre',
 ): Promise<Released<Centre>> {
   const steps = new CentreSteps(mechanisms, dimension, scale, name);
-  const edges = steps.windows(await rows.mapAsync((block) => columnBinsOfRows(runner, block, steps.widths)));
+  const edges =
+    steps.windows(await rows.mapAsync((block) => columnBinsOfRows(runner, block, steps.widths)));
   if (edges instanceof Released) return edges;
-  return steps.choose(edges, await rows.mapAsync((block) => columnCellsOfRows(runner, block, steps.places(edges))));
+  return steps.choose(
+    edges, await rows.mapAsync((block) => columnCellsOfRows(runner, block, steps.places(edges))),
+  );
 }
 
 /** The draws of a centre, apart from the passes over the rows. */
@@ -111,7 +122,8 @@ class CentreSteps {
     scale: number | ArrayLike<number>,
     private readonly name: string,
   ) {
-    this.#scales = Float64Array.from({ length: dimension }, (_, j) => (typeof scale === 'number' ? scale : scale[j]!));
+    this.#scales = Float64Array.from({ length: dimension }, (_, j) =>
+      (typeof scale === 'number' ? scale : scale[j]!));
     this.widths = this.#scales.map((unit) => binScales * unit);
   }
 
@@ -122,10 +134,14 @@ class CentreSteps {
   windows(counts: Sensitive<readonly Map<number, number>[]>): Float64Array | Released<Centre> {
     const histogram = this.mechanisms.histogram(`${this.name}/bins`, counts);
     const empty = histogram.value.flatMap((bins, j) => (bins.length === 0 ? [j] : []));
-    if (empty.length > 0) return histogram.map((): Centre => ({ kind: 'failed', coordinates: empty }));
+    if (empty.length > 0) {
+      return histogram.map((): Centre => ({ kind: 'failed', coordinates: empty }));
+    }
     const edges = new Float64Array(this.widths.length * (cells + 1));
     histogram.value.forEach((bins, j) => {
-      edges.set(cellEdges((bins[0]!.bin + 0.5) * this.widths[j]!, this.#scales[j]!), j * (cells + 1));
+      edges.set(
+        cellEdges((bins[0]!.bin + 0.5) * this.widths[j]!, this.#scales[j]!), j * (cells + 1),
+      );
     });
     return edges;
   }
@@ -143,7 +159,8 @@ class CentreSteps {
   choose(edges: Float64Array, counts: Sensitive<Float64Array>): Released<Centre> {
     const chosen = Array.from(this.widths, (_, j) => {
       const own = edges.subarray(j * (cells + 1), (j + 1) * (cells + 1));
-      const scores = counts.map((all) => cellScores(all.subarray(j * (cells + 2), (j + 1) * (cells + 2))));
+      const scores =
+        counts.map((all) => cellScores(all.subarray(j * (cells + 2), (j + 1) * (cells + 2))));
       return this.mechanisms.exponential(`${this.name}/median`, scores)
         .map((index) => (own[index]! + own[index + 1]!) / 2);
     });

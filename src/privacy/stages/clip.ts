@@ -32,11 +32,16 @@ export function clipBall(
   exact: { readonly sums: true } | { readonly products: true; readonly rowsMax: number },
 ): ClipBall {
   if (!(radius > 2 ** -250 && radius < 2 ** 250)) {
-    throw new InvalidParameterError('a clip radius must be a positive number of moderate size', { radius });
+    throw new InvalidParameterError(
+      'a clip radius must be a positive number of moderate size', { radius },
+    );
   }
-  const stepsMax = 'sums' in exact ? sumSteps : Math.sqrt(exactSum / exact.rowsMax) * (1 - 2 ** -40);
+  const stepsMax = 'sums' in exact
+    ? sumSteps : Math.sqrt(exactSum / exact.rowsMax) * (1 - 2 ** -40);
   if (!(stepsMax >= 16)) {
-    throw new InvalidParameterError('too many rows for exact sums of products; the limit is 2^45', { ...exact });
+    throw new InvalidParameterError(
+      'too many rows for exact sums of products; the limit is 2^45', { ...exact },
+    );
   }
   // The smallest power of two that is at least radius / stepsMax.
   let grid = powerOfTwoBelow(radius / stepsMax);

@@ -93,11 +93,14 @@ export function privateClippedMean(
 ): Released<ClippedMean> {
   const sums = rows.map((block) => clippedSum(block, centre, ball));
   const sum = mechanisms.gaussian(`${name}/sum`, sums.map(({ sum: total }) => total));
-  const count = mechanisms.gaussian(`${name}/count`, sums.map(({ count: present }) => Float64Array.of(present)));
-  return Released.all<readonly [Float64Array, Float64Array]>([sum, count]).map(([total, [present = 0]]) => {
-    if (present < cohort / 4) return { kind: 'participation-below-plan', present };
-    return { kind: 'mean', mean: total.map((entry, j) => centre[j]! + entry / present), present };
-  });
+  const count = mechanisms.gaussian(
+    `${name}/count`, sums.map(({ count: present }) => Float64Array.of(present)),
+  );
+  return Released.all<readonly [Float64Array, Float64Array]>([sum, count])
+    .map(([total, [present = 0]]) => {
+      if (present < cohort / 4) return { kind: 'participation-below-plan', present };
+      return { kind: 'mean', mean: total.map((entry, j) => centre[j]! + entry / present), present };
+    });
 }
 
 /**

@@ -75,5 +75,6 @@ function placeOf(bins: readonly KeptBin[], share: number): number {
 /** Where a share is reached between `edge` and twice that, from the shares below the two. */
 function between(edge: number, share: number, below: number, upTo: number): number {
   const [low, high] = [within(Math.min(below, shareMax)), within(Math.min(upTo, shareMax))];
-  return high > low ? edge * (1 + Math.min(1, Math.max(0, (within(share) - low) / (high - low)))) : edge;
+  return high > low
+    ? edge * (1 + Math.min(1, Math.max(0, (within(share) - low) / (high - low)))) : edge;
 }

@@ -100,7 +100,8 @@ export function pairsOf(block: RowsToPair, slots: number): Uint32Array {
   for (let first = 0; first < count; first += piece.length) {
     const rows = Math.min(piece.length, count - first);
     drawTags?.(piece.subarray(0, rows));
-    for (let i = 0; i < rows; i++) held.add(first + i, words[2 * i + highWord]!, words[2 * i + 1 - highWord]!);
+    for (let i = 0;
+        i < rows; i++) held.add(first + i, words[2 * i + highWord]!, words[2 * i + 1 - highWord]!);
   }
   return held.pairs();
 }

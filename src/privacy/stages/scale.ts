@@ -51,7 +51,9 @@ export interface ScaleOptions {
 }
 
 /** The event of a private scale. Its cost is within (rho, delta). */
-export function scaleEvent({ cohort, dimension, rho, delta, name = 'scale' }: ScaleOptions): GaussianHistogramEvent {
+export function scaleEvent(
+  { cohort, dimension, rho, delta, name = 'scale' }: ScaleOptions,
+): GaussianHistogramEvent {
   return gaussianHistogramEvent({ name, cohort, coordinates: dimension, rho, delta });
 }
 
@@ -81,7 +83,9 @@ const slotsPerKeptCount = 64;
  * threshold.
  */
 export function slotsForScale(cohort: number, event: GaussianHistogramEvent): number {
-  return Math.min(slotsFor(cohort), Math.max(slotsEnough, Math.ceil(slotsPerKeptCount * keepingCount(event))));
+  return Math.min(
+    slotsFor(cohort), Math.max(slotsEnough, Math.ceil(slotsPerKeptCount * keepingCount(event))),
+  );
 }
 
 /**
@@ -103,7 +107,8 @@ export function privateScale(
   slots: number,
   name = 'scale',
 ): Released<FoundScale> {
-  return scaleOf(mechanisms, name, rows.map((block) => countPairBins(block.values, dimension, pairsOf(block, slots))));
+  return scaleOf(mechanisms, name, rows.map((block) =>
+    countPairBins(block.values, dimension, pairsOf(block, slots))));
 }
 
 /** As `privateScale`, with the pass over the pairs shared among threads; the same scale. */
@@ -114,7 +119,8 @@ export async function privateScaleOn(
   slots: number,
   name = 'scale',
 ): Promise<Released<FoundScale>> {
-  const counts = await rows.mapAsync((block) => pairBinsOfRows(runner, block, pairsOf(block, slots)));
+  const counts =
+    await rows.mapAsync((block) => pairBinsOfRows(runner, block, pairsOf(block, slots)));
   return scaleOf(mechanisms, name, counts);
 }
 

@@ -7,7 +7,10 @@ import type { RandomBits } from '../bits.js';
  */
 const exactLimit = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** True with probability numerator / denominator. Integers, 0 <= numerator <= denominator <= 2^53, denominator > 0. */
+/**
+ * True with probability numerator / denominator. Integers, 0 <= numerator <= denominator <= 2^53,
+ * denominator > 0.
+ */
 export function bernoulli(bits: RandomBits, numerator: number, denominator: number): boolean {
   if (numerator >= denominator) return true;
   return numerator > 0 && bits.below(denominator) < numerator;

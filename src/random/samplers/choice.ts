@@ -11,7 +11,9 @@ import type { Rational } from './discrete-laplace.js';
  * `count`. Each try costs a few coins.
  * @param loss - exact and not negative. It is called again if the same candidate is drawn again.
  */
-export function chooseByLoss(bits: RandomBits, count: number, loss: (index: number) => Rational): number {
+export function chooseByLoss(
+  bits: RandomBits, count: number, loss: (index: number) => Rational,
+): number {
   assert(Number.isSafeInteger(count) && count > 0, 'a choice has at least one candidate');
   for (;;) {
     const index = bits.below(count);

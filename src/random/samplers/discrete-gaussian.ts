@@ -1,7 +1,9 @@
 import { assert } from '../../base/assert.js';
 import type { RandomBits } from '../bits.js';
 import { bernoulliExp, bernoulliExpBig } from './bernoulli.js';
-import { discreteLaplace, laplaceMagnitude, type Rational, type Steps } from './discrete-laplace.js';
+import {
+  discreteLaplace, laplaceMagnitude, type Rational, type Steps,
+} from './discrete-laplace.js';
 
 /** Up to this integer standard deviation, 2 sigma^2 <= 2^53 and arithmetic on Number is exact. */
 const fastDeviation = 2 ** 26;

@@ -2,8 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../../src/base/brands.js';
 import { inlineCompute } from '../../../src/estimators/contract/compute.js';
 import { pairsOf } from '../../../src/estimators/covariance/moments/pairs.js';
-import { noiseNorm, preconditionerDesign, privatePreconditioner } from '../../../src/estimators/covariance/moments/preconditioner.js';
-import { privateSecondMoments, secondMomentsEvent } from '../../../src/estimators/covariance/moments/second-moments.js';
+import {
+  noiseNorm, preconditionerDesign, privatePreconditioner,
+} from '../../../src/estimators/covariance/moments/preconditioner.js';
+import {
+  privateSecondMoments, secondMomentsEvent,
+} from '../../../src/estimators/covariance/moments/second-moments.js';
 import { createMechanisms } from '../../../src/privacy/mechanisms/index.js';
 import type { Mechanisms } from '../../../src/privacy/mechanisms/contract.js';
 import { clipBall } from '../../../src/privacy/stages/clip.js';
@@ -17,7 +21,9 @@ import { cloudOf, relativeError, rowOf, type Cloud } from './data.js';
 const bounds = { 'variance-low': 1e-4, 'variance-high': 1e4 };
 const cohort = 30_000;
 
-async function answerFor(cloud: Cloud, seed: string, parameters: Readonly<Record<string, unknown>> = bounds) {
+async function answerFor(
+  cloud: Cloud, seed: string, parameters: Readonly<Record<string, unknown>> = bounds,
+) {
   const facts = factsOf(cloud.dimension, cohort, 2);
   const plan = planOf('covariance', parameters, facts);
   const data = dataSource(seed);
@@ -31,7 +37,9 @@ describe('covariance within bounds', () => {
   it('is as good after any linear map within the bounds', { tags: ['long'] }, async () => {
     const errors: number[] = [];
     for (const variances of [[1, 1, 1], [1e4, 1, 1e-4], [1e-4, 1e-4, 1e-4], [1e4, 1e4, 1e-4]]) {
-      const { plan, error } = await answerFor(cloudOf(dataSource(`axes ${variances.join()}`), variances), `rows ${variances.join()}`);
+      const { plan, error } = await answerFor(
+        cloudOf(dataSource(`axes ${variances.join()}`), variances), `rows ${variances.join()}`,
+      );
       const { total } = plan.expectedError(0);
       expect(error.frobenius).toBeLessThan(2 * total);
       errors.push(error.frobenius / total);
@@ -40,13 +48,16 @@ describe('covariance within bounds', () => {
     expect(Math.hypot(...errors) / 2).toBeLessThan(1.5);
   });
 
-  it('covers the entries with its intervals, and states its noise', { tags: ['slow'] }, async () => {
+  it('covers the entries with its intervals, and states its '
+    + 'noise', { tags: ['slow'] }, async () => {
     const cloud = cloudOf(dataSource('interval'), [100, 1]);
     const truth = [0, 1, 2, 3].map((at) => [0, 1].reduce((sum, k) =>
-      sum + cloud.deviations[k]! ** 2 * cloud.axes[2 * k + (at >> 1)]! * cloud.axes[2 * k + (at & 1)]!, 0));
+      sum + cloud.deviations[k]! ** 2 * cloud.axes[2 * k
+        + (at >> 1)]! * cloud.axes[2 * k + (at & 1)]!, 0));
     let covered = 0;
     for (let round = 0; round < 20; round++) {
-      const { outcome, error } = await answerFor(cloud, `interval ${round}`, { 'variance-low': 0.5, 'variance-high': 200 });
+      const { outcome, error } =
+        await answerFor(cloud, `interval ${round}`, { 'variance-low': 0.5, 'variance-high': 200 });
       covered += truth.filter((entry, at) =>
         outcome.interval95!.low[at]! <= entry && entry <= outcome.interval95!.high[at]!).length;
       if (outcome.uncertainty.kind !== 'relative') throw new Error('another uncertainty');
@@ -56,14 +67,16 @@ describe('covariance within bounds', () => {
     expect(covered).toBeGreaterThanOrEqual(68);
   });
 
-  it('stays positive definite where a direction has no variance, and says that it does not know it', async () => {
+  it('stays positive definite where a direction has no variance, and says that it does not know '
+    + 'it', async () => {
     const { outcome } = await answerFor(cloudOf(dataSource('flat'), [1, 1, 0]), 'flat');
     const cloud = cloudOf(dataSource('flat'), [1, 1, 1e-4]);
     if (outcome.uncertainty.kind !== 'relative') throw new Error('another uncertainty');
     expect(outcome.uncertainty.operator).toBeGreaterThan(0.5);
     // Its third variance, in units of the lower bound: positive, and not far above it.
     const third = [0, 1, 2].flatMap((i) => [0, 1, 2].map((j) =>
-      cloud.axes[6 + i]! * outcome.estimate[3 * i + j]! * cloud.axes[6 + j]!)).reduce((sum, entry) => sum + entry, 0);
+      cloud.axes[6 + i]! * outcome.estimate[3 * i + j]! * cloud.axes[6 + j]!))
+        .reduce((sum, entry) => sum + entry, 0);
     expect(third / 1e-4).toBeGreaterThan(0);
     expect(third / 1e-4).toBeLessThan(3);
   });
@@ -72,15 +85,19 @@ describe('covariance within bounds', () => {
     const facts = factsOf(10, 20_000, 1);
     const bad = () => planOf('covariance', {}, facts);
     expect(bad).toThrow(/infeasible/);
-    expect(() => planOf('covariance', { 'variance-low': 2, 'variance-high': 1 }, facts)).toThrow(/must not be above/);
+    expect(() => planOf('covariance', { 'variance-low': 2, 'variance-high': 1 }, facts))
+      .toThrow(/must not be above/);
     expect(() => planOf('covariance', {}, factsOf(201, 1e6))).toThrow(/at most 200 columns/);
-    expect(planOf('covariance', {}, factsOf(10, 200_000, 1)).facts['pairsNeeded']).toBeLessThan(0.8 * 59_400);
+    expect(planOf('covariance', {}, factsOf(10, 200_000, 1)).facts['pairsNeeded'])
+      .toBeLessThan(0.8 * 59_400);
   });
 
   it('refuses when fewer pairs come than the rounds need', async () => {
-    const plan = planOf('covariance', { 'variance-low': 0.1, 'variance-high': 10 }, factsOf(2, 4_000, 2));
+    const plan =
+      planOf('covariance', { 'variance-low': 0.1, 'variance-high': 10 }, factsOf(2, 4_000, 2));
     const data = dataSource('few');
-    const outcome = await releaseOf(plan, 2, Array.from({ length: 900 }, () => data.normals(2)), 'few');
+    const outcome =
+      await releaseOf(plan, 2, Array.from({ length: 900 }, () => data.normals(2)), 'few');
     expect(outcome).toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
   });
 });
@@ -91,7 +108,8 @@ function seenBy(): { readonly seen: Float64Array[]; readonly mechanisms: Mechani
   const real = createMechanisms([], seededNoise('unused'));
   const mechanisms = new Proxy(real, {
     get: (_, name) => (event: string, value: Sensitive<Float64Array>) => {
-      const content = opened(new Map([[event, value as never]])).get(event) as unknown as Float64Array;
+      const content = opened(new Map([[event, value as never]]))
+        .get(event) as unknown as Float64Array;
       seen.push(content);
       return name === 'symmetricGaussian' ? { value: content } : null;
     },
@@ -112,18 +130,23 @@ describe('what one contributor changes', () => {
 
   it('is one pair, whatever it does', () => {
     const data = dataSource('pairs');
-    const rows = Array.from({ length: 400 }, () => ({ tag: tagOf(data), row: [...data.normals(dimension)] }));
+    const rows =
+      Array.from({ length: 400 }, () => ({ tag: tagOf(data), row: [...data.normals(dimension)] }));
     const slots = slotsFor(400);
     const listOf = (list: typeof rows): string[] => {
       const { count, values } = pairsOf(pool(list), slots);
-      return Array.from({ length: count }, (_, i) => values.subarray(i * dimension, (i + 1) * dimension).join());
+      return Array.from({ length: count }, (_, i) =>
+        values.subarray(i * dimension, (i + 1) * dimension).join());
     };
     const before = listOf(rows);
     expect(before.length / slots).toBeGreaterThan(0.5);
     for (let round = 0; round < 200; round++) {
       const at = data.below(rows.length);
-      const replaced = rows.map((entry, i) => (i === at ? { ...entry, row: [1e308, -1e308, 0] } : entry));
-      for (const neighbour of [replaced, rows.filter((_, i) => i !== at), [...rows, { tag: tagOf(data), row: [1, 2, 3] }]]) {
+      const replaced =
+        rows.map((entry, i) => (i === at ? { ...entry, row: [1e308, -1e308, 0] } : entry));
+      for (const neighbour of [
+        replaced, rows.filter((_, i) => i !== at), [...rows, { tag: tagOf(data), row: [1, 2, 3] }],
+      ]) {
         const after = listOf(neighbour);
         expect(before.filter((pair) => !after.includes(pair)).length).toBeLessThanOrEqual(1);
         expect(after.filter((pair) => !before.includes(pair)).length).toBeLessThanOrEqual(1);
@@ -131,7 +154,8 @@ describe('what one contributor changes', () => {
     }
   });
 
-  it('moves the sum of second moments by no more than its event says, exactly on the grid', async () => {
+  it('moves the sum of second moments by no more than its event says, exactly on the '
+    + 'grid', async () => {
     const data = dataSource('moments');
     const ball = clipBall(4, { products: true, rowsMax: 100 });
     const event = secondMomentsEvent({ name: 'm', cohort: 'c', dimension, ball, rho: 0.1 });
@@ -139,7 +163,9 @@ describe('what one contributor changes', () => {
     let largest = 0;
     for (let round = 0; round < 60; round++) {
       const values = data.normals(30);
-      const corner = [[1e9, 0, 0], [0, 1e9, 0], [-1e9, 1e9, 1e-9], [1e305, 1e305, 1e305], [0, 0, 0]];
+      const corner = [
+        [1e9, 0, 0], [0, 1e9, 0], [-1e9, 1e9, 1e-9], [1e305, 1e305, 1e305], [0, 0, 0],
+      ];
       const changed = values.slice();
       changed.set(corner[round % 5]!, 3 * data.below(10));
       const { seen, mechanisms } = seenBy();
@@ -168,13 +194,15 @@ describe('what one contributor changes', () => {
     const rows = data.normals(3 * 7);
     const whole = await momentsOf(rows);
     const sum = new Float64Array(9);
-    for (let i = 0; i < 7; i++) (await momentsOf(rows.subarray(3 * i, 3 * i + 3))).forEach((entry, at) => { sum[at]! += entry; });
+    for (let i = 0; i < 7; i++) (await momentsOf(rows.subarray(3 * i, 3 * i + 3)))
+      .forEach((entry, at) => { sum[at]! += entry; });
     expect(whole).toEqual(sum);
   });
 });
 
 describe('the preconditioner', () => {
-  it('leaves every direction between 1 - 3 b and about 1 at the number of pairs that it names', async () => {
+  it('leaves every direction between 1 - 3 b and about 1 at the number of pairs that it '
+    + 'names', async () => {
     const pairs = 20_000;
     const design = preconditionerDesign({
       cohort: 'c', dimension: 4, range: 1e6, rho: 0.02, pairs, pairsMax: pairs,
@@ -199,14 +227,17 @@ describe('the preconditioner', () => {
       }
       const unit = { dimension: 4, axes: cloud.axes, deviations: new Float64Array(4).fill(1) };
       expect(relativeError(unit, [...image]).spectral).toBeLessThan(3 * design.shift + 0.05);
-      const identity = [0, 1, 2, 3].map((i) => [0, 1, 2, 3].reduce((sum, k) => sum + matrix[4 * i + k]! * inverse[4 * k + i]!, 0));
+      const identity = [0, 1, 2, 3].map((i) =>
+        [0, 1, 2, 3].reduce((sum, k) => sum + matrix[4 * i + k]! * inverse[4 * k + i]!, 0));
       identity.forEach((entry) => expect(entry).toBeCloseTo(1, 9));
     }
   });
 
-  it('is planned with fewer rounds for closer bounds, and not at all where noise hides everything', () => {
+  it('is planned with fewer rounds for closer bounds, and not at all where noise hides '
+    + 'everything', () => {
     const asked = { cohort: 'c', dimension: 4, rho: 0.02, pairs: 20_000, pairsMax: 20_000 };
-    const rounds = [1, 10, 1e6].map((range) => preconditionerDesign({ ...asked, range })?.rounds ?? 0);
+    const rounds = [1, 10, 1e6].map((range) =>
+      preconditionerDesign({ ...asked, range })?.rounds ?? 0);
     expect(rounds[0]).toBe(1);
     expect(rounds[1]).toBeLessThan(rounds[2]!);
     expect(preconditionerDesign({ ...asked, range: 1e6, pairs: 1_000 })).toBeNull();

@@ -22,7 +22,9 @@ export function cloudOf(data: DataSource, variances: readonly number[]): Cloud {
 }
 
 /** One row about `centre`. */
-export function rowOf({ dimension, axes, deviations }: Cloud, data: DataSource, centre = 0): Float64Array {
+export function rowOf(
+  { dimension, axes, deviations }: Cloud, data: DataSource, centre = 0,
+): Float64Array {
   const along = deviations.map((deviation) => deviation * data.normal());
   const row = new Float64Array(dimension).fill(centre);
   for (let k = 0; k < dimension; k++) {
@@ -31,7 +33,10 @@ export function rowOf({ dimension, axes, deviations }: Cloud, data: DataSource, 
   return row;
 }
 
-/** S^-1/2 estimate S^-1/2 - I along the axes: its largest eigenvalue in size, and its Frobenius norm. */
+/**
+ * S^-1/2 estimate S^-1/2 - I along the axes: its largest eigenvalue in size, and its Frobenius
+ * norm.
+ */
 export function relativeError(
   { dimension, axes, deviations }: Cloud, estimate: readonly number[],
 ): { readonly spectral: number; readonly frobenius: number } {

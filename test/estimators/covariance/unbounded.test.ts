@@ -1,10 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { averageMatrix, matrixAgreement, type GroupMatrices } from '../../../src/estimators/covariance/covariance/agreement.js';
-import { averageLogDistance, maskDesign, type MaskFacts } from '../../../src/estimators/covariance/covariance/mask-design.js';
-import { distanceQuantile, rootLaw } from '../../../src/estimators/covariance/covariance/deviation.js';
+import {
+  averageMatrix, matrixAgreement, type GroupMatrices,
+} from '../../../src/estimators/covariance/covariance/agreement.js';
+import {
+  averageLogDistance, maskDesign, type MaskFacts,
+} from '../../../src/estimators/covariance/covariance/mask-design.js';
+import {
+  distanceQuantile, rootLaw,
+} from '../../../src/estimators/covariance/covariance/deviation.js';
 import { agreeingPairs } from '../../../src/estimators/mean/populous-mean/agreement.js';
 import { pairsFloor } from '../../../src/estimators/mean/populous-mean/design.js';
-import { stabilityConstant, thresholdChoices } from '../../../src/estimators/mean/populous-mean/stability.js';
+import {
+  stabilityConstant, thresholdChoices,
+} from '../../../src/estimators/mean/populous-mean/stability.js';
 import { createKernels } from '../../../src/numerics/kernels/index.js';
 import { costOfEvents } from '../../../src/privacy/accounting/composition.js';
 import { passingValue } from '../../../src/privacy/mechanisms/bounds.js';
@@ -57,7 +65,8 @@ describe('agreement of group covariances', () => {
     expect([...matrixAgreement(gathered(mapped), 0.9)]).toEqual(expected);
   });
 
-  it('keeps the average within the stated distance when one group changes, wherever groups stand', { tags: ['long'] }, () => {
+  it('keeps the average within the stated distance when one group changes, wherever groups '
+    + 'stand', { tags: ['long'] }, () => {
     const data = dataSource('moved');
     const groups = 60;
     const radius = 0.5;
@@ -67,13 +76,16 @@ describe('agreement of group covariances', () => {
       const thresholds = thresholdChoices(groups)[round % 8]!;
       const stated = averageLogDistance(groups, stabilityConstant(groups, thresholds), radius);
       // A crowd, and some that are on the edge of agreeing with it, on one side or both.
-      const edge = randomMatrix(data, 0.1).map((entry, at) => (at % 3 === 0 ? Math.exp(0.45) : 1) * entry);
+      const edge = randomMatrix(data, 0.1)
+        .map((entry, at) => (at % 3 === 0 ? Math.exp(0.45) : 1) * entry);
       const share = 0.3 * data.uniform();
       const matrices = Array.from({ length: groups }, () =>
-        (data.uniform() < share ? edge.map((entry) => entry * Math.exp(0.02 * data.normal())) : randomMatrix(data, 0.08)));
+        (data.uniform() < share ? edge.map((entry) => entry * Math.exp(0.02 * data.normal()))
+          : randomMatrix(data, 0.08)));
       const changed = [...matrices];
       changed[0] = [
-        edge.map((entry) => entry * 1.02), randomMatrix(data, 0.05), Float64Array.of(0.65, 0, 0, 0.65), Float64Array.of(1e9, 0, 0, 1e9),
+        edge.map((entry) => entry * 1.02), randomMatrix(data, 0.05),
+        Float64Array.of(0.65, 0, 0, 0.65), Float64Array.of(1e9, 0, 0, 1e9),
       ][round % 4]!;
       const both = [matrices, changed].map((list) => {
         const set = gathered(list);
@@ -100,9 +112,11 @@ describe('agreement of group covariances', () => {
       return sum;
     };
     const law = rootLaw(2, 60);
-    const distances = Array.from({ length: 600 }, () => distance(matrix(60), matrix(60))).sort((a, b) => a - b);
+    const distances = Array.from({ length: 600 }, () => distance(matrix(60), matrix(60)))
+      .sort((a, b) => a - b);
     for (const share of [0.5, 0.8, 0.95]) {
-      expect(Math.abs(distances[Math.round(600 * share)]! / distanceQuantile(law, share) - 1)).toBeLessThan(0.1);
+      expect(Math.abs(distances[Math.round(600 * share)]! / distanceQuantile(law, share) - 1))
+        .toBeLessThan(0.1);
     }
   });
 });
@@ -110,8 +124,8 @@ describe('agreement of group covariances', () => {
 describe('the design of a mask', () => {
   const target = factsOf(2, 1).target;
   const facts: MaskFacts = {
-    name: 'groups', dimension: 2, cohort: 20_000, delta: target.delta, kind: 'wishart', efficiency: 1, slack: 0,
-    ...renyiAllowance(target),
+    name: 'groups', dimension: 2, cohort: 20_000, delta: target.delta, kind: 'wishart',
+    efficiency: 1, slack: 0, ...renyiAllowance(target),
   };
 
   it('costs what it may and no more, whatever the kind', () => {
@@ -134,7 +148,9 @@ describe('the design of a mask', () => {
 });
 
 describe('covariance without bounds', () => {
-  const rowsOf = (cloud: ReturnType<typeof cloudOf>, count: number, seed: string, centre = 50): Float64Array[] => {
+  const rowsOf = (
+    cloud: ReturnType<typeof cloudOf>, count: number, seed: string, centre = 50,
+  ): Float64Array[] => {
     const data = dataSource(seed);
     return Array.from({ length: count }, () => rowOf(cloud, data, centre));
   };
@@ -146,7 +162,8 @@ describe('covariance without bounds', () => {
       const cloud = cloudOf(dataSource(mask), [size, size / 400]);
       const outcome = await releaseOf(plan, 2, rowsOf(cloud, cohort, mask, 0), mask);
       if (outcome.kind !== 'value') throw new Error(outcome.text);
-      expect(relativeError(cloud, outcome.estimate).frobenius).toBeLessThan(2.2 * plan.expectedError(0).total);
+      expect(relativeError(cloud, outcome.estimate).frobenius)
+        .toBeLessThan(2.2 * plan.expectedError(0).total);
       expect(outcome.parts).toEqual(plan.parts);
     }
   });
@@ -162,16 +179,20 @@ describe('covariance without bounds', () => {
     expect(plan.cohorts.map(({ mode }) => mode)).toEqual(['disjoint', 'pooled']);
   });
 
-  it('with robust groups bears hostile rows that would spoil every group', { tags: ['long'] }, async () => {
+  it('with robust groups bears hostile rows that would spoil every '
+    + 'group', { tags: ['long'] }, async () => {
     const cohort = 60_000;
-    const plan = planOf('covariance', { ...unbounded, local: 'robust', corruption: 0.02 }, factsOf(2, cohort, 6));
+    const plan = planOf(
+      'covariance', { ...unbounded, local: 'robust', corruption: 0.02 }, factsOf(2, cohort, 6),
+    );
     const cloud = cloudOf(dataSource('robust'), [4, 1]);
     const honest = rowsOf(cloud, cohort, 'robust rows');
     const hostile = honest.map((row, i) => (i % 50 === 0 ? Float64Array.of(1e6, -1e6) : row));
     for (const [rows, share] of [[honest, 0], [hostile, 0.02]] as const) {
       const outcome = await releaseOf(plan, 2, rows, 'robust');
       if (outcome.kind !== 'value') throw new Error(outcome.text);
-      expect(relativeError(cloud, outcome.estimate).frobenius).toBeLessThan(2 * plan.expectedError(share).total);
+      expect(relativeError(cloud, outcome.estimate).frobenius)
+        .toBeLessThan(2 * plan.expectedError(share).total);
     }
     expect(plan.expectedError(0.03).total).toBe(Infinity);
   });
@@ -179,17 +200,22 @@ describe('covariance without bounds', () => {
   it('refuses when groups disagree', { tags: ['long'] }, async () => {
     const plan = planOf('covariance', unbounded, factsOf(2, 40_000, 2));
     const data = dataSource('garbage');
-    const rows = Array.from({ length: 40_000 }, () => data.normals(2).map((entry) => Math.exp(6 * entry)));
-    expect(await releaseOf(plan, 2, rows, 'garbage')).toMatchObject({ kind: 'refused', reason: 'groups-disagree' });
+    const rows =
+      Array.from({ length: 40_000 }, () => data.normals(2).map((entry) => Math.exp(6 * entry)));
+    expect(await releaseOf(plan, 2, rows, 'garbage'))
+      .toMatchObject({ kind: 'refused', reason: 'groups-disagree' });
     const constant = rows.map(([x]) => Float64Array.of(x!, 7));
-    expect(await releaseOf(plan, 2, constant, 'constant')).toMatchObject({ kind: 'refused', reason: 'groups-disagree' });
-    expect(await releaseOf(plan, 2, [], 'nobody')).toMatchObject({ kind: 'refused', reason: 'groups-disagree' });
+    expect(await releaseOf(plan, 2, constant, 'constant'))
+      .toMatchObject({ kind: 'refused', reason: 'groups-disagree' });
+    expect(await releaseOf(plan, 2, [], 'nobody'))
+      .toMatchObject({ kind: 'refused', reason: 'groups-disagree' });
   });
 
   it('names the cohort that would do, and that one does', () => {
     const estimator = findEstimator('covariance');
     const plan = (cohort: number, epsilon: number) => estimator.plan(
-      parseParameters(estimator.parameters, unbounded, { dimension: 2 }), factsOf(2, cohort, epsilon),
+      parseParameters(estimator.parameters, unbounded, { dimension: 2 }),
+      factsOf(2, cohort, epsilon),
     );
     const small = plan(2_000, 2);
     if (small.kind !== 'infeasible') throw new Error('feasible');
@@ -201,10 +227,12 @@ describe('covariance without bounds', () => {
 
 describe('robustScatter', () => {
   const scatterOf = (rows: readonly Float64Array[]): Float64Array => robustScatter({
-    count: rows.length, dimension: rows[0]!.length, values: Float64Array.from(rows.flatMap((row) => [...row])),
+    count: rows.length, dimension: rows[0]!.length,
+    values: Float64Array.from(rows.flatMap((row) => [...row])),
   });
 
-  it('is the covariance of Gaussian rows, and of those among hostile ones', { tags: ['long'] }, () => {
+  it('is the covariance of Gaussian rows, and of those among hostile '
+    + 'ones', { tags: ['long'] }, () => {
     for (const variances of [[3], [4, 1], [9, 1, 1, 0.01, 1e-6]]) {
       const data = dataSource(`tyler ${variances.join()}`);
       const cloud = cloudOf(data, variances);
@@ -218,7 +246,9 @@ describe('robustScatter', () => {
   it('is nothing where rows are too few or all in one plane', () => {
     const data = dataSource('plane');
     expect([...scatterOf([data.normals(3), data.normals(3)])]).toEqual(new Array(9).fill(0));
-    expect([...scatterOf(Array.from({ length: 50 }, () => Float64Array.of(data.normal(), 1)))]).toEqual([0, 0, 0, 0]);
-    expect([...scatterOf(Array.from({ length: 50 }, () => Float64Array.of(5, 5)))]).toEqual([0, 0, 0, 0]);
+    expect([...scatterOf(Array.from({ length: 50 }, () => Float64Array.of(data.normal(), 1)))])
+      .toEqual([0, 0, 0, 0]);
+    expect([...scatterOf(Array.from({ length: 50 }, () => Float64Array.of(5, 5)))])
+      .toEqual([0, 0, 0, 0]);
   });
 });

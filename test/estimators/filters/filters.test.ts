@@ -3,10 +3,14 @@ import type { PooledRows } from '../../../src/estimators/contract/estimator.js';
 import {
   clippedRows, countScores, momentsOf, removeRows, scoreCounts, scoresOf,
 } from '../../../src/estimators/pooled/clipped-rows.js';
-import { directionsOf, roundMoments, scoreEdges, thresholdOf } from '../../../src/estimators/mean/filters/weights.js';
+import {
+  directionsOf, roundMoments, scoreEdges, thresholdOf,
+} from '../../../src/estimators/mean/filters/weights.js';
 import { prime } from '../../../src/estimators/mean/prime/prime.js';
 import { parseParameters } from '../../../src/estimators/contract/parameters.js';
-import { createGroups, decodeGroups, inlineCompute, releaseGroups, runOffline } from '../../../src/estimators/run.js';
+import {
+  createGroups, decodeGroups, inlineCompute, releaseGroups, runOffline,
+} from '../../../src/estimators/run.js';
 import { clipBall } from '../../../src/privacy/stages/clip.js';
 import { createMechanisms } from '../../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../../src/random/insecure.js';
@@ -21,7 +25,8 @@ const normal = (random: { uniform(): number }): number =>
 
 /** n rows of scale 1 about `centre`, the first of them hostile. */
 function rowsOf(
-  n: number, d: number, seed: string, hostile = 0, move: (honest: number[]) => number[] = (row) => row, centre = 0,
+  n: number, d: number, seed: string, hostile = 0,
+  move: (honest: number[]) => number[] = (row) => row, centre = 0,
 ): number[][] {
   const random = seededRandom(utf8(seed));
   return Array.from({ length: n }, (_, i) => {
@@ -42,11 +47,13 @@ async function errorOf(
 describe('filters', () => {
   it.each<[string, (row: number[]) => number[]]>([
     ['together', (row) => row.map((value) => value + 1.5)],
-    ['in alternating directions', (row) => row.map((value, j) => value + (j % 2 === 0 ? 1.5 : -1.5))],
+    ['in alternating directions', (row) =>
+      row.map((value, j) => value + (j % 2 === 0 ? 1.5 : -1.5))],
     ['along one column', (row) => row.map((value, j) => value + (j === 3 ? 4 : 0))],
     ['to one point', (row) => row.map(() => 1.5)],
     ['very far', (row) => row.map(() => 1e5)],
-  ])('stays where honest rows are when a twentieth moves %s', { tags: ['long'] }, async (_, move) => {
+  ])('stays where honest rows are when a twentieth moves '
+    + '%s', { tags: ['long'] }, async (_, move) => {
     const rows = rowsOf(20_000, 8, 'hostile', 0.05, move);
     // 8 columns and 20,000 rows: sampling alone is .02; the plain mean is moved by .2 and more.
     expect(await errorOf(rows, 8, 'a', 0, 'mean', 8)).toBeGreaterThan(0.15);
@@ -54,7 +61,8 @@ describe('filters', () => {
     expect(await errorOf(rows, 8, 'a', 0, 'spectral-filter', 8)).toBeLessThan(0.09);
   });
 
-  it('is about as good as the plain mean on honest rows, near and far from the origin', { tags: ['long'] }, async () => {
+  it('is about as good as the plain mean on honest rows, near and far from the '
+    + 'origin', { tags: ['long'] }, async () => {
     for (const centre of [0, 1e6]) {
       const rows = rowsOf(20_000, 8, `honest ${centre}`, 0, undefined, centre);
       expect(await errorOf(rows, 8, 'b', centre)).toBeLessThan(0.05);
@@ -67,10 +75,12 @@ describe('filters', () => {
     const outcome = await releaseOf(plan, 3, rows, 'c');
     expect(outcome).toMatchObject({ kind: 'value' });
     if (outcome.kind === 'value') expect(Math.abs(outcome.estimate[2]! - 7)).toBeLessThan(0.1);
-    expect(await releaseOf(plan, 3, [], 'd')).toMatchObject({ kind: 'refused', reason: 'centre-not-found' });
+    expect(await releaseOf(plan, 3, [], 'd'))
+      .toMatchObject({ kind: 'refused', reason: 'centre-not-found' });
   });
 
-  it('gives the same release for any order of rows, any split and any number of threads', { tags: ['long'] }, async () => {
+  it('gives the same release for any order of rows, any split and any number of '
+    + 'threads', { tags: ['long'] }, async () => {
     const d = 4;
     const rows = rowsOf(40_000, d, 'order', 0.05, (row) => row.map((value) => value + 2));
     const plan = planOf('prime', { scale: 1 }, factsOf(d, rows.length, 4));
@@ -80,15 +90,18 @@ describe('filters', () => {
       return bytes;
     };
     const means = () => ({
-      mechanisms: createMechanisms(plan.events, seededNoise('order')), work: seededRandom(utf8('order')),
+      mechanisms: createMechanisms(plan.events, seededNoise('order')),
+      work: seededRandom(utf8('order')),
     });
     const assignmentHashes = rows.map((_, i) => assignmentHash(i));
     const forward = createGroups(plan, d);
     rows.forEach((row, i) => forward.add(assignmentHashes[i]!, Float64Array.from(row)));
     const first = await releaseGroups(plan, forward, means());
     const backward = createGroups(plan, d);
-    for (let i = rows.length - 1; i >= 0; i--) backward.add(assignmentHashes[i]!, Float64Array.from(rows[i]!));
-    expect(await releaseGroups(plan, decodeGroups(plan, d, backward.encode()), means())).toEqual(first);
+    for (let i = rows.length - 1;
+        i >= 0; i--) backward.add(assignmentHashes[i]!, Float64Array.from(rows[i]!));
+    expect(await releaseGroups(plan, decodeGroups(plan, d, backward.encode()), means()))
+      .toEqual(first);
     for (const threads of [1, 2]) {
       const pool = createComputePool(threads);
       try {
@@ -126,7 +139,8 @@ describe('filters', () => {
     expect(large!).toBeGreaterThan(0.02);
   });
 
-  it('leaves out the rows beyond what can be counted exactly, without a word about how many there were', async () => {
+  it('leaves out the rows beyond what can be counted exactly, without a word about how many there '
+    + 'were', async () => {
     const plan = planOf('prime', { scale: 1 }, factsOf(1, 3000, 4));
     const rows = rowsOf(13_000, 1, 'surplus');
     const outcome = await runOffline({
@@ -146,10 +160,12 @@ describe('what a filter is made of', () => {
   });
 
   // 5,000 pairs of neighbours, four rounds each.
-  it('changes by at most one row when a contributor is replaced, whatever is released: 20,000 cases', { tags: ['long'] }, async () => {
+  it('changes by at most one row when a contributor is replaced, whatever is released: 20,000 '
+    + 'cases', { tags: ['long'] }, async () => {
     const random = seededRandom(utf8('lattice'));
     const [d, n] = [2, 7];
-    const point = (): number[] => Array.from({ length: d }, () => Math.floor(5 * random.uniform()) - 2);
+    const point = (): number[] =>
+      Array.from({ length: d }, () => Math.floor(5 * random.uniform()) - 2);
     const origin = new Float64Array(d);
     const scale = new Float64Array(d).fill(1);
     for (let run = 0; run < 20_000 / 4; run++) {
@@ -172,7 +188,8 @@ describe('what a filter is made of', () => {
         const [a, b] = [await momentsOf(compute, left), await momentsOf(compute, right)];
         const gap = a.products.reduce((sum, value, i) => sum + (value - b.products[i]!) ** 2, 0);
         expect(Math.sqrt(gap)).toBeLessThanOrEqual(Math.SQRT2 * ball.steps ** 2);
-        expect(Math.hypot(...a.sums.map((value, j) => value - b.sums[j]!))).toBeLessThanOrEqual(2 * ball.steps);
+        expect(Math.hypot(...a.sums.map((value, j) => value - b.sums[j]!)))
+          .toBeLessThanOrEqual(2 * ball.steps);
         expect(Math.abs(a.count - b.count)).toBeLessThanOrEqual(1);
       }
     }
@@ -181,7 +198,8 @@ describe('what a filter is made of', () => {
   it('counts a row in at most one bin of scores', async () => {
     const edges = scoreEdges(ball.radius);
     const rows = await clippedRows(
-      compute, pooled([[0, 0], [2, 0], [5, 0], [0, -6]], 2), new Float64Array(2), Float64Array.of(1, 1), ball, 4096,
+      compute, pooled([[0, 0], [2, 0], [5, 0], [0, -6]], 2), new Float64Array(2),
+      Float64Array.of(1, 1), ball, 4096,
     );
     const along = { mean: new Float64Array(2), weights: Float64Array.of(1, 0, 0, 1) };
     const scores = await scoresOf(compute, rows, along);
@@ -193,10 +211,12 @@ describe('what a filter is made of', () => {
     expect(edges.at(-1)! <= 4 * ball.radius ** 2).toBe(true);
   });
 
-  it.each([3, 300])('removes the same rows by their bins, of %d, as by their scores', async (size) => {
+  it.each([3, 300])('removes the same rows by their bins, of %d, as by their '
+    + 'scores', async (size) => {
     const random = seededRandom(utf8('bins'));
     const [d, n] = [3, 3_000];
-    const points = Array.from({ length: n }, () => Array.from({ length: d }, () => 4 * (random.uniform() + random.uniform() - 1)));
+    const points = Array.from({ length: n }, () =>
+      Array.from({ length: d }, () => 4 * (random.uniform() + random.uniform() - 1)));
     const place = [new Float64Array(d), new Float64Array(d).fill(1)] as const;
     const [binned, scored] = [
       await clippedRows(compute, pooled(points, d), ...place, ball, 4096),
@@ -205,14 +225,20 @@ describe('what a filter is made of', () => {
     for (let look = 0; look < 3; look++) {
       const along = {
         mean: Float64Array.from({ length: d }, () => random.uniform() / ball.grid),
-        weights: Float64Array.from({ length: d * d }, (_, at) => random.uniform() / 4 + (at % (d + 1) === 0 ? 0.5 : 0)),
+        weights: Float64Array.from({ length: d * d }, (_, at) =>
+          random.uniform() / 4 + (at % (d + 1) === 0 ? 0.5 : 0)),
       };
-      const edges = Float64Array.from({ length: size }, (_, j) => (3 * 1.01 ** ((300 * j) / size)) / ball.grid ** 2);
+      const edges = Float64Array.from({ length: size }, (_, j) =>
+        (3 * 1.01 ** ((300 * j) / size)) / ball.grid ** 2);
       const counts = await scoreCounts(compute, binned, along, edges);
       expect(counts).toEqual(countScores(scored, await scoresOf(compute, scored, along), edges));
       const edge = (share: number): number => edges[Math.floor(share * size)]!;
-      // The highest, a stretch below them, one that is no stretch of bins, and some that are gone already.
-      for (const [least, below] of [[edge(0.7), Infinity], [edge(0.4), edge(0.7)], [0.9 * edge(0.4), edge(0.4)], [edge(0.5), Infinity]]) {
+      // The highest, a stretch below them, one that is no stretch of bins, and some that are gone
+      // already.
+      for (const [least, below] of [
+        [edge(0.7), Infinity], [edge(0.4), edge(0.7)], [0.9 * edge(0.4), edge(0.4)],
+        [edge(0.5), Infinity],
+      ]) {
         await removeRows(compute, binned, along, least!, below);
         await removeRows(compute, scored, { ...along, mean: along.mean.slice() }, least!, below);
         expect(binned.alive).toEqual(scored.alive);
@@ -224,7 +250,8 @@ describe('what a filter is made of', () => {
   });
 
   it('takes the mean back into the ball, and finds the widest direction', () => {
-    const moved = roundMoments(100, Float64Array.of(5000, 0), Float64Array.of(900, 0, 0, 100), 6, 50);
+    const moved =
+      roundMoments(100, Float64Array.of(5000, 0), Float64Array.of(900, 0, 0, 100), 6, 50);
     expect(moved.mean[0]).toBeCloseTo(6, 12);
     const wide = roundMoments(100, Float64Array.of(0, 0), Float64Array.of(400, 0, 0, 100), 6, 50);
     expect(wide.largestExcess).toBeCloseTo(3, 9);

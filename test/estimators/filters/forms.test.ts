@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../../src/estimators/contract/parameters.js';
-import { planFilter, filterParameters, type FilterKind } from '../../../src/estimators/mean/prime/plan.js';
+import {
+  planFilter, filterParameters, type FilterKind,
+} from '../../../src/estimators/mean/prime/plan.js';
 import { primeKind } from '../../../src/estimators/mean/prime/prime.js';
 import { spectralKind } from '../../../src/estimators/mean/spectral-filter/spectral-filter.js';
 import {
   markedSurvivors, replayedSurvivors, type Removal, type SurvivorsForm,
 } from '../../../src/estimators/mean/filters/survivors.js';
-import { momentsOf, rowsOfSteps, type ClippedRows } from '../../../src/estimators/pooled/clipped-rows.js';
+import {
+  momentsOf, rowsOfSteps, type ClippedRows,
+} from '../../../src/estimators/pooled/clipped-rows.js';
 import { inlineCompute } from '../../../src/estimators/run.js';
 import { Sensitive } from '../../../src/base/brands.js';
 import { countedCompute } from '../../support/counted-work.js';
@@ -16,14 +20,19 @@ import { noting } from '../../support/noted-removals.js';
 import { factsOf, releaseOf } from '../../support/offline.js';
 import { searchedFaults } from '../../support/sensitivity-check.js';
 
-const kinds: readonly [string, FilterKind][] = [['prime', primeKind], ['spectral-filter', spectralKind]];
+const kinds: readonly [string, FilterKind][] = [
+  ['prime', primeKind], ['spectral-filter', spectralKind],
+];
 
 /** A plan whose filter keeps its rows in this way; `removals` counts what it removes by. */
 function planned(
-  kind: FilterKind, form: SurvivorsForm, variant: string, dimension: number, cohort: number, removals: Removal[],
+  kind: FilterKind, form: SurvivorsForm, variant: string, dimension: number, cohort: number,
+  removals: Removal[],
 ): Plan {
   const facts = factsOf(dimension, cohort, 100);
-  const parameters = parseParameters(filterParameters, { scale: 1, corruption: 0.1, rounds: 4, variant }, { dimension });
+  const parameters = parseParameters(
+    filterParameters, { scale: 1, corruption: 0.1, rounds: 4, variant }, { dimension },
+  );
   const plan = planFilter({ ...kind, survivors: noting(form, removals) }, parameters, facts);
   if (plan.kind === 'infeasible') throw new Error(plan.reason);
   return plan;
@@ -36,31 +45,35 @@ const attacks: readonly [string, Attack][] = [
   ['far out', (row) => row.map((entry) => 1e6 * entry)],
 ];
 
-describe.each(kinds)('%s, answering queries from the removals so far or keeping the rows that are left', (_, kind) => {
-  it.each(['default', 'reference'])('releases the same bits from the same noise: variant %s', async (variant) => {
-    const seen: Removal[] = [];
-    for (const [name, attack] of attacks) {
-      for (const dimension of [1, 2, 5]) {
-        const data = dataSource(`${name} ${dimension}`);
-        const rows = Array.from({ length: 1_500 }, (__, i) => {
-          const row = data.normals(dimension);
-          return i % 10 === 0 ? attack(row) : row;
-        });
-        const [central, interactive]: [Removal[], Removal[]] = [[], []];
-        const left = planned(kind, markedSurvivors, variant, dimension, rows.length, central);
-        const right = planned(kind, replayedSurvivors, variant, dimension, rows.length, interactive);
-        for (const seed of ['a', 'b']) {
-          const first = await releaseOf(left, dimension, rows, `${seed} ${name}`);
-          expect(first.kind).toBe('value');
-          expect(await releaseOf(right, dimension, rows, `${seed} ${name}`)).toEqual(first);
+describe.each(kinds)('%s, answering queries from the removals so far or keeping the rows that are '
+  + 'left', (_, kind) => {
+  it.each(['default', 'reference'])(
+    'releases the same bits from the same noise: variant %s', async (variant) => {
+      const seen: Removal[] = [];
+      for (const [name, attack] of attacks) {
+        for (const dimension of [1, 2, 5]) {
+          const data = dataSource(`${name} ${dimension}`);
+          const rows = Array.from({ length: 1_500 }, (__, i) => {
+            const row = data.normals(dimension);
+            return i % 10 === 0 ? attack(row) : row;
+          });
+          const [central, interactive]: [Removal[], Removal[]] = [[], []];
+          const left = planned(kind, markedSurvivors, variant, dimension, rows.length, central);
+          const right =
+            planned(kind, replayedSurvivors, variant, dimension, rows.length, interactive);
+          for (const seed of ['a', 'b']) {
+            const first = await releaseOf(left, dimension, rows, `${seed} ${name}`);
+            expect(first.kind).toBe('value');
+            expect(await releaseOf(right, dimension, rows, `${seed} ${name}`)).toEqual(first);
+          }
+          expect(interactive).toEqual(central);
+          seen.push(...central);
         }
-        expect(interactive).toEqual(central);
-        seen.push(...central);
       }
-    }
-    // Otherwise nothing would have been compared but means of all rows.
-    expect(seen.length).toBeGreaterThan(attacks.length);
-  });
+      // Otherwise nothing would have been compared but means of all rows.
+      expect(seen.length).toBeGreaterThan(attacks.length);
+    },
+  );
 });
 
 describe.each(kinds)('%s as printed', (_, kind) => {
@@ -68,16 +81,19 @@ describe.each(kinds)('%s as printed', (_, kind) => {
     const dimension = 2;
     const facts = factsOf(dimension, 600, 60);
     const parameters = parseParameters(
-      filterParameters, { scale: 1, corruption: 0.2, rounds: 4, variant: 'reference' }, { dimension },
+      filterParameters, { scale: 1, corruption: 0.2, rounds: 4, variant: 'reference' },
+      { dimension },
     );
-    const { faults, pairs } = await searchedFaults(planFilter(kind, parameters, facts), facts, parameters, ['one', 'two']);
+    const { faults, pairs } =
+      await searchedFaults(planFilter(kind, parameters, facts), facts, parameters, ['one', 'two']);
     expect(faults).toEqual([]);
     expect(pairs).toBeGreaterThan(0);
   });
 
   it('says so where its noise hides everything, and with how many it would not', () => {
     const facts = factsOf(10, 5_000, 1);
-    const parameters = parseParameters(filterParameters, { scale: 1, variant: 'reference' }, { dimension: 10 });
+    const parameters =
+      parseParameters(filterParameters, { scale: 1, variant: 'reference' }, { dimension: 10 });
     const refused = planFilter(kind, parameters, facts);
     if (refused.kind === 'plan') throw new Error('there is a plan');
     const cohort = refused.cohortNeeded!;
@@ -93,11 +109,17 @@ describe.each(kinds)('%s as printed', (_, kind) => {
 describe('rows left by removals of at most a share', () => {
   const compute = inlineCompute();
 
-  /** Whole points with few different scores, so that most scores are tied; places are the contributors' tags. */
-  function latticeRows(points: readonly (readonly number[] | null)[], dimension: number): Promise<ClippedRows> {
+  /**
+   * Whole points with few different scores, so that most scores are tied; places are the
+   * contributors' tags.
+   */
+  function latticeRows(
+    points: readonly (readonly number[] | null)[], dimension: number,
+  ): Promise<ClippedRows> {
     return rowsOfSteps(compute, {
       count: points.length, dimension,
-      steps: Float64Array.from(points.flatMap((point) => point ?? new Array<number>(dimension).fill(0))),
+      steps:
+        Float64Array.from(points.flatMap((point) => point ?? new Array<number>(dimension).fill(0))),
       alive: Uint8Array.from(points, (point) => (point === null ? 0 : 1)),
     });
   }
@@ -105,7 +127,9 @@ describe('rows left by removals of at most a share', () => {
   it('cost the next moments a pass, whether one row reaches the threshold or none', async () => {
     const passesAfter = async (far: number): Promise<readonly string[]> => {
       const counted = countedCompute();
-      const survivors = markedSurvivors(counted.compute, Sensitive.of(await latticeRows([[0, 1], [1, 0], [far, 0]], 2)));
+      const survivors = markedSurvivors(
+        counted.compute, Sensitive.of(await latticeRows([[0, 1], [1, 0], [far, 0]], 2)),
+      );
       await survivors.remove({
         mean: new Float64Array(2), weights: Float64Array.of(1, 0, 0, 1), least: 9, shareMax: 0.5,
       });
@@ -116,7 +140,8 @@ describe('rows left by removals of at most a share', () => {
   });
 
   // 5,000 pairs of neighbours, four removals each.
-  it('differ in one row each at most when a contributor is replaced, comes or goes: 20,000 cases with ties', { tags: ['long'] }, async () => {
+  it('differ in one row each at most when a contributor is replaced, comes or goes: 20,000 cases '
+    + 'with ties', { tags: ['long'] }, async () => {
     const data = dataSource('lattice');
     const [dimension, count] = [2, 9];
     const point = (): number[] => Array.from({ length: dimension }, () => data.below(4));
@@ -130,12 +155,14 @@ describe('rows left by removals of at most a share', () => {
       const right = markedSurvivors(compute, Sensitive.of(await latticeRows(there, dimension)));
       for (let step = 0; step < 4; step++) {
         const removal: Removal = {
-          mean: Float64Array.from(point()), weights: Float64Array.of(1, 0, 0, data.below(2)), least: data.below(6),
-          shareMax: [0.1, 0.3, 0.5, 0.9][data.below(4)]!,
+          mean: Float64Array.from(point()), weights: Float64Array.of(1, 0, 0, data.below(2)),
+          least: data.below(6), shareMax: [0.1, 0.3, 0.5, 0.9][data.below(4)]!,
         };
         await left.remove(removal);
         await right.remove(removal);
-        const [one, other] = [Sensitive.open(await left.rows()), Sensitive.open(await right.rows())];
+        const [one, other] = [
+          Sensitive.open(await left.rows()), Sensitive.open(await right.rows()),
+        ];
         let [onlyOne, onlyOther] = [0, 0];
         for (let i = 0; i < count; i++) {
           const isSame = one.alive[i] === other.alive[i]
@@ -150,7 +177,8 @@ describe('rows left by removals of at most a share', () => {
       }
     }
     expect(most).toBe(1);
-    // The cap passes a change on from one row to another; without such cases this would be the pointwise cut.
+    // The cap passes a change on from one row to another; without such cases this would be the
+    // pointwise cut.
     expect(exchanged).toBeGreaterThan(500);
     expect(capped).toBeGreaterThan(5_000);
   });

@@ -6,27 +6,36 @@ import { cohortFor, normalOf, totalVariation, type Normal } from './distance.js'
 
 const bounds = { 'variance-low': 1e-6, 'variance-high': 1e6 };
 
-async function measured(dimension: number, parameters: Readonly<Record<string, unknown>>, seed: string) {
+async function measured(
+  dimension: number, parameters: Readonly<Record<string, unknown>>, seed: string,
+) {
   const cohort = cohortFor(dimension, 2, parameters);
   const plan = planOf('gaussian', parameters, factsOf(dimension, cohort, 2));
   const data = dataSource(seed);
-  const cloud = cloudOf(data, Array.from({ length: dimension }, (_, k) => 10 ** (5 - (10 * k) / (dimension - 1))));
+  const cloud = cloudOf(
+    data, Array.from({ length: dimension }, (_, k) => 10 ** (5 - (10 * k) / (dimension - 1))),
+  );
   const rows = Array.from({ length: cohort }, () => rowOf(cloud, data, -777));
   const outcome = await releaseOf(plan, dimension, rows, seed);
   if (outcome.kind !== 'value') throw new Error(outcome.text);
-  const covariance = new Float64Array(dimension ** 2).map((_, at) => cloud.deviations.reduce((sum, deviation, k) =>
-    sum + deviation ** 2 * cloud.axes[k * dimension + Math.floor(at / dimension)]! * cloud.axes[k * dimension + (at % dimension)]!, 0));
+  const covariance = new Float64Array(dimension
+    ** 2).map((_, at) => cloud.deviations.reduce((sum, deviation, k) =>
+    sum + deviation ** 2 * cloud.axes[k * dimension
+      + Math.floor(at / dimension)]! * cloud.axes[k * dimension + (at % dimension)]!, 0));
   const truth: Normal = { mean: new Float64Array(dimension).fill(-777), covariance };
   return {
-    plan, outcome, truth, distance: totalVariation(truth, normalOf(outcome.estimate, dimension), data),
+    plan, outcome, truth,
+    distance: totalVariation(truth, normalOf(outcome.estimate, dimension), data),
     expected: plan.expectedError(0).total,
   };
 }
 
 describe('gaussian', () => {
-  it('is within .25 of the truth in total variation at the cohort that the plan proposes, and about as far as it says', { tags: ['long'] }, async () => {
+  it('is within .25 of the truth in total variation at the cohort that the plan proposes, and '
+    + 'about as far as it says', { tags: ['long'] }, async () => {
     for (const [dimension, cohorts] of [[2, 'one'], [5, 'one'], [2, 'split']] as const) {
-      const { distance, expected } = await measured(dimension, { ...bounds, cohorts }, `whole ${dimension} ${cohorts}`);
+      const { distance, expected } =
+        await measured(dimension, { ...bounds, cohorts }, `whole ${dimension} ${cohorts}`);
       expect(distance).toBeLessThan(0.25);
       expect(distance / expected).toBeLessThan(1.3);
       expect(distance / expected).toBeGreaterThan(0.15);
@@ -37,7 +46,8 @@ describe('gaussian', () => {
     let covered = 0;
     let entries = 0;
     for (let round = 0; round < 12; round++) {
-      const { outcome, truth } = await measured(2, { 'variance-low': 1e-5, 'variance-high': 1e5 }, `interval ${round}`);
+      const { outcome, truth } =
+        await measured(2, { 'variance-low': 1e-5, 'variance-high': 1e5 }, `interval ${round}`);
       const wanted = [...truth.mean, ...truth.covariance];
       entries += wanted.length;
       covered += wanted.filter((entry, at) =>
@@ -47,13 +57,17 @@ describe('gaussian', () => {
     expect(covered / entries).toBeGreaterThan(0.8);
   });
 
-  it('charges the larger stage where contributors serve one, and the sum where they serve both', () => {
+  it('charges the larger stage where contributors serve one, and the sum where they serve '
+    + 'both', () => {
     const facts = factsOf(2, 40_000, 2);
-    const [shared, split] = ['one', 'split'].map((cohorts) => planOf('gaussian', { ...bounds, cohorts }, facts));
+    const [shared, split] = ['one', 'split'].map((cohorts) =>
+      planOf('gaussian', { ...bounds, cohorts }, facts));
     expect(split!.cohorts.map(({ name }) => name)).toEqual(['covariance', 'mean']);
     expect(shared!.cohorts.map(({ name }) => name)).toEqual(['rows']);
-    expect(split!.events.every(({ cohort }) => cohort === 'covariance' || cohort === 'mean')).toBe(true);
-    expect(() => planOf('gaussian', { 'variance-low': 2, 'variance-high': 1 }, facts)).toThrow(/must not be above/);
+    expect(split!.events.every(({ cohort }) => cohort === 'covariance' || cohort === 'mean'))
+      .toBe(true);
+    expect(() => planOf('gaussian', { 'variance-low': 2, 'variance-high': 1 }, facts))
+      .toThrow(/must not be above/);
     expect(() => planOf('gaussian', bounds, factsOf(101, 1e6))).toThrow(/at most 100 columns/);
   });
 
@@ -61,7 +75,8 @@ describe('gaussian', () => {
     const plan = planOf('gaussian', bounds, factsOf(2, 20_000, 2));
     const data = dataSource('few');
     for (const count of [40, 4_000]) {
-      const outcome = await releaseOf(plan, 2, Array.from({ length: count }, () => data.normals(2)), 'few');
+      const outcome =
+        await releaseOf(plan, 2, Array.from({ length: count }, () => data.normals(2)), 'few');
       expect(outcome).toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
       expect(outcome.kind === 'refused' && outcome.text).toContain('20000');
     }

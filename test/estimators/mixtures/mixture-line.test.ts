@@ -21,7 +21,9 @@ const draw = (parts: readonly Part[], data: DataSource): number => {
   return mean + deviation * data.normal();
 };
 
-async function estimated(value: (data: DataSource) => number, seed: string, raw: object = {}, cohort = 40_000): Promise<Outcome> {
+async function estimated(
+  value: (data: DataSource) => number, seed: string, raw: object = {}, cohort = 40_000,
+): Promise<Outcome> {
   const target = privacyTarget({ epsilon: 1, delta: 1e-6 });
   const plan = mixtureLine.plan(
     parseParameters(mixtureLine.parameters, { ...raw }, { dimension: 1 }),
@@ -38,7 +40,8 @@ async function estimated(value: (data: DataSource) => number, seed: string, raw:
 function partsOf(outcome: Outcome): readonly Part[] {
   if (outcome.kind === 'refused') throw new Error(outcome.text);
   return Array.from({ length: outcome.estimate.length / 3 }, (_, k): Part =>
-    [outcome.estimate[3 * k]!, outcome.estimate[3 * k + 1]!, outcome.estimate[3 * k + 2]!]).filter(([weight]) => weight > 0);
+    [outcome.estimate[3 * k]!, outcome.estimate[3 * k + 1]!, outcome.estimate[3 * k + 2]!])
+      .filter(([weight]) => weight > 0);
 }
 
 /** Total variation over cells between many points of both. */
@@ -48,13 +51,16 @@ function variation(one: readonly Part[], two: readonly Part[]): number {
     parts: parts.map(([, mean, deviation]) => ({ kind: 'normal' as const, mean, deviation })),
   }));
   const points = [...one, ...two].flatMap(([, mean, deviation]) =>
-    Array.from({ length: 161 }, (_, i) => mean + (deviation * (i - 80)) / 16)).sort((a, b) => a - b);
+    Array.from({ length: 161 }, (_, i) => mean + (deviation * (i - 80)) / 16))
+      .sort((a, b) => a - b);
   const masses = points.map((x, i) => Math.abs(
-    left!.cdf(points[i + 1] ?? Infinity) - left!.cdf(x) - right!.cdf(points[i + 1] ?? Infinity) + right!.cdf(x)));
+    left!.cdf(points[i + 1] ?? Infinity) - left!.cdf(x) - right!.cdf(points[i + 1] ?? Infinity)
+      + right!.cdf(x)));
   return masses.reduce((sum, mass) => sum + mass, 0) / 2;
 }
 
-it('counts gaps so that a replaced row moves them by at most 6 in all and sqrt 18, and by nearly so sometimes', () => {
+it('counts gaps so that a replaced row moves them by at most 6 in all and sqrt 18, and by nearly '
+  + 'so sometimes', () => {
   const data = dataSource('gaps');
   let [most, mostSquares] = [0, 0];
   for (let round = 0; round < 3_000; round++) {
@@ -77,7 +83,10 @@ describe('mixture-1d', () => {
   // The measurement with several seeds takes as many as the promise is about.
   const full = seeds > 1 ? 100_000 : 40_000;
   const cases: readonly [string, readonly Part[], number, number][] = [
-    ['scales from a hundredth to a thousand', [[0.3, 0, 0.01], [0.4, 5, 3], [0.3, -4000, 1000]], full, 0.15],
+    [
+      'scales from a hundredth to a thousand', [[0.3, 0, 0.01], [0.4, 5, 3], [0.3, -4000, 1000]],
+      full, 0.15,
+    ],
     ['two components at one place', [[0.5, 2, 0.1], [0.5, 2, 10]], full, 0.15],
     ['one component', [[1, 1e6, 2]], full, 0.15],
     ['fewer contributors', [[0.3, 0, 0.01], [0.4, 5, 3], [0.3, -4000, 1000]], 20_000, 0.25],
@@ -100,7 +109,9 @@ describe('mixture-1d', () => {
 
   it('finds rounded values when it knows their step', { tags: ['long'] }, async () => {
     const parts: readonly Part[] = [[0.5, 0, 6], [0.5, 60, 9]];
-    const outcome = await estimated((data) => Math.round(draw(parts, data)), 'rounded', { resolution: 1, components: 2 });
+    const outcome = await estimated(
+      (data) => Math.round(draw(parts, data)), 'rounded', { resolution: 1, components: 2 },
+    );
     expect(variation(partsOf(outcome), parts)).toBeLessThan(0.15);
   });
 
@@ -118,8 +129,9 @@ describe('mixture-1d', () => {
       parts: parts.map(([, mean, deviation]) => ({ kind: 'normal' as const, mean, deviation })),
     });
     const sorted = Float64Array.from(logs).sort();
-    const gap = Math.max(...Array.from(sorted, (value, i) => Math.abs(cdf(value) - (i + 0.5) / sorted.length))
-      .filter((_, i) => i % 50 === 0));
+    const gap =
+      Math.max(...Array.from(sorted, (value, i) => Math.abs(cdf(value) - (i + 0.5) / sorted.length))
+        .filter((_, i) => i % 50 === 0));
     expect(gap).toBeLessThan(0.05);
   });
 });

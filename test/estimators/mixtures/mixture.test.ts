@@ -7,8 +7,12 @@ import { utf8 } from '../../../src/base/bytes.js';
 import type { Plan, StudyFacts } from '../../../src/estimators/contract/estimator.js';
 import { boxesOf, countBoxes, sizes } from '../../../src/estimators/distributions/mixture/boxes.js';
 import { mixture } from '../../../src/estimators/distributions/mixture/mixture.js';
-import { averageOf, covarianceOf, normalOf, type Normal } from '../../../src/estimators/distributions/mixture/normals.js';
-import { nextNormals, roundBounds, roundSums } from '../../../src/estimators/distributions/mixture/rounds.js';
+import {
+  averageOf, covarianceOf, normalOf, type Normal,
+} from '../../../src/estimators/distributions/mixture/normals.js';
+import {
+  nextNormals, roundBounds, roundSums,
+} from '../../../src/estimators/distributions/mixture/rounds.js';
 import { parseParameters } from '../../../src/estimators/contract/parameters.js';
 import { createGroups, releaseGroups } from '../../../src/estimators/run.js';
 import { createMechanisms } from '../../../src/privacy/mechanisms/index.js';
@@ -41,13 +45,16 @@ describe('a step', () => {
       const pick = (): Float64Array => {
         const at = 2 * data.below(ends.length / 2);
         const far = 10 ** data.below(3);
-        return Float64Array.from(data.normals(2), (entry, j) => ends[at + j]! + far * entry * (round % 2));
+        return Float64Array.from(data.normals(2), (entry, j) =>
+          ends[at + j]! + far * entry * (round % 2));
       };
       const values = data.normals(12);
       const other = values.slice();
       other.set(pick(), 0);
       if (round % 3 === 0) values.set(pick(), 0);
-      const [before, after] = [roundSums(two, block(values), shape), roundSums(two, block(other), shape)];
+      const [before, after] = [
+        roundSums(two, block(values), shape), roundSums(two, block(other), shape),
+      ];
       const fewer = roundSums(two, block(values.slice(2)), shape);
       for (const neighbour of [after, fewer]) {
         most = Math.max(most, Math.hypot(...neighbour.map((entry, i) => entry - before[i]!)));
@@ -60,7 +67,8 @@ describe('a step', () => {
   it('has the inner products that its proof says: never below zero', () => {
     const data = dataSource('angles');
     for (let round = 0; round < 2_000; round++) {
-      const [one, other] = [4, 4].map((far) => roundSums(two, block(data.normals(2).map((entry) => far * entry)), shape));
+      const [one, other] = [4, 4].map((far) =>
+        roundSums(two, block(data.normals(2).map((entry) => far * entry)), shape));
       const inner = one!.reduce((sum, entry, i) => sum + entry * other![i]!, 0);
       // Cutting to the grid turns vectors a little.
       expect(inner).toBeGreaterThan(-1e-2);
@@ -70,12 +78,16 @@ describe('a step', () => {
   it('without noise climbs to the mixture that rows follow', () => {
     const data = dataSource('climb');
     const values = rowsOf(two, 20_000, data);
-    let list: readonly Normal[] = [normal(0.5, [-1, 1], [4, 0, 0, 4]), normal(0.5, [5, 1], [4, 0, 0, 4])];
-    for (let step = 0; step < 60; step++) list = nextNormals(list, roundSums(list, block(values), shape), 1e-9, shape);
+    let list: readonly Normal[] = [
+      normal(0.5, [-1, 1], [4, 0, 0, 4]), normal(0.5, [5, 1], [4, 0, 0, 4]),
+    ];
+    for (let step = 0; step < 60;
+        step++) list = nextNormals(list, roundSums(list, block(values), shape), 1e-9, shape);
     for (const [k, { weight, mean }] of two.entries()) {
       expect(list[k]!.weight).toBeCloseTo(weight, 1);
       mean.forEach((entry, j) => expect(Math.abs(list[k]!.mean[j]! - entry)).toBeLessThan(0.1));
-      covarianceOf(two[k]!).forEach((entry, at) => expect(Math.abs(covarianceOf(list[k]!)[at]! - entry)).toBeLessThan(0.25));
+      covarianceOf(two[k]!).forEach((entry, at) =>
+        expect(Math.abs(covarianceOf(list[k]!)[at]! - entry)).toBeLessThan(0.25));
     }
     expect(averageOf([list, list])[0]!.mean[0]).toBeCloseTo(list[0]!.mean[0]!, 12);
   });
@@ -109,7 +121,8 @@ describe('boxes', () => {
     const total = boxes.reduce((sum, { mass }) => sum + mass, 0);
     const inside = countBoxes(block(values), windows)[0]!;
     expect(total).toBeCloseTo([...inside.values()].reduce((sum, count) => sum + count, 0), 6);
-    const mean = [0, 1].map((j) => boxes.reduce((sum, { mass, centre }) => sum + (mass / total) * centre[j]!, 0));
+    const mean = [0, 1].map((j) =>
+      boxes.reduce((sum, { mass, centre }) => sum + (mass / total) * centre[j]!, 0));
     expect(mean[0]).toBeCloseTo(3, 0);
     expect(mean[1]).toBeCloseTo(-6, 0);
   });
@@ -117,10 +130,12 @@ describe('boxes', () => {
 
 describe('mixture', () => {
   const parts = [
-    normal(0.3, [0, 0], [1, 0, 0, 1]), normal(0.4, [8, 5], [4, 2, 2, 4]), normal(0.3, [-900, 9], [1e4, 60, 60, 1]),
+    normal(0.3, [0, 0], [1, 0, 0, 1]), normal(0.4, [8, 5], [4, 2, 2, 4]),
+    normal(0.3, [-900, 9], [1e4, 60, 60, 1]),
   ];
 
-  it('finds three components in two columns, of scales far apart, without being told where', { tags: ['slow'] }, async () => {
+  it('finds three components in two columns, of scales far apart, without being told '
+    + 'where', { tags: ['slow'] }, async () => {
     const plan = planned({});
     if (plan.kind === 'infeasible') throw new Error(plan.reason);
     const values = rowsOf(parts, 100_000, dataSource('three'));
@@ -183,9 +198,13 @@ function rowsOf(parts: readonly Normal[], count: number, data: DataSource): Floa
 async function answered(plan: Plan, values: Float64Array, seed: string) {
   const data = dataSource(`${seed} tickets`);
   const groups = createGroups(plan, 2);
-  for (let at = 0; at < values.length; at += 2) groups.add(data.assignmentHash(), values.subarray(at, at + 2));
+  for (let at = 0;
+      at < values.length; at += 2) groups.add(data.assignmentHash(), values.subarray(at, at + 2));
   const mechanisms = createMechanisms(plan.events, seededNoise(seed));
-  const outcome = await releaseGroups(plan, groups, { mechanisms, work: seededRandom(utf8('work')) });
+  const outcome =
+    await releaseGroups(plan, groups, { mechanisms, work: seededRandom(utf8('work')) });
   if (outcome.kind === 'refused') throw new Error(outcome.text);
-  return partsByName(outcome) as { weights: number[]; means: number[][]; covariances: number[][][] };
+  return partsByName(outcome) as {
+    weights: number[]; means: number[][]; covariances: number[][][];
+  };
 }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { attacks, makeRows } from '../../../bench/accuracy/data.js';
 import { parseParameters } from '../../../src/estimators/contract/parameters.js';
-import { stableCovariance } from '../../../src/estimators/covariance/stable-covariance/stable-covariance.js';
+import {
+  stableCovariance,
+} from '../../../src/estimators/covariance/stable-covariance/stable-covariance.js';
 import { dataSource } from '../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';
 
@@ -19,7 +21,9 @@ function relativeError(estimate: readonly number[]): number {
   const solve = (columns: number[][]): number[][] => columns.map((column) => {
     const solution: number[] = [];
     map.forEach((row, i) => {
-      solution.push((column[i]! - solution.reduce((sum, entry, j) => sum + row[j]! * entry, 0)) / row[i]!);
+      solution.push(
+        (column[i]! - solution.reduce((sum, entry, j) => sum + row[j]! * entry, 0)) / row[i]!,
+      );
     });
     return solution;
   });
@@ -29,7 +33,9 @@ function relativeError(estimate: readonly number[]): number {
   return Math.hypot(...whole.flatMap((row, i) => row.map((entry, j) => entry - (i === j ? 1 : 0))));
 }
 
-async function errorUnder(attack: string, corruption = 0.05, name = 'stable-covariance', raw = {}): Promise<number> {
+async function errorUnder(
+  attack: string, corruption = 0.05, name = 'stable-covariance', raw = {},
+): Promise<number> {
   const { values } = makeRows(attack, { dimension, contributors, corruption, seed: 5 });
   const plan = planOf(name, raw, factsOf(dimension, contributors, 2));
   const outcome = await releaseOf(plan, dimension, mapped(values), `covariance ${attack}`);
@@ -44,7 +50,8 @@ describe('stable-covariance', () => {
 
   it.each(Object.keys(attacks).filter((name) => name !== 'none' && name !== 'moved'))(
     'stays within its promise under %s', async (attack) => {
-      const promise = planOf('stable-covariance', { corruption: 0.05 }, factsOf(dimension, contributors, 2));
+      const promise =
+        planOf('stable-covariance', { corruption: 0.05 }, factsOf(dimension, contributors, 2));
       expect(promise.expectedError(0.05).total).toBeLessThan(0.36);
       expect(await errorUnder(attack)).toBeLessThan(0.25);
     });
@@ -60,7 +67,8 @@ describe('stable-covariance', () => {
     const plan = planOf('stable-covariance', {}, factsOf(dimension, contributors, 2));
     const outcome = await releaseOf(plan, dimension, mapped(values, 1e6), 'far');
     expect(outcome.kind === 'value' && relativeError(outcome.estimate)).toBeLessThan(0.15);
-    expect(outcome).toMatchObject({ shape: [3, 3], parts: [{ name: 'covariance', shape: [3, 3] }] });
+    expect(outcome)
+      .toMatchObject({ shape: [3, 3], parts: [{ name: 'covariance', shape: [3, 3] }] });
     const few = mapped(values.subarray(0, 3 * 8_000));
     expect(await releaseOf(plan, dimension, few, 'few')).toMatchObject({ kind: 'refused' });
   });
@@ -73,13 +81,16 @@ describe('stable-covariance', () => {
     const needed = plan.kind === 'infeasible' ? plan.cohortNeeded! : 0;
     expect(stableCovariance.plan(parameters, factsOf(4, needed, 1)).kind).toBe('plan');
     expect(stableCovariance.plan(parameters, factsOf(17, 1e6, 1)))
-      .toMatchObject({ kind: 'infeasible', remedy: expect.stringContaining('at most 16 columns') as string });
+      .toMatchObject({
+        kind: 'infeasible', remedy: expect.stringContaining('at most 16 columns') as string,
+      });
   });
 
   it('charges for the worst that one row can do to every release', () => {
     const plan = planOf('stable-covariance', {}, factsOf(3, 20_000));
     const radius = plan.facts['clipRadiusAfterTheMap'] as number;
-    const of = (name: string) => (plan.events.find((event) => event.name === name) as { sensitivity: number }).sensitivity;
+    const of = (name: string) =>
+      (plan.events.find((event) => event.name === name) as { sensitivity: number }).sensitivity;
     const near = (value: number, right: number) => {
       expect(value / right).toBeCloseTo(1, 9);
       expect(value).toBeGreaterThanOrEqual(right);
@@ -96,8 +107,11 @@ describe('stable-covariance', () => {
     const data = dataSource('uniform');
     const rows = Array.from({ length: contributors }, () =>
       Float64Array.from({ length: 2 }, () => Math.sqrt(12) * (data.uniform() - 0.5)));
-    const outcome = await releaseOf(planOf('stable-covariance', {}, factsOf(2, contributors, 2)), 2, rows, 'uniform');
+    const outcome = await releaseOf(
+      planOf('stable-covariance', {}, factsOf(2, contributors, 2)), 2, rows, 'uniform',
+    );
     if (outcome.kind === 'refused') throw new Error(outcome.text);
-    expect(Math.hypot(...outcome.estimate.map((entry, at) => entry - (at % 3 === 0 ? 1 : 0)))).toBeLessThan(0.06);
+    expect(Math.hypot(...outcome.estimate.map((entry, at) => entry - (at % 3 === 0 ? 1 : 0))))
+      .toBeLessThan(0.06);
   });
 });

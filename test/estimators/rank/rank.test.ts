@@ -18,12 +18,14 @@ function* rowsOf(values: Float64Array, dimension: number): Generator<Float64Arra
 }
 
 describe.each(['resilience', 'tukey-median'])('%s', (name) => {
-  it.each([1, 2, 3])('stays within twice what it promises under every attack, in %d columns', { tags: ['long'] }, async (dimension) => {
+  it.each([1, 2, 3])('stays within twice what it promises under every attack, in %d '
+    + 'columns', { tags: ['long'] }, async (dimension) => {
     const contributors = 4_000;
     const plan = planOf(name, { scale: 1, corruption }, factsOf(dimension, contributors));
     for (const attack of dimension === 3 ? few : Object.keys(attacks)) {
       const { values, truth } = makeRows(attack, { dimension, contributors, corruption, seed: 1 });
-      const outcome = await releaseOf(plan, dimension, rowsOf(values, dimension), `${name} ${attack}`);
+      const outcome =
+        await releaseOf(plan, dimension, rowsOf(values, dimension), `${name} ${attack}`);
       if (outcome.kind !== 'value') throw new Error(`${attack}: ${outcome.text}`);
       const error = Math.hypot(...outcome.estimate.map((entry, j) => entry - truth[j]!));
       expect(error / plan.expectedError(attack === 'none' ? 0 : corruption).total).toBeLessThan(2);
@@ -34,7 +36,9 @@ describe.each(['resilience', 'tukey-median'])('%s', (name) => {
     const estimator = findEstimator(name);
     const facts = factsOf(4, 100_000);
     expect(estimator.plan(parseParameters(estimator.parameters, { scale: 1 }, facts), facts))
-      .toMatchObject({ kind: 'infeasible', reason: expect.stringContaining('4 columns') as string });
+      .toMatchObject({
+        kind: 'infeasible', reason: expect.stringContaining('4 columns') as string,
+      });
   });
 });
 
@@ -46,12 +50,14 @@ describe('events', () => {
     expect(events.find(({ name }) => name === 'present')).toMatchObject({ sensitivity: 1 });
     const point = events.find(({ name }) => name === 'point');
     if (point?.kind !== 'gaussian') throw new Error('no point');
-    // 600 are trimmed at each end; the fit of directions in the plane is the root of 2 times as long at most.
+    // 600 are trimmed at each end; the fit of directions in the plane is the root of 2 times as
+    // long at most.
     const exact = (Math.SQRT2 * width) / (contributors - 1_200);
     expect(point.sensitivity / exact).toBeGreaterThan(0.9999);
     expect(point.sensitivity / exact).toBeLessThan(1.001);
     for (const radius of [{}, { radius: 9 }]) {
-      const chosen = planOf('tukey-median', { scale: 1, ...radius }, factsOf(2, contributors)).events;
+      const chosen =
+        planOf('tukey-median', { scale: 1, ...radius }, factsOf(2, contributors)).events;
       expect(chosen.find(({ name }) => name === 'choice')).toMatchObject({ sensitivity: 1 });
       expect(chosen.find(({ name }) => name === 'present')).toMatchObject({ sensitivity: 1 });
       const start = chosen.find(({ name }) => name === 'start');
@@ -65,7 +71,8 @@ describe('resilience', () => {
     const data = dataSource('wide');
     const plan = planOf('resilience', { scale: 1 }, factsOf(2, 4_000));
     const rows = Array.from({ length: 4_000 }, () => data.normals(2).map((entry) => 1.6 * entry));
-    expect(await releaseOf(plan, 2, rows, 'wide')).toMatchObject({ kind: 'refused', reason: 'rows-too-wide' });
+    expect(await releaseOf(plan, 2, rows, 'wide'))
+      .toMatchObject({ kind: 'refused', reason: 'rows-too-wide' });
     const honest = rows.map((row) => row.map((entry) => entry / 1.6));
     expect(await releaseOf(plan, 2, honest, 'wide')).toMatchObject({ kind: 'value' });
   });
@@ -84,14 +91,16 @@ describe('resilience', () => {
 
 describe('tukey-median', () => {
   const facts: StudyFacts = {
-    dimension: 2, cohort: 5_000, participation: 'secret', target: resolvePureTarget({ epsilon: 1, delta: 0 }),
+    dimension: 2, cohort: 5_000, participation: 'secret',
+    target: resolvePureTarget({ epsilon: 1, delta: 0 }),
   };
 
   it('is pure with a radius, and finds a middle far from the origin within it', async () => {
     const data = dataSource('pure');
     const plan = planOf('tukey-median', { scale: 2, radius: 1_000 }, facts);
     expect(plan.cost.delta).toBe(0n);
-    expect(plan.events.map(({ kind }) => kind).sort()).toEqual(['exponential', 'exponential', 'laplace']);
+    expect(plan.events.map(({ kind }) => kind).sort())
+      .toEqual(['exponential', 'exponential', 'laplace']);
     const rows = Array.from({ length: 5_000 }, () =>
       data.normals(2).map((entry, j) => 2 * entry + (j === 0 ? 900 : -700)));
     const outcome = await releaseOf(plan, 2, rows, 'pure');
@@ -112,7 +121,9 @@ describe('tukey-median', () => {
       .toMatchObject({ kind: 'infeasible', remedy: expect.stringContaining('radius') as string });
     const wide = parseParameters(estimator.parameters, { scale: 1, radius: 1e9 }, facts);
     expect(estimator.plan(wide, facts))
-      .toMatchObject({ kind: 'infeasible', remedy: expect.stringContaining('smaller radius') as string });
+      .toMatchObject({
+        kind: 'infeasible', remedy: expect.stringContaining('smaller radius') as string,
+      });
   });
 
   it('refuses a radius without a scale, however few contributors and whatever the budget', () => {
@@ -125,8 +136,11 @@ describe('tukey-median', () => {
 
   it('answers exactly where rows coincide', async () => {
     const plan = planOf('tukey-median', { scale: 1 }, factsOf(2, 5_000));
-    const outcome = await releaseOf(plan, 2, Array.from({ length: 5_000 }, () => [7.123, -3.5]), 'same');
-    if (outcome.kind !== 'value' || outcome.uncertainty.kind !== 'grid') throw new Error('no value');
+    const outcome =
+      await releaseOf(plan, 2, Array.from({ length: 5_000 }, () => [7.123, -3.5]), 'same');
+    if (outcome.kind !== 'value' || outcome.uncertainty.kind !== 'grid') {
+      throw new Error('no value');
+    }
     const { spacing } = outcome.uncertainty;
     outcome.estimate.forEach((entry, j) => {
       expect(Math.abs(entry - [7.123, -3.5][j]!)).toBeLessThanOrEqual(spacing / 2 + 1e-9);

@@ -11,7 +11,8 @@ const cases = 20_000;
 
 /** Whole numbers of a short range, so that ties are the rule, and now and then one far away. */
 function lattice(data: DataSource, length: number): number[] {
-  return Array.from({ length }, () => (data.uniform() < 0.1 ? 50 * (data.below(3) - 1) : data.below(6)));
+  return Array.from({ length }, () =>
+    (data.uniform() < 0.1 ? 50 * (data.below(3) - 1) : data.below(6)));
 }
 
 function sorted(values: readonly number[]): Int32Array {
@@ -49,7 +50,8 @@ describe('distanceToWide', () => {
       const trimmed = 1 + data.below(Math.floor((length - 1) / 2));
       const limit = data.below(6);
       const [left, right] = neighbours(data, length).map(sorted) as [Int32Array, Int32Array];
-      const [before, after] = [left, right].map((list) => distanceToWide(list, trimmed, limit)) as [number, number];
+      const [before, after] = [left, right].map((list) =>
+        distanceToWide(list, trimmed, limit)) as [number, number];
       if (before !== after) changed += 1;
       if (Math.abs(before - after) > 1 || before !== distanceByTrying(left, trimmed, limit)) {
         expect({ left, right, trimmed, limit, before, after }).toBe('no counterexample');
@@ -83,7 +85,8 @@ describe('trimmedSum', () => {
       const limit = 1 + data.below(4);
       if (distanceToWide(sorted(values), 2, limit) < 1) continue;
       compared += 1;
-      // The five in the middle are within the limit of each other; one of them less moves a mean by a quarter of it.
+      // The five in the middle are within the limit of each other; one of them less moves a mean by
+      // a quarter of it.
       expect(exhaustiveResilience(values, 5, 4)).toBeLessThanOrEqual(limit / 4 + 1e-9);
     }
     expect(compared).toBeGreaterThan(100);
@@ -91,11 +94,13 @@ describe('trimmedSum', () => {
 });
 
 describe('exhaustive resilience', () => {
-  it('changes with one value by up to the diameter over the size of the subset, not over that of the set', () => {
+  it('changes with one value by up to the diameter over the size of the subset, not over that of '
+    + 'the set', () => {
     const data = dataSource('resilience');
     const [length, kept, diameter] = [7, 5, 10];
     let most = 0;
-    const draw = (): number => (data.uniform() < 0.6 ? diameter * data.below(2) : data.below(diameter + 1));
+    const draw = (): number =>
+      (data.uniform() < 0.6 ? diameter * data.below(2) : data.below(diameter + 1));
     for (let round = 0; round < 4_000; round++) {
       const left = Array.from({ length }, draw);
       const right = [...left];
@@ -125,7 +130,9 @@ describe('a fit of trimmed means', () => {
         const axis = data.normals(dimension);
         // Signs of places along an axis are the worst changes; random ones come nowhere near.
         const signs = Float64Array.from({ length: count }, (_, k) =>
-          Math.sign(axis.reduce((sum, entry, j) => sum + entry * directions[k * dimension + j]!, 0)));
+          Math.sign(
+            axis.reduce((sum, entry, j) => sum + entry * directions[k * dimension + j]!, 0),
+          ));
         most = Math.max(most, Math.hypot(...fitted(fit, signs)));
       }
       expect(most).toBeLessThanOrEqual(fit.amplification);
@@ -133,7 +140,8 @@ describe('a fit of trimmed means', () => {
     }
   });
 
-  it('moves with one contributor by no more than its event is calibrated for', { tags: ['long'] }, () => {
+  it('moves with one contributor by no more than its event is calibrated '
+    + 'for', { tags: ['long'] }, () => {
     const data = dataSource('views');
     const directions = halfSphere(2);
     const fit = fitFor(directions, 2);
@@ -145,9 +153,14 @@ describe('a fit of trimmed means', () => {
       const count = size - 2 + data.below(5);
       const rows = Array.from({ length: count }, () => lattice(data, 2));
       const other = [...rows];
-      other.splice(data.below(count), data.below(2), ...(data.uniform() < 0.6 ? [lattice(data, 2)] : []));
+      other.splice(
+        data.below(count), data.below(2), ...(data.uniform() < 0.6 ? [lattice(data, 2)] : []),
+      );
       const [left, right] = [rows, other].map((list) => trimmedViews(
-        offsetsAround({ count: list.length, dimension: 2, values: Float64Array.from(list.flat()) }, Float64Array.of(2, 2), size),
+        offsetsAround(
+          { count: list.length, dimension: 2, values: Float64Array.from(list.flat()) },
+          Float64Array.of(2, 2), size,
+        ),
         2, directions, { trimmed, limit }));
       expect(Math.abs(left!.distance - right!.distance)).toBeLessThanOrEqual(1);
       if (left!.distance < 1 || right!.distance < 1) continue;
@@ -167,21 +180,30 @@ describe('a fit of trimmed means', () => {
 });
 
 describe('depthScores', () => {
-  it('change by at most 1 when one contributor is replaced, goes or comes', { tags: ['long'] }, () => {
+  it('change by at most 1 when one contributor is replaced, goes or '
+    + 'comes', { tags: ['long'] }, () => {
     const data = dataSource('depth');
-    const directions = Float64Array.of(1, 0, 0, 1, Math.SQRT1_2, Math.SQRT1_2, Math.SQRT1_2, -Math.SQRT1_2, 0.6, 0.8);
-    const candidates = Float64Array.from({ length: 50 }, (_, i) => (i % 2 === 0 ? Math.floor(i / 2) % 5 : Math.floor(i / 10)));
+    const directions = Float64Array.of(
+      1, 0, 0, 1, Math.SQRT1_2, Math.SQRT1_2, Math.SQRT1_2, -Math.SQRT1_2, 0.6, 0.8,
+    );
+    const candidates = Float64Array.from({ length: 50 }, (_, i) =>
+      (i % 2 === 0 ? Math.floor(i / 2) % 5 : Math.floor(i / 10)));
     let changed = 0;
     for (let round = 0; round < cases; round++) {
       const count = 1 + data.below(8);
       const rows = Array.from({ length: count }, () => lattice(data, 2));
       const other = [...rows];
-      other.splice(data.below(count), data.below(2), ...(data.uniform() < 0.6 ? [lattice(data, 2)] : []));
+      other.splice(
+        data.below(count), data.below(2), ...(data.uniform() < 0.6 ? [lattice(data, 2)] : []),
+      );
       const [left, right] = [rows, other].map((list) => depthScores(
-        { count: list.length, dimension: 2, values: Float64Array.from(list.flat()) }, candidates, directions, 0.5));
+        { count: list.length, dimension: 2, values: Float64Array.from(list.flat()) }, candidates,
+        directions, 0.5));
       for (let i = 0; i < left!.length; i++) {
         if (left![i] !== right![i]) changed += 1;
-        if (Math.abs(left![i]! - right![i]!) > 1) expect({ rows, other, i }).toBe('no counterexample');
+        if (Math.abs(left![i]! - right![i]!) > 1) {
+          expect({ rows, other, i }).toBe('no counterexample');
+        }
       }
     }
     expect(changed).toBeGreaterThan(cases);
@@ -190,20 +212,26 @@ describe('depthScores', () => {
   it('are ranks in one column, and Tukey depths along the directions that matter in two', () => {
     const data = dataSource('oracle');
     const line = Float64Array.of(1, 2, 2, 3, 9);
-    const depths = depthScores({ count: 5, dimension: 1, values: line }, Float64Array.of(0, 1, 2, 2.5, 9, 10), halfSphere(1), 0);
+    const depths = depthScores(
+      { count: 5, dimension: 1, values: line }, Float64Array.of(0, 1, 2, 2.5, 9, 10), halfSphere(1),
+      0,
+    );
     expect([...depths]).toEqual([0, 1, 3, 2, 1, 0]);
     for (let round = 0; round < 200; round++) {
       const count = 4 + data.below(8);
       const values = Float64Array.from({ length: 2 * count }, () => data.below(5));
       const candidate = Float64Array.of(data.below(5), data.below(5) + 0.5);
-      // A half-space can only lose a row when its edge turns over one: look to both sides of each such turn.
+      // A half-space can only lose a row when its edge turns over one: look to both sides of each
+      // such turn.
       const turns = Array.from({ length: count }, (_, i) =>
-        Math.atan2(values[2 * i + 1]! - candidate[1]!, values[2 * i]! - candidate[0]!) + Math.PI / 2);
+        Math.atan2(values[2 * i + 1]! - candidate[1]!, values[2 * i]! - candidate[0]!)
+          + Math.PI / 2);
       const directions = Float64Array.from(turns.flatMap((turn) =>
         [-1e-4, 1e-4].flatMap((aside) => [Math.cos(turn + aside), Math.sin(turn + aside)])));
-      const counted = Math.min(...turns.flatMap((turn) => [-1e-4, 1e-4].flatMap((aside) => [1, -1].map((side) =>
-        turns.filter((_, i) => side * ((values[2 * i]! - candidate[0]!) * Math.cos(turn + aside)
-          + (values[2 * i + 1]! - candidate[1]!) * Math.sin(turn + aside)) >= 0).length))));
+      const counted =
+        Math.min(...turns.flatMap((turn) => [-1e-4, 1e-4].flatMap((aside) => [1, -1].map((side) =>
+          turns.filter((_, i) => side * ((values[2 * i]! - candidate[0]!) * Math.cos(turn + aside)
+            + (values[2 * i + 1]! - candidate[1]!) * Math.sin(turn + aside)) >= 0).length))));
       const rows = { count, dimension: 2, values };
       expect(depthScores(rows, candidate, directions, 0)[0]).toBe(counted);
       expect(depthScores(rows, candidate, halfSphere(2), 0)[0]).toBeGreaterThanOrEqual(counted);

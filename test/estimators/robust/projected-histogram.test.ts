@@ -1,18 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { normalCdf } from '../../../src/numerics/normal.js';
 import { widestAxes } from '../../../src/estimators/mean/robust-mean/axes.js';
-import { binOf, leastThresholdAlongAxes, histogramBins, fitHistogram } from '../../../src/estimators/pooled/projected-histogram.js';
+import {
+  binOf, leastThresholdAlongAxes, histogramBins, fitHistogram,
+} from '../../../src/estimators/pooled/projected-histogram.js';
 import { dataSource } from '../../support/data.js';
 
 const width = 12 / histogramBins;
-const edge = (bin: number): number => (bin === 0 ? -Infinity : bin === histogramBins ? Infinity : bin * width - 6);
+const edge = (bin: number): number =>
+  (bin === 0 ? -Infinity : bin === histogramBins ? Infinity : bin * width - 6);
 
 /** Expected counts of parts { rows, at, spread }, noise on top. */
-function countsOf(parts: readonly { rows: number; at: number; spread: number }[], noise = 0, seed = 'noise'): Float64Array {
+function countsOf(
+  parts: readonly { rows: number; at: number; spread: number }[], noise = 0, seed = 'noise',
+): Float64Array {
   const data = dataSource(seed);
   return Float64Array.from({ length: histogramBins }, (_, bin) =>
     parts.reduce((sum, { rows, at, spread }) =>
-      sum + rows * (normalCdf((edge(bin + 1) - at) / spread) - normalCdf((edge(bin) - at) / spread)), 0)
+      sum + rows * (normalCdf((edge(bin + 1) - at) / spread)
+        - normalCdf((edge(bin) - at) / spread)), 0)
     + noise * data.normal());
 }
 
@@ -31,7 +37,10 @@ describe('a projected histogram', () => {
 
   it('trims a twentieth that stands apart, and finds the median as if it were not there', () => {
     for (const [hostile, spread] of [[2.5, 0.1], [3.6, 0.1], [4.7, 1], [-3, 0.5]] as const) {
-      const counts = countsOf([{ rows: 95_000, at: 0, spread: 1 }, { rows: 5_000, at: hostile, spread }], 50, `${hostile}`);
+      const counts = countsOf(
+        [{ rows: 95_000, at: 0, spread: 1 }, { rows: 5_000, at: hostile, spread }], 50,
+        `${hostile}`,
+      );
       const found = fit(counts, 50);
       // Untrimmed, the median is at .066.
       expect(Math.abs(found.median)).toBeLessThan(0.02);
@@ -44,17 +53,21 @@ describe('a projected histogram', () => {
 
   it('trims both sides, and says how far that moves the mean of normal rows', () => {
     const parts = [
-      { rows: 94_000, at: 0.2, spread: 1 }, { rows: 4_000, at: 4, spread: 0.1 }, { rows: 2_000, at: -4, spread: 0.1 },
+      { rows: 94_000, at: 0.2, spread: 1 }, { rows: 4_000, at: 4, spread: 0.1 },
+      { rows: 2_000, at: -4, spread: 0.1 },
     ];
     const { low, high, shift, median } = fit(countsOf(parts, 50), 50);
     expect([low > -4, high < 4, Math.abs(median - 0.2) < 0.02]).toEqual([true, true, true]);
     const data = dataSource('normal rows');
-    const left = Array.from({ length: 200_000 }, () => 0.2 + data.normal()).filter((x) => x >= low && x < high);
-    expect(Math.abs(left.reduce((sum, x) => sum + x, 0) / left.length - 0.2 - shift)).toBeLessThan(0.015);
+    const left = Array.from({ length: 200_000 }, () => 0.2 + data.normal())
+      .filter((x) => x >= low && x < high);
+    expect(Math.abs(left.reduce((sum, x) => sum + x, 0) / left.length - 0.2 - shift))
+      .toBeLessThan(0.015);
   });
 
   it('finds a small group in few bins that the noise of all bins farther out would hide', () => {
-    // 330 rows at 3.28 are 7 standard deviations of one bin's noise, and 1.6 of all bins from there.
+    // 330 rows at 3.28 are 7 standard deviations of one bin's noise, and 1.6 of all bins from
+    // there.
     let found = 0;
     for (let seed = 0; seed < 40; seed++) {
       const parts = [{ rows: 19_670, at: 0, spread: 1 }, { rows: 330, at: -3.28, spread: 0.1 }];
@@ -66,10 +79,12 @@ describe('a projected histogram', () => {
   it('seldom takes noise for a group', () => {
     let cut = 0;
     for (let seed = 0; seed < 200; seed++) {
-      const { low, high } = fit(countsOf([{ rows: 20_000, at: 0, spread: 1 }], 48, `no crowd ${seed}`), 48);
+      const { low, high } =
+        fit(countsOf([{ rows: 20_000, at: 0, spread: 1 }], 48, `no crowd ${seed}`), 48);
       cut += low > -Infinity || high < Infinity ? 1 : 0;
     }
-    // About 200 overlapping runs at 3.3 standard deviations: 2 of 100 histograms, and some rows more.
+    // About 200 overlapping runs at 3.3 standard deviations: 2 of 100 histograms, and some rows
+    // more.
     expect(cut).toBeLessThan(20);
   });
 
@@ -78,7 +93,8 @@ describe('a projected histogram', () => {
     const medians = Array.from({ length: 400 }, (_, i) =>
       fit(countsOf([{ rows: 1e5, at: 0.1, spread: 1 }], noise, `deviation ${i}`), noise));
     const mean = medians.reduce((sum, { median }) => sum + median, 0) / 400;
-    const deviation = Math.sqrt(medians.reduce((sum, { median }) => sum + (median - mean) ** 2, 0) / 399);
+    const deviation =
+      Math.sqrt(medians.reduce((sum, { median }) => sum + (median - mean) ** 2, 0) / 399);
     expect(Math.abs(mean - 0.1)).toBeLessThan(0.005);
     // The counts hold no sampling error here; fitting the scale adds some error.
     expect(deviation / medians[0]!.medianError).toBeGreaterThan(0.7);
@@ -87,15 +103,18 @@ describe('a projected histogram', () => {
 
   it('has nothing to say about noise alone, and a bin for every number', () => {
     expect(fitHistogram(new Float64Array(histogramBins), 10, 1.75)).toBeNull();
-    expect(fitHistogram(countsOf([], 1, 'nothing').map((count) => -Math.abs(count)), 10, 1.75)).toBeNull();
+    expect(fitHistogram(countsOf([], 1, 'nothing').map((count) => -Math.abs(count)), 10, 1.75))
+      .toBeNull();
     expect([-1e300, -6, -5.9, 0, 5.99, 6, 1e300].map(binOf)).toEqual([0, 0, 0, 32, 63, 63, 63]);
   });
 });
 
 describe('the widest axes', () => {
-  it('are unit, perpendicular to each other and to those taken, above the threshold, widest first', () => {
+  it('are unit, perpendicular to each other and to those taken, above the threshold, widest '
+    + 'first', () => {
     const dimension = 4;
-    const diagonal = Float64Array.from({ length: 16 }, (_, at) => (at % 5 === 0 ? [3, 5, 0.1, 2][at / 5]! : 0));
+    const diagonal =
+      Float64Array.from({ length: 16 }, (_, at) => (at % 5 === 0 ? [3, 5, 0.1, 2][at / 5]! : 0));
     const first = widestAxes(diagonal, dimension, [], 1, 4);
     expect(first.map((axis) => axis.map(Math.abs).indexOf(1))).toEqual([1, 0, 3]);
     const taken = [Float64Array.of(0.6, 0.8, 0, 0)];
@@ -104,7 +123,10 @@ describe('the widest axes', () => {
     expect(Math.hypot(...next!)).toBeCloseTo(1, 12);
     // 3 * .64 + 5 * .36 is left beside the axis taken, and 2.
     expect([next!.map(Math.abs)[0]!.toFixed(3), rest.length]).toEqual(['0.800', 1]);
-    expect(widestAxes(diagonal, dimension, [0, 1, 2, 3].map((k) => diagonal.map((_, i) => (i === k ? 1 : 0)).slice(0, 4)), -9, 4))
+    expect(widestAxes(
+      diagonal, dimension,
+      [0, 1, 2, 3].map((k) => diagonal.map((_, i) => (i === k ? 1 : 0)).slice(0, 4)), -9, 4,
+    ))
       .toEqual([]);
   });
 });

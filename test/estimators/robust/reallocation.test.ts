@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { makeRows } from '../../../bench/accuracy/data.js';
 import { Sensitive } from '../../../src/base/brands.js';
 import { robustDesign } from '../../../src/estimators/mean/robust-mean/design.js';
-import { combined, drawReallocated, reallocatable } from '../../../src/estimators/mean/robust-mean/reallocation.js';
+import {
+  combined, drawReallocated, reallocatable,
+} from '../../../src/estimators/mean/robust-mean/reallocation.js';
 import { createMechanisms } from '../../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../../src/random/insecure.js';
 import { dataSource, listOf } from '../../support/data.js';
@@ -36,7 +38,9 @@ describe('events that filter rounds did not need', () => {
         return recorded[0]!.content as Float64Array;
       };
       for (let round = 0; round < 20; round++) {
-        const [others, row] = [data.normals(dimension).map((entry) => Math.round(1e9 * entry)), farRow(data)];
+        const [others, row] = [
+          data.normals(dimension).map((entry) => Math.round(1e9 * entry)), farRow(data),
+        ];
         const left = place(others.map((sum, j) => sum + row[j]!));
         const right = place(others.map((sum, j) => sum - row[j]!));
         // Whole steps of the event, and all differences exact.
@@ -55,7 +59,9 @@ describe('events that filter rounds did not need', () => {
       for (let round = 0; round < 400; round++) {
         const mechanisms = createMechanisms([event], seededNoise(`${event.name} ${round}`));
         const found = drawReallocated(event, mechanisms, Sensitive.of(sums), ball, dimension)!;
-        squares += found.sums.reduce((sum, entry, j) => sum + ((entry - sums[j]! * ball.grid) / found.sigma) ** 2, 0);
+        squares += found.sums.reduce(
+          (sum, entry, j) => sum + ((entry - sums[j]! * ball.grid) / found.sigma) ** 2, 0,
+        );
       }
       // A chi-square of 1,600: 4.9 of its deviations are 14 %, which is 7 % in scale.
       expect(Math.abs(squares / 1_600 - 1)).toBeLessThan(0.173);
@@ -66,21 +72,27 @@ describe('events that filter rounds did not need', () => {
     const { mechanisms } = recordingMechanisms([design.rounds[0]!.count]);
     const sums = Sensitive.of(new Float64Array(dimension));
     expect(drawReallocated(design.rounds[0]!.count, mechanisms, sums, ball, dimension)).toBeNull();
-    const two = combined([{ sums: Float64Array.of(1), sigma: 1 }, { sums: Float64Array.of(4), sigma: 2 }]);
-    expect([two.sums[0]!, two.sigma ** 2]).toEqual([expect.closeTo(1.6, 12), expect.closeTo(0.8, 12)]);
+    const two =
+      combined([{ sums: Float64Array.of(1), sigma: 1 }, { sums: Float64Array.of(4), sigma: 2 }]);
+    expect([two.sums[0]!, two.sigma ** 2])
+      .toEqual([expect.closeTo(1.6, 12), expect.closeTo(0.8, 12)]);
   });
 
-  it('make the answer less noisy where nobody lies, and intervals say so', { tags: ['long'] }, async () => {
+  it('make the answer less noisy where nobody lies, and intervals say '
+    + 'so', { tags: ['long'] }, async () => {
     const plan = planOf('robust-mean', { scale: 1 }, factsOf(dimension, cohort, 1));
     const ratios: number[] = [];
     for (let seed = 0; seed < 5; seed++) {
       const { values } = makeRows('none', { dimension, contributors: cohort, corruption: 0, seed });
       const rows = listOf(values, dimension);
       const outcome = await releaseOf(plan, dimension, rows, `spare ${seed}`);
-      if (outcome.kind === 'refused' || outcome.uncertainty?.kind !== 'gaussian') throw new Error('an answer is wanted');
+      if (outcome.kind === 'refused' || outcome.uncertainty?.kind !== 'gaussian') {
+        throw new Error('an answer is wanted');
+      }
       ratios.push(outcome.uncertainty.standardDeviation[0]! / plan.noise[0]!);
     }
-    // The final mean has .38 of the cost, all that is not needed is .67 together; less where noise looks like an axis.
+    // The final mean has .38 of the cost, all that is not needed is .67 together; less where noise
+    // looks like an axis.
     expect(Math.min(...ratios)).toBeGreaterThan(0.72);
     expect(Math.min(...ratios)).toBeLessThan(0.79);
     expect(Math.max(...ratios)).toBeLessThan(0.95);

@@ -12,7 +12,9 @@ import { dataSource, listOf } from '../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';
 
 const [dimension, contributors] = [5, 40_000];
-async function errorUnder(attack: string, corruption = 0.05, name = 'robust-mean', epsilon = 2): Promise<number> {
+async function errorUnder(
+  attack: string, corruption = 0.05, name = 'robust-mean', epsilon = 2,
+): Promise<number> {
   const { values, truth } = makeRows(attack, { dimension, contributors, corruption, seed: 4 });
   const plan = planOf(name, { scale: 1 }, factsOf(dimension, contributors, epsilon));
   const outcome = await releaseOf(plan, dimension, listOf(values, dimension), `robust ${attack}`);
@@ -21,7 +23,9 @@ async function errorUnder(attack: string, corruption = 0.05, name = 'robust-mean
 }
 
 describe('robust-mean', () => {
-  it.each(['ones', 'direction', 'point', 'far', 'two-clusters', 'spray', 'dense', 'cluster', 'moved'])(
+  it.each([
+    'ones', 'direction', 'point', 'far', 'two-clusters', 'spray', 'dense', 'cluster', 'moved',
+  ])(
     'answers about as if nobody lied under %s', async (attack) => {
       // Sampling alone is .011; the clipped mean is off by .07 to .3.
       expect(await errorUnder(attack)).toBeLessThan(0.035);
@@ -41,19 +45,23 @@ describe('robust-mean', () => {
 
   it('works in one column, and takes no more axes than columns', async () => {
     const data = dataSource('line');
-    const rows = Array.from({ length: 20_000 }, (_, i) => Float64Array.of(i < 1_000 ? 3.5 : data.normal()));
+    const rows =
+      Array.from({ length: 20_000 }, (_, i) => Float64Array.of(i < 1_000 ? 3.5 : data.normal()));
     const plan = planOf('robust-mean', { scale: 1 }, factsOf(1, rows.length));
     const outcome = await releaseOf(plan, 1, rows, 'line');
     expect(outcome.kind === 'value' && Math.abs(outcome.estimate[0]!)).toBeLessThan(0.05);
     expect(plan.facts['axesAtMost']).toBe(1);
   });
 
-  it('states intervals that hold, also where a middle is answered', { tags: ['long'] }, async () => {
+  it('states intervals that hold, also where a middle is '
+    + 'answered', { tags: ['long'] }, async () => {
     let inside = 0;
     for (let seed = 0; seed < 12; seed++) {
-      const { values, truth } = makeRows('cluster', { dimension, contributors: 20_000, corruption: 0.05, seed });
+      const { values, truth } =
+        makeRows('cluster', { dimension, contributors: 20_000, corruption: 0.05, seed });
       const plan = planOf('robust-mean', { scale: 1 }, factsOf(dimension, 20_000));
-      const outcome = await releaseOf(plan, dimension, listOf(values, dimension), `interval ${seed}`);
+      const outcome =
+        await releaseOf(plan, dimension, listOf(values, dimension), `interval ${seed}`);
       if (outcome.kind === 'refused') throw new Error(outcome.text);
       const { low, high } = outcome.interval95!;
       truth.forEach((entry, j) => { inside += low[j]! <= entry && entry <= high[j]! ? 1 : 0; });
@@ -62,7 +70,8 @@ describe('robust-mean', () => {
     expect(inside).toBeGreaterThanOrEqual(48);
   });
 
-  it('gives the same release for any order of rows, any split and any number of threads', { tags: ['long'] }, async () => {
+  it('gives the same release for any order of rows, any split and any number of '
+    + 'threads', { tags: ['long'] }, async () => {
     const { values } = makeRows('ones', { dimension, contributors, corruption: 0.05, seed: 9 });
     const rows = listOf(values, dimension);
     const plan = planOf('robust-mean', { scale: 1 }, factsOf(dimension, rows.length));
@@ -72,7 +81,8 @@ describe('robust-mean', () => {
       return bytes;
     });
     const means = () => ({
-      mechanisms: createMechanisms(plan.events, seededNoise('order')), work: seededRandom(utf8('order')),
+      mechanisms: createMechanisms(plan.events, seededNoise('order')),
+      work: seededRandom(utf8('order')),
     });
     const forward = createGroups(plan, dimension);
     rows.forEach((row, i) => forward.add(assignmentHashes[i]!, row));
@@ -80,7 +90,8 @@ describe('robust-mean', () => {
     expect(first.kind).toBe('value');
     const backward = createGroups(plan, dimension);
     for (let i = rows.length - 1; i >= 0; i--) backward.add(assignmentHashes[i]!, rows[i]!);
-    expect(await releaseGroups(plan, decodeGroups(plan, dimension, backward.encode()), means())).toEqual(first);
+    expect(await releaseGroups(plan, decodeGroups(plan, dimension, backward.encode()), means()))
+      .toEqual(first);
     const pool = createComputePool(2);
     try {
       expect(await releaseGroups(plan, forward, { ...means(), compute: pool })).toEqual(first);
@@ -103,7 +114,9 @@ describe('robust-mean', () => {
     }
     expect(plan.events.map(({ name }) => name)).toEqual([
       'centre/bins', 'centre/median',
-      ...[1, 2].flatMap((t) => ['count', 'sum', 'square', 'distance', 'axis-1', 'axis-2'].map((part) => `look-${t}/${part}`)),
+      ...[1, 2].flatMap((t) => ['count', 'sum', 'square', 'distance', 'axis-1', 'axis-2'].map(
+        (part) => `look-${t}/${part}`,
+      )),
       'mean/sum', 'mean/count',
     ]);
   });

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { ascend, semidefinitePart, startOfAscent } from '../../../src/estimators/mean/stable-mean-dual/dual-ascent.js';
-import { stepRows, weightedMoments, weightSteps } from '../../../src/estimators/mean/stable-mean-dual/dual-rows.js';
+import {
+  ascend, semidefinitePart, startOfAscent,
+} from '../../../src/estimators/mean/stable-mean-dual/dual-ascent.js';
+import {
+  stepRows, weightedMoments, weightSteps,
+} from '../../../src/estimators/mean/stable-mean-dual/dual-rows.js';
 import { stableMeanDual } from '../../../src/estimators/mean/stable-mean-dual/stable-mean-dual.js';
 import { inlineCompute } from '../../../src/estimators/contract/compute.js';
 import { parseParameters } from '../../../src/estimators/contract/parameters.js';
@@ -19,7 +23,8 @@ async function errorUnder(attack: string, corruption: number, bound = 1): Promis
 }
 
 describe('stable-mean-dual', () => {
-  it('stays near the truth under every kind of attack, and nearer than the clipped mean', { tags: ['long'] }, async () => {
+  it('stays near the truth under every kind of attack, and nearer than the clipped '
+    + 'mean', { tags: ['long'] }, async () => {
     // The clipped mean is off by a twentieth of the radius 6, about .2 to .3, under each of these.
     expect(await errorUnder('none', 0)).toBeLessThan(0.025);
     expect(await errorUnder('ones', 0.05)).toBeLessThan(0.1);
@@ -28,18 +33,22 @@ describe('stable-mean-dual', () => {
   });
 
   it('does not stop where its steps have just swung back to far rows', async () => {
-    for (const share of [0.03, 0.04, 0.05, 0.07]) expect(await errorUnder('far', share)).toBeLessThan(0.05);
+    for (const share of [0.03, 0.04, 0.05, 0.07]) {
+      expect(await errorUnder('far', share)).toBeLessThan(0.05);
+    }
   });
 
   it('resists better with a bound below the rows’ own spread', async () => {
-    expect(await errorUnder('cluster', 0.05, 0.8)).toBeLessThan(0.85 * await errorUnder('cluster', 0.05));
+    expect(await errorUnder('cluster', 0.05, 0.8))
+      .toBeLessThan(0.85 * await errorUnder('cluster', 0.05));
   });
 
   it('refuses a fifth of the cohort', async () => {
     const plan = planOf('stable-mean-dual', { scale: 1 }, factsOf(2, 20_000));
     const data = dataSource('few');
     const rows = Array.from({ length: 4_000 }, () => Float64Array.of(data.normal(), data.normal()));
-    expect(await releaseOf(plan, 2, rows, 'few')).toMatchObject({ reason: 'participation-below-plan' });
+    expect(await releaseOf(plan, 2, rows, 'few'))
+      .toMatchObject({ reason: 'participation-below-plan' });
   });
 
   it('says what would make a plan feasible', () => {
@@ -54,13 +63,16 @@ describe('stable-mean-dual', () => {
 
   it('charges for the worst that one row can do to every sum', () => {
     const plan = planOf('stable-mean-dual', { scale: 1, radius: 6 }, factsOf(3, 10_000));
-    const of = (name: string) => plan.events.find((event) => event.name === name) as { sensitivity: number };
+    const of = (name: string) =>
+      plan.events.find((event) => event.name === name) as { sensitivity: number };
     const radius = plan.facts['clipRadiusInScales'] as number;
     for (const stage of ['near', 'mean']) {
       expect(of(`${stage}/sum`).sensitivity).toBe(2 * radius);
       for (let t = 1; t <= 6; t++) {
-        expect(of(`${stage}/gradient-${t}`).sensitivity / (Math.SQRT2 * radius ** 2)).toBeCloseTo(1, 12);
-        expect(of(`${stage}/gradient-${t}`).sensitivity).toBeGreaterThanOrEqual(Math.SQRT2 * radius ** 2);
+        expect(of(`${stage}/gradient-${t}`).sensitivity / (Math.SQRT2 * radius ** 2))
+          .toBeCloseTo(1, 12);
+        expect(of(`${stage}/gradient-${t}`).sensitivity)
+          .toBeGreaterThanOrEqual(Math.SQRT2 * radius ** 2);
       }
       expect(of(`${stage}/weight`).sensitivity).toBe(1);
     }
@@ -74,16 +86,19 @@ describe('weighted rows', () => {
   const dimension = 3;
   const count = 400;
   const values = Float64Array.from({ length: count * dimension }, () => 3 * data.normal());
-  const dual = Float64Array.of(0.2, 0.05, 0, 0.05, 0.1, 0, 0, 0, 0.02).map((entry) => entry * ball.grid ** 2);
+  const dual = Float64Array.of(0.2, 0.05, 0, 0.05, 0.1, 0, 0, 0, 0.02)
+    .map((entry) => entry * ball.grid ** 2);
   const momentsOf = async (of: Float64Array) => {
     const size = of.length / dimension;
     const pool = { count: size, dimension, values: of, tags: new BigUint64Array(size) };
     const unit = new Float64Array(dimension).fill(1);
-    const rows = await stepRows(inlineCompute(), pool, 1_000, ball, new Float64Array(dimension), unit);
+    const rows =
+      await stepRows(inlineCompute(), pool, 1_000, ball, new Float64Array(dimension), unit);
     return weightedMoments(inlineCompute(), rows, dual);
   };
 
-  it('differ between neighbours by the terms of one row, to the last bit, and within what is charged', async () => {
+  it('differ between neighbours by the terms of one row, to the last bit, and within what is '
+    + 'charged', async () => {
     const whole = await momentsOf(values);
     for (let round = 0; round < 50; round++) {
       const at = data.below(count) * dimension;
@@ -93,11 +108,14 @@ describe('weighted rows', () => {
       const other = await momentsOf(changed);
       const before = await momentsOf(values.slice(at, at + dimension));
       const after = await momentsOf(row);
-      const apart = (key: 'sums' | 'products') => other[key].map((entry, i) => entry - whole[key][i]!);
+      const apart = (key: 'sums' | 'products') =>
+        other[key].map((entry, i) => entry - whole[key][i]!);
       expect(apart('sums')).toEqual(after.sums.map((entry, i) => entry - before.sums[i]!));
-      expect(apart('products')).toEqual(after.products.map((entry, i) => entry - before.products[i]!));
+      expect(apart('products'))
+        .toEqual(after.products.map((entry, i) => entry - before.products[i]!));
       expect(Math.hypot(...apart('sums'))).toBeLessThanOrEqual(2 * weightSteps * ball.steps);
-      expect(Math.hypot(...apart('products'))).toBeLessThanOrEqual(Math.SQRT2 * weightSteps * ball.steps ** 2);
+      expect(Math.hypot(...apart('products')))
+        .toBeLessThanOrEqual(Math.SQRT2 * weightSteps * ball.steps ** 2);
     }
   });
 

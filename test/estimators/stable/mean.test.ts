@@ -8,10 +8,12 @@ import { dataSource } from '../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';
 
 const sumOf = (events: readonly MechanismEvent[], name: string) =>
-  events.find((event) => event.name === name) as { readonly sensitivity: number; readonly sigma: number };
+  events.find((event) =>
+    event.name === name) as { readonly sensitivity: number; readonly sigma: number };
 
 async function errorUnder(attack: string, corruption: number, recentre = 'auto'): Promise<number> {
-  const { values, truth } = makeRows(attack, { dimension: 5, contributors: 40_000, corruption, seed: 5 });
+  const { values, truth } =
+    makeRows(attack, { dimension: 5, contributors: 40_000, corruption, seed: 5 });
   const plan = planOf('stable-mean', { scale: 1, recentre, corruption }, factsOf(5, 40_000, 4));
   const rows = Array.from({ length: 40_000 }, (_, i) => values.subarray(5 * i, 5 * i + 5));
   const outcome = await releaseOf(plan, 5, rows, `stable ${attack}`);
@@ -20,8 +22,10 @@ async function errorUnder(attack: string, corruption: number, recentre = 'auto')
 }
 
 describe('stable-mean', () => {
-  it('stays near the truth under attack, and nearer than the clipped mean', { tags: ['long'] }, async () => {
-    // The clipped mean is off by a twentieth or a tenth of what rows may be, .18 to .6, under each of these.
+  it('stays near the truth under attack, and nearer than the clipped '
+    + 'mean', { tags: ['long'] }, async () => {
+    // The clipped mean is off by a twentieth or a tenth of what rows may be, .18 to .6, under each
+    // of these.
     expect(await errorUnder('none', 0)).toBeLessThan(0.06);
     expect(await errorUnder('ones', 0.05)).toBeLessThan(0.11);
     expect(await errorUnder('cluster', 0.05)).toBeLessThan(0.13);
@@ -36,21 +40,25 @@ describe('stable-mean', () => {
     expect([stages(100_000, 'yes'), stages(1_000_000, 'no')]).toEqual([2, 1]);
   });
 
-  it('charges what the proof says: half a row\'s worth of weights, the gap twice, and the row itself', () => {
-    const { events, facts } = planOf('stable-mean', { scale: 1, radius: 6, recentre: 'no' }, factsOf(3, 10_000));
+  it('charges what the proof says: half a row\'s worth of weights, the gap twice, and the row '
+    + 'itself', () => {
+    const { events, facts } =
+      planOf('stable-mean', { scale: 1, radius: 6, recentre: 'no' }, factsOf(3, 10_000));
     const radius = facts['clipRadiusInScales'] as number;
     const { sensitivity } = sumOf(events, 'mean/sum');
     const exact = 1.5 * Math.sqrt(1.03 * 10_000) * Math.SQRT1_2 + 2 * radius;
     expect(sensitivity).toBeGreaterThan(exact + 3 * Math.sqrt(2e-5) * Math.sqrt(1.03 * 10_000));
     expect(sensitivity).toBeLessThan(1.03 * exact);
-    expect(sensitivitiesOf({ bound: 4, radius: 100, rowsMax: 8, dimension: 1 }).sum).toBeLessThan(3.1 * Math.sqrt(1.03 * 4));
+    expect(sensitivitiesOf({ bound: 4, radius: 100, rowsMax: 8, dimension: 1 }).sum)
+      .toBeLessThan(3.1 * Math.sqrt(1.03 * 4));
   });
 
   it('refuses a fifth of the cohort', async () => {
     const plan = planOf('stable-mean', { scale: 1 }, factsOf(2, 20_000));
     const data = dataSource('few');
     const rows = Array.from({ length: 4_000 }, () => Float64Array.of(data.normal(), data.normal()));
-    expect(await releaseOf(plan, 2, rows, 'few')).toMatchObject({ reason: 'participation-below-plan' });
+    expect(await releaseOf(plan, 2, rows, 'few'))
+      .toMatchObject({ reason: 'participation-below-plan' });
   });
 
   it('says what would make a plan feasible', () => {

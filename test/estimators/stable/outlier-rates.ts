@@ -4,14 +4,16 @@ import { privateSelection, selectionEvents } from '../../support/tested-selectio
 import { seededNoise } from '../../../src/random/insecure.js';
 
 /**
- * The published way to stable weights, on a line and for a handful of rows, where everything can be worked out exactly:
- * weights of least norm that keep all but `outliers` rows' worth within a bound on their width,
+ * The published way to stable weights, on a line and for a handful of rows, where everything can be
+ * worked out exactly: weights of least norm that keep all but `outliers` rows' worth within a bound
+ * on their width,
  *
  *   minimise |w|^2  over  w in [0, 1]^n,  sum w_i >= n - outliers,  sum w_i z_i^2 <= bound,
  *
- * and a private choice of a number of outliers at which the minimum changes little. What ships does without both; this
- * is here to compare with.
- * Source: Kothari, Manurangsi, Velingker 2022, section 4; sensitivity 1 of the score as its own proof gives it.
+ * and a private choice of a number of outliers at which the minimum changes little. What ships does
+ * without both; this is here to compare with.
+ * Source: Kothari, Manurangsi, Velingker 2022, section 4; sensitivity 1 of the score as its own
+ * proof gives it.
  */
 export interface Potential {
   /** |w|^2 at the minimum; Infinity when no weights fit. */
@@ -41,11 +43,13 @@ export function potentialOf(rows: ArrayLike<number>, outliers: number, bound: nu
   }
   // w = clamp(level - slope z^2): for each slope the level at which the weights suffice.
   const weightsAt = (slope: number): Float64Array => {
-    const sum = (level: number): number => squares.reduce((all, square) => all + clamp(level - slope * square), 0);
+    const sum = (level: number): number =>
+      squares.reduce((all, square) => all + clamp(level - slope * square), 0);
     const level = rising(0, 1 + slope * Math.max(...squares), least, sum);
     return squares.map((square) => clamp(level - slope * square));
   };
-  const width = (weights: Float64Array): number => weights.reduce((all, weight, i) => all + weight * squares[i]!, 0);
+  const width = (weights: Float64Array): number =>
+    weights.reduce((all, weight, i) => all + weight * squares[i]!, 0);
   let steepest = 0;
   if (width(weightsAt(0)) > bound) {
     let high = 1;
@@ -67,13 +71,21 @@ function narrowest(squares: Float64Array, weight: number): number {
 }
 
 /** How much the minimum changes over `span` outliers more and fewer. */
-export function changeOf(rows: ArrayLike<number>, outliers: number, span: number, bound: number): number {
-  const [fewer, more] = [outliers - span, outliers + span].map((count) => potentialOf(rows, count, bound).value);
+export function changeOf(
+  rows: ArrayLike<number>, outliers: number, span: number, bound: number,
+): number {
+  const [fewer, more] = [outliers - span, outliers + span].map((count) =>
+    potentialOf(rows, count, bound).value);
   return fewer === Infinity ? Infinity : fewer! - more!;
 }
 
-/** By how many rows the data may change before the minimum at `outliers` changes by more than `room`. */
-export function scoreOf(rows: ArrayLike<number>, outliers: number, { bound, room }: { bound: number; room: number }): number {
+/**
+ * By how many rows the data may change before the minimum at `outliers` changes by more than
+ * `room`.
+ */
+export function scoreOf(
+  rows: ArrayLike<number>, outliers: number, { bound, room }: { bound: number; room: number },
+): number {
   if (potentialOf(rows, outliers, bound).value === Infinity) return 0;
   let best = 0;
   for (let span = 0; span <= rows.length; span++) {
@@ -82,7 +94,10 @@ export function scoreOf(rows: ArrayLike<number>, outliers: number, { bound, room
   return best;
 }
 
-/** Chooses a number of outliers from 0 to `outliersMax`, and the weighted mean at it; null when none is stable. */
+/**
+ * Chooses a number of outliers from 0 to `outliersMax`, and the weighted mean at it; null when none
+ * is stable.
+ */
 export function selectedMean(
   rows: ArrayLike<number>,
   { bound, room, outliersMax, epsilon, seed }: {
@@ -92,8 +107,10 @@ export function selectedMean(
   const events = selectionEvents({
     cohort: 'rows', candidates: outliersMax + 1, sensitivity: 1, epsilon, delta: 0.01, floor: 0,
   });
-  const scores = Float64Array.from({ length: outliersMax + 1 }, (_, outliers) => scoreOf(rows, outliers, { bound, room }));
-  const { value } = privateSelection(createMechanisms(events, seededNoise(seed)), Sensitive.of(scores));
+  const scores = Float64Array.from({ length: outliersMax + 1 }, (_, outliers) =>
+    scoreOf(rows, outliers, { bound, room }));
+  const { value } =
+    privateSelection(createMechanisms(events, seededNoise(seed)), Sensitive.of(scores));
   if (value.kind === 'failed') return null;
   const { weights } = potentialOf(rows, value.index, bound);
   const total = weights.reduce((sum, weight) => sum + weight, 0);

@@ -5,7 +5,8 @@ import type { StepRows } from '../../../src/estimators/mean/stable-mean-dual/dua
 import { gapMax, sensitivitiesOf } from '../../../src/estimators/mean/stable-mean/design.js';
 import { weightedSums } from '../../../src/estimators/mean/stable-mean/stable-mean.js';
 import {
-  overstep, passesAtMost, projectOnBound, roundingGap, softness, type PassesOptions, type Projection,
+  overstep, passesAtMost, projectOnBound, roundingGap, softness, type PassesOptions,
+  type Projection,
 } from '../../../src/estimators/mean/stable-mean/projection.js';
 import { createKernels } from '../../../src/numerics/kernels/index.js';
 import { dataSource, type DataSource } from '../../support/data.js';
@@ -16,24 +17,32 @@ const unit = 2 ** -10;
 const radius = 10;
 
 function stepsOf(rows: readonly ArrayLike<number>[], dimension: number): StepRows {
-  const steps = Float64Array.from(rows.flatMap((row) => Array.from(row, (entry) => Math.trunc(entry / unit))));
+  const steps =
+    Float64Array.from(rows.flatMap((row) => Array.from(row, (entry) => Math.trunc(entry / unit))));
   return { count: rows.length, dimension, steps, present: new Uint8Array(rows.length).fill(1) };
 }
 
-function askedOf(rows: StepRows, bound: number, fastSteps?: number): PassesOptions & { readonly unit: number } {
+function askedOf(
+  rows: StepRows, bound: number, fastSteps?: number,
+): PassesOptions & { readonly unit: number } {
   const asked = { unit, bound, rowsMax: 2 * rows.count, radius, gap: gapMax };
   return fastSteps === undefined ? asked : { ...asked, fastSteps };
 }
 
-function project(rows: StepRows, bound: number, fastSteps?: number, compute = inlineCompute()): Promise<Projection> {
+function project(
+  rows: StepRows, bound: number, fastSteps?: number, compute = inlineCompute(),
+): Promise<Projection> {
   return projectOnBound(compute, rows, askedOf(rows, bound, fastSteps));
 }
 
 /** Normal rows, a share of which stand together. */
-function crowd(data: DataSource, count: number, dimension: number, share: number, distance: number): Float64Array[] {
+function crowd(
+  data: DataSource, count: number, dimension: number, share: number, distance: number,
+): Float64Array[] {
   return Array.from({ length: count }, (_, i) => {
     const row = data.normals(dimension);
-    return i < share * count ? row.map((entry) => distance / Math.sqrt(dimension) + 0.1 * entry) : row;
+    return i < share * count
+      ? row.map((entry) => distance / Math.sqrt(dimension) + 0.1 * entry) : row;
   });
 }
 
@@ -42,15 +51,16 @@ const distanceOf = (left: Float64Array, right: Float64Array, leftOut = -1): numb
 
 describe('the projection', () => {
   it('is all ones where the rows are within the bound', async () => {
-    const { weights, gap, passes } = await project(stepsOf([[0.5, 0], [0, 0.5], [-0.5, 0], [0, -0.5]], 2), 4);
+    const { weights, gap, passes } =
+      await project(stepsOf([[0.5, 0], [0, 0.5], [-0.5, 0], [0, -0.5]], 2), 4);
     expect(Array.from(weights)).toEqual([1, 1, 1, 1]);
     expect(gap).toBe(0);
     expect(passes).toBe(2);
   });
 
   it('is what can be worked out for rows on the axes', async () => {
-    // Two rows at +-2 on one axis and two inside on the other: the axes do not touch. With w = 1 - 4 U on the first,
-    // 8 w = 4 + k U, and k = softness 4^2 / 8.
+    // Two rows at +-2 on one axis and two inside on the other: the axes do not touch. With w = 1 -
+    // 4 U on the first, 8 w = 4 + k U, and k = softness 4^2 / 8.
     const concavity = (softness * 16) / 8;
     const dual = 4 / (32 + concavity);
     const { weights } = await project(stepsOf([[2, 0], [-2, 0], [0, 1], [0, -1]], 2), 4);
@@ -90,7 +100,8 @@ describe('the projection', () => {
     expect((await project(rows, 1)).weights[1]).toBe(0);
   });
 
-  it('ends soon also on rows made to slow it: many widths at once, nearly all of them on the edge', async () => {
+  it('ends soon also on rows made to slow it: many widths at once, nearly all of them on the '
+    + 'edge', async () => {
     const data = dataSource('slow');
     const dimension = 4;
     const rows = Array.from({ length: 600 }, (_, i) => {
@@ -114,29 +125,35 @@ function slowSets(data: DataSource, count: number, dimension: number): readonly 
     row[0] = length;
     return row;
   };
-  const rows = Array.from({ length: count }, () => data.normals(dimension).map((entry) => entry / 2));
+  const rows =
+    Array.from({ length: count }, () => data.normals(dimension).map((entry) => entry / 2));
   const replaced = (first: Float64Array): Float64Array[] => [first, ...rows.slice(1)];
   return [
-    rows, replaced(along(radius)), replaced(along(1e-9)), replaced(rows[1]!), rows.map(() => along(radius)),
-    rows.map(() => along(0)), rows.map((row, i) => (i < count / 5 ? along(radius) : row)),
+    rows, replaced(along(radius)), replaced(along(1e-9)), replaced(rows[1]!),
+    rows.map(() => along(radius)), rows.map(() => along(0)),
+    rows.map((row, i) => (i < count / 5 ? along(radius) : row)),
     rows.map((_, i) => along(radius * 4 ** -(i % 6))),
   ];
 }
 
 /** The weighted second moments along their widest direction, over the bound. */
-function widthOf({ count, dimension, steps }: StepRows, weights: Float64Array, bound: number): number {
+function widthOf(
+  { count, dimension, steps }: StepRows, weights: Float64Array, bound: number,
+): number {
   const moments = new Float64Array(dimension ** 2);
   for (let i = 0; i < count; i++) {
     for (let at = 0; at < moments.length; at++) {
       const [j, k] = [Math.floor(at / dimension), at % dimension];
-      moments[at]! += weights[i]! * steps[i * dimension + j]! * steps[i * dimension + k]! * unit ** 2;
+      moments[at]! +=
+        weights[i]! * steps[i * dimension + j]! * steps[i * dimension + k]! * unit ** 2;
     }
   }
   return createKernels().eigenSymmetric(moments, dimension).values.at(-1)! / bound;
 }
 
 describe('passes of the projection', () => {
-  it('are at most the public number, with a certificate, also from the phase with a proof alone', { tags: ['long'] }, async () => {
+  it('are at most the public number, with a certificate, also from the phase with a proof '
+    + 'alone', { tags: ['long'] }, async () => {
     const data = dataSource('passes');
     for (const dimension of [2, 3]) {
       for (const rows of slowSets(data, 60, dimension)) {
@@ -144,10 +161,13 @@ describe('passes of the projection', () => {
           for (const fastSteps of [undefined, 1]) {
             const set = stepsOf(rows, dimension);
             let counted = 0;
-            const compute: Compute = { ...inlineCompute(), onPass: (kernel) => { if (kernel === 'scores') counted += 1; } };
+            const compute: Compute = {
+              ...inlineCompute(), onPass: (kernel) => { if (kernel === 'scores') counted += 1; },
+            };
             const { weights, gap, passes } = await project(set, bound, fastSteps, compute);
             expect(passes).toBe(counted);
-            expect(passes).toBeLessThanOrEqual(passesAtMost(dimension, askedOf(set, bound, fastSteps)));
+            expect(passes)
+              .toBeLessThanOrEqual(passesAtMost(dimension, askedOf(set, bound, fastSteps)));
             expect(gap).toBeLessThanOrEqual(gapMax);
             expect(Math.max(...weights)).toBeGreaterThan(0);
             expect(widthOf(set, weights, bound)).toBeLessThanOrEqual(1 + overstep);
@@ -170,7 +190,10 @@ describe('passes of the projection', () => {
   });
 });
 
-/** Where one row may stand that changes most: by chance, far out, against the crowd, on the edge of the weights. */
+/**
+ * Where one row may stand that changes most: by chance, far out, against the crowd, on the edge of
+ * the weights.
+ */
 function somewhere(data: DataSource, dimension: number, radius: number): Float64Array {
   const row = data.normals(dimension);
   const length = Math.hypot(...row);
@@ -179,7 +202,8 @@ function somewhere(data: DataSource, dimension: number, radius: number): Float64
 }
 
 describe('weights of neighbours', () => {
-  it('differ by no more than the lemma says, and move the sums by no more than is charged', { tags: ['long'] }, async () => {
+  it('differ by no more than the lemma says, and move the sums by no more than is '
+    + 'charged', { tags: ['long'] }, async () => {
     const data = dataSource('pairs');
     const reach = 6;
     let worst = 0;
@@ -187,7 +211,8 @@ describe('weights of neighbours', () => {
       const dimension = 1 + data.below(3);
       const count = 4 + data.below(20);
       const bound = count * [0.2, 0.5, 1, 2][data.below(4)]!;
-      const rows = crowd(data, count, dimension, [0, 0.2, 0.5][data.below(3)]!, 1 + 5 * data.uniform());
+      const rows =
+        crowd(data, count, dimension, [0, 0.2, 0.5][data.below(3)]!, 1 + 5 * data.uniform());
       const other = rows.slice();
       other[0] = somewhere(data, dimension, reach);
       const [left, right] = [stepsOf(rows, dimension), stepsOf(other, dimension)];
@@ -205,7 +230,10 @@ describe('weights of neighbours', () => {
       expect(change).toBeLessThanOrEqual(allowed);
       worst = Math.max(worst, change);
       const asked = { unit, bound, rowsMax: 2 * count, radius, gap: gapMax };
-      const [here, there] = [await weightedSums(inlineCompute(), left, asked), await weightedSums(inlineCompute(), right, asked)];
+      const [here, there] = [
+        await weightedSums(inlineCompute(), left, asked),
+        await weightedSums(inlineCompute(), right, asked),
+      ];
       const charged = sensitivitiesOf({ bound, radius: reach, rowsMax: 2 * count, dimension });
       expect(distanceOf(here.total, there.total)).toBeLessThanOrEqual(charged.sum);
       expect(Math.abs(here.kept - there.kept)).toBeLessThanOrEqual(charged.weight);

@@ -10,12 +10,15 @@ function spanOf(rows: readonly (readonly number[])[]): Echelon {
 }
 
 /** Whole combinations of `rank` random rows. */
-function rowsOfRank(data: DataSource, rank: number, dimension: number, count: number, size: number): number[][] {
+function rowsOfRank(
+  data: DataSource, rank: number, dimension: number, count: number, size: number,
+): number[][] {
   const random = (): number => data.below(2 * size + 1) - size;
   const generators = Array.from({ length: rank }, () => Array.from({ length: dimension }, random));
   return Array.from({ length: count }, () => {
     const factors = generators.map(random);
-    return Array.from({ length: dimension }, (_, j) => generators.reduce((sum, row, i) => sum + factors[i]! * row[j]!, 0));
+    return Array.from({ length: dimension }, (_, j) =>
+      generators.reduce((sum, row, i) => sum + factors[i]! * row[j]!, 0));
   });
 }
 
@@ -38,7 +41,8 @@ function rankModulo(rows: readonly (readonly number[])[], prime = (1n << 61n) - 
     const inverse = power(left[rank]![column]!, prime - 2n);
     for (let i = rank + 1; i < left.length; i++) {
       const factor = (left[i]![column]! * inverse) % prime;
-      left[i] = left[i]!.map((entry, j) => (((entry - factor * left[rank]![j]!) % prime) + prime) % prime);
+      left[i] =
+        left[i]!.map((entry, j) => (((entry - factor * left[rank]![j]!) % prime) + prime) % prime);
     }
     rank += 1;
   }
@@ -56,9 +60,11 @@ describe('Echelon', () => {
       expect(whole.rank).toBe(rankModulo(rows));
       expect(spanOf(shuffled(rows, data)).label()).toBe(whole.label());
       // Sums of rows with rows span the same, as do multiples.
-      const mixed = rows.map((row, i) => row.map((entry, j) => 7 * entry + (i === 0 ? 0 : rows[i - 1]![j]!)));
+      const mixed =
+        rows.map((row, i) => row.map((entry, j) => 7 * entry + (i === 0 ? 0 : rows[i - 1]![j]!)));
       expect(spanOf([...mixed, ...rows]).label()).toBe(whole.label());
-      expect(spanOf(basisOfLabel(whole.label()).map((row) => row.map(Number))).label()).toBe(whole.label());
+      expect(spanOf(basisOfLabel(whole.label()).map((row) => row.map(Number))).label())
+        .toBe(whole.label());
     }
   });
 
@@ -84,7 +90,8 @@ describe('Echelon', () => {
 
   it('stays exact with long integers: 12 rows of 40 bits', () => {
     const data = dataSource('long');
-    const rows = Array.from({ length: 12 }, () => Array.from({ length: 16 }, () => data.below(2 ** 40)));
+    const rows =
+      Array.from({ length: 12 }, () => Array.from({ length: 16 }, () => data.below(2 ** 40)));
     const whole = spanOf(rows);
     expect(whole.rank).toBe(12);
     expect(spanOf([...rows].reverse()).label()).toBe(whole.label());
@@ -127,7 +134,8 @@ describe('projectorOf', () => {
 
   it('is right to the last digit where a projector in doubles has none left', () => {
     const huge = 2 ** 40;
-    const projector = projectorOf(basisOfLabel(spanOf([[huge, huge - 1, 0], [huge - 1, huge - 2, 0]]).label()), 3);
+    const projector =
+      projectorOf(basisOfLabel(spanOf([[huge, huge - 1, 0], [huge - 1, huge - 2, 0]]).label()), 3);
     expect([...projector]).toEqual([1, 0, 0, 0, 1, 0, 0, 0, 0]);
     expect([...projectorOf([[1n, 1n, 1n]], 3)]).toEqual(new Array<number>(9).fill(1 / 3));
     expect([...projectorOf([], 2)]).toEqual([0, 0, 0, 0]);

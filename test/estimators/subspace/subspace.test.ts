@@ -25,23 +25,28 @@ const planeProjector = [0, 1, 2, 3].map((i) => [0, 1, 2, 3].map((j) => {
 
 const cohort = 3_000;
 
-async function answer(raw: Readonly<Record<string, unknown>>, rows: readonly Float64Array[], seed: string): Promise<readonly number[] | string> {
+async function answer(
+  raw: Readonly<Record<string, unknown>>, rows: readonly Float64Array[], seed: string,
+): Promise<readonly number[] | string> {
   const plan = planOf('subspace', raw, factsOf(4, cohort, 1));
   const outcome = await releaseOf(plan, 4, rows, seed);
   return outcome.kind === 'value' ? outcome.estimate : outcome.reason;
 }
 
 describe('subspace', () => {
-  it('finds the plane exactly, among a share of hostile rows too, and refuses when there is none', async () => {
+  it('finds the plane exactly, among a share of hostile rows too, and refuses when there is '
+    + 'none', async () => {
     const data = dataSource('plane');
     const rows = Array.from({ length: cohort }, () => planeRow(data));
     const honest = await answer({}, rows, 'plane');
-    planeProjector.forEach((entry, i) => expect((honest as readonly number[])[i]).toBeCloseTo(entry, 14));
+    planeProjector.forEach((entry, i) =>
+      expect((honest as readonly number[])[i]).toBeCloseTo(entry, 14));
     expect(honest).toHaveLength(17);
     expect(honest[16]).toBe(2);
     const hostile = rows.map((row, i) => (i < 0.01 * cohort ? Float64Array.of(5, 1, 1, 1) : row));
     expect(await answer({}, hostile, 'hostile')).toEqual(honest);
-    // About half of the groups hold one of these, so that two subspaces are as frequent as each other.
+    // About half of the groups hold one of these, so that two subspaces are as frequent as each
+    // other.
     const none = rows.map((row, i) => (i < 0.029 * cohort ? Float64Array.of(5, 1, 1, 1) : row));
     expect(await answer({ groups: 120, corruption: 0 }, none, 'none')).toBe('groups-disagree');
   });
@@ -50,7 +55,8 @@ describe('subspace', () => {
     const data = dataSource('affine');
     const rows = Array.from({ length: cohort }, () => planeRow(data, 1_000));
     const affine = await answer({ form: 'affine' }, rows, 'affine');
-    planeProjector.forEach((entry, i) => expect((affine as readonly number[])[i]).toBeCloseTo(entry, 14));
+    planeProjector.forEach((entry, i) =>
+      expect((affine as readonly number[])[i]).toBeCloseTo(entry, 14));
     const linear = await answer({}, rows, 'linear') as readonly number[];
     expect(linear[0]! + linear[5]! + linear[10]! + linear[15]!).toBeCloseTo(3, 12);
     expect(linear[16]).toBe(3);
@@ -58,7 +64,8 @@ describe('subspace', () => {
 
   it('rounds to the public unit, and takes rows past its range for nothing', async () => {
     const data = dataSource('unit');
-    const rows = Array.from({ length: cohort }, () => planeRow(data).map((entry) => 0.25 * entry + 0.1 * (data.uniform() - 0.5)));
+    const rows = Array.from({ length: cohort }, () =>
+      planeRow(data).map((entry) => 0.25 * entry + 0.1 * (data.uniform() - 0.5)));
     const found = await answer({ unit: 0.25 }, rows, 'unit') as readonly number[];
     planeProjector.forEach((entry, i) => expect(found[i]).toBeCloseTo(entry, 14));
     const withFar = rows.map((row, i) => (i % 10 === 0 ? Float64Array.of(1e300, 2, 3, 4) : row));
@@ -68,20 +75,29 @@ describe('subspace', () => {
   it('does not take nobody, or one row each, for an answer', async () => {
     expect(await answer({}, [], 'nobody')).toBe('groups-disagree');
     expect(await answer({ form: 'affine' }, [], 'nobody')).toBe('groups-disagree');
-    expect(await answer({ form: 'affine' }, [planeRow(dataSource('one'))], 'one')).toBe('groups-disagree');
+    expect(await answer({ form: 'affine' }, [planeRow(dataSource('one'))], 'one'))
+      .toBe('groups-disagree');
   });
 
   it('answers zero when all rows are zero: a subspace like any other', async () => {
-    expect(await answer({}, Array.from({ length: cohort }, () => new Float64Array(4)), 'zero')).toEqual(new Array<number>(17).fill(0));
+    expect(await answer({}, Array.from({ length: cohort }, () => new Float64Array(4)), 'zero'))
+      .toEqual(new Array<number>(17).fill(0));
   });
 
-  it('refuses more columns than its integers stay short for, and group numbers that leave too few rows', () => {
+  it('refuses more columns than its integers stay short for, and group numbers that leave too few '
+    + 'rows', () => {
     const estimator = findEstimator('subspace');
-    const plan = (raw: Readonly<Record<string, unknown>>, dimension: number): ReturnType<typeof estimator.plan> =>
-      estimator.plan(parseParameters(estimator.parameters, raw, { dimension }), factsOf(dimension, cohort, 1));
+    const plan = (
+      raw: Readonly<Record<string, unknown>>, dimension: number,
+    ): ReturnType<typeof estimator.plan> =>
+      estimator.plan(
+        parseParameters(estimator.parameters, raw, { dimension }), factsOf(dimension, cohort, 1),
+      );
     expect(() => plan({}, 65)).toThrow(InvalidParameterError);
     expect(plan({ groups: 1_000 }, 4)).toMatchObject({ kind: 'infeasible' });
-    expect(plan({ corruption: 0.2 }, 30)).toMatchObject({ kind: 'infeasible', remedy: expect.stringContaining('corruption') as string });
+    expect(plan({ corruption: 0.2 }, 30)).toMatchObject({
+      kind: 'infeasible', remedy: expect.stringContaining('corruption') as string,
+    });
   });
 
   it('plans a share of hostile rows that it then withstands', async () => {
@@ -115,22 +131,27 @@ describe('the span of a group', () => {
     const summary = spanSummary(4, 1, form);
     for (let round = 0; round < 20; round++) {
       const rows = Array.from({ length: 1 + data.below(6) }, () => planeRow(data, 1_000));
-      const whole = rows.reduce((state, row, i) => summary.add(state, row, BigInt(i)), summary.empty());
+      const whole =
+        rows.reduce((state, row, i) => summary.add(state, row, BigInt(i)), summary.empty());
       const parts = [summary.empty(), summary.empty()];
       rows.forEach((row, i) => {
         const part = data.below(2);
         parts[part] = summary.add(parts[part]!, row, BigInt(i));
       });
       const [left, right] = parts.map((part) => summary.decode(summary.encode(part)));
-      expect(summary.finish(summary.merge(right!, left!), work)).toEqual(summary.finish(whole, work));
+      expect(summary.finish(summary.merge(right!, left!), work))
+        .toEqual(summary.finish(whole, work));
     }
   });
 
   it('refuses bytes that it did not write', () => {
     const summary = spanSummary(4, 1, 'linear');
     const data = dataSource('bytes');
-    const bytes = summary.encode([1, 2, 3].reduce((state) => summary.add(state, planeRow(data), 0n), summary.empty()));
-    for (let i = 0; i < bytes.length; i++) expect(() => summary.decode(bytes.subarray(0, i))).toThrow(InvalidParameterError);
+    const bytes = summary.encode([1, 2, 3].reduce(
+      (state) => summary.add(state, planeRow(data), 0n), summary.empty(),
+    ));
+    for (let i = 0; i < bytes.length;
+        i++) expect(() => summary.decode(bytes.subarray(0, i))).toThrow(InvalidParameterError);
     const odd = bytes.slice();
     odd[16] = 3;
     expect(() => summary.decode(odd)).toThrow(InvalidParameterError);

@@ -14,7 +14,8 @@ const work = (): ReturnType<typeof seededRandom> => seededRandom(utf8('owned'));
 
 function randomRows(count: number, dimension: number): Float64Array {
   const random = work();
-  return sharedDoubles(count * dimension).map(() => 2 * (random.uniform() + random.uniform() + random.uniform()) - 3);
+  return sharedDoubles(count * dimension)
+    .map(() => 2 * (random.uniform() + random.uniform() + random.uniform()) - 3);
 }
 
 describe('orderByTag', () => {
@@ -34,7 +35,8 @@ describe('rows that a run takes over', () => {
   it('are sorted where they are, as copies would be', () => {
     const [count, d] = [2000, 3];
     const values = randomRows(count, d);
-    const tags = BigUint64Array.from({ length: count }, (_, i) => BigInt.asUintN(64, BigInt(i % 1500) * 0xdead_beef_cafe_f00dn));
+    const tags = BigUint64Array.from({ length: count }, (_, i) =>
+      BigInt.asUintN(64, BigInt(i % 1500) * 0xdead_beef_cafe_f00dn));
     const summary = rowsSummary(d);
     const copied = summary.empty();
     for (let i = 0; i < count; i++) summary.add(copied, values.slice(d * i, d * i + d), tags[i]!);
@@ -47,7 +49,9 @@ describe('rows that a run takes over', () => {
     expect(found.rows.values.buffer).toBe(owned.buffer);
   });
 
-  const released = (name: string, parameters: object, rows: OwnedRows | Float64Array[], count: number): Promise<Outcome> => {
+  const released = (
+    name: string, parameters: object, rows: OwnedRows | Float64Array[], count: number,
+  ): Promise<Outcome> => {
     const plan = planOf(name, { ...parameters }, factsOf(4, count, 8));
     return runOffline({
       plan, dimension: 4, rows, mechanisms: createMechanisms(plan.events, seededNoise('owned')),
@@ -56,17 +60,24 @@ describe('rows that a run takes over', () => {
   };
 
   it('give the same when they are said to be whole', { tags: ['long'] }, async () => {
-    const rows = (): { count: number; values: Float64Array } => ({ count: 40_000, values: randomRows(40_000, 4) });
+    const rows = (): { count: number; values: Float64Array } =>
+      ({ count: 40_000, values: randomRows(40_000, 4) });
     const plain = await released('prime', { scale: 1 }, rows(), 40_000);
     expect(plain.kind).toBe('value');
-    expect(await released('prime', { scale: 1 }, { ...rows(), isWhole: true }, 40_000)).toEqual(plain);
+    expect(await released('prime', { scale: 1 }, { ...rows(), isWhole: true }, 40_000))
+      .toEqual(plain);
   });
 
-  // With a scale nothing of the filters or the mean depends on tags; null rows stand at both ends and among the others.
-  it.each(['prime', 'spectral-filter', 'mean', 'robust-mean'])('give the release of %s that single rows give', { tags: ['long'] }, async (name) => {
+  // With a scale nothing of the filters or the mean depends on tags; null rows stand at both ends
+  // and among the others.
+  it.each([
+    'prime', 'spectral-filter', 'mean', 'robust-mean',
+  ])('give the release of %s that single rows give', { tags: ['long'] }, async (name) => {
     const count = 40_000;
     const values = randomRows(count, 4);
-    for (const row of [0, 1, 77, 20_000, count - 1]) values[4 * row + (row % 4)] = row % 2 === 0 ? NaN : Infinity;
+    for (const row of [0, 1, 77, 20_000, count - 1]) {
+      values[4 * row + (row % 4)] = row % 2 === 0 ? NaN : Infinity;
+    }
     const single = Array.from({ length: count }, (_, i) => values.slice(4 * i, 4 * i + 4));
     const expected = await released(name, { scale: 1 }, single, count);
     expect(expected.kind).toBe('value');
@@ -77,6 +88,7 @@ describe('rows that a run takes over', () => {
     const values = randomRows(20_000, 4);
     const single = Array.from({ length: 20_000 }, (_, i) => values.slice(4 * i, 4 * i + 4));
     const expected = await released('populous-mean', { scale: 1 }, single, 20_000);
-    expect(await released('populous-mean', { scale: 1 }, { values, count: 20_000 }, 20_000)).toEqual(expected);
+    expect(await released('populous-mean', { scale: 1 }, { values, count: 20_000 }, 20_000))
+      .toEqual(expected);
   });
 });

@@ -11,7 +11,10 @@ hours ahead, and set right. After every tenth kill, and at the end, a copy of th
 exactly once, nothing that was withdrawn, and no budget that is overspent.
 --planted: at the end such copies are damaged on purpose, and each damage must be found.`;
 
-/** The command behind `npm run crash`. @returns the exit code: 1 when a promise was broken, 2 for usage. */
+/**
+ * The command behind `npm run crash`. @returns the exit code: 1 when a promise was broken, 2 for
+ * usage.
+ */
 export async function main(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
@@ -27,12 +30,14 @@ export async function main(args: readonly string[]): Promise<number> {
   const stage = new Stage();
   try {
     const run = new KillRun(stage, {
-      kills: Number(values.kills), people: Number(values.people), seed: Date.now(), log: (text) => console.log(text),
+      kills: Number(values.kills), people: Number(values.people), seed: Date.now(),
+      log: (text) => console.log(text),
     });
     const report = await run.run();
     console.table(report.figures);
     const missed = values.planted ? await run.missedPlants() : [];
-    if (values.planted) console.log(missed.length === 0 ? 'every planted damage was found' : `not found: ${missed.join(', ')}`);
+    if (values.planted) console.log(missed.length === 0
+      ? 'every planted damage was found' : `not found: ${missed.join(', ')}`);
     return brokenPromises(report) || missed.length > 0 ? 1 : 0;
   } finally {
     await stage.end();

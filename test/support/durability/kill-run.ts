@@ -29,7 +29,9 @@ export class KillRun {
   readonly #chance: Chance;
   readonly #words: readonly string[];
   readonly #broken: string[] = [];
-  readonly #counts = { starting: 0, serving: 0, keyChanges: 0, keyChangesCut: 0, clockJumps: 0, clocksRefused: 0 };
+  readonly #counts = {
+    starting: 0, serving: 0, keyChanges: 0, keyChangesCut: 0, clockJumps: 0, clocksRefused: 0,
+  };
   #loads: readonly Load[] = [];
   #served!: { readonly command: LiveCommand; listening: boolean };
   #port = 0;
@@ -52,7 +54,8 @@ export class KillRun {
       await this.#strike();
       if (kill % 10 === 0 || kill === kills) {
         verdict = await this.#judge();
-        log?.(`${kill} kills: ${this.#acknowledged().length} acknowledged, ${JSON.stringify(shortOf(verdict))}`);
+        log?.(`${kill} kills: ${this.#acknowledged().length} acknowledged, `
+          + `${JSON.stringify(shortOf(verdict))}`);
       }
       await this.#changeKey();
       if (kill === aheadAt) await this.#startByClockAhead();
@@ -63,12 +66,16 @@ export class KillRun {
     await pause(2_500);
     await Promise.all(this.#loads.map((load) => load.end()));
     const { status, stderr } = await this.#served.command.interrupt();
-    if (status !== 0) this.#broken.push(`the last server ended with ${status}: ${stderr.slice(-2_000)}`);
+    if (status !== 0) {
+      this.#broken.push(`the last server ended with ${status}: ${stderr.slice(-2_000)}`);
+    }
     verdict = await this.#judge();
     return { figures: this.#figures(verdict), broken: this.#broken };
   }
 
-  /** After `run`: damages copies of the folder on purpose. @returns the damages that are not found. */
+  /**
+   * After `run`: damages copies of the folder on purpose. @returns the damages that are not found.
+   */
   async missedPlants(): Promise<readonly string[]> {
     const missed: string[] = [];
     for (const [name, plant] of Object.entries(plants)) {
@@ -109,7 +116,8 @@ export class KillRun {
     const command = this.stage.start(words, { environment });
     const served = { command, listening: false };
     this.#served = served;
-    command.line(({ type }) => type === 'listening').then(() => { served.listening = true; }, () => undefined);
+    command.line(({ type }) => type === 'listening')
+      .then(() => { served.listening = true; }, () => undefined);
     return command;
   }
 
@@ -122,7 +130,8 @@ export class KillRun {
   /** Some starts come after a change of the server's key, whole or cut off by a kill. */
   async #changeKey(): Promise<void> {
     if (!this.#chance.happens(0.2)) return;
-    const command = this.stage.start(['keys', 'rotate', '--data', this.stage.path('data'), '--json']);
+    const command =
+      this.stage.start(['keys', 'rotate', '--data', this.stage.path('data'), '--json']);
     if (this.#chance.happens(0.5)) {
       await pause(this.#chance.between(100, 1_500));
       await command.kill();
@@ -139,7 +148,10 @@ export class KillRun {
     this.#shiftMs += this.#chance.between(-5_000, 10_000);
   }
 
-  /** A start by a clock that is hours ahead, and one with it set right: refused, until the operator confirms it. */
+  /**
+   * A start by a clock that is hours ahead, and one with it set right: refused, until the operator
+   * confirms it.
+   */
   async #startByClockAhead(): Promise<void> {
     const rightMs = this.#shiftMs;
     this.#shiftMs += 3 * hourMs;
@@ -160,10 +172,14 @@ export class KillRun {
     await this.#served.command.kill();
   }
 
-  /** Nobody is told anything while no server runs, so what is acknowledged now is what the folder must hold. */
+  /**
+   * Nobody is told anything while no server runs, so what is acknowledged now is what the folder
+   * must hold.
+   */
   async #judge(): Promise<Verdict> {
     const verdict = await this.#verdictOf(this.#copy());
-    this.#broken.push(...faultsOf(verdict), ...this.#loads.flatMap(({ failures }) => failures.map(String)));
+    this.#broken
+      .push(...faultsOf(verdict), ...this.#loads.flatMap(({ failures }) => failures.map(String)));
     return verdict;
   }
 
@@ -190,16 +206,20 @@ export class KillRun {
   }
 
   #figures(verdict: Verdict): Record<string, number> {
-    const total = (of: (load: Load) => number): number => this.#loads.reduce((sum, load) => sum + of(load), 0);
+    const total = (of: (load: Load) => number): number =>
+      this.#loads.reduce((sum, load) => sum + of(load), 0);
     return {
-      ...shortOf(verdict), acknowledged: this.#acknowledged().length, refused: total(({ refused }) => refused),
+      ...shortOf(verdict), acknowledged: this.#acknowledged().length,
+      refused: total(({ refused }) => refused),
       withdrawn: total(({ withdrawn }) => withdrawn.length), ...this.#counts,
     };
   }
 }
 
 function faultsOf({ lost, twice, faults }: Verdict): string[] {
-  return [...lost.map((name) => `lost: ${name}`), ...twice.map((name) => `twice: ${name}`), ...faults];
+  return [
+    ...lost.map((name) => `lost: ${name}`), ...twice.map((name) => `twice: ${name}`), ...faults,
+  ];
 }
 
 function shortOf({ lost, twice, faults, ...rest }: Verdict): Record<string, number> {

@@ -25,7 +25,10 @@ export interface LoadOptions {
   readonly columns: number;
   /** Mean wait of one contributor between an answer and its next row. */
   readonly pauseMs: number;
-  /** Chance that a contributor takes back, after an answer, what it gave to the open epoch. Default 0. */
+  /**
+   * Chance that a contributor takes back, after an answer, what it gave to the open epoch. Default
+   * 0.
+   */
   readonly withdraws?: number;
 }
 
@@ -46,9 +49,13 @@ const refusals: ReadonlySet<string> = new Set([
 
 /** The study has stopped, because its budget is used up. */
 const hasStopped = (error: unknown): boolean =>
-  error instanceof KeelsonError && (error.code === 'budget-exhausted' || error.code === 'study-ended');
+  error instanceof KeelsonError
+    && (error.code === 'budget-exhausted' || error.code === 'study-ended');
 
-/** Contributors that send rows, no two alike, one by one, and keep account of what was acknowledged; and a subscriber. */
+/**
+ * Contributors that send rows, no two alike, one by one, and keep account of what was acknowledged;
+ * and a subscriber.
+ */
 export class Load {
   readonly acknowledged: Acknowledged[] = [];
   /** Digest of each release as the subscriber verified it, by study and index. */
@@ -88,7 +95,8 @@ export class Load {
     const key = toHex(contributor.publicKey);
     while (!signal.aborted) {
       const serial = (this.#serial += 1);
-      const row = Array.from({ length: columns }, (_, i) => (i === 0 ? serial * 1e-7 : this.#chance.between(-0.5, 0.5)));
+      const row = Array.from({ length: columns }, (_, i) =>
+        (i === 0 ? serial * 1e-7 : this.#chance.between(-0.5, 0.5)));
       const settled = await contributor.send([row]);
       if (settled.kind === 'refused') {
         const { code } = settled.error;
@@ -100,7 +108,9 @@ export class Load {
         continue;
       }
       const atMs = Math.ceil(performance.timeOrigin + performance.now()) + 1;
-      for (const sequence of settled.sequences) this.acknowledged.push({ contributor: key, sequence, row, atMs });
+      for (const sequence of settled.sequences) {
+        this.acknowledged.push({ contributor: key, sequence, row, atMs });
+      }
       if (this.#chance.happens(this.options.withdraws ?? 0)) await this.#withdraw(contributor, key);
       await pause(this.#chance.between(0, 2 * pauseMs));
     }

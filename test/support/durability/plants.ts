@@ -10,14 +10,18 @@ export const plants: Readonly<Record<string, (folder: string) => void>> = {
     SELECT position + 1000000000, contributor_id, sequence, complete, body, signature FROM ${journal}
     WHERE ${counts(journal)} LIMIT 1`),
   'a withdrawal is forgotten': change('DELETE FROM withdrawals'),
-  'a study has charged more than its cap': change(`UPDATE budgets SET rho_cap = '1' WHERE scope = 'study'`),
-  'a population has charged more than its cap': change(`UPDATE budgets SET rho_cap = '1' WHERE scope = 'population'`),
+  'a study has charged more than its cap':
+    change(`UPDATE budgets SET rho_cap = '1' WHERE scope = 'study'`),
+  'a population has charged more than its cap':
+    change(`UPDATE budgets SET rho_cap = '1' WHERE scope = 'population'`),
   'a contributor is in more epochs than it paid for':
     change(`UPDATE budgets SET rho_cap = '1' WHERE scope = 'contributor'`),
-  'an epoch was released uncharged': change(`DELETE FROM ledger WHERE kind = 'charged' AND budget_id IN
+  'an epoch was released uncharged':
+    change(`DELETE FROM ledger WHERE kind = 'charged' AND budget_id IN
     (SELECT budget_id FROM budgets WHERE scope = 'contributor')`),
   'a published release is gone': change('DELETE FROM releases'),
-  'the server has another key': (folder) => writeFileSync(join(folder, 'server.key'), `${'ab'.repeat(32)}\n`),
+  'the server has another key': (folder) =>
+    writeFileSync(join(folder, 'server.key'), `${'ab'.repeat(32)}\n`),
 };
 
 /** @throws Error when there was nothing to damage: the judge would then rightly find no fault. */

@@ -22,7 +22,9 @@ export interface Recording {
 
 /** Whether this system can record: strace is there and allowed to trace. */
 export function canRecord(): boolean {
-  return spawnSync('strace', ['-o', '/dev/null', '-e', 'trace=none', process.execPath, '--version']).status === 0;
+  return spawnSync(
+    'strace', ['-o', '/dev/null', '-e', 'trace=none', process.execPath, '--version'],
+  ).status === 0;
 }
 
 /** Runs a real server under strace and contributors for `seconds`, then stops it. */
@@ -30,14 +32,19 @@ export async function record(stage: Stage, seconds: number, people: number): Pro
   const columns = 24;
   const names = Array.from({ length: columns }, (_, i) => `c${i}`);
   const study = stage.write('power.yaml', meanStudy('power', {
-    columns: `[${names.join(', ')}]`, cohort: '5000', epoch: '{ every: 1s }', parameters: '{ scale: 1 }',
-    privacy: '{ epsilon: 2, delta: 1e-9 }', budget: '{ epsilon: 100, delta: 1e-5, scope: study }',
+    columns: `[${names.join(', ')}]`, cohort: '5000', epoch: '{ every: 1s }',
+    parameters: '{ scale: 1 }', privacy: '{ epsilon: 2, delta: 1e-9 }',
+    budget: '{ epsilon: 100, delta: 1e-5, scope: study }',
     contribution: '{ reduce: mean, rowsMax: 60000 }', retention: '30d',
   }));
   const folder = stage.path('data');
   mkdirSync(folder, { mode: 0o700 });
-  const command = ['serve', study, '--data', folder, '--port', '0', '--log-level', 'warn', '--json'];
-  const child = spawn('strace', [...traceArguments(stage.path('trace')), process.execPath, `${root}bin/keelson.js`, ...command],
+  const command = [
+    'serve', study, '--data', folder, '--port', '0', '--log-level', 'warn', '--json',
+  ];
+  const child = spawn('strace', [
+    ...traceArguments(stage.path('trace')), process.execPath, `${root}bin/keelson.js`, ...command,
+  ],
     { stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, UV_USE_IO_URING: '0' } });
   const ended = once(child, 'close');
   let said = '';
@@ -46,16 +53,22 @@ export async function record(stage: Stage, seconds: number, people: number): Pro
     if (child.exitCode !== null) throw new Error(`the recorded server ended:\n${said}`);
     await pause(20);
   }
-  const { address, serverKey } = JSON.parse(said.split('\n')[0]!) as { address: string; serverKey: string };
-  const load = new Load({ url: address.replace('http', 'ws'), study: 'power', serverKey, people, columns, pauseMs: 20 });
+  const { address, serverKey } =
+    JSON.parse(said.split('\n')[0]!) as { address: string; serverKey: string };
+  const load = new Load({
+    url: address.replace('http', 'ws'), study: 'power', serverKey, people, columns, pauseMs: 20,
+  });
   await pause(seconds * 1_000);
   await load.end();
-  // strace passes it on to whom it traces when asked by the terminal only, so the server is told directly.
+  // strace passes it on to whom it traces when asked by the terminal only, so the server is told
+  // directly.
   const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
   process.kill(Number(children.trim().split(' ')[0]), 'SIGTERM');
   await ended;
   if (load.failures.length > 0) throw load.failures[0];
-  return { folder, calls: readTrace(stage.folder, 'trace'), acknowledged: load.acknowledged, serverKey };
+  return {
+    folder, calls: readTrace(stage.folder, 'trace'), acknowledged: load.acknowledged, serverKey,
+  };
 }
 
 export interface ReplayOptions {
@@ -76,10 +89,13 @@ export interface ReplayReport {
 }
 
 /**
- * Cuts the power just before each sync ends: what was acknowledged until then rests on earlier syncs alone. Each image
- * is opened as the next start would, and must hold every acknowledged row exactly once.
+ * Cuts the power just before each sync ends: what was acknowledged until then rests on earlier
+ * syncs alone. Each image is opened as the next start would, and must hold every acknowledged row
+ * exactly once.
  */
-export async function replay(stage: Stage, recording: Recording, options: ReplayOptions = {}): Promise<ReplayReport> {
+export async function replay(
+  stage: Stage, recording: Recording, options: ReplayOptions = {},
+): Promise<ReplayReport> {
   const { folder, calls, acknowledged } = recording;
   const model = new PowerModel(folder, options.ignoreSyncs);
   const chance = Chance.of(4);
@@ -101,7 +117,9 @@ export async function replay(stage: Stage, recording: Recording, options: Replay
     }
     model.apply(call);
   }
-  if (model.unknown.size > 0) failures.push(`calls that the model does not know: ${[...model.unknown].join(', ')}`);
+  if (model.unknown.size > 0) {
+    failures.push(`calls that the model does not know: ${[...model.unknown].join(', ')}`);
+  }
   return { syncPoints, images, acknowledged: acknowledged.length, lookedFor, failures };
 }
 
@@ -115,7 +133,9 @@ function countSyncs({ folder, calls }: Recording): number {
   return count;
 }
 
-async function faultOf(image: string, due: readonly Acknowledged[], serverKey: string): Promise<string | null> {
+async function faultOf(
+  image: string, due: readonly Acknowledged[], serverKey: string,
+): Promise<string | null> {
   try {
     const { lost, twice, faults } = await judgeFolder(image, due, new Map());
     if (due.length > 0 && serverKeyOf(image) !== serverKey) return 'another server key';

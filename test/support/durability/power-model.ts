@@ -18,8 +18,9 @@ export const cuts = ['none', 'all', 'torn'] as const;
 export type Cut = (typeof cuts)[number];
 
 /**
- * A folder on a disk that keeps only what was synced: bytes by a sync of their file, names by a sync of the folder.
- * What was not may be there, or not, or in part, in any order: a disk and a file system promise no more.
+ * A folder on a disk that keeps only what was synced: bytes by a sync of their file, names by a
+ * sync of the folder. What was not may be there, or not, or in part, in any order: a disk and a
+ * file system promise no more.
  */
 export class PowerModel {
   readonly #open = new Map<number, { path: string; file: File | null; position: number }>();
@@ -61,7 +62,8 @@ export class PowerModel {
     rmSync(image, { recursive: true, force: true });
     mkdirSync(image, { recursive: true, mode: 0o700 });
     const names = new Map(this.#durable);
-    const kept = cut === 'all' ? this.#unnamed.length : cut === 'none' ? 0 : chance.below(this.#unnamed.length + 1);
+    const kept = cut === 'all'
+      ? this.#unnamed.length : cut === 'none' ? 0 : chance.below(this.#unnamed.length + 1);
     for (const { path, file } of this.#unnamed.slice(0, kept)) {
       if (file === null) names.delete(path);
       else names.set(path, file);
@@ -125,7 +127,8 @@ function after(file: File, cut: Cut, chance?: Chance): Buffer {
   if (cut === 'none') return bytes;
   for (const change of file.pending) {
     if (cut === 'torn' && chance!.happens(0.5)) continue;
-    bytes = 'size' in change ? resized(bytes, change.size) : written(bytes, change, cut === 'torn' ? chance : undefined);
+    bytes = 'size' in change
+      ? resized(bytes, change.size) : written(bytes, change, cut === 'torn' ? chance : undefined);
   }
   return bytes;
 }
@@ -137,11 +140,14 @@ function resized(bytes: Buffer, size: number): Buffer {
 }
 
 /** With `tearing`, one write in four ends at the end of some sector. */
-function written(bytes: Buffer, change: { offset: number; bytes: Buffer }, tearing?: Chance): Buffer {
+function written(
+  bytes: Buffer, change: { offset: number; bytes: Buffer }, tearing?: Chance,
+): Buffer {
   const { offset } = change;
   const sectors = Math.ceil(change.bytes.length / sectorBytes);
   const torn = tearing !== undefined && tearing.happens(0.25);
-  const part = torn ? change.bytes.subarray(0, tearing.below(sectors + 1) * sectorBytes) : change.bytes;
+  const part = torn
+    ? change.bytes.subarray(0, tearing.below(sectors + 1) * sectorBytes) : change.bytes;
   const result = Buffer.alloc(Math.max(bytes.length, offset + part.length));
   bytes.copy(result);
   part.copy(result, offset);

@@ -54,7 +54,9 @@ class BrokenPromise extends Error {}
  * never when the server was only killed; after the operator's acceptance no budget is spent beyond
  * its cap; no epoch has two releases or two draws of noise.
  */
-export async function liveThroughRollbacks(seed: number, plant: RollbackPlant | null = null): Promise<RollbackReport> {
+export async function liveThroughRollbacks(
+  seed: number, plant: RollbackPlant | null = null,
+): Promise<RollbackReport> {
   const world = new RollbackWorld(Chance.of(seed), plant);
   let failure: string | null = null;
   try {
@@ -89,7 +91,8 @@ class RollbackWorld {
   constructor(private readonly chance: Chance, private readonly plant: RollbackPlant | null) {
     const scope = chance.pick(['study', 'population', 'contributor'] as const);
     const budget: StudyDocument['budget'] = {
-      epsilon: 5, delta: 1e-5, rule: 'zcdp', scope, ...(scope === 'population' && { population: 'travellers' }),
+      epsilon: 5, delta: 1e-5, rule: 'zcdp', scope,
+      ...(scope === 'population' && { population: 'travellers' }),
     };
     const names = scope === 'population' ? ['first', 'second'] : ['first'];
     this.#studies = names.map((study) => define({ study, budget }));
@@ -143,23 +146,30 @@ class RollbackWorld {
 
   async #hub(store: Store): Promise<RunningHub> {
     const hub = await createStudyHub({
-      store: watchedStore(store, this.#happened), runnerFactory: () => watchedRunner(this.#happened),
-      clock: this.#clock, signer: this.#signer, studies: this.#studies, logger: silent,
+      store: watchedStore(store, this.#happened),
+      runnerFactory: () => watchedRunner(this.#happened), clock: this.#clock, signer: this.#signer,
+      studies: this.#studies, logger: silent,
       onFatal: (error) => { this.#twice ??= `the server stopped: ${String(error)}`; },
     });
     hub.onEvent((event) => {
-      if (event.kind === 'release') this.#publish(`${event.studyId}/${event.release.epoch}`, event.release.digest);
+      if (event.kind === 'release') {
+        this.#publish(`${event.studyId}/${event.release.epoch}`, event.release.digest);
+      }
     });
     // What the start itself released was published before anybody could listen.
     for (const { studyId, releaseCount } of hub.studies()) {
-      for (const { epoch, digest } of await hub.releases(studyId, 0, releaseCount)) this.#publish(`${studyId}/${epoch}`, digest);
+      for (const { epoch, digest } of await hub.releases(studyId, 0, releaseCount)) {
+        this.#publish(`${studyId}/${epoch}`, digest);
+      }
     }
     return hub;
   }
 
   #publish(epoch: string, digest: string): void {
     const before = this.published.get(epoch);
-    if (before !== undefined && before !== digest) this.#twice ??= `${epoch} has two different releases`;
+    if (before !== undefined && before !== digest) {
+      this.#twice ??= `${epoch} has two different releases`;
+    }
     this.published.set(epoch, digest);
   }
 
@@ -184,7 +194,9 @@ class RollbackWorld {
    * same.
    */
   async #readMembers(store: Store): Promise<void> {
-    for (const epoch of this.#members.keys()) if (!this.#happened.draws.has(epoch)) this.#members.delete(epoch);
+    for (const epoch of this.#members.keys()) {
+      if (!this.#happened.draws.has(epoch)) this.#members.delete(epoch);
+    }
     for (const { studyId, epoch } of await store.unfinishedEpochs()) {
       for (const { contributor } of await store.journal(studyId, epoch, 0n, 1_000)) {
         this.#membersOf(`${studyId}/${epoch}`).add(contributor);
@@ -205,7 +217,9 @@ class RollbackWorld {
       } else if (drawn > rhoCap) {
         throw new BrokenPromise(`${drawn} was spent of a budget of ${rhoCap}`);
       } else if (rhoSpent < drawn || rhoSpent + rhoReserved > rhoCap) {
-        throw new BrokenPromise(`the ledger says that ${rhoSpent} of ${rhoCap} was spent, it was ${drawn}`);
+        throw new BrokenPromise(
+          `the ledger says that ${rhoSpent} of ${rhoCap} was spent, it was ${drawn}`,
+        );
       }
     }
   }
@@ -213,9 +227,12 @@ class RollbackWorld {
   #checkMembers(cost: bigint, cap: bigint): void {
     for (let contributor = 0; contributor < people; contributor++) {
       const key = hexKey(contributor);
-      const epochs = [...this.#happened.draws.keys()].filter((epoch) => this.#members.get(epoch)?.has(key));
+      const epochs = [...this.#happened.draws.keys()].filter((epoch) =>
+        this.#members.get(epoch)?.has(key));
       const spent = BigInt(epochs.length) * cost;
-      if (spent > cap) throw new BrokenPromise(`a contributor has spent ${spent} of a budget of ${cap}`);
+      if (spent > cap) {
+        throw new BrokenPromise(`a contributor has spent ${spent} of a budget of ${cap}`);
+      }
     }
   }
 
@@ -262,7 +279,9 @@ class RollbackWorld {
       throw new BrokenPromise(`after ${fault} a start was not refused, though ${missing}`);
     } catch (error) {
       if (!(error instanceof KeelsonError) || error.code !== 'data-folder-rolled-back') throw error;
-      if (fault === 'none') throw new BrokenPromise(`a server that was only killed is refused: ${error.message}`);
+      if (fault === 'none') {
+        throw new BrokenPromise(`a server that was only killed is refused: ${error.message}`);
+      }
     }
     this.refused.push(fault);
     for (const epoch of this.published.keys()) this.#givenUp.add(epoch);
@@ -276,7 +295,8 @@ class RollbackWorld {
   #setMarkBack(): void {
     rmSync(join(this.#folder, 'keelson.mark'));
     const database = new Database(join(this.#folder, 'keelson.db'));
-    const isMade = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get() !== undefined;
+    const isMade = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'")
+      .get() !== undefined;
     if (isMade) database.exec("DELETE FROM meta WHERE name = 'marked'");
     database.close();
   }
@@ -289,7 +309,9 @@ class RollbackWorld {
     const forgetful = plant === 'nothing-charged'
       ? body.replaceAll(/"charged":{[^}]*}/g, '"charged":{"rho":"0","delta":"0"}')
       : body.replaceAll(/"epoch":"\d+"/g, '"epoch":"1"');
-    writeFileSync(path, `${format}\n${createHash('sha256').update(forgetful).digest('hex')}\n${forgetful}\n`);
+    writeFileSync(
+      path, `${format}\n${createHash('sha256').update(forgetful).digest('hex')}\n${forgetful}\n`,
+    );
   }
 
   /**
@@ -302,14 +324,19 @@ class RollbackWorld {
     if (!existsSync(path)) return 'there is no database';
     const database = new Database(path);
     try {
-      if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'ledger'").get() === undefined) return 'it is empty';
-      const total = (database.prepare("SELECT rho FROM ledger WHERE kind = 'charged'").pluck().all() as string[])
+      if (database.prepare('SELECT 1 FROM sqlite_schema WHERE name = '
+        + "'ledger'").get() === undefined) return 'it is empty';
+      const total = (
+        database.prepare("SELECT rho FROM ledger WHERE kind = 'charged'").pluck().all() as string[]
+      )
         .reduce((sum, rho) => sum + BigInt(rho), 0n);
       const drawn = BigInt(this.#happened.draws.size) * this.#studies[0]!.charge.rho;
       if (total < drawn) return `${drawn} was spent and the ledger knows ${total}`;
       const digests = new Set(database.prepare('SELECT digest FROM releases').pluck().all());
       for (const [epoch, digest] of this.published) {
-        if (!this.#givenUp.has(epoch) && !digests.has(digest)) return `the release of ${epoch} is gone`;
+        if (!this.#givenUp.has(epoch) && !digests.has(digest)) {
+          return `the release of ${epoch} is gone`;
+        }
       }
       return null;
     } finally {
@@ -318,4 +345,6 @@ class RollbackWorld {
   }
 }
 
-const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const silent: Logger = {
+  debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined,
+};

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { systemClock } from '../../../server/base/clock.js';
 import { openServerKeys } from '../../../server/keys/server-keys.js';
-import type { JournalEntry, LedgerBalance, LedgerEntry, Store, StudyRecord } from '../../../server/store/contract.js';
+import type {
+  JournalEntry, LedgerBalance, LedgerEntry, Store, StudyRecord,
+} from '../../../server/store/contract.js';
 import { databaseFile } from '../../../server/store/sqlite/connection.js';
 import { journalTable } from '../../../server/store/sqlite/epoch-tables.js';
 import { openInlineSqliteStore } from '../../../server/store/sqlite/open.js';
@@ -31,7 +33,10 @@ export interface Verdict {
 /** What contributors that took rows back were told. */
 export interface Withdrawals {
   readonly withdrawn: readonly Withdrawn[];
-  /** Keys that took something back, or tried: a row of theirs may be gone although it was acknowledged. */
+  /**
+   * Keys that took something back, or tried: a row of theirs may be gone although it was
+   * acknowledged.
+   */
   readonly regretful: ReadonlySet<string>;
 }
 
@@ -39,8 +44,8 @@ export interface JudgeOptions {
   /** Default: nobody took anything back. */
   readonly withdrawals?: Withdrawals;
   /**
-   * The clock was ahead, and the operator has confirmed it since: what left a window early counts again, so a window may
-   * hold more than the cap.
+   * The clock was ahead, and the operator has confirmed it since: what left a window early counts
+   * again, so a window may hold more than the cap.
    */
   readonly clockConfirmed?: boolean;
 }
@@ -52,8 +57,8 @@ interface Study extends StudyRecord {
 }
 
 /**
- * Opens a data folder, as the next server would, and compares it with what was acknowledged. Its studies keep their
- * journals. The folder is changed: give a copy of one that is still needed.
+ * Opens a data folder, as the next server would, and compares it with what was acknowledged. Its
+ * studies keep their journals. The folder is changed: give a copy of one that is still needed.
  * @param published digests by study and index.
  * @throws StorageError when it cannot be opened: the worst that can be found.
  */
@@ -92,7 +97,10 @@ export async function judgeFolder(
       faults.push(...ownFaults(balance, entries, studies, clockConfirmed));
     }
     faults.push(...await unchargedFaults(store, studies));
-    return { journalled: rows.size, releases: logs.releases, interrupted: logs.interrupted, lost, twice, faults };
+    return {
+      journalled: rows.size, releases: logs.releases, interrupted: logs.interrupted, lost, twice,
+      faults,
+    };
   } finally {
     await store.close();
   }
@@ -117,7 +125,8 @@ function takenBack(directory: string): Set<string> {
   const database = new Database(databaseFile(directory), { readonly: true });
   try {
     database.defaultSafeIntegers(true);
-    const epochs = database.prepare<[], { epoch_key: bigint }>('SELECT DISTINCT epoch_key FROM withdrawals').all();
+    const epochs = database.prepare<[], { epoch_key: bigint }>('SELECT DISTINCT epoch_key FROM '
+      + 'withdrawals').all();
     return new Set(epochs.flatMap(({ epoch_key: key }) => database
       .prepare<[bigint], { public_key: Uint8Array; sequence: bigint }>(`SELECT public_key, sequence
         FROM ${journalTable(key)} JOIN contributors USING (contributor_id)
@@ -143,7 +152,8 @@ interface Logs {
 
 /** Every log verifies, from the first key on, and holds what was published. */
 async function logsOf(
-  store: Store, directory: string, studies: readonly Study[], published: ReadonlyMap<string, string>,
+  store: Store, directory: string, studies: readonly Study[],
+  published: ReadonlyMap<string, string>,
 ): Promise<Logs> {
   const keys = await keysOf(store, directory);
   const faults: string[] = [];
@@ -161,7 +171,9 @@ async function logsOf(
     }
   }
   for (const [name, digest] of published) {
-    if (stored.get(name) !== digest) faults.push(`release ${name} was published and is not in the log`);
+    if (stored.get(name) !== digest) {
+      faults.push(`release ${name} was published and is not in the log`);
+    }
   }
   return { releases, interrupted, faults };
 }
@@ -172,8 +184,13 @@ async function keysOf(store: Store, directory: string): Promise<readonly Verifie
   return keyChain(rotations, publicKey, signing);
 }
 
-/** Spent is what was charged, each epoch once, within the cap: in all, or within each window by the charges' times. */
-function ledgerFaults(balance: LedgerBalance, entries: readonly LedgerEntry[], clockConfirmed: boolean): string[] {
+/**
+ * Spent is what was charged, each epoch once, within the cap: in all, or within each window by the
+ * charges' times.
+ */
+function ledgerFaults(
+  balance: LedgerBalance, entries: readonly LedgerEntry[], clockConfirmed: boolean,
+): string[] {
   const { key, scope, rhoSpent, rhoReserved, rhoCap, windowMs } = balance;
   const charged = entries.filter(({ kind }) => kind === 'charged');
   const epochs = new Set(charged.map(({ studyId, epoch }) => `${studyId} ${epoch}`));
@@ -184,7 +201,9 @@ function ledgerFaults(balance: LedgerBalance, entries: readonly LedgerEntry[], c
     faults.push(`${key}: the charges sum up to ${spent}, the balance says ${rhoSpent}`);
   }
   if (clockConfirmed && windowMs !== undefined) return faults;
-  if (rhoSpent + rhoReserved > rhoCap) faults.push(`${key}: more than the cap is spent and reserved`);
+  if (rhoSpent + rhoReserved > rhoCap) {
+    faults.push(`${key}: more than the cap is spent and reserved`);
+  }
   if (mostWithin(charged, windowMs) > rhoCap) faults.push(`${key}: more than the cap was charged`);
   return faults;
 }
@@ -199,8 +218,8 @@ function mostWithin(charged: readonly LedgerEntry[], windowMs = Infinity): bigin
 
 /** Under contributor scope: nobody is in more charged epochs than its own budget pays for. */
 function ownFaults(
-  { key, scope, rhoCap, windowMs }: LedgerBalance, entries: readonly LedgerEntry[], studies: readonly Study[],
-  clockConfirmed: boolean,
+  { key, scope, rhoCap, windowMs }: LedgerBalance, entries: readonly LedgerEntry[],
+  studies: readonly Study[], clockConfirmed: boolean,
 ): string[] {
   if (scope !== 'contributor' || (clockConfirmed && windowMs !== undefined)) return [];
   const own = new Map<string, LedgerEntry[]>();
@@ -210,16 +229,20 @@ function ownFaults(
     for (const person of people) own.set(person, [...own.get(person) ?? [], charge]);
   }
   return [...own].filter(([, charged]) => mostWithin(charged, windowMs) > rhoCap)
-    .map(([person]) => `${key}: contributor ${person.slice(0, 8)} is in more epochs than its budget pays for`);
+    .map(([person]) =>
+      `${key}: contributor ${person.slice(0, 8)} is in more epochs than its budget pays for`);
 }
 
 async function unchargedFaults(store: Store, studies: readonly Study[]): Promise<string[]> {
   const faults: string[] = [];
   for (const { studyId, name, budgetKey } of studies) {
     const charged = new Set((await store.ledgerEntries(budgetKey, 1_000_000))
-      .filter((entry) => entry.kind === 'charged' && entry.studyId === studyId).map(({ epoch }) => epoch));
+      .filter((entry) => entry.kind === 'charged' && entry.studyId === studyId)
+      .map(({ epoch }) => epoch));
     const released = (await store.releases(studyId, 0, 1_000_000)).map(({ epoch }) => epoch);
-    if (new Set(released).size !== released.length) faults.push(`${name}: an epoch was released twice`);
+    if (new Set(released).size !== released.length) {
+      faults.push(`${name}: an epoch was released twice`);
+    }
     for (const epoch of released) {
       if (!charged.has(epoch)) faults.push(`${name}: epoch ${epoch} was released uncharged`);
     }
@@ -227,7 +250,10 @@ async function unchargedFaults(store: Store, studies: readonly Study[]): Promise
   return faults;
 }
 
-/** A server that acknowledged and comes back with another key, or without one, is refused by its clients. */
+/**
+ * A server that acknowledged and comes back with another key, or without one, is refused by its
+ * clients.
+ */
 function publicFaults(directory: string, acknowledged: readonly Acknowledged[]): string[] {
   if (acknowledged.length === 0) return [];
   try {

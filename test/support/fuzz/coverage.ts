@@ -34,17 +34,22 @@ export async function startCoverage(): Promise<(folders: readonly string[]) => P
 
 interface Covered {
   readonly functionName: string;
-  readonly ranges: readonly { readonly startOffset: number; readonly endOffset: number; readonly count: number }[];
+  readonly ranges: readonly {
+    readonly startOffset: number; readonly endOffset: number; readonly count: number;
+  }[];
 }
 
 /** Ranges are nested, the inner after the outer: the last word about a byte counts. */
 function rowOf(path: string, text: string, functions: readonly Covered[]): Row {
   const runs = new Uint8Array(text.length).fill(1);
   for (const { ranges } of functions) {
-    for (const { startOffset, endOffset, count } of ranges) runs.fill(count > 0 ? 1 : 0, startOffset, endOffset);
+    for (const { startOffset, endOffset, count } of ranges) {
+      runs.fill(count > 0 ? 1 : 0, startOffset, endOffset);
+    }
   }
   const covered = runs.reduce((sum, run) => sum + run, 0);
-  const missed = functions.filter(({ functionName, ranges }) => functionName !== '' && ranges[0]!.count === 0)
+  const missed = functions.filter(({ functionName, ranges }) =>
+    functionName !== '' && ranges[0]!.count === 0)
     .map(({ functionName }) => functionName);
   return { path, covered, bytes: text.length, missed: [...new Set(missed)] };
 }
@@ -52,7 +57,8 @@ function rowOf(path: string, text: string, functions: readonly Covered[]): Row {
 function table(rows: readonly Row[]): string {
   const width = Math.max(...rows.map(({ path }) => path.length));
   const lines = rows.map(({ path, covered, bytes, missed }) =>
-    `${path.padEnd(width)}  ${(100 * covered / bytes).toFixed(0).padStart(4)} %  ${missed.join(' ')}`);
+    `${path.padEnd(width)}  ${(100 * covered / bytes).toFixed(0).padStart(4)} %  `
+      + `${missed.join(' ')}`);
   const [covered, bytes] = rows.reduce(([a, b], row) => [a + row.covered, b + row.bytes], [0, 0]);
   return ['', `${'code'.padEnd(width)}     ran  functions that did not`, ...lines,
     `${'all'.padEnd(width)}  ${(100 * covered / bytes).toFixed(0).padStart(4)} %`].join('\n');

@@ -1,6 +1,6 @@
 /**
- * Choices of a fuzzer from one seed: a few nanoseconds each, which is what millions of frames need. A counter with
- * 128 bits of state: not for privacy, and not for statistics.
+ * Choices of a fuzzer from one seed: a few nanoseconds each, which is what millions of frames need.
+ * A counter with 128 bits of state: not for privacy, and not for statistics.
  */
 export class Dice {
   #a: number;

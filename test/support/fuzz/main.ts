@@ -19,8 +19,8 @@ export async function main(args: readonly string[]): Promise<number> {
     options: {
       frames: { type: 'string', default: '1000000' }, seed: { type: 'string', default: '1' },
       files: { type: 'string', default: '100000' },
-      minutes: { type: 'string' }, coverage: { type: 'boolean', default: false }, collect: { type: 'string' },
-      help: { type: 'boolean' },
+      minutes: { type: 'string' }, coverage: { type: 'boolean', default: false },
+      collect: { type: 'string' }, help: { type: 'boolean' },
     },
   });
   const minutes = values.minutes === undefined ? Infinity : Number(values.minutes);

@@ -30,23 +30,32 @@ export class Camera {
     return page;
   }
 
-  /** @throws Error that lists what is wider than the window, and what axe-core finds serious, in any of the four. */
+  /**
+   * @throws Error that lists what is wider than the window, and what axe-core finds serious, in any
+   *   of the four.
+   */
   async take(page: Page, name: string): Promise<void> {
     const found: string[] = [];
     await page.bringToFront();
     for (const width of widths) {
       for (const theme of themes) {
         await page.emulateMediaFeatures([
-          { name: 'prefers-color-scheme', value: theme }, { name: 'prefers-reduced-motion', value: 'reduce' },
+          { name: 'prefers-color-scheme', value: theme },
+          { name: 'prefers-reduced-motion', value: 'reduce' },
         ]);
         await page.setViewport({ width, height: heightPx });
         await pause(250);
-        // What is below the edge of the window may not be laid out: the window is made as high as the page.
-        const height = Math.max(heightPx, await page.evaluate('document.documentElement.scrollHeight') as number);
+        // What is below the edge of the window may not be laid out: the window is made as high as
+        // the page.
+        const height = Math.max(
+          heightPx, await page.evaluate('document.documentElement.scrollHeight') as number,
+        );
         await page.setViewport({ width, height });
         await pause(250);
         await page.screenshot({ path: this.#path(name, width, theme) });
-        for (const fault of await faultsOf(page, width)) found.push(`${width} px, ${theme}: ${fault}`);
+        for (const fault of await faultsOf(page, width)) {
+          found.push(`${width} px, ${theme}: ${fault}`);
+        }
       }
     }
     await this.#sheet(name);
@@ -61,10 +70,14 @@ export class Camera {
     const page = await this.page();
     await page.setViewport({ width: 1560, height: 400 });
     const pictures = widths.flatMap((width) => themes.map((theme) =>
-      `<div><img src="${pathToFileURL(this.#path(name, width, theme)).href}" width="${width === 380 ? 190 : 570}"></div>`));
+      `<div><img src="${pathToFileURL(this.#path(name, width, theme)).href}" `
+        + `width="${width === 380 ? 190 : 570}"></div>`));
     const file = join(this.folder, 'sheet.html');
-    writeFileSync(file, `<style>body { margin: 8px; display: flex; gap: 8px; background: #888; align-items: start }
-      div { max-height: ${sheetHeightPx}px; overflow: hidden } img { display: block }</style>${pictures.join('')}`);
+    writeFileSync(
+      file,
+      `<style>body { margin: 8px; display: flex; gap: 8px; background: #888; align-items: start }
+      div { max-height: ${sheetHeightPx}px; overflow: hidden } img { display: block }</style>${pictures.join('')}`,
+    );
     await page.goto(pathToFileURL(file).href);
     await page.screenshot({ path: `${join(this.folder, `sheet-${name}`)}.png`, fullPage: true });
     rmSync(file);
@@ -86,7 +99,8 @@ async function faultsOf(page: Page, width: number): Promise<readonly string[]> {
   const serious = violations.filter(({ impact }) => ['serious', 'critical'].includes(impact));
   return [
     ...(wide > width ? [`${wide} px wide`] : []),
-    ...serious.map(({ id, nodes }) => `${id} in ${nodes.map(({ html }) => html.slice(0, 120)).join(', ')}`),
+    ...serious.map(({ id, nodes }) =>
+      `${id} in ${nodes.map(({ html }) => html.slice(0, 120)).join(', ')}`),
   ];
 }
 

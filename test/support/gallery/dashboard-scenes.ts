@@ -13,20 +13,31 @@ function* numbers(): Generator<number, never> {
 }
 const next = ((source) => (): number => source.next().value)(numbers());
 
-const around = (centre: readonly number[], half: readonly number[], change: object = {}): ReleaseBody['outcome'] =>
+const around = (
+  centre: readonly number[], half: readonly number[], change: object = {},
+): ReleaseBody['outcome'] =>
   valueOf(centre.map((each, i) => each + (next() - 0.5) * half[i]!), half, change);
 const flights = (): ReleaseBody['outcome'] => around([8.2, 500], [1.2, 18]);
 const none = { kind: 'none' } as const;
 
-/** A study with `count` answers, or with those given; `second` is there so that the page has a way back. */
-async function stageOf(change: Change, outcomes: readonly ReleaseBody['outcome'][] | number, more: Partial<ReleaseBody> = {}): Promise<Stage> {
+/**
+ * A study with `count` answers, or with those given; `second` is there so that the page has a way
+ * back.
+ */
+async function stageOf(
+  change: Change, outcomes: readonly ReleaseBody['outcome'][] | number,
+  more: Partial<ReleaseBody> = {},
+): Promise<Stage> {
   const stage = await Stage.start({ study: 'flights', ...change }, { study: 'second' });
   const all = typeof outcomes === 'number' ? Array.from({ length: outcomes }, flights) : outcomes;
   for (const outcome of all) stage.publish(change.study ?? 'flights', outcome, more);
   return stage;
 }
 
-async function show(camera: Camera, name: string, address: string, shown: string, prepare: Prepare = async () => undefined): Promise<Page> {
+async function show(
+  camera: Camera, name: string, address: string, shown: string,
+  prepare: Prepare = async () => undefined,
+): Promise<Page> {
   const page = await camera.page();
   await prepare(page);
   await page.goto(address);
@@ -37,7 +48,8 @@ async function show(camera: Camera, name: string, address: string, shown: string
 
 /** A scene that is one study's page. */
 function study(
-  change: Change, outcomes: readonly ReleaseBody['outcome'][] | number, shown: string, more: Partial<ReleaseBody> = {},
+  change: Change, outcomes: readonly ReleaseBody['outcome'][] | number, shown: string,
+  more: Partial<ReleaseBody> = {},
 ): Scenes[string] {
   return async (camera, name) => {
     const stage = await stageOf(change, outcomes, more);
@@ -63,41 +75,59 @@ const silentAfter = (messages: number): Prepare => (page) => page.evaluateOnNewD
 
 const square = (size: number): readonly number[] => Array.from({ length: size * size }, (_, at) => {
   const [i, j] = [Math.floor(at / size), at % size];
-  return 10 * Math.cos((i - j) * 0.9) * Math.exp(-Math.abs(i - j) / 4) * Math.sqrt((1 + i) * (1 + j));
+  return 10 * Math.cos((i - j) * 0.9) * Math.exp(-Math.abs(i - j) / 4)
+    * Math.sqrt((1 + i) * (1 + j));
 });
-const covariance = (size: number): ReleaseBody['outcome'] => around(square(size), square(size).map(() => 3), {
-  shape: [size, size], parts: [{ name: 'covariance', shape: [size, size] }],
-});
-const letters = (size: number): readonly string[] => Array.from({ length: size }, (_, i) => `sensor_${i + 1}`);
+const covariance = (size: number): ReleaseBody['outcome'] =>
+  around(square(size), square(size).map(() => 3), {
+    shape: [size, size], parts: [{ name: 'covariance', shape: [size, size] }],
+  });
+const letters = (size: number): readonly string[] =>
+  Array.from({ length: size }, (_, i) => `sensor_${i + 1}`);
 const bounds = { 'variance-low': 1, 'variance-high': 1e4 };
 const energy = ['electricity', 'gas', 'water', 'transport'];
 
 const longColumns = [
-  'average_waiting_time_before_the_first_answer_in_minutes', 'satisfactionwiththeserviceasawholeonascalefromonetoten', 'x',
+  'average_waiting_time_before_the_first_answer_in_minutes',
+  'satisfactionwiththeserviceasawholeonascalefromonetoten', 'x',
 ];
 const longStudy = 'a-very-long-name-that-somebody-gave-to-a-study-without-thinking';
 const hypotheses = JSON.stringify([
-  { normal: { mean: 10, deviation: 40 } }, { laplace: { centre: -5, scale: 20 } }, { uniform: { low: 0, high: 60 } },
+  { normal: { mean: 10, deviation: 40 } }, { laplace: { centre: -5, scale: 20 } },
+  { uniform: { low: 0, high: 60 } },
 ]);
 
 const clouds = {
-  kind: 'value', shape: [14], uncertainty: none, estimate: [0.6, 0.4, -4, 500, 60, 1500, 90, 800, 800, 40_000, 500, 0, 0, 250_000],
-  parts: [{ name: 'weights', shape: [2] }, { name: 'means', shape: [2, 2] }, { name: 'covariances', shape: [2, 2, 2] }],
+  kind: 'value', shape: [14], uncertainty: none,
+  estimate: [0.6, 0.4, -4, 500, 60, 1500, 90, 800, 800, 40_000, 500, 0, 0, 250_000],
+  parts: [
+    { name: 'weights', shape: [2] }, { name: 'means', shape: [2, 2] },
+    { name: 'covariances', shape: [2, 2, 2] },
+  ],
 } as const;
 
-const window = { rhoSpent: 2n ** 62n, rhoCap: 2n ** 64n, deltaSpent: 4n, deltaCap: 2n ** 64n, epsilonSpent: 3.2, epsilonCap: 8 };
+const window = {
+  rhoSpent: 2n ** 62n, rhoCap: 2n ** 64n, deltaSpent: 4n, deltaCap: 2n ** 64n, epsilonSpent: 3.2,
+  epsilonCap: 8,
+};
 
 async function ofMany(camera: Camera, name: string): Promise<void> {
   const stage = await Stage.start(
-    { study: 'flights' }, { study: longStudy, columns: longColumns }, { study: 'household-energy', columns: energy, estimator: 'covariance', parameters: bounds },
-    { study: 'delay-kinds', columns: ['delay'], estimator: 'mixture-1d', parameters: { components: 2, resolution: 1 } },
+    { study: 'flights' }, { study: longStudy, columns: longColumns },
+    { study: 'household-energy', columns: energy, estimator: 'covariance', parameters: bounds },
+    {
+      study: 'delay-kinds', columns: ['delay'], estimator: 'mixture-1d',
+      parameters: { components: 2, resolution: 1 },
+    },
     { study: 'refusing' }, { study: 'used-up' }, { study: 'ended' }, { study: 'empty' },
     ...Array.from({ length: 6 }, (_, i) => ({ study: `further-${i + 1}` })),
   );
   for (let i = 0; i < 20; i++) stage.publish('flights', flights());
   stage.publish(longStudy, valueOf([12.25, 7.1, 1e7], [1.5, 0.4, 2e5]));
   stage.publish('household-energy', covariance(4));
-  stage.publish('delay-kinds', { kind: 'value', shape: [2, 3], uncertainty: none, estimate: [0.7, -4.2, 9.5, 0.3, 60, 22] });
+  stage.publish('delay-kinds', {
+    kind: 'value', shape: [2, 3], uncertainty: none, estimate: [0.7, -4.2, 9.5, 0.3, 60, 22],
+  });
   for (const outcome of [flights(), refusal]) stage.publish('refusing', outcome);
   for (let i = 0; i < stage.affords; i++) stage.publish('used-up', flights());
   stage.stop('used-up', 'exhausted');
@@ -118,7 +148,9 @@ async function ofLostServer(camera: Camera, name: string): Promise<void> {
   await page.browserContext().close();
 }
 
-async function ofStopped(camera: Camera, name: string, state: 'exhausted' | 'ended'): Promise<void> {
+async function ofStopped(
+  camera: Camera, name: string, state: 'exhausted' | 'ended',
+): Promise<void> {
   const stage = await stageOf({}, state === 'exhausted' ? 40 : 6);
   stage.stop('flights', state);
   const page = await show(camera, name, stage.page('flights'), '.notice.accent');
@@ -134,15 +166,17 @@ async function ofBrokenLog(camera: Camera, name: string): Promise<void> {
 
 async function ofCatchingUp(camera: Camera, name: string): Promise<void> {
   const stage = await stageOf({}, 600, { ledger: { ...window, scope: 'study', rule: 'zcdp' } });
-  const page = await show(camera, name, stage.page('flights'), '.notice progress', silentAfter(120));
+  const page =
+    await show(camera, name, stage.page('flights'), '.notice progress', silentAfter(120));
   await page.browserContext().close();
 }
 
-const at = (address: (stage: Stage) => string, shown: string, prepare?: Prepare): Scenes[string] => async (camera, name) => {
-  const stage = await stageOf({}, 3);
-  const page = await show(camera, name, address(stage), shown, prepare);
-  await page.browserContext().close();
-};
+const at = (address: (stage: Stage) => string, shown: string, prepare?: Prepare): Scenes[string] =>
+  async (camera, name) => {
+    const stage = await stageOf({}, 3);
+    const page = await show(camera, name, address(stage), shown, prepare);
+    await page.browserContext().close();
+  };
 
 const twenty = letters(20).map((_, i) => 3 * i - 4);
 
@@ -155,7 +189,8 @@ export const dashboardScenes: Scenes = {
   },
   'list-unreachable': at(({ address }) => `${address}/`, '.empty', async (page) => {
     await page.setRequestInterception(true);
-    page.on('request', (request) => void (request.url().endsWith('/v1/studies') ? request.abort() : request.continue()));
+    page.on('request', (request) =>
+      void (request.url().endsWith('/v1/studies') ? request.abort() : request.continue()));
   }),
   'list-many': ofMany,
   'study-unknown': at(({ address }) => `${address}/#/study/${'0'.repeat(64)}`, '.empty'),
@@ -171,26 +206,62 @@ export const dashboardScenes: Scenes = {
   'study-exhausted': (camera, name) => ofStopped(camera, name, 'exhausted'),
   'study-ended': (camera, name) => ofStopped(camera, name, 'ended'),
   'study-forged': ofBrokenLog,
-  'study-long-names': study({ study: longStudy, columns: longColumns }, Array.from({ length: 6 }, () =>
-    around([12.25, 7.1, 1e7], [1.5, 0.4, 2e5])), '.column canvas'),
+  'study-long-names':
+    study({ study: longStudy, columns: longColumns }, Array.from({ length: 6 }, () =>
+      around([12.25, 7.1, 1e7], [1.5, 0.4, 2e5])), '.column canvas'),
   'study-20-columns': study({ columns: letters(20) }, Array.from({ length: 9 }, () =>
     around(twenty, twenty.map(() => 2))), '.column canvas'),
-  'study-one-column': study({ columns: ['minutes'] }, Array.from({ length: 9 }, () => around([3e-7], [1e-8])), '.column canvas'),
-  'study-window': study({ budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'contributor', perMs: 30 * 86_400_000 } }, 6,
-    '.column canvas', { ledger: { ...window, scope: 'contributor', rule: 'zcdp', windowMs: BigInt(30 * 86_400_000) } }),
-  'study-on-count': study({ epoch: { contributors: 3000 }, participation: 'public' }, 6, '.column canvas'),
-  'study-covariance': study({ estimator: 'covariance', columns: energy, parameters: bounds }, Array.from({ length: 7 }, () => covariance(4)), '.ellipse'),
-  'study-covariance-20': study({ estimator: 'covariance', columns: letters(20), parameters: bounds }, [covariance(20)], '.heat-canvas'),
-  'study-gaussian': study({ estimator: 'gaussian', columns: energy, parameters: bounds }, Array.from({ length: 4 }, () => around(
+  'study-one-column': study(
+    { columns: ['minutes'] }, Array.from({ length: 9 }, () => around([3e-7], [1e-8])),
+    '.column canvas',
+  ),
+  'study-window':
+    study({ budget: {
+      epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'contributor', perMs: 30 * 86_400_000,
+    } }, 6,
+      '.column canvas', { ledger: {
+        ...window, scope: 'contributor', rule: 'zcdp', windowMs: BigInt(30 * 86_400_000),
+      } }),
+  'study-on-count':
+    study({ epoch: { contributors: 3000 }, participation: 'public' }, 6, '.column canvas'),
+  'study-covariance': study(
+    { estimator: 'covariance', columns: energy, parameters: bounds },
+    Array.from({ length: 7 }, () => covariance(4)), '.ellipse',
+  ),
+  'study-covariance-20': study(
+    { estimator: 'covariance', columns: letters(20), parameters: bounds }, [covariance(20)],
+    '.heat-canvas',
+  ),
+  'study-gaussian': study({
+    estimator: 'gaussian', columns: energy, parameters: bounds,
+  }, Array.from({ length: 4 }, () => around(
     [5, 8, 3, 4, ...square(4)], [0.5, 0.5, 0.5, 0.5, ...square(4).map(() => 3)],
     { parts: [{ name: 'mean', shape: [4] }, { name: 'covariance', shape: [4, 4] }] })), '.ellipse'),
-  'study-subspace': study({ estimator: 'subspace', parameters: { unit: 1 } }, [{ kind: 'value', shape: [5], uncertainty: none,
-    estimate: [0.2, 0.4, 0.4, 0.8, 1], parts: [{ name: 'projector', shape: [2, 2] }, { name: 'rank', shape: [1] }] }], '.heat'),
-  'study-mixture': study({ estimator: 'mixture-1d', columns: ['delay'], parameters: { components: 3, resolution: 1 } }, [
-    { kind: 'value', shape: [3, 3], uncertainty: none, estimate: [0.7, -4.2, 9.5, 0.3, 60, 22, 0, 0, 0] }], '.density'),
-  'study-clouds': study({ estimator: 'mixture', columns: ['delay', 'distance'], parameters: { components: 2 } }, [clouds], '.clouds'),
-  'study-histogram': study({ estimator: 'histogram', columns: ['delay'], parameters: { column: 0, edges: [-15, 0, 15, 30, 60] } }, [
-    valueOf([214, 880, 431, 120, 40, -3], [18, 18, 18, 18, 18, 18])], '.bins'),
-  'study-select': study({ estimator: 'select', columns: ['delay'], parameters: { alpha: 0.1, hypotheses } }, [
-    { kind: 'value', shape: [1], uncertainty: none, estimate: [1] }], '.chosen'),
+  'study-subspace': study({
+    estimator: 'subspace', parameters: { unit: 1 },
+  }, [{ kind: 'value', shape: [5], uncertainty: none,
+    estimate: [0.2, 0.4, 0.4, 0.8, 1],
+    parts: [{ name: 'projector', shape: [2, 2] }, { name: 'rank', shape: [1] }] }], '.heat'),
+  'study-mixture':
+    study({
+      estimator: 'mixture-1d', columns: ['delay'], parameters: { components: 3, resolution: 1 },
+    }, [
+      {
+        kind: 'value', shape: [3, 3], uncertainty: none,
+        estimate: [0.7, -4.2, 9.5, 0.3, 60, 22, 0, 0, 0],
+      }],
+      '.density'),
+  'study-clouds': study(
+    { estimator: 'mixture', columns: ['delay', 'distance'], parameters: { components: 2 } },
+    [clouds], '.clouds',
+  ),
+  'study-histogram':
+    study({
+      estimator: 'histogram', columns: ['delay'],
+      parameters: { column: 0, edges: [-15, 0, 15, 30, 60] },
+    }, [
+      valueOf([214, 880, 431, 120, 40, -3], [18, 18, 18, 18, 18, 18])], '.bins'),
+  'study-select':
+    study({ estimator: 'select', columns: ['delay'], parameters: { alpha: 0.1, hypotheses } }, [
+      { kind: 'value', shape: [1], uncertainty: none, estimate: [1] }], '.chosen'),
 };

@@ -10,14 +10,19 @@ const names = ['mean', 'prime', 'robust-mean', 'populous-mean'];
 const setting = { attack: 'krum-evader', hostileShare: 0.1 };
 /** Never played: it only says what there is to choose. */
 const session = new LabSession({
-  contributors: 2000, epochMs: 5000, epsilon: 4, promise: 0.1, scene: { data: 'flights', estimators: names }, setting,
-  seed: 'gallery', host: '127.0.0.1', port: 0, signal: new AbortController().signal,
+  contributors: 2000, epochMs: 5000, epsilon: 4, promise: 0.1,
+  scene: { data: 'flights', estimators: names }, setting, seed: 'gallery', host: '127.0.0.1',
+  port: 0, signal: new AbortController().signal,
 });
 const playing: LabState = {
-  ...session.state, phase: 'playing', connected: 8000, sessions: 8000, address: 'http://127.0.0.1:8787', serverKey: '00'.repeat(32),
+  ...session.state, phase: 'playing', connected: 8000, sessions: 8000,
+  address: 'http://127.0.0.1:8787', serverKey: '00'.repeat(32),
 };
 
-/** A round as the laboratory tells it; `scale` is what the attack does to whoever believes everybody. */
+/**
+ * A round as the laboratory tells it; `scale` is what the attack does to whoever believes
+ * everybody.
+ */
 function round(index: number, scale: number, hostileShare: number, refuses = false): Round {
   const wobble = 1 + 0.3 * Math.sin(index * 2.4);
   const answer = (estimator: string, error: number, promised: number | null): object => ({
@@ -30,22 +35,32 @@ function round(index: number, scale: number, hostileShare: number, refuses = fal
   return {
     index, setting: { attack: 'krum-evader', hostileShare }, truth: [8.2, 731.4],
     honest: Math.round(2000 * (1 - hostileShare)), hostile: Math.round(2000 * hostileShare),
-    baselines: { 'naive-mean': scale * wobble, 'coordinate-median': 0.1 * wobble, 'robust-filter': 0.02 * wobble },
-    baselineEstimates: { 'naive-mean': [208.2, 3731.4], 'coordinate-median': [7.9, 719], 'robust-filter': [8.3, 733] },
+    baselines: {
+      'naive-mean': scale * wobble, 'coordinate-median': 0.1 * wobble,
+      'robust-filter': 0.02 * wobble,
+    },
+    baselineEstimates: {
+      'naive-mean': [208.2, 3731.4], 'coordinate-median': [7.9, 719], 'robust-filter': [8.3, 733],
+    },
     answers: [
-      answer('mean', 0.9 * scale * wobble, 0.06), answer('prime', 0.11 * wobble, past ? null : 0.12),
-      answer('robust-mean', 0.07 * wobble, past ? null : 0.1), answer('populous-mean', 0.4 * wobble, 0.15),
+      answer('mean', 0.9 * scale * wobble, 0.06),
+      answer('prime', 0.11 * wobble, past ? null : 0.12),
+      answer('robust-mean', 0.07 * wobble, past ? null : 0.1),
+      answer('populous-mean', 0.4 * wobble, 0.15),
     ],
   } as unknown as Round;
 }
 
 async function labOf(state: LabState, rounds: readonly Round[]): Promise<LabWeb> {
-  const scripted = { state, rounds, programme: () => session.programme(), listen: () => () => undefined };
+  const scripted = {
+    state, rounds, programme: () => session.programme(), listen: () => () => undefined,
+  };
   return serveLab(scripted as unknown as LabSession, labFiles(), '127.0.0.1', 0);
 }
 
 const scene = (
-  state: LabState, rounds: readonly Round[], shown: string, act?: (page: Page, lab: LabWeb) => Promise<unknown>,
+  state: LabState, rounds: readonly Round[], shown: string,
+  act?: (page: Page, lab: LabWeb) => Promise<unknown>,
 ): Scenes[string] => async (camera: Camera, name) => {
   const lab = await labOf(state, rounds);
   const page = await camera.page();
@@ -57,7 +72,8 @@ const scene = (
   await lab.close();
 };
 
-const many = Array.from({ length: 24 }, (_, i) => round(i, i < 8 ? 0.4 : 2e5, i < 16 ? 0.1 : 0.3, i === 23));
+const many =
+  Array.from({ length: 24 }, (_, i) => round(i, i < 8 ? 0.4 : 2e5, i < 16 ? 0.1 : 0.3, i === 23));
 
 /** Every state of the laboratory's page. */
 export const labScenes: Scenes = {

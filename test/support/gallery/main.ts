@@ -11,11 +11,13 @@ export type Scenes = Readonly<Record<string, (camera: Camera, name: string) => P
 const scenes: Scenes = { ...dashboardScenes, ...operatorScenes, ...labScenes };
 
 /**
- * Pictures of the pages in every state, from scripted servers: `npm run gallery -- [FOLDER [NAME,NAME...]]`. A name
- * stands for every scene that begins with it. Ends with 1 where a page is wider than its window or axe-core finds
- * something serious.
+ * Pictures of the pages in every state, from scripted servers:
+ * `npm run gallery -- [FOLDER [NAME,NAME...]]`. A name stands for every scene that begins with it.
+ * Ends with 1 where a page is wider than its window or axe-core finds something serious.
  */
-export async function main([folder = 'screenshots/gallery', wanted = '']: readonly string[]): Promise<number> {
+export async function main(
+  [folder = 'screenshots/gallery', wanted = '']: readonly string[],
+): Promise<number> {
   if (!hasBrowser) return 1;
   const chromium = await launchBrowser();
   let status = 0;

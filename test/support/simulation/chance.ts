@@ -2,7 +2,10 @@ import { utf8 } from '../../../src/base/bytes.js';
 import { seededRandom } from '../../../src/random/work.js';
 import type { WorkRandom } from '../../../src/random/source.js';
 
-/** Every choice of a simulation: streams of one seed, each for one purpose so that they do not shift each other. */
+/**
+ * Every choice of a simulation: streams of one seed, each for one purpose so that they do not shift
+ * each other.
+ */
 export class Chance {
   private constructor(readonly work: WorkRandom) {}
 

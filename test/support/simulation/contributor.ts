@@ -41,7 +41,10 @@ export class SimulatedContributor {
     this.#start();
   }
 
-  /** Rows that were given to the SDK of this process and not settled, and those that its outbox held. */
+  /**
+   * Rows that were given to the SDK of this process and not settled, and those that its outbox
+   * held.
+   */
   get owed(): number {
     return this.#owed;
   }
@@ -58,7 +61,8 @@ export class SimulatedContributor {
   /** How it stands, for reports. */
   get standing(): string {
     const { state } = this.#client;
-    return `${this.host} (${state.kind}${state.kind === 'ended' ? ` ${state.error?.message ?? ''}` : ''}) owes ${this.#owed}`;
+    return `${this.host} (${state.kind}`
+      + `${state.kind === 'ended' ? ` ${state.error?.message ?? ''}` : ''}) owes ${this.#owed}`;
   }
 
   send(): void {
@@ -72,7 +76,10 @@ export class SimulatedContributor {
     else this.#owe(settled);
   }
 
-  /** Takes back what the open epoch has of it. That the epoch closed first, or the study stopped, is no defect. */
+  /**
+   * Takes back what the open epoch has of it. That the epoch closed first, or the study stopped, is
+   * no defect.
+   */
   withdraw(): void {
     const { model, studyId, onBroken } = this.world;
     const timers = this.#timers;
@@ -112,8 +119,11 @@ export class SimulatedContributor {
     const timers = new ProcessTimers(scheduler, this.host);
     this.#timers = timers;
     this.#owed = 0;
-    const outbox = new SimulatedOutbox(this.#file, timers, chance, (pin) => this.#pinned(pin.serverKey), (syncMs) => {
-      if (chance.happens(this.world.rates().clientCrashInSync)) timers.after(syncMs / 2, () => this.crash());
+    const outbox = new SimulatedOutbox(this.#file, timers, chance, (pin) =>
+      this.#pinned(pin.serverKey), (syncMs) => {
+      if (chance.happens(this.world.rates().clientCrashInSync)) {
+        timers.after(syncMs / 2, () => this.crash());
+      }
     });
     this.#client = createContributor({
       url: 'ws://simulated/', study: this.world.studyId, seed: this.#seed, serverKey, outbox,
@@ -172,7 +182,9 @@ export class SimulatedContributor {
     try {
       if (result.kind === 'accepted') {
         for (const sequence of result.sequences) model.acked(studyId, this.#key, sequence);
-      } else if (result.sequences.length === 1) model.refused(studyId, this.#key, result.sequences[0]!);
+      } else if (result.sequences.length === 1) {
+        model.refused(studyId, this.#key, result.sequences[0]!);
+      }
     } catch (error) {
       onBroken(error);
     }
@@ -181,5 +193,6 @@ export class SimulatedContributor {
 
 /** The study stopped, which no fault did. */
 function isFinal(error: Error | null): boolean {
-  return error instanceof WireError && (error.code === 'budget-exhausted' || error.code === 'study-ended');
+  return error instanceof WireError
+    && (error.code === 'budget-exhausted' || error.code === 'study-ended');
 }

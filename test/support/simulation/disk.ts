@@ -1,11 +1,16 @@
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../../server/base/clock.js';
 import { openEngine, type Engine } from '../../../server/store/sqlite/engine.js';
 import type { Chance } from './chance.js';
 
-/** Memory that looks like a disk: syncing it is free, and losing it is the simulation's business. */
+/**
+ * Memory that looks like a disk: syncing it is free, and losing it is the simulation's business.
+ */
 const shelf = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 const nameOf = { database: 'keelson.db', log: 'keelson.db-wal', mark: 'keelson.mark' } as const;
@@ -13,9 +18,10 @@ const nameOf = { database: 'keelson.db', log: 'keelson.db-wal', mark: 'keelson.m
 /**
  * A data folder with the real SQLite engine on it, and the power cord.
  *
- * SQLite appends each transaction to its log and syncs it. `markSynced` says that this has happened; until then a crash
- * keeps an arbitrary prefix of what was appended since, the rest gone or overwritten by noise. Whatever shrinks the log
- * (a checkpoint) has synced it before by SQLite's own rules, so then nothing is in doubt.
+ * SQLite appends each transaction to its log and syncs it. `markSynced` says that this has
+ * happened; until then a crash keeps an arbitrary prefix of what was appended since, the rest gone
+ * or overwritten by noise. Whatever shrinks the log (a checkpoint) has synced it before by SQLite's
+ * own rules, so then nothing is in doubt.
  *
  * The product writes its mark after the log is synced, in the same call. So a mark that is newer
  * than the last sync is there after a crash only when all of the log is, and then by chance.
@@ -64,13 +70,16 @@ export class SimulatedDisk {
     if (existsSync(join(from, nameOf.database))) {
       copyFileSync(join(from, nameOf.database), join(to, nameOf.database));
     }
-    // Names that came and went are as they were left: what a crash may do to those has tests of its own.
+    // Names that came and went are as they were left: what a crash may do to those has tests of its
+    // own.
     for (const name of readdirSync(from)) {
       if (!name.startsWith(nameOf.database)) copyFileSync(join(from, name), join(to, name));
     }
     const isWhole = bytes === 0 || this.#tear(join(from, nameOf.log), join(to, nameOf.log), chance);
     const keepsMark = this.marksFirst || (isWhole && chance.fork('mark').happens(0.5));
-    if (!keepsMark && this.#syncedMark !== null) writeFileSync(join(to, nameOf.mark), this.#syncedMark);
+    if (!keepsMark && this.#syncedMark !== null) {
+      writeFileSync(join(to, nameOf.mark), this.#syncedMark);
+    }
     // Closing checkpoints, but into the folder that nobody reads any more.
     this.#engine?.close();
     this.#engine = null;

@@ -8,7 +8,10 @@ import { rowOf } from './study.js';
 /** Numbers of hostile contributors begin here, so that their rows are nobody else's. */
 const firstHostile = 1_000;
 
-/** Contributors that break the protocol: broken frames, bad signatures, replays, wrong sizes, far sequences. */
+/**
+ * Contributors that break the protocol: broken frames, bad signatures, replays, wrong sizes, far
+ * sequences.
+ */
 export class HostileCrowd {
   readonly #group: AbuseGroup;
   readonly #timers: ProcessTimers;
@@ -26,7 +29,8 @@ export class HostileCrowd {
         backoffInitialMs: 10, backoffMaxMs: 100, idleTimeoutMs: 700,
       },
       study: studyId,
-      signers: Array.from({ length: this.#size }, (_, i) => signing.createSigner(new Uint8Array(32).fill(200 + i))),
+      signers: Array.from({ length: this.#size }, (_, i) =>
+        signing.createSigner(new Uint8Array(32).fill(200 + i))),
       abuses, random: chance.work, onRefused: () => undefined, onDown: () => undefined,
     });
     this.#group.open();
@@ -36,6 +40,8 @@ export class HostileCrowd {
     const { chance } = this.world;
     const index = chance.below(this.#size);
     this.#counter += 1;
-    return this.#group.act(index, this.epoch(), Float64Array.from(rowOf(firstHostile + index, this.#counter)));
+    return this.#group.act(
+      index, this.epoch(), Float64Array.from(rowOf(firstHostile + index, this.#counter)),
+    );
   }
 }

@@ -13,7 +13,9 @@ import type { SimulatedDisk } from './disk.js';
 import { BrokenPromise } from './model.js';
 
 /** Whatever the files of keys are changed by. */
-const steps = ['openSync', 'fchmodSync', 'writeSync', 'fsyncSync', 'linkSync', 'renameSync', 'unlinkSync'] as const;
+const steps = [
+  'openSync', 'fchmodSync', 'writeSync', 'fsyncSync', 'linkSync', 'renameSync', 'unlinkSync',
+] as const;
 
 /** Lets a number of steps happen; the one after them kills the process. */
 export class Fuse {
@@ -74,7 +76,9 @@ export function writeFirstKey(disk: SimulatedDisk, seed: Uint8Array): void {
  * What `keelson keys rotate` does to a folder whose server is stopped, until the fuse ends.
  * @returns the record; null when the process died meanwhile.
  */
-export async function changeKey(disk: SimulatedDisk, engine: Engine, fuse: Fuse, nowMs: number): Promise<KeyRotation | null> {
+export async function changeKey(
+  disk: SimulatedDisk, engine: Engine, fuse: Fuse, nowMs: number,
+): Promise<KeyRotation | null> {
   const store = {
     ...releasesOf(engine),
     rotations: async () => engine.rotations(),
@@ -95,10 +99,13 @@ export async function changeKey(disk: SimulatedDisk, engine: Engine, fuse: Fuse,
 }
 
 /**
- * The seed of the key in force, as a start of the server finds it; a change that was cut short is finished.
+ * The seed of the key in force, as a start of the server finds it; a change that was cut short is
+ * finished.
  * @throws when the fuse ends meanwhile.
  */
-export async function keyInForce(disk: SimulatedDisk, engine: Engine, fuse: Fuse): Promise<Uint8Array> {
+export async function keyInForce(
+  disk: SimulatedDisk, engine: Engine, fuse: Fuse,
+): Promise<Uint8Array> {
   const rotations = engine.rotations();
   const signedWith = rotations.length === 0 ? await keyOfReleases(releasesOf(engine)) : null;
   const { seed } = await fuse.over(() => openServerKeys(disk.folder, rotations, signedWith));

@@ -1,11 +1,14 @@
 import { parseArgs } from 'node:util';
 import { faultKinds, noFaults, rough, shareNames, type FaultRates } from './faults.js';
 import { plantNames, plantTrials, type PlantName } from './planted.js';
-import { replayCommand, simulate, type SimulationOptions, type SimulationResult } from './simulate.js';
+import {
+  replayCommand, simulate, type SimulationOptions, type SimulationResult,
+} from './simulate.js';
 
 /* eslint-disable no-console -- a command of developers: what it prints is its purpose. */
 
-const usage = `simulate --seed N                       one seed, twice, with its trace hash; --log prints each step
+const usage =
+  `simulate --seed N                       one seed, twice, with its trace hash; --log prints each step
 simulate --seeds N [--from N] [--minutes N]   many seeds, until the first failure; the fault counts at the end
 simulate --planted [--seeds N]          each planted fault, and the first seed that finds it
 Everywhere: --steps N (500), --withdraw P (chance that a contributor takes rows back, at each thought; ${rough.withdraw}),
@@ -18,14 +21,17 @@ const shareOptions = Object.fromEntries(Object.entries(shareNames).map(([name, r
   [name, { type: 'string', default: String(rough[rate]) }])) as
   Record<keyof typeof shareNames, { readonly type: 'string'; readonly default: string }>;
 
-/** The command behind `npm run simulate`. @returns the exit code: 1 when a promise was broken, 2 for usage. */
+/**
+ * The command behind `npm run simulate`. @returns the exit code: 1 when a promise was broken, 2 for
+ * usage.
+ */
 export async function main(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
       seed: { type: 'string' }, seeds: { type: 'string' }, from: { type: 'string', default: '1' },
-      minutes: { type: 'string' }, steps: { type: 'string', default: '500' }, plant: { type: 'string' },
-      ...shareOptions,
+      minutes: { type: 'string' }, steps: { type: 'string', default: '500' },
+      plant: { type: 'string' }, ...shareOptions,
       planted: { type: 'boolean' }, log: { type: 'boolean' }, help: { type: 'boolean' },
     },
   });
@@ -39,13 +45,20 @@ export async function main(args: readonly string[]): Promise<number> {
     return 2;
   }
   if (values.planted === true) return planted(Number(values.seeds ?? 200), steps);
-  if (values.seed !== undefined) return one({ seed: Number(values.seed), steps, plant, rates }, values.log === true);
-  const untilMs = values.minutes === undefined ? Infinity : performance.now() + Number(values.minutes) * 60_000;
-  return many(Number(values.from), Number(values.seeds ?? (values.minutes === undefined ? 100 : Infinity)), { steps, rates }, untilMs);
+  if (values.seed !== undefined) {
+    return one({ seed: Number(values.seed), steps, plant, rates }, values.log === true);
+  }
+  const untilMs = values.minutes === undefined
+    ? Infinity : performance.now() + Number(values.minutes) * 60_000;
+  return many(
+    Number(values.from), Number(values.seeds ?? (values.minutes === undefined ? 100 : Infinity)),
+    { steps, rates }, untilMs,
+  );
 }
 
 async function one(options: SimulationOptions, log: boolean): Promise<number> {
-  const result = await simulate({ ...options, ...(log && { log: (line: string) => console.log(line) }) });
+  const result =
+    await simulate({ ...options, ...(log && { log: (line: string) => console.log(line) }) });
   const again = await simulate(options);
   console.log(JSON.stringify(result, null, 2));
   if (again.traceHash !== result.traceHash) {
@@ -56,7 +69,8 @@ async function one(options: SimulationOptions, log: boolean): Promise<number> {
 }
 
 async function many(
-  from: number, seeds: number, options: { readonly steps: number; readonly rates: FaultRates }, untilMs: number,
+  from: number, seeds: number, options: { readonly steps: number; readonly rates: FaultRates },
+  untilMs: number,
 ): Promise<number> {
   const totals = noFaults();
   const checks: Record<string, number> = {};
@@ -68,18 +82,23 @@ async function many(
     taken += result.steps;
     virtualMs += result.virtualMs;
     for (const kind of faultKinds) totals[kind] += result.counts[kind];
-    for (const [name, count] of Object.entries(result.checks)) checks[name] = (checks[name] ?? 0) + count;
+    for (const [name, count] of Object.entries(result.checks)) {
+      checks[name] = (checks[name] ?? 0) + count;
+    }
     if (done % 100 === 0) console.log(`${done} seeds, ${taken} steps, ${JSON.stringify(totals)}`);
     if (result.failure !== null) {
       failed = result;
       break;
     }
   }
-  console.log(`${done} seeds from ${from}, ${taken} steps, ${(virtualMs / 1000).toFixed(0)} virtual seconds`);
+  console.log(
+    `${done} seeds from ${from}, ${taken} steps, ${(virtualMs / 1000).toFixed(0)} virtual seconds`,
+  );
   console.table(totals);
   console.table(checks);
   if (failed === null) return 0;
-  console.log(`seed ${failed.seed} failed: ${failed.failure}\nreplay: ${replayCommand(failed.seed, options.steps, null, options.rates)}`);
+  console.log(`seed ${failed.seed} failed: ${failed.failure}\nreplay: `
+    + `${replayCommand(failed.seed, options.steps, null, options.rates)}`);
   return 1;
 }
 

@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
 import { signing } from '../../../src/signing/node.js';
-import { keyChain, keysOfRotation, type KeyRotation, type Verifier } from '../../../src/signing/index.js';
+import {
+  keyChain, keysOfRotation, type KeyRotation, type Verifier,
+} from '../../../src/signing/index.js';
 import { ReleaseChain, chainStart, verifyReleaseLog } from '../../../src/log/index.js';
 import { batchRows, decodeBatchBody } from '../../../src/wire/index.js';
 import { equalBytes, fromHex } from '../../../src/base/bytes.js';
 import type { Engine } from '../../../server/store/sqlite/engine.js';
 import type {
-  AdmissionRequest, AdmissionResult, LedgerBalance, ReleaseRecord, WithdrawalRequest, WithdrawalResult,
+  AdmissionRequest, AdmissionResult, LedgerBalance, ReleaseRecord, WithdrawalRequest,
+  WithdrawalResult,
 } from '../../../server/store/contract.js';
 import type { StudyDefinition } from '../../../server/studies/definition.js';
 import { columnCount, type SeenRow } from './study.js';
@@ -30,8 +33,9 @@ interface StudyModel {
 }
 
 /**
- * What must be true, beside what is. It is told each fact where it becomes one (a transaction executed, a sync ended,
- * rows drawn from, an acknowledgement received) and throws at the first that contradicts another.
+ * What must be true, beside what is. It is told each fact where it becomes one (a transaction
+ * executed, a sync ended, rows drawn from, an acknowledgement received) and throws at the first
+ * that contradicts another.
  */
 export class Model {
   readonly trace = createHash('sha256');
@@ -40,15 +44,23 @@ export class Model {
   readonly #acked = new Map<string, Set<bigint>>();
   /** Which epoch holds a row: by key and first two entries; honest rows are all different. */
   readonly #rowHomes = new Map<string, string>();
-  /** Rows that were taken back, by study, key, sequence; and whose withdrawal from which epoch was acknowledged. */
+  /**
+   * Rows that were taken back, by study, key, sequence; and whose withdrawal from which epoch was
+   * acknowledged.
+   */
   readonly #withdrawn = new Set<string>();
   readonly #withdrawals = new Map<string, boolean>();
   /** Of the server, oldest first, and the records that lead from one to the next. */
   #keys: readonly Verifier[];
   #rotations: readonly KeyRotation[] = [];
-  /** The operator has confirmed the clock after it was ahead: what had left a window early counts again. */
+  /**
+   * The operator has confirmed the clock after it was ahead: what had left a window early counts
+   * again.
+   */
   clockConfirmed = false;
-  readonly checks = { follows: 0, withdrawals: 0, acks: 0, draws: 0, releases: 0, balances: 0, recoveries: 0 };
+  readonly checks = {
+    follows: 0, withdrawals: 0, acks: 0, draws: 0, releases: 0, balances: 0, recoveries: 0,
+  };
 
   /** @param onNote gets every fact. */
   constructor(server: Verifier, private readonly onNote: (text: string) => void) {
@@ -57,9 +69,11 @@ export class Model {
 
   addStudy(studyId: string, definition: StudyDefinition): void {
     this.#studies.set(studyId, {
-      definition, bytes: [], releasedEpochs: new Set(), journals: new Map(), draws: new Map(), groups: new Map(),
+      definition, bytes: [], releasedEpochs: new Set(), journals: new Map(), draws: new Map(),
+      groups: new Map(),
       chain: new ReleaseChain({
-        server: this.#keys[0]!, signing, studyId: fromHex(studyId), document: definition.document, from: chainStart,
+        server: this.#keys[0]!, signing, studyId: fromHex(studyId), document: definition.document,
+        from: chainStart,
       }),
     });
   }
@@ -73,32 +87,46 @@ export class Model {
   admitted(requests: readonly AdmissionRequest[], results: readonly AdmissionResult[]): void {
     results.forEach((result, i) => {
       const { studyId, contributor, sequence, body } = requests[i]!;
-      this.note(`${result.verdict} ${contributor.slice(0, 8)} ${sequence} in ${result.epoch} ${result.code ?? ''}`);
-      if (result.verdict === 'accepted') this.#journal(studyId, result.epoch, contributor, sequence, body);
+      this.note(`${result.verdict} ${contributor.slice(0, 8)} ${sequence} in ${result.epoch} `
+        + `${result.code ?? ''}`);
+      if (result.verdict === 'accepted') {
+        this.#journal(studyId, result.epoch, contributor, sequence, body);
+      }
     });
   }
 
-  #journal(studyId: string, epoch: bigint, contributor: string, sequence: bigint, body: Uint8Array): void {
+  #journal(
+    studyId: string, epoch: bigint, contributor: string, sequence: bigint, body: Uint8Array,
+  ): void {
     const study = this.#study(studyId);
-    if (study.releasedEpochs.has(epoch)) throw new BrokenPromise(`epoch ${epoch} takes rows after its release`);
+    if (study.releasedEpochs.has(epoch)) {
+      throw new BrokenPromise(`epoch ${epoch} takes rows after its release`);
+    }
     const { rows, columns, ...rest } = decodeBatchBody(body);
     const values = batchRows({ rows, columns, ...rest });
     for (let row = 0; row < rows; row++) {
-      const name = `${studyId} ${contributor} ${values[row * columns]} ${values[row * columns + 1]}`;
+      const name =
+        `${studyId} ${contributor} ${values[row * columns]} ${values[row * columns + 1]}`;
       const home = this.#rowHomes.get(name);
       if (home !== undefined) {
-        throw new BrokenPromise(`counted twice: row ${name} is in epoch ${home} and again in ${epoch}`);
+        throw new BrokenPromise(
+          `counted twice: row ${name} is in epoch ${home} and again in ${epoch}`,
+        );
       }
       this.#rowHomes.set(name, String(epoch));
     }
-    const journal = getOrSet(study.journals, epoch, () => new Map<string, Map<bigint, Float64Array>>());
+    const journal =
+      getOrSet(study.journals, epoch, () => new Map<string, Map<bigint, Float64Array>>());
     getOrSet(journal, contributor, () => new Map<bigint, Float64Array>()).set(sequence, values);
     // A withdrawal that a crash took with it.
     this.#withdrawn.delete(`${studyId} ${contributor} ${sequence}`);
     this.#mustBeWithdrawn(studyId, contributor, epoch);
   }
 
-  /** A process starts over a disk: epochs that are not over hold what the disk says; acknowledged rows must be there. */
+  /**
+   * A process starts over a disk: epochs that are not over hold what the disk says; acknowledged
+   * rows must be there.
+   */
   recovered(engine: Engine): void {
     this.checks.recoveries += 1;
     this.#followKeys(engine.rotations());
@@ -121,7 +149,9 @@ export class Model {
       }
       for (const [key, sequences] of this.#acked) {
         if (!key.startsWith(studyId)) continue;
-        for (const sequence of sequences) this.#mustBeJournalled(studyId, key.slice(65), sequence, 'after a restart');
+        for (const sequence of sequences) {
+          this.#mustBeJournalled(studyId, key.slice(65), sequence, 'after a restart');
+        }
       }
       this.#compareLog(studyId, study, engine);
     }
@@ -132,28 +162,44 @@ export class Model {
     this.#followKeys([...this.#rotations, record]);
   }
 
-  /** What was shown once stays, and at most one change is new: those that both keys signed, in their order. */
+  /**
+   * What was shown once stays, and at most one change is new: those that both keys signed, in their
+   * order.
+   */
   #followKeys(rotations: readonly KeyRotation[]): void {
-    const isKept = this.#rotations.every((record, i) => rotations[i] !== undefined && equalBytes(record, rotations[i]));
+    const isKept = this.#rotations.every((record, i) =>
+      rotations[i] !== undefined && equalBytes(record, rotations[i]));
     if (!isKept) throw new BrokenPromise('a change of the server\'s key is not there any more');
-    if (rotations.length > this.#rotations.length + 1) throw new BrokenPromise('the server\'s key changed twice at once');
+    if (rotations.length > this.#rotations.length + 1) {
+      throw new BrokenPromise('the server\'s key changed twice at once');
+    }
     if (rotations.length === this.#rotations.length) return;
     this.#rotations = rotations.map((record) => Uint8Array.from(record));
-    this.#keys = keyChain(this.#rotations, keysOfRotation(this.#rotations.at(-1)!).nextKey, signing);
+    this.#keys =
+      keyChain(this.#rotations, keysOfRotation(this.#rotations.at(-1)!).nextKey, signing);
     for (const { chain } of this.#studies.values()) chain.follow(this.#keys);
     this.note(`key ${rotations.length}`);
   }
 
-  /** What a server runs after its start: every study that it can, and nothing that the store refuses. */
+  /**
+   * What a server runs after its start: every study that it can, and nothing that the store
+   * refuses.
+   */
   runs(studyIds: readonly string[], refused: number, broken: number): void {
     const missing = [...this.#studies.keys()].filter((studyId) => !studyIds.includes(studyId));
-    if (missing.length > 0) throw new BrokenPromise(`${missing.length} studies that could run are left out`);
-    if (refused !== broken) throw new BrokenPromise(`${refused} studies are refused, and ${broken} contradict the store`);
+    if (missing.length > 0) {
+      throw new BrokenPromise(`${missing.length} studies that could run are left out`);
+    }
+    if (refused !== broken) {
+      throw new BrokenPromise(`${refused} studies are refused, and ${broken} contradict the store`);
+    }
   }
 
   /** The key that a server shows and signs with. */
   serves(serverKey: Uint8Array): void {
-    if (!equalBytes(serverKey, this.#keys.at(-1)!.publicKey)) throw new BrokenPromise('a key is used that is not in force');
+    if (!equalBytes(serverKey, this.#keys.at(-1)!.publicKey)) {
+      throw new BrokenPromise('a key is used that is not in force');
+    }
   }
 
   /** A contributor's outbox insists on a key from now on. */
@@ -167,7 +213,8 @@ export class Model {
   async mustVerify(studyId: string, lines: readonly string[]): Promise<void> {
     const report = await verifyReleaseLog(lines, { signing, serverKey: this.#keys[0]!.publicKey });
     if (report.authentic) return;
-    throw new BrokenPromise(`the log of ${studyId} does not verify: ${report.firstFault?.text ?? 'no reason'}`);
+    throw new BrokenPromise(`the log of ${studyId} does not verify: `
+      + `${report.firstFault?.text ?? 'no reason'}`);
   }
 
   #forget(studyId: string, study: StudyModel, epoch: bigint): void {
@@ -182,7 +229,9 @@ export class Model {
     this.note(`withdrawal ${contributor.slice(0, 8)} ${epoch} ${result.kind}`);
     if (result.kind !== 'withdrawn' || !result.undone) return;
     const study = this.#study(studyId);
-    if (study.releasedEpochs.has(epoch)) throw new BrokenPromise(`epoch ${epoch} gave rows back after its release`);
+    if (study.releasedEpochs.has(epoch)) {
+      throw new BrokenPromise(`epoch ${epoch} gave rows back after its release`);
+    }
     const journal = study.journals.get(epoch)!;
     for (const [sequence, values] of journal.get(contributor) ?? []) {
       this.#forgetRows(studyId, contributor, values);
@@ -206,7 +255,8 @@ export class Model {
   #mustBeWithdrawn(studyId: string, contributor: string, epoch: bigint): void {
     if (this.#withdrawals.get(`${studyId} ${contributor} ${epoch}`) !== true) return;
     const count = this.#study(studyId).journals.get(epoch)?.get(contributor)?.size ?? 0;
-    if (count > 0) throw new BrokenPromise(`withdrawn and counted: ${count} batches of ${contributor.slice(0, 8)} in ${epoch}`);
+    if (count > 0) throw new BrokenPromise(`withdrawn and counted: ${count} batches of `
+      + `${contributor.slice(0, 8)} in ${epoch}`);
   }
 
   #forgetRows(studyId: string, contributor: string, values: Float64Array): void {
@@ -227,14 +277,17 @@ export class Model {
   refused(studyId: string, contributor: string, sequence: bigint): void {
     this.note(`refused ${contributor.slice(0, 8)} ${sequence}`);
     const homes = this.#homesOf(studyId, contributor, sequence);
-    if (homes > 0) throw new BrokenPromise(`refused and counted: sequence ${sequence} of ${contributor.slice(0, 8)}`);
+    if (homes > 0) throw new BrokenPromise(`refused and counted: sequence ${sequence} of `
+      + `${contributor.slice(0, 8)}`);
   }
 
   #mustBeJournalled(studyId: string, contributor: string, sequence: bigint, when: string): void {
     const homes = this.#homesOf(studyId, contributor, sequence);
-    if (homes === 1 || (homes === 0 && this.#withdrawn.has(`${studyId} ${contributor} ${sequence}`))) return;
+    if (homes === 1
+        || (homes === 0 && this.#withdrawn.has(`${studyId} ${contributor} ${sequence}`))) return;
     const what = homes === 0 ? 'lost' : 'counted twice';
-    throw new BrokenPromise(`${what}: sequence ${sequence} of ${contributor.slice(0, 8)} is in ${homes} epochs ${when}`);
+    throw new BrokenPromise(`${what}: sequence ${sequence} of ${contributor.slice(0, 8)} is in `
+      + `${homes} epochs ${when}`);
   }
 
   #homesOf(studyId: string, contributor: string, sequence: bigint): number {
@@ -245,7 +298,9 @@ export class Model {
     return homes;
   }
 
-  /** Noise is about to be added to these rows. The charge must be durable, and this the first time. */
+  /**
+   * Noise is about to be added to these rows. The charge must be durable, and this the first time.
+   */
   drawn(studyId: string, epoch: bigint, rows: readonly SeenRow[], engine: Engine): void {
     this.checks.draws += 1;
     const study = this.#study(studyId);
@@ -253,36 +308,47 @@ export class Model {
     study.draws.set(epoch, draws);
     if (draws > 1) throw new BrokenPromise(`noise of epoch ${epoch} was drawn again`);
     const state = engine.epoch(studyId, epoch)?.state;
-    if (state !== 'charged') throw new BrokenPromise(`noise of epoch ${epoch} was drawn while it is ${state}, not charged`);
+    if (state !== 'charged') throw new BrokenPromise(`noise of epoch ${epoch} was drawn while it `
+      + `is ${state}, not charged`);
     this.#compareRows(study, epoch, rows);
   }
 
-  /** One row per contributor, the mean of what the journal holds, under one tag that nobody else has. */
+  /**
+   * One row per contributor, the mean of what the journal holds, under one tag that nobody else
+   * has.
+   */
   #compareRows(study: StudyModel, epoch: bigint, rows: readonly SeenRow[]): void {
     const journal = study.journals.get(epoch) ?? new Map<string, Map<bigint, Float64Array>>();
     const expected = new Map<string, string>();
     for (const [contributor, batches] of journal) {
-      expected.set(textOf(meanOf([...batches.keys()].sort(ascending).map((sequence) => batches.get(sequence)!))), contributor);
+      expected.set(textOf(meanOf([...batches.keys()].sort(ascending)
+        .map((sequence) => batches.get(sequence)!))), contributor);
     }
     const tags = new Set<bigint>();
     for (const { values, tag } of rows) {
-      if (tags.has(tag)) throw new BrokenPromise(`epoch ${epoch}: two rows of one contributor reached the groups`);
+      if (tags.has(tag)) {
+        throw new BrokenPromise(`epoch ${epoch}: two rows of one contributor reached the groups`);
+      }
       tags.add(tag);
       const contributor = expected.get(textOf(values));
       if (contributor === undefined) {
         const doubled = values.subarray(2).some((cell) => cell > 1);
-        throw new BrokenPromise(`epoch ${epoch}: a row of contributor ${values[0]} is not the mean of its journalled rows`
-          + `${doubled ? ', a cell is above 1' : ''}: it is in several groups, lost a batch, or has one twice`);
+        throw new BrokenPromise(`epoch ${epoch}: a row of contributor ${values[0]} is not the mean `
+          + `of its journalled rows${doubled ? ', a cell is above 1' : ''}: it is in several `
+          + 'groups, lost a batch, or has one twice');
       }
       expected.delete(textOf(values));
       this.#oneGroup(study, epoch, contributor, tag);
     }
-    if (expected.size > 0) throw new BrokenPromise(`epoch ${epoch}: ${expected.size} contributors did not reach their group`);
+    if (expected.size > 0) throw new BrokenPromise(`epoch ${epoch}: ${expected.size} contributors `
+      + 'did not reach their group');
   }
 
   #oneGroup({ groups }: StudyModel, epoch: bigint, contributor: string, tag: bigint): void {
     const before = getOrSet(groups, `${epoch} ${contributor}`, () => String(tag));
-    if (before !== String(tag)) throw new BrokenPromise(`epoch ${epoch}: ${contributor.slice(0, 8)} is in two groups`);
+    if (before !== String(tag)) {
+      throw new BrokenPromise(`epoch ${epoch}: ${contributor.slice(0, 8)} is in two groups`);
+    }
   }
 
   /** A release was told to subscribers. */
@@ -292,11 +358,17 @@ export class Model {
     this.note(`release ${index} of ${epoch} ${release.digest}`);
     const before = study.bytes[index];
     if (before !== undefined) {
-      if (!same(before, body)) throw new BrokenPromise(`release ${index} changed after it was published`);
+      if (!same(before, body)) {
+        throw new BrokenPromise(`release ${index} changed after it was published`);
+      }
       return;
     }
-    if (index !== study.bytes.length) throw new BrokenPromise(`release ${index} follows ${study.bytes.length - 1}`);
-    if (study.releasedEpochs.has(epoch)) throw new BrokenPromise(`epoch ${epoch} was released twice`);
+    if (index !== study.bytes.length) {
+      throw new BrokenPromise(`release ${index} follows ${study.bytes.length - 1}`);
+    }
+    if (study.releasedEpochs.has(epoch)) {
+      throw new BrokenPromise(`epoch ${epoch} was released twice`);
+    }
     study.releasedEpochs.add(epoch);
     study.chain.accept({ body, signature });
     study.bytes.push(body.slice());
@@ -307,7 +379,9 @@ export class Model {
   received(studyId: string, index: number, body: Uint8Array): void {
     this.note(`subscriber ${index}`);
     const before = this.#study(studyId).bytes[index];
-    if (before === undefined) throw new BrokenPromise(`a subscriber got release ${index} before it was published`);
+    if (before === undefined) {
+      throw new BrokenPromise(`a subscriber got release ${index} before it was published`);
+    }
     if (!same(before, body)) throw new BrokenPromise(`a subscriber got another release ${index}`);
   }
 
@@ -320,16 +394,22 @@ export class Model {
   ledger(engine: Engine): void {
     this.checks.balances += 1;
     for (const balance of engine.balances()) {
-      const { key, rhoSpent, rhoReserved, rhoCap, deltaSpent, deltaReserved, deltaCap, windowMs } = balance;
+      const { key, rhoSpent, rhoReserved, rhoCap, deltaSpent, deltaReserved, deltaCap, windowMs } =
+        balance;
       if (windowMs !== undefined && this.clockConfirmed) continue;
       if (rhoSpent + rhoReserved > rhoCap || deltaSpent + deltaReserved > deltaCap) {
         throw new BrokenPromise(`the budget ${key} is overspent`);
       }
-      if (windowMs !== undefined && balance.scope !== 'contributor') this.#windows(engine, balance, windowMs);
+      if (windowMs !== undefined && balance.scope !== 'contributor') {
+        this.#windows(engine, balance, windowMs);
+      }
     }
   }
 
-  /** By the times of the charges, no half-open period of the budget's length holds more than the cap. */
+  /**
+   * By the times of the charges, no half-open period of the budget's length holds more than the
+   * cap.
+   */
   #windows(engine: Engine, { key, rhoCap }: LedgerBalance, windowMs: number): void {
     const charges = engine.ledgerEntries(key, 1_000).filter(({ kind }) => kind === 'charged');
     for (const { atMs: from } of charges) {
@@ -357,7 +437,9 @@ export class Model {
   /** The disk may know a release that nobody was told of yet. */
   #compareLog(studyId: string, study: StudyModel, engine: Engine): void {
     const stored = engine.releases(studyId, 0, 10_000);
-    if (stored.length < study.bytes.length) throw new BrokenPromise('a release that was published is not in the log');
+    if (stored.length < study.bytes.length) {
+      throw new BrokenPromise('a release that was published is not in the log');
+    }
     for (const release of stored) this.published(studyId, release);
     if (stored.length !== study.bytes.length) throw new BrokenPromise('the log has a gap');
   }
@@ -369,7 +451,8 @@ export class Model {
   }
 }
 
-const ascending = (left: bigint, right: bigint): number => (left < right ? -1 : left > right ? 1 : 0);
+const ascending = (left: bigint, right: bigint): number =>
+  (left < right ? -1 : left > right ? 1 : 0);
 
 function meanOf(batches: readonly Float64Array[]): Float64Array {
   const sum = new Float64Array(columnCount);

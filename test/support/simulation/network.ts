@@ -1,6 +1,8 @@
 import type { SessionSocket } from '../../../server/listener/context.js';
 import type { InMemoryListener, InMemorySession } from '../../../server/listener/in-memory.js';
-import type { OpenTransport, Transport, TransportHandlers } from '../../../client/websocket/contract.js';
+import type {
+  OpenTransport, Transport, TransportHandlers,
+} from '../../../client/websocket/contract.js';
 import { decodeClientFrame, decodeServerFrame } from '../../../src/wire/index.js';
 import type { Chance } from './chance.js';
 import type { FaultCounts, FaultRates } from './faults.js';
@@ -18,7 +20,10 @@ export interface NetworkOptions {
   readonly listener: () => InMemoryListener | null;
 }
 
-/** Connections between hosts, as streams: in order, whole or broken; and what a middlebox may do to signed frames. */
+/**
+ * Connections between hosts, as streams: in order, whole or broken; and what a middlebox may do to
+ * signed frames.
+ */
 export class Network {
   readonly connections = new Set<Connection>();
   /** Hosts that nothing reaches now. */
@@ -78,9 +83,13 @@ export class Connection {
   #session: InMemorySession | null = null;
   #open = { client: true, server: false };
 
-  constructor(readonly network: Network, readonly host: string, private readonly handlers: TransportHandlers) {
+  constructor(
+    readonly network: Network, readonly host: string, private readonly handlers: TransportHandlers,
+  ) {
     this.transport = {
-      send: (bytes) => { if (this.#open.client) this.#post('server', { kind: 'frame', bytes: bytes.slice() }); },
+      send: (bytes) => {
+        if (this.#open.client) this.#post('server', { kind: 'frame', bytes: bytes.slice() });
+      },
       bufferedAmount: 0,
       ping: () => {
         if (this.#open.client) this.#post('server', { kind: 'ping', bytes: nothing });
@@ -90,7 +99,9 @@ export class Connection {
       terminate: () => this.cut('client'),
     };
     const lane = this.#lanes.server;
-    Object.defineProperty(this.transport, 'bufferedAmount', { get: () => (lane.held ? lane.bytes : 0) });
+    Object.defineProperty(
+      this.transport, 'bufferedAmount', { get: () => (lane.held ? lane.bytes : 0) },
+    );
   }
 
   get established(): boolean {
@@ -104,7 +115,9 @@ export class Connection {
       if (!this.#open.client || this.silent) return;
       if (this.#cutOff()) return this.open();
       const session = listener()?.connect(this.#socket()) ?? null;
-      if (session === null) return void scheduler.after(1, `${this.host} refused`, () => this.#closed('refused'));
+      if (session === null) {
+        return void scheduler.after(1, `${this.host} refused`, () => this.#closed('refused'));
+      }
       this.#session = session;
       this.#open.server = true;
       this.#post('client', { kind: 'pong', bytes: nothing });
@@ -142,7 +155,8 @@ export class Connection {
     const lane = this.#lanes[side];
     if (!lane.held) return;
     lane.held = false;
-    for (let left = lane.waiting.length; left > 0; left--) this.#later(`to ${side}`, () => this.#arrive(side));
+    for (let left = lane.waiting.length;
+        left > 0; left--) this.#later(`to ${side}`, () => this.#arrive(side));
   }
 
   #socket(): SessionSocket {
@@ -150,7 +164,11 @@ export class Connection {
     return {
       address: this.host,
       get bufferedBytes() { return lane.held ? lane.bytes : 0; },
-      send: (frame) => { if (this.#open.server || this.#session === null) this.#post('client', { kind: 'frame', bytes: frame.slice() }); },
+      send: (frame) => {
+        if (this.#open.server || this.#session === null) {
+          this.#post('client', { kind: 'frame', bytes: frame.slice() });
+        }
+      },
       together: (write) => write(),
       pause: () => this.hold('server'),
       resume: () => this.release('server'),
@@ -172,7 +190,10 @@ export class Connection {
     if (!lane.held) this.#later(`to ${to}`, () => this.#arrive(to));
   }
 
-  /** Only signed frames are repeated or swapped: a stream cannot do that, a box that forwards messages can. */
+  /**
+   * Only signed frames are repeated or swapped: a stream cannot do that, a box that forwards
+   * messages can.
+   */
   #meddle(to: Side, lane: Lane, parcel: Parcel): void {
     const { chance, rates, counts } = this.network.options;
     const batch = to === 'server' && kindOf(parcel.bytes) === 'batch';
@@ -215,7 +236,8 @@ export class Connection {
     const bytes = parcel.bytes.slice();
     const at = chance.below(bytes.length);
     bytes[at] = bytes[at]! ^ (1 + chance.below(255));
-    // What still reads as a message is caught below, by checksums or TLS; only the break is seen then.
+    // What still reads as a message is caught below, by checksums or TLS; only the break is seen
+    // then.
     if (!readable(to, bytes)) this.#take(to, { kind: 'frame', bytes });
     this.break();
     return true;
@@ -244,7 +266,9 @@ export class Connection {
     const session = this.#session;
     this.#session = null;
     // Not inside the session's own call.
-    if (session !== null) this.network.options.scheduler.after(0, 'session ended', () => session.ended());
+    if (session !== null) {
+      this.network.options.scheduler.after(0, 'session ended', () => session.ended());
+    }
   }
 
   #closed(reason: string): void {

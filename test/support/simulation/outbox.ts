@@ -1,11 +1,16 @@
 import { concatBytes } from '../../../src/base/bytes.js';
 import { encodeFrame, fileMagic, scanFrames } from '../../../client/outbox/frames.js';
 import { decodeRecords, encodeRecord, type OutboxRecord } from '../../../client/outbox/records.js';
-import type { Outbox, OutboxContents, OutboxItem, OutboxPin } from '../../../client/outbox/contract.js';
+import type {
+  Outbox, OutboxContents, OutboxItem, OutboxPin,
+} from '../../../client/outbox/contract.js';
 import type { Chance } from './chance.js';
 import type { ProcessTimers } from './scheduler.js';
 
-/** The file of one contributor, in the product's own format. What is appended and not synced is lost by a crash. */
+/**
+ * The file of one contributor, in the product's own format. What is appended and not synced is lost
+ * by a crash.
+ */
 export class OutboxFile {
   durable: Uint8Array = fileMagic.slice();
   pending: Uint8Array[] = [];
@@ -26,16 +31,21 @@ export class SimulatedOutbox implements Outbox {
   #pin: OutboxPin | null = null;
 
   constructor(
-    private readonly file: OutboxFile, private readonly timers: ProcessTimers, private readonly chance: Chance,
-    private readonly onPin: (pin: OutboxPin) => void, private readonly onWrite: (syncMs: number) => void,
+    private readonly file: OutboxFile, private readonly timers: ProcessTimers,
+    private readonly chance: Chance, private readonly onPin: (pin: OutboxPin) => void,
+    private readonly onWrite: (syncMs: number) => void,
   ) {
     const { payloads, goodBytes } = scanFrames(file.durable);
     file.durable = goodBytes === 0 ? fileMagic.slice() : file.durable.slice(0, goodBytes);
-    for (const payload of payloads) for (const record of decodeRecords(payload)) this.#apply(record);
+    for (const payload of payloads) {
+      for (const record of decodeRecords(payload)) this.#apply(record);
+    }
   }
 
   async load(): Promise<OutboxContents> {
-    return { pin: this.#pin, items: [...this.#items.values()].sort((left, right) => left.id - right.id) };
+    return {
+      pin: this.#pin, items: [...this.#items.values()].sort((left, right) => left.id - right.id),
+    };
   }
 
   pin(pin: OutboxPin): Promise<void> {
@@ -48,7 +58,8 @@ export class SimulatedOutbox implements Outbox {
   }
 
   sign(id: number, last: boolean, batches: OutboxItem['batches']): Promise<void> {
-    const plain = batches.map(({ sequence, epoch, body, signature }) => ({ sequence, epoch, body, signature }));
+    const plain =
+      batches.map(({ sequence, epoch, body, signature }) => ({ sequence, epoch, body, signature }));
     return this.#write({ kind: 'signed', id, last, batches: plain });
   }
 
@@ -83,7 +94,9 @@ export class SimulatedOutbox implements Outbox {
       this.#pin = { serverKey, studyId, contributor };
     } else if (record.kind === 'settled') this.#items.delete(record.id);
     else if (record.kind === 'signed') {
-      this.#items.set(record.id, { id: record.id, last: record.last, values: null, batches: record.batches });
+      this.#items.set(
+        record.id, { id: record.id, last: record.last, values: null, batches: record.batches },
+      );
     } else {
       const { id, last, values, columns } = record;
       this.#items.set(id, { id, last, values, batches: [], ...(columns > 0 && { columns }) });

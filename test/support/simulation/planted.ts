@@ -4,7 +4,10 @@ import { InvariantError, KeelsonError } from '../../../src/base/errors.js';
 import type { ListenerLimits } from '../../../server/network/options.js';
 import type { AdmissionRequest, LedgerBalance, Store } from '../../../server/store/contract.js';
 
-/** A defect put around the real parts, to see that the simulation finds it. Made anew for each process. */
+/**
+ * A defect put around the real parts, to see that the simulation finds it. Made anew for each
+ * process.
+ */
 export interface Plant {
   readonly answersEarly?: boolean;
   readonly marksFirst?: boolean;
@@ -15,14 +18,16 @@ export interface Plant {
 }
 
 export const plantNames = [
-  'ack-before-fsync', 'charge-after-draw', 'missing-dedupe', 'group-by-arrival', 'lost-wake-up', 'noise-redrawn',
-  'cap-at-restart', 'one-stops-all', 'clock-unseen',
+  'ack-before-fsync', 'charge-after-draw', 'missing-dedupe', 'group-by-arrival', 'lost-wake-up',
+  'noise-redrawn', 'cap-at-restart', 'one-stops-all', 'clock-unseen',
   'mark-before-commit',
 ] as const;
 export type PlantName = (typeof plantNames)[number];
 
 /** Where to look for a fault that few worlds show: the first seed, and the steps of each. */
-export const plantTrials: Readonly<Partial<Record<PlantName, { readonly from: number; readonly steps: number }>>> = {
+export const plantTrials: Readonly<
+  Partial<Record<PlantName, { readonly from: number; readonly steps: number }>>
+> = {
   'cap-at-restart': { from: 55, steps: 1_500 }, 'clock-unseen': { from: 566, steps: 500 },
 };
 
@@ -142,12 +147,16 @@ function noiseRedrawn(real: Store): Store {
   return over(real, {
     async unfinishedEpochs() {
       const records = await real.unfinishedEpochs();
-      return records.map((record) => (record.state === 'charged' ? { ...record, state: 'closing' as const } : record));
+      return records.map((record) =>
+        (record.state === 'charged' ? { ...record, state: 'closing' as const } : record));
     },
   });
 }
 
-/** A start compares the sum over epochs with the cap, which that sum passes by design under contributor scope. */
+/**
+ * A start compares the sum over epochs with the cap, which that sum passes by design under
+ * contributor scope.
+ */
 function capAtRestart(real: Store): Store {
   return over(real, {
     async registerStudy(input) {

@@ -9,7 +9,10 @@ interface Entry {
   cancelled: boolean;
 }
 
-/** All that will happen in a simulated world, in order of virtual time; what is due together goes in order of asking. */
+/**
+ * All that will happen in a simulated world, in order of virtual time; what is due together goes in
+ * order of asking.
+ */
 export class Scheduler {
   nowMs = 0;
   readonly #heap: Entry[] = [];
@@ -23,7 +26,10 @@ export class Scheduler {
     return () => { entry.cancelled = true; };
   }
 
-  /** Goes to the next step and runs it. @returns its label; null when nothing will ever happen again. */
+  /**
+   * Goes to the next step and runs it. @returns its label; null when nothing will ever happen
+   * again.
+   */
   step(): string | null {
     for (let entry = this.#pop(); entry !== undefined; entry = this.#pop()) {
       if (entry.cancelled) continue;
@@ -69,7 +75,10 @@ function before(left: Entry, right: Entry): boolean {
   return left.dueMs !== right.dueMs ? left.dueMs < right.dueMs : left.order < right.order;
 }
 
-/** Lets promises run until nothing but a later step can go on: all waiting in a simulation is on the scheduler. */
+/**
+ * Lets promises run until nothing but a later step can go on: all waiting in a simulation is on the
+ * scheduler.
+ */
 export function settled(): Promise<void> {
   return new Promise((resolve) => { setImmediate(resolve); });
 }

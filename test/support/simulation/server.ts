@@ -6,7 +6,9 @@ import type { EpochRunner } from '../../../server/epochs/contract.js';
 import { InlineEpochRunner } from '../../../server/epochs/inline-runner.js';
 import { checkClock } from '../../../server/store/clock-check.js';
 import type { Clock } from '../../../server/base/clock.js';
-import { createInMemoryListener, type InMemoryListener } from '../../../server/listener/in-memory.js';
+import {
+  createInMemoryListener, type InMemoryListener,
+} from '../../../server/listener/in-memory.js';
 import type { ListenerLimits } from '../../../server/network/options.js';
 import type { Logger } from '../../../server/base/logger.js';
 import type { Store } from '../../../server/store/contract.js';
@@ -27,7 +29,8 @@ import { watchedEstimator } from './study.js';
 
 /** Seconds instead of the real ones, so that a few virtual seconds meet every timeout. */
 const limits: Partial<ListenerLimits> = {
-  handshakeTimeoutMs: 600, heartbeatMs: 400, subscriberStallMs: 1_500, subscriberBufferBytes: 600, closeTimeoutMs: 200,
+  handshakeTimeoutMs: 600, heartbeatMs: 400, subscriberStallMs: 1_500, subscriberBufferBytes: 600,
+  closeTimeoutMs: 200,
 };
 
 export interface ServerOptions {
@@ -101,20 +104,26 @@ export class ServerProcess {
     if (!this.timers.alive) return;
     this.#guard(() => this.#countPastCap());
     const hub = await createStudyHub({
-      store, clock, signer, studies: broken === null ? studies : [...studies, broken], logger: silent, rotations: this.#engine.rotations(),
-      runnerFactory: () => this.#runner(),
+      store, clock, signer, studies: broken === null ? studies : [...studies, broken],
+      logger: silent, rotations: this.#engine.rotations(), runnerFactory: () => this.#runner(),
       onFatal: (error) => { if (this.timers.alive) onFatal(error); },
     });
     if (!this.timers.alive) return;
     this.hub = hub;
     this.#guard(() => model.serves(hub.serverKey));
-    this.#guard(() => model.runs(hub.studies().map(({ studyId }) => studyId), hub.refused().length, broken === null ? 0 : 1));
+    this.#guard(() => model.runs(
+      hub.studies().map(({ studyId }) => studyId), hub.refused().length, broken === null ? 0 : 1,
+    ));
     // What recovery released is in the log before anybody could listen.
     this.#guard(() => model.compareLogs(this.#engine));
     hub.onEvent((event) => {
-      if (event.kind === 'release' && this.timers.alive) this.#guard(() => model.published(event.studyId, event.release));
+      if (event.kind === 'release' && this.timers.alive) {
+        this.#guard(() => model.published(event.studyId, event.release));
+      }
     });
-    this.listener = createInMemoryListener({ hub, clock, logger: silent, limits: { ...limits, ...plant.limits } });
+    this.listener = createInMemoryListener({
+      hub, clock, logger: silent, limits: { ...limits, ...plant.limits },
+    });
   }
 
   /** Counts the starts of a study whose epochs add up to its cap or more. */
@@ -141,13 +150,15 @@ export class ServerProcess {
   #store(clock: Clock): Store {
     const { disk, chance, rates, counts, model, plant, studies } = this.options;
     const caller = new SimulatedCaller({
-      timers: this.timers, disk, engine: this.#engine, chance, rates, counts, answersEarly: plant.answersEarly === true,
-      onPowerLoss: this.options.onPowerLoss,
+      timers: this.timers, disk, engine: this.#engine, chance, rates, counts,
+      answersEarly: plant.answersEarly === true, onPowerLoss: this.options.onPowerLoss,
       watcher: {
         onAdmitted: (requests, results) => this.#guard(() => {
           model.admitted(requests, results);
           if (studies[0]!.document.budget.scope !== 'contributor') return;
-          for (const { studyId, contributor } of requests) model.ownLedger(this.#engine, studyId, contributor);
+          for (const { studyId, contributor } of requests) {
+            model.ownLedger(this.#engine, studyId, contributor);
+          }
         }),
         onWithdrawn: (request, result) => this.#guard(() => model.withdrawn(request, result)),
         onDurable: (method, _args, engine) => {
@@ -156,7 +167,8 @@ export class ServerProcess {
         },
       },
     });
-    const real = storeOver(caller, clock, new GroupCommit(clock, (batches) => caller.admit(batches)));
+    const real =
+      storeOver(caller, clock, new GroupCommit(clock, (batches) => caller.admit(batches)));
     return plant.store?.(real) ?? real;
   }
 
@@ -164,7 +176,8 @@ export class ServerProcess {
     const { chance, plant, model } = this.options;
     const findEstimator = watchedEstimator((rows) => this.#guard(() =>
       model.drawn(this.#drawing.studyId, this.#drawing.epoch, rows, this.#engine)));
-    const inner = new InlineEpochRunner({ findEstimator, noise: () => seededNoise(chance.bytes(32)) });
+    const inner =
+      new InlineEpochRunner({ findEstimator, noise: () => seededNoise(chance.bytes(32)) });
     const release = inner.release.bind(inner);
     inner.release = (studyId, epoch) => {
       // A dead process draws nothing that anybody sees.
@@ -184,4 +197,6 @@ export class ServerProcess {
   }
 }
 
-const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const silent: Logger = {
+  debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined,
+};

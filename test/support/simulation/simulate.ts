@@ -34,13 +34,17 @@ export interface SimulationResult {
 const settleMs = 30_000;
 const settleSteps = 30_000;
 
-/** Runs one world from its seed. Nothing in it depends on time, threads, or anything but the seed. */
+/**
+ * Runs one world from its seed. Nothing in it depends on time, threads, or anything but the seed.
+ */
 export async function simulate(options: SimulationOptions): Promise<SimulationResult> {
   const { seed, steps = 500, rates = rough, plant = null } = options;
   const real = { ...signing };
   const secrets = Chance.of(seed).fork('secrets');
   // Nonces, keys of epochs and seeds of work come from here.
-  Object.assign(signing, { randomBytes: (length: number) => secrets.bytes(length), generateSeed: () => secrets.bytes(32) });
+  Object.assign(signing, {
+    randomBytes: (length: number) => secrets.bytes(length), generateSeed: () => secrets.bytes(32),
+  });
   const world = new World(seed, rates, plant, (text) => options.log?.(`  ${text}`));
   let taken = 0;
   let failure: string | null = null;
@@ -77,7 +81,10 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
   };
 }
 
-/** Liveness: after faults, epochs that were open end, everybody gets an answer, subscribers get every release. */
+/**
+ * Liveness: after faults, epochs that were open end, everybody gets an answer, subscribers get
+ * every release.
+ */
 async function settle(world: World, step: () => Promise<boolean>): Promise<string | null> {
   const untilMs = world.scheduler.nowMs + settleMs;
   let target = world.openEpochs();
@@ -94,11 +101,14 @@ async function settle(world: World, step: () => Promise<boolean>): Promise<strin
 
 function textOf(error: unknown): string {
   if (error instanceof BrokenPromise) return error.message;
-  return error instanceof Error ? `${error.name}: ${error.message}\n${error.stack ?? ''}` : String(error);
+  return error instanceof Error
+    ? `${error.name}: ${error.message}\n${error.stack ?? ''}` : String(error);
 }
 
 /** What to type to see it again. */
-export function replayCommand(seed: number, steps: number, plant: PlantName | null = null, rates = rough): string {
+export function replayCommand(
+  seed: number, steps: number, plant: PlantName | null = null, rates = rough,
+): string {
   const others = Object.entries(shareNames).filter(([, rate]) => rates[rate] !== rough[rate])
     .map(([name, rate]) => ` --${name} ${rates[rate]}`);
   const rest = `${plant === null ? '' : ` --plant ${plant}`}${others.join('')}`;

@@ -1,5 +1,7 @@
 import { StorageError } from '../../../src/base/errors.js';
-import type { AdmissionRequest, AdmissionResult, WithdrawalRequest, WithdrawalResult } from '../../../server/store/contract.js';
+import type {
+  AdmissionRequest, AdmissionResult, WithdrawalRequest, WithdrawalResult,
+} from '../../../server/store/contract.js';
 import type { Engine } from '../../../server/store/sqlite/engine.js';
 import type { Caller } from '../../../server/store/sqlite/facade.js';
 import type { NamedMethod } from '../../../server/store/sqlite/messages.js';
@@ -41,13 +43,15 @@ interface Job {
 
 /** Methods after which nothing has to be synced. */
 const reads: ReadonlySet<string> = new Set([
-  'study', 'studies', 'epoch', 'unfinishedEpochs', 'unpurgedEpochs', 'balance', 'balances', 'ledgerEntries',
-  'contributorState', 'journal', 'contributorCount', 'leftOutCount', 'releases', 'health', 'newestTime',
+  'study', 'studies', 'epoch', 'unfinishedEpochs', 'unpurgedEpochs', 'balance', 'balances',
+  'ledgerEntries', 'contributorState', 'journal', 'contributorCount', 'leftOutCount', 'releases',
+  'health', 'newestTime',
 ]);
 
 /**
- * The store's thread: calls are executed one after the other in the order sent, each takes time, then its sync takes
- * time, then its answer travels back. The process may die at each of these points.
+ * The store's thread: calls are executed one after the other in the order sent, each takes time,
+ * then its sync takes time, then its answer travels back. The process may die at each of these
+ * points.
  */
 export class SimulatedCaller implements Caller {
   readonly #jobs: Job[] = [];
@@ -57,7 +61,9 @@ export class SimulatedCaller implements Caller {
   constructor(private readonly options: StorageOptions) {}
 
   call(method: NamedMethod, args: readonly unknown[]): Promise<unknown> {
-    const methods = this.options.engine as unknown as Readonly<Record<string, (...given: readonly unknown[]) => unknown>>;
+    const methods = this.options.engine as unknown as Readonly<
+      Record<string, (...given: readonly unknown[]) => unknown>
+    >;
     return this.#enqueue(method, args, () => {
       const result = methods[method]!(...args);
       if (method === 'withdraw') {
@@ -108,8 +114,10 @@ export class SimulatedCaller implements Caller {
     if (reads.has(job.method)) return this.#answer(job, 0);
     if (chance.happens(rates().diskFull)) {
       counts['disk-full'] += 1;
-      return this.#refuse(job, new StorageError('the store failed: database or disk is full (SQLITE_FULL)',
-        'storage-failed', { retryable: true, details: { sqliteCode: 'SQLITE_FULL' } }));
+      return this.#refuse(
+        job, new StorageError('the store failed: database or disk is full (SQLITE_FULL)',
+          'storage-failed', { retryable: true, details: { sqliteCode: 'SQLITE_FULL' } }),
+      );
     }
     if (chance.happens(rates().fsyncFailed)) {
       counts['fsync-failed'] += 1;

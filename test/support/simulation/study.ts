@@ -4,11 +4,17 @@ import type { StudyDocument } from '../../../src/wire/study-document.js';
 import { defineStudy, type StudyDefinition } from '../../../server/studies/definition.js';
 import type { FindEstimator } from '../../../server/epochs/engine.js';
 
-/** Column 0 holds the contributor's number, column 1 the number of the row, the others are one-hot by the latter. */
+/**
+ * Column 0 holds the contributor's number, column 1 the number of the row, the others are one-hot
+ * by the latter.
+ */
 export const cells = 14;
 export const columnCount = cells + 2;
 
-/** Rows that one contributor may give to one epoch: fewer than cells, so that no two of them share one. */
+/**
+ * Rows that one contributor may give to one epoch: fewer than cells, so that no two of them share
+ * one.
+ */
 export const rowsMax = 6;
 
 /** The unmistakable row: no other has the same first two entries. */
@@ -83,7 +89,9 @@ const estimators = {
   count: { column: 0, threshold: 0, side: 'at-least' },
 };
 
-function documentOf(name: string, { scope, late, epsilon, rule = 'zcdp', perMs }: SimulatedFacts): StudyDocument {
+function documentOf(
+  name: string, { scope, late, epsilon, rule = 'zcdp', perMs }: SimulatedFacts,
+): StudyDocument {
   const isPure = rule === 'pure';
   const estimator = isPure ? 'count' : 'mean';
   return {

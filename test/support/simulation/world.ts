@@ -1,6 +1,8 @@
 import { toHex } from '../../../src/base/bytes.js';
 import { signing } from '../../../src/signing/node.js';
-import { decodeHeadBody, encodeStudyDocument, studyId as idOfFacts } from '../../../src/wire/index.js';
+import {
+  decodeHeadBody, encodeStudyDocument, studyId as idOfFacts,
+} from '../../../src/wire/index.js';
 import { encodeLogLine } from '../../../src/log/index.js';
 import { subscribe } from '../../../client/index.js';
 import type { StudyDefinition } from '../../../server/studies/definition.js';
@@ -23,7 +25,10 @@ const firstKey = signing.createSigner(firstSeed).publicKey;
 /** How far a clock that is wrong is ahead: more than a start bears once it is set right. */
 const aheadMs = 3 * 3_600_000;
 
-/** One world: a server, its disk, a network, contributors honest and hostile, a subscriber; all from one seed. */
+/**
+ * One world: a server, its disk, a network, contributors honest and hostile, a subscriber; all from
+ * one seed.
+ */
 export class World {
   readonly scheduler = new Scheduler();
   readonly counts = noFaults();
@@ -51,15 +56,16 @@ export class World {
   readonly #seeds = new Set<string>();
 
   constructor(
-    readonly seed: number, rates: FaultRates, readonly plant: PlantName | null, onNote: (text: string) => void,
+    readonly seed: number, rates: FaultRates, readonly plant: PlantName | null,
+    onNote: (text: string) => void,
   ) {
     this.model = new Model(signing.createVerifier(firstKey), onNote);
     this.#chance = Chance.of(seed);
     this.rates = rates;
     this.disk.marksFirst = plantOf(plant).marksFirst === true;
     this.network = new Network({
-      scheduler: this.scheduler, chance: this.#chance.fork('network'), rates: () => this.rates, counts: this.counts,
-      listener: () => this.server?.listener ?? null,
+      scheduler: this.scheduler, chance: this.#chance.fork('network'), rates: () => this.rates,
+      counts: this.counts, listener: () => this.server?.listener ?? null,
     });
   }
 
@@ -91,7 +97,10 @@ export class World {
     this.#scheduleFaults(rates);
   }
 
-  /** Some worlds have a budget of another rule, one that renews, or one that is used up after a few epochs. */
+  /**
+   * Some worlds have a budget of another rule, one that renews, or one that is used up after a few
+   * epochs.
+   */
   #budgetOf(facts: SimulatedFacts): SimulatedFacts {
     const chance = this.#chance.fork('budget');
     if (!chance.happens(this.rates.budgets)) return facts;
@@ -123,27 +132,37 @@ export class World {
   unfinished(target: ReadonlyMap<string, bigint>): string | null {
     const hub = this.server?.hub ?? null;
     if (hub === null || !this.isUp) return 'the server is not up';
-    // Of studies that share a small renewing budget one may get no epoch for long: nobody is promised a turn.
+    // Of studies that share a small renewing budget one may get no epoch for long: nobody is
+    // promised a turn.
     const mayWait = (contributor: SimulatedContributor): boolean => contributor.waitsForEpoch
       && hub.study(contributor.studyId)!.document.budget.scope === 'population';
-    const owing = this.contributors.filter((contributor) => contributor.owed > 0 && !mayWait(contributor));
-    if (owing.length > 0) return `no answer for ${owing.map((contributor) => contributor.standing).join(', ')}`;
+    const owing =
+      this.contributors.filter((contributor) => contributor.owed > 0 && !mayWait(contributor));
+    if (owing.length > 0) {
+      return `no answer for ${owing.map((contributor) => contributor.standing).join(', ')}`;
+    }
     for (const [studyId, epoch] of target) {
       const view = hub.study(studyId)!;
-      if (view.state === 'open' && view.epoch <= epoch && view.epoch !== 0n) return `epoch ${epoch} does not end`;
+      if (view.state === 'open' && view.epoch <= epoch && view.epoch !== 0n) {
+        return `epoch ${epoch} does not end`;
+      }
     }
     // A study that shares a small budget may find all of it spent by the others.
     const isOut = (studyId: string): boolean => {
       const { epoch, document } = hub.study(studyId)!;
       return epoch === 0n && document.budget.scope === 'population';
     };
-    if (this.studyIds.some((studyId) => this.model.count(studyId) === 0 && !isOut(studyId))) return 'nothing was released';
+    if (this.studyIds.some((studyId) => this.model.count(studyId) === 0 && !isOut(studyId))) {
+      return 'nothing was released';
+    }
     const published = this.studyIds.reduce((sum, studyId) => sum + this.model.count(studyId), 0);
     return this.#received >= published ? null : 'a subscriber waits for a release';
   }
 
   openEpochs(): Map<string, bigint> {
-    return new Map(this.studyIds.map((studyId) => [studyId, this.server?.hub?.study(studyId)?.epoch ?? 0n]));
+    return new Map(
+      this.studyIds.map((studyId) => [studyId, this.server?.hub?.study(studyId)?.epoch ?? 0n]),
+    );
   }
 
   end(): void {
@@ -153,15 +172,16 @@ export class World {
 
   #worldOf(study: number, label: string) {
     return {
-      scheduler: this.scheduler, network: this.network, chance: this.#chance.fork(label), model: this.model,
-      counts: this.counts, rates: () => this.rates, serverKey: firstKey, studyId: this.studyIds[study]!,
-      onBroken: (error: unknown) => this.fail(error),
+      scheduler: this.scheduler, network: this.network, chance: this.#chance.fork(label),
+      model: this.model, counts: this.counts, rates: () => this.rates, serverKey: firstKey,
+      studyId: this.studyIds[study]!, onBroken: (error: unknown) => this.fail(error),
     };
   }
 
   #addContributor(number: number): void {
     const study = number % this.studyIds.length;
-    const contributor = new SimulatedContributor(this.#worldOf(study, `contributor ${number}`), number);
+    const contributor =
+      new SimulatedContributor(this.#worldOf(study, `contributor ${number}`), number);
     this.contributors.push(contributor);
     const chance = this.#chance.fork(`sends ${number}`);
     const regrets = this.#chance.fork(`withdraws ${number}`);
@@ -169,7 +189,9 @@ export class World {
       this.scheduler.after(chance.between(10, everyMs / 2), `contributor-${number} thinks`, () => {
         if (this.rates === calm && this.#healed) return;
         if (contributor.alive && contributor.owed < 8) contributor.send();
-        if (contributor.alive && this.rates.withdraw > 0 && regrets.happens(this.rates.withdraw)) contributor.withdraw();
+        if (contributor.alive && this.rates.withdraw > 0 && regrets.happens(this.rates.withdraw)) {
+          contributor.withdraw();
+        }
         again();
       });
     };
@@ -191,7 +213,8 @@ export class World {
       const releases = subscribe({
         url: 'ws://simulated/', study: studyId, serverKey: firstKey,
         runtime: clientRuntime(timers, () => chance.uniform()),
-        openTransport: this.network.transportOf(`subscriber-${studyId.slice(0, 4)}`, () => timers.alive),
+        openTransport:
+          this.network.transportOf(`subscriber-${studyId.slice(0, 4)}`, () => timers.alive),
         backoffInitialMs: 10, backoffMaxMs: 150, idleTimeoutMs: 700,
       });
       for await (const { release, signed } of releases) {
@@ -213,10 +236,10 @@ export class World {
     this.#confirms = confirmsClock;
     try {
       this.server = new ServerProcess({
-        scheduler: this.scheduler, chance: this.#chance.fork(`server ${this.scheduler.nowMs}`), disk: this.disk,
-        model: this.model, rates: () => this.rates, counts: this.counts, fuse, seeds: this.#seeds,
-        studies: this.#definitions, broken, confirmsClock, plant: plantOf(this.plant), wall: this.#wall,
-        onFatal: (error) => this.#onFatal(error),
+        scheduler: this.scheduler, chance: this.#chance.fork(`server ${this.scheduler.nowMs}`),
+        disk: this.disk, model: this.model, rates: () => this.rates, counts: this.counts, fuse,
+        seeds: this.#seeds, studies: this.#definitions, broken, confirmsClock,
+        plant: plantOf(this.plant), wall: this.#wall, onFatal: (error) => this.#onFatal(error),
         onPowerLoss: () => this.#powerLoss(),
         onBroken: (error) => this.fail(error),
       });
@@ -225,7 +248,10 @@ export class World {
     }
   }
 
-  /** The product asks to be started again after its disk failed. Anything else that stops it is a defect. */
+  /**
+   * The product asks to be started again after its disk failed. Anything else that stops it is a
+   * defect.
+   */
   #onFatal(error: unknown): void {
     this.model.note('fatal');
     if ((error as { code?: string }).code === 'clock-implausible' && this.#clock === 'set right') {
@@ -269,11 +295,15 @@ export class World {
     const { torn } = this.disk;
     this.disk.crash(this.#chance.fork(`tear ${this.scheduler.nowMs}`));
     this.counts['torn-log'] += this.disk.torn - torn;
-    this.scheduler.after(this.#chance.fork(`down ${this.scheduler.nowMs}`).between(1, 250), 'server starts',
-      () => this.#startAgain());
+    this.scheduler
+      .after(this.#chance.fork(`down ${this.scheduler.nowMs}`).between(1, 250), 'server starts',
+        () => this.#startAgain());
   }
 
-  /** Before the server starts, its operator may change its key; which may be cut short, and so may the start after that. */
+  /**
+   * Before the server starts, its operator may change its key; which may be cut short, and so may
+   * the start after that.
+   */
   #startAgain(): void {
     const chance = this.#chance.fork(`changes key ${this.scheduler.nowMs}`);
     if (!chance.happens(this.rates.changeKey)) return this.#startServer();
@@ -311,7 +341,8 @@ export class World {
       await this.model.mustVerify(studyId, [
         encodeLogLine({ type: 'study', facts, serverKey: hub.serverKey, signature }),
         ...hub.rotations.map((record) => encodeLogLine({ type: 'rotation', record })),
-        ...releases.map((release) => encodeLogLine({ type: 'release', body: release.body, signature: release.signature })),
+        ...releases.map((release) =>
+          encodeLogLine({ type: 'release', body: release.body, signature: release.signature })),
         encodeLogLine({ type: 'head', ...head }),
       ]);
     }
@@ -350,7 +381,8 @@ export class World {
     const { counts, network } = this;
     this.#every('server-crash', rates.crashEveryMs, () => this.#powerLoss());
     this.#every('graceful-stop', rates.stopEveryMs, () => this.#stopServer());
-    this.#every('client-crash', rates.clientCrashEveryMs, (chance) => chance.pick(this.contributors).crash());
+    this.#every('client-crash', rates.clientCrashEveryMs, (chance) =>
+      chance.pick(this.contributors).crash());
     this.#every('clock-jump', rates.clockJumpEveryMs, (chance) => {
       counts['clock-jump'] += 1;
       this.#wall.offsetMs += chance.between(-3_000, 3_000);
@@ -367,13 +399,15 @@ export class World {
       counts['slow-reader'] += 1;
       const connection = chance.pick(connections);
       connection.hold('client');
-      this.scheduler.after(chance.between(50, 2_500), 'reads again', () => connection.release('client'));
+      this.scheduler.after(chance.between(50, 2_500), 'reads again', () =>
+        connection.release('client'));
     });
     this.#every('partition', rates.partitionEveryMs, (chance) => {
       counts.partition += 1;
       const { host } = chance.pick(this.contributors);
       network.cutOff.add(host);
-      this.scheduler.after(chance.between(50, 1_500), 'partition ends', () => { network.cutOff.delete(host); });
+      this.scheduler
+        .after(chance.between(50, 1_500), 'partition ends', () => { network.cutOff.delete(host); });
     });
     this.#every('hostile', rates.hostileEveryMs, () => {
       if (this.#hostile?.act() === true) counts['hostile-frame'] += 1;

@@ -12,6 +12,6 @@ import { newKeyPeriodsSchema } from './0008-new-key-periods.js';
  * edited: a change is a new numbered file at the end.
  */
 export const migrations: readonly string[] = [
-  initialSchema, windowsSchema, quarantineSchema, keyRotationsSchema, newKeysSchema, withdrawalsSchema,
-  rollbacksSchema, newKeyPeriodsSchema,
+  initialSchema, windowsSchema, quarantineSchema, keyRotationsSchema, newKeysSchema,
+  withdrawalsSchema, rollbacksSchema, newKeyPeriodsSchema,
 ];

@@ -58,7 +58,8 @@ export function matrixAgreement(
   const gap = new Float64Array(size);
   const scratch = new Float64Array(size);
   const isWithin = (larger: number, smaller: number): boolean => {
-    for (let at = 0; at < size; at++) gap[at] = factor * values[larger + at]! - values[smaller + at]!;
+    for (let at = 0;
+        at < size; at++) gap[at] = factor * values[larger + at]! - values[smaller + at]!;
     return choleskyInto(gap, dimension, scratch);
   };
   for (let i = 0; i < groups; i++) {

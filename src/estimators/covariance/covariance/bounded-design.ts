@@ -39,7 +39,9 @@ export interface BoundedDesign {
 }
 
 const countShare = 0.01;
-const preconditionerShares = [0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85];
+const preconditionerShares = [
+  0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85,
+];
 /** The rounds must also succeed when a fifth of the pairs is missing. */
 const turnout = 0.8;
 /**

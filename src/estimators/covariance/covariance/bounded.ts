@@ -55,15 +55,18 @@ export function planBounded(facts: StudyFacts, bounds: VarianceBounds): Plan | I
 
 function tooFewFor(facts: BoundedFacts): Infeasible {
   const { dimension, cohort, rho, varianceLow, varianceHigh } = facts;
-  const reason = `with ${cohort} contributors, ${dimension} columns and rho ${rho.toPrecision(3)} the noise hides `
-    + `directions of variance between ${varianceLow} and ${varianceHigh} from each other`;
+  const reason = `with ${cohort} contributors, ${dimension} columns and rho ${rho.toPrecision(3)} `
+    + `the noise hides directions of variance between ${varianceLow} and ${varianceHigh} from each `
+    + 'other';
   const cohortNeeded = boundedCohortNeeded(facts);
   const others = 'closer bounds variance-low and variance-high, fewer columns or a larger epsilon';
   return needsCohort(reason, cohortNeeded, others);
 }
 
 function planFor(study: StudyFacts, design: BoundedDesign): Plan {
-  const { facts: { dimension, varianceLow, varianceHigh }, sampling, noise, preconditioner, events } = design;
+  const {
+    facts: { dimension, varianceLow, varianceHigh }, sampling, noise, preconditioner, events,
+  } = design;
   const shape = [dimension, dimension];
   return makePlan({
     cohorts: [pooledCohort(cohortName)],
@@ -135,7 +138,8 @@ export async function releaseWithin(
  */
 export type BoundedMoments =
   | { readonly kind: 'too-few-pairs' }
-  | ({ readonly kind: 'moments'; readonly moments: Float64Array; readonly pairs: number } & Preconditioner);
+  | ({ readonly kind: 'moments'; readonly moments: Float64Array; readonly pairs: number }
+  & Preconditioner);
 
 /**
  * Draws every event of a design. The covariance is inverse moments inverse^T.
@@ -146,7 +150,9 @@ export type BoundedMoments =
  */
 export async function privateBoundedMoments(
   mechanisms: Mechanisms, compute: Compute, rows: Sensitive<RowBlock>, design: BoundedDesign,
-  { rank = design.facts.dimension, start }: { readonly rank?: number; readonly start?: Preconditioner } = {},
+  { rank = design.facts.dimension, start }: {
+    readonly rank?: number; readonly start?: Preconditioner;
+  } = {},
 ): Promise<Released<BoundedMoments>> {
   const { facts: { dimension, varianceHigh }, preconditioner, final, ball } = design;
   const counted = mechanisms.gaussian(design.count.name, rows.map(({ count }) =>

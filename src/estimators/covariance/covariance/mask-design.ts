@@ -130,7 +130,8 @@ function* candidatesOf(facts: MaskFacts, groups: number): Generator<Candidate> {
       // The standard deviation of the share of agreeing pairs is twice that of the groups' own
       // shares, over the root of their number.
       const sampling = (2 * pairs * Math.sqrt(agreement * (1 - agreement))) / Math.sqrt(groups);
-      const sure = pairs * agreement - normalQuantile(passWanted) * Math.hypot(deviation, sampling) - margin;
+      const sure = pairs * agreement - normalQuantile(passWanted) * Math.hypot(deviation, sampling)
+        - margin;
       const radius = radiusSafety * distanceQuantile(law, agreement) + facts.slack;
       for (const { thresholds, stability } of choices) {
         if (sure < pairsFloor(groups, thresholds.agreement)) continue;

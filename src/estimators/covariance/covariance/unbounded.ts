@@ -79,9 +79,10 @@ export function planUnbounded(facts: StudyFacts, options: UnboundedFacts): Plan 
 function tooFewFor(options: UnboundedFacts): Infeasible {
   const { dimension, cohort, target: { epsilon } } = options;
   const cohortNeeded = unboundedCohortNeeded(options);
-  const reason = `with ${cohort} contributors, ${dimension} columns and epsilon ${epsilon} no number of groups leaves a `
-    + 'covariance that masking would not drown';
-  const others = 'public variance bounds with preconditioner=bounded, fewer columns or a larger epsilon';
+  const reason = `with ${cohort} contributors, ${dimension} columns and epsilon ${epsilon} no `
+    + 'number of groups leaves a covariance that masking would not drown';
+  const others =
+    'public variance bounds with preconditioner=bounded, fewer columns or a larger epsilon';
   return needsCohort(reason, cohortNeeded, others);
 }
 

@@ -38,9 +38,11 @@ export function covarianceOutcome(answer: CovarianceAnswer): Outcome {
     const ofNoise = (noise ** 2 / 2) * variance(spread, spread[at]!);
     return deviations95 * Math.sqrt(ofNoise + variance(covariance, entry) / pairs);
   });
-  if (![...covariance, ...half].every((entry) => Number.isFinite(entry)) || !Number.isFinite(relative)) {
+  if (![...covariance, ...half].every((entry) => Number.isFinite(entry))
+      || !Number.isFinite(relative)) {
     return {
-      kind: 'refused', reason: 'numerical-failure', text: 'the covariance is beyond the range of doubles: change units',
+      kind: 'refused', reason: 'numerical-failure',
+      text: 'the covariance is beyond the range of doubles: change units',
     };
   }
   const shape = [dimension, dimension];
@@ -63,7 +65,8 @@ export function relativeBound(moments: Float64Array, dimension: number, noiseNor
 }
 
 function unitMatrix(dimension: number): Float64Array {
-  return Float64Array.from({ length: dimension ** 2 }, (_, at) => (at % (dimension + 1) === 0 ? 1 : 0));
+  return Float64Array.from({ length: dimension ** 2 }, (_, at) =>
+    (at % (dimension + 1) === 0 ? 1 : 0));
 }
 
 /** The refusal when too few pairs came for the planned rounds. */
@@ -71,7 +74,8 @@ export function tooFewPairs(cohort: number, pairsNeeded: number): Outcome {
   return {
     kind: 'refused',
     reason: 'participation-below-plan',
-    text: `the noisy number of pairs is below the ${pairsNeeded} that the planned noise leaves room for; ${cohort} `
-      + 'contributors were planned for: plan for a smaller cohort, closer variance bounds or a larger epsilon, or wait longer',
+    text: `the noisy number of pairs is below the ${pairsNeeded} that the planned noise leaves `
+      + `room for; ${cohort} contributors were planned for: plan for a smaller cohort, closer `
+      + 'variance bounds or a larger epsilon, or wait longer',
   };
 }

@@ -36,7 +36,8 @@ export function pairsOf({ count, dimension, values, tags }: PooledRows, slots: n
     if (members !== 2) continue;
     let isFinite = true;
     for (let j = 0; j < dimension; j++) {
-      const entry = (values[(row - 1) * dimension + j]! - values[row * dimension + j]!) / Math.SQRT2;
+      const entry =
+        (values[(row - 1) * dimension + j]! - values[row * dimension + j]!) / Math.SQRT2;
       found[pairs * dimension + j] = entry;
       isFinite &&= Number.isFinite(entry);
     }

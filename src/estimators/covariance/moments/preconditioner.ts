@@ -6,7 +6,9 @@ import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import type { RowBlock } from '../../../privacy/stages/rows.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { Compute } from '../../contract/estimator.js';
-import { leadingBlock, multipleOfUnit, padded, product, refinedInverse, withEigenvalues } from './matrices.js';
+import {
+  leadingBlock, multipleOfUnit, padded, product, refinedInverse, withEigenvalues,
+} from './matrices.js';
 import { privateSecondMoments, secondMomentsEvent } from './second-moments.js';
 
 /**
@@ -82,7 +84,8 @@ function roundRadius(dimension: number): number {
 
 /** b at which `rounds` rounds just reach across the range. */
 export function shiftFor(rounds: number, range: number): number {
-  return range === 1 ? shiftMax : Math.min(shiftMax, Math.exp(-Math.log(range) / (rounds - 1)) / growth);
+  return range === 1
+    ? shiftMax : Math.min(shiftMax, Math.exp(-Math.log(range) / (rounds - 1)) / growth);
 }
 
 /**
@@ -95,7 +98,8 @@ export function preconditionerDesign(request: PreconditionerRequest): Preconditi
   const perRound = (rounds: number): number => shareOf(rho / rounds, 1);
   // What the event will be calibrated to, but for the last digits.
   const deviation = (rounds: number): number => ball.radius ** 2 / Math.sqrt(perRound(rounds));
-  const isEnough = (rounds: number): boolean => noiseNorm(dimension) * deviation(rounds) <= pairs * shiftFor(rounds, range);
+  const isEnough = (rounds: number): boolean =>
+    noiseNorm(dimension) * deviation(rounds) <= pairs * shiftFor(rounds, range);
   let rounds = range === 1 ? 1 : 2;
   while (rounds <= roundsMax && !isEnough(rounds)) rounds += 1;
   if (rounds > roundsMax) return null;
@@ -103,7 +107,8 @@ export function preconditionerDesign(request: PreconditionerRequest): Preconditi
   const events = Array.from({ length: rounds }, (_, i) => ({ ...each, name: `${name}/${i + 1}` }));
   const size = noiseNorm(dimension) * each.sigma;
   return {
-    dimension, rounds, ball, events, shift: size / pairs, pairsNeeded: Math.ceil(size / shiftFor(rounds, range)),
+    dimension, rounds, ball, events, shift: size / pairs,
+    pairsNeeded: Math.ceil(size / shiftFor(rounds, range)),
   };
 }
 
@@ -183,6 +188,7 @@ export function flooredAt(
   matrix: Float64Array, dimension: number, least: number,
 ): { readonly floored: Float64Array; readonly smallest: number } {
   const smallest = ownKernels().eigenSymmetric(matrix, dimension).values[0]!;
-  const floored = smallest >= least ? matrix : withEigenvalues(matrix, dimension, (value) => Math.max(value, least));
+  const floored = smallest >= least
+    ? matrix : withEigenvalues(matrix, dimension, (value) => Math.max(value, least));
   return { floored, smallest };
 }

@@ -1,6 +1,8 @@
 import type { Released, Sensitive } from '../../../base/brands.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
-import { clipAllRows, momentsOfRows, sharedBytes, sharedDoubles } from '../../../numerics/kernels/shards.js';
+import {
+  clipAllRows, momentsOfRows, sharedBytes, sharedDoubles,
+} from '../../../numerics/kernels/shards.js';
 import { symmetricGaussianEvent } from '../../../privacy/accounting/calibration.js';
 import type { ClipBall } from '../../../privacy/stages/clip.js';
 import type { SymmetricGaussianEvent } from '../../../privacy/accounting/events.js';
@@ -42,8 +44,8 @@ export function secondMomentsEvent({ ball, ...options }: SumOptions): SymmetricG
  * @param matrix - public or released.
  */
 export async function privateSecondMoments(
-  mechanisms: Mechanisms, compute: Compute, rows: Sensitive<RowBlock>, matrix: Float64Array, ball: ClipBall,
-  event: string,
+  mechanisms: Mechanisms, compute: Compute, rows: Sensitive<RowBlock>, matrix: Float64Array,
+  ball: ClipBall, event: string,
 ): Promise<Released<Float64Array>> {
   const sums = await rows.mapAsync(async ({ count, dimension, values }) => {
     const images = sharedDoubles(count * dimension);
@@ -51,11 +53,16 @@ export async function privateSecondMoments(
     for (let first = 0; first < count; first += chunkRows) {
       const size = Math.min(chunkRows, count - first);
       const chunk = values.subarray(first * dimension, (first + size) * dimension);
-      images.set(ownKernels().product(chunk, columns, size, dimension, dimension), first * dimension);
+      images.set(
+        ownKernels().product(chunk, columns, size, dimension, dimension), first * dimension,
+      );
     }
     const set = { values: images, dimension, count };
     const { grid, steps } = ball;
-    await clipAllRows(compute, set, { grid, steps, centre: new Float64Array(dimension) }, images, sharedBytes(count));
+    await clipAllRows(
+      compute, set, { grid, steps, centre: new Float64Array(dimension) }, images,
+      sharedBytes(count),
+    );
     const { products } = await momentsOfRows(compute, set);
     return products.map((entry) => entry * grid ** 2);
   });

@@ -48,7 +48,9 @@ export function standardisedRows(
  * The rows' images under a released map. An entry is a sum over the columns of its own row, in
  * their order.
  */
-export function imagesOf({ count, dimension, values, present }: StandardisedRows, matrix: Float64Array): LeftRows {
+export function imagesOf(
+  { count, dimension, values, present }: StandardisedRows, matrix: Float64Array,
+): LeftRows {
   const steps = sharedDoubles(count * dimension);
   const columns = transposed(matrix, dimension);
   for (let first = 0; first < count; first += chunkRows) {

@@ -14,7 +14,8 @@ export function featureOf(matrix: Float64Array, dimension: number): Float64Array
   const feature = new Float64Array(featureCount(dimension));
   let at = 0;
   for (let i = 0; i < dimension; i++) {
-    for (let j = i; j < dimension; j++) feature[at++] = matrix[i * dimension + j]! * (i === j ? 1 : Math.SQRT2);
+    for (let j = i;
+        j < dimension; j++) feature[at++] = matrix[i * dimension + j]! * (i === j ? 1 : Math.SQRT2);
   }
   return feature;
 }
@@ -25,7 +26,8 @@ export function rankOneFeature(vector: Float64Array): Float64Array {
   const feature = new Float64Array(featureCount(dimension));
   let at = 0;
   for (let i = 0; i < dimension; i++) {
-    for (let j = i; j < dimension; j++) feature[at++] = vector[i]! * vector[j]! * (i === j ? 1 : Math.SQRT2);
+    for (let j = i;
+        j < dimension; j++) feature[at++] = vector[i]! * vector[j]! * (i === j ? 1 : Math.SQRT2);
   }
   return feature;
 }
@@ -48,7 +50,9 @@ export function symmetricOf(feature: Float64Array, dimension: number): Float64Ar
  * Features of (z z^T - I) / sqrt 2, z the row inside a ball of `radius`: of covariance about I for
  * normal rows of covariance I. Zeros for rows that are not left. n x p.
  */
-export function fourthFeatures({ count, dimension, steps, alive }: LeftRows, radius: number): Float64Array {
+export function fourthFeatures(
+  { count, dimension, steps, alive }: LeftRows, radius: number,
+): Float64Array {
   const size = featureCount(dimension);
   const features = sharedDoubles(count * size);
   for (let i = 0; i < count; i++) {

@@ -18,7 +18,9 @@ const sameAxis = 0.7;
  * d^4).
  * @param fourth - symmetric p x p, p = d (d + 1) / 2.
  */
-export function quarticAxes(fourth: Float64Array, dimension: number, count: number): readonly Float64Array[] {
+export function quarticAxes(
+  fourth: Float64Array, dimension: number, count: number,
+): readonly Float64Array[] {
   const size = featureCount(dimension);
   const { values, vectors } = ownKernels().eigenSymmetric(fourth, size);
   const shift = Math.max(Math.abs(values[0]!), Math.abs(values.at(-1)!)) / 2;
@@ -37,7 +39,8 @@ function startsOf(vectors: Float64Array, dimension: number): readonly Float64Arr
   const columns = Array.from({ length: dimension }, (_, k) =>
     Float64Array.from({ length: dimension }, (__, j) => (j === k ? 1 : 0)));
   const suggested = Array.from({ length: Math.min(eigenStarts, size) }, (_, k) => {
-    const matrix = symmetricOf(vectors.subarray((size - 1 - k) * size, (size - k) * size), dimension);
+    const matrix =
+      symmetricOf(vectors.subarray((size - 1 - k) * size, (size - k) * size), dimension);
     const found = ownKernels().eigenSymmetric(matrix, dimension).vectors;
     return [found.slice(0, dimension), found.slice((dimension - 1) * dimension)];
   });

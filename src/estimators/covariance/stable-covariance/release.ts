@@ -107,7 +107,9 @@ async function answerSums(
   const moments = await images.mapAsync(({ steps, dimension, count: rows, alive }) =>
     stepMoments(compute, { values: steps, dimension, count: rows }, ball, alive));
   return {
-    sums: mechanisms.gaussian(sum.name, moments.map((all) => all.sums.map((entry) => entry * ball.grid))),
+    sums: mechanisms.gaussian(
+      sum.name, moments.map((all) => all.sums.map((entry) => entry * ball.grid)),
+    ),
     products: mechanisms.symmetricGaussian(square.name, moments.map((all) =>
       all.products.map((entry) => entry * ball.grid ** 2))),
     count: mechanisms.gaussian(count.name, moments.map((all) => Float64Array.of(all.count))),

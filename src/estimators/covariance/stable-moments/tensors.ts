@@ -28,7 +28,10 @@ export function tensorSpace(dimension: number, order: number): TensorSpace {
     for (let j = prefix.at(-1) ?? 0; j < dimension; j++) extend([...prefix, j]);
   };
   extend([]);
-  return { dimension, order, indices, weights: Float64Array.from(indices, (index) => Math.sqrt(permutations(index))) };
+  return {
+    dimension, order, indices,
+    weights: Float64Array.from(indices, (index) => Math.sqrt(permutations(index))),
+  };
 }
 
 function permutations(index: readonly number[]): number {
@@ -41,7 +44,9 @@ function permutations(index: readonly number[]): number {
 }
 
 /** The vectors of z x z x ... x z, z the rows that are left; zeros for others. n x p. */
-export function powerFeatures({ count, dimension, steps, alive }: LeftRows, space: TensorSpace): Float64Array {
+export function powerFeatures(
+  { count, dimension, steps, alive }: LeftRows, space: TensorSpace,
+): Float64Array {
   const { indices, weights } = space;
   const size = indices.length;
   const features = sharedDoubles(count * size);
@@ -57,7 +62,9 @@ export function powerFeatures({ count, dimension, steps, alive }: LeftRows, spac
 }
 
 /** All d^k entries, row-major, of the tensor with this vector. */
-export function tensorOf(vector: Float64Array, { dimension, order, indices, weights }: TensorSpace): Float64Array {
+export function tensorOf(
+  vector: Float64Array, { dimension, order, indices, weights }: TensorSpace,
+): Float64Array {
   const place = new Map(indices.map((index, at) => [index.join(), at]));
   return Float64Array.from({ length: dimension ** order }, (_, flat) => {
     const at = place.get([...indexOf(flat, dimension, order)].sort((a, b) => a - b).join())!;
@@ -66,7 +73,8 @@ export function tensorOf(vector: Float64Array, { dimension, order, indices, weig
 }
 
 function indexOf(flat: number, dimension: number, order: number): readonly number[] {
-  return Array.from({ length: order }, (_, k) => Math.floor(flat / dimension ** (order - 1 - k)) % dimension);
+  return Array.from({ length: order }, (_, k) =>
+    Math.floor(flat / dimension ** (order - 1 - k)) % dimension);
 }
 
 /**
@@ -77,7 +85,8 @@ export function mappedTensor(
   tensor: Float64Array, order: number, map: Float64Array, rows: number, dimension: number,
 ): Float64Array {
   let current = tensor;
-  // One index at a time: the first is contracted and its image appended, so that after all of them the order is back.
+  // One index at a time: the first is contracted and its image appended, so that after all of them
+  // the order is back.
   for (let k = 0; k < order; k++) {
     const rest = current.length / dimension;
     const next = new Float64Array(rest * rows);
@@ -98,11 +107,13 @@ export function mappedTensor(
  */
 export function centralMoments(
   mean: Float64Array, second: Float64Array, third: Float64Array, fourth: Float64Array | null,
-): { readonly second: Float64Array; readonly third: Float64Array; readonly fourth: Float64Array | null } {
+): { readonly second: Float64Array; readonly third: Float64Array; readonly fourth: Float64Array
+  | null } {
   const dimension = mean.length;
   const at = (flat: number, order: number): readonly number[] => indexOf(flat, dimension, order);
   const two = (i: number, j: number): number => second[i * dimension + j]!;
-  const three = (i: number, j: number, k: number): number => third[(i * dimension + j) * dimension + k]!;
+  const three = (i: number, j: number, k: number): number =>
+    third[(i * dimension + j) * dimension + k]!;
   const m = (i: number): number => mean[i]!;
   return {
     second: second.map((entry, flat) => {
@@ -111,12 +122,14 @@ export function centralMoments(
     }),
     third: third.map((entry, flat) => {
       const [i, j, k] = at(flat, 3) as [number, number, number];
-      return entry - m(i) * two(j, k) - m(j) * two(i, k) - m(k) * two(i, j) + 2 * m(i) * m(j) * m(k);
+      return entry - m(i) * two(j, k) - m(j) * two(i, k) - m(k) * two(i, j)
+        + 2 * m(i) * m(j) * m(k);
     }),
     fourth: fourth === null ? null : fourth.map((entry, flat) => {
       const [i, j, k, l] = at(flat, 4) as [number, number, number, number];
       return entry
-        - m(i) * three(j, k, l) - m(j) * three(i, k, l) - m(k) * three(i, j, l) - m(l) * three(i, j, k)
+        - m(i) * three(j, k, l) - m(j) * three(i, k, l) - m(k) * three(i, j, l)
+        - m(l) * three(i, j, k)
         + m(i) * m(j) * two(k, l) + m(i) * m(k) * two(j, l) + m(i) * m(l) * two(j, k)
         + m(j) * m(k) * two(i, l) + m(j) * m(l) * two(i, k) + m(k) * m(l) * two(i, j)
         - 3 * m(i) * m(j) * m(k) * m(l);

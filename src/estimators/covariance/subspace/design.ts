@@ -96,7 +96,8 @@ function candidates({ groups, cohort, rowsWanted }: SubspaceFacts, barrier: numb
   if (groups !== undefined) return [groups];
   const list: number[] = [];
   const most = Math.min(groupsMax, Math.floor(cohort / rowsWanted));
-  for (let k = Math.max(groupsMin, Math.ceil(barrier)); k <= most; k = Math.ceil(k * groupsStep)) list.push(k);
+  for (let k = Math.max(groupsMin, Math.ceil(barrier));
+      k <= most; k = Math.ceil(k * groupsStep)) list.push(k);
   return list;
 }
 

@@ -83,13 +83,16 @@ export class Echelon {
   }
 
   /** @returns null when these cannot be the rows and pivots of an elimination. */
-  static restore(dimension: number, rows: readonly (readonly bigint[])[], pivots: readonly number[]): Echelon | null {
+  static restore(
+    dimension: number, rows: readonly (readonly bigint[])[], pivots: readonly number[],
+  ): Echelon | null {
     const echelon = new Echelon(dimension);
     if (rows.length === 0) return echelon;
     const denominator = rows[0]![pivots[0]!];
     const fits = rows.every((row, i) => row.length === dimension
       && pivots.every((pivot, k) => row[pivot] === (k === i ? denominator : 0n)));
-    if (!fits || denominator === undefined || denominator === 0n || new Set(pivots).size !== rows.length) return null;
+    if (!fits || denominator === undefined || denominator === 0n
+        || new Set(pivots).size !== rows.length) return null;
     echelon.#rows = rows.map((row) => [...row]);
     echelon.#pivots = [...pivots];
     echelon.#denominator = denominator;
@@ -106,7 +109,8 @@ export function basisOfLabel(label: string): bigint[][] {
 function parseBase36(text: string): bigint {
   const isNegative = text.startsWith('-');
   let value = 0n;
-  for (const digit of isNegative ? text.slice(1) : text) value = value * 36n + BigInt(parseInt(digit, 36));
+  for (const digit of isNegative
+    ? text.slice(1) : text) value = value * 36n + BigInt(parseInt(digit, 36));
   return isNegative ? -value : value;
 }
 

@@ -116,8 +116,8 @@ function planSubspace(values: ParameterValues, facts: StudyFacts): Plan | Infeas
 
 function tooFewFor(chosen: SubspaceFacts, facts: StudyFacts): Infeasible {
   const fits = (cohort: number): boolean => chooseSubspaceDesign({ ...chosen, cohort }) !== null;
-  const reason = `no number of groups of at least ${chosen.rowsWanted} rows lets one subspace lead with `
-    + `${facts.cohort} contributors, ${facts.dimension} columns, a hostile share of `
+  const reason = `no number of groups of at least ${chosen.rowsWanted} rows lets one subspace lead `
+    + `with ${facts.cohort} contributors, ${facts.dimension} columns, a hostile share of `
     + `${chosen.corruption} and rho `
     + chosen.rho.toPrecision(3);
   const cohortNeeded = smallestCohort(fits, { from: Math.max(16, chosen.cohort), slack: 0.02 });

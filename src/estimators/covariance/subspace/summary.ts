@@ -115,7 +115,8 @@ function readSpan(reader: StateReader, dimension: number): SpanState {
 function writeInteger(writer: StateWriter, value: bigint): void {
   const bytes: number[] = [];
   const digits = (value < 0n ? -value : value).toString(16);
-  for (let end = digits.length; end > 0; end -= 2) bytes.push(parseInt(digits.slice(Math.max(0, end - 2), end), 16));
+  for (let end = digits.length;
+      end > 0; end -= 2) bytes.push(parseInt(digits.slice(Math.max(0, end - 2), end), 16));
   writer.block(Uint8Array.of(value < 0n ? 1 : 0, ...bytes));
 }
 

@@ -37,14 +37,15 @@ const thresholdsPerHypothesis = 64;
 
 /** What rows and choice may take of the promise without any cells: 2 t + g. */
 function unavoidable(rows: number, hypotheses: number, epsilon: number, failure: number): number {
-  return Math.sqrt((2 * Math.log(2 / failure)) / rows) + (2 * Math.log((2 * hypotheses) / failure)) / (epsilon * rows);
+  return Math.sqrt((2 * Math.log(2 / failure)) / rows)
+    + (2 * Math.log((2 * hypotheses) / failure)) / (epsilon * rows);
 }
 
 /** As many cells as keep the answer within alpha + slack; 0 for none. */
 export function cellsFor(
   { rows, hypotheses, epsilon, failure, slack }: {
-    readonly rows: number; readonly hypotheses: number; readonly epsilon: number; readonly failure: number;
-    readonly slack: number;
+    readonly rows: number; readonly hypotheses: number; readonly epsilon: number;
+    readonly failure: number; readonly slack: number;
   },
 ): number {
   const left = slack - unavoidable(rows, hypotheses, epsilon, failure);

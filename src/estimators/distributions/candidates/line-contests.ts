@@ -54,13 +54,16 @@ export function lineScores(
   const own = points.map((list, i) => list.map((point) => massAt(tables[i]!, point)));
   const contests = new Contests(points.length, count, rules);
   const longest = points.reduce((most, { length }) => Math.max(most, length), 0);
-  const [everywhere, left, right] = [new Float64Array(pooled.length), new Float64Array(longest), new Float64Array(longest)];
+  const [everywhere, left, right] = [
+    new Float64Array(pooled.length), new Float64Array(longest), new Float64Array(longest),
+  ];
   for (let j = 1; j < points.length; j++) {
     massesAt(tables[j]!, pooled, everywhere);
     const second: Side = { points: points[j]!, own: own[j]!, ranks: ranks[j]!, other: right };
     for (let i = 0; i < j; i++) {
       for (let x = 0; x < places[i]!.length; x++) left[x] = everywhere[places[i]![x]!]!;
-      for (let y = 0; y < second.points.length; y++) right[y] = massAt(tables[i]!, second.points[y]!);
+      for (let y = 0;
+          y < second.points.length; y++) right[y] = massAt(tables[i]!, second.points[y]!);
       const met = meet(
         { points: points[i]!, own: own[i]!, ranks: ranks[i]!, other: left }, second, count,
       );

@@ -47,7 +47,8 @@ export function lineDistribution(shape: LineShape): LineDistribution {
           (centre - x) / scale,
         )),
         logDensity: (x) => constant - Math.abs(x - centre) / scale,
-        sample: (work) => centre - scale * Math.log(1 - work.uniform()) * (work.uniform() < 0.5 ? -1 : 1),
+        sample: (work) =>
+          centre - scale * Math.log(1 - work.uniform()) * (work.uniform() < 0.5 ? -1 : 1),
       };
     }
     case 'student':

@@ -5,9 +5,18 @@ export type LineShape =
   | { readonly kind: 'normal'; readonly mean: number; readonly deviation: number }
   | { readonly kind: 'uniform'; readonly low: number; readonly high: number }
   | { readonly kind: 'laplace'; readonly centre: number; readonly scale: number }
-  | { readonly kind: 'student'; readonly centre: number; readonly scale: number; readonly freedom: number }
-  | { readonly kind: 'histogram'; readonly edges: readonly number[]; readonly masses: readonly number[] }
-  | { readonly kind: 'mixture'; readonly weights: readonly number[]; readonly parts: readonly LineShape[] };
+  | {
+    readonly kind: 'student'; readonly centre: number; readonly scale: number;
+    readonly freedom: number;
+  }
+  | {
+    readonly kind: 'histogram'; readonly edges: readonly number[];
+    readonly masses: readonly number[];
+  }
+  | {
+    readonly kind: 'mixture'; readonly weights: readonly number[];
+    readonly parts: readonly LineShape[];
+  };
 
 /**
  * A distribution of several columns: independent ones, a normal with a covariance, or a mixture of
@@ -15,8 +24,14 @@ export type LineShape =
  */
 export type SpaceShape =
   | { readonly kind: 'columns'; readonly columns: readonly LineShape[] }
-  | { readonly kind: 'normal'; readonly mean: readonly number[]; readonly covariance: readonly (readonly number[])[] }
-  | { readonly kind: 'mixture'; readonly weights: readonly number[]; readonly parts: readonly SpaceShape[] };
+  | {
+    readonly kind: 'normal'; readonly mean: readonly number[];
+    readonly covariance: readonly (readonly number[])[];
+  }
+  | {
+    readonly kind: 'mixture'; readonly weights: readonly number[];
+    readonly parts: readonly SpaceShape[];
+  };
 
 const partsMaximum = 32;
 const binsMaximum = 256;
@@ -58,7 +73,8 @@ export function readLineShape(value: unknown, path: string): LineShape {
     case 'histogram': {
       const edges = numbers(members, 'edges', place, binsMaximum + 1);
       const masses = sharesFrom(members, 'masses', place, binsMaximum);
-      if (edges.length !== masses.length + 1 || edges.some((edge, i) => i > 0 && !(edge > edges[i - 1]!))) {
+      if (edges.length !== masses.length + 1
+          || edges.some((edge, i) => i > 0 && !(edge > edges[i - 1]!))) {
         throw refused(place, 'edges are to ascend, and to be one more than masses');
       }
       return { kind, edges, masses };
@@ -100,7 +116,8 @@ export function readSpaceShape(value: unknown, path: string, dimension: number):
   }
   const covariance = rows.map((_: unknown, j) => numbers(rows, String(j), place, dimension));
   const isSquare = covariance.every((row) => row.length === dimension);
-  if (!isSquare || covariance.some((row, i) => row.some((entry, j) => entry !== covariance[j]![i]))) {
+  if (!isSquare
+      || covariance.some((row, i) => row.some((entry, j) => entry !== covariance[j]![i]))) {
     throw refused(place, 'covariance is to be square and symmetric');
   }
   return { kind, mean, covariance };

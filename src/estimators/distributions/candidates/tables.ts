@@ -34,7 +34,9 @@ export function tableOf({ cdf }: LineDistribution): LineTable {
     knots.push(x);
     masses.push(Math.min(1, Math.max(masses.at(-1)!, mass)));
   };
-  const cut = (low: number, lowMass: number, high: number, highMass: number, depth: number): void => {
+  const cut = (
+    low: number, lowMass: number, high: number, highMass: number, depth: number,
+  ): void => {
     const at = (share: number): number => low * (1 - share) + high * share;
     const isLine = highMass - lowMass < tolerance || [0.23, 0.5, 0.71].every((share) =>
       Math.abs(cdf(at(share)) - lowMass - share * (highMass - lowMass)) < tolerance);

@@ -128,7 +128,8 @@ export function rowsInFrame(
   if (rank === dimension) return rows;
   const moved = rows.values.map((entry, at) => entry - origin[at % dimension]!);
   const columns = new Float64Array(dimension * rank);
-  for (let k = 0; k < rank; k++) for (let j = 0; j < dimension; j++) columns[j * rank + k] = basis[k * dimension + j]!;
+  for (let k = 0; k < rank;
+      k++) for (let j = 0; j < dimension; j++) columns[j * rank + k] = basis[k * dimension + j]!;
   const values = ownKernels().product(moved, columns, rows.count, dimension, rank);
   return { ...rows, dimension: rank, values };
 }
@@ -137,7 +138,8 @@ export function rowsInFrame(
 export function paddedRows({ count, dimension, values }: RowBlock, wanted: number): RowBlock {
   if (dimension === wanted) return { count, dimension, values };
   const whole = new Float64Array(count * wanted);
-  for (let row = 0; row < count; row++) whole.set(values.subarray(row * dimension, (row + 1) * dimension), row * wanted);
+  for (let row = 0; row < count;
+      row++) whole.set(values.subarray(row * dimension, (row + 1) * dimension), row * wanted);
   return { count, dimension: wanted, values: whole };
 }
 
@@ -148,6 +150,7 @@ export function paddedRows({ count, dimension, values }: RowBlock, wanted: numbe
 export function outOfFrame({ dimension, rank, basis }: Frame, square: Float64Array): Float64Array {
   if (rank === dimension) return square;
   const outward = new Float64Array(dimension * rank);
-  for (let k = 0; k < rank; k++) for (let j = 0; j < dimension; j++) outward[j * rank + k] = basis[k * dimension + j]!;
+  for (let k = 0; k < rank;
+      k++) for (let j = 0; j < dimension; j++) outward[j * rank + k] = basis[k * dimension + j]!;
   return ownKernels().product(outward, square, dimension, rank, rank);
 }

@@ -131,7 +131,8 @@ function covarianceWith(
     groupsNeeded: Math.ceil(size / shiftFor(rounds, range)),
     error: {
       sampling: covarianceLoss * Math.sqrt((dimension * (dimension + 1)) / from.size),
-      noise: (final.sigma * Math.sqrt((dimension * (dimension + 1)) / 2) * (1 + size / groups)) / groups,
+      noise:
+        (final.sigma * Math.sqrt((dimension * (dimension + 1)) / 2) * (1 + size / groups)) / groups,
       bias,
     },
   };

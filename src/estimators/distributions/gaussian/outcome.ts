@@ -53,7 +53,8 @@ export function gaussianOutcome(shape: Shape, { mean, noise, rows }: WhitenedMea
   const centre = columns.map((i) => termsOf(i, mean).reduce((sum, term) => sum + term, origin[i]!));
   const diagonal = (matrix: Float64Array, i: number): number => matrix[i * dimension + i]!;
   const fourth = (matrix: Float64Array, at: number): number =>
-    diagonal(matrix, Math.floor(at / dimension)) * diagonal(matrix, at % dimension) + matrix[at]! ** 2;
+    diagonal(matrix, Math.floor(at / dimension)) * diagonal(matrix, at % dimension)
+      + matrix[at]! ** 2;
   const standardDeviation = [
     ...columns.map((i) => Math.hypot(...termsOf(i, noise))),
     ...Array.from(covariance, (_, at) => shape.noise * Math.sqrt(fourth(noiseShape, at) / 2)),

@@ -37,7 +37,8 @@ function tooInaccurate(
       + (choice.unit === null ? '' : ', or the subspace')
     : `${setting} the expected total variation distance is `
       + `${design.distance.total.toPrecision(3)}, not ${accuracy}`;
-  const others = 'closer bounds variance-low and variance-high, fewer columns, a larger accuracy or a larger epsilon'
+  const others = 'closer bounds variance-low and variance-high, fewer columns, a larger accuracy '
+    + 'or a larger epsilon'
     + (choice.corruption === null ? '' : ', or a lower corruption');
   const cohortNeeded = cohortFor(facts, choice);
   return needsCohort(reason, cohortNeeded, others);

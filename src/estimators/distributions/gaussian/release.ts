@@ -85,7 +85,8 @@ async function releaseInFrame(tools: Tools, frame: Frame): Promise<Released<Outc
   const shape: Shape = {
     frame, inverse: outOfFrame(frame, inverse), unmap: outOfFrame(frame, found.inverse),
     noise: final.sigma / found.pairs,
-    rows: covariance.kind === 'pairs' ? found.pairs : (found.pairs * covariance.from.size) / covariance.groups,
+    rows: covariance.kind === 'pairs'
+      ? found.pairs : (found.pairs * covariance.from.size) / covariance.groups,
   };
   return releaseMean(tools, shape, map);
 }

@@ -63,11 +63,12 @@ export function mixtureDesign(facts: StudyFacts, choice: MixtureChoice): Mixture
   const { numbers, grid, sensitivity } = roundBounds(round);
   const climbs = Math.min(climbsMaximum, choice.components);
   const each = shareOf(rho, 1 / (climbs * stepsPerClimb));
-  const steps = Array.from({ length: climbs }, (_, climb) => Array.from({ length: stepsPerClimb }, (_, step) =>
-    gaussianEvent({
-      name: `climb ${climb + 1} step ${step + 1}`, cohort: 'steps', dimension: numbers, sensitivity,
-      grid, rho: each,
-    })));
+  const steps =
+    Array.from({ length: climbs }, (_, climb) => Array.from({ length: stepsPerClimb }, (_, step) =>
+      gaussianEvent({
+        name: `climb ${climb + 1} step ${step + 1}`, cohort: 'steps', dimension: numbers,
+        sensitivity, grid, rho: each,
+      })));
   return {
     facts,
     choice,
@@ -96,11 +97,17 @@ export function tooSmall(design: MixtureDesign): Infeasible | null {
   const weight = leastWeight(choice.components);
   const sigma = steps[0]![0]!.sigma;
   const needs: readonly (readonly [what: string, rows: number])[] = [
-    ['for its gaps to be seen in every column', (bucketsOfComponent * (usedFrom(gaps) + 2.33 * gaps.sigma)) / shares.gaps],
+    [
+      'for its gaps to be seen in every column',
+      (bucketsOfComponent * (usedFrom(gaps) + 2.33 * gaps.sigma)) / shares.gaps,
+    ],
     ['for a box of its rows to be seen', (keepingCount(boxes) + 2.33 * boxes.sigma)
       / fullestCell ** facts.dimension / shares.boxes],
     // Noise of the eigenvalues of a component's covariance is then below a half.
-    ['for its covariance to stand out of the noise', (2 * Math.sqrt(2 * round.dimension) * sigma) / shares.steps],
+    [
+      'for its covariance to stand out of the noise',
+      (2 * Math.sqrt(2 * round.dimension) * sigma) / shares.steps,
+    ],
   ];
   const [what, rows] = needs.reduce((most, one) => (one[1] > most[1] ? one : most));
   const needed = Math.ceil(rows / weight);

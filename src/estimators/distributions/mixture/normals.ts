@@ -92,7 +92,8 @@ export function congruentRoot(
   const whole = new Float64Array(dimension ** 2);
   for (let i = 0; i < dimension; i++) {
     for (let j = 0; j <= i; j++) {
-      for (let k = j; k <= i; k++) whole[i * dimension + j]! += root[i * dimension + k]! * inner[k * dimension + j]!;
+      for (let k = j; k <= i;
+          k++) whole[i * dimension + j]! += root[i * dimension + k]! * inner[k * dimension + j]!;
     }
     if (!(whole[i * dimension + i]! > 0 && whole[i * dimension + i]! < Infinity)) return null;
   }

@@ -97,11 +97,13 @@ function addFeatures(
 ): void {
   steps[at]! += Math.trunc(share * (radius * radius / 2));
   let next = at + 1;
-  for (let i = 0; i < d; i++) steps[next++]! += Math.trunc(share * radius * shrunk * places[from + i]!);
+  for (let i = 0;
+      i < d; i++) steps[next++]! += Math.trunc(share * radius * shrunk * places[from + i]!);
   for (let i = 0; i < d; i++) {
     const own = share * shrunk * shrunk * places[from + i]!;
     steps[next++]! += Math.trunc(own * places[from + i]!);
-    for (let j = i + 1; j < d; j++) steps[next++]! += Math.trunc(Math.SQRT2 * own * places[from + j]!);
+    for (let j = i + 1;
+        j < d; j++) steps[next++]! += Math.trunc(Math.SQRT2 * own * places[from + j]!);
   }
 }
 

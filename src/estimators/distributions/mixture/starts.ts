@@ -141,7 +141,8 @@ function inverseOf(root: Float64Array, d: number): Float64Array {
   }
   return lower.map((_, at) => {
     let sum = 0;
-    for (let k = 0; k < d; k++) sum += lower[k * d + Math.floor(at / d)]! * lower[k * d + (at % d)]!;
+    for (let k = 0;
+        k < d; k++) sum += lower[k * d + Math.floor(at / d)]! * lower[k * d + (at % d)]!;
     return sum;
   });
 }
@@ -152,11 +153,13 @@ function addPoint(
 ): void {
   const d = mean.length;
   const moved = new Float64Array(d);
-  for (let i = 0; i < d; i++) for (let j = 0; j < d; j++) moved[i]! += gain[i * d + j]! * (centre[j]! - mean[j]!);
+  for (let i = 0; i < d;
+      i++) for (let j = 0; j < d; j++) moved[i]! += gain[i * d + j]! * (centre[j]! - mean[j]!);
   sum.mass += own;
   for (let i = 0; i < d; i++) {
     sum.first[i]! += own * moved[i]!;
-    for (let j = 0; j < d; j++) sum.second[i * d + j]! += own * (moved[i]! * moved[j]! + left[i * d + j]!);
+    for (let j = 0;
+        j < d; j++) sum.second[i * d + j]! += own * (moved[i]! * moved[j]! + left[i * d + j]!);
   }
 }
 

@@ -15,24 +15,31 @@ const counts = [1, 64, 200] as const;
  * the axis; 2: equal angles; 3: a spiral of equal areas.
  */
 export function halfSphere(dimension: number): Float64Array {
-  assert(dimension >= 1 && dimension <= columnsMaximum, 'there are directions for one to three columns');
+  assert(
+    dimension >= 1 && dimension <= columnsMaximum, 'there are directions for one to three columns',
+  );
   const count = counts[dimension - 1]!;
   const vectors = new Float64Array(count * dimension);
   const goldenAngle = Math.PI * (3 - Math.sqrt(5));
   for (let k = 0; k < count; k++) {
     if (dimension === 1) vectors[k] = 1;
-    else if (dimension === 2) vectors.set([Math.cos((Math.PI * k) / count), Math.sin((Math.PI * k) / count)], 2 * k);
-    else {
+    else if (dimension === 2) {
+      vectors.set([Math.cos((Math.PI * k) / count), Math.sin((Math.PI * k) / count)], 2 * k);
+    } else {
       const height = (k + 0.5) / count;
       const radius = Math.sqrt(1 - height * height);
-      vectors.set([radius * Math.cos(k * goldenAngle), radius * Math.sin(k * goldenAngle), height], 3 * k);
+      vectors.set(
+        [radius * Math.cos(k * goldenAngle), radius * Math.sin(k * goldenAngle), height], 3 * k,
+      );
     }
   }
   return vectors;
 }
 
 /** Of each point, its place along one direction; the sum runs over columns in order. */
-export function placesAlong(points: Float64Array, dimension: number, direction: Float64Array): Float64Array {
+export function placesAlong(
+  points: Float64Array, dimension: number, direction: Float64Array,
+): Float64Array {
   const places = new Float64Array(points.length / dimension);
   for (let i = 0; i < places.length; i++) {
     let sum = 0;

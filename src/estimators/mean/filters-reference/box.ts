@@ -31,14 +31,16 @@ export function boxOf(half: number, dimension: number, rowsMax: number): Box {
  * @param scale - units of the columns.
  */
 export function boxedRows(
-  compute: Compute, pool: PooledRows, centre: Float64Array, scale: Float64Array, box: Box, rowsMax: number,
+  compute: Compute, pool: PooledRows, centre: Float64Array, scale: Float64Array, box: Box,
+  rowsMax: number,
 ): Promise<ClippedRows> {
   const { dimension, values } = pool;
   const count = Math.min(pool.count, rowsMax);
   const steps = sharedDoubles(count * dimension);
   const alive = sharedBytes(count);
   for (let i = 0; i < count; i++) {
-    const isThere = values.subarray(i * dimension, (i + 1) * dimension).every((entry) => Number.isFinite(entry));
+    const isThere = values.subarray(i * dimension, (i + 1) * dimension)
+      .every((entry) => Number.isFinite(entry));
     if (!isThere) continue;
     alive[i] = 1;
     for (let j = 0; j < dimension; j++) {

@@ -1,5 +1,9 @@
-import { countGrid, gaussianEvent, laplaceEvent, symmetricGaussianEvent } from '../../../privacy/accounting/calibration.js';
-import type { GaussianEvent, LaplaceEvent, MechanismEvent, SymmetricGaussianEvent } from '../../../privacy/accounting/events.js';
+import {
+  countGrid, gaussianEvent, laplaceEvent, symmetricGaussianEvent,
+} from '../../../privacy/accounting/calibration.js';
+import type {
+  GaussianEvent, LaplaceEvent, MechanismEvent, SymmetricGaussianEvent,
+} from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
 import { openRange, rowsForRange, type Range } from '../heavy-tails/range.js';
@@ -159,23 +163,29 @@ export function referenceDesign(options: ReferenceOptions): ReferenceDesign {
   const make = eventsFor(options, box, leastCount, costs);
   const range = rangeOf(options);
   const edges = scoreEdges(box.diagonal ** 2);
-  const steps = options.kind === 'one-direction' ? Array.from({ length: rounds }, (_, t) => make.step(`step-${t + 1}`)) : [];
-  const epochs = Array.from({ length: costs.epochs }, (_, s) => make.epoch(`epoch-${s + 1}`, costs.inner, edges.length));
+  const steps = options.kind === 'one-direction'
+    ? Array.from({ length: rounds }, (_, t) => make.step(`step-${t + 1}`)) : [];
+  const epochs = Array.from({ length: costs.epochs }, (_, s) =>
+    make.epoch(`epoch-${s + 1}`, costs.inner, edges.length));
   const [final, finalSize] = [make.mean('final/mean'), make.size('final/size')];
   return {
-    facts, corruption, traits: traitsOf(options.kind), range, box, rowsMax, leastCount, steps, epochs, final, finalSize, edges,
-    ...levels(options, costs.other),
+    facts, corruption, traits: traitsOf(options.kind), range, box, rowsMax, leastCount, steps,
+    epochs, final, finalSize, edges, ...levels(options, costs.other),
     events: [
-      ...(range === null ? [] : [range.event]), ...steps.flatMap(({ size, mean, norm, square }) => [size, mean, norm, square]),
+      ...(range === null ? [] : [range.event]),
+      ...steps.flatMap(({ size, mean, norm, square }) => [size, mean, norm, square]),
       ...epochs.flatMap(({ size, mean, norm, inner }) => [
-        size, mean, norm, ...inner.flatMap((all) => [all.mean, all.norm, all.square, all.along, all.total, all.scores]),
+        size, mean, norm, ...inner.flatMap((all) =>
+          [all.mean, all.norm, all.square, all.along, all.total, all.scores]),
       ]),
       final, finalSize,
     ],
   };
 }
 
-function rangeOf({ facts: { dimension, target }, centreShare }: ReferenceOptions): ReferenceDesign['range'] {
+function rangeOf(
+  { facts: { dimension, target }, centreShare }: ReferenceOptions,
+): ReferenceDesign['range'] {
   if (centreShare === 0) return null;
   return openRange({
     name: 'range', cohort: rowsCohort, dimension, spread: 0.5,
@@ -192,26 +202,32 @@ function eventsFor(
   const pure = Math.sqrt(2 * costs.other) * (1 - 2 ** -40);
   const place = (name: string) => ({ name, cohort: rowsCohort });
   const scalar = (name: string): LaplaceEvent => laplaceEvent({
-    ...place(name), dimension: 1, sensitivity: (square / least) * roundedUp, epsilon: pure, magnitude: magnitude * square,
+    ...place(name), dimension: 1, sensitivity: (square / least) * roundedUp, epsilon: pure,
+    magnitude: magnitude * square,
   });
   const size = (name: string): LaplaceEvent =>
-    laplaceEvent({ ...place(name), dimension: 1, sensitivity: 1, epsilon: pure, grid: countGrid(1 / pure) });
+    laplaceEvent({
+      ...place(name), dimension: 1, sensitivity: 1, epsilon: pure, grid: countGrid(1 / pure),
+    });
   const mean = (name: string): GaussianEvent => gaussianEvent({
     ...place(name), dimension, sensitivity: diagonal / least, rho: costs.mean, magnitude: diagonal,
   });
   const matrix = (name: string): SymmetricGaussianEvent => symmetricGaussianEvent({
-    ...place(name), dimension, sensitivity: square / least, rho: costs.other, magnitude: magnitude * square,
+    ...place(name), dimension, sensitivity: square / least, rho: costs.other,
+    magnitude: magnitude * square,
   });
   const counts = (name: string, bins: number): GaussianEvent => gaussianEvent({
     ...place(name), dimension: bins, sensitivity: Math.SQRT2 * (1 + 2 ** -50), rho: costs.other,
     grid: countGrid(1 / Math.sqrt(costs.other)),
   });
   const step = (name: string): StepEvents => ({
-    size: size(`${name}/size`), mean: mean(`${name}/mean`), norm: scalar(`${name}/norm`), square: matrix(`${name}/square`),
+    size: size(`${name}/size`), mean: mean(`${name}/mean`), norm: scalar(`${name}/norm`),
+    square: matrix(`${name}/square`),
   });
   const inner = (name: string, bins: number): InnerEvents => ({
     mean: mean(`${name}/mean`), norm: scalar(`${name}/norm`), square: matrix(`${name}/square`),
-    along: scalar(`${name}/along`), total: scalar(`${name}/total`), scores: counts(`${name}/scores`, bins),
+    along: scalar(`${name}/along`), total: scalar(`${name}/total`),
+    scores: counts(`${name}/scores`, bins),
   });
   const epoch = (name: string, count: number, bins: number): EpochEvents => ({
     size: size(`${name}/size`), mean: mean(`${name}/mean`), norm: scalar(`${name}/norm`),
@@ -231,7 +247,9 @@ function scoreEdges(scoreMax: number): readonly number[] {
  * Laplace noise (three deviations), and a direction is that of the rows once the norm is above that
  * of the noise of the matrix, about sigma sqrt(2 d).
  */
-function levels(options: ReferenceOptions, rho: number): { readonly stop: number; readonly seen: number } {
+function levels(
+  options: ReferenceOptions, rho: number,
+): { readonly stop: number; readonly seen: number } {
   const { kind, facts: { dimension, cohort }, corruption } = options;
   const sensitivity = (2 * (2 * halfSide(options)) ** 2 * dimension) / cohort;
   const unlucky = corruption === 0 ? 0 : 2 * corruption * Math.log(1 / corruption);

@@ -97,7 +97,8 @@ async function runEpoch(
     const mean = (await queries.mean(events.mean)).value;
     const norm = (await queries.norm(events.norm, mean)).value;
     if (norm <= first.norm * traits.roundEnds) return;
-    const excess = excessOf((await queries.square(events.square, mean)).value, dimension, traits.ownWidth);
+    const excess =
+      excessOf((await queries.square(events.square, mean)).value, dimension, traits.ownWidth);
     for (let i = 0; i < sum.length; i++) sum[i]! += (rate / Math.max(first.norm, 0.1)) * excess[i]!;
     const weights = ownKernels().exponentialSymmetric(sum, dimension, 'unitTrace');
     const along = (await queries.along(events.along, mean, weights)).value;
@@ -105,7 +106,9 @@ async function runEpoch(
     const least = await threshold(analyst, events, { mean, weights, size: first.size });
     if (least === null) continue;
     const random = uniformOf(along, events.along.grid);
-    await survivors.remove({ mean, weights, ...limitsOf((least * random) / design.box.grid ** 2, design) });
+    await survivors.remove({
+      mean, weights, ...limitsOf((least * random) / design.box.grid ** 2, design),
+    });
   }
 }
 
@@ -115,7 +118,9 @@ async function runEpoch(
  */
 async function threshold(
   { design, queries }: Analyst, events: InnerEvents,
-  { mean, weights, size }: { readonly mean: Float64Array; readonly weights: Float64Array; readonly size: number },
+  { mean, weights, size }: {
+    readonly mean: Float64Array; readonly weights: Float64Array; readonly size: number;
+  },
 ): Promise<number | null> {
   const { edges } = design;
   const total = (await queries.total(events.total, mean, weights)).value;
@@ -131,14 +136,18 @@ async function threshold(
 }
 
 /** After the last step nothing has been released yet that is a mean of the rows left now. */
-async function finalMean({ final, finalSize, facts }: ReferenceDesign, queries: Queries): Promise<Ending> {
+async function finalMean(
+  { final, finalSize, facts }: ReferenceDesign, queries: Queries,
+): Promise<Ending> {
   const counted = await queries.size(finalSize);
   const present = counted.value;
   if (present < sizeShare * facts.cohort) return { kind: 'few-rows', size: counted };
   return { kind: 'mean', mean: await queries.mean(final), present, event: final };
 }
 
-function limitsOf(least: number, { traits, corruption }: ReferenceDesign): Pick<Removal, 'least' | 'shareMax'> {
+function limitsOf(
+  least: number, { traits, corruption }: ReferenceDesign,
+): Pick<Removal, 'least' | 'shareMax'> {
   return { least, shareMax: traits.isCapped ? 2 * corruption : null };
 }
 

@@ -1,9 +1,13 @@
 import type { Released, Sensitive } from '../../../base/brands.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
-import type { GaussianEvent, LaplaceEvent, SymmetricGaussianEvent } from '../../../privacy/accounting/events.js';
+import type {
+  GaussianEvent, LaplaceEvent, SymmetricGaussianEvent,
+} from '../../../privacy/accounting/events.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import type { Compute } from '../../contract/estimator.js';
-import { countScores, momentsOf, scoresOf, type ClippedRows, type Moments } from '../../pooled/clipped-rows.js';
+import {
+  countScores, momentsOf, scoresOf, type ClippedRows, type Moments,
+} from '../../pooled/clipped-rows.js';
 import type { Survivors } from '../filters/survivors.js';
 import { insideBox, type Box } from './box.js';
 
@@ -50,8 +54,12 @@ export interface Queries {
   norm(event: LaplaceEvent, centre: Float64Array): Promise<Released<number>>;
   /** Average of (z - centre)(z - centre)^T in scales, d x d. */
   square(event: SymmetricGaussianEvent, centre: Float64Array): Promise<Released<Float64Array>>;
-  along(event: LaplaceEvent, centre: Float64Array, weights: Float64Array): Promise<Released<number>>;
-  total(event: LaplaceEvent, centre: Float64Array, weights: Float64Array): Promise<Released<number>>;
+  along(
+    event: LaplaceEvent, centre: Float64Array, weights: Float64Array,
+  ): Promise<Released<number>>;
+  total(
+    event: LaplaceEvent, centre: Float64Array, weights: Float64Array,
+  ): Promise<Released<number>>;
   /** Rows by score, in scales squared. */
   scores(
     event: GaussianEvent, centre: Float64Array, weights: Float64Array, edges: readonly number[],
@@ -69,7 +77,9 @@ export interface QueriesOptions {
   readonly ownWidth: 0 | 1;
 }
 
-export function queriesOn({ mechanisms, compute, survivors, box, leastCount, ownWidth }: QueriesOptions): Queries {
+export function queriesOn(
+  { mechanisms, compute, survivors, box, leastCount, ownWidth }: QueriesOptions,
+): Queries {
   const { grid } = box;
   const unit = grid ** 2;
   const moments = async (): Promise<Sensitive<Moments>> =>
@@ -85,19 +95,25 @@ export function queriesOn({ mechanisms, compute, survivors, box, leastCount, own
   const spread = async (centre: Float64Array): Promise<Sensitive<Float64Array>> =>
     (await moments()).map((all) => squareAbout(all, centre, unit, leastCount));
   return {
-    size: async ({ name }) => one(mechanisms.laplace(name, (await moments()).map((all) => Float64Array.of(all.count)))),
+    size: async ({ name }) =>
+      one(mechanisms.laplace(name, (await moments()).map((all) => Float64Array.of(all.count)))),
     mean: async ({ name }) => mechanisms.gaussian(name, (await moments()).map(({ sums, count }) =>
       sums.map((sum) => (sum / Math.max(count, leastCount)) * grid))).map((mean) =>
       insideBox(mean.map((entry) => entry / grid), box)),
-    norm: async ({ name }, centre) => one(mechanisms.laplace(name, (await spread(centre)).map((square) =>
-      Float64Array.of(largestOf(excessOf(square, centre.length, ownWidth), centre.length))))),
+    norm: async ({ name }, centre) =>
+      one(mechanisms.laplace(name, (await spread(centre)).map((square) =>
+        Float64Array.of(largestOf(excessOf(square, centre.length, ownWidth), centre.length))))),
     square: async ({ name }, centre) => mechanisms.symmetricGaussian(name, await spread(centre)),
-    along: async ({ name }, centre, weights) => one(mechanisms.laplace(name, (await spread(centre)).map((square) =>
-      Float64Array.of(innerProduct(excessOf(square, centre.length, ownWidth), weights))))),
-    total: async ({ name }, centre, weights) => one(mechanisms.laplace(name, (await scored(centre, weights))
-      .map(({ rows, scores }) => Float64Array.of(averageExcess(rows, scores, { box, leastCount, ownWidth }))))),
-    scores: async ({ name }, centre, weights, edges) => mechanisms.gaussian(name, (await scored(centre, weights))
-      .map(({ rows, scores }) => countScores(rows, scores, edges))),
+    along: async ({ name }, centre, weights) =>
+      one(mechanisms.laplace(name, (await spread(centre)).map((square) =>
+        Float64Array.of(innerProduct(excessOf(square, centre.length, ownWidth), weights))))),
+    total: async ({ name }, centre, weights) =>
+      one(mechanisms.laplace(name, (await scored(centre, weights))
+        .map(({ rows, scores }) =>
+          Float64Array.of(averageExcess(rows, scores, { box, leastCount, ownWidth }))))),
+    scores: async ({ name }, centre, weights, edges) =>
+      mechanisms.gaussian(name, (await scored(centre, weights))
+        .map(({ rows, scores }) => countScores(rows, scores, edges))),
   };
 }
 
@@ -105,7 +121,9 @@ export function queriesOn({ mechanisms, compute, survivors, box, leastCount, own
  * sum (z - m)(z - m)^T = P - m s^T - s m^T + count m m^T, over the rows left, as an average in
  * scales.
  */
-function squareAbout({ count, sums, products }: Moments, centre: Float64Array, unit: number, least: number): Float64Array {
+function squareAbout(
+  { count, sums, products }: Moments, centre: Float64Array, unit: number, least: number,
+): Float64Array {
   const dimension = sums.length;
   const divisor = Math.max(count, least);
   return products.map((entry, at) => {
@@ -117,7 +135,8 @@ function squareAbout({ count, sums, products }: Moments, centre: Float64Array, u
 
 /** Minus `ownWidth` times the identity. */
 export function excessOf(matrix: Float64Array, dimension: number, ownWidth: 0 | 1): Float64Array {
-  return matrix.map((entry, at) => entry - (Math.floor(at / dimension) === at % dimension ? ownWidth : 0));
+  return matrix.map((entry, at) =>
+    entry - (Math.floor(at / dimension) === at % dimension ? ownWidth : 0));
 }
 
 function largestOf(matrix: Float64Array, dimension: number): number {
@@ -136,7 +155,9 @@ function innerProduct(left: Float64Array, right: Float64Array): number {
  */
 function averageExcess(
   { count, alive }: ClippedRows, scores: Float64Array,
-  { box: { diagonal }, leastCount: least, ownWidth }: Pick<QueriesOptions, 'box' | 'leastCount' | 'ownWidth'>,
+  {
+    box: { diagonal }, leastCount: least, ownWidth,
+  }: Pick<QueriesOptions, 'box' | 'leastCount' | 'ownWidth'>,
 ): number {
   const step = 2 ** (Math.ceil(2 * Math.log2(diagonal)) + Math.ceil(Math.log2(8 * least)) - 51);
   let [steps, left] = [0, 0];

@@ -94,7 +94,8 @@ function stepsToLose(points: GroupedPoints, tournament: Tournament, p: number, q
   for (let row = 0; row < points.groups.length; row++) {
     let along = 0;
     for (let j = 0; j < dimension; j++) {
-      along += (points.values[row * dimension + j]! - candidates[p * dimension + j]!) * direction[j]!;
+      along +=
+        (points.values[row * dimension + j]! - candidates[p * dimension + j]!) * direction[j]!;
     }
     const place = Math.floor((along / length / clip) * placesPerSide);
     const kept = Number.isNaN(place) ? 0 : Math.max(-placesPerSide, Math.min(placesPerSide, place));

@@ -191,8 +191,8 @@ function withRemedy(
   return infeasible(
     `with ${facts.cohort} contributors, ${facts.dimension} columns and rho `
     + `${facts.target.rho.toPrecision(3)} ${reason}`,
-    found.remedy ?? `a cohort of ${cohortNeeded ?? 'more'}, fewer columns, a larger epsilon, a lower `
-      + 'corruption or a larger centre-share',
+    found.remedy ?? `a cohort of ${cohortNeeded ?? 'more'}, fewer columns, a larger epsilon, a `
+      + 'lower corruption or a larger centre-share',
     cohortNeeded,
   );
 }

@@ -29,7 +29,10 @@ import type { RowBlock } from '../../../privacy/stages/rows.js';
  * Source: Kamath, Singhal and Ullman (2020), Algorithm 1, pure, concentrated and approximate.
  */
 export type Range =
-  | { readonly kind: 'public'; readonly event: ExponentialEvent; readonly low: number; readonly width: number }
+  | {
+    readonly kind: 'public'; readonly event: ExponentialEvent; readonly low: number;
+    readonly width: number;
+  }
   | { readonly kind: 'open'; readonly event: GaussianHistogramEvent; readonly width: number };
 
 /** Share of honest rows in the fullest bin, at least. */

@@ -63,10 +63,13 @@ export const mean: Estimator = definePooledEstimator({
 
 function design({ values, facts }: DesignRequest): PooledDesign {
   const { dimension, cohort, target: { rho, delta } } = facts;
-  const [corruption, centreShare] = [numberOf(values, 'corruption'), numberOf(values, 'centre-share')];
+  const [corruption, centreShare] = [
+    numberOf(values, 'corruption'), numberOf(values, 'centre-share'),
+  ];
   const centre = centreStage({ dimension, rho: shareOf(rho, centreShare), delta, corruption });
   const clipped = clippedMeanEvents({
-    cohort: rowsCohort, dimension, radius: optionalNumberOf(values, 'radius') ?? usualRadius(dimension),
+    cohort: rowsCohort, dimension,
+    radius: optionalNumberOf(values, 'radius') ?? usualRadius(dimension),
     rho: shareOf(rho, 1 - centreShare),
   });
   const { ball: { radius }, sum, count } = clipped;

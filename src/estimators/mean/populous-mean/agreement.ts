@@ -79,7 +79,8 @@ export function weightedAverage(
     if (weight === 0) continue;
     if (reference < 0) reference = i * dimension;
     total += weight;
-    for (let j = 0; j < dimension; j++) sum[j]! += weight * (values[i * dimension + j]! - values[reference + j]!);
+    for (let j = 0; j < dimension;
+        j++) sum[j]! += weight * (values[i * dimension + j]! - values[reference + j]!);
   }
   if (reference < 0) return sum;
   return sum.map((entry, j) => values[reference + j]! + Math.round(entry / total / grid) * grid);

@@ -50,7 +50,9 @@ const radiusSafety = 1.05;
 const stressed = { corruption: (stated: number) => 1.5 * stated + 0.02, scale: 1.15 } as const;
 const groupsStep = 1.18;
 const radiusSteps = 26;
-const testShares = [0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8];
+const testShares = [
+  0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8,
+];
 
 interface Candidate {
   readonly design: Omit<Design, 'passProbability'>;
@@ -189,7 +191,8 @@ interface Barrier {
 
 function barrierOf(groups: number, agreement: number, rho: number, delta: number): Barrier {
   const deviation = testDeviation(groups, rho);
-  const pairs = pairsFloor(groups, agreement) + (groups - 1) + deviation * normalUpperQuantile(delta) + 1;
+  const pairs = pairsFloor(groups, agreement) + (groups - 1)
+    + deviation * normalUpperQuantile(delta) + 1;
   return { pairs, deviation };
 }
 
@@ -227,7 +230,8 @@ function candidateGroups(facts: DesignFacts): number[] {
   if (facts.groups !== undefined) return [facts.groups];
   const most = Math.min(groupsMax, facts.cohort);
   const list: number[] = [];
-  for (let groups = groupsMin; groups <= most; groups = Math.ceil(groups * groupsStep)) list.push(groups);
+  for (let groups = groupsMin;
+      groups <= most; groups = Math.ceil(groups * groupsStep)) list.push(groups);
   return list;
 }
 

@@ -21,7 +21,10 @@ export interface LocalEstimator {
    * How far a hostile share of all contributors can move the average of `groupSize`-row groups that
    * agree within `radius`.
    */
-  bias(corruption: number, group: { readonly groupSize: number; readonly radius: number }, dimension: number): number;
+  bias(
+    corruption: number, group: { readonly groupSize: number; readonly radius: number },
+    dimension: number,
+  ): number;
 }
 
 /**
@@ -30,7 +33,8 @@ export interface LocalEstimator {
  * one.
  */
 export const robustLocal: LocalEstimator = {
-  varianceFactor: (rows, dimension) => (isLargeGroup(rows, dimension) ? twoThresholdVariance(rows, dimension) : 1.15),
+  varianceFactor: (rows, dimension) =>
+    (isLargeGroup(rows, dimension) ? twoThresholdVariance(rows, dimension) : 1.15),
   spoiledFrom: 0.5,
   reach: robustReach,
   bias: (corruption, _group, dimension) => robustReach(corruption, dimension),

@@ -57,7 +57,8 @@ function thresholdsOf(values: ParameterValues): Thresholds | undefined {
   const none = optionalNumberOf(values, 'weightless');
   const full = optionalNumberOf(values, 'full-weight');
   if (agreement === undefined && none === undefined && full === undefined) return undefined;
-  if (agreement === undefined || none === undefined || full === undefined || !(none < full && none < agreement)) {
+  if (agreement === undefined || none === undefined || full === undefined
+      || !(none < full && none < agreement)) {
     throw new InvalidParameterError(
       'parameters.agreement, weightless and full-weight belong together: give all three or none, '
       + 'with weightless below the other two',

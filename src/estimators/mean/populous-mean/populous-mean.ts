@@ -70,9 +70,9 @@ export const populousMean: Estimator = {
  * for exponential rows, .14 to .20 for lognormal ones (sigma .5) and .21 to .32 for squared
  * normals. An interval that covered this would be three times as wide for every study.
  */
-const trimmedBias = 'noise and sampling of rows that are symmetric about their mean; skewed rows move the answer '
-  + 'towards their bulk by more, exponential ones by up to a quarter of a scale (local: mean does '
-  + 'not)';
+const trimmedBias = 'noise and sampling of rows that are symmetric about their mean; skewed rows '
+  + 'move the answer towards their bulk by more, exponential ones by up to a quarter of a scale '
+  + '(local: mean does not)';
 
 function planPopulousMean(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   const choice = chooseScale(values, facts, cohortName);

@@ -122,8 +122,8 @@ function planFor(reference: HeavyReference, events: readonly MechanismEvent[]): 
     cohorts,
     events,
     guarantee: {
-      theorem: 'the printed queries with corrected noise, about a centre found by others; proofs in '
-        + 'src/estimators/mean/filters-reference and src/estimators/mean/prime-heavy',
+      theorem: 'the printed queries with corrected noise, about a centre found by others; proofs '
+        + 'in src/estimators/mean/filters-reference and src/estimators/mean/prime-heavy',
       assumptions: [boundedAssumption, turnoutAssumption],
       corruptionMax: design.corruption,
     },

@@ -86,7 +86,8 @@ function intervalOf(
 
 /** Releases the near sum, the rest and the number of rows left, and answers with the mean. */
 async function average(
-  { design, scale, mechanisms, compute }: HeavyRun, rows: Sensitive<WholeRows>, centre: Float64Array,
+  { design, scale, mechanisms, compute }: HeavyRun, rows: Sensitive<WholeRows>,
+  centre: Float64Array,
 ): Promise<Released<Outcome>> {
   const { near, rest, sum, count, facts } = design;
   const moments = await rows.mapAsync((left) => momentsOf(compute, left));
@@ -96,7 +97,9 @@ async function average(
   const present = mechanisms.gaussian(count.name, moments.map((all) => Float64Array.of(all.count)));
   const restSum = rest === null ? null : mechanisms.gaussian(rest.event.name, rows.map((left) =>
     sumOfRest(left, { centre, scale, near, rest: rest.ball })));
-  return Released.all<readonly Float64Array[]>([nearSum, present, ...(restSum === null ? [] : [restSum])])
+  return Released.all<readonly Float64Array[]>([
+    nearSum, present, ...(restSum === null ? [] : [restSum]),
+  ])
     .map(([inner, number, outer]): Outcome => {
       const left = number![0]!;
       if (left < design.rows / 4) return participationBelowPlan(facts);

@@ -40,7 +40,8 @@ export function sumOfRest(
     let isBeyond = false;
     for (let j = 0; j < dimension; j++) {
       const at = i * dimension + j;
-      // Rounding to the near grid leaves less than a step in every column: no reason to look farther.
+      // Rounding to the near grid leaves less than a step in every column: no reason to look
+      // farther.
       beyond[j] = (values[at]! - centre[j]!) / scale[j]! - steps[at]! * near.grid;
       isBeyond ||= !(Math.abs(beyond[j]!) < 2 * near.grid);
     }

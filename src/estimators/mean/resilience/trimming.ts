@@ -24,7 +24,8 @@ export function offsetsAround(
     const row = values.subarray(i * dimension, (i + 1) * dimension);
     if (!row.every(Number.isFinite)) continue;
     for (let j = 0; j < dimension; j++) {
-      offsets[i * dimension + j] = Math.min(entryReach, Math.max(-entryReach, row[j]! - centre[j]!));
+      offsets[i * dimension + j] =
+        Math.min(entryReach, Math.max(-entryReach, row[j]! - centre[j]!));
     }
   }
   return offsets;
@@ -34,8 +35,11 @@ export function offsetsAround(
  * Places along one direction in whole steps of `placeGrid`, ascending; each is a function of its
  * row alone.
  */
-function sortedSteps(offsets: Float64Array, dimension: number, direction: Float64Array): Int32Array {
-  return Int32Array.from(placesAlong(offsets, dimension, direction), (place) => Math.round(place / placeGrid)).sort();
+function sortedSteps(
+  offsets: Float64Array, dimension: number, direction: Float64Array,
+): Int32Array {
+  return Int32Array.from(placesAlong(offsets, dimension, direction), (place) =>
+    Math.round(place / placeGrid)).sort();
 }
 
 /**
@@ -60,7 +64,8 @@ export function distanceToWide(sorted: Int32Array, trimmed: number, limit: numbe
   let least = trimmed;
   let b = trimmed;
   for (let a = 0; a <= trimmed; a++) {
-    // The wider the upper end, the fewer are needed below; at this b the gap is wider than the limit already.
+    // The wider the upper end, the fewer are needed below; at this b the gap is wider than the
+    // limit already.
     while (b > 0 && upper(a) - lower(b - 1) > limit) b -= 1;
     least = Math.min(least, a + b);
   }
@@ -99,7 +104,8 @@ export function trimmedViews(
   const means = new Float64Array(directions.length / dimension);
   let distance = trimmed;
   for (let k = 0; k < means.length; k++) {
-    const sorted = sortedSteps(offsets, dimension, directions.subarray(k * dimension, (k + 1) * dimension));
+    const sorted =
+      sortedSteps(offsets, dimension, directions.subarray(k * dimension, (k + 1) * dimension));
     distance = Math.min(distance, distanceToWide(sorted, trimmed, limit));
     means[k] = (trimmedSum(sorted, trimmed) / (size - 2 * trimmed)) * placeGrid;
   }
@@ -141,7 +147,8 @@ export function fitFor(directions: Float64Array, dimension: number): Fit {
   for (let e = 0; e < dimension; e++) {
     const axis = vectors.subarray(e * dimension, (e + 1) * dimension);
     placesAlong(directions, dimension, axis).forEach((place, k) => {
-      for (let i = 0; i < dimension; i++) weights[i * count + k]! += (axis[i]! * place) / values[e]!;
+      for (let i = 0;
+          i < dimension; i++) weights[i * count + k]! += (axis[i]! * place) / values[e]!;
     });
   }
   return { directions, weights, amplification: Math.sqrt(count / values[0]!) * (1 + 1e-9) };

@@ -27,7 +27,9 @@ export function startOfAscent(dimension: number): Ascent {
  * @param gradient - per row, d x d: noisy weighted second moments over the bound, minus what is
  *   allowed.
  */
-export function ascend({ dimension, iterate, ahead, momentum }: Ascent, gradient: Float64Array): Ascent {
+export function ascend(
+  { dimension, iterate, ahead, momentum }: Ascent, gradient: Float64Array,
+): Ascent {
   const { values } = ownKernels().eigenSymmetric(gradient, dimension);
   const rate = 1 / (curvature * Math.max(1, values.at(-1)!));
   const next = semidefinitePart(ahead.map((entry, i) => entry + rate * gradient[i]!), dimension);
@@ -47,7 +49,8 @@ export function semidefinitePart(matrix: Float64Array, dimension: number): Float
     if (!(values[k]! > 0)) continue;
     for (let i = 0; i < dimension; i++) {
       const left = values[k]! * vectors[k * dimension + i]!;
-      for (let j = 0; j < dimension; j++) part[i * dimension + j]! += left * vectors[k * dimension + j]!;
+      for (let j = 0;
+          j < dimension; j++) part[i * dimension + j]! += left * vectors[k * dimension + j]!;
     }
   }
   return part;

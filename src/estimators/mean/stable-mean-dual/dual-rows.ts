@@ -1,4 +1,6 @@
-import { clipAllRows, momentsOfRows, scoresOfRows, sharedBytes, sharedDoubles } from '../../../numerics/kernels/shards.js';
+import {
+  clipAllRows, momentsOfRows, scoresOfRows, sharedBytes, sharedDoubles,
+} from '../../../numerics/kernels/shards.js';
 import type { ClipBall } from '../../../privacy/stages/clip.js';
 import type { Compute, PooledRows } from '../../contract/estimator.js';
 
@@ -33,14 +35,18 @@ export interface WeightedMoments {
  * @param unit - width of each column, public or released.
  */
 export async function stepRows(
-  compute: Compute, pool: PooledRows, rowsMax: number, ball: ClipBall, centre: Float64Array, unit: Float64Array,
+  compute: Compute, pool: PooledRows, rowsMax: number, ball: ClipBall, centre: Float64Array,
+  unit: Float64Array,
 ): Promise<StepRows> {
   const { dimension } = pool;
   const count = Math.min(pool.count, rowsMax);
   const steps = sharedDoubles(count * dimension);
   const present = sharedBytes(count);
   const { grid, steps: radius } = ball;
-  await clipAllRows(compute, { values: pool.values, dimension, count }, { grid, steps: radius, centre, unit }, steps, present);
+  await clipAllRows(
+    compute, { values: pool.values, dimension, count }, { grid, steps: radius, centre, unit },
+    steps, present,
+  );
   return { count, dimension, steps, present };
 }
 
@@ -60,7 +66,8 @@ export async function weightedMoments(
   for (let i = 0; i < count; i++) {
     const score = weights[i]!;
     // A score that is not a number weighs nothing; one below 0 by rounding weighs as 0 does.
-    weights[i] = present[i] !== 0 && score < 1 ? Math.floor(weightSteps * (1 - Math.max(0, score))) : 0;
+    weights[i] = present[i] !== 0 && score < 1
+      ? Math.floor(weightSteps * (1 - Math.max(0, score))) : 0;
     weight += weights[i]!;
   }
   const { sums, products } = await momentsOfRows(compute, rows, { weights });

@@ -102,7 +102,8 @@ export function meanDesignOf(options: MeanOptions): MeanDesign {
  */
 export function sensitivitiesOf(
   { bound, radius, rowsMax, dimension }: {
-    readonly bound: number; readonly radius: number; readonly rowsMax: number; readonly dimension: number;
+    readonly bound: number; readonly radius: number; readonly rowsMax: number;
+    readonly dimension: number;
   },
 ): { readonly sum: number; readonly weight: number } {
   const error = Math.sqrt(2 * (gapMax + roundingGap(rowsMax, dimension)));

@@ -133,7 +133,9 @@ interface Problem {
 /**
  * Solves the program. O(rows d^2 + d^3) for each pass, and at most `passesAtMost` passes.
  */
-export async function projectOnBound(compute: Compute, rows: StepRows, options: ProjectionOptions): Promise<Projection> {
+export async function projectOnBound(
+  compute: Compute, rows: StepRows, options: ProjectionOptions,
+): Promise<Projection> {
   assert(rows.count <= options.rowsMax, 'a projection gets at most the rows it is planned for');
   const concavity = concavityOf(options);
   const smoothness = await smoothnessOf(compute, rows, options.unit) + concavity;
@@ -156,7 +158,9 @@ function concavityOf({ bound, rowsMax }: Pick<ProjectionOptions, 'bound' | 'rows
 function steepestOf(options: PassesOptions): Steepness {
   const concavity = concavityOf(options);
   // A little more than the largest, as `smoothnessOf` makes it.
-  return { concavity, smoothness: options.rowsMax * options.radius ** 4 * (1 + 2 ** -20) + concavity };
+  return {
+    concavity, smoothness: options.rowsMax * options.radius ** 4 * (1 + 2 ** -20) + concavity,
+  };
 }
 
 /** What bounds the passes of a projection. All of it is public. */
@@ -168,19 +172,25 @@ export type PassesOptions = Omit<ProjectionOptions, 'unit'>;
  * takes exactly so many.
  */
 export function passesAtMost(dimension: number, options: PassesOptions): number {
-  if (dimension === 1) return measuringPasses + 1 + halvingsThatSuffice(options, steepestOf(options));
+  if (dimension === 1) {
+    return measuringPasses + 1 + halvingsThatSuffice(options, steepestOf(options));
+  }
   const sure = stepsThatSuffice(options.gap, options.rowsMax, steepestOf(options));
-  return measuringPasses + (options.fastSteps ?? fastStepsDefault) + sure + Math.ceil(sure / stepsBetweenChecks);
+  return measuringPasses + (options.fastSteps ?? fastStepsDefault) + sure
+    + Math.ceil(sure / stepsBetweenChecks);
 }
 
 /** Of `smoothnessOf`. */
 const measuringPasses = 1;
 
 /** lambda_max(sum |z|^2 z z^T): one pass. */
-async function smoothnessOf(compute: Compute, { count, dimension, steps }: StepRows, unit: number): Promise<number> {
+async function smoothnessOf(
+  compute: Compute, { count, dimension, steps }: StepRows, unit: number,
+): Promise<number> {
   const rows = { values: steps, dimension, count };
   const squares = sharedDoubles(count);
-  const identity = Float64Array.from({ length: dimension ** 2 }, (_, at) => (at % (dimension + 1) === 0 ? 1 : 0));
+  const identity =
+    Float64Array.from({ length: dimension ** 2 }, (_, at) => (at % (dimension + 1) === 0 ? 1 : 0));
   await scoresOfRows(compute, rows, new Float64Array(dimension), identity, squares);
   const { products } = await momentsOfRows(compute, rows, { weights: squares });
   const largest = ownKernels().eigenSymmetric(products, dimension).values.at(-1)!;
@@ -193,16 +203,21 @@ type Steepness = Pick<Problem, 'concavity' | 'smoothness'>;
  * How many steps of the second phase certify the gap, by the proof above.
  * @param short - bounds r_0 + k |U_0 - U*|^2 / 2 at its start.
  */
-function stepsThatSuffice(gap: number, short: number, { concavity, smoothness }: Steepness): number {
+function stepsThatSuffice(
+  gap: number, short: number, { concavity, smoothness }: Steepness,
+): number {
   const condition = smoothness / concavity;
-  return Math.max(0, Math.ceil(Math.sqrt(condition) * Math.log((short * (1.5 * condition + 1)) / gap))) + 1;
+  return Math
+    .max(0, Math.ceil(Math.sqrt(condition) * Math.log((short * (1.5 * condition + 1)) / gap))) + 1;
 }
 
 /**
  * How many halvings of [0, rowsMax / (2 m)] certify the gap on one column. A point at distance x
  * from the optimum is short of it by r <= smoothness x^2 / 2, as the slope is 0 there.
  */
-function halvingsThatSuffice({ rowsMax, gap, bound }: PassesOptions, { concavity, smoothness }: Steepness): number {
+function halvingsThatSuffice(
+  { rowsMax, gap, bound }: PassesOptions, { concavity, smoothness }: Steepness,
+): number {
   const near = Math.sqrt((2 * gap) / (smoothness * (1.5 * (smoothness / concavity) + 1)));
   return Math.ceil(Math.log2(Math.max(2, rowsMax / (2 * bound) / near))) + 1;
 }
@@ -260,7 +275,9 @@ async function ascendSurely(problem: Problem, start: Sight): Promise<Climb> {
 }
 
 /** The positive semidefinite matrix that a gradient step leads to. */
-function stepFrom({ rows: { dimension }, smoothness }: Problem, { dual, slope }: Sight): Float64Array {
+function stepFrom(
+  { rows: { dimension }, smoothness }: Problem, { dual, slope }: Sight,
+): Float64Array {
   return semidefinitePart(dual.map((entry, i) => entry + slope[i]! / smoothness), dimension);
 }
 
@@ -288,9 +305,12 @@ async function projectOnLine(problem: Problem): Promise<Projection> {
  * What a solver found. Without a certificate, which the proofs above exclude, weights of 0: they
  * are within every bound, and refuse the release after its noise.
  */
-function projectionOf({ sight: { weights, gap }, passes }: Climb, { options, rows: { count } }: Problem): Projection {
+function projectionOf(
+  { sight: { weights, gap }, passes }: Climb, { options, rows: { count } }: Problem,
+): Projection {
   const all = passes + measuringPasses;
-  return gap <= options.gap ? { weights, gap, passes: all } : { weights: new Float64Array(count), gap: 0, passes: all };
+  return gap <= options.gap
+    ? { weights, gap, passes: all } : { weights: new Float64Array(count), gap: 0, passes: all };
 }
 
 /**
@@ -299,10 +319,14 @@ function projectionOf({ sight: { weights, gap }, passes }: Climb, { options, row
  *   nothing.
  */
 async function see(problem: Problem, dual: Float64Array): Promise<Sight> {
-  const { compute, rows: { count, dimension, steps, present }, options: { unit, bound }, concavity } = problem;
+  const {
+    compute, rows: { count, dimension, steps, present }, options: { unit, bound }, concavity,
+  } = problem;
   const rows = { values: steps, dimension, count };
   const weights = sharedDoubles(count);
-  await scoresOfRows(compute, rows, new Float64Array(dimension), dual.map((entry) => entry * unit ** 2), weights);
+  await scoresOfRows(
+    compute, rows, new Float64Array(dimension), dual.map((entry) => entry * unit ** 2), weights,
+  );
   for (let i = 0; i < count; i++) weights[i] = present[i] !== 0 ? Math.max(0, 1 - weights[i]!) : 0;
   const { products } = await momentsOfRows(compute, rows, { weights });
   const moments = products.map((entry) => entry * unit ** 2);
@@ -315,13 +339,14 @@ async function see(problem: Problem, dual: Float64Array): Promise<Sight> {
 
 /** The gap at a dual's weights; weights that overstep the bound are shrunk first. */
 function certify(
-  { rows: { dimension }, options: { bound }, concavity }: Problem, dual: Float64Array, weights: Float64Array,
-  excess: Float64Array,
+  { rows: { dimension }, options: { bound }, concavity }: Problem, dual: Float64Array,
+  weights: Float64Array, excess: Float64Array,
 ): number {
   const widths = ownKernels().eigenSymmetric(excess, dimension).values;
   const penalty = (shrink: number): number => widths.reduce((sum, width) =>
     sum + Math.max(0, shrink * (width + bound) - bound) ** 2, 0) / (2 * concavity);
-  const product = dual.reduce((sum, entry, i) => sum + entry * (excess[i]! - (concavity / 2) * entry), 0);
+  const product =
+    dual.reduce((sum, entry, i) => sum + entry * (excess[i]! - (concavity / 2) * entry), 0);
   const shrink = Math.min(1, ((1 + overstep) * bound) / (widths.at(-1)! + bound));
   if (!(shrink < 1)) return penalty(1) - product;
   let added = 0;

@@ -17,7 +17,9 @@ export interface CandidateGrid {
 export function candidateGrid(dimension: number, reach: number): CandidateGrid {
   const side = perColumn[dimension - 1];
   assert(side !== undefined, 'there are grids for one to three columns');
-  return { dimension, perColumn: side, count: side ** dimension, reach, spacing: (2 * reach) / (side - 1) };
+  return {
+    dimension, perColumn: side, count: side ** dimension, reach, spacing: (2 * reach) / (side - 1),
+  };
 }
 
 /** How many candidates there are for so many columns. */
@@ -26,7 +28,9 @@ export function candidateCount(dimension: number): number {
 }
 
 /** Every candidate's offset from the middle, row-major. */
-export function candidateOffsets({ dimension, perColumn: side, count, spacing }: CandidateGrid): Float64Array {
+export function candidateOffsets(
+  { dimension, perColumn: side, count, spacing }: CandidateGrid,
+): Float64Array {
   const offsets = new Float64Array(count * dimension);
   for (let index = 0; index < count; index++) {
     let rest = index;

@@ -51,7 +51,9 @@ function finiteEntries({ count, dimension, values }: RowBlock): Float64Array {
   for (let i = 0; i < count; i++) {
     const row = values.subarray(i * dimension, (i + 1) * dimension);
     if (!row.every(Number.isFinite)) continue;
-    for (const entry of row) kept[length++] = Math.min(entryMaximum, Math.max(-entryMaximum, entry));
+    for (const entry of row) {
+      kept[length++] = Math.min(entryMaximum, Math.max(-entryMaximum, entry));
+    }
   }
   return kept.subarray(0, length);
 }

@@ -17,7 +17,9 @@ export function countBins(
     let own = near, j = 0;
     for (; j + 2 <= d; j += 2, rows += 16, place += 2, own += 2 * size) {
       const at = <usize>j << 3;
-      const bin = f64x2.sub(f64x2.floor(f64x2.div(v128.load(rows), v128.load(widths + at))), v128.load(lowest + at));
+      const bin = f64x2.sub(
+        f64x2.floor(f64x2.div(v128.load(rows), v128.load(widths + at))), v128.load(lowest + at),
+      );
       if (i64x2.all_true(v128.and(f64x2.ge(bin, none), f64x2.lt(bin, end)))) {
         const both = i32x4.trunc_sat_f64x2_s_zero(bin);
         add(own, i32x4.extract_lane(both, 0));
@@ -25,7 +27,9 @@ export function countBins(
         continue;
       }
       if (!addTo(own, f64x2.extract_lane(bin, 0), bins)) missed = note(far, missed, place);
-      if (!addTo(own + size, f64x2.extract_lane(bin, 1), bins)) missed = note(far, missed, place + 1);
+      if (!addTo(own + size, f64x2.extract_lane(bin, 1), bins)) {
+        missed = note(far, missed, place + 1);
+      }
     }
     if (j == d) continue;
     const at = <usize>j << 3;
@@ -58,7 +62,8 @@ export function countCells(
   rows: usize, count: i32, d: i32, lows: usize, rates: usize, cells: i32, counts: usize,
 ): void {
   const size = <usize>(cells + 3) << 2;
-  const most = f64x2.splat(<f64>cells + 1), nowhere = f64x2.splat(<f64>cells + 2), one = f64x2.splat(1);
+  const most = f64x2.splat(<f64>cells + 1),
+    nowhere = f64x2.splat(<f64>cells + 2), one = f64x2.splat(1);
   const zero = f64x2.splat(0);
   for (let i = 0; i < count; i++) {
     let own = counts, j = 0;

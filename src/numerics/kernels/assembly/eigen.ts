@@ -73,7 +73,9 @@ function subtractTwo(row: usize, s: f64, x: usize, t: f64, y: usize, n: i32): vo
  * off-diagonal. Off-diagonal entry i is at row i, column i-1; entry 0 is zero. Row i keeps its
  * Householder vector in its first i entries, and tau[i] keeps its factor: H = 1 - tau v v^T.
  */
-function tridiagonalise(a: usize, n: i32, diagonal: usize, off: usize, tau: usize, work: usize): void {
+function tridiagonalise(
+  a: usize, n: i32, diagonal: usize, off: usize, tau: usize, work: usize,
+): void {
   const size = <usize>n << 3;
   for (let i = n - 1; i >= 1; i--) {
     const v = a + <usize>i * size;
@@ -135,11 +137,13 @@ function rotate(z: usize, n: i32, first: i32, last: i32, cosines: usize, sines: 
   let j = 0;
   for (; j + 8 <= n; j += 8) {
     let row = z + <usize>(last + 1) * size + (<usize>j << 3);
-    let h0 = v128.load(row), h1 = v128.load(row, 16), h2 = v128.load(row, 32), h3 = v128.load(row, 48);
+    let h0 = v128.load(row),
+      h1 = v128.load(row, 16), h2 = v128.load(row, 32), h3 = v128.load(row, 48);
     for (let i = last; i >= first; i--) {
       const below = row - size;
       const c = v128.load64_splat(at(cosines, i)), s = v128.load64_splat(at(sines, i));
-      const l0 = v128.load(below), l1 = v128.load(below, 16), l2 = v128.load(below, 32), l3 = v128.load(below, 48);
+      const l0 = v128.load(below),
+        l1 = v128.load(below, 16), l2 = v128.load(below, 32), l3 = v128.load(below, 48);
       v128.store(row, f64x2.add(f64x2.mul(s, l0), f64x2.mul(c, h0)));
       v128.store(row, f64x2.add(f64x2.mul(s, l1), f64x2.mul(c, h1)), 16);
       v128.store(row, f64x2.add(f64x2.mul(s, l2), f64x2.mul(c, h2)), 32);
@@ -158,7 +162,8 @@ function rotate(z: usize, n: i32, first: i32, last: i32, cosines: usize, sines: 
   for (; j < n; j++) {
     let row = z + <usize>(last + 1) * size + (<usize>j << 3), high = load<f64>(row);
     for (let i = last; i >= first; i--) {
-      const below = row - size, c = load<f64>(at(cosines, i)), s = load<f64>(at(sines, i)), low = load<f64>(below);
+      const below = row - size,
+        c = load<f64>(at(cosines, i)), s = load<f64>(at(sines, i)), low = load<f64>(below);
       store<f64>(row, s * low + c * high);
       high = c * low - s * high;
       row = below;
@@ -176,7 +181,8 @@ const nothing: f64 = 2e-22;
 // @ts-ignore: decorator
 @inline
 function splits(diagonal: usize, off: usize, m: i32): bool {
-  const size = abs(load<f64>(at(off, m))), beside = abs(load<f64>(at(diagonal, m))) + abs(load<f64>(at(diagonal, m + 1)));
+  const size = abs(load<f64>(at(off, m))),
+    beside = abs(load<f64>(at(diagonal, m))) + abs(load<f64>(at(diagonal, m + 1)));
   return size <= nothing || size <= f64.EPSILON * 0.5 * beside;
 }
 
@@ -184,7 +190,9 @@ function splits(diagonal: usize, off: usize, m: i32): bool {
  * Implicit QL. Entry i of `off` connects i and i+1. Returns false if some eigenvalue took more than
  * 90 sweeps.
  */
-function diagonalise(diagonal: usize, off: usize, n: i32, z: usize, cosines: usize, sines: usize): bool {
+function diagonalise(
+  diagonal: usize, off: usize, n: i32, z: usize, cosines: usize, sines: usize,
+): bool {
   for (let l = 0; l < n; l++) {
     for (let sweep = 0; ; sweep++) {
       let m = l;
@@ -231,7 +239,8 @@ function diagonalise(diagonal: usize, off: usize, n: i32, z: usize, cosines: usi
  * x n, entries at most 1 in size) is overwritten. `work` holds 4 n numbers.
  */
 export function eigen(a: usize, n: i32, values: usize, z: usize, work: usize): bool {
-  const size = <usize>n << 3, off = work, tau = work + size, other = work + 2 * size, more = work + 3 * size;
+  const size = <usize>n << 3,
+    off = work, tau = work + size, other = work + 2 * size, more = work + 3 * size;
   tridiagonalise(a, n, values, off, tau, other);
   accumulate(a, n, tau, z);
   for (let i = 1; i < n; i++) store<f64>(at(off, i - 1), load<f64>(at(off, i)));

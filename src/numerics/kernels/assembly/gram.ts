@@ -22,7 +22,8 @@ export function packWide(
     if (j + 8 <= d && weights == 0) packPlain(rows + at, count, <usize>d << 3, into, sum);
     else {
       for (let c: usize = 0; c < step; c += 16) {
-        const left = d - j - <i32>(c >> 3), from = rows + at + c, own: usize = sum == 0 ? 0 : sum + c;
+        const left = d - j - <i32>(c >> 3), from = rows + at + c, own: usize = sum == 0
+          ? 0 : sum + c;
         if (left >= 2) packPair(from, count, <usize>d << 3, weights, into + c, step, own);
         else packLast(left == 1 ? from : 0, count, <usize>d << 3, weights, into + c, step, own);
       }
@@ -41,7 +42,8 @@ function packPlain(from: usize, count: i32, size: usize, into: usize, sums: usiz
     s3 = v128.load(sums, 48);
   }
   for (let i = 0; i < count; i++, from += size, into += 64) {
-    const x0 = v128.load(from), x1 = v128.load(from, 16), x2 = v128.load(from, 32), x3 = v128.load(from, 48);
+    const x0 = v128.load(from),
+      x1 = v128.load(from, 16), x2 = v128.load(from, 32), x3 = v128.load(from, 48);
     v128.store(into, x0);
     v128.store(into, x1, 16);
     v128.store(into, x2, 32);
@@ -101,11 +103,14 @@ export function addGram(left: usize, right: usize, count: i32, p: i32, out: usiz
     const b = right + <usize>(j >> 3) * wide, column = out + (<usize>j << 3);
     if (j + 8 <= p) {
       for (let i = 0; i < j + 4; i += 2) {
-        wideTile(left + <usize>(i >> 3) * wide + (<usize>(i & 7) << 3), b, count, column + <usize>i * stride, stride);
+        wideTile(left + <usize>(i >> 3) * wide
+          + (<usize>(i & 7) << 3), b, count, column + <usize>i * stride, stride);
       }
       // A quarter of each square on the diagonal is below the diagonal.
       const i = <usize>(j + 4);
-      tile(left + <usize>(j >> 3) * wide + 32, 64, b + 32, 64, count, column + i * stride + 32, stride);
+      tile(
+        left + <usize>(j >> 3) * wide + 32, 64, b + 32, 64, count, column + i * stride + 32, stride,
+      );
       continue;
     }
     for (let i = 0; i < p; i += 4) {

@@ -1,4 +1,6 @@
-export { gather, packColumns, packRows, addProduct, rowProducts, addColumnSums, clipRows } from './rows';
+export {
+  gather, packColumns, packRows, addProduct, rowProducts, addColumnSums, clipRows,
+} from './rows';
 export { packWide, addGram } from './gram';
 export { countBins, countCells } from './counts';
 export { scoreRows, countScores, takeBinned } from './scores';

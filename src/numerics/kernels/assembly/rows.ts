@@ -9,18 +9,23 @@ import { tile } from './tile';
  * Removes the rows whose mask is 0 and subtracts `centre` from the others, in place. Returns how
  * many remain. Treats weights in the same way. A pointer of 0 means that the part is absent.
  */
-export function gather(rows: usize, count: i32, d: i32, mask: usize, centre: usize, weights: usize): i32 {
+export function gather(
+  rows: usize, count: i32, d: i32, mask: usize, centre: usize, weights: usize,
+): i32 {
   const size = <usize>d << 3;
   let kept = 0;
   for (let i = 0; i < count; i++) {
     if (mask != 0 && load<u8>(mask + <usize>i) == 0) continue;
     const from = rows + <usize>i * size, to = rows + <usize>kept * size;
     if (centre != 0) {
-      for (let j: usize = 0; j < size; j += 8) store<f64>(to + j, load<f64>(from + j) - load<f64>(centre + j));
+      for (let j: usize = 0;
+          j < size; j += 8) store<f64>(to + j, load<f64>(from + j) - load<f64>(centre + j));
     } else if (from != to) {
       memory.copy(to, from, size);
     }
-    if (weights != 0) store<f64>(weights + (<usize>kept << 3), load<f64>(weights + (<usize>i << 3)));
+    if (weights != 0) {
+      store<f64>(weights + (<usize>kept << 3), load<f64>(weights + (<usize>i << 3)));
+    }
     kept++;
   }
   return kept;
@@ -84,7 +89,9 @@ export function addProduct(a: usize, b: usize, n: i32, m: i32, depth: i32, out: 
  * For each row, the scalar product of a row of `left` (stride d) with a row of `right` (stride p),
  * over d columns in order.
  */
-export function rowProducts(left: usize, right: usize, count: i32, d: i32, p: i32, out: usize): void {
+export function rowProducts(
+  left: usize, right: usize, count: i32, d: i32, p: i32, out: usize,
+): void {
   for (let i = 0; i < count; i++) {
     let sum = 0.0;
     for (let j = 0; j < d; j++) {
@@ -124,8 +131,8 @@ export function addColumnSums(rows: usize, count: i32, d: i32, weights: usize, o
  * is NaN, and no row counts as well inside.
  */
 export function clipRows(
-  rows: usize, count: i32, d: i32, centre: usize, unit: usize, grid: f64, perGrid: f64, bound: f64, present: usize,
-  out: usize,
+  rows: usize, count: i32, d: i32, centre: usize, unit: usize, grid: f64, perGrid: f64, bound: f64,
+  present: usize, out: usize,
 ): void {
   const size = <usize>d << 3, even = size & ~15, per = f64x2.splat(perGrid), zero = f64x2.splat(0);
   const inside = bound * bound * 0.999998;
@@ -139,7 +146,8 @@ export function clipRows(
     }
     let square = f64x2.extract_lane(squares, 0) + f64x2.extract_lane(squares, 1);
     if (even != size) {
-      const step = (load<f64>(rows + even) - load<f64>(centre + even)) / load<f64>(unit + even) * perGrid;
+      const step =
+        (load<f64>(rows + even) - load<f64>(centre + even)) / load<f64>(unit + even) * perGrid;
       square += step * step;
       store<f64>(out + even, trunc(step) + 0);
     }
@@ -157,15 +165,18 @@ export function clipRows(
 
 /** Returns the size of the largest entry, or -1 for a null row. */
 function toSteps(row: usize, d: i32, centre: usize, unit: usize, grid: f64): f64 {
-  const each = f64x2.splat(grid), most = f64x2.splat(f64.MAX_VALUE), least = f64x2.splat(-f64.MAX_VALUE);
+  const each = f64x2.splat(grid),
+    most = f64x2.splat(f64.MAX_VALUE), least = f64x2.splat(-f64.MAX_VALUE);
   // Zero times a number is zero, and zero times a non-finite value is NaN. So a row whose steps
   // overflow is clamped and not null.
   let sizes = f64x2.splat(0), odd = f64x2.splat(0), j = 0;
   for (; j + 2 <= d; j += 2) {
     const at = <usize>j << 3, entry = v128.load(row + at);
-    const step = f64x2.div(f64x2.div(f64x2.sub(entry, v128.load(centre + at)), v128.load(unit + at)), each);
+    const step =
+      f64x2.div(f64x2.div(f64x2.sub(entry, v128.load(centre + at)), v128.load(unit + at)), each);
     const held = f64x2.pmax(f64x2.pmin(step, most), least);
-    odd = f64x2.add(odd, f64x2.add(f64x2.mul(f64x2.splat(0), entry), f64x2.mul(f64x2.splat(0), held)));
+    odd =
+      f64x2.add(odd, f64x2.add(f64x2.mul(f64x2.splat(0), entry), f64x2.mul(f64x2.splat(0), held)));
     v128.store(row + at, held);
     sizes = f64x2.max(sizes, f64x2.abs(held));
   }
@@ -193,7 +204,9 @@ function cut(row: usize, d: i32, factor: f64): void {
     const at = row + (<usize>j << 3);
     v128.store(at, f64x2.add(f64x2.trunc(f64x2.mul(v128.load(at), both)), zero));
   }
-  if (j < d) store<f64>(row + (<usize>j << 3), trunc(load<f64>(row + (<usize>j << 3)) * factor) + 0);
+  if (j < d) {
+    store<f64>(row + (<usize>j << 3), trunc(load<f64>(row + (<usize>j << 3)) * factor) + 0);
+  }
 }
 
 function shorten(row: usize, d: i32, largest: f64, bound: f64): void {

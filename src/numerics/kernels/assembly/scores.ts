@@ -9,7 +9,9 @@
  * score of a row does not depend on other rows, and sums run over columns in order. `rows` and
  * `out` have room for a multiple of four rows, `work` for 4 d numbers.
  */
-export function scoreRows(rows: usize, count: i32, d: i32, centre: usize, form: usize, work: usize, out: usize): void {
+export function scoreRows(
+  rows: usize, count: i32, d: i32, centre: usize, form: usize, work: usize, out: usize,
+): void {
   const size = <usize>d << 3;
   for (let i = 0; i < count; i += 4, rows += size << 2, out += 32) {
     toLanes(rows, d, centre, work);
@@ -93,7 +95,9 @@ export function countScores(
  * Removes the rows with `least` <= bin < `below`, where `least` > 0, from `alive`, and lists them.
  * Returns how many.
  */
-export function takeBinned(bins: usize, alive: usize, count: i32, least: i32, below: i32, list: usize): i32 {
+export function takeBinned(
+  bins: usize, alive: usize, count: i32, least: i32, below: i32, list: usize,
+): i32 {
   let taken = 0;
   for (let i = 0; i < count; i++) {
     // Most rows are in no bin.

@@ -6,7 +6,9 @@
  */
 
 /** A 4 x 4 tile. A step of a panel has `aStep` or `bStep` bytes. */
-export function tile(a: usize, aStep: usize, b: usize, bStep: usize, depth: i32, out: usize, stride: usize): void {
+export function tile(
+  a: usize, aStep: usize, b: usize, bStep: usize, depth: i32, out: usize, stride: usize,
+): void {
   let c00 = f64x2.splat(0), c01 = c00, c10 = c00, c11 = c00;
   let c20 = c00, c21 = c00, c30 = c00, c31 = c00;
   for (let end = a + <usize>depth * aStep; a < end; a += aStep, b += bStep) {

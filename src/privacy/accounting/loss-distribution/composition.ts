@@ -63,7 +63,8 @@ export class ComposedLoss {
   /** An upper bound on delta at `epsilon` >= 0; between 0 and 1. */
   delta(epsilon: number): number {
     if (epsilon >= this.#most) return Math.min(1, this.infinity);
-    const tilt = epsilon <= this.#mean ? 0 : this.#tiltWith((at) => this.#cumulant(at).mean >= epsilon);
+    const tilt = epsilon <= this.#mean
+      ? 0 : this.#tiltWith((at) => this.#cumulant(at).mean >= epsilon);
     return Math.min(1, this.#windowAt(tilt).delta(epsilon) + this.infinity);
   }
 
@@ -100,7 +101,8 @@ export class ComposedLoss {
    */
   #tiltWith(passes: (tilt: number) => boolean): number {
     let [low, high] = [0, 1 / this.#deviation];
-    for (let doubling = 0; doubling < 40 && !passes(high) && high * this.#step < 16; doubling++) [low, high] = [high, 2 * high];
+    for (let doubling = 0; doubling < 40 && !passes(high) && high * this.#step < 16;
+        doubling++) [low, high] = [high, 2 * high];
     for (let round = 0; round < 30; round++) {
       const middle = (low + high) / 2;
       if (passes(middle)) high = middle;
@@ -112,7 +114,9 @@ export class ComposedLoss {
   /**
    * log E[e^(tilt loss)] of the finite part of the sum, and its mean and variance under the tilt.
    */
-  #cumulant(tilt: number): { readonly logarithm: number; readonly mean: number; readonly variance: number } {
+  #cumulant(tilt: number): {
+    readonly logarithm: number; readonly mean: number; readonly variance: number;
+  } {
     let [logarithm, mean, variance] = [0, 0, 0];
     for (const { loss, times } of this.#parts) {
       const own = tilted(loss, tilt);
@@ -133,9 +137,12 @@ export class ComposedLoss {
     let above = Infinity;
     for (const factor of [1.05, 1.2, 1.5, 2, 3, 5]) {
       const steeper = Math.max(tilt * factor, tilt + (10 * (factor - 1)) / this.#deviation);
-      above = Math.min(above, Math.exp(this.#cumulant(steeper).logarithm - steeper * high) * upwards);
+      above =
+        Math.min(above, Math.exp(this.#cumulant(steeper).logarithm - steeper * high) * upwards);
     }
-    return new Window(this.#step, first, convolved(this.#parts, tilt, size), { tilt, logarithm, above });
+    return new Window(
+      this.#step, first, convolved(this.#parts, tilt, size), { tilt, logarithm, above },
+    );
   }
 }
 
@@ -163,17 +170,21 @@ class Window {
     // The convolution is circular: cell k holds the loss of the window that equals k modulo its
     // size.
     const offset = ((first % size) + size) % size;
-    this.#masses = Float64Array.from({ length: size }, (_, k) => Math.max(0, masses[(k + offset) % size]!));
+    this.#masses =
+      Float64Array.from({ length: size }, (_, k) => Math.max(0, masses[(k + offset) % size]!));
     this.#error = error;
   }
 
   delta(epsilon: number): number {
     const { tilt, logarithm, above } = this.tilt;
     let sum = 0;
-    for (let k = Math.max(0, Math.floor(epsilon / this.step) - this.first); k < this.#masses.length; k++) {
+    for (let k = Math.max(0, Math.floor(epsilon / this.step) - this.first);
+        k < this.#masses.length; k++) {
       const loss = (this.first + k) * this.step;
       const mass = this.#masses[k]!;
-      if (loss > epsilon && mass > 0) sum -= mass * Math.exp(logarithm - tilt * loss) * Math.expm1(epsilon - loss);
+      if (loss > epsilon && mass > 0) {
+        sum -= mass * Math.exp(logarithm - tilt * loss) * Math.expm1(epsilon - loss);
+      }
     }
     const rounding = (Math.exp(logarithm - tilt * epsilon) * this.#error) / (1 + tilt);
     return (sum + rounding + above) * upwards;
@@ -184,7 +195,8 @@ class Window {
  * log of the tilted finite mass, and the mean and variance of the loss under the tilt. O(cells).
  */
 function tilted({ low, masses, step }: Loss, tilt: number): {
-  readonly logarithm: number; readonly mean: number; readonly variance: number; readonly top: number;
+  readonly logarithm: number; readonly mean: number; readonly variance: number;
+  readonly top: number;
 } {
   let top = -Infinity;
   for (let i = 0; i < masses.length; i++) {
@@ -200,7 +212,9 @@ function tilted({ low, masses, step }: Loss, tilt: number): {
     second += weight * loss * loss;
   }
   const mean = first / sum;
-  return { logarithm: Math.log(sum) + top, mean, variance: Math.max(0, second / sum - mean * mean), top };
+  return {
+    logarithm: Math.log(sum) + top, mean, variance: Math.max(0, second / sum - mean * mean), top,
+  };
 }
 
 interface Convolved {
@@ -209,7 +223,9 @@ interface Convolved {
   readonly error: number;
 }
 
-/** The circular convolution of all copies of the tilted, normalised masses. O(parts size log size). */
+/**
+ * The circular convolution of all copies of the tilted, normalised masses. O(parts size log size).
+ */
 function convolved(parts: readonly RepeatedLoss[], tilt: number, size: number): Convolved {
   const product = { real: new Float64Array(size).fill(1), imaginary: new Float64Array(size) };
   /** Per frequency: log of the product of |x| + g, and the sum of relative errors. */
@@ -238,13 +254,17 @@ function convolved(parts: readonly RepeatedLoss[], tilt: number, size: number): 
   return { masses, error: (Math.sqrt(squares) + g * flow) * upwards };
 }
 
-function spectrumOf(loss: Loss, tilt: number, size: number): { readonly real: Float64Array; readonly imaginary: Float64Array } {
+function spectrumOf(
+  loss: Loss, tilt: number, size: number,
+): { readonly real: Float64Array; readonly imaginary: Float64Array } {
   const real = new Float64Array(size);
   const { logarithm } = tilted(loss, tilt);
   const start = ((loss.low % size) + size) % size;
   for (let i = 0; i < loss.masses.length; i++) {
     const mass = loss.masses[i]!;
-    if (mass > 0) real[(start + i) % size]! += mass * Math.exp(tilt * (loss.low + i) * loss.step - logarithm);
+    if (mass > 0) {
+      real[(start + i) % size]! += mass * Math.exp(tilt * (loss.low + i) * loss.step - logarithm);
+    }
   }
   const spectrum = { real, imaginary: new Float64Array(size) };
   transform(spectrum);

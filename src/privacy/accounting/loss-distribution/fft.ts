@@ -23,11 +23,14 @@ export function transformError(size: number): number {
  */
 export function transform({ real, imaginary }: Spectrum, inverse = false): void {
   const size = real.length;
-  assert(size === imaginary.length && Number.isInteger(Math.log2(size)), 'a transform has a power of two of entries');
+  assert(size === imaginary.length
+    && Number.isInteger(Math.log2(size)), 'a transform has a power of two of entries');
   reorder(real, imaginary);
-  const cosines = Float64Array.from({ length: size / 2 }, (_, k) => Math.cos((2 * Math.PI * k) / size));
+  const cosines =
+    Float64Array.from({ length: size / 2 }, (_, k) => Math.cos((2 * Math.PI * k) / size));
   const sign = inverse ? 1 : -1;
-  const sines = Float64Array.from({ length: size / 2 }, (_, k) => sign * Math.sin((2 * Math.PI * k) / size));
+  const sines =
+    Float64Array.from({ length: size / 2 }, (_, k) => sign * Math.sin((2 * Math.PI * k) / size));
   for (let half = 1; half < size; half *= 2) {
     const stride = size / (2 * half);
     for (let start = 0; start < size; start += 2 * half) {
@@ -63,7 +66,9 @@ function reorder(real: Float64Array, imaginary: Float64Array): void {
  * (real + i imaginary)^exponent by repeated squaring, exponent >= 1. The relative error grows in
  * proportion to the exponent.
  */
-export function complexPower(real: number, imaginary: number, exponent: number): readonly [number, number] {
+export function complexPower(
+  real: number, imaginary: number, exponent: number,
+): readonly [number, number] {
   let [a, b] = [1, 0];
   let [x, y] = [real, imaginary];
   for (let left = exponent; ; left = Math.floor(left / 2)) {

@@ -69,7 +69,9 @@ export function lossOfReleases(releases: readonly ChargedEvents[]): StudyLoss | 
   const copies = few.reduce((sum, { times }) => sum + times, 0);
   const variance = few.reduce((sum, { piece, times }) => sum + times * varianceOf(piece), 0);
   const step = Math.sqrt(variance / copies) / cellsPerDeviation;
-  return new ComposedLoss(few.map(({ piece, times }) => ({ loss: lossOfPiece(piece, step), times })));
+  return new ComposedLoss(
+    few.map(({ piece, times }) => ({ loss: lossOfPiece(piece, step), times })),
+  );
 }
 
 /**
@@ -84,7 +86,9 @@ function piecesOfRelease({ events, disjoint = [] }: ChargedEvents): readonly Rep
     if (piece === null) return null;
     byCohort.set(event.cohort, [...(byCohort.get(event.cohort) ?? []), piece]);
   }
-  const apart = [...byCohort].filter(([cohort]) => disjoint.includes(cohort)).map(([, pieces]) => pieces);
-  const together = [...byCohort].filter(([cohort]) => !disjoint.includes(cohort)).flatMap(([, pieces]) => pieces);
+  const apart = [...byCohort].filter(([cohort]) => disjoint.includes(cohort))
+    .map(([, pieces]) => pieces);
+  const together = [...byCohort].filter(([cohort]) => !disjoint.includes(cohort))
+    .flatMap(([, pieces]) => pieces);
   return apart.length === 0 ? together : [...together, ...worstOf(apart)];
 }

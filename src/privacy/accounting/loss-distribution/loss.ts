@@ -30,7 +30,9 @@ const splitAllowance = 2 ** -30;
 const reach = 11;
 const beyondReach = 2e-28;
 
-const nodes = [0, 0.5384693101056831, -0.5384693101056831, 0.906179845938664, -0.906179845938664] as const;
+const nodes = [
+  0, 0.5384693101056831, -0.5384693101056831, 0.906179845938664, -0.906179845938664,
+] as const;
 const weights = [
   128 / 225, 0.47862867049936647, 0.47862867049936647, 0.23692688505618908, 0.23692688505618908,
 ] as const;
@@ -112,13 +114,16 @@ export function lossOfPiece(piece: Piece, step: number): Loss {
   }
 }
 
-function gaussianLoss({ square, shift, delta }: Extract<Piece, { kind: 'gaussian' }>, step: number): Loss {
+function gaussianLoss(
+  { square, shift, delta }: Extract<Piece, { kind: 'gaussian' }>, step: number,
+): Loss {
   const deviation = Math.sqrt(square);
   const middle = square / 2 + shift;
   const [from, to] = [middle - reach * deviation, middle + reach * deviation];
   const builder = new LossBuilder(step, from, to);
   const kept = 1 - delta;
-  builder.density((loss) => (kept * normalDensity((loss - middle) / deviation)) / deviation, from, to, deviation / 8);
+  builder.density((loss) =>
+    (kept * normalDensity((loss - middle) / deviation)) / deviation, from, to, deviation / 8);
   builder.atom(from, beyondReach);
   builder.infinite(delta + beyondReach);
   return builder.finish();

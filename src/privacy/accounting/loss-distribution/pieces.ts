@@ -21,7 +21,10 @@ import type { MechanismEvent } from '../events.js';
  *   epsilon and -epsilon. With probability delta it reveals everything.
  */
 export type Piece =
-  | { readonly kind: 'gaussian'; readonly square: number; readonly shift: number; readonly delta: number }
+  | {
+    readonly kind: 'gaussian'; readonly square: number; readonly shift: number;
+    readonly delta: number;
+  }
   | { readonly kind: 'laplace'; readonly epsilon: number; readonly shift: number }
   | { readonly kind: 'bounded'; readonly epsilon: number }
   | { readonly kind: 'approximate'; readonly epsilon: number; readonly delta: number };
@@ -44,23 +47,33 @@ export function pieceOf(event: MechanismEvent): Repeated | null {
   switch (event.kind) {
     case 'gaussian': {
       const { sensitivity, sigma, grid, dimension } = event;
-      return gaussian({ shift: sensitivity, sigma, grid, sumOfShifts: Math.sqrt(dimension) * sensitivity });
+      return gaussian({
+        shift: sensitivity, sigma, grid, sumOfShifts: Math.sqrt(dimension) * sensitivity,
+      });
     }
     case 'symmetric-gaussian': {
       // Noise entries off the diagonal have half the variance, and the norm counts them twice.
       const { sensitivity, sigma, grid, dimension } = event;
-      return gaussian({ shift: sensitivity, sigma: sigma / Math.SQRT2, grid, sumOfShifts: dimension * sensitivity }, 2);
+      return gaussian({
+        shift: sensitivity, sigma: sigma / Math.SQRT2, grid, sumOfShifts: dimension * sensitivity,
+      }, 2);
     }
     case 'gaussian-threshold':
-      return gaussian({ ...event, shift: event.sensitivity, sumOfShifts: event.sensitivity }, 1, event.delta);
+      return gaussian(
+        { ...event, shift: event.sensitivity, sumOfShifts: event.sensitivity }, 1, event.delta,
+      );
     case 'gaussian-histogram': {
       const { coordinates, sigma, grid, delta } = event;
-      return gaussian({ shift: Math.sqrt(2 * coordinates), sigma, grid, sumOfShifts: 2 * coordinates }, 1, delta);
+      return gaussian(
+        { shift: Math.sqrt(2 * coordinates), sigma, grid, sumOfShifts: 2 * coordinates }, 1, delta,
+      );
     }
     case 'laplace': {
       const epsilon = (event.sensitivity / event.scale) * upwards;
       if (event.dimension > 1) return once({ kind: 'approximate', epsilon, delta: 0 });
-      return once({ kind: 'laplace', epsilon, shift: 2 * logCosh(event.grid / event.scale / 2) * upwards });
+      return once({
+        kind: 'laplace', epsilon, shift: 2 * logCosh(event.grid / event.scale / 2) * upwards,
+      });
     }
     case 'truncated-laplace':
     case 'laplace-threshold':
@@ -160,7 +173,9 @@ export function gathered(pieces: readonly Repeated[]): readonly Repeated[] {
   const list = [...others.values()];
   if (square === 0) return list;
   const delta = -Math.expm1(kept) * upwards;
-  return [once({ kind: 'gaussian', square: square * upwards, shift: shift * upwards, delta }), ...list];
+  return [
+    once({ kind: 'gaussian', square: square * upwards, shift: shift * upwards, delta }), ...list,
+  ];
 }
 
 /**
@@ -170,7 +185,8 @@ export function gathered(pieces: readonly Repeated[]): readonly Repeated[] {
  */
 export function worstOf(lists: readonly (readonly Repeated[])[]): readonly Repeated[] {
   if (lists.length === 1) return lists[0]!;
-  const singles = lists.map((list) => gathered(list).flatMap(({ piece, times }) => new Array<Piece>(times).fill(piece)));
+  const singles = lists.map((list) =>
+    gathered(list).flatMap(({ piece, times }) => new Array<Piece>(times).fill(piece)));
   const kinds = ['gaussian', 'laplace', 'bounded', 'approximate'] as const;
   return kinds.flatMap((kind) => {
     const sorted = singles.map((pieces) => pieces.filter((piece) => piece.kind === kind)

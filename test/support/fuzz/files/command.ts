@@ -15,10 +15,13 @@ export interface FilesOptions {
 const fuzzed = ['cli/input', 'server/study-file', 'src/log'];
 /** Study files are planned, which takes a hundred times as long as reading a table. */
 const cheap = ['csv', 'ndjson', 'npy', 'csv', 'npy', 'log', 'csv', 'npy'] as const;
-const kindOf = (seed: number): FileKind => (seed % 64 === 0 ? 'study' : cheap[seed % cheap.length]!);
+const kindOf = (seed: number): FileKind =>
+  (seed % 64 === 0 ? 'study' : cheap[seed % cheap.length]!);
 
 /** One file per seed. @returns the exit status. */
-export async function fuzzFiles({ seed, files, minutes, coverage, root }: FilesOptions): Promise<number> {
+export async function fuzzFiles(
+  { seed, files, minutes, coverage, root }: FilesOptions,
+): Promise<number> {
   const samples = await readSamples(root);
   const tally = new FileTally();
   const stopCoverage = coverage ? await startCoverage() : undefined;
@@ -39,7 +42,8 @@ export async function fuzzFiles({ seed, files, minutes, coverage, root }: FilesO
     console.log(progress(tally, startedMs));
   }
   console.log(progress(tally, startedMs));
-  for (const [name, count] of [...tally.outcomes].sort(([left], [right]) => (left < right ? -1 : 1))) {
+  for (const [name, count] of [...tally.outcomes].sort(([left], [right]) =>
+    (left < right ? -1 : 1))) {
     console.log(`${name.padEnd(34)} ${String(count).padStart(9)}`);
   }
   if (stopCoverage !== undefined) console.log(await stopCoverage(fuzzed));
@@ -49,7 +53,8 @@ export async function fuzzFiles({ seed, files, minutes, coverage, root }: FilesO
 function progress(tally: FileTally, startedMs: number): string {
   const seconds = (performance.now() - startedMs) / 1_000;
   const { rss, heapUsed } = process.memoryUsage();
-  return `${new Date().toISOString()}, ${tally.files} files, ${(tally.files / seconds).toFixed(0)}/s, `
-    + `slowest ${tally.slowestMs.toFixed(0)} ms (${tally.slowest}), rss ${(rss / 2 ** 20).toFixed(0)}, `
-    + `heap ${(heapUsed / 2 ** 20).toFixed(0)} MiB`;
+  return `${new Date().toISOString()}, ${tally.files} files, `
+    + `${(tally.files / seconds).toFixed(0)}/s, slowest ${tally.slowestMs.toFixed(0)} ms `
+    + `(${tally.slowest}), rss ${(rss / 2 ** 20).toFixed(0)}, heap `
+    + `${(heapUsed / 2 ** 20).toFixed(0)} MiB`;
 }

@@ -9,15 +9,18 @@ const cells = [
   '"open', '\u00a01', '1\u0000', '1e-999', '-', '9'.repeat(400), '"', '""',
 ];
 const number = (dice: Dice): string => String(dice.below(2_000) / 100 - 10);
-const list = (length: number, make: (i: number) => string): string[] => Array.from({ length }, (_, i) => make(i));
+const list = (length: number, make: (i: number) => string): string[] =>
+  Array.from({ length }, (_, i) => make(i));
 
 /** CSV that may begin with a header, and may be ragged. */
 export function makeCsv(dice: Dice): Uint8Array {
   const columns = 1 + dice.below(4);
   const strange = dice.happens(0.7) ? 0 : 0.1;
   const cell = (): string => (dice.happens(strange) ? dice.pick(cells) : number(dice));
-  const rows = list(dice.below(9), () => list(dice.happens(0.03) ? dice.below(7) : columns, cell).join(','));
-  const header = list(columns, (i) => dice.pick([`c${i}`, `c${i}`, `c${i}`, '', '"q,"', 'c0'])).join(',');
+  const rows =
+    list(dice.below(9), () => list(dice.happens(0.03) ? dice.below(7) : columns, cell).join(','));
+  const header = list(columns, (i) => dice.pick([`c${i}`, `c${i}`, `c${i}`, '', '"q,"', 'c0']))
+    .join(',');
   const lines = [...(dice.happens(0.5) ? [header] : []), ...rows];
   const text = lines.join(dice.pick(['\n', '\n', '\r\n'])) + dice.pick(['', '\n', '\n\n']);
   return bytesOf(dice.happens(0.5) ? text : editText(text, dice), dice);
@@ -28,24 +31,29 @@ export function makeNdjson(dice: Dice): Uint8Array {
   const strange = ['"1"', 'null', 'true', '{}', '[]', '1e400', '-0', '1E5', '01'];
   const value = (): string => (dice.happens(0.05) ? dice.pick(strange) : number(dice));
   const lists = dice.happens(0.5);
-  const line = (): string => (lists ? `[${value()},${value()}]` : `{"a":${value()},"b":${value()}}`);
+  const line = (): string =>
+    (lists ? `[${value()},${value()}]` : `{"a":${value()},"b":${value()}}`);
   const text = list(dice.below(8), line).join('\n');
   return bytesOf(dice.happens(0.4) ? text : editText(text, dice), dice);
 }
 
-const sizes = ['4000000000', '9007199254740991', '99999999999999999999', '-1', '1L', '0', '1048577', '65536', ''];
+const sizes = [
+  '4000000000', '9007199254740991', '99999999999999999999', '-1', '1L', '0', '1048577', '65536', '',
+];
 
 /** A .npy file, its header right or wrong, with as many numbers as it promises or not. */
 export function makeNpy(dice: Dice): Uint8Array {
   const size = (): string => (dice.happens(0.9) ? String(dice.below(5)) : dice.pick(sizes));
   const [rows, columns] = [size(), size()];
-  const type = dice.pick(dice.happens(0.8) ? ['<f8', '<f4', '>f8', '>f4'] : ['|O', '<i8', '<f2', '=f8', '<f8,<f8', '']);
+  const type = dice.pick(dice.happens(0.8)
+    ? ['<f8', '<f4', '>f8', '>f4'] : ['|O', '<i8', '<f2', '=f8', '<f8,<f8', '']);
   const shapes = [`(${rows},)`, '()', `(${rows}, ${columns}, 1)`, '(,)', '1'];
   const shape = dice.happens(0.8) ? `(${rows}, ${columns})` : dice.pick(shapes);
   const order = dice.happens(0.9) ? 'False' : dice.pick(['True', 'None', '']);
   const honest = `{'descr': '${type}', 'fortran_order': ${order}, 'shape': ${shape}, }`;
   const header = dice.happens(0.8) ? honest : editText(honest, dice);
-  const promised = Math.min(4_096, Number(rows) * Number(columns) * (type.endsWith('4') ? 4 : 8) || 0);
+  const promised =
+    Math.min(4_096, Number(rows) * Number(columns) * (type.endsWith('4') ? 4 : 8) || 0);
   const count = Math.max(0, dice.happens(0.8) ? promised : dice.below(200));
   const data = dice.happens(0.8) ? new Uint8Array(count) : dice.bytes(count);
   const whole = Buffer.concat([npyStart(header, dice), data]);
@@ -59,7 +67,8 @@ function npyStart(header: string, dice: Dice): Uint8Array {
   const start = Buffer.alloc(version === 1 ? 10 : 12);
   start.set(npyMagic);
   start[6] = version;
-  const claimed = dice.happens(0.95) ? text.length : dice.pick([0, 1, 65_535, 2 ** 32 - 1, text.length + 1]);
+  const claimed = dice.happens(0.95)
+    ? text.length : dice.pick([0, 1, 65_535, 2 ** 32 - 1, text.length + 1]);
   if (version === 1) start.writeUInt16LE(Math.min(claimed, 65_535), 8);
   else start.writeUInt32LE(claimed, 8);
   return Buffer.concat([start, text]);
@@ -70,7 +79,10 @@ export function makeStudy(samples: readonly string[], dice: Dice): string {
   return editText(dice.pick(samples), dice);
 }
 
-/** A signed log, changed in its lines, in one line's members, or in its bytes; now and then not at all. */
+/**
+ * A signed log, changed in its lines, in one line's members, or in its bytes; now and then not at
+ * all.
+ */
 export function makeLog(lines: readonly string[], dice: Dice): Uint8Array {
   const text = `${lines.join('\n')}\n`;
   const changed = [...lines];

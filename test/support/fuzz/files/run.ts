@@ -36,25 +36,32 @@ export interface Samples {
 /** Of a server that changed its key after its second release. */
 const before = signing.createSigner(new Uint8Array(32).fill(88));
 const twoKeys: SampleLogOptions = {
-  rotations: [signRotation(before, server, signing)], signerOf: (index) => (index < 2 ? before : server),
+  rotations: [signRotation(before, server, signing)],
+  signerOf: (index) => (index < 2 ? before : server),
 };
 
 /** @param root of the project. */
 export async function readSamples(root: string): Promise<Samples> {
   const folder = join(root, 'studies');
   const names = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
-  return { studies: names.map((name) => readFileSync(join(folder, name), 'utf8')), log: (await sampleLog(3, twoKeys)).lines };
+  return {
+    studies: names.map((name) => readFileSync(join(folder, name), 'utf8')),
+    log: (await sampleLog(3, twoKeys)).lines,
+  };
 }
 
 /** Reads one file made from a seed. @throws whatever is neither an answer nor a refusal by name. */
-export async function fuzzFile(kind: FileKind, seed: number, samples: Samples, tally: FileTally): Promise<void> {
+export async function fuzzFile(
+  kind: FileKind, seed: number, samples: Samples, tally: FileTally,
+): Promise<void> {
   const dice = new Dice(seed, fileKinds.indexOf(kind) + 1);
   const startedMs = performance.now();
   let outcome: string;
   try {
     outcome = await read(kind, dice, samples);
   } catch (error) {
-    if (!(error instanceof KeelsonError) || error.code === 'internal' || error.code === 'invariant') throw error;
+    if (!(error instanceof KeelsonError) || error.code === 'internal'
+        || error.code === 'invariant') throw error;
     outcome = error.code;
   }
   const took = performance.now() - startedMs;
@@ -92,7 +99,8 @@ async function readRows(reader: Reader, bytes: Uint8Array, dice: Dice): Promise<
     must(batch.values.length >= batch.count * width, 'a batch holds its rows');
     for (let row = 0; row < batch.count; row++) {
       if (batch.missing[row] === 1) continue;
-      for (let i = 0; i < width; i++) must(Number.isFinite(batch.values[row * width + i]), 'what is read is finite');
+      for (let i = 0; i < width;
+          i++) must(Number.isFinite(batch.values[row * width + i]), 'what is read is finite');
     }
   }
   return 'read';
@@ -108,7 +116,8 @@ async function readLog(bytes: Uint8Array, dice: Dice, samples: Samples): Promise
     }
   };
   const report = await verifyReleaseLog(kept(), { signing, serverKey: server.publicKey });
-  must(!report.authentic || lines.join('\n') === samples.log.join('\n'), 'only the signed log is authentic');
+  must(!report.authentic
+    || lines.join('\n') === samples.log.join('\n'), 'only the signed log is authentic');
   return report.authentic ? 'authentic' : report.firstFault!.code;
 }
 

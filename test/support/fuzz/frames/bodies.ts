@@ -13,7 +13,8 @@ export interface BodyContext {
 }
 
 const doubles = [
-  Number.NaN, Infinity, -Infinity, -0, 5e-324, -2.2e-308, Number.MAX_VALUE, -Number.MAX_VALUE, 2 ** 41, 1e39,
+  Number.NaN, Infinity, -Infinity, -0, 5e-324, -2.2e-308, Number.MAX_VALUE, -Number.MAX_VALUE,
+  2 ** 41, 1e39,
 ];
 
 /** A body, the name of what is wrong with it, and whether an honest server settles its sequence. */
@@ -34,7 +35,9 @@ function fieldsOf({ studyId, sequence, epoch }: BodyContext, dice: Dice): Field[
   ];
 }
 
-function numbers(count: number, dice: Dice, make = (): number => dice.below(2_000) / 500 - 2): Uint8Array {
+function numbers(
+  count: number, dice: Dice, make = (): number => dice.below(2_000) / 500 - 2,
+): Uint8Array {
   return new Uint8Array(Float64Array.from({ length: count }, make).buffer);
 }
 
@@ -44,36 +47,54 @@ function having(fields: readonly Field[], ...changes: readonly Field[]): Field[]
 }
 
 const honest: Recipe = fieldsOf;
-/** By name, with their weights. Signed as they stand, so that everything behind the signature meets them. */
+/**
+ * By name, with their weights. Signed as they stand, so that everything behind the signature meets
+ * them.
+ */
 const recipes: Readonly<Record<string, readonly [number, Recipe]>> = {
   honest: [30, honest],
   'any double': [6, (context, dice) => having(fieldsOf(context, dice), numberField(5, 1n),
-    bytesField(8, numbers(columns, dice, () => (dice.happens(0.4) ? dice.pick(doubles) : dice.below(9) - 4))))],
+    bytesField(
+      8, numbers(columns, dice, () => (dice.happens(0.4) ? dice.pick(doubles) : dice.below(9) - 4)),
+    ))],
   'any bits': [4, (context, dice) => having(fieldsOf(context, dice), numberField(5, 1n),
     bytesField(8, dice.bytes(8 * columns)))],
-  'float32': [5, (context, dice) => having(fieldsOf(context, dice), numberField(5, 1n), numberField(7, 1n),
-    bytesField(8, dice.happens(0.7) ? new Uint8Array(Float32Array.from({ length: columns }, () => dice.below(9)).buffer)
-      : dice.bytes(4 * columns)))],
-  'sequence': [8, (context, dice) => having(fieldsOf(context, dice), numberField(2, dice.happens(0.5) ? extreme(dice)
-    : context.sequence + BigInt(dice.below(140) - 70) & (2n ** 64n - 1n)))],
-  'epoch': [6, (context, dice) => having(fieldsOf(context, dice), numberField(3, dice.happens(0.4) ? extreme(dice)
-    : context.epoch + BigInt(dice.below(5) - 2) & (2n ** 64n - 1n)))],
+  'float32': [
+    5, (context, dice) => having(fieldsOf(context, dice), numberField(5, 1n), numberField(7, 1n),
+      bytesField(8, dice.happens(0.7)
+        ? new Uint8Array(Float32Array.from({ length: columns }, () => dice.below(9)).buffer)
+          : dice.bytes(4 * columns))),
+  ],
+  'sequence': [8, (context, dice) =>
+    having(fieldsOf(context, dice), numberField(2, dice.happens(0.5) ? extreme(dice)
+      : context.sequence + BigInt(dice.below(140) - 70) & (2n ** 64n - 1n)))],
+  'epoch': [6, (context, dice) =>
+    having(fieldsOf(context, dice), numberField(3, dice.happens(0.4) ? extreme(dice)
+      : context.epoch + BigInt(dice.below(5) - 2) & (2n ** 64n - 1n)))],
   'rows': [5, (context, dice) => having(fieldsOf(context, dice),
     numberField(5, dice.happens(0.5) ? extreme(dice) : BigInt(dice.below(5))))],
   'columns': [4, (context, dice) => having(fieldsOf(context, dice),
     numberField(6, dice.happens(0.5) ? extreme(dice) : BigInt(dice.below(5))))],
-  'swapped shape': [2, (context, dice) => having(fieldsOf(context, dice), numberField(5, BigInt(columns)),
-    numberField(6, 2n), bytesField(8, numbers(2 * columns, dice)))],
+  'swapped shape': [
+    2, (context, dice) => having(fieldsOf(context, dice), numberField(5, BigInt(columns)),
+      numberField(6, 2n), bytesField(8, numbers(2 * columns, dice))),
+  ],
   'many rows': [2, (context, dice) => {
     const rows = rowsMax - 1 + dice.below(4);
-    return having(fieldsOf(context, dice), numberField(5, BigInt(rows)), bytesField(8, numbers(rows * columns, dice)));
+    return having(fieldsOf(context, dice), numberField(5, BigInt(rows)), bytesField(
+      8, numbers(rows * columns, dice),
+    ));
   }],
-  'data type': [2, (context, dice) => having(fieldsOf(context, dice), numberField(7, BigInt(dice.below(5))))],
+  'data type': [
+    2, (context, dice) => having(fieldsOf(context, dice), numberField(7, BigInt(dice.below(5)))),
+  ],
   'data size': [5, (context, dice) => {
     const fields = fieldsOf(context, dice);
     return having(fields, bytesField(8, resized(fields.at(-1)!.value as Uint8Array, dice)));
   }],
-  'other study': [3, (context, dice) => having(fieldsOf(context, dice), bytesField(1, context.otherStudyId))],
+  'other study': [
+    3, (context, dice) => having(fieldsOf(context, dice), bytesField(1, context.otherStudyId)),
+  ],
   'last': [4, (context, dice) => having(fieldsOf(context, dice),
     numberField(4, dice.happens(0.8) ? 1n : extreme(dice)))],
   'fields': [8, (context, dice) => mutateFields(fieldsOf(context, dice), dice)],

@@ -14,8 +14,13 @@ export interface FramesOptions {
   readonly coverage: boolean;
 }
 
-/** Worlds one after the other, each from its own seed, with a line now and then. @returns the exit status. */
-export async function fuzzFrames({ seed, frames, minutes, coverage }: FramesOptions): Promise<number> {
+/**
+ * Worlds one after the other, each from its own seed, with a line now and then. @returns the exit
+ * status.
+ */
+export async function fuzzFrames(
+  { seed, frames, minutes, coverage }: FramesOptions,
+): Promise<number> {
   const tally = new Tally();
   const stopCoverage = coverage ? await startCoverage() : undefined;
   // Most frames are refused, and each refusal is an error whose stack nobody reads.
@@ -52,8 +57,10 @@ function progress(tally: Tally, startedMs: number): string {
     new Date().toISOString(), `${tally.frames} frames`, `${(tally.frames / seconds).toFixed(0)}/s`,
     `${(process.cpuUsage().user / tally.frames).toFixed(1)} us CPU each`,
     `${(100 * tally.passedSignature / tally.frames).toFixed(1)} % past the signature check`,
-    `${tally.welcomes} chains of keys`, `${tally.sessions} sessions, ${tally.worlds} servers`, `slowest burst ${tally.slowestMs.toFixed(0)} ms`,
-    `rss ${mebibytes(memory.rss)} (most ${mebibytes(tally.rssPeakBytes)}), heap ${mebibytes(memory.heapUsed)} MiB`,
+    `${tally.welcomes} chains of keys`, `${tally.sessions} sessions, ${tally.worlds} servers`,
+    `slowest burst ${tally.slowestMs.toFixed(0)} ms`,
+    `rss ${mebibytes(memory.rss)} (most ${mebibytes(tally.rssPeakBytes)}), heap `
+      + `${mebibytes(memory.heapUsed)} MiB`,
   ].join(', ');
 }
 

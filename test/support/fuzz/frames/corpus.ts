@@ -12,8 +12,9 @@ import { Tally } from './tally.js';
 import { World } from './world.js';
 
 /**
- * One message that is kept, and what is said to it. A body is signed anew, by one who sent nothing yet; of a withdrawal the
- * epoch is kept, and one asks for it who gave a row before and gives another after; a welcome is what a client reads.
+ * One message that is kept, and what is said to it. A body is signed anew, by one who sent nothing
+ * yet; of a withdrawal the epoch is kept, and one asks for it who gave a row before and gives
+ * another after; a welcome is what a client reads.
  */
 export interface KeptFrame {
   readonly recipe: string;
@@ -24,8 +25,8 @@ export interface KeptFrame {
 
 /** By the epoch that is open when the corpus is played, which is the first. */
 const withdrawn: readonly (readonly [string, bigint])[] = [
-  ['open epoch', 1n], ['closed epoch', 0n], ['unknown epoch', 2n], ['more than the store counts to', 2n ** 63n],
-  ['the largest', 2n ** 64n - 1n],
+  ['open epoch', 1n], ['closed epoch', 0n], ['unknown epoch', 2n],
+  ['more than the store counts to', 2n ** 63n], ['the largest', 2n ** 64n - 1n],
 ];
 
 /** A server that answers one message at a time. */
@@ -62,12 +63,15 @@ export class Bench {
     else {
       const epoch = Buffer.from(bytes).readBigUInt64BE();
       await send(this.#row(1n));
-      peer.receive(encodeClientFrame({ kind: 'withdraw', channel, epoch, signature: signWithdrawal(signer, context, epoch) }));
+      peer.receive(encodeClientFrame({
+        kind: 'withdraw', channel, epoch, signature: signWithdrawal(signer, context, epoch),
+      }));
       await world.settled();
       await send(this.#row(2n));
     }
     await world.settled();
-    const said = [...tally.outcomes.keys()].filter((name) => !['notice', 'head', 'release'].includes(name));
+    const said = [...tally.outcomes.keys()].filter((name) =>
+      !['notice', 'head', 'release'].includes(name));
     peer.end();
     return said.sort().join(', ');
   }
@@ -89,13 +93,19 @@ export class Bench {
     const dice = new Dice(2026);
     const maker = new FrameMaker(world, dice);
     const kept = new Map<string, KeptFrame>();
-    const keep = async (recipe: string, kind: KeptFrame['kind'], bytes: Uint8Array): Promise<void> => {
+    const keep = async (
+      recipe: string, kind: KeptFrame['kind'], bytes: Uint8Array,
+    ): Promise<void> => {
       const outcome = await this.outcome(kind, bytes);
       const name = `${recipe} ${outcome}`;
-      if (!kept.has(name) && bytes.length < 1_000) kept.set(name, { recipe, kind, hex: toHex(bytes), outcome });
+      if (!kept.has(name) && bytes.length < 1_000) {
+        kept.set(name, { recipe, kind, hex: toHex(bytes), outcome });
+      }
     };
     const [studyId, otherStudyId] = world.studies.map(fromHex) as [Uint8Array, Uint8Array];
-    const context = { studyId, otherStudyId, sequence: 1n, epoch: world.epochOf(world.studies[0]!) };
+    const context = {
+      studyId, otherStudyId, sequence: 1n, epoch: world.epochOf(world.studies[0]!),
+    };
     for (const name of bodyRecipes) {
       for (let i = 0; i < tries; i++) await keep(name, 'body', makeBody(context, dice, name).body);
     }

@@ -21,10 +21,14 @@ export interface MadeFrame {
 interface Kept { readonly body: Uint8Array; readonly signature: Uint8Array }
 
 /** Points of small order, a coordinate that is not reduced, and bytes that are no point. */
-const badKeys = ['01' + '00'.repeat(31), '00'.repeat(32), 'ec' + 'ff'.repeat(30) + '7f', 'ed' + 'ff'.repeat(30) + '7f',
+const badKeys = ['01'
+  + '00'.repeat(31), '00'.repeat(32), 'ec' + 'ff'.repeat(30) + '7f', 'ed' + 'ff'.repeat(30) + '7f',
   'ff'.repeat(32), '02' + '00'.repeat(31)].map(fromHex);
 
-/** Makes the frames of one hostile crowd. Batches that were sent are kept, to be sent again and to be changed. */
+/**
+ * Makes the frames of one hostile crowd. Batches that were sent are kept, to be sent again and to
+ * be changed.
+ */
 export class FrameMaker {
   readonly #kept = new Map<string, Kept[]>();
 
@@ -50,7 +54,8 @@ export class FrameMaker {
     }
     const { recipe, body } = makeBody({
       studyId: channel.studyId, otherStudyId: fromHex(dice.pick(this.world.studies)),
-      sequence: dice.happens(0.1) && channel.sequence > 1n ? channel.sequence - 1n : channel.sequence,
+      sequence: dice.happens(0.1) && channel.sequence > 1n
+        ? channel.sequence - 1n : channel.sequence,
       epoch: this.world.epochOf(Buffer.from(channel.studyId).toString('hex')),
     }, dice);
     const { publicKey: serverKey } = dice.happens(0.05) ? earlierSigner : serverSigner;
@@ -69,8 +74,11 @@ export class FrameMaker {
     const { body } = makeBody({ studyId: own, otherStudyId: own, sequence: 1n, epoch: 1n }, dice);
     const other = dice.pick(contributors);
     const studyId = fromHex(dice.pick(this.world.studies));
-    const context = { serverKey: serverSigner.publicKey, studyId: dice.happens(0.5) ? studyId : channel.studyId };
-    const signature = dice.happens(0.3) ? signBatch(other, context, signing.sha512(body)) : dice.bytes(64);
+    const context = {
+      serverKey: serverSigner.publicKey, studyId: dice.happens(0.5) ? studyId : channel.studyId,
+    };
+    const signature = dice.happens(0.3)
+      ? signBatch(other, context, signing.sha512(body)) : dice.bytes(64);
     return { recipe: 'forged', bytes: batchFrame(channel.channel, { body, signature }) };
   }
 
@@ -94,10 +102,15 @@ export class FrameMaker {
   subscription(subscribes = this.dice.happens(0.6)): MadeFrame {
     const { dice } = this;
     const studyId = dice.happens(0.9) ? fromHex(dice.pick(this.world.studies)) : dice.bytes(32);
-    const fields = [bytesField(1, studyId), numberField(2, dice.happens(0.5) ? extreme(dice) : BigInt(dice.below(4)))];
+    const fields = [
+      bytesField(1, studyId),
+      numberField(2, dice.happens(0.5) ? extreme(dice) : BigInt(dice.below(4))),
+    ];
     return {
       recipe: subscribes ? 'subscribe' : 'unsubscribe',
-      bytes: encodeFields([bytesField(subscribes ? 3 : 4, encodeFields(subscribes ? fields : fields.slice(0, 1)))]),
+      bytes: encodeFields([
+        bytesField(subscribes ? 3 : 4, encodeFields(subscribes ? fields : fields.slice(0, 1))),
+      ]),
     };
   }
 
@@ -115,10 +128,14 @@ export class FrameMaker {
     switch (dice.below(9)) {
       case 0: return { recipe: 'broken: noise', bytes: dice.bytes(dice.below(300)) };
       case 1: return { recipe: 'broken: empty', bytes: new Uint8Array(0) };
-      case 2: return { recipe: 'broken: bits', bytes: flipped(encodeFields([this.#inner()]), dice) };
+      case 2:
+        return { recipe: 'broken: bits', bytes: flipped(encodeFields([this.#inner()]), dice) };
       case 3: return { recipe: 'broken: cut', bytes: resized(encodeFields([this.#inner()]), dice) };
-      case 4: return { recipe: 'broken: two kinds', bytes: encodeFields([this.#inner(), this.#inner()]) };
-      case 5: return { recipe: 'broken: outer fields', bytes: encodeFields(mutateFields([this.#inner()], dice)) };
+      case 4:
+        return { recipe: 'broken: two kinds', bytes: encodeFields([this.#inner(), this.#inner()]) };
+      case 5: return {
+        recipe: 'broken: outer fields', bytes: encodeFields(mutateFields([this.#inner()], dice)),
+      };
       case 6: {
         const parts = new Array<Field>(1 + dice.below(dice.happens(0.001) ? 60_000 : 40));
         parts.fill(bytesField(1 + dice.below(5), new Uint8Array(0)));
@@ -132,23 +149,31 @@ export class FrameMaker {
   #helloOf(studyId: Uint8Array, publicKey: Uint8Array): Uint8Array {
     const { dice } = this;
     const fields = [
-      bytesField(1, studyId), bytesField(2, publicKey), bytesField(3, dice.bytes(32)), bytesField(4, dice.bytes(64)),
+      bytesField(1, studyId), bytesField(2, publicKey), bytesField(3, dice.bytes(32)),
+      bytesField(4, dice.bytes(64)),
     ];
     return encodeFields([bytesField(1, encodeFields(fields))]);
   }
 
   #inner(faulty = this.dice.happens(0.3)): Field {
     const { dice } = this;
-    const bytes = (length: number): Uint8Array => dice.bytes(dice.happens(0.9) ? length : dice.below(2 * length));
+    const bytes = (length: number): Uint8Array =>
+      dice.bytes(dice.happens(0.9) ? length : dice.below(2 * length));
     const kinds: Field[][] = [
-      [bytesField(1, bytes(32)), bytesField(2, bytes(32)), bytesField(3, bytes(32)), bytesField(4, bytes(64))],
+      [
+        bytesField(1, bytes(32)), bytesField(2, bytes(32)), bytesField(3, bytes(32)),
+        bytesField(4, bytes(64)),
+      ],
       [
         numberField(1, dice.happens(0.3) ? extreme(dice) : BigInt(dice.below(4))),
         bytesField(2, dice.bytes(dice.below(90))), bytesField(3, bytes(64)),
       ],
       [bytesField(1, bytes(32)), numberField(2, extreme(dice))],
       [bytesField(1, bytes(32))],
-      [numberField(1, BigInt(dice.below(4))), numberField(2, extreme(dice)), bytesField(3, bytes(64))],
+      [
+        numberField(1, BigInt(dice.below(4))), numberField(2, extreme(dice)),
+        bytesField(3, bytes(64)),
+      ],
     ];
     const kind = dice.below(kinds.length);
     const fields = faulty ? mutateFields(kinds[kind]!, dice) : kinds[kind]!;
@@ -165,9 +190,11 @@ function batchFrame(channel: number, { body, signature }: Kept): Uint8Array {
 /** Messages in messages, or groups that begin and never end. */
 function nested(dice: Dice): Uint8Array {
   if (dice.happens(0.3)) {
-    return new Uint8Array(1 + dice.below(dice.happens(0.001) ? 200_000 : 300)).fill(dice.pick([0x0b, 0x13, 0x0c]));
+    return new Uint8Array(1
+      + dice.below(dice.happens(0.001) ? 200_000 : 300)).fill(dice.pick([0x0b, 0x13, 0x0c]));
   }
   let bytes = dice.bytes(dice.below(10));
-  for (let depth = dice.below(40); depth >= 0; depth--) bytes = encodeFields([bytesField(1 + dice.below(5), bytes)]);
+  for (let depth = dice.below(40);
+      depth >= 0; depth--) bytes = encodeFields([bytesField(1 + dice.below(5), bytes)]);
   return bytes;
 }

@@ -18,7 +18,10 @@ export interface OpenChannel {
   sequence: bigint;
 }
 
-/** One hostile socket: hands over bytes, reads every answer as a client does, keeps what later frames need. */
+/**
+ * One hostile socket: hands over bytes, reads every answer as a client does, keeps what later
+ * frames need.
+ */
 export class Peer {
   readonly channels: OpenChannel[] = [];
   welcome: Welcome | undefined;
@@ -85,7 +88,9 @@ export class Peer {
     const signature = signHello(signer, context, { serverNonce, clientNonce });
     const { publicKey } = signer;
     const enrolment = enrolmentOf(publicKey).token;
-    return encodeClientFrame({ kind: 'hello', studyId: id, publicKey, clientNonce, signature, enrolment });
+    return encodeClientFrame({
+      kind: 'hello', studyId: id, publicKey, clientNonce, signature, enrolment,
+    });
   }
 
   #heard(bytes: Uint8Array): void {
@@ -99,12 +104,15 @@ export class Peer {
         const { channel, studyId, publicKey, nextSequence, holes } = frame;
         const signer = this.#hellos.get(`${toHex(studyId)} ${toHex(publicKey)}`);
         must(signer !== undefined, 'Ready answers a Hello');
-        must(this.world.nameOf(studyId) !== 'enrolled' || enrolmentOf(publicKey).isGood, 'a channel there has a token');
-        this.channels.push({ channel, signer: signer!, studyId, sequence: holes[0] ?? nextSequence });
+        must(this.world.nameOf(studyId) !== 'enrolled'
+          || enrolmentOf(publicKey).isGood, 'a channel there has a token');
+        this.channels
+          .push({ channel, signer: signer!, studyId, sequence: holes[0] ?? nextSequence });
         return;
       }
       case 'refusal':
-        must(frame.code !== 'internal' && frame.code !== 'unspecified', `no client causes ${frame.code}`);
+        must(frame.code !== 'internal'
+          && frame.code !== 'unspecified', `no client causes ${frame.code}`);
         // Bad bytes under a good signature are named with their channel.
         if (frame.code === 'malformed' && frame.channel > 0) this.tally.passedSignature += 1;
         return this.tally.count(`refusal ${frame.code}`);

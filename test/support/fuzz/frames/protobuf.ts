@@ -12,7 +12,8 @@ export interface Field {
   readonly padding?: number;
 }
 
-export const bytesField = (number: number, value: Uint8Array): Field => ({ number, wire: 2, value });
+export const bytesField = (number: number, value: Uint8Array): Field =>
+  ({ number, wire: 2, value });
 export const numberField = (number: number, value: bigint): Field => ({ number, wire: 0, value });
 
 /** The bytes of fields, in their order, with all their faults. */
@@ -53,8 +54,8 @@ function varint(parts: number[], value: bigint, padding: number): void {
 }
 
 const extremes = [
-  0n, 1n, 127n, 128n, 2n ** 31n - 1n, 2n ** 31n, 2n ** 32n - 1n, 2n ** 32n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n,
-  2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n,
+  0n, 1n, 127n, 128n, 2n ** 31n - 1n, 2n ** 31n, 2n ** 32n - 1n, 2n ** 32n, 2n ** 53n - 1n,
+  2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n,
 ];
 /** A number at which code breaks. */
 export const extreme = (dice: Dice): bigint => dice.pick(extremes);
@@ -62,7 +63,9 @@ export const extreme = (dice: Dice): bigint => dice.pick(extremes);
 /** Fields with one fault that a reader of protobuf must see or bear. */
 export function mutateFields(fields: readonly Field[], dice: Dice): Field[] {
   const changed = [...fields];
-  if (changed.length === 0) return [{ number: dice.below(20), wire: dice.below(8), value: dice.bytes(dice.below(9)) }];
+  if (changed.length === 0) {
+    return [{ number: dice.below(20), wire: dice.below(8), value: dice.bytes(dice.below(9)) }];
+  }
   const at = dice.below(changed.length);
   const field = changed[at]!;
   const other = dice.below(changed.length);
@@ -72,17 +75,22 @@ export function mutateFields(fields: readonly Field[], dice: Dice): Field[] {
     case 2: changed[at] = changed[other]!; changed[other] = field; break;
     case 3: changed[at] = { ...field, number: changed[other]!.number }; break;
     case 4: changed[at] = { ...field, wire: dice.below(8) }; break;
-    case 5: changed.splice(other, 0, bytesField(9 + dice.below(1_000), dice.bytes(dice.below(30)))); break;
+    case 5:
+      changed.splice(other, 0, bytesField(9 + dice.below(1_000), dice.bytes(dice.below(30))));
+      break;
     case 6: changed[at] = { ...field, claimed: extreme(dice) }; break;
     case 7: changed[at] = { ...field, padding: 1 + dice.below(12) }; break;
     case 8:
-      changed[at] = { ...field, value: typeof field.value === 'bigint' ? extreme(dice) : resized(field.value, dice) };
+      changed[at] = { ...field, value: typeof field.value === 'bigint'
+        ? extreme(dice) : resized(field.value, dice) };
       break;
     case 9: changed[at] = { ...field, number: dice.pick([0, 15, 16, 2 ** 29 - 1]) }; break;
-    case 10: changed[at] = { ...field, value: typeof field.value === 'bigint' ? dice.bytes(8) : extreme(dice) }; break;
+    case 10: changed[at] =
+      { ...field, value: typeof field.value === 'bigint' ? dice.bytes(8) : extreme(dice) }; break;
     default: {
       const { value } = field;
-      changed[at] = { ...field, value: typeof value === 'bigint' ? value + 1n : flipped(value, dice) };
+      changed[at] =
+        { ...field, value: typeof value === 'bigint' ? value + 1n : flipped(value, dice) };
     }
   }
   return changed;

@@ -18,15 +18,21 @@ const line: readonly Signer[] = Array.from({ length: protocolLimits.keyRotations
   new DataView(seed.buffer).setUint32(0, i);
   return signing.createSigner(seed);
 });
-const signers = new Map([...line, ...contributors].map((signer) => [toHex(signer.publicKey), signer]));
+const signers =
+  new Map([...line, ...contributors].map((signer) => [toHex(signer.publicKey), signer]));
 
-const recordOf = (previous: Signer, next: Signer): Uint8Array => signRotation(previous, next, signing);
+const recordOf = (previous: Signer, next: Signer): Uint8Array =>
+  signRotation(previous, next, signing);
 
 /** The keys of a record that both of them signed; the same two always sign the same bytes. */
-function honestKeys(record: Uint8Array): { readonly previous: string; readonly next: string } | undefined {
-  const [previous, next] = [record.subarray(0, 32), record.subarray(32, 64)].map(toHex) as [string, string];
+function honestKeys(record: Uint8Array): { readonly previous: string; readonly next: string }
+  | undefined {
+  const [previous, next] = [record.subarray(0, 32), record.subarray(32, 64)]
+    .map(toHex) as [string, string];
   const [from, to] = [signers.get(previous), signers.get(next)];
-  if (from === undefined || to === undefined || !equalBytes(recordOf(from, to), record)) return undefined;
+  if (from === undefined || to === undefined || !equalBytes(recordOf(from, to), record)) {
+    return undefined;
+  }
   return { previous, next };
 }
 const records = line.slice(1).map((next, i) => recordOf(line[i]!, next));
@@ -45,7 +51,8 @@ const changes: Readonly<Record<string, (chain: Uint8Array[], dice: Dice) => void
   'truncated': (chain, dice) => edit(chain, dice, (record) => record.subarray(0, dice.below(193))),
   'resized': (chain, dice) => edit(chain, dice, (record) => resized(record, dice)),
   'bits': (chain, dice) => edit(chain, dice, (record) => flipped(record, dice)),
-  'noise': (chain, dice) => edit(chain, dice, () => dice.bytes(dice.happens(0.7) ? 192 : dice.below(400))),
+  'noise': (chain, dice) =>
+    edit(chain, dice, () => dice.bytes(dice.happens(0.7) ? 192 : dice.below(400))),
   'order': (chain, dice) => {
     const [moved] = chain.splice(dice.below(chain.length), 1);
     chain.splice(dice.below(chain.length + 1), 0, moved!);
@@ -58,7 +65,9 @@ const changes: Readonly<Record<string, (chain: Uint8Array[], dice: Dice) => void
   },
   'signed by a stranger': (chain, dice) => edit(chain, dice, (record) => {
     const changed = Uint8Array.from(record);
-    changed.set(recordOf(dice.pick(contributors), dice.pick(line)).subarray(64, 128), dice.pick([64, 128]));
+    changed.set(
+      recordOf(dice.pick(contributors), dice.pick(line)).subarray(64, 128), dice.pick([64, 128]),
+    );
     return changed;
   }),
   'key over again': (chain, dice) => {
@@ -78,7 +87,10 @@ function edit(chain: Uint8Array[], dice: Dice, change: (record: Uint8Array) => U
   chain[at] = change(chain[at]!);
 }
 
-/** A Welcome of a server that changed its key a few times, or pretends to. @param name how; any when absent. */
+/**
+ * A Welcome of a server that changed its key a few times, or pretends to. @param name how; any when
+ * absent.
+ */
 export function makeWelcome(dice: Dice, name = dice.pick(wheel)): MadeWelcome {
   // A long one costs thousands of times what a frame does.
   const isLong = name === 'too many' ? dice.happens(0.05) : dice.happens(0.001);
@@ -86,20 +98,29 @@ export function makeWelcome(dice: Dice, name = dice.pick(wheel)): MadeWelcome {
   const chain = records.slice(0, count);
   if (name === 'too many' && !isLong) {
     // Where they cost nothing: they do not continue one another.
-    chain.push(...Array.from({ length: protocolLimits.keyRotations - count + dice.below(200) }, () => records[0]!));
+    chain.push(...Array.from(
+      { length: protocolLimits.keyRotations - count + dice.below(200) }, () => records[0]!,
+    ));
   }
   changes[name]?.(chain, dice);
-  const serverKey = (name === 'other server' ? dice.pick([...line, ...contributors]) : line[count]!).publicKey;
+  const serverKey =
+    (name === 'other server' ? dice.pick([...line, ...contributors]) : line[count]!).publicKey;
   const bytes = encodeServerFrame({
     kind: 'welcome', serverKey, serverNonce: new Uint8Array(32), rotations: chain, studies: [],
-    limits: { frameBytes: 1e6, rowsPerBatch: 64, creditBatches: 16, channelsPerSocket: 16, sequenceWindow: 64 },
+    limits: {
+      frameBytes: 1e6, rowsPerBatch: 64, creditBatches: 16, channelsPerSocket: 16,
+      sequenceWindow: 64,
+    },
   });
-  return { recipe: `rotations: ${name}`, bytes: name === 'welcome bits' ? flipped(bytes, dice) : bytes };
+  return {
+    recipe: `rotations: ${name}`, bytes: name === 'welcome bits' ? flipped(bytes, dice) : bytes,
+  };
 }
 
 /**
- * What a client that trusts the first key says to a Welcome, and the reader of a log with the same records.
- * Whether it must follow is decided a second time: from the records that the pairs of keys did sign, without a signature.
+ * What a client that trusts the first key says to a Welcome, and the reader of a log with the same
+ * records. Whether it must follow is decided a second time: from the records that the pairs of keys
+ * did sign, without a signature.
  * @returns followed, or the code of the refusal.
  */
 export async function offerWelcome(bytes: Uint8Array): Promise<string> {
@@ -107,7 +128,8 @@ export async function offerWelcome(bytes: Uint8Array): Promise<string> {
   try {
     welcome = decodeServerFrame(bytes);
   } catch (error) {
-    must(error instanceof WireError && error.code === 'malformed', `bytes are refused by name: ${String(error)}`);
+    must(error instanceof WireError
+      && error.code === 'malformed', `bytes are refused by name: ${String(error)}`);
     return 'malformed';
   }
   if (welcome.kind !== 'welcome') return 'another frame';
@@ -116,7 +138,8 @@ export async function offerWelcome(bytes: Uint8Array): Promise<string> {
   try {
     const { keys } = await verifyWelcome(welcome, [pin]);
     const found = keys.map(({ publicKey }) => toHex(publicKey));
-    must(leads !== null && found.join() === leads.join(), 'keys are followed that handed over to each other');
+    must(leads !== null
+      && found.join() === leads.join(), 'keys are followed that handed over to each other');
   } catch (error) {
     if (!(error instanceof KeelsonError) || error.code === 'internal') throw error;
     outcome = error.code;
@@ -127,7 +150,10 @@ export async function offerWelcome(bytes: Uint8Array): Promise<string> {
   return outcome;
 }
 
-/** The keys that lead to `serverKey` by records that both keys of each signed, oldest first; null when there is no such way. */
+/**
+ * The keys that lead to `serverKey` by records that both keys of each signed, oldest first; null
+ * when there is no such way.
+ */
 function keysThat(rotations: readonly Uint8Array[], serverKey: Uint8Array): string[] | null {
   if (rotations.length > protocolLimits.keyRotations) return null;
   const keys = rotations.map(honestKeys);
@@ -139,7 +165,10 @@ function keysThat(rotations: readonly Uint8Array[], serverKey: Uint8Array): stri
   return chain.at(-1) === toHex(serverKey) ? chain : null;
 }
 
-/** A log without releases that shows the same records: authentic where a client follows, and only there. */
+/**
+ * A log without releases that shows the same records: authentic where a client follows, and only
+ * there.
+ */
 async function offerLog({ rotations, serverKey }: Welcome, follows: boolean): Promise<void> {
   const signer = signers.get(toHex(serverKey));
   if (signer === undefined) return;

@@ -7,20 +7,30 @@ import { Tally } from './tally.js';
 import { World } from './world.js';
 import type { ListenerLimits } from '../../../../server/network/options.js';
 
-/** How many frames one server lives for: long enough for several epochs, short enough that a failure replays soon. */
+/**
+ * How many frames one server lives for: long enough for several epochs, short enough that a failure
+ * replays soon.
+ */
 export const framesPerWorld = 50_000;
 const noStrikes: Partial<ListenerLimits> = {
-  malformedFramesPerSocket: 1e9, badSignaturesPerSocket: 1e9, strayFramesPerSocket: 1e9, hastySubscribesPerSocket: 1e9,
+  malformedFramesPerSocket: 1e9, badSignaturesPerSocket: 1e9, strayFramesPerSocket: 1e9,
+  hastySubscribesPerSocket: 1e9,
 };
 /** Each of these meets refusals that the others do not. */
 const regimes: readonly Partial<ListenerLimits>[] = [
   noStrikes, noStrikes, noStrikes, {},
-  { ...noStrikes, helloPerSecond: 1, helloBurst: 40, subscribePerSecond: 1, subscribeBurst: 40, logReads: 1 }, { ...noStrikes, channelsPerSocket: 3, channels: 20 },
-  { ...noStrikes, socketsPerAddress: 2, sockets: 6 }, { ...noStrikes, creditBatches: 8, rowsPerBatch: 2 },
+  {
+    ...noStrikes, helloPerSecond: 1, helloBurst: 40, subscribePerSecond: 1, subscribeBurst: 40,
+    logReads: 1,
+  },
+  { ...noStrikes, channelsPerSocket: 3, channels: 20 },
+  { ...noStrikes, socketsPerAddress: 2, sockets: 6 },
+  { ...noStrikes, creditBatches: 8, rowsPerBatch: 2 },
 ];
 
 /**
- * One server under `frames` hostile frames. The same seed sends the same frames, but for nonces, which are drawn anew.
+ * One server under `frames` hostile frames. The same seed sends the same frames, but for nonces,
+ * which are drawn anew.
  * @throws whatever was broken.
  */
 export async function fuzzWorld(seed: number, frames: number, tally = new Tally()): Promise<Tally> {
@@ -55,8 +65,10 @@ class Crowd {
   #peers: Peer[] = [];
   readonly #maker: FrameMaker;
 
-  constructor(private readonly world: World, private readonly dice: Dice, private readonly tally: Tally,
-    private readonly signedShare: number) {
+  constructor(
+    private readonly world: World, private readonly dice: Dice, private readonly tally: Tally,
+      private readonly signedShare: number,
+  ) {
     this.#maker = new FrameMaker(world, dice);
   }
 
@@ -109,7 +121,8 @@ class Crowd {
         break;
       }
       newcomers.push(peer);
-      for (let i = dice.below(6); i >= 0; i--) peer.greet(dice.pick(contributors), dice.pick(world.studies));
+      for (let i = dice.below(6);
+          i >= 0; i--) peer.greet(dice.pick(contributors), dice.pick(world.studies));
     }
     this.#peers.push(...newcomers);
     if (newcomers.length > 0) await world.settled();
@@ -140,7 +153,9 @@ class Crowd {
     const share = dice.below(1_000);
     const { channels } = peer;
     if (share < this.signedShare && channels.length > 0) return maker.signed(dice.pick(channels));
-    if (share < this.signedShare + 15 && channels.length > 0) return maker.withdrawal(dice.pick(channels));
+    if (share < this.signedShare + 15 && channels.length > 0) {
+      return maker.withdrawal(dice.pick(channels));
+    }
     const rest = dice.below(600);
     if (rest < 10 && channels.length > 0) return maker.forged(dice.pick(channels));
     if (rest < 20) return maker.hello(peer);

@@ -19,35 +19,49 @@ const signerOf = (fill: number, index: number): Signer => {
 export const serverSigner = signerOf(7, 0);
 /** The server's key before: what was signed for it and not answered still counts. */
 export const earlierSigner = signerOf(8, 0);
-export const contributors: readonly Signer[] = Array.from({ length: 48 }, (_, i) => signerOf(9, i + 1));
+export const contributors: readonly Signer[] =
+  Array.from({ length: 48 }, (_, i) => signerOf(9, i + 1));
 
 const issuer = signerOf(11, 0);
 /** Of the study with a rate. */
 export const ratedKeys = 1;
 export const ratedPerMs = 30 * everyMs;
 
-const tokenOf = (key: Signer, study: string | null, from = issuer, expiresAtMs = 8e15): Uint8Array =>
+const tokenOf = (
+  key: Signer, study: string | null, from = issuer, expiresAtMs = 8e15,
+): Uint8Array =>
   issueEnrolment(from, key.publicKey, { study, expiresAtMs }, signing);
 
-/** What each contributor shows where keys are enrolled: every third one a token that is good, the others all else. */
+/**
+ * What each contributor shows where keys are enrolled: every third one a token that is good, the
+ * others all else.
+ */
 const tokens = new Map(contributors.map((signer, i) => {
   const good = tokenOf(signer, i % 2 === 0 ? 'enrolled' : null);
   const bad = [
-    undefined, new Uint8Array(0), good.slice(0, 71), tokenOf(contributors[(i + 1) % contributors.length]!, null),
-    tokenOf(signer, 'open'), tokenOf(signer, null, signer), tokenOf(signer, null, issuer, 1),
+    undefined, new Uint8Array(0), good.slice(0, 71),
+    tokenOf(contributors[(i + 1) % contributors.length]!, null), tokenOf(signer, 'open'),
+    tokenOf(signer, null, signer), tokenOf(signer, null, issuer, 1),
     good.map((byte, place) => (place === 64 + (i % 8) ? byte ^ 1 : byte)),
   ];
-  return [toHex(signer.publicKey), { isGood: i % 3 === 0, token: i % 3 === 0 ? good : bad[i % bad.length] }] as const;
+  return [
+    toHex(signer.publicKey),
+    { isGood: i % 3 === 0, token: i % 3 === 0 ? good : bad[i % bad.length] },
+  ] as const;
 }));
 
 /** @param publicKey of one of the contributors. */
-export const enrolmentOf = (publicKey: Uint8Array) => tokens.get(toHex(publicKey)) ?? { isGood: false, token: undefined };
+export const enrolmentOf = (publicKey: Uint8Array) =>
+  tokens.get(toHex(publicKey)) ?? { isGood: false, token: undefined };
 
 function documentOf(name: string, change: Partial<StudyDocument>): StudyDocument {
   return {
-    version: 1, study: name, columns: Array.from({ length: columns }, (_, i) => `c${i}`), cohort: 100_000,
-    participation: 'secret', epoch: { everyMs }, contribution: { reduce: 'mean', rowsMax }, estimator: 'mean',
-    parameters: { scale: new Array<number>(columns).fill(1), corruption: 0.05, 'centre-share': 0.2 },
+    version: 1, study: name, columns: Array.from({ length: columns }, (_, i) => `c${i}`),
+    cohort: 100_000, participation: 'secret', epoch: { everyMs },
+    contribution: { reduce: 'mean', rowsMax }, estimator: 'mean',
+    parameters: {
+      scale: new Array<number>(columns).fill(1), corruption: 0.05, 'centre-share': 0.2,
+    },
     privacy: { epsilon: 1, delta: 1e-6 },
     budget: { epsilon: 60, delta: 1e-3, rule: 'zcdp', scope: 'study' },
     admission: { kind: 'open' }, late: 'next', retention: { kind: 'release' }, ...change,
@@ -62,17 +76,24 @@ export function fuzzStudies(): readonly StudyDefinition[] {
 }
 
 function makeStudies(): readonly StudyDefinition[] {
-  const keys = new Set(contributors.filter((_, i) => i % 3 !== 0).map(({ publicKey }) => toHex(publicKey)));
+  const keys =
+    new Set(contributors.filter((_, i) => i % 3 !== 0).map(({ publicKey }) => toHex(publicKey)));
   const admission = { kind: 'keys', digest: digestOfKeys(keys) } as const;
   return [
     defineStudy(documentOf('open', {})),
     defineStudy(documentOf('listed', { late: 'drop', admission }), keys),
-    defineStudy(documentOf('own', { budget: { epsilon: 3, delta: 1e-5, rule: 'zcdp', scope: 'contributor' } })),
-    defineStudy(documentOf('brief', { budget: { epsilon: 2, delta: 1e-5, rule: 'zcdp', scope: 'study' } })),
+    defineStudy(documentOf('own', {
+      budget: { epsilon: 3, delta: 1e-5, rule: 'zcdp', scope: 'contributor' },
+    })),
+    defineStudy(
+      documentOf('brief', { budget: { epsilon: 2, delta: 1e-5, rule: 'zcdp', scope: 'study' } }),
+    ),
     defineStudy(documentOf('enrolled', {
       admission: { kind: 'enrolment', issuer: toHex(issuer.publicKey) },
     })),
-    defineStudy(documentOf('rated', { participation: 'public', admission: { kind: 'rate', keys: ratedKeys, perMs: ratedPerMs } })),
+    defineStudy(documentOf('rated', {
+      participation: 'public', admission: { kind: 'rate', keys: ratedKeys, perMs: ratedPerMs },
+    })),
     defineStudy(documentOf('ended', {})),
   ];
 }

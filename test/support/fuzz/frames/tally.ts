@@ -9,7 +9,9 @@ export class Tally {
   releases = 0;
   /** Hellos and batches whose signature was found good. */
   passedSignature = 0;
-  /** Accepted, duplicate, ready, `refusal <code>`, `rejected <code>`, `closed <code> <reason>`, ... */
+  /**
+   * Accepted, duplicate, ready, `refusal <code>`, `rejected <code>`, `closed <code> <reason>`, ...
+   */
   readonly outcomes = new Map<string, number>();
   /** How often each kind of frame was made. */
   readonly recipes = new Map<string, number>();

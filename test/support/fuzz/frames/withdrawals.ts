@@ -3,7 +3,9 @@ import { signWithdrawal } from '../../../../src/signing/index.js';
 import type { Dice } from '../dice.js';
 import type { MadeFrame } from './frames.js';
 import type { OpenChannel } from './peer.js';
-import { bytesField, encodeFields, extreme, flipped, mutateFields, numberField, resized } from './protobuf.js';
+import {
+  bytesField, encodeFields, extreme, flipped, mutateFields, numberField, resized,
+} from './protobuf.js';
 import { contributors, earlierSigner, serverSigner } from './study.js';
 import type { World } from './world.js';
 
@@ -22,24 +24,37 @@ export class WithdrawalMaker {
     const kept = this.#keptOf(channel);
     switch (dice.below(10)) {
       case 0: return this.#again(channel, kept.at(-1), 'repeated');
-      case 1: return this.#again(channel, kept.length === 0 ? undefined : dice.pick(kept), 'replayed');
-      case 2: return this.#signed(channel, open > 1n ? open - 1n - BigInt(dice.below(2)) : 0n, 'closed epoch');
-      case 3: return this.#signed(channel, dice.happens(0.5) ? extreme(dice) : open + 1n + BigInt(dice.below(3)), 'unknown epoch');
+      case 1:
+        return this.#again(channel, kept.length === 0 ? undefined : dice.pick(kept), 'replayed');
+      case 2: return this.#signed(
+        channel, open > 1n ? open - 1n - BigInt(dice.below(2)) : 0n, 'closed epoch',
+      );
+      case 3: return this.#signed(channel, dice.happens(0.5)
+        ? extreme(dice) : open + 1n + BigInt(dice.below(3)), 'unknown epoch');
       case 4: return this.#forged(channel, open);
-      case 5: return { recipe: 'withdraw: no channel', bytes: withdrawFrame(900 + dice.below(100), { epoch: open, signature: dice.bytes(64) }) };
+      case 5: return {
+        recipe: 'withdraw: no channel',
+        bytes: withdrawFrame(900 + dice.below(100), { epoch: open, signature: dice.bytes(64) }),
+      };
       case 6: return this.#malformed(channel, open);
       case 7: return this.#signed(channel, open, 'for the earlier key', earlierSigner.publicKey);
       default: return this.#signed(channel, open, 'open epoch');
     }
   }
 
-  #signed(channel: OpenChannel, epoch: bigint, name: string, serverKey = serverSigner.publicKey): MadeFrame {
+  #signed(
+    channel: OpenChannel, epoch: bigint, name: string, serverKey = serverSigner.publicKey,
+  ): MadeFrame {
     const bounded = BigInt.asUintN(64, epoch);
-    const signature = signWithdrawal(channel.signer, { serverKey, studyId: channel.studyId }, bounded);
+    const signature =
+      signWithdrawal(channel.signer, { serverKey, studyId: channel.studyId }, bounded);
     const kept = this.#keptOf(channel);
     kept.push({ epoch: bounded, signature });
     if (kept.length > 8) kept.shift();
-    return { recipe: `withdraw: ${name}`, bytes: withdrawFrame(channel.channel, { epoch: bounded, signature }) };
+    return {
+      recipe: `withdraw: ${name}`,
+      bytes: withdrawFrame(channel.channel, { epoch: bounded, signature }),
+    };
   }
 
   /** The same bytes once more, on this channel or on the one of a later socket. */
@@ -52,7 +67,9 @@ export class WithdrawalMaker {
   #forged(channel: OpenChannel, epoch: bigint): MadeFrame {
     const { dice } = this;
     const other = dice.pick(contributors.filter((signer) => signer !== channel.signer));
-    const otherStudy = fromHex(dice.pick(this.world.studies.filter((id) => !Buffer.from(channel.studyId).equals(fromHex(id)))));
+    const otherStudy = fromHex(dice.pick(
+      this.world.studies.filter((id) => !Buffer.from(channel.studyId).equals(fromHex(id))),
+    ));
     const here = { serverKey: serverSigner.publicKey, studyId: channel.studyId };
     const signatures = [
       () => signWithdrawal(other, here, epoch),
@@ -61,17 +78,25 @@ export class WithdrawalMaker {
       () => signWithdrawal(channel.signer, { ...here, serverKey: other.publicKey }, epoch),
       () => dice.bytes(64),
     ];
-    return { recipe: 'withdraw: of another', bytes: withdrawFrame(channel.channel, { epoch, signature: dice.pick(signatures)() }) };
+    return {
+      recipe: 'withdraw: of another',
+      bytes: withdrawFrame(channel.channel, { epoch, signature: dice.pick(signatures)() }),
+    };
   }
 
   #malformed(channel: OpenChannel, epoch: bigint): MadeFrame {
     const { dice } = this;
     const context = { serverKey: serverSigner.publicKey, studyId: channel.studyId };
     const signature = signWithdrawal(channel.signer, context, epoch);
-    const fields = [numberField(1, BigInt(channel.channel)), numberField(2, epoch), bytesField(3, signature)];
+    const fields = [
+      numberField(1, BigInt(channel.channel)), numberField(2, epoch), bytesField(3, signature),
+    ];
     const whole = withdrawFrame(channel.channel, { epoch, signature });
     switch (dice.below(3)) {
-      case 0: return { recipe: 'withdraw: fields', bytes: encodeFields([bytesField(5, encodeFields(mutateFields(fields, dice)))]) };
+      case 0: return {
+        recipe: 'withdraw: fields',
+        bytes: encodeFields([bytesField(5, encodeFields(mutateFields(fields, dice)))]),
+      };
       case 1: return { recipe: 'withdraw: bits', bytes: flipped(whole, dice) };
       default: return { recipe: 'withdraw: cut', bytes: resized(whole, dice) };
     }

@@ -7,10 +7,14 @@ import { signRotation } from '../../../../src/signing/index.js';
 import { seededNoise } from '../../../../src/random/insecure.js';
 import { InlineEpochRunner } from '../../../../server/epochs/inline-runner.js';
 import type { StudyHub } from '../../../../server/studies/contract.js';
-import { createInMemoryListener, type InMemoryListener } from '../../../../server/listener/in-memory.js';
+import {
+  createInMemoryListener, type InMemoryListener,
+} from '../../../../server/listener/in-memory.js';
 import type { ListenerLimits } from '../../../../server/network/options.js';
 import type { Logger } from '../../../../server/base/logger.js';
-import { createServerMetrics, type ServerMetrics } from '../../../../server/metrics/server-metrics.js';
+import {
+  createServerMetrics, type ServerMetrics,
+} from '../../../../server/metrics/server-metrics.js';
 import type { Store } from '../../../../server/store/contract.js';
 import { openInlineSqliteStore } from '../../../../server/store/sqlite/open.js';
 import { createStudyHub, type RunningHub } from '../../../../server/studies/hub.js';
@@ -21,7 +25,10 @@ import type { Tally } from './tally.js';
 
 const shelf = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
-/** A server without sockets: real sessions, signatures, hub, epochs and SQLite, on a clock that stands still. */
+/**
+ * A server without sockets: real sessions, signatures, hub, epochs and SQLite, on a clock that
+ * stands still.
+ */
 export class World {
   readonly clock = new VirtualClock();
   readonly metrics: ServerMetrics = createServerMetrics();
@@ -86,7 +93,10 @@ export class World {
     if (this.broken !== undefined) throw this.broken as Error;
   }
 
-  /** Stops the server as on SIGTERM, and looks whether it let go of everything. @param leave ends the sockets. */
+  /**
+   * Stops the server as on SIGTERM, and looks whether it let go of everything. @param leave ends
+   * the sockets.
+   */
   async close(leave: () => void): Promise<void> {
     const closing = this.listener.close(true);
     await settle();
@@ -94,7 +104,8 @@ export class World {
     await this.clock.advance(60_000);
     await closing;
     const { totals } = this.metrics;
-    must(Object.values(totals).every((count) => count === 0), `nothing is held at the end: ${JSON.stringify(totals)}`);
+    must(Object.values(totals).every((count) => count === 0), 'nothing is held at the end: '
+      + `${JSON.stringify(totals)}`);
     await this.#hub.close();
     await this.#store.close();
     this.check();
@@ -131,13 +142,16 @@ export class World {
         const epoch = this.epochOf(batch.studyId);
         return this.#judged(hub.submit(batch), (result) => {
           oracle.judge(batch, result, epoch);
-          if (hub.study(batch.studyId)?.name === 'rated') oracle.judgeRate(batch, result, this.clock.nowMs());
+          if (hub.study(batch.studyId)?.name === 'rated') {
+            oracle.judgeRate(batch, result, this.clock.nowMs());
+          }
         });
       },
       withdraw: async (request) => {
         tally.passedSignature += 1;
         const epoch = this.epochOf(request.studyId);
-        return this.#judged(hub.withdraw(request), (result) => oracle.judgeWithdrawal(request, result, epoch));
+        return this.#judged(hub.withdraw(request), (result) =>
+          oracle.judgeWithdrawal(request, result, epoch));
       },
       overloaded: () => this.busy,
       admits: (id, key) => {
@@ -147,7 +161,8 @@ export class World {
       contributorState: (id, key) => hub.contributorState(id, key),
       releases: (...which) => hub.releases(...which), head: (id) => hub.head(id),
       signReady: (id, key, server, client) => hub.signReady(id, key, server, client),
-      balances: () => hub.balances(), progress: (id) => hub.progress(id), onEvent: (listener) => hub.onEvent(listener),
+      balances: () => hub.balances(), progress: (id) => hub.progress(id),
+      onEvent: (listener) => hub.onEvent(listener),
     };
   }
 
