@@ -7,7 +7,7 @@ export const systemTests: readonly string[] = [
   'test/{bench,browser,dashboard,docs,e2e,fuzz,planted,python,simulation,store}/**/*.test.ts',
   'test/cli/{messages,npy-table,process}.test.ts',
   'test/client/bundle.test.ts',
-  'test/estimators/{filters/filters,robust/robust-mean}.test.ts',
+  'test/estimators/mean/{filters/filters,robust-mean/robust-mean}.test.ts',
   'test/listener/large-releases.test.ts',
   'test/numerics/kernels-{module,pool}.test.ts',
   'test/privacy/centre-threads.test.ts',

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { loadFlights } from '../../../../cli/data/flights.js';
+import { dataSource } from '../../../support/data.js';
+import { factsOf, planOf, releaseOf } from '../../../support/offline.js';
+
+const { delay } = loadFlights().columns;
+const truth = delay.reduce((sum, value) => sum + value, 0) / delay.length;
+
+/** Root of the mean squared error of a plan over a few resamples. */
+async function errorOf(name: string, scale: number, cohort: number): Promise<number> {
+  const plan = planOf(name, { scale }, factsOf(1, cohort, 1));
+  let squares = 0;
+  for (let run = 0; run < 6; run++) {
+    const data = dataSource(`delays ${cohort} ${run}`);
+    const rows = Array.from({ length: cohort }, () => [delay[data.below(delay.length)]!]);
+    const outcome = await releaseOf(plan, 1, rows, `${name} ${scale} ${run}`);
+    if (outcome.kind !== 'value') throw new Error(outcome.text);
+    squares += (outcome.estimate[0]! - truth) ** 2 / 6;
+  }
+  return Math.sqrt(squares);
+}
+
+describe('heavy-tailed beside mean', () => {
+  it('says in advance where it wins: where clipping costs the mean more than the plan '
+    + 'names', { tags: ['slow'] }, async () => {
+    const winners: string[] = [];
+    for (const [scale, cohort] of [[20, 20_000], [40, 20_000]] as const) {
+      const heavy = planOf('heavy-tailed', { scale }, factsOf(1, cohort, 1));
+      const radius = scale
+        * (planOf('mean', { scale }, factsOf(1, cohort, 1)).facts['clipRadiusInScales'] as number);
+      // What clipping about the middle of the delays does to their mean, without noise.
+      const middle = [...delay].sort((a, b) => a - b)[delay.length >> 1]!;
+      const clipped = delay.reduce((sum, value) =>
+        sum + Math.min(radius, Math.max(-radius, value - middle)), middle * delay.length);
+      const cost = Math.abs(clipped / delay.length - truth) / scale;
+      const predicted = cost > (heavy.facts['beatsMeanWhereItsClippingCostsInScales'] as number)
+        ? 'heavy-tailed' : 'mean';
+      const [own, rival] = [
+        await errorOf('heavy-tailed', scale, cohort), await errorOf('mean', scale, cohort),
+      ];
+      expect(own < rival ? 'heavy-tailed' : 'mean').toBe(predicted);
+      winners.push(predicted);
+      expect(cost)
+        .toBeLessThan(
+          planOf(
+            'mean', { scale }, factsOf(1, cohort, 1),
+          ).facts['clippingCostsAtMostInScales'] as number,
+        );
+    }
+    expect(winners).toEqual(['heavy-tailed', 'mean']);
+  });
+
+  it('warns where the assumed hostile share may do more than everything else', () => {
+    expect(
+      planOf(
+        'heavy-tailed', { scale: 1, corruption: 0.05 }, factsOf(1, 200_000, 8),
+      ).facts['warning'],
+    )
+      .toMatch(/clip-radius/);
+    expect(
+      planOf('heavy-tailed', { scale: 1, corruption: 0 }, factsOf(1, 200_000, 8)).facts['warning'],
+    ).toBeUndefined();
+  });
+
+  it('names the split that group means need', () => {
+    expect(() => planOf(
+      'heavy-tailed', { scale: 1, centre: 'group-means', cohorts: 'one' }, factsOf(1, 50_000),
+    ))
+      .toThrow(/no contributors of their own/);
+  });
+});

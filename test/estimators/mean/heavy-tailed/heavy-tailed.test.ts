@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import { Sensitive } from '../../../../src/base/brands.js';
+import { InvalidParameterError } from '../../../../src/base/errors.js';
+import {
+  countedSum, releaseCountedSum, type Beyond, type Shape,
+} from '../../../../src/estimators/mean/heavy-tails/counted-sum.js';
+import {
+  balancedRadius, truncationBias,
+} from '../../../../src/estimators/mean/heavy-tails/truncation.js';
+import { findEstimator } from '../../../../src/estimators/registry.js';
+import { parseParameters } from '../../../../src/estimators/contract/parameters.js';
+import { amountToNumber } from '../../../../src/privacy/accounting/amount.js';
+import type { Mechanisms } from '../../../../src/privacy/mechanisms/contract.js';
+import { resolvePureTarget } from '../../../../src/privacy/accounting/target.js';
+import { dataSource, type DataSource } from '../../../support/data.js';
+import { factsOf, planOf, releaseOf } from '../../../support/offline.js';
+
+/** What a counted sum would release without its noise. */
+function exact(
+  spec: ReturnType<typeof countedSum>, rows: readonly Float64Array[], beyond: Beyond,
+): Float64Array {
+  let seen: Sensitive<Float64Array> | null = null;
+  const keep = (_: string, value: Sensitive<Float64Array>): never => {
+    seen = value;
+    throw new Error('seen');
+  };
+  const mechanisms = { gaussian: keep, laplace: keep } as unknown as Mechanisms;
+  const values = Float64Array.from(rows.flatMap((row) => [...row]));
+  const block = { count: rows.length, dimension: spec.dimension, values };
+  const centre = new Float64Array(spec.dimension).fill(0.25);
+  expect(() => releaseCountedSum(mechanisms, spec, Sensitive.of(block), centre, beyond))
+    .toThrow('seen');
+  return Sensitive.open(seen!);
+}
+
+const student = (data: DataSource): number =>
+  data.normal() / Math.sqrt((data.normal() ** 2 + data.normal() ** 2 + data.normal() ** 2) / 3);
+
+describe('counted sums', () => {
+  const cases: readonly (readonly [Shape, 'rho' | 'epsilon', Beyond, number])[] = [
+    ['ball', 'rho', 'clip', 3], ['ball', 'rho', 'drop', 3], ['cube', 'rho', 'clip', 3],
+    ['cube', 'epsilon', 'clip', 3], ['cube', 'epsilon', 'clip', 1],
+  ];
+  it.each(cases)('%s, %s, %s: no neighbour moves the vector by more than its sensitivity, and some '
+    + 'come close', (
+    shape, cost, beyond, dimension,
+  ) => {
+    const spec = countedSum({
+      name: 'sum', cohort: 'all', dimension, radius: 1.7, shape,
+      cost: cost === 'rho' ? { rho: 0.1 } : { epsilon: 0.5 },
+    });
+    const data = dataSource(`counted ${shape} ${cost} ${beyond} ${dimension}`);
+    const rows = Array.from({ length: 6 }, () => data.normals(dimension));
+    const before = exact(spec, rows, beyond);
+    let largest = 0;
+    const hostile = (): Float64Array[] => {
+      const corner = new Float64Array(dimension)
+        .fill(0.25 + 1.7 / (shape === 'ball' ? Math.sqrt(dimension) * (1 + 1e-5) : 1));
+      return [
+        corner, corner.map((entry) => 0.5 - entry), new Float64Array(dimension).fill(NaN),
+        data.normals(dimension),
+      ];
+    };
+    const measure = (other: readonly Float64Array[], from: Float64Array): void => {
+      const moved = exact(spec, other, beyond).map((entry, j) => entry - from[j]!);
+      const size = cost === 'rho'
+        ? Math.hypot(...moved) : moved.reduce((sum, entry) => sum + Math.abs(entry), 0);
+      expect(size).toBeLessThanOrEqual(spec.event.sensitivity);
+      largest = Math.max(largest, size / spec.event.sensitivity);
+    };
+    for (const row of hostile()) {
+      const replaced = [row, ...rows.slice(1)];
+      measure(replaced, before);
+      measure([...rows, row], before);
+      for (const again of hostile()) {
+        measure([again, ...rows.slice(1)], exact(spec, replaced, beyond));
+      }
+      measure(rows.slice(1), exact(spec, replaced, beyond));
+    }
+    expect(largest).toBeGreaterThan(0.999);
+  });
+});
+
+describe('truncation', () => {
+  it('is bounded by the moment, tightly for the worst two-point rows, for several orders', () => {
+    for (const order of [2, 3, 5]) {
+      const moment = { order, bound: 2 };
+      const radius = 9;
+      // All mass that is out stands at k R / (k - 1), as much of it as the moment allows.
+      const place = (order * radius) / (order - 1);
+      const moved = (2 / place) ** order * (place - radius);
+      expect(moved / truncationBias(moment, 1, 0, radius)).toBeCloseTo(1, 9);
+      const best = balancedRadius(moment, 1, 0, 1e-6);
+      const error = (at: number): number =>
+        (1e-6 * at) ** 2 + truncationBias(moment, 1, 0, at) ** 2;
+      expect(error(best)).toBeLessThan(Math.min(error(best * 1.02), error(best / 1.02)));
+    }
+  });
+});
+
+describe('heavy-tailed-1d', () => {
+  it('is near the mean with pure privacy, without being off to one side, and costs epsilon '
+    + '1', async () => {
+    const facts = { ...factsOf(1, 2_000), target: resolvePureTarget({ epsilon: 1, delta: 0 }) };
+    const raw = { privacy: 'pure', radius: 1e4, scale: Math.sqrt(3), groups: 1 };
+    const plan = planOf('heavy-tailed-1d', raw, facts);
+    expect(amountToNumber(plan.cost.epsilon!)).toBeLessThanOrEqual(1 + 1e-12);
+    expect(amountToNumber(plan.cost.epsilon!)).toBeGreaterThan(0.999);
+    const errors: number[] = [];
+    for (let run = 0; run < 40; run++) {
+      const data = dataSource(`pure ${run}`);
+      const rows = Array.from({ length: 2_000 }, () => [5_000 + student(data)]);
+      const outcome = await releaseOf(plan, 1, rows, `pure ${run}`);
+      if (outcome.kind === 'refused') throw new Error(outcome.text);
+      errors.push(outcome.estimate[0]! - 5_000);
+    }
+    const mean = errors.reduce((sum, error) => sum + error, 0) / errors.length;
+    const root = Math.sqrt(errors.reduce((sum, error) => sum + error * error, 0) / errors.length);
+    expect(Math.abs(mean)).toBeLessThan((4 * root) / Math.sqrt(errors.length));
+    expect(root).toBeLessThan(1.5 * Math.sqrt(3) * plan.expectedError(0).total);
+    expect(root).toBeGreaterThan((Math.sqrt(3) * plan.expectedError(0).total) / 2.5);
+  });
+
+  it.each(['zcdp', 'approx'])(
+    '%s: costs no more in groups of their own, half as noisy parts with one cohort', (privacy) => {
+      const raw = { privacy, radius: 100, scale: 1, groups: 9 };
+      const facts = factsOf(1, 40_000);
+      for (const cohorts of ['split', 'one']) {
+        const plan = planOf('heavy-tailed-1d', { ...raw, cohorts }, facts);
+        expect(plan.cohorts).toHaveLength(cohorts === 'split' ? 18 : 9);
+        expect(amountToNumber(plan.cost.rho)).toBeLessThanOrEqual(facts.target.rho);
+        expect(amountToNumber(plan.cost.rho)).toBeGreaterThan(0.99 * facts.target.rho);
+        expect(plan.cost.delta === 0n).toBe(privacy === 'zcdp');
+      }
+    },
+  );
+
+  it('asks for the public bound, an odd number of groups and enough contributors', () => {
+    const estimator = findEstimator('heavy-tailed-1d');
+    const plan = (
+      raw: Readonly<Record<string, unknown>>, cohort = 10_000,
+    ): ReturnType<typeof estimator.plan> =>
+      estimator.plan(
+        parseParameters(estimator.parameters, { scale: 1, ...raw }, { dimension: 1 }),
+        factsOf(1, cohort),
+      );
+    expect(() => plan({ privacy: 'pure' })).toThrow(/parameters\.radius is missing/);
+    expect(() => plan({ groups: 4 })).toThrow(InvalidParameterError);
+    expect(plan({ privacy: 'zcdp', radius: 1e9 })).toMatchObject({
+      kind: 'infeasible', remedy: expect.stringMatching(/smaller radius/) as string,
+    });
+    expect(plan({}, 100)).toMatchObject({
+      kind: 'infeasible', remedy: expect.stringMatching(/a cohort of \d+/) as string,
+    });
+  });
+});
+
+describe('heavy-tailed', () => {
+  const [dimension, cohort] = [5, 4_000];
+  const rowsWith = (data: DataSource, hostile: number): Float64Array[] =>
+    Array.from({ length: cohort }, (_, i) =>
+      Float64Array.from({ length: dimension }, () =>
+        7 + student(data) + (i < hostile * cohort ? 1e9 : 0)));
+
+  it.each([
+    { centre: 'median', beyond: 'clip' }, { centre: 'median', beyond: 'drop' },
+    { centre: 'median', cohorts: 'one' }, { centre: 'group-means', groups: 1, 'centre-share': 0.4 },
+  ])('errs within 1.5 of its plan on t(3) rows, and within its bound with 5 %% far ones: '
+    + '%o', async (parameters) => {
+    const plan =
+      planOf('heavy-tailed', { scale: Math.sqrt(3), ...parameters }, factsOf(dimension, cohort));
+    for (const hostile of [0, 0.05]) {
+      const said = Math.sqrt(3) * plan.expectedError(hostile).total;
+      for (let round = 0; round < 3; round++) {
+        const seed = `heavy ${hostile} ${round}`;
+        const outcome = await releaseOf(plan, dimension, rowsWith(dataSource(seed), hostile), seed);
+        if (outcome.kind === 'refused') throw new Error(outcome.text);
+        expect(Math.hypot(...outcome.estimate.map((entry) => entry - 7))).toBeLessThan(1.5 * said);
+      }
+    }
+  });
+});
