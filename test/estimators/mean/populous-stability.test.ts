@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import {
   agreeingPairs, agreementCounts, weightedAverage, type GroupPoints,
 } from '../../../src/estimators/mean/populous-mean/agreement.js';
-import { averageSensitivity, pairsFloor } from '../../../src/estimators/mean/populous-mean/design.js';
+import {
+  averageSensitivity, pairsFloor,
+} from '../../../src/estimators/mean/populous-mean/design.js';
 import {
   stabilityConstant, thresholdChoices, weightOf, type Thresholds,
 } from '../../../src/estimators/mean/populous-mean/stability.js';

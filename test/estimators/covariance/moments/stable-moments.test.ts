@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { entriesOf } from '../../../../src/base/parts.js';
 import { InvalidParameterError } from '../../../../src/base/errors.js';
 import { parseParameters } from '../../../../src/estimators/contract/parameters.js';
-import { stableMoments } from '../../../../src/estimators/covariance/stable-moments/stable-moments.js';
+import {
+  stableMoments,
+} from '../../../../src/estimators/covariance/stable-moments/stable-moments.js';
 import {
   centralMoments, mappedTensor, powerFeatures, tensorOf, tensorSpace,
 } from '../../../../src/estimators/covariance/stable-moments/tensors.js';

@@ -5,7 +5,9 @@ import { InvalidParameterError } from '../../../../src/base/errors.js';
 import { partsByName } from '../../../../src/base/parts.js';
 import { utf8 } from '../../../../src/base/bytes.js';
 import type { Plan, StudyFacts } from '../../../../src/estimators/contract/estimator.js';
-import { boxesOf, countBoxes, sizes } from '../../../../src/estimators/distributions/mixture/boxes.js';
+import {
+  boxesOf, countBoxes, sizes,
+} from '../../../../src/estimators/distributions/mixture/boxes.js';
 import { mixture } from '../../../../src/estimators/distributions/mixture/mixture.js';
 import {
   averageOf, covarianceOf, normalOf, type Normal,

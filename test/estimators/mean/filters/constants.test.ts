@@ -9,7 +9,9 @@ import { boxedRows } from '../../../../src/estimators/mean/filters-reference/box
 import {
   referenceDesign, type ReferenceDesign,
 } from '../../../../src/estimators/mean/filters-reference/design.js';
-import { queriesOn, type Queries } from '../../../../src/estimators/mean/filters-reference/queries.js';
+import {
+  queriesOn, type Queries,
+} from '../../../../src/estimators/mean/filters-reference/queries.js';
 import { markedSurvivors } from '../../../../src/estimators/mean/filters/survivors.js';
 import { inlineCompute } from '../../../../src/estimators/run.js';
 import type { ClipBall } from '../../../../src/privacy/stages/clip.js';

@@ -5,7 +5,9 @@ import {
 import {
   stepRows, weightedMoments, weightSteps,
 } from '../../../../src/estimators/mean/stable-mean-dual/dual-rows.js';
-import { stableMeanDual } from '../../../../src/estimators/mean/stable-mean-dual/stable-mean-dual.js';
+import {
+  stableMeanDual,
+} from '../../../../src/estimators/mean/stable-mean-dual/stable-mean-dual.js';
 import { inlineCompute } from '../../../../src/estimators/contract/compute.js';
 import { parseParameters } from '../../../../src/estimators/contract/parameters.js';
 import { clipBall } from '../../../../src/privacy/stages/clip.js';
