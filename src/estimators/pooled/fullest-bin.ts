@@ -20,7 +20,7 @@ export const fullestBinShare = {
   boundedVariance: 0.375,
   /**
    * Rows of hashed groups, with one scale of standard deviation and any tails: as for
-   * `boundedVariance`, and a little less, since a group's size is known only about.
+   * `boundedVariance`, with a margin. The margin only raises the smallest cohort of a plan.
    */
   boundedVarianceOfGroup: 0.36,
   /** Normal rows of nearly one scale, half of them in either bin; a tenth is kept in reserve. */
