@@ -33,6 +33,8 @@ interface Dataset {
 /** The rows of a file. */
 export interface RowsFile extends Dataset {
   readonly path: string;
+  /** Names of its columns, or their indexes where it has no names. */
+  readonly names: readonly string[];
 }
 
 const rowsUsual = 8;
@@ -42,7 +44,7 @@ const flightsByName: Readonly<Record<string, keyof Flights['columns']>> = {
 };
 
 /**
- * The rows of every study, in the order of `documents`. They come from a file that must have the
+ * The rows of every study, in the order of `documents`. They come from a file that has the
  * study's columns, else from the flights if they have all columns by name, else they are generated.
  * @throws UsageError for more rows than a study takes; InvalidInputError for a file that does not
  *   fit a study.
@@ -59,8 +61,8 @@ export function rowsOfStudies(
     seededRandom(request.seed).fork('dataset').fill(seed);
     const deal = (data: Dataset): RowSource => datasetSource({ ...data, rows, contributors, seed });
     if (file !== undefined) {
-      checkColumns(file, document);
-      return { source: deal(file), rows, origin: `rows of ${nameOf(file.path)}` };
+      const data = columnsOf(file, document);
+      return { source: deal(data), rows, origin: `rows of ${nameOf(file.path)}` };
     }
     const flights = flightsFor(document);
     if (flights !== null) return { source: deal(flights), rows, origin: 'real flights' };
@@ -83,13 +85,28 @@ function nameOf(path: string): string {
   return path === '-' ? 'standard input' : path;
 }
 
-function checkColumns(file: RowsFile, { study, columns: wanted }: StudyDocument): void {
-  const { columns, path } = file;
-  if (columns === wanted.length) return;
+/**
+ * The study's columns of a file: by name if it has them all, else by position.
+ * @throws InvalidInputError for a file that has neither the names nor as many columns.
+ */
+function columnsOf(file: RowsFile, { study, columns: wanted }: StudyDocument): Dataset {
+  const { columns, names, path, values } = file;
+  const places = wanted.map((name) => names.indexOf(name));
+  if (places.every((place) => place >= 0)) {
+    const rows = values.length / columns;
+    const taken = new Float64Array(rows * wanted.length);
+    for (let i = 0; i < rows; i++) {
+      places.forEach((place, j) => {
+        taken[i * wanted.length + j] = values[i * columns + place]!;
+      });
+    }
+    return { values: taken, columns: wanted.length };
+  }
+  if (columns === wanted.length) return file;
   throw new InvalidInputError(
-    `${nameOf(path)} has ${columns} column${columns === 1 ? '' : 's'}, and ${study} has `
-    + `${wanted.length} (${wanted.join(', ')}): `
-    + 'give a file with the columns of the study', { path },
+    `${nameOf(path)} has ${columns} column${columns === 1 ? '' : 's'} (${names.join(', ')}), and `
+    + `${study} has ${wanted.length} (${wanted.join(', ')}): `
+    + 'give a file that has the columns of the study by name, or these alone', { path },
   );
 }
 
@@ -107,9 +124,10 @@ function flightsFor({ columns: names }: StudyDocument): Dataset | null {
 /** @throws InvalidInputError for a file that cannot be read, or holds no rows. */
 export async function readRowsFile(path: string, io: Io): Promise<RowsFile> {
   const parts: Float64Array[] = [];
-  let columns = 0;
+  let names: readonly string[] = [];
   for await (const batch of readRows({ path, missing: 'refuse', flags: [] }, io.stdin)) {
-    columns = batch.columns.length;
+    names = batch.columns;
+    const columns = names.length;
     if (batch.count > 0) parts.push(batch.values.slice(0, batch.count * columns));
   }
   if (parts.length === 0) {
@@ -124,5 +142,5 @@ export async function readRowsFile(path: string, io: Io): Promise<RowsFile> {
     values.set(part, offset);
     offset += part.length;
   }
-  return { values, columns, path };
+  return { values, columns: names.length, names, path };
 }
