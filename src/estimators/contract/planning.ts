@@ -34,14 +34,16 @@ export function makePlan(parts: PlanParts): Plan {
   });
 }
 
+/** The parts of an error that hostile rows do not change. */
+export type HonestError = Pick<ExpectedError, 'sampling' | 'noise'>;
+
 /**
  * The expected error by hostile share: the root sum of squares of its parts.
  * @param promise - past this share the bias and the total are Infinity.
- * @param honest - the parts that hostile rows do not change.
  * @param bias - what a share of hostile rows adds, up to `promise`. Default: nothing.
  */
 export function errorUpTo(
-  promise: number, { sampling, noise }: Pick<ExpectedError, 'sampling' | 'noise'>,
+  promise: number, { sampling, noise }: HonestError,
   bias: (share: number) => number = () => 0,
 ): (share: number) => ExpectedError {
   return (share) => {
@@ -71,13 +73,6 @@ export function withoutDelta(
     otherwise === undefined ? ask : `${ask}, or ${otherwise}`,
   );
 }
-
-/** The plan of a private centre under a target without rho or delta. */
-export const centreNeedsDelta: Infeasible = Object.freeze({
-  kind: 'infeasible',
-  reason: 'finding the centre needs a positive rho and a positive delta',
-  remedy: 'ask for (epsilon, delta) with delta > 0',
-});
 
 /** No cohort that this module looks at is as large. */
 const cohortMost = 1e9;

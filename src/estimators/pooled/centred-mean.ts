@@ -2,6 +2,7 @@ import type { Outcome } from '../../base/outcome.js';
 import { deviations95 } from '../../numerics/normal.js';
 import type { GaussianEvent } from '../../privacy/accounting/events.js';
 import type { StudyFacts } from '../contract/estimator.js';
+import { finiteValue, intervalAbout } from '../contract/outcomes.js';
 
 /** What releases about a private centre say in the end, from released and public numbers only. */
 
@@ -14,25 +15,6 @@ export function centreNotFound({ cohort }: StudyFacts, coordinates: readonly num
       + `${coordinates.map((j) => j + 1).join(', ')} (counted from 1). `
       + `Either far fewer contributors came than the ${cohort} planned for: lower cohort, or wait `
       + 'longer. Or their rows vary by more than one scale: raise scale.',
-  };
-}
-
-/** The refusal when too few rows were there, or were left. */
-export function participationBelowPlan({ cohort }: StudyFacts): Outcome {
-  return {
-    kind: 'refused',
-    reason: 'participation-below-plan',
-    text: `the noisy count is below a quarter of the ${cohort} contributors planned for: `
-      + 'plan for a smaller cohort or wait longer',
-  };
-}
-
-/** The refusal when a released number has no double. @param what - it, as people know it. */
-export function beyondDoubles(what: string): Outcome {
-  return {
-    kind: 'refused',
-    reason: 'numerical-failure',
-    text: `${what} is beyond the range of doubles`,
   };
 }
 
@@ -73,16 +55,11 @@ export function gaussianOutcome(
   what: string, estimate: readonly number[], deviation: readonly number[],
   halfOf: (j: number) => number,
 ): Outcome {
-  if (!estimate.every((entry) => Number.isFinite(entry))) return beyondDoubles(what);
-  const half = estimate.map((_, j) => halfOf(j));
-  return {
-    kind: 'value',
+  const value = {
     estimate,
     shape: [estimate.length],
     uncertainty: { kind: 'gaussian', standardDeviation: deviation },
-    interval95: {
-      low: estimate.map((entry, j) => entry - half[j]!),
-      high: estimate.map((entry, j) => entry + half[j]!),
-    },
-  };
+    interval95: intervalAbout(estimate, halfOf),
+  } as const;
+  return finiteValue(value, `${what} is`);
 }

@@ -5,12 +5,15 @@ import { privateScaleOn, slotsForScale } from '../../privacy/stages/scale.js';
 import type {
   Estimator, FinishedSummaries, Infeasible, ParameterValues, Plan, PooledRows, StudyFacts,
 } from '../contract/estimator.js';
-import { centreNeedsDelta, needsCohort, smallestCohort } from '../contract/planning.js';
+import { poolOf } from '../contract/finished.js';
+import {
+  makePlan, needsCohort, pooledCohort, smallestCohort, withoutDelta,
+} from '../contract/planning.js';
 import { rowsSummary, type Unsorted } from '../summaries/rows.js';
 import type { CentreStage, Draws } from './centre.js';
 import { centreNotFound } from './centred-mean.js';
-import { noiseHides, planOf, scaleText, type PlanParts } from './plan.js';
-import { poolOf, rowsCohort, rowsInScale } from './pool.js';
+import { noiseHides, scaleText, type PooledPlanParts } from './plan.js';
+import { rowsCohort, rowsInScale } from './pool.js';
 import { chooseScale, scaleNotFound, type ScaleChoice } from './scale-choice.js';
 
 /**
@@ -64,7 +67,7 @@ export interface PooledDesign {
    * What the plan says, as the pipeline cannot know it. `events` are all that a release may draw
    * after the scale, those of the centre included; `facts` are besides the scale.
    */
-  readonly plan: Omit<PlanParts, 'noise' | 'summary' | 'release'>;
+  readonly plan: PooledPlanParts;
   /** Noise of each output coordinate in scales: sigma / rows. Absent: there is no such number. */
   readonly noise?: { readonly sigma: number; readonly rows: number };
   /** Which pools may come in order of arrival; default: none. */
@@ -119,7 +122,7 @@ export function planPooled(
 }
 
 const demandDelta: NonNullable<PooledPipeline['demand']> = (_, { target }) =>
-  (target.rho > 0 && target.delta > 0 ? null : centreNeedsDelta);
+  withoutDelta(target, 'finding the centre');
 
 /** The design, if the centre is found by so many. */
 function designFor(
@@ -157,8 +160,9 @@ function alsoForTheRest(
 function planFor(design: PooledDesign, choice: ScaleChoice, { dimension }: StudyFacts): Plan {
   const scale = choice.kind === 'given' ? choice.scale : null;
   const { plan, noise, unsorted } = design;
-  return planOf({
+  return makePlan({
     ...plan,
+    cohorts: [pooledCohort(rowsCohort)],
     events: [...(choice.kind === 'auto' ? [choice.event] : []), ...plan.events],
     noise: scale === null || noise === undefined ? []
       : Array.from(scale, (unit) => (unit * noise.sigma) / noise.rows),
@@ -173,7 +177,7 @@ async function releasePooled(
   design: PooledDesign, choice: ScaleChoice, summaries: FinishedSummaries, draws: Draws,
 ): Promise<Released<Outcome>> {
   const { mechanisms, compute } = draws;
-  const pool = poolOf(summaries);
+  const pool = poolOf(summaries, rowsCohort);
   const admitted = design.admit?.(mechanisms, pool);
   const refusal = admitted?.value;
   if (admitted !== undefined && refusal !== undefined) return admitted.map(() => refusal);

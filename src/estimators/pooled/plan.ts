@@ -1,9 +1,5 @@
-import { costOfEvents } from '../../privacy/accounting/composition.js';
-import type {
-  CohortPlan, Guarantee, Infeasible, Plan, StudyFacts,
-} from '../contract/estimator.js';
-import { needsCohort, neighbours } from '../contract/planning.js';
-import { pooledCohort } from './pool.js';
+import type { Infeasible, StudyFacts } from '../contract/estimator.js';
+import { needsCohort, type PlanParts } from '../contract/planning.js';
 
 /** What plans say must hold for accurate answers, where several say the same. */
 export const assumptions = {
@@ -12,26 +8,8 @@ export const assumptions = {
     'for accuracy: honest rows have about one scale of spread in every direction, and light tails',
 } as const;
 
-/** A plan without what follows from the rest of it. */
-export interface PlanParts extends Omit<Plan, 'kind' | 'cohorts' | 'cost' | 'guarantee'> {
-  /** Default: one cohort of everybody. A contributor is in one cohort. */
-  readonly cohorts?: readonly CohortPlan[];
-  readonly guarantee: Omit<Guarantee, 'neighbours'>;
-}
-
-/**
- * The plan, frozen. Its cost is that of its events; those of different cohorts compose in parallel.
- */
-export function planOf({ cohorts = [pooledCohort()], guarantee, ...parts }: PlanParts): Plan {
-  const disjoint = cohorts.length > 1 ? cohorts.map(({ name }) => name) : [];
-  return Object.freeze<Plan>({
-    kind: 'plan',
-    ...parts,
-    cohorts,
-    cost: costOfEvents(parts.events, { disjoint }),
-    guarantee: { neighbours, ...guarantee },
-  });
-}
+/** What a design states of its plan; the pipeline adds the rest. */
+export type PooledPlanParts = Omit<PlanParts, 'cohorts' | 'noise' | 'summary' | 'release'>;
 
 /** A scale as plans show it. */
 export function scaleText(scale: Float64Array | null): string {

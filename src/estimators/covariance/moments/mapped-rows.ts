@@ -4,7 +4,7 @@ import type { GaussianEvent, MechanismEvent } from '../../../privacy/accounting/
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { StudyFacts } from '../../contract/estimator.js';
 import { centreStage, type CentreStage, type Draws } from '../../pooled/centre.js';
-import { participationBelowPlan } from '../../pooled/centred-mean.js';
+import { participationBelowPlan } from '../../contract/outcomes.js';
 import type { CentredPool, TooFew } from '../../pooled/estimator.js';
 import { rowsCohort } from '../../pooled/pool.js';
 import { countEvent } from '../../pooled/query-events.js';

@@ -5,7 +5,7 @@ import type {
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
 import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
-import { errorUpTo } from '../../pooled/expected-error.js';
+import { errorUpTo } from '../../contract/planning.js';
 import { rowsCohort } from '../../pooled/pool.js';
 import { histogramBins } from '../../pooled/projected-histogram.js';
 import { countEvent, sumEvent } from '../../pooled/query-events.js';

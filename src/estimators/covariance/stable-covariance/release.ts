@@ -7,7 +7,7 @@ import type { ClipBall } from '../../../privacy/stages/clip.js';
 import type { RowBlock } from '../../../privacy/stages/rows.js';
 import type { Compute } from '../../contract/estimator.js';
 import type { Draws } from '../../pooled/centre.js';
-import { participationBelowPlan } from '../../pooled/centred-mean.js';
+import { participationBelowPlan } from '../../contract/outcomes.js';
 import type { CentredPool } from '../../pooled/estimator.js';
 import { leastThresholdAlongAxes } from '../../pooled/projected-histogram.js';
 import {

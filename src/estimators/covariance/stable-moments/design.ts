@@ -4,7 +4,7 @@ import type { GaussianEvent, MechanismEvent } from '../../../privacy/accounting/
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
 import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
-import { errorUpTo } from '../../pooled/expected-error.js';
+import { errorUpTo } from '../../contract/planning.js';
 import { rowsCohort } from '../../pooled/pool.js';
 import { mapDesign, type MapDesign } from '../moments/mapped-rows.js';
 import { tensorSpace, type TensorSpace } from './tensors.js';

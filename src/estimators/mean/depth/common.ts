@@ -8,7 +8,7 @@ import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import type {
   Infeasible, PooledRows, PrivacyTarget, StudyFacts,
 } from '../../contract/estimator.js';
-import { participationBelowPlan } from '../../pooled/centred-mean.js';
+import { participationBelowPlan } from '../../contract/outcomes.js';
 import { rowsCohort } from '../../pooled/pool.js';
 import { countEvent } from '../../pooled/query-events.js';
 import { columnsMaximum } from './directions.js';

@@ -6,8 +6,8 @@ import type {
 } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
+import { errorUpTo } from '../../contract/planning.js';
 import { openRange, rowsForRange, type Range } from '../heavy-tails/range.js';
-import { errorUpTo } from '../../pooled/expected-error.js';
 import { rowsCohort } from '../../pooled/pool.js';
 import { boxOf, type Box } from './box.js';
 

@@ -2,8 +2,9 @@ import type { GaussianEvent, MechanismEvent } from '../../../privacy/accounting/
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
 import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
+import { errorUpTo } from '../../contract/planning.js';
 import { centreStage, type CentreStage } from '../../pooled/centre.js';
-import { errorUpTo, honestErrorOfMean } from '../../pooled/expected-error.js';
+import { honestErrorOfMean } from '../../pooled/expected-error.js';
 import { usualRadius } from '../../pooled/parameters.js';
 import { binsEvent, countEvent, sumEvent } from '../../pooled/query-events.js';
 import { momentEvents, type MomentEvents } from './rounds.js';

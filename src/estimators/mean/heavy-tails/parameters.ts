@@ -1,5 +1,5 @@
 import { InvalidParameterError } from '../../../base/errors.js';
-import type { CohortPlan, ParameterSpec, ParameterValues } from '../../contract/estimator.js';
+import type { ParameterSpec, ParameterValues } from '../../contract/estimator.js';
 import {
   choiceOf, corruptionParameter, numberOf, optionalNumberOf,
 } from '../../contract/values.js';
@@ -78,11 +78,4 @@ export function groupsOf(values: ParameterValues): number | undefined {
     );
   }
   return groups;
-}
-
-export { pooledCohort } from '../../contract/planning.js';
-
-/** Names that compose in parallel: a contributor is in one of several cohorts. */
-export function disjointNames(cohorts: readonly CohortPlan[]): readonly string[] {
-  return cohorts.length > 1 ? cohorts.map(({ name }) => name) : [];
 }

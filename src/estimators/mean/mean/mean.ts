@@ -4,15 +4,17 @@ import {
   clippedMeanEvents, privateClippedMean, type ClippedMeanEvents,
 } from '../../../privacy/stages/clipped-mean.js';
 import type { Estimator, StudyFacts } from '../../contract/estimator.js';
+import { errorUpTo } from '../../contract/planning.js';
 import {
   corruptionParameter, numberOf, optionalNumberOf, scaleParameter,
 } from '../../contract/values.js';
 import { centreStage } from '../../pooled/centre.js';
-import { answerOf, participationBelowPlan } from '../../pooled/centred-mean.js';
+import { participationBelowPlan } from '../../contract/outcomes.js';
+import { answerOf } from '../../pooled/centred-mean.js';
 import {
   definePooledEstimator, type DesignRequest, type PooledDesign,
 } from '../../pooled/estimator.js';
-import { errorUpTo, honestErrorOfMean } from '../../pooled/expected-error.js';
+import { honestErrorOfMean } from '../../pooled/expected-error.js';
 import { centreShareParameter, radiusParameter, usualRadius } from '../../pooled/parameters.js';
 import { rowsCohort } from '../../pooled/pool.js';
 import { truncationBias } from '../heavy-tails/truncation.js';

@@ -3,7 +3,7 @@ import { median } from '../../../numerics/selection.js';
 import { privateCentreOn } from '../../../privacy/stages/centre.js';
 import type { FinishedSummaries, StudyFacts } from '../../contract/estimator.js';
 import type { Draws } from '../../pooled/centre.js';
-import { poolOf } from '../../pooled/pool.js';
+import { poolOf } from '../../contract/finished.js';
 import { groupName } from './design.js';
 
 /** What the groups draw with. */

@@ -3,10 +3,10 @@ import { shareOf } from '../../../privacy/accounting/target.js';
 import { centreEvents } from '../../../privacy/stages/centre.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
 import type { CohortPlan, ExpectedError, StudyFacts } from '../../contract/estimator.js';
-import { errorUpTo } from '../../pooled/expected-error.js';
+import { errorUpTo, pooledCohort } from '../../contract/planning.js';
 import { countToBeSeen, fullestBinShare } from '../../pooled/fullest-bin.js';
 import { usualRadius } from '../../pooled/parameters.js';
-import { pooledCohort, rowsCohort } from '../../pooled/pool.js';
+import { rowsCohort } from '../../pooled/pool.js';
 import { countEvent, sumEvent } from '../../pooled/query-events.js';
 import {
   eventsOf, filterRounds, hiddenByNoise, isBlind, type FilterRound,

@@ -2,12 +2,12 @@ import type {
   Estimator, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
 import { lkko21 } from '../../contract/papers.js';
-import { centreNeedsDelta } from '../../contract/planning.js';
+import { makePlan, withoutDelta } from '../../contract/planning.js';
 import {
   choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleOf,
 } from '../../contract/values.js';
 import { finalShareParameter, roundsParameter } from '../../pooled/parameters.js';
-import { assumptions, noiseHides, planOf, scaleText } from '../../pooled/plan.js';
+import { assumptions, noiseHides, scaleText } from '../../pooled/plan.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { groupsOf, momentParameters } from '../heavy-tails/parameters.js';
 import { variantParameter } from '../prime/plan.js';
@@ -112,7 +112,8 @@ export const primeHeavy: Estimator = {
 
 function planHeavy(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   const { target, dimension } = facts;
-  if (!(target.rho > 0 && target.delta > 0)) return centreNeedsDelta;
+  const refused = withoutDelta(target, 'finding the centre');
+  if (refused !== null) return refused;
   if (choiceOf(values, 'variant') === 'reference') return planHeavyReference(values, facts);
   const corruption = numberOf(values, 'corruption');
   const design = heavyDesign({
@@ -134,7 +135,7 @@ function planHeavy(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
 function planFor(design: HeavyDesign, scale: Float64Array, corruption: number): Plan {
   const { facts, cohorts, events, sum, rest, near, rows } = design;
   const noise = sum.sigma / rows;
-  return planOf({
+  return makePlan({
     cohorts,
     events,
     guarantee: {

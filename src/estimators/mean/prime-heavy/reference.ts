@@ -4,11 +4,13 @@ import type { MechanismEvent } from '../../../privacy/accounting/events.js';
 import type {
   CohortPlan, ExpectedError, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
+import { poolOf } from '../../contract/finished.js';
+import { makePlan } from '../../contract/planning.js';
 import { numberOf, optionalNumberOf, scaleOf } from '../../contract/values.js';
 import type { Draws } from '../../pooled/centre.js';
 import { centreNotFound } from '../../pooled/centred-mean.js';
-import { noiseHides, planOf, scaleText } from '../../pooled/plan.js';
-import { poolOf } from '../../pooled/pool.js';
+import { noiseHides, scaleText } from '../../pooled/plan.js';
+import { rowsCohort } from '../../pooled/pool.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import {
   cohortForReference, referenceDesign, referenceError, type ReferenceDesign, type ReferenceOptions,
@@ -118,7 +120,7 @@ function cohortFor(options: CentreGroupsOptions, rowsNeeded: number): number {
 
 function planFor(reference: HeavyReference, events: readonly MechanismEvent[]): Plan {
   const { facts, found, cohorts, design, scale, clipping } = reference;
-  return planOf({
+  return makePlan({
     cohorts,
     events,
     guarantee: {
@@ -155,5 +157,7 @@ async function release(
   const form = {
     reference: 'heavy-tailed' as const, ...(survivors === undefined ? {} : { survivors }),
   };
-  return releaseAround(form, design, draws, { pool: poolOf(summaries), centre, scale }, facts);
+  return releaseAround(
+    form, design, draws, { pool: poolOf(summaries, rowsCohort), centre, scale }, facts,
+  );
 }

@@ -1,12 +1,14 @@
 import { Released, type Sensitive } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import type { Draws } from '../../pooled/centre.js';
-import { answerOf, centreNotFound, participationBelowPlan } from '../../pooled/centred-mean.js';
+import { participationBelowPlan } from '../../contract/outcomes.js';
+import { answerOf, centreNotFound } from '../../pooled/centred-mean.js';
 import type { FinishedSummaries } from '../../contract/estimator.js';
+import { poolOf } from '../../contract/finished.js';
 import {
   clippedRows, momentsOf, removeRows, scoreCounts, type ClippedRows,
 } from '../../pooled/clipped-rows.js';
-import { poolOf } from '../../pooled/pool.js';
+import { rowsCohort } from '../../pooled/pool.js';
 import { inScales, releaseMoments } from '../filters/rounds.js';
 import { directionsOf, excessAlong, thresholdOf, type RoundMoments } from '../filters/weights.js';
 import { bumpOf, type ScoreInterval } from './bump.js';
@@ -29,7 +31,7 @@ export async function releaseHeavy(
   const found = await centreOfGroups({ ...run, facts, groups }, summaries);
   const { centre, failed } = found.value;
   if (centre === null) return found.map<Outcome>(() => centreNotFound(facts, failed));
-  const pool = poolOf(summaries);
+  const pool = poolOf(summaries, rowsCohort);
   // The values are needed for what is beyond the near ball, so they are not overwritten.
   const rows = await pool.mapAsync(async (whole): Promise<WholeRows> => ({
     ...await clippedRows(compute, whole, centre, scale, design.near, design.rowsMax),

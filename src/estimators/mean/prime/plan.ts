@@ -7,7 +7,8 @@ import {
   choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleParameter,
 } from '../../contract/values.js';
 import type { Draws } from '../../pooled/centre.js';
-import { answerOf, participationBelowPlan } from '../../pooled/centred-mean.js';
+import { participationBelowPlan } from '../../contract/outcomes.js';
+import { answerOf } from '../../pooled/centred-mean.js';
 import { clippedRows, momentsOf, scoreCounts } from '../../pooled/clipped-rows.js';
 import {
   planPooled, type CentredPool, type DesignRequest, type PooledDesign, type PooledPipeline,

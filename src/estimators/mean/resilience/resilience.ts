@@ -12,6 +12,7 @@ import { passingValue } from '../../../privacy/mechanisms/bounds.js';
 import type {
   Estimator, Infeasible, ParameterValues, StudyFacts,
 } from '../../contract/estimator.js';
+import { errorUpTo } from '../../contract/planning.js';
 import { lkko21 } from '../../contract/papers.js';
 import { corruptionParameter, numberOf, scaleParameter } from '../../contract/values.js';
 import type { Draws } from '../../pooled/centre.js';
@@ -19,7 +20,6 @@ import { gaussianOutcome } from '../../pooled/centred-mean.js';
 import {
   definePooledEstimator, type CentredPool, type DesignRequest, type PooledDesign, type TooFew,
 } from '../../pooled/estimator.js';
-import { errorUpTo } from '../../pooled/expected-error.js';
 import { rowsCohort } from '../../pooled/pool.js';
 import {
   cohortForPresent, presentEvent, refusalOfFew, tooManyColumns,

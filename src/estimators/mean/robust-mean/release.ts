@@ -3,7 +3,8 @@ import type { Outcome } from '../../../base/outcome.js';
 import { chiSquareDeviations } from '../../../numerics/chi-square.js';
 import type { GaussianEvent, SymmetricGaussianEvent } from '../../../privacy/accounting/events.js';
 import type { Draws } from '../../pooled/centre.js';
-import { answerOf, participationBelowPlan } from '../../pooled/centred-mean.js';
+import { participationBelowPlan } from '../../contract/outcomes.js';
+import { answerOf } from '../../pooled/centred-mean.js';
 import { clippedRows, momentsOf, type ClippedRows } from '../../pooled/clipped-rows.js';
 import type { CentredPool } from '../../pooled/estimator.js';
 import {

@@ -4,11 +4,13 @@ import type { Outcome } from '../../../base/outcome.js';
 import type { GaussianEvent, MechanismEvent } from '../../../privacy/accounting/events.js';
 import type { ClipBall } from '../../../privacy/stages/clip.js';
 import type { ExpectedError, Plan, StudyFacts } from '../../contract/estimator.js';
+import { errorUpTo } from '../../contract/planning.js';
 import type { CentreStage, Draws } from '../../pooled/centre.js';
-import { answerOf, participationBelowPlan } from '../../pooled/centred-mean.js';
+import { participationBelowPlan } from '../../contract/outcomes.js';
+import { answerOf } from '../../pooled/centred-mean.js';
 import type { CentredPool } from '../../pooled/estimator.js';
-import { errorUpTo, honestErrorOfMean } from '../../pooled/expected-error.js';
-import { assumptions, type PlanParts } from '../../pooled/plan.js';
+import { honestErrorOfMean } from '../../pooled/expected-error.js';
+import { assumptions, type PooledPlanParts } from '../../pooled/plan.js';
 import { stepRows, type StepRows } from './dual-rows.js';
 
 /** A weighted mean in stages: each weighs the rows about the answer of the stage before it. */
@@ -103,7 +105,7 @@ export interface WeightedClaims {
 export function weightedPlan<Stage extends WeightedStage>(
   design: WeightedDesign<Stage>,
   { theorem, corruption, varianceAllowed, facts }: WeightedClaims,
-): Omit<PlanParts, 'noise' | 'summary' | 'release'> {
+): PooledPlanParts {
   const { ball, events, stages, facts: { dimension, cohort } } = design;
   const { sum } = stages.at(-1)!;
   return {

@@ -9,16 +9,16 @@ import { shareOf } from '../../../privacy/accounting/target.js';
 import type {
   Estimator, Infeasible, ParameterValues, StudyFacts,
 } from '../../contract/estimator.js';
+import { errorUpTo } from '../../contract/planning.js';
+import { finiteValue } from '../../contract/outcomes.js';
 import { lkko21 } from '../../contract/papers.js';
 import {
   corruptionParameter, numberOf, optionalNumberOf, scaleParameter,
 } from '../../contract/values.js';
 import type { Draws } from '../../pooled/centre.js';
-import { beyondDoubles } from '../../pooled/centred-mean.js';
 import {
   definePooledEstimator, type CentredPool, type DesignRequest, type PooledDesign, type TooFew,
 } from '../../pooled/estimator.js';
-import { errorUpTo } from '../../pooled/expected-error.js';
 import { rowsCohort } from '../../pooled/pool.js';
 import {
   cohortForPresent, presentEvent, refusalOfFew, tooManyColumns,
@@ -220,13 +220,9 @@ async function release(
   return chosen.map((index): Outcome => {
     const place = candidates.slice(index * dimension, (index + 1) * dimension);
     const estimate = Array.from(place, (entry, j) => entry * scale[j]!);
-    if (!estimate.every((entry) => Number.isFinite(entry))) {
-      return beyondDoubles('the chosen place times scale');
-    }
     const widest = scale.reduce((left, right) => Math.max(left, right));
-    return {
-      kind: 'value', estimate, shape: [estimate.length],
-      uncertainty: { kind: 'grid', spacing: spacing * widest },
-    };
+    return finiteValue({
+      estimate, shape: [estimate.length], uncertainty: { kind: 'grid', spacing: spacing * widest },
+    }, 'the chosen place times scale is');
   });
 }
