@@ -70,17 +70,18 @@ describe('watch --from', () => {
   });
 });
 
+/** Servers that are no aggregators. */
+const others: Server[] = [];
+const listening = async (server: Server): Promise<string> => {
+  others.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+afterAll(() =>
+  Promise.all(others.map((server) => new Promise((resolve) => server.close(resolve)))));
+
 describe('an address that is not of an aggregator', () => {
-  const others: Server[] = [];
-  const listening = async (server: Server): Promise<string> => {
-    others.push(server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  };
-
-  afterAll(() =>
-    Promise.all(others.map((server) => new Promise((resolve) => server.close(resolve)))));
-
   it('is reported by keelson studies', async () => {
     const page =
       createHttpServer((_, response) => response.setHeader('Connection', 'close').end('hello'));
@@ -137,16 +138,6 @@ describe('serve', () => {
 });
 
 describe('a server that says nothing', () => {
-  const others: Server[] = [];
-  const listening = async (server: Server): Promise<string> => {
-    others.push(server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  };
-
-  afterAll(() =>
-    Promise.all(others.map((server) => new Promise((resolve) => server.close(resolve)))));
-
   it('or whose answer never ends does not block keelson studies', async () => {
     const mute = await listening(createServer((socket) => {
       socket.on('error', () => undefined).resume();
