@@ -10,10 +10,47 @@ export type Uncertainty =
   | { readonly kind: 'grid'; readonly spacing: number }
   | { readonly kind: 'none' };
 
-/** Ends of 95 % intervals: one pair for each number of the estimate, in the same order. */
+/**
+ * Ends of 95 % intervals: one pair for each number of the estimate, in the same order. An entry
+ * about which nothing is known has the ends -Infinity and Infinity.
+ */
 export interface Interval95 {
   readonly low: readonly number[];
   readonly high: readonly number[];
+}
+
+/** What released numbers say about the rows. The names are stable. */
+export const findingReasons = [
+  /** The rows reach farther to one side than to the other. */
+  'skewed',
+  /** The rows are wider than the scale that was given, or than their middle half says. */
+  'wider-than-scale',
+  /** Rows that stand apart from the others were left out. */
+  'crowd-apart',
+  /** Rows reach so far out that the clip radius was raised. */
+  'long-tails',
+  /** Many rows have exactly the same value in these columns. */
+  'discrete',
+  /** So few rows differ from one value that the answer is this value, without an interval. */
+  'mostly-one-value',
+] as const;
+/** What released numbers say about the rows. */
+export type FindingReason = (typeof findingReasons)[number];
+
+/**
+ * One thing that people should know before they rely on an answer. It is made from released and
+ * public numbers only, so it costs no privacy. `findingText` says it in words.
+ */
+export interface Finding {
+  readonly reason: FindingReason;
+  /** Indexes of the columns that it is about, from 0; empty: all of them together. */
+  readonly columns: readonly number[];
+  /**
+   * Numbers for the sentence. `crowd-apart`: the share of the rows left out, then the mean of all
+   * rows in each column. `mostly-one-value`: the value, then the number of rows in one octave of
+   * distance below which rows that differ are not seen. Other reasons: none.
+   */
+  readonly amounts: readonly number[];
 }
 
 /** The estimator ran, was paid for, and answered. */
@@ -25,7 +62,19 @@ export interface ValueOutcome {
   /** The parts of the estimate, if it has more than one or a name of its own; see base/parts. */
   readonly parts?: readonly NamedPart[];
   readonly uncertainty: Uncertainty;
+  /** Holds if all rows are honest, or if those that were left out were the hostile ones. */
   readonly interval95?: Interval95;
+  /** Holds even if the stated share of the contributors is hostile and looks like honest rows. */
+  readonly intervalIfHostile95?: Interval95;
+  /**
+   * Radius of a ball about the estimate that holds the honest mean even then, in units of `scale`
+   * in each column.
+   */
+  readonly radiusIfHostile95?: number;
+  /** The unit of each column that the estimator worked in: given, or found privately. */
+  readonly scale?: readonly number[];
+  /** What people should know of the rows before they rely on the answer. */
+  readonly findings?: readonly Finding[];
 }
 
 /** Why an estimator that was paid for has no answer. The names are stable. */

@@ -49,6 +49,25 @@ export interface TooFew {
   readonly others: string;
 }
 
+/** What is known of the columns before the centre is found: public, or released with the scale. */
+export interface FoundColumns {
+  /** The scale that normal rows with the same median difference have. Data units. */
+  readonly medianScale: Float64Array;
+  /** Columns in which many rows have exactly the same value. */
+  readonly discrete: readonly boolean[];
+  /**
+   * Columns of which nearly all rows have one value: it, and the number of rows in one octave of
+   * distance below which rows that differ are not seen. Null for all other columns. The unit of
+   * such a column is so large that every row is at 0 in it.
+   */
+  readonly oneValue: readonly (OneValue | null)[];
+}
+
+export interface OneValue {
+  readonly value: number;
+  readonly unseenBelow: number;
+}
+
 /** Rows, and where they are: centre and scale are public or released. */
 export interface CentredPool {
   /** As they came; in a design `inScale` divided by the scale. */
@@ -57,6 +76,7 @@ export interface CentredPool {
   readonly centre: Float64Array;
   /** Data units. */
   readonly scale: Float64Array;
+  readonly columns: FoundColumns;
 }
 
 /** What an estimator works out from public numbers. */
@@ -204,5 +224,15 @@ async function releaseInScale(
   if (centre.kind === 'failed') {
     return found.map<Outcome>(() => centreNotFound(facts, centre.coordinates));
   }
-  return design.release(draws, { pool: rows, centre: centre.centre, scale });
+  const columns = knownColumns(scale);
+  return design.release(draws, { pool: rows, centre: centre.centre, scale, columns });
+}
+
+/** What is known of columns whose scale is all that there is. */
+export function knownColumns(scale: Float64Array): FoundColumns {
+  return {
+    medianScale: scale,
+    discrete: Array.from(scale, () => false),
+    oneValue: Array.from(scale, () => null),
+  };
 }

@@ -10,6 +10,7 @@ import { numberOf, optionalNumberOf, scaleOf } from '../../contract/values.js';
 import type { Draws } from '../../pooled/centre.js';
 import { centreNotFound } from '../../pooled/centred-mean.js';
 import { noiseHides, scaleText } from '../../pooled/plan.js';
+import { knownColumns } from '../../pooled/estimator.js';
 import { rowsCohort } from '../../pooled/pool.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import {
@@ -157,7 +158,7 @@ async function release(
   const form = {
     reference: 'heavy-tailed' as const, ...(survivors === undefined ? {} : { survivors }),
   };
-  return releaseAround(
-    form, design, draws, { pool: poolOf(summaries, rowsCohort), centre, scale }, facts,
-  );
+  const pool = poolOf(summaries, rowsCohort);
+  const columns = knownColumns(scale);
+  return releaseAround(form, design, draws, { pool, centre, scale, columns }, facts);
 }
