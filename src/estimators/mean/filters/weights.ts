@@ -75,10 +75,13 @@ export function excessAlong({ excess }: RoundMoments, weights: Float64Array): nu
 /** Bins of scores to a factor of two: coarse ones remove honest rows, or too few hostile ones. */
 const binsPerDoubling = 4;
 /** Honest rows seldom score more: no row below it is removed. */
-const leastScore = 4;
+const usualLeastScore = 4;
 
-/** Edges of the bins of scores, from the least score up to what a score can be. */
-export function scoreEdges(radius: number): readonly number[] {
+/**
+ * Edges of the bins of scores, from the least score up to what a score in a ball can be.
+ * @param leastScore - no row that scores less is removed.
+ */
+export function scoreEdges(radius: number, leastScore = usualLeastScore): readonly number[] {
   const doublings = Math.max(1, Math.log2((4 * radius * radius) / leastScore));
   const bins = Math.ceil(binsPerDoubling * doublings);
   return Array.from({ length: bins }, (_, j) => leastScore * 2 ** (j / binsPerDoubling));

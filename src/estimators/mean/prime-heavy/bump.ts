@@ -3,20 +3,11 @@
  * no cost.
  */
 
-/** Edges to a factor of two in scores, which are squared distances. */
-const binsPerDoubling = 4;
 /**
  * Scores of honest rows vary about 1. From there on fewer and fewer rows have higher ones, bin for
  * bin.
  */
-const leastScore = 1;
-
-/** Edges of the bins, from the least score up to what a score inside a ball can be. */
-export function heavyEdges(radius: number): readonly number[] {
-  const doublings = Math.max(1, Math.log2((4 * radius * radius) / leastScore));
-  const bins = Math.ceil(binsPerDoubling * doublings);
-  return Array.from({ length: bins }, (_, j) => leastScore * 2 ** (j / binsPerDoubling));
-}
+export const leastHeavyScore = 1;
 
 /** An interval of scores: from `low`, up to below `high`. */
 export interface ScoreInterval {

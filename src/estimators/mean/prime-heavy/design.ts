@@ -11,8 +11,9 @@ import { countEvent, sumEvent } from '../../pooled/query-events.js';
 import {
   eventsOf, filterRounds, hiddenByNoise, isBlind, type FilterRound,
 } from '../filters/design.js';
+import { scoreEdges } from '../filters/weights.js';
 import { balancedRadius, truncationBias, type Moment } from '../heavy-tails/truncation.js';
-import { heavyEdges } from './bump.js';
+import { leastHeavyScore } from './bump.js';
 
 /**
  * Name of the cohort, and prefix of the events, of one group that finds a centre; counted from 1.
@@ -159,7 +160,7 @@ function designWith(options: HeavyOptions, groups: number, centreShare: number):
   const near = clipBall(
     options.nearRadius ?? usualRadius(dimension), { products: true, rowsMax },
   );
-  const edges = heavyEdges(near.radius);
+  const edges = scoreEdges(near.radius, leastHeavyScore);
   const rhoRound = shareOf(target.rho, (1 - finalShare) / options.rounds);
   const planned = filterRounds(options.rounds, dimension, near, rhoRound, edges.length);
   const excessMax = 3 * Math.sqrt(dimension / rows)

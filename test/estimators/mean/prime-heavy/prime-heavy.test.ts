@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { makeRows } from '../../../../bench/accuracy/data.js';
 import { assign } from '../../../../src/estimators/summaries/assignment.js';
-import { bumpOf, heavyEdges } from '../../../../src/estimators/mean/prime-heavy/bump.js';
+import { scoreEdges } from '../../../../src/estimators/mean/filters/weights.js';
+import { bumpOf, leastHeavyScore } from '../../../../src/estimators/mean/prime-heavy/bump.js';
 import { primeHeavy } from '../../../../src/estimators/mean/prime-heavy/prime-heavy.js';
 import { sumOfRest } from '../../../../src/estimators/mean/prime-heavy/remainder.js';
 import { clippedRows } from '../../../../src/estimators/pooled/clipped-rows.js';
@@ -157,7 +158,7 @@ describe('prime-heavy', () => {
   });
 
   it('sees only rows that stand together: not tails, however heavy, nor noise', () => {
-    const edges = heavyEdges(7);
+    const edges = scoreEdges(7, leastHeavyScore);
     const tail = (index: number): Float64Array =>
       Float64Array.from(edges, (edge) => 30_000 * edge ** (-index / 2));
     for (const index of [1, 3, 9]) {
