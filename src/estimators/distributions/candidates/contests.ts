@@ -1,23 +1,25 @@
 import type { RowBlock } from '../../../privacy/stages/rows.js';
 
 /**
- * Scores of hypotheses by contests between each two of them.
+ * Scores of hypotheses by contests of every two of them.
  *
- * For hypotheses i and j there is a public set W, with the probabilities p1 = H_i(W) > p2 = H_j(W).
- * With N rows, c of them in W, i is c - theta N rows above losing, theta = p2 + (1 + zeta/2) alpha;
- * j takes the complement of W. A score is the least over all others, at least 0 and at most a
- * public cap; pairs with p1 - p2 <= (2 + zeta) alpha are a draw and do not count.
+ * A contest of hypotheses i and j is about a public set W. Write p1 = H_i(W) and p2 = H_j(W), with
+ * p1 > p2. Where p1 - p2 <= (2 + zeta) alpha the contest is a draw and does not count. Of N rows, c
+ * are in W. The margin of i is c - theta N rows, with theta = p2 + (1 + zeta/2) alpha. The margin
+ * of j is the same for the complement of W. The score of a hypothesis is its smallest margin,
+ * limited to the interval from 0 to a public cap.
  *
  * Claim: no score changes by more than 1 when one row is replaced by anything, or by nothing, or
  * added.
- * Why: W, theta and who draws depend on public numbers only. A row replaced changes c by at most 1
- * and not N. A row added changes c - theta N by 1 - theta or by -theta, and theta lies in [0, 1],
- * because it is below p1 where it is used. The least of such numbers, and cuts at 0 and at a public
- * cap, change by no more. theta is rounded up to a multiple of 2^-20 and N is below 2^32, so every
- * number is exact in a double: rounding adds nothing.
+ * Why: W, theta and the draws depend on public numbers only. A replaced row changes c by at most 1
+ * and leaves N as it is. An added row changes c - theta N by 1 - theta or by -theta. theta is
+ * between 0 and 1, because it is below p1 wherever it is used. So a margin changes by at most 1.
+ * A minimum of such numbers, limited to a public interval, changes by no more. Rounding adds
+ * nothing: theta is rounded up to a multiple of 2^-20 and N is below 2^32, so every number is exact
+ * in a double.
  *
- * Source: Bun, Kamath, Steinke, Wu (2019), section 3, with the number of rows in place of a public
- * n, so that absence of honest contributors does not count against the hypothesis that they follow.
+ * Source: Bun, Kamath, Steinke, Wu (2019), section 3. They use a public n. Here N is the number of
+ * rows that came, so that absent contributors do not count against a hypothesis.
  */
 export interface ContestRules {
   /** Total variation within which some hypothesis should be. */
@@ -38,8 +40,10 @@ export class Contests {
   }
 
   /**
-   * The contest of i and j on a set W. @param first - H_i(W). @param second - H_j(W), at most
-   * `first`. @param inside - rows in W.
+   * The contest of i and j on a set W.
+   * @param first - H_i(W).
+   * @param second - H_j(W), at most `first`.
+   * @param inside - rows in W.
    */
   hold(i: number, j: number, first: number, second: number, inside: number): void {
     const { alpha, zeta } = this.rules;
@@ -64,16 +68,16 @@ export interface SpaceContestants {
   /** Writes the log densities of all hypotheses at one row. */
   readonly densities: (row: Float64Array, into: Float64Array) => void;
   /**
-   * wins[i m + k]: how often i is denser than k among points drawn from i; losses: among points
-   * drawn from k.
+   * wins[i m + k] is the share of points drawn from i at which i is denser than k. losses[i m + k]
+   * is that share for points drawn from k.
    */
   readonly wins: Float64Array;
   readonly losses: Float64Array;
 }
 
 /**
- * Scores for rows of several columns. W is where the first is denser; its probabilities are shares
- * of public points drawn from each. O(rows hypotheses^2).
+ * Scores for rows of several columns. W is the set on which the first hypothesis is denser. Its
+ * probabilities are shares of public points drawn from each hypothesis. O(rows hypotheses^2).
  */
 export function spaceScores(
   contestants: SpaceContestants, rows: RowBlock, rules: ContestRules,

@@ -3,27 +3,29 @@ import type { LineDistribution } from './line.js';
 import { thresholdsOf, tableOf } from './tables.js';
 
 /**
- * Scores of a short list of hypotheses by how many rows would have to be others for a hypothesis to
- * fit exactly: the inverse-sensitivity score, on public cells of the line.
+ * Scores of a short list of hypotheses, on public cells of the line: the number of rows that would
+ * have to change before a hypothesis fits exactly, negated. This is the inverse-sensitivity score.
  *
- * With N rows, n_k of them in cell k, of which hypothesis H has the probability p_k, the score of H
- * is -(sum_k |n_k - N p_k|) / 2, which is N times their total variation on the cells, negated.
+ * Of N rows, n_k are in cell k, which has the probability p_k under hypothesis H. The score of H is
+ * -(sum_k |n_k - N p_k|) / 2. This is -N times the total variation between rows and H on the cells.
+ *
  * Claim: no score changes by more than 1 when one row is replaced by anything, or by nothing, or
  * added.
- * Why: cells and p_k depend on the public list only. A row replaced moves two of the n_k by 1 and N
- * not. A row added to cell c adds 1 - p_c to one difference and takes p_k off the others: at most 2
- * (1 - p_c) together, and half of that is at most 1. The p_k are differences of multiples of 2^-22
- * from 0 to 1, so for fewer than 2^30 rows all numbers are exact.
+ * Why: cells and p_k depend on the public list only. A replaced row changes two of the n_k by 1 and
+ * leaves N as it is. A row added to cell c changes one difference by 1 - p_c, and each other one by
+ * its p_k. Together that is at most 2 (1 - p_c), and half of it is at most 1. The p_k are multiples
+ * of 2^-22 between 0 and 1, so all numbers are exact for fewer than 2^30 rows.
  *
- * Promise: when some hypothesis is within alpha of what the rows follow, the chosen one is within
- * alpha + sqrt(K / n) + 2 t + g on the K cells, but for a chance beta: the rows are within sqrt(K /
- * n) / 2 + t of what they follow, t = sqrt(log(2 / beta) / (2 n)) (the mean by Cauchy and Schwarz,
- * the rest by McDiarmid), which counts twice, and the choice gives away at most g = 2 log(2 M /
- * beta) / (epsilon n). Contests promise (3 + zeta) alpha instead, on sets that are fitted to each
- * two hypotheses and so see finer.
+ * Promise: let some hypothesis be within alpha of the distribution of the rows. Then, except with
+ * probability beta, the chosen one is within alpha + sqrt(K / n) + 2 t + g of it on the K cells.
+ * The rows are within sqrt(K / n) / 2 + t of their distribution, with t = sqrt(log(2 / beta) /
+ * (2 n)): the mean by the Cauchy-Schwarz inequality, the rest by McDiarmid's. That counts twice.
+ * The exponential mechanism loses at most g = 2 log(2 M / beta) / (epsilon n). Contests promise
+ * (3 + zeta) alpha instead. Their sets are made for each two hypotheses, so they see finer
+ * differences.
  */
 export interface Cells {
-  /** Ascending; cell k ends at edge k, the last one never. */
+  /** Ascending. Cell k ends at edge k; the last cell has no end. */
   readonly edges: Float64Array;
   /** Of each hypothesis. */
   readonly shares: readonly Float64Array[];
@@ -31,17 +33,17 @@ export interface Cells {
 
 const shareSteps = 2 ** 22;
 const cellsMaximum = 1024;
-/** Cells that a hypothesis should have for its own. */
+/** Cells for each hypothesis, at least. */
 export const cellsPerHypothesis = 4;
 const thresholdsPerHypothesis = 64;
 
-/** What rows and choice may take of the promise without any cells: 2 t + g. */
+/** The part of the promise that does not depend on the cells: 2 t + g. */
 function unavoidable(rows: number, hypotheses: number, epsilon: number, failure: number): number {
   return Math.sqrt((2 * Math.log(2 / failure)) / rows)
     + (2 * Math.log((2 * hypotheses) / failure)) / (epsilon * rows);
 }
 
-/** As many cells as keep the answer within alpha + slack; 0 for none. */
+/** The most cells with which the answer stays within alpha + slack; 0 if there are none. */
 export function cellsFor(
   { rows, hypotheses, epsilon, failure, slack }: {
     readonly rows: number; readonly hypotheses: number; readonly epsilon: number;
@@ -52,7 +54,7 @@ export function cellsFor(
   return left > 0 ? Math.min(cellsMaximum, Math.floor(rows * left * left)) : 0;
 }
 
-/** At most `cells` cells, between points that all hypotheses have an equal say in. */
+/** At most `cells` cells. Every hypothesis gives as many of the points between them. */
 export function cellsOf(lines: readonly LineDistribution[], cells: number): Cells {
   const pooled = Float64Array.from(lines.flatMap((line) =>
     [...thresholdsOf(tableOf(line), thresholdsPerHypothesis)])).sort();

@@ -3,7 +3,7 @@ import { Contests, type ContestRules } from './contests.js';
 import type { LineDistribution } from './line.js';
 import { thresholdsOf, massAt, massesAt, tableOf, type LineTable } from './tables.js';
 
-/** Hypotheses about one number, by tables, cut into cells at points of their own. */
+/** Hypotheses about one number: their tables, and the points that divide each into cells. */
 export interface LineContestants {
   readonly tables: readonly LineTable[];
   /** Ascending points of each. */
@@ -27,8 +27,8 @@ export function lineContestants(
 }
 
 /**
- * A side of a contest: its points, its masses and the rows up to each, and the other side's masses
- * there.
+ * One side of a contest: its points, and for each point its own mass, the number of rows and the
+ * other side's mass up to it.
  */
 interface Side {
   readonly points: Float64Array;
@@ -38,11 +38,11 @@ interface Side {
 }
 
 /**
- * Scores for rows of one column. W is the union of the cells, between neighbouring points of the
- * two hypotheses, that the first gives more probability by the tables; its probabilities are those
- * of the tables, too. So all but the number of rows in W is a function of the public hypotheses,
- * which is what the claim of contests asks for. O(hypotheses^2 points log knots), without
- * evaluating a distribution.
+ * Scores for rows of one column. The points of the two hypotheses divide the line into cells. W is
+ * the union of the cells to which the first hypothesis gives more probability than the second, by
+ * the tables. Its probabilities come from the tables too. So only the number of rows in W depends
+ * on data, as the claim of `Contests` requires. O(hypotheses^2 points log knots): no distribution
+ * is evaluated.
  */
 export function lineScores(
   { tables, points, pooled, places }: LineContestants, { count, values }: RowBlock,
@@ -73,7 +73,7 @@ export function lineScores(
   return contests.scores;
 }
 
-/** W of two sides: what each gives it, and the rows in it. */
+/** The set W of two sides: its probability for each side, and the number of rows in it. */
 function meet(
   one: Side, two: Side, count: number,
 ): { first: number; second: number; inside: number } {
