@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import {
+  chooseRadius, distanceBins, distanceCounts, distanceEdge, readDistances,
+} from '../../../src/estimators/pooled/radius.js';
+
+const dimension = 4;
+
+/** A histogram with these rows in the bins that hold these distances. */
+function histogram(rows: Readonly<Record<number, number>>): Float64Array {
+  const counts = new Float64Array(distanceBins);
+  for (const [distance, count] of Object.entries(rows)) {
+    const block = {
+      count: 1, dimension, values: Float64Array.of(Number(distance), 0, 0, 0),
+    };
+    const one = distanceCounts(block, new Float64Array(dimension));
+    counts[one.indexOf(1)]! += count;
+  }
+  return counts;
+}
+
+describe('distances from a centre', () => {
+  it('counts each row once, by its distance, and rows that are not finite never', () => {
+    const values = Float64Array.of(
+      1, 0, 0, 0, 3, 0, 0, 0, 1e300, 0, 0, 0, NaN, 0, 0, 0, Infinity, 0, 0, 0,
+    );
+    const counts = distanceCounts({ count: 5, dimension, values }, new Float64Array(dimension));
+    expect(Array.from(counts.keys()).filter((bin) => counts[bin]! > 0))
+      .toEqual([0, 3, distanceBins - 1]);
+    expect(distanceEdge(3, dimension)).toBeLessThan(3);
+    expect(distanceEdge(4, dimension)).toBeGreaterThan(3);
+  });
+
+  it('takes tails into account only where they stand out from the noise', () => {
+    const counts = histogram({ 1: 9_000, 3: 900, 40: 100, 300: 30 });
+    const quiet = readDistances({ counts, sigma: 20, dimension, rows: 10_000 });
+    // The rows at 40 stand out; those at 300 do not.
+    expect(quiet.beyond(10)).toBeCloseTo((100 * 30) / 10_000, 1);
+    expect(quiet.beyond(60)).toBe(0);
+    expect(quiet.hidden(10)).toBeGreaterThan(0);
+    const loud = readDistances({ counts, sigma: 200, dimension, rows: 10_000 });
+    expect(loud.beyond(10)).toBe(0);
+    expect(loud.hidden(10)).toBeCloseTo(10 * quiet.hidden(10), 9);
+  });
+
+  it('knows no bound for rows in the open last bin', () => {
+    const counts = histogram({ 1: 9_000, 1e7: 1_000 });
+    const distances = readDistances({ counts, sigma: 20, dimension, rows: 10_000 });
+    expect(distances.beyond(100)).toBe(Infinity);
+    expect(chooseRadius(distances, { dimension, least: 5, noise: 1e-3, corruption: 0.05 }))
+      .toBeLessThan(20);
+  });
+});
+
+describe('the clip radius', () => {
+  const options = { dimension, least: 5.7, noise: 1e-3, corruption: 0.05 };
+  const radiusOf = (rows: Readonly<Record<number, number>>, more = {}): number => chooseRadius(
+    readDistances({ counts: histogram(rows), sigma: 20, dimension, rows: 10_000 }),
+    { ...options, ...more },
+  );
+
+  it('stays where nothing is beyond it, and rises for a tail', () => {
+    expect(radiusOf({ 1: 6_000, 3: 4_000 })).toBe(5.7);
+    const raised = radiusOf({ 1: 6_000, 3: 3_800, 12: 200 });
+    expect(raised).toBeGreaterThan(10);
+    expect(raised).toBeLessThan(15);
+  });
+
+  it('rises less when its noise costs more', () => {
+    const rows = { 1: 6_000, 3: 3_800, 12: 200 };
+    expect(radiusOf(rows, { noise: 0.1 })).toBe(5.7);
+  });
+
+  it('lets hostile rows add no more than spread * sqrt(corruption)', () => {
+    const far = { 1: 6_000, 3: 3_500, 1_000: 500 };
+    const radius = radiusOf(far);
+    // 500 of 10,000 rows, by at most 2.5 * sqrt(.05) on average over all.
+    expect(0.05 * (radius - 5.7)).toBeLessThan(2.5 * Math.sqrt(0.05));
+    expect(radius).toBeGreaterThan(5.7);
+    expect(radiusOf(far, { corruption: 0 })).toBeGreaterThan(900);
+  });
+});
