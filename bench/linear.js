@@ -1,5 +1,5 @@
 // Small dense matrices for the covariance benchmarks.
-import { randomOf } from './accuracy/data.js';
+import { randomOf } from './accuracy/random.js';
 
 /**
  * A map with singular values spread evenly, in logarithm, from 1 to sqrt(condition), times `size`.
@@ -42,22 +42,35 @@ export function mappedRows(values, map) {
 
 const transpose = (matrix) => matrix.map((_, i) => matrix.map((row) => row[i]));
 
+/** The inverse of a matrix, by Gauss and Jordan with pivots. */
+export function inverseOf(matrix) {
+  const dimension = matrix.length;
+  const a = matrix.map((row, i) => [...row, ...matrix.map((_, j) => (i === j ? 1 : 0))]);
+  return reduced(a).map((row, k) => row.slice(dimension).map((entry) => entry / row[k]));
+}
+
+/** Rows [M, B] with M made diagonal. */
+function reduced(a) {
+  const dimension = a.length;
+  for (let k = 0; k < dimension; k++) {
+    const pivot = a.reduce(
+      (best, row, i) => (i >= k && Math.abs(row[k]) > Math.abs(a[best][k]) ? i : best), k,
+    );
+    [a[k], a[pivot]] = [a[pivot], a[k]];
+    for (let i = 0; i < dimension; i++) {
+      if (i === k) continue;
+      const factor = a[i][k] / a[k][k];
+      for (let j = k; j < 2 * dimension; j++) a[i][j] -= factor * a[k][j];
+    }
+  }
+  return a;
+}
+
 /** M^-1 S M^-T - I for the map M, from solving M X = S twice. Row by row. */
 export function relativeErrorMatrix(estimate, map) {
   const dimension = map.length;
   const solve = (matrix) => {
-    const a = map.map((row, i) => [...row, ...matrix[i]]);
-    for (let k = 0; k < dimension; k++) {
-      const pivot = a.reduce(
-        (best, row, i) => (i >= k && Math.abs(row[k]) > Math.abs(a[best][k]) ? i : best), k,
-      );
-      [a[k], a[pivot]] = [a[pivot], a[k]];
-      for (let i = 0; i < dimension; i++) {
-        if (i === k) continue;
-        const factor = a[i][k] / a[k][k];
-        for (let j = k; j < 2 * dimension; j++) a[i][j] -= factor * a[k][j];
-      }
-    }
+    const a = reduced(map.map((row, i) => [...row, ...matrix[i]]));
     return a.map((row, k) => row.slice(dimension).map((entry) => entry / row[k]));
   };
   const rows =

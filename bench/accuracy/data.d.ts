@@ -8,14 +8,20 @@ export interface AccuracyAttack {
 export declare const attacks: Readonly<Record<string, AccuracyAttack>>;
 
 export declare function makeRows(name: string, shape: {
-  readonly rows?: 'normal' | 'student' | 'pareto';
+  /** One of the names of `shapes`; default normal. */
+  readonly rows?: string;
   readonly dimension: number;
   readonly contributors: number;
   readonly corruption: number;
   readonly seed: number | string;
 }): {
   readonly values: Float64Array; readonly truth: Float64Array; readonly honestMean: Float64Array;
+  /** A difference between two answers in honest deviations along uncorrelated directions. */
+  readonly inDeviations: (difference: ArrayLike<number>) => readonly number[];
 };
+
+/** What a shape of honest rows is, by name. */
+export declare const shapes: Readonly<Record<string, { readonly title: string }>>;
 
 /** Repeatable numbers from a text: uniform ones strictly between 0 and 1, and normal ones. */
 export declare function randomOf(seed: string): {

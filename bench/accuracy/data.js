@@ -1,37 +1,10 @@
-// Rows for the accuracy benchmark: honest rows have mean 0 and covariance I, and an attack makes
-// the hostile rows. The same seed gives the same rows.
+// Rows for the accuracy benchmark: a shape makes the honest rows, with deviation 1 in every column,
+// and an attack makes the hostile ones. The same seed gives the same rows.
+import { randomOf } from './random.js';
+import { shapes } from './shapes.js';
 
-/** Fast and repeatable, for generated data only: Doty-Humphrey's sfc32, seeded with a text. */
-export function randomOf(seed) {
-  let [a, b, c, counter] = [0x9e3779b9, 0x243f6a88, 0xb7e15162, 1];
-  const next = () => {
-    const sum = (a + b + counter) | 0;
-    counter = (counter + 1) | 0;
-    a = b ^ (b >>> 9);
-    b = (c + (c << 3)) | 0;
-    c = ((c << 21) | (c >>> 11)) + sum | 0;
-    return sum >>> 0;
-  };
-  for (const character of seed) {
-    a ^= character.codePointAt(0);
-    next();
-  }
-  for (let i = 0; i < 20; i++) next();
-  const uniform = () => (next() + 0.5) / 2 ** 32;
-  let spare = null;
-  const normal = () => {
-    if (spare !== null) {
-      const kept = spare;
-      spare = null;
-      return kept;
-    }
-    const radius = Math.sqrt(-2 * Math.log(uniform()));
-    const angle = 2 * Math.PI * uniform();
-    spare = radius * Math.sin(angle);
-    return radius * Math.cos(angle);
-  };
-  return { uniform, normal };
-}
+export { randomOf } from './random.js';
+export { shapes } from './shapes.js';
 
 const filled = (dimension, entry) => Float64Array.from({ length: dimension }, (_, j) => entry(j));
 const unit = (vector) => {
@@ -46,6 +19,25 @@ const about = (place, spread) => ({ normal }) =>
 const push = (direction, spread) => ({ dimension, random }) =>
   about(times(unit(direction(dimension, random)), 1.5 * Math.sqrt(dimension)), spread);
 const sphere = (dimension, { normal }) => filled(dimension, () => normal());
+/** Rows in random directions less than a right angle from `pole`, `radiusOf(random)` out. */
+const facing = (pole, radiusOf) => (random) => {
+  const row = unit(sphere(pole.length, random));
+  const isBehind = row.reduce((sum, entry, j) => sum + entry * pole[j], 0) < 0;
+  return times(row, (isBehind ? -1 : 1) * radiusOf(random));
+};
+/** `count` random unit vectors at right angles to each other. */
+function orthogonal(count, dimension, random) {
+  const found = [];
+  while (found.length < count) {
+    let row = sphere(dimension, random);
+    for (const other of found) {
+      const along = row.reduce((sum, entry, j) => sum + entry * other[j], 0);
+      row = row.map((entry, j) => entry - along * other[j]);
+    }
+    found.push(unit(row));
+  }
+  return found;
+}
 
 /**
  * The attacks. Each takes { dimension, corruption, random } (random: what the attackers share) and
@@ -123,39 +115,60 @@ export const attacks = {
       return filled(dimension, () => 1 + normal() / width);
     },
   },
+  rot3: {
+    title: 'a third each in clusters at distance 3.6 along three random orthogonal directions',
+    rows({ dimension, random }) {
+      const places = orthogonal(Math.min(3, dimension), dimension, random)
+        .map((direction) => about(times(direction, 3.6), 0.1));
+      return (own, index) => places[index % places.length](own);
+    },
+  },
+  shell: {
+    title: 'on the half of a sphere of radius sqrt(d) that faces a random direction',
+    rows: ({ dimension, random }) =>
+      facing(sphere(dimension, random), () => Math.sqrt(dimension)),
+  },
+  ball: {
+    title: 'evenly in the half of a ball of radius 1.35 sqrt(d) + 3 that faces a random direction',
+    rows: ({ dimension, random }) => facing(sphere(dimension, random), ({ uniform }) =>
+      (1.35 * Math.sqrt(dimension) + 3) * uniform() ** (1 / dimension)),
+  },
+  'tail-mimic': {
+    title: 'N(0, I), but along (1, 1, ...) a Pareto tail of index 1.2 that starts at 1.645',
+    rows({ dimension }) {
+      const direction = ones(dimension);
+      return (random) => {
+        const row = sphere(dimension, random);
+        const along = row.reduce((sum, entry, j) => sum + entry * direction[j], 0);
+        const tail = 1.645 * random.uniform() ** (-1 / 1.2);
+        return row.map((entry, j) => entry + (tail - along) * direction[j]);
+      };
+    },
+  },
   moved: { title: 'as ones, with all rows moved by 1,000,000', rows: push(ones, 1), offset: 1e6 },
 };
 
 /**
- * The distributions of the entries of honest rows, with mean 0 and variance 1. Heavy ones have no
- * fourth moment.
- */
-export const shapes = {
-  normal: ({ normal }) => normal(),
-  // The sum of three squared normals: an exponential of mean 2, plus one square. Its variance is 3.
-  student: ({ normal, uniform }) => normal() / Math.sqrt(-2 * Math.log(uniform()) + normal() ** 2),
-  // With index 3: P(x > t) = t^-3 for t >= 1, mean 3 / 2, variance 3 / 4.
-  pareto: ({ uniform }) => (uniform() ** (-1 / 3) - 1.5) / Math.sqrt(0.75),
-};
-
-/**
- * Rows side by side in a random order, with the truth.
+ * Rows side by side in a random order, with the truth. Attacks are made for uncorrelated rows about
+ * 0 and then mapped like the honest ones, so that they are as hard to find in every shape.
  * @param rows - one of `shapes`; default normal.
- * @returns {{ values: Float64Array, truth: Float64Array, honestMean: Float64Array }}
+ * @returns {{ values: Float64Array, truth: Float64Array, honestMean: Float64Array, inDeviations:
+ *   (difference: ArrayLike<number>) => number[] }} truth: the mean of the shape. inDeviations: a
+ *   difference between two answers in honest deviations along uncorrelated directions.
  */
 export function makeRows(name, { rows = 'normal', dimension, contributors, corruption, seed }) {
   const attack = attacks[name];
-  const entryOf = shapes[rows];
+  const { draw, mean, map, inDeviations } = shapes[rows].build(dimension);
   const random = randomOf(`${seed} ${dimension} ${contributors} rows`);
   const offset = attack.offset ?? 0;
   const values = new Float64Array(contributors * dimension);
   const hostile = attack.isClean ? 0 : Math.round(corruption * contributors);
   const sums = new Float64Array(dimension);
   for (let i = hostile; i < contributors; i++) {
+    const made = draw(random);
     for (let j = 0; j < dimension; j++) {
-      const entry = entryOf(random);
-      sums[j] += entry;
-      values[i * dimension + j] = offset + entry;
+      sums[j] += made[j];
+      values[i * dimension + j] = offset + made[j];
     }
   }
   if (hostile > 0) {
@@ -163,13 +176,13 @@ export function makeRows(name, { rows = 'normal', dimension, contributors, corru
     const row = attack.rows({ dimension, corruption, random: shared });
     const own = randomOf(`${seed} ${name} own`);
     for (let i = 0; i < hostile; i++) {
-      const made = row(own, i);
-      for (let j = 0; j < dimension; j++) values[i * dimension + j] = offset + made[j];
+      const made = map(row(own, i));
+      for (let j = 0; j < dimension; j++) values[i * dimension + j] = offset + mean[j] + made[j];
     }
     shuffleIn(values, dimension, hostile, randomOf(`${seed} order`));
   }
   return {
-    values, truth: new Float64Array(dimension).fill(offset),
+    values, inDeviations, truth: mean.map((entry) => offset + entry),
     honestMean: sums.map((sum) => offset + sum / (contributors - hostile)),
   };
 }

@@ -4,7 +4,7 @@ import { attacks, shapes } from './data.js';
 const usage =
   `npm run bench:accuracy -- [--estimator mean,prime] [--attack all] [--dimension 10] [--contributors 1e5]
   [--corruption .05] [--epsilon 1] [--delta 1e-6] [--seeds 7] [--set name=value] [--noise seeded|secure]
-  [--rows normal,student,pareto] [--peer run_prime.py] [--out FILE] [--tiny] [--quick] [--grid]
+  [--rows normal,lognormal,...] [--peer run_prime.py] [--out FILE] [--tiny] [--quick] [--grid]
 npm run bench:accuracy -- --table FILE[,FILE] [--into docs/results/accuracy.md]
 Lists are separated by commas; epsilon and delta are paired by place, a single delta serves all.
 --out: every seed's errors are added to FILE, a line each; what FILE holds already is not measured again, so that a

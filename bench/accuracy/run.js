@@ -11,8 +11,6 @@ import { openResults } from './results.js';
 import { briefOf } from './brief.js';
 import { boundsTable, cellsOf, cellTitle, markdownOf, rowOf } from './table.js';
 
-const distance = (left, right) => Math.hypot(...left.map((entry, j) => entry - right[j]));
-
 /**
  * Errors of one seed by method: null for a refusal, 'infeasible' if there is no plan.
  * @param wanted - only these methods. `plans` has all private ones.
@@ -23,7 +21,7 @@ async function errorsOf({ attack, seed, ...cell }, wanted, plans, options, peer)
   const planned = wanted.filter((method) => typeof plans.get(method) !== 'string');
   for (const method of wanted) if (!planned.includes(method)) errors[method] = 'infeasible';
   if (planned.length === 0) return errors;
-  const { values, truth, honestMean } = makeRows(attack, { ...cell, seed });
+  const { values, truth, honestMean, inDeviations } = makeRows(attack, { ...cell, seed });
   const estimateOf = (method) => {
     const plan = plans.get(method);
     if (plan !== undefined) {
@@ -40,7 +38,8 @@ async function errorsOf({ attack, seed, ...cell }, wanted, plans, options, peer)
   };
   for (const method of planned) {
     const estimate = await estimateOf(method);
-    errors[method] = estimate === null ? null : distance(estimate, truth);
+    errors[method] = estimate === null
+      ? null : Math.hypot(...inDeviations(estimate.map((entry, j) => entry - truth[j])));
   }
   return errors;
 }
