@@ -33,8 +33,7 @@ export type { Amount } from './privacy/accounting/amount.js';
 export type { PrivacyCost, RenyiCost } from './privacy/accounting/cost.js';
 export type {
   AffineMaskEvent, ExponentialEvent, GaussianEvent, GaussianHistogramEvent, GaussianThresholdEvent,
-  LaplaceEvent, LaplaceHistogramEvent, LaplaceThresholdEvent, MechanismEvent,
-  SymmetricGaussianEvent, TruncatedLaplaceEvent, WishartMaskEvent,
+  LaplaceEvent, MechanismEvent, SymmetricGaussianEvent, WishartMaskEvent,
 } from './privacy/accounting/events.js';
 export type { KeptBin, Mechanisms } from './privacy/mechanisms/contract.js';
 export type { WorkRandom } from './random/source.js';

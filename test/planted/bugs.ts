@@ -13,7 +13,7 @@ import { stepRows } from '../../src/estimators/mean/stable-mean-dual/dual-rows.j
 import { gapMax, sensitivitiesOf } from '../../src/estimators/mean/stable-mean/design.js';
 import { weightedSums } from '../../src/estimators/mean/stable-mean/stable-mean.js';
 import {
-  laplaceEvent, laplaceHistogramEvent, exponentialEvent,
+  exponentialEvent, gaussianHistogramEvent, laplaceEvent,
 } from '../../src/privacy/accounting/calibration.js';
 import { clipBall } from '../../src/privacy/stages/clip.js';
 import type {
@@ -156,8 +156,10 @@ const noThreshold: PlantedBug = {
   delta: 1e-6,
   cohort: 6,
   make(facts, planted) {
-    const { epsilon, deltaTotal: delta } = facts.target;
-    const stable = laplaceHistogramEvent({ name: 'stable', cohort: 'rows', epsilon, delta });
+    const { epsilon, rho, deltaTotal: delta } = facts.target;
+    const stable = gaussianHistogramEvent({
+      name: 'stable', cohort: 'rows', coordinates: 1, rho, delta,
+    });
     const counts = laplaceEvent({
       name: 'counts', cohort: 'rows', dimension: binsMax, sensitivity: 2, epsilon, grid: 2 ** -16,
     });

@@ -23,19 +23,10 @@ const every: readonly MechanismEvent[] = [
   { ...place, kind: 'symmetric-gaussian', name: 'b', dimension: 3, sensitivity: 1, sigma: 2 },
   { ...place, kind: 'laplace', name: 'c', dimension: 1, sensitivity: 1, scale: 4 },
   {
-    ...place, kind: 'truncated-laplace', name: 'd', dimension: 2, sensitivity: 1, epsilon: 0.5,
-    delta: 0.25,
-  },
-  {
-    ...place, kind: 'laplace-threshold', name: 'e', sensitivity: 1, epsilon: 1, delta: 0.125,
-    floor: -3,
-  },
-  {
     ...place, kind: 'gaussian-threshold', name: 'f', sensitivity: 2, sigma: 4, delta: 0.0625,
     floor: 0,
   },
   { ...place, kind: 'gaussian-histogram', name: 'g', coordinates: 5, sigma: 4, delta: 0.03125 },
-  { ...place, kind: 'laplace-histogram', name: 'h', epsilon: 0.25, delta: 0.015625 },
   {
     kind: 'exponential', name: 'i', cohort: 'all', candidates: 7, sensitivity: 1, epsilon: 0.5,
     times: 3,
@@ -50,11 +41,8 @@ describe('costOfEvents', () => {
     ['a', 9 / 8, 0, null],
     ['b', 1 / 8, 0, null],
     ['c', 1 / 32, 0, 1 / 4],
-    ['d', 1 / 8, 1 / 4, null],
-    ['e', 1 / 2, 1 / 8, null],
     ['f', 1 / 8, 1 / 16, null],
     ['g', 5 / 16, 1 / 32, null],
-    ['h', 1 / 32, 1 / 64, null],
     ['i', 3 / 32, 0, 3 / 2],
   ])('charges event %s exactly: rho %d, delta %d, epsilon %s', (name, rho, delta, epsilon) => {
     const cost = costOf(every.find((event) => event.name === name)!);
@@ -73,9 +61,9 @@ describe('costOfEvents', () => {
     expect(costOfEvents(events, { disjoint: ['x', 'y'] }).rho).toBe(parts(2 + 0.125));
     expect(costOfEvents(events, { disjoint: ['x', 'y', 'z'] }).rho).toBe(parts(2));
     // Largest rho and largest delta may come from different cohorts.
-    const mixed = [gaussian('1', 'x', 1), { ...every[7]!, cohort: 'y' } as MechanismEvent];
+    const mixed = [gaussian('1', 'x', 1), { ...every[4]!, cohort: 'y' } as MechanismEvent];
     expect(costOfEvents(mixed, { disjoint: ['x', 'y'] })).toEqual({
-      rho: parts(0.5), delta: parts(1 / 64), epsilon: null,
+      rho: parts(0.5), delta: parts(1 / 32), epsilon: null,
     });
   });
 
@@ -90,7 +78,7 @@ describe('costOfEvents', () => {
   });
 
   it('is pure only when every event is', () => {
-    expect(costOf(every[2]!, every[8]!).epsilon).toBe(parts(1.75));
+    expect(costOf(every[2]!, every[5]!).epsilon).toBe(parts(1.75));
     expect(costOf(every[2]!, every[0]!).epsilon).toBeNull();
     expect(costOf()).toEqual({ rho: 0n, delta: 0n, epsilon: 0n });
   });
@@ -101,9 +89,9 @@ describe('costOfEvents', () => {
       [0, { sigma: 0 }], [0, { sigma: NaN }], [0, { sigma: Infinity }], [0, { grid: 3 }],
       [0, { grid: 0.75 }], [0, { dimension: 1.5 }],
       [0, { dimension: 0 }], [0, { sensitivity: -1 }], [0, { surplus: 1 }], [0, { kind: 'magic' }],
-      [0, { cohort: '' }], [3, { delta: 0 }], [3, { delta: 0.6 }], [3, { epsilon: 1000 }],
-      [4, { floor: NaN }], [6, { grid: 2 }], [8, { times: 0 }],
-      [8, { candidates: 2 ** 53 }], [0, { sigma: '2' }], [0, { kind: 'toString' }],
+      [0, { cohort: '' }], [3, { delta: 0 }], [3, { delta: 0.6 }], [5, { epsilon: 1000 }],
+      [3, { floor: NaN }], [4, { grid: 2 }], [5, { times: 0 }],
+      [5, { candidates: 2 ** 53 }], [0, { sigma: '2' }], [0, { kind: 'toString' }],
     ];
     for (const [index, change] of bad) {
       expect(() => costOf({ ...every[index]!, ...change }), JSON.stringify(change))
@@ -159,7 +147,7 @@ describe('budgets', () => {
   });
 
   it('charges in the unit of the rule', () => {
-    const cost = costOf(every[2]!, every[8]!);
+    const cost = costOf(every[2]!, every[5]!);
     expect(chargeUnder({ rule: 'zcdp' }, cost)).toEqual({ rho: cost.rho, delta: 0n });
     expect(chargeUnder({ rule: 'pure' }, cost)).toEqual({ rho: cost.epsilon, delta: 0n });
     expect(chargeUnder({ rule: 'renyi', order: 2.5 }, cost))

@@ -4,15 +4,13 @@ import { normalUpperQuantile } from '../../src/numerics/normal.js';
 import { amountOf } from '../../src/privacy/accounting/amount.js';
 import {
   exponentialEvent, gaussianEvent, gaussianHistogramEvent, gaussianThresholdEvent, laplaceEvent,
-  laplaceHistogramEvent, laplaceThresholdEvent, symmetricGaussianEvent, truncatedLaplaceEvent,
+  symmetricGaussianEvent,
 } from '../../src/privacy/accounting/calibration.js';
 import { costOfEvents } from '../../src/privacy/accounting/composition.js';
 import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
-import {
-  keepingSteps, passingValue, thresholdSteps, truncationBound, truncationSteps,
-} from '../../src/privacy/mechanisms/bounds.js';
-import { gaussianMass, laplaceMass, type Mass } from '../support/goodness.js';
+import { keepingSteps, passingValue, thresholdSteps } from '../../src/privacy/mechanisms/bounds.js';
+import { gaussianMass, type Mass } from '../support/goodness.js';
 
 const place = { name: 'x', cohort: 'all' };
 const costOf = (event: MechanismEvent): ReturnType<typeof costOfEvents> =>
@@ -83,63 +81,16 @@ describe('builders', () => {
     ]) {
       expect(() => gaussianEvent({ ...asked, ...change })).toThrow(InvalidParameterError);
     }
-    expect(() => laplaceHistogramEvent({ ...place, epsilon: 0, delta: 0.1 }))
+    expect(() => laplaceEvent({ ...place, dimension: 1, sensitivity: 1, epsilon: 0 }))
       .toThrow(InvalidParameterError);
-    expect(() => truncatedLaplaceEvent({
-      ...place, dimension: 1, sensitivity: 1, epsilon: 1, delta: 0,
-    })).toThrow(InvalidParameterError);
+    const test = { ...place, sensitivity: 1, rho: 1, floor: 1 };
+    expect(() => gaussianThresholdEvent({ ...test, delta: 0 })).toThrow(InvalidParameterError);
+    expect(() => gaussianHistogramEvent({ ...place, coordinates: 1, rho: 1, delta: 0 }))
+      .toThrow(InvalidParameterError);
   });
-});
-
-describe('truncated Laplace noise', () => {
-  /**
-   * max over both directions of sum max(0, P - e^epsilon P shifted by s): the exact delta at a
-   * shift of s steps.
-   */
-  function hockeyStick(epsilon: number, scale: number, bound: number, shift: number): number {
-    const { probabilities } = laplaceMass(scale, bound);
-    const excess = (i: number): number =>
-      probabilities[i]! - Math.exp(epsilon) * (probabilities[i - shift] ?? 0);
-    return probabilities.reduce((sum, _, i) => sum + Math.max(0, excess(i)), 0);
-  }
-
-  it.each([
-    [1, 1e-6, 1], [1, 1e-6, 2 ** -4], [0.25, 1e-9, 2 ** -6], [3, 1e-3, 2 ** -5],
-    [0.1, 0.1, 2 ** -3],
-  ])(
-    'of epsilon %d, delta %d on grid %d is exactly (epsilon, delta)-DP',
-    (epsilon, delta, grid) => {
-      const event = { sensitivity: 1, epsilon, delta, grid };
-      const bound = Number(truncationSteps(event));
-      const worst = hockeyStick(epsilon * (1 + 1e-12), 1 / (epsilon * grid), bound, 1 / grid);
-      expect(worst).toBeLessThanOrEqual(delta * (1 + 1e-6));
-      // Nothing is wasted but what rounding A up to the grid costs.
-      expect(worst).toBeGreaterThan(delta * Math.exp(-3 * epsilon * grid));
-      // A tenth less of A, or the whole shift beyond the sensitivity, breaks it.
-      expect(hockeyStick(epsilon, 1 / (epsilon * grid), Math.floor(bound * 0.9), 1 / grid))
-        .toBeGreaterThan(delta);
-      expect(hockeyStick(epsilon, 1 / (epsilon * grid), bound, 2 / grid)).toBeGreaterThan(delta);
-      expect(truncationBound(event)).toBe(bound * grid);
-    },
-  );
 });
 
 describe('threshold tests just under the floor', () => {
-  it.each([
-    [0.5, 1e-6, 2 ** -6], [1, 1e-3, 1], [0.2, 0.01, 0.25],
-  ])('Laplace, epsilon %d, delta %d, grid %d', (epsilon, delta, grid) => {
-    const event =
-      laplaceThresholdEvent({ ...place, sensitivity: 1, epsilon, delta, floor: 7, grid });
-    const mass = laplaceMass(1 / (epsilon * grid), Number(truncationSteps(event)));
-    const needed = (value: number): number =>
-      Number(thresholdSteps(event)) - Math.floor(value / grid);
-    // A step below the floor never passes; its neighbour, a whole sensitivity above, passes with at
-    // most delta.
-    expect(upperTail(mass, needed(7 - grid))).toBe(0);
-    expect(upperTail(mass, needed(7 - grid + 1))).toBeLessThanOrEqual(delta);
-    expect(upperTail(mass, needed(7 + 2 * truncationBound(event)))).toBeCloseTo(1, 12);
-  });
-
   it.each([
     [20, 1e-6], [5, 1e-6], [1, 1e-6], [1, 0.3], [100, 1e-9],
   ])('Gaussian at sigma/grid %d, delta %d', (steps, delta) => {
@@ -173,10 +124,5 @@ describe('stable histograms', () => {
     const chance = coordinates * upperTail(mass, Number(keepingSteps(event)) + 1 - 1 / event.grid);
     expect(chance).toBeLessThanOrEqual(delta);
     expect(chance).toBeGreaterThan(delta / 10);
-  });
-
-  it('never shows an empty bin of truncated noise', () => {
-    const event = laplaceHistogramEvent({ ...place, epsilon: 1, delta: 1e-6 });
-    expect(keepingSteps(event)).toEqual(truncationSteps({ ...event, sensitivity: 2 }));
   });
 });

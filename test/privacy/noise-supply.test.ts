@@ -21,19 +21,10 @@ const all: readonly MechanismEvent[] = [
   },
   { ...place, kind: 'laplace', name: 'laplace', dimension: 2, sensitivity: 1, scale: 3 },
   {
-    ...place, kind: 'truncated-laplace', name: 'truncated', dimension: 2, sensitivity: 1,
-    epsilon: 1, delta: 1e-6,
-  },
-  {
     ...place, kind: 'gaussian-threshold', name: 'test', sensitivity: 1, sigma: 4, delta: 1e-6,
     floor: 0,
   },
-  {
-    ...place, kind: 'laplace-threshold', name: 'proof', sensitivity: 1, epsilon: 1, delta: 1e-6,
-    floor: 0,
-  },
   { ...place, kind: 'gaussian-histogram', name: 'bins', coordinates: 1, sigma: 4, delta: 1e-6 },
-  { ...place, kind: 'laplace-histogram', name: 'stable', epsilon: 1, delta: 1e-6 },
 ];
 const zeros = (length: number): Sensitive<Float64Array> => Sensitive.of(new Float64Array(length));
 const binsOf = (bins: number): Sensitive<readonly ReadonlyMap<number, number>[]> =>
@@ -84,18 +75,15 @@ describe('noise drawn ahead', () => {
     const source = switched('off');
     const mechanisms = createMechanisms(all, source);
     expect(mechanisms.prepare(10)).toBe(10);
-    // 3 + (4 + 6) + 2 + 2 + 1 + 1 + 128 + 128 values in all.
-    expect(mechanisms.prepare(Infinity)).toBe(275 - 10);
+    // 3 + (4 + 6) + 2 + 1 + 128 values in all.
+    expect(mechanisms.prepare(Infinity)).toBe(144 - 10);
     expect(mechanisms.prepare(Infinity)).toBe(0);
     source.off = true;
     mechanisms.gaussian('gaussian', zeros(3));
     mechanisms.symmetricGaussian('symmetric', zeros(16));
     mechanisms.laplace('laplace', zeros(2));
-    mechanisms.truncatedLaplace('truncated', zeros(2));
     mechanisms.threshold('test', Sensitive.of(0));
-    mechanisms.threshold('proof', Sensitive.of(0));
     expect(mechanisms.histogram('bins', binsOf(128)).value[0]).toHaveLength(128);
-    expect(mechanisms.histogram('stable', binsOf(128)).value[0]).toHaveLength(128);
   });
 
   it('draws more if a histogram has more bins than values', () => {

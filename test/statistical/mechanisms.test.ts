@@ -66,18 +66,6 @@ describe('mechanisms draw the noise that was charged (DKW, false failure 1e-6 pe
     expectScale((factor) => distanceToMass(noise, laplaceMass(6 * factor)));
   });
 
-  it('truncated laplace: sensitivity / epsilon, and nothing beyond A', () => {
-    const event = {
-      ...place, kind: 'truncated-laplace', dimension: draws, sensitivity: 2, epsilon: 0.5,
-      delta: 0.01, grid: 0.25,
-    } as const;
-    const values = mechanismsOf(event, 'truncated').truncatedLaplace('x', zeros(draws)).value;
-    const noise = [...values].map((entry) => entry / 0.25);
-    const bound = Math.ceil(4 * Math.log1p(Math.expm1(0.5) / 0.02) / 0.25);
-    expect(Math.max(...noise.map(Math.abs))).toBeLessThanOrEqual(bound);
-    expectScale((factor) => distanceToMass(noise, laplaceMass(16 * factor, bound)));
-  });
-
   it('exponential: weights exp(epsilon u / (2 sensitivity))', () => {
     const scores = Float64Array.from({ length: 60 }, (_, i) => -((i * 7) % 60) - 0.125);
     const event = {

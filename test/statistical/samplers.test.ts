@@ -5,9 +5,7 @@ import { RandomBits } from '../../src/random/bits.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { bernoulliExpBig, bernoulliInverseE } from '../../src/random/samplers/bernoulli.js';
 import { chooseByLoss } from '../../src/random/samplers/choice.js';
-import {
-  discreteLaplace, truncatedDiscreteLaplace,
-} from '../../src/random/samplers/discrete-laplace.js';
+import { discreteLaplace } from '../../src/random/samplers/discrete-laplace.js';
 import { gaussianSampler } from '../../src/random/samplers/discrete-gaussian.js';
 import {
   distanceLimit, distanceToCdf, distanceToMass, gaussianMass, laplaceMass, massOf, type Mass,
@@ -60,12 +58,6 @@ describe('samplers have their distributions (DKW, false failure 1e-6 per test)',
       expectScale(values, (factor) => laplaceMass(scale * factor));
     },
   );
-
-  it('truncated discrete Laplace', () => {
-    const scale = { numerator: 100n, denominator: 7n };
-    const values = sampled('t', (bits) => truncatedDiscreteLaplace(bits, scale, 60n));
-    expectScale(values, (factor) => laplaceMass((100 / 7) * factor, 60));
-  });
 
   it.each([
     [0n, 1n], [1n, 3n], [1n, 1n], [5n, 2n], [10n ** 25n, 10n ** 25n + 1n],

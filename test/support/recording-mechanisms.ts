@@ -33,7 +33,6 @@ export function recordingMechanisms(
       gaussian: note(inner.gaussian.bind(inner)),
       symmetricGaussian: note(inner.symmetricGaussian.bind(inner)),
       laplace: note(inner.laplace.bind(inner)),
-      truncatedLaplace: note(inner.truncatedLaplace.bind(inner)),
       threshold: note(inner.threshold.bind(inner)),
       mode: note(inner.mode.bind(inner)),
       histogram: note(inner.histogram.bind(inner)),

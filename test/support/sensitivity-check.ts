@@ -21,8 +21,8 @@ interface Draw {
 }
 
 const calls = [
-  'gaussian', 'symmetricGaussian', 'laplace', 'truncatedLaplace', 'threshold', 'histogram', 'mode',
-  'exponential', 'mask',
+  'gaussian', 'symmetricGaussian', 'laplace', 'threshold', 'histogram', 'mode', 'exponential',
+  'mask',
 ] as const satisfies readonly (keyof Mechanisms)[];
 
 /**
@@ -110,12 +110,12 @@ function cohortOf({ plan }: TrialSubject, { count, assignmentHashes }: Contribut
 function bound(event: MechanismEvent): number {
   if (event.kind === 'gaussian-histogram') return 2 * event.coordinates;
   if (event.kind === 'wishart-mask' || event.kind === 'affine-mask') return event.logDistance;
-  return event.kind === 'laplace-histogram' ? 2 : event.sensitivity;
+  return event.sensitivity;
 }
 
 /** In the norm of the event. */
 function distance(event: MechanismEvent, left: unknown, right: unknown): number {
-  if (event.kind === 'gaussian-histogram' || event.kind === 'laplace-histogram') {
+  if (event.kind === 'gaussian-histogram') {
     return histogramDistance(left as Bins, right as Bins);
   }
   if (event.kind === 'wishart-mask' || event.kind === 'affine-mask') {
@@ -125,9 +125,7 @@ function distance(event: MechanismEvent, left: unknown, right: unknown): number 
     (typeof content === 'number' ? [content] : Array.from(content as Float64Array));
   const one = list(left);
   const gaps = list(right).map((entry, i) => Math.abs(entry - one[i]!));
-  if (event.kind === 'laplace' || event.kind === 'truncated-laplace') {
-    return gaps.reduce((sum, gap) => sum + gap, 0);
-  }
+  if (event.kind === 'laplace') return gaps.reduce((sum, gap) => sum + gap, 0);
   return event.kind === 'exponential' ? Math.max(...gaps) : Math.hypot(...gaps);
 }
 

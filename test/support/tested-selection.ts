@@ -1,9 +1,9 @@
 import type { Released, Sensitive } from '../../src/base/brands.js';
 import {
-  exponentialEvent, laplaceThresholdEvent,
+  exponentialEvent, gaussianThresholdEvent,
 } from '../../src/privacy/accounting/calibration.js';
 import type {
-  ExponentialEvent, LaplaceThresholdEvent,
+  ExponentialEvent, GaussianThresholdEvent,
 } from '../../src/privacy/accounting/events.js';
 import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
 
@@ -11,11 +11,11 @@ import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
  * Private selection with a promise: the exponential mechanism picks a candidate, and a threshold
  * test shows it only if its score reaches the floor.
  *
- * Claim: (epsilon, delta)-DP; in the ledger (epsilon^2 / 32 + epsilon^2 / 8, delta). A candidate
- * that is returned has a score of at least `floor`, surely.
+ * Claim: (epsilon^2 / 32 + epsilon^2 / 8, delta) in the ledger. A candidate that is returned has a
+ * score of at least `floor`, but for a probability that the charged delta bounds.
  * Why: the choice is epsilon/2-DP (epsilon^2 / 32 by bounded range). Given the chosen index, which
- * is public from then on, its score has the same sensitivity, and the test with epsilon/2 and delta
- * is mechanisms/threshold (a).
+ * is public from then on, its score has the same sensitivity, and the test with rho = (epsilon/2)^2
+ * / 2 and delta is mechanisms/threshold.
  * Source: after Kothari, Manurangsi, Velingker 2022, theorem 3.34.
  */
 export interface SelectionOptions {
@@ -37,16 +37,16 @@ export interface SelectionOptions {
 /** The events `<name>/choice` and `<name>/test`. */
 export function selectionEvents(
   options: SelectionOptions,
-): readonly [ExponentialEvent, LaplaceThresholdEvent] {
+): readonly [ExponentialEvent, GaussianThresholdEvent] {
   const { cohort, candidates, sensitivity, delta, floor, name = 'selection' } = options;
   const epsilon = options.epsilon / 2;
   return [
     exponentialEvent({ name: `${name}/choice`, cohort, candidates, sensitivity, epsilon }),
-    laplaceThresholdEvent({
+    gaussianThresholdEvent({
       name: `${name}/test`,
       cohort,
       sensitivity,
-      epsilon,
+      rho: epsilon ** 2 / 2,
       delta,
       floor,
       ...(options.grid === undefined ? {} : { grid: options.grid }),

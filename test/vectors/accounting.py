@@ -81,21 +81,6 @@ def response_delta(each, times, epsilon):
     return total
 
 
-def truncation(sensitivity, epsilon, delta):
-    """The smallest A with (1/2) P(density ends) <= delta, from the mass that a shift uncovers, found by bisection."""
-    scale = mpf(sensitivity) / mpf(epsilon)
-    low, high = mpf(0), mpf(10000)
-    for _ in range(120):
-        a = (low + high) / 2
-        mass = 2 * scale * (1 - exp(-a / scale))
-        uncovered = scale * (exp(-(a - mpf(sensitivity)) / scale) - exp(-a / scale)) / mass
-        if uncovered > mpf(delta):
-            low = a
-        else:
-            high = a
-    return high
-
-
 def upper_quantile(delta):
     return findroot(lambda x: mlog(erfc(x / msqrt(2)) / 2) - mlog(mpf(delta)), (3, 5))
 
@@ -136,10 +121,6 @@ vectors = {
     'composedResponse': [
         {'each': e, 'times': t, 'epsilon': x, 'delta': text(response_delta(e, t, x))}
         for e, t, x in [(0.1, 50, 1), (0.5, 20, 4)]
-    ],
-    'truncation': [
-        {'sensitivity': s, 'epsilon': e, 'delta': d, 'bound': text(truncation(s, e, d))}
-        for s, e, d in [(1, 1, 1e-6), (2, 0.5, 1e-9), (1, 4, 1e-3)]
     ],
     'upperQuantile': [{'delta': d, 'z': text(upper_quantile(d))} for d in (1e-3, 1e-6, 1e-9, 1e-12)],
     'ledger': [

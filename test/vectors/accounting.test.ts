@@ -9,7 +9,6 @@ import { costOfEvents } from '../../src/privacy/accounting/composition.js';
 import { epsilonOfZcdp, rhoForZcdp, rhoOfPure } from '../../src/privacy/accounting/conversion.js';
 import type { GaussianEvent, LaplaceEvent } from '../../src/privacy/accounting/events.js';
 import { lossOfReleases } from '../../src/privacy/accounting/loss-distribution/index.js';
-import { truncationBound } from '../../src/privacy/mechanisms/bounds.js';
 
 /** What accounting.py worked out at 30 digits, by other ways than the library's. */
 interface Vectors {
@@ -24,9 +23,6 @@ interface Vectors {
   }[];
   readonly composedResponse: readonly {
     each: number; times: number; epsilon: number; delta: string;
-  }[];
-  readonly truncation: readonly {
-    sensitivity: number; epsilon: number; delta: number; bound: string;
   }[];
   readonly upperQuantile: readonly { delta: number; z: string }[];
   readonly ledger: readonly { pairs: readonly (readonly [number, number])[]; units: string }[];
@@ -123,13 +119,6 @@ describe('accounting, beside an independent computation', () => {
     }
     expect(capOf(0.1)).toBe(amountOf(0.1));
   });
-
-  it.each(vectors.truncation)(
-    'truncated noise of epsilon $epsilon and delta $delta ends at $bound', (vector) => {
-      const { bound, ...event } = vector;
-      isJustAbove(truncationBound({ ...event, grid: 2 ** -40 }), Number(bound), 1e-9);
-    },
-  );
 
   it.each(vectors.upperQuantile)('a normal is above $z with probability $delta', ({ delta, z }) => {
     expect(normalUpperQuantile(delta)).toBeCloseTo(Number(z), 9);

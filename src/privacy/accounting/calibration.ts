@@ -8,11 +8,8 @@ import type {
   GaussianHistogramEvent,
   GaussianThresholdEvent,
   LaplaceEvent,
-  LaplaceHistogramEvent,
-  LaplaceThresholdEvent,
   MechanismEvent,
   SymmetricGaussianEvent,
-  TruncatedLaplaceEvent,
 } from './events.js';
 import { powerOfTwoBelow } from './grid.js';
 
@@ -147,24 +144,6 @@ export function laplaceEvent(
   });
 }
 
-/** Truncated discrete Laplace noise. `sensitivity` is L1 over the whole vector. */
-export function truncatedLaplaceEvent(
-  asked: Place & Gridded & {
-    readonly dimension: number;
-    readonly sensitivity: number;
-    readonly epsilon: number;
-    readonly delta: number;
-  },
-): TruncatedLaplaceEvent {
-  const { name, cohort, dimension, epsilon, delta } = asked;
-  checkSpending(name, { sensitivity: asked.sensitivity, epsilon, dimension });
-  const grid = chosenGrid(asked.sensitivity / epsilon, asked);
-  const sensitivity = widened(asked, 2 * grid * dimension);
-  return checked({
-    kind: 'truncated-laplace', name, cohort, dimension, sensitivity, epsilon, delta, grid,
-  });
-}
-
 interface ThresholdOptions extends Place, Gridded {
   readonly sensitivity: number;
   readonly delta: number;
@@ -173,22 +152,10 @@ interface ThresholdOptions extends Place, Gridded {
 }
 
 /**
- * Propose-test-release with truncated Laplace noise. The sensitivity grows by 1.5 steps for each
- * neighbour: one step for rounding down, half a step for the computation.
+ * Propose-test-release with Gaussian noise: sigma follows from rho, the threshold from `delta`. The
+ * sensitivity grows by 1.5 steps for each neighbour: one step for rounding down, half a step for
+ * the computation.
  */
-export function laplaceThresholdEvent(
-  asked: ThresholdOptions & { readonly epsilon: number },
-): LaplaceThresholdEvent {
-  const { name, cohort, epsilon, delta, floor } = asked;
-  checkSpending(name, { sensitivity: asked.sensitivity, epsilon });
-  const grid = chosenGrid(asked.sensitivity / epsilon, asked);
-  const sensitivity = widened(asked, 2 * grid);
-  return checked({
-    kind: 'laplace-threshold', name, cohort, sensitivity, epsilon, delta, floor, grid,
-  });
-}
-
-/** Propose-test-release with Gaussian noise: sigma follows from rho, the threshold from `delta`. */
 export function gaussianThresholdEvent(
   asked: ThresholdOptions & { readonly rho: number },
 ): GaussianThresholdEvent {
@@ -221,17 +188,6 @@ export function gaussianHistogramEvent(
   // round up, so the quotient is lowered.
   const sigma = deviationFor(1, (rho / (2 * coordinates)) * (1 - 2 ** -50), grid);
   return checked({ kind: 'gaussian-histogram', name, cohort, coordinates, sigma, delta, grid });
-}
-
-/** A stable histogram with truncated Laplace noise. */
-export function laplaceHistogramEvent(
-  asked: Place & { readonly epsilon: number; readonly delta: number },
-): LaplaceHistogramEvent {
-  const { name, cohort, epsilon, delta } = asked;
-  checkSpending(name, { epsilon });
-  return checked({
-    kind: 'laplace-histogram', name, cohort, epsilon, delta, grid: countGrid(2 / epsilon),
-  });
 }
 
 /** The exponential mechanism. `rho` is for all `times` calls together, `epsilon` for each call. */

@@ -63,18 +63,11 @@ function scaledSquare(top: number, bottom: number, factor: bigint, divisor: bigi
   return ratio(factor * numerator * numerator, divisor * denominator * denominator);
 }
 
-/** epsilon^2 / divisor, times a whole number. */
-function epsilonSquared(epsilon: number, divisor: bigint, times = 1): Ratio {
-  return scaledSquare(epsilon, 1, BigInt(times), divisor);
-}
-
 /**
  * The exact cost of one event.
  * - gaussian, symmetric-gaussian: sensitivity^2 / (2 sigma^2), for discrete noise as for
  *   continuous.
  * - laplace: epsilon = sensitivity / scale, rho = epsilon^2 / 2.
- * - truncated-laplace, laplace-threshold, laplace-histogram: (epsilon, delta)-DP, rho = epsilon^2 /
- *   2.
  * - gaussian-threshold: sensitivity^2 / (2 sigma^2), and the delta that set the threshold.
  * - gaussian-histogram: in each coordinate two counts change by 1, so coordinates * 2 / (2
  *   sigma^2).
@@ -94,12 +87,6 @@ function zcdpOfEvent(event: Exclude<MechanismEvent, MaskEvent>): Omit<ExactCost,
       const epsilon = ratio(over.numerator * under.denominator, over.denominator * under.numerator);
       return { rho: scaledSquare(event.sensitivity, event.scale, 1n, 2n), delta: nothing, epsilon };
     }
-    case 'truncated-laplace':
-    case 'laplace-threshold':
-    case 'laplace-histogram':
-      return {
-        rho: epsilonSquared(event.epsilon, 2n), delta: ratioOfDouble(event.delta), epsilon: null,
-      };
     case 'gaussian-threshold':
       return {
         rho: scaledSquare(event.sensitivity, event.sigma, 1n, 2n),
@@ -115,7 +102,7 @@ function zcdpOfEvent(event: Exclude<MechanismEvent, MaskEvent>): Omit<ExactCost,
     case 'exponential': {
       const epsilon = ratioOfDouble(event.epsilon);
       return {
-        rho: epsilonSquared(event.epsilon, 8n, event.times),
+        rho: scaledSquare(event.epsilon, 1, BigInt(event.times), 8n),
         delta: nothing,
         epsilon: ratio(epsilon.numerator * BigInt(event.times), epsilon.denominator),
       };

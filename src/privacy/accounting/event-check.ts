@@ -18,21 +18,12 @@ const fields: Readonly<
     dimension: 'count', sensitivity: 'positive', sigma: 'positive', grid: 'grid',
   },
   laplace: { dimension: 'count', sensitivity: 'positive', scale: 'positive', grid: 'grid' },
-  'truncated-laplace': {
-    dimension: 'count', sensitivity: 'positive', epsilon: 'epsilon', delta: 'probability',
-    grid: 'grid',
-  },
-  'laplace-threshold': {
-    sensitivity: 'positive', epsilon: 'epsilon', delta: 'probability', floor: 'finite',
-    grid: 'grid',
-  },
   'gaussian-threshold': {
     sensitivity: 'positive', sigma: 'positive', delta: 'probability', floor: 'finite', grid: 'grid',
   },
   'gaussian-histogram': {
     coordinates: 'count', sigma: 'positive', delta: 'probability', grid: 'countGrid',
   },
-  'laplace-histogram': { epsilon: 'epsilon', delta: 'probability', grid: 'countGrid' },
   exponential: { candidates: 'count', sensitivity: 'positive', epsilon: 'epsilon', times: 'count' },
   'wishart-mask': { dimension: 'count', samples: 'count', logDistance: 'positive', order: 'order' },
   'affine-mask': {

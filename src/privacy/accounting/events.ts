@@ -51,30 +51,6 @@ export interface LaplaceEvent extends EventBase {
   readonly grid: number;
 }
 
-/** Truncated discrete Laplace noise: value + noise, per coordinate. */
-export interface TruncatedLaplaceEvent extends EventBase {
-  readonly kind: 'truncated-laplace';
-  readonly dimension: number;
-  /** L1 over the whole vector. */
-  readonly sensitivity: number;
-  readonly epsilon: number;
-  readonly delta: number;
-  readonly grid: number;
-}
-
-/**
- * Propose-test-release with truncated Laplace noise. After a pass, later events may rely on value
- * >= floor, because a pass proves it.
- */
-export interface LaplaceThresholdEvent extends EventBase {
-  readonly kind: 'laplace-threshold';
-  readonly sensitivity: number;
-  readonly epsilon: number;
-  readonly delta: number;
-  readonly floor: number;
-  readonly grid: number;
-}
-
 /**
  * Propose-test-release with Gaussian noise. If a neighbour is below the floor, a pass has
  * probability at most delta, which is charged.
@@ -96,13 +72,6 @@ export interface GaussianHistogramEvent extends EventBase {
   readonly kind: 'gaussian-histogram';
   readonly coordinates: number;
   readonly sigma: number;
-  readonly delta: number;
-  readonly grid: number;
-}
-/** One stable histogram with truncated Laplace noise. */
-export interface LaplaceHistogramEvent extends EventBase {
-  readonly kind: 'laplace-histogram';
-  readonly epsilon: number;
   readonly delta: number;
   readonly grid: number;
 }
@@ -148,11 +117,8 @@ export type MechanismEvent =
   | GaussianEvent
   | SymmetricGaussianEvent
   | LaplaceEvent
-  | TruncatedLaplaceEvent
-  | LaplaceThresholdEvent
   | GaussianThresholdEvent
   | GaussianHistogramEvent
-  | LaplaceHistogramEvent
   | ExponentialEvent
   | WishartMaskEvent
   | AffineMaskEvent;

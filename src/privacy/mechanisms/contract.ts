@@ -25,9 +25,7 @@ export interface Mechanisms {
   symmetricGaussian(event: string, value: Sensitive<Float64Array>): Released<Float64Array>;
   /** Discrete Laplace noise. `value` has the event's dimension. */
   laplace(event: string, value: Sensitive<Float64Array>): Released<Float64Array>;
-  /** Truncated discrete Laplace noise. `value` has the event's dimension. */
-  truncatedLaplace(event: string, value: Sensitive<Float64Array>): Released<Float64Array>;
-  /** Propose-test-release: whether the noisy value passes. The event's kind chooses the noise. */
+  /** Propose-test-release: whether the noisy value passes. */
   threshold(event: string, value: Sensitive<number>): Released<boolean>;
   /**
    * A stable histogram. `counts` has one map (bin -> count) for each coordinate, with occupied bins

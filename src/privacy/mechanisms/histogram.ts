@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.js';
-import type { GaussianHistogramEvent, LaplaceHistogramEvent } from '../accounting/events.js';
+import type { GaussianHistogramEvent } from '../accounting/events.js';
 import { keepingSteps } from './bounds.js';
 import type { KeptBin } from './contract.js';
 import type { Draw } from './draw.js';
@@ -11,24 +11,19 @@ import { addSteps, nearestSteps, valueOfSteps } from '../accounting/grid.js';
  *
  * Neighbours: one contributor, who adds 1 to at most one bin of each coordinate, is replaced by
  * anything or by nothing.
- * Claim:
- * (a) Truncated Laplace noise, one coordinate: (epsilon, delta)-DP. The vector of counts over all
- *     bins changes by at most 2 in L1, so truncated Laplace noise with D = 2 on every bin is
- *     (epsilon, delta)-DP. The noise of an empty bin never exceeds A, so an empty bin is never
- *     published, and leaving it out changes nothing.
- * (b) Gaussian noise, d coordinates: (d / sigma^2, delta). In each coordinate at most one bin is
- *     occupied for one neighbour only, and its count is then 1. That bin is published only if its
- *     noise exceeds sigma Phi^-1(1 - delta/d) by a step, which has probability at most delta/d (by
- *     the tail bound in mechanisms/threshold (b)). These events have total probability at most
- *     delta on each side. Outside them, at most two counts in each coordinate differ by 1. The
- *     squared L2 distance is 2 d, so the cost is 2 d / (2 sigma^2).
+ * Claim: d coordinates cost (d / sigma^2, delta).
+ * Why: in each coordinate at most one bin is occupied for one neighbour only, and its count is then
+ * 1. That bin is published only if its noise exceeds sigma Phi^-1(1 - delta/d) by a step, which has
+ * probability at most delta/d (by the tail bound in mechanisms/threshold). These events have total
+ * probability at most delta on each side. Outside them, at most two counts in each coordinate
+ * differ by 1. The squared L2 distance is 2 d, so the cost is 2 d / (2 sigma^2).
  * The code draws noise for bins in the order of their numbers, so draws do not depend on the order
  * of arrival. It sorts kept bins by noisy count, then by number, which is post-processing.
  * Source: Korolova, Kenthapadi, Mishra and Ntoulas 2009; Bun, Nissim and Stemmer 2016.
  */
 export function drawHistogram(
   draw: Draw,
-  event: GaussianHistogramEvent | LaplaceHistogramEvent,
+  event: GaussianHistogramEvent,
   counts: readonly ReadonlyMap<number, number>[],
 ): readonly (readonly KeptBin[])[] {
   const threshold = keepingSteps(event);

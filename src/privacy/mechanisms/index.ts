@@ -17,7 +17,6 @@ import { drawMode } from './mode.js';
 import { suppliesOf, type NoiseSupply } from './supply.js';
 import { drawSymmetricGaussian } from './symmetric-gaussian.js';
 import { drawThreshold } from './threshold.js';
-import { drawTruncatedLaplace } from './truncated-laplace.js';
 
 type Kind = MechanismEvent['kind'];
 type EventOf<K extends Kind> = Extract<MechanismEvent, { readonly kind: K }>;
@@ -79,22 +78,15 @@ class ChargedMechanisms implements PreparedMechanisms {
     );
   }
 
-  truncatedLaplace(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
-    const spent = this.#spend(event, ['truncated-laplace']);
-    return Released.fromMechanism(
-      drawTruncatedLaplace(this.#draw(event), spent, vector(value, spent.dimension)),
-    );
-  }
-
   threshold(event: string, value: Sensitive<number>): Released<boolean> {
-    const spent = this.#spend(event, ['laplace-threshold', 'gaussian-threshold']);
+    const spent = this.#spend(event, ['gaussian-threshold']);
     const content = Sensitive.open(value);
     assert(Number.isFinite(content), 'a value that a mechanism is given is finite');
     return Released.fromMechanism(drawThreshold(this.#draw(event), spent, content));
   }
 
   mode(event: string, labels: Sensitive<readonly string[]>): Released<string | null> {
-    const spent = this.#spend(event, ['laplace-threshold', 'gaussian-threshold']);
+    const spent = this.#spend(event, ['gaussian-threshold']);
     return Released.fromMechanism(drawMode(this.#draw(event), spent, Sensitive.open(labels)));
   }
 
@@ -102,11 +94,11 @@ class ChargedMechanisms implements PreparedMechanisms {
     event: string,
     counts: Sensitive<readonly ReadonlyMap<number, number>[]>,
   ): Released<readonly (readonly KeptBin[])[]> {
-    const spent = this.#spend(event, ['gaussian-histogram', 'laplace-histogram']);
+    const spent = this.#spend(event, ['gaussian-histogram']);
     const content = Sensitive.open(counts);
-    const coordinates = spent.kind === 'gaussian-histogram' ? spent.coordinates : 1;
     assert(
-      content.length === coordinates, 'a histogram has the number of coordinates that was charged',
+      content.length === spent.coordinates,
+      'a histogram has the number of coordinates that was charged',
     );
     return Released.fromMechanism(drawHistogram(this.#draw(event), spent, content));
   }

@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.js';
-import type { GaussianThresholdEvent, LaplaceThresholdEvent } from '../accounting/events.js';
+import type { GaussianThresholdEvent } from '../accounting/events.js';
 import type { Draw } from './draw.js';
 import { drawThreshold } from './threshold.js';
 
@@ -15,7 +15,7 @@ export const modeFloor = 2;
  * else is ever published.
  *
  * Neighbours: one label of the list is replaced by any other.
- * Claim: the cost is that of the threshold test alone (mechanisms/threshold): epsilon^2 / 2 or
+ * Claim: the cost is that of the threshold test alone (mechanisms/threshold):
  * sensitivity^2 / (2 sigma^2), and delta.
  *
  * Why: let g be the lead of the most frequent label over the second. If there is no second, g is
@@ -33,7 +33,7 @@ export const modeFloor = 2;
  */
 export function drawMode(
   draw: Draw,
-  event: GaussianThresholdEvent | LaplaceThresholdEvent,
+  event: GaussianThresholdEvent,
   labels: readonly string[],
 ): string | null {
   assert(event.sensitivity >= modeSensitivity

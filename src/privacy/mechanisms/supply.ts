@@ -2,10 +2,8 @@ import type { RandomBits } from '../../random/bits.js';
 import { gaussianSampler } from '../../random/samplers/discrete-gaussian.js';
 import { discreteLaplace, type Steps } from '../../random/samplers/discrete-laplace.js';
 import type { MechanismEvent } from '../accounting/events.js';
-import { histogramTruncation } from './bounds.js';
 import type { Draw } from './draw.js';
 import { ratioInSteps, squareInSteps } from '../accounting/grid.js';
-import { truncatedLaplaceSampler } from './truncated-laplace.js';
 
 /**
  * Noise is drawn ahead for this many occupied bins per coordinate. A histogram draws the rest at
@@ -78,18 +76,12 @@ export function suppliesOf(bits: RandomBits, event: MechanismEvent): readonly No
       const scale = ratioInSteps(event.scale, event.grid);
       return [supply((source) => discreteLaplace(source, scale), event.dimension)];
     }
-    case 'truncated-laplace':
-      return [supply(truncatedLaplaceSampler(event), event.dimension)];
-    case 'laplace-threshold':
-      return [supply(truncatedLaplaceSampler(event), 1)];
     case 'gaussian-threshold':
       return [supply(gaussianSampler(squareInSteps(event.sigma, event.grid)), 1)];
     case 'gaussian-histogram':
       return [supply(
         gaussianSampler(squareInSteps(event.sigma, event.grid)), binsAhead * event.coordinates,
       )];
-    case 'laplace-histogram':
-      return [supply(truncatedLaplaceSampler(histogramTruncation(event)), binsAhead)];
     case 'exponential':
     case 'wishart-mask':
     case 'affine-mask':

@@ -1,4 +1,4 @@
-import type { GaussianThresholdEvent, LaplaceThresholdEvent } from '../accounting/events.js';
+import type { GaussianThresholdEvent } from '../accounting/events.js';
 import { thresholdSteps } from './bounds.js';
 import type { Draw } from './draw.js';
 import { addSteps, stepsBelow } from '../accounting/grid.js';
@@ -8,31 +8,19 @@ import { addSteps, stepsBelow } from '../accounting/grid.js';
  * then rely on the floor in their sensitivity.
  *
  * Claim: let a later release cost (rho2, delta2) between neighbours that both reach the floor. Test
- * and release together cost (epsilon^2 / 2 + rho2, delta + delta2) with truncated Laplace noise,
- * and (sensitivity^2 / (2 sigma^2) + rho2, delta + delta2) with Gaussian noise.
+ * and release together cost (sensitivity^2 / (2 sigma^2) + rho2, delta + delta2).
  *
  * Why. Let v be the value rounded down to the grid, D its sensitivity with that rounding, and c the
- * floor rounded up.
- * (a) Laplace: a yes needs v + z >= c + A with z <= A, so v >= c. If both neighbours reach the
- *     floor, the two steps compose. If one neighbour does not reach it, its answer is never yes. By
- *     (epsilon, delta)-DP the answer for the other is yes with probability at most delta. In all
- *     other cases both fail.
- * (b) Gaussian: a yes needs v + z >= c + D + sigma Phi^-1(1 - delta) + one step. If a neighbour is
- *     below the floor, both have v < c + D, so each passes with probability at most P(z >= sigma
- *     Phi^-1(1 - delta) + one step). For a discrete Gaussian, the sum over the tail beyond t + 1
- *     steps is at most the continuous integral beyond t, and the normaliser is at least the
- *     continuous one. So that probability is at most delta. Outside those events both fail, at no
- *     cost. If both reach the floor, the two steps compose. Here a yes does not prove that the data
- *     set at hand reaches the floor, but a false yes has at most the charged delta as its
- *     probability.
+ * floor rounded up. A yes needs v + z >= c + D + sigma Phi^-1(1 - delta) + one step. If a neighbour
+ * is below the floor, both have v < c + D, so each passes with probability at most P(z >= sigma
+ * Phi^-1(1 - delta) + one step). For a discrete Gaussian, the sum over the tail beyond t + 1 steps
+ * is at most the continuous integral beyond t, and the normaliser is at least the continuous one.
+ * So that probability is at most delta. Outside those events both fail, at no cost. If both reach
+ * the floor, the two steps compose. A yes does not prove that the data set at hand reaches the
+ * floor, but a false yes has at most the charged delta as its probability.
  * Rounding down and comparing in whole steps is exact.
- * Source: Dwork and Lei 2009 (propose-test-release), with bounded noise in (a) and the charged tail
- * in (b).
+ * Source: Dwork and Lei 2009 (propose-test-release), with the tail charged.
  */
-export function drawThreshold(
-  draw: Draw,
-  event: LaplaceThresholdEvent | GaussianThresholdEvent,
-  value: number,
-): boolean {
+export function drawThreshold(draw: Draw, event: GaussianThresholdEvent, value: number): boolean {
   return addSteps(stepsBelow(value, event.grid), draw()) >= thresholdSteps(event);
 }

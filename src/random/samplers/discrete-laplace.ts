@@ -45,16 +45,3 @@ export function discreteLaplace(bits: RandomBits, scale: Rational): bigint {
     return negative ? -magnitude : magnitude;
   }
 }
-
-/**
- * A discrete Laplace draw conditioned on |y| <= bound, exactly: values outside are drawn again.
- * `bound` >= 0, in grid steps. For bounds of several scales, where few values are outside. Expected
- * draws: 1 / P(|y| <= bound).
- */
-export function truncatedDiscreteLaplace(bits: RandomBits, scale: Rational, bound: bigint): bigint {
-  assert(bound >= 0n, 'the bound of a truncated Laplace is not negative');
-  for (;;) {
-    const draw = discreteLaplace(bits, scale);
-    if (draw <= bound && -draw <= bound) return draw;
-  }
-}

@@ -75,10 +75,6 @@ export function pieceOf(event: MechanismEvent): Repeated | null {
         kind: 'laplace', epsilon, shift: 2 * logCosh(event.grid / event.scale / 2) * upwards,
       });
     }
-    case 'truncated-laplace':
-    case 'laplace-threshold':
-    case 'laplace-histogram':
-      return once({ kind: 'approximate', epsilon: event.epsilon, delta: event.delta });
     case 'wishart-mask':
     case 'affine-mask':
       return null;
