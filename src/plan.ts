@@ -140,7 +140,7 @@ function notPure({ name }: Estimator, { epsilon }: PrivacyTarget): Infeasible {
  * ones, which plans do up to the grain of whole groups.
  * @param guess - a cohort near the answer makes few calls of `passes`.
  */
-export function smallestCohort(passes: (cohort: number) => boolean, guess = 1): number | null {
+export function exactSmallestCohort(passes: (cohort: number) => boolean, guess = 1): number | null {
   const start = Math.min(Math.max(1, Math.floor(guess)), protocolLimits.cohortMax);
   let fails = 0;
   let works = protocolLimits.cohortMax + 1;
@@ -163,5 +163,5 @@ export function smallestCohort(passes: (cohort: number) => boolean, guess = 1): 
 export function smallestPlan(planFor: PlanFor): number | null {
   const least = planFor(1);
   if (least.kind === 'plan') return 1;
-  return smallestCohort((size) => planFor(size).kind === 'plan', least.cohortNeeded);
+  return exactSmallestCohort((size) => planFor(size).kind === 'plan', least.cohortNeeded);
 }

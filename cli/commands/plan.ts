@@ -10,7 +10,7 @@ import { UsageError } from '../base/errors.js';
 import { numberFlag } from '../base/numbers.js';
 import { settingsFlag } from '../base/settings.js';
 import { formatNumber, type Output } from '../base/output.js';
-import { plannerOf, smallestCohort, smallestPlan, type PlanFor } from '../../src/plan.js';
+import { exactSmallestCohort, plannerOf, smallestPlan, type PlanFor } from '../../src/plan.js';
 import { privacyArguments, targetOfFlags } from '../base/privacy-flags.js';
 import { statementOf, type PrivacyStatement } from '../../src/privacy-statement.js';
 import { readStudies } from '../base/study-files.js';
@@ -247,7 +247,7 @@ function solve(
   planFor: PlanFor, corruption: number, error: number, minimumCohort: number | null,
 ): number | null {
   if (minimumCohort === null) return null;
-  return smallestCohort((size) => {
+  return exactSmallestCohort((size) => {
     const found = planFor(size);
     return found.kind === 'plan' && found.expectedError(corruption).total <= error;
   }, minimumCohort);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { refuseInsecureSeed } from '../../cli/base/noise.js';
-import { plannerOf, smallestCohort, smallestPlan } from '../../src/plan.js';
+import { exactSmallestCohort, plannerOf, smallestPlan } from '../../src/plan.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import type { Io } from '../../cli/base/io.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
@@ -147,17 +147,17 @@ describe('keelson plan', () => {
   });
 });
 
-describe('smallestCohort', () => {
+describe('exactSmallestCohort', () => {
   it('finds the threshold wherever it is', () => {
     for (const threshold of [1, 2, 3, 7, 8, 9, 4097, protocolLimits.cohortMax]) {
       for (const guess of [
         undefined, 1, 5, threshold - 1, threshold, threshold + 1, 1e6, 1e9, 4097.5,
       ]) {
-        expect(smallestCohort((size) => size >= threshold, guess)).toBe(threshold);
+        expect(exactSmallestCohort((size) => size >= threshold, guess)).toBe(threshold);
       }
     }
-    expect(smallestCohort(() => false)).toBeNull();
-    expect(smallestCohort(() => false, 1e6)).toBeNull();
+    expect(exactSmallestCohort(() => false)).toBeNull();
+    expect(exactSmallestCohort(() => false, 1e6)).toBeNull();
   });
 });
 
