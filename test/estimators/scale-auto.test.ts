@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/brands.js';
-import { countPairBins } from '../../src/numerics/kernels/column-counts.js';
+import { countPairBins, zeroBin } from '../../src/numerics/kernels/column-counts.js';
 import { pairsOf } from '../../src/privacy/stages/scale-pairs.js';
 import {
-  privateScale, privateScaleOn, scaleEvent, slotsFor, slotsForScale, type RowsToPair,
+  pairingFor, privateScale, privateScaleOn, scaleEvent, slotsFor, slotsForScale, type RowsToPair,
 } from '../../src/privacy/stages/scale.js';
 import { inlineCompute } from '../../src/estimators/contract/compute.js';
 import { keepingCount } from '../../src/privacy/mechanisms/bounds.js';
@@ -21,14 +21,19 @@ interface Member {
 }
 
 const dimension = 2;
-const slots = slotsFor(200);
 const event = scaleEvent({ cohort: 'rows', dimension, rho: 0.01, delta: 1e-7 });
+const pairing = pairingFor(200, event, 0.05);
 
 function members(data: DataSource, count: number, deviation = 1): Member[] {
   return Array.from({ length: count }, () => ({
     tag: new DataView(data.assignmentHash().buffer).getBigUint64(0),
     row: data.normals(dimension).map((entry) => deviation * entry),
   }));
+}
+
+/** As `members`, on whole numbers: about a quarter of the pairs have a difference of 0. */
+function discreteMembers(data: DataSource, count: number): Member[] {
+  return members(data, count).map(({ tag, row }) => ({ tag, row: row.map(Math.round) }));
 }
 
 function rowsOf(list: readonly Member[]): Sensitive<RowsToPair> {
@@ -43,7 +48,7 @@ function rowsOf(list: readonly Member[]): Sensitive<RowsToPair> {
 
 function countsOf(list: readonly Member[]): readonly ReadonlyMap<number, number>[] {
   const { mechanisms, recorded } = recordingMechanisms([event]);
-  privateScale(mechanisms, rowsOf(list), dimension, slots);
+  privateScale(mechanisms, rowsOf(list), dimension, pairing);
   return recorded[0]!.content as readonly ReadonlyMap<number, number>[];
 }
 
@@ -57,14 +62,16 @@ function changes(
 }
 
 describe('private scale', () => {
-  it('moves one pair when one contributor comes, goes or changes', () => {
-    const data = dataSource('scale neighbours');
-    const list = members(data, 200);
+  it.each([
+    ['any rows', members], ['rows of which many are equal', discreteMembers],
+  ])('moves one pair when one contributor comes, goes or changes: %s', (name, make) => {
+    const data = dataSource(`scale neighbours ${name}`);
+    const list = make(data, 200);
     const before = countsOf(list);
     let moved = 0;
     for (let round = 0; round < 60; round++) {
       const index = data.below(list.length);
-      const [newcomer] = members(data, 1, 1e6);
+      const [newcomer] = round % 2 === 0 ? make(data, 1) : members(data, 1, 1e6);
       const replaced =
         list.map((member, i) => (i === index ? { ...member, row: newcomer!.row } : member));
       for (const neighbour of [
@@ -111,8 +118,9 @@ describe('private scale', () => {
         tags: BigUint64Array.from(order.map(({ tag }) => tag)),
       });
       const [here, shared] = [recordingMechanisms([event]), recordingMechanisms([event])];
-      privateScale(here.mechanisms, rows, dimension, few);
-      await privateScaleOn(inlineCompute(), shared.mechanisms, rows, few);
+      const fewPairs = { ...pairing, slots: few };
+      privateScale(here.mechanisms, rows, dimension, fewPairs);
+      await privateScaleOn(inlineCompute(), shared.mechanisms, rows, fewPairs);
       expect(sorted(here.recorded[0]!.content)).toEqual(sorted(wanted));
       expect(sorted(shared.recorded[0]!.content)).toEqual(sorted(wanted));
     }
@@ -146,7 +154,7 @@ describe('private scale', () => {
     const pairs = Uint32Array.from(values, (_, i) => i);
     const [bins] = countPairBins(values, 1, pairs);
     expect([...bins!].sort(([left], [right]) => left - right))
-      .toEqual([[-200, 2], [-1, 1], [0, 2], [1, 1], [200, 2]]);
+      .toEqual([[zeroBin, 1], [-200, 2], [-1, 1], [0, 2], [1, 1], [200, 2]]);
   });
 
   it('takes no more slots than tell the scale, and always enough to keep the fullest bin', () => {
@@ -181,9 +189,9 @@ describe('private scale', () => {
       const fine = scaleEvent({ cohort: 'rows', dimension, rho: 0.05, delta: 1e-7 });
       const scale = privateScale(
         createMechanisms([fine], seededNoise(`${label} ${round}`)), rowsOf(list), dimension,
-        slotsFor(count)).value;
+        pairingFor(count, fine, hostile.share)).value;
       if (scale.kind === 'failed') throw new Error('not found');
-      return [...scale.scale].map((entry) => entry / deviation);
+      return [...scale.medianScale].map((entry) => entry / deviation);
     }).flat();
   }
 
@@ -224,7 +232,7 @@ describe('private scale', () => {
     const found = (rows: readonly Member[]): unknown =>
       privateScale(
         createMechanisms([event], seededNoise('constant')), rowsOf(rows), dimension,
-        slotsFor(4_000),
+        pairingFor(4_000, event, 0.05),
       ).value;
     expect(found(list)).toEqual({ kind: 'failed', coordinates: [0] });
     expect(found([])).toEqual({ kind: 'failed', coordinates: [0, 1] });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  countColumnBins, countColumnCells, countPairBins,
+  countColumnBins, countColumnCells, countPairBins, zeroBin,
 } from '../../src/numerics/kernels/column-counts.js';
 import { seededRandom } from '../../src/random/work.js';
 import { utf8 } from '../../src/base/bytes.js';
@@ -70,8 +70,9 @@ describe.each([0, 1, 2, 203, 5_001])('counts of the columns of %d rows', (count)
       const wanted = Array.from({ length: d }, (_, j) =>
         counted(Array.from({ length: pairs.length / 2 }, (_pair, i) =>
           Math.abs(values[pairs[2 * i]! * d + j]! - values[pairs[2 * i + 1]! * d + j]!))
-          .filter((difference) => difference > 0)
-          .map((difference) => Math.min(200, Math.floor(Math.log2(difference))))));
+          .filter((difference) => difference >= 0)
+          .map((difference) => (difference === 0
+            ? zeroBin : Math.min(200, Math.floor(Math.log2(difference)))))));
       expect(countPairBins(values, d, pairs).map(inOrder)).toEqual(wanted);
     }
   });

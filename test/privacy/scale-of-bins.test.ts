@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { randomOf } from '../../bench/accuracy/data.js';
+import { zeroBin } from '../../src/numerics/kernels/column-counts.js';
 import { normalCdf } from '../../src/numerics/normal.js';
-import { deviationOf } from '../../src/privacy/stages/scale-of-bins.js';
+import { columnScaleOf, deviationOf } from '../../src/privacy/stages/scale-of-bins.js';
 
 /** Counts per doubling of the differences of normal rows, those above `least`. */
 function binsOf(
@@ -76,5 +77,70 @@ describe('a deviation from counts per doubling', () => {
       .toBeLessThanOrEqual(highest! * 1.001);
     expect(deviationOf([{ bin: -200, noisyCount: 9 }])).toBeGreaterThan(0);
     expect(deviationOf([{ bin: 200, noisyCount: 9 }])).toBeLessThan(Infinity);
+  });
+});
+
+/** What the pairs of such rows tell when `threshold` of them keep a bin. */
+function scaleOfRows(row: (random: ReturnType<typeof randomOf>) => number): {
+  readonly scale: number; readonly medianScale: number; readonly isDiscrete: boolean;
+} {
+  const random = randomOf('scale of rows');
+  const [pairs, threshold] = [15_000, 300];
+  const counts = new Map<number, number>();
+  for (let pair = 0; pair < pairs; pair++) {
+    const difference = Math.abs(row(random) - row(random));
+    const bin = difference === 0 ? zeroBin : Math.floor(Math.log2(difference));
+    counts.set(bin, (counts.get(bin) ?? 0) + 1);
+  }
+  const kept = [...counts].map(([bin, noisyCount]) => ({ bin, noisyCount }))
+    .filter(({ noisyCount }) => noisyCount > threshold);
+  return columnScaleOf(kept, { pairs, threshold, corruption: 0.05 })!;
+}
+
+describe('the scale of a column', () => {
+  it.each<[string, number, (random: ReturnType<typeof randomOf>) => number]>([
+    ['normal', 1, ({ normal }) => normal()],
+    ['exponential', 1, ({ uniform }) => -Math.log(uniform())],
+    ['lognormal', 2.16, ({ normal }) => Math.exp(normal())],
+    ['Student t, 3 degrees of freedom', 1.73, ({ normal }) =>
+      normal() / Math.sqrt((normal() ** 2 + normal() ** 2 + normal() ** 2) / 3)],
+    ['70/30 in two places', 3.8, ({ uniform, normal }) => (uniform() < 0.7 ? 0 : 8) + normal()],
+    ['zero in 70 of 100', 0.71, ({ uniform }) => (uniform() < 0.7 ? 0 : -Math.log(uniform()))],
+    ['yes or no, 5 in 100', 0.218, ({ uniform }) => Number(uniform() < 0.05)],
+    ['yes or no', 0.5, ({ uniform }) => Number(uniform() < 0.5)],
+    ['1 to 5', 1.41, ({ uniform }) => Math.ceil(5 * uniform())],
+  ])('is about the standard deviation: %s', (_, deviation, row) => {
+    const { scale } = scaleOfRows(row);
+    expect(scale / deviation).toBeGreaterThan(0.8);
+    expect(scale / deviation).toBeLessThan(1.5);
+  });
+
+  it('counts pairs of equal values as pairs, and says that the column is discrete', () => {
+    const rare = scaleOfRows(({ uniform }) => Number(uniform() < 0.05));
+    const often = scaleOfRows(({ uniform }) => Number(uniform() < 0.5));
+    expect(often.scale / rare.scale).toBeCloseTo(0.5 / 0.218, 0);
+    expect([rare.isDiscrete, often.isDiscrete]).toEqual([true, true]);
+    expect(scaleOfRows(({ normal }) => normal()).isDiscrete).toBe(false);
+  });
+
+  it('leaves out a crowd behind an empty doubling, if hostile rows can be it', () => {
+    const crowd = (share: number): number => scaleOfRows(({ uniform, normal }) =>
+      (uniform() < share ? 1_000 : normal())).scale;
+    expect(crowd(0.05)).toBeLessThan(1.5);
+    expect(crowd(0.3)).toBeGreaterThan(3);
+  });
+
+  it('is right when half of the planned people come', () => {
+    const kept = binsOf(1, 5_000, 300);
+    const facts = { threshold: 300, corruption: 0.05 };
+    const all = columnScaleOf(kept, { ...facts, pairs: 5_000 })!;
+    const half = columnScaleOf(kept, { ...facts, pairs: 11_000 })!;
+    expect(half.scale / all.scale).toBeGreaterThan(0.9);
+  });
+
+  it('is unknown when no pair that differs was seen', () => {
+    const facts = { pairs: 15_000, threshold: 300, corruption: 0.05 };
+    expect(columnScaleOf([{ bin: zeroBin, noisyCount: 14_000 }], facts)).toBeNull();
+    expect(columnScaleOf([], facts)).toBeNull();
   });
 });

@@ -1,7 +1,7 @@
 import type { Released, Sensitive } from '../../base/brands.js';
 import type { Outcome } from '../../base/outcome.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
-import { privateScaleOn, slotsForScale } from '../../privacy/stages/scale.js';
+import { privateScaleOn } from '../../privacy/stages/scale.js';
 import type {
   Estimator, FinishedSummaries, Infeasible, ParameterValues, Plan, PooledRows, StudyFacts,
 } from '../contract/estimator.js';
@@ -201,20 +201,24 @@ async function releasePooled(
   const admitted = design.admit?.(mechanisms, pool);
   const refusal = admitted?.value;
   if (admitted !== undefined && refusal !== undefined) return admitted.map(() => refusal);
-  if (choice.kind === 'given') return releaseInScale(design, choice, draws, pool, choice.scale);
-  const slots = slotsForScale(choice.facts.cohort, choice.event);
-  const found = await privateScaleOn(compute, mechanisms, pool, slots);
-  const scale = found.value;
-  if (scale.kind === 'failed') {
-    return found.map<Outcome>(() => scaleNotFound(choice.facts, scale.coordinates));
+  if (choice.kind === 'given') {
+    const { scale } = choice;
+    return releaseInScale(design, choice, draws, pool, scale, knownColumns(scale));
   }
-  return releaseInScale(design, choice, draws, pool, scale.scale);
+  const found = await privateScaleOn(compute, mechanisms, pool, choice.pairing);
+  const units = found.value;
+  if (units.kind === 'failed') {
+    return found.map<Outcome>(() => scaleNotFound(choice.facts, units.coordinates));
+  }
+  const { scale, medianScale, discrete } = units;
+  const columns = { ...knownColumns(scale), medianScale, discrete };
+  return releaseInScale(design, choice, draws, pool, scale, columns);
 }
 
-/** @param scale - public, or released. */
+/** @param scale - public, or released; so are the `columns`. */
 async function releaseInScale(
   design: PooledDesign, { facts }: ScaleChoice, draws: Draws, pool: Sensitive<PooledRows>,
-  scale: Float64Array,
+  scale: Float64Array, columns: FoundColumns,
 ): Promise<Released<Outcome>> {
   const isInScale = design.inScale === true;
   const rows = isInScale
@@ -224,7 +228,6 @@ async function releaseInScale(
   if (centre.kind === 'failed') {
     return found.map<Outcome>(() => centreNotFound(facts, centre.coordinates));
   }
-  const columns = knownColumns(scale);
   return design.release(draws, { pool: rows, centre: centre.centre, scale, columns });
 }
 

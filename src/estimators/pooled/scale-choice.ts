@@ -1,11 +1,13 @@
 import type { Outcome } from '../../base/outcome.js';
 import type { GaussianHistogramEvent } from '../../privacy/accounting/events.js';
-import { pairsInFullestBin, scaleEvent } from '../../privacy/stages/scale.js';
+import {
+  pairingFor, pairsInFullestBin, scaleEvent, type Pairing,
+} from '../../privacy/stages/scale.js';
 import { shareOf } from '../../privacy/accounting/target.js';
 import type {
   Infeasible, ParameterValues, PrivacyTarget, StudyFacts,
 } from '../contract/estimator.js';
-import { scaleOf } from '../contract/values.js';
+import { optionalNumberOf, scaleOf } from '../contract/values.js';
 import { countToBeSeen } from './fullest-bin.js';
 
 /** Part of rho and of delta that finding the scale takes. */
@@ -15,7 +17,15 @@ const scaleShare = 0.1;
 export type ScaleChoice =
   | { readonly kind: 'given'; readonly scale: Float64Array; readonly facts: StudyFacts }
   /** `facts`: what is left to spend on everything else. */
-  | { readonly kind: 'auto'; readonly event: GaussianHistogramEvent; readonly facts: StudyFacts };
+  | {
+    readonly kind: 'auto';
+    readonly event: GaussianHistogramEvent;
+    readonly pairing: Pairing;
+    readonly facts: StudyFacts;
+  };
+
+/** Planned share of hostile rows where an estimator does not ask for one. */
+const usualCorruption = 0.05;
 
 /** @param cohort - name of the pooled cohort whose rows tell the scale. */
 export function chooseScale(
@@ -44,7 +54,9 @@ export function chooseScale(
       cohortNeeded,
     };
   }
-  return { kind: 'auto', event, facts: { ...facts, target: withoutScale(target) } };
+  const corruption = optionalNumberOf(values, 'corruption') ?? usualCorruption;
+  const pairing = pairingFor(facts.cohort, event, corruption);
+  return { kind: 'auto', event, pairing, facts: { ...facts, target: withoutScale(target) } };
 }
 
 function withoutScale(target: PrivacyTarget): PrivacyTarget {

@@ -134,14 +134,16 @@ export function countColumnCells(
  * bin.
  */
 const doublingsMaximum = 200;
-const doublings = 2 * doublingsMaximum + 1;
+/** The bin of differences that are exactly 0, before the first doubling. */
+export const zeroBin = -doublingsMaximum - 1;
+const doublings = 2 * doublingsMaximum + 2;
 /** The high word of a double holds its exponent. */
 const wordOfExponent = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 1 : 0;
 
 /**
- * Counts pairs of rows per bin floor(log2 |difference|), clamped to -200 .. 200, one map per
- * column. A difference that is zero or not a number is in no bin. `pairs` holds two indexes of rows
- * in `values` for each pair, side by side.
+ * Counts pairs of rows per bin, one map per column: `zeroBin` for a difference of exactly 0, and
+ * else floor(log2 |difference|) clamped to -200 .. 200. A difference that is not a number is in no
+ * bin. `pairs` holds two indexes of rows in `values` for each pair, side by side.
  */
 export function countPairBins(
   values: Float64Array, dimension: number, pairs: Uint32Array,
@@ -153,18 +155,18 @@ export function countPairBins(
     const [left, right] = [pairs[at]! * dimension, pairs[at + 1]! * dimension];
     for (let j = 0; j < dimension; j++) {
       difference[0] = values[left + j]! - values[right + j]!;
-      if (difference[0] === 0 || difference[0] !== difference[0]) continue;
+      if (difference[0] !== difference[0]) continue;
       // Reads the exponent bits: a logarithm would round up just below a power of two. Subnormal
       // numbers are far below 2^-200.
       const exponent = ((words[wordOfExponent]! >>> 20) & 0x7ff) - 1023;
-      const bin = exponent < -doublingsMaximum
-        ? 0 : Math.min(exponent, doublingsMaximum) + doublingsMaximum;
-      counts[j * doublings + bin]! += 1;
+      const bin = difference[0] === 0 ? zeroBin
+        : Math.max(-doublingsMaximum, Math.min(exponent, doublingsMaximum));
+      counts[j * doublings + bin - zeroBin]! += 1;
     }
   }
   return Array.from({ length: dimension }, (_, j) => {
     const own = counts.subarray(j * doublings, (j + 1) * doublings);
-    return new Map(Array.from(own, (rows, bin) => [bin - doublingsMaximum, rows] as const)
+    return new Map(Array.from(own, (rows, bin) => [bin + zeroBin, rows] as const)
       .filter(([, rows]) => rows > 0));
   });
 }

@@ -1,10 +1,119 @@
+import { zeroBin } from '../../numerics/kernels/column-counts.js';
 import { normalQuantile } from '../../numerics/normal.js';
 import type { KeptBin } from '../mechanisms/contract.js';
 
 /**
- * A deviation from noisy counts of differences per doubling: a function of what was released, so
+ * Scales from noisy counts of differences per doubling: functions of what was released, so
  * post-processing.
  */
+
+/** Public facts about the pairs. */
+export interface PairFacts {
+  /** Pairs that the planned cohort leads to. */
+  readonly pairs: number;
+  /** Below so many pairs a bin is not kept. */
+  readonly threshold: number;
+  /** Planned share of hostile rows. */
+  readonly corruption: number;
+}
+
+/** What the pairs of one column tell. */
+export interface ColumnScale {
+  /** The root of the variance that the pairs have. Data units. */
+  readonly scale: number;
+  /**
+   * The deviation of normal rows with the same median difference; in a discrete column that is
+   * `scale`.
+   */
+  readonly medianScale: number;
+  /** Many pairs have a difference of exactly 0. */
+  readonly isDiscrete: boolean;
+}
+
+/** A column is discrete when more than this share of its pairs has a difference of 0. */
+const discreteShare = 0.1;
+/** The scale is at most so many times that of the median difference. */
+const timesMedianMax = 4;
+/** A crowd is far when its differences are so many times the scale of the median difference. */
+const farFrom = 6;
+/** The crowd may hold so many times the planned share of hostile rows. */
+const crowdMargin = 1.5;
+/**
+ * How differences are read.
+ * - `square`: the mean square of differences in 1 .. 2. Of values spread evenly there it is 7/3. In
+ *   a discrete column one value may hold them all; 2 is then wrong by sqrt(2) deviations at most.
+ * - `unseen`: the most that the doubling past the last kept one holds, in thresholds. In a discrete
+ *   column there may be nothing.
+ */
+const readAs = {
+  continuous: { square: 7 / 3, unseen: 1 },
+  discrete: { square: 2, unseen: 0.5 },
+} as const;
+
+/**
+ * The scales of one column, from the bins of its pairs that were kept. Null when no pair that
+ * differs was seen.
+ *
+ * `scale` is the root of half the mean square difference, which is the variance. Each doubling
+ * counts with the share of the pairs that it holds. One doubling past the last kept one is added,
+ * at the ratio of the last two: it holds less than the threshold, or it would have been kept. Bins
+ * of a far crowd are left out: they lie behind an empty doubling, and hold no more pairs than the
+ * planned hostile rows can be in. `scale` is never below `medianScale`, nor four times above it.
+ */
+export function columnScaleOf(kept: readonly KeptBin[], facts: PairFacts): ColumnScale | null {
+  const apart = kept.filter(({ bin }) => bin !== zeroBin).sort((a, b) => a.bin - b.bin);
+  if (apart.length === 0) return null;
+  const total = pairsIn(kept, facts);
+  const equal = kept.find(({ bin }) => bin === zeroBin)?.noisyCount ?? 0;
+  const isDiscrete = equal > discreteShare * total;
+  const medianScale = deviationOf(apart);
+  const near = withoutCrowd(apart, farFrom * medianScale, total, facts.corruption);
+  const { square, unseen } = isDiscrete ? readAs.discrete : readAs.continuous;
+  const bins = [...near, ...pastLast(near, unseen * facts.threshold)];
+  const scale = rootOfMoment(bins, square / (2 * total));
+  if (isDiscrete) return { scale, medianScale: scale, isDiscrete };
+  const most = timesMedianMax * medianScale;
+  return { scale: Math.min(most, Math.max(medianScale, scale)), medianScale, isDiscrete };
+}
+
+/** Bins below the threshold hold together at most about so many times the threshold. */
+const unseenThresholds = 3;
+
+/**
+ * How many pairs there are: as many as planned, but for what the kept bins rule out. When fewer
+ * people come than planned, shares of the planned pairs would be too small.
+ */
+function pairsIn(kept: readonly KeptBin[], { pairs, threshold }: PairFacts): number {
+  const seen = kept.reduce((sum, { noisyCount }) => sum + noisyCount, 0);
+  return Math.max(seen, Math.min(pairs, seen + unseenThresholds * threshold));
+}
+
+/** The bins without a far crowd. @param bins - ascending. @param from - differences of this. */
+function withoutCrowd(
+  bins: readonly KeptBin[], from: number, total: number, corruption: number,
+): readonly KeptBin[] {
+  const most = (1 - Math.max(0, 1 - crowdMargin * corruption) ** 2) * total;
+  const first = bins.findIndex(({ bin }, i) => {
+    const beyond = bins.slice(i).reduce((sum, { noisyCount }) => sum + noisyCount, 0);
+    return i > 0 && bin > bins[i - 1]!.bin + 1 && 2 ** bin >= from && beyond <= most;
+  });
+  return first < 0 ? bins : bins.slice(0, first);
+}
+
+/** The doubling past the last one, as the last two say. @param bins - ascending. */
+function pastLast(bins: readonly KeptBin[], most: number): readonly KeptBin[] {
+  const [before, last] = bins.slice(-2);
+  if (last === undefined || last.bin !== before!.bin + 1) return [];
+  const next = last.noisyCount * Math.min(1, last.noisyCount / before!.noisyCount);
+  return [{ bin: last.bin + 1, noisyCount: Math.min(most, next) }];
+}
+
+/** sqrt(weight * sum count 4^bin), without overflow. @param bins - ascending. */
+function rootOfMoment(bins: readonly KeptBin[], weight: number): number {
+  const top = bins.at(-1)!.bin;
+  const sum = bins.reduce((all, { bin, noisyCount }) => all + noisyCount * 4 ** (bin - top), 0);
+  return 2 ** top * Math.sqrt(weight * sum);
+}
 
 /** A share of normal differences is at most so many of their deviations. */
 const within = (share: number): number => normalQuantile((1 + share) / 2);
@@ -26,8 +135,8 @@ const peakedPower = 4;
 const widestPeaked = 2;
 
 /**
- * The deviation of rows whose differences, two by two, lie in the bins 2^bin .. 2^(bin + 1); at
- * least one bin.
+ * The deviation of rows whose pairs have differences in the bins 2^bin .. 2^(bin + 1); at least
+ * one bin.
  *
  * It is that of normal rows with the same median difference. The median is read off between the
  * edges of its bin, linearly in the normal quantiles of the shares below them: exact for a normal

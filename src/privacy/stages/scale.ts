@@ -5,14 +5,14 @@ import { gaussianHistogramEvent } from '../accounting/calibration.js';
 import type { GaussianHistogramEvent } from '../accounting/events.js';
 import { keepingCount } from '../mechanisms/bounds.js';
 import type { Mechanisms } from '../mechanisms/contract.js';
-import { deviationOf } from './scale-of-bins.js';
+import { columnScaleOf, type PairFacts } from './scale-of-bins.js';
 import { pairsOf, type RowsToPair } from './scale-pairs.js';
 
 export { slotOf, type RowsToPair } from './scale-pairs.js';
 
 /**
- * A private scale: per coordinate, the standard deviation of normal rows whose pairs are as far
- * apart. Nothing about the data need be known.
+ * A private scale: per coordinate, about the standard deviation of the rows, from how far apart
+ * pairs of rows are. Nothing about the data need be known.
  *
  * Claim: (rho, delta), delta-approximate zCDP, for one row replaced by anything, or by nothing, or
  * added.
@@ -20,23 +20,24 @@ export { slotOf, type RowsToPair } from './scale-pairs.js';
  *   pair is its two rows with the smallest tags. So one row more, less or changed changes the pair
  *   of its own slot and of no other. (Pairs along the sorted order of those present would not do:
  *   one absence would shift them all.)
- * - In each coordinate a pair stands in at most one bin, floor(log2 |difference|) held within -200
- *   .. 200, so a changed pair takes 1 from one bin and gives 1 to another: mechanisms/histogram,
- *   claim (b), with a pair for a contributor.
- * - What is answered is a function of the kept bins.
+ * - In each coordinate a pair stands in at most one bin: one bin for a difference of exactly 0,
+ *   and else floor(log2 |difference|) held within -200 .. 200. So a changed pair leaves one bin
+ *   and enters one, be it that of 0 or another: mechanisms/histogram, claim (b), with a pair for a
+ *   contributor. The bin of 0 costs nothing more.
+ * - What is answered is a function of the kept bins and of public numbers.
  *
- * Accuracy (privacy/scale-of-bins): the median difference of Gaussian rows of deviation sigma is
- * .954 sigma; it is read off inside its bin. Measured with 100,000 rows at epsilon 1: .96 to 1.02
- * sigma clean, up to 1.05 and 1.10 sigma where a twentieth and a tenth stand 1.5 sigma to the side
- * in every column; with 6,000 rows most are within a tenth, the worst of 30 was a third above. Rows
- * with heavy tails are closer together than their deviation says: .72 of it for Student's t with 3
- * degrees of freedom, .50 for tails of index 3 on one side.
+ * Accuracy (privacy/stages/scale-of-bins). `scale` is the root of half the mean square difference.
+ * With 50,000 rows, 10 columns and epsilon 1 it is 1.25 deviations of normal rows, and .8 to 1.4
+ * deviations of rows that are skewed, in a few values or have heavy tails. `medianScale` is read
+ * off the median difference, as normal rows have it: .96 to 1.02 deviations of normal rows, up to
+ * 1.05 and 1.10 where a twentieth and a tenth stand 1.5 deviations to the side in every column; but
+ * .72 of it for Student's t with 3 degrees of freedom, and .50 for tails of index 3 on one side.
  * `pairsInFullestBin` says with how many rows one bin at least is kept. A hostile share h spoils a
- * share 1 - (1 - h)^2 of the pairs. Those far apart are left out, as long as half of the pairs are
- * honest and close; nearer ones move the median to at most the honest quantile .5 / (1 - h)^2: 1.13
- * times as far at h = .05, 1.29 at .1, and to anywhere only from h = .29 on.
- * Equal values make no difference, so a column whose values mostly coincide has no scale: it is
- * reported, not guessed.
+ * share 1 - (1 - h)^2 of the pairs. Those far apart from the others are left out. Nearer ones move
+ * the median to at most the honest quantile .5 / (1 - h)^2: 1.13 times as far at h = .05, 1.29 at
+ * .1, and to anywhere only from h = .29 on. `scale` is at most four times as large.
+ * A column in which all pairs that were seen have a difference of 0 has no scale: it is reported,
+ * not guessed.
  * Source: after Karwa and Vadhan 2018, who pair rows by their place, not by a key.
  */
 
@@ -57,9 +58,17 @@ export function scaleEvent(
   return gaussianHistogramEvent({ name, cohort, coordinates: dimension, rho, delta });
 }
 
-/** `failed`: some coordinate had no bin above the threshold; `coordinates` lists them. */
+/** `failed`: in some coordinates no pair that differs was seen; `coordinates` lists them. */
 export type FoundScale =
-  | { readonly kind: 'scale'; readonly scale: Float64Array }
+  | {
+    readonly kind: 'scale';
+    /** About the standard deviation of each column. */
+    readonly scale: Float64Array;
+    /** The deviation of normal rows with the same median difference. */
+    readonly medianScale: Float64Array;
+    /** Columns of which more than a tenth of the pairs have a difference of exactly 0. */
+    readonly discrete: readonly boolean[];
+  }
   | { readonly kind: 'failed'; readonly coordinates: readonly number[] };
 
 /**
@@ -95,20 +104,36 @@ export function slotsForScale(cohort: number, event: GaussianHistogramEvent): nu
  */
 export const pairsInFullestBin = 0.5 * 0.59 * 0.3;
 
+/** Public numbers that pairs are made and read with. */
+export interface Pairing extends PairFacts {
+  readonly slots: number;
+}
+
+/** @param corruption - planned share of hostile rows. */
+export function pairingFor(
+  cohort: number, event: GaussianHistogramEvent, corruption: number,
+): Pairing {
+  const slots = slotsForScale(cohort, event);
+  const rowsPerSlot = cohort / slots;
+  // A slot has a pair when two or more rows are in it; their number is about Poisson.
+  const pairs = slots * (1 - (1 + rowsPerSlot) * Math.exp(-rowsPerSlot));
+  return { slots, pairs, threshold: keepingCount(event), corruption };
+}
+
 /**
- * Draws the scale with the event of `scaleEvent`: a positive number per coordinate.
- * @param slots - from the public cohort, never from the rows present.
+ * Draws the scale with the event of `scaleEvent`.
+ * @param pairing - from the public cohort, never from the rows present.
  * Complexity: O(count + slots) to pair, 24 bytes for each slot, and O(pairs * dimension).
  */
 export function privateScale(
   mechanisms: Mechanisms,
   rows: Sensitive<RowsToPair>,
   dimension: number,
-  slots: number,
+  pairing: Pairing,
   name = 'scale',
 ): Released<FoundScale> {
-  return scaleOf(mechanisms, name, rows.map((block) =>
-    countPairBins(block.values, dimension, pairsOf(block, slots))));
+  return scaleOf(mechanisms, name, pairing, rows.map((block) =>
+    countPairBins(block.values, dimension, pairsOf(block, pairing.slots))));
 }
 
 /** As `privateScale`, with the pass over the pairs shared among threads; the same scale. */
@@ -116,20 +141,27 @@ export async function privateScaleOn(
   runner: KernelRunner,
   mechanisms: Mechanisms,
   rows: Sensitive<RowsToPair>,
-  slots: number,
+  pairing: Pairing,
   name = 'scale',
 ): Promise<Released<FoundScale>> {
   const counts =
-    await rows.mapAsync((block) => pairBinsOfRows(runner, block, pairsOf(block, slots)));
-  return scaleOf(mechanisms, name, counts);
+    await rows.mapAsync((block) => pairBinsOfRows(runner, block, pairsOf(block, pairing.slots)));
+  return scaleOf(mechanisms, name, pairing, counts);
 }
 
 function scaleOf(
-  mechanisms: Mechanisms, name: string, counts: Sensitive<readonly Map<number, number>[]>,
+  mechanisms: Mechanisms, name: string, facts: PairFacts,
+  counts: Sensitive<readonly Map<number, number>[]>,
 ): Released<FoundScale> {
   return mechanisms.histogram(name, counts).map((kept) => {
-    const empty = kept.flatMap((bins, j) => (bins.length === 0 ? [j] : []));
-    if (empty.length > 0) return { kind: 'failed', coordinates: empty };
-    return { kind: 'scale', scale: Float64Array.from(kept, (bins) => deviationOf(bins)) };
+    const columns = kept.map((bins) => columnScaleOf(bins, facts));
+    const coordinates = columns.flatMap((column, j) => (column === null ? [j] : []));
+    if (coordinates.length > 0) return { kind: 'failed', coordinates };
+    return {
+      kind: 'scale',
+      scale: Float64Array.from(columns, (column) => column!.scale),
+      medianScale: Float64Array.from(columns, (column) => column!.medianScale),
+      discrete: columns.map((column) => column!.isDiscrete),
+    };
   });
 }

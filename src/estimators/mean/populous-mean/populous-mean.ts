@@ -5,7 +5,7 @@ import type {
 import type { Released } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
-import { privateScale, slotsFor } from '../../../privacy/stages/scale.js';
+import { privateScale, type Pairing } from '../../../privacy/stages/scale.js';
 import { chooseScale, scaleNotFound, type ScaleChoice } from '../../pooled/scale-choice.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { poolOf } from '../../contract/finished.js';
@@ -152,19 +152,19 @@ function planFor(
         local, choice.scale, average.grid,
       )),
     release: async (summaries, mechanisms) => (choice.kind === 'auto'
-      ? releaseWithoutScale(context, local, facts, summaries, mechanisms)
+      ? releaseWithoutScale(context, local, choice, summaries, mechanisms)
       : release({ ...context, scale: choice.scale }, summaries, mechanisms)),
   });
 }
 
 /** Finds the scale, then forms the groups and goes on as with a public one. */
 function releaseWithoutScale(
-  context: Omit<ReleaseContext, 'scale'>, local: 'mean' | 'robust', facts: StudyFacts,
-  summaries: FinishedSummaries,
-  mechanisms: Mechanisms,
+  context: Omit<ReleaseContext, 'scale'>, local: 'mean' | 'robust',
+  { facts, pairing }: { readonly facts: StudyFacts; readonly pairing: Pairing },
+  summaries: FinishedSummaries, mechanisms: Mechanisms,
 ): Released<Outcome> {
   const pool = poolOf(summaries, cohortName);
-  const found = privateScale(mechanisms, pool, facts.dimension, slotsFor(facts.cohort));
+  const found = privateScale(mechanisms, pool, facts.dimension, pairing);
   const answer = found.value;
   if (answer.kind === 'failed') {
     return found.map<Outcome>(() => scaleNotFound(facts, answer.coordinates));
