@@ -83,7 +83,7 @@ const cohortMost = 1e9;
  * @param options.from - nothing below half of this is looked at. Default 64.
  * @param options.slack - the answer exceeds the smallest by at most this share. Default 0.01.
  */
-export function smallestCohort(
+export function nearSmallestCohort(
   fits: (cohort: number) => boolean,
   { from = 64, slack = 0.01 }: { readonly from?: number; readonly slack?: number } = {},
 ): number {

@@ -7,7 +7,7 @@ import type {
 } from '../contract/estimator.js';
 import { poolOf } from '../contract/finished.js';
 import {
-  makePlan, needsCohort, pooledCohort, smallestCohort, withoutDelta,
+  makePlan, nearSmallestCohort, needsCohort, pooledCohort, withoutDelta,
 } from '../contract/planning.js';
 import { rowsSummary, type Unsorted } from '../summaries/rows.js';
 import type { CentreStage, Draws } from './centre.js';
@@ -159,7 +159,7 @@ function designFor(
 }
 
 function cohortFor(few: TooFew, pipeline: PooledPipeline, request: DesignRequest): number {
-  return few.cohortNeeded ?? smallestCohort((cohort) =>
+  return few.cohortNeeded ?? nearSmallestCohort((cohort) =>
     designFor(pipeline, { ...request, facts: { ...request.facts, cohort } }).kind === 'design');
 }
 

@@ -10,7 +10,7 @@ import {
   noiseNorm, preconditionerDesign, type PreconditionerDesign,
 } from '../moments/preconditioner.js';
 import { secondMomentsEvent } from '../moments/second-moments.js';
-import { smallestCohort } from '../../contract/planning.js';
+import { nearSmallestCohort } from '../../contract/planning.js';
 import type { VarianceBounds } from './variance-bounds.js';
 
 /** The public numbers that a design within variance bounds is made from. */
@@ -93,7 +93,7 @@ function designWith(facts: BoundedFacts, share: number): BoundedDesign | null {
 /** The smallest cohort with a design, to 0.01; Infinity when 10^9 are too few. */
 export function boundedCohortNeeded(facts: BoundedFacts): number {
   const fits = (cohort: number): boolean => boundedDesign({ ...facts, cohort }) !== null;
-  return smallestCohort(fits);
+  return nearSmallestCohort(fits);
 }
 
 /** Relative size of the last noise in its worst direction, when `pairs` came. */

@@ -2,7 +2,7 @@ import type { PrivacyTarget } from '../../contract/estimator.js';
 import { renyiAllowance } from '../../../privacy/accounting/target.js';
 import { boundedDesign, type BoundedDesign } from './bounded-design.js';
 import { maskDesign, type MaskDesign, type MaskFacts } from './mask-design.js';
-import { smallestCohort } from '../../contract/planning.js';
+import { nearSmallestCohort } from '../../contract/planning.js';
 import type { VarianceBounds } from './variance-bounds.js';
 
 /** How a group estimates its covariance. */
@@ -96,5 +96,5 @@ function maskFacts(
 /** The smallest cohort with a design, to 0.02; Infinity when 10^9 are too few. */
 export function unboundedCohortNeeded(facts: UnboundedFacts): number {
   const fits = (cohort: number): boolean => unboundedDesign({ ...facts, cohort }, [0.2]) !== null;
-  return smallestCohort(fits, { from: 1024, slack: 0.02 });
+  return nearSmallestCohort(fits, { from: 1024, slack: 0.02 });
 }

@@ -8,7 +8,7 @@ import type {
 import { finishedOf } from '../../contract/finished.js';
 import { checkColumnsMax } from '../../contract/given.js';
 import {
-  errorUpTo, infeasible, makePlan, smallestCohort, withoutDelta,
+  errorUpTo, infeasible, makePlan, nearSmallestCohort, withoutDelta,
 } from '../../contract/planning.js';
 import { choiceOf, numberOf, optionalNumberOf } from '../../contract/values.js';
 import {
@@ -120,7 +120,7 @@ function tooFewFor(chosen: SubspaceFacts, facts: StudyFacts): Infeasible {
     + `with ${facts.cohort} contributors, ${facts.dimension} columns, a hostile share of `
     + `${chosen.corruption} and rho `
     + chosen.rho.toPrecision(3);
-  const cohortNeeded = smallestCohort(fits, { from: Math.max(16, chosen.cohort), slack: 0.02 });
+  const cohortNeeded = nearSmallestCohort(fits, { from: Math.max(16, chosen.cohort), slack: 0.02 });
   if (cohortNeeded === Infinity) {
     return infeasible(
       reason, 'a lower corruption, fewer columns, a larger epsilon, or leave groups out',

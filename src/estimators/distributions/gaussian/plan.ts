@@ -1,6 +1,8 @@
 import type { Infeasible, ParameterValues, Plan, StudyFacts } from '../../contract/estimator.js';
 import { checkColumnsMax } from '../../contract/given.js';
-import { makePlan, needsCohort, smallestCohort, withoutDelta } from '../../contract/planning.js';
+import {
+  makePlan, nearSmallestCohort, needsCohort, withoutDelta,
+} from '../../contract/planning.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { distanceOf, type StageError } from './distance.js';
 import { groupBias } from './group-design.js';
@@ -50,7 +52,7 @@ function cohortFor(facts: StudyFacts, choice: GaussianChoice): number {
     const design = gaussianDesign({ ...facts, cohort }, choice);
     return design !== null && design.distance.total <= choice.accuracy;
   };
-  return smallestCohort(fits);
+  return nearSmallestCohort(fits);
 }
 
 function planFor(study: StudyFacts, design: GaussianDesign): Plan {

@@ -10,7 +10,7 @@ import { chooseScale, scaleNotFound, type ScaleChoice } from '../../pooled/scale
 import { rowsSummary } from '../../summaries/rows.js';
 import { poolOf } from '../../contract/finished.js';
 import {
-  errorUpTo, infeasible, makePlan, pooledCohort, smallestCohort, withoutDelta,
+  errorUpTo, infeasible, makePlan, nearSmallestCohort, pooledCohort, withoutDelta,
 } from '../../contract/planning.js';
 import { choiceOf } from '../../contract/values.js';
 import {
@@ -92,7 +92,7 @@ function tooFewFor(design: DesignFacts, facts: StudyFacts): Infeasible {
   const reason = `no number of groups passes the agreement test with ${facts.cohort} contributors, `
     + `${facts.dimension} columns, a hostile share of ${design.corruption} and rho `
     + facts.target.rho.toPrecision(3);
-  const cohortNeeded = smallestCohort(fits, { from: 2 * design.cohort, slack: 0.03 });
+  const cohortNeeded = nearSmallestCohort(fits, { from: 2 * design.cohort, slack: 0.03 });
   if (cohortNeeded === Infinity) {
     return infeasible(
       reason, 'lower corruption, use local: robust, or leave groups and radius out',
