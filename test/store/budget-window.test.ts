@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -9,6 +8,7 @@ import {
   amount, batch, budget, epochOf, idOf, registration, release, verdicts,
 } from '../support/store-fixtures.js';
 import { VirtualClock } from '../support/virtual-clock.js';
+import { memoryFolder } from '../support/memory-folder.js';
 
 const windowMs = 1_000;
 let directory: string;
@@ -16,7 +16,7 @@ let clock: VirtualClock;
 let store: Store;
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'keelson-window-'));
+  directory = mkdtempSync(join(memoryFolder, 'keelson-window-'));
   clock = new VirtualClock();
   store = await openInlineSqliteStore({ directory, clock });
 });

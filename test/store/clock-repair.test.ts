@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
@@ -10,6 +9,7 @@ import {
   amount, batch, budget, epochOf, idOf, registration, release, verdicts,
 } from '../support/store-fixtures.js';
 import { VirtualClock } from '../support/virtual-clock.js';
+import { memoryFolder } from '../support/memory-folder.js';
 
 const windowMs = 1_000;
 const yearMs = 365 * 86_400_000;
@@ -19,7 +19,7 @@ let store: Store;
 let released: number;
 
 async function begin(): Promise<void> {
-  directory = mkdtempSync(join(tmpdir(), 'keelson-clock-'));
+  directory = mkdtempSync(join(memoryFolder, 'keelson-clock-'));
   clock = new VirtualClock();
   released = 0;
   store = await openInlineSqliteStore({ directory, clock });

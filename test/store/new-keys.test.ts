@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -8,6 +7,7 @@ import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
 import type { Store } from '../../server/store/contract.js';
 import { HandClock } from '../listener/hand-clock.js';
 import { batch, budget, epochOf, idOf, registration, verdicts } from '../support/store-fixtures.js';
+import { memoryFolder } from '../support/memory-folder.js';
 
 const perMs = 60_000;
 let directory: string;
@@ -33,7 +33,7 @@ async function register(name: string, version = '1', facts: object = {}): Promis
 }
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'keelson-new-keys-'));
+  directory = mkdtempSync(join(memoryFolder, 'keelson-new-keys-'));
   clock = new HandClock();
   clock.advance(10 * perMs + 45_000);
   await open();

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { toHex } from '../../src/base/bytes.js';
 import { seededNoise } from '../../src/random/insecure.js';
@@ -14,6 +13,7 @@ import { defineStudy, type StudyDefinition } from '../../server/studies/definiti
 import { createStudyHub, type RunningHub } from '../../server/studies/hub.js';
 import type { RefusedStudy } from '../../server/studies/refused-study.js';
 import { VirtualClock } from './virtual-clock.js';
+import { memoryFolder } from './memory-folder.js';
 
 export const everyMs = 10_000;
 
@@ -146,7 +146,7 @@ export class Bench {
   wrapStore = (store: Store): Store => store;
   /** Releases of this study throw instead of drawing. */
   breakRelease = '';
-  readonly #directory = mkdtempSync(join(tmpdir(), 'keelson-hub-'));
+  readonly #directory = mkdtempSync(join(memoryFolder, 'keelson-hub-'));
   #store: Store | undefined;
 
   async store(): Promise<Store> {

@@ -1,5 +1,4 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -9,6 +8,7 @@ import { AdmissionModel } from './admission-model.js';
 import {
   amount, batch, budget, epochOf, finishEpoch, idOf, registration, release, resultText, verdicts,
 } from './store-fixtures.js';
+import { memoryFolder } from './memory-folder.js';
 
 /** Opens a store on `directory`: creates it, or goes on with what is there. */
 export type StoreFactory = (directory: string) => Promise<Store>;
@@ -32,7 +32,8 @@ export function storeSuite(name: string, open: StoreFactory, modelTags: string[]
       bench.store = await open(bench.directory);
     };
     beforeEach(async () => {
-      (bench as { directory: string }).directory = mkdtempSync(join(tmpdir(), 'keelson-store-'));
+      const directory = mkdtempSync(join(memoryFolder, 'keelson-store-'));
+      (bench as { directory: string }).directory = directory;
       bench.store = await open(bench.directory);
     });
     afterEach(async () => {

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import {
   cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { KeelsonError } from '../../../src/base/errors.js';
@@ -18,6 +17,7 @@ import {
 } from '../hub-bench.js';
 import { Chance } from '../simulation/chance.js';
 import { VirtualClock } from '../virtual-clock.js';
+import { memoryFolder } from '../memory-folder.js';
 
 /** What is done to the database between two runs of a server. `none`: the server is only killed. */
 export const rollbackFaults = ['none', 'older-copy', 'emptied', 'removed', 'log-cut'] as const;
@@ -40,7 +40,6 @@ export interface RollbackReport {
   readonly releases: number;
 }
 
-const shelf = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 const files = ['keelson.db', 'keelson.db-wal'] as const;
 const people = 6;
 const runs = 7;
@@ -74,7 +73,7 @@ class RollbackWorld {
   readonly refused: RollbackFault[] = [];
   /** Digest of every published release, by study and epoch. */
   readonly published = new Map<string, string>();
-  readonly #root = mkdtempSync(join(shelf, 'keelson-rollbacks-'));
+  readonly #root = mkdtempSync(join(memoryFolder, 'keelson-rollbacks-'));
   readonly #clock = new VirtualClock();
   readonly #happened = new Happened();
   readonly #signer = signing.createSigner(new Uint8Array(32).fill(9));

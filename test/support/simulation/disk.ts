@@ -2,16 +2,11 @@ import {
   copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../../server/base/clock.js';
 import { openEngine, type Engine } from '../../../server/store/sqlite/engine.js';
 import type { Chance } from './chance.js';
-
-/**
- * Memory that looks like a disk: syncing it is free, and losing it is the simulation's business.
- */
-const shelf = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+import { memoryFolder } from '../memory-folder.js';
 
 const nameOf = { database: 'keelson.db', log: 'keelson.db-wal', mark: 'keelson.mark' } as const;
 
@@ -27,7 +22,7 @@ const nameOf = { database: 'keelson.db', log: 'keelson.db-wal', mark: 'keelson.m
  * than the last sync is there after a crash only when all of the log is, and then by chance.
  */
 export class SimulatedDisk {
-  readonly #root = mkdtempSync(join(shelf, 'keelson-simulation-'));
+  readonly #root = mkdtempSync(join(memoryFolder, 'keelson-simulation-'));
   #generation = 0;
   #engine: Engine | null = null;
   #syncedBytes = 0;

@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { toHex } from '../../../../src/base/bytes.js';
 import { signing } from '../../../../src/signing/node.js';
@@ -22,8 +21,8 @@ import { settle, VirtualClock } from '../../virtual-clock.js';
 import { must, Oracle } from './oracle.js';
 import { earlierSigner, fuzzStudies, serverSigner } from './study.js';
 import type { Tally } from './tally.js';
+import { memoryFolder } from '../../memory-folder.js';
 
-const shelf = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 /**
  * A server without sockets: real sessions, signatures, hub, epochs and SQLite, on a clock that
@@ -38,7 +37,7 @@ export class World {
   /** The first promise that was broken; a listener must not be thrown at. */
   broken: unknown;
   #allJudged: Promise<unknown> = Promise.resolve();
-  readonly #directory = mkdtempSync(join(shelf, 'keelson-fuzz-'));
+  readonly #directory = mkdtempSync(join(memoryFolder, 'keelson-fuzz-'));
   #store!: Store;
   #hub!: RunningHub;
   listener!: InMemoryListener;
