@@ -24,8 +24,10 @@ export {
   InvalidInputError, InvalidParameterError, KeelsonError, WireError, type KeelsonErrorOptions,
 } from '../src/base/errors.js';
 export type {
-  Interval95, Outcome, RefusalReason, RefusedOutcome, Uncertainty, ValueOutcome,
+  Finding, FindingReason, Interval95, NewerReason, Outcome, RefusalReason, RefusedOutcome,
+  Uncertainty, ValueOutcome,
 } from '../src/base/outcome.js';
+export { findingText } from '../src/base/findings.js';
 export { partsByName } from '../src/base/parts.js';
 export type { NamedPart, Nested } from '../src/base/parts.js';
 export { LogError } from '../src/log/index.js';

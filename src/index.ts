@@ -20,8 +20,10 @@ export type { ErrorCode, LocalCode, WireCode } from './base/error-codes.js';
 
 // What a plan and its outcome are made of.
 export type {
-  Interval95, Outcome, RefusalReason, RefusedOutcome, Uncertainty, ValueOutcome,
+  Finding, FindingReason, Interval95, NewerReason, Outcome, RefusalReason, RefusedOutcome,
+  Uncertainty, ValueOutcome,
 } from './base/outcome.js';
+export { findingText } from './base/findings.js';
 export type { NamedPart } from './base/parts.js';
 export type { Released, Sensitive } from './base/brands.js';
 export type {

@@ -33,6 +33,7 @@ const prepareShare = 1 / 8;
  */
 export class EpochEngine {
   readonly #plan: Plan;
+  readonly #columns: number;
   readonly #groups: Groups;
   readonly #contributions: OpenContributions;
   readonly #work: WorkRandom;
@@ -51,7 +52,8 @@ export class EpochEngine {
    */
   constructor(setup: EpochSetup, findEstimator: FindEstimator, noise: NoiseSource) {
     this.#plan = planOf(setup, findEstimator);
-    this.#groups = createGroups(this.#plan, setup.document.columns.length);
+    this.#columns = setup.document.columns.length;
+    this.#groups = createGroups(this.#plan, this.#columns);
     this.#contributions = new OpenContributions(setup.document.contribution.reduce);
     this.#work = seededRandom(setup.workSeed);
     this.#mechanisms = createMechanisms(this.#plan.events, noise);
@@ -99,7 +101,7 @@ export class EpochEngine {
     this.#mechanisms.prepare(Infinity);
     const summaries = this.#groups.finish(this.#work);
     const released = await this.#plan.release(summaries, this.#mechanisms, compute);
-    return publishable(released.value, this.#plan);
+    return publishable(released.value, this.#plan, this.#columns);
   }
 
   #fold(contributor: Uint8Array, row: Float64Array): void {

@@ -1,3 +1,4 @@
+import { valueFault } from '../../src/base/findings.js';
 import type { Outcome, Uncertainty, ValueOutcome } from '../../src/base/outcome.js';
 import { entriesOf, sameParts, sameShape, type NamedPart } from '../../src/base/parts.js';
 
@@ -8,11 +9,13 @@ interface Planned {
 }
 
 /**
- * Returns the outcome if it can be published: every number is finite, and sizes and parts are as
- * planned. Otherwise returns a refusal. It uses released numbers only, so it costs no privacy.
+ * Returns the outcome if it can be published: every number is finite but for the ends of intervals
+ * about which nothing is known, and sizes, parts, scale and findings are as planned. Otherwise
+ * returns a refusal. It uses released numbers only, so it costs no privacy.
+ * @param columns - number of columns of the study.
  */
-export function publishable(outcome: Outcome, plan: Planned): Outcome {
-  if (outcome.kind === 'refused' || isWhole(outcome, plan)) return outcome;
+export function publishable(outcome: Outcome, plan: Planned, columns?: number): Outcome {
+  if (outcome.kind === 'refused' || isWhole(outcome, plan, columns)) return outcome;
   return {
     kind: 'refused',
     reason: 'numerical-failure',
@@ -29,14 +32,16 @@ export const interrupted: Outcome = {
     'the release was charged and then interrupted; its noise is never drawn again on the same data',
 };
 
-function isWhole(outcome: ValueOutcome, { outputShape, parts }: Planned): boolean {
-  const { estimate, shape, interval95, uncertainty } = outcome;
-  const entries = entriesOf(outputShape);
-  const lists = [estimate, ...(interval95 === undefined ? [] : [interval95.low, interval95.high])];
+function isWhole(
+  outcome: ValueOutcome, { outputShape, parts }: Planned, columns: number | undefined,
+): boolean {
+  const { estimate, shape, uncertainty } = outcome;
   return sameShape(shape, outputShape)
     && sameParts(outcome.parts, parts)
-    && lists.every((list) => list.length === entries && list.every(Number.isFinite))
-    && numbersOf(uncertainty).every(Number.isFinite);
+    && estimate.length === entriesOf(outputShape)
+    && estimate.every(Number.isFinite)
+    && numbersOf(uncertainty).every(Number.isFinite)
+    && valueFault(outcome, columns) === null;
 }
 
 function numbersOf(uncertainty: Uncertainty): readonly number[] {

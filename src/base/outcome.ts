@@ -37,12 +37,16 @@ export const findingReasons = [
 /** What released numbers say about the rows. */
 export type FindingReason = (typeof findingReasons)[number];
 
+/** A reason that this version does not know: `a` to `z`, digits and hyphens, at most 64. */
+export type NewerReason = string & Record<never, never>;
+
 /**
  * One thing that people should know before they rely on an answer. It is made from released and
  * public numbers only, so it costs no privacy. `findingText` says it in words.
  */
 export interface Finding {
-  readonly reason: FindingReason;
+  /** A newer server may know more reasons than this version; `findingText` says so in words. */
+  readonly reason: FindingReason | NewerReason;
   /** Indexes of the columns that it is about, from 0; empty: all of them together. */
   readonly columns: readonly number[];
   /**

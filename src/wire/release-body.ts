@@ -1,5 +1,6 @@
+import { valueFault } from '../base/findings.js';
 import {
-  refusalReasons, type Outcome, type Uncertainty, type ValueOutcome,
+  refusalReasons, type Interval95, type Outcome, type Uncertainty, type ValueOutcome,
 } from '../base/outcome.js';
 import { entriesOf, partsFault } from '../base/parts.js';
 import {
@@ -25,7 +26,7 @@ export function encodeReleaseBody(body: ReleaseBody): Uint8Array {
     estimator: body.estimator,
     parameters: body.parameters,
     participation: body.participation,
-    outcome: outcomeToWire(body.outcome),
+    outcome: outcomeToWire(body.outcome, body.columns.length),
     cost: {
       epsilon: body.cost.epsilon,
       delta: body.cost.delta,
@@ -55,7 +56,7 @@ export function decodeReleaseBody(bytes: Uint8Array): ReleaseBody {
       estimator: body.estimator,
       parameters: body.parameters,
       participation: oneOf(body.participation, ['secret', 'public'], 'participation'),
-      outcome: outcomeFromWire(present(body.outcome, 'outcome')),
+      outcome: outcomeFromWire(present(body.outcome, 'outcome'), body.columns.length),
       cost: costFromWire(present(body.cost, 'cost') as read.v1.Cost),
       ledger: ledgerFromWire(present(body.ledger, 'ledger') as read.v1.LedgerPosition),
       previousDigest: ownSized(body.previousDigest, digestBytes, 'previous digest'),
@@ -74,11 +75,11 @@ function checkedCohort(cohort: bigint): bigint {
   return cohort;
 }
 
-function outcomeToWire(outcome: Outcome): sent.v1.Outcome.$Properties {
+function outcomeToWire(outcome: Outcome, columns: number): sent.v1.Outcome.$Properties {
   if (outcome.kind === 'refused') {
     return { refused: { reason: outcome.reason, text: outcome.text } };
   }
-  checkSizes(outcome);
+  checkValue(outcome, columns);
   return {
     value: {
       estimate: [...outcome.estimate],
@@ -89,11 +90,18 @@ function outcomeToWire(outcome: Outcome): sent.v1.Outcome.$Properties {
       parts: (outcome.parts ?? []).map(({ name, shape }) => ({
         name, shape: shape.map((length) => uint32(length, 'shape of a part')),
       })),
+      intervalIfHostileLow: [...(outcome.intervalIfHostile95?.low ?? [])],
+      intervalIfHostileHigh: [...(outcome.intervalIfHostile95?.high ?? [])],
+      radiusIfHostile: outcome.radiusIfHostile95 ?? 0,
+      scale: [...(outcome.scale ?? [])],
+      findings: (outcome.findings ?? []).map((finding) => ({
+        reason: finding.reason, columns: [...finding.columns], amounts: [...finding.amounts],
+      })),
     },
   };
 }
 
-function outcomeFromWire(outcome: read.v1.Outcome.$Shape): Outcome {
+function outcomeFromWire(outcome: read.v1.Outcome.$Shape, columns: number): Outcome {
   if (present(outcome.kind, 'the kind of outcome') === 'refused') {
     const refused = outcome.refused as read.v1.Refused;
     return {
@@ -102,6 +110,9 @@ function outcomeFromWire(outcome: read.v1.Outcome.$Shape): Outcome {
     };
   }
   const value = outcome.value as read.v1.Value;
+  const interval95 = intervalFromWire(value.intervalLow, value.intervalHigh);
+  const intervalIfHostile95 =
+    intervalFromWire(value.intervalIfHostileLow, value.intervalIfHostileHigh);
   const decoded: ValueOutcome = {
     kind: 'value',
     estimate: value.estimate,
@@ -110,27 +121,37 @@ function outcomeFromWire(outcome: read.v1.Outcome.$Shape): Outcome {
       parts: value.parts.map(({ name, shape }) => ({ name: name ?? '', shape: shape ?? [] })),
     }),
     uncertainty: uncertaintyFromWire(value.uncertainty as read.v1.Uncertainty | null),
-    ...(value.intervalLow.length + value.intervalHigh.length > 0 && {
-      interval95: { low: value.intervalLow, high: value.intervalHigh },
+    ...(interval95 !== null && { interval95 }),
+    ...(intervalIfHostile95 !== null && { intervalIfHostile95 }),
+    // Not 0: NaN is looked at below.
+    ...(value.radiusIfHostile !== 0 && { radiusIfHostile95: value.radiusIfHostile }),
+    ...(value.scale.length > 0 && { scale: value.scale }),
+    ...(value.findings.length > 0 && {
+      findings: value.findings.map((finding) => ({
+        reason: finding.reason ?? '', columns: finding.columns ?? [],
+        amounts: finding.amounts ?? [],
+      })),
     }),
   };
-  checkSizes(decoded);
+  checkValue(decoded, columns);
   return decoded;
 }
 
-function checkSizes(value: ValueOutcome): void {
+/** Null when both lists are empty: the release states no such interval. */
+function intervalFromWire(low: readonly number[], high: readonly number[]): Interval95 | null {
+  return low.length + high.length > 0 ? { low, high } : null;
+}
+
+function checkValue(value: ValueOutcome, columns: number): void {
   const entries = entriesOf(value.shape);
   if (entries !== value.estimate.length || entries === 0) {
     throw malformed(`an estimate of shape ${value.shape.join(' x ')} does not have `
       + `${value.estimate.length} entries`);
   }
-  for (const end of [value.interval95?.low, value.interval95?.high]) {
-    if (end !== undefined && end.length !== entries) {
-      throw malformed('the interval is not of the estimate\'s shape');
-    }
-  }
-  const fault = value.parts === undefined ? null : partsFault(value.parts, value.shape);
-  if (fault !== null) throw malformed(`the estimate is not made of its parts: ${fault}`);
+  const fault = valueFault(value, columns);
+  if (fault !== null) throw malformed(`the value cannot be read: ${fault}`);
+  const partFault = value.parts === undefined ? null : partsFault(value.parts, value.shape);
+  if (partFault !== null) throw malformed(`the estimate is not made of its parts: ${partFault}`);
 }
 
 function uncertaintyToWire(uncertainty: Uncertainty): sent.v1.Uncertainty.$Properties | null {

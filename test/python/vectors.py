@@ -1,5 +1,6 @@
 """test/vectors of the source, as section 9 of docs/reference/protocol.md explains them."""
 import json
+import math
 import os
 import re
 
@@ -11,7 +12,7 @@ from keelson import (
 
 BODIES = {
     "batch": wire.BatchBody, "release": wire.ReleaseBody, "release-of-parts": wire.ReleaseBody,
-    "head": wire.HeadBody,
+    "release-with-findings": wire.ReleaseBody, "head": wire.HeadBody,
 }
 
 
@@ -87,12 +88,32 @@ def check_message(kind, vector, expected, name):
     data = bytes.fromhex(vector["bytes"])
     message = read(kind, data)
     must(message.SerializeToString(deterministic=True) == data, f"the bytes of {name}")
+    if name == "release-with-findings":
+        check_value(message.outcome.value, expected["outcome"])
     if expected is not None:
         compare(message, expected, name)
     # A field that the schema does not define, and bytes that end too early.
     refuses(lambda: read(kind, data + bytes.fromhex("fa0700")), f"{name} with another field")
     refuses(lambda: read(kind, data[:-1]), f"{name} cut off")
     return message
+
+
+def check_value(value, expected):
+    """The intervals, the scale and the findings of a value. JSON has null for an infinite end."""
+    must(list(value.scale) == expected["scale"], "the scale")
+    must(value.radius_if_hostile == expected["radiusIfHostile95"], "the radius")
+    for name, low, high in (
+        ("interval95", value.interval_low, value.interval_high),
+        ("intervalIfHostile95", value.interval_if_hostile_low, value.interval_if_hostile_high),
+    ):
+        for end, found, infinite in (("low", low, -math.inf), ("high", high, math.inf)):
+            ends = [infinite if one is None else one for one in expected[name][end]]
+            must(list(found) == ends, f"{name}.{end}")
+    findings = [
+        {"reason": one.reason, "columns": list(one.columns), "amounts": list(one.amounts)}
+        for one in value.findings
+    ]
+    must(findings == expected["findings"], "the findings")
 
 
 def compare(message, expected, where):

@@ -115,9 +115,15 @@ describe('what may be published', () => {
         ...value, interval95: { low: [0, -Infinity], high: [2, 3] },
       }, { ...value, interval95: { low: [0], high: [2] } },
       { ...value, uncertainty: { kind: 'gaussian', standardDeviation: [NaN, 1] } },
+      { ...value, intervalIfHostile95: { low: [0, 4], high: [2, 3] } },
+      { ...value, radiusIfHostile95: Infinity }, { ...value, scale: [1] },
+      { ...value, findings: [{ reason: 'skewed', columns: [2], amounts: [] }] },
+      { ...value, findings: [{ reason: 'crowd-apart', columns: [], amounts: [NaN] }] },
     ];
+    const unknown: Outcome = { ...value, interval95: { low: [0, -Infinity], high: [2, Infinity] } };
+    expect(publishable(unknown, { outputShape: [2] }, 2)).toBe(unknown);
     for (const outcome of bad) expect(
-      publishable(outcome, { outputShape: [2] }),
+      publishable(outcome, { outputShape: [2] }, 2),
     ).toMatchObject({ kind: 'refused', reason: 'numerical-failure' });
     const refused: Outcome = { kind: 'refused', reason: 'centre-not-found', text: 'x' };
     expect(publishable(refused, { outputShape: [2] })).toBe(refused);

@@ -117,6 +117,27 @@ export const partsBody: ReleaseBody = {
 };
 export const partsBytes = encodeReleaseBody(partsBody);
 
+/** A value with everything that a value can say. */
+export const doubtfulBody: ReleaseBody = {
+  ...releaseBody,
+  outcome: {
+    kind: 'value',
+    estimate: [8.25, 0],
+    shape: [2],
+    uncertainty: { kind: 'gaussian', standardDeviation: [0.5, 0] },
+    interval95: { low: [7.25, -Infinity], high: [9.25, Infinity] },
+    intervalIfHostile95: { low: [2.75, -Infinity], high: [13.75, Infinity] },
+    radiusIfHostile95: 0.25,
+    scale: [24, 1],
+    findings: [
+      { reason: 'skewed', columns: [0], amounts: [] },
+      { reason: 'crowd-apart', columns: [], amounts: [0.03125, 8.5, 0] },
+      { reason: 'mostly-one-value', columns: [1], amounts: [0, 370] },
+    ],
+  },
+};
+export const doubtfulBytes = encodeReleaseBody(doubtfulBody);
+
 export const headBody: HeadBody = {
   serverKey: server.publicKey,
   studyId: factsId,

@@ -25,6 +25,9 @@ const bodies = {
   'release-of-parts': {
     message: samples.partsBody, bytes: samples.partsBytes, decode: wire.decodeReleaseBody,
   },
+  'release-with-findings': {
+    message: samples.doubtfulBody, bytes: samples.doubtfulBytes, decode: wire.decodeReleaseBody,
+  },
   head: { message: samples.headBody, bytes: samples.headBytes, decode: wire.decodeHeadBody },
 };
 

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { wireCodes } from '../../src/base/error-codes.js';
-import { refusalReasons } from '../../src/base/outcome.js';
+import {
+  findingReasons, refusalReasons, type Interval95,
+} from '../../src/base/outcome.js';
 import { keelson } from '../../src/wire/generated/contributor-reader.js';
 import * as wire from '../../src/wire/index.js';
 import * as samples from '../support/wire-samples.js';
@@ -18,6 +20,7 @@ const uint64 = fc.oneof(
 );
 const amount = fc.bigInt({ min: 0n, max: 2n ** 126n });
 const double = fc.double({ noNaN: true });
+const columnsOfSamples = 2;
 const state = fc.constantFrom<wire.WireStudyState>('open', 'exhausted', 'ended');
 const text = fc.string({ unit: 'binary', maxLength: 40 });
 /** What a server says: the rest is replaced when it is read. */
@@ -107,6 +110,22 @@ const uncertainty = fc.oneof(
   fc.record({ kind: fc.constant('grid' as const), spacing: double }),
   fc.record({ kind: fc.constant('none' as const) }),
 );
+/** Ends of so many intervals: in order, or both infinite. */
+const interval = (entries: number): fc.Arbitrary<Interval95> => {
+  const finite = fc.double({ noNaN: true, noDefaultInfinity: true });
+  const ends = fc.oneof(
+    fc.constant([-Infinity, Infinity] as const),
+    fc.tuple(finite, finite).map(([one, other]) =>
+      [Math.min(one, other), Math.max(one, other)] as const),
+  );
+  return fc.array(ends, { minLength: entries, maxLength: entries }).map((pairs) =>
+    ({ low: pairs.map(([low]) => low), high: pairs.map(([, high]) => high) }));
+};
+const finding = fc.record({
+  reason: fc.oneof(fc.constantFrom<string>(...findingReasons), fc.constant('of-a-newer-server')),
+  columns: fc.array(fc.integer({ min: 0, max: 1 }), { maxLength: 2 }),
+  amounts: fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), { maxLength: 3 }),
+});
 const outcome: fc.Arbitrary<wire.ReleaseBody['outcome']> = fc.oneof(
   fc.record({
     kind: fc.constant('refused' as const), reason: fc.constantFrom(...refusalReasons), text,
@@ -120,7 +139,13 @@ const outcome: fc.Arbitrary<wire.ReleaseBody['outcome']> = fc.oneof(
         estimate: numbers,
         shape: fc.constant(shape),
         uncertainty,
-        interval95: fc.record({ low: numbers, high: numbers }),
+        interval95: interval(entries),
+        intervalIfHostile95: interval(entries),
+        radiusIfHostile95: fc.double({ noNaN: true, noDefaultInfinity: true, min: 1e-300 }),
+        scale: fc.array(fc.double({ min: 0, max: 1e300, noNaN: true }), {
+          minLength: columnsOfSamples, maxLength: columnsOfSamples,
+        }),
+        findings: fc.array(finding, { minLength: 1, maxLength: 4 }),
       },
       { requiredKeys: ['kind', 'estimate', 'shape', 'uncertainty'] },
     );
@@ -169,7 +194,7 @@ const releaseBody: fc.Arbitrary<wire.ReleaseBody> = fc.record({
   previousDigest: bytes(64),
   mechanisms: text,
   closedAtMs: uint64,
-  columns: fc.array(text, { maxLength: 4 }),
+  columns: fc.array(text, { minLength: columnsOfSamples, maxLength: columnsOfSamples }),
   cohort: uint64.filter((cohort) => cohort > 0n),
   guarantee: text.filter((words) => words !== ''),
 }, {

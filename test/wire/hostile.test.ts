@@ -225,6 +225,55 @@ describe('hostile releases', () => {
     malformed(() => wire.encodeClientFrame({ kind: 'batch', channel: 1, body: id, signature: id }));
   });
 
+  it('refuses intervals, scales and findings that cannot be', () => {
+    const both = { low: [1, 2], high: [3, 4] };
+    const finding = { reason: 'skewed', columns: [0], amounts: [1] };
+    const fine = {
+      ...value, intervalIfHostile95: both, radiusIfHostile95: 1, scale: [0, 1], findings: [finding],
+    };
+    expect(changed({ outcome: fine })).not.toThrow();
+    for (const interval of [
+      { low: [1], high: [3, 4] }, { low: [1, 2], high: [3] }, { low: [1, 5], high: [3, 4] },
+      { low: [1, NaN], high: [3, 4] }, { low: [1, -Infinity], high: [3, 4] },
+      { low: [1, 2], high: [3, Infinity] }, { low: [1, Infinity], high: [3, -Infinity] },
+      { low: [1, Infinity], high: [3, Infinity] },
+    ]) {
+      expect(malformed(changed({ outcome: { ...fine, interval95: interval } })))
+        .toMatch(/interval/);
+      expect(malformed(changed({ outcome: { ...fine, intervalIfHostile95: interval } })))
+        .toMatch(/interval/);
+    }
+    for (const radiusIfHostile95 of [NaN, -1, Infinity]) {
+      expect(malformed(changed({ outcome: { ...fine, radiusIfHostile95 } }))).toMatch(/radius/);
+    }
+    for (const scale of [[1], [1, NaN], [1, -1], [1, Infinity], [1, 1, 1]]) {
+      expect(malformed(changed({ outcome: { ...fine, scale } }))).toMatch(/scale/);
+    }
+    for (const change of [
+      { reason: '' }, { reason: 'Skewed' }, { reason: 'a b' }, { reason: 'x'.repeat(65) },
+      { reason: 'skewed\n' }, { columns: [2] }, { columns: [0.5] }, { columns: [-1] },
+      { amounts: [NaN] }, { amounts: [Infinity] },
+    ]) {
+      const findings = [{ ...finding, ...change }];
+      expect(malformed(changed({ outcome: { ...fine, findings } }))).toMatch(/finding/);
+    }
+    const many = Array.from({ length: 65 }, () => finding);
+    expect(malformed(changed({ outcome: { ...fine, findings: many } }))).toMatch(/more than 64/);
+  });
+
+  it('checks what it reads of them as well', () => {
+    // Outcome (9), value (1): members more than the sample has.
+    const planted = (member: Uint8Array): (() => unknown) => () => wire.decodeReleaseBody(
+      concatBytes(samples.releaseBytes, field(9, field(1, member))),
+    );
+    const double = (...entries: readonly number[]): Uint8Array =>
+      new Uint8Array(Float64Array.from(entries).buffer);
+    expect(malformed(planted(field(7, double(1, 2))))).toMatch(/interval/);
+    expect(malformed(planted(field(10, double(1))))).toMatch(/scale/);
+    expect(malformed(planted(field(11, field(1, utf8('NO')))))).toMatch(/finding/);
+    expect(planted(field(11, field(1, utf8('of-a-newer-server'))))).not.toThrow();
+  });
+
   it('refuses to read parts that do not make up the estimate', () => {
     // Outcome (9), value (1): a part (6) more than the sample has.
     const planted = (name: string, shape: Uint8Array): Uint8Array =>

@@ -1,0 +1,136 @@
+import { checkList, checkObject } from './given.js';
+import type { Finding, Interval95, ValueOutcome } from './outcome.js';
+
+/** Findings in words, and what intervals, scales and findings of a value must be. */
+
+/** Most findings of one value. */
+export const findingsMax = 64;
+const reasonPattern = /^[a-z][a-z0-9-]{0,63}$/;
+/** More columns are counted, not named. */
+const namedMost = 8;
+/** More numbers are counted, not shown. */
+const shownMost = 8;
+
+/**
+ * A finding in plain sentences, for people who see the answer.
+ * @param columnNames - of the study; a column without a name is "column 3", counted from 1.
+ * @throws InvalidParameterError for something that is not a finding.
+ * @example
+ * import { findingText } from 'keelson';
+ * const text = findingText({ reason: 'skewed', columns: [0], amounts: [] }, ['delay', 'distance']);
+ * console.log(text);
+ */
+export function findingText(finding: Finding, columnNames: readonly string[]): string {
+  const given: unknown = finding;
+  checkObject(given, 'a finding of a release has reason, columns and amounts');
+  checkList(finding.columns, 'columns of a finding is a list of indexes');
+  checkList(finding.amounts, 'amounts of a finding is a list of numbers');
+  checkList(columnNames, 'the names of the columns are a list');
+  const { reason, columns, amounts } = finding;
+  const [first, second] = amounts;
+  const isOne = columns.length === 1;
+  const names = columns.map((column) => columnNames[column] ?? `column ${column + 1}`);
+  const where = columns.length === 0 ? 'all columns together'
+    : `column${isOne ? '' : 's'} ${listed(names, namedMost)}`;
+  const subject = where[0]!.toUpperCase() + where.slice(1);
+  switch (reason) {
+    case 'skewed':
+      return `${subject} reach${isOne ? 'es' : ''} farther to one side than `
+        + 'to the other. The answer is about all of these rows. False rows on the longer side '
+        + 'would look the same.';
+    case 'wider-than-scale':
+      return `The rows are wider than the scale in ${where}. Either the scale is too small, `
+        + 'or a few rows are far out. A larger scale removes fewer rows.';
+    case 'crowd-apart':
+      return `About ${first === undefined ? 'some' : percent(first)} of the rows stand apart from `
+        + `the others and were left out.${meanOfAll(amounts.slice(1), columnNames)}`;
+    case 'long-tails':
+      return 'Some rows are far from the others, so rows were cut off farther out than usual. '
+        + 'This needs more noise.';
+    case 'discrete':
+      return `Many rows have exactly the same value in ${where}.`;
+    case 'mostly-one-value':
+      return `${subject} ${isOne ? 'is' : 'are'} ${first === undefined ? 'the same' : shown(first)} `
+        + `in nearly all rows${unseen(second)}. The answer is this value, without an interval. Give `
+        + 'the smallest and the largest possible value as range for a mean with an interval.';
+    default:
+      return `The release says "${reason}" about its rows, which this version of Keelson does not `
+        + 'know. Update Keelson to read it.';
+  }
+}
+
+function unseen(rows: number | undefined): string {
+  return rows === undefined ? ''
+    : `; fewer than about ${Math.ceil(rows)} rows differ by a similar distance`;
+}
+
+function meanOfAll(means: readonly number[], names: readonly string[]): string {
+  if (means.length === 0) return '';
+  const entries = means.map((mean, j) => `${names[j] ?? `column ${j + 1}`} ${shown(mean)}`);
+  return ` If they are honest, use the mean of all rows: ${listed(entries, shownMost)}.`;
+}
+
+/** `a`, `a and b`, `a, b and 3 more`. */
+function listed(items: readonly string[], most: number): string {
+  const named = items.length <= most ? items : items.slice(0, most);
+  const rest = items.length - named.length;
+  const all = rest === 0 ? named : [...named, `${rest} more`];
+  return all.length === 1 ? all[0]! : `${all.slice(0, -1).join(', ')} and ${all.at(-1)!}`;
+}
+
+const shown = (value: number): string => String(Number(value.toPrecision(4)));
+
+function percent(share: number): string {
+  return `${Number((100 * share).toPrecision(2))} %`;
+}
+
+/** Whether a pair of interval ends says that nothing is known. */
+export function isUnbounded(low: number, high: number): boolean {
+  return low === -Infinity && high === Infinity;
+}
+
+/**
+ * Why the intervals, the scale or the findings of a value cannot be published or read, in words;
+ * null when they can.
+ * @param columns - number of columns of the study. Absent: columns are not counted.
+ */
+export function valueFault(value: ValueOutcome, columns?: number): string | null {
+  const { estimate, interval95, intervalIfHostile95, radiusIfHostile95, scale, findings } = value;
+  for (const interval of [interval95, intervalIfHostile95]) {
+    if (interval !== undefined && !isInterval(interval, estimate.length)) {
+      return 'an interval does not have two ends for each number of the estimate, both finite and '
+        + 'in order, or both infinite';
+    }
+  }
+  if (radiusIfHostile95 !== undefined
+      && !(Number.isFinite(radiusIfHostile95) && radiusIfHostile95 >= 0)) {
+    return 'the radius is not a finite number from 0 on';
+  }
+  if (scale !== undefined && !isScale(scale, columns)) {
+    return 'the scale is not a finite number from 0 on for each column';
+  }
+  if (findings !== undefined && findings.length > findingsMax) {
+    return `there are more than ${findingsMax} findings`;
+  }
+  return findings?.every((finding) => isFinding(finding, columns)) === false
+    ? 'a finding has no proper reason, names a column that is not there, or holds an amount that '
+      + 'is not finite'
+    : null;
+}
+
+function isInterval({ low, high }: Interval95, entries: number): boolean {
+  return low.length === entries && high.length === entries && low.every((end, i) =>
+    isUnbounded(end, high[i]!)
+      || (Number.isFinite(end) && Number.isFinite(high[i]) && end <= high[i]!));
+}
+
+function isScale(scale: readonly number[], columns: number | undefined): boolean {
+  return (columns === undefined || scale.length === columns)
+    && scale.every((unit) => Number.isFinite(unit) && unit >= 0);
+}
+
+function isFinding({ reason, columns, amounts }: Finding, count = Infinity): boolean {
+  return reasonPattern.test(reason)
+    && columns.every((column) => Number.isInteger(column) && column >= 0 && column < count)
+    && amounts.every(Number.isFinite);
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { findingText as ofClient, type Finding } from '../../client/index.js';
+import { findingReasons } from '../../src/base/outcome.js';
+import { findingText } from '../../src/index.js';
+
+const names = ['delay', 'distance', 'flag'];
+const finding = (
+  reason: string, columns: readonly number[] = [], amounts: readonly number[] = [],
+): Finding => ({ reason, columns, amounts });
+
+describe('a finding in words', () => {
+  it('names the columns and the amounts', () => {
+    expect(ofClient).toBe(findingText);
+    expect(findingText(finding('skewed', [0]), names))
+      .toMatch(/^Column delay reaches farther to one side/);
+    expect(findingText(finding('skewed', [0, 1]), names))
+      .toMatch(/^Columns delay and distance reach farther/);
+    expect(findingText(finding('wider-than-scale'), names))
+      .toMatch(/wider than the scale in all columns together/);
+    expect(findingText(finding('crowd-apart', [], [0.031, 8.1, 506.8, 0]), names)).toBe(
+      'About 3.1 % of the rows stand apart from the others and were left out. If they are honest, '
+      + 'use the mean of all rows: delay 8.1, distance 506.8 and flag 0.');
+    expect(findingText(finding('mostly-one-value', [2], [0, 369.2]), names)).toBe(
+      'Column flag is 0 in nearly all rows; fewer than about 370 rows differ by a similar '
+      + 'distance. The answer is this value, without an interval. Give the smallest and the '
+      + 'largest possible value as range for a mean with an interval.');
+    expect(findingText(finding('discrete', [0, 7]), names))
+      .toBe('Many rows have exactly the same value in columns delay and column 8.');
+  });
+
+  it('counts what it does not name', () => {
+    const many = Array.from({ length: 12 }, (_, j) => j);
+    expect(findingText(finding('discrete', many), names))
+      .toMatch(/column 7, column 8 and 4 more\.$/);
+  });
+
+  it('has its own sentence for every reason, also without amounts', () => {
+    const texts = findingReasons.map((reason) => findingText(finding(reason, [0]), names));
+    expect(new Set(texts).size).toBe(findingReasons.length);
+    for (const text of texts) expect(text).toMatch(/^[A-Z].*\.$/);
+    expect(texts.join()).not.toMatch(/undefined|NaN|does not know/);
+  });
+
+  it('says that a reason of a newer server is unknown', () => {
+    expect(findingText(finding('split-in-two', [0], [1]), names))
+      .toMatch(/"split-in-two".*does not know/);
+  });
+
+  it('takes a finding only', () => {
+    expect(() => findingText(finding('skewed'), null as never)).toThrow(/names of the columns/);
+    for (const wrong of [null, 3, {}, { reason: 'skewed' }]) {
+      expect(() => findingText(wrong as never, names)).toThrow(/finding/);
+    }
+  });
+});
