@@ -149,8 +149,9 @@ export const attacks = {
 };
 
 /**
- * Rows side by side in a random order, with the truth. Attacks are made for uncorrelated rows about
- * 0 and then mapped like the honest ones, so that they are as hard to find in every shape.
+ * Rows side by side in a random order, with the truth. Attacks stand about the honest mean, at
+ * distances in deviations of the columns: where columns are correlated, that is far out in narrow
+ * directions.
  * @param rows - one of `shapes`; default normal.
  * @returns {{ values: Float64Array, truth: Float64Array, honestMean: Float64Array, inDeviations:
  *   (difference: ArrayLike<number>) => number[] }} truth: the mean of the shape. inDeviations: a
@@ -158,7 +159,7 @@ export const attacks = {
  */
 export function makeRows(name, { rows = 'normal', dimension, contributors, corruption, seed }) {
   const attack = attacks[name];
-  const { draw, mean, map, inDeviations } = shapes[rows].build(dimension);
+  const { draw, mean, inDeviations } = shapes[rows].build(dimension);
   const random = randomOf(`${seed} ${dimension} ${contributors} rows`);
   const offset = attack.offset ?? 0;
   const values = new Float64Array(contributors * dimension);
@@ -176,7 +177,7 @@ export function makeRows(name, { rows = 'normal', dimension, contributors, corru
     const row = attack.rows({ dimension, corruption, random: shared });
     const own = randomOf(`${seed} ${name} own`);
     for (let i = 0; i < hostile; i++) {
-      const made = map(row(own, i));
+      const made = row(own, i);
       for (let j = 0; j < dimension; j++) values[i * dimension + j] = offset + mean[j] + made[j];
     }
     shuffleIn(values, dimension, hostile, randomOf(`${seed} order`));

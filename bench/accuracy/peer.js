@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const python = '/usr/bin/python3';
 
 /** The bytes of a .npy file of doubles, row after row. */
-function npyOf(values, dimension) {
+export function npyOf(values, dimension) {
   const shape = `(${values.length / dimension}, ${dimension})`;
   const text = `{'descr': '<f8', 'fortran_order': False, 'shape': ${shape}, }`;
   const header = text.padEnd(117) + '\n';

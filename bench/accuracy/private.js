@@ -56,14 +56,19 @@ export function planOf(name, { dimension, contributors, corruption }, { epsilon,
 const pool = createComputePool(availableParallelism());
 export const closePool = () => pool.close();
 
-/** One release. @returns the estimate, or null if it was refused. */
-export async function release(plan, values, dimension, { seed, noise }) {
+/** One release. @returns its outcome. */
+export function outcomeOf(plan, values, dimension, { seed, noise }) {
   const bytes = (label) => (noise === 'secure' ? secureNoise() : seededNoise(`${seed} ${label}`));
-  const outcome = await runOffline({
+  return runOffline({
     plan, dimension, rows: rowsOf(values, dimension),
     mechanisms: createMechanisms(plan.events, bytes('noise')),
     assignmentHashes: seededNoise(`${seed} tickets`), work: seededRandom(utf8(seed)), compute: pool,
   });
+}
+
+/** One release. @returns the estimate, or null if it was refused. */
+export async function release(plan, values, dimension, means) {
+  const outcome = await outcomeOf(plan, values, dimension, means);
   return outcome.kind === 'value' ? outcome.estimate : null;
 }
 

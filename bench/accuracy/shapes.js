@@ -14,7 +14,6 @@ const separate = (title, entry, mean = 0, deviation = 1) => ({
   build: (dimension) => ({
     draw: (random) => filled(dimension, () => entry(random) / deviation),
     mean: filled(dimension, () => mean / deviation),
-    map: (vector) => vector,
     inDeviations: (difference) => [...difference],
   }),
 });
@@ -27,7 +26,6 @@ const correlated = (title, mean, drawFor, rootFor) => ({
     const inverse = inverseOf(root);
     return {
       draw: drawFor(dimension, root), mean: filled(dimension, () => mean),
-      map: (vector) => times(root, vector),
       inDeviations: (difference) => times(inverse, difference),
     };
   },
@@ -68,7 +66,7 @@ const narrow = (dimension) => mapOf(dimension, 1e4, 'condition').map((row) => {
 
 /**
  * By name: `title`, and `build(dimension)` that returns { draw(random): a row; mean: of every
- * column; map(vector): from uncorrelated deviations to rows; inDeviations(difference): back }.
+ * column; inDeviations(difference): in deviations along uncorrelated directions }.
  */
 export const shapes = {
   normal: separate('N(0, 1)', ({ normal }) => normal()),

@@ -1,0 +1,151 @@
+// Keelson beside two published private estimators: CoinPress (mean and covariance) and the shifted
+// clipped mean of Huang, Liang and Yi. Needs the build, python3 and numpy:
+// npm run bench:peers [-- --part mean]. Same seeds, same figures.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findEstimator } from '../../dist/src/estimators/registry.js';
+import { makeRows } from '../accuracy/data.js';
+import { npyOf } from '../accuracy/peer.js';
+import { closePool, planOf, release } from '../accuracy/private.js';
+import { mapOf, mappedRows, relativeErrorMatrix } from '../linear.js';
+import { optionsOf } from '../options.js';
+
+const options = optionsOf('Keelson beside CoinPress and the shifted clipped mean.', {
+  part: { usual: 'all', means: 'mean, covariance or all' },
+  seeds: { usual: 5, tiny: 1, means: 'data sets for each figure' },
+  contributors: { usual: [1e3, 1e4, 1e5], tiny: [5e3], means: 'rows for the mean' },
+  covariances: { usual: [5, 2e4, 10, 2e4, 10, 1e5], tiny: [2, 2e4],
+    means: 'columns and rows for the covariance, in pairs' },
+  dimension: { usual: 10, tiny: 2, means: 'columns for the mean' },
+  rows: { usual: 'normal,lognormal,gamma-correlated', tiny: 'lognormal', means: 'shapes' },
+  python: { usual: 'python3', means: 'the interpreter that has numpy' },
+});
+const target = { epsilon: 1, delta: 1e-6 };
+/** What epsilon 1 and delta 1e-6 are as zCDP. */
+const rho = 0.0244;
+/** What peers are told: every mean is within this many deviations of 0. */
+const reach = 10;
+
+const script = fileURLToPath(new URL('peers.py', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'keelson-peers-'));
+const steps = [1, 2, 3, 4];
+
+function estimatesOf(values, dimension, runs) {
+  const file = join(folder, 'rows.npy');
+  writeFileSync(file, npyOf(values, dimension));
+  const text = execFileSync(options.python, [script], {
+    input: JSON.stringify({ file, runs }), encoding: 'utf8', maxBuffer: 1e8,
+    env: { ...process.env, OPENBLAS_NUM_THREADS: '1', OMP_NUM_THREADS: '1' },
+  });
+  return JSON.parse(text);
+}
+
+const rootMeanSquare = (list) =>
+  Math.sqrt(list.reduce((sum, value) => sum + value ** 2, 0) / list.length);
+const short = (value) => (Number.isFinite(value) ? value.toPrecision(3) : 'refused');
+
+function print(title, errors) {
+  console.log(title);
+  for (const [name, list] of errors) {
+    console.log(`  ${name.padEnd(40)} ${list.includes('no plan')
+      ? 'no plan' : short(rootMeanSquare(list))}`);
+  }
+}
+
+const add = (errors, name, error) => errors.set(name, [...(errors.get(name) ?? []), error]);
+
+/** The best number of steps, as if somebody knew it. */
+function withBestSteps(errors) {
+  const tried = steps.map((count) => errors.get(`coinpress, ${count} steps`));
+  for (const count of steps) errors.delete(`coinpress, ${count} steps`);
+  const best = tried.reduce((left, right) =>
+    (rootMeanSquare(left) <= rootMeanSquare(right) ? left : right));
+  return errors.set(`coinpress, best of ${steps.length} steps`, best);
+}
+
+/** Keelson's answers: with the deviations found or told, and with what peers are told. */
+function keelsonMeans() {
+  const found = ['mean', 'robust-mean'].flatMap((name) => [
+    { name, parameters: { scale: 'auto' }, told: 'told nothing' },
+    { name, parameters: { scale: '1' }, told: 'told the deviations' },
+  ]);
+  const hasRange = (name) => findEstimator(name).parameters.some((known) => known.name === 'range');
+  return [...found, ...['mean', 'robust-mean'].filter(hasRange).map((name) => ({
+    name, parameters: { scale: '1', range: `-${reach}..${reach}` },
+    told: 'told the deviations and a range',
+  }))];
+}
+
+async function means(rows, contributors) {
+  const { dimension } = options;
+  const shape = { rows, dimension, contributors, corruption: 0 };
+  const errors = new Map();
+  for (let seed = 0; seed < options.seeds; seed++) {
+    const { values, truth, honestMean } = makeRows('none', { ...shape, seed });
+    const off = (estimate) => Math.hypot(...estimate.map((entry, j) => entry - truth[j]));
+    add(errors, 'mean of the rows, without privacy', off([...honestMean]));
+    for (const { name, parameters, told } of keelsonMeans()) {
+      const plan = planOf(name, shape, target, parameters);
+      if (typeof plan === 'string') {
+        add(errors, `${name}, ${told}`, 'no plan');
+        continue;
+      }
+      const estimate = await release(plan, values, dimension, { seed: `${seed}`, noise: 'seeded' });
+      add(errors, `${name}, ${told}`, estimate === null ? Infinity : off(estimate));
+    }
+    const radius = reach * Math.sqrt(dimension);
+    const runs = [
+      ...steps.map((count) => ({ method: 'coinpress-mean', rho, radius, steps: count, seed })),
+      { method: 'shifted-clipped-mean', rho, radius, seed },
+    ];
+    estimatesOf(values, dimension, runs).forEach((estimate, k) =>
+      add(errors, k < steps.length ? `coinpress, ${steps[k]} steps` : 'shifted clipped mean',
+        off(estimate)));
+  }
+  print(`mean, ${rows}, d = ${dimension}, n = ${contributors}; root mean square errors`,
+    withBestSteps(errors));
+}
+
+async function covariances(dimension, contributors, condition) {
+  const shape = { dimension, contributors, corruption: 0 };
+  const errors = new Map();
+  for (let seed = 0; seed < options.seeds; seed++) {
+    const map = mapOf(dimension, condition, `${seed} peers`);
+    const values = mappedRows(makeRows('none', { ...shape, seed }).values, map);
+    const off = (estimate) => Math.hypot(...relativeErrorMatrix(estimate, map));
+    const plan = planOf('covariance', shape, target, {});
+    const estimate = typeof plan === 'string'
+      ? null : await release(plan, values, dimension, { seed: `${seed}`, noise: 'seeded' });
+    add(errors, 'covariance, told nothing', typeof plan === 'string' ? 'no plan'
+      : estimate === null ? Infinity : off(estimate));
+    const runs = steps.map((count) =>
+      ({ method: 'coinpress-covariance', rho, bound: condition, steps: count, seed }));
+    estimatesOf(values, dimension, runs).forEach((found, k) =>
+      add(errors, `coinpress, ${steps[k]} steps`, off(found)));
+  }
+  print(`covariance, d = ${dimension}, n = ${contributors}, condition ${condition}; root mean square `
+    + 'of relative Frobenius errors', withBestSteps(errors));
+}
+
+const hasNumpy = spawnSync(options.python, ['-c', 'import numpy']).status === 0;
+if (!hasNumpy) {
+  console.log(`peers are left out: ${options.python} has no numpy (on Debian: python3-numpy)`);
+} else {
+  if (options.part !== 'covariance') {
+    for (const rows of options.rows.split(',')) {
+      for (const contributors of options.contributors) await means(rows, contributors);
+    }
+  }
+  if (options.part !== 'mean') {
+    for (let k = 0; k + 1 < options.covariances.length; k += 2) {
+      for (const condition of [1, 31]) {
+        await covariances(options.covariances[k], options.covariances[k + 1], condition);
+      }
+    }
+  }
+}
+rmSync(folder, { recursive: true, force: true });
+await closePool();

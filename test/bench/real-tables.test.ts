@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+import { root } from '../support/sources.js';
+
+/** A line of results, as bench/real-tables/run.js writes it. */
+interface Line {
+  readonly table: string;
+  readonly study: string;
+  readonly estimator: string;
+  readonly kind: 'value' | 'refused' | 'infeasible';
+  readonly column?: string;
+  readonly error?: number;
+  readonly half?: number | null;
+  readonly isCovered?: boolean | null;
+  readonly isForeseen?: boolean;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'keelson-tables-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function linesFor(name: string, words: readonly string[]): Promise<readonly Line[]> {
+  const out = join(folder, name);
+  await promisify(execFile)(process.execPath, [
+    'bench/real-tables/run.js', '--seeds', '1', '--contributors', '20000', '--out', out, ...words,
+  ], { cwd: root });
+  return readFileSync(out, 'utf8').split('\n').filter((text) => text !== '')
+    .map((text) => JSON.parse(text) as Line);
+}
+
+/** With skewed, discrete and constant columns, and entries that are missing. */
+const tables = 'cars,movies,penguins,political-contributions,weather';
+
+describe('studies of real columns', { tags: ['long'] }, () => {
+  it('have the quantiles of every column, or say why not', async () => {
+    const lines = await linesFor('quantile', ['--tables', tables, '--estimators', 'quantile']);
+    expect(new Set(lines.map(({ table, study }) => `${table} ${study}`)).size).toBe(41);
+    const wrong = lines.filter((line) => (line.kind === 'value'
+      ? (line.error ?? Infinity) > 0.1 : line.isForeseen !== true));
+    expect(wrong).toEqual([]);
+    // Fewer than a quarter of the movies have this number.
+    expect(lines.filter(({ kind }) => kind === 'refused').map(({ study }) => study))
+      .toEqual(['US DVD Sales']);
+  });
+
+  it('have means of heavy-tailed columns within their intervals', async () => {
+    const lines = await linesFor('heavy', ['--tables', tables, '--estimators', 'heavy-tailed']);
+    const values = lines.filter(({ kind }) => kind === 'value');
+    expect(values.length).toBeGreaterThan(30);
+    expect(values.filter(({ error, half }) => (error ?? 0) > 3 * (half ?? 0))).toEqual([]);
+    const holding = values.filter(({ isCovered }) => isCovered).length;
+    expect(holding / values.length).toBeGreaterThanOrEqual(0.93);
+  });
+});
