@@ -5,6 +5,7 @@ import { InvalidInputError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
+import { flightsName } from '../data/flights.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
 import { estimateRows, type EstimateResult, type TimedResult } from '../estimate/estimation.js';
@@ -27,10 +28,7 @@ const groupsArePublic = 'the group of a contributor is treated as public; every 
 
 const inputArguments = {
   input: {
-    type: 'string',
-    required: true,
-    valueHint: 'file',
-    description: '.csv, .ndjson or .npy; - is standard input',
+    type: 'string', valueHint: 'file', description: 'the same as FILE',
   },
   format: {
     type: 'enum', options: [...inputFormats],
@@ -73,6 +71,11 @@ export const estimate = defineCommand({
       type: 'positional', required: true,
       description: 'an estimator; "keelson estimators" lists them',
     },
+    file: {
+      type: 'positional', required: false,
+      description: 'rows: .csv, .ndjson or .npy; - is standard input; flights are those of the '
+        + 'package (231,083 rows of delay_minutes and distance_miles)',
+    },
     ...inputArguments,
     ...privacyArguments,
     cohort: {
@@ -91,8 +94,9 @@ export const estimate = defineCommand({
   },
   repeatable: ['set'],
   examples: [
-    'keelson estimate mean --input rows.csv --epsilon 1 --delta 1e-6 --set scale=40',
-    'keelson estimate populous-mean --input rows.csv --contributor id --cohort 3000 \\\n'
+    'keelson estimate robust-mean flights --epsilon 1 --delta 1e-6',
+    'keelson estimate mean rows.csv --epsilon 1 --delta 1e-6 --set scale=40',
+    'keelson estimate populous-mean rows.csv --contributor id --cohort 3000 \\\n'
     + '    --epsilon 2 --delta 1e-6 --set scale=40,600 --columns delay,distance',
   ],
   async run({ args, repeated, io, output }) {
@@ -145,13 +149,27 @@ export const estimate = defineCommand({
 });
 
 interface InputFlags {
-  readonly input: string;
+  readonly file?: string | undefined;
+  readonly input?: string | undefined;
   readonly format?: string | undefined;
   readonly columns?: string | undefined;
   readonly contributor?: string | undefined;
   readonly 'group-by'?: string | undefined;
   readonly groups?: string | undefined;
   readonly missing?: string | undefined;
+}
+
+function inputPath({ file, input }: InputFlags): string {
+  if (file !== undefined && input !== undefined) {
+    const both = `${file} and as --input ${input}`;
+    throw new UsageError(`the input is given twice, as ${both}: give it once`);
+  }
+  const path = file ?? input;
+  if (path === undefined) {
+    throw new UsageError('FILE is missing: give a .csv, .ndjson or .npy file, - for standard '
+      + `input, or ${flightsName} for the flights of the package`);
+  }
+  return path;
 }
 
 function tableRequest(args: InputFlags): TableRequest {
@@ -167,7 +185,7 @@ function tableRequest(args: InputFlags): TableRequest {
     );
   }
   return {
-    path: args.input,
+    path: inputPath(args),
     missing: args.missing === 'null' ? 'null' : 'refuse',
     ...(args.format === undefined ? {} : { format: args.format as InputFormat }),
     ...(columns === undefined ? {} : { columns }),

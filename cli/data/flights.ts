@@ -17,6 +17,14 @@ export interface Flights {
   };
 }
 
+/** Commands take this in place of a file. A file of that name is `./flights`. */
+export const flightsName = 'flights';
+
+/** The columns that commands show, by the names that studies use for them. */
+export const flightsColumns: Readonly<Record<string, keyof Flights['columns']>> = {
+  delay_minutes: 'delay', distance_miles: 'distance',
+};
+
 const magic = 'KLFLIGHT';
 const headerBytes = 16;
 const bytesPerFlight = 6;

@@ -1,14 +1,16 @@
 import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { asInputError } from '../base/errors.js';
+import { asInputError, UsageError } from '../base/errors.js';
+import { flightsName } from '../data/flights.js';
 import { readCsv } from './csv.js';
 import { readNdjson } from './ndjson.js';
+import { readFlights } from './flights.js';
 import { readNpy } from './npy.js';
 import { npyMagic } from './npy-header.js';
 import type { InputFormat, RowBatch, RowOptions } from './rows.js';
 
 export interface InputRequest extends Omit<RowOptions, 'source'> {
-  /** A path, or `-` for standard input. */
+  /** A path, `-` for standard input, or `flights`. */
   readonly path: string;
   /** Default: from the file's ending, else from its first bytes. */
   readonly format?: InputFormat;
@@ -26,12 +28,20 @@ const endings: Readonly<Record<string, InputFormat>> = {
 const readers = { csv: readCsv, ndjson: readNdjson, npy: readNpy } as const;
 
 /**
- * Streams the rows of a file or of standard input, in any format.
+ * Streams the rows of a file or of standard input, in any format, or the flights of the package.
  * @throws InvalidInputError, with the position in the file if there is one.
  */
 export async function* readRows(
   request: InputRequest, stdin: Readable,
 ): AsyncGenerator<RowBatch, void, undefined> {
+  if (request.path === flightsName) {
+    if (request.format !== undefined) {
+      throw new UsageError(`--format is given with ${flightsName}, which is no file: leave it out, `
+        + `or write ./${flightsName} for a file of that name`);
+    }
+    yield* readFlights({ ...request, source: flightsName });
+    return;
+  }
   const source = request.path === '-' ? 'standard input' : request.path;
   const chunks = bytesOf(request, stdin, source);
   const head = await headOf(chunks);

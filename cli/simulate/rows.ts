@@ -2,7 +2,7 @@ import { datasetSource, syntheticSource, type RowSource } from '../../simulation
 import { InvalidInputError } from '../../src/base/errors.js';
 import { seededRandom } from '../../src/random/work.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
-import { loadFlights, type Flights } from '../data/flights.js';
+import { flightsColumns, loadFlights } from '../data/flights.js';
 import { UsageError } from '../base/errors.js';
 import { readRows } from '../input/open.js';
 import type { Io } from '../base/io.js';
@@ -38,10 +38,6 @@ export interface RowsFile extends Dataset {
 }
 
 const rowsUsual = 8;
-/** Names that studies use for the columns of the flights. */
-const flightsByName: Readonly<Record<string, keyof Flights['columns']>> = {
-  delay_minutes: 'delay', distance_miles: 'distance',
-};
 
 /**
  * The rows of every study, in the order of `documents`. They come from a file that has the
@@ -112,9 +108,9 @@ function columnsOf(file: RowsFile, { study, columns: wanted }: StudyDocument): D
 
 /** Null unless every column of the study is the name of a flights column. */
 function flightsFor({ columns: names }: StudyDocument): Dataset | null {
-  if (!names.every((name) => Object.hasOwn(flightsByName, name))) return null;
+  if (!names.every((name) => Object.hasOwn(flightsColumns, name))) return null;
   const { count, columns } = loadFlights();
-  const found = names.map((name) => columns[flightsByName[name]!]);
+  const found = names.map((name) => columns[flightsColumns[name]!]);
   const values = new Float64Array(count * names.length);
   for (let i = 0;
       i < count; i++) found.forEach((column, j) => { values[i * names.length + j] = column[i]!; });

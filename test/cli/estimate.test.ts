@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { loadFlights } from '../../cli/data/flights.js';
 import { keelson } from '../support/command.js';
 import { npyBytes } from '../support/npy.js';
 
@@ -174,6 +175,53 @@ describe('keelson estimate', () => {
   });
 });
 
+describe('the input of keelson estimate', () => {
+  it('may be the second word', async () => {
+    const flags = [...privacy, '--cohort', '2000', '--json'];
+    expect(answer(await keelson(['estimate', 'mean', csvPath, ...flags], seeded)))
+      .toEqual(answer(await run(csvPath, ['--cohort', '2000'])));
+  });
+
+  it('is refused when it is given twice or not at all', async () => {
+    const twice = await keelson(['estimate', 'mean', csvPath, '--input', csvPath, ...privacy], {});
+    expect([twice.status, twice.stdout]).toEqual([2, '']);
+    expect(twice.stderr).toMatch(/the input is given twice, as .*rows.csv.*give it once/);
+    const none = await keelson(['estimate', 'mean', ...privacy], {});
+    expect([none.status, none.stdout]).toEqual([2, '']);
+    expect(none.stderr).toContain('FILE is missing');
+    expect(none.stderr).toContain('flights');
+  });
+
+  it('may be the flights of the package, in all columns or some, in either '
+    + 'place', { tags: ['long'] }, async () => {
+    const flags = ['--epsilon', '1', '--delta', '1e-6', '--set', 'scale=40,600', '--json'];
+    const { status, stdout, stderr } =
+      await keelson(['estimate', 'mean', 'flights', ...flags], seeded);
+    expect(status, stderr).toBe(0);
+    const both = parsed(stdout);
+    expect(both).toMatchObject({ rows: 231_083, columns: ['delay_minutes', 'distance_miles'] });
+    const { columns, count } = loadFlights();
+    const meanOf = (column: Float64Array): number =>
+      column.reduce((sum, entry) => sum + entry, 0) / count;
+    expect(Math.abs(both.estimate[0]! - meanOf(columns.delay))).toBeLessThan(2);
+    expect(Math.abs(both.estimate[1]! - meanOf(columns.distance))).toBeLessThan(20);
+    const one = await keelson([
+      'estimate', 'mean', '--input', 'flights', '--columns', 'distance_miles', '--epsilon', '1',
+      '--delta', '1e-6', '--set', 'scale=600', '--json',
+    ], seeded);
+    expect(parsed(one.stdout)['columns']).toEqual(['distance_miles']);
+    expect(Math.abs(parsed(one.stdout).estimate[0]! - meanOf(columns.distance))).toBeLessThan(20);
+  });
+
+  it('is refused when the flights lack a column, or are given a format', async () => {
+    const words = ['estimate', 'mean', 'flights', '--epsilon', '1', '--delta', '1e-6'];
+    expect((await keelson([...words, '--columns', 'delay'], {})).stderr)
+      .toContain('flights: there is no column "delay"');
+    expect((await keelson([...words, '--format', 'csv'], {})).stderr)
+      .toContain('--format is given with flights');
+  });
+});
+
 describe('exit status of keelson estimate', () => {
   it('is 1 and charges nothing when the plan is infeasible', async () => {
     const tiny = [
@@ -223,7 +271,7 @@ describe('exit status of keelson estimate', () => {
       'a cohort of 0', [...onRows, ...privacy, '--cohort', '0'],
       '--cohort is a whole number from 1',
     ],
-    ['no input', ['estimate', 'mean', ...privacy], '--input is missing'],
+    ['no input', ['estimate', 'mean', ...privacy], 'FILE is missing'],
     [
       'a missing file', ['estimate', 'mean', '--input', join(scratch, 'none'), ...privacy],
       'there is no such file',
