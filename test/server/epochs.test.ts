@@ -140,6 +140,24 @@ describe('what may be published', () => {
     expect(publishable({ ...value, parts: named.parts }, { outputShape: [2] }))
       .toMatchObject({ kind: 'refused' });
   });
+
+  it('publishes an interval of all numbers, and none with one infinite end', () => {
+    const value: Outcome = {
+      kind: 'value', estimate: [1, 7], shape: [2], uncertainty: { kind: 'none' },
+    };
+    const kindOf = (low: number[], high: number[]): string[] =>
+      [{ interval95: { low, high } }, { intervalIfHostile95: { low, high } }]
+        .map((interval) => publishable({ ...value, ...interval }, { outputShape: [2] }).kind);
+    expect(kindOf([0, -Infinity], [2, Infinity])).toEqual(['value', 'value']);
+    for (const [low, high] of [
+      [[0, -Infinity], [2, 8]], [[0, 6], [2, Infinity]], [[0, Infinity], [2, -Infinity]],
+      [[0, NaN], [2, NaN]], [[0], [2]],
+    ] as const) {
+      expect(kindOf([...low], [...high])).toEqual(['refused', 'refused']);
+    }
+    const findings = [{ reason: 'mostly-one-value', columns: [1], amounts: [7, NaN] }] as const;
+    expect(publishable({ ...value, findings }, { outputShape: [2] }).kind).toBe('refused');
+  });
 });
 
 const runners: readonly (readonly [string, () => EpochRunner])[] = [

@@ -59,7 +59,7 @@ export const scaleParameter: ParameterSpec = {
   unit: 'data units',
   description:
     'public guess of the standard deviation of an honest row, one number or one per column, '
-    + 'not taken from the data that it is used on; auto finds it privately for a tenth of the cost',
+    + 'not taken from the data that it is used on; auto finds it privately for a fifth of the cost',
 };
 
 /** The assumed hostile share of the contributors. */

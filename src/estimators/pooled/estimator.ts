@@ -1,7 +1,6 @@
 import type { Released, Sensitive } from '../../base/brands.js';
 import type { Outcome } from '../../base/outcome.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
-import { privateScaleOn } from '../../privacy/stages/scale.js';
 import type {
   Estimator, FinishedSummaries, Infeasible, ParameterValues, Plan, PooledRows, StudyFacts,
 } from '../contract/estimator.js';
@@ -12,17 +11,22 @@ import {
 import { rowsSummary, type Unsorted } from '../summaries/rows.js';
 import type { CentreStage, Draws } from './centre.js';
 import { centreNotFound } from './centred-mean.js';
+import {
+  findUnits, knownColumns, withColumns, type FoundColumns,
+} from './found-columns.js';
 import { noiseHides, scaleText, type PooledPlanParts } from './plan.js';
 import { rowsCohort, rowsInScale } from './pool.js';
 import { chooseScale, scaleNotFound, type ScaleChoice } from './scale-choice.js';
+
+export { knownColumns, type FoundColumns, type OneValue } from './found-columns.js';
 
 /**
  * The one pipeline of estimators that keep everybody's rows in one pool: scale, centre, release.
  *
  * Claim. Neighbours: one contributor's row replaced by any other row, or by none, or added. Cost:
  * that of the plan's events, composed adaptively: those of the scale, when it is found privately
- * (privacy/stages/scale), those of the centre (privacy/stages/centre), and those of the estimator's
- * own `release`, which states what they cover.
+ * (found-columns), those of the centre (privacy/stages/centre), and those of the estimator's own
+ * `release`, which states what they cover.
  * Why. Scale and centre are public or released when `release` gets them, so its events, which are
  * calibrated for every scale and centre, compose with theirs. Whether a release is refused, and
  * with what text, is a function of released numbers alone. Dividing rows by a public or released
@@ -47,25 +51,6 @@ export interface TooFew {
   readonly hidden: string;
   /** What helps besides a larger cohort. */
   readonly others: string;
-}
-
-/** What is known of the columns before the centre is found: public, or released with the scale. */
-export interface FoundColumns {
-  /** The scale that normal rows with the same median difference have. Data units. */
-  readonly medianScale: Float64Array;
-  /** Columns in which many rows have exactly the same value. */
-  readonly discrete: readonly boolean[];
-  /**
-   * Columns of which nearly all rows have one value: it, and the number of rows in one octave of
-   * distance below which rows that differ are not seen. Null for all other columns. The unit of
-   * such a column is so large that every row is at 0 in it.
-   */
-  readonly oneValue: readonly (OneValue | null)[];
-}
-
-export interface OneValue {
-  readonly value: number;
-  readonly unseenBelow: number;
 }
 
 /** Rows, and where they are: centre and scale are public or released. */
@@ -183,7 +168,7 @@ function planFor(design: PooledDesign, choice: ScaleChoice, { dimension }: Study
   return makePlan({
     ...plan,
     cohorts: [pooledCohort(rowsCohort)],
-    events: [...(choice.kind === 'auto' ? [choice.event] : []), ...plan.events],
+    events: [...(choice.kind === 'auto' ? choice.events : []), ...plan.events],
     noise: scale === null || noise === undefined ? []
       : Array.from(scale, (unit) => (unit * noise.sigma) / noise.rows),
     facts: { scale: scaleText(scale), ...plan.facts },
@@ -196,7 +181,7 @@ function planFor(design: PooledDesign, choice: ScaleChoice, { dimension }: Study
 async function releasePooled(
   design: PooledDesign, choice: ScaleChoice, summaries: FinishedSummaries, draws: Draws,
 ): Promise<Released<Outcome>> {
-  const { mechanisms, compute } = draws;
+  const { mechanisms } = draws;
   const pool = poolOf(summaries, rowsCohort);
   const admitted = design.admit?.(mechanisms, pool);
   const refusal = admitted?.value;
@@ -205,14 +190,27 @@ async function releasePooled(
     const { scale } = choice;
     return releaseInScale(design, choice, draws, pool, scale, knownColumns(scale));
   }
-  const found = await privateScaleOn(compute, mechanisms, pool, choice.pairing);
+  const { facts } = choice;
+  const found = await findUnits(draws, pool, facts.dimension, choice);
   const units = found.value;
-  if (units.kind === 'failed') {
-    return found.map<Outcome>(() => scaleNotFound(choice.facts, units.coordinates));
+  const unknown = units.kind === 'failed' ? units.coordinates
+    : isMean(design, facts) ? [] : columnsOfOneValue(units.columns);
+  if (units.kind === 'failed' || unknown.length > 0) {
+    return found.map<Outcome>(() => scaleNotFound(facts, unknown));
   }
-  const { scale, medianScale, discrete } = units;
-  const columns = { ...knownColumns(scale), medianScale, discrete };
-  return releaseInScale(design, choice, draws, pool, scale, columns);
+  const { scale, columns } = units;
+  const outcome = await releaseInScale(design, choice, draws, pool, scale, columns);
+  return isMean(design, facts) ? outcome.map((value) => withColumns(value, columns)) : outcome;
+}
+
+/** Whether there is one number for each column. */
+function isMean({ plan: { outputShape } }: PooledDesign, { dimension }: StudyFacts): boolean {
+  return outputShape.length === 1 && outputShape[0] === dimension;
+}
+
+/** Columns of which a mean has no more to say than their value, and others nothing. */
+function columnsOfOneValue({ oneValue }: FoundColumns): readonly number[] {
+  return oneValue.flatMap((one, j) => (one === null ? [] : [j]));
 }
 
 /** @param scale - public, or released; so are the `columns`. */
@@ -229,13 +227,4 @@ async function releaseInScale(
     return found.map<Outcome>(() => centreNotFound(facts, centre.coordinates));
   }
   return design.release(draws, { pool: rows, centre: centre.centre, scale, columns });
-}
-
-/** What is known of columns whose scale is all that there is. */
-export function knownColumns(scale: Float64Array): FoundColumns {
-  return {
-    medianScale: scale,
-    discrete: Array.from(scale, () => false),
-    oneValue: Array.from(scale, () => null),
-  };
 }

@@ -136,32 +136,41 @@ export function countColumnCells(
 const doublingsMaximum = 200;
 /** The bin of differences that are exactly 0, before the first doubling. */
 export const zeroBin = -doublingsMaximum - 1;
-const doublings = 2 * doublingsMaximum + 2;
+/** Number of bins, from `zeroBin` on. */
+export const doublings = 2 * doublingsMaximum + 2;
 /** The high word of a double holds its exponent. */
 const wordOfExponent = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 1 : 0;
 
+const difference = new Float64Array(1);
+const words = new Uint32Array(difference.buffer);
+
 /**
- * Counts pairs of rows per bin, one map per column: `zeroBin` for a difference of exactly 0, and
- * else floor(log2 |difference|) clamped to -200 .. 200. A difference that is not a number is in no
- * bin. `pairs` holds two indexes of rows in `values` for each pair, side by side.
+ * The bin of a difference: `zeroBin` for exactly 0, and else floor(log2 |difference|) clamped to
+ * -200 .. 200. Undefined for a difference that is not a number.
+ */
+export function doublingOf(entry: number): number | undefined {
+  if (entry !== entry) return undefined;
+  if (entry === 0) return zeroBin;
+  difference[0] = entry;
+  // Reads the exponent bits: a logarithm would round up just below a power of two. Subnormal
+  // numbers are far below 2^-200.
+  const exponent = ((words[wordOfExponent]! >>> 20) & 0x7ff) - 1023;
+  return Math.max(-doublingsMaximum, Math.min(exponent, doublingsMaximum));
+}
+
+/**
+ * Counts pairs of rows per bin of their difference (`doublingOf`), one map per column. `pairs`
+ * holds two indexes of rows in `values` for each pair, side by side.
  */
 export function countPairBins(
   values: Float64Array, dimension: number, pairs: Uint32Array,
 ): Map<number, number>[] {
   const counts = new Uint32Array(doublings * dimension);
-  const difference = new Float64Array(1);
-  const words = new Uint32Array(difference.buffer);
   for (let at = 0; at < pairs.length; at += 2) {
     const [left, right] = [pairs[at]! * dimension, pairs[at + 1]! * dimension];
     for (let j = 0; j < dimension; j++) {
-      difference[0] = values[left + j]! - values[right + j]!;
-      if (difference[0] !== difference[0]) continue;
-      // Reads the exponent bits: a logarithm would round up just below a power of two. Subnormal
-      // numbers are far below 2^-200.
-      const exponent = ((words[wordOfExponent]! >>> 20) & 0x7ff) - 1023;
-      const bin = difference[0] === 0 ? zeroBin
-        : Math.max(-doublingsMaximum, Math.min(exponent, doublingsMaximum));
-      counts[j * doublings + bin - zeroBin]! += 1;
+      const bin = doublingOf(values[left + j]! - values[right + j]!);
+      if (bin !== undefined) counts[j * doublings + bin - zeroBin]! += 1;
     }
   }
   return Array.from({ length: dimension }, (_, j) => {

@@ -6,8 +6,8 @@ import type { Draw } from './draw.js';
 import { addSteps, nearestSteps, valueOfSteps } from '../accounting/grid.js';
 
 /**
- * A stable histogram over an unbounded set of bins. Only occupied bins get noise. Only bins whose
- * noisy count is above a threshold are published.
+ * A stable histogram over an unbounded set of bins, which are finite doubles. Only occupied bins
+ * get noise. Only bins whose noisy count is above a threshold are published.
  *
  * Neighbours: one contributor, who adds 1 to at most one bin of each coordinate, is replaced by
  * anything or by nothing.
@@ -31,8 +31,8 @@ export function drawHistogram(
     const kept: KeptBin[] = [];
     for (const bin of Float64Array.from(bins.keys()).sort()) {
       const count = bins.get(bin)!;
-      assert(Number.isInteger(bin) && Number.isInteger(count)
-        && count >= 0, 'bins and counts are whole numbers');
+      assert(Number.isFinite(bin) && Number.isInteger(count) && count >= 0,
+        'bins are finite, and counts are whole numbers');
       // An empty bin does not exist: listing it must not change the distribution of the output.
       if (count === 0) continue;
       const noisy = addSteps(nearestSteps(count, event.grid), draw());

@@ -28,10 +28,14 @@ export interface ColumnScale {
   readonly medianScale: number;
   /** Many pairs have a difference of exactly 0. */
   readonly isDiscrete: boolean;
+  /** Most pairs have, so that few are left to tell how far apart the others are. */
+  readonly isMostlyEqual: boolean;
 }
 
 /** A column is discrete when more than this share of its pairs has a difference of 0. */
 const discreteShare = 0.1;
+/** Seven rows in ten have one value, or more, when more than this share of the pairs is equal. */
+const mostlyEqualShare = 0.5;
 /** The scale is at most so many times that of the median difference. */
 const timesMedianMax = 4;
 /** A crowd is far when its differences are so many times the scale of the median difference. */
@@ -66,14 +70,18 @@ export function columnScaleOf(kept: readonly KeptBin[], facts: PairFacts): Colum
   const total = pairsIn(kept, facts);
   const equal = kept.find(({ bin }) => bin === zeroBin)?.noisyCount ?? 0;
   const isDiscrete = equal > discreteShare * total;
+  const isMostlyEqual = equal > mostlyEqualShare * total;
   const medianScale = deviationOf(apart);
-  const near = withoutCrowd(apart, farFrom * medianScale, total, facts.corruption);
+  const hostile = 1 - Math.max(0, 1 - crowdMargin * facts.corruption) ** 2;
+  const near = withoutCrowd(apart, farFrom * medianScale, hostile * total);
   const { square, unseen } = isDiscrete ? readAs.discrete : readAs.continuous;
   const bins = [...near, ...pastLast(near, unseen * facts.threshold)];
   const scale = rootOfMoment(bins, square / (2 * total));
-  if (isDiscrete) return { scale, medianScale: scale, isDiscrete };
+  if (isDiscrete) return { scale, medianScale: scale, isDiscrete, isMostlyEqual };
   const most = timesMedianMax * medianScale;
-  return { scale: Math.min(most, Math.max(medianScale, scale)), medianScale, isDiscrete };
+  return {
+    scale: Math.min(most, Math.max(medianScale, scale)), medianScale, isDiscrete, isMostlyEqual,
+  };
 }
 
 /** Bins below the threshold hold together at most about so many times the threshold. */
@@ -88,16 +96,35 @@ function pairsIn(kept: readonly KeptBin[], { pairs, threshold }: PairFacts): num
   return Math.max(seen, Math.min(pairs, seen + unseenThresholds * threshold));
 }
 
-/** The bins without a far crowd. @param bins - ascending. @param from - differences of this. */
+/**
+ * The bins without a far crowd.
+ * @param bins - ascending.
+ * @param from - distance from which a crowd is far.
+ * @param most - what the crowd may hold.
+ */
 function withoutCrowd(
-  bins: readonly KeptBin[], from: number, total: number, corruption: number,
+  bins: readonly KeptBin[], from: number, most: number,
 ): readonly KeptBin[] {
-  const most = (1 - Math.max(0, 1 - crowdMargin * corruption) ** 2) * total;
   const first = bins.findIndex(({ bin }, i) => {
     const beyond = bins.slice(i).reduce((sum, { noisyCount }) => sum + noisyCount, 0);
     return i > 0 && bin > bins[i - 1]!.bin + 1 && 2 ** bin >= from && beyond <= most;
   });
   return first < 0 ? bins : bins.slice(0, first);
+}
+
+/**
+ * About the standard deviation of rows of which a share p has one value, from the mean square
+ * distance m from that value: sqrt(p m). The variance is between p m and m, and exactly p m where
+ * the others have one value, too. A far crowd is left out, as in `columnScaleOf`.
+ * @param atOnce - rows with that value.
+ * @param kept - rows by doubling of their distance; at least one.
+ */
+export function scaleAbout(kept: readonly KeptBin[], atOnce: number, corruption: number): number {
+  const bins = [...kept].sort((a, b) => a.bin - b.bin);
+  const total = bins.reduce((sum, { noisyCount }) => sum + noisyCount, atOnce);
+  const from = farFrom * 2 ** (bins[0]!.bin + 1);
+  const near = withoutCrowd(bins, from, crowdMargin * corruption * total);
+  return rootOfMoment(near, (readAs.discrete.square * atOnce) / total ** 2);
 }
 
 /** The doubling past the last one, as the last two say. @param bins - ascending. */

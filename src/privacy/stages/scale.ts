@@ -1,13 +1,13 @@
 import type { Released, Sensitive } from '../../base/brands.js';
-import { countPairBins } from '../../numerics/kernels/column-counts.js';
 import { pairBinsOfRows, type KernelRunner } from '../../numerics/kernels/shards.js';
 import { gaussianHistogramEvent } from '../accounting/calibration.js';
 import type { GaussianHistogramEvent } from '../accounting/events.js';
 import { keepingCount } from '../mechanisms/bounds.js';
 import type { Mechanisms } from '../mechanisms/contract.js';
-import { columnScaleOf, type PairFacts } from './scale-of-bins.js';
+import { columnScaleOf, type ColumnScale, type PairFacts } from './scale-of-bins.js';
 import { pairsOf, type RowsToPair } from './scale-pairs.js';
 
+export type { ColumnScale } from './scale-of-bins.js';
 export { slotOf, type RowsToPair } from './scale-pairs.js';
 
 /**
@@ -36,8 +36,7 @@ export { slotOf, type RowsToPair } from './scale-pairs.js';
  * share 1 - (1 - h)^2 of the pairs. Those far apart from the others are left out. Nearer ones move
  * the median to at most the honest quantile .5 / (1 - h)^2: 1.13 times as far at h = .05, 1.29 at
  * .1, and to anywhere only from h = .29 on. `scale` is at most four times as large.
- * A column in which all pairs that were seen have a difference of 0 has no scale: it is reported,
- * not guessed.
+ * A column in which no pair that differs was seen has no scale here: privacy/stages/atoms goes on.
  * Source: after Karwa and Vadhan 2018, who pair rows by their place, not by a key.
  */
 
@@ -58,18 +57,11 @@ export function scaleEvent(
   return gaussianHistogramEvent({ name, cohort, coordinates: dimension, rho, delta });
 }
 
-/** `failed`: in some coordinates no pair that differs was seen; `coordinates` lists them. */
-export type FoundScale =
-  | {
-    readonly kind: 'scale';
-    /** About the standard deviation of each column. */
-    readonly scale: Float64Array;
-    /** The deviation of normal rows with the same median difference. */
-    readonly medianScale: Float64Array;
-    /** Columns of which more than a tenth of the pairs have a difference of exactly 0. */
-    readonly discrete: readonly boolean[];
-  }
-  | { readonly kind: 'failed'; readonly coordinates: readonly number[] };
+/** What the pairs tell of every column. */
+export interface FoundScale {
+  /** Null in a column in which no pair that differs was seen. */
+  readonly columns: readonly (ColumnScale | null)[];
+}
 
 /**
  * Slots for a public number of contributors: half as many. At full participation about 59 of 100
@@ -121,22 +113,10 @@ export function pairingFor(
 }
 
 /**
- * Draws the scale with the event of `scaleEvent`.
+ * Draws the scale with the event of `scaleEvent`. The pass over the pairs is shared among threads.
  * @param pairing - from the public cohort, never from the rows present.
  * Complexity: O(count + slots) to pair, 24 bytes for each slot, and O(pairs * dimension).
  */
-export function privateScale(
-  mechanisms: Mechanisms,
-  rows: Sensitive<RowsToPair>,
-  dimension: number,
-  pairing: Pairing,
-  name = 'scale',
-): Released<FoundScale> {
-  return scaleOf(mechanisms, name, pairing, rows.map((block) =>
-    countPairBins(block.values, dimension, pairsOf(block, pairing.slots))));
-}
-
-/** As `privateScale`, with the pass over the pairs shared among threads; the same scale. */
 export async function privateScaleOn(
   runner: KernelRunner,
   mechanisms: Mechanisms,
@@ -146,22 +126,6 @@ export async function privateScaleOn(
 ): Promise<Released<FoundScale>> {
   const counts =
     await rows.mapAsync((block) => pairBinsOfRows(runner, block, pairsOf(block, pairing.slots)));
-  return scaleOf(mechanisms, name, pairing, counts);
-}
-
-function scaleOf(
-  mechanisms: Mechanisms, name: string, facts: PairFacts,
-  counts: Sensitive<readonly Map<number, number>[]>,
-): Released<FoundScale> {
-  return mechanisms.histogram(name, counts).map((kept) => {
-    const columns = kept.map((bins) => columnScaleOf(bins, facts));
-    const coordinates = columns.flatMap((column, j) => (column === null ? [j] : []));
-    if (coordinates.length > 0) return { kind: 'failed', coordinates };
-    return {
-      kind: 'scale',
-      scale: Float64Array.from(columns, (column) => column!.scale),
-      medianScale: Float64Array.from(columns, (column) => column!.medianScale),
-      discrete: columns.map((column) => column!.isDiscrete),
-    };
-  });
+  return mechanisms.histogram(name, counts)
+    .map((kept) => ({ columns: kept.map((bins) => columnScaleOf(bins, pairing)) }));
 }

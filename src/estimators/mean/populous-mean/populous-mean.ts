@@ -4,9 +4,11 @@ import type {
 } from '../../contract/estimator.js';
 import type { Released } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
-import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
-import { privateScale, type Pairing } from '../../../privacy/stages/scale.js';
-import { chooseScale, scaleNotFound, type ScaleChoice } from '../../pooled/scale-choice.js';
+import type { Draws } from '../../pooled/centre.js';
+import { findUnits, withColumns } from '../../pooled/found-columns.js';
+import {
+  chooseScale, scaleNotFound, type PrivateScale, type ScaleChoice,
+} from '../../pooled/scale-choice.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { poolOf } from '../../contract/finished.js';
 import {
@@ -116,7 +118,7 @@ function planFor(
     cohorts: [choice.kind === 'auto'
       ? pooledCohort(cohortName)
       : { name: cohortName, share: 1, unit: 'row', mode: 'disjoint', groups: design.groups }],
-    events: choice.kind === 'auto' ? [choice.event, test, average] : [test, average],
+    events: choice.kind === 'auto' ? [...choice.events, test, average] : [test, average],
     guarantee: {
       theorem: 'Ashtiani and Liaw (2022), Algorithm 1 with a Gaussian test, '
         + 'constants in src/estimators/mean/populous-mean',
@@ -151,28 +153,30 @@ function planFor(
       (choice.kind === 'auto' ? rowsSummary(facts.dimension) : groupSummary(
         local, choice.scale, average.grid,
       )),
-    release: async (summaries, mechanisms) => (choice.kind === 'auto'
-      ? releaseWithoutScale(context, local, choice, summaries, mechanisms)
+    release: async (summaries, mechanisms, compute) => (choice.kind === 'auto'
+      ? releaseWithoutScale(context, local, choice, summaries, { mechanisms, compute })
       : release({ ...context, scale: choice.scale }, summaries, mechanisms)),
   });
 }
 
 /** Finds the scale, then forms the groups and goes on as with a public one. */
-function releaseWithoutScale(
+async function releaseWithoutScale(
   context: Omit<ReleaseContext, 'scale'>, local: 'mean' | 'robust',
-  { facts, pairing }: { readonly facts: StudyFacts; readonly pairing: Pairing },
-  summaries: FinishedSummaries, mechanisms: Mechanisms,
-): Released<Outcome> {
+  choice: PrivateScale & { readonly facts: StudyFacts }, summaries: FinishedSummaries,
+  draws: Draws,
+): Promise<Released<Outcome>> {
+  const { facts } = choice;
   const pool = poolOf(summaries, cohortName);
-  const found = privateScale(mechanisms, pool, facts.dimension, pairing);
-  const answer = found.value;
-  if (answer.kind === 'failed') {
-    return found.map<Outcome>(() => scaleNotFound(facts, answer.coordinates));
+  const found = await findUnits(draws, pool, facts.dimension, choice);
+  const units = found.value;
+  if (units.kind === 'failed') {
+    return found.map<Outcome>(() => scaleNotFound(facts, units.coordinates));
   }
-  const { scale } = answer;
+  const { scale, columns } = units;
   const { design, average } = context;
   const groups = pool.map((rows) => groupedPoints(rows, design.groups, local, scale, average.grid));
-  return release({ ...context, scale }, new Map([[cohortName, groups]]), mechanisms);
+  return release({ ...context, scale }, new Map([[cohortName, groups]]), draws.mechanisms)
+    .map((outcome) => withColumns(outcome, columns));
 }
 
 function errorOf(

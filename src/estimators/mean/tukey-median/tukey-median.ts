@@ -211,7 +211,7 @@ function biasOf(corruption: number): number {
 
 /** Draws the choice. The rows are in scales. */
 async function release(
-  grid: CandidateGrid, { mechanisms }: Draws, { pool, centre, scale }: CentredPool,
+  grid: CandidateGrid, { mechanisms }: Draws, { pool, centre, scale, columns }: CentredPool,
 ): Promise<Released<Outcome>> {
   const { dimension, spacing } = grid;
   const candidates = candidateOffsets(grid).map((offset, i) => centre[i % dimension]! + offset);
@@ -220,7 +220,8 @@ async function release(
   return chosen.map((index): Outcome => {
     const place = candidates.slice(index * dimension, (index + 1) * dimension);
     const estimate = Array.from(place, (entry, j) => entry * scale[j]!);
-    const widest = scale.reduce((left, right) => Math.max(left, right));
+    const widest = scale.reduce((most, unit, j) =>
+      (columns.oneValue[j] === null ? Math.max(most, unit) : most), 0);
     return finiteValue({
       estimate, shape: [estimate.length], uncertainty: { kind: 'grid', spacing: spacing * widest },
     }, 'the chosen place times scale is');

@@ -1,0 +1,138 @@
+import type { Finding, Interval95, Outcome, ValueOutcome } from '../../base/outcome.js';
+import type { Released, Sensitive } from '../../base/brands.js';
+import { privateAtoms, type Atom } from '../../privacy/stages/atoms.js';
+import { privateScaleOn, type ColumnScale } from '../../privacy/stages/scale.js';
+import type { PooledRows } from '../contract/estimator.js';
+import type { Draws } from './centre.js';
+import type { PrivateScale } from './scale-choice.js';
+
+/** What is known of the columns before the centre is found: public, or released with the scale. */
+export interface FoundColumns {
+  /** The scale that normal rows with the same median difference have. Data units. */
+  readonly medianScale: Float64Array;
+  /** Columns in which many rows have exactly the same value. */
+  readonly discrete: readonly boolean[];
+  /**
+   * Columns of which nearly all rows have one value: it, and the number of rows in one octave of
+   * distance below which rows that differ are not seen. Null for all other columns. The unit of
+   * such a column is so large that all rows are at one place in it.
+   */
+  readonly oneValue: readonly (OneValue | null)[];
+}
+
+export interface OneValue {
+  readonly value: number;
+  readonly unseenBelow: number;
+}
+
+/** What is known of columns whose scale is all that there is. */
+export function knownColumns(scale: Float64Array): FoundColumns {
+  return {
+    medianScale: scale,
+    discrete: Array.from(scale, () => false),
+    oneValue: Array.from(scale, () => null),
+  };
+}
+
+/** `failed`: nothing tells the scale of these columns. */
+export type FoundUnits =
+  | { readonly kind: 'found'; readonly scale: Float64Array; readonly columns: FoundColumns }
+  | { readonly kind: 'failed'; readonly coordinates: readonly number[] };
+
+/** The unit of a column in which nearly all rows have one value, unless they are larger. */
+const hugeUnit = 2 ** 400;
+
+/**
+ * Finds the scale of every column: from pairs (privacy/stages/scale), and where most pairs are
+ * equal also from the distances to the commonest value (privacy/stages/atoms). Which columns those
+ * are is released before, so the stages compose adaptively.
+ */
+export async function findUnits(
+  { mechanisms, compute }: Draws, rows: Sensitive<PooledRows>, dimension: number,
+  { pairing, atoms: events }: PrivateScale,
+): Promise<Released<FoundUnits>> {
+  const found = await privateScaleOn(compute, mechanisms, rows, pairing);
+  const { columns } = found.value;
+  const asked = columns.flatMap((column, j) => (column?.isMostlyEqual ?? true ? [j] : []));
+  if (asked.length === 0) return found.map(() => unitsOf(columns, new Map()));
+  const { corruption } = pairing;
+  return privateAtoms(mechanisms, rows, dimension, asked, events, corruption).map((atoms) =>
+    unitsOf(columns, new Map(atoms.map((atom, i) => [asked[i]!, atom]))));
+}
+
+function unitsOf(
+  columns: readonly (ColumnScale | null)[], atoms: ReadonlyMap<number, Atom>,
+): FoundUnits {
+  const units = columns.map((column, j) => unitOf(column, atoms.get(j)));
+  const coordinates = units.flatMap((unit, j) => (unit === null ? [j] : []));
+  if (coordinates.length > 0) return { kind: 'failed', coordinates };
+  return {
+    kind: 'found',
+    scale: Float64Array.from(units, (unit) => unit!.scale),
+    columns: {
+      medianScale: Float64Array.from(units, (unit) => unit!.medianScale),
+      discrete: columns.map((column) => column?.isDiscrete ?? true),
+      oneValue: units.map((unit) => unit!.oneValue),
+    },
+  };
+}
+
+/** Null when nothing tells the unit of a column. */
+function unitOf(
+  column: ColumnScale | null, atom: Atom | undefined,
+): { scale: number; medianScale: number; oneValue: OneValue | null } | null {
+  if (atom?.kind === 'scale') {
+    const scale = Math.max(atom.scale, column?.scale ?? 0);
+    return { scale, medianScale: scale, oneValue: null };
+  }
+  if (column !== null) return { ...column, oneValue: null };
+  if (atom?.kind !== 'one-value') return null;
+  const { value, unseenBelow } = atom;
+  const scale = Math.max(hugeUnit, Math.abs(value));
+  return { scale, medianScale: scale, oneValue: { value, unseenBelow } };
+}
+
+/**
+ * The mean, with what the columns are: a column of one value is answered by it, with no interval,
+ * since how far the unseen rows stand nobody knows. Post-processing.
+ * @param outcome - of an estimator with one number for each column.
+ */
+export function withColumns(
+  outcome: Outcome, { discrete, oneValue }: FoundColumns,
+): Outcome {
+  if (outcome.kind === 'refused') return outcome;
+  const spread = discrete.flatMap((isDiscrete, j) =>
+    (isDiscrete && oneValue[j] === null ? [j] : []));
+  const found: Finding[] =
+    spread.length === 0 ? [] : [{ reason: 'discrete', columns: spread, amounts: [] }];
+  oneValue.forEach((one, j) => {
+    if (one === null) return;
+    found.push({
+      reason: 'mostly-one-value', columns: [j], amounts: [one.value, one.unseenBelow],
+    });
+  });
+  if (found.length === 0) return outcome;
+  const findings = [...outcome.findings ?? [], ...found];
+  return oneValue.every((one) => one === null)
+    ? { ...outcome, findings } : { ...withOneValues(outcome, oneValue), findings };
+}
+
+function withOneValues(
+  outcome: ValueOutcome, oneValue: readonly (OneValue | null)[],
+): ValueOutcome {
+  const { estimate, uncertainty, interval95, intervalIfHostile95, scale } = outcome;
+  const replaced = (list: readonly number[], by: number): number[] =>
+    list.map((entry, j) => (oneValue[j] === null ? entry : by));
+  const unbounded = (interval: Interval95): Interval95 =>
+    ({ low: replaced(interval.low, -Infinity), high: replaced(interval.high, Infinity) });
+  return {
+    ...outcome,
+    estimate: estimate.map((entry, j) => oneValue[j]?.value ?? entry),
+    uncertainty: uncertainty.kind !== 'gaussian' ? uncertainty
+      : { kind: 'gaussian', standardDeviation: replaced(uncertainty.standardDeviation, 0) },
+    ...(interval95 === undefined ? {} : { interval95: unbounded(interval95) }),
+    ...(intervalIfHostile95 === undefined
+      ? {} : { intervalIfHostile95: unbounded(intervalIfHostile95) }),
+    ...(scale === undefined ? {} : { scale: replaced(scale, 0) }),
+  };
+}

@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { Sensitive } from '../../../src/base/brands.js';
+import type { Outcome } from '../../../src/base/outcome.js';
+import { doublings, zeroBin } from '../../../src/numerics/kernels/column-counts.js';
+import { createMechanisms } from '../../../src/privacy/mechanisms/index.js';
+import { atomEvents, privateAtoms, type Atom } from '../../../src/privacy/stages/atoms.js';
+import type { RowBlock } from '../../../src/privacy/stages/rows.js';
+import { seededNoise } from '../../../src/random/insecure.js';
+import { dataSource } from '../../support/data.js';
+import { factsOf, planOf, releaseOf } from '../../support/offline.js';
+import { recordingMechanisms } from '../../support/recording-mechanisms.js';
+
+const means = [
+  ['mean', 8_000], ['robust-mean', 8_000], ['prime', 8_000], ['spectral-filter', 8_000],
+  ['stable-mean', 8_000], ['stable-mean-dual', 8_000], ['populous-mean', 8_000],
+  ['resilience', 100_000], ['tukey-median', 100_000],
+] as const;
+
+/** A normal column, and one with `rare` in a share of the rows and 7 in the others. */
+function rowsOf(seed: string, count: number, share: number, rare = 8): Float64Array[] {
+  const data = dataSource(seed);
+  return Array.from({ length: count }, () =>
+    Float64Array.of(data.normals(1)[0]!, data.below(1_000) < 1_000 * share ? rare : 7));
+}
+
+function valueOf(outcome: Outcome): Outcome & { kind: 'value' } {
+  if (outcome.kind === 'refused') throw new Error(outcome.text);
+  return outcome;
+}
+
+describe.each(means)('%s', (name, cohort) => {
+  it('answers a column of one value by it, and the others as usual', async () => {
+    const plan = planOf(name, {}, factsOf(2, cohort));
+    const outcome = valueOf(await releaseOf(plan, 2, rowsOf(name, cohort, 0), `one ${name}`));
+    expect(outcome.estimate[1]).toBe(7);
+    expect(Math.abs(outcome.estimate[0]!)).toBeLessThan(0.5);
+    expect(outcome.findings).toEqual([
+      { reason: 'mostly-one-value', columns: [1], amounts: [7, expect.any(Number)] },
+    ]);
+    if (outcome.uncertainty.kind === 'grid') {
+      // Of the other column.
+      expect(outcome.uncertainty.spacing).toBeLessThan(1);
+      return;
+    }
+    expect(outcome.uncertainty).toEqual({
+      kind: 'gaussian', standardDeviation: [expect.any(Number), 0],
+    });
+    const { low, high } = outcome.interval95!;
+    expect([low[1], high[1]]).toEqual([-Infinity, Infinity]);
+    expect(Number.isFinite(low[0]) && Number.isFinite(high[0])).toBe(true);
+  });
+});
+
+it('names a discrete column, and finds its mean', async () => {
+  const plan = planOf('mean', {}, factsOf(2, 20_000));
+  const outcome = valueOf(await releaseOf(plan, 2, rowsOf('rare', 20_000, 0.05), 'rare'));
+  expect(outcome.findings).toEqual([{ reason: 'discrete', columns: [1], amounts: [] }]);
+  expect(Math.abs(outcome.estimate[1]! - 7.05)).toBeLessThan(0.02);
+});
+
+it('refuses a covariance with a column of one value, and names it', async () => {
+  const plan = planOf('stable-covariance', {}, factsOf(2, 60_000));
+  const outcome = await releaseOf(plan, 2, rowsOf('covariance', 60_000, 0), 'covariance');
+  expect(outcome).toMatchObject({ kind: 'refused', reason: 'scale-not-found' });
+  expect(outcome.kind === 'refused' && outcome.text).toContain('column 2 ');
+});
+
+const dimension = 9;
+const options = {
+  cohort: 'rows', dimension, rho: { value: 0.01, octaves: 0.01 }, delta: 1e-7,
+} as const;
+const events = atomEvents(options);
+const both = [events.value, events.octaves];
+
+/** Rows in which every column is `usual` but for a share of the rows. */
+function block(seed: string, count: number, share: number, rare: () => number): RowBlock {
+  const data = dataSource(seed);
+  const values = Float64Array.from({ length: count * dimension }, () =>
+    (data.below(1_000) < 1_000 * share ? rare() : 7));
+  return { count, dimension, values };
+}
+
+function atomsOf(rows: RowBlock, asked: readonly number[], seed: string): readonly Atom[] {
+  const mechanisms = createMechanisms(both, seededNoise(seed));
+  return privateAtoms(mechanisms, Sensitive.of(rows), dimension, asked, events, 0.05).value;
+}
+
+describe('the atoms of columns', () => {
+  it.each([[[0]], [[0, 3]], [[0, 1, 2, 3]], [[0, 1, 2, 3, 4, 5, 6, 7, 8]]])(
+    'change within their sensitivities by one row, asked about %j', (asked) => {
+      const rows = block('atoms', 4_000, 0.02, () => 9);
+      const changed = { ...rows, values: rows.values.slice() };
+      for (let j = 0; j < dimension; j++) changed.values[j] = rows.values[j] === 7 ? 1e6 : 7;
+      const [left, right] = [rows, changed].map((one) => {
+        const { mechanisms, recorded } = recordingMechanisms(both);
+        privateAtoms(mechanisms, Sensitive.of(one), dimension, asked, events, 0.05);
+        return recorded.map(({ content }) => content);
+      }) as [unknown[], unknown[]];
+      const [valuesLeft, valuesRight] =
+        [left[0], right[0]] as unknown as ReadonlyMap<number, number>[][];
+      valuesLeft!.forEach((bins, j) => {
+        const keys = new Set([...bins.keys(), ...valuesRight![j]!.keys()]);
+        const gaps = [...keys].map((key) =>
+          Math.abs((bins.get(key) ?? 0) - (valuesRight![j]!.get(key) ?? 0)));
+        expect(Math.max(0, ...gaps)).toBe(asked.includes(j) ? 1 : 0);
+        expect(gaps.filter((gap) => gap > 0)).toHaveLength(asked.includes(j) ? 2 : 0);
+      });
+      const [before, after] = [left[1], right[1]] as Float64Array[];
+      const moved = Math.hypot(...before!.map((entry, i) => entry - after![i]!));
+      expect(moved).toBeGreaterThan(0);
+      expect(moved).toBeLessThanOrEqual(events.octaves.sensitivity);
+      // Multiplied as far as the sensitivity allows: a third of the rows tell as much.
+      if (asked.length === 1) expect(moved).toBe(3);
+    });
+
+  it('are the scale where the other rows are seen, and else the value', () => {
+    const [found] = atomsOf(block('seen', 20_000, 0.05, () => 8), [0], 'seen');
+    expect(found!.kind).toBe('scale');
+    if (found!.kind !== 'scale') return;
+    expect(found!.scale / Math.sqrt(0.05 * 0.95)).toBeGreaterThan(1.2);
+    expect(found!.scale / Math.sqrt(0.05 * 0.95)).toBeLessThan(1.6);
+    const hidden = atomsOf(block('hidden', 20_000, 0.002, () => 8), [0, 4], 'hidden');
+    for (const atom of hidden) expect(atom).toMatchObject({ kind: 'one-value', value: 7 });
+    const [one] = hidden;
+    if (one!.kind !== 'one-value') return;
+    expect(one!.unseenBelow).toBeGreaterThan(40);
+    expect(one!.unseenBelow).toBeLessThan(500);
+  });
+
+  it('leave out a far crowd that hostile rows can be, behind an empty doubling', () => {
+    const data = dataSource('crowd');
+    const crowd = block('crowd', 20_000, 0.09, () => (data.below(2) === 0 ? 8 : 1e9));
+    const [found] = atomsOf(crowd, [0], 'crowd');
+    expect(found).toMatchObject({ kind: 'scale' });
+    if (found!.kind === 'scale') expect(found!.scale).toBeLessThan(1);
+  });
+
+  it('are unknown where no value is common, and never show the value of one row', () => {
+    const data = dataSource('spread');
+    const rows = block('spread', 4_000, 1, () => data.normals(1)[0]!);
+    expect(atomsOf(rows, [0], 'spread')).toEqual([{ kind: 'unknown' }]);
+  });
+
+  it('count every octave, also the first and the last', () => {
+    const { mechanisms, recorded } = recordingMechanisms(both);
+    const rows = block('ends', 6_000, 0, () => 0);
+    rows.values.set([7, 7 + 2 ** -40, 1e300, -1e300, Infinity, Number.NaN, 6, 9, 7]);
+    const all = Array.from({ length: dimension }, (_, j) => j);
+    privateAtoms(mechanisms, Sensitive.of(rows), dimension, all, events, 0.05);
+    const counts = recorded[1]!.content as Float64Array;
+    const bins = all.map((j) => {
+      const place = counts.subarray(j * doublings, (j + 1) * doublings).indexOf(1);
+      return place < 0 ? null : place + zeroBin;
+    });
+    expect(bins).toEqual([null, -40, 200, 200, 200, null, 0, 1, null]);
+  });
+});
