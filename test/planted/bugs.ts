@@ -22,7 +22,7 @@ import type {
 import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { binCounts, intoBall, intoCube, smallPlan, sumOf, tightGaussian } from './build.js';
-import { lowThreshold, multipliedCounts, zeroBinTwice } from './scale-bugs.js';
+import { trueCountsRadius } from './radius-bug.js';
 
 /** A mistake that papers, or people, have made; and the same estimator without it. */
 export interface PlantedBug {
@@ -469,5 +469,5 @@ const uncertifiedWeights: PlantedBug = {
 export const plantedBugs: readonly PlantedBug[] = [
   halfNoise, unclipped, oneCoordinate, noProjection, noThreshold, upperTriangle, turnedTriangle,
   redrawn, reused, dataDependentBins, steepScores, listedBuckets, uncertifiedWeights,
-  zeroBinTwice, lowThreshold, multipliedCounts,
+  trueCountsRadius,
 ];

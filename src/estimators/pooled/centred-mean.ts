@@ -29,20 +29,27 @@ export interface Answer {
   readonly present: number;
   /** Per column, in scales: standard deviation of further noise in `moved`. Default: none. */
   readonly deviation?: Float64Array;
+  /** Scales in one unit of the sum, public or released. Default 1. */
+  readonly unit?: number;
+  /** Standard deviation of an honest row in a column, in scales. Default 1. */
+  readonly spread?: number;
+  /** Per column, in scales: what else the mean may be off by, such as what clipping hides. */
+  readonly bias?: number;
 }
 
 /** The mean in data units, with the noise of sum and count. The events' noise is in scales. */
 export function answerOf(
   { sum, count }: { readonly sum: GaussianEvent; readonly count: GaussianEvent },
-  { centre, scale, moved, present, deviation: further }: Answer,
+  { centre, scale, moved, present, deviation: further, unit = 1, spread = 1, bias = 0 }: Answer,
 ): Outcome {
   const deviation = Array.from(moved, (entry, j) => scale[j]! * Math.hypot(
-    sum.sigma / present, (entry * count.sigma) / present, further?.[j] ?? 0,
+    (unit * sum.sigma) / present, (entry * count.sigma) / present, further?.[j] ?? 0,
   ));
   const estimate = Array.from(moved, (entry, j) => centre[j]! + entry * scale[j]!);
-  // Rows no wider than scale are allowed for, hostile rows that stayed are not.
+  // Rows no wider than `spread` are allowed for, hostile rows that stayed are not.
   return gaussianOutcome('the noisy mean times scale', estimate, deviation, (j) =>
-    deviations95 * Math.hypot(deviation[j]!, scale[j]! / Math.sqrt(present)));
+    deviations95 * Math.hypot(deviation[j]!, (spread * scale[j]!) / Math.sqrt(present))
+      + scale[j]! * bias);
 }
 
 /**

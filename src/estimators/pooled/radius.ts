@@ -120,6 +120,15 @@ function binsThatStandOut(counts: Float64Array, sigma: number): readonly boolean
   return seen;
 }
 
+/**
+ * At most this much, in scales, rows beyond the least radius add to a mean. Infinite for 0: nobody
+ * is hostile.
+ */
+export function addedMost(corruption: number, spread = spreadMost): number {
+  return corruption === 0 ? Infinity
+    : Math.min(spreadMost, Math.max(1, spread)) * Math.sqrt(corruption);
+}
+
 /** What a radius is chosen by. All of it public or released. */
 export interface RadiusOptions {
   readonly dimension: number;
@@ -143,8 +152,7 @@ export function chooseRadius(
   distances: Distances, { dimension, least, noise, corruption }: RadiusOptions,
 ): number {
   const weight = Math.max(0.5, 1.2 / Math.sqrt(dimension));
-  const spread = Math.min(spreadMost, Math.max(1, distances.spread));
-  const most = corruption === 0 ? Infinity : spread * Math.sqrt(corruption);
+  const most = addedMost(corruption, distances.spread);
   const far = distanceEdge(distanceBins - 1, dimension);
   const fullReach = distances.added(0, far * 2);
   const lossAt = (radius: number): number =>

@@ -10,7 +10,8 @@ import { shareOf } from '../accounting/target.js';
  * The noisy mean of rows clipped to a ball around a public or released centre.
  *
  * Claim: rho zCDP, no delta, for one row replaced by anything, including nothing.
- * Why: with z = ball(x - centre), ||z|| <= R exactly (clip.ts), and null rows left out, the sum of
+ * Why: with z = ball((x - centre) / unit), ||z|| <= R exactly (clip.ts), for every centre and unit
+ * that are public or released, and null rows left out, the sum of
  * z changes by z - z' (replaced), z or z' (gone or new): at most 2 R. The number of rows changes by
  * at most 1. Both are exact sums on their grids, released by the discrete Gaussian with .95 and .05
  * of rho. The mean is a function of the two. The number of rows present is secret, so nothing is
@@ -78,6 +79,11 @@ export type ClippedMean =
 export interface ClippedMeanOptions {
   /** Public or released. */
   readonly centre: Float64Array;
+  /**
+   * Public or released: the ball's radius and the noise of the sum are in this unit, in the rows'
+   * units. Default 1.
+   */
+  readonly unit?: number;
   readonly ball: ClipBall;
   /** Nominal number of contributors: public. */
   readonly cohort: number;
@@ -89,9 +95,9 @@ export interface ClippedMeanOptions {
 export function privateClippedMean(
   mechanisms: Mechanisms,
   rows: Sensitive<RowBlock>,
-  { centre, ball, cohort, name = 'mean' }: ClippedMeanOptions,
+  { centre, ball, cohort, unit = 1, name = 'mean' }: ClippedMeanOptions,
 ): Released<ClippedMean> {
-  const sums = rows.map((block) => clippedSum(block, centre, ball));
+  const sums = rows.map((block) => clippedSum(block, centre, ball, unit));
   const sum = mechanisms.gaussian(`${name}/sum`, sums.map(({ sum: total }) => total));
   const count = mechanisms.gaussian(
     `${name}/count`, sums.map(({ count: present }) => Float64Array.of(present)),
@@ -99,24 +105,26 @@ export function privateClippedMean(
   return Released.all<readonly [Float64Array, Float64Array]>([sum, count])
     .map(([total, [present = 0]]) => {
       if (present < cohort / 4) return { kind: 'participation-below-plan', present };
-      return { kind: 'mean', mean: total.map((entry, j) => centre[j]! + entry / present), present };
+      const mean = total.map((entry, j) => centre[j]! + (unit * entry) / present);
+      return { kind: 'mean', mean, present };
     });
 }
 
 /**
- * The exact sum of clipped rows, in the rows' units, and how many rows were not null. Steps are
+ * The exact sum of clipped rows, in `unit`s of the rows, and how many rows were not null. Steps are
  * summed as whole numbers: at most 2^22 each, so that 2^30 rows still fit a double.
  */
 export function clippedSum(
   { count, dimension, values }: RowBlock,
   centre: Float64Array,
   ball: ClipBall,
+  unit = 1,
 ): { readonly sum: Float64Array; readonly count: number } {
   const steps = new Float64Array(dimension);
   const sum = new Float64Array(dimension);
   let present = 0;
   for (let row = 0; row < count; row++) {
-    if (!clipToBall(values, row * dimension, centre, ball, steps)) continue;
+    if (!clipToBall(values, row * dimension, centre, ball, steps, unit)) continue;
     present += 1;
     for (let j = 0; j < dimension; j++) sum[j]! += steps[j]!;
   }

@@ -1,4 +1,5 @@
-import type { Outcome } from '../../../base/outcome.js';
+import type { Finding, Outcome } from '../../../base/outcome.js';
+import type { ExponentialEvent, GaussianEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import {
   clippedMeanEvents, privateClippedMean, type ClippedMeanEvents,
@@ -17,25 +18,41 @@ import {
 import { honestErrorOfMean } from '../../pooled/expected-error.js';
 import { centreShareParameter, radiusParameter, usualRadius } from '../../pooled/parameters.js';
 import { rowsCohort } from '../../pooled/pool.js';
+import { binsEvent } from '../../pooled/query-events.js';
+import {
+  addedMost, chooseRadius, distanceBins, distanceCounts, readDistances, type Distances,
+} from '../../pooled/radius.js';
 import { truncationBias } from '../heavy-tails/truncation.js';
 
 /** Hostile share past which the centre itself may be theirs. */
 const corruptionLimit = 0.3;
 /** How far off a private centre is in each column, about, in scales. */
 const centreOff = 0.1;
+/**
+ * A mean this many scales from the median is that of a skewed column. Exponential rows: .31; a cell
+ * of the private median is .05 wide.
+ */
+const skewedFrom = 0.12;
+/** ... and this many standard deviations of noise and sampling more. */
+const doubtful = 4;
 
 /**
- * The private mean that robust estimators are compared with: a private centre, rows clipped to a
- * ball about it, and the noisy sum over the noisy count.
+ * The private mean that robust estimators are compared with: a private centre, a noisy histogram of
+ * how far the rows are from it, which says how large a ball must be, rows clipped to this ball, and
+ * the noisy sum over the noisy count.
  *
  * Claim. (rho, delta), delta-approximate zCDP.
  * Neighbours. One contributor's row replaced by any other row, or by none, or added.
- * Cost. That of the pipeline (pooled/estimator) and of the clipped mean
- * (privacy/stages/clipped-mean).
- * Why. The clipped mean is calibrated for every centre that the pipeline may find, so the two
- * compose.
+ * Cost. That of the pipeline (pooled/estimator), of the histogram of distances (pooled/radius) and
+ * of the clipped mean (privacy/stages/clipped-mean).
+ * Why. The histogram is calibrated for every centre that the pipeline may find, and the clipped
+ * mean for every centre and radius, so they compose.
  * Assumption. Nobody sends false rows. The mean is not robust: a share of the contributors that
- * all stand at the edge of the ball on one side moves the answer by that share of the radius.
+ * all stand at the edge of the ball on one side moves the answer by that share of the radius. So
+ * it states no interval for hostile rows.
+ * Interval. Noise, sampling, and what the ball may cut off: what the histogram shows beyond it, and
+ * an allowance for what its noise may hide. So it also holds for skewed rows, unless they have rows
+ * so rare and so far out that no histogram of this noise can show them.
  * Source. The clipped mean of Karwa and Vadhan (2018) and of Kamath, Singhal and Ullman (2020),
  * about the centre of privacy/stages/centre.
  */
@@ -52,16 +69,35 @@ export const mean: Estimator = definePooledEstimator({
     scaleParameter,
     corruptionParameter(
       corruptionLimit,
-      'hostile share with which the centre must still be found; the mean itself is not robust',
+      'hostile share with which the centre must still be found, and that far rows may belong to; '
+        + 'the mean itself is not robust',
     ),
     centreShareParameter(0.2, 0.8),
-    radiusParameter(),
+    radiusParameter(1e6, ', and more where rows reach farther out'),
   ],
   shelf: 'recommended',
   assumption: 'Nobody sends false rows.',
   claim: 'One contributor’s row replaced by anything, including nothing: '
-    + '(rho, delta)-approximate zCDP, rho split between the centre and the mean.',
+    + '(rho, delta)-approximate zCDP, rho split between the centre, a histogram of distances and '
+    + 'the mean.',
 }, { design });
+
+/** Part of the cost of the mean that the histogram of distances takes, by number of columns. */
+const distanceShare = (dimension: number): number => (dimension <= 4 ? 0.08 : 0.03);
+
+/** What a release draws after the centre, and what it needs to know. All of it public. */
+interface MeanDesign {
+  readonly facts: StudyFacts;
+  readonly distance: GaussianEvent;
+  /** In units of the radius: its ball has radius 1. */
+  readonly clipped: ClippedMeanEvents;
+  readonly median: ExponentialEvent;
+  /** The smallest radius, in scales. */
+  readonly leastRadius: number;
+  /** The radius was given: it is not raised. */
+  readonly isRadiusGiven: boolean;
+  readonly corruption: number;
+}
 
 function design({ values, facts }: DesignRequest): PooledDesign {
   const { dimension, cohort, target: { rho, delta } } = facts;
@@ -69,58 +105,123 @@ function design({ values, facts }: DesignRequest): PooledDesign {
     numberOf(values, 'corruption'), numberOf(values, 'centre-share'),
   ];
   const centre = centreStage({ dimension, rho: shareOf(rho, centreShare), delta, corruption });
+  const rest = shareOf(rho, 1 - centreShare);
+  const distance = binsEvent('distance', distanceBins, shareOf(rest, distanceShare(dimension)));
   const clipped = clippedMeanEvents({
-    cohort: rowsCohort, dimension,
-    radius: optionalNumberOf(values, 'radius') ?? usualRadius(dimension),
-    rho: shareOf(rho, 1 - centreShare),
+    cohort: rowsCohort, dimension, radius: 1, rho: shareOf(rest, 1 - distanceShare(dimension)),
   });
-  const { ball: { radius }, sum, count } = clipped;
+  const givenRadius = optionalNumberOf(values, 'radius');
+  const leastRadius = givenRadius ?? usualRadius(dimension);
+  const { sum, count } = clipped;
+  const sigma = sum.sigma * leastRadius;
+  const movedMost = givenRadius === undefined ? addedMost(corruption) : 0;
   return {
     kind: 'design',
     centre,
     plan: {
-      events: [...centre.events, sum, count],
+      events: [...centre.events, distance, sum, count],
       guarantee: {
-        theorem: 'noisy clipped mean around a private centre; '
-          + 'proofs in src/privacy/stages/centre and src/privacy/stages/clipped-mean',
+        theorem: 'noisy clipped mean around a private centre, radius from a noisy histogram; '
+          + 'proofs in src/privacy/stages/centre, src/estimators/pooled/radius and '
+          + 'src/privacy/stages/clipped-mean',
         assumptions: [
-          'for accuracy: scale is at least the standard deviation of a row in every column, '
-          + 'and not far above it',
-          'for accuracy: nearly all rows lie within the radius of the centre',
+          'for accuracy: scale is about the standard deviation of a row in every column',
         ],
         corruptionMax: 0,
       },
       outputShape: [dimension],
       facts: {
-        clipRadiusInScales: radius,
-        noisePerCoordinateInScales: sum.sigma / cohort,
+        clipRadiusInScales: leastRadius,
+        noisePerCoordinateInScales: sigma / cohort,
         noiseOfCount: count.sigma,
-        movedByHostileShareInScales: radius,
-        // For rows with tails as heavy as one scale allows; the expected error leaves it out.
+        movedByHostileShareInScales: leastRadius,
+        // Rows farther out raise the radius, so that they add up to this much to any share.
+        movedByFarRowsAtMostInScales: Number.isFinite(movedMost) ? movedMost : 'without limit',
+        // For rows with tails as heavy as one scale allows. The expected error leaves it out, and
+        // the interval of a release has what its histogram shows of it.
         clippingCostsAtMostInScales:
-          truncationBias({ order: 2, bound: 1 }, dimension, centreOff, radius),
+          truncationBias({ order: 2, bound: 1 }, dimension, centreOff, leastRadius),
       },
       expectedError: errorUpTo(
-        corruptionLimit, honestErrorOfMean(dimension, cohort, sum.sigma), (share) => share * radius,
+        corruptionLimit, honestErrorOfMean(dimension, cohort, sigma),
+        (share) => (share === 0 ? 0 : share * leastRadius + movedMost),
       ),
     },
-    noise: { sigma: sum.sigma, rows: cohort },
+    noise: { sigma, rows: cohort },
     inScale: true,
-    release: releaseOf(clipped, facts),
+    release: releaseOf({
+      facts, distance, clipped, corruption, leastRadius, median: centre.events[1],
+      isRadiusGiven: givenRadius !== undefined,
+    }),
   };
 }
 
-function releaseOf(clipped: ClippedMeanEvents, facts: StudyFacts): PooledDesign['release'] {
+/**
+ * Claim. The cost of `distance` and of the clipped mean.
+ * Why. The radius is a function of released counts, and the ball in units of it is calibrated for
+ * every radius. All else is made of released numbers.
+ */
+function releaseOf(design: MeanDesign): PooledDesign['release'] {
+  const { facts, distance, clipped } = design;
   return async ({ mechanisms }, { pool, centre, scale }) => {
-    const options = { centre, ball: clipped.ball, cohort: facts.cohort };
+    const counts = mechanisms.gaussian(
+      distance.name, pool.map((block) => distanceCounts(block, centre)),
+    ).value;
+    const distances = readDistances({
+      counts, sigma: distance.sigma, dimension: facts.dimension,
+      rows: Math.max(facts.cohort / 4, counts.reduce((sum, count) => sum + count, 0)),
+    });
+    const radius = radiusOf(design, distances);
+    const options = { centre, ball: clipped.ball, cohort: facts.cohort, unit: radius };
     return privateClippedMean(mechanisms, pool, options).map((answer): Outcome => {
       if (answer.kind === 'participation-below-plan') return participationBelowPlan(facts);
-      return answerOf(clipped, {
+      const moved = answer.mean.map((entry, j) => entry - centre[j]!);
+      const outcome = answerOf(clipped, {
         centre: centre.map((entry, j) => entry * scale[j]!),
         scale,
-        moved: answer.mean.map((entry, j) => entry - centre[j]!),
+        moved,
         present: answer.present,
+        unit: radius,
+        spread: Math.max(1, distances.spread),
+        bias: distances.beyond(radius) + distances.hidden(radius),
       });
+      if (outcome.kind === 'refused') return outcome;
+      const findings = findingsOf(design, { radius, moved, present: answer.present });
+      return {
+        ...outcome,
+        scale: Array.from(scale),
+        ...(findings.length > 0 && { findings }),
+      };
     });
   };
+}
+
+function radiusOf(
+  { facts: { dimension, cohort }, clipped, leastRadius, isRadiusGiven, corruption }: MeanDesign,
+  distances: Distances,
+): number {
+  if (isRadiusGiven) return leastRadius;
+  const noise = (clipped.sum.sigma * Math.sqrt(dimension)) / cohort;
+  return chooseRadius(distances, { dimension, least: leastRadius, noise, corruption });
+}
+
+/** What a release says of its rows, from released numbers: means in scales from the medians. */
+function findingsOf(
+  { clipped, median, leastRadius, facts: { dimension } }: MeanDesign,
+  { radius, moved, present }: {
+    readonly radius: number; readonly moved: Float64Array; readonly present: number;
+  },
+): readonly Finding[] {
+  // Rows by which the private median may be off, over the density of normal rows at the median.
+  const medianRows = (2 / median.epsilon) * Math.log(median.candidates * dimension / 0.01);
+  const chance = doubtful * Math.hypot(
+    (radius * clipped.sum.sigma) / present, 1 / Math.sqrt(present),
+  ) + (2.5 * medianRows) / present;
+  const skewed = Array.from(moved.keys())
+    .filter((j) => Math.abs(moved[j]!) > skewedFrom + chance);
+  return [
+    ...(skewed.length > 0 ? [{ reason: 'skewed', columns: skewed, amounts: [] } as const] : []),
+    ...(radius > leastRadius
+      ? [{ reason: 'long-tails', columns: [], amounts: [] } as const] : []),
+  ];
 }
