@@ -11,10 +11,27 @@ import { seededNoise } from '../../dist/src/random/insecure.js';
 import { secureNoise } from '../../dist/src/random/secure.js';
 import { seededRandom } from '../../dist/src/random/work.js';
 
+/**
+ * Estimators that are measured in two forms. The stored figures of `robust-mean` are of normal
+ * rows: they were made before there was a choice.
+ */
+const forms = {
+  'robust-mean': { estimator: 'robust-mean', shape: 'normal' },
+  'robust-mean-any': { estimator: 'robust-mean', shape: 'any' },
+};
+
+/** The estimator of a method, and parameters besides those that are asked for. */
+function formOf(method) {
+  const { estimator = method, ...parameters } = forms[method] ?? {};
+  return { estimator: findEstimator(estimator), parameters };
+}
+
 /** Estimators of the centre of rows with scale 1, one number per column. */
 export function locationEstimators(asked) {
   if (asked !== undefined) {
-    return [...new Set(['mean', ...asked])].map((name) => findEstimator(name).name);
+    const methods = [...new Set(['mean', ...asked])];
+    for (const method of methods) formOf(method);
+    return methods;
   }
   const target = privacyTarget({ epsilon: 10, delta: 1e-6 });
   const facts = { dimension: 3, cohort: 1e6, participation: 'public', target };
@@ -26,7 +43,10 @@ export function locationEstimators(asked) {
       if (error instanceof InvalidParameterError) return false;
       throw error;
     }
-  }).map(({ name }) => name);
+  }).flatMap(({ name }) => {
+    const own = Object.keys(forms).filter((method) => forms[method].estimator === name);
+    return own.length === 0 ? [name] : own;
+  });
 }
 
 function parametersOf(estimator, extra, dimension, corruption) {
@@ -38,11 +58,11 @@ function parametersOf(estimator, extra, dimension, corruption) {
 }
 
 /** @returns a plan, or the reason why there is none. */
-export function planOf(name, { dimension, contributors, corruption }, { epsilon, delta }, extra) {
-  const estimator = findEstimator(name);
+export function planOf(method, { dimension, contributors, corruption }, { epsilon, delta }, extra) {
+  const { estimator, parameters: own } = formOf(method);
   const target = privacyTarget({ epsilon, delta });
   try {
-    const parameters = parametersOf(estimator, extra, dimension, corruption);
+    const parameters = parametersOf(estimator, { ...own, ...extra }, dimension, corruption);
     const plan = estimator.plan(
       parameters, { dimension, cohort: contributors, participation: 'public', target },
     );

@@ -10,7 +10,8 @@ describe('compliance', () => {
 });
 
 for (const [name, sample] of forms) {
-  describe(`variant ${String(sample.parameters['variant'])}`, () =>
+  const { variant, shape } = sample.parameters;
+  describe(`variant ${String(variant ?? shape)}`, () =>
     complianceSuite(findEstimator(name), sample));
 }
 

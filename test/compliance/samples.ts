@@ -123,7 +123,10 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
 };
 
 /** Other forms of the same estimators. */
-export const forms: readonly (readonly [string, ComplianceSample])[] = [
+export const forms: readonly (readonly [string, ComplianceSample, form?: string])[] = [
+  ['robust-mean', {
+    ...locationSample, parameters: { scale: 3, shape: 'normal' },
+  }, ' for normal rows'],
   ...['prime', 'spectral-filter'].map((name): readonly [string, ComplianceSample] => [name, {
     ...locationSample, parameters: { scale: 3, corruption: 0.2, rounds: 2, variant: 'reference' },
   }]),

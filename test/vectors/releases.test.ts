@@ -57,7 +57,8 @@ function casesOf(estimator: string, sample: ComplianceSample, form: string): Cas
 
 const cases: readonly Case[] = [
   ...Object.entries(samples).flatMap(([name, sample]) => casesOf(name, sample, '')),
-  ...forms.flatMap(([name, sample]) => casesOf(name, sample, ' in its reference variant')),
+  ...forms.flatMap(([name, sample, form = ' in its reference variant']) =>
+    casesOf(name, sample, form)),
 ];
 
 /** Numbers by their bits. */

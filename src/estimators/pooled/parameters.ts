@@ -5,29 +5,38 @@ import { numberOf } from '../contract/values.js';
 
 /** Parameters that several estimators take. A bound that differs is the caller's to say. */
 
+/** A default, or a text in place of one: the estimator works it out when it is absent. */
+type Preset = number | string;
+
+const presetOf = (preset: Preset): Pick<ParameterSpec, 'default' | 'optional'> =>
+  (typeof preset === 'number' ? { default: preset } : { optional: true });
+const textOf = (preset: Preset): string => (typeof preset === 'number' ? '' : `; ${preset}`);
+
 /** What finding the centre may cost. */
-export function centreShareParameter(preset: number, maximum: number): ParameterSpec {
+export function centreShareParameter(preset: Preset, maximum: number): ParameterSpec {
   return {
-    name: 'centre-share', type: 'number', default: preset, minimum: 0.02, maximum,
-    unit: 'share of rho', description: 'part of the cost that finding the centre takes',
+    name: 'centre-share', type: 'number', ...presetOf(preset), minimum: 0.02, maximum,
+    unit: 'share of rho',
+    description: `part of the cost that finding the centre takes${textOf(preset)}`,
   };
 }
 
 /** What the mean of the rows left may cost. */
-export function finalShareParameter(preset: number, maximum: number): ParameterSpec {
+export function finalShareParameter(preset: Preset, maximum: number): ParameterSpec {
   return {
-    name: 'final-share', type: 'number', default: preset, minimum: 0.05, maximum,
+    name: 'final-share', type: 'number', ...presetOf(preset), minimum: 0.05, maximum,
     unit: 'share of rho',
     description: 'part of the cost that the mean of the rows left takes; what remains pays for '
-      + 'the filter rounds',
+      + `the filter rounds${textOf(preset)}`,
   };
 }
 
 /** How many filter rounds there are at most. */
-export function roundsParameter(preset: number, maximum: number): ParameterSpec {
+export function roundsParameter(preset: Preset, maximum: number): ParameterSpec {
   return {
-    name: 'rounds', type: 'integer', default: preset, minimum: 1, maximum,
-    description: 'maximum filter rounds; more rounds find smaller groups, but each has more noise',
+    name: 'rounds', type: 'integer', ...presetOf(preset), minimum: 1, maximum,
+    description: 'maximum filter rounds; more rounds find smaller groups, but each has more noise'
+      + textOf(preset),
   };
 }
 

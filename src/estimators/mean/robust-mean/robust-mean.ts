@@ -1,7 +1,9 @@
-import type { Estimator } from '../../contract/estimator.js';
+import type {
+  Estimator, Infeasible, ParameterSpec, ParameterValues, StudyFacts,
+} from '../../contract/estimator.js';
 import { lkko21 } from '../../contract/papers.js';
 import {
-  corruptionParameter, numberOf, optionalNumberOf, scaleParameter,
+  choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleParameter,
 } from '../../contract/values.js';
 import {
   definePooledEstimator, type DesignRequest, type PooledDesign,
@@ -11,75 +13,163 @@ import {
   usualRadius,
 } from '../../pooled/parameters.js';
 import { assumptions } from '../../pooled/plan.js';
+import { anyDesign, anyErrorOf, usualChoice } from './any-design.js';
+import { releaseAny } from './any-release.js';
 import { robustDesign, robustErrorOf } from './design.js';
 import { releaseRobust } from './release.js';
 
 /** Largest hostile share that can be promised. */
 const corruptionLimit = 0.2;
 
+const shapeParameter: ParameterSpec = {
+  name: 'shape', type: 'choice', choices: ['any', 'normal'], default: 'any',
+  description: 'what honest rows are like: any shape with a variance; or about normal in every '
+    + 'direction, which hides less of what hostile rows do but answers skewed rows wrongly',
+};
+
 /**
- * The default robust private mean. Noisy second moments tell along which axes rows are wider than
- * honest ones can be. Along these axes, and no others, a noisy histogram tells how: it stays sharp
- * where second moments do not, since one row changes two of its counts by 1 however far out it is.
- * A normal shape is fitted to the histogram, tails that hold far more than the shape are removed,
- * and what that does to the mean of a normal shape is corrected. Where the mean of what is left is
- * still away from the median of the shape, the median is the answer.
+ * The default robust private mean.
+ *
+ * `shape: any`, the default. Noisy moments tell where the rows are and how they vary; correlated
+ * rows are mapped so that they vary alike in every direction. Histograms along a few axes and of
+ * the distance show crowds that stand apart, behind a valley. Only these are removed. A radius
+ * that fits the distances bounds what rows far out may do. The answer is the mean of the rows left.
+ *
+ * `shape: normal`. Noisy second moments tell along which axes rows are wider than honest ones can
+ * be. Along these axes, and no others, a noisy histogram tells how: it stays sharp where second
+ * moments do not, since one row changes two of its counts by 1 however far out it is. A normal
+ * shape is fitted to the histogram, tails that hold far more than the shape are removed, and what
+ * that does to the mean of a normal shape is corrected. Where the mean of what is left is still
+ * away from the median of the shape, the median is the answer.
  *
  * Claim. (rho, delta), delta-approximate zCDP.
  * Neighbours. One contributor's row replaced by any other row, or by none, or added.
- * Cost. That of the pipeline (pooled/estimator), and of every round, histogram and the final mean
- * (`design` has their sensitivities), composed adaptively.
- * Why. Whether a row is left at any time is a function of this row and of released numbers alone:
- * its clipped entries, and for every histogram the axis (or the mean that distances are from) and
- * the thresholds. Two neighbouring sets see the same released numbers when their releases are
- * compared, so they differ at any time in the one row at most. Axes, thresholds and the corrections
- * at the end are functions of released numbers. So is which events the rounds did not need: those
- * carry sums of the rows left instead, within their sensitivities (`reallocation`).
- * Assumption. Honest rows are at most one scale wide in every direction, and not strongly skewed.
- * What is not detected widens no axis beyond the detection threshold t, and moves the mean by at
- * most sqrt(c t), c its share. What is detected moves a median by at most about 1.25 c in each
- * axis. Both are small where second moments alone must allow whatever honest tails could hide. The
- * price is an assumption: along axes wider than `scale` allows, and only there, honest rows are
- * taken for about normal. Skewed rows wider than that are answered by their median, not their mean.
+ * Cost. That of the pipeline (pooled/estimator), and of every round, histogram and sum (`design`
+ * and `any-design` have their sensitivities), composed adaptively.
+ * Why. Whether a row is left at any time, and what it is mapped to, are functions of this row and
+ * of released numbers alone: its clipped entries, and for every histogram the axis (or the mean
+ * that distances are from) and the thresholds. Two neighbouring sets see the same released numbers
+ * when their releases are compared, so they differ at any time in the one row at most. Axes,
+ * thresholds, the radius and the corrections at the end are functions of released numbers. So is
+ * which events were not needed: those carry sums of the rows left instead, within their
+ * sensitivities (`reallocation`).
+ * Assumption of `any`. Honest rows have a variance. Of the rows left a hostile share a moves the
+ * mean along any direction by at most sqrt(a / (1 - a)) of their deviation there, and by what rows
+ * beyond the usual radius add, which is kept below sqrt(c) for the stated share c. No shape is
+ * assumed, so nothing smaller can be promised: the same rows may be honest or not.
+ * Assumption of `normal`. Honest rows are at most one scale wide in every direction, and not
+ * strongly skewed. What is not detected widens no axis beyond the detection threshold t, and moves
+ * the mean by at most sqrt(c t), c its share. What is detected moves a median by at most about
+ * 1.25 c in each axis. The price is the assumption: skewed rows wider than `scale` are answered by
+ * their median, not their mean.
  * Source. The second moments are those of X. Liu, W. Kong, S. Kakade, S. Oh, Robust and
  * differentially private mean estimation (2021), Algorithms 10 to 13, with corrected noise.
  * Histograms, thresholds and corrections are this project's own.
  */
 export const robustMean: Estimator = definePooledEstimator({
   name: 'robust-mean',
-  title: 'Private robust mean by histograms along the widest axes',
+  title: 'Private robust mean by histograms along a few axes',
   citations: [lkko21('Algorithms 10 to 13, for the second moments')],
   parameters: [
     scaleParameter,
     corruptionParameter(
       corruptionLimit,
-      'hostile share that the error is promised for; what is removed does not depend on it',
+      'hostile share that the error is promised for; with shape any, crowds of up to 1.5 times '
+      + 'this share are left out',
     ),
-    roundsParameter(2, 20),
+    shapeParameter,
+    roundsParameter('default 3, and 2 with shape normal', 20),
     {
-      name: 'axes', type: 'integer', default: 2, minimum: 1, maximum: 50,
-      description: 'number of widest axes along which each filter round takes a histogram',
+      name: 'axes', type: 'integer', optional: true, minimum: 1, maximum: 50,
+      description: 'maximum number of axes along which there are histograms, with shape normal in '
+        + 'each filter round; default 4, and 2 with shape normal',
     },
-    centreShareParameter(0.2, 0.6),
-    finalShareParameter(0.4, 0.9),
-    radiusParameter(),
+    centreShareParameter(
+      'default .08 to .3, what the cohort needs, and .2 with shape normal', 0.6,
+    ),
+    finalShareParameter('default: what the others leave, and .4 with shape normal', 0.9),
+    radiusParameter(1e6, ', and with shape any what fits the rows'),
   ],
   shelf: 'recommended',
   assumption:
-    'Honest rows are at most one scale wide in every direction, and not strongly skewed.',
+    'Honest rows have a variance; with shape normal, they are about normal and one scale wide.',
   claim: 'One contributor’s row replaced by anything, including nothing: '
-    + '(rho, delta)-approximate zCDP, rho split between the centre, a fixed number of filter '
-    + 'rounds and histograms, and the mean of what is left.',
-}, { demand: demandShares, design: designFor });
+    + '(rho, delta)-approximate zCDP, rho split between the centre, moments and '
+    + 'histograms whose number is public, and the mean of what is left.',
+}, { demand, design: (request) =>
+  (isNormal(request.values) ? designForNormal(request) : designForAny(request)) });
 
-function designFor({ values, facts }: DesignRequest): PooledDesign {
+function isNormal(values: ParameterValues): boolean {
+  return choiceOf(values, 'shape') === 'normal';
+}
+
+/** Values of the parameters whose presets depend on the shape. */
+function presetsOf(values: ParameterValues) {
+  const preset = isNormal(values) ? presets.normal : presets.any;
+  return {
+    rounds: optionalNumberOf(values, 'rounds') ?? preset.rounds,
+    axes: optionalNumberOf(values, 'axes') ?? preset.axes,
+    centreShare: optionalNumberOf(values, 'centre-share') ?? preset.centreShare,
+    finalShare: optionalNumberOf(values, 'final-share') ?? preset.finalShare,
+  };
+}
+
+const presets = {
+  any: { rounds: 3, axes: 4, centreShare: null, finalShare: null },
+  normal: { rounds: 2, axes: 2, centreShare: 0.2, finalShare: 0.4 },
+} as const;
+
+function demand(values: ParameterValues, facts: StudyFacts): Infeasible | null {
+  const { centreShare, finalShare } = presetsOf(values);
+  return demandShares({
+    ...values, 'centre-share': centreShare ?? presets.normal.centreShare,
+    'final-share': finalShare ?? presets.normal.finalShare,
+  }, facts);
+}
+
+function designForAny({ values, facts }: DesignRequest): PooledDesign {
   const { dimension, cohort } = facts;
   const corruption = numberOf(values, 'corruption');
+  const design = anyDesign({
+    facts, corruption, radius: optionalNumberOf(values, 'radius') ?? null, ...presetsOf(values),
+  });
+  const { rounds, sum, axes } = design;
+  const radius = usualChoice(design);
+  return {
+    kind: 'design',
+    centre: design.centre,
+    plan: {
+      events: design.events,
+      guarantee: {
+        theorem: 'crowds and radius by released histograms; proofs in '
+          + 'src/estimators/mean/robust-mean',
+        assumptions: ['for accuracy: honest rows have a variance', assumptions.hostileShare],
+        corruptionMax: corruption,
+      },
+      outputShape: [dimension],
+      facts: {
+        clipRadiusInScales: radius,
+        noisePerCoordinateInScales: (sum.sigma * radius) / cohort,
+        rounds: rounds.length,
+        axesAtMost: axes.length,
+        rowsCountedAtMost: design.rowsMax,
+      },
+      expectedError: anyErrorOf(design, corruption),
+    },
+    noise: { sigma: sum.sigma * radius, rows: cohort },
+    release: (draws, centred) => releaseAny({ design, ...draws }, centred),
+  };
+}
+
+function designForNormal({ values, facts }: DesignRequest): PooledDesign {
+  const { dimension, cohort } = facts;
+  const corruption = numberOf(values, 'corruption');
+  const { rounds: roundsMax, axes, centreShare, finalShare } = presetsOf(values);
   const design = robustDesign({
-    facts, corruption,
-    centreShare: numberOf(values, 'centre-share'), finalShare: numberOf(values, 'final-share'),
+    facts, corruption, rounds: roundsMax, axes,
+    centreShare: centreShare ?? presets.normal.centreShare,
+    finalShare: finalShare ?? presets.normal.finalShare,
     radius: optionalNumberOf(values, 'radius') ?? usualRadius(dimension),
-    rounds: numberOf(values, 'rounds'), axes: numberOf(values, 'axes'),
   });
   const { rounds, sum } = design;
   return {
@@ -110,6 +200,7 @@ function designFor({ values, facts }: DesignRequest): PooledDesign {
       expectedError: robustErrorOf(design, corruption),
     },
     noise: { sigma: sum.sigma, rows: cohort },
-    release: (draws, centred) => releaseRobust({ design, ...draws }, centred),
+    release: (draws, centred) =>
+      releaseRobust({ design, ...draws }, { ...centred, scale: centred.columns.medianScale }),
   };
 }

@@ -12,17 +12,20 @@ import { dataSource, listOf } from '../../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../../support/offline.js';
 
 const [dimension, contributors] = [5, 40_000];
+const normal = { scale: 1, shape: 'normal' };
+
 async function errorUnder(
   attack: string, corruption = 0.05, name = 'robust-mean', epsilon = 2,
 ): Promise<number> {
   const { values, truth } = makeRows(attack, { dimension, contributors, corruption, seed: 4 });
-  const plan = planOf(name, { scale: 1 }, factsOf(dimension, contributors, epsilon));
+  const parameters = name === 'mean' ? { scale: 1 } : normal;
+  const plan = planOf(name, parameters, factsOf(dimension, contributors, epsilon));
   const outcome = await releaseOf(plan, dimension, listOf(values, dimension), `robust ${attack}`);
   if (outcome.kind === 'refused') throw new Error(outcome.text);
   return Math.hypot(...outcome.estimate.map((entry, j) => entry - truth[j]!));
 }
 
-describe('robust-mean', () => {
+describe('robust-mean of normal rows', () => {
   it.each([
     'ones', 'direction', 'point', 'far', 'two-clusters', 'spray', 'dense', 'cluster', 'moved',
   ])(
@@ -47,7 +50,7 @@ describe('robust-mean', () => {
     const data = dataSource('line');
     const rows =
       Array.from({ length: 20_000 }, (_, i) => Float64Array.of(i < 1_000 ? 3.5 : data.normal()));
-    const plan = planOf('robust-mean', { scale: 1 }, factsOf(1, rows.length));
+    const plan = planOf('robust-mean', normal, factsOf(1, rows.length));
     const outcome = await releaseOf(plan, 1, rows, 'line');
     expect(outcome.kind === 'value' && Math.abs(outcome.estimate[0]!)).toBeLessThan(0.05);
     expect(plan.facts['axesAtMost']).toBe(1);
@@ -59,7 +62,7 @@ describe('robust-mean', () => {
     for (let seed = 0; seed < 12; seed++) {
       const { values, truth } =
         makeRows('cluster', { dimension, contributors: 20_000, corruption: 0.05, seed });
-      const plan = planOf('robust-mean', { scale: 1 }, factsOf(dimension, 20_000));
+      const plan = planOf('robust-mean', normal, factsOf(dimension, 20_000));
       const outcome =
         await releaseOf(plan, dimension, listOf(values, dimension), `interval ${seed}`);
       if (outcome.kind === 'refused') throw new Error(outcome.text);
@@ -70,11 +73,11 @@ describe('robust-mean', () => {
     expect(inside).toBeGreaterThanOrEqual(48);
   });
 
-  it('gives the same release for any order of rows, any split and any number of '
-    + 'threads', { tags: ['long'] }, async () => {
+  it.each(['any', 'normal'])('gives the same release for any order of rows, any split and any '
+    + 'number of threads, shape %s', { tags: ['long'] }, async (shape) => {
     const { values } = makeRows('ones', { dimension, contributors, corruption: 0.05, seed: 9 });
     const rows = listOf(values, dimension);
-    const plan = planOf('robust-mean', { scale: 1 }, factsOf(dimension, rows.length));
+    const plan = planOf('robust-mean', { scale: 1, shape }, factsOf(dimension, rows.length));
     const assignmentHashes = rows.map((_, i) => {
       const bytes = new Uint8Array(32);
       seededNoise(`ticket ${i}`).fill(bytes);
@@ -101,7 +104,7 @@ describe('robust-mean', () => {
   });
 
   it('charges for the worst that one row can do to every release', () => {
-    const plan = planOf('robust-mean', { scale: 1, radius: 6 }, factsOf(3, 10_000));
+    const plan = planOf('robust-mean', { ...normal, radius: 6 }, factsOf(3, 10_000));
     const radius = plan.facts['clipRadiusInScales'] as number;
     for (const event of plan.events) {
       if (!('sensitivity' in event) || event.kind === 'exponential') continue;
@@ -123,20 +126,20 @@ describe('robust-mean', () => {
 
   it('plans only what can be kept, and refuses where few came', async () => {
     const facts = factsOf(10, 300, 1);
-    const parameters = parseParameters(robustMean.parameters, { scale: 1 }, facts);
+    const parameters = parseParameters(robustMean.parameters, normal, facts);
     const plan = robustMean.plan(parameters, facts);
     expect(plan.kind).toBe('infeasible');
     const needed = plan.kind === 'infeasible' ? plan.cohortNeeded! : 0;
     expect(robustMean.plan(parameters, factsOf(10, needed, 1)).kind).toBe('plan');
     expect(robustMean.plan(parameters, factsOf(10, needed - 1, 1)).kind).toBe('infeasible');
-    const large = planOf('robust-mean', { scale: 1, corruption: 0.05 }, factsOf(10, 100_000, 1));
+    const large = planOf('robust-mean', { ...normal, corruption: 0.05 }, factsOf(10, 100_000, 1));
     expect(large.expectedError(0).total).toBeLessThan(1.3 * Math.sqrt(10 / 100_000));
     expect(large.expectedError(0.06).total).toBe(Infinity);
     const data = dataSource('few');
     const few = Array.from({ length: 4_000 }, () => data.normals(2));
-    expect(await releaseOf(planOf('robust-mean', { scale: 1 }, factsOf(2, 20_000)), 2, few, 'few'))
+    expect(await releaseOf(planOf('robust-mean', normal, factsOf(2, 20_000)), 2, few, 'few'))
       .toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
-    expect(await releaseOf(planOf('robust-mean', { scale: 1 }, factsOf(2, 20_000)), 2, [], 'none'))
+    expect(await releaseOf(planOf('robust-mean', normal, factsOf(2, 20_000)), 2, [], 'none'))
       .toMatchObject({ kind: 'refused', reason: 'centre-not-found' });
   });
 });

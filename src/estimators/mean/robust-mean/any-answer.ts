@@ -1,0 +1,142 @@
+import type { Finding, Outcome } from '../../../base/outcome.js';
+import { deviations95 } from '../../../numerics/normal.js';
+import { ownKernels } from '../../../numerics/kernels/index.js';
+import { finiteValue } from '../../contract/outcomes.js';
+import type { CentredPool, FoundColumns } from '../../pooled/estimator.js';
+import { usualRadius } from '../../pooled/parameters.js';
+import type { AnyDesign } from './any-design.js';
+import type { Directions } from './directions.js';
+import type { Frame } from './mapped.js';
+import { unmapped } from './moment-rounds.js';
+import type { FoundRadius } from './radius.js';
+import type { NoisySums } from './reallocation.js';
+
+/** What a release of rows of any shape has found. All of it released or public. */
+export interface AnyFound {
+  readonly design: AnyDesign;
+  readonly found: Pick<CentredPool, 'centre' | 'scale' | 'columns'>;
+  readonly frame: Frame;
+  readonly radius: FoundRadius;
+  /** Of the rows left, in units of the radius. */
+  readonly total: NoisySums;
+  /** Number of rows left. */
+  readonly present: number;
+  readonly directions: Directions;
+  /** Of the first round, in scales. */
+  readonly covariance: Float64Array | null;
+  /** Excess of a variance that noise explains. */
+  readonly excessMax: number;
+  /** Sums and number of all rows, where some went. */
+  readonly all: { readonly sums: Float64Array; readonly rows: number } | null;
+}
+
+/** Chance allows a little more than the stated share. */
+const shareSlack = 1.1;
+
+/**
+ * The mean in data units, its two intervals and what to know of the rows.
+ *
+ * interval95: noise and sampling, rows that were pulled in, rows that noise may hide far out, and
+ * what the rows left out move the mean by. intervalIfHostile95 adds what a share c of hostile rows
+ * moves the mean of rows of any shape by: sqrt(c / (1 - c)) of their deviation.
+ */
+export function answerOfAny(answer: AnyFound): Outcome {
+  const { design, found: { centre, scale, columns }, frame, radius, total, present } = answer;
+  const { count, corruption, facts: { dimension } } = design;
+  const toData = (moved: Float64Array): Float64Array => unmapped(frame.inverse, moved)
+    .map((entry, j) => centre[j]! + scale[j]! * (frame.mean[j]! + entry));
+  const moved = total.sums.map((entry) => (entry * radius.radius) / present);
+  const mean = toData(moved);
+  const reach = columnReach(frame, scale);
+  const noise = (total.sigma * radius.radius) / present;
+  const countNoise = Math.hypot(...moved) * (count.sigma / present);
+  const sampling = radius.spread / Math.sqrt(present);
+  const deviation = reach.map((unit) => unit * Math.hypot(noise, countNoise));
+  const others = answer.all === null ? null
+    : toData(answer.all.sums.map((entry) => (entry * radius.radius) / answer.all!.rows));
+  const half = Float64Array.from(reach, (unit, j) =>
+    deviations95 * Math.hypot(deviation[j]!, unit * sampling) + unit * radius.lost
+    + (others === null ? 0 : Math.abs(others[j]! - mean[j]!)));
+  const bound = Math.sqrt(corruption / (1 - corruption)) * radius.spread;
+  const estimate = Array.from(mean, (entry, j) => columns.oneValue[j]?.value ?? entry);
+  const known = (j: number): boolean => columns.oneValue[j] === null;
+  const interval = (more: number) => ({
+    low: estimate.map((entry, j) => (known(j) ? entry - half[j]! - reach[j]! * more : -Infinity)),
+    high: estimate.map((entry, j) => (known(j) ? entry + half[j]! + reach[j]! * more : Infinity)),
+  });
+  const share = Math.min(0.5, shareSlack * corruption);
+  const ball = radius.spread * Math.sqrt(share / (1 - share)) + radius.beyond
+    + 2 * Math.hypot(noise, sampling) * Math.sqrt(dimension);
+  return finiteValue({
+    estimate,
+    shape: [dimension],
+    uncertainty: {
+      kind: 'gaussian',
+      standardDeviation: Array.from(deviation, (entry, j) => (known(j) ? entry : 0)),
+    },
+    interval95: interval(0),
+    intervalIfHostile95: interval(bound),
+    radiusIfHostile95: ball * widestOf(frame, dimension),
+    scale: Array.from(scale),
+    findings: findingsOf(answer, others),
+  }, 'the noisy mean times scale is');
+}
+
+/** Per column, how far one unit of a mapped row may reach, in data units. */
+function columnReach({ inverse }: Frame, scale: Float64Array): Float64Array {
+  const { length } = scale;
+  return scale.map((unit, j) => (inverse === null
+    ? unit : unit * Math.hypot(...inverse.subarray(j * length, (j + 1) * length))));
+}
+
+/** The longest that a unit vector is in scales. */
+function widestOf({ inverse }: Frame, dimension: number): number {
+  if (inverse === null) return 1;
+  const square = new Float64Array(dimension ** 2);
+  ownKernels().gram(inverse, dimension, dimension, {}, square);
+  return Math.sqrt(ownKernels().eigenSymmetric(square, dimension).values[dimension - 1]!);
+}
+
+/** The scale exceeds the median scale by this factor in columns with long tails. */
+const widerFrom = 1.8;
+/** From so many contributors per column on the noise of the pairs alone does not show that. */
+const widerRows = 10_000;
+
+function findingsOf(
+  { design, found: { scale, columns }, directions, radius, covariance, excessMax, all, present }:
+  AnyFound,
+  others: Float64Array | null,
+): Finding[] {
+  const { facts: { dimension, cohort } } = design;
+  const findings: Finding[] = [];
+  const say = (
+    reason: Finding['reason'], about: readonly number[] = [], amounts: readonly number[] = [],
+  ): void => void findings.push({ reason, columns: about, amounts });
+  if (directions.isSkewed) say('skewed', directions.skewed);
+  const wider = widerColumns(scale, columns, covariance, excessMax);
+  if (cohort >= widerRows * dimension && wider.length > 0) say('wider-than-scale', wider);
+  if (all !== null && others !== null) {
+    say('crowd-apart', [], [Math.max(0, 1 - present / all.rows), ...others]);
+  }
+  if (radius.radius > usualRadius(dimension) && design.radius === null) say('long-tails');
+  const discrete = Array.from(columns.discrete.keys()).filter((j) =>
+    columns.discrete[j] === true && columns.oneValue[j] === null);
+  if (discrete.length > 0) say('discrete', discrete);
+  columns.oneValue.forEach((one, j) => {
+    if (one !== null) say('mostly-one-value', [j], [one.value, one.unseenBelow]);
+  });
+  return findings;
+}
+
+/** Columns that are wider than their median scale says, or than the scale that was given. */
+function widerColumns(
+  scale: Float64Array, { medianScale, oneValue }: FoundColumns, covariance: Float64Array | null,
+  excessMax: number,
+): number[] {
+  return Array.from(scale.keys()).filter((j) => {
+    if (oneValue[j] !== null) return false;
+    if (scale[j]! > widerFrom * medianScale[j]!) return true;
+    return scale[j] === medianScale[j] && covariance !== null
+      && covariance[j * scale.length + j]! > 1 + Math.max(excessMax, 0.1);
+  });
+}

@@ -1,0 +1,235 @@
+import { countGrid } from '../../../privacy/accounting/calibration.js';
+import type {
+  GaussianEvent, MechanismEvent, SymmetricGaussianEvent,
+} from '../../../privacy/accounting/events.js';
+import { powerOfTwoBelow } from '../../../privacy/accounting/grid.js';
+import { shareOf } from '../../../privacy/accounting/target.js';
+import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
+import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
+import { errorUpTo } from '../../contract/planning.js';
+import { centreStage, type CentreStage } from '../../pooled/centre.js';
+import { honestErrorOfMean } from '../../pooled/expected-error.js';
+import { usualRadius } from '../../pooled/parameters.js';
+import { distanceBins } from '../../pooled/radius.js';
+import { binsEvent, countEvent, squareEvent, sumEvent } from '../../pooled/query-events.js';
+import { axisBins } from './crowds.js';
+
+/**
+ * The noise of a robust mean of rows of any shape, worked out from public numbers.
+ *
+ * Claim. Each event covers its query (pooled/query-events). `third` and `refine` are sums of
+ * vectors of norm at most R, so neighbours differ by at most 2 R. Sums of the mean are of rows
+ * divided by the released radius, in a ball of radius 1.
+ * Neighbours. One contributor's row replaced by any other, or by none, or added: at any time at
+ * most one row of those left is in one set and not in the other, and at most one the other way
+ * round (any-release).
+ * Why. Every vector is clipped to the ball of its event after the map, in whole grid steps. So the
+ * bound holds whatever the map and the radius are. Events are planned from public numbers; a
+ * release that draws fewer costs no more.
+ */
+
+/** Noisy moments of the rows in a ball. */
+export interface MomentRound {
+  readonly ball: ClipBall;
+  readonly sum: GaussianEvent;
+  readonly square: SymmetricGaussianEvent;
+}
+
+export interface AnyDesign {
+  /** The study's, with what is left to spend after the scale. */
+  readonly facts: StudyFacts;
+  readonly corruption: number;
+  /** In scales; null: found from the released distances. */
+  readonly radius: number | null;
+  readonly centre: CentreStage;
+  readonly rowsMax: number;
+  /** Of the number of rows, drawn with the first round. */
+  readonly present: GaussianEvent | null;
+  /** The first is of rows in scales, the others are of mapped rows. Empty: noise hides them. */
+  readonly rounds: readonly MomentRound[];
+  /** Of third moments; null when noise hides them. */
+  readonly third: GaussianEvent | null;
+  readonly refine: GaussianEvent | null;
+  /** The ball of `third` and `refine`. */
+  readonly thirdBall: ClipBall;
+  readonly axes: readonly GaussianEvent[];
+  readonly distance: GaussianEvent;
+  /** Radius 1, in units of the chosen radius. */
+  readonly unitBall: ClipBall;
+  readonly sum: GaussianEvent;
+  readonly count: GaussianEvent;
+  /** Sum of all rows, with those that went. */
+  readonly all: GaussianEvent;
+  readonly events: readonly MechanismEvent[];
+}
+
+export interface AnyOptions {
+  readonly facts: StudyFacts;
+  readonly corruption: number;
+  readonly radius: number | null;
+  /** Rounds of moments at most. */
+  readonly rounds: number;
+  /** Histograms along axes at most. */
+  readonly axes: number;
+  /** Null: the smallest usual one with which the centre is found. */
+  readonly centreShare: number | null;
+  /** Null: what the other events leave. */
+  readonly finalShare: number | null;
+}
+
+/** Shares of rho. */
+const shares = {
+  round: 0.05, mappedRound: 0.045, third: 0.04, refine: 0.04, axis: 0.035,
+  distance: 0.03, distanceOfFew: 0.08,
+} as const;
+/** Of the centre, where none is given: small cohorts need more to find it. */
+const centreShares = [0.08, 0.12, 0.2];
+const centreSharesMax = 0.3;
+/** Parts of a round's cost. */
+const parts = { count: 0.03, sum: 0.13, square: 0.84 } as const;
+/** Parts of the final cost. */
+const finalParts = { sum: 0.83, count: 0.07, all: 0.1 } as const;
+/** A first round with more noise than this, in variances, says nothing. */
+const roundNoiseMax = 1;
+/** A map with more noise than this would make widths of noise. */
+const mapNoiseMax = 0.35;
+/** Third moments with more noise than this show no direction. */
+const thirdNoiseMax = 0.06;
+/** How many times the nominal cohort is counted exactly; of more, the smallest tags are taken. */
+const surplus = 4;
+/** Reallocated sums fill the sensitivity of an event to one part in so many. */
+const leastMultiple = 16;
+
+/** Noise of the second moments of `rows` rows, as the largest variance that it shows. */
+export function noiseOfSquare({ sigma, dimension }: SymmetricGaussianEvent, rows: number): number {
+  return (sigma * Math.sqrt(2 * dimension)) / rows;
+}
+
+/** Norm of the noise of a sum of `rows` rows over their number. */
+export function noiseOfSum({ sigma, dimension }: GaussianEvent, rows: number): number {
+  return (sigma * Math.sqrt(dimension)) / rows;
+}
+
+/** Splits rho: the centre, what tells the shape, and the mean with all that is left. */
+export function anyDesign(options: AnyOptions): AnyDesign {
+  const { facts, corruption, radius, finalShare } = options;
+  const { dimension, cohort, target } = facts;
+  const centreOf = (share: number): CentreStage => centreStage({
+    dimension, rho: shareOf(target.rho, share), delta: target.delta, corruption,
+  });
+  const centreShare = options.centreShare
+    ?? centreShares.find((share) => centreOf(share).cohortNeeded <= cohort) ?? centreSharesMax;
+  const rowsMax = surplus * cohort;
+  const unitBall = clipBall(1, { products: true, rowsMax });
+  const looks = finalShare === null ? 1 : (1 - centreShare - finalShare) / sharesOfLooks(options);
+  const rhoOf = (share: number): number => shareOf(target.rho, looks * share);
+  const shape = shapeEvents(options, unitBall, rowsMax, rhoOf);
+  const spent = centreShare + looks * shape.share;
+  const centre = centreOf(centreShare);
+  const rhoFinal = shareOf(target.rho, 1 - spent);
+  const sum = sumEvent('mean/sum', dimension, unitBall, shareOf(rhoFinal, finalParts.sum));
+  const count = countEvent('mean/count', shareOf(rhoFinal, finalParts.count));
+  const all = sumEvent('mean/all', dimension, unitBall, shareOf(rhoFinal, finalParts.all));
+  const { present, rounds, third, refine, axes, distance } = shape;
+  return {
+    ...shape, facts, corruption, radius, centre, rowsMax, unitBall, sum, count, all,
+    events: [
+      ...centre.events, ...present === null ? [] : [present],
+      ...rounds.flatMap((round) => [round.sum, round.square]),
+      ...third === null ? [] : [third], ...refine === null ? [] : [refine], ...axes, distance,
+      sum, count, all,
+    ],
+  };
+}
+
+function sharesOfLooks({ facts: { dimension }, rounds, axes }: AnyOptions): number {
+  return shares.round + (rounds - 1) * shares.mappedRound + shares.third + shares.refine
+    + axesOf(axes, dimension) * shares.axis + distanceShare(dimension);
+}
+
+/** One axis more than columns: the one that third moments tell is not perpendicular to others. */
+function axesOf(axes: number, dimension: number): number {
+  return dimension === 1 ? 1 : Math.min(axes, dimension + 1);
+}
+
+function distanceShare(dimension: number): number {
+  return dimension <= 4 ? shares.distanceOfFew : shares.distance;
+}
+
+type ShapeEvents = Pick<
+  AnyDesign, 'present' | 'rounds' | 'third' | 'refine' | 'thirdBall' | 'axes' | 'distance'
+> & { /** Of rho, in all. */ readonly share: number };
+
+/** The events that tell where rows are, those that noise does not make useless. */
+function shapeEvents(
+  { facts: { dimension, cohort }, rounds: roundsMax, axes: axesMax }: AnyOptions,
+  unitBall: ClipBall, rowsMax: number, rhoOf: (share: number) => number,
+): ShapeEvents {
+  const root = Math.sqrt(dimension);
+  const ballOf = (radius: number): ClipBall => clipBall(radius, { products: true, rowsMax });
+  /** Fine enough for sums of rows in the unit ball as well (reallocation). */
+  const fine = (sensitivity: number, grid: number): number =>
+    Math.min(grid, powerOfTwoBelow(sensitivity / (2 * unitBall.steps * leastMultiple)));
+  const round = (name: string, radius: number, rho: number): MomentRound => {
+    const ball = ballOf(radius);
+    const [first, second] = [2 * ball.radius, ball.radius ** 2];
+    return {
+      ball,
+      sum: sumEvent(
+        `${name}/sum`, dimension, ball, shareOf(rho, parts.sum), fine(first, ball.grid),
+      ),
+      square: squareEvent(
+        `${name}/square`, dimension, ball, shareOf(rho, parts.square),
+        fine(second, ball.grid ** 2),
+      ),
+    };
+  };
+  const planned = Array.from({ length: roundsMax }, (_, t) => (t === 0
+    ? round('round-1', root + 2.2, rhoOf(shares.round))
+    : round(`round-${t + 1}`, root + 1.2, rhoOf(shares.mappedRound))));
+  const isSeen = noiseOfSquare(planned[0]!.square, cohort) < roundNoiseMax;
+  const isMapped = isSeen && planned.length > 1
+    && noiseOfSquare(planned[1]!.square, cohort) < mapNoiseMax;
+  const rounds = !isSeen ? [] : isMapped ? planned : planned.slice(0, 1);
+  const thirdBall = ballOf(root + 2.5);
+  const vector = (name: string, share: number): GaussianEvent =>
+    sumEvent(name, dimension, thirdBall, rhoOf(share), fine(2 * thirdBall.radius, thirdBall.grid));
+  const third = isSeen ? vector('third', shares.third) : null;
+  const hasThird = third !== null && noiseOfSum(third, cohort) < thirdNoiseMax;
+  const histogram = (name: string, bins: number, share: number): GaussianEvent => {
+    const rho = rhoOf(share);
+    return binsEvent(name, bins, rho, fine(Math.SQRT2, countGrid(1 / Math.sqrt(rho))));
+  };
+  const axes = Array.from({ length: isSeen ? axesOf(axesMax, dimension) : 0 }, (_, k) =>
+    histogram(`axis-${k + 1}`, axisBins, shares.axis));
+  const refined = hasThird && dimension > 1;
+  return {
+    rounds, thirdBall, axes,
+    present: isSeen ? countEvent('present', rhoOf(shares.round * parts.count)) : null,
+    third: hasThird ? third : null,
+    refine: refined ? vector('refine', shares.refine) : null,
+    distance: histogram('distance', distanceBins, distanceShare(dimension)),
+    share: (isSeen ? shares.round : 0) + Math.max(0, rounds.length - 1) * shares.mappedRound
+      + (hasThird ? shares.third : 0) + (refined ? shares.refine : 0)
+      + axes.length * shares.axis + distanceShare(dimension),
+  };
+}
+
+/** The radius that normal rows get, about, where none is given. In scales. */
+export function usualChoice({ radius, facts: { dimension } }: AnyDesign): number {
+  return radius ?? Math.sqrt(dimension) + 1.5;
+}
+
+/**
+ * A share c of hostile rows that looks like honest ones moves the mean by at most sqrt(c / (1 - c))
+ * of the rows' deviation, whatever their shape is, and by no more than the ball allows.
+ */
+export function anyErrorOf(
+  design: AnyDesign, promise: number,
+): (share: number) => ExpectedError {
+  const { facts: { dimension, cohort }, radius, sum } = design;
+  const reach = radius ?? usualRadius(dimension);
+  const honest = honestErrorOfMean(dimension, cohort, sum.sigma * usualChoice(design));
+  return errorUpTo(promise, honest, (share) =>
+    Math.min(share * reach, Math.sqrt(share / (1 - share))));
+}

@@ -1,0 +1,153 @@
+import type { Released, Sensitive } from '../../../base/brands.js';
+import type { Outcome } from '../../../base/outcome.js';
+import type { GaussianEvent, SymmetricGaussianEvent } from '../../../privacy/accounting/events.js';
+import { participationBelowPlan } from '../../contract/outcomes.js';
+import type { Draws } from '../../pooled/centre.js';
+import type { CentredPool } from '../../pooled/estimator.js';
+import { noiseOfSquare, type AnyDesign } from './any-design.js';
+import { answerOfAny } from './any-answer.js';
+import { distanceBins, distanceEdge } from '../../pooled/radius.js';
+import { axisBins, crowdAbove, crowdBelow, type CrowdLimits } from './crowds.js';
+import { releaseDirections, timesTransposed } from './directions.js';
+import {
+  axisCounts, distanceCounts, removeAlong, removeBeyond, sumOfRows, type Frame, type MappedRows,
+} from './mapped.js';
+import { releaseRounds } from './moment-rounds.js';
+import { findRadius, type FoundRadius } from './radius.js';
+import { combined, drawReallocated, type NoisySums } from './reallocation.js';
+
+/** What a release of rows of any shape draws with. */
+export interface AnyRun extends Draws {
+  readonly design: AnyDesign;
+}
+
+/**
+ * Draws every event after the centre: rounds of moments, directions, histograms along them, the
+ * histogram of the distances, and the mean of the rows left.
+ *
+ * Claim. (rho, delta) of the plan's events, composed adaptively.
+ * Neighbours. One contributor's row replaced by any other, or by none, or added.
+ * Why. Whether a row is left at any time, and what it is mapped to, are functions of this row and
+ * of numbers released before. Two neighbouring sets, given the same releases, differ in one row
+ * at most, so every event moves by at most its sensitivity (any-design, mapped). Frame, axes,
+ * thresholds and radius are functions of released numbers, and so is which events are drawn.
+ * Events that were not drawn carry sums of the rows left, within their sensitivities
+ * (reallocation), once at most. The answer, its intervals and its findings are post-processing.
+ */
+export async function releaseAny(run: AnyRun, found: CentredPool): Promise<Released<Outcome>> {
+  const { design } = run;
+  const { facts, corruption } = design;
+  const { dimension } = facts;
+  const rounds = await releaseRounds(run, found);
+  const { rows, frame } = rounds;
+  const directions = releaseDirections(run, found, rounds);
+  const seen = rounds.present ?? facts.cohort;
+  const unusedAxes = removeAlongAxes(run, found, rows, frame, directions.axes, seen);
+  const distances = removeFar(run, found, rows);
+  const crowd = unusedAxes.hasRemoved || distances.hasRemoved;
+  const radius = findRadius({
+    counts: distances.counts, noise: design.distance.sigma, dimension, corruption,
+    cohort: facts.cohort, sigma: design.sum.sigma, radius: design.radius,
+  });
+  const unused = [
+    ...rounds.unused.flatMap(({ sum, square }) => [sum, square]), ...directions.unused,
+    ...unusedAxes.events, ...crowd ? [] : [design.all],
+  ];
+  const { total, count } = drawMean(run, rows, radius, unused);
+  const all = crowd ? drawAll(run, rows, radius) : null;
+  return count.map(([present = 0]) => {
+    if (present < facts.cohort / 4) return participationBelowPlan(facts);
+    const excess = design.rounds.length === 0
+      ? 0 : 3 * noiseOfSquare(design.rounds[0]!.square, seen);
+    return answerOfAny({
+      design, found, frame, radius, total, present, directions,
+      covariance: rounds.covariance, excessMax: excess,
+      all: all === null ? null : { sums: all, rows: rounds.present ?? distances.rows },
+    });
+  });
+}
+
+/** Along these axes discrete columns make more than this share: their gaps look like valleys. */
+const discreteMax = 0.3;
+/** A crowd holds at most this many times the stated share, and at least that part of it. */
+const [crowdMost, crowdLeast] = [1.5, 1 / 8];
+
+function limitsOf(rows: number, corruption: number, noise: number, openAfter: number): CrowdLimits {
+  const hostile = corruption * rows;
+  return { noise, openAfter, most: crowdMost * hostile, least: crowdLeast * hostile };
+}
+
+/** Draws a histogram along each axis, and removes the crowds that stand apart there. */
+function removeAlongAxes(
+  { design, mechanisms }: AnyRun, { columns }: CentredPool, rows: Sensitive<MappedRows>,
+  frame: Frame, axes: readonly Float64Array[], present: number,
+): { readonly events: readonly GaussianEvent[]; readonly hasRemoved: boolean } {
+  if (design.corruption === 0) return { events: design.axes, hasRemoved: false };
+  const looked = axes
+    .filter((axis) => discreteShare(timesTransposed(frame.map, axis), columns.discrete)
+      <= discreteMax)
+    .slice(0, design.axes.length);
+  let hasRemoved = false;
+  for (const [k, axis] of looked.entries()) {
+    const event = design.axes[k]!;
+    const counts = mechanisms.gaussian(event.name, rows.map((left) => axisCounts(left, axis)));
+    const limits = limitsOf(present, design.corruption, event.sigma, axisBins / 4);
+    const high = crowdAbove(counts.value, limits) ?? axisBins;
+    const low = crowdBelow(counts.value, limits) ?? 0;
+    if (low === 0 && high === axisBins) continue;
+    hasRemoved = true;
+    rows.map((left) => removeAlong(left, axis, low, high));
+  }
+  return { events: design.axes.slice(looked.length), hasRemoved };
+}
+
+function discreteShare(axis: Float64Array, discrete: readonly boolean[]): number {
+  const square = (entry: number): number => entry * entry;
+  const of = axis.reduce((sum, entry, j) => sum + (discrete[j] === true ? square(entry) : 0), 0);
+  return of / axis.reduce((sum, entry) => sum + square(entry), 0);
+}
+
+/** Draws the histogram of the distances, and removes the crowd that stands far out. */
+function removeFar(
+  { design, mechanisms }: AnyRun, { columns }: CentredPool, rows: Sensitive<MappedRows>,
+): { readonly counts: Float64Array; readonly rows: number; readonly hasRemoved: boolean } {
+  const { corruption, distance: event, facts: { dimension } } = design;
+  const counts = mechanisms.gaussian(event.name, rows.map(distanceCounts)).value;
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  if (corruption === 0) return { counts, rows: total, hasRemoved: false };
+  const high = crowdAbove(counts, limitsOf(total, corruption, event.sigma, 0));
+  // With a discrete column honest rows may have a crowd. One of that many rows stands no farther
+  // out than this, or the columns would vary by more than their scale.
+  const farthest = columns.discrete.includes(true)
+    ? Math.sqrt(dimension / (crowdLeast * corruption)) : 0;
+  if (high === null || high >= distanceBins || distanceEdge(high, dimension) < farthest) {
+    return { counts, rows: total, hasRemoved: false };
+  }
+  rows.map((left) => removeBeyond(left, high));
+  return { counts: counts.map((count, bin) => (bin < high ? count : 0)), rows: total,
+    hasRemoved: true };
+}
+
+/** Draws the sum of the rows left, on every event that is free for it, and their number. */
+function drawMean(
+  { design, mechanisms }: AnyRun, rows: Sensitive<MappedRows>, { radius }: FoundRadius,
+  unused: readonly (GaussianEvent | SymmetricGaussianEvent)[],
+): { readonly total: NoisySums; readonly count: Released<Float64Array> } {
+  const { unitBall, facts: { dimension } } = design;
+  const sums = rows.map((left) => sumOfRows(left, unitBall, radius));
+  const drawn = [design.sum, ...unused].flatMap((event) =>
+    drawReallocated(event, mechanisms, sums, unitBall, dimension) ?? []);
+  const count = mechanisms.gaussian(design.count.name, rows.map(({ alive }) =>
+    Float64Array.of(alive.reduce((sum, one) => sum + one, 0))));
+  return { total: combined(drawn), count };
+}
+
+/** Draws the sum of all rows, those that went included; in units of the radius. */
+function drawAll(
+  { design, mechanisms }: AnyRun, rows: Sensitive<MappedRows>, { radius }: FoundRadius,
+): Float64Array {
+  const { unitBall, all } = design;
+  return mechanisms.gaussian(all.name, rows.map((whole) =>
+    sumOfRows({ ...whole, alive: whole.present }, unitBall, radius)
+      .map((steps) => steps * unitBall.grid))).value;
+}

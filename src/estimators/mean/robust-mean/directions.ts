@@ -1,0 +1,141 @@
+import type { Sensitive } from '../../../base/brands.js';
+import { ownKernels } from '../../../numerics/kernels/index.js';
+import { normalDensity } from '../../../numerics/normal.js';
+import type { GaussianEvent } from '../../../privacy/accounting/events.js';
+import type { Draws } from '../../pooled/centre.js';
+import type { CentredPool } from '../../pooled/estimator.js';
+import { noiseOfSquare, noiseOfSum, type AnyDesign } from './any-design.js';
+import { widestAxes } from './axes.js';
+import { sumBeyond, thirdMoments, type Frame } from './mapped.js';
+import type { RoundsFound } from './moment-rounds.js';
+
+/**
+ * Where crowds may stand. Rows that move the mean are on one side of it, so they show in third
+ * moments; and rows far out in a direction widen it. Functions of released numbers.
+ */
+export interface Directions {
+  /** Unit axes of the mapped rows. */
+  readonly axes: readonly Float64Array[];
+  /** The rows reach farther to one side than noise explains. */
+  readonly isSkewed: boolean;
+  /** Columns that reach farther to one side by themselves, from 0. */
+  readonly skewed: readonly number[];
+  /** Events that were not drawn. */
+  readonly unused: readonly GaussianEvent[];
+}
+
+/** Third moments show a direction from this many times their noise on. */
+const directionFrom = 1.5;
+/** They say that rows are skewed from this many times their noise on. */
+const skewedFrom = 3;
+/** And in a column from so many standard deviations on. */
+const columnFrom = 4;
+/** Normal rows show less than this: their mean is not exactly at 0. */
+const skewLeast = 0.25;
+/** Rows beyond this many standard deviations tell the direction again, with less noise. */
+const tailFrom = 1.3;
+/** Width of the rows without a crowd, over that of all. */
+const othersWidth = 0.8;
+/** Axes narrower than this in variance hold no crowd that moves the mean by much. */
+const wideFrom = 1.15;
+/** Cosine from which two axes are taken for one. */
+const sameAxis = 0.95;
+
+/** Draws third moments, and once more along the direction that they show. */
+export function releaseDirections(
+  { design, mechanisms }: Pick<Draws, 'mechanisms'> & { readonly design: AnyDesign },
+  { scale, columns }: CentredPool, { rows, frame, present, covariance }: RoundsFound,
+): Directions {
+  const { facts: { dimension }, third, refine, thirdBall: ball, rounds } = design;
+  const unused: GaussianEvent[] = [];
+  if (present === null || covariance === null) {
+    return { axes: [], isSkewed: false, skewed: [], unused };
+  }
+  const noise = noiseOfSquare(rounds[0]!.square, present);
+  const wide = widestOf(covariance, scale, columns.medianScale, frame, noise);
+  if (third === null) return { axes: unlike(wide), isSkewed: false, skewed: [], unused };
+  const draw = (event: GaussianEvent, sums: Sensitive<Float64Array>): Float64Array =>
+    mechanisms.gaussian(event.name, sums.map((all) => all.map((entry) => entry * ball.grid)))
+      .value.map((entry) => entry / present);
+  const sides = draw(third, rows.map((left) => thirdMoments(left, ball)));
+  const norm = Math.hypot(...sides);
+  const own = noiseOfSum(third, present);
+  const least = skewLeast / ball.radius ** 2;
+  const isSkewed = norm > Math.max(skewedFrom * own, least);
+  const columnLeast = Math.max((columnFrom * third.sigma) / present, least);
+  const skewed = frame.map === null
+    ? Array.from(sides.keys()).filter((j) => Math.abs(sides[j]!) > columnLeast) : [];
+  const found = { isSkewed, skewed: isSkewed ? skewed : [] };
+  if (norm <= directionFrom * own) {
+    return { axes: unlike(wide), ...found, unused: refine === null ? [] : [refine] };
+  }
+  const first = sides.map((entry) => entry / norm);
+  if (refine === null) return { axes: unlike([first, ...wide]), ...found, unused };
+  const width = frame.map === null
+    ? Math.min(1, deviationAlong(covariance, first, dimension)) : 1;
+  const beyond = draw(refine, rows.map((left) => sumBeyond(left, ball, first, tailFrom * width)));
+  // A crowd has widened the whole, so the others are narrower.
+  const expected = width * othersWidth * normalDensity(tailFrom / othersWidth);
+  const refined = unit(beyond.map((entry, j) => entry - expected * first[j]!));
+  return { axes: unlike([refined ?? first, ...wide]), ...found, unused };
+}
+
+/** At most so many axes are chosen by their width. */
+const widestMost = 3;
+
+/**
+ * The axes along which rows are wider than the median scale says, and than along half of the axes
+ * where the scale is generous; widest first.
+ */
+function widestOf(
+  covariance: Float64Array, scale: Float64Array, medianScale: Float64Array, frame: Frame,
+  noise: number,
+): Float64Array[] {
+  const dimension = scale.length;
+  if (dimension === 1) return [Float64Array.of(1)];
+  const ratio = scale.map((entry, j) => entry / medianScale[j]!);
+  const excess = covariance.map((entry, at) => {
+    const [i, j] = [Math.floor(at / dimension), at % dimension];
+    return entry * ratio[i]! * ratio[j]! - (i === j ? 1 : 0);
+  });
+  const { values } = ownKernels().eigenSymmetric(excess, dimension);
+  const usual = Math.max(0.1, Math.min(1, 1 + values[(dimension - 1) >> 1]!));
+  const least = wideFrom * usual - 1
+    + noise * ratio.reduce((most, one) => Math.max(most, one)) ** 2;
+  return widestAxes(excess, dimension, [], least, widestMost).flatMap((axis) => {
+    const inScales = axis.map((entry, j) => entry * ratio[j]!);
+    return unit(timesTransposed(frame.inverse, inScales)) ?? [];
+  });
+}
+
+/** matrix^T times a vector; null: the unit matrix. */
+export function timesTransposed(matrix: Float64Array | null, vector: Float64Array): Float64Array {
+  if (matrix === null) return vector;
+  const { length } = vector;
+  return vector.map((_, j) =>
+    vector.reduce((sum, entry, i) => sum + matrix[i * length + j]! * entry, 0));
+}
+
+function unit(vector: Float64Array): Float64Array | null {
+  const norm = Math.hypot(...vector);
+  return norm > 0 && Number.isFinite(norm) ? vector.map((entry) => entry / norm) : null;
+}
+
+/** Without axes that are nearly the same as one before. */
+function unlike(axes: readonly Float64Array[]): Float64Array[] {
+  const kept: Float64Array[] = [];
+  for (const axis of axes) {
+    const isNew = kept.every((other) =>
+      Math.abs(axis.reduce((sum, entry, j) => sum + entry * other[j]!, 0)) < sameAxis);
+    if (isNew) kept.push(axis);
+  }
+  return kept;
+}
+
+function deviationAlong(
+  covariance: Float64Array, axis: Float64Array, dimension: number,
+): number {
+  const variance = covariance.reduce((sum, entry, at) =>
+    sum + entry * axis[Math.floor(at / dimension)]! * axis[at % dimension]!, 0);
+  return Math.sqrt(Math.max(0.1, variance));
+}

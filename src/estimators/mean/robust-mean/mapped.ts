@@ -1,0 +1,178 @@
+import { clipToBall, type ClipBall } from '../../../privacy/stages/clip.js';
+import type { PooledRows } from '../../contract/estimator.js';
+import { distanceBins, distanceEdge } from '../../pooled/radius.js';
+import { axisBinOf, axisBins } from './crowds.js';
+
+/**
+ * Rows in scales, mapped so that they vary alike in every direction, and sums of them.
+ *
+ * Claim. What a row is mapped to, and whether it is left, are functions of this row and of
+ * released numbers. Every vector is clipped to its ball after the map, in whole grid steps, so
+ * sums are exact and neighbours' sums differ by at most the bound that the event states.
+ */
+
+/** Where rows are mapped: v = map ((x - centre) / scale - mean). All of it released. */
+export interface Frame {
+  /** In scales. */
+  readonly mean: Float64Array;
+  /** Row-major d x d; null: rows stay as they are. */
+  readonly map: Float64Array | null;
+  /** Inverse of the map. */
+  readonly inverse: Float64Array | null;
+}
+
+export interface MappedRows {
+  readonly count: number;
+  readonly dimension: number;
+  /** Row-major; finite, or NaN in rows that are not present. */
+  readonly entries: Float64Array;
+  /** 0 for rows with an entry that is not finite. */
+  readonly present: Uint8Array;
+  /** 0 for rows that are not present, or have been removed. */
+  readonly alive: Uint8Array;
+}
+
+/** Entries past this, in scales, are taken for this: their squares are finite. */
+const entryMax = 1e100;
+
+/**
+ * Writes where rows are mapped to. O(n d), with a map O(n d^2).
+ * @param into - gets the entries of the first rows that it has room for.
+ */
+export function mapRows(
+  { values, dimension }: PooledRows, centre: Float64Array, scale: Float64Array,
+  { mean, map }: Frame, into: Float64Array, present: Uint8Array,
+): void {
+  const row = new Float64Array(dimension);
+  for (let i = 0, at = 0; at < into.length; i++, at += dimension) {
+    let isFinite = 1;
+    for (let j = 0; j < dimension; j++) {
+      const value = values[at + j]!;
+      if (!Number.isFinite(value)) isFinite = 0;
+      const entry = (value - centre[j]!) / scale[j]!;
+      row[j] = Math.max(-entryMax, Math.min(entryMax, entry)) - mean[j]!;
+    }
+    present[i] = isFinite;
+    if (isFinite === 0) {
+      into.fill(NaN, at, at + dimension);
+    } else if (map === null) {
+      into.set(row, at);
+    } else {
+      for (let k = 0, entry = 0; k < dimension; k++) {
+        let sum = 0;
+        for (let j = 0; j < dimension; j++) sum += map[entry++]! * row[j]!;
+        into[at + k] = sum;
+      }
+    }
+  }
+}
+
+/** A vector of norm at most `ball.steps` for a row that is clipped to it, or null for none. */
+type Adder = (steps: Float64Array, sums: Float64Array) => void;
+
+/** Sums over the rows that are left, each clipped to the ball first. In grid steps, exact. */
+function sumsOf(
+  { count, dimension, entries, alive }: MappedRows, ball: ClipBall, add: Adder, unit = 1,
+): Float64Array {
+  const zeros = new Float64Array(dimension);
+  const steps = new Float64Array(dimension);
+  const sums = new Float64Array(dimension);
+  for (let i = 0; i < count; i++) {
+    if (alive[i] === 0) continue;
+    if (clipToBall(entries, i * dimension, zeros, ball, steps, unit)) add(steps, sums);
+  }
+  return sums;
+}
+
+const addRow: Adder = (steps, sums) => {
+  for (let j = 0; j < sums.length; j++) sums[j]! += steps[j]!;
+};
+
+/** Sum of the rows left, divided by `radius`, in the ball. Neighbours: 2 ball.radius. */
+export function sumOfRows(rows: MappedRows, ball: ClipBall, radius: number): Float64Array {
+  return sumsOf(rows, ball, addRow, radius);
+}
+
+/**
+ * Sum of v norm(v)^2 / R^2, v clipped to the ball of radius R, rounded toward zero. Each term is
+ * no longer than v, so neighbours differ by at most 2 R. The products are whole numbers below
+ * 2^53, and rounding a quotient of at most v cannot exceed v.
+ */
+export function thirdMoments(rows: MappedRows, ball: ClipBall): Float64Array {
+  const most = ball.steps ** 2;
+  return sumsOf(rows, ball, (steps, sums) => {
+    let square = 0;
+    for (let j = 0; j < steps.length; j++) square += steps[j]! * steps[j]!;
+    for (let j = 0; j < steps.length; j++) sums[j]! += Math.trunc((steps[j]! * square) / most);
+  });
+}
+
+/** Sum of the clipped rows whose entry along `axis` is above `least`. Neighbours: 2 R. */
+export function sumBeyond(
+  rows: MappedRows, ball: ClipBall, axis: Float64Array, least: number,
+): Float64Array {
+  const from = least / ball.grid;
+  return sumsOf(rows, ball, (steps, sums) => {
+    let along = 0;
+    for (let j = 0; j < steps.length; j++) along += axis[j]! * steps[j]!;
+    if (along > from) addRow(steps, sums);
+  });
+}
+
+/** Histogram of the rows left along an axis: every row is in one bin. */
+export function axisCounts(rows: MappedRows, axis: Float64Array): Float64Array {
+  const counts = new Float64Array(axisBins);
+  eachAlong(rows, axis, (_, bin) => (counts[bin]! += 1));
+  return counts;
+}
+
+/** Removes the rows in bins below `low`, and from `high` on. Both released. */
+export function removeAlong(
+  rows: MappedRows, axis: Float64Array, low: number, high: number,
+): void {
+  eachAlong(rows, axis, (i, bin) => {
+    if (bin < low || bin >= high) rows.alive[i] = 0;
+  });
+}
+
+function eachAlong(
+  { count, dimension, entries, alive }: MappedRows, axis: Float64Array,
+  see: (row: number, bin: number) => void,
+): void {
+  for (let i = 0, at = 0; i < count; i++, at += dimension) {
+    if (alive[i] === 0) continue;
+    let along = 0;
+    for (let j = 0; j < dimension; j++) along += axis[j]! * entries[at + j]!;
+    see(i, axisBinOf(along));
+  }
+}
+
+/** Histogram of the distances of the rows left: every row is in one bin. */
+export function distanceCounts(rows: MappedRows): Float64Array {
+  const counts = new Float64Array(distanceBins);
+  eachDistance(rows, (_, bin) => (counts[bin]! += 1));
+  return counts;
+}
+
+/** Removes the rows in the distance's bins from `high` on, which is released. */
+export function removeBeyond(rows: MappedRows, high: number): void {
+  eachDistance(rows, (i, bin) => {
+    if (bin >= high) rows.alive[i] = 0;
+  });
+}
+
+function eachDistance(
+  { count, dimension, entries, alive }: MappedRows, see: (row: number, bin: number) => void,
+): void {
+  const edges = Float64Array.from(
+    { length: distanceBins - 1 }, (_, bin) => distanceEdge(bin + 1, dimension) ** 2,
+  );
+  for (let i = 0, at = 0; i < count; i++, at += dimension) {
+    if (alive[i] === 0) continue;
+    let square = 0;
+    for (let j = 0; j < dimension; j++) square += entries[at + j]! * entries[at + j]!;
+    let bin = 0;
+    while (bin < edges.length && square >= edges[bin]!) bin += 1;
+    see(i, bin);
+  }
+}

@@ -1,0 +1,148 @@
+import type { Sensitive } from '../../../base/brands.js';
+import { ownKernels } from '../../../numerics/kernels/index.js';
+import { clipAndAddRows, sharedBytes, sharedDoubles } from '../../../numerics/kernels/shards.js';
+import type { PooledRows } from '../../contract/estimator.js';
+import type { Draws } from '../../pooled/centre.js';
+import type { CentredPool, FoundColumns } from '../../pooled/estimator.js';
+import { noiseOfSquare, type AnyDesign, type MomentRound } from './any-design.js';
+import { mapRows, type Frame, type MappedRows } from './mapped.js';
+
+/**
+ * Rounds of noisy moments: of rows in scales, and where columns are correlated of rows that the
+ * moments before map to the same width in every direction. Hostile rows widen directions and never
+ * narrow them, so a narrow direction is honest correlation.
+ */
+export interface RoundsFound {
+  readonly rows: Sensitive<MappedRows>;
+  readonly frame: Frame;
+  /** Released number of rows; null without rounds. */
+  readonly present: number | null;
+  /** Covariance of the first round, in scales; null without rounds. */
+  readonly covariance: Float64Array | null;
+  /** Rounds that were not drawn. */
+  readonly unused: readonly MomentRound[];
+}
+
+/** Correlation with a smaller eigenvalue than this is mapped away. */
+const leastEigenvalue = 0.5;
+
+/** The rows as they came, and room for where they are mapped to. */
+interface Held {
+  readonly whole: PooledRows;
+  readonly entries: Float64Array;
+  readonly present: Uint8Array;
+}
+
+/** Draws the rounds, and maps the rows by what they found. */
+export async function releaseRounds(
+  { design, mechanisms, compute }: Draws & { readonly design: AnyDesign },
+  { pool, centre, scale, columns }: CentredPool,
+): Promise<RoundsFound> {
+  const { facts: { dimension, cohort }, rounds, rowsMax } = design;
+  const held = pool.map((whole): Held => {
+    const count = Math.min(whole.count, rowsMax);
+    return { whole, entries: sharedDoubles(count * dimension), present: sharedBytes(count) };
+  });
+  let frame: Frame = { mean: new Float64Array(dimension), map: null, inverse: null };
+  let present: number | null = null;
+  let covariance: Float64Array | null = null;
+  let drawn = 0;
+  for (const [t, round] of rounds.entries()) {
+    if (t > 0 && !isCorrelated(covariance!, columns, noiseOfSquare(rounds[0]!.square, cohort))) {
+      break;
+    }
+    if (t === 1) frame = narrowed(frame, covariance!, dimension, noiseOf(rounds[0]!, present!));
+    const known = frame;
+    const moments = await held.mapAsync(async ({ whole, entries, present: there }) => {
+      mapRows(whole, centre, scale, known, entries, there);
+      const rows = { values: entries, dimension, count: there.length };
+      const ball = {
+        ...round.ball, centre: new Float64Array(dimension),
+        unit: new Float64Array(dimension).fill(1),
+      };
+      return clipAndAddRows(compute, rows, ball, entries, there);
+    });
+    drawn += 1;
+    if (design.present !== null && present === null) {
+      const counted = mechanisms.gaussian(
+        design.present.name, moments.map(({ count }) => Float64Array.of(count)),
+      );
+      present = Math.max(counted.value[0]!, cohort / 8);
+    }
+    const { grid } = round.ball;
+    const sums = mechanisms.gaussian(
+      round.sum.name, moments.map((all) => all.sums.map((entry) => entry * grid)),
+    ).value;
+    const products = mechanisms.symmetricGaussian(
+      round.square.name, moments.map((all) => all.products.map((entry) => entry * grid ** 2)),
+    ).value;
+    const mean = sums.map((entry) => entry / present!);
+    const seen = products.map((entry, at) => entry / present!
+      - mean[Math.floor(at / dimension)]! * mean[at % dimension]!);
+    frame = { ...frame, mean: moved(frame, mean) };
+    if (t === 0) covariance = seen;
+    else frame = narrowed(frame, seen, dimension, noiseOf(round, present!));
+  }
+  const rows = held.map(({ whole, entries, present: there }): MappedRows => {
+    mapRows(whole, centre, scale, frame, entries, there);
+    return {
+      count: there.length, dimension, entries, present: there, alive: there.slice(),
+    };
+  });
+  return { rows, frame, present, covariance, unused: rounds.slice(drawn) };
+}
+
+function noiseOf({ square }: MomentRound, present: number): number {
+  return noiseOfSquare(square, present);
+}
+
+/** Whether some direction is far narrower than the columns: columns are given unit variance. */
+function isCorrelated(
+  covariance: Float64Array, { oneValue }: FoundColumns, noise: number,
+): boolean {
+  const dimension = oneValue.length;
+  const root = Float64Array.from({ length: dimension }, (_, j) =>
+    Math.sqrt(Math.max(noise, covariance[j * dimension + j]!)));
+  const scaled = covariance.map((entry, at) => {
+    const [i, j] = [Math.floor(at / dimension), at % dimension];
+    if (i === j) return 1;
+    return oneValue[i] !== null || oneValue[j] !== null ? 0 : entry / (root[i]! * root[j]!);
+  });
+  return ownKernels().eigenSymmetric(scaled, dimension).values[0]! < leastEigenvalue;
+}
+
+/** The frame whose rows had this covariance, with variance 1 in every direction. */
+function narrowed(
+  { mean, map, inverse }: Frame, covariance: Float64Array, dimension: number, noise: number,
+): Frame {
+  const kernels = ownKernels();
+  const { values, vectors } = kernels.eigenSymmetric(covariance, dimension);
+  const power = (exponent: number): Float64Array => {
+    const result = new Float64Array(dimension ** 2);
+    const weights = values.map((value) => Math.max(noise, value) ** exponent);
+    kernels.gram(vectors, dimension, dimension, { weights }, result);
+    return result;
+  };
+  const product = (left: Float64Array, right: Float64Array): Float64Array =>
+    kernels.product(left, right, dimension, dimension, dimension);
+  const [narrow, wide] = [power(-0.5), power(0.5)];
+  return {
+    mean,
+    map: map === null ? narrow : product(narrow, map),
+    inverse: inverse === null ? wide : product(inverse, wide),
+  };
+}
+
+/** The mean in scales when mapped rows have this one. */
+function moved({ mean, inverse }: Frame, by: Float64Array): Float64Array {
+  const back = unmapped(inverse, by);
+  return mean.map((entry, j) => entry + back[j]!);
+}
+
+/** inverse times a vector. */
+export function unmapped(inverse: Float64Array | null, vector: Float64Array): Float64Array {
+  if (inverse === null) return vector;
+  const { length } = vector;
+  return vector.map((_, i) =>
+    vector.reduce((sum, entry, j) => sum + inverse[i * length + j]! * entry, 0));
+}

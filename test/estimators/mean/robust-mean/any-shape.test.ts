@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import { makeRows } from '../../../../bench/accuracy/data.js';
+import { loadFlights } from '../../../../cli/data/flights.js';
+import { Sensitive } from '../../../../src/base/brands.js';
+import type { ValueOutcome } from '../../../../src/base/outcome.js';
+import { inlineCompute } from '../../../../src/estimators/contract/compute.js';
+import {
+  anyDesign, type AnyOptions,
+} from '../../../../src/estimators/mean/robust-mean/any-design.js';
+import { releaseAny } from '../../../../src/estimators/mean/robust-mean/any-release.js';
+import { knownColumns, type FoundColumns } from '../../../../src/estimators/pooled/estimator.js';
+import { createMechanisms } from '../../../../src/privacy/mechanisms/index.js';
+import { seededNoise } from '../../../../src/random/insecure.js';
+import { dataSource, listOf } from '../../../support/data.js';
+import { factsOf, planOf, releaseOf } from '../../../support/offline.js';
+
+interface Made {
+  readonly rows: string;
+  readonly attack?: string;
+  readonly dimension: number;
+  readonly contributors: number;
+  readonly seed?: number;
+}
+
+/** Error in honest deviations, and the outcome. @param raw - parameters. */
+async function answerTo(
+  { rows, attack = 'none', dimension, contributors, seed = 4 }: Made,
+  raw: Readonly<Record<string, unknown>>,
+): Promise<ValueOutcome & { readonly error: number; readonly truth: Float64Array }> {
+  const { values, truth, inDeviations } =
+    makeRows(attack, { rows, dimension, contributors, corruption: 0.05, seed });
+  const plan = planOf('robust-mean', raw, factsOf(dimension, contributors));
+  const outcome =
+    await releaseOf(plan, dimension, listOf(values, dimension), `${rows} ${attack} ${seed}`);
+  if (outcome.kind === 'refused') throw new Error(outcome.text);
+  const error = Math.hypot(...inDeviations(outcome.estimate.map((entry, j) => entry - truth[j]!)));
+  return { ...outcome, error, truth };
+}
+
+const reasonsOf = ({ findings }: ValueOutcome): readonly string[] =>
+  (findings ?? []).map(({ reason }) => reason);
+
+/** A release with columns that a private scale has found. */
+async function releaseWith(
+  values: Float64Array, columns: FoundColumns, options: Partial<AnyOptions> = {},
+): Promise<ValueOutcome> {
+  const dimension = columns.discrete.length;
+  const count = values.length / dimension;
+  const design = anyDesign({
+    facts: factsOf(dimension, count), corruption: 0.05, radius: null, rounds: 3, axes: 4,
+    centreShare: 0.08, finalShare: null, ...options,
+  });
+  const draws = {
+    compute: inlineCompute(), mechanisms: createMechanisms(design.events, seededNoise('columns')),
+  };
+  const scale = columns.oneValue.map((one) => (one === null ? 1 : 1e150));
+  const outcome = (await releaseAny({ design, ...draws }, {
+    pool: Sensitive.of({ count, dimension, values, tags: new BigUint64Array(0) }),
+    centre: new Float64Array(dimension), scale: Float64Array.from(scale), columns,
+  })).value;
+  if (outcome.kind === 'refused') throw new Error(outcome.text);
+  return outcome;
+}
+
+describe('robust-mean of rows of any shape', () => {
+  it.each([
+    ['exponential', 0.03], ['lognormal', 0.05], ['zero-inflated', 0.03], ['bimodal', 0.03],
+    ['student', 0.03], ['gamma-correlated', 0.03],
+  ])('answers skewed or heavy rows with their mean: %s', async (rows, most) => {
+    const clean = { rows, dimension: 4, contributors: 40_000 };
+    const { error, interval95, truth } = await answerTo(clean, {});
+    // Sampling alone is .01.
+    expect(error).toBeLessThan(most);
+    truth.forEach((entry, j) => {
+      expect(interval95!.low[j]).toBeLessThan(entry);
+      expect(interval95!.high[j]).toBeGreaterThan(entry);
+    });
+  });
+
+  it('does what a normal shape cannot: it says the mean of skewed rows', async () => {
+    const skewed = { rows: 'lognormal', dimension: 4, contributors: 40_000 };
+    const [any, normal] = [
+      await answerTo(skewed, {}), await answerTo(skewed, { shape: 'normal' }),
+    ];
+    expect(normal.error).toBeGreaterThan(10 * any.error);
+    expect(reasonsOf(any)).toContain('skewed');
+  });
+
+  it('answers delays and distances of flights with their means', async () => {
+    const { count, columns: { delay, distance } } = loadFlights();
+    const values = Float64Array.from({ length: 2 * count }, (_, at) =>
+      (at % 2 === 0 ? delay : distance)[Math.floor(at / 2)]!);
+    const plan = planOf('robust-mean', {}, factsOf(2, count, 1));
+    const outcome = await releaseOf(plan, 2, listOf(values, 2), 'flights');
+    if (outcome.kind === 'refused') throw new Error(outcome.text);
+    // 7.93 minutes and 506.8 miles; a two-hundredth of a deviation is .11 minutes and 1.7 miles.
+    expect(outcome.estimate[0]).toBeCloseTo(7.93, 0);
+    expect(Math.abs(outcome.estimate[0]! - 7.9335)).toBeLessThan(0.11);
+    expect(Math.abs(outcome.estimate[1]! - 506.8)).toBeLessThan(1.7);
+    expect(reasonsOf(outcome)).not.toContain('crowd-apart');
+    expect(reasonsOf(outcome)).toContain('skewed');
+  }, 20_000);
+
+  it.each(['point', 'far', 'two-clusters', 'dense', 'cluster'])(
+    'leaves a crowd apart out, and says so: %s', async (attack) => {
+      const crowd = { rows: 'normal', attack, dimension: 5, contributors: 40_000 };
+      const { error, findings } = await answerTo(crowd, {});
+      // The crowd moves the mean of all by .1 and more.
+      expect(error).toBeLessThan(0.04);
+      const apart = findings!.find(({ reason }) => reason === 'crowd-apart')!;
+      expect(apart.amounts).toHaveLength(6);
+      expect(Math.abs(apart.amounts[0]! - 0.05)).toBeLessThan(0.02);
+    });
+
+  it('sees what hides in a narrow direction once rows are mapped', async () => {
+    const hidden = {
+      rows: 'condition-1e4', attack: 'spray', dimension: 6, contributors: 60_000,
+    };
+    const [mapped, plain] = [await answerTo(hidden, {}), await answerTo(hidden, { rounds: 1 })];
+    expect(mapped.error).toBeLessThan(0.05);
+    expect(plain.error).toBeGreaterThan(0.1);
+  }, 20_000);
+
+  it('states an interval that holds even if a twentieth lies unseen', async () => {
+    for (const attack of ['subtle', 'inliers', 'near', 'ones']) {
+      const { error, interval95, intervalIfHostile95, radiusIfHostile95, truth } = await answerTo(
+        { rows: 'normal', attack, dimension: 4, contributors: 20_000 }, { scale: 1 },
+      );
+      expect(error).toBeLessThan(radiusIfHostile95!);
+      truth.forEach((entry, j) => {
+        expect(intervalIfHostile95!.low[j]).toBeLessThan(entry);
+        expect(intervalIfHostile95!.high[j]).toBeGreaterThan(entry);
+        expect(intervalIfHostile95!.low[j]).toBeLessThan(interval95!.low[j]!);
+      });
+    }
+  });
+
+  it('keeps crowds that the gaps of a discrete column make', async () => {
+    const data = dataSource('rare');
+    const values = Float64Array.from({ length: 40_000 }, (_, at) =>
+      (at % 2 === 0 ? (data.below(25) === 0 ? 5 : 0) : data.normal()));
+    const columns = knownColumns(Float64Array.of(1, 1));
+    const apart = await releaseWith(values, columns);
+    expect(Math.abs(apart.estimate[0]!)).toBeLessThan(0.05);
+    const kept = await releaseWith(values, { ...columns, discrete: [true, false] });
+    expect(Math.abs(kept.estimate[0]! - 0.2)).toBeLessThan(0.05);
+    expect(reasonsOf(kept)).toContain('discrete');
+  });
+
+  it('answers a column of one value with it, and the others as usual', async () => {
+    const data = dataSource('constant');
+    const values = Float64Array.from({ length: 60_000 }, (_, at) =>
+      (at % 3 === 1 ? 7 : 2 + data.normal()));
+    const one = { value: 7, unseenBelow: 300 };
+    const outcome = await releaseWith(
+      values, { ...knownColumns(Float64Array.of(1, 1, 1)), oneValue: [null, one, null] },
+    );
+    expect(outcome.estimate).toEqual([expect.closeTo(2, 1), 7, expect.closeTo(2, 1)]);
+    expect([outcome.interval95!.low[1], outcome.interval95!.high[1]])
+      .toEqual([-Infinity, Infinity]);
+    expect(outcome.interval95!.low[0]).toBeGreaterThan(1.9);
+    expect(outcome.findings).toContainEqual(
+      { reason: 'mostly-one-value', columns: [1], amounts: [7, 300] },
+    );
+  });
+
+  it('removes nobody where nobody is said to lie', async () => {
+    const far = { rows: 'normal', attack: 'point', dimension: 2, contributors: 20_000 };
+    const { findings, error } = await answerTo(far, { scale: 1, corruption: 0 });
+    expect(findings!.map(({ reason }) => reason)).not.toContain('crowd-apart');
+    expect(error).toBeGreaterThan(0.08);
+  });
+
+  it('refuses where few came, and plans less where noise hides more', async () => {
+    const data = dataSource('few');
+    const few = Array.from({ length: 4_000 }, () => data.normals(2));
+    expect(await releaseOf(planOf('robust-mean', { scale: 1 }, factsOf(2, 20_000)), 2, few, 'few'))
+      .toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
+    const names = (cohort: number): readonly string[] =>
+      planOf('robust-mean', { scale: 1 }, factsOf(10, cohort, 1)).events.map(({ name }) => name);
+    expect(names(1_500).filter((name) => !name.startsWith('centre/')))
+      .toEqual(['distance', 'mean/sum', 'mean/count', 'mean/all']);
+    expect(names(100_000)).toHaveLength(2 + 1 + 6 + 2 + 4 + 1 + 3);
+    const small = Array.from({ length: 1_500 }, () => data.normals(10));
+    const outcome = await releaseOf(
+      planOf('robust-mean', { scale: 1 }, factsOf(10, 1_500, 1)), 10, small, 'small',
+    );
+    expect(outcome.kind === 'value' && Math.hypot(...outcome.estimate)).toBeLessThan(0.8);
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import {
+  axisBins, crowdAbove, crowdBelow, type CrowdLimits,
+} from '../../../../src/estimators/mean/robust-mean/crowds.js';
+import { dataSource } from '../../../support/data.js';
+
+const rows = 100_000;
+const limits: CrowdLimits = {
+  noise: 35, most: 0.075 * rows, least: 0.00625 * rows, openAfter: axisBins / 4,
+};
+
+/** Noisy counts along an axis of rows that `draw` makes. */
+function countsOf(draw: (i: number) => number, data: ReturnType<typeof dataSource>): Float64Array {
+  const counts = new Float64Array(axisBins);
+  for (let i = 0; i < rows; i++) {
+    const bin = Math.floor((draw(i) + 8) * 4);
+    counts[Math.min(axisBins - 1, Math.max(0, bin))]! += 1;
+  }
+  return counts.map((count) => count + limits.noise * data.normal());
+}
+
+describe('a crowd in a histogram', () => {
+  it('is not seen in a tail without a valley, however heavy it is', () => {
+    const data = dataSource('tails');
+    const uniform = (): number => (data.below(2 ** 30) + 0.5) / 2 ** 30;
+    const tails = [
+      () => data.normal(),
+      () => -Math.log(uniform()) - 1,
+      () => Math.exp(data.normal()) / 2 - 0.8,
+      () => uniform() ** (-1 / 2.1) - 1.9,
+      // A third of the rows is no crowd.
+      (i: number) => (i % 3 === 0 ? 4 : 0) + 0.5 * data.normal(),
+    ];
+    for (const tail of tails) {
+      for (let time = 0; time < 4; time++) {
+        const counts = countsOf(tail, data);
+        expect([crowdAbove(counts, limits), crowdBelow(counts, limits)]).toEqual([null, null]);
+      }
+    }
+  });
+
+  it('begins in the valley, on either side', () => {
+    const data = dataSource('crowds');
+    const counts = countsOf((i) => (i % 20 === 0 ? 4 : 0) + 0.7 * data.normal(), data);
+    const high = crowdAbove(counts, limits)!;
+    // Bins of .25 from -8 on: the densities cross at 2.4.
+    expect(high).toBeGreaterThanOrEqual(40);
+    expect(high).toBeLessThanOrEqual(43);
+    expect(crowdBelow(counts, limits)).toBeNull();
+    expect(crowdBelow(counts.slice().reverse(), limits)).toBe(axisBins - high);
+  });
+
+  it('is too few or too many outside the stated shares', () => {
+    const data = dataSource('shares');
+    const shared = (every: number): Float64Array =>
+      countsOf((i) => (i % every === 0 ? 5 : 0.7 * data.normal()), data);
+    expect(crowdAbove(shared(10), limits)).toBeNull();
+    expect(crowdAbove(shared(20), limits)).not.toBeNull();
+    expect(crowdAbove(shared(500), limits)).toBeNull();
+  });
+
+  it('counts past the end only if it is more than a tail with a variance leaves there', () => {
+    const data = dataSource('open');
+    const uniform = (): number => (data.below(2 ** 30) + 0.5) / 2 ** 30;
+    // Eight in a hundred reach past 4, and 1.9 of these past 8: a third of the rest.
+    const tail = countsOf(() => uniform() ** (-1 / 2.05) - 1, data);
+    expect(crowdAbove(tail, limits)).toBeNull();
+    const far = countsOf((i) => (i % 20 === 0 ? 900 : data.normal()), data);
+    expect(crowdAbove(far, limits)).not.toBeNull();
+  });
+});
