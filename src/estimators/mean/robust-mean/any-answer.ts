@@ -41,7 +41,7 @@ const shareSlack = 1.1;
  * moves the mean of rows of any shape by: sqrt(c / (1 - c)) of their deviation.
  */
 export function answerOfAny(answer: AnyFound): Outcome {
-  const { design, found: { centre, scale, columns }, frame, radius, total, present } = answer;
+  const { design, found: { centre, scale }, frame, radius, total, present } = answer;
   const { count, corruption, facts: { dimension } } = design;
   const toData = (moved: Float64Array): Float64Array => unmapped(frame.inverse, moved)
     .map((entry, j) => centre[j]! + scale[j]! * (frame.mean[j]! + entry));
@@ -58,11 +58,10 @@ export function answerOfAny(answer: AnyFound): Outcome {
     deviations95 * Math.hypot(deviation[j]!, unit * sampling) + unit * radius.lost
     + (others === null ? 0 : Math.abs(others[j]! - mean[j]!)));
   const bound = Math.sqrt(corruption / (1 - corruption)) * radius.spread;
-  const estimate = Array.from(mean, (entry, j) => columns.oneValue[j]?.value ?? entry);
-  const known = (j: number): boolean => columns.oneValue[j] === null;
+  const estimate = Array.from(mean);
   const interval = (more: number) => ({
-    low: estimate.map((entry, j) => (known(j) ? entry - half[j]! - reach[j]! * more : -Infinity)),
-    high: estimate.map((entry, j) => (known(j) ? entry + half[j]! + reach[j]! * more : Infinity)),
+    low: estimate.map((entry, j) => entry - half[j]! - reach[j]! * more),
+    high: estimate.map((entry, j) => entry + half[j]! + reach[j]! * more),
   });
   const share = Math.min(0.5, shareSlack * corruption);
   const ball = radius.spread * Math.sqrt(share / (1 - share)) + radius.beyond
@@ -70,10 +69,7 @@ export function answerOfAny(answer: AnyFound): Outcome {
   return finiteValue({
     estimate,
     shape: [dimension],
-    uncertainty: {
-      kind: 'gaussian',
-      standardDeviation: Array.from(deviation, (entry, j) => (known(j) ? entry : 0)),
-    },
+    uncertainty: { kind: 'gaussian', standardDeviation: Array.from(deviation) },
     interval95: interval(0),
     intervalIfHostile95: interval(bound),
     radiusIfHostile95: ball * widestOf(frame, dimension),
@@ -119,12 +115,6 @@ function findingsOf(
     say('crowd-apart', [], [Math.max(0, 1 - present / all.rows), ...others]);
   }
   if (radius.radius > usualRadius(dimension) && design.radius === null) say('long-tails');
-  const discrete = Array.from(columns.discrete.keys()).filter((j) =>
-    columns.discrete[j] === true && columns.oneValue[j] === null);
-  if (discrete.length > 0) say('discrete', discrete);
-  columns.oneValue.forEach((one, j) => {
-    if (one !== null) say('mostly-one-value', [j], [one.value, one.unseenBelow]);
-  });
   return findings;
 }
 

@@ -1,4 +1,5 @@
-import { clipToBall, type ClipBall } from '../../../privacy/stages/clip.js';
+import { ownKernels } from '../../../numerics/kernels/index.js';
+import type { ClipBall } from '../../../privacy/stages/clip.js';
 import type { PooledRows } from '../../contract/estimator.js';
 import { distanceBins, distanceEdge } from '../../pooled/radius.js';
 import { axisBinOf, axisBins } from './crowds.js';
@@ -56,7 +57,7 @@ export function mapRows(
     if (isFinite === 0) {
       into.fill(NaN, at, at + dimension);
     } else if (map === null) {
-      into.set(row, at);
+      for (let j = 0; j < dimension; j++) into[at + j] = row[j]!;
     } else {
       for (let k = 0, entry = 0; k < dimension; k++) {
         let sum = 0;
@@ -67,25 +68,36 @@ export function mapRows(
   }
 }
 
-/** A vector of norm at most `ball.steps` for a row that is clipped to it, or null for none. */
-type Adder = (steps: Float64Array, sums: Float64Array) => void;
+/** Adds a function of the row that starts at `at`: a vector of norm at most `ball.steps`. */
+type Adder = (steps: Float64Array, at: number, sums: Float64Array) => void;
+
+/** Rows that are clipped at a time. */
+const chunk = 4096;
 
 /** Sums over the rows that are left, each clipped to the ball first. In grid steps, exact. */
 function sumsOf(
-  { count, dimension, entries, alive }: MappedRows, ball: ClipBall, add: Adder, unit = 1,
+  { count, dimension, entries, alive }: MappedRows, { grid, steps }: ClipBall, add: Adder, unit = 1,
 ): Float64Array {
-  const zeros = new Float64Array(dimension);
-  const steps = new Float64Array(dimension);
+  const ball = {
+    grid, steps, centre: new Float64Array(dimension),
+    unit: new Float64Array(dimension).fill(unit),
+  };
+  const clipped = new Float64Array(Math.min(chunk, count) * dimension);
+  const there = new Uint8Array(chunk);
   const sums = new Float64Array(dimension);
-  for (let i = 0; i < count; i++) {
-    if (alive[i] === 0) continue;
-    if (clipToBall(entries, i * dimension, zeros, ball, steps, unit)) add(steps, sums);
+  for (let first = 0; first < count; first += chunk) {
+    const size = Math.min(chunk, count - first);
+    const rows = entries.subarray(first * dimension, (first + size) * dimension);
+    ownKernels().clipRows(rows, dimension, size, ball, clipped, there);
+    for (let i = 0; i < size; i++) {
+      if (alive[first + i] !== 0 && there[i] !== 0) add(clipped, i * dimension, sums);
+    }
   }
   return sums;
 }
 
-const addRow: Adder = (steps, sums) => {
-  for (let j = 0; j < sums.length; j++) sums[j]! += steps[j]!;
+const addRow: Adder = (steps, at, sums) => {
+  for (let j = 0; j < sums.length; j++) sums[j]! += steps[at + j]!;
 };
 
 /** Sum of the rows left, divided by `radius`, in the ball. Neighbours: 2 ball.radius. */
@@ -100,10 +112,10 @@ export function sumOfRows(rows: MappedRows, ball: ClipBall, radius: number): Flo
  */
 export function thirdMoments(rows: MappedRows, ball: ClipBall): Float64Array {
   const most = ball.steps ** 2;
-  return sumsOf(rows, ball, (steps, sums) => {
+  return sumsOf(rows, ball, (steps, at, sums) => {
     let square = 0;
-    for (let j = 0; j < steps.length; j++) square += steps[j]! * steps[j]!;
-    for (let j = 0; j < steps.length; j++) sums[j]! += Math.trunc((steps[j]! * square) / most);
+    for (let j = 0; j < sums.length; j++) square += steps[at + j]! * steps[at + j]!;
+    for (let j = 0; j < sums.length; j++) sums[j]! += Math.trunc((steps[at + j]! * square) / most);
   });
 }
 
@@ -112,10 +124,10 @@ export function sumBeyond(
   rows: MappedRows, ball: ClipBall, axis: Float64Array, least: number,
 ): Float64Array {
   const from = least / ball.grid;
-  return sumsOf(rows, ball, (steps, sums) => {
+  return sumsOf(rows, ball, (steps, at, sums) => {
     let along = 0;
-    for (let j = 0; j < steps.length; j++) along += axis[j]! * steps[j]!;
-    if (along > from) addRow(steps, sums);
+    for (let j = 0; j < axis.length; j++) along += axis[j]! * steps[at + j]!;
+    if (along > from) addRow(steps, at, sums);
   });
 }
 
