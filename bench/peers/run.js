@@ -116,11 +116,16 @@ async function covariances(dimension, contributors, condition) {
     const map = mapOf(dimension, condition, `${seed} peers`);
     const values = mappedRows(makeRows('none', { ...shape, seed }).values, map);
     const off = (estimate) => Math.hypot(...relativeErrorMatrix(estimate, map));
-    const plan = planOf('covariance', shape, target, {});
-    const estimate = typeof plan === 'string'
-      ? null : await release(plan, values, dimension, { seed: `${seed}`, noise: 'seeded' });
-    add(errors, 'covariance, told nothing', typeof plan === 'string' ? 'no plan'
-      : estimate === null ? Infinity : off(estimate));
+    for (const [told, parameters] of [
+      ['nothing', {}],
+      ['the bounds', { 'variance-low': 1, 'variance-high': Math.max(2, condition) }],
+    ]) {
+      const plan = planOf('covariance', shape, target, parameters);
+      const estimate = typeof plan === 'string'
+        ? null : await release(plan, values, dimension, { seed: `${seed}`, noise: 'seeded' });
+      add(errors, `covariance, told ${told}`, typeof plan === 'string' ? 'no plan'
+        : estimate === null ? Infinity : off(estimate));
+    }
     const runs = steps.map((count) =>
       ({ method: 'coinpress-covariance', rho, bound: condition, steps: count, seed }));
     estimatesOf(values, dimension, runs).forEach((found, k) =>

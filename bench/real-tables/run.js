@@ -102,6 +102,7 @@ function judged(outcome, at, truth, unit) {
     error: rounded(Math.abs(estimate - truth) / unit), half: half(interval95),
     isCovered: holds(interval95), halfIfHostile: half(intervalIfHostile95),
     isCoveredIfHostile: holds(intervalIfHostile95),
+    scale: outcome.scale === undefined ? null : rounded(outcome.scale[at] / unit),
     findings: (outcome.findings ?? []).map(({ reason }) => reason),
   };
 }
