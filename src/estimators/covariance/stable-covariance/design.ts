@@ -11,7 +11,7 @@ import { histogramBins } from '../../pooled/projected-histogram.js';
 import { countEvent, sumEvent } from '../../pooled/query-events.js';
 import { mapDesign, type MapDesign } from '../moments/mapped-rows.js';
 import { secondMomentsEvent } from '../moments/second-moments.js';
-import { featureCount, featureRadius } from './features.js';
+import { featureCount, featureRadius } from '../moments/features.js';
 
 /**
  * The noise of a robust covariance, worked out from public numbers.

@@ -18,8 +18,8 @@ import { covarianceOutcome, relativeBound } from '../moments/outcomes.js';
 import { flooredAt, noiseNorm } from '../moments/preconditioner.js';
 import { imagesOf } from '../moments/standardised.js';
 import { reach, type CovarianceDesign } from './design.js';
-import { featureCount, fourthFeatures } from './features.js';
-import { quarticAxes } from './quartic.js';
+import { featureCount, fourthFeatures } from '../moments/features.js';
+import { quarticAxes } from '../moments/quartic.js';
 
 /**
  * Variance after the map, below which nothing was resolved: what is lower is answered as this much.

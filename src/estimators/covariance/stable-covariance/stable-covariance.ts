@@ -91,8 +91,8 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
     plan: {
       events: design.events,
       guarantee: {
-        theorem: 'thresholds by released histograms after a private map; '
-          + 'proofs in src/estimators/covariance/stable-covariance',
+        theorem: 'none for accuracy, only measurements: what hostile rows can do is estimated. '
+          + 'Privacy has proofs in src/estimators/covariance/stable-covariance',
         assumptions: [
           'for accuracy: honest rows are about normal, and vary at most '
           + `${condition} times more in one direction than in another, in scales`,

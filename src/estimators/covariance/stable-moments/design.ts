@@ -1,39 +1,29 @@
 import type { NamedPart } from '../../../base/parts.js';
-import { gaussianEvent } from '../../../privacy/accounting/calibration.js';
-import type { GaussianEvent, MechanismEvent } from '../../../privacy/accounting/events.js';
+import { normalQuantile } from '../../../numerics/normal.js';
+import type { MechanismEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
-import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
 import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
 import { errorUpTo } from '../../contract/planning.js';
-import { rowsCohort } from '../../pooled/pool.js';
 import { mapDesign, type MapDesign } from '../moments/mapped-rows.js';
-import { tensorSpace, type TensorSpace } from './tensors.js';
+import { binWidth, distanceBins, outerShare, seenReach } from './crowds.js';
+import { leastReach, normalPower } from './guard.js';
+import { guardDesign, guardRounds, guardShares, type GuardDesign } from './guard-design.js';
+import { orderEvent, type OrderEvents } from './order-events.js';
 
 /**
  * The noise of moments of orders 1 to 4, worked out from public numbers.
  *
- * Claim. Rows z in a ball of radius R have |z x ... x z| = |z|^k <= R^k as vectors of their tensor
- * space. Between neighbours sums over rows change
- * - for odd k by at most 2 R^k;
- * - for even k by sqrt(|z|^2k + |z'|^2k - 2 (z . z')^k) <= sqrt 2 R^k, since (z . z')^k >= 0;
- * - and their number by 1.
+ * Claim. That of the map (mapped-rows), of the guard (guard-design) and of the sum of every order
+ * (order-events), composed adaptively.
  * Neighbours. One contributor's row replaced by any other, or by none, or added.
- * Why. Vectors are rounded toward zero to integer multiples of a grid step, at most 2^-21 of the
- * radius. That leaves their norm within R^k, and makes the inner product of two at least
- * -2^-15 R^2k, which the sensitivity of even orders is raised for. The sums are exact and on their
- * events' grids.
  */
-export interface OrderEvents {
-  readonly space: TensorSpace;
-  readonly ball: ClipBall;
-  readonly sum: GaussianEvent;
-}
-
 export interface MomentsDesign extends MapDesign {
   /** Rows farther out in some column are left out; in scales. */
   readonly reach: number;
   /** Radius of rows after the map. */
   readonly radius: number;
+  /** Null when no row is hostile. */
+  readonly guard: GuardDesign | null;
   /** Orders 1, 2, 3 and perhaps 4. */
   readonly orders: readonly OrderEvents[];
   readonly events: readonly MechanismEvent[];
@@ -41,6 +31,10 @@ export interface MomentsDesign extends MapDesign {
 
 export interface MomentsOptions {
   readonly facts: StudyFacts;
+  /** Hostile share that is guarded against; 0: none. */
+  readonly corruption: number;
+  /** Honest rows' features have at most so many times the deviation of normal ones. */
+  readonly tails: number;
   readonly order: number;
   readonly condition: number;
   readonly reach: number;
@@ -50,18 +44,24 @@ export interface MomentsOptions {
 
 /** Parts of rho. */
 const shares = { centre: 0.1, present: 0.02, map: 0.18, orders: 0.7 } as const;
+/** What the guard leaves to the orders. */
+const guardedOrders = shares.orders - guardShares.widths - guardShares.left
+  - guardRounds * (guardShares.fourth + guardShares.histograms + guardShares.distance);
 /** How an order's share compares with the others'. */
 const orderWeights = [0.05, 0.15, 0.3, 0.5] as const;
-const roundingSlack = 1 + 2 ** -14;
 
 /** Null when no number of rounds makes all directions alike. */
 export function momentsDesign(options: MomentsOptions): MomentsDesign | null {
-  const { facts, condition, reach, radius } = options;
+  const { facts, corruption, tails, condition, reach, radius } = options;
   const map = mapDesign({ facts, corruption: 0, condition, shares });
   if (map === null) return null;
-  const orders = orderEvents(options, shareOf(facts.target.rho, shares.orders));
-  const events = [...map.mapEvents, ...orders.map(({ sum }) => sum)];
-  return { ...map, reach, radius, orders, events };
+  const guard = corruption === 0 ? null : guardDesign({ facts, corruption, tails });
+  const share = guard === null ? shares.orders : guardedOrders;
+  const orders = orderEvents(options, shareOf(facts.target.rho, share));
+  const events = [
+    ...map.mapEvents, ...(guard?.events ?? []), ...orders.map(({ sum }) => sum),
+  ];
+  return { ...map, reach, radius, guard, orders, events };
 }
 
 function orderEvents(
@@ -69,39 +69,82 @@ function orderEvents(
 ): readonly OrderEvents[] {
   const weights = orderWeights.slice(0, order);
   const all = weights.reduce((sum, weight) => sum + weight, 0);
-  return weights.map((weight, i) => {
-    const k = i + 1;
-    const space = tensorSpace(dimension, k);
-    const ball = clipBall(radius ** k, { sums: true });
-    const sensitivity = (k % 2 === 1 ? 2 : Math.SQRT2 * roundingSlack) * ball.radius;
-    const sum = gaussianEvent({
-      name: `order-${k}`, cohort: rowsCohort, dimension: space.indices.length, sensitivity,
-      rho: shareOf(rho, weight / all), grid: ball.grid,
-    });
-    return { space, ball, sum };
+  return weights.map((weight, i) => orderEvent({
+    name: `order-${i + 1}`, dimension, order: i + 1, radius, rho: shareOf(rho, weight / all),
+  }));
+}
+
+/**
+ * How far out a guard sees normal rows, and what pulling in takes of their mean |z|^4. Where noise
+ * is large, that is the better part of the error.
+ */
+function reachOfNormalRows(
+  { rounds }: GuardDesign, dimension: number, cohort: number, radius: number,
+): { readonly reached: number; readonly lost: number } {
+  const finer = 16;
+  const width = binWidth / finer;
+  const density = Float64Array.from({ length: distanceBins * finer }, (_, k) => {
+    const r = (k + 0.5) * width;
+    return r ** (dimension - 1) * Math.exp(-r * r / 2);
   });
+  const whole = density.reduce((sum, entry) => sum + entry, 0);
+  const counts = new Float64Array(distanceBins);
+  density.forEach((entry, k) => { counts[Math.floor(k / finer)]! += (cohort * entry) / whole; });
+  const { sigma } = rounds[0]!.distance;
+  const reached = Math.min(
+    radius, Math.max(leastReach(dimension), seenReach(counts, sigma)),
+  );
+  const lost = density.reduce((sum, entry, k) =>
+    sum + (entry / whole) * Math.max(0, ((k + 0.5) * width) ** 4 - reached ** 4), 0);
+  return { reached, lost };
+}
+
+/** Standard deviations of noise behind which a share may hide. */
+const hiddenBehind = 3;
+
+/** How much wider the middle of normal rows seems when a share of all stands to one side. */
+function widening(share: number): number {
+  const honest = (1 - outerShare) / (1 - share);
+  if (honest >= 1) return Infinity;
+  const low = normalQuantile(outerShare / (1 - share));
+  return (normalQuantile(honest) - low) / (2 * normalQuantile(1 - outerShare));
 }
 
 /**
  * Of all that is answered together, for Gaussian rows of covariance I. Third and fourth moments
- * have E |H_k|^2 and E |z|^2k - |E z x ...|^2 as sampling variances, and each column's skewness and
- * excess add what theirs are. A share c of rows within reach moves an average of z x z x z x z by c
- * times the radius to the fourth power.
+ * have E |H_k|^2 and E |z|^2k - E |z x ...|^2 as sampling variances, and each column's skewness and
+ * excess add what theirs are. A share moves moments along an axis, and with them the skewness or
+ * the excess of a column, by what the guard promises, in units that it may have widened. What the
+ * histogram of the distance does not see moves them by its share of the radius to the highest
+ * order.
  */
 export function momentsErrorOf(
-  { facts: { dimension: d, cohort }, orders, radius }: MomentsDesign, promise: number,
+  { facts: { dimension: d, cohort }, orders, radius, guard }: MomentsDesign, promise: number,
 ): (share: number) => ExpectedError {
+  const { reached, lost } = guard === null ? { reached: radius, lost: 0 }
+    : reachOfNormalRows(guard, d, cohort, radius);
   const variances = [d * (d + 1) * (d + 2) + 6 * d];
   if (orders.length > 3) {
     variances.push(d * (d + 2) * (d + 4) * (d + 6) - 3 * d * (d + 2) + 24 * d);
   }
   const noises = orders.slice(2).map(({ sum, space }) =>
-    (sum.sigma * Math.sqrt(space.indices.length + d)) / cohort);
+    (sum.sigma * (reached / radius) ** space.order * Math.sqrt(space.indices.length + d)) / cohort);
+  // What is lost of E |z|^4 is spread over the tensor alike in every direction.
+  const spread = orders.length > 3 ? 3 / (d * (d + 2)) : 0;
   const honest = {
     sampling: Math.sqrt(variances.reduce((sum, entry) => sum + entry, 0) / cohort),
-    noise: Math.hypot(...noises),
+    noise: Math.hypot(...noises, lost * Math.sqrt(spread + d * spread ** 2)),
   };
-  return errorUpTo(promise, honest, (share) => share * radius ** orders.length * Math.sqrt(d));
+  return errorUpTo(promise, honest, (share) => {
+    if (guard === null || share === 0) return 0;
+    const promised = orders.slice(2).map(({ space: { order } }) => guard.tails
+      * Math.sqrt((share / (1 - share)) * normalPower(1, order)) * widening(share) ** order);
+    const bins = Math.max(1, distanceBins - radius / binWidth);
+    const unseen =
+      (hiddenBehind * guard.rounds[0]!.distance.sigma * Math.sqrt(bins)) / cohort;
+    const hidden = Math.min(share, unseen) * radius ** orders.length;
+    return Math.SQRT2 * Math.hypot(...promised, hidden);
+  });
 }
 
 /** What the answer is made of. */

@@ -1,15 +1,15 @@
 import { Released, type Sensitive } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
-import {
-  clipAllRows, momentsOfRows, sharedBytes, sharedDoubles,
-} from '../../../numerics/kernels/shards.js';
 import type { Draws } from '../../pooled/centre.js';
 import type { CentredPool } from '../../pooled/estimator.js';
 import type { LeftRows } from '../../pooled/thresholds.js';
-import { releaseMapped } from '../moments/mapped-rows.js';
+import { participationBelowPlan } from '../../contract/outcomes.js';
+import { releaseMapped, type MappedRows } from '../moments/mapped-rows.js';
 import { imagesOf } from '../moments/standardised.js';
-import { partsOf, type MomentsDesign, type OrderEvents } from './design.js';
-import { centralMoments, mappedTensor, powerFeatures, tensorOf } from './tensors.js';
+import { partsOf, type MomentsDesign } from './design.js';
+import { guard } from './guard.js';
+import { pulledIn, sumOf } from './sums.js';
+import { centralMoments, mappedTensor, tensorOf } from './tensors.js';
 
 /** Variance after the map, below which a direction has no shape. */
 const leastVariance = 2 ** -10;
@@ -26,47 +26,57 @@ export function releaseMoments(
   run: MomentsRun, centred: CentredPool,
 ): Promise<Released<Outcome>> {
   const { design, directions } = run;
-  const { facts, reach, radius, orders } = design;
-  return releaseMapped(design, reach, run, centred, async ({ rows, present, matrix, inverse }) => {
-    const images = rows.map((all) => insideBall(imagesOf(all, matrix), radius));
+  const { facts, reach, orders } = design;
+  return releaseMapped(design, reach, run, centred, async (mapped) => {
+    const { images, inverse, left, radius, refusal } = await limitedRows(run, mapped);
+    if (refusal !== null) return refusal;
+    // Rows fill the ball that the noise is for.
+    const factor = design.radius / radius;
+    const inside = images.map((all) => pulledIn(all, design.radius, factor));
     const sums: Released<Float64Array>[] = [];
-    for (const order of orders) sums.push(await sumOf(order, images, run));
+    for (const order of orders) sums.push(await sumOf(order, inside, run));
     const units = inverse.map((entry, at) =>
       entry * centred.scale[Math.floor(at / facts.dimension)]!);
     return Released.all<readonly Float64Array[]>(sums).map((totals) => {
-      const means = totals.map((total) => total.map((entry) => entry / present));
+      const means = totals.map((total, i) => {
+        const rows = left * factor ** (i + 1);
+        return total.map((entry) => entry / rows);
+      });
       return outcomeOf(design, directions, means, units);
     });
   });
 }
 
-/** Rows farther out are pulled in; a function of each row alone. */
-function insideBall(rows: LeftRows, radius: number): LeftRows {
-  const { count, dimension, steps } = rows;
-  for (let i = 0; i < count; i++) {
-    let square = 0;
-    for (let j = 0; j < dimension; j++) square += steps[i * dimension + j]! ** 2;
-    if (!(square > radius * radius)) continue;
-    const factor = radius / Math.sqrt(square);
-    for (let j = 0; j < dimension; j++) steps[i * dimension + j]! *= factor;
-  }
-  return rows;
+/** Rows after the map, and after the guard if there is one. */
+interface LimitedRows {
+  readonly images: Sensitive<LeftRows>;
+  readonly inverse: Float64Array;
+  /** Released. */
+  readonly left: number;
+  readonly radius: number;
+  /** When too few are left. */
+  readonly refusal: Released<Outcome> | null;
 }
 
-async function sumOf(
-  { space, ball, sum }: OrderEvents, images: Sensitive<LeftRows>, { mechanisms, compute }: Draws,
-): Promise<Released<Float64Array>> {
-  const total = await images.mapAsync(async (rows) => {
-    const features = powerFeatures(rows, space);
-    const set = { values: features, dimension: space.indices.length, count: rows.count };
-    const { grid, steps } = ball;
-    const inside = sharedDoubles(features.length);
-    const clip = { grid, steps, centre: new Float64Array(set.dimension) };
-    await clipAllRows(compute, set, clip, inside, sharedBytes(rows.count));
-    const { sums } = await momentsOfRows(compute, { ...set, values: inside });
-    return sums.map((entry) => entry * grid);
-  });
-  return mechanisms.gaussian(sum.name, total);
+async function limitedRows(run: MomentsRun, mapped: MappedRows): Promise<LimitedRows> {
+  const { design: { guard: limits, radius, orders, facts } } = run;
+  const { rows, present, matrix, inverse } = mapped;
+  if (limits === null) {
+    const images = rows.map((all) => imagesOf(all, matrix));
+    return { images, inverse, left: present, radius, refusal: null };
+  }
+  const { mechanisms, compute } = run;
+  const guarded = await guard(
+    {
+      mechanisms, compute, design: limits, dimension: facts.dimension, order: orders.length, radius,
+      present,
+    },
+    rows, mapped,
+  );
+  const left = guarded.left.value;
+  const refusal = left < facts.cohort / 4
+    ? guarded.left.map(() => participationBelowPlan(facts)) : null;
+  return { ...guarded, left, refusal };
 }
 
 /** @param means - of z, z x z, ... as vectors; @param units - undoes the map: data units. */

@@ -9,6 +9,7 @@ import {
 import {
   definePooledEstimator, type DesignRequest, type PooledDesign, type TooFew,
 } from '../../pooled/estimator.js';
+import { assumptions } from '../../pooled/plan.js';
 import { mapHidden } from '../moments/mapped-rows.js';
 import { conditionParameter } from '../moments/parameters.js';
 import { momentsDesign, momentsErrorOf, partsOf } from './design.js';
@@ -22,22 +23,30 @@ const directionsMax = 64;
  * Private third and fourth central moments, as symmetric tensors, and the skewness and excess
  * kurtosis along directions of interest. Rows are put in scales about a private centre. Those out
  * of reach are left out, so that far ones count for nothing. A private map makes all directions
- * vary alike, and the moments are released after it and mapped back.
+ * vary alike, a guard removes crowds that stand apart and pulls in tails, and the moments are
+ * released after that and mapped back.
  *
  * Claim. (rho, delta), delta-approximate zCDP.
  * Neighbours. One contributor's row replaced by any other row, or by none, or added.
- * Cost. That of the pipeline (pooled/estimator), of the number of rows, of the map and of the sum
- * of every order (`design` has their sensitivities), composed adaptively.
- * Why. What a row is mapped to is a function of this row and of released numbers alone: centre,
- * scale and map. Central moments, directions and everything after the sums are post-processing.
- * Assumption. There are at most five columns, and few false rows. It is robust against far rows
- * only. A share c of rows as far out as honest ones ever are moves a fourth moment by c times their
- * distance to the fourth power, and nothing separates them from an honest heavy tail: the plan says
- * how much that may be.
+ * Cost. That of the pipeline (pooled/estimator), of the number of rows, of the map, of the guard
+ * and of the sum of every order (`design` has where their sensitivities are), composed adaptively.
+ * Why. Whether a row is left at any time, and what it is mapped to, is a function of this row and
+ * of released numbers alone: centre, scale, map, axes, thresholds and caps. Two neighbouring sets
+ * see the same released numbers when their releases are compared, so they differ at any time in one
+ * row at most. Central moments, directions and everything after the sums are post-processing.
+ * Promise. A hostile share a moves moments of order k along an axis by at most sqrt(a / (1 - a))
+ * times the root mean square of the k-th powers that `tails` allows; `guard` has the proof. No
+ * method does much better without a normal shape. Take normal rows, and the same rows with a share
+ * c of them at +-t, c t^8 = 105: the second ones have 8th moments only twice those of the first,
+ * and fourth moments sqrt(105 c) - 3 c farther up, 2.1 for a twentieth. Whoever gets the second
+ * rows cannot know whether the share is hostile, and is 1.07 off in one of the two cases.
+ * Assumption. There are at most five columns. Honest rows have tails as heavy as `tails` says, and
+ * no crowd behind a gap that holds an eighth to one and a half times the hostile share.
  * Source. The task is that of P. Kothari, P. Manurangsi, A. Velingker, Private robust estimation by
  * stabilizing convex relaxations (2022), Algorithm 4.8 for t > 2, with noise that is alike in every
  * direction of a symmetric tensor. The printed noise, alike in its entries on and above the
- * diagonal, is too small by the root of their number of permutations.
+ * diagonal, is too small by the root of their number of permutations. The guard is this project's
+ * own: no program of sums of squares is solved, and its theorem is not claimed.
  */
 export const stableMoments: Estimator = definePooledEstimator({
   name: 'stable-moments',
@@ -67,14 +76,21 @@ export const stableMoments: Estimator = definePooledEstimator({
     },
     corruptionParameter(
       0.1,
-      'hostile share that the error is promised for, as large as rows within radius can make it',
+      'hostile share that the error is promised for; 0 trusts every row within reach, with less '
+      + 'noise',
     ),
+    {
+      name: 'tails', type: 'number', default: 1.5, minimum: 1, maximum: 100,
+      description: 'how heavy the tails of honest rows are: the root mean square of their powers '
+        + 'of the highest order over that of normal rows with the same middle; about 11 for a '
+        + 'Laplace and 25 for an exponential column. Heavier tails are pulled in',
+    },
   ],
   shelf: 'research',
-  assumption: 'There are at most five columns, and few false rows.',
+  assumption: 'There are at most five columns, and honest tails are as heavy as stated.',
   claim: 'One contributor’s row replaced by anything, including nothing: '
-    + '(rho, delta)-approximate zCDP, rho split between the centre, the map and the sums of '
-    + 'orders 1 to 4.',
+    + '(rho, delta)-approximate zCDP, rho split between the centre, the map, histograms that '
+    + 'limit hostile rows, and the sums of orders 1 to 4.',
 }, { refuse: tooManyColumns, design: designFor });
 
 /** @throws InvalidParameterError for directions that are none. */
@@ -95,7 +111,8 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
   const corruption = numberOf(values, 'corruption');
   const directions = directionsOf(values, dimension);
   const design = momentsDesign({
-    facts, order: numberOf(values, 'order'), condition: numberOf(values, 'condition'),
+    facts, corruption, tails: numberOf(values, 'tails'), order: numberOf(values, 'order'),
+    condition: numberOf(values, 'condition'),
     reach: numberOf(values, 'reach'),
     radius: optionalNumberOf(values, 'radius') ?? Math.sqrt(dimension) + 4,
   });
@@ -110,12 +127,17 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
     plan: {
       events: design.events,
       guarantee: {
-        theorem: 'noisy sums of tensor powers after a private map; '
-          + 'proofs in src/estimators/covariance/stable-moments',
+        theorem: 'noisy sums of tensor powers after a private map, of rows whose powers have a '
+          + 'bounded mean square along released axes; proofs in '
+          + 'src/estimators/covariance/stable-moments. The paper’s own theorem is not claimed',
         assumptions: [
           'for accuracy: honest rows have what matters of their tails within '
           + `${radius.toPrecision(3)} deviations`,
-          'for accuracy: hostile rows are out of reach, or as few as the stated error bears',
+          ...(corruption === 0 ? ['for accuracy: no row within reach is hostile'] : [
+            'for accuracy: honest rows have tails no heavier than stated, and no crowd that '
+            + 'stands apart',
+            assumptions.hostileShare,
+          ]),
         ],
         corruptionMax: corruption,
       },
@@ -126,6 +148,7 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
           + 'directions vary alike by 1',
         rounds: design.preconditioner.rounds,
         radius,
+        ...(design.guard === null ? {} : { tails: design.guard.tails }),
         rowsAreLeftOutBeyondScales: design.reach,
         noiseOfTheHighestOrder: orders.at(-1)!.sum.sigma / cohort,
         rowsCountedAtMost: design.rowsMax,

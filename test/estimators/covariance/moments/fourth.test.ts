@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   featureCount, featureOf, featureRadius, fourthFeatures, rankOneFeature, symmetricOf,
-} from '../../../../src/estimators/covariance/stable-covariance/features.js';
-import { quarticAxes } from '../../../../src/estimators/covariance/stable-covariance/quartic.js';
+} from '../../../../src/estimators/covariance/moments/features.js';
+import { quarticAxes } from '../../../../src/estimators/covariance/moments/quartic.js';
 import {
   imagesOf, standardisedRows,
 } from '../../../../src/estimators/covariance/moments/standardised.js';
