@@ -33,6 +33,8 @@ export interface RobustRound extends MomentEvents {
 export interface RobustDesign {
   /** The study's, with what is left to spend after the scale. */
   readonly facts: StudyFacts;
+  /** Share of hostile rows that the interval for them is stated for. */
+  readonly corruption: number;
   readonly centre: CentreStage;
   readonly ball: ClipBall;
   readonly rowsMax: number;
@@ -84,7 +86,7 @@ export function robustDesign(options: RobustOptions): RobustDesign {
   const sum = sumEvent('mean/sum', dimension, ball, shareOf(rhoFinal, finalSumShare));
   const count = countEvent('mean/count', shareOf(rhoFinal, 0.05));
   return {
-    facts, centre, ball, rowsMax, rounds, excessMax, sum, count,
+    facts, corruption, centre, ball, rowsMax, rounds, excessMax, sum, count,
     events: [...centre.events, ...rounds.flatMap(eventsOf), sum, count],
   };
 }

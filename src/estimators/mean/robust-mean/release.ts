@@ -1,5 +1,5 @@
 import type { Released, Sensitive } from '../../../base/brands.js';
-import type { Outcome } from '../../../base/outcome.js';
+import type { Outcome, ValueOutcome } from '../../../base/outcome.js';
 import { chiSquareDeviations } from '../../../numerics/chi-square.js';
 import type { GaussianEvent, SymmetricGaussianEvent } from '../../../privacy/accounting/events.js';
 import type { Draws } from '../../pooled/centre.js';
@@ -53,8 +53,34 @@ export async function releaseRobust(
     const average = total.map((entry) => entry / present);
     const { mean, deviation } = corrected(average, detected, sigma / present);
     const noise = { sum: { ...design.sum, sigma }, count: design.count };
-    return answerOf(noise, { centre, scale, moved: mean, present, deviation });
+    const answer = answerOf(noise, { centre, scale, moved: mean, present, deviation });
+    return answer.kind === 'refused' ? answer : withHostile(design, answer, scale);
   });
+}
+
+/**
+ * The answer with what holds even if the stated share c is hostile: it moves the mean by at most
+ * sqrt(c / (1 - c)) of one scale whatever rows look like, and of normal rows by sqrt(c t), t the
+ * detection threshold, and by 1.25 c where it is detected. Public numbers but the answer.
+ */
+function withHostile(
+  { facts: { dimension }, corruption, rounds, excessMax }: RobustDesign, answer: ValueOutcome,
+  scale: Float64Array,
+): ValueOutcome {
+  const anyShape = Math.sqrt(corruption / (1 - corruption));
+  const moved = rounds.length === 0 ? anyShape
+    : Math.min(anyShape, Math.hypot(Math.sqrt(corruption * excessMax), 1.25 * corruption));
+  const { low, high } = answer.interval95!;
+  const halves = low.map((end, j) => (high[j]! - end) / (2 * scale[j]!));
+  return {
+    ...answer,
+    intervalIfHostile95: {
+      low: low.map((end, j) => end - scale[j]! * moved),
+      high: high.map((end, j) => end + scale[j]! * moved),
+    },
+    radiusIfHostile95: 1.05 * moved + Math.sqrt(dimension) * Math.max(...halves),
+    scale: Array.from(scale),
+  };
 }
 
 /** What filter rounds leave to the mean. */

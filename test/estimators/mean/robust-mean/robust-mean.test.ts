@@ -42,6 +42,25 @@ describe('robust-mean of normal rows', () => {
     }
   });
 
+  it('states an interval that holds even if a twentieth lies unseen', async () => {
+    const facts = factsOf(dimension, 20_000);
+    for (const attack of ['subtle', 'inliers', 'near']) {
+      const { values, truth } =
+        makeRows(attack, { dimension, contributors: 20_000, corruption: 0.05, seed: 5 });
+      const outcome =
+        await releaseOf(planOf('robust-mean', normal, facts), dimension, listOf(values, dimension),
+          `hostile ${attack}`);
+      if (outcome.kind === 'refused') throw new Error(outcome.text);
+      const { estimate, interval95, intervalIfHostile95: held, radiusIfHostile95 } = outcome;
+      expect(Math.hypot(...estimate.map((entry, j) => entry - truth[j]!)))
+        .toBeLessThan(radiusIfHostile95!);
+      truth.forEach((entry, j) => {
+        expect(held!.low[j]).toBeLessThan(Math.min(entry, interval95!.low[j]!));
+        expect(held!.high[j]).toBeGreaterThan(Math.max(entry, interval95!.high[j]!));
+      });
+    }
+  });
+
   it('loses hardly anything where nobody lies', async () => {
     expect(await errorUnder('none', 0)).toBeLessThan(0.025);
   });
