@@ -79,6 +79,8 @@ export function rangeOf(spec: ParameterSpec): string {
       return 'true | false';
     case 'scale':
       return [...(spec.choices ?? []), 'above 0, one or one per column'].join(' | ');
+    case 'range':
+      return 'low..high, one or one per column';
     case 'numbers': {
       const { minimum, maximum } = spec;
       return 'ascending list a,b,c'

@@ -122,6 +122,10 @@ function parameterType(spec) {
         listOf(numberOf('number', range)), { type: ['number', 'string'], pattern: numbersText },
       ],
     };
+    case 'range': {
+      const one = { type: 'string', pattern: '^[-+0-9.eE ,]+$' };
+      return { anyOf: [one, listOf(one)] };
+    }
     case 'list': return { type: ['array', 'string'], minItems: 1, maxItems: lengthMaximum };
     case 'scale': {
       const one = numberOf('number', { exclusiveMinimum: 0 });

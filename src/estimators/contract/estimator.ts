@@ -42,11 +42,13 @@ export interface Citation {
 export interface ParameterSpec {
   readonly name: string;
   /**
-   * `scale`: one positive number, or one per column. `numbers`: an ascending list, each number
+   * `scale`: one positive number, or one per column. `range`: `low..high`, or one per column;
+   * parsed to low and high of each column, in this order. `numbers`: an ascending list, each number
    * above the one before. `list`: a list of objects that the estimator reads; parsed to its
    * canonical JSON text, of at most limits.parameterText characters.
    */
-  readonly type: 'number' | 'integer' | 'choice' | 'boolean' | 'scale' | 'numbers' | 'list';
+  readonly type: 'number' | 'integer' | 'choice' | 'boolean' | 'scale' | 'range' | 'numbers'
+    | 'list';
   /** Absent: the parameter must be given, unless it is optional. */
   readonly default?: ParameterValue;
   /** The estimator works out a value from public facts when none is given. */

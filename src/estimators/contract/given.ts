@@ -71,6 +71,8 @@ function isParsed(spec: ParameterSpec, value: unknown, dimension: number): boole
       return typeof value === 'string';
     case 'numbers':
       return Array.isArray(value);
+    case 'range':
+      return Array.isArray(value) && value.length === 2 * dimension;
     case 'scale':
       return typeof value === 'string' || (Array.isArray(value) && value.length === dimension);
   }

@@ -77,6 +77,8 @@ function parseOne(spec: ParameterSpec, given: unknown, facts: ParameterFacts): P
       throw refused(spec, given, facts);
     case 'scale':
       return parseScale(spec, given, facts);
+    case 'range':
+      return parseRange(spec, given, facts);
     case 'numbers':
       return parseNumbers(spec, given, facts);
     case 'list':
@@ -156,6 +158,23 @@ function parseScale(
   return Object.freeze(new Array<number>(facts.dimension).fill(parsed[0]!));
 }
 
+/** Low and high of each column, from `low..high`, one for all columns or one each. */
+function parseRange(
+  spec: ParameterSpec, given: unknown, facts: ParameterFacts,
+): readonly number[] {
+  const list = listFrom(given);
+  if (list.length !== 1 && list.length !== facts.dimension) throw refused(spec, given, facts);
+  const parsed = list.map((entry) => {
+    const [low, high, more] = typeof entry === 'string' ? entry.split('..').map(numberFrom) : [];
+    if (low === undefined || high === undefined || more !== undefined || !(low < high)
+      || !withinBounds(spec, low) || !withinBounds(spec, high)) throw refused(spec, given, facts);
+    return [low, high];
+  });
+  const whole = parsed.length === facts.dimension
+    ? parsed : Array.from({ length: facts.dimension }, () => parsed[0]!);
+  return Object.freeze(whole.flat());
+}
+
 function numberFrom(given: unknown): number | undefined {
   if (typeof given === 'number') return Number.isFinite(given) ? given : undefined;
   if (typeof given !== 'string' || given.trim() === '') return undefined;
@@ -175,6 +194,9 @@ function ruleOf(spec: ParameterSpec, facts: ParameterFacts): string {
   if (spec.type === 'scale') {
     const words = spec.choices === undefined ? '' : `${spec.choices.join(', ')}, `;
     return `${words}a positive number${from}${to}, or ${facts.dimension} of them, one per column`;
+  }
+  if (spec.type === 'range') {
+    return `low..high with low < high${from}${to}, or ${facts.dimension} of them, one per column`;
   }
   if (spec.type === 'numbers') {
     return `1 to ${lengthMaximumOf(spec)} numbers${from}${to}, each above the one before`;

@@ -48,6 +48,35 @@ export function scaleOf(values: ParameterValues, dimension: number): Float64Arra
   return Float64Array.from(value as readonly number[]);
 }
 
+/** Public bounds of each column. */
+export interface ColumnRange {
+  readonly low: Float64Array;
+  readonly high: Float64Array;
+}
+
+/** Null when no range was given, or the estimator takes none. */
+export function rangeOf(values: ParameterValues): ColumnRange | null {
+  const ends = optionalNumbersOf(values, 'range');
+  if (ends === undefined) return null;
+  return {
+    low: Float64Array.from(ends.filter((_, i) => i % 2 === 0)),
+    high: Float64Array.from(ends.filter((_, i) => i % 2 === 1)),
+  };
+}
+
+/** The parameter that says between which bounds every honest row is. */
+export const rangeParameter: ParameterSpec = {
+  name: 'range',
+  type: 'range',
+  optional: true,
+  minimum: -1e150,
+  maximum: 1e150,
+  unit: 'data units',
+  description:
+    'public bounds of the columns, like 0..1, one or one per column; rows beyond are moved to the '
+    + 'bound, and the whole cost goes to the mean; for answers on a scale, and yes or no',
+};
+
 /** The parameter that says in which units the data vary. */
 export const scaleParameter: ParameterSpec = {
   name: 'scale',

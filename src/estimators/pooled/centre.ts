@@ -1,4 +1,4 @@
-import type { Released, Sensitive } from '../../base/brands.js';
+import { Released, type Sensitive } from '../../base/brands.js';
 import type { MechanismEvent } from '../../privacy/accounting/events.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
 import { centreEvents, privateCentreOn, type Centre } from '../../privacy/stages/centre.js';
@@ -23,6 +23,15 @@ export interface CentreStage {
   readonly find: (
     draws: Draws, rows: Sensitive<RowBlock>, scale: Float64Array,
   ) => Promise<Released<Centre>>;
+}
+
+/** A centre that is public: nothing is drawn. */
+export function knownCentre(centre: Float64Array): CentreStage {
+  return {
+    events: [],
+    cohortNeeded: 1,
+    find: () => Promise.resolve(Released.all([]).map((): Centre => ({ kind: 'centre', centre }))),
+  };
 }
 
 /** What a centre may cost, and the hostile share that it must withstand. */

@@ -5,6 +5,7 @@ import type {
   Estimator, FinishedSummaries, Infeasible, ParameterValues, Plan, PooledRows, StudyFacts,
 } from '../contract/estimator.js';
 import { poolOf } from '../contract/finished.js';
+import type { ColumnRange } from '../contract/values.js';
 import {
   makePlan, nearSmallestCohort, needsCohort, pooledCohort, withoutDelta,
 } from '../contract/planning.js';
@@ -15,7 +16,7 @@ import {
   findUnits, knownColumns, withColumns, type FoundColumns,
 } from './found-columns.js';
 import { noiseHides, scaleText, type PooledPlanParts } from './plan.js';
-import { rowsCohort, rowsInScale } from './pool.js';
+import { rowsCohort, rowsInRange, rowsInScale } from './pool.js';
 import { chooseScale, scaleNotFound, type ScaleChoice } from './scale-choice.js';
 
 export { knownColumns, type FoundColumns, type OneValue } from './found-columns.js';
@@ -30,7 +31,7 @@ export { knownColumns, type FoundColumns, type OneValue } from './found-columns.
  * Why. Scale and centre are public or released when `release` gets them, so its events, which are
  * calibrated for every scale and centre, compose with theirs. Whether a release is refused, and
  * with what text, is a function of released numbers alone. Dividing rows by a public or released
- * scale keeps each contributor one row.
+ * scale, and moving them into public bounds, keeps each contributor one row.
  */
 
 /** What an estimator plans from. All of it public. */
@@ -40,6 +41,8 @@ export interface DesignRequest {
   readonly facts: StudyFacts;
   /** One positive number for each column; null: found privately. */
   readonly scale: Float64Array | null;
+  /** Public bounds that rows are moved into before all else; null: none. */
+  readonly range: ColumnRange | null;
 }
 
 /** Noise hides what is wanted of so few contributors. */
@@ -115,7 +118,9 @@ export function planPooled(
   const choice = chooseScale(values, facts, rowsCohort);
   if (choice.kind === 'infeasible') return alsoForTheRest(choice, pipeline, values, facts);
   const request: DesignRequest = {
-    values, facts: choice.facts, scale: choice.kind === 'given' ? choice.scale : null,
+    values, facts: choice.facts,
+    scale: choice.kind === 'given' ? choice.scale : null,
+    range: choice.kind === 'given' ? choice.range : null,
   };
   const demanded = (pipeline.demand ?? demandDelta)(values, choice.facts);
   if (demanded !== null) return demanded;
@@ -156,7 +161,7 @@ function alsoForTheRest(
   const enough = { ...facts, cohort: scale.cohortNeeded };
   const choice = chooseScale(values, enough, rowsCohort);
   if (choice.kind === 'infeasible') return scale;
-  const request = { values, facts: choice.facts, scale: null };
+  const request = { values, facts: choice.facts, scale: null, range: null };
   const rest = designFor(pipeline, request);
   if (rest.kind !== 'too-few') return scale;
   return needsCohort(scale.reason, cohortFor(rest, pipeline, request), rest.others);
@@ -187,8 +192,9 @@ async function releasePooled(
   const refusal = admitted?.value;
   if (admitted !== undefined && refusal !== undefined) return admitted.map(() => refusal);
   if (choice.kind === 'given') {
-    const { scale } = choice;
-    return releaseInScale(design, choice, draws, pool, scale, knownColumns(scale));
+    const { scale, range } = choice;
+    const rows = range === null ? pool : pool.map((whole) => rowsInRange(whole, range));
+    return releaseInScale(design, choice, draws, rows, scale, knownColumns(scale));
   }
   const { facts } = choice;
   const found = await findUnits(draws, pool, facts.dimension, choice);

@@ -1,7 +1,20 @@
 import type { RowBlock } from '../../privacy/stages/rows.js';
+import type { ColumnRange } from '../contract/values.js';
 
 /** The cohort of estimators that keep all rows in one pool. */
 export const rowsCohort = 'rows';
+
+/** The rows with every entry moved into its range; one contributor stays one row. */
+export function rowsInRange<Rows extends RowBlock>(rows: Rows, { low, high }: ColumnRange): Rows {
+  const { dimension, count } = rows;
+  const values = rows.values.slice(0, count * dimension);
+  for (let i = 0; i < values.length; i++) {
+    const j = i % dimension;
+    // A row with an entry that is not a number stays the null row.
+    values[i] = Math.max(low[j]!, Math.min(high[j]!, values[i]!));
+  }
+  return { ...rows, values };
+}
 
 /**
  * The rows divided by a scale. One contributor stays one row. An entry that leaves the range of

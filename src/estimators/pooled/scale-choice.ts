@@ -8,7 +8,8 @@ import { shareOf } from '../../privacy/accounting/target.js';
 import type {
   Infeasible, ParameterValues, PrivacyTarget, StudyFacts,
 } from '../contract/estimator.js';
-import { optionalNumberOf, scaleOf } from '../contract/values.js';
+import { infeasible } from '../contract/planning.js';
+import { optionalNumberOf, rangeOf, scaleOf, type ColumnRange } from '../contract/values.js';
 import { countToBeSeen } from './fullest-bin.js';
 
 /** Parts of rho and of delta that finding the scale takes. */
@@ -37,7 +38,13 @@ export interface PrivateScale {
 
 /** How a plan gets its units: given, or found privately for a fifth of the cost. */
 export type ScaleChoice =
-  | { readonly kind: 'given'; readonly scale: Float64Array; readonly facts: StudyFacts }
+  | {
+    readonly kind: 'given';
+    readonly scale: Float64Array;
+    /** Public bounds, of which the scale is half the width; null where none were given. */
+    readonly range: ColumnRange | null;
+    readonly facts: StudyFacts;
+  }
   /** `facts`: what is left to spend on everything else. */
   | PrivateScale & { readonly kind: 'auto'; readonly facts: StudyFacts };
 
@@ -49,7 +56,13 @@ export function chooseScale(
   values: ParameterValues, facts: StudyFacts, cohort: string,
 ): ScaleChoice | Infeasible {
   const scale = scaleOf(values, facts.dimension);
-  if (scale !== 'auto') return { kind: 'given', scale, facts };
+  const range = rangeOf(values);
+  if (range !== null) {
+    if (scale !== 'auto') return infeasible('range and scale are both given', 'leave out one');
+    const half = range.high.map((high, j) => high / 2 - range.low[j]! / 2);
+    return { kind: 'given', scale: half, range, facts };
+  }
+  if (scale !== 'auto') return { kind: 'given', scale, range, facts };
   const { target, dimension } = facts;
   if (!(target.rho > 0 && target.delta > 0)) {
     return {

@@ -4,10 +4,12 @@ import { shareOf } from '../../../privacy/accounting/target.js';
 import {
   clippedMeanEvents, privateClippedMean, type ClippedMeanEvents,
 } from '../../../privacy/stages/clipped-mean.js';
-import type { Estimator, StudyFacts } from '../../contract/estimator.js';
-import { errorUpTo } from '../../contract/planning.js';
+import type {
+  Estimator, Infeasible, ParameterValues, StudyFacts,
+} from '../../contract/estimator.js';
+import { errorUpTo, infeasible, withoutDelta } from '../../contract/planning.js';
 import {
-  corruptionParameter, numberOf, optionalNumberOf, scaleParameter,
+  corruptionParameter, numberOf, optionalNumberOf, rangeOf, rangeParameter, scaleParameter,
 } from '../../contract/values.js';
 import { centreStage } from '../../pooled/centre.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
@@ -23,6 +25,7 @@ import {
   addedMost, chooseRadius, distanceBins, distanceCounts, readDistances, type Distances,
 } from '../../pooled/radius.js';
 import { truncationBias } from '../heavy-tails/truncation.js';
+import { boundedDesign } from './bounded.js';
 
 /** Hostile share past which the centre itself may be theirs. */
 const corruptionLimit = 0.3;
@@ -47,6 +50,7 @@ const doubtful = 4;
  * of the clipped mean (privacy/stages/clipped-mean).
  * Why. The histogram is calibrated for every centre that the pipeline may find, and the clipped
  * mean for every centre and radius, so they compose.
+ * With `range`: rho zCDP, no delta (bounded).
  * Assumption. Nobody sends false rows. The mean is not robust: a share of the contributors that
  * all stand at the edge of the ball on one side moves the answer by that share of the radius. So
  * it states no interval for hostile rows.
@@ -67,6 +71,7 @@ export const mean: Estimator = definePooledEstimator({
   }],
   parameters: [
     scaleParameter,
+    rangeParameter,
     corruptionParameter(
       corruptionLimit,
       'hostile share with which the centre must still be found, and that far rows may belong to; '
@@ -80,7 +85,20 @@ export const mean: Estimator = definePooledEstimator({
   claim: 'One contributor’s row replaced by anything, including nothing: '
     + '(rho, delta)-approximate zCDP, rho split between the centre, a histogram of distances and '
     + 'the mean.',
-}, { design });
+}, { demand, design });
+
+function demand(values: ParameterValues, { target }: StudyFacts): Infeasible | null {
+  if (rangeOf(values) === null) return withoutDelta(target, 'finding the centre');
+  if (optionalNumberOf(values, 'radius') !== undefined) {
+    return infeasible('range and radius are both given', 'leave out one');
+  }
+  return target.rho > 0 ? null
+    : infeasible('the mean needs a positive rho', 'ask for (epsilon, delta) with delta > 0');
+}
+
+function design(request: DesignRequest): PooledDesign {
+  return request.range === null ? centredDesign(request) : boundedDesign(request, request.range);
+}
 
 /** Part of the cost of the mean that the histogram of distances takes, by number of columns. */
 const distanceShare = (dimension: number): number => (dimension <= 4 ? 0.08 : 0.03);
@@ -99,7 +117,7 @@ interface MeanDesign {
   readonly corruption: number;
 }
 
-function design({ values, facts }: DesignRequest): PooledDesign {
+function centredDesign({ values, facts }: DesignRequest): PooledDesign {
   const { dimension, cohort, target: { rho, delta } } = facts;
   const [corruption, centreShare] = [
     numberOf(values, 'corruption'), numberOf(values, 'centre-share'),
