@@ -14,11 +14,12 @@ import { shareOf } from '../accounting/target.js';
  * that are public or released, and null rows left out, the sum of
  * z changes by z - z' (replaced), z or z' (gone or new): at most 2 R. The number of rows changes by
  * at most 1. Both are exact sums on their grids, released by the discrete Gaussian with .95 and .05
- * of rho. The mean is a function of the two. The number of rows present is secret, so nothing is
+ * of rho, or as `sumShare` divides it. The mean is a function of the two. The number of rows
+ * present is secret, so nothing is
  * divided by it, nor refused because of it.
  * Source: the Gaussian mechanism (mechanisms/gaussian) on a sum and a count.
  */
-const sumShare = 0.95;
+const usualSumShare = 0.95;
 
 /** Where the noise of a mean is charged. */
 export interface ClippedMeanEventsOptions {
@@ -29,6 +30,8 @@ export interface ClippedMeanEventsOptions {
   readonly rho: number;
   /** Prefix of the events' names; default "mean". */
   readonly name?: string;
+  /** Part of rho for the sum; the count has the rest. Default .95. */
+  readonly sumShare?: number;
 }
 
 /**
@@ -46,7 +49,7 @@ export interface ClippedMeanEvents {
  * rows.
  */
 export function clippedMeanEvents(options: ClippedMeanEventsOptions): ClippedMeanEvents {
-  const { cohort, dimension, name = 'mean' } = options;
+  const { cohort, dimension, name = 'mean', sumShare = usualSumShare } = options;
   const ball = clipBall(options.radius, { sums: true });
   const countRho = shareOf(options.rho, 1 - sumShare);
   return {

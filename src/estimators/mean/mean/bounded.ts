@@ -26,7 +26,9 @@ export function boundedDesign(
   const { dimension, cohort, target: { rho } } = facts;
   const middle = low.map((end, j) => (end + high[j]!) / (high[j]! - end));
   const radius = Math.sqrt(dimension);
-  const clipped = clippedMeanEvents({ cohort: rowsCohort, dimension, radius, rho });
+  const clipped = clippedMeanEvents({
+    cohort: rowsCohort, dimension, radius, rho, sumShare: sumShareOf(dimension),
+  });
   const { sum, count } = clipped;
   return {
     kind: 'design',
@@ -64,4 +66,13 @@ export function boundedDesign(
           });
         }),
   };
+}
+
+/**
+ * The mean may be at a corner of the bounds, sqrt(d) from the middle, so the noise of the count
+ * moves it as well. With a share s of rho for the sum, the squared errors are 2 d^2 / s and
+ * (d / 2) / (1 - s), in the same unit. Their sum is least here.
+ */
+function sumShareOf(dimension: number): number {
+  return 1 / (1 + 0.5 / Math.sqrt(dimension));
 }
