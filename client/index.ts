@@ -27,7 +27,7 @@ export type {
   Finding, FindingReason, Interval95, NewerReason, Outcome, RefusalReason, RefusedOutcome,
   Uncertainty, ValueOutcome,
 } from '../src/base/outcome.js';
-export { findingText } from '../src/base/findings.js';
+export { findingText, ifHostileText } from '../src/base/findings.js';
 export { partsByName } from '../src/base/parts.js';
 export type { NamedPart, Nested } from '../src/base/parts.js';
 export { LogError } from '../src/log/index.js';

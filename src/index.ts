@@ -23,7 +23,7 @@ export type {
   Finding, FindingReason, Interval95, NewerReason, Outcome, RefusalReason, RefusedOutcome,
   Uncertainty, ValueOutcome,
 } from './base/outcome.js';
-export { findingText } from './base/findings.js';
+export { findingText, ifHostileText } from './base/findings.js';
 export type { NamedPart } from './base/parts.js';
 export type { Released, Sensitive } from './base/brands.js';
 export type {

@@ -2,10 +2,12 @@ import { availableParallelism } from 'node:os';
 import type { ArgsDef } from 'citty';
 import { createComputePool, type ComputePool } from '../../server/compute/pool.js';
 import { InvalidInputError } from '../../src/base/errors.js';
+import { ifHostileText } from '../../src/base/findings.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
+import type { ParameterValues } from '../../src/estimators/contract/estimator.js';
 import { findEstimator } from '../../src/estimators/registry.js';
-import { flightsName } from '../data/flights.js';
+import { intervalText, printFindings } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
 import { estimateRows, type EstimateResult, type TimedResult } from '../estimate/estimation.js';
@@ -137,7 +139,8 @@ export const estimate = defineCommand({
       ? results[0]!
       : { groups: results.map((result, i) => ({ group: tables[i]!.group, ...result })) };
     output.json({ estimator: estimator.name, ...answers, ...shared });
-    results.forEach((result, i) => print(result, tables[i]!.group, output));
+    results.forEach((result, i) =>
+      print(result, { group: tables[i]!.group, parameters, output }));
     for (const note of notes) {
       wrap(`note: ${note}`, terminalColumns).forEach((line) => output.text(line));
     }
@@ -239,7 +242,13 @@ function noteTiming(timed: readonly TimedResult[], seconds: number, output: Outp
     : `timing (not private): ${inAll} s in all, ${estimators.join(' + ')} s in the estimator`);
 }
 
-function print(result: EstimateResult, group: string | null, output: Output): void {
+interface PrintOptions {
+  readonly group: string | null;
+  readonly parameters: ParameterValues;
+  readonly output: Output;
+}
+
+function print(result: EstimateResult, { group, parameters, output }: PrintOptions): void {
   if (group !== null) output.text(`group ${group}`);
   if (result.outcome === 'refused') {
     output.text(`refused: ${result.reason}: ${result.text}`);
@@ -248,10 +257,17 @@ function print(result: EstimateResult, group: string | null, output: Output): vo
     tablesOf(result, result.columns).forEach(({ heads, rows }) => output.table(heads, rows));
     if (result.interval95 !== undefined) output.text('95 % intervals of every number: --json');
   } else {
-    output.table(['', 'estimate', '95 % interval'], result.estimate.map((value, i) => [
-      labelOf(result, i), formatNumber(value), intervalOf(result, i),
-    ]));
+    const { interval95, intervalIfHostile95: ifHostile } = result;
+    const heads = ['', 'estimate', '95 % interval'];
+    output.table(
+      ifHostile === undefined ? heads : [...heads, ifHostileText(parameters)],
+      result.estimate.map((value, i) => [
+        labelOf(result, i), formatNumber(value), intervalText(interval95, i),
+        ...(ifHostile === undefined ? [] : [intervalText(ifHostile, i)]),
+      ]),
+    );
   }
+  printFindings(result.findings, result.columns, output);
   const { epsilon, delta, rho, neighbours } = result.privacy;
   if (result.charged) {
     output.text(`privacy: epsilon ${formatNumber(epsilon)}, delta ${formatNumber(delta)} (rho `
@@ -261,11 +277,6 @@ function print(result: EstimateResult, group: string | null, output: Output): vo
   } else {
     output.text('nothing was run and nothing is charged');
   }
-}
-
-function intervalOf({ interval95 }: EstimateResult, index: number): string {
-  if (interval95 === undefined) return '';
-  return `${formatNumber(interval95.low[index]!)} to ${formatNumber(interval95.high[index]!)}`;
 }
 
 /**

@@ -1,6 +1,8 @@
-import { partsByName, subscribe, type VerifiedRelease } from '../../client/index.js';
+import { findingText, partsByName, subscribe, type VerifiedRelease } from '../../client/index.js';
 import { toHex } from '../../src/base/bytes.js';
+import { ifHostileText } from '../../src/base/findings.js';
 import { aggregatorUrl } from '../base/address.js';
+import { intervalText, printFindings } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { publicKeyFlag } from '../base/keys.js';
 import { labelsOf } from '../base/labels.js';
@@ -95,15 +97,20 @@ function show({ release, document }: VerifiedRelease, output: Output): void {
     for (const part of wrapped(text, terminalColumns - 8)) output.text(`${' '.repeat(8)}${part}`);
     return;
   }
-  const { estimate, shape, uncertainty, interval95, parts } = outcome;
+  const { estimate, shape, uncertainty, interval95, intervalIfHostile95, parts } = outcome;
+  const { radiusIfHostile95, scale } = outcome;
+  const findings = outcome.findings?.map((finding) =>
+    ({ ...finding, text: findingText(finding, columns) }));
   output.jsonLine({
-    ...partsByName(outcome), ...facts, estimate, shape, parts, uncertainty, interval95, ...spent,
+    ...partsByName(outcome), ...facts, estimate, shape, parts, uncertainty, interval95,
+    intervalIfHostile95, radiusIfHostile95, scale, findings, ...spent,
   });
   if (parts !== undefined) {
     output.text(
       line(String(epoch), parts.map(({ name }) => name).join(', '), '', '', shownSpent(ledger)),
     );
     tablesOf(outcome, columns).forEach(({ heads, rows }) => output.table(heads, rows));
+    printFindings(findings, columns, output);
     return;
   }
   const noise = uncertainty.kind === 'gaussian' ? uncertainty.standardDeviation : [];
@@ -111,7 +118,11 @@ function show({ release, document }: VerifiedRelease, output: Output): void {
     const deviation = noise[i] === undefined ? '' : formatNumber(noise[i]);
     const [first, last] = i === 0 ? [String(epoch), shownSpent(ledger)] : ['', ''];
     output.text(line(first, labels[i] ?? `[${i}]`, formatNumber(value), deviation, last));
+    if (intervalIfHostile95 === undefined) return;
+    output.text(`${' '.repeat(8)}95 % interval ${intervalText(interval95, i) || 'not stated'}, `
+      + `${ifHostileText(document.parameters)} ${intervalText(intervalIfHostile95, i)}`);
   });
+  printFindings(findings, columns, output);
 }
 
 function shownSpent({ epsilonSpent, epsilonCap }: VerifiedRelease['release']['ledger']): string {

@@ -1,4 +1,5 @@
-import type { Outcome } from '../../src/base/outcome.js';
+import { findingText } from '../../src/base/findings.js';
+import type { Finding, Interval95, Outcome } from '../../src/base/outcome.js';
 import { partsByName, type NamedPart } from '../../src/base/parts.js';
 import { estimateTable } from '../../src/estimate.js';
 import type {
@@ -19,7 +20,12 @@ export interface EstimateResult {
   /** Row-major in `shape`; empty if refused. */
   readonly estimate: readonly number[];
   readonly tensor?: { readonly order: number; readonly values: readonly number[] };
-  readonly interval95?: { readonly low: readonly number[]; readonly high: readonly number[] };
+  /** An end about which nothing is known is infinite, which is null in JSON. */
+  readonly interval95?: Interval95;
+  readonly intervalIfHostile95?: Interval95;
+  readonly radiusIfHostile95?: number;
+  readonly scale?: readonly number[];
+  readonly findings?: readonly FindingInWords[];
   readonly shape: readonly number[];
   /** Each part is also a member of the result, under its name and nested in its shape. */
   readonly parts?: readonly NamedPart[];
@@ -31,6 +37,11 @@ export interface EstimateResult {
   readonly labels?: readonly string[];
   readonly privacy: PrivacyStatement;
   readonly uncertainty: { readonly kind: string };
+}
+
+/** A finding, and what `findingText` says of it. */
+export interface FindingInWords extends Finding {
+  readonly text: string;
 }
 
 /** A result, and how long the estimator took. */
@@ -126,6 +137,9 @@ function described(outcome: Outcome, privacy: PrivacyStatement, size: Size): Est
     return { outcome: 'refused', reason, text, charged: true, ...empty, ...size, privacy };
   }
   const { estimate, shape, uncertainty, interval95, parts } = outcome;
+  const { intervalIfHostile95, radiusIfHostile95, scale } = outcome;
+  const findings = outcome.findings?.map((finding) =>
+    ({ ...finding, text: findingText(finding, size.columns) }));
   return {
     // The parts come first, so that no name of a part can replace a member below.
     ...partsByName(outcome),
@@ -134,6 +148,10 @@ function described(outcome: Outcome, privacy: PrivacyStatement, size: Size): Est
     estimate,
     ...(shape.length > 2 ? { tensor: { order: shape.length, values: estimate } } : {}),
     ...(interval95 === undefined ? {} : { interval95 }),
+    ...(intervalIfHostile95 === undefined ? {} : { intervalIfHostile95 }),
+    ...(radiusIfHostile95 === undefined ? {} : { radiusIfHostile95 }),
+    ...(scale === undefined ? {} : { scale }),
+    ...(findings === undefined ? {} : { findings }),
     shape,
     ...(parts === undefined ? {} : { parts }),
     ...size,

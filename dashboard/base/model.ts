@@ -1,4 +1,7 @@
-import type { ReleaseBody, StudyDocument } from '../../client/index.js';
+import {
+  ifHostileText, type Interval95, type ReleaseBody, type StudyDocument,
+} from '../../client/index.js';
+import { shown } from './format.js';
 
 /** How many releases a page keeps, so that its memory stays bounded while it is open. */
 export const releasesKept = 2000;
@@ -78,16 +81,38 @@ export type ValueOutcome = Extract<ReleaseBody['outcome'], { kind: 'value' }>;
 
 /**
  * The interval of one number of an estimate: the release's own, or that of its noise; null if there
- * is neither.
+ * is neither, or if the release says that nothing is known.
  */
 export function intervalOf(outcome: ValueOutcome, place: number): readonly [number, number] | null {
   const { interval95: interval, uncertainty } = outcome;
-  if (interval !== undefined) return [interval.low[place]!, interval.high[place]!];
+  if (interval !== undefined) return endsOf(interval, place);
   const deviation = uncertainty.kind === 'gaussian'
     ? uncertainty.standardDeviation[place] : undefined;
   const value = outcome.estimate[place];
   if (deviation === undefined || value === undefined) return null;
   return [value - 1.96 * deviation, value + 1.96 * deviation];
+}
+
+/** The two ends; null where the release says that nothing is known. */
+function endsOf({ low, high }: Interval95, place: number): readonly [number, number] | null {
+  const [from, to] = [low[place], high[place]];
+  return Number.isFinite(from) && Number.isFinite(to) ? [from!, to!] : null;
+}
+
+/**
+ * In words, the interval that also holds if the stated share of the contributors is hostile; null
+ * if the release states none.
+ */
+export function hostileRangeText(
+  { intervalIfHostile95: interval }: ValueOutcome, place: number,
+  parameters: Readonly<Record<string, unknown>>,
+): string | null {
+  if (interval === undefined) return null;
+  const lead = ifHostileText(parameters);
+  const ends = endsOf(interval, place);
+  if (ends === null) return `${lead}: no interval`;
+  const half = (ends[1] - ends[0]) / 2;
+  return `${lead}: ${shown(ends[0], half)} to ${shown(ends[1], half)}`;
 }
 
 /**

@@ -6,9 +6,12 @@ import { html } from '../base/html.js';
 import { reasonInWords, type Series } from '../base/model.js';
 import { paint } from '../base/theme.js';
 
-/** A number of the estimate: its value now, its interval, and its course over epochs. */
-export function Column({ name, series }: {
-  readonly name: string; readonly series: Series;
+/**
+ * A number of the estimate: its value now, its intervals, and its course over epochs.
+ * `ifHostile`: the newest interval that also holds if contributors lie, in words.
+ */
+export function Column({ name, series, ifHostile }: {
+  readonly name: string; readonly series: Series; readonly ifHostile: string | null;
 }): VNode {
   const [pointed, setPointed] = useState<number | null>(null);
   const newest = series.values.findLastIndex((value) => value !== null);
@@ -16,6 +19,7 @@ export function Column({ name, series }: {
   return html`<section class="card column"><h3>${spoken(name)}</h3>
     <p class="value">${now}</p>
     <p class="range quiet">${rangeText(series, newest)}</p>
+    ${ifHostile !== null && html`<p class="range quiet">${ifHostile}</p>`}
     <${Chart} series=${series} onPoint=${setPointed}
       label=${`${spoken(name)} over epochs, now ${now}; the table of releases has every number`} />
     <p class="readout quiet" aria-hidden="true">${readoutOf(series, pointed)}</p></section>`;

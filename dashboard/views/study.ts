@@ -1,9 +1,12 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
+import { findingText } from '../../client/index.js';
 import { pictureOf } from '../base/answer.js';
 import { clockTime, counted, sentence, shown, spoken, whole } from '../base/format.js';
 import { html } from '../base/html.js';
-import { chartsMax, intervalOf, reasonInWords, type ValueOutcome } from '../base/model.js';
+import {
+  chartsMax, hostileRangeText, intervalOf, reasonInWords, type ValueOutcome,
+} from '../base/model.js';
 import { numbersOf } from '../base/numbers.js';
 import { historyOf, studies, type Followed } from '../base/session.js';
 import { Notice } from '../base/shell.js';
@@ -72,7 +75,9 @@ function Answer({ followed }: { readonly followed: Followed }): VNode {
     return html`<${NoAnswer} isReading=${!['live', 'ended']
       .includes(link.value.kind)} isOver=${isOver} refused=${history.refused} />`;
   }
-  const names = numbersOf(entry, history.lastValue.outcome).map(({ name }) => name);
+  const { outcome } = history.lastValue;
+  const numbers = numbersOf(entry, outcome);
+  const names = numbers.map(({ name }) => name);
   const { columns, parameters } = entry.document;
   const column = columns[typeof parameters['column'] === 'number' ? parameters['column'] : 0] ?? '';
   const { epoch, closedAtMs } = history.lastValue;
@@ -80,14 +85,28 @@ function Answer({ followed }: { readonly followed: Followed }): VNode {
     <p class="quiet as-of">Answer of epoch ${whole(
       epoch,
     )}, closed ${clockTime(Number(closedAtMs))}</p>
+    <${Findings} outcome=${outcome} columns=${columns} />
     ${found.picture !== null
       && html`<${PictureView} picture=${found.picture} columns=${columns} column=${column} />`}
     <div class=${charts > 4 ? 'columns many' : 'columns'}>${series.map((each, place) => html`
-      <${Column} key=${place} name=${names[place] ?? ''} series=${each} />`)}</div>
+      <${Column} key=${place} name=${names[place] ?? ''} series=${each}
+        ifHostile=${hostileRangeText(outcome, numbers[place]?.place ?? place, parameters)} />`)}</div>
     ${found.charts > charts && found.picture === null
-      && html`<${Uncharted} outcome=${history.lastValue.outcome} names=${names}
+      && html`<${Uncharted} outcome=${outcome} names=${names}
       charts=${charts} />`}
-    <${IntervalInWords} outcome=${history.lastValue.outcome} /></div>`;
+    <${IntervalInWords} outcome=${outcome} /></div>`;
+}
+
+/** What people should know of the rows before they rely on the answer. */
+function Findings({ outcome, columns }: {
+  readonly outcome: ValueOutcome; readonly columns: readonly string[];
+}): VNode | null {
+  const { findings = [] } = outcome;
+  if (findings.length === 0) return null;
+  const names = columns.map(spoken);
+  return html`<${Notice} tone="accent" title="Before you rely on this answer">
+    ${findings.map((finding) => html`<p key=${finding.reason}>${
+      findingText(finding, names)}</p>`)}<//>`;
 }
 
 /** The present values of the numbers that have no chart. */
@@ -120,7 +139,10 @@ function IntervalInWords({ outcome }: { readonly outcome: ValueOutcome }): VNode
       + 'people happened to take part.';
   return html`<details><summary>What an interval says</summary>
     <p class="small">In about 95 of 100 epochs the value that is asked
-    for lies within. ${covers} It does not count what liars can shift: what is promised about them is said beside.</p></details>`;
+    for lies within. ${covers} It does not count what liars can shift: ${
+      outcome.intervalIfHostile95 === undefined
+        ? 'what is promised about them is said beside'
+        : 'the second interval of each number counts that as well'}.</p></details>`;
 }
 
 interface NoAnswerFacts {

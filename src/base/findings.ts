@@ -84,6 +84,18 @@ function percent(share: number): string {
   return `${Number((100 * share).toPrecision(2))} %`;
 }
 
+/**
+ * Words before the interval that holds if contributors lie, such as "also if up to 5 % lie".
+ * @param parameters - of the study's estimator.
+ * @example
+ * import { ifHostileText } from 'keelson';
+ * console.log(ifHostileText({ corruption: 0.05 }));
+ */
+export function ifHostileText(parameters: Readonly<Record<string, unknown>>): string {
+  const share = parameters['corruption'];
+  return typeof share === 'number' ? `also if up to ${shown(100 * share)} % lie` : 'also if some lie';
+}
+
 /** Whether a pair of interval ends says that nothing is known. */
 export function isUnbounded(low: number, high: number): boolean {
   return low === -Infinity && high === Infinity;

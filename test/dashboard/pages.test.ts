@@ -8,6 +8,18 @@ import { refusal, Stage, valueOf } from './stage.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 const value = valueOf([8.26, 731.5], [1, 16]);
+/** An answer with everything that people should know about it. */
+const doubtful = valueOf([8.26, 731.5], [1, 16], {
+  interval95: { low: [7.26, -Infinity], high: [9.26, Infinity] },
+  intervalIfHostile95: { low: [2.8, -Infinity], high: [13.7, Infinity] },
+  radiusIfHostile95: 0.3,
+  scale: [24, 361],
+  findings: [
+    { reason: 'skewed', columns: [0], amounts: [] },
+    { reason: 'crowd-apart', columns: [], amounts: [0.031, 8.1, 706] },
+    { reason: 'of-a-newer-server', columns: [1], amounts: [] },
+  ],
+});
 /**
  * Not by frames: the machine may be too busy for them, and a page that is covered by another has
  * none.
@@ -81,6 +93,24 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     await says(page, '.facts', 'no further epoch');
     const link = await page.$eval('a[download]', (each) => (each).href);
     expect((await (await fetch(link)).text()).trim().split('\n')).toHaveLength(stage.affords + 2);
+    expect(wrong).toEqual([]);
+  });
+
+  it('shows the interval for hostile rows and what to know of the rows, when a release has '
+    + 'them', async () => {
+    const stage = await Stage.start({});
+    const { page, wrong } = await open(stage.address);
+    await says(page, '[role=status]', 'Live');
+    stage.publish('flight-delays', doubtful);
+    await says(page, '.range', '95 % interval 7.3 to 9.3');
+    await says(page, '.range', 'also if up to 5 % lie: 2.8 to 13.7');
+    await says(page, '.range', 'without an interval');
+    await says(page, '.range', 'also if up to 5 % lie: no interval');
+    await says(page, '.notice', 'reaches farther to one side than to the other');
+    await says(page, '.notice', '"of-a-newer-server"');
+    stage.publish('flight-delays', value);
+    await says(page, '.as-of', 'epoch 8');
+    expect(await page.$$eval('.notice', (all) => all.length)).toBe(0);
     expect(wrong).toEqual([]);
   });
 
