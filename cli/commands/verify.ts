@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { signing } from '#signing';
 import { logLines, verifyReleaseLog, type LogReport } from '../../src/log/index.js';
+import { printFindings } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { asInputError } from '../base/errors.js';
 import type { Io } from '../base/io.js';
@@ -74,4 +75,8 @@ function describe(report: LogReport, path: string, hasKey: boolean, output: Outp
     );
     output.text('             aggregator\'s, then run again with --server-key');
   }
+  const { lastOutcome: last, document } = report;
+  if (last?.kind !== 'value' || last.findings === undefined) return;
+  output.text('about the rows of the last release:');
+  printFindings(last.findings, document?.columns ?? [], output);
 }

@@ -1,6 +1,7 @@
 import { equalBytes, fromHex, toHex } from '../base/bytes.js';
 import { WireError } from '../base/errors.js';
 import { protocolLimits } from '../base/limits.js';
+import type { Outcome } from '../base/outcome.js';
 import { keyFingerprint } from '../signing/fingerprint.js';
 import { verifyStatement } from '../signing/message.js';
 import type { Signing, Verifier } from '../signing/contract.js';
@@ -38,6 +39,8 @@ export interface LogReport {
   readonly authentic: boolean;
   /** Number of releases before the first fault. All of them verified. */
   readonly count: number;
+  /** What the last of them holds; null without one. */
+  readonly lastOutcome: Outcome | null;
   /** Lower-case hex; null when no study line could be read. */
   readonly studyId: string | null;
   readonly document: StudyDocument | null;
@@ -57,6 +60,7 @@ export interface LogReport {
 interface Progress {
   line: number;
   count: number;
+  lastOutcome: Outcome | null;
   study?: { readonly id: string; readonly document: StudyDocument; readonly serverKey: Uint8Array };
   rotations: KeyRotation[];
   earlier: readonly Verifier[];
@@ -75,7 +79,9 @@ export async function verifyReleaseLog(
   lines: AsyncIterable<string> | Iterable<string>,
   options: LogVerification,
 ): Promise<LogReport> {
-  const progress: Progress = { line: 1, count: 0, rotations: [], earlier: [] };
+  const progress: Progress = {
+    line: 1, count: 0, lastOutcome: null, rotations: [], earlier: [],
+  };
   try {
     for await (const text of lines) {
       await takeLine(progress, decodeLogLine(text), options);
@@ -120,7 +126,7 @@ async function takeLine(
   }
   if (line.type === 'rotation') takeRotation(progress, line, options);
   else if (line.type === 'release') {
-    chainOf(progress, study, options).accept(line);
+    progress.lastOutcome = chainOf(progress, study, options).accept(line).outcome;
     progress.count++;
   } else {
     progress.state = chainOf(progress, study, options).checkHead(line).state;
@@ -220,6 +226,7 @@ function report(
     consistent: firstFault === null,
     authentic: firstFault === null && serverKey !== undefined,
     count: progress.count,
+    lastOutcome: progress.lastOutcome,
     studyId: study?.id ?? null,
     document: study?.document ?? null,
     serverKey: study === undefined ? null : toHex(study.serverKey),

@@ -6,7 +6,7 @@ import { toHex } from '../../src/base/bytes.js';
 import { signing } from '../../src/signing/node.js';
 import { keelson } from '../support/command.js';
 import { sampleLog } from '../support/log-samples.js';
-import { server } from '../support/wire-samples.js';
+import { doubtfulBody, server } from '../support/wire-samples.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'keelson-verify-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -18,6 +18,14 @@ const path = join(scratch, 'releases.log');
 writeFileSync(path, text);
 
 describe('keelson verify', () => {
+  it('says what the last release says of its rows', async () => {
+    const { outcome } = doubtfulBody;
+    const doubtful = await sampleLog(1, { change: (body) => ({ ...body, outcome }) });
+    const input = `${doubtful.lines.join('\n')}\n`;
+    const { stdout } = await keelson(['verify', '-', '--server-key', key], { stdin: input });
+    expect(stdout).toContain('note: Column delay_minutes reaches farther to one side');
+  });
+
   it('verifies a log against the key', async () => {
     const { status, stdout } = await keelson(['verify', path, '--server-key', key, '--json']);
     expect(status).toBe(0);
