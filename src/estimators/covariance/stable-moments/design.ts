@@ -5,7 +5,7 @@ import { shareOf } from '../../../privacy/accounting/target.js';
 import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
 import { errorUpTo } from '../../contract/planning.js';
 import { mapDesign, type MapDesign } from '../moments/mapped-rows.js';
-import { binWidth, distanceBins, outerShare, seenReach } from './crowds.js';
+import { axisBins, binWidth, distanceBins, outerShare, seenReach } from './crowds.js';
 import { leastReach, normalPower } from './guard.js';
 import { guardDesign, guardRounds, guardShares, type GuardDesign } from './guard-design.js';
 import { orderEvent, type OrderEvents } from './order-events.js';
@@ -115,8 +115,8 @@ function widening(share: number): number {
  * have E |H_k|^2 and E |z|^2k - E |z x ...|^2 as sampling variances, and each column's skewness and
  * excess add what theirs are. A share moves moments along an axis, and with them the skewness or
  * the excess of a column, by what the guard promises, in units that it may have widened. What the
- * histogram of the distance does not see moves them by its share of the radius to the highest
- * order.
+ * histograms along axes do not see is limited by its distance. What the histogram of the distance
+ * does not see moves them by its share of the radius to the highest order.
  */
 export function momentsErrorOf(
   { facts: { dimension: d, cohort }, orders, radius, guard }: MomentsDesign, promise: number,
@@ -137,13 +137,20 @@ export function momentsErrorOf(
   };
   return errorUpTo(promise, honest, (share) => {
     if (guard === null || share === 0) return 0;
+    const round = guard.rounds[0]!;
+    const hidden = (sigma: number, bins: number): number =>
+      Math.min(share, (hiddenBehind * sigma * Math.sqrt(bins)) / cohort);
+    // Along an axis two bins are one, and rows within two deviations need not be seen.
+    const behindAxes = hidden(Math.SQRT2 * round.histograms.sigma, axisBins / 2 - 2 / binWidth);
     const promised = orders.slice(2).map(({ space: { order } }) => guard.tails
-      * Math.sqrt((share / (1 - share)) * normalPower(1, order)) * widening(share) ** order);
-    const bins = Math.max(1, distanceBins - radius / binWidth);
-    const unseen =
-      (hiddenBehind * guard.rounds[0]!.distance.sigma * Math.sqrt(bins)) / cohort;
-    const hidden = Math.min(share, unseen) * radius ** orders.length;
-    return Math.SQRT2 * Math.hypot(...promised, hidden);
+      * widening(share) ** order
+      * Math.hypot(
+        Math.sqrt((share / (1 - share)) * normalPower(1, order)),
+        d === 1 ? 0 : Math.sqrt((behindAxes / (1 - behindAxes)) * normalPower(d, order)),
+      ));
+    const behindAll =
+      hidden(round.distance.sigma, Math.max(1, distanceBins - radius / binWidth));
+    return Math.SQRT2 * Math.hypot(...promised, behindAll * radius ** orders.length);
   });
 }
 
