@@ -32,7 +32,7 @@ const sections = [
   ['Operating', 'operating', [['Operations', 'operations']]],
   ['Internals', 'internals', [
     ['Simulation', 'simulation'], ['Fuzzing', 'fuzzing'], ['Mixtures', 'mixtures'],
-    ['Stabilised relaxations', 'stabilised-relaxations'],
+    ['Stabilised relaxations', 'stabilised-relaxations'], ['Papers', 'papers'],
   ]],
   ['Results', 'results', [
     ['Accuracy', 'accuracy'], ['Accuracy, all tables', 'accuracy-tables'], ['Audits', 'audit'],
