@@ -145,15 +145,10 @@ function meanChoice(estimator: string, { ranges }: Answers): Choice {
 
 function covarianceChoice({ columns, ranges }: Answers): Choice {
   if (columns.length > robustColumnsMax) {
-    // The variance of values in a range is at most the square of half its width. Along a direction
-    // across several columns it is at most the sum over the columns.
-    const most = ranges?.reduce((sum, { low, high }) => sum + ((high - low) / 2) ** 2, 0) ?? 1e12;
     return {
       estimator: 'covariance',
-      remarks: [
-        'Bounds on the variance of honest rows in every direction. Closer bounds save noise.',
-      ],
-      parameters: `variance-low: 1e-12, variance-high: ${rounded(most, 6)}`,
+      remarks: scaleOf(ranges).remarks,
+      parameters: `scale: ${scaleOf(ranges).text}`,
     };
   }
   const scale = scaleOf(ranges);

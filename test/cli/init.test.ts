@@ -89,7 +89,7 @@ describe('keelson init', () => {
     const many = Array.from({ length: 20 }, (_, i) => `c${i}`).join(',');
     const wide = ['--question', 'covariance', '--columns', many, '--cohort', '1000000'];
     expect(await written('wide.yaml', ...wide, '--range', '-2..2')).toMatchObject({
-      estimator: 'covariance', parameters: { 'variance-low': 1e-12, 'variance-high': 80 },
+      estimator: 'covariance', parameters: { scale: Array.from({ length: 20 }, () => 1.33) },
     });
   });
 

@@ -76,7 +76,7 @@ const sets: Readonly<Record<string, (data: DataSource) => Float64Array>> = {
 
 /** Other forms, with loops of their own. */
 const forms: readonly (readonly [string, object])[] = [
-  ['covariance', { 'variance-low': undefined, 'variance-high': undefined, local: 'robust' }],
+  ['covariance', { scale: 3 }],
   ['gaussian', { local: 'robust', corruption: 0.05 }],
   ['populous-mean', { scale: 'auto' }],
   ['prime', { variant: 'reference', corruption: 0.2, rounds: 2 }],
@@ -107,6 +107,8 @@ function expectSameWork(
   // A missing row changes the order of tags, which says nothing of rows but costs the sort other
   // steps.
   if (decidedByReleases.has(name) || neighbour === 'missing') return;
+  // A released scale decides how many bins the centre counts. The form with a scale is compared.
+  if (name === 'covariance' && plan.facts['scale'] === 'found privately') return;
   for (const [call, count] of Object.entries(after.calls)) {
     const was = before.calls[call]!;
     expect(Math.abs(count - was), `calls of Math.${call}: ${was} and ${count}`)

@@ -86,6 +86,7 @@ function planFor(study: StudyFacts, design: BoundedDesign): Plan {
     facts: {
       errorsAreIn: 'the Frobenius norm of S^-1/2 (estimate) S^-1/2 - I, S the true covariance',
       preconditioner: 'bounded',
+      madeFrom: 'pairs of rows',
       rounds: preconditioner.rounds,
       pairsPlanned: Math.floor(design.pairs),
       pairsNeeded: preconditioner.pairsNeeded,

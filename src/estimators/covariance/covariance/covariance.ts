@@ -3,11 +3,13 @@ import type {
   Estimator, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
 import { checkColumnsMax } from '../../contract/given.js';
-import { choiceOf, numberOf, optionalNumberOf } from '../../contract/values.js';
+import { choiceOf, numberOf, optionalNumberOf, scaleParameter } from '../../contract/values.js';
 import { groupsMax } from '../../mean/populous-mean/stability.js';
+import { planPooled } from '../../pooled/estimator.js';
 import { planBounded } from './bounded.js';
+import { designCentred } from './centred.js';
 import { planUnbounded } from './unbounded.js';
-import { varianceBoundsOf, varianceParameters } from './variance-bounds.js';
+import { conditionOf, optionalVarianceParameters, varianceBoundsOf } from './variance-bounds.js';
 
 /** A release of more columns, with its intervals, would not fit a subscriber's buffer. */
 const columnsMax = 200;
@@ -15,11 +17,12 @@ const columnsMax = 200;
 const parameters: readonly ParameterSpec[] = [
   {
     name: 'preconditioner', type: 'choice', choices: ['bounded', 'unbounded'], default: 'bounded',
-    description: 'bounded: variances lie between variance-low and variance-high; unbounded: '
-      + 'nothing is known of them, at '
-      + 'the price of a cost at one Renyi order, which live needs a budget with rule renyi',
+    description: 'bounded: from all rows, or from pairs of rows where the release has no delta; '
+      + 'unbounded: from groups of rows, at the price of a cost at one Renyi order, which live '
+      + 'needs a budget with rule renyi',
   },
-  ...varianceParameters,
+  scaleParameter,
+  ...optionalVarianceParameters,
   {
     name: 'local', type: 'choice', choices: ['empirical', 'robust'], default: 'empirical',
     description: 'unbounded: how a group takes its covariance; robust bears the hostile share '
@@ -46,8 +49,12 @@ const parameters: readonly ParameterSpec[] = [
  * The covariance of rows, private and accurate in every direction relative to the variance there:
  * an invertible linear map of the data within the bounds leaves the answer as good as before.
  *
- * There are two forms: with public bounds on the variance (bounded), and without (unbounded).
- * Claim, neighbours, cost, proof and source of each are in its file.
+ * There are three forms: from all rows (centred.ts), which needs a delta for scale and centre; from
+ * pairs of rows (bounded.ts), which needs none; and from groups (unbounded.ts). Of the first two
+ * the plan takes the one with the smaller expected error; its fact `madeFrom` names it. Claim,
+ * neighbours, cost, proof and source of each are in its file.
+ *
+ * None of the first two resists hostile rows: the guarantee promises accuracy for no share of them.
  */
 export const covariance: Estimator = {
   name: 'covariance',
@@ -58,12 +65,12 @@ export const covariance: Estimator = {
   ],
   parameters,
   shelf: 'recommended',
-  assumption: 'Nobody sends false rows, and tails are like those of a normal distribution or '
-    + 'lighter.',
-  claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP without delta, '
-    + 'rho split between '
-    + 'the number of pairs, the rounds of the map and the second moments after it; without bounds '
-    + 'a divergence at one order.',
+  assumption: 'Nobody sends false rows: not robust, use stable-covariance where some may. Very '
+    + 'long tails make the answer too small.',
+  claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '
+    + 'zCDP, rho split between scale, centre, the number of rows, the rounds of the map, a '
+    + 'histogram of distances and the second moments; from pairs of rows rho-zCDP without delta; '
+    + 'from groups a divergence at one order.',
   plan: planCovariance,
   outputLabels: (_, columns) => columns.flatMap(
     (row) => columns.map((column) => `${row}, ${column}`),
@@ -75,8 +82,7 @@ export const covariance: Estimator = {
  */
 function planCovariance(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   checkColumnsMax('covariance', facts.dimension, columnsMax);
-  const bounds = varianceBoundsOf(values);
-  if (choiceOf(values, 'preconditioner') === 'bounded') return planBounded(facts, bounds);
+  if (choiceOf(values, 'preconditioner') === 'bounded') return planWithin(values, facts);
   const groups = optionalNumberOf(values, 'groups');
   return planUnbounded(facts, {
     dimension: facts.dimension,
@@ -87,4 +93,19 @@ function planCovariance(values: ParameterValues, facts: StudyFacts): Plan | Infe
     corruption: numberOf(values, 'corruption'),
     ...(groups !== undefined && { groups }),
   });
+}
+
+/** From all rows or from pairs of rows, whichever the plan expects the smaller error of. */
+function planWithin(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
+  const bounds = varianceBoundsOf(values);
+  const pairs = planBounded(facts, bounds);
+  if (!(facts.target.delta > 0) || facts.target.isPure === true) return pairs;
+  const condition = conditionOf(values);
+  const all = planPooled({ design: (request) => designCentred(request, condition) }, values, facts);
+  if (pairs.kind === 'plan' && all.kind === 'plan') {
+    return all.expectedError(0).total <= pairs.expectedError(0).total ? all : pairs;
+  }
+  if (pairs.kind === 'plan') return pairs;
+  if (all.kind === 'plan') return all;
+  return (all.cohortNeeded ?? Infinity) <= (pairs.cohortNeeded ?? Infinity) ? all : pairs;
 }

@@ -1,6 +1,6 @@
 import { InvalidParameterError } from '../../../base/errors.js';
 import type { ParameterSpec, ParameterValues } from '../../contract/estimator.js';
-import { numberOf } from '../../contract/values.js';
+import { optionalNumberOf } from '../../contract/values.js';
 
 /** Public bounds on the variance of honest rows in every direction. */
 export interface VarianceBounds {
@@ -8,27 +8,51 @@ export interface VarianceBounds {
   readonly varianceHigh: number;
 }
 
-export const varianceParameters: readonly ParameterSpec[] = [
-  {
-    name: 'variance-low', type: 'number', default: 1e-12, minimum: 1e-200, maximum: 1e200,
-    unit: 'data units squared',
-    description: 'public lower bound on the variance of honest rows in every direction, not only '
-      + 'along the columns',
-  },
-  {
-    name: 'variance-high', type: 'number', default: 1e12, minimum: 1e-200, maximum: 1e200,
-    unit: 'data units squared',
-    description: 'public upper bound on the variance of honest rows in every direction; close '
-      + 'bounds save noise',
-  },
-];
+/** Bounds when none are given. */
+const widest = { low: 1e-12, high: 1e12 };
+/** How many times wider directions are planned for when no bound is given. */
+const usualCondition = 1e4;
+
+const low: ParameterSpec = {
+  name: 'variance-low', type: 'number', minimum: 1e-200, maximum: 1e200,
+  unit: 'data units squared',
+  description: 'public lower bound on the variance of honest rows in every direction, not only '
+    + 'along the columns',
+};
+const high: ParameterSpec = {
+  name: 'variance-high', type: 'number', minimum: 1e-200, maximum: 1e200,
+  unit: 'data units squared',
+  description: 'public upper bound on the variance of honest rows in every direction; close '
+    + 'bounds save noise',
+};
+
+export const varianceParameters: readonly ParameterSpec[] =
+  [{ ...low, default: widest.low }, { ...high, default: widest.high }];
+
+/**
+ * The same parameters where nothing need be said: a bound left out is 1e-12 or 1e12. With neither,
+ * a plan from all rows is made for directions that vary up to 1e4 times more than others.
+ */
+export const optionalVarianceParameters: readonly ParameterSpec[] =
+  [{ ...low, optional: true }, { ...high, optional: true }];
 
 /** @throws InvalidParameterError when the lower bound is above the upper one. */
 export function varianceBoundsOf(values: ParameterValues): VarianceBounds {
-  const varianceLow = numberOf(values, 'variance-low');
-  const varianceHigh = numberOf(values, 'variance-high');
+  const varianceLow = optionalNumberOf(values, 'variance-low') ?? widest.low;
+  const varianceHigh = optionalNumberOf(values, 'variance-high') ?? widest.high;
   if (varianceLow <= varianceHigh) return { varianceLow, varianceHigh };
   throw new InvalidParameterError(
     'variance-low must not be above variance-high', { varianceLow, varianceHigh },
   );
+}
+
+/**
+ * How many times more honest rows may vary in one direction than in another. Columns divided by
+ * their deviations have no smaller least variance than variance-low over variance-high.
+ */
+export function conditionOf(values: ParameterValues): number {
+  const isKnown = ['variance-low', 'variance-high'].some((name) => values[name] !== undefined);
+  if (!isKnown) return usualCondition;
+  const { varianceLow, varianceHigh } = varianceBoundsOf(values);
+  return varianceHigh / varianceLow;
 }

@@ -21,6 +21,13 @@ export interface CovarianceAnswer {
   readonly relative: number;
   /** Rows behind the moments, for the sampling error. */
   readonly pairs: number;
+  /** What is known of rows far out, after the map; default: none, as of normal rows. */
+  readonly tails?: {
+    /** Bound on what clipping took off the trace of `moments`. */
+    readonly lost: number;
+    /** Mean of the fourth power of the length over the rows far out. */
+    readonly fourth: number;
+  };
 }
 
 /**
@@ -29,14 +36,23 @@ export interface CovarianceAnswer {
  */
 export function covarianceOutcome(answer: CovarianceAnswer): Outcome {
   const { dimension, moments, inverse, noise, relative, pairs } = answer;
+  const { lost, fourth } = answer.tails ?? { lost: 0, fourth: 0 };
   const covariance = congruence(inverse, moments, dimension);
   const spread = congruence(inverse, unitMatrix(dimension), dimension);
-  const half = covariance.map((entry, at) => {
+  const half = new Float64Array(dimension ** 2);
+  const clippedBelow = new Float64Array(half.length);
+  const clippedAbove = new Float64Array(half.length);
+  covariance.forEach((entry, at) => {
     const [i, j] = [Math.floor(at / dimension), at % dimension];
     const variance = (matrix: Float64Array, off: number): number =>
       matrix[i * dimension + i]! * matrix[j * dimension + j]! + off ** 2;
+    const width = Math.sqrt(spread[i * dimension + i]! * spread[j * dimension + j]!);
     const ofNoise = (noise ** 2 / 2) * variance(spread, spread[at]!);
-    return deviations95 * Math.sqrt(ofNoise + variance(covariance, entry) / pairs);
+    const ofSampling = (variance(covariance, entry) + fourth * width ** 2) / pairs;
+    half[at] = deviations95 * Math.sqrt(ofNoise + ofSampling);
+    // u^T L v for a positive semidefinite L of trace `lost` is between these.
+    clippedBelow[at] = (lost * (spread[at]! - width)) / 2;
+    clippedAbove[at] = (lost * (spread[at]! + width)) / 2;
   });
   if (![...covariance, ...half].every((entry) => Number.isFinite(entry))
       || !Number.isFinite(relative)) {
@@ -53,8 +69,8 @@ export function covarianceOutcome(answer: CovarianceAnswer): Outcome {
     parts: [{ name: partName, shape }],
     uncertainty: { kind: 'relative', operator: relative },
     interval95: {
-      low: Array.from(covariance, (entry, at) => entry - half[at]!),
-      high: Array.from(covariance, (entry, at) => entry + half[at]!),
+      low: Array.from(covariance, (entry, at) => entry - half[at]! + clippedBelow[at]!),
+      high: Array.from(covariance, (entry, at) => entry + half[at]! + clippedAbove[at]!),
     },
   };
 }

@@ -152,7 +152,11 @@ export interface Rounds extends PreconditionerOptions {
   readonly events: readonly SymmetricGaussianEvent[];
   readonly rank: number;
   /** A noisy sum of second moments after a map, by the named event. */
-  readonly draw: (matrix: Float64Array, event: string) => Promise<Released<Float64Array>>;
+  readonly draw: (
+    matrix: Float64Array, event: string, inverse: Float64Array,
+  ) => Promise<Released<Float64Array>>;
+  /** What is added to eigenvalues, as a share of the noise's size. Default: 1. */
+  readonly lift?: number;
 }
 
 /**
@@ -160,14 +164,15 @@ export interface Rounds extends PreconditionerOptions {
  * releases.
  */
 export async function mapOfRounds(
-  { events, rank, varianceHigh, pairs, start, draw }: Rounds,
+  { events, rank, varianceHigh, pairs, start, draw, lift = 1 }: Rounds,
 ): Promise<Preconditioner> {
   const unit = 1 / Math.sqrt(varianceHigh);
   let matrix = start?.matrix.map((entry) => entry * unit) ?? multipleOfUnit(rank, unit);
   let inverse = start?.inverse.map((entry) => entry / unit) ?? multipleOfUnit(rank, 1 / unit);
   for (const event of events) {
-    const sums = leadingBlock((await draw(matrix, event.name)).value, event.dimension, rank);
-    const shift = (noiseNorm(event.dimension) * event.sigma) / pairs;
+    const drawn = await draw(matrix, event.name, inverse);
+    const sums = leadingBlock(drawn.value, event.dimension, rank);
+    const shift = (lift * noiseNorm(event.dimension) * event.sigma) / pairs;
     const moments = sums.map((entry) => entry / pairs);
     const lifted = (value: number): number => Math.max(value + shift, shift / 2);
     const { values, vectors } = ownKernels().eigenSymmetric(moments, rank);

@@ -1,0 +1,182 @@
+import { chiSquareCdf } from '../../../numerics/chi-square.js';
+import type { GaussianEvent, MechanismEvent } from '../../../privacy/accounting/events.js';
+import { shareOf } from '../../../privacy/accounting/target.js';
+import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
+import type { StudyFacts } from '../../contract/estimator.js';
+import { centreStage, type CentreStage } from '../../pooled/centre.js';
+import { binsEvent, countEvent } from '../../pooled/query-events.js';
+import { centredMomentsEvents, type CentredMomentsEvents } from '../moments/centred-moments.js';
+import { noiseNorm } from '../moments/preconditioner.js';
+import { distanceBins } from './distances.js';
+
+/** One round of the map. */
+export interface RoundDesign extends CentredMomentsEvents {
+  readonly ball: ClipBall;
+}
+
+/** The public constants of a covariance from every row. */
+export interface CentredDesign {
+  /** The study's, with what is left to spend after the scale. */
+  readonly facts: StudyFacts;
+  readonly centre: CentreStage;
+  readonly rowsMax: number;
+  readonly present: GaussianEvent;
+  readonly rounds: readonly RoundDesign[];
+  readonly distance: GaussianEvent;
+  readonly final: CentredMomentsEvents;
+  readonly ball: ClipBall;
+  readonly events: readonly MechanismEvent[];
+  /** With fewer rows the noise hides whole directions. */
+  readonly rowsNeeded: number;
+  /** Expected relative Frobenius error of sampling, and of noise and clipping. */
+  readonly sampling: number;
+  readonly noise: number;
+}
+
+/** Parts of rho. The rounds and the last moments share the rest. */
+const shares = { centre: 0.07, present: 0.01, distance: 0.06 };
+/** Part of that rest for the rounds. */
+const roundsShares = [0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6];
+/** No plan has more rounds. */
+const roundsMost = 24;
+/** How many times the nominal cohort is counted exactly; of more, the smallest tags are taken. */
+const surplus = 4;
+/** Largest noise in any direction, relative to the variance there, of a plan. */
+const noiseMost = 0.5;
+/**
+ * Share of the noise's size that is added to eigenvalues before a map is made of them. All of it
+ * would keep every direction below 1; this much leaves fewer directions far below.
+ */
+export const lift = 0.6;
+
+/**
+ * The radius of the rounds' ball. It pulls in a tenth of normal rows. The map that follows is a
+ * little too wide then, which the next round sees too, and noise falls with the square of the
+ * radius.
+ */
+function roundRadius(dimension: number, round: number): number {
+  return Math.sqrt(dimension) + (round === 0 ? 1 : 1.2);
+}
+
+/** Public numbers that a design is made from. */
+export interface CentredFacts {
+  readonly facts: StudyFacts;
+  /**
+   * How many times more honest rows may vary in one direction than in another, in scales: more
+   * costs accuracy in the narrow directions alone.
+   */
+  readonly condition: number;
+}
+
+interface Choice {
+  readonly rounds: number;
+  readonly share: number;
+  readonly radius: number;
+  /** Relative Frobenius error of noise and clipping. */
+  readonly noise: number;
+  /** Noise in any direction, relative to the variance there. */
+  readonly worst: number;
+}
+
+/** The rounds, their share and the last radius of least error; null when noise hides directions. */
+export function centredDesign(asked: CentredFacts): CentredDesign | null {
+  const radii = radiiFor(asked.facts.dimension);
+  let best: Choice | null = null;
+  for (let rounds = 1; rounds <= roundsMost; rounds++) {
+    for (const share of roundsShares) {
+      const next = choiceWith(asked, radii, rounds, share);
+      if (best === null || next.noise < best.noise) best = next;
+    }
+  }
+  return best === null || best.worst > noiseMost ? null : designFrom(asked.facts, best);
+}
+
+/** What is left of rho for the rounds and the last moments. */
+function restOf(rho: number): number {
+  return shareOf(rho, 1 - shares.centre - shares.present - shares.distance);
+}
+
+/** Deviation of the noise on the diagonal, about as its event will be calibrated. */
+function deviationOf(radius: number, rho: number): number {
+  return radius ** 2 / Math.sqrt(0.95 * rho);
+}
+
+function choiceWith(
+  { facts, condition }: CentredFacts, radii: readonly Radius[], rounds: number, share: number,
+): Choice {
+  const { dimension, cohort, target: { rho } } = facts;
+  const rest = restOf(rho);
+  let variances = spreadOver(condition);
+  for (let round = 0; round < rounds; round++) {
+    const deviation = deviationOf(roundRadius(dimension, round), (rest * share) / rounds);
+    const added = (lift * noiseNorm(dimension) * deviation) / cohort;
+    variances = variances.map((variance) => variance / (variance + added));
+  }
+  // Noise is relative to the variance that the map leaves.
+  const factor = variances.reduce((sum, variance) => sum + 1 / variance, 0) / variances.length;
+  const final = rest * (1 - share);
+  const entries = Math.sqrt((dimension * (dimension + 1)) / 2);
+  let best = { radius: 0, noise: Infinity, worst: Infinity };
+  for (const { radius, clipped } of radii) {
+    const relative = (deviationOf(radius, final) * factor) / cohort;
+    const noise = Math.hypot(relative * entries, clipped);
+    if (noise < best.noise) best = { radius, noise, worst: relative * noiseNorm(dimension) };
+  }
+  return { rounds, share, ...best };
+}
+
+/** Variances evenly spread in logarithm over the condition. */
+function spreadOver(condition: number): readonly number[] {
+  const steps = 8;
+  return Array.from({ length: steps + 1 }, (_, i) => condition ** (-i / steps));
+}
+
+interface Radius {
+  readonly radius: number;
+  /** What a ball takes off the covariance of normal rows with covariance 1, in Frobenius norm. */
+  readonly clipped: number;
+}
+
+/**
+ * Radii from sqrt(d) + 1 to sqrt(d) + 4. With Q the upper tail of chi-square at R^2, the clipping
+ * of normal rows takes off the trace the expectation of (r^2 - R^2)+, which is
+ * d Q(d + 2) - R^2 Q(d).
+ */
+function radiiFor(dimension: number): readonly Radius[] {
+  return Array.from({ length: 61 }, (_, step) => {
+    const radius = Math.sqrt(dimension) + 1 + step / 20;
+    const tail = (freedom: number): number => 1 - chiSquareCdf(radius ** 2, freedom);
+    const lost = dimension * tail(dimension + 2) - radius ** 2 * tail(dimension);
+    return { radius, clipped: Math.max(0, lost) / Math.sqrt(dimension) };
+  });
+}
+
+function designFrom(
+  facts: StudyFacts, { rounds, share, radius, noise, worst }: Choice,
+): CentredDesign {
+  const { dimension, cohort, target: { rho, delta } } = facts;
+  const rest = restOf(rho);
+  const rowsMax = surplus * cohort;
+  const centre = centreStage({ dimension, rho: shareOf(rho, shares.centre), delta, corruption: 0 });
+  const present = countEvent('present', shareOf(rho, shares.present));
+  const distance = binsEvent('distance', distanceBins, shareOf(rho, shares.distance));
+  const balls = Array.from({ length: rounds }, (_, round) =>
+    clipBall(roundRadius(dimension, round), { products: true, rowsMax }));
+  const events = balls.map((ball, round) => centredMomentsEvents(
+    `round-${round + 1}`, dimension, ball, shareOf((rest * share) / rounds, 1),
+  ));
+  const ball = clipBall(radius, { products: true, rowsMax });
+  const final =
+    centredMomentsEvents('covariance', dimension, ball, shareOf(rest, 1 - share));
+  return {
+    facts, centre, rowsMax, present, distance, final, ball,
+    rounds: events.map((event, round) => ({ ...event, ball: balls[round]! })),
+    events: [
+      ...centre.events, present,
+      ...events.flatMap(({ sum, products }) => [sum, products]), distance,
+      final.sum, final.products,
+    ],
+    rowsNeeded: Math.ceil(cohort * worst),
+    sampling: Math.sqrt((dimension * (dimension + 1)) / cohort), noise,
+  };
+}

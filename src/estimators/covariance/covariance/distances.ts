@@ -1,0 +1,113 @@
+/**
+ * How far out rows stand after the map, told by a noisy histogram of their distances from the mean:
+ * whether a larger clip radius is worth its noise, and what the clipping may hide. A function of
+ * released counts, so post-processing.
+ */
+
+/** Bins per octave of distance. */
+const perOctave = 4;
+/** A bin for the rows inside the radius, then quarter octaves. The last one is open-ended. */
+export const distanceBins = 33;
+/**
+ * A bin shows rows when its count is so many deviations of its noise: beside the radius, next to an
+ * inner bin that shows rows, and anywhere else. Noise that is taken for rows far out would widen
+ * the ball without bound, so it must happen in less than one release of 1e7.
+ */
+const seen = { first: 3, next: 2, alone: 6 };
+/** So many deviations of a bin's noise may be rows that are not seen. */
+const hiddenDeviations = 2.5;
+/** They are taken to stand so many times as far out as the ball reaches. */
+const hiddenRadii = 1.5;
+/** A tail that goes on falls at least by this ratio from bin to bin, so that it has a variance. */
+const ratioMost = 0.68;
+
+/** The bin of a squared distance, in squared radii. Every number has one, NaN the last. */
+export function distanceBin(square: number): number {
+  if (square <= 1) return 0;
+  const bin = 1 + Math.floor((perOctave / 2) * Math.log2(square));
+  return bin < distanceBins ? bin : distanceBins - 1;
+}
+
+/** What the clipping does to rows of long tails, in the units of the map and of the radius. */
+export interface Tails {
+  /** The radius is to be so many times as large: at least 1. */
+  readonly widen: number;
+  /**
+   * Bound on what the clipping takes off the trace of the second moments, as far as the histogram
+   * can tell; rows that it cannot show are included up to 2.5 deviations of its noise.
+   */
+  readonly lost: number;
+  /** Mean of the fourth power of the distance over rows beyond the first radius, after clipping. */
+  readonly fourth: number;
+}
+
+/** What a choice among radii weighs. */
+export interface TailsOptions {
+  /** Noisy counts, one for each bin. */
+  readonly counts: Float64Array;
+  /** Deviation of the counts' noise. */
+  readonly sigma: number;
+  /** Noisy number of rows. */
+  readonly present: number;
+  readonly dimension: number;
+  /** The first radius. */
+  readonly radius: number;
+  /** Frobenius norm of the noise of the second moments at the first radius. */
+  readonly noise: number;
+}
+
+/**
+ * The radius that balances noise, what is clipped off, and how much the tails vary; null when fewer
+ * than half of the rows are within the first radius, so that the map cannot be that of the rows.
+ */
+export function tailsOf(options: TailsOptions): Tails | null {
+  const { counts, sigma, present, dimension, radius, noise } = options;
+  if (counts[0]! < present / 2) return null;
+  const shown = continued(seenCounts(options));
+  const at = (bin: number): number => radius * 2 ** ((bin - 0.5) / perOctave);
+  const sumOver = (term: (distance: number) => number): number =>
+    shown.reduce((sum, count, bin) => sum + (count * term(at(bin))) / present, 0);
+  // Of tails in all columns a direction has a share, of tails in one column it has all.
+  const part = Math.max(0.5, 1.2 / Math.sqrt(dimension));
+  let best = { widen: 1, lost: Infinity, fourth: 0, error: Infinity };
+  for (let step = 0; step < distanceBins - 1; step++) {
+    const widen = 2 ** (step / perOctave);
+    const reach = radius * widen;
+    const lost = sumOver((distance) => Math.max(0, distance ** 2 - reach ** 2));
+    const fourth = sumOver((distance) => Math.min(distance, reach) ** 4);
+    const error = Math.hypot(noise * widen ** 2, part * lost, Math.sqrt(fourth / present));
+    if (error < best.error) best = { widen, lost, fourth, error };
+  }
+  const reach = radius * best.widen;
+  const hidden = (hiddenDeviations * sigma * (hiddenRadii ** 2 - 1) * reach ** 2) / present;
+  return { widen: best.widen, lost: part * (best.lost + hidden), fourth: best.fourth };
+}
+
+/** The counts of bins beyond the first radius that show rows; 0 for the others. */
+function seenCounts({ counts, sigma }: TailsOptions): Float64Array {
+  const shown = new Float64Array(distanceBins);
+  for (let bin = 1; bin < distanceBins; bin++) {
+    const least = bin === 1 ? seen.first : shown[bin - 1]! > 0 ? seen.next : seen.alone;
+    if (counts[bin]! > least * sigma) shown[bin] = counts[bin]!;
+  }
+  return shown;
+}
+
+/**
+ * The tail beside the radius goes on where noise hides it, and may hold more of the variance there.
+ * It is continued at the mean ratio from bin to bin, as a power of the distance.
+ */
+function continued(shown: Float64Array): Float64Array {
+  let last = 0;
+  let [rows, places] = [0, 0];
+  while (last + 1 < distanceBins && shown[last + 1]! > 0) {
+    last += 1;
+    rows += shown[last]!;
+    places += last * shown[last]!;
+  }
+  if (last === 0) return shown;
+  // The mean of a geometric law on 1, 2, ... is 1 / (1 - ratio).
+  const ratio = Math.min(ratioMost, 1 - rows / places);
+  return shown.map((count, bin) =>
+    (bin <= last || count > 0 ? count : rows * (1 - ratio) * ratio ** (bin - 1)));
+}
