@@ -69,12 +69,12 @@ function withBestSteps(errors) {
 /** Keelson's answers: with the deviations found or told, and with what peers are told. */
 function keelsonMeans() {
   const found = ['mean', 'robust-mean'].flatMap((name) => [
-    { name, parameters: { scale: 'auto' }, told: 'told nothing' },
-    { name, parameters: { scale: '1' }, told: 'told the deviations' },
+    { name, parameters: { scale: 'auto', shape: 'any' }, told: 'told nothing' },
+    { name, parameters: { scale: '1', shape: 'any' }, told: 'told the deviations' },
   ]);
   const hasRange = (name) => findEstimator(name).parameters.some((known) => known.name === 'range');
   return [...found, ...['mean', 'robust-mean'].filter(hasRange).map((name) => ({
-    name, parameters: { scale: '1', range: `-${reach}..${reach}` },
+    name, parameters: { scale: '1', shape: 'any', range: `-${reach}..${reach}` },
     told: 'told the deviations and a range',
   }))];
 }

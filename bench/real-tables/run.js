@@ -40,7 +40,8 @@ const oneDigit = (value) => Number(value.toPrecision(1));
 
 function parametersFor(estimator, columns) {
   if (estimator === 'quantile') return { ...rangeOf(columns[0]), probabilities };
-  if (!needScale.has(estimator)) return { scale: 'auto' };
+  // `shape` is a parameter of robust-mean alone.
+  if (!needScale.has(estimator)) return { scale: 'auto', shape: 'any' };
   return { scale: columns.map(({ deviation }) => (deviation > 0 ? oneDigit(deviation) : 1)) };
 }
 
