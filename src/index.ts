@@ -9,6 +9,9 @@
  */
 export { estimate, type Estimate, type EstimateOptions } from './estimate.js';
 export { plan, type PlanOptions } from './plan.js';
+export {
+  chooseEstimator, questions, type Candidate, type Choice, type ChooseOptions, type Question,
+} from './choose.js';
 export type { PrivacyStatement } from './privacy-statement.js';
 export { estimators as allEstimators, findEstimator } from './estimators/registry.js';
 

@@ -50,6 +50,11 @@ export function plan(options: PlanOptions): Plan | Infeasible {
   return planWithin(estimator, parameters, { dimension: columns, cohort, participation, target });
 }
 
+/** Pure where delta is 0. @throws InvalidParameterError where one is out of range. */
+export function targetOf(options: Pick<PlanOptions, 'epsilon' | 'delta'>): PrivacyTarget {
+  return options.delta === 0 ? resolvePureTarget(options) : privacyTarget(options);
+}
+
 /** What `plan` and `estimate` check alike. */
 export function checkedPlan(
   {
@@ -65,8 +70,7 @@ export function checkedPlan(
         + 'findEstimator(name) returns',
     );
   }
-  const target = delta === 0
-    ? resolvePureTarget({ epsilon, delta }) : privacyTarget({ epsilon, delta });
+  const target = targetOf({ epsilon, delta });
   return { target, parameters: parseParameters(estimator.parameters, parameters, { dimension }) };
 }
 

@@ -4,12 +4,14 @@ import { createComputePool, type ComputePool } from '../../server/compute/pool.j
 import { InvalidInputError } from '../../src/base/errors.js';
 import { ifHostileText } from '../../src/base/findings.js';
 import { protocolLimits } from '../../src/base/limits.js';
-import { parseParameters } from '../../src/estimators/contract/parameters.js';
-import type { ParameterValues } from '../../src/estimators/contract/estimator.js';
-import { findEstimator } from '../../src/estimators/registry.js';
+import type { Infeasible, ParameterValues } from '../../src/estimators/contract/estimator.js';
+import { flightsName } from '../data/flights.js';
 import { intervalText, printFindings } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
+import {
+  autoName, checkName, choiceFacts, printChoice, questionArguments, resolveEstimator,
+} from '../estimate/chosen.js';
 import { estimateRows, type EstimateResult, type TimedResult } from '../estimate/estimation.js';
 import { inputFormats, type InputFormat } from '../input/rows.js';
 import { readTables, type RowTable, type TableRequest } from '../input/table.js';
@@ -71,13 +73,15 @@ export const estimate = defineCommand({
   args: {
     name: {
       type: 'positional', required: true,
-      description: 'an estimator; "keelson estimators" lists them',
+      description: 'an estimator; "keelson estimators" lists them; auto chooses one from public '
+        + 'facts: the question, the columns, the cohort, and what --set says',
     },
     file: {
       type: 'positional', required: false,
       description: 'rows: .csv, .ndjson or .npy; - is standard input; flights are those of the '
         + 'package (231,083 rows of delay_minutes and distance_miles)',
     },
+    ...questionArguments,
     ...inputArguments,
     ...privacyArguments,
     cohort: {
@@ -97,13 +101,14 @@ export const estimate = defineCommand({
   repeatable: ['set'],
   examples: [
     'keelson estimate robust-mean flights --epsilon 1 --delta 1e-6',
+    'keelson estimate auto rows.csv --question mean --epsilon 1 --delta 1e-6 --set corruption=0.1',
     'keelson estimate mean rows.csv --epsilon 1 --delta 1e-6 --set scale=40',
     'keelson estimate populous-mean rows.csv --contributor id --cohort 3000 \\\n'
     + '    --epsilon 2 --delta 1e-6 --set scale=40,600 --columns delay,distance',
   ],
   async run({ args, repeated, io, output }) {
     const startedMs = io.monotonicMs();
-    const estimator = findEstimator(args.name);
+    checkName(args.name, args.question);
     const target = targetOfFlags(args);
     const cohort = numberFlag(
       args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
@@ -115,8 +120,16 @@ export const estimate = defineCommand({
     const tables = await readWithProgress(request, compute, io);
     checkSizes(tables, cohort, request.path);
     const timed: TimedResult[] = [];
-    const parameters =
-      parseParameters(estimator.parameters, raw, { dimension: tables[0]!.columns.length });
+    const dimension = tables[0]!.columns.length;
+    const resolved = resolveEstimator(args, raw, {
+      dimension, target, cohort: cohort ?? Math.min(...tables.map(({ count }) => count)),
+      participation: cohort === undefined ? 'public' : 'secret',
+    });
+    if (resolved.kind === 'infeasible') {
+      await compute.close();
+      return refuse(resolved, output);
+    }
+    const { estimator, parameters, choice } = resolved;
     const monotonicMs = (): number => io.monotonicMs();
     for (const table of tables) {
       const label = table.group ?? 'all';
@@ -138,7 +151,9 @@ export const estimate = defineCommand({
     const answers = request.groups === undefined
       ? results[0]!
       : { groups: results.map((result, i) => ({ group: tables[i]!.group, ...result })) };
-    output.json({ estimator: estimator.name, ...answers, ...shared });
+    const chosen = choice === null ? {} : choiceFacts(choice);
+    output.json({ estimator: estimator.name, ...chosen, ...answers, ...shared });
+    if (choice !== null) printChoice(choice, output);
     results.forEach((result, i) =>
       print(result, { group: tables[i]!.group, parameters, output }));
     for (const note of notes) {
@@ -150,6 +165,14 @@ export const estimate = defineCommand({
     return results.every((result) => result.outcome === 'value') ? 0 : 1;
   },
 });
+
+/** Where `auto` finds no estimator. Nothing was run, and nothing is charged. */
+function refuse({ reason, remedy }: Infeasible, output: Output): 1 {
+  output.json({ estimator: autoName, outcome: 'infeasible', charged: false, reason, remedy });
+  output.text(`refused: ${reason}`);
+  output.text(`  ${remedy}`);
+  return 1;
+}
 
 interface InputFlags {
   readonly file?: string | undefined;

@@ -2,9 +2,11 @@ import { protocolLimits } from '../../src/base/limits.js';
 import type {
   ExpectedError, Infeasible, Plan, PrivacyTarget,
 } from '../../src/estimators/contract/estimator.js';
-import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { epsilonRange, perReleaseTarget } from '../../src/privacy/accounting/target.js';
+import {
+  autoName, checkName, choiceFacts, printChoice, questionArguments, resolveEstimator,
+} from '../estimate/chosen.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
 import { numberFlag } from '../base/numbers.js';
@@ -31,8 +33,10 @@ export const plan = defineCommand({
       type: 'positional',
       required: true,
       valueHint: 'name...',
-      description: 'an estimator ("keelson estimators" lists them), or study files (.yaml)',
+      description: 'an estimator ("keelson estimators" lists them), auto to have one chosen from '
+        + 'these numbers, or study files (.yaml)',
     },
+    ...questionArguments,
     cohort: {
       type: 'string', valueHint: 'n',
       description: 'contributors per epoch; may be left out with --error',
@@ -72,6 +76,7 @@ export const plan = defineCommand({
   repeatable: ['set'],
   examples: [
     'keelson plan mean --cohort 3000 --dimension 2 --epsilon 1 --delta 1e-6 --set scale=1',
+    'keelson plan auto --question mean --cohort 50000 --dimension 2 --epsilon 1 --delta 1e-6',
     'keelson plan studies/flights-mean.yaml',
     'keelson plan populous-mean --dimension 2 --epsilon 2 --delta 1e-6 --set scale=1 --corruption '
       + '0.1 --error 0.3',
@@ -86,43 +91,39 @@ export const plan = defineCommand({
     if (args.populations !== undefined) {
       throw new UsageError('--populations is for study files: leave it out');
     }
-    const estimator = findEstimator(args.name);
+    checkName(args.name, args.question);
     if (args.dimension === undefined) {
       throw new UsageError('--dimension is missing: give the number of columns');
     }
     const dimension = numberFlag(
       args.dimension, '--dimension', { atLeast: 1, atMost: protocolLimits.columns, whole: true },
     );
-    const error = numberFlag(args.error, '--error', { above: 0 });
-    const given = numberFlag(
-      args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
-    );
-    if (given === undefined && error === undefined) {
-      throw new UsageError('--cohort is missing: give it, or --error to solve for it');
-    }
-    if (given !== undefined && error !== undefined) {
-      throw new UsageError('--cohort and --error are both given: --error solves for the cohort');
-    }
+    const { given, error } = sizes(args);
     const hostile = numberFlag(args.corruption, '--corruption', { atLeast: 0, below: 0.5 });
     const set = settingsFlag(repeated['set'] ?? []);
-    // If the estimator has a parameter for the hostile share, the estimator is also designed for
-    // this share.
-    const isDeclared = hostile !== undefined
-      && estimator.parameters.some(({ name }) => name === 'corruption');
-    const raw = isDeclared ? { corruption: hostile, ...set } : set;
-    const parameters = parseParameters(estimator.parameters, raw, { dimension });
+    const { target, budget } = targets(args);
+    const participation = args.participation === 'public' ? 'public' : 'secret';
+    const raw = declared(args.name, hostile, set);
+    // Only `auto` looks at the cohort here, and has one.
+    const resolved =
+      resolveEstimator(args, raw, { dimension, target, participation, cohort: given ?? 1 });
+    if (resolved.kind === 'infeasible') {
+      return infeasible(resolved, { estimator: autoName, dimension, cohort: given }, output);
+    }
+    const { estimator, parameters, choice } = resolved;
     const corruption = hostile
       ?? (typeof parameters['corruption'] === 'number' ? parameters['corruption'] : 0);
-    const { target, budget } = targets(args);
     if (budget !== undefined && budget.releases < 1) {
       const header = { estimator: estimator.name, parameters, dimension, budget };
       return infeasible(tooSmall(budget, target), header, output);
     }
-    const participation = args.participation === 'public' ? 'public' : 'secret';
     const planFor = plannerOf(estimator, parameters, { dimension, target, participation });
     const minimumCohort = smallestPlan(planFor);
     const cohort = given ?? solve(planFor, corruption, error!, minimumCohort);
-    const header = { estimator: estimator.name, parameters, dimension, corruption, minimumCohort };
+    const header = {
+      estimator: estimator.name, ...(choice === null ? {} : choiceFacts(choice)), parameters,
+      dimension, corruption, minimumCohort,
+    };
     if (cohort === null) {
       return unreachable(planFor(protocolLimits.cohortMax), corruption, error!, header, output);
     }
@@ -138,10 +139,43 @@ export const plan = defineCommand({
       ...(budget === undefined ? {} : { budget }),
     };
     output.json(described);
+    if (choice !== null) printChoice(choice, output);
     print(described, output);
     return 0;
   },
 });
+
+/** The cohort, or the error to solve for. @throws UsageError for both or none. */
+function sizes(args: {
+  readonly name: string; readonly cohort?: string | undefined; readonly error?: string | undefined;
+}): { readonly given: number | undefined; readonly error: number | undefined } {
+  const error = numberFlag(args.error, '--error', { above: 0 });
+  const given = numberFlag(
+    args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
+  );
+  if (given === undefined && error === undefined) {
+    throw new UsageError('--cohort is missing: give it, or --error to solve for it');
+  }
+  if (given === undefined && args.name === autoName) {
+    throw new UsageError(`--cohort is missing: ${autoName} needs it`);
+  }
+  if (given !== undefined && error !== undefined) {
+    throw new UsageError('--cohort and --error are both given: --error solves for the cohort');
+  }
+  return { given, error };
+}
+
+/**
+ * The parameters. If the estimator has one for the hostile share, it is also designed for this
+ * share.
+ */
+function declared(
+  name: string, hostile: number | undefined, set: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const takesIt = name === autoName
+    || findEstimator(name).parameters.some((spec) => spec.name === 'corruption');
+  return hostile !== undefined && takesIt ? { corruption: hostile, ...set } : set;
+}
 
 function isStudyFile(name: string): boolean {
   return /\.ya?ml$/i.test(name);
@@ -149,8 +183,8 @@ function isStudyFile(name: string): boolean {
 
 /** The study's file has everything about it, so flags that could contradict it are refused. */
 const flagsOfEstimators = [
-  'cohort', 'dimension', 'epsilon', 'delta', 'rho', 'error', 'participation', 'budget-epsilon',
-  'budget-delta',
+  'cohort', 'dimension', 'epsilon', 'delta', 'rho', 'error', 'participation', 'question',
+  'budget-epsilon', 'budget-delta',
 ] as const;
 
 function planStudies(

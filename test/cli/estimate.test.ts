@@ -222,6 +222,43 @@ describe('the input of keelson estimate', () => {
   });
 });
 
+describe('keelson estimate auto', () => {
+  const auto = async (path: string, extra: readonly string[] = []): Promise<Result> => {
+    const words = ['--epsilon', '4', '--delta', '1e-6', '--cohort', '2000', ...extra, '--json'];
+    return parsed((await keelson(['estimate', 'auto', path, ...words], seeded)).stdout);
+  };
+
+  it('runs what it chose, and says what and why', { tags: ['long'] }, async () => {
+    const trusted = ['--set', 'corruption=0', '--set', 'scale=1,40'];
+    const result = await auto(csvPath, trusted);
+    expect(result).toMatchObject({ estimator: 'mean', outcome: 'value', charged: true });
+    expect(result['choice']).toMatchObject({ why: expect.any(Array) as unknown });
+    const named = await run(csvPath, ['--cohort', '2000', '--set', 'corruption=0']);
+    expect(result.estimate).toEqual(parsed(named.stdout).estimate);
+    const { stdout } =
+      await keelson(['estimate', 'auto', csvPath, ...privacy, '--cohort', '2000'], seeded);
+    expect(stdout).toMatch(/^chosen: robust-mean\n/);
+    expect(stdout).toContain('not mean');
+  });
+
+  it('chooses the same for every set of rows', { tags: ['long'] }, async () => {
+    const far = place('far.csv', `x,y\n${rows.map((_, i) => `${1e6 * i},7`).join('\n')}\n`);
+    const flags = ['--set', 'scale=1,40'];
+    const [one, other] = [await auto(csvPath, flags), await auto(far, flags)];
+    expect([one['estimator'], one['choice']]).toEqual([other['estimator'], other['choice']]);
+  });
+
+  it('runs nothing where no estimator fits, and refuses --question with a name', async () => {
+    const words = ['--epsilon', '1', '--delta', '1e-6', '--cohort', '50', '--json'];
+    const none = await keelson(['estimate', 'auto', csvPath, ...words], {});
+    expect(none.status).toBe(1);
+    expect(parsed(none.stdout)).toMatchObject({ outcome: 'infeasible', charged: false });
+    const named = await keelson([...onRows, ...privacy, '--question', 'mean'], {});
+    expect([named.status, named.stdout]).toEqual([2, '']);
+    expect(named.stderr).toContain('--question is for auto');
+  });
+});
+
 describe('exit status of keelson estimate', () => {
   it('is 1 and charges nothing when the plan is infeasible', async () => {
     const tiny = [

@@ -147,6 +147,33 @@ describe('keelson plan', () => {
   });
 });
 
+describe('keelson plan auto', () => {
+  const numbers = ['--dimension', '2', '--epsilon', '1', '--delta', '1e-6'];
+
+  it('prints the plan of the estimator that it chose, and the others', async () => {
+    const words = ['plan', 'auto', '--cohort', '50000', ...numbers];
+    const { status, stdout } = await keelson([...words, '--corruption', '0.1', '--json']);
+    expect(status).toBe(0);
+    const result = JSON.parse(stdout) as {
+      estimator: string; corruption: number; choice: { candidates: { estimator: string }[] };
+    };
+    expect(result).toMatchObject({ estimator: 'robust-mean', corruption: 0.1 });
+    expect(result.choice.candidates.map(({ estimator }) => estimator))
+      .toEqual(['robust-mean', 'prime-heavy', 'mean']);
+  });
+
+  it('says what is missing', async () => {
+    const quantile = await keelson(
+      ['plan', 'auto', '--question', 'quantile', '--cohort', '50000', ...numbers],
+    );
+    expect([quantile.status, quantile.stdout]).toEqual([
+      1, expect.stringContaining('range=LOW..HIGH'),
+    ]);
+    const { status, stderr } = await keelson(['plan', 'auto', '--error', '0.1', ...numbers]);
+    expect([status, stderr]).toEqual([2, expect.stringContaining('auto needs it')]);
+  });
+});
+
 describe('exactSmallestCohort', () => {
   it('finds the threshold wherever it is', () => {
     for (const threshold of [1, 2, 3, 7, 8, 9, 4097, protocolLimits.cohortMax]) {

@@ -22,6 +22,9 @@ import type {
 import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { binCounts, intoBall, intoCube, smallPlan, sumOf, tightGaussian } from './build.js';
+import { momentsBugs } from './moments-bugs.js';
+import { trueCountsRadius } from './radius-bug.js';
+import { shapeBugs } from './shape-bugs.js';
 
 /** A mistake that papers, or people, have made; and the same estimator without it. */
 export interface PlantedBug {

@@ -1,0 +1,88 @@
+import type { ArgsDef } from 'citty';
+import {
+  chooseWithin, questions, type Choice, type Question,
+} from '../../src/choose.js';
+import type {
+  Estimator, Infeasible, ParameterValues, StudyFacts,
+} from '../../src/estimators/contract/estimator.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
+import { findEstimator } from '../../src/estimators/registry.js';
+import { UsageError } from '../base/errors.js';
+import { wrap } from '../base/help.js';
+import { terminalColumns } from '../base/io.js';
+import { formatNumber, type Output } from '../base/output.js';
+
+/** The name that leaves the choice of an estimator to public facts. */
+export const autoName = 'auto';
+
+/** The flag of commands that take `auto`. */
+export const questionArguments = {
+  question: {
+    type: 'enum', options: [...questions],
+    description: 'with auto: what you want to know (default mean)',
+  },
+} satisfies ArgsDef;
+
+/** An estimator with its parameters; `choice` says why, where it was chosen. */
+export interface Resolved {
+  readonly kind: 'estimator';
+  readonly estimator: Estimator;
+  readonly parameters: ParameterValues;
+  readonly choice: Choice | null;
+}
+
+/**
+ * The estimator of this name, or the choice for `auto`. It reads no rows: `facts` are public.
+ * @param set - the parameters of `--set`; with `auto`, what is known.
+ * @throws UsageError for a question without `auto`; InvalidParameterError for a wrong parameter.
+ */
+export function resolveEstimator(
+  { name, question = 'mean' }: { readonly name: string; readonly question?: string | undefined },
+  set: Readonly<Record<string, unknown>>,
+  facts: StudyFacts,
+): Resolved | Infeasible {
+  if (name !== autoName) {
+    const estimator = findEstimator(name);
+    const parameters = parseParameters(estimator.parameters, set, facts);
+    return { kind: 'estimator', estimator, parameters, choice: null };
+  }
+  const found = chooseWithin(question as Question, set, facts);
+  if (found.kind === 'infeasible') return found;
+  const { estimator, parameters } = found;
+  return { kind: 'estimator', estimator, parameters, choice: found };
+}
+
+/** Refuses a wrong name before any file is read. @throws UsageError; InvalidParameterError. */
+export function checkName(name: string, question: string | undefined): void {
+  if (name === autoName) return;
+  findEstimator(name);
+  if (question === undefined) return;
+  throw new UsageError(`--question is for ${autoName}: leave it out, or write ${autoName} in place `
+    + `of ${name}`);
+}
+
+/** The members of the JSON output. */
+export function choiceFacts({ why, assumes, candidates }: Choice) {
+  return {
+    choice: {
+      why, assumes,
+      candidates: candidates.map(({ estimator: { name }, ...rest }) =>
+        ({ estimator: name, ...rest })),
+    },
+  };
+}
+
+/** Says which estimator was chosen, why, and what the others would cost. */
+export function printChoice({ estimator, why, assumes, candidates }: Choice, output: Output): void {
+  output.text(`chosen: ${estimator.name}`);
+  for (const sentence of [...why, `It assumes: ${assumes}`]) {
+    wrap(sentence, terminalColumns - 2).forEach((line) => output.text(`  ${line}`));
+  }
+  for (const { estimator: { name }, expectedError, errorsAreIn, excluded } of candidates) {
+    if (name === estimator.name) continue;
+    const error = expectedError === null || !Number.isFinite(expectedError)
+      ? '' : `, expected error ${formatNumber(expectedError)} ${errorsAreIn}`;
+    const text = `not ${name}${error}${excluded === null ? '' : `: ${excluded}`}`;
+    wrap(text, terminalColumns - 2).forEach((line) => output.text(`  ${line}`));
+  }
+}

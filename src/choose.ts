@@ -1,0 +1,337 @@
+import { InvalidParameterError } from './base/errors.js';
+import { checkObject, checkOptions } from './base/given.js';
+import { didYouMean } from './base/suggest.js';
+import { checkDimension } from './estimators/contract/given.js';
+import type {
+  Estimator, Infeasible, ParameterValues, Plan, StudyFacts,
+} from './estimators/contract/estimator.js';
+import { parseParameters } from './estimators/contract/parameters.js';
+import { findEstimator } from './estimators/registry.js';
+import { planWithin, targetOf, type PlanOptions } from './plan.js';
+
+/** What somebody wants to know about the contributors. */
+export const questions = [
+  'mean', 'count', 'quantile', 'histogram', 'covariance', 'distribution',
+] as const;
+/** One of `questions`. */
+export type Question = (typeof questions)[number];
+
+/** What `chooseEstimator` takes. All of it is public: it never sees a row. */
+export interface ChooseOptions extends Omit<PlanOptions, 'estimator'> {
+  /** What you want to know. Default: `mean`. */
+  readonly question?: Question;
+  /**
+   * What is known, as parameters of estimators by name, each used where it is taken: `scale`,
+   * `threshold`, `edges` and so on. Three have a meaning for the choice too. `corruption`: the
+   * share of contributors that may lie, 0 to 0.5, default 0.05. `shape`: `any` (default), or
+   * `normal` where honest rows are about normal. `range`: `low..high`, which becomes `low` and
+   * `high` of a quantile and twenty equal bins of a histogram.
+   */
+  readonly parameters?: Readonly<Record<string, unknown>>;
+}
+
+/** An estimator that answers the question, and what it would cost. */
+export interface Candidate {
+  readonly estimator: Estimator;
+  /** Root of the expected squared error at the stated hostile share; null without a plan. */
+  readonly expectedError: number | null;
+  /** The unit of `expectedError`: `scales`, unless the plan names another. */
+  readonly errorsAreIn: string;
+  /** Why it is not chosen whatever its error is, in one sentence; null if it could be. */
+  readonly excluded: string | null;
+}
+
+/** The estimator to use, and why. */
+export interface Choice {
+  readonly kind: 'choice';
+  readonly estimator: Estimator;
+  /** For `plan`, `estimate` or a study file. */
+  readonly parameters: ParameterValues;
+  readonly plan: Plan;
+  /** Plain sentences, from public facts alone. */
+  readonly why: readonly string[];
+  /** What must be true for accurate answers. Privacy never depends on it. */
+  readonly assumes: string;
+  /** Every estimator that was compared, the chosen one among them. */
+  readonly candidates: readonly Candidate[];
+}
+
+interface Known {
+  readonly columns: number;
+  readonly corruption: number;
+  readonly shape: 'any' | 'normal';
+  readonly given: Readonly<Record<string, unknown>>;
+}
+
+/** One line of the decision table. */
+interface Contender {
+  readonly name: string;
+  /** When to use it, for people. */
+  readonly suits: string;
+  /** What it needs, for people. */
+  readonly needs: string;
+  /** What people who lie can do, for people. */
+  readonly liars: string;
+  /** What it lacks among the known facts; null if nothing. */
+  readonly lacks?: (known: Known) => string | null;
+  /** Parameters that follow from the known facts. */
+  readonly parameters?: (known: Known) => Readonly<Record<string, unknown>>;
+  /** Whether `parameters` reads a `range`, which the estimator itself does not take. */
+  readonly readsRange?: true;
+}
+
+const ofNormalRows = ({ shape }: Known): string | null =>
+  (shape === 'normal' ? null : 'it needs shape normal');
+
+/**
+ * Which estimators answer which question. `keelson estimate auto`, `keelson plan auto` and the
+ * table of docs/guides/choose-an-estimator.md are made of this.
+ */
+export const decisions: Readonly<Record<Question, readonly Contender[]>> = {
+  count: [{
+    name: 'count', suits: 'How many people take part, or have a value of at least a threshold?',
+    needs: 'perhaps a `threshold`', liars: 'each moves the count by at most one',
+  }],
+  histogram: [{
+    name: 'histogram', suits: 'How many people are in each interval of values?',
+    needs: '`edges`, a `range` or a `width`', liars: 'each moves one person between intervals',
+    lacks: ({ given }) => (['edges', 'range', 'width'].some((name) => name in given)
+      ? null : 'it needs edges, a range (range=LOW..HIGH) or a width'),
+    parameters: ({ given }) => ('range' in given ? { edges: edgesOf(rangeOf(given)) } : {}),
+    readsRange: true,
+  }],
+  quantile: [{
+    name: 'quantile', suits: 'What is the median, or the upper tenth?',
+    needs: 'a `range` that nearly all values lie in',
+    liars: 'a share moves the rank by that share',
+    lacks: ({ given }) => ('range' in given || ('low' in given && 'high' in given)
+      ? null : 'it needs a public range (range=LOW..HIGH)'),
+    parameters: ({ given }) => ('range' in given ? rangeOf(given) : {}),
+    readsRange: true,
+  }],
+  mean: [
+    {
+      name: 'robust-mean', suits: 'What is the mean of each column? Some people may lie.',
+      needs: 'nothing; a `scale` helps with few people',
+      liars: 'the stated `corruption`, 5 % unless you say otherwise',
+    },
+    {
+      name: 'prime-heavy', suits: 'The same, where some honest values are far out on one side.',
+      needs: 'a `scale` for each column', liars: 'the stated `corruption`',
+      lacks: ({ given, shape }) => {
+        if (shape === 'normal') return 'it is for rows of any shape: with normal rows it errs more';
+        return 'scale' in given && given['scale'] !== 'auto' ? null : 'it needs a scale';
+      },
+    },
+    {
+      name: 'mean', suits: 'The same, where nobody has a reason to lie.',
+      needs: 'nothing; a `scale` helps with few people',
+      liars: 'not promised: each moves the mean',
+    },
+  ],
+  covariance: [
+    {
+      name: 'stable-covariance',
+      suits: 'How do columns vary together (covariance)? Some people may lie; tails are normal.',
+      needs: 'at most 16 columns', liars: 'the stated `corruption`',
+      lacks: ({ columns, corruption, shape }) => {
+        if (columns > 16) return 'it takes at most 16 columns';
+        return corruption === 0 && shape === 'any' ? 'it needs shape normal' : null;
+      },
+    },
+    {
+      name: 'covariance', suits: 'The same, where nobody has a reason to lie.',
+      needs: 'nothing; bounds on the variance help', liars: 'not promised',
+    },
+  ],
+  distribution: [
+    {
+      name: 'gaussian', suits: 'Which normal distribution do rows follow?',
+      needs: '`shape` normal; bounds on the variance help', liars: 'the stated `corruption`',
+      lacks: ofNormalRows,
+      parameters: ({ corruption }) => (corruption > 0 ? { local: 'robust' } : { corruption: 0 }),
+    },
+    {
+      name: 'mixture-1d', suits: 'Which kinds of values are in one column (a mixture of normals)?',
+      needs: 'one column', liars: 'not promised',
+      lacks: ({ columns }) => (columns === 1 ? null : 'it takes one column'),
+    },
+    {
+      name: 'mixture', suits: 'The same in two to six columns.',
+      needs: 'two to six columns', liars: 'not promised',
+      lacks: ({ columns }) => (columns > 1 && columns <= 6 ? null : 'it takes 2 to 6 columns'),
+    },
+  ],
+};
+
+function rangeOf(given: Readonly<Record<string, unknown>>): { low: number; high: number } {
+  const [low, high] = String(given['range']).split('..').map(Number);
+  if (low === undefined || high === undefined || !(low < high)) {
+    throw new InvalidParameterError(
+      'parameters.range is LOW..HIGH with LOW below HIGH, for example 0..240', { path: 'range' },
+    );
+  }
+  return { low, high };
+}
+
+/** Twenty equal bins of the range, and one beyond each end. */
+function edgesOf({ low, high }: { low: number; high: number }): readonly number[] {
+  return Array.from({ length: 21 }, (_, i) => low + ((high - low) * i) / 20);
+}
+
+/**
+ * Recommends an estimator for a question, from public facts alone, and says why. Of the estimators
+ * whose needs are met, and which promise an error at the stated hostile share, it takes the one
+ * whose plan has the smallest expected error. Errors in different units are not compared: the
+ * first in `decisions` then wins. Costs one plan for each estimator of the question.
+ * @returns the choice, or why there is none and what would help.
+ * @throws InvalidParameterError naming the option or parameter that is missing or wrong.
+ * @example
+ * const found = chooseEstimator({ columns: 2, cohort: 50_000, epsilon: 1, delta: 1e-6 });
+ * if (found.kind === 'choice') console.log(found.estimator.name, found.why.join(' '));
+ */
+export function chooseEstimator(options: ChooseOptions): Choice | Infeasible {
+  checkOptions(options, [
+    'question', 'columns', 'cohort', 'epsilon', 'delta', 'parameters', 'participation',
+  ], 'chooseEstimator');
+  const {
+    question = 'mean', columns, cohort, epsilon, delta, parameters = {}, participation = 'secret',
+  } = options;
+  checkDimension(columns);
+  const target = targetOf({ epsilon, delta });
+  const facts = { dimension: columns, cohort, participation, target };
+  return chooseWithin(question, parameters, facts);
+}
+
+/** `chooseEstimator` for facts that are checked. */
+export function chooseWithin(
+  question: Question, given: Readonly<Record<string, unknown>>, facts: StudyFacts,
+): Choice | Infeasible {
+  if (!questions.includes(question)) {
+    throw new InvalidParameterError(
+      `question is one of ${questions.join(', ')}${didYouMean(String(question), questions)}`,
+    );
+  }
+  const contenders = decisions[question];
+  const known = knownFacts(given, facts.dimension, contenders);
+  const rated = contenders.map((contender) => rate(contender, known, facts));
+  const eligible = rated.filter(({ candidate, plan }) =>
+    plan !== null && candidate.excluded === null);
+  const [first] = eligible;
+  if (first === undefined) return noneOf(question, rated);
+  const best = eligible.filter(({ candidate }) =>
+    candidate.errorsAreIn === first.candidate.errorsAreIn)
+    .reduce((least, each) =>
+      (each.candidate.expectedError! < least.candidate.expectedError! ? each : least));
+  return {
+    kind: 'choice', estimator: best.candidate.estimator, parameters: best.parameters,
+    plan: best.plan!, why: reasons(best, eligible.length, known),
+    assumes: best.candidate.estimator.assumption, candidates: rated.map((each) => each.candidate),
+  };
+}
+
+interface Rated {
+  readonly candidate: Candidate;
+  readonly parameters: ParameterValues;
+  readonly plan: Plan | null;
+  readonly infeasible: Infeasible | null;
+}
+
+function knownFacts(
+  given: Readonly<Record<string, unknown>>, columns: number, contenders: readonly Contender[],
+): Known {
+  checkObject(given, 'parameters are what is known, by name');
+  const taken = new Set(contenders.flatMap(({ name, readsRange }) => [
+    ...findEstimator(name).parameters.map((spec) => spec.name),
+    ...(readsRange === true ? ['range'] : []),
+  ]));
+  const names = ['corruption', 'shape', ...taken];
+  const odd = Object.keys(given).find((name) => !names.includes(name));
+  if (odd !== undefined) {
+    throw new InvalidParameterError(
+      `no estimator of this question takes "${odd}"${didYouMean(odd, names)}`, { path: odd },
+    );
+  }
+  const corruption = Number(given['corruption'] ?? 0.05);
+  if (!(corruption >= 0 && corruption < 0.5)) {
+    throw new InvalidParameterError(
+      'parameters.corruption is a share of the contributors, from 0 to below 0.5',
+      { path: 'corruption' },
+    );
+  }
+  const shape = given['shape'] ?? 'any';
+  if (shape !== 'any' && shape !== 'normal') {
+    throw new InvalidParameterError('parameters.shape is any or normal', { path: 'shape' });
+  }
+  return { columns, corruption, shape, given };
+}
+
+function rate(contender: Contender, known: Known, facts: StudyFacts): Rated {
+  const estimator = findEstimator(contender.name);
+  const none = { estimator, expectedError: null, errorsAreIn: 'scales' };
+  const without = (excluded: string, infeasible: Infeasible | null = null): Rated =>
+    ({ candidate: { ...none, excluded }, parameters: {}, plan: null, infeasible });
+  const lacking = contender.lacks?.(known) ?? null;
+  if (lacking !== null) return without(lacking);
+  const { corruption } = known;
+  const spec = estimator.parameters.find(({ name }) => name === 'corruption');
+  if (spec?.maximum !== undefined && corruption > spec.maximum) {
+    return without(`it bears at most ${percent(spec.maximum)} of hostile contributors`);
+  }
+  const declared = new Set(estimator.parameters.map(({ name }) => name));
+  const wanted = {
+    corruption, shape: known.shape, ...known.given, ...contender.parameters?.(known),
+  };
+  const raw = Object.fromEntries(Object.entries(wanted).filter(([name]) => declared.has(name)));
+  const parameters =
+    parseParameters(estimator.parameters, raw, { dimension: facts.dimension });
+  const plan = planWithin(estimator, parameters, facts);
+  const promisesNothing = `it promises nothing when ${percent(corruption)} of the contributors lie`;
+  if (plan.kind === 'infeasible') {
+    // More contributors do not help one that would promise nothing.
+    const larger = plan.cohortNeeded === undefined
+      ? plan : planWithin(estimator, parameters, { ...facts, cohort: plan.cohortNeeded });
+    if (larger.kind === 'plan' && larger.guarantee.corruptionMax < corruption) {
+      return without(promisesNothing);
+    }
+    return without(`it has no plan: ${plan.reason}`, plan);
+  }
+  const errorsAreIn = String(plan.facts['errorsAreIn'] ?? 'scales');
+  const excluded = plan.guarantee.corruptionMax >= corruption ? null : promisesNothing;
+  const expectedError = plan.expectedError(corruption).total;
+  const candidate = { estimator, expectedError, errorsAreIn, excluded };
+  return { candidate, parameters, plan, infeasible: null };
+}
+
+function percent(share: number): string {
+  return `${Number((100 * share).toPrecision(3))} %`;
+}
+
+function reasons(best: Rated, eligible: number, known: Known): readonly string[] {
+  const { estimator, expectedError, errorsAreIn } = best.candidate;
+  const liars = known.corruption === 0
+    ? 'Nobody is expected to lie.'
+    : `Up to ${percent(known.corruption)} of the contributors may lie, so only estimators that `
+      + 'promise an error under that were considered.';
+  const error = `its expected error is ${Number(expectedError!.toPrecision(3))} ${errorsAreIn}`;
+  const compared = eligible > 1
+    ? `Of ${eligible} that fit, ${estimator.name} was chosen: ${error}.`
+    : `Only ${estimator.name} fits what is known: ${error}.`;
+  const scale = best.parameters['scale'] === 'auto'
+    ? ['No scale is given, so it is found privately; that takes a part of the budget.'] : [];
+  return [liars, compared, ...scale];
+}
+
+/** The advice of the first estimator that has some, else what each lacks. */
+function noneOf(question: Question, rated: readonly Rated[]): Infeasible {
+  const lacks = rated.map(({ candidate: { estimator, excluded } }) =>
+    `${estimator.name}: ${excluded!}`).join('; ');
+  const found = rated.find(({ infeasible }) => infeasible !== null)?.infeasible;
+  return {
+    kind: 'infeasible',
+    reason: `no estimator fits the question ${question} with what is known (${lacks})`,
+    remedy: found?.remedy
+      ?? 'give what is missing as a parameter, or set corruption=0 if nobody has a reason to lie',
+    ...(found?.cohortNeeded === undefined ? {} : { cohortNeeded: found.cohortNeeded }),
+  };
+}

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { chooseEstimator, decisions, type Choice, type ChooseOptions } from '../../src/choose.js';
+import { estimators } from '../../src/estimators/registry.js';
+
+const usual = { columns: 2, cohort: 50_000, epsilon: 1, delta: 1e-6 };
+const found = (options: Partial<ChooseOptions>): ReturnType<typeof chooseEstimator> =>
+  chooseEstimator({ ...usual, ...options });
+function chosen(options: Partial<ChooseOptions>): Choice {
+  const choice = found(options);
+  if (choice.kind === 'infeasible') throw new Error(`${choice.reason}: ${choice.remedy}`);
+  return choice;
+}
+const nameOf = (options: Partial<ChooseOptions>): string => chosen(options).estimator.name;
+const nobody = { corruption: 0 };
+
+describe('the choice of an estimator', () => {
+  it('takes a robust mean where people may lie, and the plain one where nobody does', () => {
+    expect(nameOf({})).toBe('robust-mean');
+    expect(nameOf({ parameters: nobody })).toBe('mean');
+    expect(nameOf({ parameters: { corruption: '0' } })).toBe('mean');
+  });
+
+  it('answers each question by what is known', () => {
+    const one = { columns: 1 };
+    expect(nameOf({ question: 'count', ...one, parameters: { threshold: 60 } })).toBe('count');
+    const quantile = chosen({ question: 'quantile', ...one, parameters: { range: '0..240' } });
+    expect(quantile.parameters).toMatchObject({ low: 0, high: 240 });
+    const histogram = chosen({ question: 'histogram', ...one, parameters: { range: '-10..10' } });
+    expect(histogram.parameters['edges']).toHaveLength(21);
+    const normal = { shape: 'normal' };
+    expect(nameOf({ question: 'covariance' })).toBe('stable-covariance');
+    expect(nameOf({ question: 'covariance', parameters: nobody })).toBe('covariance');
+    expect(nameOf({ question: 'distribution', ...one, parameters: { ...normal, ...nobody } }))
+      .toBe('gaussian');
+    expect(nameOf({ question: 'distribution', ...one, parameters: nobody })).toBe('mixture-1d');
+  });
+
+  it('has the smallest expected error of those that fit, in their unit', () => {
+    for (const corruption of [0, 0.05, 0.1]) {
+      for (const scale of [1, 'auto']) {
+        const { candidates, estimator } = chosen({ parameters: { corruption, scale } });
+        const fit = candidates.filter(({ excluded }) => excluded === null);
+        const least = fit.reduce((best, each) =>
+          (each.expectedError! < best.expectedError! ? each : best));
+        expect(estimator.name).toBe(least.estimator.name);
+      }
+    }
+  });
+
+  it('says why, what it assumes, and why the others were left', () => {
+    const { why, assumes, candidates, plan, parameters } = chosen({});
+    expect(why.join(' ')).toMatch(/Up to 5 % of the contributors may lie.*robust-mean.*privately/);
+    expect(assumes.length).toBeGreaterThan(10);
+    expect(plan.expectedError(0.05).total)
+      .toBe(candidates.find(({ excluded }) => excluded === null)!.expectedError);
+    expect(parameters['scale']).toBe('auto');
+    expect(candidates.map(({ estimator: { name }, excluded }) => [name, excluded])).toEqual([
+      ['robust-mean', null],
+      ['prime-heavy', 'it needs a scale'],
+      ['mean', 'it promises nothing when 5 % of the contributors lie'],
+    ]);
+  });
+
+  it('says what is missing where none fits, and names no cohort that would not help', () => {
+    const few = found({ cohort: 100, columns: 3 });
+    expect(few).toMatchObject({ kind: 'infeasible' });
+    expect(few.kind === 'infeasible' && few.cohortNeeded! > 100).toBe(true);
+    expect(found({ question: 'quantile' })).toMatchObject({
+      reason: expect.stringContaining('range=LOW..HIGH') as string,
+    });
+    // Only covariance takes 20 columns, and it promises nothing under lies in any cohort.
+    const wide = found({ question: 'covariance', columns: 20 });
+    expect(wide).not.toHaveProperty('cohortNeeded');
+    expect(wide).toMatchObject({ remedy: expect.stringContaining('corruption=0') as string });
+  });
+
+  it('refuses wrong questions and parameters by name', () => {
+    expect(() => found({ question: 'meen' as 'mean' })).toThrow(/question is one of.*mean/);
+    expect(() => found({ parameters: { scal: 1 } })).toThrow(/takes "scal": did you mean "scale"/);
+    expect(() => found({ parameters: { corruption: 0.6 } })).toThrow(/corruption is a share/);
+    expect(() => found({ parameters: { shape: 'round' } })).toThrow(/shape is any or normal/);
+    expect(() => found({ question: 'quantile', parameters: { range: '5..1' } }))
+      .toThrow(/range is LOW..HIGH/);
+    expect(() => chooseEstimator({ ...usual, colums: 2 } as never)).toThrow(/colums/);
+  });
+
+  it('knows every recommended estimator', () => {
+    const known = new Set(Object.values(decisions).flat().map(({ name }) => name));
+    expect(estimators.filter(({ name, shelf }) => shelf === 'recommended' && !known.has(name)))
+      .toEqual([]);
+  });
+});
