@@ -471,5 +471,5 @@ const uncertifiedWeights: PlantedBug = {
 export const plantedBugs: readonly PlantedBug[] = [
   halfNoise, unclipped, oneCoordinate, noProjection, noThreshold, upperTriangle, turnedTriangle,
   redrawn, reused, dataDependentBins, steepScores, listedBuckets, uncertifiedWeights,
-  trueCountsRadius, ...shapeBugs,
+  trueCountsRadius, ...shapeBugs, ...momentsBugs,
 ];
