@@ -1,5 +1,6 @@
 // Writes the table of docs/guides/choose-an-estimator.md from the rules of src/choose.ts, as built:
-//   node scripts/decision-table.js
+//   node scripts/decision-table.js [FILE]
+// FILE: where the page is written; default: in place.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -16,5 +17,7 @@ export function withTable(text, decisions) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { decisions } = await import('../dist/src/choose.js');
-  writeFileSync(page, withTable(readFileSync(page, 'utf8'), decisions));
+  const file = process.argv[2] ?? fileURLToPath(page);
+  writeFileSync(file, withTable(readFileSync(page, 'utf8'), decisions));
+  console.log(`wrote the table of decisions to ${file}`);
 }

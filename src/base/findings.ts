@@ -87,11 +87,13 @@ function percent(share: number): string {
 /**
  * Words before the interval that holds if contributors lie, such as "also if up to 5 % lie".
  * @param parameters - of the study's estimator.
+ * @throws InvalidParameterError for something that is not an object.
  * @example
  * import { ifHostileText } from 'keelson';
  * console.log(ifHostileText({ corruption: 0.05 }));
  */
 export function ifHostileText(parameters: Readonly<Record<string, unknown>>): string {
+  checkObject(parameters, 'the parameters of a study are an object');
   const share = parameters['corruption'];
   return typeof share === 'number' ? `also if up to ${shown(100 * share)} % lie` : 'also if some lie';
 }

@@ -78,7 +78,7 @@ describe('the audit', { tags: ['long'] }, () => {
   it('names the events of a plan when the requested one does not exist', async () => {
     await expect(audited(findEstimator('mean'), { epsilon: 4, trials: 600, only: ['median'] }))
       .rejects
-        .toThrow(/no event "median", only centre\/bins, centre\/median, mean\/sum, mean\/count/);
+        .toThrow(/no event "median", only centre\/bins, centre\/median, distance, mean\/sum, mean\/count/);
   });
 });
 

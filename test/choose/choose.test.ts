@@ -14,10 +14,12 @@ const nameOf = (options: Partial<ChooseOptions>): string => chosen(options).esti
 const nobody = { corruption: 0 };
 
 describe('the choice of an estimator', () => {
-  it('takes a robust mean where people may lie, and the plain one where nobody does', () => {
+  it('takes a robust mean, and the plain one for a known range where nobody lies', () => {
     expect(nameOf({})).toBe('robust-mean');
-    expect(nameOf({ parameters: nobody })).toBe('mean');
-    expect(nameOf({ parameters: { corruption: '0' } })).toBe('mean');
+    const range = '0..240';
+    expect(nameOf({ parameters: { range } })).toBe('robust-mean');
+    expect(nameOf({ parameters: { ...nobody, range } })).toBe('mean');
+    expect(nameOf({ parameters: { corruption: '0', range } })).toBe('mean');
   });
 
   it('answers each question by what is known', () => {

@@ -229,11 +229,13 @@ describe('keelson estimate auto', () => {
   };
 
   it('runs what it chose, and says what and why', { tags: ['long'] }, async () => {
-    const trusted = ['--set', 'corruption=0', '--set', 'scale=1,40'];
+    const trusted = ['--set', 'corruption=0', '--set', 'range=-100..900'];
     const result = await auto(csvPath, trusted);
     expect(result).toMatchObject({ estimator: 'mean', outcome: 'value', charged: true });
     expect(result['choice']).toMatchObject({ why: expect.any(Array) as unknown });
-    const named = await run(csvPath, ['--cohort', '2000', '--set', 'corruption=0']);
+    const named = await keelson([
+      ...onRows, '--epsilon', '4', '--delta', '1e-6', '--cohort', '2000', ...trusted, '--json',
+    ], seeded);
     expect(result.estimate).toEqual(parsed(named.stdout).estimate);
     const { stdout } =
       await keelson(['estimate', 'auto', csvPath, ...privacy, '--cohort', '2000'], seeded);

@@ -120,6 +120,10 @@ export const tinyRuns: readonly TinyRun[] = [
     lines: [/^1 kills: \d+ acknowledged/],
   },
   {
+    file: 'scripts/decision-table.js', words: ['FOLDER/page.md'],
+    lines: [/^wrote the table of decisions to /],
+  },
+  {
     file: 'scripts/extract-flights.js', words: ['FOLDER/flights.bin'],
     lines: [/^231083 flights, \d+ bytes/],
   },

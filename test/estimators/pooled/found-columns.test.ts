@@ -54,7 +54,7 @@ describe.each(means)('%s', (name, cohort) => {
 it('names a discrete column, and finds its mean', async () => {
   const plan = planOf('mean', {}, factsOf(2, 20_000));
   const outcome = valueOf(await releaseOf(plan, 2, rowsOf('rare', 20_000, 0.05), 'rare'));
-  expect(outcome.findings).toEqual([{ reason: 'discrete', columns: [1], amounts: [] }]);
+  expect(outcome.findings).toContainEqual({ reason: 'discrete', columns: [1], amounts: [] });
   expect(Math.abs(outcome.estimate[1]! - 7.05)).toBeLessThan(0.02);
 });
 

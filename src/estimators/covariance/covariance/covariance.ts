@@ -65,8 +65,7 @@ export const covariance: Estimator = {
   ],
   parameters,
   shelf: 'recommended',
-  assumption: 'Nobody sends false rows: not robust, use stable-covariance where some may. Very '
-    + 'long tails make the answer too small.',
+  assumption: 'Nobody sends false rows, and honest rows have no very long tails.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '
     + 'zCDP, rho split between scale, centre, the number of rows, the rounds of the map, a '
     + 'histogram of distances and the second moments; from pairs of rows rho-zCDP without delta; '
