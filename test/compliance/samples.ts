@@ -74,7 +74,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
   'stable-moments': {
     parameters: {},
     dimension: 2,
-    cohort: 8_000,
+    cohort: 24_000,
     scale: 1,
     honest: (data) => data.normals(2),
     truth: () => [

@@ -87,7 +87,7 @@ const forms: readonly (readonly [string, object])[] = [
  * Their loops go on as long as what was released says. The calls of Math then differ, and tell
  * nothing more.
  */
-const decidedByReleases = new Set(['stable-covariance', 'stable-mean']);
+const decidedByReleases = new Set(['stable-covariance', 'stable-mean', 'stable-moments']);
 
 /**
  * A few calls for the row itself and what it alone is counted in, and a fiftieth for loops that end

@@ -13,6 +13,7 @@ import { assumptions } from '../../pooled/plan.js';
 import { mapHidden } from '../moments/mapped-rows.js';
 import { conditionParameter } from '../moments/parameters.js';
 import { momentsDesign, momentsErrorOf, partsOf } from './design.js';
+import { hidesTails } from './guard-design.js';
 import { releaseMoments } from './release.js';
 
 /** Tensors of more columns have too many entries to be read. */
@@ -106,6 +107,12 @@ function tooManyColumns(values: ParameterValues, { dimension }: StudyFacts): Inf
   return null;
 }
 
+const tailsHidden: TooFew = {
+  kind: 'too-few',
+  hidden: 'how far out the rows are',
+  others: 'fewer columns, a larger epsilon, or corruption 0 where nobody lies',
+};
+
 function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
   const { dimension, cohort } = facts;
   const corruption = numberOf(values, 'corruption');
@@ -117,6 +124,7 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
     radius: optionalNumberOf(values, 'radius') ?? Math.sqrt(dimension) + 4,
   });
   if (design === null || cohort < design.centre.cohortNeeded) return mapHidden;
+  if (design.guard !== null && hidesTails(design.guard, cohort)) return tailsHidden;
   const { orders, radius } = design;
   const tensors = orders.slice(2).map(({ space: { order } }) => dimension ** order);
   const size = tensors.reduce((sum, entries) => sum + entries, 0)
