@@ -34,7 +34,7 @@ async function linesFor(name: string, words: readonly string[]): Promise<readonl
 /** With skewed, discrete and constant columns, and entries that are missing. */
 const tables = 'cars,movies,penguins,political-contributions,weather';
 
-describe('studies of real columns', { tags: ['long'] }, () => {
+describe('studies of real columns', { tags: ['slow'] }, () => {
   it('have the quantiles of every column, or say why not', async () => {
     const lines = await linesFor('quantile', ['--tables', tables, '--estimators', 'quantile']);
     expect(new Set(lines.map(({ table, study }) => `${table} ${study}`)).size).toBe(41);

@@ -57,7 +57,9 @@ it('refuses a clock that cannot be right, and a new folder stays usable', async 
   expect((await again.command.interrupt()).status).toBe(0);
 });
 
-it('continues with a folder that saw a clock ahead if the operator confirms', async () => {
+it('continues with a folder that saw a clock ahead if the operator confirms', {
+  tags: ['slow'],
+}, async () => {
   const wrong = stage.start(words('ahead'), { environment: shifted(400 * dayMs) });
   const { address, serverKey } =
     await wrong.line(({ type }) => type === 'listening') as Record<string, string>;
@@ -79,7 +81,9 @@ it('continues with a folder that saw a clock ahead if the operator confirms', as
   expect((await plain.command.interrupt()).status).toBe(0);
 });
 
-it('continues with a folder in which an earlier version stored times before 1970', async () => {
+it('continues with a folder in which an earlier version stored times before 1970', {
+  tags: ['slow'],
+}, async () => {
   const first = await stage.serve([study], { data: 'old' });
   await released(first);
   await first.command.kill();

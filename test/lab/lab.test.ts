@@ -61,7 +61,7 @@ describe('the studies of a lab', () => {
   });
 
   it('are of means only: other answers are refused with what they are', () => {
-    const planned = { contributors: 4000, epochMs: 5000, epsilon: 2, promise: 0.1 };
+    const planned = { contributors: 24_000, epochMs: 5000, epsilon: 2, promise: 0.1 };
     const facts = { data: labData[0]!, ...planned };
     const others = [
       'count', 'histogram', 'quantile', 'subspace', 'covariance', 'stable-covariance',
