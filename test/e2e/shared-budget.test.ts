@@ -8,8 +8,12 @@ let served: Served;
 beforeAll(async () => {
   const asked = { privacy: '{ epsilon: 8, delta: 1e-6 }', epoch: '{ every: 500ms }' };
   const shared = { ...asked, budget: '{ population: travellers }' };
+  // Its epochs end on a count, so the third one stays open with everybody left out.
   const own = {
-    ...asked, budget: '{ epsilon: 17, delta: 1e-5, scope: contributor, rule: renyi, per: 1h }',
+    ...asked,
+    epoch: '{ contributors: 10 }',
+    participation: 'public',
+    budget: '{ epsilon: 17, delta: 1e-5, scope: contributor, rule: renyi, per: 1h }',
   };
   const populations =
     stage.write('populations.yaml', 'populations:\n  travellers: { epsilon: 24, delta: 1e-5 }\n');
