@@ -1,8 +1,9 @@
 import type { Sensitive } from '../../src/base/brands.js';
 import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
 import {
-  axisBins, crowdAbove, type CrowdLimits,
+  crowdAbove, type CrowdLimits,
 } from '../../src/estimators/mean/robust-mean/crowds.js';
+import { axisBins } from '../../src/estimators/pooled/valleys.js';
 import {
   axisCounts, mapRows, removeAlong, sumOfRows, thirdMoments, type MappedRows,
 } from '../../src/estimators/mean/robust-mean/mapped.js';

@@ -105,16 +105,18 @@ export function withColumns(
     (isDiscrete && oneValue[j] === null ? [j] : []));
   const found: Finding[] =
     spread.length === 0 ? [] : [{ reason: 'discrete', columns: spread, amounts: [] }];
-  oneValue.forEach((one, j) => {
-    if (one === null) return;
-    found.push({
-      reason: 'mostly-one-value', columns: [j], amounts: [one.value, one.unseenBelow],
-    });
-  });
+  found.push(...oneValueFindings(oneValue));
   if (found.length === 0) return outcome;
   const findings = [...outcome.findings ?? [], ...found];
   return oneValue.every((one) => one === null)
     ? { ...outcome, findings } : { ...withOneValues(outcome, oneValue), findings };
+}
+
+/** One finding for each column of which nearly all rows have one value. */
+export function oneValueFindings(oneValue: FoundColumns['oneValue']): readonly Finding[] {
+  return oneValue.flatMap((one, j): Finding[] => (one === null ? [] : [{
+    reason: 'mostly-one-value', columns: [j], amounts: [one.value, one.unseenBelow],
+  }]));
 }
 
 function withOneValues(

@@ -29,10 +29,16 @@ export function distanceEdge(bin: number, dimension: number): number {
   return bin === 0 ? 0 : Math.sqrt(dimension) * 2 ** ((bin - 1) / 4);
 }
 
-function binOfDistance(distance: number, dimension: number): number {
-  const root = Math.sqrt(dimension);
-  if (distance < root) return 0;
-  return Math.min(distanceBins - 1, 1 + Math.floor(4 * Math.log2(distance / root)));
+/** Finds the bin of a squared distance, in scales. Every number has one. */
+export function distanceBinOf(dimension: number): (square: number) => number {
+  const edges = Float64Array.from(
+    { length: distanceBins - 1 }, (_, bin) => distanceEdge(bin + 1, dimension) ** 2,
+  );
+  return (square) => {
+    let bin = 0;
+    while (bin < edges.length && square >= edges[bin]!) bin += 1;
+    return bin;
+  };
 }
 
 /**
@@ -47,6 +53,7 @@ export function distanceCounts(
   { count, dimension, values }: RowBlock, centre: Float64Array,
 ): Float64Array {
   const counts = new Float64Array(distanceBins);
+  const binOf = distanceBinOf(dimension);
   for (let row = 0; row < count; row++) {
     let square = 0;
     let isFinite = true;
@@ -55,7 +62,7 @@ export function distanceCounts(
       isFinite &&= Number.isFinite(entry);
       square += (entry - centre[j]!) ** 2;
     }
-    if (isFinite) counts[binOfDistance(Math.sqrt(square), dimension)]! += 1;
+    if (isFinite) counts[binOf(square)]! += 1;
   }
   return counts;
 }
@@ -120,13 +127,17 @@ function binsThatStandOut(counts: Float64Array, sigma: number): readonly boolean
   return seen;
 }
 
+/** The spread that is reckoned with: at least one scale, and limited, since rows may be hostile. */
+export function usableSpread(spread: number): number {
+  return Math.min(spreadMost, Math.max(1, spread));
+}
+
 /**
- * At most this much, in scales, rows beyond the least radius add to a mean. Infinite for 0: nobody
- * is hostile.
+ * At most this much, in scales, rows beyond a radius add to a mean. Infinite for 0: nobody is
+ * hostile.
  */
 export function addedMost(corruption: number, spread = spreadMost): number {
-  return corruption === 0 ? Infinity
-    : Math.min(spreadMost, Math.max(1, spread)) * Math.sqrt(corruption);
+  return corruption === 0 ? Infinity : usableSpread(spread) * Math.sqrt(corruption);
 }
 
 /** What a radius is chosen by. All of it public or released. */
@@ -134,10 +145,12 @@ export interface RadiusOptions {
   readonly dimension: number;
   /** The smallest radius, in scales; also the one when nothing stands out beyond it. */
   readonly least: number;
+  /** Up to this radius rows are never taken for hostile, in scales. Default: `least`. */
+  readonly trusted?: number;
   /** Noise of the mean for a radius of 1: its expected length, in scales. */
   readonly noise: number;
   /**
-   * Hostile share that far rows may belong to. What rows beyond `least` add stays below spread *
+   * Hostile share that far rows may belong to. What rows beyond `trusted` add stays below spread *
    * sqrt(corruption), so hostile rows that spread like a tail pull no farther. 0: no limit.
    */
   readonly corruption: number;
@@ -149,20 +162,19 @@ export interface RadiusOptions {
  * partly cancel. Tries some 700 radii of 45 bins.
  */
 export function chooseRadius(
-  distances: Distances, { dimension, least, noise, corruption }: RadiusOptions,
+  distances: Distances,
+  { dimension, least, noise, corruption, trusted = least }: RadiusOptions,
 ): number {
   const weight = Math.max(0.5, 1.2 / Math.sqrt(dimension));
   const most = addedMost(corruption, distances.spread);
-  const far = distanceEdge(distanceBins - 1, dimension);
-  const fullReach = distances.added(0, far * 2);
-  const lossAt = (radius: number): number =>
-    Math.hypot(noise * radius, weight * (fullReach - distances.added(0, radius)));
+  const far = 2 * distanceEdge(distanceBins - 1, dimension);
   let best = least;
-  let bestLoss = lossAt(least);
-  for (let step = 1; ; step++) {
+  let bestLoss = Infinity;
+  for (let step = 0; ; step++) {
     const radius = least * 2 ** (step / stepsPerOctave);
-    if (radius > 2 * far || distances.added(least, radius) > most) return best;
-    const loss = lossAt(radius);
+    if (radius > far) return best;
+    if (radius > trusted && distances.added(trusted, radius) > most) return best;
+    const loss = Math.hypot(noise * radius, weight * distances.added(radius, far));
     if (loss < bestLoss) [best, bestLoss] = [radius, loss];
   }
 }

@@ -4,6 +4,7 @@ import type { StudyFacts } from '../../contract/estimator.js';
 import { errorUpTo } from '../../contract/planning.js';
 import type { Draws } from '../../pooled/centre.js';
 import type { CentredPool, DesignRequest, PooledDesign, TooFew } from '../../pooled/estimator.js';
+import { oneValueFindings } from '../../pooled/found-columns.js';
 import {
   imagesFrom, privateCentredMoments, type CentredMoments, type View,
 } from '../moments/centred-moments.js';
@@ -218,9 +219,7 @@ function withFindings(
     oneValue[Math.floor(at / oneValue.length)] !== null || oneValue[at % oneValue.length] !== null;
   const set = (list: readonly number[], entry: number): readonly number[] =>
     list.map((known, at) => (isUnknown(at) ? entry : known));
-  const findings: Finding[] = oneValue.flatMap((known, j): Finding[] => (known === null ? [] : [{
-    reason: 'mostly-one-value', columns: [j], amounts: [known.value, known.unseenBelow],
-  }]));
+  const findings: Finding[] = [...oneValueFindings(oneValue)];
   if (widen > 1) findings.push({ reason: 'long-tails', columns: [], amounts: [] });
   if (findings.length === 0) return outcome;
   return {

@@ -1,21 +1,15 @@
 import { normalQuantile } from '../../../numerics/normal.js';
+import {
+  binWidth, crowdShares, denser, runningSums, standsAbove, stretchMax, valleys,
+} from '../../pooled/valleys.js';
 
 /**
  * What noisy histograms of rows say about crowds and tails. All of it is a function of released
  * counts, so post-processing.
  */
 
-/** Width of a bin, after the map. */
-export const binWidth = 0.25;
-/** Bins along an axis, from -8 to 8. The outermost bins of all histograms are open-ended. */
-export const axisBins = 64;
 /** Bins of the distance, from 0 to 8. */
 export const distanceBins = 32;
-
-/** The bin of an entry along an axis; every number has one. */
-export function binAlongAxis(entry: number): number {
-  return Math.min(axisBins - 1, Math.max(0, Math.floor(entry / binWidth) + axisBins / 2));
-}
 
 /** The bin of a distance. */
 export function binOfDistance(distance: number): number {
@@ -52,15 +46,8 @@ export interface Judgement {
   readonly corruption: number;
 }
 
-/** A crowd has at most so many times the rows that may be hostile, and at least this part. */
-const crowdMost = 1.5;
-const crowdLeast = 1 / 8;
-/** The crowd is so much denser than the valley before it. */
-const denser = 1.25;
 /** What noise and chance may add, in standard deviations. */
 const chance = 4;
-const valleys = [1, 2, 4] as const;
-const crowdBins = 12;
 
 /** The first bin that is itself denser than the valley. The crowd is, so there is one. */
 function pastValley(counts: Float64Array, from: number, valley: number): number {
@@ -80,25 +67,19 @@ function pastValley(counts: Float64Array, from: number, valley: number): number 
 export function crowdStart(
   counts: Float64Array, from: number, { noise, corruption }: Judgement,
 ): number {
-  const sums = [0];
-  for (const count of counts) sums.push(sums.at(-1)! + count);
+  const sums = runningSums(counts);
   const rows = sums.at(-1)!;
-  const isCrowd = (start: number, valley: number, size: number): boolean => {
-    const factor = (denser * size) / valley;
-    const expected = factor * Math.max(0, sums[start]! - sums[start - valley]!);
-    const held = sums[start + size]! - sums[start]!;
-    const variance = noise ** 2 * (size + factor ** 2 * valley) + factor * expected
-      + Math.max(0, held);
-    return held > expected + chance * Math.sqrt(variance);
-  };
   for (let start = from + 1; start < counts.length; start++) {
     const beyond = rows - sums[start]!;
-    if (beyond > crowdMost * corruption * rows) continue;
-    if (beyond < crowdLeast * corruption * rows + noise * Math.sqrt(counts.length - start)) break;
+    if (beyond > crowdShares.most * corruption * rows) continue;
+    if (beyond < crowdShares.least * corruption * rows
+      + noise * Math.sqrt(counts.length - start)) break;
     for (const valley of valleys) {
       if (start - valley < from) continue;
-      for (let size = 1; size <= Math.min(crowdBins, counts.length - start); size++) {
-        if (isCrowd(start, valley, size)) return pastValley(counts, start, valley);
+      for (let size = 1; size <= Math.min(stretchMax, counts.length - start); size++) {
+        if (standsAbove(sums, { start, size, valley }, { noise, chance })) {
+          return pastValley(counts, start, valley);
+        }
       }
     }
   }

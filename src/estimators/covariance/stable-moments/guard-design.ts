@@ -4,7 +4,8 @@ import { shareOf } from '../../../privacy/accounting/target.js';
 import type { StudyFacts } from '../../contract/estimator.js';
 import { rowsCohort } from '../../pooled/pool.js';
 import { binsEvent, countEvent } from '../../pooled/query-events.js';
-import { axisBins, distanceBins } from './crowds.js';
+import { axisBins } from '../../pooled/valleys.js';
+import { distanceBins } from './crowds.js';
 import { orderEvent, type OrderEvents } from './order-events.js';
 
 /**

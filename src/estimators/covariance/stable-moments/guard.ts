@@ -5,9 +5,8 @@ import { featureCount } from '../moments/features.js';
 import type { Preconditioner } from '../moments/preconditioner.js';
 import { quarticAxes } from '../moments/quartic.js';
 import { imagesOf, type StandardisedRows } from '../moments/standardised.js';
-import {
-  axisBins, binWidth, crowdStart, distanceBins, quantileOf, seenReach, tailCap,
-} from './crowds.js';
+import { axisBins, binWidth } from '../../pooled/valleys.js';
+import { crowdStart, distanceBins, quantileOf, seenReach, tailCap } from './crowds.js';
 import { evenWidths } from './even-widths.js';
 import type { GuardDesign, GuardRound } from './guard-design.js';
 import { histogramOfDistance, histogramsAlong, type Histogram } from './histograms.js';

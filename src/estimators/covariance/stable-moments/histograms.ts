@@ -2,7 +2,8 @@ import type { Sensitive } from '../../../base/brands.js';
 import type { GaussianEvent } from '../../../privacy/accounting/events.js';
 import type { Draws } from '../../pooled/centre.js';
 import { projectionsOn, type EntryOf, type LeftRows } from '../../pooled/thresholds.js';
-import { axisBins, binAlongAxis, binOfDistance, distanceBins } from './crowds.js';
+import { axisBins, binAlongAxis } from '../../pooled/valleys.js';
+import { binOfDistance, distanceBins } from './crowds.js';
 
 /** A number for each row, and its released histogram. */
 export interface Histogram {

@@ -11,8 +11,8 @@ import { centreStage, type CentreStage } from '../../pooled/centre.js';
 import { honestErrorOfMean } from '../../pooled/expected-error.js';
 import { usualRadius } from '../../pooled/parameters.js';
 import { distanceBins } from '../../pooled/radius.js';
+import { axisBins } from '../../pooled/valleys.js';
 import { binsEvent, countEvent, squareEvent, sumEvent } from '../../pooled/query-events.js';
-import { axisBins } from './crowds.js';
 
 /**
  * The noise of a robust mean of rows of any shape, worked out from public numbers.

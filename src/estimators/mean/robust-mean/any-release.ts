@@ -7,7 +7,8 @@ import type { CentredPool } from '../../pooled/estimator.js';
 import { noiseOfSquare, type AnyDesign } from './any-design.js';
 import { answerOfAny } from './any-answer.js';
 import { distanceBins, distanceEdge } from '../../pooled/radius.js';
-import { axisBins, crowdAbove, crowdBelow, type CrowdLimits } from './crowds.js';
+import { axisBins, crowdShares } from '../../pooled/valleys.js';
+import { crowdAbove, crowdBelow, type CrowdLimits } from './crowds.js';
 import { releaseDirections, timesTransposed } from './directions.js';
 import {
   axisCounts, distanceCounts, removeAlong, removeBeyond, sumOfRows, type Frame, type MappedRows,
@@ -69,12 +70,10 @@ export async function releaseAny(run: AnyRun, found: CentredPool): Promise<Relea
 
 /** Along these axes discrete columns make more than this share: their gaps look like valleys. */
 const discreteMax = 0.3;
-/** A crowd holds at most this many times the stated share, and at least that part of it. */
-const [crowdMost, crowdLeast] = [1.5, 1 / 8];
 
 function limitsOf(rows: number, corruption: number, noise: number, openAfter: number): CrowdLimits {
   const hostile = corruption * rows;
-  return { noise, openAfter, most: crowdMost * hostile, least: crowdLeast * hostile };
+  return { noise, openAfter, most: crowdShares.most * hostile, least: crowdShares.least * hostile };
 }
 
 /** Draws a histogram along each axis, and removes the crowds that stand apart there. */
@@ -119,7 +118,7 @@ function removeFar(
   // With a discrete column honest rows may have a crowd. One of that many rows stands no farther
   // out than this, or the columns would vary by more than their scale.
   const farthest = columns.discrete.includes(true)
-    ? Math.sqrt(dimension / (crowdLeast * corruption)) : 0;
+    ? Math.sqrt(dimension / (crowdShares.least * corruption)) : 0;
   if (high === null || high >= distanceBins || distanceEdge(high, dimension) < farthest) {
     return { counts, rows: total, hasRemoved: false };
   }

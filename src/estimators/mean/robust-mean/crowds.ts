@@ -1,19 +1,6 @@
-/**
- * Crowds that stand apart from the other rows, in released histograms. A function of released
- * counts, so post-processing.
- *
- * A crowd is behind a valley: a stretch of bins that holds more rows than the bins before it. No
- * tail that falls outwards has a valley, however heavy it is.
- */
+import { runningSums, standsAbove, stretchMax, valleys } from '../../pooled/valleys.js';
 
-/** Bins along an axis, from -8 to 8. The outermost bins are open-ended. */
-export const axisBins = 64;
-const axisReach = 8;
-const axisWidth = (2 * axisReach) / axisBins;
-/** The bin of an entry along an axis; every number has one. */
-export function axisBinOf(entry: number): number {
-  return Math.min(axisBins - 1, Math.max(0, Math.floor((entry + axisReach) / axisWidth)));
-}
+/** Where crowds begin (pooled/valleys), for both sides of an axis and for distances. */
 
 /** What counts as a crowd. */
 export interface CrowdLimits {
@@ -26,12 +13,7 @@ export interface CrowdLimits {
   readonly openAfter: number;
 }
 
-/** Bins of a crowd's stretch, at most. */
-const stretchMax = 12;
-const valleys = [1, 2, 4] as const;
-/** A stretch holds so many times what the valley would hold by its density. */
-const rise = 1.25;
-/** And so many standard deviations of the noise and of chance more. */
+/** What noise and chance may add, in standard deviations. */
 const chance = 3.3;
 /** A tail with a variance has at most a third of this share in the open bin. */
 const openShare = 0.6;
@@ -42,8 +24,7 @@ const openShare = 0.6;
  */
 export function crowdAbove(counts: Float64Array, limits: CrowdLimits): number | null {
   const bins = counts.length;
-  const before = [0];
-  for (let bin = 0; bin < bins; bin++) before.push(before[bin]! + counts[bin]!);
+  const before = runningSums(counts);
   const total = before[bins]!;
   for (let start = 1; start < bins; start++) {
     const beyond = total - before[start]!;
@@ -90,14 +71,8 @@ function valleyBefore(
   const endMax = Math.min(isOpenCounted ? bins : bins - 1, start + stretchMax);
   for (const valley of valleys) {
     if (valley > start) break;
-    const low = Math.max(0, inside(start - valley, start));
     for (let end = start + 1; end <= endMax; end++) {
-      const factor = (rise * (end - start)) / valley;
-      const held = Math.max(0, inside(start, end));
-      const doubt = Math.sqrt(
-        noise ** 2 * (end - start + factor ** 2 * valley) + held + factor ** 2 * low,
-      );
-      if (inside(start, end) > factor * low + chance * doubt) {
+      if (standsAbove(before, { start, size: end - start, valley }, { noise, chance })) {
         return { from: start - valley, end };
       }
     }

@@ -1,8 +1,8 @@
 import { ownKernels } from '../../../numerics/kernels/index.js';
 import type { ClipBall } from '../../../privacy/stages/clip.js';
 import type { PooledRows } from '../../contract/estimator.js';
-import { distanceBins, distanceEdge } from '../../pooled/radius.js';
-import { axisBinOf, axisBins } from './crowds.js';
+import { distanceBinOf, distanceBins } from '../../pooled/radius.js';
+import { axisBins, binAlongAxis } from '../../pooled/valleys.js';
 
 /**
  * Rows in scales, mapped so that they vary alike in every direction, and sums of them.
@@ -155,7 +155,7 @@ function eachAlong(
     if (alive[i] === 0) continue;
     let along = 0;
     for (let j = 0; j < dimension; j++) along += axis[j]! * entries[at + j]!;
-    see(i, axisBinOf(along));
+    see(i, binAlongAxis(along));
   }
 }
 
@@ -176,15 +176,11 @@ export function removeBeyond(rows: MappedRows, high: number): void {
 function eachDistance(
   { count, dimension, entries, alive }: MappedRows, see: (row: number, bin: number) => void,
 ): void {
-  const edges = Float64Array.from(
-    { length: distanceBins - 1 }, (_, bin) => distanceEdge(bin + 1, dimension) ** 2,
-  );
+  const binOf = distanceBinOf(dimension);
   for (let i = 0, at = 0; i < count; i++, at += dimension) {
     if (alive[i] === 0) continue;
     let square = 0;
     for (let j = 0; j < dimension; j++) square += entries[at + j]! * entries[at + j]!;
-    let bin = 0;
-    while (bin < edges.length && square >= edges[bin]!) bin += 1;
-    see(i, bin);
+    see(i, binOf(square));
   }
 }

@@ -1,5 +1,5 @@
 import { usualRadius } from '../../pooled/parameters.js';
-import { distanceBins, distanceEdge, readDistances } from '../../pooled/radius.js';
+import { chooseRadius, readDistances, usableSpread } from '../../pooled/radius.js';
 
 /**
  * The radius that rows are pulled into, from the released histogram of their distances. A function
@@ -30,34 +30,22 @@ export interface RadiusRequest {
   readonly radius: number | null;
 }
 
-const spreadMax = 2.5;
-/** Radii within an octave that are tried. */
-const perOctave = 16;
-
 /**
- * Balances the noise, which grows with the radius, with what pulling rows in moves the mean by.
- * Rows beyond the usual radius may be hostile, so what they add stays below what a crowd could
- * hide. The smallest radius is sqrt(d).
+ * The radius of `chooseRadius`, from sqrt(d) on. Rows beyond the usual radius may be hostile, so
+ * what they add is limited.
  */
 export function findRadius(request: RadiusRequest): FoundRadius {
   const { counts, noise, dimension, cohort, corruption, sigma, radius } = request;
   const rows = Math.max(cohort / 4, counts.reduce((sum, count) => sum + count, 0));
   const distances = readDistances({ counts, sigma: noise, dimension, rows });
   const usual = usualRadius(dimension);
-  const spread = Math.min(spreadMax, Math.max(1, distances.spread));
-  const beyondMax = corruption === 0 ? Infinity : spread * Math.sqrt(corruption);
-  const bias = Math.max(0.5, 1.2 / Math.sqrt(dimension));
   const root = Math.sqrt(dimension);
-  const far = 2 * distanceEdge(distanceBins - 1, dimension);
-  let best = radius ?? root;
-  let least = Infinity;
-  for (let at = root; radius === null && at <= far; at *= 2 ** (1 / perOctave)) {
-    if (at > usual && distances.added(usual, at) > beyondMax) break;
-    const cost = Math.hypot((sigma * at * root) / rows, bias * distances.added(at, far));
-    if (cost < least) [best, least] = [at, cost];
-  }
+  const chosen = radius ?? chooseRadius(distances, {
+    dimension, least: root, trusted: usual, noise: (sigma * root) / rows, corruption,
+  });
   return {
-    radius: best, spread, beyond: distances.added(usual, best),
-    lost: distances.beyond(best) + distances.hidden(best),
+    radius: chosen, spread: usableSpread(distances.spread),
+    beyond: distances.added(usual, chosen),
+    lost: distances.beyond(chosen) + distances.hidden(chosen),
   };
 }

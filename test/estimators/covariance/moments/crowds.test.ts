@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { normalCdf } from '../../../../src/numerics/normal.js';
 import {
-  axisBins, binAlongAxis, binOfDistance, binWidth, crowdStart, distanceBins, middleWidth,
-  quantileOf, seenReach, tailCap,
+  binOfDistance, crowdStart, distanceBins, middleWidth, quantileOf, seenReach, tailCap,
 } from '../../../../src/estimators/covariance/stable-moments/crowds.js';
+import { axisBins, binAlongAxis, binWidth } from '../../../../src/estimators/pooled/valleys.js';
 
 const rows = 100_000;
 const judgement = { noise: 0, corruption: 0.05 };

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
-  axisBins, crowdAbove, crowdBelow, type CrowdLimits,
+  crowdAbove, crowdBelow, type CrowdLimits,
 } from '../../../../src/estimators/mean/robust-mean/crowds.js';
+import { axisBins } from '../../../../src/estimators/pooled/valleys.js';
 import { dataSource } from '../../../support/data.js';
 
 const rows = 100_000;
