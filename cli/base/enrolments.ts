@@ -1,7 +1,7 @@
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { readEnrolment } from '../../src/signing/index.js';
-import { readText } from './study-files.js';
+import { readText } from './text-files.js';
 
 /**
  * The token for one key, from a file of lines "KEY TOKEN", as `keelson enrol` prints them. A line

@@ -2,7 +2,7 @@ import { readYaml } from '../../server/study-file/yaml-text.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { UsageError } from './errors.js';
 import { pairsFlag } from './numbers.js';
-import { readText } from './study-files.js';
+import { readText } from './text-files.js';
 
 /**
  * The parameters of `--set name=value`. For the value `@file` it reads the file, in JSON or YAML.

@@ -9,7 +9,7 @@ import { UsageError } from '../base/errors.js';
 import { makeKeyFile, publicKeyFlag, readKeyFile } from '../base/keys.js';
 import { parseTime } from '../base/numbers.js';
 import type { Output } from '../base/output.js';
-import { readText } from '../base/study-files.js';
+import { readText } from '../base/text-files.js';
 
 export const enrol = defineCommand({
   name: 'enrol',

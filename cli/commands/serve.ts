@@ -11,7 +11,8 @@ import { UsageError } from '../base/errors.js';
 import { refuseInsecureSeed } from '../base/noise.js';
 import { listFlag, numberFlag, timeFlag } from '../base/numbers.js';
 import type { Output } from '../base/output.js';
-import { readStudies, readStudyFiles, readText, type StudyFiles } from '../base/study-files.js';
+import { readStudies, readStudyFiles, type StudyFiles } from '../base/study-files.js';
+import { readText } from '../base/text-files.js';
 
 const defaults = { data: 'keelson-data', port: 8787, host: '127.0.0.1' } as const;
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;

@@ -4,7 +4,7 @@ import { InvalidInputError, KeelsonError } from '../../src/base/errors.js';
 import { aggregatorUrl } from '../base/address.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
-import { readText } from '../base/study-files.js';
+import { readText } from '../base/text-files.js';
 
 /** An aggregator answers at once. Another kind of server may never finish. */
 const answerMs = 10_000;

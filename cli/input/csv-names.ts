@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { InvalidInputError } from '../../src/base/errors.js';
-import { withFile } from '../base/study-files.js';
+import { withFile } from '../base/text-files.js';
 import { parseNumber } from './csv.js';
 
 /** Longer than any line of names. */

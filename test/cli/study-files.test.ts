@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readStudies, readStudyFiles, readText } from '../../cli/base/study-files.js';
+import { readStudies, readStudyFiles } from '../../cli/base/study-files.js';
+import { readText } from '../../cli/base/text-files.js';
 import { meanStudy } from '../support/study-files.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-files-'));

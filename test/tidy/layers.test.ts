@@ -169,7 +169,28 @@ describe('layers', () => {
       .filter(([from, to]) => from !== to);
     expect(cyclesOf(folders)).toEqual([]);
   });
+
+  // All estimators together take longer to load than these commands take to run.
+  it.each(['contribute', 'enrol', 'keygen', 'keys', 'simulate', 'studies', 'verify'])(
+    'load no estimator for keelson %s', (command) => {
+      const reached = reachedFrom(`cli/commands/${command}.ts`, imports);
+      expect(reached.length).toBeGreaterThan(1);
+      expect(reached.filter((path) => inside(path, 'src/estimators'))).toEqual([]);
+    },
+  );
 });
+
+/** @param arrows from importer to imported. */
+function reachedFrom(
+  path: string, arrows: readonly (readonly [string, string])[],
+): readonly string[] {
+  const reached = new Set([path]);
+  // The loop also visits what it adds.
+  for (const from of reached) {
+    for (const [importer, target] of arrows) if (importer === from) reached.add(target);
+  }
+  return [...reached];
+}
 
 /** @param arrows from importer to imported. */
 function cyclesOf(arrows: readonly (readonly [string, string])[]): readonly string[] {
