@@ -11,6 +11,7 @@ import { Stage, type Served } from '../support/live-command.js';
 import { root } from '../support/sources.js';
 import { meanStudy } from '../support/study-files.js';
 
+// Most of these commands wait, one for ten seconds. The tests run at the same time.
 const stage = new Stage();
 
 /** Run before the command: it says when the file named pipe is about to be opened. */
@@ -48,7 +49,7 @@ async function refused(...words: readonly string[]): Promise<string> {
   return stderr;
 }
 
-describe('a study that the server does not have', () => {
+describe.concurrent('a study that the server does not have', () => {
   it('is reported with the most similar name', async () => {
     const meant = 'did you mean "flight-delays"?';
     const { url } = served;
@@ -63,7 +64,7 @@ describe('a study that the server does not have', () => {
   });
 });
 
-describe('watch --from', () => {
+describe.concurrent('watch --from', () => {
   it('past the end of the log says how long the log is', async () => {
     const text = await refused('watch', served.url, '--study', 'flight-delays', '--from', '900');
     expect(text).toContain('from is 900, but the log has 0 releases so far');
@@ -81,7 +82,7 @@ const listening = async (server: Server): Promise<string> => {
 afterAll(() =>
   Promise.all(others.map((server) => new Promise((resolve) => server.close(resolve)))));
 
-describe('an address that is not of an aggregator', () => {
+describe.concurrent('an address that is not of an aggregator', () => {
   it('is reported by keelson studies', async () => {
     const page =
       createHttpServer((_, response) => response.setHeader('Connection', 'close').end('hello'));
@@ -114,7 +115,7 @@ describe('an address that is not of an aggregator', () => {
 });
 
 describe.runIf(platform() === 'linux')('standard output on a full disk', () => {
-  it('is reported with status 2', async () => {
+  it.concurrent('is reported with status 2', async () => {
     const keelson = [process.execPath, `${root}bin/keelson.js`, 'estimators'];
     const { status, stderr } =
       await stage.run(
@@ -125,7 +126,7 @@ describe.runIf(platform() === 'linux')('standard output on a full disk', () => {
   });
 });
 
-describe('serve', () => {
+describe.concurrent('serve', () => {
   it('refuses the database of another program, and a file as its folder', async () => {
     const other = stage.path('other');
     mkdirSync(other);
@@ -137,7 +138,7 @@ describe('serve', () => {
   });
 });
 
-describe('a server that says nothing', () => {
+describe.concurrent('a server that says nothing', () => {
   it('or whose answer never ends does not block keelson studies', async () => {
     const mute = await listening(createServer((socket) => {
       socket.on('error', () => undefined).resume();
@@ -180,7 +181,7 @@ describe('a server that says nothing', () => {
   });
 });
 
-describe('an interrupt', () => {
+describe.concurrent('an interrupt', () => {
   it('ends commands that wait for a pipe, as input or as a key', async () => {
     const pipe = stage.path('pipe');
     execFileSync('mkfifo', [pipe]);
