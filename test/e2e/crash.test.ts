@@ -5,7 +5,7 @@ import { afterEach, expect, it } from 'vitest';
 import { createContributor } from '../../client/index.js';
 import { systemClock } from '../../server/base/clock.js';
 import type { JournalEntry } from '../../server/store/contract.js';
-import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
+import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { signing } from '../../src/signing/node.js';
 import { batchRows, decodeBatchBody } from '../../src/wire/index.js';

@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { systemClock } from '../../server/base/clock.js';
-import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
+import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { toHex } from '../../src/base/bytes.js';
 import { Stage } from '../support/live-command.js';
 import { meanStudy } from '../support/study-files.js';

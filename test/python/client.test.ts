@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../server/base/clock.js';
 import type { JournalEntry } from '../../server/store/contract.js';
-import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
+import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { batchRows, decodeBatchBody } from '../../src/wire/index.js';
 import { Stage, type JsonLine, type LiveCommand } from '../support/live-command.js';
 import { root } from '../support/sources.js';

@@ -9,7 +9,7 @@ import {
   createAggregator, silentLogger, type Aggregator, type AggregatorOptions, type HubEvent,
 } from '../../server/index.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
-import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
+import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { define } from '../support/hub-bench.js';
 import { WireClient, WireContributor } from '../support/wire-client.js';
 

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../server/base/clock.js';
 import { rotateServerKey, type RotationStore } from '../../server/keys/key-rotation.js';
 import { openServerKeys } from '../../server/keys/server-keys.js';
-import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
+import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import type { Store } from '../../server/store/contract.js';
 import { toHex } from '../../src/base/bytes.js';
 import { protocolLimits } from '../../src/base/limits.js';

@@ -8,7 +8,7 @@ import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { rotateServerKey, type RotationStore } from '../../server/keys/key-rotation.js';
 import { openServerKeys } from '../../server/keys/server-keys.js';
 import { createLogger } from '../../server/base/logger.js';
-import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
+import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { parseStudyText } from '../../server/study-file/index.js';
 import { reloadStudies } from '../../server/studies/reload.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';

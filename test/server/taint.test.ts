@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAggregator, type Aggregator } from '../../server/aggregator.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { createLogger } from '../../server/base/logger.js';
-import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
+import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { parseStudyText } from '../../server/study-file/index.js';
 import { fromHex } from '../../src/base/bytes.js';
 import { createContributor, subscribe, type VerifiedRelease } from '../../client/index.js';

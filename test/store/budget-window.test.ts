@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { BudgetSpec, Store } from '../../server/store/contract.js';
-import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
+import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import {
   amount, batch, budget, epochOf, idOf, registration, release, verdicts,
 } from '../support/store-fixtures.js';

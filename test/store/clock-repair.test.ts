@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BudgetSpec, Store } from '../../server/store/contract.js';
-import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
+import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import {
   amount, batch, budget, epochOf, idOf, registration, release, verdicts,
 } from '../support/store-fixtures.js';

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../server/base/clock.js';
 import type { Store } from '../../server/store/contract.js';
 import { backupStore } from '../../server/store/sqlite/backup.js';
-import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
+import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { openSqliteReader } from '../../server/store/sqlite/reader.js';
 import { root } from '../support/sources.js';
 import { batch, epochOf, idOf, registration, verdicts } from '../support/store-fixtures.js';

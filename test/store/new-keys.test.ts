@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newKeysSchema } from '../../server/store/sqlite/migrations/0005-new-keys.js';
-import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
+import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import type { Store } from '../../server/store/contract.js';
 import { HandClock } from '../listener/hand-clock.js';
 import { batch, budget, epochOf, idOf, registration, verdicts } from '../support/store-fixtures.js';

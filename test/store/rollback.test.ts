@@ -8,7 +8,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock, type Clock } from '../../server/base/clock.js';
 import { createAggregator, silentLogger, type Aggregator } from '../../server/index.js';
 import type { BudgetSpec, Rollback, Store } from '../../server/store/contract.js';
-import { openInlineSqliteStore, openSqliteStore } from '../../server/store/sqlite/open.js';
+import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
+import { openSqliteStore } from '../../server/store/sqlite/open.js';
 import { openSqliteReader } from '../../server/store/sqlite/reader.js';
 import { define } from '../support/hub-bench.js';
 import {

@@ -9,7 +9,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../server/base/clock.js';
 import { migrations } from '../../server/store/sqlite/migrations/index.js';
 import { newKeysSchema } from '../../server/store/sqlite/migrations/0005-new-keys.js';
-import { openInlineSqliteStore, openSqliteStore } from '../../server/store/sqlite/open.js';
+import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
+import { openSqliteStore } from '../../server/store/sqlite/open.js';
 import { openSqliteReader } from '../../server/store/sqlite/reader.js';
 import type { Store } from '../../server/store/contract.js';
 import {

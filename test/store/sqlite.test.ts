@@ -1,5 +1,6 @@
 import { systemClock } from '../../server/base/clock.js';
-import { openInlineSqliteStore, openSqliteStore } from '../../server/store/sqlite/open.js';
+import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
+import { openSqliteStore } from '../../server/store/sqlite/open.js';
 import { storeSuite } from '../support/store-suite.js';
 
 storeSuite('SQLite store, inline', (directory) =>

@@ -8,7 +8,7 @@ import type { EpochRunner } from '../../server/epochs/contract.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import type { HubEvent, VerifiedBatch } from '../../server/studies/contract.js';
 import type { Store } from '../../server/store/contract.js';
-import { openInlineSqliteStore } from '../../server/store/sqlite/open.js';
+import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { defineStudy, type StudyDefinition } from '../../server/studies/definition.js';
 import { createStudyHub, type RunningHub } from '../../server/studies/hub.js';
 import type { RefusedStudy } from '../../server/studies/refused-study.js';

@@ -84,6 +84,17 @@ describe('habits', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('names only pages that exist', () => {
+    // The pages of the reference are generated, and not tracked.
+    const pages = execFileSync('git', ['ls-files', 'docs'], { cwd: root, encoding: 'utf8' })
+      + readFileSync(`${root}.gitignore`, 'utf8').replaceAll('\n/', '\n');
+    const known = new Set(pages.split('\n'));
+    const wrong = files.flatMap(({ path, text }) =>
+      [...text.matchAll(/(?<![\w./-])docs\/[\w/-]+\.md/g)]
+        .filter(([page]) => !known.has(page)).map(([page]) => `${path}: ${page}`));
+    expect(wrong).toEqual([]);
+  });
+
   it('leaves no unfinished marks in the sources', () => {
     const marks = /\b(TODO|FIXME|XXX|HACK)\b|not implemented/i;
     expect(files.filter((file) => marks.test(file.text)).map((file) => file.path)).toEqual([]);

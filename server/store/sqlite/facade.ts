@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.js';
 import { KeelsonError, StorageError } from '../../../src/base/errors.js';
 import type { AdmissionRequest, AdmissionResult, Store } from '../contract.js';
-import type { Engine, PlainMethods } from './engine.js';
+import type { PlainMethods } from './engine.js';
 import type { GroupCommit } from './group-commit.js';
 import type { PurgeProgress } from './journal.js';
 import type { NamedMethod } from './messages.js';
@@ -13,23 +13,6 @@ export interface Caller {
   call(method: NamedMethod, args: readonly unknown[]): Promise<unknown>;
   admit(batches: readonly AdmissionRequest[]): Promise<readonly AdmissionResult[]>;
   close(): Promise<void>;
-}
-
-/** The engine on the calling thread, behind promises. */
-export class InlineCaller implements Caller {
-  constructor(readonly engine: Engine) {}
-
-  async call(method: NamedMethod, args: readonly unknown[]): Promise<unknown> {
-    return (this.engine[method] as (...args: readonly unknown[]) => unknown)(...args);
-  }
-
-  async admit(batches: readonly AdmissionRequest[]): Promise<readonly AdmissionResult[]> {
-    return this.engine.admit(batches);
-  }
-
-  async close(): Promise<void> {
-    this.engine.close();
-  }
 }
 
 /** Time between two checks whether a reader still prevents the truncation of the log. */

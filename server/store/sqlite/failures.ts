@@ -18,7 +18,7 @@ const storageCodes: ReadonlySet<ErrorCode> = new Set<StorageCode>([
   'storage-failed', 'data-folder-in-use', 'data-folder-rolled-back', 'schema-too-new',
 ]);
 
-const restore = 'restore a copy (docs/operations.md)';
+const restore = 'restore a copy (docs/operating/operations.md)';
 /** What an operator can do, by primary code. */
 const remedies: Readonly<Record<string, string>> = {
   SQLITE_FULL: 'free space on the disk of the data folder',

@@ -1,7 +1,6 @@
 import type { Clock } from '../../base/clock.js';
 import type { Store } from '../contract.js';
-import { openEngine } from './engine.js';
-import { InlineCaller, storeOver } from './facade.js';
+import { storeOver } from './facade.js';
 import { GroupCommit } from './group-commit.js';
 import { WorkerCaller } from './worker-caller.js';
 
@@ -26,14 +25,4 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   return storeOver(
     caller, options.clock, new GroupCommit(options.clock, (batches) => caller.admit(batches)),
   );
-}
-
-/**
- * Opens the store on the calling thread, for tests and simulation. Every `admit` is its own commit,
- * and there are no timers.
- * @throws StorageError as openSqliteStore.
- */
-export async function openInlineSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const engine = openEngine(options.directory, options.clock, options.acceptRollback);
-  return storeOver(new InlineCaller(engine), options.clock);
 }

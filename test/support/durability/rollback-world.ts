@@ -9,7 +9,7 @@ import { signing } from '../../../src/signing/node.js';
 import type { StudyDocument } from '../../../src/wire/study-document.js';
 import type { Logger } from '../../../server/base/logger.js';
 import type { Store } from '../../../server/store/contract.js';
-import { openInlineSqliteStore } from '../../../server/store/sqlite/open.js';
+import { openInlineSqliteStore } from '../../../server/store/sqlite/open-inline.js';
 import type { StudyDefinition } from '../../../server/studies/definition.js';
 import { createStudyHub, type RunningHub } from '../../../server/studies/hub.js';
 import {

@@ -8,7 +8,7 @@ import type {
 } from '../../../server/store/contract.js';
 import { databaseFile } from '../../../server/store/sqlite/connection.js';
 import { journalTable } from '../../../server/store/sqlite/epoch-tables.js';
-import { openInlineSqliteStore } from '../../../server/store/sqlite/open.js';
+import { openInlineSqliteStore } from '../../../server/store/sqlite/open-inline.js';
 import { fromHex, toHex } from '../../../src/base/bytes.js';
 import { ReleaseChain } from '../../../src/log/index.js';
 import { keyChain, type Verifier } from '../../../src/signing/index.js';

@@ -15,7 +15,7 @@ import {
   createServerMetrics, type ServerMetrics,
 } from '../../../../server/metrics/server-metrics.js';
 import type { Store } from '../../../../server/store/contract.js';
-import { openInlineSqliteStore } from '../../../../server/store/sqlite/open.js';
+import { openInlineSqliteStore } from '../../../../server/store/sqlite/open-inline.js';
 import { createStudyHub, type RunningHub } from '../../../../server/studies/hub.js';
 import { settle, VirtualClock } from '../../virtual-clock.js';
 import { must, Oracle } from './oracle.js';
