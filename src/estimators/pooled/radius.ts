@@ -1,4 +1,5 @@
 import type { RowBlock } from '../../privacy/stages/rows.js';
+import { binsThatStandOut } from '../../privacy/stages/stretches.js';
 
 /**
  * The radius of the clip ball, chosen from a noisy histogram of how far the rows are from a
@@ -11,14 +12,22 @@ import type { RowBlock } from '../../privacy/stages/rows.js';
 
 /** Bins of the histogram: one below sqrt(columns) scales, then quarter octaves, the last open. */
 export const distanceBins = 45;
-/** A bin apart from others stands out at this many standard deviations of its noise. */
-const apart = 4.5;
-/** A bin beside one that stands out does at this many. */
-const beside = 2;
-/** What the noise may hide: this many of its standard deviations of rows ... */
-const hiddenRows = 2.5;
-/** ... each this many radii beyond the ball. */
-const hiddenReach = 0.8;
+/** Rows in some bins stand out from the noise. */
+const standOut = { apart: 4.5, beside: 2, widths: [1, 2, 4, 8, 16] } as const;
+/** Bins of an octave of distance. */
+const octave = 4;
+/**
+ * Noise that is allowed for: this many standard deviations of rows ... Not more: the allowance for
+ * the unseen tail takes several unlucky counts together.
+ */
+const allowedNoise = 0.8;
+/** ... and near the ball this many radii beyond it. */
+const nearReach = 0.8;
+/**
+ * From one octave to the next a tail that is not seen falls to this share at most: a longer one has
+ * no variance.
+ */
+const fallsToMost = 1 / 4;
 /** Radii between two bins that are tried. */
 const stepsPerOctave = 16;
 /** Limits of `spread` in the limit of what far rows may add. */
@@ -88,7 +97,11 @@ export interface Distances {
    * In scales. Infinite when rows stand in the open last bin: nobody knows how far out they are.
    */
   readonly beyond: (radius: number) => number;
-  /** How much more than `beyond` the noise may hide, about, in scales. */
+  /**
+   * How much more than `beyond` the noise may hide, about, in scales: the noise of the bins that
+   * stand out, and rows past them. These thin out as fast as the bins before do, or as fast as rows
+   * that have a variance.
+   */
   readonly hidden: (radius: number) => number;
   /** The mean over all rows of how far they reach beyond `least`, clipped at `radius`. Scales. */
   readonly added: (least: number, radius: number) => number;
@@ -96,35 +109,86 @@ export interface Distances {
 
 /** Reads a released histogram. */
 export function readDistances({ counts, sigma, dimension, rows }: NoisyDistances): Distances {
-  const seen = binsThatStandOut(counts, sigma);
-  const middle = (bin: number): number => distanceEdge(bin, dimension) * 2 ** (1 / 8);
-  const meanOf = (valueOf: (distance: number) => number): number => {
-    let sum = 0;
-    for (let bin = 1; bin < distanceBins; bin++) {
-      if (seen[bin]!) sum += counts[bin]! * valueOf(middle(bin));
-    }
-    return sum / rows;
-  };
+  const seen = binsThatStandOut(counts, sigma, standOut);
+  const last = seen.lastIndexOf(true);
+  const middles = Array.from(counts, (_, bin) => distanceEdge(bin, dimension) * 2 ** (1 / 8));
+  const meanOf = (valueOf: (distance: number) => number): number =>
+    Math.max(0, middles.reduce((sum, middle, bin) =>
+      (bin > 0 && seen[bin]! ? sum + counts[bin]! * valueOf(middle) : sum), 0) / rows);
   // Rows of the first bin are about sqrt(d / 2) from the centre.
   const near = (Math.max(0, counts[0]!) / rows) * (dimension / 2);
+  const tail = unseenTail(counts, sigma, last);
   return {
     spread: Math.sqrt((near + meanOf((distance) => distance ** 2)) / dimension),
     beyond: (radius) => (seen[distanceBins - 1]! ? Infinity
       : meanOf((distance) => Math.max(0, distance - radius))),
-    hidden: (radius) => (hiddenRows * sigma * hiddenReach * radius) / rows,
+    hidden: (radius) => {
+      const reaches = middles.slice(1, last + 1).map((middle) => Math.max(0, middle - radius));
+      const noise = allowedNoise * sigma * (nearReach * radius + Math.hypot(...reaches));
+      return (noise + columnWeight(dimension) * beyondOfTail(tail, dimension, radius)) / rows;
+    },
     added: (least, radius) =>
       meanOf((distance) => Math.max(0, Math.min(distance, radius) - least)),
   };
 }
 
-/** Which bins hold more than noise makes likely. Tails thin out, so neighbours need less. */
-function binsThatStandOut(counts: Float64Array, sigma: number): readonly boolean[] {
-  const seen = Array.from(counts, (count) => count > apart * sigma);
-  const isBeside = (bin: number, neighbour: number): boolean =>
-    seen[neighbour] === true && counts[bin]! > beside * sigma;
-  for (let bin = 1; bin < seen.length; bin++) seen[bin] ||= isBeside(bin, bin - 1);
-  for (let bin = seen.length - 2; bin >= 0; bin--) seen[bin] ||= isBeside(bin, bin + 1);
-  return seen;
+/**
+ * What clipping takes from a mean in one column, over what it takes from the distances: tails of
+ * many columns partly cancel.
+ */
+const columnWeight = (dimension: number): number => Math.max(0.5, 1.2 / Math.sqrt(dimension));
+
+/** Rows past the last bin that stands out: a geometric series of octaves of distance. */
+interface UnseenTail {
+  /** Where the first octave begins: a bin. */
+  readonly from: number;
+  /** Rows in the first octave, at most. */
+  readonly first: number;
+  /** Rows of an octave over rows of the one before, at most. */
+  readonly ratio: number;
+}
+
+/**
+ * What may be past the last bin that stands out. The first octave holds no more than its noisy
+ * count allows, and no more than the end of the visible tail leads to at the rate at which it
+ * falls.
+ * @param last - the last bin that stands out, or -1.
+ */
+function unseenTail(counts: Float64Array, sigma: number, last: number): UnseenTail {
+  const rowsIn = (bin: number, bins: number): number =>
+    counts.subarray(Math.max(0, bin), Math.max(0, bin + bins)).reduce((sum, rows) => sum + rows, 0);
+  const noiseOf = (bins: number): number => allowedNoise * sigma * Math.sqrt(bins);
+  const from = last + 1;
+  const past = Math.max(0, rowsIn(from, octave)) + noiseOf(octave);
+  const end = Math.max(1, rowsIn(from - octave, octave));
+  // The rate, from the last bins and as many before them. The first bin of all is no octave's part.
+  const bins = Math.min(octave, Math.floor(last / 2));
+  const before = rowsIn(from - 2 * bins, bins);
+  if (before <= 2 * noiseOf(bins)) {
+    return { from, first: past, ratio: Math.min(fallsToMost, past / end) };
+  }
+  const falls =
+    ((Math.max(0, rowsIn(from - bins, bins)) + noiseOf(bins)) / before) ** (octave / bins);
+  return {
+    from, first: Math.min(past, (end + noiseOf(octave)) * falls),
+    ratio: Math.min(fallsToMost, falls),
+  };
+}
+
+/**
+ * The sum over the rows of an unseen tail of how far they are beyond a radius. It ends where less
+ * than one row is left.
+ */
+function beyondOfTail(
+  { from, first, ratio }: UnseenTail, dimension: number, radius: number,
+): number {
+  let sum = 0;
+  let middle = distanceEdge(from, dimension) * Math.SQRT2;
+  for (let rows = first; rows >= 1; rows *= ratio) {
+    sum += rows * Math.max(0, middle - radius);
+    middle *= 2;
+  }
+  return sum;
 }
 
 /** The spread that is reckoned with: at least one scale, and limited, since rows may be hostile. */
@@ -165,7 +229,7 @@ export function chooseRadius(
   distances: Distances,
   { dimension, least, noise, corruption, trusted = least }: RadiusOptions,
 ): number {
-  const weight = Math.max(0.5, 1.2 / Math.sqrt(dimension));
+  const weight = columnWeight(dimension);
   const most = addedMost(corruption, distances.spread);
   const far = 2 * distanceEdge(distanceBins - 1, dimension);
   let best = least;

@@ -36,10 +36,36 @@ describe('distances from a centre', () => {
     // The rows at 40 stand out; those at 300 do not.
     expect(quiet.beyond(10)).toBeCloseTo((100 * 30) / 10_000, 1);
     expect(quiet.beyond(60)).toBe(0);
-    expect(quiet.hidden(10)).toBeGreaterThan(0);
     const loud = readDistances({ counts, sigma: 200, dimension, rows: 10_000 });
     expect(loud.beyond(10)).toBe(0);
-    expect(loud.hidden(10)).toBeCloseTo(10 * quiet.hidden(10), 9);
+    // The tail of the loud one ends where the rows at 3 do: few of the rows past it are beyond 10.
+    expect(Math.min(loud.hidden(10), quiet.hidden(10))).toBeGreaterThan(0.1);
+  });
+
+  it('see a tail that is thin in every single bin, and not one bin of it', () => {
+    const counts = histogram({ 1: 9_400, 3: 400 });
+    const thin = [20, 24, 28, 33, 40, 47, 56, 66, 80, 94, 112, 133, 160, 190, 224, 267];
+    const bins = thin.map((distance) => histogram({ [distance]: 1 }).indexOf(1));
+    expect(new Set(bins).size).toBe(thin.length);
+    for (const bin of bins) counts[bin]! += 30;
+    const { beyond } = readDistances({ counts, sigma: 20, dimension, rows: 10_000 });
+    expect(beyond(10) / (thin.reduce((sum, entry) => sum + 30 * (entry - 10), 0) / 10_000))
+      .toBeCloseTo(1, 0);
+    counts.fill(0, bins[1]);
+    expect(readDistances({ counts, sigma: 20, dimension, rows: 10_000 }).beyond(10)).toBe(0);
+  });
+
+  it('allow for rows past a tail that falls slowly, and for few past one that ends', () => {
+    const tailOf = (ratio: number): Float64Array => {
+      const counts = histogram({ 1: 9_000 });
+      for (let bin = 3, rows = 400; rows > 40; bin++, rows *= ratio) counts[bin]! += rows;
+      return counts;
+    };
+    const [slow, fast] = [0.8, 0.3].map((ratio) =>
+      readDistances({ counts: tailOf(ratio), sigma: 20, dimension, rows: 10_000 }).hidden(6));
+    // Without the octaves past the first one that is not seen, the slow tail has .074.
+    expect(slow).toBeGreaterThan(0.1);
+    expect(fast).toBeLessThan(0.01);
   });
 
   it('knows no bound for rows in the open last bin', () => {

@@ -101,7 +101,7 @@ function design(request: DesignRequest): PooledDesign {
 }
 
 /** Part of the cost of the mean that the histogram of distances takes, by number of columns. */
-const distanceShare = (dimension: number): number => (dimension <= 4 ? 0.08 : 0.03);
+const distanceShare = (dimension: number): number => (dimension <= 4 ? 0.2 : 0.08);
 
 /** What a release draws after the centre, and what it needs to know. All of it public. */
 interface MeanDesign {
