@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { createComputePool } from '../../dist/server/compute/pool.js';
 import { InvalidParameterError } from '../../dist/src/base/errors.js';
 import { utf8 } from '../../dist/src/base/bytes.js';
@@ -10,6 +9,7 @@ import { privacyTarget } from '../../dist/src/privacy/accounting/target.js';
 import { seededNoise } from '../../dist/src/random/insecure.js';
 import { secureNoise } from '../../dist/src/random/secure.js';
 import { seededRandom } from '../../dist/src/random/work.js';
+import { threadsOfRun } from '../over-cores.js';
 
 /**
  * Estimators that are measured in two forms. The stored figures of `robust-mean` are of normal
@@ -73,7 +73,7 @@ export function planOf(method, { dimension, contributors, corruption }, { epsilo
   }
 }
 
-const pool = createComputePool(availableParallelism());
+const pool = createComputePool(threadsOfRun);
 export const closePool = () => pool.close();
 
 /** One release. @returns its outcome. */

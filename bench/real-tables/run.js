@@ -5,7 +5,8 @@ import { closePool, outcomeOf, planOf } from '../accuracy/private.js';
 import { randomOf } from '../accuracy/random.js';
 import { keptLines } from '../kept-lines.js';
 import { optionsOf } from '../options.js';
-import { pageOf, verdictsOf } from './report.js';
+import { overCores, processesOption } from '../over-cores.js';
+import { pageOf, recommended, verdictsOf } from './report.js';
 import { rangeOf, readTable, tables } from './tables.js';
 
 const options = optionsOf('Private means and quantiles of real columns.', {
@@ -14,20 +15,25 @@ const options = optionsOf('Private means and quantiles of real columns.', {
     usual: [1e3, 1e4, 5e4, 2e5], tiny: [2e4], means: 'sizes of the cohorts, drawn from the table',
   },
   estimators: {
-    usual: 'mean,robust-mean,prime-heavy,quantile', tiny: 'mean,quantile', means: 'names, or all',
+    usual: 'all', tiny: 'mean,quantile',
+    means: 'names, or all: then those that are not recommended have --others and one seed',
   },
+  others: { usual: 2e4, means: 'size of the cohort of estimators that are not recommended' },
   seeds: { usual: 3, tiny: 1, means: 'cohorts of each size' },
-  columns: { usual: 'each', means: 'each (one study per column) or whole (one per table)' },
-  minutes: { usual: 1e3, means: 'ends after this long; --out keeps what there is' },
+  columns: {
+    usual: 'both', tiny: 'each',
+    means: 'each (one study per column), whole (one per table) or both',
+  },
+  processes: processesOption,
+  minutes: { usual: 1e3, means: 'no run starts later than this; --out keeps what there is' },
   out: { usual: null, means: 'file of results: one JSON line each; known ones are not run again' },
   page: { usual: null, means: 'file to write the report of all lines of --out into' },
 });
 
 /** All but `heavy-tailed-pure`, which has no plan with a delta. */
 const everyEstimator = [
-  'mean', 'robust-mean', 'prime-heavy', 'prime', 'spectral-filter', 'stable-mean',
-  'stable-mean-dual', 'populous-mean', 'resilience', 'tukey-median', 'heavy-tailed',
-  'heavy-tailed-1d', 'quantile',
+  ...recommended, 'prime', 'spectral-filter', 'stable-mean', 'stable-mean-dual', 'populous-mean',
+  'resilience', 'tukey-median', 'heavy-tailed', 'heavy-tailed-1d',
 ];
 /** These have no scale of their own: a person gives about the deviation. */
 const needScale = new Set(['prime-heavy', 'heavy-tailed', 'heavy-tailed-1d']);
@@ -91,32 +97,52 @@ function wholeColumns(columns) {
 
 const rounded = (value) => (Number.isFinite(value) ? Number(value.toPrecision(4)) : null);
 
+/** These findings say of a column that nobody knows how far its mean is from the answer. */
+const reasonsForNoInterval = new Set(['mostly-one-value']);
+
+/**
+ * One interval beside the truth. half: null where there is none, or where it has no end. holds:
+ * null where there is none; an interval without an end holds nothing.
+ */
+function judgedInterval(interval, at, truth, unit) {
+  if (interval === undefined) return { half: null, holds: null };
+  const [low, high] = [interval.low[at], interval.high[at]];
+  const isFinite = Number.isFinite(low) && Number.isFinite(high);
+  return {
+    half: isFinite ? rounded((high - low) / 2 / unit) : null,
+    holds: isFinite && low <= truth && truth <= high,
+  };
+}
+
 /** One number of an answer beside the truth. Errors and half-widths are in the column's unit. */
 function judged(outcome, at, truth, unit) {
-  const estimate = outcome.estimate[at];
-  const holds = (interval) => (interval === undefined
-    ? null : interval.low[at] <= truth && truth <= interval.high[at]);
-  const half = (interval) => (interval === undefined
-    ? null : rounded((interval.high[at] - interval.low[at]) / 2 / unit));
-  const { interval95, intervalIfHostile95 } = outcome;
+  const { interval95, intervalIfHostile95, scale, findings = [] } = outcome;
+  const own = judgedInterval(interval95, at, truth, unit);
+  const ifHostile = judgedInterval(intervalIfHostile95, at, truth, unit);
+  const reasons = findings.filter(({ columns }) => columns.length === 0 || columns.includes(at))
+    .map(({ reason }) => reason);
   return {
-    error: rounded(Math.abs(estimate - truth) / unit), half: half(interval95),
-    isCovered: holds(interval95), halfIfHostile: half(intervalIfHostile95),
-    isCoveredIfHostile: holds(intervalIfHostile95),
-    scale: outcome.scale === undefined ? null : rounded(outcome.scale[at] / unit),
-    findings: (outcome.findings ?? []).map(({ reason }) => reason),
+    error: rounded(Math.abs(outcome.estimate[at] - truth) / unit),
+    half: own.half, isCovered: own.holds, halfIfHostile: ifHostile.half,
+    isCoveredIfHostile: ifHostile.holds,
+    scale: scale === undefined ? null : rounded(scale[at] / unit), findings: reasons,
+    // Whether the release explains why the interval has no end. null: it has both ends.
+    saysWhy: own.holds !== null && own.half === null
+      ? reasons.some((reason) => reasonsForNoInterval.has(reason)) : null,
   };
 }
 
 /** One release of one study. @returns a line for each number of its answer, or one in all. */
-async function linesOf({ estimator, columns, contributors, seed, label }, table) {
-  const at = { table, estimator, contributors, seed, study: label };
+async function linesOf(run) {
+  const { table, study, estimator, contributors, seed } = run;
+  const at = { table, estimator, contributors, seed, study };
+  const columns = columnsOf(run);
   const shape = { dimension: columns.length, contributors, corruption: 0.05 };
   const plan = planOf(estimator, shape, target, parametersFor(estimator, columns));
   if (typeof plan === 'string') return [{ ...at, kind: 'infeasible', text: plan }];
-  const values = cohortOf(columns, contributors, `${table} ${label} ${contributors} ${seed}`);
+  const values = cohortOf(columns, contributors, `${table} ${study} ${contributors} ${seed}`);
   const outcome = await outcomeOf(plan, values, columns.length, {
-    seed: `${estimator} ${table} ${label} ${contributors} ${seed}`, noise: 'seeded',
+    seed: `${estimator} ${table} ${study} ${contributors} ${seed}`, noise: 'seeded',
   });
   if (outcome.kind === 'refused') {
     // Plans need a quarter of the cohort. In a table, a public share of rows has an entry missing.
@@ -133,50 +159,75 @@ async function linesOf({ estimator, columns, contributors, seed, label }, table)
   });
 }
 
-function studiesOf({ columns }) {
-  if (options.columns === 'each') {
-    return columns.map((column) => ({ label: column.name, columns: [column] }));
+/** Each table is read once. */
+const readTables = new Map();
+function tableNamed(name) {
+  if (!readTables.has(name)) {
+    readTables.set(name, readTable(tables.find((entry) => entry.name === name)));
   }
-  return columns.length < 2 ? [] : [{ label: 'all columns', columns: wholeColumns(columns) }];
+  return readTables.get(name);
+}
+
+/** The studies of a table: of single columns, and of all together. */
+function studiesOf({ columns }, kinds) {
+  return [
+    ...(kinds === 'whole' ? [] : columns.map(({ name }) => ({ study: name, isWhole: false }))),
+    ...(kinds === 'each' || columns.length < 2 ? [] : [{ study: 'all columns', isWhole: true }]),
+  ];
+}
+
+/** The columns of a run's study. Those of the last study are kept. */
+let lastStudy = { name: null, columns: [] };
+function columnsOf({ table, study, isWhole }) {
+  const name = `${table} ${study}`;
+  if (lastStudy.name !== name) {
+    const { columns } = tableNamed(table);
+    const own = isWhole ? wholeColumns(columns) : columns.filter((column) => column.name === study);
+    lastStudy = { name, columns: own };
+  }
+  return lastStudy.columns;
 }
 
 const keyOf = ({ table, study, estimator, contributors, seed }) =>
   [table, study, estimator, contributors, seed].join(' ');
 
-function* wantedRuns(table) {
-  const estimators = options.estimators === 'all' ? everyEstimator : options.estimators.split(',');
-  for (const study of studiesOf(table)) {
-    for (const contributors of options.contributors) {
-      for (const estimator of estimators) {
-        if (study.columns.length > 1 && estimator === 'quantile') continue;
-        for (let seed = 0; seed < options.seeds; seed++) {
-          yield { ...study, estimator, contributors, seed };
+/** The estimators, each with the cohorts that it is measured on. */
+function cohortsOfEstimators() {
+  const isAll = options.estimators === 'all';
+  return (isAll ? everyEstimator : options.estimators.split(',')).map((estimator) =>
+    (isAll && !recommended.includes(estimator)
+      ? { estimator, sizes: [options.others], seeds: 1 }
+      : { estimator, sizes: options.contributors, seeds: options.seeds }));
+}
+
+function* wantedRuns() {
+  const chosen = options.tables === 'all'
+    ? tables.map(({ name }) => name) : options.tables.split(',');
+  for (const { estimator, sizes, seeds } of cohortsOfEstimators()) {
+    for (const table of chosen) {
+      for (const study of studiesOf(tableNamed(table), options.columns)) {
+        if (study.isWhole && estimator === 'quantile') continue;
+        for (const contributors of sizes) {
+          for (let seed = 0; seed < seeds; seed++) {
+            yield { table, ...study, estimator, contributors, seed };
+          }
         }
       }
     }
   }
 }
 
-async function measure(kept) {
-  const end = performance.now() + options.minutes * 60_000;
-  const chosen = options.tables === 'all' ? null : options.tables.split(',');
-  for (const entry of tables.filter(({ name }) => chosen === null || chosen.includes(name))) {
-    const table = readTable(entry);
-    for (const run of wantedRuns(table)) {
-      if (performance.now() > end) return false;
-      if (kept.has({ ...run, table: table.name, study: run.label })) continue;
-      kept.add(await linesOf(run, table.name));
-    }
-  }
-  return true;
-}
-
+const runs = [...wantedRuns()];
 const kept = keptLines(options.out, keyOf);
-const isComplete = options.page !== null || await measure(kept);
+const isComplete = await overCores(runs, linesOf, kept, options);
 await closePool();
+// Copies end in any order. The report has the order of the runs.
+const places = new Map(runs.map((run, place) => [keyOf(run), place]));
+const place = (line) => places.get(keyOf(line)) ?? runs.length;
+const lines = [...kept.lines].sort((left, right) => place(left) - place(right));
 console.log(isComplete ? 'every run is there' : 'time is up: run again with the same --out');
-for (const text of verdictsOf(kept.lines)) console.log(text);
+for (const text of verdictsOf(lines)) console.log(text);
 if (options.page !== null) {
-  const read = tables.map((entry) => ({ ...entry, ...readTable(entry) }));
-  writeFileSync(options.page, pageOf(kept.lines, read));
+  const read = tables.map((entry) => ({ ...entry, ...tableNamed(entry.name) }));
+  writeFileSync(options.page, pageOf(lines, read));
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
+import { verdictsOf, type TableLine } from '../../bench/real-tables/report.js';
 import { root } from '../support/sources.js';
 
 /** A line of results, as bench/real-tables/run.js writes it. */
@@ -17,6 +18,8 @@ interface Line {
   readonly half?: number | null;
   readonly isCovered?: boolean | null;
   readonly isForeseen?: boolean;
+  /** Whether the release says why this number has no interval. null: it has one. */
+  readonly saysWhy?: boolean | null;
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-tables-'));
@@ -25,7 +28,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 async function linesFor(name: string, words: readonly string[]): Promise<readonly Line[]> {
   const out = join(folder, name);
   await promisify(execFile)(process.execPath, [
-    'bench/real-tables/run.js', '--seeds', '1', '--contributors', '20000', '--out', out, ...words,
+    'bench/real-tables/run.js', '--seeds', '1', '--contributors', '20000', '--columns', 'each',
+    '--out', out, ...words,
   ], { cwd: root });
   return readFileSync(out, 'utf8').split('\n').filter((text) => text !== '')
     .map((text) => JSON.parse(text) as Line);
@@ -60,13 +64,36 @@ describe('studies of real columns', { tags: ['slow'] }, () => {
     ['mean', 0.93], ['robust-mean', 0.9],
   ])('have a %s of every column, in its interval', async (name, share) => {
     const lines = await linesFor(name, ['--tables', tables, '--estimators', name]);
-    // Also of columns that are always or nearly always the same. Those have no interval.
+    // Also of columns that are always or nearly always the same. Releases say that these have no
+    // interval.
     expect(lines.filter(({ kind, isForeseen }) => kind !== 'value' && isForeseen !== true))
       .toEqual([]);
-    const stated = lines.filter(({ kind, half }) => kind === 'value' && half !== null);
-    expect(stated.length).toBeGreaterThan(30);
+    const asked = lines.filter(({ kind, saysWhy }) => kind === 'value' && saysWhy !== true);
+    expect(asked.length).toBeGreaterThan(30);
+    const stated = asked.filter(({ half }) => half !== null);
     expect(stated.filter(({ error, half }) => error! > 3 * half!)).toEqual([]);
-    const holding = stated.filter(({ isCovered }) => isCovered).length;
-    expect(holding / stated.length).toBeGreaterThanOrEqual(share);
+    const holding = asked.filter(({ isCovered }) => isCovered).length;
+    expect(holding / asked.length).toBeGreaterThanOrEqual(share);
+  });
+});
+
+describe('the report of real tables', () => {
+  const number: TableLine = {
+    estimator: 'mean', kind: 'value', error: 0.01, half: 0.02, isCovered: true, saysWhy: null,
+  };
+  const without = { ...number, half: null, isCovered: false };
+  const fieldsOf = (lines: readonly TableLine[]): readonly string[] =>
+    verdictsOf(lines).at(-1)!.split('|').map((text) => text.trim());
+
+  it('counts an interval without an end as one that does not hold', () => {
+    const [, , numbers, , , holds, , saysWhy, saysNot] =
+      fieldsOf([number, { ...without, saysWhy: false }]);
+    expect([numbers, holds, saysWhy, saysNot]).toEqual(['2', '0.500', '0', '1']);
+  });
+
+  it('counts it apart where the release says why', () => {
+    const [, , numbers, , , holds, , saysWhy, saysNot] =
+      fieldsOf([number, { ...without, saysWhy: true }]);
+    expect([numbers, holds, saysWhy, saysNot]).toEqual(['2', '1.000', '1', '0']);
   });
 });
