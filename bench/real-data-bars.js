@@ -1,145 +1,245 @@
-// Cells and bars of bench/real-data.js: what was measured, in words.
-const atShare = (list, part) => [...list].sort((a, b) => a - b)[Math.floor(part * list.length)];
-const median = (list) => atShare(list, 0.5);
-const average = (list) => list.reduce((sum, value) => sum + value, 0) / list.length;
-const rootMeanSquare = (list) => Math.sqrt(average(list.map((value) => value ** 2)));
-const short = (value) => (value === null || value === undefined || Number.isNaN(value)
-  ? 'none' : !Number.isFinite(value) ? 'refused' : value.toPrecision(3));
-/** A refusal is the worst answer. */
-const errorOf = ({ kind, error }) => (kind === 'value' ? error : Infinity);
-const stated = (lines, field) => lines.filter(({ kind, [field]: value }) =>
-  kind === 'value' && value !== null && value !== undefined);
-const sharing = (lines, field) => {
-  const own = stated(lines, field);
-  return own.length === 0 ? null : average(own.map((line) => line[field]));
-};
+// The bars of bench/real-data.js, and the figures that are set beside them.
+import { readFileSync } from 'node:fs';
 
-function groupsOf(lines, keyOf) {
-  const groups = new Map();
+const atShare = (list, part) => [...list].sort((a, b) => a - b)[Math.floor(part * list.length)];
+export const median = (list) => atShare(list, 0.5);
+const sum = (list) => list.reduce((total, value) => total + value, 0);
+const rootMeanSquare = (list) => Math.sqrt(sum(list.map((value) => value ** 2)) / list.length);
+/** A figure for people. */
+export const short = (value) => (value === null || value === undefined || Number.isNaN(value)
+  ? 'none' : !Number.isFinite(value) ? 'refused'
+    : Number.isInteger(value) ? `${value}` : value.toPrecision(3));
+
+/** Runs that differ in their seed only. */
+export function cellsOf(lines, part) {
+  const cells = new Map();
   for (const line of lines) {
-    const key = keyOf(line);
-    groups.set(key, [...(groups.get(key) ?? []), line]);
+    if (line.part !== part) continue;
+    const { estimator, rows, attack, contributors, dimension, scale } = line;
+    const key = [estimator, rows, attack, contributors, dimension, scale].join(' ');
+    if (!cells.has(key)) cells.set(key, { ...line, own: [] });
+    cells.get(key).own.push(line);
   }
-  return [...groups].map(([key, own]) => ({ key, own, ...own[0] }));
+  return [...cells.values()];
 }
 
-const cells = (lines) => groupsOf(lines, ({ part, rows, attack, contributors }) =>
-  `${part}, ${rows}, ${attack}, n = ${contributors}`);
+const isAnswered = ({ kind }) => kind === 'value';
+/** A refusal is the worst answer. */
+const errorsOf = (own, field = 'error') =>
+  own.map((line) => (isAnswered(line) ? line[field] : Infinity));
+const stated = (own, field) => own.filter((line) =>
+  isAnswered(line) && line[field] !== null && line[field] !== undefined);
 
+/** Median distance from the honest rows' mean, in deviations along uncorrelated directions. */
+export const medianError = ({ own }) => median(errorsOf(own));
+/** Root mean square distance from the true mean, in deviations of the columns. */
+export const rootError = ({ own }) => rootMeanSquare(errorsOf(own, 'inColumns'));
+/** Beside that of the clipped mean that knows the true mean and deviations. */
+export const overClipped = (cell) => rootError(cell)
+  / rootMeanSquare(stated(cell.own, 'clipped').map(({ clipped }) => clipped));
+/** The smallest and the largest scale of all columns and runs. null: no release says its scale. */
+export function scalesOf({ own }) {
+  const all = stated(own, 'scales').flatMap(({ scales }) => scales);
+  return all.length === 0 ? [null, null] : [Math.min(...all), Math.max(...all)];
+}
+/**
+ * The share of the columns that an interval holds for. undefined: it is asked for none. null: no
+ * release has one.
+ */
+export function sharing({ own }, field) {
+  const all = stated(own, field);
+  if (all.length === 0) return null;
+  const [holds, asked] = [0, 1].map((k) => sum(all.map((line) => line[field][k])));
+  return asked === 0 ? undefined : holds / asked;
+}
 /** Radius over error, median. null: no radius. */
-function radiusOverError(own) {
+export function radiusOverError({ own }) {
   const all = stated(own, 'radius').filter(({ inScales }) => inScales > 0);
   return all.length === 0 ? null : median(all.map(({ radius, inScales }) => radius / inScales));
 }
-
-function cellText({ key, own }) {
-  const answered = own.filter(({ kind }) => kind === 'value');
-  const refused = own.length - answered.length;
-  if (answered.length === 0) return `${key}: ${own[0].reason ?? own[0].text}`;
-  const scales = stated(own, 'scale').flatMap(({ scale }) => scale);
-  const found = [...new Set(answered.flatMap(({ findings }) => findings ?? []))];
-  return `${key}: error ${short(median(answered.map(({ error }) => error)))}, from the truth `
-    + `${short(rootMeanSquare(answered.map(({ fromTruth }) => fromTruth)))} (clipped mean `
-    + `${short(rootMeanSquare(answered.map(({ clipped }) => clipped)))}), interval95 holds `
-    + `${short(sharing(own, 'holds'))}, if hostile ${short(sharing(own, 'holdsIfHostile'))}, radius `
-    + `${short(radiusOverError(own))} errors, scale ${short(scales.length === 0
-      ? null : Math.min(...scales))} to ${short(scales.length === 0 ? null : Math.max(...scales))}`
-    + `${found.length === 0 ? '' : `, ${found.join(' ')}`}`
-    + `${refused === 0 ? '' : `, ${refused} of ${own.length} refused`}`;
+/** The share of the runs that find that the rows are skewed. */
+export function saidSkewed({ own }) {
+  const all = stated(own, 'findings');
+  return all.length === 0 ? null
+    : all.filter(({ findings }) => findings.includes('skewed')).length / all.length;
+}
+/** Error over that of CoinPress with the best number of steps, both root mean square. */
+export function overPeer({ own }) {
+  const best = Math.min(...own[0].peers.map((_, k) =>
+    rootMeanSquare(own.map(({ peers }) => peers[k]))));
+  return { error: rootMeanSquare(errorsOf(own)), best };
 }
 
-/** A line for each cell: the median error, the intervals, the scale and the refusals. */
-export const cellsOf = (lines) => cells(lines).map(cellText);
+const seedsOfPublished = 7;
+/** The published medians of `robust-mean` in the cell that is measured here, by attack. */
+function publishedErrors() {
+  const page = new URL('../docs/results/accuracy-tables.md', import.meta.url);
+  const text = readFileSync(page, 'utf8');
+  const title = '### normal rows, d = 10, n = 100000, corruption 0.05, epsilon 1, delta 0.000001;';
+  const rows = text.slice(text.indexOf(title)).split('\n### ')[0].split('\n')
+    .filter((line) => line.startsWith('| ')).map((line) => line.split('|').map((field) =>
+      field.trim()));
+  const at = rows[0].indexOf('robust-mean');
+  return new Map(rows.slice(2).map((row) => [row[1], Number.parseFloat(row[at])]));
+}
 
-const namedAtMost = 10;
+/**
+ * Median of the first seeds over the published one, which has those seeds. undefined: this cell is
+ * not published.
+ */
+export function overPublished({ rows, attack, dimension, contributors, scale, own }) {
+  if (rows !== 'normal' || dimension !== 10 || contributors !== 1e5 || scale !== '1'
+    || own.length < seedsOfPublished || !publishedErrors().has(attack)) return undefined;
+  const error = median(errorsOf(own, 'fromTruth').slice(0, seedsOfPublished));
+  return error / publishedErrors().get(attack);
+}
 
-/** One bar: the figures of its cells that miss it. A cell without the figure misses it. */
-function bar(name, list, figureOf, allowed) {
-  if (list.length === 0) return [];
-  const all = list.map((cell) => {
-    const [figure, limit] = [figureOf(cell), allowed(cell)];
-    return { ...cell, figure, isMet: figure !== null && (typeof limit === 'function'
-      ? limit(figure) : figure <= limit) };
+const countOf = (value) => value.toLocaleString('en');
+const nameOf = ({ estimator, part, rows, attack, dimension, contributors, scale }) => [
+  ...(estimator === 'robust-mean' && part !== 'small' ? [] : [estimator]), rows,
+  ...(attack === undefined || attack === 'none' ? [] : [attack]),
+  `d = ${dimension}, n = ${countOf(contributors)}${scale === undefined ? '' : `, scale ${scale}`}`,
+].join(' ');
+
+/**
+ * One bar. @param figureOf - of a cell; undefined: the bar does not ask for this cell; null misses.
+ * @param limitOf - of a cell. @param isLeast - whether the figure should be at least the limit.
+ */
+function bar(number, text, list, figureOf, limitOf, isLeast = false) {
+  const cells = list.flatMap((cell) => {
+    const [figure, limit] = [figureOf(cell), limitOf(cell)];
+    if (figure === undefined) return [];
+    const isMet = figure !== null && (isLeast ? figure >= limit : figure <= limit);
+    return [{ name: nameOf(cell), figure, limit, isMet }];
   });
-  const missing = all.filter(({ isMet }) => !isMet);
-  const named = missing.slice(0, namedAtMost).map(({ rows, attack, figure }) =>
-    `${rows}${attack === 'none' ? '' : ` ${attack}`} ${short(figure)}`);
-  const more = missing.length - named.length;
-  return [`bar ${name}: ${all.length - missing.length} of ${all.length} cells`
-    + `${missing.length === 0 ? '' : `; not ${named.join(', ')}`}`
-    + `${more > 0 ? ` and ${more} more` : ''}`];
+  return cells.length === 0 ? [] : [{ number, text, isLeast, cells }];
 }
 
-const medianError = ({ own }) => median(own.map(errorOf));
-const overClipped = ({ own }) => (own.some(({ kind }) => kind !== 'value') ? Infinity
-  : rootMeanSquare(own.map(({ fromTruth }) => fromTruth))
-    / rootMeanSquare(own.map(({ clipped }) => clipped)));
-const atLeast = (limit) => (figure) => figure >= limit;
-const widestRatio = ({ own }) => {
-  const all = stated(own, 'scale');
-  if (all.length === 0) return null;
-  return Math.max(...all.flatMap(({ scale: [low, high] }) => [1 / low, high]));
-};
 const apart = new Set(
   ['ones', 'alternating', 'direction', 'coordinate', 'point', 'two-clusters'],
 );
 
-function barOfAttack({ rows, attack }) {
+function limitUnderAttack({ rows, attack }) {
   if (attack === 'far' || attack === 'pairs') return 0.03;
   if (rows === 'normal' && apart.has(attack)) return 0.02;
   if (rows === 'normal' && (attack === 'dense' || attack === 'cluster')) return 0.06;
   return attack === 'tail-mimic' ? 0.33 : 0.25;
 }
 
-function barOfClean({ rows }) {
-  if (rows === 'normal') return 1.15;
-  return rows === 'lognormal-correlated' || rows === 'student' ? 1.4 : 1.25;
-}
+const limitOfClean = ({ rows }) =>
+  (rows === 'lognormal-correlated' || rows === 'student' ? 1.4 : 1.25);
+const isFound = ({ scale }) => scale === 'auto';
+const refusals = ({ own }) => own.filter((line) => !isAnswered(line)).length;
 
-/** The share of runs that rightly say, or do not say, that rows are skewed. */
-function skewBar({ rows, own }) {
-  const all = stated(own, 'findings');
-  if (all.length === 0) return null;
-  const said = average(all.map(({ findings }) => (findings.includes('skewed') ? 1 : 0)));
-  return rows === 'normal' ? 1 - said : said;
-}
-
-/** Figures beside the bars that they should meet: a line for each bar that has cells. */
-export function barsOf(lines) {
-  const of = (part) => cells(lines.filter((line) => line.part === part));
-  const [clean, attacked, normal] = [of('clean'), of('attacks'), of('normal')];
-  const hostile = attacked.filter(({ attack }) => attack !== 'none');
-  const [plain, narrow] = ['normal', 'condition-1e4'].map((name) =>
-    normal.filter(({ rows }) => rows === name));
-  const large = hostile.filter(({ own }) => medianError({ own }) > 0.08
-    && Number.isFinite(medianError({ own })));
+function barsOfClean(lines) {
+  const all = cellsOf(lines, 'clean');
+  const clean = all.filter(({ estimator }) => estimator === 'robust-mean');
+  const fewer = cellsOf(lines, 'fewer');
+  const found = clean.filter(isFound);
+  const hit = cellsOf(lines, 'attacks').filter(({ rows, attack, scale }) =>
+    rows === 'normal' && attack === 'coordinate' && scale === 'auto');
+  const ofMean = (cell) => all.find(({ estimator, dimension, scale }) =>
+    estimator === 'mean' && dimension === cell.dimension && scale === cell.scale);
+  const flights = cellsOf(lines, 'flights');
+  const most = Math.max(...flights.map(({ contributors }) => contributors));
   return [
-    bar('1, scale within 1 / 1.25 and 1.5 deviations (Bernoulli .01: 2)',
-      clean.filter(({ rows }) => rows !== 'one-constant'), widestRatio,
-      ({ rows, own }) => (rows === 'bernoulli-.01' ? 2
-        : () => stated(own, 'scale').every(({ scale: [low, high] }) => low >= 0.8 && high <= 1.5))),
-    bar('1, a twentieth in one column makes at most 1.8',
-      attacked.filter(({ rows, attack }) => rows === 'normal' && attack === 'coordinate'),
-      widestRatio, () => 1.8),
-    bar('1, no clean shape is refused', clean,
-      ({ own }) => own.filter(({ kind }) => kind !== 'value').length, () => 0),
-    bar('2, error over that of the clipped mean (1.25; normal 1.15; 1.4)', clean, overClipped,
-      barOfClean),
-    bar('2, flights within .005 of the honest mean in every release', of('flights'),
-      ({ own }) => Math.max(...own.map(errorOf)), () => 0.005),
-    bar('3, median error under attack', hostile, medianError, barOfAttack),
-    bar('4, shape normal: median error at most .04', plain, medianError, () => 0.04),
-    bar('4, shape normal, condition 10^4: at most .15', narrow, medianError, () => 0.15),
-    bar('4, shape normal, condition 10^4: at most .05 in half',
-      narrow.length === 0 ? [] : [{ ...narrow[0], attack: 'half of the attacks' }],
-      () => median(narrow.map(medianError)), () => 0.05),
-    bar('5, interval95 holds in .95 of the clean columns', clean, ({ own }) =>
-      sharing(own, 'holds'), () => atLeast(0.95)),
-    bar('5, intervalIfHostile95 holds in .95 of the columns', hostile, ({ own }) =>
-      sharing(own, 'holdsIfHostile'), () => atLeast(0.95)),
-    bar('5, radius at most 4 errors, where the error is above .08', large, ({ own }) =>
-      radiusOverError(own), () => 4),
-    bar('7, skewed is said (normal rows: is not said)', [...of('diagnosis'), ...of('flights')],
-      skewBar, ({ rows }) => atLeast(rows === 'normal' ? 0.98 : 0.95)),
+    bar(1, 'smallest scale that is found, in deviations', found,
+      (cell) => scalesOf(cell)[0], () => 0.8, true),
+    bar(1, 'largest scale that is found', found, (cell) => scalesOf(cell)[1],
+      ({ rows }) => (rows === 'bernoulli-.01' ? 2 : 1.5)),
+    bar(1, 'largest scale with a hostile twentieth in one column', hit,
+      (cell) => scalesOf(cell)[1], () => 1.8),
+    bar(1, 'refused releases of clean rows', [...clean, ...fewer], refusals, () => 0),
+    bar(2, 'error over that of the clipped mean', clean, overClipped, limitOfClean),
+    bar(2, 'the same, one skewed column', cellsOf(lines, 'one-column'), overClipped, () => 1.6),
+    bar(2, 'error over that of `mean`, normal rows', clean.filter((cell) =>
+      cell.rows === 'normal' && ofMean(cell) !== undefined),
+    (cell) => rootError(cell) / rootError(ofMean(cell)), () => 1.15),
+    bar(2, 'largest error of flights', flights.filter(({ contributors }) => contributors === most),
+      ({ own }) => Math.max(...errorsOf(own)), () => 0.005),
+    bar(5, 'share of the columns in `interval95`, clean rows', [...clean, ...fewer],
+      (cell) => sharing(cell, 'holds'), () => 0.95, true),
   ].flat();
 }
+
+const named = (text) => ({ own: [], rows: text, attack: 'none' });
+
+function barsUnderAttack(lines) {
+  const isHostile = ({ attack }) => attack !== 'none';
+  const attacked = cellsOf(lines, 'attacks').filter(isHostile);
+  const normal = cellsOf(lines, 'normal');
+  const [plain, narrow] = ['normal', 'condition-1e4'].map((name) =>
+    normal.filter(({ rows }) => rows === name));
+  const halves = ['auto', '1'].map((scale) => narrow.filter((cell) => cell.scale === scale));
+  const hostile = [...attacked, ...normal.filter(isHostile)];
+  const large = attacked.filter((cell) => {
+    const error = medianError(cell);
+    return error > 0.08 && Number.isFinite(error);
+  });
+  return [
+    bar(3, 'median error under attack', attacked, medianError, limitUnderAttack),
+    bar(4, '`shape: normal`, normal rows: error beside the published one', plain,
+      (cell) => {
+        const ratio = overPublished(cell);
+        return ratio === undefined ? undefined : Math.max(ratio, 1 / ratio);
+      }, () => 1.02),
+    bar(4, '`shape: normal`, condition 10^4: median error', narrow, medianError, () => 0.15),
+    bar(4, '`shape: normal`, condition 10^4: middle of these errors',
+      halves.filter(({ length }) => length > 0).map((cells) => ({
+        ...cells[0], ...named('condition-1e4, half of the attacks'), half: median(
+          cells.map(medianError)),
+      })), ({ half }) => half, () => 0.05),
+    bar(5, 'share of the columns in `intervalIfHostile95`, under attack', hostile,
+      (cell) => sharing(cell, 'holdsIfHostile'), () => 0.95, true),
+    bar(5, 'radius over error, where the error is above .08', large, radiusOverError, () => 4),
+  ].flat();
+}
+
+/** @param lines - results. @returns the bars, each with the figures of its cells. */
+export function barsOf(lines) {
+  const ratio = (cell) => {
+    const { error, best } = overPeer(cell);
+    return error / best;
+  };
+  const diagnosed = [...cellsOf(lines, 'diagnosis'), ...cellsOf(lines, 'flights')];
+  const isNormal = ({ rows }) => rows === 'normal';
+  return [
+    ...barsOfClean(lines), ...barsUnderAttack(lines),
+    ...bar(6, '`covariance`: error over that of CoinPress', cellsOf(lines, 'covariance'), ratio,
+      () => 1.25),
+    ...bar(6, 'small cohorts with `range` and `scale`: error over that of CoinPress',
+      cellsOf(lines, 'small'), ratio, () => 1.1),
+    ...bar(7, 'share of the releases of normal rows that say `skewed`', diagnosed.filter(isNormal),
+      saidSkewed, () => 0.02),
+    ...bar(7, 'share of the releases of skewed rows that say `skewed`',
+      diagnosed.filter((cell) => !isNormal(cell)), saidSkewed, () => 0.95, true),
+  ].sort((left, right) => left.number - right.number);
+}
+
+const namedAtMost = 10;
+const shown = ({ name, figure, limit }) => `${name}: ${short(figure)} (${short(limit)})`;
+
+/** The cell that is nearest to its limit, or farthest beyond it. */
+export function worstOf({ cells, isLeast }) {
+  const excess = ({ figure, limit }) => (figure === null ? Infinity
+    : isLeast ? limit - figure : figure / Math.max(limit, 1e-9));
+  return cells.reduce((worst, cell) => (excess(cell) > excess(worst) ? cell : worst));
+}
+
+/** How many cells of a bar are within their limits. */
+export const metOf = ({ cells }) =>
+  `${cells.filter(({ isMet }) => isMet).length} of ${cells.length}`;
+
+/** The cells that miss a bar, with their limits. */
+export function missesOf({ cells }) {
+  const missing = cells.filter(({ isMet }) => !isMet);
+  const more = missing.length - namedAtMost;
+  return [...missing.slice(0, namedAtMost).map(shown), ...(more > 0 ? [`and ${more} more`] : [])];
+}
+
+/** A line for each bar. */
+export const summaryOf = (bars) => bars.map((one) => {
+  const misses = missesOf(one);
+  return `bar ${one.number}, ${one.text}: ${metOf(one)} cells; worst ${shown(worstOf(one))}`
+    + `${misses.length === 0 ? '' : `; not ${misses.join('; ')}`}`;
+});

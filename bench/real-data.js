@@ -1,153 +1,135 @@
 // What the robust mean is worth on shapes that real columns have: each figure beside its bar. Needs
-// the build: npm run bench:real-data [-- --part clean]. Same seeds, same figures.
-import { loadFlights } from '../dist/cli/data/flights.js';
-import { attacks, makeRows, shapes } from './accuracy/data.js';
-import { closePool, outcomeOf, planOf } from './accuracy/private.js';
-import { randomOf } from './accuracy/random.js';
-import { barsOf, cellsOf } from './real-data-bars.js';
+// the build: npm run bench:real-data -- --help. Same seeds, same figures.
+import { writeFileSync } from 'node:fs';
+import { attacks, shapes } from './accuracy/data.js';
+import { closePool } from './accuracy/private.js';
 import { keptLines } from './kept-lines.js';
 import { optionsOf } from './options.js';
+import { overCores, processesOption } from './over-cores.js';
+import { hasNumpy } from './peers/estimates.js';
+import { barsOf, summaryOf } from './real-data-bars.js';
+import { pageOf } from './real-data-page.js';
+import { measured } from './real-data-runs.js';
 
-const parts = ['clean', 'attacks', 'normal', 'diagnosis', 'flights'];
+const parts = [
+  'clean', 'fewer', 'one-column', 'attacks', 'normal', 'diagnosis', 'flights', 'covariance',
+  'small',
+];
 const options = optionsOf('Means of shapes that real columns have, beside their bars.', {
   part: { usual: 'all', means: `all, or some of ${parts.join(', ')}` },
-  seeds: { usual: 5, tiny: 1, means: 'data sets of each attack; clean shapes have 4 times more' },
+  seeds: { usual: 11, tiny: 1, means: 'data sets of each attack; of clean shapes twice as many' },
   contributors: { usual: 1e5, tiny: 4e3, means: 'rows under attack; clean shapes have a half' },
   dimension: { usual: 10, tiny: 2, means: 'columns' },
-  estimator: { usual: 'robust-mean', means: 'any mean' },
-  scale: { usual: 'auto', tiny: '1', means: 'auto or 1, the true deviation' },
+  scale: { usual: 'auto,1', tiny: '1', means: 'auto and 1, the true deviation, or one of them' },
   set: { usual: 'shape=any', means: 'more parameters, name=value, separated by commas' },
   rows: { usual: 'normal,exponential,lognormal,condition-1e4', tiny: 'normal',
     means: 'shapes under attack' },
-  minutes: { usual: 1e3, means: 'ends after this long; --out keeps what there is' },
+  covariances: { usual: [5, 5e3, 5, 2e4, 10, 8e3, 10, 2e4, 10, 1e5], tiny: [2, 5e3],
+    means: 'columns and rows for the covariance, in pairs' },
+  small: { usual: [10, 1e3, 10, 1.6e3, 10, 3e3, 50, 4e3], tiny: [2, 1e3],
+    means: 'columns and rows of small cohorts, in pairs' },
+  python: { usual: 'python3', means: 'the interpreter that has numpy, for CoinPress' },
+  processes: processesOption,
+  minutes: { usual: 1e3, means: 'no run starts later than this; --out keeps what there is' },
   out: { usual: null, means: 'file of results: one JSON line each; known ones are not run again' },
+  page: { usual: null, means: 'file to write the bars and tables of all lines of --out into' },
 });
-const target = { epsilon: 1, delta: 1e-6 };
-/** What epsilon 1 and delta 1e-6 are as zCDP. */
-const rho = 0.0244;
-
+const { seeds, contributors, dimension } = options;
 const settings = Object.fromEntries(options.set.split(',').map((text) => text.split('=', 2)));
-const difference = (left, right) => left.map((entry, j) => entry - right[j]);
-/** Every column has deviation 1. */
-const distance = (left, right) => Math.hypot(...difference([...left], right));
 
-/** The clipped mean about the true mean, with the true deviations and the noise of all rho. */
-function clippedMean({ values, truth }, dimension, seed) {
-  const count = values.length / dimension;
-  const radius = 1.35 * Math.sqrt(dimension) + 3;
-  const sums = new Float64Array(dimension);
-  for (let at = 0; at < values.length; at += dimension) {
-    let square = 0;
-    for (let j = 0; j < dimension; j++) square += (values[at + j] - truth[j]) ** 2;
-    const factor = Math.min(1, radius / Math.sqrt(square));
-    for (let j = 0; j < dimension; j++) sums[j] += factor * (values[at + j] - truth[j]);
+const times = (count, run) => Array.from({ length: count }, (_, seed) => ({ ...run, seed }));
+const pairsOf = (list) => list.flatMap((_, k) => (k % 2 === 0 ? [list.slice(k, k + 2)] : []));
+const general = { attack: 'none', dimension, parameters: settings, estimator: 'robust-mean' };
+/** Pareto rows have no fourth moment. No bar is about them. */
+const shapeNames = Object.keys(shapes).filter((name) => name !== 'pareto');
+
+function* cleanRuns() {
+  for (const columns of new Set([dimension, 2])) {
+    for (const rows of shapeNames) {
+      const run = { ...general, part: 'clean', rows, contributors: contributors / 2 };
+      yield* times(2 * seeds, { ...run, dimension: columns });
+    }
+    yield* times(2 * seeds, { ...general, part: 'clean', rows: 'normal', dimension: columns,
+      contributors: contributors / 2, estimator: 'mean' });
   }
-  const { normal } = randomOf(`${seed} clipped mean`);
-  const noise = 2 * radius / Math.sqrt(2 * rho);
-  return truth.map((entry, j) => entry + (sums[j] + noise * normal()) / count);
+  for (const rows of shapeNames) {
+    yield* times(2 * seeds, { ...general, part: 'fewer', rows, contributors: contributors / 5 });
+  }
+  for (const rows of ['exponential', 'lognormal', 'zero-inflated']) {
+    yield* times(2 * seeds, { ...general, part: 'one-column', rows, dimension: 1,
+      contributors: contributors / 10 });
+  }
 }
 
-/**
- * One release beside the truth. `error` is from the honest rows' mean, in deviations along
- * uncorrelated directions; `fromTruth` and `clipped` are in deviations of the columns.
- */
-async function measured({ part, rows, attack, contributors, dimension, parameters, seed }, made) {
-  const at = { part, rows, attack, contributors, dimension, seed };
-  const shape = { dimension, contributors, corruption: 0.05 };
-  const plan = planOf(options.estimator, shape, target, { scale: options.scale, ...parameters });
-  if (typeof plan === 'string') return { ...at, kind: 'infeasible', text: plan };
-  const outcome = await outcomeOf(plan, made.values, dimension, {
-    seed: `${part} ${rows} ${attack} ${seed}`, noise: 'seeded',
-  });
-  if (outcome.kind === 'refused') return { ...at, kind: 'refused', reason: outcome.reason };
-  const { estimate, interval95, intervalIfHostile95, radiusIfHostile95, scale, findings } = outcome;
-  // The columns that an interval holds for. null: the release has no such interval.
-  const holding = (interval) => (interval === undefined ? null : estimate.filter((_, j) =>
-    interval.low[j] <= made.truth[j] && made.truth[j] <= interval.high[j]).length / dimension);
-  const own = scale ?? estimate.map(() => 1);
-  const inScales = Math.hypot(...difference(estimate, made.honestMean).map((entry, j) =>
-    entry / own[j]));
-  return {
-    ...at, kind: 'value',
-    error: Math.hypot(...made.inDeviations(difference(estimate, made.honestMean))),
-    fromTruth: distance(estimate, made.truth),
-    clipped: distance(clippedMean(made, dimension, seed), made.truth),
-    holds: holding(interval95), holdsIfHostile: holding(intervalIfHostile95),
-    radius: radiusIfHostile95 ?? null, inScales,
-    scale: scale === undefined ? null : [Math.min(...scale), Math.max(...scale)],
-    findings: findings === undefined ? null : findings.map(({ reason }) => reason),
-  };
-}
-
-/** Flights in deviations of their columns, as rows of a benchmark. */
-function flightRows(contributors, seed) {
-  const columns = [loadFlights().columns.delay, loadFlights().columns.distance];
-  const means = columns.map((column) =>
-    column.reduce((sum, value) => sum + value, 0) / column.length);
-  const deviations = columns.map((column, j) => Math.sqrt(
-    column.reduce((sum, value) => sum + (value - means[j]) ** 2, 0) / column.length));
-  const { uniform } = randomOf(`flights ${seed}`);
-  const values = new Float64Array(2 * contributors);
-  const sums = [0, 0];
-  for (let i = 0; i < contributors; i++) {
-    const row = Math.floor(uniform() * columns[0].length);
-    for (let j = 0; j < 2; j++) {
-      values[2 * i + j] = columns[j][row] / deviations[j];
-      sums[j] += values[2 * i + j];
+function* hostileRuns() {
+  for (const attack of Object.keys(attacks)) {
+    for (const rows of options.rows.split(',')) {
+      yield* times(seeds, { ...general, part: 'attacks', rows, attack, contributors });
+    }
+    for (const rows of ['normal', 'condition-1e4']) {
+      yield* times(seeds, { ...general, part: 'normal', rows, attack, contributors,
+        parameters: { shape: 'normal' } });
     }
   }
-  return {
-    values, truth: Float64Array.from(means, (mean, j) => mean / deviations[j]),
-    honestMean: sums.map((sum) => sum / contributors), inDeviations: (entries) => [...entries],
-  };
 }
 
-/** Every run of the parts that are wanted. */
-function* wantedRuns() {
-  const { seeds, contributors, dimension } = options;
-  const run = (part, rows, attack, count, more = {}) =>
-    Array.from({ length: more.seeds ?? seeds }, (_, seed) => ({
-      part, rows, attack, contributors: count, dimension, parameters: settings, seed, ...more,
-    }));
-  const names = Object.keys(shapes).filter((name) => name !== 'pareto');
-  const many = { seeds: 4 * seeds };
-  for (const rows of names) yield* run('clean', rows, 'none', contributors / 2, many);
-  for (const rows of options.rows.split(',')) {
-    for (const attack of Object.keys(attacks)) yield* run('attacks', rows, attack, contributors);
-  }
-  for (const rows of ['normal', 'condition-1e4']) {
-    for (const attack of Object.keys(attacks)) {
-      yield* run('normal', rows, attack, contributors, { parameters: { shape: 'normal' } });
+function* diagnosisRuns() {
+  const wanted = [
+    { count: contributors / 5, names: ['normal', 'lognormal', 'zero-inflated'] },
+    { count: contributors, names: ['normal', 'exponential', 'likert', 'bimodal'] },
+  ];
+  for (const { count, names } of wanted) {
+    for (const rows of names) {
+      yield* times((rows === 'normal' ? 5 : 2) * seeds,
+        { ...general, part: 'diagnosis', rows, contributors: count });
     }
   }
-  for (const count of [contributors / 5, contributors]) {
-    for (const rows of count === contributors
-      ? ['normal', 'exponential', 'likert', 'bimodal'] : ['normal', 'lognormal', 'zero-inflated']) {
-      yield* run('diagnosis', rows, 'none', count, many);
-    }
+  for (const count of [contributors / 5, 2 * contributors]) {
+    yield* times(2 * seeds, { ...general, part: 'flights', rows: 'flights', dimension: 2,
+      contributors: count });
   }
-  yield* run('flights', 'flights', 'none', 2 * contributors, { ...many, dimension: 2 });
 }
 
-const keyOf = ({ part, rows, attack, contributors, dimension, seed }) =>
-  [part, rows, attack, contributors, dimension, seed].join(' ');
+function* peerRuns() {
+  for (const [columns, count] of pairsOf(options.covariances)) {
+    for (const condition of [1, 31]) {
+      yield* times(seeds, { part: 'covariance', rows: `condition ${condition}`, condition,
+        dimension: columns, contributors: count, estimator: 'covariance' });
+    }
+  }
+  for (const [columns, count] of pairsOf(options.small)) {
+    for (const reach of [10, 1000]) {
+      for (const estimator of ['mean', 'robust-mean']) {
+        yield* times(2 * seeds, { part: 'small', rows: `within ${reach}`, reach,
+          dimension: columns, contributors: count, estimator });
+      }
+    }
+  }
+}
 
-async function measure(kept) {
-  const end = performance.now() + options.minutes * 60_000;
+function wantedRuns() {
   const chosen = options.part === 'all' ? parts : options.part.split(',');
-  for (const run of wantedRuns()) {
-    if (!chosen.includes(run.part) || kept.has(run)) continue;
-    if (performance.now() > end) return false;
-    const made = run.rows === 'flights' ? flightRows(run.contributors, run.seed)
-      : makeRows(run.attack, { corruption: 0.05, ...run });
-    kept.add([await measured(run, made)]);
-  }
-  return true;
+  const hasPeers = hasNumpy(options.python);
+  if (!hasPeers) console.log(`CoinPress is left out: ${options.python} has no numpy`);
+  const peers = hasPeers ? peerRuns() : [];
+  return [...cleanRuns(), ...hostileRuns(), ...diagnosisRuns(), ...peers].filter(({ part }) =>
+    chosen.includes(part));
 }
 
+const keyOf = ({ part, estimator, rows, attack, contributors: count, dimension: columns, seed }) =>
+  [part, estimator, rows, attack, count, columns, seed].join(' ');
+
+const runs = wantedRuns();
 const kept = keptLines(options.out, keyOf);
-const isComplete = await measure(kept);
+const measure = (run) =>
+  measured(run, { scales: options.scale.split(','), python: options.python });
+const isComplete = await overCores(runs, measure, kept, options);
 await closePool();
-for (const text of cellsOf(kept.lines)) console.log(text);
+// Copies end in any order. The figures are shown in the order of the runs.
+const places = new Map(runs.map((run, place) => [keyOf(run), place]));
+const place = (line) => places.get(keyOf(line)) ?? runs.length;
+const lines = [...kept.lines].sort((left, right) => place(left) - place(right));
 console.log(isComplete ? 'every run is there' : 'time is up: run again with the same --out');
-for (const text of barsOf(kept.lines)) console.log(text);
+const bars = barsOf(lines);
+for (const text of summaryOf(bars)) console.log(text);
+if (options.page !== null) writeFileSync(options.page, pageOf(lines, bars));

@@ -1,17 +1,12 @@
 // Keelson beside two published private estimators: CoinPress (mean and covariance) and the shifted
 // clipped mean of Huang, Liang and Yi. Needs the build, python3 and numpy:
 // npm run bench:peers [-- --part mean]. Same seeds, same figures.
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { findEstimator } from '../../dist/src/estimators/registry.js';
 import { makeRows } from '../accuracy/data.js';
-import { npyOf } from '../accuracy/peer.js';
 import { closePool, planOf, release } from '../accuracy/private.js';
 import { mapOf, mappedRows, relativeErrorMatrix } from '../linear.js';
 import { optionsOf } from '../options.js';
+import { estimatesOf, hasNumpy, rho, steps } from './estimates.js';
 
 const options = optionsOf('Keelson beside CoinPress and the shifted clipped mean.', {
   part: { usual: 'all', means: 'mean, covariance or all' },
@@ -24,24 +19,8 @@ const options = optionsOf('Keelson beside CoinPress and the shifted clipped mean
   python: { usual: 'python3', means: 'the interpreter that has numpy' },
 });
 const target = { epsilon: 1, delta: 1e-6 };
-/** What epsilon 1 and delta 1e-6 are as zCDP. */
-const rho = 0.0244;
 /** What peers are told: every mean is within this many deviations of 0. */
 const reach = 10;
-
-const script = fileURLToPath(new URL('peers.py', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'keelson-peers-'));
-const steps = [1, 2, 3, 4];
-
-function estimatesOf(values, dimension, runs) {
-  const file = join(folder, 'rows.npy');
-  writeFileSync(file, npyOf(values, dimension));
-  const text = execFileSync(options.python, [script], {
-    input: JSON.stringify({ file, runs }), encoding: 'utf8', maxBuffer: 1e8,
-    env: { ...process.env, OPENBLAS_NUM_THREADS: '1', OMP_NUM_THREADS: '1' },
-  });
-  return JSON.parse(text);
-}
 
 const rootMeanSquare = (list) =>
   Math.sqrt(list.reduce((sum, value) => sum + value ** 2, 0) / list.length);
@@ -101,7 +80,7 @@ async function means(rows, contributors) {
       ...steps.map((count) => ({ method: 'coinpress-mean', rho, radius, steps: count, seed })),
       { method: 'shifted-clipped-mean', rho, radius, seed },
     ];
-    estimatesOf(values, dimension, runs).forEach((estimate, k) =>
+    estimatesOf(options.python, values, dimension, runs).forEach((estimate, k) =>
       add(errors, k < steps.length ? `coinpress, ${steps[k]} steps` : 'shifted clipped mean',
         off(estimate)));
   }
@@ -128,15 +107,14 @@ async function covariances(dimension, contributors, condition) {
     }
     const runs = steps.map((count) =>
       ({ method: 'coinpress-covariance', rho, bound: condition, steps: count, seed }));
-    estimatesOf(values, dimension, runs).forEach((found, k) =>
+    estimatesOf(options.python, values, dimension, runs).forEach((found, k) =>
       add(errors, `coinpress, ${steps[k]} steps`, off(found)));
   }
   print(`covariance, d = ${dimension}, n = ${contributors}, condition ${condition}; root mean square `
     + 'of relative Frobenius errors', withBestSteps(errors));
 }
 
-const hasNumpy = spawnSync(options.python, ['-c', 'import numpy']).status === 0;
-if (!hasNumpy) {
+if (!hasNumpy(options.python)) {
   console.log(`peers are left out: ${options.python} has no numpy (on Debian: python3-numpy)`);
 } else {
   if (options.part !== 'covariance') {
@@ -152,5 +130,4 @@ if (!hasNumpy) {
     }
   }
 }
-rmSync(folder, { recursive: true, force: true });
 await closePool();

@@ -36,7 +36,7 @@ const sections = [
   ]],
   ['Results', 'results', [
     ['Accuracy', 'accuracy'], ['Accuracy, all tables', 'accuracy-tables'], ['Audits', 'audit'],
-    ['Real tables', 'real-data'], ['Attack lab', 'lab'], ['Speed', 'speed'],
+    ['Real tables', 'real-data'], ['Bars', 'bars'], ['Attack lab', 'lab'], ['Speed', 'speed'],
   ]],
 ];
 

@@ -1,0 +1,133 @@
+// The page of bench/real-data.js: every bar, and the figures behind it.
+import { attacks } from './accuracy/data.js';
+import {
+  cellsOf, medianError, metOf, missesOf, overClipped, overPeer, overPublished, radiusOverError,
+  rootError, saidSkewed, scalesOf, sharing, short, worstOf,
+} from './real-data-bars.js';
+
+const count = (value) => value.toLocaleString('en');
+const table = (head, rows) => [head, head.map(() => '---'), ...rows]
+  .map((fields) => `| ${fields.join(' | ')} |`);
+const unique = (list) => [...new Set(list)];
+const share = (value) => (value === undefined ? '-' : value === null ? 'none' : value.toFixed(2));
+
+const intro = `# Bars for columns of any shape
+
+What \`robust-mean\` and \`covariance\` must reach on shapes that real columns have, and what they reach. Epsilon is 1 and delta 1e-6.
+A twentieth of the rows is hostile where an attack is named. Every figure is measured through the whole release. \`scale auto\`
+means that the scale is found privately. \`scale 1\` means that the true deviations are given.
+
+Errors under attack are distances from the mean of the honest rows, in honest deviations along uncorrelated directions: the median
+over the seeds. Errors of clean rows are distances from the true mean, in deviations of the columns: the root mean square.
+\`clipped mean\` knows the true mean and the true deviations, and spends all of the privacy on its noise. The shapes and the
+attacks are in \`bench/accuracy\`.
+
+\`npm run bench:real-data -- --out FILE --page docs/results/bars.md\` measures and writes this page, in as many pieces as wanted
+(\`--minutes\`). The same seeds give the same figures.`;
+
+const barTable = (bars) => table(['bar', 'figure', 'within', 'worst', 'limit', 'cell'],
+  bars.map((one) => {
+    const { name, figure, limit } = worstOf(one);
+    return [one.number, one.text, metOf(one), short(figure),
+      `at ${one.isLeast ? 'least' : 'most'} ${short(limit)}`, name];
+  }));
+
+function missedBars(bars) {
+  const missed = bars.filter(({ cells }) => cells.some(({ isMet }) => !isMet));
+  if (missed.length === 0) return ['Every bar is met in every cell.'];
+  return ['Figures that miss their bar, each with its limit in brackets:', '',
+    ...missed.map((one) => `- ${one.number}, ${one.text}: ${missesOf(one).join('; ')}.`)];
+}
+
+/** A figure for each scale, in one field: found / given. */
+const bothScales = (cells, textOf) => ['auto', '1'].flatMap((scale) => {
+  const cell = cells.find((one) => one.scale === scale);
+  return cell === undefined ? [] : [textOf(cell)];
+}).join(' / ');
+
+function cleanTable(lines) {
+  const all = ['clean', 'fewer', 'one-column'].flatMap((part) => cellsOf(lines, part));
+  const groups = unique(all.map(({ estimator, rows, dimension, contributors }) =>
+    [estimator, rows, dimension, contributors].join('|')));
+  return table([
+    'estimator', 'rows', 'd', 'n', 'scale that is found', 'error', 'over the clipped mean',
+    '`interval95` holds', 'refused',
+  ], groups.map((key) => {
+    const cells = all.filter(({ estimator, rows, dimension, contributors }) =>
+      [estimator, rows, dimension, contributors].join('|') === key);
+    const { estimator, rows, dimension, contributors } = cells[0];
+    const found = cells.find(({ scale }) => scale === 'auto');
+    const refused = (cell) => cell.own.filter(({ kind }) => kind !== 'value').length;
+    return [
+      estimator, rows, dimension, count(contributors),
+      found === undefined ? '-' : scalesOf(found).map(short).join(' to '),
+      bothScales(cells, (cell) => short(rootError(cell))),
+      bothScales(cells, (cell) => short(overClipped(cell))),
+      bothScales(cells, (cell) => share(sharing(cell, 'holds'))), bothScales(cells, refused),
+    ];
+  }));
+}
+
+function attackTable(cells, textOf) {
+  const names = unique(cells.map(({ rows }) => rows));
+  const rows = Object.keys(attacks).filter((name) => cells.some(({ attack }) => attack === name));
+  return table(['attack', ...names], rows.map((attack) => [attack, ...names.map((name) =>
+    bothScales(cells.filter((cell) => cell.attack === attack && cell.rows === name), textOf))]));
+}
+
+function normalTable(cells) {
+  const [head, rule, ...rows] = attackTable(cells, (cell) => short(medianError(cell)));
+  const published = (attack) => {
+    const cell = cells.find((one) =>
+      one.attack === attack && one.rows === 'normal' && one.scale === '1');
+    return (cell && overPublished(cell))?.toFixed(3) ?? '-';
+  };
+  return [`${head} normal, over the published error |`, `${rule} --- |`,
+    ...rows.map((row) => `${row} ${published(row.split('|')[1].trim())} |`)];
+}
+
+const hostileText = (cell) => {
+  const radius = radiusOverError(cell);
+  return `${share(sharing(cell, 'holdsIfHostile'))}, ${radius === null ? '-' : radius.toFixed(1)}`;
+};
+
+const skewTable = (cells) => table(['rows', 'd', 'n', 'releases', 'say `skewed`'],
+  unique(cells.map(({ rows, contributors }) => `${rows}|${contributors}`)).map((key) => {
+    const own = cells.filter(({ rows, contributors }) => `${rows}|${contributors}` === key);
+    const { rows, dimension, contributors } = own[0];
+    return [rows, dimension, count(contributors), own[0].own.length,
+      bothScales(own, (cell) => share(saidSkewed(cell)))];
+  }));
+
+const peerTable = (cells) => table(
+  ['estimator', 'rows', 'd', 'n', 'error', 'CoinPress, best steps', 'ratio'],
+  cells.map((cell) => {
+    const { error, best } = overPeer(cell);
+    const { kind, text, reason } = cell.own.find(({ kind: own }) => own !== 'value') ?? {};
+    return [cell.estimator, cell.rows, cell.dimension, count(cell.contributors),
+      kind === undefined ? short(error) : reason ?? text, short(best), short(error / best)];
+  }),
+);
+
+/** @param bars - of `barsOf`. @returns the page, in Markdown. */
+export function pageOf(lines, bars) {
+  const [attacked, normal] = [cellsOf(lines, 'attacks'), cellsOf(lines, 'normal')];
+  const peers = [...cellsOf(lines, 'covariance'), ...cellsOf(lines, 'small')];
+  const diagnosed = [...cellsOf(lines, 'diagnosis'), ...cellsOf(lines, 'flights')];
+  const seeds = Math.max(...attacked.map(({ own }) => own.length), 0);
+  return [
+    intro, '', '## Bars', '', ...barTable(bars), '', ...missedBars(bars), '',
+    '## Clean rows', '', 'Two figures are those of a scale that is found, and of true deviations '
+      + 'that are given.', '', ...cleanTable(lines), '',
+    '## Under attack', '', `\`shape: any\`, median error over ${seeds} seeds, scale found / given:`,
+    '', ...attackTable(attacked, (cell) => short(medianError(cell))), '',
+    '`shape: normal`, the same:', '', ...normalTable(normal), '',
+    'Share of the columns in `intervalIfHostile95`, and the radius over the error (median), '
+      + '`shape: any`:', '', ...attackTable(attacked, hostileText), '',
+    'The same, `shape: normal`:', '', ...attackTable(normal, hostileText), '',
+    '## What releases say of skewed rows', '', ...skewTable(diagnosed), '',
+    '## Beside CoinPress', '', 'CoinPress is told the deviations and where the mean is, or the '
+      + 'smallest and the largest eigenvalue. `covariance` is told nothing. `mean` and '
+      + '`robust-mean` are told what CoinPress is told.', '', ...peerTable(peers), '',
+  ].join('\n');
+}
