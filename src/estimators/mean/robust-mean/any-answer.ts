@@ -8,7 +8,7 @@ import type { AnyDesign } from './any-design.js';
 import type { Directions } from './directions.js';
 import type { Frame } from './mapped.js';
 import { unmapped } from './moment-rounds.js';
-import type { FoundRadius } from './radius.js';
+import type { FoundRadius, RadiusApart } from './radius.js';
 import type { NoisySums } from './reallocation.js';
 
 /** What a release of rows of any shape has found. All of it released or public. */
@@ -26,9 +26,32 @@ export interface AnyFound {
   readonly covariance: Float64Array | null;
   /** Excess of a variance that noise explains. */
   readonly excessMax: number;
-  /** Sums and number of all rows, where some went. */
-  readonly all: { readonly sums: Float64Array; readonly rows: number } | null;
+  /** Null where no rows were left out. */
+  readonly apart: RowsApart | null;
 }
+
+/** The rows that were left out, as released. */
+export interface RowsApart extends RadiusApart {
+  /** Their noisy sum, in units of their radius. */
+  readonly sums: Float64Array;
+  readonly sigma: number;
+  /** Number of all rows, these included. */
+  readonly allRows: number;
+}
+
+/** How the mean of all rows differs from that of the rows left. In units of the mapped rows. */
+interface Shift {
+  readonly by: Float64Array;
+  /** Standard deviation of an entry by noise. */
+  readonly noise: number;
+  /** Variance of an entry by which rows there are, at most. */
+  readonly sampling: number;
+  readonly lost: number;
+  /** Of the rows. */
+  readonly share: number;
+}
+
+const noShift: Omit<Shift, 'by'> = { noise: 0, sampling: 0, lost: 0, share: 0 };
 
 /** Chance allows a little more than the stated share. */
 const shareSlack = 1.1;
@@ -36,8 +59,9 @@ const shareSlack = 1.1;
 /**
  * The mean in data units, its two intervals and what to know of the rows.
  *
- * interval95: noise and sampling, rows that were pulled in, rows that noise may hide far out, and
- * what the rows left out move the mean by. intervalIfHostile95 adds what a share c of hostile rows
+ * interval95: noise and sampling, rows that were pulled in, rows that noise may hide far out. Where
+ * rows were left out, it holds the mean of the rows left and the mean of all, each with its noise
+ * and sampling. intervalIfHostile95 adds what a share c of hostile rows
  * moves the mean of rows of any shape by: sqrt(c / (1 - c)) of their deviation.
  */
 export function answerOfAny(answer: AnyFound): Outcome {
@@ -52,10 +76,13 @@ export function answerOfAny(answer: AnyFound): Outcome {
   const countNoise = Math.hypot(...moved) * (count.sigma / present);
   const sampling = radius.spread / Math.sqrt(present);
   const deviation = reach.map((unit) => unit * Math.hypot(noise, countNoise));
-  const others = answer.all === null ? null
-    : toData(answer.all.sums.map((entry) => (entry * radius.radius) / answer.all!.rows));
+  const shift = answer.apart === null ? null : shiftOf(answer.apart, moved, present);
+  const others = shift === null ? null : toData(moved.map((entry, j) => entry + shift.by[j]!));
+  const extra = shift ?? noShift;
   const half = Float64Array.from(reach, (unit, j) =>
-    deviations95 * Math.hypot(deviation[j]!, unit * sampling) + unit * radius.lost
+    deviations95 * Math.hypot(
+      deviation[j]!, unit * sampling, unit * extra.noise, unit * Math.sqrt(extra.sampling),
+    ) + unit * (radius.lost + extra.lost)
     + (others === null ? 0 : Math.abs(others[j]! - mean[j]!)));
   const bound = Math.sqrt(corruption / (1 - corruption)) * radius.spread;
   const estimate = Array.from(mean);
@@ -74,8 +101,22 @@ export function answerOfAny(answer: AnyFound): Outcome {
     intervalIfHostile95: interval(bound),
     radiusIfHostile95: ball * widestOf(frame, dimension),
     scale: Array.from(scale),
-    findings: findingsOf(answer, others),
+    findings: findingsOf(answer, others, extra.share),
   }, 'the noisy mean times scale is');
+}
+
+/**
+ * What the rows left out do to the mean: (their sum - their number * the mean of the rows left) /
+ * the number of all rows.
+ */
+function shiftOf(
+  { sums, sigma, radius, square, lost, allRows }: RowsApart, mean: Float64Array, present: number,
+): Shift {
+  const share = Math.max(0, 1 - present / allRows);
+  return {
+    by: sums.map((entry, j) => (entry * radius) / allRows - share * mean[j]!),
+    noise: (sigma * radius) / allRows, sampling: square / allRows, lost, share,
+  };
 }
 
 /** Per column, how far one unit of a mapped row may reach, in data units. */
@@ -99,9 +140,8 @@ const widerFrom = 1.8;
 const widerRows = 10_000;
 
 function findingsOf(
-  { design, found: { scale, columns }, directions, radius, covariance, excessMax, all, present }:
-  AnyFound,
-  others: Float64Array | null,
+  { design, found: { scale, columns }, directions, radius, covariance, excessMax }: AnyFound,
+  others: Float64Array | null, share: number,
 ): Finding[] {
   const { facts: { dimension, cohort } } = design;
   const findings: Finding[] = [];
@@ -111,9 +151,7 @@ function findingsOf(
   if (directions.isSkewed) say('skewed', directions.skewed);
   const wider = widerColumns(scale, columns, covariance, excessMax);
   if (cohort >= widerRows * dimension && wider.length > 0) say('wider-than-scale', wider);
-  if (all !== null && others !== null) {
-    say('crowd-apart', [], [Math.max(0, 1 - present / all.rows), ...others]);
-  }
+  if (others !== null) say('crowd-apart', [], [share, ...others]);
   if (radius.radius > usualRadius(dimension) && design.radius === null) say('long-tails');
   return findings;
 }

@@ -18,8 +18,9 @@ import { binsEvent, countEvent, squareEvent, sumEvent } from '../../pooled/query
  * The noise of a robust mean of rows of any shape, worked out from public numbers.
  *
  * Claim. Each event covers its query (pooled/query-events). `third` and `refine` are sums of
- * vectors of norm at most R, so neighbours differ by at most 2 R. Sums of the mean are of rows
- * divided by the released radius, in a ball of radius 1.
+ * vectors of norm at most R, so neighbours differ by at most 2 R. Sums of the mean, and of the rows
+ * left out, are of rows divided by a released radius, in a ball of radius 1. `distance` has every
+ * row in one bin: that of its distance, in one histogram if it is left and in another if not.
  * Neighbours. One contributor's row replaced by any other, or by none, or added: at any time at
  * most one row of those left is in one set and not in the other, and at most one the other way
  * round (any-release).
@@ -58,8 +59,8 @@ export interface AnyDesign {
   readonly unitBall: ClipBall;
   readonly sum: GaussianEvent;
   readonly count: GaussianEvent;
-  /** Sum of all rows, with those that went. */
-  readonly all: GaussianEvent;
+  /** Sum of the rows left out, in units of a radius of their own. */
+  readonly apart: GaussianEvent;
   readonly events: readonly MechanismEvent[];
 }
 
@@ -88,7 +89,7 @@ const centreSharesMax = 0.3;
 /** Parts of a round's cost. */
 const parts = { count: 0.03, sum: 0.13, square: 0.84 } as const;
 /** Parts of the final cost. */
-const finalParts = { sum: 0.83, count: 0.07, all: 0.1 } as const;
+const finalParts = { sum: 0.83, count: 0.07, apart: 0.1 } as const;
 /** A first round with more noise than this, in variances, says nothing. */
 const roundNoiseMax = 1;
 /** A map with more noise than this would make widths of noise. */
@@ -129,15 +130,15 @@ export function anyDesign(options: AnyOptions): AnyDesign {
   const rhoFinal = shareOf(target.rho, 1 - spent);
   const sum = sumEvent('mean/sum', dimension, unitBall, shareOf(rhoFinal, finalParts.sum));
   const count = countEvent('mean/count', shareOf(rhoFinal, finalParts.count));
-  const all = sumEvent('mean/all', dimension, unitBall, shareOf(rhoFinal, finalParts.all));
+  const apart = sumEvent('mean/apart', dimension, unitBall, shareOf(rhoFinal, finalParts.apart));
   const { present, rounds, third, refine, axes, distance } = shape;
   return {
-    ...shape, facts, corruption, radius, centre, rowsMax, unitBall, sum, count, all,
+    ...shape, facts, corruption, radius, centre, rowsMax, unitBall, sum, count, apart,
     events: [
       ...centre.events, ...present === null ? [] : [present],
       ...rounds.flatMap((round) => [round.sum, round.square]),
       ...third === null ? [] : [third], ...refine === null ? [] : [refine], ...axes, distance,
-      sum, count, all,
+      sum, count, apart,
     ],
   };
 }
@@ -208,7 +209,7 @@ function shapeEvents(
     present: isSeen ? countEvent('present', rhoOf(shares.round * parts.count)) : null,
     third: hasThird ? third : null,
     refine: refined ? vector('refine', shares.refine) : null,
-    distance: histogram('distance', distanceBins, distanceShare(dimension)),
+    distance: histogram('distance', 2 * distanceBins, distanceShare(dimension)),
     share: (isSeen ? shares.round : 0) + Math.max(0, rounds.length - 1) * shares.mappedRound
       + (hasThird ? shares.third : 0) + (refined ? shares.refine : 0)
       + axes.length * shares.axis + distanceShare(dimension),

@@ -5,16 +5,17 @@ import { participationBelowPlan } from '../../contract/outcomes.js';
 import type { Draws } from '../../pooled/centre.js';
 import type { CentredPool } from '../../pooled/estimator.js';
 import { noiseOfSquare, type AnyDesign } from './any-design.js';
-import { answerOfAny } from './any-answer.js';
+import { answerOfAny, type RowsApart } from './any-answer.js';
 import { distanceBins, distanceEdge } from '../../pooled/radius.js';
 import { axisBins, crowdShares } from '../../pooled/valleys.js';
 import { crowdAbove, crowdBelow, type CrowdLimits } from './crowds.js';
 import { releaseDirections, timesTransposed } from './directions.js';
 import {
-  axisCounts, distanceCounts, removeAlong, removeBeyond, sumOfRows, type Frame, type MappedRows,
+  axisCounts, distanceCounts, removeAlong, removeBeyond, rowsApart, sumOfRows, type Frame,
+  type MappedRows,
 } from './mapped.js';
 import { releaseRounds } from './moment-rounds.js';
-import { findRadius, type FoundRadius } from './radius.js';
+import { findRadius, radiusApart, type FoundRadius } from './radius.js';
 import { combined, drawReallocated, type NoisySums } from './reallocation.js';
 
 /** What a release of rows of any shape draws with. */
@@ -45,25 +46,25 @@ export async function releaseAny(run: AnyRun, found: CentredPool): Promise<Relea
   const seen = rounds.present ?? facts.cohort;
   const unusedAxes = removeAlongAxes(run, found, rows, frame, directions.axes, seen);
   const distances = removeFar(run, found, rows);
-  const crowd = unusedAxes.hasRemoved || distances.hasRemoved;
+  const isApart = unusedAxes.hasRemoved || distances.hasRemoved;
   const radius = findRadius({
     counts: distances.counts, noise: design.distance.sigma, dimension, corruption,
     cohort: facts.cohort, sigma: design.sum.sigma, radius: design.radius,
   });
   const unused = [
     ...rounds.unused.flatMap(({ sum, square }) => [sum, square]), ...directions.unused,
-    ...unusedAxes.events, ...crowd ? [] : [design.all],
+    ...unusedAxes.events, ...isApart ? [] : [design.apart],
   ];
   const { total, count } = drawMean(run, rows, radius, unused);
-  const all = crowd ? drawAll(run, rows, radius) : null;
+  const allRows = Math.max(facts.cohort / 4, rounds.present ?? distances.rows);
+  const apart = isApart ? drawApart(run, rows, distances.apart, allRows) : null;
   return count.map(([present = 0]) => {
     if (present < facts.cohort / 4) return participationBelowPlan(facts);
     const excess = design.rounds.length === 0
       ? 0 : 3 * noiseOfSquare(design.rounds[0]!.square, seen);
     return answerOfAny({
       design, found, frame, radius, total, present, directions,
-      covariance: rounds.covariance, excessMax: excess,
-      all: all === null ? null : { sums: all, rows: rounds.present ?? distances.rows },
+      covariance: rounds.covariance, excessMax: excess, apart,
     });
   });
 }
@@ -74,6 +75,17 @@ const discreteMax = 0.3;
 function limitsOf(rows: number, corruption: number, noise: number, openAfter: number): CrowdLimits {
   const hostile = corruption * rows;
   return { noise, openAfter, most: crowdShares.most * hostile, least: crowdShares.least * hostile };
+}
+
+/** Released counts of distances. */
+interface FoundDistances {
+  /** Of the rows left. */
+  readonly counts: Float64Array;
+  /** Of the rows left out. */
+  readonly apart: Float64Array;
+  /** Number of rows before the far ones went. */
+  readonly rows: number;
+  readonly hasRemoved: boolean;
 }
 
 /** Draws a histogram along each axis, and removes the crowds that stand apart there. */
@@ -109,22 +121,27 @@ function discreteShare(axis: Float64Array, discrete: readonly boolean[]): number
 /** Draws the histogram of the distances, and removes the crowd that stands far out. */
 function removeFar(
   { design, mechanisms }: AnyRun, { columns }: CentredPool, rows: Sensitive<MappedRows>,
-): { readonly counts: Float64Array; readonly rows: number; readonly hasRemoved: boolean } {
+): FoundDistances {
   const { corruption, distance: event, facts: { dimension } } = design;
-  const counts = mechanisms.gaussian(event.name, rows.map(distanceCounts)).value;
+  const drawn = mechanisms.gaussian(event.name, rows.map(distanceCounts)).value;
+  const counts = drawn.slice(0, distanceBins);
+  const apart = drawn.slice(distanceBins);
   const total = counts.reduce((sum, count) => sum + count, 0);
-  if (corruption === 0) return { counts, rows: total, hasRemoved: false };
+  if (corruption === 0) return { counts, apart, rows: total, hasRemoved: false };
   const high = crowdAbove(counts, limitsOf(total, corruption, event.sigma, 0));
   // With a discrete column honest rows may have a crowd. One of that many rows stands no farther
   // out than this, or the columns would vary by more than their scale.
   const farthest = columns.discrete.includes(true)
     ? Math.sqrt(dimension / (crowdShares.least * corruption)) : 0;
   if (high === null || high >= distanceBins || distanceEdge(high, dimension) < farthest) {
-    return { counts, rows: total, hasRemoved: false };
+    return { counts, apart, rows: total, hasRemoved: false };
   }
   rows.map((left) => removeBeyond(left, high));
-  return { counts: counts.map((count, bin) => (bin < high ? count : 0)), rows: total,
-    hasRemoved: true };
+  return {
+    counts: counts.map((count, bin) => (bin < high ? count : 0)),
+    apart: apart.map((count, bin) => (bin < high ? count : count + counts[bin]!)),
+    rows: total, hasRemoved: true,
+  };
 }
 
 /** Draws the sum of the rows left, on every event that is free for it, and their number. */
@@ -141,12 +158,16 @@ function drawMean(
   return { total: combined(drawn), count };
 }
 
-/** Draws the sum of all rows, those that went included; in units of the radius. */
-function drawAll(
-  { design, mechanisms }: AnyRun, rows: Sensitive<MappedRows>, { radius }: FoundRadius,
-): Float64Array {
-  const { unitBall, all } = design;
-  return mechanisms.gaussian(all.name, rows.map((whole) =>
-    sumOfRows({ ...whole, alive: whole.present }, unitBall, radius)
-      .map((steps) => steps * unitBall.grid))).value;
+/** Draws the sum of the rows left out, in a ball of their own. */
+function drawApart(
+  { design, mechanisms }: AnyRun, rows: Sensitive<MappedRows>, counts: Float64Array,
+  allRows: number,
+): RowsApart {
+  const { unitBall, apart: event, distance, facts: { dimension } } = design;
+  const found = radiusApart(
+    { counts, noise: distance.sigma, dimension, sigma: event.sigma }, allRows,
+  );
+  const { value: sums } = mechanisms.gaussian(event.name, rows.map((whole) =>
+    sumOfRows(rowsApart(whole), unitBall, found.radius).map((steps) => steps * unitBall.grid)));
+  return { ...found, allRows, sums, sigma: event.sigma };
 }

@@ -159,11 +159,21 @@ function eachAlong(
   }
 }
 
-/** Histogram of the distances of the rows left: every row is in one bin. */
+/**
+ * Two histograms of distances side by side: of the rows left, then of those that have been removed.
+ * Every row is in one bin of one of them, so neighbours differ by at most sqrt 2 in all.
+ */
 export function distanceCounts(rows: MappedRows): Float64Array {
-  const counts = new Float64Array(distanceBins);
-  eachDistance(rows, (_, bin) => (counts[bin]! += 1));
+  const counts = new Float64Array(2 * distanceBins);
+  eachDistance({ ...rows, alive: rows.present }, (i, bin) => {
+    counts[rows.alive[i] === 0 ? distanceBins + bin : bin]! += 1;
+  });
   return counts;
+}
+
+/** The rows that have been removed, as if they were the ones left. */
+export function rowsApart(rows: MappedRows): MappedRows {
+  return { ...rows, alive: rows.present.map((there, i) => (rows.alive[i] === 0 ? there : 0)) };
 }
 
 /** Removes the rows in the distance's bins from `high` on, which is released. */

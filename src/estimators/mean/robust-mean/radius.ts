@@ -1,5 +1,7 @@
 import { usualRadius } from '../../pooled/parameters.js';
-import { chooseRadius, readDistances, usableSpread } from '../../pooled/radius.js';
+import {
+  chooseRadius, distanceBins, readDistances, usableSpread,
+} from '../../pooled/radius.js';
 
 /**
  * The radius that rows are pulled into, from the released histogram of their distances. A function
@@ -47,5 +49,39 @@ export function findRadius(request: RadiusRequest): FoundRadius {
     radius: chosen, spread: usableSpread(distances.spread),
     beyond: distances.added(usual, chosen),
     lost: distances.beyond(chosen) + distances.hidden(chosen),
+  };
+}
+
+/** A ball that holds the rows that were left out, as far as they stand out from the noise. */
+export interface RadiusApart {
+  readonly radius: number;
+  /** What may be missing of what these rows do to the mean of all. */
+  readonly lost: number;
+  /** What they add to the mean square distance of all rows. */
+  readonly square: number;
+}
+
+/** A crowd in the open last bin is taken to be where that bin begins, about. */
+const farthest = 2 * 2 ** ((distanceBins - 2) / 4);
+
+/**
+ * The radius for the rows left out, with no limit on what they add: if they are honest, the mean of
+ * all is where they say. Rows beyond 1,700 sqrt(d) scales count as if they were about there.
+ * @param request.counts - released: of the rows that were left out.
+ * @param rows - number of all rows, released.
+ */
+export function radiusApart(
+  { counts, noise, dimension, sigma }: Pick<
+    RadiusRequest, 'counts' | 'noise' | 'dimension' | 'sigma'
+  >, rows: number,
+): RadiusApart {
+  const distances = readDistances({ counts, sigma: noise, dimension, rows });
+  const radius = chooseRadius(distances, {
+    dimension, least: usualRadius(dimension), noise: (sigma * Math.sqrt(dimension)) / rows,
+    corruption: 0,
+  });
+  return {
+    radius, square: distances.spread ** 2 * dimension,
+    lost: distances.added(radius, farthest * Math.sqrt(dimension)) + distances.hidden(radius),
   };
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseParameters } from '../../../../src/estimators/contract/parameters.js';
 import {
-  axisCounts, distanceCounts, mapRows, sumBeyond, sumOfRows, thirdMoments, type MappedRows,
+  axisCounts, distanceCounts, mapRows, rowsApart, sumBeyond, sumOfRows, thirdMoments,
+  type MappedRows,
 } from '../../../../src/estimators/mean/robust-mean/mapped.js';
 import { robustMean } from '../../../../src/estimators/mean/robust-mean/robust-mean.js';
 import { clipBall } from '../../../../src/privacy/stages/clip.js';
@@ -12,7 +13,10 @@ import { searchedFaults } from '../../../support/sensitivity-check.js';
 const dimension = 3;
 const data = dataSource('pairs of rows');
 
-/** A row, mapped as a release maps it: near, on the ball, far, huge, on an axis, or not there. */
+/**
+ * A row, mapped as a release maps it: near, on the ball, far, huge, on an axis, removed, or not
+ * there.
+ */
 function mapped(): MappedRows {
   const size = [0.1, 1, 3, 1e3, 1e120, 1e308, Infinity][data.below(7)]!;
   const values = data.below(4) === 0
@@ -24,7 +28,10 @@ function mapped(): MappedRows {
   const one = new Float64Array(dimension).fill(1);
   const frame = { mean: data.normals(dimension), map: data.below(2) === 0 ? null : map };
   mapRows(pool, new Float64Array(dimension), one, { ...frame, inverse: null }, entries, present);
-  return { count: 1, dimension, entries, present, alive: present };
+  return {
+    count: 1, dimension, entries, present,
+    alive: data.below(4) === 0 ? new Uint8Array(1) : present,
+  };
 }
 
 const axis = Float64Array.of(0.6, 0, 0.8);
@@ -35,6 +42,8 @@ const twice = (steps: number): number => 2 * steps;
 describe('a sum or histogram of mapped rows', () => {
   it.each([
     ['sum', (rows: MappedRows) => sumOfRows(rows, unitBall, 2.7), twice(unitBall.steps)],
+    ['sum of rows left out', (rows: MappedRows) => sumOfRows(rowsApart(rows), unitBall, 2.7),
+      twice(unitBall.steps)],
     ['third moments', (rows: MappedRows) => thirdMoments(rows, ball), twice(ball.steps)],
     ['sum beyond', (rows: MappedRows) => sumBeyond(rows, ball, axis, 1.3), twice(ball.steps)],
     ['axis', (rows: MappedRows) => axisCounts(rows, axis), Math.SQRT2],
@@ -47,7 +56,7 @@ describe('a sum or histogram of mapped rows', () => {
       largest = Math.max(largest, Math.hypot(...one.map((entry, j) => entry - other[j]!)));
     }
     expect(largest).toBeLessThanOrEqual(bound * (1 + 1e-12));
-    expect(largest).toBeGreaterThan(0.9 * bound);
+    expect(largest).toBeGreaterThan(0.85 * bound);
   });
 });
 

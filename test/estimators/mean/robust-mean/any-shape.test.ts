@@ -112,6 +112,25 @@ describe('robust-mean of rows of any shape', () => {
       expect(Math.abs(apart.amounts[0]! - 0.05)).toBeLessThan(0.02);
     });
 
+  it.each([[1, 9], [3, 9], [1, 400]])(
+    'holds the mean of the rows left and of all where a crowd went: %i columns, at %i', async (
+      dimension, place,
+    ) => {
+      const data = dataSource('crowd');
+      const values = Float64Array.from({ length: 40_000 * dimension }, (_, at) => (
+        at % (25 * dimension) === 0 ? place + data.normal() / 3 : data.normal()));
+      const { findings, interval95 } =
+        await releaseWith(values, knownColumns(new Float64Array(dimension).fill(1)));
+      const meanOfAll = place / 25;
+      const apart = findings!.find(({ reason }) => reason === 'crowd-apart')!;
+      expect(Math.abs(apart.amounts[1]! / meanOfAll - 1)).toBeLessThan(0.2);
+      expect(interval95!.low[0]).toBeLessThan(0);
+      expect(interval95!.high[0]).toBeGreaterThan(meanOfAll);
+      // It holds both, and not much more: the intervals are symmetric.
+      expect(interval95!.high[0]).toBeLessThan(1.5 * meanOfAll + 0.1);
+    },
+  );
+
   it('sees what hides in a narrow direction once rows are mapped', async () => {
     const hidden = {
       rows: 'condition-1e4', attack: 'spray', dimension: 6, contributors: 60_000,
@@ -177,7 +196,7 @@ describe('robust-mean of rows of any shape', () => {
     const names = (cohort: number): readonly string[] =>
       planOf('robust-mean', { scale: 1 }, factsOf(10, cohort, 1)).events.map(({ name }) => name);
     expect(names(1_500).filter((name) => !name.startsWith('centre/')))
-      .toEqual(['distance', 'mean/sum', 'mean/count', 'mean/all']);
+      .toEqual(['distance', 'mean/sum', 'mean/count', 'mean/apart']);
     expect(names(100_000)).toHaveLength(2 + 1 + 6 + 2 + 4 + 1 + 3);
     const small = Array.from({ length: 1_500 }, () => data.normals(10));
     const outcome = await releaseOf(
