@@ -61,7 +61,7 @@ describe('studies of real columns', { tags: ['slow'] }, () => {
 
   // robust-mean leaves out crowds, also honest ones; that their mean is near is not always seen.
   it.each([
-    ['mean', 0.93], ['robust-mean', 0.9],
+    ['mean', 0.93], ['robust-mean', 0.9], ['prime-heavy', 0.93],
   ])('have a %s of every column, in its interval', async (name, share) => {
     const lines = await linesFor(name, ['--tables', tables, '--estimators', name]);
     // Also of columns that are always or nearly always the same. Releases say that these have no
@@ -95,5 +95,18 @@ describe('the report of real tables', () => {
     const [, , numbers, , , holds, , saysWhy, saysNot] =
       fieldsOf([number, { ...without, saysWhy: true }]);
     expect([numbers, holds, saysWhy, saysNot]).toEqual(['2', '1.000', '1', '0']);
+  });
+
+  // Columns are correlated, so rows are wider than their scale along some direction.
+  it('have a prime-heavy of all columns, in its interval', async () => {
+    const lines = await linesFor('whole', [
+      '--tables', tables, '--estimators', 'prime-heavy', '--columns', 'whole',
+    ]);
+    const stated = lines.filter(({ kind }) => kind === 'value');
+    expect(stated.length).toBeGreaterThan(10);
+    expect(stated.filter(({ error, half }) => error! > 3 * half!)).toEqual([]);
+    const holding = stated.filter(({ isCovered }) => isCovered).length;
+    expect(holding / stated.length).toBeGreaterThanOrEqual(0.93);
+    expect(Math.max(...stated.map(({ error }) => error!))).toBeLessThan(0.2);
   });
 });

@@ -56,10 +56,11 @@ export function distanceBinOf(dimension: number): (square: number) => number {
  * Claim. One row replaced by any other, or by none, or added: the counts move by at most sqrt 2 in
  * L2 (`binsEvent` of pooled/query-events).
  * Why. The bin of a row is a function of this row and of the centre, which is released.
- * @param rows - in scales. @param centre - released, in scales.
+ * @param centre - released, in the rows' units. @param scale - public or released, the unit of each
+ * column. Absent: the rows are in scales.
  */
 export function distanceCounts(
-  { count, dimension, values }: RowBlock, centre: Float64Array,
+  { count, dimension, values }: RowBlock, centre: Float64Array, scale?: Float64Array,
 ): Float64Array {
   const counts = new Float64Array(distanceBins);
   const binOf = distanceBinOf(dimension);
@@ -69,7 +70,7 @@ export function distanceCounts(
     for (let j = 0; j < dimension; j++) {
       const entry = values[row * dimension + j]!;
       isFinite &&= Number.isFinite(entry);
-      square += (entry - centre[j]!) ** 2;
+      square += ((entry - centre[j]!) / (scale?.[j] ?? 1)) ** 2;
     }
     if (isFinite) counts[binOf(square)]! += 1;
   }

@@ -84,9 +84,9 @@ export interface ClippedMeanOptions {
   readonly centre: Float64Array;
   /**
    * Public or released: the ball's radius and the noise of the sum are in this unit, in the rows'
-   * units. Default 1.
+   * units; one for all columns, or one for each. Default 1.
    */
-  readonly unit?: number;
+  readonly unit?: ArrayLike<number> | number;
   readonly ball: ClipBall;
   /** Nominal number of contributors: public. */
   readonly cohort: number;
@@ -108,7 +108,8 @@ export function privateClippedMean(
   return Released.all<readonly [Float64Array, Float64Array]>([sum, count])
     .map(([total, [present = 0]]) => {
       if (present < cohort / 4) return { kind: 'participation-below-plan', present };
-      const mean = total.map((entry, j) => centre[j]! + (unit * entry) / present);
+      const mean = total.map((entry, j) =>
+        centre[j]! + ((typeof unit === 'number' ? unit : unit[j]!) * entry) / present);
       return { kind: 'mean', mean, present };
     });
 }
@@ -121,7 +122,7 @@ export function clippedSum(
   { count, dimension, values }: RowBlock,
   centre: Float64Array,
   ball: ClipBall,
-  unit = 1,
+  unit: ArrayLike<number> | number = 1,
 ): { readonly sum: Float64Array; readonly count: number } {
   const steps = new Float64Array(dimension);
   const sum = new Float64Array(dimension);

@@ -4,6 +4,7 @@ import { centreEvents } from '../../../privacy/stages/centre.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
 import type { CohortPlan, ExpectedError, StudyFacts } from '../../contract/estimator.js';
 import { errorUpTo, pooledCohort } from '../../contract/planning.js';
+import { allRowsDesign, withoutAllRows, type AllRowsDesign } from '../../pooled/all-rows.js';
 import { countToBeSeen, fullestBinShare } from '../../pooled/fullest-bin.js';
 import { usualRadius } from '../../pooled/parameters.js';
 import { rowsCohort } from '../../pooled/pool.js';
@@ -35,7 +36,8 @@ export const groupName = (group: number): string => `centre-${group}`;
  * - near: the sum of near(z), the row clipped to that ball: |near(z) - near(z')| <= 2 r;
  * - rest: the sum of rest(z), what z is beyond its near part, clipped to a ball of radius R - r:
  *   2 (R - r);
- * - count: 1.
+ * - count: 1;
+ * - all: the histogram of distances and the mean of all rows (pooled/all-rows).
  * Rows of either ball are integer multiples of its grid step, and at most so many that sums are
  * exact.
  */
@@ -57,6 +59,9 @@ export interface HeavyDesign {
   readonly rounds: readonly FilterRound[];
   readonly sum: GaussianEvent;
   readonly count: GaussianEvent;
+  /** The mean of all rows of the last cohort, those that go included. */
+  readonly all: AllRowsDesign;
+  readonly corruption: number;
   /** Detection threshold: the excess that rows may show by chance. */
   readonly excessMax: number;
   readonly moment: Moment;
@@ -153,9 +158,11 @@ function rowsOfGroup(
 }
 
 function designWith(options: HeavyOptions, groups: number, centreShare: number): HeavyDesign {
-  const { facts, moment, finalShare } = options;
-  const { dimension, target } = facts;
+  const { facts, moment, finalShare, corruption } = options;
+  const { dimension } = facts;
   const rows = facts.cohort * (1 - centreShare);
+  const all = allRowsDesign({ ...facts, cohort: rows });
+  const { target } = withoutAllRows(facts);
   const rowsMax = Math.ceil(surplus * rows);
   const near = clipBall(
     options.nearRadius ?? usualRadius(dimension), { products: true, rowsMax },
@@ -166,7 +173,7 @@ function designWith(options: HeavyOptions, groups: number, centreShare: number):
   const excessMax = 3 * Math.sqrt(dimension / rows)
     + hiddenByNoise(planned[0]!.square.sigma, dimension, rows);
   const isFiltered =
-    !isBlind(excessMax, options.corruption, { radius: detectedFrom * near.radius });
+    !isBlind(excessMax, corruption, { radius: detectedFrom * near.radius });
   const rounds = isFiltered ? planned : [];
   const rhoFinal = shareOf(target.rho, isFiltered ? finalShare : 1);
   const { sum, rest } = sumsOf(options, near, rows, shareOf(rhoFinal, 1 - countShare));
@@ -174,9 +181,10 @@ function designWith(options: HeavyOptions, groups: number, centreShare: number):
   const { cohorts, centres } = cohortsOf(facts, { groups, share: centreShare });
   return {
     facts, groups, centreShare, cohorts, rows, rowsMax, near, rest, edges, rounds, sum, count,
-    moment, excessMax,
+    all, corruption, moment, excessMax,
     events: [
-      ...centres, ...rounds.flatMap(eventsOf), sum, ...(rest === null ? [] : [rest.event]), count,
+      ...centres, ...all.events, ...rounds.flatMap(eventsOf), sum,
+      ...(rest === null ? [] : [rest.event]), count,
     ],
   };
 }

@@ -26,8 +26,8 @@ const parameters: readonly ParameterSpec[] = [
   {
     ...scaleParameter,
     description: 'public bound on the standard deviation of an honest row, one number or one per '
-      + 'column, not taken from the data that it is used on; rows that are wider in some direction '
-      + 'are taken for hostile',
+      + 'column, not taken from the data that it is used on; one digit is enough; rows far out '
+      + 'that make the whole wider are taken for hostile, up to the stated share',
   },
   corruptionParameter(corruptionLimit, 'hostile share that the error is promised for'),
   {
@@ -77,7 +77,8 @@ const parameters: readonly ParameterSpec[] = [
  *
  * Claim. (rho, delta), delta-approximate zCDP.
  * Neighbours. One contributor's row replaced by any other row, or by none, or added.
- * Cost. `design` has the cohorts, what of them overlaps, and the sensitivities.
+ * Cost. `design` has the cohorts, what of them overlaps, and the sensitivities; pooled/all-rows has
+ * the mean of all rows.
  * Why. A contributor is in one cohort by a keyed hash of its identity: in one of the groups that
  * find a centre, at (rho, delta), or among the rows, at rho. Among the rows, whether one is left at
  * any time is a function of this row and of released numbers: its clipped entries and, for every
@@ -86,8 +87,10 @@ const parameters: readonly ParameterSpec[] = [
  * row at most. Directions, intervals, stopping and how much of the far part counts are functions of
  * released numbers.
  * Assumption. Honest rows are at most one scale wide in every direction; they may be skewed, with
- * heavy tails. Rows that make the whole wider than scale in some direction are detected. Those that
- * do not move the mean by at most about the root of their share.
+ * heavy tails. Rows that make the whole wider than scale in some direction are detected, and are
+ * removed if they are not more than may be hostile. Those that stay move the mean by at most about
+ * the root of their share. Where honest rows are wider than scale, a finding says so. interval95
+ * also holds the mean of all rows.
  * Source. X. Liu, W. Kong, S. Kakade, S. Oh, Robust and differentially private mean estimation
  * (2021), Algorithms 3 and 14 to 16. The paper draws its groups from the rows that it averages, and
  * charges each; here they are disjoint, so the centre costs the mean nothing. There is one fused

@@ -2,6 +2,9 @@ import { Released, type Sensitive } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import type { Draws } from '../../pooled/centre.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
+import {
+  movedByHostile, releaseAllRows, withAllRows, type AllRows,
+} from '../../pooled/all-rows.js';
 import { answerOf, centreNotFound } from '../../pooled/centred-mean.js';
 import type { FinishedSummaries } from '../../contract/estimator.js';
 import { poolOf } from '../../contract/finished.js';
@@ -9,6 +12,8 @@ import {
   clippedRows, momentsOf, removeRows, scoreCounts, type ClippedRows,
 } from '../../pooled/clipped-rows.js';
 import { rowsCohort } from '../../pooled/pool.js';
+import { usableSpread } from '../../pooled/radius.js';
+import { crowdShares } from '../../pooled/valleys.js';
 import { inScales, releaseMoments } from '../filters/rounds.js';
 import { directionsOf, excessAlong, thresholdOf, type RoundMoments } from '../filters/weights.js';
 import { bumpOf, type ScoreInterval } from './bump.js';
@@ -32,31 +37,45 @@ export async function releaseHeavy(
   const { centre, failed } = found.value;
   if (centre === null) return found.map<Outcome>(() => centreNotFound(facts, failed));
   const pool = poolOf(summaries, rowsCohort);
+  const all = releaseAllRows(run.mechanisms, design.all, pool, centre, scale).value;
   // The values are needed for what is beyond the near ball, so they are not overwritten.
   const rows = await pool.mapAsync(async (whole): Promise<WholeRows> => ({
     ...await clippedRows(compute, whole, centre, scale, design.near, design.rowsMax),
     values: whole.values,
   }));
-  await filter(run, rows);
-  return average(run, rows, centre);
+  const filtered = await filter(run, rows);
+  return average(run, rows, { centre, all, filtered });
+}
+
+/** What the rounds have found. All of it released. */
+interface Filtered {
+  readonly hasRemoved: boolean;
+  /** Moments of the last round that was drawn; rows may have gone since. */
+  readonly last: RoundMoments | null;
+  /** The rows are wider than the scale, and by more than hostile rows alone would make them. */
+  readonly isWider: boolean;
 }
 
 /** Removes rows, until they are no wider than the scale, or the rounds are used up. */
-async function filter(run: HeavyRun, rows: Sensitive<ClippedRows>): Promise<void> {
+async function filter(run: HeavyRun, rows: Sensitive<ClippedRows>): Promise<Filtered> {
   const { design, mechanisms, compute } = run;
   const { near } = design;
   let phase: RoundMoments[] = [];
+  let [hasRemoved, isWider] = [false, false];
+  let last: RoundMoments | null = null;
+  let gone = 0;
   for (const events of design.rounds) {
     const { moments } = await releaseMoments(run, events, rows, near, design.rows / 2);
     const { largestExcess } = moments;
-    if (largestExcess <= design.excessMax) return;
+    last = moments;
+    isWider = false;
+    if (largestExcess <= design.excessMax) break;
     // Much narrower than when this phase began: its directions have done their work.
     const isNarrower = phase.length > 0
       && 1 + largestExcess <= (1 + phase[0]!.largestExcess) * phaseEnds;
     if (isNarrower) phase = [];
     phase.push(moments);
     const weights = directionsOf(phase);
-    const along = excessAlong(moments, weights);
     const mean = moments.mean.map((entry) => entry / near.grid);
     const unit = near.grid ** 2;
     // The unit is a power of two: scores compare alike in either.
@@ -64,32 +83,72 @@ async function filter(run: HeavyRun, rows: Sensitive<ClippedRows>): Promise<void
     const counted = await rows.mapAsync((left) =>
       scoreCounts(compute, left, { mean, weights }, edges));
     const counts = mechanisms.gaussian(events.scores.name, counted).value;
-    const interval = intervalOf(run, counts, along, moments.count, events.scores.sigma);
+    const noise = events.scores.sigma;
+    const interval = intervalOf(design, { counts, noise, moments, weights, gone });
+    isWider = interval === null;
     if (interval === null) continue;
+    hasRemoved = true;
+    gone += rowsIn(design.edges, counts, interval);
     // Whether a row is removed is a function of this row and of released numbers.
     const [least, below] = [interval.low / unit, interval.high / unit];
     await rows.mapAsync((left) => removeRows(compute, left, { mean, weights }, least, below));
   }
+  return { hasRemoved, last, isWider };
 }
 
 /** A phase ends when the rows are this many times narrower than when it began (Algorithm 16). */
 const phaseEnds = 2 / 3;
 
-/** Rows that stand out where there are some, or else those that account for what is too wide. */
+/** So many times the rows that may be hostile go at most where they do not stand apart. */
+const removedMost = 2;
+
+/**
+ * Rows that stand out where there are some, or else those that account for what is too wide. None
+ * where these are more rows than may be hostile, with as many honest ones that stand as far out:
+ * then the honest rows are wider than the scale, and removing their tail would move the mean.
+ */
 function intervalOf(
-  { design }: HeavyRun, counts: Float64Array, along: number, present: number, noise: number,
+  { edges, excessMax, near, corruption }: HeavyDesign,
+  { counts, noise, moments, weights, gone }: Scored,
 ): ScoreInterval | null {
-  const bump = bumpOf(design.edges, counts, noise, present);
+  const { count: present, mean } = moments;
+  const hostile = corruption * (present + gone);
+  const clippedFrom = Math.max(0, near.radius - Math.hypot(...mean)) ** 2;
+  const most = crowdShares.most * hostile - gone;
+  const bump = bumpOf(edges, counts, { noise, present, most, clippedFrom });
   if (bump !== null) return bump;
-  if (along <= design.excessMax) return null;
-  const low = thresholdOf(design.edges, counts, along, present, noise);
-  return low === null ? null : { low, high: Infinity };
+  const along = excessAlong(moments, weights);
+  if (along <= excessMax) return null;
+  const low = thresholdOf(edges, counts, along, present, noise);
+  if (low === null) return null;
+  const interval = { low, high: Infinity };
+  return gone + rowsIn(edges, counts, interval) > removedMost * hostile ? null : interval;
+}
+
+/** What a round knows of the scores. All of it released. */
+interface Scored {
+  readonly counts: Float64Array;
+  readonly noise: number;
+  readonly moments: RoundMoments;
+  readonly weights: Float64Array;
+  /** Rows that earlier rounds removed, about. */
+  readonly gone: number;
+}
+
+/** The noisy number of rows whose score is in an interval. */
+function rowsIn(
+  edges: readonly number[], counts: Float64Array, { low, high }: ScoreInterval,
+): number {
+  return counts.reduce((sum, count, bin) =>
+    (edges[bin]! >= low && edges[bin]! < high ? sum + Math.max(0, count) : sum), 0);
 }
 
 /** Releases the near sum, the rest and the number of rows left, and answers with the mean. */
 async function average(
   { design, scale, mechanisms, compute }: HeavyRun, rows: Sensitive<WholeRows>,
-  centre: Float64Array,
+  { centre, all, filtered }: {
+    readonly centre: Float64Array; readonly all: AllRows | null; readonly filtered: Filtered;
+  },
 ): Promise<Released<Outcome>> {
   const { near, rest, sum, count, facts } = design;
   const moments = await rows.mapAsync((left) => momentsOf(compute, left));
@@ -104,13 +163,45 @@ async function average(
   ])
     .map(([inner, number, outer]): Outcome => {
       const left = number![0]!;
-      if (left < design.rows / 4) return participationBelowPlan(facts);
+      if (all === null || left < design.rows / 4) return participationBelowPlan(facts);
       const kept = outer === undefined ? 0 : certainPart(outer, rest!.event.sigma);
       const moved = inner!.map((entry, j) => (entry + kept * (outer?.[j] ?? 0)) / left);
       const deviation = moved.map(() => (kept * (rest?.event.sigma ?? 0)) / left);
-      return answerOf(design, { centre, scale, moved, present: left, deviation });
+      const spread = usableSpread(all.spread);
+      const answer = answerOf(design, { centre, scale, moved, present: left, deviation, spread });
+      const beyond = rest === null || kept < believed ? 0 : rest.ball.radius;
+      return withAllRows(withWider(answer, filtered), {
+        all, centre, scale,
+        left: filtered.hasRemoved ? left : null,
+        clippedAt: filtered.hasRemoved ? null : near.radius + beyond,
+        hostile: hostileOf(design, filtered),
+      });
     });
 }
+
+/** From this part of the far sum on the answer is a mean of rows in the outer ball. */
+const believed = 0.95;
+
+/** What hostile rows may move the mean by, in scales: inside the near ball, and beyond it. */
+function hostileOf(
+  { corruption, excessMax, near, rest }: HeavyDesign, { last }: Filtered,
+): number {
+  const excess = last === null ? Infinity : Math.max(0, last.largestExcess) + excessMax;
+  return movedByHostile(corruption, excess, near.radius)
+    + Math.min(corruption, (1 + excess) / near.radius ** 2) * (rest?.ball.radius ?? 0);
+}
+
+/** The outcome with a finding when the rows are wider than the scale. */
+function withWider(outcome: Outcome, { isWider, last }: Filtered): Outcome {
+  if (outcome.kind === 'refused' || !isWider || last === null) return outcome;
+  const { excess, mean: { length } } = last;
+  const columns = Array.from({ length }, (_, j) => j)
+    .filter((j) => excess[j * length + j]! > widerFrom);
+  return { ...outcome, findings: [{ reason: 'wider-than-scale', columns, amounts: [] }] };
+}
+
+/** Excess of the variance of a column that people are told of. */
+const widerFrom = 0.1;
 
 /**
  * How much of the rest to believe: nearly all where it is far above its noise, nothing where noise

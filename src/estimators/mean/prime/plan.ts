@@ -8,6 +8,9 @@ import {
 } from '../../contract/values.js';
 import type { Draws } from '../../pooled/centre.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
+import {
+  allRowsDesign, movedByHostile, releaseAllRows, withAllRows, withoutAllRows, type AllRowsDesign,
+} from '../../pooled/all-rows.js';
 import { answerOf } from '../../pooled/centred-mean.js';
 import { clippedRows, momentsOf, scoreCounts } from '../../pooled/clipped-rows.js';
 import {
@@ -18,6 +21,7 @@ import {
   centreShareParameter, demandShares, finalShareParameter, radiusParameter, roundsParameter,
 } from '../../pooled/parameters.js';
 import { assumptions } from '../../pooled/plan.js';
+import { usableSpread } from '../../pooled/radius.js';
 import { designReference } from '../filters-reference/plan.js';
 import type { ReferenceKind } from '../filters-reference/design.js';
 import { designOf, expectedErrorOf, type FilterDesign } from '../filters/design.js';
@@ -79,8 +83,8 @@ export const filterClaim = 'One contributor’s row replaced by anything, includ
  *
  * Claim. (rho, delta), delta-approximate zCDP.
  * Neighbours. One contributor's row replaced by any other row, or by none, or added.
- * Cost. That of the pipeline (pooled/estimator), of every round and of the final mean
- * (filters/design has their sensitivities), composed adaptively.
+ * Cost. That of the pipeline (pooled/estimator), of the mean of all rows (pooled/all-rows), and of
+ * every round and the final mean (filters/design has their sensitivities), composed adaptively.
  * Why. Whether a row is left at any time is a function of this row and of released numbers alone:
  * its clipped entries, and for every round the mean, the directions and the threshold. Two
  * neighbouring sets see the same released numbers when their rounds are compared, so they differ at
@@ -108,15 +112,16 @@ function designFilter(
   const { dimension, cohort } = facts;
   const corruption = numberOf(values, 'corruption');
   const design = designOf({
-    facts, corruption, radius: optionalNumberOf(values, 'radius') ?? null,
+    facts: withoutAllRows(facts), corruption, radius: optionalNumberOf(values, 'radius') ?? null,
     rounds: numberOf(values, 'rounds'), centreShare: numberOf(values, 'centre-share'),
     finalShare: numberOf(values, 'final-share'),
   });
+  const all = allRowsDesign(facts);
   return {
     kind: 'design',
     centre: design.centre,
     plan: {
-      events: design.events,
+      events: [...design.events, ...all.events],
       guarantee: {
         theorem: 'filtering by released second moments; '
           + 'proofs in src/estimators/mean/prime and src/estimators/mean/filters',
@@ -136,13 +141,15 @@ function designFilter(
     noise: { sigma: design.sum.sigma, rows: cohort },
     // Sums are exact and pairs go by tag, so without surplus rows the order does not matter.
     unsorted: { upTo: design.rowsMax, tagged: values['scale'] === 'auto' },
-    release: (draws, centred) => release({ kind, design, ...draws }, centred),
+    release: (draws, centred) => release({ kind, design, all, corruption, ...draws }, centred),
   };
 }
 
 interface Run extends Draws {
   readonly kind: FilterKind;
   readonly design: FilterDesign;
+  readonly all: AllRowsDesign;
+  readonly corruption: number;
 }
 
 async function release(
@@ -150,10 +157,11 @@ async function release(
 ): Promise<Released<Outcome>> {
   const { kind, design, mechanisms, compute } = run;
   const { facts, ball, rowsMax } = design;
+  const all = releaseAllRows(mechanisms, run.all, pool, centre, scale).value;
   const rows = await pool.mapAsync((whole) =>
     clippedRows(compute, whole, centre, scale, ball, rowsMax, whole.isScratch));
   const survivors = (kind.survivors ?? markedSurvivors)(compute, rows);
-  await filter(run, survivors);
+  const filtered = await filter(run, survivors);
   const moments = await (await survivors.rows()).mapAsync((left) => momentsOf(compute, left));
   const sum = mechanisms.gaussian(
     design.sum.name, moments.map(({ sums }) => inScales(sums, ball.grid)),
@@ -163,23 +171,42 @@ async function release(
   );
   return Released.all<readonly [Float64Array, Float64Array]>([sum, count])
     .map(([total, [present = 0]]): Outcome => {
-      if (present < facts.cohort / 4) return participationBelowPlan(facts);
+      if (all === null || present < facts.cohort / 4) return participationBelowPlan(facts);
       const moved = total.map((entry) => entry / present);
-      return answerOf(design, { centre, scale, moved, present });
+      const spread = usableSpread(all.spread);
+      return withAllRows(answerOf(design, { centre, scale, moved, present, spread }), {
+        all, centre, scale,
+        left: filtered.hasRemoved ? present : null,
+        clippedAt: filtered.hasRemoved ? null : ball.radius,
+        hostile: movedByHostile(run.corruption, filtered.excess, ball.radius),
+      });
     });
 }
 
+/** What the rounds have found. All of it released. */
+interface Filtered {
+  readonly hasRemoved: boolean;
+  /**
+   * Largest excess of the rows left, in the last round that was drawn; rows that were removed after
+   * it make it smaller. Infinite without a round.
+   */
+  readonly excess: number;
+}
+
 /** Removes rows, until they are no wider than honest ones, or the rounds are used up. */
-async function filter(run: Run, survivors: Survivors): Promise<void> {
+async function filter(run: Run, survivors: Survivors): Promise<Filtered> {
   const { kind, design, mechanisms, compute } = run;
   const { ball, facts, excessMax } = design;
   let phase: RoundMoments[] = [];
+  let [hasRemoved, excess] = [false, Infinity];
   for (const events of design.rounds) {
     const { moments } = await releaseMoments(
       run, events, await survivors.rows(), ball, facts.cohort / 2,
     );
     const { largestExcess } = moments;
-    if (largestExcess <= excessMax) return;
+    // Noise may hide this much.
+    excess = Math.max(0, largestExcess) + excessMax;
+    if (largestExcess <= excessMax) break;
     // The rows are much narrower than when this phase began: its directions have done their work.
     if (phase.length > 0 && largestExcess <= phaseEnds * phase[0]!.largestExcess) phase = [];
     phase.push(moments);
@@ -197,6 +224,8 @@ async function filter(run: Run, survivors: Survivors): Promise<void> {
       design.edges, counts.value, along, moments.count, events.scores.sigma,
     );
     if (threshold === null) continue;
+    hasRemoved = true;
     await survivors.remove({ mean, weights, least: threshold / unit, shareMax: null });
   }
+  return { hasRemoved, excess };
 }

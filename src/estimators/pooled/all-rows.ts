@@ -1,0 +1,234 @@
+import type { Released, Sensitive } from '../../base/brands.js';
+import type { Finding, Interval95, Outcome, ValueOutcome } from '../../base/outcome.js';
+import { deviations95 } from '../../numerics/normal.js';
+import type { GaussianEvent, MechanismEvent } from '../../privacy/accounting/events.js';
+import { shareOf } from '../../privacy/accounting/target.js';
+import {
+  clippedMeanEvents, privateClippedMean, type ClippedMeanEvents,
+} from '../../privacy/stages/clipped-mean.js';
+import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
+import type { RowBlock } from '../../privacy/stages/rows.js';
+import type { StudyFacts } from '../contract/estimator.js';
+import { usualRadius } from './parameters.js';
+import { rowsCohort } from './pool.js';
+import { binsEvent } from './query-events.js';
+import {
+  chooseRadius, distanceBins, distanceCounts, readDistances,
+} from './radius.js';
+
+/**
+ * The mean of all rows, beside the answer of an estimator that leaves rows out or pulls them in.
+ * Where the two differ by more than noise, the answer depends on an assumption about the rows, and
+ * the interval says so.
+ *
+ * Claim. The cost of the events, composed adaptively: a part `allRowsShare` of rho.
+ * Neighbours. One contributor's row replaced by any other row, or by none, or added.
+ * Why. The histogram of distances is calibrated for every centre (pooled/radius). The radius is a
+ * function of its released counts. The sum of all rows is clipped to a ball of this radius, and is
+ * drawn in units of the radius, so it moves by at most 2 whatever the radius is
+ * (privacy/stages/clipped-mean). No row is left out of either, so nothing that an estimator removes
+ * matters here. Intervals and findings are made of released numbers.
+ */
+export interface AllRowsDesign {
+  readonly facts: StudyFacts;
+  /** Of the histogram of distances. */
+  readonly distance: GaussianEvent;
+  /** Sum and number of all rows; its ball has radius 1, in units of the chosen radius. */
+  readonly clipped: ClippedMeanEvents;
+  readonly events: readonly MechanismEvent[];
+}
+
+/** Part of rho that the mean of all rows takes. */
+export const allRowsShare = 0.09;
+/** Part of it that the histogram takes, by number of columns. */
+const distanceShare = (dimension: number): number => (dimension <= 4 ? 0.65 : 0.4);
+const eventName = 'all';
+
+/** The facts of a study without the part of rho that the mean of all rows takes. */
+export function withoutAllRows(facts: StudyFacts): StudyFacts {
+  const { target } = facts;
+  return { ...facts, target: { ...target, rho: shareOf(target.rho, 1 - allRowsShare) } };
+}
+
+/**
+ * Plans the two releases.
+ * @param facts - with the whole rho; `cohort` is the nominal number of the rows that are averaged.
+ */
+export function allRowsDesign(facts: StudyFacts): AllRowsDesign {
+  const { dimension, target } = facts;
+  const rho = shareOf(target.rho, allRowsShare);
+  const share = distanceShare(dimension);
+  const distance = binsEvent(`${eventName}/distance`, distanceBins, shareOf(rho, share));
+  const clipped = clippedMeanEvents({
+    cohort: rowsCohort, dimension, radius: 1, name: eventName, rho: shareOf(rho, 1 - share),
+  });
+  return { facts, distance, clipped, events: [distance, clipped.sum, clipped.count] };
+}
+
+/** What was released about all rows. In scales, about the centre. */
+export interface AllRows {
+  readonly moved: Float64Array;
+  readonly present: number;
+  /** Standard deviation of the noise of `moved`, per column. */
+  readonly deviation: Float64Array;
+  /** Root mean square distance over the root of the number of columns, at least 1. */
+  readonly spread: number;
+  /** What the ball of `moved` may hide of the mean, in any one direction. */
+  readonly bias: number;
+  /** What a ball of some radius about the centre may hide of it: seen, and hidden by noise. */
+  readonly beyond: (radius: number) => number;
+  readonly hidden: (radius: number) => number;
+}
+
+/**
+ * Draws the histogram, then the mean of all rows. O(rows * columns).
+ * @param rows - in data units. @param centre - released, in data units. @param scale - public or
+ * released, the unit of each column.
+ * @returns null when fewer rows are there than a quarter of the plan.
+ */
+export function releaseAllRows(
+  mechanisms: Mechanisms, { facts, distance, clipped }: AllRowsDesign,
+  rows: Sensitive<RowBlock>, centre: Float64Array, scale: Float64Array,
+): Released<AllRows | null> {
+  const { dimension, cohort } = facts;
+  const counts = mechanisms.gaussian(
+    distance.name, rows.map((block) => distanceCounts(block, centre, scale)),
+  ).value;
+  const distances = readDistances({
+    counts, sigma: distance.sigma, dimension,
+    rows: Math.max(cohort / 4, counts.reduce((sum, count) => sum + count, 0)),
+  });
+  const noise = (clipped.sum.sigma * Math.sqrt(dimension)) / cohort;
+  // Hostile rows may raise this radius as far as they like: they widen the interval with it.
+  const radius = chooseRadius(distances, {
+    dimension, least: usualRadius(dimension), noise, corruption: 0,
+  });
+  const options = {
+    centre, ball: clipped.ball, cohort, name: eventName, unit: scale.map((unit) => unit * radius),
+  };
+  return privateClippedMean(mechanisms, rows, options).map((answer) => {
+    if (answer.kind === 'participation-below-plan') return null;
+    const { mean, present } = answer;
+    const moved = mean.map((entry, j) => (entry - centre[j]!) / scale[j]!);
+    return {
+      moved, present,
+      deviation: moved.map((entry) => Math.hypot(
+        (radius * clipped.sum.sigma) / present, (entry * clipped.count.sigma) / present,
+      )),
+      spread: Math.max(1, distances.spread),
+      bias: distances.beyond(radius) + distances.hidden(radius),
+      beyond: distances.beyond,
+      hidden: distances.hidden,
+    };
+  });
+}
+
+/** An answer, and what is known of the rows that it is about. All of it released or public. */
+export interface BesideAllRows {
+  readonly all: AllRows;
+  /** In data units. */
+  readonly centre: Float64Array;
+  readonly scale: Float64Array;
+  /**
+   * Radius of the ball about the centre that rows were clipped to, in scales, when the answer is
+   * the mean of all of them. Null: rows were left out, or the answer is no mean.
+   */
+  readonly clippedAt: number | null;
+  /** Noisy number of rows left, when rows were left out; null when all rows count. */
+  readonly left: number | null;
+  /**
+   * How far a hostile share that stays may move the answer in any one direction, in scales
+   * (`movedByHostile`). Absent: nothing is promised.
+   */
+  readonly hostile?: number;
+}
+
+/** Chance allows a little more than the stated share. */
+const shareSlack = 1.1;
+
+/**
+ * How far a share c of the rows that stays may move a mean, in scales: sqrt(c / (1 - c)) of the
+ * deviation of all rows that stay, along any direction, by the inequality of Cauchy and Schwarz;
+ * and no more than what a share c can at the other end of the ball.
+ * @param excess - largest variance of the rows that stay, inside the ball, minus 1.
+ * @param radius - of the ball that they are clipped to, in scales.
+ */
+export function movedByHostile(corruption: number, excess: number, radius: number): number {
+  const share = Math.min(0.5, shareSlack * corruption);
+  return Math.min(2 * share * radius, sharePart(share) * Math.sqrt(1 + excess));
+}
+
+/** A share of rows of deviation 1 moves their mean by at most this much when it goes. */
+const sharePart = (share: number): number => Math.sqrt(share / (1 - share));
+
+/**
+ * The answer with intervals that hold if all rows are honest, or if those that were left out were
+ * hostile.
+ *
+ * interval95: where the answer is the mean of all rows in a ball, its own noise and sampling, and
+ * what the ball may hide. Otherwise it covers two intervals: the answer's own, and that of the mean
+ * of all rows. The shorter one, where both are known. intervalIfHostile95 adds `hostile` to both
+ * ends. The radius is for honest rows that the ball holds: `hostile`, and what honest rows that
+ * went may have moved, and the answer's own interval. Post-processing.
+ * @param outcome - one number for each column, with the interval of its own noise and sampling.
+ */
+export function withAllRows(outcome: Outcome, beside: BesideAllRows): Outcome {
+  if (outcome.kind === 'refused' || outcome.interval95 === undefined) return outcome;
+  const { all, centre, scale, left, hostile, clippedAt } = beside;
+  const { interval95: own, estimate } = outcome;
+  const mean = Array.from(all.moved, (entry, j) => centre[j]! + entry * scale[j]!);
+  const interval = widened(own, mean, beside);
+  const gone = left === null ? 0 : Math.max(0, 1 - left / all.present);
+  const findings =
+    [...outcome.findings ?? [], ...findingsBeside(outcome, { all, scale, gone, mean })];
+  return {
+    ...outcome,
+    interval95: interval,
+    ...(hostile !== undefined && {
+      intervalIfHostile95: {
+        low: interval.low.map((end, j) => end - hostile * scale[j]!),
+        high: interval.high.map((end, j) => end + hostile * scale[j]!),
+      },
+      radiusIfHostile95: hostile + sharePart(Math.min(0.5, gone))
+        + all.hidden(clippedAt ?? 0) + Math.hypot(...estimate.map((entry, j) =>
+        (own.high[j]! - entry) / scale[j]!)),
+    }),
+    scale: Array.from(scale),
+    ...(findings.length > 0 && { findings }),
+  };
+}
+
+/** interval95, as `withAllRows` says. Unbounded where rows are so far out that no bin shows it. */
+function widened(
+  own: Interval95, mean: readonly number[], { all, scale, clippedAt }: BesideAllRows,
+): Interval95 {
+  const half = Array.from(scale, (unit, j) => unit * (all.bias
+    + deviations95 * Math.hypot(all.deviation[j]!, all.spread / Math.sqrt(all.present))));
+  const hidden = clippedAt === null ? Infinity : all.beyond(clippedAt) + all.hidden(clippedAt);
+  const ends = Array.from(scale, (unit, j): readonly [number, number] => {
+    const both = [
+      Math.min(own.low[j]!, mean[j]! - half[j]!), Math.max(own.high[j]!, mean[j]! + half[j]!),
+    ] as const;
+    const near = [own.low[j]! - unit * hidden, own.high[j]! + unit * hidden] as const;
+    return near[1] - near[0] < both[1] - both[0] ? near : both;
+  });
+  return { low: ends.map(([low]) => low), high: ends.map(([, high]) => high) };
+}
+
+/** The answer is apart from the mean of all rows at so many standard deviations. */
+const apart = 4;
+
+/** What the difference between the answer and the mean of all rows says. */
+function findingsBeside(
+  { estimate, uncertainty }: ValueOutcome,
+  { all, scale, gone, mean }: Pick<BesideAllRows, 'all' | 'scale'>
+    & { readonly gone: number; readonly mean: readonly number[] },
+): readonly Finding[] {
+  const noise = uncertainty.kind === 'gaussian' ? uncertainty.standardDeviation : null;
+  const columns = Array.from(scale.keys()).filter((j) =>
+    Math.abs(estimate[j]! - mean[j]!) > apart * Math.hypot(
+      noise?.[j] ?? 0, scale[j]! * all.deviation[j]!,
+    ));
+  if (gone > 0) return [{ reason: 'crowd-apart', columns: [], amounts: [gone, ...mean] }];
+  return columns.length === 0 ? [] : [{ reason: 'skewed', columns, amounts: [] }];
+}
