@@ -182,8 +182,9 @@ function edgesOf({ low, high }: { low: number; high: number }): readonly number[
 /**
  * Recommends an estimator for a question, from public facts alone, and says why. Of the estimators
  * whose needs are met, and which promise an error at the stated hostile share, it takes the one
- * whose plan has the smallest expected error. Errors in different units are not compared: the
- * first in `decisions` then wins. Costs one plan for each estimator of the question.
+ * whose plan has the smallest expected error, and of equal ones the last in `decisions`. Errors in
+ * different units are not compared: the first in `decisions` then wins. Costs one plan for each
+ * estimator of the question.
  * @returns the choice, or why there is none and what would help.
  * @throws InvalidParameterError naming the option or parameter that is missing or wrong.
  * @example
@@ -222,7 +223,7 @@ export function chooseWithin(
   const best = eligible.filter(({ candidate }) =>
     candidate.errorsAreIn === first.candidate.errorsAreIn)
     .reduce((least, each) =>
-      (each.candidate.expectedError! < least.candidate.expectedError! ? each : least));
+      (each.candidate.expectedError! <= least.candidate.expectedError! ? each : least));
   return {
     kind: 'choice', estimator: best.candidate.estimator, parameters: best.parameters,
     plan: best.plan!, why: reasons(best, eligible.length, known),

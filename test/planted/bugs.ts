@@ -24,6 +24,7 @@ import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { binCounts, intoBall, intoCube, smallPlan, sumOf, tightGaussian } from './build.js';
 import { momentsBugs } from './moments-bugs.js';
 import { trueCountsRadius } from './radius-bug.js';
+import { twiceDrawnCells } from './range-bug.js';
 import { shapeBugs } from './shape-bugs.js';
 
 /** A mistake that papers, or people, have made; and the same estimator without it. */
@@ -471,5 +472,5 @@ const uncertifiedWeights: PlantedBug = {
 export const plantedBugs: readonly PlantedBug[] = [
   halfNoise, unclipped, oneCoordinate, noProjection, noThreshold, upperTriangle, turnedTriangle,
   redrawn, reused, dataDependentBins, steepScores, listedBuckets, uncertifiedWeights,
-  trueCountsRadius, ...shapeBugs, ...momentsBugs,
+  trueCountsRadius, twiceDrawnCells, ...shapeBugs, ...momentsBugs,
 ];

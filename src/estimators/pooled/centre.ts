@@ -1,10 +1,14 @@
 import { Released, type Sensitive } from '../../base/brands.js';
-import type { MechanismEvent } from '../../privacy/accounting/events.js';
+import type { ExponentialEvent, MechanismEvent } from '../../privacy/accounting/events.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
 import { centreEvents, privateCentreOn, type Centre } from '../../privacy/stages/centre.js';
+import {
+  privateCentreInRange, rangeCells, rangeCentreEvents,
+} from '../../privacy/stages/range-centre.js';
 import type { RowBlock } from '../../privacy/stages/rows.js';
 import type { Compute } from '../contract/estimator.js';
-import { countToBeSeen, fullestBinShare } from './fullest-bin.js';
+import type { ColumnRange } from '../contract/values.js';
+import { countToBeSeen, fullestBinShare, pairToBeSeen, twoBinsShare } from './fullest-bin.js';
 import { rowsCohort } from './pool.js';
 
 /** What a release draws with and computes on. */
@@ -34,25 +38,58 @@ export function knownCentre(centre: Float64Array): CentreStage {
   };
 }
 
+/** Public bounds of the rows, and their public scale. */
+export interface CentreBounds {
+  readonly range: ColumnRange;
+  readonly scale: Float64Array;
+}
+
 /** What a centre may cost, and the hostile share that it must withstand. */
 export interface CentreStageOptions {
   readonly dimension: number;
   readonly rho: number;
+  /** Not spent where bounds are given. */
   readonly delta: number;
   readonly corruption: number;
+  /** Null or absent: the centre may be anywhere. */
+  readonly bounds?: CentreBounds | null;
 }
 
-/** The centre of privacy/stages/centre, which has its claim, for honest rows with light tails. */
-export function centreStage(
-  { dimension, rho, delta, corruption }: CentreStageOptions,
-): CentreStage & { readonly events: ReturnType<typeof centreEvents> } {
-  const events = centreEvents({ cohort: rowsCohort, dimension, rho, delta });
-  const [bins] = events;
+/** A centre that is found privately. */
+export interface PrivateCentreStage extends CentreStage {
+  readonly median: ExponentialEvent;
+}
+
+/**
+ * The centre of privacy/stages/centre, or inside bounds of privacy/stages/range-centre, which have
+ * their claims; for honest rows with light tails.
+ */
+export function centreStage(options: CentreStageOptions): PrivateCentreStage {
+  const { dimension, rho, delta, corruption, bounds = null } = options;
+  if (bounds !== null) return boundedCentre(options, bounds);
+  const [bins, median] = centreEvents({ cohort: rowsCohort, dimension, rho, delta });
   const share = fullestBinShare.lightTails * (1 - corruption);
   return {
-    events,
+    events: [bins, median],
+    median,
     cohortNeeded: Math.ceil(countToBeSeen(bins, dimension) / share),
     find: ({ mechanisms, compute }, rows, scale) =>
       privateCentreOn(compute, mechanisms, rows, dimension, scale),
+  };
+}
+
+function boundedCentre(
+  { rho, corruption }: CentreStageOptions, { range, scale }: CentreBounds,
+): PrivateCentreStage {
+  const cells = rangeCells(range, scale);
+  const drawn = rangeCentreEvents({ cohort: rowsCohort, rho, cells });
+  const { counts, median } = drawn;
+  return {
+    events: counts === null ? [median] : [counts, median],
+    median,
+    cohortNeeded: counts === null ? 1
+      : Math.ceil(pairToBeSeen(counts) / (twoBinsShare * (1 - corruption))),
+    find: ({ mechanisms, compute }, rows, unit) =>
+      privateCentreInRange(compute, mechanisms, rows, unit, cells, drawn),
   };
 }

@@ -10,7 +10,7 @@ import {
   makePlan, nearSmallestCohort, needsCohort, pooledCohort, withoutDelta,
 } from '../contract/planning.js';
 import { rowsSummary, type Unsorted } from '../summaries/rows.js';
-import type { CentreStage, Draws } from './centre.js';
+import type { CentreBounds, CentreStage, Draws } from './centre.js';
 import { centreNotFound } from './centred-mean.js';
 import {
   findUnits, knownColumns, withColumns, type FoundColumns,
@@ -41,8 +41,10 @@ export interface DesignRequest {
   readonly facts: StudyFacts;
   /** One positive number for each column; null: found privately. */
   readonly scale: Float64Array | null;
-  /** Public bounds that rows are moved into before all else; null: none. */
+  /** Public bounds of which the scale is half the width; null: none were given alone. */
   readonly range: ColumnRange | null;
+  /** Public bounds beside a given scale; null: not both were given. */
+  readonly bounds: CentreBounds | null;
 }
 
 /** Noise hides what is wanted of so few contributors. */
@@ -117,11 +119,7 @@ export function planPooled(
   if (refused !== null) return refused;
   const choice = chooseScale(values, facts, rowsCohort);
   if (choice.kind === 'infeasible') return alsoForTheRest(choice, pipeline, values, facts);
-  const request: DesignRequest = {
-    values, facts: choice.facts,
-    scale: choice.kind === 'given' ? choice.scale : null,
-    range: choice.kind === 'given' ? choice.range : null,
-  };
+  const request = requestOf(values, choice);
   const demanded = (pipeline.demand ?? demandDelta)(values, choice.facts);
   if (demanded !== null) return demanded;
   const design = designFor(pipeline, request);
@@ -129,6 +127,18 @@ export function planPooled(
   if (design.kind === 'infeasible') return design;
   const { hidden, others } = design;
   return noiseHides(choice.facts, hidden, cohortFor(design, pipeline, request), others);
+}
+
+function requestOf(values: ParameterValues, choice: ScaleChoice): DesignRequest {
+  if (choice.kind === 'auto') {
+    return { values, facts: choice.facts, scale: null, range: null, bounds: null };
+  }
+  const { facts, scale, range, isBounded } = choice;
+  return {
+    values, facts, scale,
+    range: isBounded ? range : null,
+    bounds: isBounded || range === null ? null : { range, scale },
+  };
 }
 
 const demandDelta: NonNullable<PooledPipeline['demand']> = (_, { target }) =>
@@ -161,7 +171,7 @@ function alsoForTheRest(
   const enough = { ...facts, cohort: scale.cohortNeeded };
   const choice = chooseScale(values, enough, rowsCohort);
   if (choice.kind === 'infeasible') return scale;
-  const request = { values, facts: choice.facts, scale: null, range: null };
+  const request = requestOf(values, choice);
   const rest = designFor(pipeline, request);
   if (rest.kind !== 'too-few') return scale;
   return needsCohort(scale.reason, cohortFor(rest, pipeline, request), rest.others);

@@ -1,5 +1,5 @@
 import { normalUpperQuantile } from '../../numerics/normal.js';
-import type { GaussianHistogramEvent } from '../../privacy/accounting/events.js';
+import type { GaussianEvent, GaussianHistogramEvent } from '../../privacy/accounting/events.js';
 import { keepingCount } from '../../privacy/mechanisms/bounds.js';
 
 /**
@@ -27,6 +27,12 @@ export const fullestBinShare = {
   normal: 0.45,
 } as const;
 
+/**
+ * Share of honest rows in the fullest two neighbours of bins that are four scales wide, at least:
+ * of normal rows up to 3.4 times as wide as the scale says, in the middle of a bin.
+ */
+export const twoBinsShare = 0.68;
+
 /** Planned probability that noise hides the fullest bin of some column. */
 const failure = 0.01;
 
@@ -36,4 +42,13 @@ const failure = 0.01;
  */
 export function countToBeSeen(event: GaussianHistogramEvent, dimension: number): number {
   return keepingCount(event) + event.sigma * normalUpperQuantile(failure / dimension);
+}
+
+/**
+ * Rows that two neighbours among public bins must hold, so that their noisy sum is above that of
+ * any other two, in all columns 99 times in 100. Each sum has the noise of two counts.
+ * @param event - of the counts of all bins in all columns.
+ */
+export function pairToBeSeen({ sigma, dimension: counts }: GaussianEvent): number {
+  return 2 * sigma * normalUpperQuantile(failure / counts);
 }

@@ -54,10 +54,16 @@ export function radiusParameter(maximum = 1e6, more = ''): ParameterSpec {
   };
 }
 
-/** What a filter demands of its target: a part of rho for the centre, the rounds and the mean. */
-export function demandShares(values: ParameterValues, { target }: StudyFacts): Infeasible | null {
+/**
+ * What a filter demands of its target: a part of rho for the centre, the rounds and the mean.
+ * @param options.needsDelta - default true; false where the centre costs none.
+ */
+export function demandShares(
+  values: ParameterValues, { target }: StudyFacts,
+  { needsDelta = true }: { readonly needsDelta?: boolean } = {},
+): Infeasible | null {
   const taken = numberOf(values, 'centre-share') + numberOf(values, 'final-share');
-  if (target.rho > 0 && target.delta > 0 && taken < 0.99) return null;
+  if (target.rho > 0 && (target.delta > 0 || !needsDelta) && taken < 0.99) return null;
   return {
     kind: 'infeasible',
     reason: 'the centre, the filter rounds and the mean each need a part of rho, and the centre '

@@ -4,6 +4,7 @@ import { atomEvents, type AtomEvents } from '../../privacy/stages/atoms.js';
 import {
   pairingFor, pairsInFullestBin, scaleEvent, type Pairing,
 } from '../../privacy/stages/scale.js';
+import { widestRange } from '../../privacy/stages/range-centre.js';
 import { shareOf } from '../../privacy/accounting/target.js';
 import type {
   Infeasible, ParameterValues, PrivacyTarget, StudyFacts,
@@ -41,8 +42,10 @@ export type ScaleChoice =
   | {
     readonly kind: 'given';
     readonly scale: Float64Array;
-    /** Public bounds, of which the scale is half the width; null where none were given. */
+    /** Public bounds; null where none were given. */
     readonly range: ColumnRange | null;
+    /** No scale was given beside the bounds: it is half their width. */
+    readonly isBounded: boolean;
     readonly facts: StudyFacts;
   }
   /** `facts`: what is left to spend on everything else. */
@@ -57,12 +60,14 @@ export function chooseScale(
 ): ScaleChoice | Infeasible {
   const scale = scaleOf(values, facts.dimension);
   const range = rangeOf(values);
-  if (range !== null) {
-    if (scale !== 'auto') return infeasible('range and scale are both given', 'leave out one');
-    const half = range.high.map((high, j) => high / 2 - range.low[j]! / 2);
-    return { kind: 'given', scale: half, range, facts };
+  if (scale !== 'auto') {
+    return (range === null ? null : tooWide(range, scale))
+      ?? { kind: 'given', scale, range, isBounded: false, facts };
   }
-  if (scale !== 'auto') return { kind: 'given', scale, range, facts };
+  if (range !== null) {
+    const half = range.high.map((high, j) => high / 2 - range.low[j]! / 2);
+    return { kind: 'given', scale: half, range, isBounded: true, facts };
+  }
   const { target, dimension } = facts;
   if (!(target.rho > 0 && target.delta > 0)) {
     return {
@@ -99,6 +104,17 @@ export function chooseScale(
     atoms,
     facts: { ...facts, target: withoutScale(target) },
   };
+}
+
+/** Null unless the range has more cells than counts can be drawn for. */
+function tooWide({ low, high }: ColumnRange, scale: Float64Array): Infeasible | null {
+  const most = widestRange(scale.length);
+  const wide = Array.from(scale.keys()).find((j) =>
+    !(high[j]! / scale[j]! - low[j]! / scale[j]! <= most));
+  return wide === undefined ? null : infeasible(
+    `the range of column ${wide + 1} (counted from 1) spans more than ${most} scales`,
+    'give a narrower range, or leave it out',
+  );
 }
 
 function withoutScale(target: PrivacyTarget): PrivacyTarget {

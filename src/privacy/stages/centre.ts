@@ -37,7 +37,7 @@ const cells = 240;
 /** Half the window, in scales. */
 const reach = 6;
 /** Width of a histogram bin, in scales. */
-const binScales = 4;
+export const binScales = 4;
 
 /** Where the noise of a centre is charged. */
 export interface CentreOptions {
@@ -59,10 +59,17 @@ export function centreEvents(
   const rho = shareOf(options.rho, 0.5);
   return [
     gaussianHistogramEvent({ name: `${name}/bins`, cohort, coordinates: dimension, rho, delta }),
-    exponentialEvent({
-      name: `${name}/median`, cohort, candidates: cells, sensitivity: 1, times: dimension, rho,
-    }),
+    medianEvent({ cohort, dimension, rho, name }),
   ];
+}
+
+/** The event `<name>/median` of the medians in windows that are known, for rho. */
+export function medianEvent(
+  { cohort, dimension, rho, name = 'centre' }: Omit<CentreOptions, 'delta'>,
+): ExponentialEvent {
+  return exponentialEvent({
+    name: `${name}/median`, cohort, candidates: cells, sensitivity: 1, times: dimension, rho,
+  });
 }
 
 /** `failed`: some coordinate had no bin above the threshold; `coordinates` lists them. */
@@ -110,6 +117,22 @@ export async function privateCentreOn(
   );
 }
 
+/**
+ * Draws the medians in windows about `middles` with the event of `medianEvent`. The second half of
+ * the claim above: the windows are public or released.
+ * @param middles - one per coordinate, public or released.
+ */
+export async function privateMediansOn(
+  runner: KernelRunner, mechanisms: Mechanisms, rows: Sensitive<RowBlock>, scale: Float64Array,
+  middles: Float64Array, name = 'centre',
+): Promise<Released<Centre>> {
+  const steps = new CentreSteps(mechanisms, scale.length, scale, name);
+  const edges = steps.edgesAbout(middles);
+  return steps.choose(
+    edges, await rows.mapAsync((block) => columnCellsOfRows(runner, block, steps.places(edges))),
+  );
+}
+
 /** The draws of a centre, apart from the passes over the rows. */
 class CentreSteps {
   /** Of a bin of the histogram, per coordinate. */
@@ -137,11 +160,15 @@ class CentreSteps {
     if (empty.length > 0) {
       return histogram.map((): Centre => ({ kind: 'failed', coordinates: empty }));
     }
-    const edges = new Float64Array(this.widths.length * (cells + 1));
-    histogram.value.forEach((bins, j) => {
-      edges.set(
-        cellEdges((bins[0]!.bin + 0.5) * this.widths[j]!, this.#scales[j]!), j * (cells + 1),
-      );
+    return this.edgesAbout(Float64Array.from(histogram.value, (bins, j) =>
+      (bins[0]!.bin + 0.5) * this.widths[j]!));
+  }
+
+  /** The edges of windows about these numbers. */
+  edgesAbout(middles: Float64Array): Float64Array {
+    const edges = new Float64Array(middles.length * (cells + 1));
+    middles.forEach((middle, j) => {
+      edges.set(cellEdges(middle, this.#scales[j]!), j * (cells + 1));
     });
     return edges;
   }

@@ -55,7 +55,7 @@ export function startOf(options: StartOptions): Start {
 function centreStart(options: StartOptions): Start {
   const { dimension, target, share, delta, corruption } = options;
   const stage = centreStage({ dimension, rho: shareOf(target.rho, share), delta, corruption });
-  const [, median] = stage.events;
+  const { median } = stage;
   return {
     ...stage,
     error: errorOf(options, median, centreCell),

@@ -7,10 +7,11 @@ import {
 import type {
   Estimator, Infeasible, ParameterValues, StudyFacts,
 } from '../../contract/estimator.js';
-import { errorUpTo, infeasible, withoutDelta } from '../../contract/planning.js';
+import { errorUpTo, withoutDelta } from '../../contract/planning.js';
 import {
   corruptionParameter, numberOf, optionalNumberOf, rangeOf, rangeParameter, scaleParameter,
 } from '../../contract/values.js';
+import { boundedDesign, demandBounded } from '../../pooled/bounded.js';
 import { centreStage } from '../../pooled/centre.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import { answerOf } from '../../pooled/centred-mean.js';
@@ -25,7 +26,6 @@ import {
   addedMost, chooseRadius, distanceBins, distanceCounts, readDistances, type Distances,
 } from '../../pooled/radius.js';
 import { truncationBias } from '../heavy-tails/truncation.js';
-import { boundedDesign } from './bounded.js';
 
 /** Hostile share past which the centre itself may be theirs. */
 const corruptionLimit = 0.3;
@@ -50,7 +50,7 @@ const doubtful = 4;
  * of the clipped mean (privacy/stages/clipped-mean).
  * Why. The histogram is calibrated for every centre that the pipeline may find, and the clipped
  * mean for every centre and radius, so they compose.
- * With `range`: rho zCDP, no delta (bounded).
+ * With `range`: rho zCDP, no delta (pooled/bounded, and beside a scale stages/range-centre).
  * Assumption. Nobody sends false rows. The mean is not robust: a share of the contributors that
  * all stand at the edge of the ball on one side moves the answer by that share of the radius. So
  * it states no interval for hostile rows.
@@ -88,17 +88,16 @@ export const mean: Estimator = definePooledEstimator({
 }, { demand, design });
 
 function demand(values: ParameterValues, { target }: StudyFacts): Infeasible | null {
-  if (rangeOf(values) === null) return withoutDelta(target, 'finding the centre');
-  if (optionalNumberOf(values, 'radius') !== undefined) {
-    return infeasible('range and radius are both given', 'leave out one');
-  }
-  return target.rho > 0 ? null
-    : infeasible('the mean needs a positive rho', 'ask for (epsilon, delta) with delta > 0');
+  return rangeOf(values) === null ? withoutDelta(target, 'finding the centre')
+    : demandBounded(values, target);
 }
 
 function design(request: DesignRequest): PooledDesign {
   return request.range === null ? centredDesign(request) : boundedDesign(request, request.range);
 }
+
+/** A ball this much wider than sqrt(d) scales holds nearly all of normal rows. */
+const normalReach = 1.5;
 
 /** Part of the cost of the mean that the histogram of distances takes, by number of columns. */
 const distanceShare = (dimension: number): number => (dimension <= 4 ? 0.2 : 0.08);
@@ -112,24 +111,31 @@ interface MeanDesign {
   readonly median: ExponentialEvent;
   /** The smallest radius, in scales. */
   readonly leastRadius: number;
+  /** Radii up to this one are usual, in scales. */
+  readonly usualRadius: number;
   /** The radius was given: it is not raised. */
   readonly isRadiusGiven: boolean;
   readonly corruption: number;
 }
 
-function centredDesign({ values, facts }: DesignRequest): PooledDesign {
+function centredDesign({ values, facts, bounds }: DesignRequest): PooledDesign {
   const { dimension, cohort, target: { rho, delta } } = facts;
   const [corruption, centreShare] = [
     numberOf(values, 'corruption'), numberOf(values, 'centre-share'),
   ];
-  const centre = centreStage({ dimension, rho: shareOf(rho, centreShare), delta, corruption });
+  const centre = centreStage({
+    dimension, rho: shareOf(rho, centreShare), delta, corruption, bounds,
+  });
   const rest = shareOf(rho, 1 - centreShare);
   const distance = binsEvent('distance', distanceBins, shareOf(rest, distanceShare(dimension)));
   const clipped = clippedMeanEvents({
     cohort: rowsCohort, dimension, radius: 1, rho: shareOf(rest, 1 - distanceShare(dimension)),
   });
   const givenRadius = optionalNumberOf(values, 'radius');
-  const leastRadius = givenRadius ?? usualRadius(dimension);
+  const usual = givenRadius ?? usualRadius(dimension);
+  // Bounds are given for small cohorts. Their noise is large, so the radius starts smaller.
+  const leastRadius = givenRadius
+    ?? (bounds === null ? usual : Math.min(usual, Math.sqrt(dimension) + normalReach));
   const { sum, count } = clipped;
   const sigma = sum.sigma * leastRadius;
   const movedMost = givenRadius === undefined ? addedMost(corruption) : 0;
@@ -152,7 +158,7 @@ function centredDesign({ values, facts }: DesignRequest): PooledDesign {
         clipRadiusInScales: leastRadius,
         noisePerCoordinateInScales: sigma / cohort,
         noiseOfCount: count.sigma,
-        movedByHostileShareInScales: leastRadius,
+        movedByHostileShareInScales: usual,
         // Rows farther out raise the radius, so that they add up to this much to any share.
         movedByFarRowsAtMostInScales: Number.isFinite(movedMost) ? movedMost : 'without limit',
         // For rows with tails as heavy as one scale allows. The expected error leaves it out, and
@@ -162,13 +168,14 @@ function centredDesign({ values, facts }: DesignRequest): PooledDesign {
       },
       expectedError: errorUpTo(
         corruptionLimit, honestErrorOfMean(dimension, cohort, sigma),
-        (share) => (share === 0 ? 0 : share * leastRadius + movedMost),
+        (share) => (share === 0 ? 0 : share * usual + movedMost),
       ),
     },
     noise: { sigma, rows: cohort },
     inScale: true,
     release: releaseOf({
-      facts, distance, clipped, corruption, leastRadius, median: centre.events[1],
+      facts, distance, clipped, corruption, leastRadius, usualRadius: usual,
+      median: centre.median,
       isRadiusGiven: givenRadius !== undefined,
     }),
   };
@@ -215,17 +222,22 @@ function releaseOf(design: MeanDesign): PooledDesign['release'] {
 }
 
 function radiusOf(
-  { facts: { dimension, cohort }, clipped, leastRadius, isRadiusGiven, corruption }: MeanDesign,
+  {
+    facts: { dimension, cohort }, clipped, leastRadius, usualRadius: trusted, isRadiusGiven,
+    corruption,
+  }: MeanDesign,
   distances: Distances,
 ): number {
   if (isRadiusGiven) return leastRadius;
   const noise = (clipped.sum.sigma * Math.sqrt(dimension)) / cohort;
-  return chooseRadius(distances, { dimension, least: leastRadius, noise, corruption });
+  return chooseRadius(distances, {
+    dimension, least: leastRadius, trusted, noise, corruption,
+  });
 }
 
 /** What a release says of its rows, from released numbers: means in scales from the medians. */
 function findingsOf(
-  { clipped, median, leastRadius, facts: { dimension } }: MeanDesign,
+  { clipped, median, usualRadius: usual, facts: { dimension } }: MeanDesign,
   { radius, moved, present }: {
     readonly radius: number; readonly moved: Float64Array; readonly present: number;
   },
@@ -239,7 +251,7 @@ function findingsOf(
     .filter((j) => Math.abs(moved[j]!) > skewedFrom + chance);
   return [
     ...(skewed.length > 0 ? [{ reason: 'skewed', columns: skewed, amounts: [] } as const] : []),
-    ...(radius > leastRadius
+    ...(radius > usual
       ? [{ reason: 'long-tails', columns: [], amounts: [] } as const] : []),
   ];
 }

@@ -7,7 +7,9 @@ import { shareOf } from '../../../privacy/accounting/target.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
 import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
 import { errorUpTo } from '../../contract/planning.js';
-import { centreStage, type CentreStage } from '../../pooled/centre.js';
+import {
+  centreStage, type CentreBounds, type CentreStage,
+} from '../../pooled/centre.js';
 import { honestErrorOfMean } from '../../pooled/expected-error.js';
 import { usualRadius } from '../../pooled/parameters.js';
 import { distanceBins } from '../../pooled/radius.js';
@@ -66,6 +68,8 @@ export interface AnyDesign {
 
 export interface AnyOptions {
   readonly facts: StudyFacts;
+  /** Null or absent: the centre may be anywhere. */
+  readonly bounds?: CentreBounds | null;
   readonly corruption: number;
   readonly radius: number | null;
   /** Rounds of moments at most. */
@@ -113,10 +117,10 @@ export function noiseOfSum({ sigma, dimension }: GaussianEvent, rows: number): n
 
 /** Splits rho: the centre, what tells the shape, and the mean with all that is left. */
 export function anyDesign(options: AnyOptions): AnyDesign {
-  const { facts, corruption, radius, finalShare } = options;
+  const { facts, bounds = null, corruption, radius, finalShare } = options;
   const { dimension, cohort, target } = facts;
   const centreOf = (share: number): CentreStage => centreStage({
-    dimension, rho: shareOf(target.rho, share), delta: target.delta, corruption,
+    dimension, rho: shareOf(target.rho, share), delta: target.delta, corruption, bounds,
   });
   const centreShare = options.centreShare
     ?? centreShares.find((share) => centreOf(share).cohortNeeded <= cohort) ?? centreSharesMax;

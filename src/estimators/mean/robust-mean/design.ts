@@ -5,7 +5,9 @@ import { shareOf } from '../../../privacy/accounting/target.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
 import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
 import { errorUpTo } from '../../contract/planning.js';
-import { centreStage, type CentreStage } from '../../pooled/centre.js';
+import {
+  centreStage, type CentreBounds, type CentreStage,
+} from '../../pooled/centre.js';
 import { honestErrorOfMean } from '../../pooled/expected-error.js';
 import { histogramBins } from '../../pooled/projected-histogram.js';
 import { binsEvent, countEvent, sumEvent } from '../../pooled/query-events.js';
@@ -49,6 +51,8 @@ export interface RobustDesign {
 
 export interface RobustOptions {
   readonly facts: StudyFacts;
+  /** Null or absent: the centre may be anywhere. */
+  readonly bounds?: CentreBounds | null;
   readonly corruption: number;
   /** In scales. */
   readonly radius: number;
@@ -69,12 +73,12 @@ const leastMultiple = 16;
 
 /** Splits rho: the centre, the rounds, the final mean. */
 export function robustDesign(options: RobustOptions): RobustDesign {
-  const { facts, corruption, centreShare, finalShare } = options;
+  const { facts, bounds = null, corruption, centreShare, finalShare } = options;
   const { dimension, cohort, target } = facts;
   const rowsMax = surplus * cohort;
   const ball = clipBall(options.radius, { products: true, rowsMax });
   const centre = centreStage({
-    dimension, rho: shareOf(target.rho, centreShare), delta: target.delta, corruption,
+    dimension, rho: shareOf(target.rho, centreShare), delta: target.delta, corruption, bounds,
   });
   const rhoRound = shareOf(target.rho, (1 - centreShare - finalShare) / options.rounds);
   const planned = Array.from({ length: options.rounds }, (_, t) =>

@@ -3,8 +3,10 @@ import type {
 } from '../../contract/estimator.js';
 import { lkko21 } from '../../contract/papers.js';
 import {
-  choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleParameter,
+  choiceOf, corruptionParameter, numberOf, optionalNumberOf, rangeOf, rangeParameter,
+  scaleParameter,
 } from '../../contract/values.js';
+import { boundedDesign, demandBounded } from '../../pooled/bounded.js';
 import {
   definePooledEstimator, type DesignRequest, type PooledDesign,
 } from '../../pooled/estimator.js';
@@ -53,6 +55,8 @@ const shapeParameter: ParameterSpec = {
  * thresholds, the radius and the corrections at the end are functions of released numbers. So is
  * which events were not needed: those carry sums of the rows left instead, within their
  * sensitivities (`reallocation`).
+ * With `range`: no delta is spent on the centre (pooled/bounded, and beside a scale
+ * stages/range-centre).
  * Assumption of `any`. Honest rows have a variance. Of the rows left a hostile share a moves the
  * mean along any direction by at most sqrt(a / (1 - a)) of their deviation there, and by what rows
  * beyond the usual radius add, which is kept below sqrt(c) for the stated share c. No shape is
@@ -72,6 +76,7 @@ export const robustMean: Estimator = definePooledEstimator({
   citations: [lkko21('Algorithms 10 to 13, for the second moments')],
   parameters: [
     scaleParameter,
+    rangeParameter,
     corruptionParameter(
       corruptionLimit,
       'hostile share that the error is promised for; with shape any, crowds of up to 1.5 times '
@@ -95,8 +100,13 @@ export const robustMean: Estimator = definePooledEstimator({
   claim: 'One contributor’s row replaced by anything, including nothing: '
     + '(rho, delta)-approximate zCDP, rho split between the centre, moments and '
     + 'histograms whose number is public, and the mean of what is left.',
-}, { demand, design: (request) =>
-  (isNormal(request.values) ? designForNormal(request) : designForAny(request)) });
+}, { demand, design });
+
+function design(request: DesignRequest): PooledDesign {
+  const { values, range } = request;
+  if (range !== null) return boundedDesign(request, range, numberOf(values, 'corruption'));
+  return isNormal(values) ? designForNormal(request) : designForAny(request);
+}
 
 function isNormal(values: ParameterValues): boolean {
   return choiceOf(values, 'shape') === 'normal';
@@ -119,18 +129,22 @@ const presets = {
 } as const;
 
 function demand(values: ParameterValues, facts: StudyFacts): Infeasible | null {
+  const isBounded = rangeOf(values) !== null;
+  const refused = isBounded ? demandBounded(values, facts.target) : null;
+  if (refused !== null || (isBounded && values['scale'] === 'auto')) return refused;
   const { centreShare, finalShare } = presetsOf(values);
   return demandShares({
     ...values, 'centre-share': centreShare ?? presets.normal.centreShare,
     'final-share': finalShare ?? presets.normal.finalShare,
-  }, facts);
+  }, facts, { needsDelta: !isBounded });
 }
 
-function designForAny({ values, facts }: DesignRequest): PooledDesign {
+function designForAny({ values, facts, bounds }: DesignRequest): PooledDesign {
   const { dimension, cohort } = facts;
   const corruption = numberOf(values, 'corruption');
   const design = anyDesign({
-    facts, corruption, radius: optionalNumberOf(values, 'radius') ?? null, ...presetsOf(values),
+    facts, bounds, corruption, radius: optionalNumberOf(values, 'radius') ?? null,
+    ...presetsOf(values),
   });
   const { rounds, sum, axes } = design;
   const radius = usualChoice(design);
@@ -160,12 +174,12 @@ function designForAny({ values, facts }: DesignRequest): PooledDesign {
   };
 }
 
-function designForNormal({ values, facts }: DesignRequest): PooledDesign {
+function designForNormal({ values, facts, bounds }: DesignRequest): PooledDesign {
   const { dimension, cohort } = facts;
   const corruption = numberOf(values, 'corruption');
   const { rounds: roundsMax, axes, centreShare, finalShare } = presetsOf(values);
   const design = robustDesign({
-    facts, corruption, rounds: roundsMax, axes,
+    facts, bounds, corruption, rounds: roundsMax, axes,
     centreShare: centreShare ?? presets.normal.centreShare,
     finalShare: finalShare ?? presets.normal.finalShare,
     radius: optionalNumberOf(values, 'radius') ?? usualRadius(dimension),

@@ -157,7 +157,7 @@ it('answers 0 without an interval for a column that is nearly one value', async 
   const values = parseParameters(covariance.parameters, { scale: 1 }, { dimension });
   const scale = Float64Array.of(1, 2 ** 300);
   const facts = factsOf(dimension, cohort, 2);
-  const design = designCentred({ values, facts, scale, range: null }, 100);
+  const design = designCentred({ values, facts, scale, range: null, bounds: null }, 100);
   if (design.kind !== 'design') throw new Error('too few');
   const rows = new Float64Array(dimension * cohort);
   const data = dataSource('one value');

@@ -1,0 +1,131 @@
+import type { Outcome, ValueOutcome } from '../../base/outcome.js';
+import { clippedMeanEvents, privateClippedMean } from '../../privacy/stages/clipped-mean.js';
+import { participationBelowPlan } from '../contract/outcomes.js';
+import type {
+  Infeasible, ParameterValues, PrivacyTarget,
+} from '../contract/estimator.js';
+import { errorUpTo, infeasible } from '../contract/planning.js';
+import type { ColumnRange } from '../contract/values.js';
+import { knownCentre } from './centre.js';
+import { answerOf } from './centred-mean.js';
+import type { DesignRequest, PooledDesign } from './estimator.js';
+import { honestErrorOfMean } from './expected-error.js';
+import { rowsCohort } from './pool.js';
+
+/**
+ * The mean of rows with public bounds, and no scale besides.
+ *
+ * Claim. rho zCDP, no delta.
+ * Neighbours. One contributor's row replaced by any other row, or by none, or added.
+ * Cost. That of the clipped mean (privacy/stages/clipped-mean), which gets the whole of rho.
+ * Why. Rows are moved into the bounds, which keeps each contributor one row. The scale is half the
+ * width of the bounds and the centre their middle. Both are public, and nothing else is drawn. A
+ * row is within one scale of the middle in every column, so a ball of radius sqrt(columns) holds
+ * them all.
+ * @param corruption - hostile share that the answer is promised for; null: none is.
+ */
+export function boundedDesign(
+  { facts }: DesignRequest, range: ColumnRange, corruption: number | null = null,
+): PooledDesign {
+  const { dimension, cohort, target: { rho } } = facts;
+  const { low, high } = range;
+  const middle = low.map((end, j) => (end + high[j]!) / (high[j]! - end));
+  const radius = Math.sqrt(dimension);
+  const clipped = clippedMeanEvents({
+    cohort: rowsCohort, dimension, radius, rho, sumShare: sumShareOf(dimension),
+  });
+  const { sum, count } = clipped;
+  return {
+    kind: 'design',
+    centre: knownCentre(middle),
+    plan: {
+      events: [sum, count],
+      guarantee: {
+        theorem: 'noisy mean of rows moved into public bounds; '
+          + 'proof in src/privacy/stages/clipped-mean',
+        assumptions: ['for accuracy: honest rows are inside the range'],
+        corruptionMax: corruption ?? 0,
+      },
+      outputShape: [dimension],
+      facts: {
+        clipRadiusInScales: radius,
+        noisePerCoordinateInScales: sum.sigma / cohort,
+        noiseOfCount: count.sigma,
+        movedByHostileShareInScales: radius,
+      },
+      expectedError: errorUpTo(
+        corruption ?? 1, honestErrorOfMean(dimension, cohort, sum.sigma),
+        (share) => share * radius,
+      ),
+    },
+    noise: { sigma: sum.sigma, rows: cohort },
+    inScale: true,
+    release: async ({ mechanisms }, { pool, centre, scale }) =>
+      privateClippedMean(mechanisms, pool, { centre, ball: clipped.ball, cohort })
+        .map((answer): Outcome => {
+          if (answer.kind === 'participation-below-plan') return participationBelowPlan(facts);
+          const outcome = answerOf(clipped, {
+            centre: centre.map((entry, j) => entry * scale[j]!),
+            scale,
+            moved: answer.mean.map((entry, j) => entry - centre[j]!),
+            present: answer.present,
+          });
+          return corruption === null || outcome.kind === 'refused'
+            ? outcome : withHostile(outcome, { range, scale, corruption });
+        }),
+  };
+}
+
+/**
+ * The answer with what holds even if a share c of the rows is hostile. All rows are inside the
+ * bounds, so the mean m of all is (1 - c) times the honest mean, plus at most c times an end of the
+ * bounds. Solved for the honest mean, and kept inside the bounds. Post-processing.
+ */
+function withHostile(
+  answer: ValueOutcome, { range: { low, high }, scale, corruption }: {
+    readonly range: ColumnRange; readonly scale: Float64Array; readonly corruption: number;
+  },
+): ValueOutcome {
+  const inside = (value: number, j: number): number =>
+    Math.max(low[j]!, Math.min(high[j]!, value));
+  const honest = (mean: number, end: number): number =>
+    (mean - corruption * end) / (1 - corruption);
+  const { estimate, interval95 } = answer;
+  const lows = interval95!.low.map((end, j) =>
+    Math.min(estimate[j]!, inside(honest(end, high[j]!), j)));
+  const highs = interval95!.high.map((end, j) =>
+    Math.max(estimate[j]!, inside(honest(end, low[j]!), j)));
+  const reach = estimate.map((entry, j) =>
+    Math.max(entry - lows[j]!, highs[j]! - entry) / scale[j]!);
+  return {
+    ...answer,
+    intervalIfHostile95: { low: lows, high: highs },
+    radiusIfHostile95: Math.hypot(...reach),
+    scale: Array.from(scale),
+  };
+}
+
+/** What a mean with a range demands. Without a scale there is nothing else to be found. */
+export function demandBounded(values: ParameterValues, { rho }: PrivacyTarget): Infeasible | null {
+  if (!(rho > 0)) {
+    return infeasible('the mean needs a positive rho', 'ask for (epsilon, delta) with delta > 0');
+  }
+  if (values['scale'] !== 'auto') return null;
+  const unused = unusedBeside.find((name) => values[name] !== undefined);
+  return unused === undefined ? null : infeasible(
+    `range and ${unused} are both given, and a mean with a range alone does not use ${unused}`,
+    `leave out ${unused}, or give scale as well`,
+  );
+}
+
+/** Parameters without a default that a range alone leaves no use for. */
+const unusedBeside = ['radius', 'rounds', 'axes', 'final-share'];
+
+/**
+ * The mean may be at a corner of the bounds, sqrt(d) from the middle, so the noise of the count
+ * moves it as well. With a share s of rho for the sum, the squared errors are 2 d^2 / s and
+ * (d / 2) / (1 - s), in the same unit. Their sum is least here.
+ */
+function sumShareOf(dimension: number): number {
+  return 1 / (1 + 0.5 / Math.sqrt(dimension));
+}
