@@ -5,18 +5,20 @@ import { checkClock } from './store/clock-check.js';
 import { systemClock, type Clock } from './base/clock.js';
 import type { EpochRunner } from './epochs/contract.js';
 import { WorkerEpochRunner } from './epochs/worker-runner.js';
-import { openServerKeys, type ServerKeys } from './keys/server-keys.js';
+import { openServerKeys } from './keys/server-keys.js';
 import { checkBeforeListening } from './listener/before-listening.js';
 import {
-  createListener, type Listener, type ListenerOptions, type TlsIdentity,
+  createListener, type Listener, type NetworkOptions, type TlsIdentity,
 } from './listener/index.js';
 import { createLogger, type Logger } from './base/logger.js';
 import { keyOfReleases } from './keys/release-key.js';
 import type { Store } from './store/contract.js';
 import { openSqliteStore } from './store/sqlite/open.js';
 import type { StudyDefinition } from './studies/definition.js';
-import { createStudyHub, type RunningHub, type StudyHubOptions } from './studies/hub.js';
+import { createStudyHub, type RunningHub } from './studies/hub.js';
+import type { RefusedStudy } from './studies/refused-study.js';
 
+/** The data folder, the studies and the address of an aggregator. */
 export interface AggregatorOptions {
   /**
    * The data folder: store, server key, operator token. Created when absent; one aggregator at a
@@ -25,11 +27,14 @@ export interface AggregatorOptions {
   readonly dataDirectory: string;
   /** From `parseStudyText` or `defineStudy`. */
   readonly studies: readonly StudyDefinition[];
-  /** See StudyHubOptions. */
-  readonly refused?: StudyHubOptions['refused'];
   /**
-   * True: every study must start. Default: studies that cannot start are logged and left out; see
-   * StudyHubOptions.
+   * Studies that could not be defined. The operator sees them beside those that the store refuses.
+   * Default: none.
+   */
+  readonly refused?: readonly RefusedStudy[];
+  /**
+   * True: every study must start. Default: studies that cannot start are logged and left out, and
+   * the others run. The start fails only when none can start.
    */
   readonly strict?: boolean;
   /**
@@ -45,7 +50,7 @@ export interface AggregatorOptions {
    */
   readonly confirmedTimeMs?: number;
   readonly logger?: Logger;
-  /** Default: worker threads. */
+  /** Computes the releases. Default: worker threads. */
   readonly runnerFactory?: (onDeath: (error: KeelsonError) => void) => EpochRunner;
   /**
    * Accepts a database that is older than what the folder has held: what is known to be missing is
@@ -53,17 +58,21 @@ export interface AggregatorOptions {
    * data-folder-rolled-back).
    */
   readonly acceptRollback?: boolean;
+  /** Opens the store. Default: `openSqliteStore`. */
   readonly openStore?: (directory: string, clock: Clock) => Promise<Store>;
   /**
-   * Releases are published at whole multiples of this many milliseconds of Unix time: see
-   * StudyHubOptions. Default 250. 0: releases are published when they are ready.
+   * Releases are published at whole multiples of this many milliseconds of Unix time, from 0 to
+   * 60,000. Default 250. 0: releases are published when they are ready, so their times reveal how
+   * long the work took.
    */
   readonly releaseTickMs?: number;
-  /** Studies open no epoch before `hub.startStudy`: see StudyHubOptions. Default false. */
+  /**
+   * True: no study opens an epoch before `hub.startStudy`. Until then contributors can connect, and
+   * nothing is charged. An epoch that an earlier process left open still closes and is released.
+   * Default false.
+   */
   readonly held?: boolean;
-  /** Passed on to the listener. */
-  readonly network?: Pick<ListenerOptions,
-    'allowedOrigins' | 'allowedHosts' | 'trustedProxies' | 'tls' | 'limits' | 'metrics'>;
+  readonly network?: NetworkOptions;
   /**
    * Called when the disk failed, or an invariant broke. The server accepts nothing any more. End
    * the process, and start again after the cause is removed. Default: the aggregator closes, and
@@ -84,7 +93,8 @@ export interface Aggregator {
   renewTls(identity: TlsIdentity): void;
   /** 32 bytes. Clients pin it, and verify logs with it. */
   readonly serverKey: Uint8Array;
-  readonly paths: ServerKeys['paths'];
+  /** The files of the server key and the operator token. */
+  readonly paths: { readonly serverKey: string; readonly operatorToken: string };
   /** Secret files that this start created. */
   readonly created: readonly string[];
   /** Rejects when the server stopped because of a failure. Never resolves. */

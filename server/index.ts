@@ -4,19 +4,37 @@
  * @module keelson/server
  */
 export { createAggregator, type Aggregator, type AggregatorOptions } from './aggregator.js';
+export type { ListenerLimits, NetworkOptions, TlsIdentity } from './network/options.js';
 export { systemClock, type Clock } from './base/clock.js';
+export { createLogger, silentLogger, type Logger, type LoggerOptions } from './base/logger.js';
+
+// Studies: what they ask, and those that run.
+export { defineStudy, type StudyDefinition } from './studies/definition.js';
+export {
+  parsePopulationsText, parseStudyText, type Population, type Populations, type StudyTextOptions,
+} from './study-file/index.js';
+export type { RefusedStudy } from './studies/refused-study.js';
+export type { RunningHub } from './studies/hub-options.js';
 export type {
   HubEvent, StudyHub, StudyView, SubmitResult, VerifiedBatch,
 } from './studies/contract.js';
-export { openServerKeys, type ServerKeys } from './keys/server-keys.js';
-export { createLogger, silentLogger, type Logger, type LoggerOptions } from './base/logger.js';
 export type {
-  LedgerBalance, LedgerEntry, ReleaseRecord, Store, StudyStateName,
+  ContributorEvidence, EpochEvidence, QuarantineOutcome,
+} from './studies/evidence-contract.js';
+export type { FindEstimator } from './epochs/engine.js';
+export type { EpochProgress, EpochRunner, EpochSetup, RowPart } from './epochs/contract.js';
+
+// The store of a data folder.
+export { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/open.js';
+export type {
+  AdmissionRequest, AdmissionResult, BudgetSpec, ContributorKey, ContributorState, EpochRecord,
+  EpochState, JournalEntry, LedgerBalance, LedgerEntry, NewQuarantine, OpenEpoch, OpenEpochResult,
+  Quarantine, ReleaseRecord, Rollback, Store, StoreHealth, StoreRelease, StudyId, StudyRecord,
+  StudyRegistration, StudyStateName, WithdrawalRequest, WithdrawalResult,
 } from './store/contract.js';
-export { openSqliteStore } from './store/sqlite/open.js';
-export { defineStudy, type StudyDefinition } from './studies/definition.js';
-export type { RefusedStudy } from './studies/refused-study.js';
-export { createStudyHub, type RunningHub, type StudyHubOptions } from './studies/hub.js';
-export {
-  parsePopulationsText, parseStudyText, type Populations, type StudyTextOptions,
-} from './study-file/index.js';
+
+// What these are made of.
+export type { Charge } from '../src/privacy/accounting/budget.js';
+export type { KeyRotation } from '../src/signing/rotation.js';
+export type { Spend } from '../src/wire/messages.js';
+export type { StudyDocument } from '../src/wire/study-document.js';

@@ -20,6 +20,7 @@ export const earliestTimeMs = 1_577_836_800_000;
 /** setTimeout fires at once for delays past 2^31 - 1 ms; longer ones are split below this. */
 const longestTimerMs = 2 ** 31 - 1;
 
+/** The clock of the machine. */
 export const systemClock: Clock = {
   // Messages cannot hold a time before 1970. A clock that is set there while the server runs reads
   // as 1970.

@@ -11,6 +11,7 @@ export interface Logger {
   error(fields: object, text: string): void;
 }
 
+/** What a logger writes, and where. */
 export interface LoggerOptions {
   readonly level?: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   /** Takes whole lines of JSON. Default: standard output. */

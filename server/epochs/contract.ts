@@ -19,6 +19,7 @@ export interface RowPart {
   readonly complete: boolean;
 }
 
+/** What a runner needs to hold one epoch. Every runner makes the same plan from it. */
 export interface EpochSetup {
   readonly studyId: string;
   readonly epoch: bigint;
@@ -33,6 +34,7 @@ export interface EpochSetup {
   readonly workSeed: Uint8Array;
 }
 
+/** How far an open epoch is. */
 export interface EpochProgress {
   /** For the operator only. */
   readonly contributors: number;

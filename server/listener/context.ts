@@ -5,7 +5,8 @@ import type { AddressCounts } from '../network/address-counts.js';
 import type { SubscriberRegistry } from './subscriber-registry.js';
 import type { ClientAddress } from '../network/client-address.js';
 import type { LogReads } from '../network/log-reads.js';
-import type { ListenerLimits, ListenerLogger } from '../network/options.js';
+import type { Logger } from '../base/logger.js';
+import type { ListenerLimits } from '../network/options.js';
 import type { AddressRates, AddressTurns } from '../network/rates.js';
 import type { Signal } from './signal.js';
 
@@ -13,7 +14,7 @@ import type { Signal } from './signal.js';
 export interface ListenerContext {
   readonly hub: StudyHub;
   readonly clock: Clock;
-  readonly logger: ListenerLogger;
+  readonly logger: Logger;
   readonly limits: ListenerLimits;
   readonly metrics: ServerMetrics;
   readonly subscribers: SubscriberRegistry;

@@ -15,7 +15,7 @@ import { contextOf, followHub } from './new-context.js';
 import type { Listener, ListenerLimits, ListenerOptions, TlsIdentity } from '../network/options.js';
 
 export type {
-  Listener, ListenerLimits, ListenerLogger, ListenerOptions, TlsIdentity,
+  Listener, ListenerLimits, ListenerOptions, NetworkOptions, TlsIdentity,
 } from '../network/options.js';
 
 /**

@@ -1,24 +1,32 @@
 import type { Limits } from '../../src/base/limits.js';
 import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
 import type { StudyHub } from '../studies/contract.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
 import type { StoreHealth } from '../store/contract.js';
 
-/** The listener's log; a pino logger fits. Fields are public or about the socket, never rows. */
-export interface ListenerLogger {
-  debug(fields: object, text: string): void;
-  info(fields: object, text: string): void;
-  warn(fields: object, text: string): void;
-  error(fields: object, text: string): void;
-}
-
 /** The limits of src/base/limits.ts as plain numbers, so that embedding code can tighten them. */
 export type ListenerLimits = { readonly [Name in keyof Limits]: number };
 
-export interface ListenerOptions {
+/** Who may connect to an aggregator, and within which limits. */
+export interface NetworkOptions {
+  /** Origins (`https://host[:port]`) whose pages may connect, besides the server's own. */
+  readonly allowedOrigins?: readonly string[];
+  /** Names under which browsers may reach the server, besides localhost and IP addresses. */
+  readonly allowedHosts?: readonly string[];
+  /** Reverse proxies whose X-Forwarded-For is used: addresses or networks. Default none. */
+  readonly trustedProxies?: readonly string[];
+  /** Certificate chain and key for TLS (https, wss), both PEM. Default: no TLS. */
+  readonly tls?: TlsIdentity;
+  /** Replaces single limits. */
+  readonly limits?: Partial<ListenerLimits>;
+}
+
+/** What a listener serves, and where. */
+export interface ListenerOptions extends NetworkOptions {
   readonly hub: StudyHub;
   readonly clock: Clock;
-  readonly logger: ListenerLogger;
+  readonly logger: Logger;
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
@@ -28,21 +36,11 @@ export interface ListenerOptions {
   readonly metrics?: ServerMetrics;
   /** Latencies of the store, for metrics and health. */
   readonly storeHealth?: () => Promise<StoreHealth>;
-  /** Origins (`https://host[:port]`) whose pages may connect, besides the server's own. */
-  readonly allowedOrigins?: readonly string[];
-  /** Names under which browsers may reach the server, besides localhost and IP addresses. */
-  readonly allowedHosts?: readonly string[];
-  /** Reverse proxies whose X-Forwarded-For is used: addresses or networks. Default none. */
-  readonly trustedProxies?: readonly string[];
-  /** Certificate chain and key for TLS (https, wss), both PEM. Default: no TLS. */
-  readonly tls?: TlsIdentity;
   /**
    * Number of descriptors that the process may have open. It bounds the number of connections.
    * Default: the system's.
    */
   readonly descriptors?: number;
-  /** Replaces single limits. */
-  readonly limits?: Partial<ListenerLimits>;
 }
 
 /** A certificate chain and its private key, PEM. */

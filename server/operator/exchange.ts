@@ -4,7 +4,8 @@ import type { Clock } from '../base/clock.js';
 import type { StudyHub, StudyView } from '../studies/contract.js';
 import type { ClientAddress } from '../network/client-address.js';
 import type { LogReads } from '../network/log-reads.js';
-import type { ListenerLimits, ListenerLogger } from '../network/options.js';
+import type { Logger } from '../base/logger.js';
+import type { ListenerLimits } from '../network/options.js';
 import type { StoreHealth } from '../store/contract.js';
 import { HttpError } from './http-error.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
@@ -14,7 +15,7 @@ import type { OperatorSessions } from './sessions.js';
 export interface HttpOptions {
   readonly hub: StudyHub;
   readonly clock: Clock;
-  readonly logger: ListenerLogger;
+  readonly logger: Logger;
   readonly limits: ListenerLimits;
   readonly logReads: LogReads;
   readonly metrics: ServerMetrics;

@@ -3,18 +3,14 @@ import type { BudgetRule } from '../../src/privacy/accounting/cost.js';
 import type { KeyRotation } from '../../src/signing/index.js';
 import type { WireCode } from '../../src/base/error-codes.js';
 
-/**
- * The durable record of a server: journal, replay windows, epochs, ledger and releases, in one
- * transaction domain. Every method is one whole named transaction. Its promise resolves after the
- * transaction is durable (fsync), and rejects with StorageError when it is not. There is one
- * writer. test/support/store-suite.ts tests this contract on every implementation.
- *
- * Study ids and contributor keys are lower-case hex of 32 bytes.
- */
+/** Lower-case hex of 32 bytes. */
 export type StudyId = string;
+/** The contributor's public key: lower-case hex of 32 bytes. */
 export type ContributorKey = string;
 
+/** `exhausted`: the budget pays for no further epoch. `ended`: the operator ended the study. */
 export type StudyStateName = 'open' | 'exhausted' | 'ended';
+
 /**
  * open -> closing -> charged -> released. From `open` or `closing`: -> lapsed (no noise was drawn;
  * the reservation is given back). When a crash leaves an epoch `charged` without a release, the
@@ -22,6 +18,7 @@ export type StudyStateName = 'open' | 'exhausted' | 'ended';
  */
 export type EpochState = 'open' | 'closing' | 'charged' | 'released' | 'lapsed';
 
+/** The caps of a budget and how releases are charged to it. */
 export interface BudgetSpec {
   /** `study:<name>` or `population:<name>`: a new version of a study keeps the same budget. */
   readonly key: string;
@@ -40,6 +37,7 @@ export interface BudgetSpec {
   readonly windowMs?: number;
 }
 
+/** A study to create in the store, with its budget. */
 export interface StudyRegistration {
   readonly studyId: StudyId;
   readonly name: string;
@@ -49,6 +47,7 @@ export interface StudyRegistration {
   readonly nowMs: number;
 }
 
+/** A study as the store has it. */
 export interface StudyRecord {
   readonly studyId: StudyId;
   readonly name: string;
@@ -64,6 +63,7 @@ export interface StudyRecord {
   readonly lastEpoch: bigint;
 }
 
+/** What a budget allows, what was spent, and what open epochs have reserved. Public. */
 export interface LedgerBalance {
   readonly key: string;
   readonly scope: BudgetSpec['scope'];
@@ -80,6 +80,7 @@ export interface LedgerBalance {
   readonly windowMs?: number;
 }
 
+/** An epoch to open. */
 export interface OpenEpoch {
   readonly studyId: StudyId;
   readonly epoch: bigint;
@@ -101,6 +102,7 @@ export interface OpenEpoch {
   readonly late: 'next' | 'drop';
 }
 
+/** Whether the budget paid for the epoch. */
 export type OpenEpochResult =
   | { readonly kind: 'opened'; readonly balance: LedgerBalance }
   /**
@@ -113,6 +115,7 @@ export type OpenEpochResult =
     readonly deltaAsked: Amount; readonly retryAtMs?: number;
   };
 
+/** An epoch as the store has it. Fields are those of `OpenEpoch`. */
 export interface EpochRecord {
   readonly studyId: StudyId;
   readonly epoch: bigint;
@@ -148,6 +151,7 @@ export interface AdmissionRequest {
   readonly rejectAs?: WireCode;
 }
 
+/** The verdict on one batch. */
 export interface AdmissionResult {
   /**
    * accepted: journalled now. duplicate: accepted before, with the same digest. rejected: `code`
@@ -180,6 +184,7 @@ export interface WithdrawalRequest {
   readonly nowMs: number;
 }
 
+/** Whether rows were taken back. */
 export type WithdrawalResult =
   /**
    * Its rows of the epoch do not count. `undone`: rows that counted until now were removed.
@@ -189,6 +194,7 @@ export type WithdrawalResult =
   | { readonly kind: 'withdrawn'; readonly undone: boolean; readonly complete: boolean }
   | { readonly kind: 'refused'; readonly code: Extract<WireCode, 'too-late' | 'epoch-not-open'> };
 
+/** What the store knows of one contributor to one study. For that contributor and the operator. */
 export interface ContributorState {
   /** The first sequence never seen. */
   readonly nextSequence: bigint;
@@ -200,6 +206,7 @@ export interface ContributorState {
   readonly spend: { readonly rho: Amount; readonly delta: Amount } | null;
 }
 
+/** An accepted batch as the journal has it. `body` holds rows, so it must stay in the server. */
 export interface JournalEntry {
   readonly position: bigint;
   readonly contributor: ContributorKey;
@@ -209,6 +216,7 @@ export interface JournalEntry {
   readonly complete: boolean;
 }
 
+/** One signed release of a study's log. */
 export interface ReleaseRecord {
   readonly studyId: StudyId;
   /** Position in the study's log, from 0. */
@@ -220,6 +228,7 @@ export interface ReleaseRecord {
   readonly digest: string;
 }
 
+/** A release to append to the log, with the time. */
 export interface StoreRelease extends ReleaseRecord {
   readonly nowMs: number;
 }
@@ -240,8 +249,10 @@ export interface Quarantine {
   readonly atMs: number;
 }
 
+/** A key to leave out. Without `fromEpoch`: from the first epoch that opens from now on. */
 export type NewQuarantine = Omit<Quarantine, 'fromEpoch'> & Partial<Pick<Quarantine, 'fromEpoch'>>;
 
+/** One change of a budget. */
 export interface LedgerEntry {
   readonly budgetKey: string;
   readonly studyId: StudyId;
@@ -273,6 +284,12 @@ export interface Rollback {
   readonly releases: { readonly found: number; readonly marked: number | null };
 }
 
+/**
+ * The durable record of a server: journal, replay windows, epochs, ledger and releases, in one
+ * transaction domain. Every method is one whole named transaction. Its promise resolves after the
+ * transaction is durable (fsync), and rejects with StorageError when it is not. There is one
+ * writer. test/support/store-suite.ts tests this contract on every implementation.
+ */
 export interface Store {
   // ---- studies
   /**
@@ -452,6 +469,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** Figures of the store for metrics. They say nothing about contributors. */
 export interface StoreHealth {
   readonly commits: number;
   readonly batches: number;

@@ -45,6 +45,7 @@ export interface VerifiedBatch {
   readonly rejectAs?: WireCode;
 }
 
+/** The verdict on one batch, after it is durable. */
 export interface SubmitResult {
   readonly verdict: 'accepted' | 'duplicate' | 'rejected';
   readonly code?: WireCode;
@@ -57,6 +58,7 @@ export interface SubmitResult {
   readonly retryAtMs?: number;
 }
 
+/** What happened to the studies of a hub. */
 export type HubEvent =
   | {
     readonly kind: 'epoch-opened'; readonly studyId: string; readonly epoch: bigint;

@@ -15,6 +15,7 @@ import type { Populations } from './populations.js';
 import { shown, studyError } from './refusal.js';
 import { studySchema, type StudyFile } from './schema.js';
 
+/** The name of a study file, and what it may refer to. */
 export interface StudyTextOptions {
   /** The file's name, for messages. */
   readonly name: string;

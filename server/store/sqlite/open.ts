@@ -4,6 +4,7 @@ import { storeOver } from './facade.js';
 import { GroupCommit } from './group-commit.js';
 import { WorkerCaller } from './worker-caller.js';
 
+/** Which folder a store opens, and by which clock. */
 export interface SqliteStoreOptions {
   /** The data folder; created with mode 0700 when absent. One writer at a time. */
   readonly directory: string;
