@@ -1,6 +1,6 @@
 /**
  * What `estimate` and `plan` are made of: the contract of estimators, groups that are filled and
- * merged elsewhere, mechanisms, privacy accounting, sources of randomness. For whoever builds
+ * merged elsewhere, mechanisms, privacy accounting, sources of randomness. For people who build
  * another system from the same proofs.
  *
  * @module keelson/advanced

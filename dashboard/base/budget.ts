@@ -65,7 +65,7 @@ export function guaranteeInWords({ budget, participation, privacy }: StudyDocume
       ? 'what any one contributor sent, and whether it ever took part'
       : 'what any one contributor sent, and whether it took part at all';
   return {
-    sentence: 'Whoever reads these answers, even knowing everybody else’s data, can learn only '
+    sentence: 'A reader of these answers who knows everybody else’s data still learns only '
       + `little about ${what}.`,
     notAgainst: 'It does not protect from the operator of this server, who holds the rows until '
       + 'their epoch closes.',

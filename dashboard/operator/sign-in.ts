@@ -20,7 +20,7 @@ export function SignIn(): VNode {
   };
   return html`<main class="page door"><form class="card" onSubmit=${send}>
     <div><h1>Operator</h1>
-    <p class="quiet">Exact figures of this server, for whoever runs it.</p></div>
+    <p class="quiet">Exact figures of this server, for its operator.</p></div>
     <label class="field">Token<input name="token" type="password" autocomplete="current-password"
       required spellcheck="false"
       autofocus aria-describedby="token-help" aria-invalid=${fault !== ''} /></label>

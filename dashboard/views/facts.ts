@@ -72,7 +72,8 @@ export function Question({ followed: { entry } }: { readonly followed: Followed 
         ? 'until the release' : `${duration(document.retention.keepMs)} after it`}</dd></div>
       ${document.quarantine !== undefined && html`<div><dt>Left out later</dt>
         <dd>${document.quarantine.automatic === true
-          ? 'whoever was' : 'if the operator says so, whoever was'}
+          ? 'contributors whose rows were'
+          : 'if the operator decides so, contributors whose rows were'}
           ${` more than ${exact(document.quarantine.beyond)}`
             + `${document.parameters['scale'] === undefined ? '' : ' scales'}`}
           ${' from an answer'}</dd></div>`}

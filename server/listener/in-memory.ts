@@ -2,7 +2,7 @@ import type { SessionSocket } from './context.js';
 import { contextOf, followHub, type ContextOptions } from './new-context.js';
 import { Sessions } from './sessions.js';
 
-/** One connection to the listener. Whoever carries its messages calls these methods. */
+/** One connection to the listener. The code that carries its messages calls these methods. */
 export interface InMemorySession {
   /** One complete message has arrived. */
   receive(bytes: Uint8Array, isBinary: boolean): void;

@@ -61,7 +61,7 @@ it('refuses an older copy of the database unless --accept-rollback is '
     await (await fetch(`${second.address}/v1/ledger`)).json() as { rollbacks: unknown[] };
   expect(open.rollbacks).toHaveLength(1);
 
-  // Whoever has read further is told; whoever begins anew gets a log whose epochs are all new.
+  // A reader that had read further is told. A new reader gets a log whose epochs are all new.
   const told = await reader.ended;
   expect([told.status, told.stderr]).toEqual([1, expect.stringMatching(/release|head/)]);
   const again = stage.start([

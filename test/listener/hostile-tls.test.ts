@@ -47,7 +47,7 @@ function handshake(rig: Rig, options: ConnectionOptions = {}): Promise<Handshake
   });
 }
 
-/** Whoever speaks TLS properly is served. */
+/** A client that speaks TLS properly is served. */
 async function expectService(rig: Rig): Promise<void> {
   const { socket } = await handshake(rig);
   socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');

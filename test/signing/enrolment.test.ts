@@ -38,7 +38,7 @@ describe('an enrolment token', () => {
   it('is invalid for another key, or from another issuer', () => {
     expect(holds(token, signerOf(3).publicKey)).toBe(false);
     expect(holds(token, contributor.publicKey, signerOf(3).publicKey)).toBe(false);
-    // Whoever holds a token cannot issue the next one with its own key.
+    // The holder of a token cannot issue the next one with its own key.
     expect(holds(issueEnrolment(
       contributor, contributor.publicKey, { study: 'flights', expiresAtMs }, signing,
     )))

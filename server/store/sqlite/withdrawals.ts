@@ -24,8 +24,8 @@ interface Contribution {
  * the contribution held, and costs its contributor nothing. Nothing of the epoch is published
  * before its close, and after the close nothing is withdrawn, so the choice to withdraw cannot
  * depend on the epoch's noise. Withdrawing is final for the epoch, so one debit is given back once.
- * Budgets of the study or a population are charged for the epoch as a whole, whoever took part, and
- * keep their reservation.
+ * Budgets of the study or a population are charged for the epoch as a whole, no matter who took
+ * part, and keep their reservation.
  *
  * Because it is final, sending a recorded message again has no effect. Cost: a few point queries.
  */

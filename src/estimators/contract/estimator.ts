@@ -255,8 +255,8 @@ export interface Plan {
   readonly facts: Readonly<Record<string, number | string>>;
   /**
    * Where the number of passes over the rows depends on the rows: the most that there can be.
-   * Whoever publishes releases on time waits until this much work would be done, so that the time
-   * tells nothing. Absent: the passes follow from public and released numbers alone.
+   * A server that publishes on schedule waits until this much work would be done, so that the time
+   * reveals nothing. Absent: the passes follow from public and released numbers alone.
    */
   readonly work?: PlannedWork;
   /**

@@ -30,7 +30,7 @@ export interface Assignment {
  * Each decision reads its own eight bytes, so they are independent; a share of [0, 1) is cut with
  * 53 bits, so groups are uniform to within 2^-53 * groups.
  *
- * @param hash - 32 bytes, uniform to whoever does not hold the key.
+ * @param hash - 32 bytes, uniform for everybody without the key.
  * @param cohorts - of the plan.
  */
 export function assign(hash: Uint8Array, cohorts: readonly CohortPlan[]): Assignment {

@@ -168,7 +168,7 @@ const widestPeaked = 2;
  * It is that of normal rows with the same median difference. The median is read off between the
  * edges of its bin, linearly in the normal quantiles of the shares below them: exact for a normal
  * shape, and within the bin for any. Bins beyond what such rows can be apart are left out and the
- * median is taken again, so that whoever stands far out moves it by nothing. Bins below the lowest
+ * median is taken again, so that rows far out do not move it. Bins below the lowest
  * one kept hold together about as much as that one does, differences near zero being evenly spread:
  * so much is added below, or losing them would raise the median. Differences more peaked than any
  * attack makes those of normal rows widen the answer, to twice at most: honest tails would look

@@ -20,7 +20,7 @@ const playing: LabState = {
 };
 
 /**
- * A round as the laboratory tells it; `scale` is what the attack does to whoever believes
+ * A round as the laboratory tells it; `scale` is what the attack does to those who believe
  * everybody.
  */
 function round(index: number, scale: number, hostileShare: number, refuses = false): Round {

@@ -84,7 +84,7 @@ export class SimulatedCaller implements Caller {
   }
 
   async close(): Promise<void> {
-    // The disk outlives the process; whoever runs the world closes the engine.
+    // The disk outlives the process; the code that runs the world closes the engine.
     await this.#enqueue('health', [], () => undefined);
   }
 

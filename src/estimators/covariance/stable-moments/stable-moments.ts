@@ -39,8 +39,8 @@ const directionsMax = 64;
  * times the root mean square of the k-th powers that `tails` allows; `guard` has the proof. No
  * method does much better without a normal shape. Take normal rows, and the same rows with a share
  * c of them at +-t, c t^8 = 105: the second ones have 8th moments only twice those of the first,
- * and fourth moments sqrt(105 c) - 3 c farther up, 2.1 for a twentieth. Whoever gets the second
- * rows cannot know whether the share is hostile, and is 1.07 off in one of the two cases.
+ * and fourth moments sqrt(105 c) - 3 c farther up, 2.1 for a twentieth. With the second rows
+ * no method can know whether the share is hostile. It is 1.07 off in one of the two cases.
  * Assumption. There are at most five columns. Honest rows have tails as heavy as `tails` says, and
  * no crowd behind a gap that holds an eighth to one and a half times the hostile share.
  * Source. The task is that of P. Kothari, P. Manurangsi, A. Velingker, Private robust estimation by

@@ -36,7 +36,7 @@ function honestKeys(record: Uint8Array): { readonly previous: string; readonly n
   return { previous, next };
 }
 const records = line.slice(1).map((next, i) => recordOf(line[i]!, next));
-/** Whoever reads the chains trusts the server's first key. */
+/** The reader of the chains trusts the server's first key. */
 const pin = line[0]!.publicKey;
 
 /** A Welcome, or what is left of one, and the name of how it was made. */
