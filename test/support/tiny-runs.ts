@@ -91,6 +91,12 @@ export const tinyRuns: readonly TinyRun[] = [
     lines: [/^releases: [1-9]\d*, value/, /^idle: +p50 \d/, /^p99 while releasing is /],
   },
   {
+    file: 'bench/release-cost.js',
+    lines: [
+      /^count, normal +2000 x 1 +\d.* s x \d+\.\d\d, \d+ to \d+ MiB x \d/, /^\d of 1 take at most 1\.5 /,
+    ],
+  },
+  {
     file: 'bench/samplers.js',
     lines: [/^gaussian, sigma 2\^40 +\d+ +x \d/, /^laplace, scale 2\^20 +\d+/],
   },
