@@ -25,6 +25,7 @@ import { binCounts, intoBall, intoCube, smallPlan, sumOf, tightGaussian } from '
 import { momentsBugs } from './moments-bugs.js';
 import { trueCountsRadius } from './radius-bug.js';
 import { twiceDrawnCells } from './range-bug.js';
+import { scaleBugs } from './scale-bugs.js';
 import { shapeBugs } from './shape-bugs.js';
 
 /** A mistake that papers, or people, have made; and the same estimator without it. */
@@ -472,5 +473,5 @@ const uncertifiedWeights: PlantedBug = {
 export const plantedBugs: readonly PlantedBug[] = [
   halfNoise, unclipped, oneCoordinate, noProjection, noThreshold, upperTriangle, turnedTriangle,
   redrawn, reused, dataDependentBins, steepScores, listedBuckets, uncertifiedWeights,
-  trueCountsRadius, twiceDrawnCells, ...shapeBugs, ...momentsBugs,
+  ...scaleBugs, trueCountsRadius, twiceDrawnCells, ...shapeBugs, ...momentsBugs,
 ];
