@@ -11,7 +11,7 @@ import { planWithin, targetOf, type PlanOptions } from './plan.js';
 
 /** What somebody wants to know about the contributors. */
 export const questions = [
-  'mean', 'count', 'quantile', 'histogram', 'covariance', 'distribution',
+  'mean', 'count', 'sum', 'quantile', 'histogram', 'covariance', 'distribution',
 ] as const;
 /** One of `questions`. */
 export type Question = (typeof questions)[number];
@@ -91,6 +91,13 @@ export const decisions: Readonly<Record<Question, readonly Contender[]>> = {
   count: [{
     name: 'count', suits: 'How many people take part, or have a value of at least a threshold?',
     needs: 'perhaps a `threshold`', liars: 'each moves the count by at most one',
+  }],
+  sum: [{
+    name: 'sum', suits: 'What is the total of each column, such as hours or costs?',
+    needs: 'a `cap` or a `range` that nearly all values lie in',
+    liars: 'each moves the total by at most the cap',
+    lacks: ({ given }) => ('range' in given || 'cap' in given
+      ? null : 'it needs a public cap (cap=HIGH) or range (range=LOW..HIGH)'),
   }],
   histogram: [{
     name: 'histogram', suits: 'How many people are in each interval of values?',

@@ -46,7 +46,12 @@ const inputArguments = {
   contributor: {
     type: 'string',
     valueHint: 'column',
-    description: 'holds the contributor id: rows of one id become their mean',
+    description: 'holds the contributor id: rows of one id become one row',
+  },
+  reduce: {
+    type: 'enum', options: ['mean', 'sum'],
+    description: 'with --contributor: what the rows of one id become (default mean; '
+      + 'for totals sum)',
   },
   'group-by': {
     type: 'string', valueHint: 'column', description: 'run once per group of this column',
@@ -114,7 +119,7 @@ export const estimate = defineCommand({
       args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
     );
     const raw = settingsFlag(repeated['set'] ?? []);
-    const request = tableRequest(args);
+    const request = tableRequest(args, args.name === 'sum' || args.question === 'sum');
     const randomness = openRandomness(io);
     const compute = createComputePool(availableParallelism());
     const tables = await readWithProgress(request, compute, io);
@@ -180,6 +185,7 @@ interface InputFlags {
   readonly format?: string | undefined;
   readonly columns?: string | undefined;
   readonly contributor?: string | undefined;
+  readonly reduce?: string | undefined;
   readonly 'group-by'?: string | undefined;
   readonly groups?: string | undefined;
   readonly missing?: string | undefined;
@@ -198,7 +204,8 @@ function inputPath({ file, input }: InputFlags): string {
   return path;
 }
 
-function tableRequest(args: InputFlags): TableRequest {
+/** @param isTotal - the answer is a total over people, so that the sum of their rows is meant. */
+function tableRequest(args: InputFlags, isTotal: boolean): TableRequest {
   const columns = listFlag(args.columns, '--columns');
   const groups = listFlag(args.groups, '--groups');
   const group = args['group-by'];
@@ -210,8 +217,12 @@ function tableRequest(args: InputFlags): TableRequest {
           + 'data',
     );
   }
+  if (args.reduce !== undefined && args.contributor === undefined) {
+    throw new UsageError('--reduce needs --contributor: without it every row is one person');
+  }
   return {
     path: inputPath(args),
+    reduce: (args.reduce ?? (isTotal ? 'sum' : 'mean')) === 'sum' ? 'sum' : 'mean',
     missing: args.missing === 'null' ? 'null' : 'refuse',
     ...(args.format === undefined ? {} : { format: args.format as InputFormat }),
     ...(columns === undefined ? {} : { columns }),

@@ -22,7 +22,8 @@ export const init = defineCommand({
     + 'study is named after the file. An existing file is never changed, and nothing is written '
     + 'unless "keelson plan" accepts the study.',
     'Questions: mean of each column; skewed-mean, the same where some honest values are far out '
-    + 'on one side, such as incomes, which needs ranges; share of people from some value on; '
+    + 'on one side, such as incomes, which needs ranges; total of each column; share of people '
+    + 'from some value on; '
     + 'histogram of a column; quantile, such as the median, of a column; covariance of columns. '
     + 'Ranges are public guesses: do not take them from the data.',
   ],

@@ -33,7 +33,9 @@ const valueRule = { atLeast: -1e12, atMost: 1e12 };
 
 const ofOneColumn: ReadonlySet<Question> = new Set<Question>(['share', 'histogram', 'quantile']);
 /** No estimator of these finds the scale by itself. */
-const needRanges: ReadonlySet<Question> = new Set<Question>([...ofOneColumn, 'skewed-mean']);
+const needRanges: ReadonlySet<Question> = new Set<Question>([
+  ...ofOneColumn, 'skewed-mean', 'total',
+]);
 
 /**
  * Asks for everything about a study except its size.
@@ -174,7 +176,8 @@ async function askRanges(
     const range = await asker.ask<Range | null>({
       flag: 'range', given: given.get(column), parse: parseRange,
       ...(!isNeeded && { fallback: '' }),
-      question: `Between which values does ${column} nearly always lie, like 0..120?`
+      question: `Between which values does ${question === 'total' ? 'the sum of a person’s '
+        : ''}${column} nearly always lie, like 0..120?`
         + (isNeeded ? '' : ' (Nothing: nobody knows.)'),
     });
     // If one range is unknown, all scales are found privately.

@@ -4,7 +4,7 @@ import { findEstimator } from '../../src/estimators/registry.js';
 
 /** What one can want to know. */
 export const questions = [
-  'mean', 'skewed-mean', 'share', 'histogram', 'quantile', 'covariance',
+  'mean', 'skewed-mean', 'total', 'share', 'histogram', 'quantile', 'covariance',
 ] as const;
 export type Question = typeof questions[number];
 
@@ -52,7 +52,7 @@ export function studyText(answers: Answers, file: string, schema: string | undef
   const { estimator, remarks, parameters } = choiceFor(answers);
   const digits = deltaDigits(cohort);
   const whole = rounded(Math.min(8 * epsilon, epsilonRange.atMost), 6);
-  const reduce = /mean|covariance/.test(question) ? 'mean' : 'one';
+  const reduce = reductions[question] ?? 'one';
   return `${schema === undefined ? '' : `# yaml-language-server: $schema=${schema}\n`}\
 # ${titles[question]} Made by keelson init.
 # All of this is public. After a change, check it without data: keelson plan ${basename(file)}
@@ -74,7 +74,7 @@ participation: secret
 epoch: { every: ${every} }
 
 # However many rows a person sends in an epoch, they count as one row:
-# ${reduce === 'mean' ? 'mean is their average.' : 'one is one of them, chosen at random.'}
+# ${reduceWords[reduce]}
 contribution: { reduce: ${reduce}, rowsMax: 64 }
 
 # How the answer is worked out. All settings: keelson estimators ${estimator}
@@ -93,9 +93,18 @@ budget: { epsilon: ${whole}, delta: 1e-${digits - 1}, scope: study }
 `;
 }
 
+const reductions: Partial<Record<Question, keyof typeof reduceWords>> = {
+  mean: 'mean', 'skewed-mean': 'mean', covariance: 'mean', total: 'sum',
+};
+const reduceWords = {
+  mean: 'mean is their average.', sum: 'sum is their sum.',
+  one: 'one is one of them, chosen at random.',
+} as const;
+
 const titles: Readonly<Record<Question, string>> = {
   mean: 'A mean of each column.',
   'skewed-mean': 'A mean of each column, where some honest values are far out on one side.',
+  total: 'The total of each column over all people.',
   share: 'The share of people from some value on.',
   histogram: 'How many people are in each bin of values.',
   quantile: 'Quantiles of a column.',
@@ -112,6 +121,15 @@ function choiceFor(answers: Answers): Choice {
       remarks: ['The answer is two counts of people: below this value, and from it on.',
         'The share is the second count, divided by the sum of both.'],
       parameters: `edges: [${answers.threshold!}]`,
+    };
+    case 'total': return {
+      estimator: 'sum',
+      remarks: [
+        'What one person adds to the total is clipped to this range, one range for each column.',
+        'A smaller range gives less noise. The release says if many people are beyond it.',
+      ],
+      parameters: `range: [${answers.ranges!.map(({ low, high }) =>
+        `${low}..${high}`).join(', ')}]`,
     };
     case 'histogram': return {
       estimator: 'histogram',

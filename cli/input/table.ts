@@ -21,12 +21,14 @@ export interface RowTable {
 export interface TableRequest extends InputRequest {
   /** With `group`: the public list of groups. Rows of other groups are ignored. */
   readonly groups?: readonly string[];
+  /** What the rows of one contributor become. Default: `mean`. */
+  readonly reduce?: 'mean' | 'sum';
 }
 
 /**
- * Reads a whole file. With a contributor column it makes one row per id, the mean of its rows; else
- * it keeps every row. It clips values to the coarse box first, as the aggregator does. That bound
- * is so wide that it only keeps sums finite.
+ * Reads a whole file. With a contributor column it makes one row per id, the mean or the sum of its
+ * rows; else it keeps every row. It clips values to the coarse box first, as the aggregator does.
+ * That bound is so wide that it only keeps sums finite.
  * @throws InvalidInputError on bad cells, and if one id is in two of the groups.
  */
 export async function readTables(
@@ -35,7 +37,7 @@ export async function readTables(
   const whole = await readNpyTable(request);
   if (whole !== null) return [{ group: null, isWhole: true, ...whole }];
   const source = request.path === '-' ? 'standard input' : request.path;
-  const tables = new TableBuilder(source, request.groups ?? null);
+  const tables = new TableBuilder(source, request);
   for await (const batch of readRows(request, stdin)) tables.add(batch);
   return tables.finish();
 }
@@ -78,12 +80,14 @@ class GroupRows {
     this.counts[index] = Math.max(0, this.counts[index]!) + 1;
   }
 
-  means(): Float64Array {
+  /** One row for each contributor. */
+  reduced(reduce: 'mean' | 'sum'): Float64Array {
     const values = this.sums.subarray(0, this.length * this.dimension);
     for (let index = 0; index < this.length; index++) {
       const count = this.counts[index]!;
       for (let i = index * this.dimension; i < (index + 1) * this.dimension; i++) {
-        values[i] = count === nullRow ? Number.NaN : values[i]! / count;
+        if (count === nullRow) values[i] = Number.NaN;
+        else if (reduce === 'mean') values[i]! /= count;
       }
     }
     return values;
@@ -101,9 +105,11 @@ class TableBuilder {
   private columns: readonly string[] = [];
   private readonly known = new Map<string, Known>();
 
-  constructor(
-    private readonly source: string, private readonly groupNames: readonly string[] | null,
-  ) {}
+  private readonly groupNames: readonly string[] | null;
+
+  constructor(private readonly source: string, private readonly request: TableRequest) {
+    this.groupNames = request.groups ?? null;
+  }
 
   add(batch: RowBatch): void {
     if (this.groups.length === 0) {
@@ -128,7 +134,7 @@ class TableBuilder {
       group: this.groupNames?.[index] ?? null,
       columns: this.columns,
       count: rows.length,
-      values: rows.means(),
+      values: rows.reduced(this.request.reduce ?? 'mean'),
     }));
   }
 

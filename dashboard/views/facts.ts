@@ -6,6 +6,8 @@ import { duration, exact, spoken, whole } from '../base/format.js';
 import { html } from '../base/html.js';
 import { historyOf, isUnread, serverKey, type Followed } from '../base/session.js';
 
+const reduceWords = { mean: 'averaged', sum: 'added up', one: 'one counts' } as const;
+
 /** Whether the server signed what is shown, and with which key. */
 export function Verification({ followed }: { readonly followed: Followed }): VNode {
   const { kind } = followed.link.value;
@@ -66,7 +68,7 @@ export function Question({ followed: { entry } }: { readonly followed: Followed 
         ? `every ${duration(document.epoch.everyMs)}`
         : `every ${whole(document.epoch.contributors)} contributors`}</dd></div>
       <div><dt>Rows each</dt><dd>up to ${whole(document.contribution.rowsMax)},
-        ${document.contribution.reduce === 'mean' ? ' averaged' : ' one counts'}</dd></div>
+        ${reduceWords[document.contribution.reduce]}</dd></div>
       <div><dt>Open to</dt><dd>${admissionText(document.admission)}</dd></div>
       <div><dt>Rows are kept</dt><dd>${document.retention.kind === 'release'
         ? 'until the release' : `${duration(document.retention.keepMs)} after it`}</dd></div>

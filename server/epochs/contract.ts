@@ -8,8 +8,8 @@ export interface RowPart {
   /** 32 bytes. */
   readonly contributor: Uint8Array;
   /**
-   * Sum of the batch's rows after the coarse clip (`reduce: mean`), or the batch's candidate row
-   * (`one`).
+   * Sum of the batch's rows after the coarse clip (`reduce: mean` and `reduce: sum`), or the
+   * batch's candidate row (`one`).
    */
   readonly values: Float64Array;
   readonly rows: number;

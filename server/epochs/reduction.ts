@@ -23,6 +23,7 @@ export interface AcceptedBatch {
  *
  * `mean`: the row is the average of all records. Each record is first clipped to the coarse box,
  * which only keeps sums finite; estimators clip to their own bounds.
+ * `sum`: the same, but the row is the sum of all records.
  * `one`: the row is the record with the smallest rank among all records of the contributor. Ranks
  * come from a keyed hash of the record's name (contributor, sequence, position). So the chosen
  * record does not depend on the division into batches or on the records' values.
@@ -36,7 +37,7 @@ export function reduceBatch(
   const { contributor, values, rows, complete } = batch;
   assert(values.length === rows * dimension
     && rows > 0, 'an accepted batch has rows of the study\'s dimension');
-  if (reduce === 'mean') {
+  if (reduce !== 'one') {
     return { contributor, values: sumOf(values, rows, dimension), rows, rank: 0n, complete };
   }
   const random = seededRandom(recordSeedOf(assignmentKey, contributor, batch.sequence));
@@ -105,7 +106,7 @@ export class OpenContributions {
   }
 
   #merge(into: OpenContribution, part: RowPart): OpenContribution {
-    if (this.reduce === 'mean') {
+    if (this.reduce !== 'one') {
       for (let i = 0; i < into.values.length; i++) into.values[i]! += part.values[i]!;
     } else if (part.rank < into.rank) {
       into.values.set(part.values);

@@ -53,6 +53,11 @@ export function findingText(finding: Finding, columnNames: readonly string[]): s
       return `${subject} ${isOne ? 'is' : 'are'} ${first === undefined ? 'the same' : shown(first)} `
         + `in nearly all rows${unseen(second)}. The answer is this value, without an interval. Give `
         + 'the smallest and the largest possible value as range for a mean with an interval.';
+    case 'values-clipped':
+      return `About ${first === undefined ? 'some' : Math.round(first)} people have a value beyond `
+        + `the bounds in ${where}, and count as at the bound. The answer is about the clipped `
+        + 'values: the total with these values in full may be far from it. If they are honest, '
+        + 'use wider bounds.';
     default:
       return `The release says "${reason}" about its rows, which this version of Keelson does not `
         + 'know. Update Keelson to read it.';

@@ -33,6 +33,8 @@ export const findingReasons = [
   'discrete',
   /** So few rows differ from one value that the answer is this value, without an interval. */
   'mostly-one-value',
+  /** Many values are beyond the public bounds, and count as at them. */
+  'values-clipped',
 ] as const;
 /** What released numbers say about the rows. */
 export type FindingReason = (typeof findingReasons)[number];
@@ -52,7 +54,8 @@ export interface Finding {
   /**
    * Numbers for the sentence. `crowd-apart`: the share of the rows left out, then the mean of all
    * rows in each column. `mostly-one-value`: the value, then the number of rows in one octave of
-   * distance below which rows that differ are not seen. Other reasons: none.
+   * distance below which rows that differ are not seen. `values-clipped`: a noisy number of
+   * contributors. Other reasons: none.
    */
   readonly amounts: readonly number[];
 }

@@ -9,6 +9,7 @@ import { mean as meanUnchecked } from './mean/mean/mean.js';
 import { robustMean as robustMeanUnchecked } from './mean/robust-mean/robust-mean.js';
 import { primeHeavy as primeHeavyUnchecked } from './mean/prime-heavy/prime-heavy.js';
 import { count as countUnchecked } from './counts/count/count.js';
+import { sum as sumUnchecked } from './counts/sum/sum.js';
 import { histogram as histogramUnchecked } from './counts/histogram/histogram.js';
 import { quantile as quantileUnchecked } from './counts/quantile/quantile.js';
 import {
@@ -44,6 +45,7 @@ export const mean = /* @__PURE__ */ guarded(meanUnchecked);
 export const robustMean = /* @__PURE__ */ guarded(robustMeanUnchecked);
 export const primeHeavy = /* @__PURE__ */ guarded(primeHeavyUnchecked);
 export const count = /* @__PURE__ */ guarded(countUnchecked);
+export const sum = /* @__PURE__ */ guarded(sumUnchecked);
 export const histogram = /* @__PURE__ */ guarded(histogramUnchecked);
 export const quantile = /* @__PURE__ */ guarded(quantileUnchecked);
 export const stableCovariance = /* @__PURE__ */ guarded(stableCovarianceUnchecked);

@@ -2,9 +2,10 @@ import { InvalidParameterError } from '../base/errors.js';
 import { didYouMean } from '../base/suggest.js';
 import type { Estimator } from './contract/estimator.js';
 import {
-  mean, robustMean, primeHeavy, count, histogram, quantile, stableCovariance, covariance, gaussian,
-  prime, spectralFilter, stableMean, stableMeanDual, populousMean, resilience, tukeyMedian,
-  heavyTailed, heavyTailed1d, heavyTailedPure, stableMoments, subspace, select, mixture1d, mixture,
+  mean, robustMean, primeHeavy, count, sum, histogram, quantile, stableCovariance, covariance,
+  gaussian, prime, spectralFilter, stableMean, stableMeanDual, populousMean, resilience,
+  tukeyMedian, heavyTailed, heavyTailed1d, heavyTailedPure, stableMoments, subspace, select,
+  mixture1d, mixture,
 } from './index.js';
 
 /**
@@ -12,7 +13,7 @@ import {
  * Names are stable: study files and logs hold them.
  */
 export const estimators: readonly Estimator[] = Object.freeze([
-  mean, robustMean, primeHeavy, count, histogram, quantile, stableCovariance, covariance,
+  mean, robustMean, primeHeavy, count, sum, histogram, quantile, stableCovariance, covariance,
   gaussian, prime, spectralFilter, stableMean, stableMeanDual, populousMean, resilience,
   tukeyMedian, heavyTailed, heavyTailed1d, heavyTailedPure, stableMoments, subspace, select,
   mixture1d, mixture,

@@ -103,7 +103,7 @@ function readEpoch(epoch: Members): StudyDocument['epoch'] {
 
 function readContribution(contribution: Members): StudyDocument['contribution'] {
   const value = {
-    reduce: contribution.choice('reduce', ['mean', 'one']),
+    reduce: contribution.choice('reduce', ['mean', 'sum', 'one']),
     rowsMax: contribution.integer('rowsMax', 1, Number.MAX_SAFE_INTEGER),
   };
   contribution.finish();

@@ -16,7 +16,7 @@ export interface StudyDocument {
    * only.
    */
   readonly epoch: { readonly everyMs: number } | { readonly contributors: number };
-  readonly contribution: { readonly reduce: 'mean' | 'one'; readonly rowsMax: number };
+  readonly contribution: { readonly reduce: 'mean' | 'sum' | 'one'; readonly rowsMax: number };
   readonly estimator: string;
   readonly parameters: ParameterValues;
   /** For each release. */

@@ -55,6 +55,31 @@ describe('keelson estimate: everyday queries', () => {
     expect(Math.abs(open.estimate[1]! - 2_000)).toBeLessThan(20);
   });
 
+  it('adds up values, and the rows of one contributor first', async () => {
+    const total = await estimate('sum', 'cap=200,2000');
+    expect(total.labels)
+      .toEqual(['total of delay, each 0 to 200', 'total of miles, each 0 to 2000']);
+    [199_000, 1_999_000].forEach((truth, j) =>
+      expect(Math.abs(total.estimate[j]! - truth)).toBeLessThan([200, 2_000][j]! * 15));
+    const visits = join(scratch, 'visits.csv');
+    writeFileSync(
+      visits,
+      `id,euros\n${Array.from({ length: 900 }, (_, i) => `${i % 300},${i % 3}`).join('\n')}\n`,
+    );
+    const words = [
+      'estimate', 'sum', visits, '--contributor', 'id', '--cohort', '300', ...privacy,
+      ...set('cap=6'), '--json',
+    ];
+    // Each of 300 people has the rows r, r and r for r = 0, 1, 2: their sum is 3 r, their mean r.
+    for (const [flags, truth] of [[[], 900], [['--reduce', 'mean'], 300]] as const) {
+      const { status, stdout } = await keelson([...words, ...flags], seeded);
+      expect(status).toBe(0);
+      expect(Math.abs((JSON.parse(stdout) as Answer).estimate[0]! - truth)).toBeLessThan(6 * 15);
+    }
+    const without = await keelson(['estimate', 'sum', visits, '--reduce', 'sum', ...privacy]);
+    expect([without.status, without.stderr]).toEqual([2, expect.stringContaining('--contributor')]);
+  });
+
   it('finds several quantiles at once', async () => {
     const { estimate: found, labels } = await estimate(
       'quantile', 'column=0', 'low=0', 'high=200', 'resolution=1', 'probabilities=0.1,0.5,0.9');

@@ -71,6 +71,15 @@ describe('keelson init', () => {
     });
   });
 
+  it('asks for a total of what people send, and adds up the rows of each', async () => {
+    const flags = ['--question', 'total', '--columns', 'cost,hours', ...people];
+    const ranges = ['--range', 'cost=-50..500', '--range', 'hours=0..80'];
+    expect(await written('total.yaml', ...flags, ...ranges)).toMatchObject({
+      estimator: 'sum', parameters: { range: ['-50..500', '0..80'] },
+      contribution: { reduce: 'sum' },
+    });
+  });
+
   it('asks for a share, a histogram, quantiles and a covariance', async () => {
     const age = ['--columns', 'age', ...people];
     expect(await written('share.yaml', '--question', 'share', '--threshold', '65', ...age))
@@ -210,6 +219,7 @@ describe('wrong flags of keelson init', () => {
     ['a huge threshold', [...share, '--threshold', '1e13'], '--threshold is a number from'],
     ['a range of a share', [...share, '--range', '0..1'], 'give --threshold'],
     ['no range for quantiles', ['--question', 'quantile', '--columns', 'a'], '--range is missing'],
+    ['no range for a total', ['--question', 'total', '--columns', 'a'], '--range is missing'],
     ['no range for a skewed mean', [...skewed, '--columns', 'a'], '--range is missing'],
     ['half a range', [...mean, '--range', '0..'], '--range is a number'],
     ['a range backwards', [...mean, '--range', '2..1'], 'from a number to a larger one'],

@@ -24,6 +24,8 @@ describe('a finding in words', () => {
       'Column flag is 0 in nearly all rows; fewer than about 370 rows differ by a similar '
       + 'distance. The answer is this value, without an interval. Give the smallest and the '
       + 'largest possible value as range for a mean with an interval.');
+    expect(findingText(finding('values-clipped', [1], [119.6]), names))
+      .toMatch(/^About 120 people have a value beyond the bounds in column distance, and count/);
     expect(findingText(finding('discrete', [0, 7]), names))
       .toBe('Many rows have exactly the same value in columns delay and column 8.');
   });

@@ -25,6 +25,13 @@ export const countsSamples: Readonly<Record<string, ComplianceSample>> = {
     truth: (_, rows) => [-Infinity, -1, 0, 1, 2.5].map((edge, i, edges) =>
       rows.filter(([value = NaN]) => value >= edge && value < (edges[i + 1] ?? Infinity)).length),
   },
+  sum: {
+    dimension: 2, cohort, scale: cohort, location: false, answersAnyCohort: true,
+    parameters: { range: ['-0.25..0.75', '0..1'] },
+    honest: (data) => data.normals(2),
+    truth: (_, rows) => [-0.25, 0].map((least, j) => rows.reduce((total, row) =>
+      total + Math.min(least + 1, Math.max(least, row[j]!)), 0)),
+  },
   quantile: {
     parameters: { low, high, probabilities },
     dimension: 1, cohort, scale: high - low, location: false,

@@ -64,8 +64,9 @@ describe('the studies of a lab', () => {
     const planned = { contributors: 24_000, epochMs: 5000, epsilon: 2, promise: 0.1 };
     const facts = { data: labData[0]!, ...planned };
     const others = [
-      'count', 'histogram', 'quantile', 'subspace', 'covariance', 'stable-covariance',
-      'stable-moments', 'gaussian', 'heavy-tailed-1d', 'select', 'mixture-1d', 'mixture',
+      'count', 'sum', 'histogram', 'quantile', 'subspace', 'covariance',
+      'stable-covariance', 'stable-moments', 'gaussian', 'heavy-tailed-1d',
+      'select', 'mixture-1d', 'mixture',
     ];
     for (const name of others) {
       expect(() => labStudies(facts, ['mean', name]), name).toThrow(

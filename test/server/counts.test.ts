@@ -59,6 +59,33 @@ describe('live counting queries', () => {
     await hub.close();
   });
 
+  it('adds up all rows of each contributor where the study says so', async () => {
+    const study = (reduce: 'sum' | 'mean', name: string) => define({
+      study: name, estimator: 'sum', parameters: { range: [0, 800, 0, 1_600] },
+      privacy: { epsilon: 4, delta: 1e-6 }, contribution: { reduce, rowsMax: 4 },
+    });
+    const hub = await bench.start([study('sum', 'sums'), study('mean', 'means')]);
+    const studies = hub.studies();
+    // Two batches of two rows, of which the second completes the contribution.
+    await Promise.all(studies.flatMap(({ studyId }) => Array.from({ length: 200 }, async (_, i) => {
+      await hub.submit(batchOf(studyId, i, 1n, {
+        values: valuesOf(i), sequence: 1n, last: false,
+      }));
+      await hub.submit(batchOf(studyId, i, 1n, { values: valuesOf(i), sequence: 2n }));
+    })));
+    await bench.clock.advance(everyMs);
+    await hub.settled();
+    const totals = studies.map(({ studyId }) => {
+      const { outcome } = decodeReleaseBody(bench.record.published(studyId)[0]!.body);
+      if (outcome.kind === 'refused') throw new Error(outcome.text);
+      return outcome.estimate;
+    });
+    // The rows of i add up to (4 i, 8 i), and their mean is (i, 2 i). Both are within the range.
+    [[79_600, 159_200], [19_900, 39_800]].forEach((truth, study) => truth.forEach((total, j) =>
+      expect(Math.abs(totals[study]![j]! - total)).toBeLessThan([800, 1_600][j]! * 6)));
+    await hub.close();
+  });
+
   it('publishes a count of nobody, and refuses a quantile of too few', async () => {
     const hub = await bench.start([
       define({ study: 'count', estimator: 'count', parameters: { side: 'at-least' } }),

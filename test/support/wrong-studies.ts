@@ -95,7 +95,7 @@ export const wrongStudies: readonly (readonly [
   ],
   ['an unknown way to reduce', {
     contribution: 'contribution: { reduce: median }',
-  }, 'contribution.reduce', ['one of mean, one']],
+  }, 'contribution.reduce', ['one of mean, sum, one']],
   ['no rows at all', {
     contribution: 'contribution: { rowsMax: 0 }',
   }, 'contribution.rowsMax', ['a whole number from 1']],

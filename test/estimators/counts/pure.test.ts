@@ -22,6 +22,7 @@ const cohort = 2000;
 const queries = [
   ['count', { threshold: 0.5, column: 0 }, Math.SQRT2],
   ['histogram', { edges: [-1, 0, 1], column: 0 }, 2 * Math.SQRT2],
+  ['sum', { cap: 2 }, 2 * Math.SQRT2 / 0.95],
   ['quantile', { low: -5, high: 5, column: 0 }, 0],
 ] as const;
 
@@ -83,15 +84,20 @@ describe.each(queries)('%s under pure privacy', (name, raw, deviation) => {
       return;
     }
     const values = answers.flatMap(([first = NaN]) => [first]);
-    const truth = name === 'count'
-      ? rows.filter((value) => value >= 0.5).length : rows.filter((value) => value < -1).length;
+    const truth = {
+      count: rows.filter((value) => value >= 0.5).length,
+      histogram: rows.filter((value) => value < -1).length,
+      sum: rows.reduce((total, value) => total + Math.min(2, Math.max(0, value)), 0),
+    }[name];
     const spread =
       Math.sqrt(values.reduce((sum, value) => sum + (value - truth) ** 2, 0) / values.length);
     // Of 300 squares with the tails of Laplace noise the root mean is within a third but once in a
     // million runs.
     expect(spread / deviation).toBeGreaterThan(0.67);
     expect(spread / deviation).toBeLessThan(1.34);
-    expect(plan.facts['noiseInContributors']).toBeCloseTo(deviation, 4);
+    const stated = name === 'sum'
+      ? 2 * (plan.facts['noiseInBounds'] as number) : plan.facts['noiseInContributors'];
+    expect(stated).toBeCloseTo(deviation, 4);
   });
 
   it('runs live under a budget with the rule pure', async () => {

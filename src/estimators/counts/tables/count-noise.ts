@@ -1,6 +1,6 @@
 import type { Released, Sensitive } from '../../../base/brands.js';
 import type { Interval95, Uncertainty } from '../../../base/outcome.js';
-import { deviations95 } from '../../../numerics/normal.js';
+import { deviations95, normalUpperQuantile } from '../../../numerics/normal.js';
 import { countGrid, gaussianEvent, laplaceEvent } from '../../../privacy/accounting/calibration.js';
 import { pureForRho } from '../../../privacy/accounting/conversion.js';
 import type { GaussianEvent, LaplaceEvent } from '../../../privacy/accounting/events.js';
@@ -21,9 +21,13 @@ export interface CountNoiseOptions {
   readonly target: PrivacyTarget;
   /** Part of the target's cost. Default: all of it. */
   readonly share?: number;
+  /**
+   * A power of two of which all entries are whole multiples. Default: one for whole numbers.
+   */
+  readonly grid?: number;
 }
 
-/** Noise for whole counts, on the grid of its event. */
+/** Noise for whole counts, or for other vectors on the grid of its event. */
 export interface CountNoise {
   readonly event: GaussianEvent | LaplaceEvent;
   /** Of the noise on one count. */
@@ -34,6 +38,8 @@ export interface CountNoise {
   draw(mechanisms: Mechanisms, counts: Sensitive<Float64Array>): Released<Float64Array>;
   /** Covers 95 % of the noise of each count. */
   interval95(estimate: readonly number[]): Interval95;
+  /** The noise of one count is above this with about the given probability, below one half. */
+  upperQuantile(probability: number): number;
 }
 
 /**
@@ -42,7 +48,8 @@ export interface CountNoise {
  * Claim. The counts cost rho zCDP, or a pure epsilon, or the given share of it.
  * Neighbours: one contributor is replaced, leaves or joins, which moves the counts by at most `l2`
  * and `l1` in those norms.
- * Why: counts are whole numbers, so they are on the grid. They pass once through the mechanism of
+ * Why: counts are whole numbers, so they are on the grid, or the caller says on which grid its
+ * entries are. They pass once through the mechanism of
  * the event (mechanisms/gaussian, mechanisms/laplace). The pure epsilon is the one of
  * rho = epsilon^2 / 2 (pureForRho). A share is taken of epsilon itself, since pure costs add up.
  */
@@ -54,7 +61,7 @@ export function countNoise(options: CountNoiseOptions): CountNoise {
   if (target.isPure === true) {
     const epsilon = pureForRho(target.rho) * share;
     const event = laplaceEvent({
-      ...place, sensitivity: l1, epsilon, grid: countGrid(l1 / epsilon),
+      ...place, sensitivity: l1, epsilon, grid: options.grid ?? countGrid(l1 / epsilon),
     });
     return {
       event,
@@ -63,10 +70,11 @@ export function countNoise(options: CountNoiseOptions): CountNoise {
       uncertainty: { kind: 'none' },
       draw: (mechanisms, values) => mechanisms.laplace(name, values),
       interval95: about(event.scale * Math.log(20)),
+      upperQuantile: (probability) => event.scale * Math.log(0.5 / probability),
     };
   }
   const rho = share === 1 ? target.rho : shareOf(target.rho, share);
-  const grid = countGrid(l2 / Math.sqrt(2 * rho));
+  const grid = options.grid ?? countGrid(l2 / Math.sqrt(2 * rho));
   const event = gaussianEvent({ ...place, sensitivity: l2, rho, grid });
   const stated = new Array<number>(counts).fill(event.sigma);
   return {
@@ -76,5 +84,6 @@ export function countNoise(options: CountNoiseOptions): CountNoise {
     uncertainty: { kind: 'gaussian', standardDeviation: stated },
     draw: (mechanisms, values) => mechanisms.gaussian(name, values),
     interval95: about(deviations95 * event.sigma),
+    upperQuantile: (probability) => event.sigma * normalUpperQuantile(probability),
   };
 }
