@@ -52,6 +52,16 @@ export function errorUpTo(
   };
 }
 
+/** The plan with the smaller expected error; of two refusals the one that asks for fewer people. */
+export function betterPlan(left: Plan | Infeasible, right: Plan | Infeasible): Plan | Infeasible {
+  if (left.kind === 'plan' && right.kind === 'plan') {
+    return left.expectedError(0).total <= right.expectedError(0).total ? left : right;
+  }
+  if (left.kind === 'plan') return left;
+  if (right.kind === 'plan') return right;
+  return (left.cohortNeeded ?? Infinity) <= (right.cohortNeeded ?? Infinity) ? left : right;
+}
+
 /** @param cohortNeeded - contributors with whom the plan would fit, where that is known. */
 export function infeasible(reason: string, remedy: string, cohortNeeded?: number): Infeasible {
   const stated = cohortNeeded === undefined ? {} : { cohortNeeded };

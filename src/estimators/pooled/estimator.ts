@@ -87,6 +87,8 @@ export interface PooledDesign {
    * of a release: estimators that were made so keep it, so that their releases stay as they are.
    */
   readonly inScale?: true;
+  /** The release itself answers columns of one value, as a mean always does. */
+  readonly answersOneValue?: true;
   /** A draw before the scale: a refusal ends the release. */
   readonly admit?: (
     mechanisms: Mechanisms, pool: Sensitive<PooledRows>,
@@ -210,7 +212,8 @@ async function releasePooled(
   const found = await findUnits(draws, pool, facts.dimension, choice);
   const units = found.value;
   const unknown = units.kind === 'failed' ? units.coordinates
-    : isMean(design, facts) ? [] : columnsOfOneValue(units.columns);
+    : isMean(design, facts) || design.answersOneValue === true ? []
+      : columnsOfOneValue(units.columns);
   if (units.kind === 'failed' || unknown.length > 0) {
     return found.map<Outcome>(() => scaleNotFound(facts, unknown));
   }

@@ -4,10 +4,12 @@ import { shareOf } from '../../../privacy/accounting/target.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
 import type { StudyFacts } from '../../contract/estimator.js';
 import { centreStage, type CentreStage } from '../../pooled/centre.js';
-import { binsEvent, countEvent } from '../../pooled/query-events.js';
-import { centredMomentsEvents, type CentredMomentsEvents } from '../moments/centred-moments.js';
+import { distanceBins } from '../../pooled/radius.js';
+import { binsEvent, countEvent, sumEvent } from '../../pooled/query-events.js';
+import {
+  centredMomentsEvents, sumShare, type CentredMomentsEvents,
+} from '../moments/centred-moments.js';
 import { noiseNorm } from '../moments/preconditioner.js';
-import { distanceBins } from './distances.js';
 
 /** One round of the map. */
 export interface RoundDesign extends CentredMomentsEvents {
@@ -23,6 +25,8 @@ export interface CentredDesign {
   readonly present: GaussianEvent;
   readonly rounds: readonly RoundDesign[];
   readonly distance: GaussianEvent;
+  /** Of third moments; null where the mean is not answered. */
+  readonly third: GaussianEvent | null;
   readonly final: CentredMomentsEvents;
   readonly ball: ClipBall;
   readonly events: readonly MechanismEvent[];
@@ -34,9 +38,11 @@ export interface CentredDesign {
 }
 
 /** Parts of rho. The rounds and the last moments share the rest. */
-const shares = { centre: 0.07, present: 0.01, distance: 0.06 };
+const shares = { centre: 0.07, present: 0.01, distance: 0.06, third: 0.04 };
 /** Part of that rest for the rounds. */
 const roundsShares = [0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6];
+/** Part of a round for the sum of the rows. With less the mean lags behind the map. */
+const roundSumShare = 0.1;
 /** No plan has more rounds. */
 const roundsMost = 24;
 /** How many times the nominal cohort is counted exactly; of more, the smallest tags are taken. */
@@ -66,6 +72,23 @@ export interface CentredFacts {
    * costs accuracy in the narrow directions alone.
    */
   readonly condition: number;
+  /**
+   * The mean is answered, too, and whether the rows are skewed. The sum of the rows then has the
+   * share that makes the distance of two normal distributions smallest, `sumShareFor`.
+   */
+  readonly answersMean?: true;
+}
+
+/**
+ * The part s of rho for the sum, where the total variation distance of the answer counts. It is
+ * about the root of |m|^2 + |F|^2 / 2 (distributions/gaussian/distance), m and F the errors of mean
+ * and covariance. Noise makes this A^2 / s + B^2 / (1 - s), with A = sqrt(2 d) R and
+ * B = R^2 sqrt(d (d + 1)) / 2, which is least at s = A / (A + B).
+ */
+function sumShareFor(dimension: number, radius: number): number {
+  const ofMean = Math.sqrt(2 * dimension) * radius;
+  const ofProducts = (radius ** 2 * Math.sqrt(dimension * (dimension + 1))) / 2;
+  return ofMean / (ofMean + ofProducts);
 }
 
 interface Choice {
@@ -88,29 +111,31 @@ export function centredDesign(asked: CentredFacts): CentredDesign | null {
       if (best === null || next.noise < best.noise) best = next;
     }
   }
-  return best === null || best.worst > noiseMost ? null : designFrom(asked.facts, best);
+  return best === null || best.worst > noiseMost ? null : designFrom(asked, best);
 }
 
 /** What is left of rho for the rounds and the last moments. */
-function restOf(rho: number): number {
-  return shareOf(rho, 1 - shares.centre - shares.present - shares.distance);
+function restOf({ facts: { target: { rho } }, answersMean }: CentredFacts): number {
+  const { centre, present, distance, third } = shares;
+  return shareOf(rho, 1 - centre - present - distance - (answersMean === true ? third : 0));
 }
 
 /** Deviation of the noise on the diagonal, about as its event will be calibrated. */
-function deviationOf(radius: number, rho: number): number {
-  return radius ** 2 / Math.sqrt(0.95 * rho);
+function deviationOf(radius: number, rho: number, sums: number): number {
+  return radius ** 2 / Math.sqrt((1 - sums) * rho);
 }
 
 function choiceWith(
-  { facts, condition }: CentredFacts, radii: readonly Radius[], rounds: number, share: number,
+  asked: CentredFacts, radii: readonly Radius[], rounds: number, share: number,
 ): Choice {
-  const { dimension, cohort, target: { rho } } = facts;
-  const rest = restOf(rho);
+  const { facts: { dimension, cohort }, condition, answersMean } = asked;
+  const rest = restOf(asked);
   let variances = spreadOver(condition);
   for (let round = 0; round < rounds; round++) {
-    const deviation = deviationOf(roundRadius(dimension, round), (rest * share) / rounds);
-    const added = (lift * noiseNorm(dimension) * deviation) / cohort;
-    variances = variances.map((variance) => variance / (variance + added));
+    const perRound = (rest * share) / rounds;
+    const deviation = deviationOf(roundRadius(dimension, round), perRound, roundSumShare);
+    const size = (noiseNorm(dimension) * deviation) / cohort;
+    variances = variances.map((variance) => variance / (variance + addedTo(variance, size)));
   }
   // Noise is relative to the variance that the map leaves.
   const factor = variances.reduce((sum, variance) => sum + 1 / variance, 0) / variances.length;
@@ -118,11 +143,20 @@ function choiceWith(
   const entries = Math.sqrt((dimension * (dimension + 1)) / 2);
   let best = { radius: 0, noise: Infinity, worst: Infinity };
   for (const { radius, clipped } of radii) {
-    const relative = (deviationOf(radius, final) * factor) / cohort;
+    const sums = answersMean === true ? sumShareFor(dimension, radius) : sumShare;
+    const relative = (deviationOf(radius, final, sums) * factor) / cohort;
     const noise = Math.hypot(relative * entries, clipped);
     if (noise < best.noise) best = { radius, noise, worst: relative * noiseNorm(dimension) };
   }
   return { rounds, share, ...best };
+}
+
+/**
+ * What a round adds to a variance, about: the lift, and where the noise hides the variance the
+ * noise itself, which rises up to its size there.
+ */
+function addedTo(variance: number, size: number): number {
+  return size * (lift + ((1 - lift) * size) / (variance + size));
 }
 
 /** Variances evenly spread in logarithm over the condition. */
@@ -152,10 +186,11 @@ function radiiFor(dimension: number): readonly Radius[] {
 }
 
 function designFrom(
-  facts: StudyFacts, { rounds, share, radius, noise, worst }: Choice,
+  asked: CentredFacts, { rounds, share, radius, noise, worst }: Choice,
 ): CentredDesign {
+  const { facts, answersMean } = asked;
   const { dimension, cohort, target: { rho, delta } } = facts;
-  const rest = restOf(rho);
+  const rest = restOf(asked);
   const rowsMax = surplus * cohort;
   const centre = centreStage({ dimension, rho: shareOf(rho, shares.centre), delta, corruption: 0 });
   const present = countEvent('present', shareOf(rho, shares.present));
@@ -163,18 +198,22 @@ function designFrom(
   const balls = Array.from({ length: rounds }, (_, round) =>
     clipBall(roundRadius(dimension, round), { products: true, rowsMax }));
   const events = balls.map((ball, round) => centredMomentsEvents(
-    `round-${round + 1}`, dimension, ball, shareOf((rest * share) / rounds, 1),
+    `round-${round + 1}`, dimension, ball, shareOf((rest * share) / rounds, 1), roundSumShare,
   ));
   const ball = clipBall(radius, { products: true, rowsMax });
-  const final =
-    centredMomentsEvents('covariance', dimension, ball, shareOf(rest, 1 - share));
+  const final = centredMomentsEvents(
+    'covariance', dimension, ball, shareOf(rest, 1 - share),
+    answersMean === true ? sumShareFor(dimension, radius) : sumShare,
+  );
+  const third = answersMean === true
+    ? sumEvent('third', dimension, ball, shareOf(rho, shares.third)) : null;
   return {
-    facts, centre, rowsMax, present, distance, final, ball,
+    facts, centre, rowsMax, present, distance, third, final, ball,
     rounds: events.map((event, round) => ({ ...event, ball: balls[round]! })),
     events: [
       ...centre.events, present,
       ...events.flatMap(({ sum, products }) => [sum, products]), distance,
-      final.sum, final.products,
+      final.sum, final.products, ...(third === null ? [] : [third]),
     ],
     rowsNeeded: Math.ceil(cohort * worst),
     sampling: Math.sqrt((dimension * (dimension + 1)) / cohort), noise,

@@ -1,23 +1,13 @@
-import type { Released, Sensitive } from '../../../base/brands.js';
-import type { Finding, Outcome } from '../../../base/outcome.js';
-import type { StudyFacts } from '../../contract/estimator.js';
+import type { Released } from '../../../base/brands.js';
+import type { Outcome } from '../../../base/outcome.js';
 import { errorUpTo } from '../../contract/planning.js';
 import type { Draws } from '../../pooled/centre.js';
 import type { CentredPool, DesignRequest, PooledDesign, TooFew } from '../../pooled/estimator.js';
-import { oneValueFindings } from '../../pooled/found-columns.js';
+import { partName } from '../moments/outcomes.js';
+import { centredDesign, type CentredDesign } from './centred-design.js';
 import {
-  imagesFrom, privateCentredMoments, type CentredMoments, type View,
-} from '../moments/centred-moments.js';
-import { covarianceOutcome, partName, relativeBound } from '../moments/outcomes.js';
-import {
-  flooredAt, mapOfRounds, noiseNorm, type Preconditioner,
-} from '../moments/preconditioner.js';
-import { standardisedRows, type StandardisedRows } from '../moments/standardised.js';
-import { centredDesign, lift, type CentredDesign } from './centred-design.js';
-import { distanceBin, distanceBins, tailsOf, type Tails } from './distances.js';
-
-/** Variance after the map below which noise hides everything. Lower values are raised to it. */
-const leastMoment = 2 ** -10;
+  entryOfOneValue, outcomeOfMoments, privateMomentsOfAll, withFindings,
+} from './centred-release.js';
 
 /**
  * A covariance from every row. Rows are put in scales about a private centre. Rounds of noisy
@@ -70,6 +60,7 @@ export function designCentred({ facts }: DesignRequest, condition: number): Pool
   return {
     kind: 'design',
     centre: design.centre,
+    answersOneValue: true,
     plan: {
       events: design.events,
       guarantee: {
@@ -99,152 +90,13 @@ export function designCentred({ facts }: DesignRequest, condition: number): Pool
 }
 
 async function releaseCentred(
-  design: CentredDesign, draws: Draws, { pool, centre, scale, columns }: CentredPool,
+  design: CentredDesign, draws: Draws, centred: CentredPool,
 ): Promise<Released<Outcome>> {
-  const { facts, rowsMax, rowsNeeded } = design;
-  const rows = pool.map((whole) => standardisedRows(whole, centre, scale, rowsMax, Infinity));
-  const counted = draws.mechanisms.gaussian(design.present.name, rows.map((all) =>
-    Float64Array.of(all.present.reduce((sum, one) => sum + one, 0))));
-  const present = counted.value[0]!;
-  if (present < Math.max(rowsNeeded, facts.cohort / 4)) {
-    return counted.map(() => tooFewRows(facts, rowsNeeded));
-  }
-  const found = await privateMap(design, draws, rows, present);
-  const told = privateTails(design, draws, rows, found, present);
-  const tails = told.value;
-  if (tails === null) return told.map(() => rowsTooWide(facts));
-  const matrix = found.matrix.map((entry) => entry / tails.widen);
-  const moments = await privateCentredMoments(
-    draws, rows, { matrix, mean: found.mean }, design.ball, design.final,
-  );
-  const units = scale.map((unit, j) => (columns.oneValue[j] === null ? tails.widen * unit : 1));
-  const inverse =
-    found.inverse.map((entry, at) => entry * units[Math.floor(at / units.length)]!);
-  return moments.map((sums) => withFindings(
-    answerFrom(design, momentsAbout(sums, present), { inverse, present, tails }), columns, tails,
-  ));
-}
-
-/** A map and the mean that it is about, in scales from the centre. */
-interface FoundMap extends Preconditioner, View {}
-
-/**
- * Draws the rounds of the map. Each takes the rows about the mean that the round before found, and
- * so finds the mean more closely.
- */
-async function privateMap(
-  { facts: { dimension }, rounds }: CentredDesign, draws: Draws, rows: Sensitive<StandardisedRows>,
-  present: number,
-): Promise<FoundMap> {
-  const mean = new Float64Array(dimension);
-  let at = 0;
-  const map = await mapOfRounds({
-    rank: dimension, events: rounds.map(({ products }) => products), varianceHigh: 1,
-    pairs: present, lift,
-    draw: async (matrix, _, inverse) => {
-      const round = rounds[at]!;
-      at += 1;
-      const view = { matrix, mean: mean.slice() };
-      const drawn = await privateCentredMoments(draws, rows, view, round.ball, round);
-      const { sum } = drawn.value;
-      for (let i = 0; i < dimension; i++) {
-        for (let j = 0; j < dimension; j++) {
-          mean[i]! += (inverse[i * dimension + j]! * sum[j]!) / present;
-        }
-      }
-      return drawn.map((sums) => momentsAbout(sums, present).map((entry) => entry * present));
-    },
+  const found = await privateMomentsOfAll(design, draws, centred);
+  return found.map((answer) => {
+    if (answer.kind === 'refused') return answer;
+    const outcome = outcomeOfMoments(design, answer);
+    return outcome.kind === 'refused' ? outcome
+      : withFindings(outcome, answer, (at) => entryOfOneValue(answer, at));
   });
-  return { ...map, mean };
-}
-
-/** Second moments about the mean: post-processing of the sums. */
-function momentsAbout({ sum, products }: CentredMoments, present: number): Float64Array {
-  const dimension = sum.length;
-  return products.map((entry, at) =>
-    entry / present
-    - (sum[Math.floor(at / dimension)]! * sum[at % dimension]!) / present ** 2);
-}
-
-function privateTails(
-  { facts: { dimension }, distance, ball, final }: CentredDesign, { mechanisms }: Draws,
-  rows: Sensitive<StandardisedRows>, view: View, present: number,
-): Released<Tails | null> {
-  const counts = mechanisms.gaussian(distance.name, rows.map((all) =>
-    distancesOf(all, view, ball.radius)));
-  const entries = (dimension * (dimension + 1)) / 2;
-  return counts.map((noisy) => tailsOf({
-    counts: noisy, sigma: distance.sigma, present, dimension, radius: ball.radius,
-    noise: (final.products.sigma * Math.sqrt(entries)) / present,
-  }));
-}
-
-/** How many rows are in each bin of distance after the map. */
-function distancesOf(rows: StandardisedRows, view: View, radius: number): Float64Array {
-  const bins = new Float64Array(distanceBins);
-  const { count, dimension, present } = rows;
-  const images = imagesFrom(rows, view);
-  for (let i = 0; i < count; i++) {
-    if (present[i] === 0) continue;
-    let square = 0;
-    for (let j = 0; j < dimension; j++) square += (images[i * dimension + j]! / radius) ** 2;
-    bins[distanceBin(square)]! += 1;
-  }
-  return bins;
-}
-
-function answerFrom(
-  { facts: { dimension }, final: { products } }: CentredDesign, raw: Float64Array,
-  { inverse, present, tails }: { inverse: Float64Array; present: number; tails: Tails },
-): Outcome {
-  const noise = products.sigma / present;
-  const { floored: moments } = flooredAt(raw, dimension, leastMoment);
-  const relative = relativeBound(moments, dimension, noiseNorm(dimension) * noise);
-  return covarianceOutcome({
-    dimension, moments, inverse, noise, relative, pairs: present,
-    tails: { lost: tails.lost / tails.widen ** 2, fourth: tails.fourth / tails.widen ** 4 },
-  });
-}
-
-/**
- * Says what was found out. Of a column that is nearly always one value nothing is known but that:
- * its entries are 0 without an interval.
- */
-function withFindings(
-  outcome: Outcome, { oneValue }: CentredPool['columns'], { widen }: Tails,
-): Outcome {
-  if (outcome.kind !== 'value') return outcome;
-  const { estimate, interval95 } = outcome;
-  const isUnknown = (at: number): boolean =>
-    oneValue[Math.floor(at / oneValue.length)] !== null || oneValue[at % oneValue.length] !== null;
-  const set = (list: readonly number[], entry: number): readonly number[] =>
-    list.map((known, at) => (isUnknown(at) ? entry : known));
-  const findings: Finding[] = [...oneValueFindings(oneValue)];
-  if (widen > 1) findings.push({ reason: 'long-tails', columns: [], amounts: [] });
-  if (findings.length === 0) return outcome;
-  return {
-    ...outcome, findings, estimate: set(estimate, 0),
-    ...(interval95 !== undefined && {
-      interval95: { low: set(interval95.low, -Infinity), high: set(interval95.high, Infinity) },
-    }),
-  };
-}
-
-function rowsTooWide({ cohort }: StudyFacts): Outcome {
-  return {
-    kind: 'refused',
-    reason: 'rows-too-wide',
-    text: 'by the noisy count fewer than half of the rows are in the ball that the rounds of the '
-      + `map found. Planned for ${cohort} contributors: give a larger scale, or scale: auto.`,
-  };
-}
-
-function tooFewRows({ cohort }: StudyFacts, rowsNeeded: number): Outcome {
-  return {
-    kind: 'refused',
-    reason: 'participation-below-plan',
-    text: `the noisy number of rows is below ${Math.max(rowsNeeded, Math.ceil(cohort / 4))}, `
-      + `below which noise hides whole directions; ${cohort} contributors were planned for: plan `
-      + 'for a smaller cohort, closer variance bounds or a larger epsilon, or wait longer',
-  };
 }

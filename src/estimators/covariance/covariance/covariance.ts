@@ -3,6 +3,7 @@ import type {
   Estimator, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
 import { checkColumnsMax } from '../../contract/given.js';
+import { betterPlan } from '../../contract/planning.js';
 import { choiceOf, numberOf, optionalNumberOf, scaleParameter } from '../../contract/values.js';
 import { groupsMax } from '../../mean/populous-mean/stability.js';
 import { planPooled } from '../../pooled/estimator.js';
@@ -101,10 +102,5 @@ function planWithin(values: ParameterValues, facts: StudyFacts): Plan | Infeasib
   if (!(facts.target.delta > 0) || facts.target.isPure === true) return pairs;
   const condition = conditionOf(values);
   const all = planPooled({ design: (request) => designCentred(request, condition) }, values, facts);
-  if (pairs.kind === 'plan' && all.kind === 'plan') {
-    return all.expectedError(0).total <= pairs.expectedError(0).total ? all : pairs;
-  }
-  if (pairs.kind === 'plan') return pairs;
-  if (all.kind === 'plan') return all;
-  return (all.cohortNeeded ?? Infinity) <= (pairs.cohortNeeded ?? Infinity) ? all : pairs;
+  return betterPlan(all, pairs);
 }

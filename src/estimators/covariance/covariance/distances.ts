@@ -1,13 +1,13 @@
+import { distanceBins, readDistances } from '../../pooled/radius.js';
+
 /**
  * How far out rows stand after the map, told by a noisy histogram of their distances from the mean:
  * whether a larger clip radius is worth its noise, and what the clipping may hide. A function of
  * released counts, so post-processing.
  */
 
-/** Bins per octave of distance. */
+/** Bins per octave of distance. Bin 0 is for the rows inside the radius, the last is open-ended. */
 const perOctave = 4;
-/** A bin for the rows inside the radius, then quarter octaves. The last one is open-ended. */
-export const distanceBins = 33;
 /**
  * A bin shows rows when its count is so many deviations of its noise: beside the radius, next to an
  * inner bin that shows rows, and anywhere else. Noise that is taken for rows far out would widen
@@ -64,9 +64,10 @@ export function tailsOf(options: TailsOptions): Tails | null {
   const { counts, sigma, present, dimension, radius, noise } = options;
   if (counts[0]! < present / 2) return null;
   const shown = continued(seenCounts(options));
-  const at = (bin: number): number => radius * 2 ** ((bin - 0.5) / perOctave);
+  const far = Array.from(shown.keys()).filter((bin) => shown[bin]! > 0).map((bin) =>
+    ({ share: shown[bin]! / present, distance: radius * 2 ** ((bin - 0.5) / perOctave) }));
   const sumOver = (term: (distance: number) => number): number =>
-    shown.reduce((sum, count, bin) => sum + (count * term(at(bin))) / present, 0);
+    far.reduce((sum, { share, distance }) => sum + share * term(distance), 0);
   // Of tails in all columns a direction has a share, of tails in one column it has all.
   const part = Math.max(0.5, 1.2 / Math.sqrt(dimension));
   let best = { widen: 1, lost: Infinity, fourth: 0, error: Infinity };
@@ -81,6 +82,19 @@ export function tailsOf(options: TailsOptions): Tails | null {
   const reach = radius * best.widen;
   const hidden = (hiddenDeviations * sigma * (hiddenRadii ** 2 - 1) * reach ** 2) / present;
   return { widen: best.widen, lost: part * (best.lost + hidden), fourth: best.fourth };
+}
+
+/**
+ * Bound on how far clipping at `widen` radii moves the mean, in any direction and in the units of
+ * the map. Infinite where nobody knows.
+ */
+export function movedByClipping(
+  { counts, sigma, present, radius }: TailsOptions, widen: number,
+): number {
+  // The bins of pooled/radius begin at the root of the dimension; these begin at the radius.
+  const { beyond, hidden } =
+    readDistances({ counts, sigma, dimension: radius ** 2, rows: present });
+  return beyond(radius * widen) + hidden(radius * widen);
 }
 
 /** The counts of bins beyond the first radius that show rows; 0 for the others. */

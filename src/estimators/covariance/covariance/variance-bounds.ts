@@ -26,12 +26,9 @@ const high: ParameterSpec = {
     + 'bounds save noise',
 };
 
-export const varianceParameters: readonly ParameterSpec[] =
-  [{ ...low, default: widest.low }, { ...high, default: widest.high }];
-
 /**
- * The same parameters where nothing need be said: a bound left out is 1e-12 or 1e12. With neither,
- * a plan from all rows is made for directions that vary up to 1e4 times more than others.
+ * Nothing need be said: a bound left out is 1e-12 or 1e12. With neither, a plan from all rows is
+ * made for directions that vary up to 1e4 times more than others.
  */
 export const optionalVarianceParameters: readonly ParameterSpec[] =
   [{ ...low, optional: true }, { ...high, optional: true }];

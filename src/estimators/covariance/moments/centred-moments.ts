@@ -4,6 +4,7 @@ import { clipAndAddRows, sharedBytes, sharedDoubles } from '../../../numerics/ke
 import type { GaussianEvent, SymmetricGaussianEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { ClipBall } from '../../../privacy/stages/clip.js';
+import { thirdMoments } from '../../mean/robust-mean/mapped.js';
 import type { Draws } from '../../pooled/centre.js';
 import { squareEvent, sumEvent } from '../../pooled/query-events.js';
 import { transposed } from './matrices.js';
@@ -11,8 +12,8 @@ import type { StandardisedRows } from './standardised.js';
 
 /** Rows that are transformed at a time. */
 const chunkRows = 4096;
-/** Part of rho for the sum of the rows. The products take the rest. */
-const sumShare = 0.05;
+/** Part of rho for the sum of the rows where the products matter. These take the rest. */
+export const sumShare = 0.05;
 
 /**
  * The noise of two sums over rows z inside a ball of radius R: that of z, and that of z z^T.
@@ -76,6 +77,23 @@ export async function privateCentredMoments(
     mechanisms.symmetricGaussian(products.name, sums.map((one) =>
       one.products.map((entry) => entry * grid ** 2))),
   ]).map(([first, second]) => ({ sum: first, products: second }));
+}
+
+/**
+ * Draws the sum of z norm(z)^2 / R^2, with z as in `privateCentredMoments`. It costs what the event
+ * says: neighbours differ by at most 2 R (`thirdMoments`), so `sumEvent` of the ball covers it.
+ * O(n d^2).
+ */
+export async function privateThirdMoments(
+  { mechanisms }: Draws, rows: Sensitive<StandardisedRows>, view: View, ball: ClipBall,
+  event: GaussianEvent,
+): Promise<Released<Float64Array>> {
+  const sums = await rows.mapAsync((all) => {
+    const { count, dimension, present } = all;
+    const images = { count, dimension, entries: imagesFrom(all, view), present, alive: present };
+    return Promise.resolve(thirdMoments(images, ball).map((entry) => entry * ball.grid));
+  });
+  return mechanisms.gaussian(event.name, sums);
 }
 
 /** matrix (x - mean) for each row; NaN for rows that are not there, which a ball leaves out. */

@@ -7,6 +7,10 @@ import { planGaussian } from './plan.js';
  * A whole normal distribution: covariance and mean, close to the truth in total variation. No
  * linear map of the data changes that distance.
  *
+ * By default every row serves both (all-rows, which has its claim), if the plan expects a smaller
+ * error so. The fact `madeFrom` names what was chosen. `local: robust`, `subspace: affine` and
+ * `cohorts: split` work in stages, and so does a plan from pairs; what follows is about these.
+ *
  * Claim. Neighbours: one contributor's row replaced by any other row, or by none, or added.
  * Cost: (rho, delta), delta-approximate zCDP.
  * Why:
@@ -38,9 +42,10 @@ export const gaussian: Estimator = {
   citations: [cite('AL22', 'section 5.1, Corollary 7.5'), cite('KLSU19', 'section 3')],
   parameters,
   shelf: 'research',
-  assumption: 'Rows are normal, and you know bounds on their variance.',
+  assumption: 'Rows are normal. The release says when they are skewed; local: robust resists the '
+    + 'stated hostile share, the default none.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '
-    + 'zCDP, rho split '
+    + 'zCDP, rho split between scale, centre, the rounds of a map and the moments of all rows; or '
     + 'between subspace, covariance and mean, or whole for each on contributors of its own.',
   plan: planGaussian,
   outputLabels: (_, columns) => [

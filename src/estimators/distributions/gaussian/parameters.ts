@@ -1,7 +1,7 @@
 import type { ParameterSpec, ParameterValues } from '../../contract/estimator.js';
-import { choiceOf, numberOf, optionalNumberOf } from '../../contract/values.js';
+import { choiceOf, numberOf, optionalNumberOf, scaleParameter } from '../../contract/values.js';
 import {
-  varianceBoundsOf, varianceParameters, type VarianceBounds,
+  optionalVarianceParameters, varianceBoundsOf, type VarianceBounds,
 } from '../../covariance/covariance/variance-bounds.js';
 
 /** A release of more columns, with its intervals, is longer than a subscriber's buffer. */
@@ -11,7 +11,8 @@ export const columnsMax = 100;
 const assumedCorruption = 0.02;
 
 export const parameters: readonly ParameterSpec[] = [
-  ...varianceParameters,
+  scaleParameter,
+  ...optionalVarianceParameters,
   {
     name: 'accuracy', type: 'number', default: 0.25, minimum: 0.01, maximum: 1,
     unit: 'total variation',
@@ -25,8 +26,8 @@ export const parameters: readonly ParameterSpec[] = [
   },
   {
     name: 'local', type: 'choice', choices: ['empirical', 'robust'], default: 'empirical',
-    description: 'empirical: from single rows and pairs of rows; robust: from robust estimates of '
-      + 'groups of contributors',
+    description: 'empirical: from all rows, which resists no hostile rows; robust: from robust '
+      + 'estimates of groups of contributors',
   },
   {
     name: 'corruption', type: 'number', optional: true, minimum: 0, maximum: 0.1,

@@ -1,11 +1,12 @@
 import type { Infeasible, ParameterValues, Plan, StudyFacts } from '../../contract/estimator.js';
 import { checkColumnsMax } from '../../contract/given.js';
 import {
-  makePlan, nearSmallestCohort, needsCohort, withoutDelta,
+  betterPlan, makePlan, nearSmallestCohort, needsCohort, withoutDelta,
 } from '../../contract/planning.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { distanceOf, type StageError } from './distance.js';
 import { groupBias } from './group-design.js';
+import { planAllRows } from './all-rows.js';
 import { gaussianDesign, type GaussianDesign } from './design.js';
 import { partsOf } from './outcome.js';
 import { choiceFrom, columnsMax, type GaussianChoice } from './parameters.js';
@@ -20,6 +21,13 @@ export function planGaussian(values: ParameterValues, facts: StudyFacts): Plan |
   const refusal = withoutDelta(facts.target, 'finding where the mean is');
   if (refusal !== null) return refusal;
   const choice = choiceFrom(values);
+  const staged = planStages(facts, choice);
+  if (choice.corruption !== null || choice.unit !== null || !choice.isShared) return staged;
+  return betterPlan(planAllRows(values, facts, choice), staged);
+}
+
+/** A covariance from pairs of rows or from groups, then a mean where rows vary alike. */
+function planStages(facts: StudyFacts, choice: GaussianChoice): Plan | Infeasible {
   const design = gaussianDesign(facts, choice);
   if (design === null || design.distance.total > choice.accuracy) {
     return tooInaccurate(facts, choice, design);
@@ -106,10 +114,12 @@ function assumptionsOf(
 
 function factsOf({ choice, covariance, mean, frame, rowsPerGroup }: GaussianDesign): Plan['facts'] {
   const design: Record<string, number | string> = covariance.kind === 'pairs' ? {
+    madeFrom: 'pairs of rows',
     rounds: covariance.bounded.preconditioner.rounds,
     pairsPlanned: Math.floor(covariance.bounded.pairs),
     pairsNeeded: covariance.bounded.preconditioner.pairsNeeded,
   } : {
+    madeFrom: 'groups of rows',
     rounds: covariance.rounds.length,
     groups: covariance.groups,
     groupsNeeded: covariance.groupsNeeded,

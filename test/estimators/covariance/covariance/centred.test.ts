@@ -5,13 +5,12 @@ import { inlineCompute } from '../../../../src/estimators/contract/compute.js';
 import { parseParameters } from '../../../../src/estimators/contract/parameters.js';
 import { designCentred } from '../../../../src/estimators/covariance/covariance/centred.js';
 import { covariance } from '../../../../src/estimators/covariance/covariance/covariance.js';
-import {
-  distanceBins, tailsOf,
-} from '../../../../src/estimators/covariance/covariance/distances.js';
+import { tailsOf } from '../../../../src/estimators/covariance/covariance/distances.js';
 import {
   centredMomentsEvents, privateCentredMoments,
 } from '../../../../src/estimators/covariance/moments/centred-moments.js';
 import { knownColumns } from '../../../../src/estimators/pooled/estimator.js';
+import { distanceBins } from '../../../../src/estimators/pooled/radius.js';
 import { createMechanisms } from '../../../../src/privacy/mechanisms/index.js';
 import { clipBall } from '../../../../src/privacy/stages/clip.js';
 import { seededNoise } from '../../../../src/random/insecure.js';

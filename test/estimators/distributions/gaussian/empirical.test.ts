@@ -72,13 +72,13 @@ describe('gaussian', () => {
   });
 
   it('refuses when too few come, naming what was planned for', async () => {
-    const plan = planOf('gaussian', bounds, factsOf(2, 20_000, 2));
+    const plan = planOf('gaussian', { ...bounds, cohorts: 'split' }, factsOf(2, 40_000, 2));
     const data = dataSource('few');
     for (const count of [40, 4_000]) {
       const outcome =
         await releaseOf(plan, 2, Array.from({ length: count }, () => data.normals(2)), 'few');
       expect(outcome).toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
-      expect(outcome.kind === 'refused' && outcome.text).toContain('20000');
+      expect(outcome.kind === 'refused' && outcome.text).toContain('40000');
     }
   });
 });
