@@ -89,12 +89,13 @@ export function tailsOf(options: TailsOptions): Tails | null {
  * the map. Infinite where nobody knows.
  */
 export function movedByClipping(
-  { counts, sigma, present, radius }: TailsOptions, widen: number,
+  { counts, sigma, present, radius, dimension }: TailsOptions, widen: number,
 ): number {
-  // The bins of pooled/radius begin at the root of the dimension; these begin at the radius.
-  const { beyond, hidden } =
-    readDistances({ counts, sigma, dimension: radius ** 2, rows: present });
-  return beyond(radius * widen) + hidden(radius * widen);
+  // Bins of pooled/radius begin at the root of the dimension: in these units the radius is there.
+  const unit = radius / Math.sqrt(dimension);
+  const { beyond, hidden } = readDistances({ counts, sigma, dimension, rows: present });
+  const reach = (radius * widen) / unit;
+  return unit * (beyond(reach) + hidden(reach));
 }
 
 /** The counts of bins beyond the first radius that show rows; 0 for the others. */
