@@ -83,7 +83,7 @@ async function findCommand(name: string): Promise<Command> {
 }
 
 /** From package.json, in the folder above cli/ or above dist/cli/. */
-export function packageVersion(): string {
+function packageVersion(): string {
   for (const path of ['../package.json', '../../package.json']) {
     try {
       const text = readFileSync(new URL(path, import.meta.url), 'utf8');

@@ -11,7 +11,7 @@ import type { Io } from './io.js';
  * For tests only: makes the noise of `estimate`, `audit` and `demo` repeatable, so it protects
  * nobody.
  */
-export const insecureSeedVariable = 'KEELSON_INSECURE_SEED';
+const insecureSeedVariable = 'KEELSON_INSECURE_SEED';
 
 /** The source of a command's randomness. */
 export interface Randomness {

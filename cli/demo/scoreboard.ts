@@ -44,7 +44,7 @@ export function scoreRelease(release: ReleaseBody, document: StudyDocument, trut
 }
 
 /** The study's scale, one per column. */
-export function scaleOf(document: StudyDocument): readonly number[] {
+function scaleOf(document: StudyDocument): readonly number[] {
   const { scale } = document.parameters;
   if (typeof scale === 'number') return document.columns.map(() => scale);
   return Array.isArray(scale) ? (scale as readonly number[]) : document.columns.map(() => 1);

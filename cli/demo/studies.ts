@@ -25,7 +25,7 @@ export const flightsPerContribution = 8;
  * One unit of each column. It is public knowledge and does not come from these flights: the mean of
  * eight flights is rarely more than twenty minutes or three hundred miles from the usual mean.
  */
-export const demoScale = [20, 300] as const;
+const demoScale = [20, 300] as const;
 
 const delta = 1e-6;
 const budgetDelta = 1e-5;

@@ -16,7 +16,7 @@ export const npyMagic = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59);
 /** Longer headers are refused. */
 export const headerBytesMax = 65_536;
 /** Wider rows are refused. A short header must not cause lists of as many columns as it claims. */
-export const npyColumnsMax = 1_048_576;
+const npyColumnsMax = 1_048_576;
 const remedy = 'save it with numpy.save(path, numpy.ascontiguousarray(values, dtype="float64"))';
 
 /**

@@ -213,7 +213,7 @@ function dataOf(name: string) {
 }
 
 /** @throws InvalidParameterError with the limit. */
-export function checkedSetting({ attack, hostileShare, strength }: Setting): Setting {
+function checkedSetting({ attack, hostileShare, strength }: Setting): Setting {
   if (!attackNames.includes(attack)) findAttack(String(attack));
   if (!(typeof hostileShare === 'number' && hostileShare >= 0 && hostileShare < 0.5)) {
     throw new InvalidParameterError(

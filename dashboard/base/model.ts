@@ -4,7 +4,7 @@ import {
 import { shown } from './format.js';
 
 /** How many releases a page keeps, so that its memory stays bounded while it is open. */
-export const releasesKept = 2000;
+const releasesKept = 2000;
 
 /** Most charts of one study: a matrix has more numbers than a page can show over time. */
 export const chartsMax = 12;

@@ -2,19 +2,18 @@ import { createServer } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { InvalidInputError, InvalidParameterError } from '../../src/base/errors.js';
 import { trustedProxyCheck } from '../network/client-address.js';
-import type { ListenerOptions } from '../network/options.js';
-
-/** The options that can be checked before a data folder exists: they need no hub and no keys. */
-export type NetworkOptions = Pick<ListenerOptions,
-  'host' | 'port' | 'allowedOrigins' | 'allowedHosts' | 'trustedProxies' | 'tls'>;
+import type { ListenerOptions, NetworkOptions } from '../network/options.js';
 
 /**
- * Checks the options of a listener, and that it could listen. The port is free again afterwards, so
+ * Checks the options of a listener that need no hub and no keys, so before a data folder exists.
+ * Checks also that it could listen. The port is free again afterwards, so
  * another process may still take it before the listener does.
  * @throws InvalidParameterError or InvalidInputError for an option; the system's error (e.g.
  *   EADDRINUSE) when nothing can listen there.
  */
-export async function checkBeforeListening(options: NetworkOptions): Promise<void> {
+export async function checkBeforeListening(
+  options: NetworkOptions & Pick<ListenerOptions, 'host' | 'port'>,
+): Promise<void> {
   const { allowedOrigins = [], allowedHosts = [], trustedProxies = [], tls } = options;
   allowedOrigins.forEach(checkOrigin);
   allowedHosts.forEach(checkHost);
@@ -60,7 +59,7 @@ function checkHost(host: string): void {
   );
 }
 
-function tryToListen({ host, port }: Pick<NetworkOptions, 'host' | 'port'>): Promise<void> {
+function tryToListen({ host, port }: Pick<ListenerOptions, 'host' | 'port'>): Promise<void> {
   const server = createServer();
   return new Promise((resolve, reject) => {
     server.once('error', reject);

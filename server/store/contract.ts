@@ -115,18 +115,9 @@ export type OpenEpochResult =
     readonly deltaAsked: Amount; readonly retryAtMs?: number;
   };
 
-/** An epoch as the store has it. Fields are those of `OpenEpoch`. */
-export interface EpochRecord {
-  readonly studyId: StudyId;
-  readonly epoch: bigint;
+/** An epoch as the store has it. */
+export interface EpochRecord extends Omit<OpenEpoch, 'late'> {
   readonly state: EpochState;
-  readonly opensAtMs: number;
-  readonly closesAtMs: number;
-  readonly rho: Amount;
-  readonly delta: Amount;
-  readonly assignmentKey: Uint8Array;
-  readonly workSeed: Uint8Array;
-  readonly rowsMax: number;
   /** How often recovery began to rebuild this epoch. Guards against a crash loop. */
   readonly recoveries: number;
 }

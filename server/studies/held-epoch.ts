@@ -1,21 +1,11 @@
 import { signing } from '#signing';
-import type { Amount } from '../../src/privacy/accounting/amount.js';
 import type { EpochSetup } from '../epochs/contract.js';
 import type { EpochRecord, OpenEpoch } from '../store/contract.js';
 import type { StudyDefinition } from './definition.js';
 import type { EpochTimes } from './schedule.js';
 
 /** An epoch of this process that is open, or closed and not yet released. */
-export interface HeldEpoch {
-  readonly epoch: bigint;
-  readonly opensAtMs: number;
-  /** Scheduled close; 0 when the epoch closes on a count. */
-  readonly closesAtMs: number;
-  readonly rho: Amount;
-  readonly delta: Amount;
-  /** Secret. */
-  readonly assignmentKey: Uint8Array;
-  readonly workSeed: Uint8Array;
+export interface HeldEpoch extends Omit<OpenEpoch, 'studyId' | 'rowsMax' | 'late'> {
   /** Number of complete contributions. An epoch that closes on a count closes by it. */
   complete: number;
   /**

@@ -4,7 +4,7 @@ import type { WorkRandom } from '../../src/random/source.js';
  * Two independent standard normal numbers by Box and Muller. For made-up data only: no value
  * exceeds 8.6.
  */
-export function gaussianPair(random: WorkRandom): readonly [number, number] {
+function gaussianPair(random: WorkRandom): readonly [number, number] {
   // 1 - u is in (0, 1], so its logarithm is finite.
   const radius = Math.sqrt(-2 * Math.log(1 - random.uniform()));
   const angle = 2 * Math.PI * random.uniform();

@@ -30,7 +30,7 @@ export interface AuditOptions {
 }
 
 /** Probability that the bound is above the true epsilon. */
-export const auditFailure = 1e-6;
+const auditFailure = 1e-6;
 /** With fewer trials no estimator could be caught. */
 export const auditTrialsMin = 500;
 /**

@@ -47,7 +47,7 @@ function lastFalse(isBeyond: (p: number) => boolean): number {
 }
 
 /** I_x(a, b), for a, b >= 1. Relative error below 1e-6 for a + b up to 10^9. */
-export function incompleteBeta(x: number, a: number, b: number): number {
+function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
   const logFront = logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x)
@@ -82,7 +82,7 @@ function betaFraction(x: number, a: number, b: number): number {
 }
 
 /** log of the gamma function for x >= 1: Stirling's series above 20, the recurrence below. */
-export function logGamma(x: number): number {
+function logGamma(x: number): number {
   let shift = 0;
   let y = x;
   while (y < 20) {

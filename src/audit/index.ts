@@ -1,4 +1,4 @@
-export { audit, auditFailure, auditTrialsMin, type AuditOptions } from './audit.js';
+export { audit, auditTrialsMin, type AuditOptions } from './audit.js';
 export type {
   AuditResult, Claim, Contributors, NeighbourPair, OutputBlock, Side, TrialPool, TrialRequest,
 } from './contract.js';

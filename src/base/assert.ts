@@ -8,8 +8,3 @@ import { InvariantError } from './errors.js';
 export function assert(condition: boolean, why: string): asserts condition {
   if (!condition) throw new InvariantError(why);
 }
-
-/** Marks a branch that the types exclude. */
-export function unreachable(value: never, why: string): never {
-  throw new InvariantError(`${why}: ${String(value)}`);
-}

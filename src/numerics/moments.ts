@@ -1,6 +1,6 @@
 /**
- * Count, mean and sum of squared deviations per coordinate of a growing set of rows (Welford), with
- * the pairwise merge of Chan, Golub and LeVeque. Accurate far from the origin, in one pass.
+ * Count, mean and sum of squared deviations per coordinate of a growing set of rows (Welford).
+ * Accurate far from the origin, in one pass.
  */
 export interface Moments {
   count: number;
@@ -23,10 +23,4 @@ export function addToMoments(moments: Moments, row: Float64Array): void {
     mean[j]! += before / count;
     squares[j]! += before * (row[j]! - mean[j]!);
   }
-}
-
-/** Unbiased variance per coordinate; zeros below two rows. */
-export function varianceOf(moments: Moments): Float64Array {
-  const { count } = moments;
-  return moments.squares.map((entry) => (count < 2 ? 0 : entry / (count - 1)));
 }

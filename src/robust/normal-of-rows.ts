@@ -19,7 +19,7 @@ const iterations = 60;
  * With fewer rows per column there is no answer. Tyler's equation needs more than one, and good
  * answers need a few more.
  */
-export const rowsPerColumn = 4;
+const rowsPerColumn = 4;
 /** If a row's length is below this share, its direction is unknown. */
 const lengthLeast = 1e-9;
 /** If a matrix with trace d has an eigenvalue below this, the rows lie in a plane. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lossOfBudget } from '../../cli/base/spent-loss.js';
 import type { LedgerBalance, LedgerEntry } from '../../server/store/contract.js';
-import { addAmounts, amountToNumber, zeroAmount } from '../../src/privacy/accounting/amount.js';
+import { amountToNumber, zeroAmount, type Amount } from '../../src/privacy/accounting/amount.js';
 import {
   gaussianEvent, gaussianHistogramEvent, laplaceEvent,
 } from '../../src/privacy/accounting/calibration.js';
@@ -28,6 +28,9 @@ function entryOf(
     events: eventsToJson(events), atMs: epoch,
   };
 }
+
+const addAmounts = (...amounts: readonly Amount[]): Amount =>
+  amounts.reduce<bigint>((sum, amount) => sum + amount, 0n) as Amount;
 
 /** A balance whose entries add up, with a reservation of the next epoch beside them. */
 function balanceOf(entries: readonly LedgerEntry[], rule = zcdp): LedgerBalance {

@@ -20,7 +20,7 @@ import { asStoreError } from './failures.js';
  * whose keelson.db is a link to this one.
  */
 
-export const lockFile = (directory: string): string => join(directory, 'keelson.lock');
+const lockFile = (directory: string): string => join(directory, 'keelson.lock');
 
 /** A held lock. */
 export interface FolderLock {

@@ -104,8 +104,3 @@ export function corruptionParameter(maximum: number, description: string): Param
     description,
   };
 }
-
-/** The row in units of scale. */
-export function inScale(row: ArrayLike<number>, scale: Float64Array): Float64Array {
-  return scale.map((unit, j) => row[j]! / unit);
-}

@@ -49,10 +49,6 @@ export function capOf(value: number): Amount {
   return ((ratio.numerator * amountUnit) / ratio.denominator) as Amount;
 }
 
-export function addAmounts(...amounts: readonly Amount[]): Amount {
-  return amounts.reduce<bigint>((sum, amount) => sum + amount, 0n) as Amount;
-}
-
 /** A double that is at least the amount: for display and for reports, never for deciding. */
 export function amountToNumber(amount: Amount): number {
   const near = Number(amount) / 2 ** 64;

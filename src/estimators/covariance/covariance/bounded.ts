@@ -11,7 +11,9 @@ import { rowsSummary } from '../../summaries/rows.js';
 import {
   boundedCohortNeeded, boundedDesign, relativeNoise, type BoundedDesign, type BoundedFacts,
 } from './bounded-design.js';
-import { covarianceOutcome, partName, relativeBound, tooFewPairs } from '../moments/outcomes.js';
+import {
+  covarianceOutcome, errorsOfCovariance, partName, relativeBound, tooFewPairs,
+} from '../moments/outcomes.js';
 import { leadingBlock, padded } from '../moments/matrices.js';
 import { pairsOf } from '../moments/pairs.js';
 import {
@@ -84,7 +86,7 @@ function planFor(study: StudyFacts, design: BoundedDesign): Plan {
     outputShape: shape,
     parts: [{ name: partName, shape }],
     facts: {
-      errorsAreIn: 'the Frobenius norm of S^-1/2 (estimate) S^-1/2 - I, S the true covariance',
+      errorsAreIn: errorsOfCovariance,
       preconditioner: 'bounded',
       madeFrom: 'pairs of rows',
       rounds: preconditioner.rounds,

@@ -3,7 +3,7 @@ import type { Outcome } from '../../../base/outcome.js';
 import { errorUpTo } from '../../contract/planning.js';
 import type { Draws } from '../../pooled/centre.js';
 import type { CentredPool, DesignRequest, PooledDesign, TooFew } from '../../pooled/estimator.js';
-import { partName } from '../moments/outcomes.js';
+import { errorsOfCovariance, partName } from '../moments/outcomes.js';
 import { centredDesign, type CentredDesign } from './centred-design.js';
 import {
   entryOfOneValue, outcomeOfMoments, privateMomentsOfAll, withFindings,
@@ -75,7 +75,7 @@ export function designCentred({ facts }: DesignRequest, condition: number): Pool
       outputShape: shape,
       parts: [{ name: partName, shape }],
       facts: {
-        errorsAreIn: 'the Frobenius norm of S^-1/2 (estimate) S^-1/2 - I, S the true covariance',
+        errorsAreIn: errorsOfCovariance,
         preconditioner: 'bounded',
         madeFrom: 'all rows',
         rounds: design.rounds.length,

@@ -19,7 +19,7 @@ import { scatterSummary } from '../../summaries/scatter.js';
 import { averageMatrix, gatherMatrices, matrixAgreement } from './agreement.js';
 import { pairsIn, releaseWithin } from './bounded.js';
 import { withEigenvalues } from '../moments/matrices.js';
-import { covarianceOutcome, partName } from '../moments/outcomes.js';
+import { covarianceOutcome, errorsOfCovariance, partName } from '../moments/outcomes.js';
 import type { Preconditioner } from '../moments/preconditioner.js';
 import {
   groupsCohort, rowsCohort, unboundedCohortNeeded, unboundedDesign, type LocalCovariance,
@@ -127,7 +127,7 @@ function corruptionMax({ local, corruption }: UnboundedFacts): number {
 
 function factsOf({ local }: UnboundedFacts, { mask, rows }: UnboundedDesign): Plan['facts'] {
   return {
-    errorsAreIn: 'the Frobenius norm of S^-1/2 (estimate) S^-1/2 - I, S the true covariance',
+    errorsAreIn: errorsOfCovariance,
     preconditioner: 'unbounded',
     local,
     groups: mask.groups,

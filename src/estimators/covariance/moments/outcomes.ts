@@ -5,6 +5,10 @@ import { congruence } from './matrices.js';
 
 export const partName = 'covariance';
 
+/** What the expected error of a covariance is measured in: the plan's fact `errorsAreIn`. */
+export const errorsOfCovariance =
+  'the Frobenius norm of S^-1/2 (estimate) S^-1/2 - I, S the true covariance';
+
 /** What a covariance is made of, all of it public or released. */
 export interface CovarianceAnswer {
   readonly dimension: number;

@@ -8,7 +8,7 @@ import {
 } from '../../pooled/estimator.js';
 import { assumptions } from '../../pooled/plan.js';
 import { mapHidden } from '../moments/mapped-rows.js';
-import { partName } from '../moments/outcomes.js';
+import { errorsOfCovariance, partName } from '../moments/outcomes.js';
 import { conditionParameter } from '../moments/parameters.js';
 import { covarianceDesign, covarianceErrorOf, reach } from './design.js';
 import { releaseCovariance } from './release.js';
@@ -103,7 +103,7 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
       outputShape: shape,
       parts: [{ name: partName, shape }],
       facts: {
-        errorsAreIn: 'the Frobenius norm of S^-1/2 (estimate) S^-1/2 - I, S the true covariance',
+        errorsAreIn: errorsOfCovariance,
         rounds: design.preconditioner.rounds,
         axes: design.histograms.length,
         rowsAreLeftOutBeyondScales: reach,

@@ -7,7 +7,7 @@ const lanczos = [
 ];
 
 /** log Gamma(x), x >= 1/2; relative error about 1e-14 (Lanczos's series of nine terms). */
-export function logGamma(x: number): number {
+function logGamma(x: number): number {
   const z = x - 1;
   let sum = lanczos[0]!;
   for (let i = 1; i < lanczos.length; i++) sum += lanczos[i]! / (z + i);
