@@ -92,6 +92,6 @@ function Restart({ now, all }: { readonly now: State; readonly all: Programme })
           <span>${name}</span></label>`)}
     </div></fieldset>`)}
     <button type="button" class="primary" disabled=${!isFine} onClick=${() =>
-      start(now.scene.data)}>Start anew</button>
+      start(now.scene.data)}>Start again</button>
   </section>`;
 }

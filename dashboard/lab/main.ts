@@ -148,7 +148,7 @@ function status({ phase, connected, sessions }: State): string {
   if (phase === 'stopped') return 'The laboratory has stopped. Start "keelson lab" once more.';
   if (phase === 'connecting') return `${connected} of ${sessions} sessions connected`;
   return rounds.value.length === 0
-    ? 'Everybody is connected; the first round is being played.' : '';
+    ? 'Everybody is connected. The first round runs.' : '';
 }
 
 function Page(): VNode {

@@ -40,9 +40,9 @@ export function Quarantine(
   };
   return html`<div class="exclude"><button type="button" disabled=${state.asking}
     onClick=${act}>Exclude from the next epoch on</button>
-    <p
-      class="quiet small">For good, and the key is told. Decide by these distances alone: the promise to everybody else
-      rests on nothing of theirs deciding who is left out.</p>
+    <p class="quiet small">An exclusion is never lifted, and the contributor is told. Decide by these
+      distances only. No data of other people may decide who is left out: their privacy depends on
+      this.</p>
     ${state.fault !== '' && html`<p class="fault small">Not excluded: ${state.fault}.</p>`}</div>`;
 }
 
