@@ -10,7 +10,9 @@ export const median = (list) => sorted(list.map((error) => error ?? Infinity))[l
 /** A figure for people. */
 export const short = (value) =>
   (value >= 100 ? value.toPrecision(2) : value.toFixed(value < 10 ? 4 : 2));
-const cellKeys = ['rows', 'dimension', 'contributors', 'corruption', 'epsilon', 'delta'];
+/** What a cell is, in the order of its title. */
+export const cellKeys =
+  ['rows', 'dimension', 'contributors', 'corruption', 'epsilon', 'delta'];
 const isSame = (line, at) => Object.keys(at).every((key) => line[key] === at[key]);
 
 /** Median and worst, and how many refused. */
