@@ -109,6 +109,31 @@ const peerTable = (cells) => table(
   }),
 );
 
+/** The attacks and the rows that the guide shows. */
+const guideAttacks = ['none', 'far', 'point', 'cluster', 'ones', 'subtle', 'tail-mimic'];
+const guideRows = [
+  ['normal', 'normal rows'], ['exponential', 'exponential rows'], ['lognormal', 'lognormal rows'],
+  ['condition-1e4', 'correlated rows, condition 10,000'],
+];
+
+/** The table of attacks of docs/guides/robust-means.md, with the sentence before it. */
+export function guideTable(lines) {
+  const cells = cellsOf(lines, 'attacks').filter(({ scale }) => scale === 'auto');
+  const [{ contributors, dimension, own }] = cells;
+  const fieldOf = (attack, name) => {
+    const cell = cells.find((one) => one.attack === attack && one.rows === name);
+    return cell === undefined ? '-' : short(medianError(cell));
+  };
+  return [
+    `\`robust-mean\` with the scale that it finds: n = ${count(contributors)}, ${dimension} columns, `
+      + 'epsilon 1, one row in twenty hostile. A figure is',
+    'the distance from the honest rows\' mean, in standard deviations along uncorrelated '
+      + `directions: the median of ${own.length} seeds.`,
+    '', ...table(['attack', ...guideRows.map(([, title]) => title)], guideAttacks.map((attack) =>
+      [attack, ...guideRows.map(([name]) => fieldOf(attack, name))])), '',
+  ].join('\n');
+}
+
 /** @param bars - of `barsOf`. @returns the page, in Markdown. */
 export function pageOf(lines, bars) {
   const [attacked, normal] = [cellsOf(lines, 'attacks'), cellsOf(lines, 'normal')];

@@ -4,11 +4,12 @@ import { writeFileSync } from 'node:fs';
 import { attacks, shapes } from './accuracy/data.js';
 import { closePool } from './accuracy/private.js';
 import { keptLines } from './kept-lines.js';
+import { writePart } from './marked-part.js';
 import { optionsOf } from './options.js';
 import { overCores, processesOption } from './over-cores.js';
 import { hasNumpy } from './peers/estimates.js';
 import { barsOf, summaryOf } from './real-data-bars.js';
-import { pageOf } from './real-data-page.js';
+import { guideTable, pageOf } from './real-data-page.js';
 import { measured } from './real-data-runs.js';
 
 const parts = [
@@ -24,6 +25,7 @@ const options = optionsOf('Means of shapes that real columns have, beside their 
   set: { usual: 'shape=any', means: 'more parameters, name=value, separated by commas' },
   rows: { usual: 'normal,exponential,lognormal,condition-1e4', tiny: 'normal',
     means: 'shapes under attack' },
+  attack: { usual: 'all', means: 'names of attacks, or all' },
   covariances: { usual: [5, 5e3, 5, 2e4, 10, 8e3, 10, 2e4, 10, 1e5], tiny: [2, 5e3],
     means: 'columns and rows for the covariance, in pairs' },
   small: { usual: [10, 1e3, 10, 1.6e3, 10, 3e3, 50, 4e3], tiny: [2, 1e3],
@@ -33,6 +35,7 @@ const options = optionsOf('Means of shapes that real columns have, beside their 
   minutes: { usual: 1e3, means: 'no run starts later than this; --out keeps what there is' },
   out: { usual: null, means: 'file of results: one JSON line each; known ones are not run again' },
   page: { usual: null, means: 'file to write the bars and tables of all lines of --out into' },
+  guide: { usual: null, means: 'page of which the table of attacks is written anew' },
 });
 const { seeds, contributors, dimension } = options;
 const settings = Object.fromEntries(options.set.split(',').map((text) => text.split('=', 2)));
@@ -62,7 +65,8 @@ function* cleanRuns() {
 }
 
 function* hostileRuns() {
-  for (const attack of Object.keys(attacks)) {
+  const chosen = options.attack === 'all' ? Object.keys(attacks) : options.attack.split(',');
+  for (const attack of chosen) {
     for (const rows of options.rows.split(',')) {
       yield* times(seeds, { ...general, part: 'attacks', rows, attack, contributors });
     }
@@ -133,3 +137,6 @@ console.log(isComplete ? 'every run is there' : 'time is up: run again with the 
 const bars = barsOf(lines);
 for (const text of summaryOf(bars)) console.log(text);
 if (options.page !== null) writeFileSync(options.page, pageOf(lines, bars));
+/** Around the table in docs/guides/robust-means.md. */
+const marks = ['<!-- attacks: made by npm run bench:real-data -->', '<!-- end of attacks -->'];
+if (options.guide !== null) writePart(options.guide, marks, guideTable(lines));

@@ -1,8 +1,8 @@
 // Errors of every private mean under every attack, beside what is possible without privacy. Needs
 // the build: npm run bench:accuracy -- --help. Same seeds, same figures, whatever else the machine
 // does (unless --noise secure).
-import { readFileSync, writeFileSync } from 'node:fs';
 import { filteredMean } from '../../dist/src/robust/filtered-mean.js';
+import { writePart } from '../marked-part.js';
 import { makeRows } from './data.js';
 import { readOptions } from './options.js';
 import { openPeer } from './peer.js';
@@ -96,24 +96,17 @@ async function main() {
     if (options.into === undefined) console.log(`${briefOf(lines)}\n${markdownOf(lines)}`);
     else {
       const whole = options.into.replace(/(\.md)?$/, '-tables.md');
-      writeFileSync(options.into, replacedIn(options.into, briefOf(lines)));
-      writeFileSync(whole, replacedIn(whole, markdownOf(lines)));
+      writePart(options.into, marks, briefOf(lines));
+      writePart(whole, marks, markdownOf(lines));
     }
   }
   await closePool();
 }
 
-/** Marks around the tables in a page. People write the text outside them. */
+/** Around the tables in both pages. */
 const marks = [
   '<!-- tables: made by npm run bench:accuracy -- --table -->', '<!-- end of tables -->',
 ];
-
-function replacedIn(file, text) {
-  const page = readFileSync(file, 'utf8');
-  const [from, to] = marks.map((mark) => page.indexOf(mark));
-  if (from < 0 || to < from) throw new Error(`${file} lacks the lines ${marks.join(' and ')}`);
-  return `${page.slice(0, from + marks[0].length)}\n\n${text}\n${page.slice(to)}`;
-}
 
 main().catch((error) => {
   console.error(error.message);
