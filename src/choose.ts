@@ -25,7 +25,7 @@ export interface ChooseOptions extends Omit<PlanOptions, 'estimator'> {
    * `threshold`, `edges` and so on. Three have a meaning for the choice too. `corruption`: the
    * share of contributors that may lie, 0 to 0.5, default 0.05. `shape`: `any` (default), or
    * `normal` where honest rows are about normal. `range`: `low..high`, which becomes `low` and
-   * `high` of a quantile and twenty equal bins of a histogram.
+   * `high` of a quantile or distribution and twenty equal bins of a histogram.
    */
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
@@ -152,6 +152,16 @@ export const decisions: Readonly<Record<Question, readonly Contender[]>> = {
     },
   ],
   distribution: [
+    {
+      name: 'distribution',
+      suits: 'How are the values of one column spread, and what is any quantile?',
+      needs: 'a `range` that nearly all values lie in',
+      liars: 'a share moves every count and rank by that share',
+      lacks: ({ given }) => ('range' in given || ('low' in given && 'high' in given)
+        || 'edges' in given ? null : 'it needs a public range (range=LOW..HIGH)'),
+      parameters: ({ given }) => ('range' in given ? rangeOf(given) : {}),
+      readsRange: true,
+    },
     {
       name: 'gaussian', suits: 'Which normal distribution do rows follow?',
       needs: '`shape` normal; bounds on the variance help', liars: 'the stated `corruption`',

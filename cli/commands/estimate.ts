@@ -6,7 +6,7 @@ import { ifHostileText } from '../../src/base/findings.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import type { Infeasible, ParameterValues } from '../../src/estimators/contract/estimator.js';
 import { flightsName } from '../data/flights.js';
-import { intervalText, printFindings } from '../base/answers.js';
+import { distributionRows, intervalText, printFindings } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
 import {
@@ -283,10 +283,14 @@ interface PrintOptions {
 }
 
 function print(result: EstimateResult, { group, parameters, output }: PrintOptions): void {
+  const distribution = distributionRows(result, result.labels);
   if (group !== null) output.text(`group ${group}`);
   if (result.outcome === 'refused') {
     output.text(`refused: ${result.reason}: ${result.text}`);
     if (result.remedy !== undefined) output.text(`  ${result.remedy}`);
+  } else if (distribution !== null) {
+    output.table(['', 'estimate', '95 % interval'], distribution);
+    output.text('the number of people below every edge: --json');
   } else if (result.parts !== undefined) {
     tablesOf(result, result.columns).forEach(({ heads, rows }) => output.table(heads, rows));
     if (result.interval95 !== undefined) output.text('95 % intervals of every number: --json');

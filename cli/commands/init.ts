@@ -24,7 +24,8 @@ export const init = defineCommand({
     'Questions: mean of each column; skewed-mean, the same where some honest values are far out '
     + 'on one side, such as incomes, which needs ranges; total of each column; share of people '
     + 'from some value on; '
-    + 'histogram of a column; quantile, such as the median, of a column; covariance of columns. '
+    + 'histogram of a column; quantile, such as the median, of a column; distribution, the whole '
+    + 'spread of a column; covariance of columns. '
     + 'Ranges are public guesses: do not take them from the data.',
   ],
   args: {

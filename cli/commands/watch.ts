@@ -2,7 +2,7 @@ import { findingText, partsByName, subscribe, type VerifiedRelease } from '../..
 import { toHex } from '../../src/base/bytes.js';
 import { ifHostileText } from '../../src/base/findings.js';
 import { aggregatorUrl } from '../base/address.js';
-import { intervalText, printFindings } from '../base/answers.js';
+import { distributionRows, intervalText, printFindings } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { publicKeyFlag } from '../base/keys.js';
 import { labelsOf } from '../base/labels.js';
@@ -105,11 +105,13 @@ function show({ release, document }: VerifiedRelease, output: Output): void {
     ...partsByName(outcome), ...facts, estimate, shape, parts, uncertainty, interval95,
     intervalIfHostile95, radiusIfHostile95, scale, findings, ...spent,
   });
+  const distribution = distributionRows(outcome, labels);
   if (parts !== undefined) {
     output.text(
       line(String(epoch), parts.map(({ name }) => name).join(', '), '', '', shownSpent(ledger)),
     );
-    tablesOf(outcome, columns).forEach(({ heads, rows }) => output.table(heads, rows));
+    if (distribution !== null) output.table(['', 'estimate', '95 % interval'], distribution);
+    else tablesOf(outcome, columns).forEach(({ heads, rows }) => output.table(heads, rows));
     printFindings(findings, columns, output);
     return;
   }

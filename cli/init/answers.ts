@@ -31,7 +31,9 @@ const columnsShown = 8;
 /** Numbers that every estimator takes. */
 const valueRule = { atLeast: -1e12, atMost: 1e12 };
 
-const ofOneColumn: ReadonlySet<Question> = new Set<Question>(['share', 'histogram', 'quantile']);
+const ofOneColumn: ReadonlySet<Question> = new Set<Question>([
+  'share', 'histogram', 'quantile', 'distribution',
+]);
 /** No estimator of these finds the scale by itself. */
 const needRanges: ReadonlySet<Question> = new Set<Question>([
   ...ofOneColumn, 'skewed-mean', 'total',

@@ -4,7 +4,8 @@ import { findEstimator } from '../../src/estimators/registry.js';
 
 /** What one can want to know. */
 export const questions = [
-  'mean', 'skewed-mean', 'total', 'share', 'histogram', 'quantile', 'covariance',
+  'mean', 'skewed-mean', 'total', 'share', 'histogram', 'quantile', 'distribution',
+  'covariance',
 ] as const;
 export type Question = typeof questions[number];
 
@@ -18,7 +19,7 @@ export interface Range {
 export interface Answers {
   readonly study: string;
   readonly question: Question;
-  /** Exactly one column for share, histogram and quantile. */
+  /** Exactly one column for share, histogram, quantile and distribution. */
   readonly columns: readonly string[];
   /** One for each column; null if they are not known, for a mean or a covariance. */
   readonly ranges: readonly Range[] | null;
@@ -108,6 +109,7 @@ const titles: Readonly<Record<Question, string>> = {
   share: 'The share of people from some value on.',
   histogram: 'How many people are in each bin of values.',
   quantile: 'Quantiles of a column.',
+  distribution: 'How the values of a column are spread, and any quantile of it.',
   covariance: 'How the columns vary together.',
 };
 
@@ -138,6 +140,15 @@ function choiceFor(answers: Answers): Choice {
       ],
       parameters: `edges: [${edgesOf(answers.ranges![0]!).join(', ')}]`,
     };
+    case 'distribution': {
+      const { low, high } = answers.ranges![0]!;
+      return {
+        estimator: 'distribution',
+        remarks: ['Values outside low and high are counted as beyond the range.',
+          'The range is cut into this many cells. More cells need little more noise.'],
+        parameters: `low: ${low}, high: ${high}, cells: 256`,
+      };
+    }
     case 'quantile': {
       const { low, high } = answers.ranges![0]!;
       return {

@@ -56,8 +56,8 @@ export function findingText(finding: Finding, columnNames: readonly string[]): s
     case 'values-clipped':
       return `About ${first === undefined ? 'some' : Math.round(first)} people have a value beyond `
         + `the bounds in ${where}, and count as at the bound. The answer is about the clipped `
-        + 'values: the total with these values in full may be far from it. If they are honest, '
-        + 'use wider bounds.';
+        + 'values: with these values in full it may be far off. If they are honest, use wider '
+        + 'bounds.';
     default:
       return `The release says "${reason}" about its rows, which this version of Keelson does not `
         + 'know. Update Keelson to read it.';

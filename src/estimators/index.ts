@@ -10,6 +10,7 @@ import { robustMean as robustMeanUnchecked } from './mean/robust-mean/robust-mea
 import { primeHeavy as primeHeavyUnchecked } from './mean/prime-heavy/prime-heavy.js';
 import { count as countUnchecked } from './counts/count/count.js';
 import { sum as sumUnchecked } from './counts/sum/sum.js';
+import { distribution as distributionUnchecked } from './counts/distribution/distribution.js';
 import { histogram as histogramUnchecked } from './counts/histogram/histogram.js';
 import { quantile as quantileUnchecked } from './counts/quantile/quantile.js';
 import {
@@ -46,6 +47,7 @@ export const robustMean = /* @__PURE__ */ guarded(robustMeanUnchecked);
 export const primeHeavy = /* @__PURE__ */ guarded(primeHeavyUnchecked);
 export const count = /* @__PURE__ */ guarded(countUnchecked);
 export const sum = /* @__PURE__ */ guarded(sumUnchecked);
+export const distribution = /* @__PURE__ */ guarded(distributionUnchecked);
 export const histogram = /* @__PURE__ */ guarded(histogramUnchecked);
 export const quantile = /* @__PURE__ */ guarded(quantileUnchecked);
 export const stableCovariance = /* @__PURE__ */ guarded(stableCovarianceUnchecked);

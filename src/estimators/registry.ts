@@ -2,8 +2,8 @@ import { InvalidParameterError } from '../base/errors.js';
 import { didYouMean } from '../base/suggest.js';
 import type { Estimator } from './contract/estimator.js';
 import {
-  mean, robustMean, primeHeavy, count, sum, histogram, quantile, stableCovariance, covariance,
-  gaussian, prime, spectralFilter, stableMean, stableMeanDual, populousMean, resilience,
+  mean, robustMean, primeHeavy, count, sum, histogram, quantile, distribution, stableCovariance,
+  covariance, gaussian, prime, spectralFilter, stableMean, stableMeanDual, populousMean, resilience,
   tukeyMedian, heavyTailed, heavyTailed1d, heavyTailedPure, stableMoments, subspace, select,
   mixture1d, mixture,
 } from './index.js';
@@ -13,8 +13,8 @@ import {
  * Names are stable: study files and logs hold them.
  */
 export const estimators: readonly Estimator[] = Object.freeze([
-  mean, robustMean, primeHeavy, count, sum, histogram, quantile, stableCovariance, covariance,
-  gaussian, prime, spectralFilter, stableMean, stableMeanDual, populousMean, resilience,
+  mean, robustMean, primeHeavy, count, sum, histogram, quantile, distribution, stableCovariance,
+  covariance, gaussian, prime, spectralFilter, stableMean, stableMeanDual, populousMean, resilience,
   tukeyMedian, heavyTailed, heavyTailed1d, heavyTailedPure, stableMoments, subspace, select,
   mixture1d, mixture,
 ]);

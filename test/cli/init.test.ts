@@ -92,6 +92,10 @@ describe('keelson init', () => {
     expect(await written('median.yaml', ...median)).toMatchObject({
       estimator: 'quantile', parameters: { low: 0, high: 120, probabilities: [0.25, 0.5, 0.75] },
     });
+    const spread = ['--question', 'distribution', '--range', 'age=0..120', ...age];
+    expect(await written('spread.yaml', ...spread)).toMatchObject({
+      estimator: 'distribution', parameters: { low: 0, high: 120, cells: 256 },
+    });
     const vary = ['--question', 'covariance', '--columns', 'a,b', '--cohort', '20000'];
     expect(await written('vary.yaml', ...vary))
       .toMatchObject({ estimator: 'stable-covariance', parameters: { scale: 'auto' } });

@@ -32,6 +32,14 @@ export const countsSamples: Readonly<Record<string, ComplianceSample>> = {
     truth: (_, rows) => [-0.25, 0].map((least, j) => rows.reduce((total, row) =>
       total + Math.min(least + 1, Math.max(least, row[j]!)), 0)),
   },
+  distribution: {
+    parameters: { low: 0, high: 1, cells: 20, probabilities: [0.25, 0.5, 0.8] },
+    // Its errors are those of a typical edge, of 21 and the number of all.
+    dimension: 1, cohort, scale: cohort * Math.sqrt(22), location: false,
+    honest: (data) => Float64Array.of(data.uniform()),
+    truth: (_, rows) => [0.25, 0.5, 0.8, ...Array.from({ length: 21 }, (__, i) =>
+      rows.filter(([value = NaN]) => value < i / 20).length), rows.length],
+  },
   quantile: {
     parameters: { low, high, probabilities },
     dimension: 1, cohort, scale: high - low, location: false,

@@ -64,7 +64,7 @@ describe('the studies of a lab', () => {
     const planned = { contributors: 24_000, epochMs: 5000, epsilon: 2, promise: 0.1 };
     const facts = { data: labData[0]!, ...planned };
     const others = [
-      'count', 'sum', 'histogram', 'quantile', 'subspace', 'covariance',
+      'count', 'sum', 'histogram', 'quantile', 'distribution', 'subspace', 'covariance',
       'stable-covariance', 'stable-moments', 'gaussian', 'heavy-tailed-1d',
       'select', 'mixture-1d', 'mixture',
     ];

@@ -61,8 +61,8 @@ describe('a study file', () => {
       }
     };
     expect(estimators.map(({ name }) => name).filter(isRefused)).toEqual([
-      'count', 'sum', 'histogram', 'quantile', 'stable-covariance', 'covariance', 'gaussian',
-      'stable-moments', 'subspace', 'select', 'mixture-1d', 'mixture',
+      'count', 'sum', 'histogram', 'quantile', 'distribution', 'stable-covariance', 'covariance',
+      'gaussian', 'stable-moments', 'subspace', 'select', 'mixture-1d', 'mixture',
     ]);
   });
 

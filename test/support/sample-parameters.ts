@@ -9,6 +9,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   histogram: { column: 0, edges: '-1,0,1' },
   'heavy-tailed-1d': { scale: 1, column: 0 },
   'heavy-tailed-pure': { scale: 1, radius: 100 },
+  distribution: { column: 0, low: -5, high: 5, cells: 16 },
   sum: { cap: 5 },
   quantile: { column: 1, low: -5, high: 5 },
   'mixture-1d': { column: 0, components: 1 },

@@ -9,6 +9,8 @@ const papers = {
   BKSW19: 'M. Bun, G. Kamath, T. Steinke, Z. S. Wu. Private hypothesis selection. NeurIPS 2019.',
   CKS20: 'C. Canonne, G. Kamath, T. Steinke. The discrete Gaussian for differential privacy. '
     + 'NeurIPS 2020.',
+  FHU23: 'H. Fichtenberger, M. Henzinger, J. Upadhyay. Constant matters: fine-grained error bound '
+    + 'on differentially private continual observation. ICML 2023.',
   KLSU19: 'G. Kamath, J. Li, V. Singhal, J. Ullman. Privately learning high-dimensional '
     + 'distributions. COLT 2019.',
   KMV22: 'P. Kothari, P. Manurangsi, A. Velingker. Private robust estimation by stabilizing '

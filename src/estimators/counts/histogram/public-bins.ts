@@ -33,7 +33,7 @@ export function planPublicBins({ column, edges }: PublicBinsOptions, facts: Stud
 }
 
 /** The number of edges at or below the value, by bisection. */
-function binBetween(column: number, edges: readonly number[]): BinOf {
+export function binBetween(column: number, edges: readonly number[]): BinOf {
   return (row) => {
     const value = row[column]!;
     let low = 0;
