@@ -98,7 +98,7 @@ function wholeColumns(columns) {
 const rounded = (value) => (Number.isFinite(value) ? Number(value.toPrecision(4)) : null);
 
 /** These findings say of a column that nobody knows how far its mean is from the answer. */
-const reasonsForNoInterval = new Set(['mostly-one-value']);
+const reasonsForNoInterval = new Set(['mostly-one-value', 'end-unseen']);
 
 /**
  * One interval beside the truth. half: null where there is none, or where it has no end. holds:

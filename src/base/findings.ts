@@ -39,8 +39,9 @@ export function findingText(finding: Finding, columnNames: readonly string[]): s
         + 'to the other. The answer is about all of these rows. False rows on the longer side '
         + 'would look the same.';
     case 'wider-than-scale':
-      return `The rows are wider than the scale in ${where}. Either the scale is too small, `
-        + 'or a few rows are far out. A larger scale removes fewer rows.';
+      return `The rows are wider than the scale, or than the middle half of them says, in ${where}. `
+        + 'A few rows are far out. If you gave the scale, it may also be too small: a larger one '
+        + 'removes fewer rows.';
     case 'crowd-apart':
       return `About ${first === undefined ? 'some' : percent(first)} of the rows stand apart from `
         + `the others and were left out.${meanOfAll(amounts.slice(1), columnNames)}`;
@@ -58,6 +59,10 @@ export function findingText(finding: Finding, columnNames: readonly string[]): s
         + `the bounds in ${where}, and count as at the bound. The answer is about the clipped `
         + 'values: with these values in full it may be far off. If they are honest, use wider '
         + 'bounds.';
+    case 'end-unseen':
+      return `${subject} ${isOne ? 'has' : 'have'} one value in nearly all rows. Noise hides how far `
+        + 'out the others are, so there is no interval. Give the smallest and the largest possible '
+        + 'value as range for a mean with an interval.';
     default:
       return `The release says "${reason}" about its rows, which this version of Keelson does not `
         + 'know. Update Keelson to read it.';

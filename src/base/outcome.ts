@@ -35,6 +35,8 @@ export const findingReasons = [
   'mostly-one-value',
   /** Many values are beyond the public bounds, and count as at them. */
   'values-clipped',
+  /** So few rows differ from one value that nobody knows how far out they are: no interval. */
+  'end-unseen',
 ] as const;
 /** What released numbers say about the rows. */
 export type FindingReason = (typeof findingReasons)[number];

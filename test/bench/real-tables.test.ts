@@ -37,6 +37,8 @@ async function linesFor(name: string, words: readonly string[]): Promise<readonl
 
 /** With skewed, discrete and constant columns, and entries that are missing. */
 const tables = 'cars,movies,penguins,political-contributions,weather';
+/** With columns of which few rows carry the deviation. */
+const hardTables = 'birdstrikes,disasters,earthquakes,gapminder,github';
 
 describe('studies of real columns', { tags: ['slow'] }, () => {
   it('have the quantiles of every column, or say why not', async () => {
@@ -61,9 +63,10 @@ describe('studies of real columns', { tags: ['slow'] }, () => {
 
   // robust-mean leaves out crowds, also honest ones; that their mean is near is not always seen.
   it.each([
-    ['mean', 0.93], ['robust-mean', 0.9], ['prime-heavy', 0.93],
-  ])('have a %s of every column, in its interval', async (name, share) => {
-    const lines = await linesFor(name, ['--tables', tables, '--estimators', name]);
+    ['mean', 0.93, `${tables},${hardTables}`], ['robust-mean', 0.9, tables],
+    ['prime-heavy', 0.93, tables],
+  ])('have a %s of every column, in its interval', async (name, share, chosen) => {
+    const lines = await linesFor(name, ['--tables', chosen, '--estimators', name]);
     // Also of columns that are always or nearly always the same. Releases say that these have no
     // interval.
     expect(lines.filter(({ kind, isForeseen }) => kind !== 'value' && isForeseen !== true))

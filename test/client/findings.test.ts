@@ -16,7 +16,7 @@ describe('a finding in words', () => {
     expect(findingText(finding('skewed', [0, 1]), names))
       .toMatch(/^Columns delay and distance reach farther/);
     expect(findingText(finding('wider-than-scale'), names))
-      .toMatch(/wider than the scale in all columns together/);
+      .toMatch(/wider than the scale, .* in all columns together\. .* If you gave the scale, it/);
     expect(findingText(finding('crowd-apart', [], [0.031, 8.1, 506.8, 0]), names)).toBe(
       'About 3.1 % of the rows stand apart from the others and were left out. If they are honest, '
       + 'use the mean of all rows: delay 8.1, distance 506.8 and flag 0.');
@@ -26,6 +26,10 @@ describe('a finding in words', () => {
       + 'largest possible value as range for a mean with an interval.');
     expect(findingText(finding('values-clipped', [1], [119.6]), names))
       .toMatch(/^About 120 people have a value beyond the bounds in column distance, and count/);
+    expect(findingText(finding('end-unseen', [2]), names)).toBe(
+      'Column flag has one value in nearly all rows. Noise hides how far out the others are, so '
+      + 'there is no interval. Give the smallest and the largest possible value as range for a '
+      + 'mean with an interval.');
     expect(findingText(finding('discrete', [0, 7]), names))
       .toBe('Many rows have exactly the same value in columns delay and column 8.');
   });

@@ -18,6 +18,8 @@ export interface FoundColumns {
    * such a column is so large that all rows are at one place in it.
    */
   readonly oneValue: readonly (OneValue | null)[];
+  /** Columns with one value in nearly all rows, where noise hides how far out the others are. */
+  readonly endUnseen: readonly boolean[];
 }
 
 export interface OneValue {
@@ -31,6 +33,7 @@ export function knownColumns(scale: Float64Array): FoundColumns {
     medianScale: scale,
     discrete: Array.from(scale, () => false),
     oneValue: Array.from(scale, () => null),
+    endUnseen: Array.from(scale, () => false),
   };
 }
 
@@ -73,43 +76,59 @@ function unitsOf(
       medianScale: Float64Array.from(units, (unit) => unit!.medianScale),
       discrete: columns.map((column) => column?.isDiscrete ?? true),
       oneValue: units.map((unit) => unit!.oneValue),
+      endUnseen: units.map((unit) => unit!.endUnseen),
     },
   };
+}
+
+interface FoundUnit {
+  readonly scale: number;
+  readonly medianScale: number;
+  readonly oneValue: OneValue | null;
+  readonly endUnseen: boolean;
 }
 
 /** Null when nothing tells the unit of a column. */
 function unitOf(
   column: ColumnScale | null, atom: Atom | undefined,
-): { scale: number; medianScale: number; oneValue: OneValue | null } | null {
+): FoundUnit | null {
   if (atom?.kind === 'scale') {
     const scale = Math.max(atom.scale, column?.scale ?? 0);
-    return { scale, medianScale: scale, oneValue: null };
+    return { scale, medianScale: scale, oneValue: null, endUnseen: !atom.isEndSeen };
   }
-  if (column !== null) return { ...column, oneValue: null };
+  if (column !== null) return { ...column, oneValue: null, endUnseen: false };
   if (atom?.kind !== 'one-value') return null;
   const { value, unseenBelow } = atom;
   const scale = Math.max(hugeUnit, Math.abs(value));
-  return { scale, medianScale: scale, oneValue: { value, unseenBelow } };
+  return { scale, medianScale: scale, oneValue: { value, unseenBelow }, endUnseen: false };
 }
 
 /**
- * The mean, with what the columns are: a column of one value is answered by it, with no interval,
- * since how far the unseen rows stand nobody knows. Post-processing.
+ * The mean, with what the columns are: a column of one value is answered by it. It has no interval,
+ * since how far the unseen rows stand nobody knows; nor has a column whose end is not seen.
+ * Post-processing.
  * @param outcome - of an estimator with one number for each column.
  */
 export function withColumns(
-  outcome: Outcome, { discrete, oneValue }: FoundColumns,
+  outcome: Outcome, { discrete, oneValue, endUnseen }: FoundColumns,
 ): Outcome {
   if (outcome.kind === 'refused') return outcome;
-  const spread = discrete.flatMap((isDiscrete, j) =>
-    (isDiscrete && oneValue[j] === null ? [j] : []));
-  const found: Finding[] =
-    spread.length === 0 ? [] : [{ reason: 'discrete', columns: spread, amounts: [] }];
-  found.push(...oneValueFindings(oneValue));
+  const where = (isIn: (j: number) => boolean): readonly number[] =>
+    Array.from(oneValue.keys()).filter(isIn);
+  const spread = where((j) => discrete[j]! && oneValue[j] === null);
+  const unseen = where((j) => endUnseen[j]!);
+  const found: Finding[] = [
+    ...(spread.length === 0 ? [] : [{ reason: 'discrete', columns: spread, amounts: [] } as const]),
+    ...oneValueFindings(oneValue),
+    ...(unseen.length === 0
+      ? [] : [{ reason: 'end-unseen', columns: unseen, amounts: [] } as const]),
+  ];
   if (found.length === 0) return outcome;
-  const findings = [...outcome.findings ?? [], ...found];
-  return oneValue.every((one) => one === null)
-    ? { ...outcome, findings } : { ...withOneValues(outcome, oneValue), findings };
+  return {
+    ...withoutIntervals(withOneValues(outcome, oneValue), (j) =>
+      oneValue[j] !== null || endUnseen[j]!),
+    findings: [...outcome.findings ?? [], ...found],
+  };
 }
 
 /** One finding for each column of which nearly all rows have one value. */
@@ -122,19 +141,31 @@ export function oneValueFindings(oneValue: FoundColumns['oneValue']): readonly F
 function withOneValues(
   outcome: ValueOutcome, oneValue: readonly (OneValue | null)[],
 ): ValueOutcome {
-  const { estimate, uncertainty, interval95, intervalIfHostile95, scale } = outcome;
-  const replaced = (list: readonly number[], by: number): number[] =>
-    list.map((entry, j) => (oneValue[j] === null ? entry : by));
-  const unbounded = (interval: Interval95): Interval95 =>
-    ({ low: replaced(interval.low, -Infinity), high: replaced(interval.high, Infinity) });
+  if (oneValue.every((one) => one === null)) return outcome;
+  const { estimate, uncertainty, scale } = outcome;
+  const zeroed = (list: readonly number[]): number[] =>
+    list.map((entry, j) => (oneValue[j] === null ? entry : 0));
   return {
     ...outcome,
     estimate: estimate.map((entry, j) => oneValue[j]?.value ?? entry),
     uncertainty: uncertainty.kind !== 'gaussian' ? uncertainty
-      : { kind: 'gaussian', standardDeviation: replaced(uncertainty.standardDeviation, 0) },
+      : { kind: 'gaussian', standardDeviation: zeroed(uncertainty.standardDeviation) },
+    ...(scale === undefined ? {} : { scale: zeroed(scale) }),
+  };
+}
+
+function withoutIntervals(
+  outcome: ValueOutcome, isUnknown: (column: number) => boolean,
+): ValueOutcome {
+  const unbounded = ({ low, high }: Interval95): Interval95 => ({
+    low: low.map((end, j) => (isUnknown(j) ? -Infinity : end)),
+    high: high.map((end, j) => (isUnknown(j) ? Infinity : end)),
+  });
+  const { interval95, intervalIfHostile95 } = outcome;
+  return {
+    ...outcome,
     ...(interval95 === undefined ? {} : { interval95: unbounded(interval95) }),
     ...(intervalIfHostile95 === undefined
       ? {} : { intervalIfHostile95: unbounded(intervalIfHostile95) }),
-    ...(scale === undefined ? {} : { scale: replaced(scale, 0) }),
   };
 }

@@ -5,6 +5,7 @@ import type { GaussianEvent, GaussianHistogramEvent } from '../accounting/events
 import type { KeptBin, Mechanisms } from '../mechanisms/contract.js';
 import type { RowBlock } from './rows.js';
 import { scaleAbout } from './scale-of-bins.js';
+import { binsThatStandOut } from './stretches.js';
 
 /**
  * Scales of columns in which nearly all rows have one value, so that pairs do not tell them: the
@@ -25,10 +26,10 @@ import { scaleAbout } from './scale-of-bins.js';
  *   charged, drawn or not. What is answered is a function of released numbers.
  *
  * Accuracy. A value is kept when `keepingCount` of its event have it, which is far below the third
- * of the rows that a column must have at one value for its pairs to show nothing else. A doubling
- * is kept when it holds more than the noise reaches in any of f * doublings bins. With 50,000 rows,
- * 10 columns, epsilon 1 and the shares of pooled/scale-choice that is 340 rows when all columns are
- * asked about, 115 when one is.
+ * of the rows that a column must have at one value for its pairs to show nothing else. A doubling,
+ * or up to eight together, are kept when they hold more than the noise reaches in any of
+ * f * doublings bins. For one doubling of 50,000 rows, 10 columns, epsilon 1 and the shares of
+ * pooled/scale-choice that is 340 rows when all columns are asked about, 115 when one is.
  * Source: the stable histogram of Karwa and Vadhan 2018, here for values.
  */
 
@@ -67,18 +68,22 @@ export function atomEvents(options: AtomOptions): AtomEvents {
 
 /**
  * What is known of a column in which nearly all rows have one value.
- * - `scale`: about the standard deviation.
+ * - `scale`: about the standard deviation. Where the end is not seen, rows too few to be seen may
+ *   be so far out that they decide the mean.
  * - `one-value`: the other rows are too few to be seen: fewer than about `unseenBelow` of them in
  *   any one doubling of distance.
  * - `unknown`: no value was common enough.
  */
 export type Atom =
-  | { readonly kind: 'scale'; readonly scale: number }
+  | { readonly kind: 'scale'; readonly scale: number; readonly isEndSeen: boolean }
   | { readonly kind: 'one-value'; readonly value: number; readonly unseenBelow: number }
   | { readonly kind: 'unknown' };
 
-/** A bin of noise alone exceeds this many standard deviations with probability 6e-8. */
-const keptFrom = 5.3;
+/**
+ * Noise alone exceeds 5.3 standard deviations with probability 6e-8. The few rows that carry a
+ * deviation may be spread over many doublings: up to eight are looked at together.
+ */
+const standOut = { apart: 5.3, beside: 2.5, widths: [1, 2, 4, 8] } as const;
 /** Rows beyond the threshold are seen unless the noise is so many deviations below 0. */
 const surelySeen = 2;
 
@@ -102,15 +107,38 @@ export function privateAtoms(
     const atom = values[i];
     if (atom === undefined) return { kind: 'unknown' };
     const own = counts.subarray(column * doublings, (column + 1) * doublings);
+    const seen = binsThatStandOut(own, octaves.sigma, standOut);
     const kept = Array.from(own, (count, at): KeptBin =>
       ({ bin: at + zeroBin, noisyCount: count / multiple }))
-      .filter(({ noisyCount }) => noisyCount > keptFrom * sigma);
+      .filter(({ noisyCount }, at) => seen[at]! && noisyCount > 0);
     if (kept.length > 0) {
-      return { kind: 'scale', scale: scaleAbout(kept, atom.noisyCount, corruption) };
+      return {
+        kind: 'scale', scale: scaleAbout(kept, atom.noisyCount, corruption),
+        isEndSeen: isEndSeen(own, octaves.sigma, seen.lastIndexOf(true)),
+      };
     }
-    const unseenBelow = (keptFrom + surelySeen) * sigma;
+    const unseenBelow = (standOut.apart + surelySeen) * sigma;
     return { kind: 'one-value', value: atom.bin, unseenBelow };
   }));
+}
+
+/** Doublings that tell whether a tail has ended, ... */
+const pastEnd = 4;
+/** ... so many deviations of their noise, which are allowed for, ... */
+const pastNoise = 1.3;
+/** ... and the share of the last two doublings' rows that they may hold. */
+const pastShare = 0.5;
+
+/**
+ * Whether rows are clearly fewer past the last doubling that stands out. Else rows too few to be
+ * seen may carry any part of the mean: each doubling counts for twice the one before.
+ */
+function isEndSeen(counts: Float64Array, sigma: number, last: number): boolean {
+  const rowsIn = (from: number, to: number): number =>
+    counts.subarray(from, to).reduce((sum, rows) => sum + rows, 0);
+  const past =
+    Math.max(0, rowsIn(last + 1, last + 1 + pastEnd)) + pastNoise * sigma * Math.sqrt(pastEnd);
+  return past < pastShare * rowsIn(last - 1, last + 1);
 }
 
 /** Rows by exact value, one map per column; empty for columns that are not asked about. */

@@ -58,6 +58,19 @@ it('names a discrete column, and finds its mean', async () => {
   expect(Math.abs(outcome.estimate[1]! - 7.05)).toBeLessThan(0.02);
 });
 
+it('states no interval for a column whose end is not seen, and says why', async () => {
+  const data = dataSource('no end');
+  const rows = Array.from({ length: 40_000 }, () => Float64Array.of(
+    data.normals(1)[0]!, data.below(100) < 2 ? (1 - data.uniform()) ** -2 : 0,
+  ));
+  const outcome = valueOf(await releaseOf(planOf('mean', {}, factsOf(2, 40_000)), 2, rows, 'end'));
+  expect(outcome.findings).toContainEqual({ reason: 'end-unseen', columns: [1], amounts: [] });
+  const { low, high } = outcome.interval95!;
+  expect([low[1], high[1]]).toEqual([-Infinity, Infinity]);
+  expect(high[0]! - low[0]!).toBeLessThan(Infinity);
+  expect(outcome.scale![1]).toBeGreaterThan(0);
+});
+
 it('refuses a covariance with a column of one value, and names it', async () => {
   const plan = planOf('stable-covariance', {}, factsOf(2, 60_000));
   const outcome = await releaseOf(plan, 2, rowsOf('covariance', 60_000, 0), 'covariance');
@@ -115,7 +128,7 @@ describe('the atoms of columns', () => {
 
   it('are the scale where the other rows are seen, and else the value', () => {
     const [found] = atomsOf(block('seen', 20_000, 0.05, () => 8), [0], 'seen');
-    expect(found!.kind).toBe('scale');
+    expect(found).toMatchObject({ kind: 'scale', isEndSeen: true });
     if (found!.kind !== 'scale') return;
     expect(found!.scale / Math.sqrt(0.05 * 0.95)).toBeGreaterThan(1.2);
     expect(found!.scale / Math.sqrt(0.05 * 0.95)).toBeLessThan(1.6);
@@ -125,6 +138,22 @@ describe('the atoms of columns', () => {
     if (one!.kind !== 'one-value') return;
     expect(one!.unseenBelow).toBeGreaterThan(40);
     expect(one!.unseenBelow).toBeLessThan(500);
+  });
+
+  it('are the scale of rows that are few in every doubling', () => {
+    const data = dataSource('doublings');
+    // About 37 rows in each of 16 doublings. One alone is seen from 54 rows on.
+    const rows = block('doublings', 20_000, 0.03, () => 7 + 2 ** (16 * data.uniform()));
+    const [found] = atomsOf(rows, [0], 'doublings');
+    expect(found!.kind).toBe('scale');
+    // The deviation: 2 ** 16 sqrt(.03 / (2 * 16 * ln 2)).
+    if (found!.kind === 'scale') expect(Math.abs(Math.log2(found!.scale / 2_411))).toBeLessThan(1);
+  });
+
+  it('say that a tail without an end has none', () => {
+    const data = dataSource('no end');
+    const rows = block('no end', 20_000, 0.065, () => 7 + (1 - data.uniform()) ** -2);
+    expect(atomsOf(rows, [0], 'no end')[0]).toMatchObject({ kind: 'scale', isEndSeen: false });
   });
 
   it('leave out a far crowd that hostile rows can be, behind an empty doubling', () => {
