@@ -25,6 +25,8 @@ const tailFactor = 1.6;
 /** A smaller share of the rows hardly moves the median, and honest tails are not exactly normal. */
 const leastShare = 5e-4;
 const fits = 3;
+/** Of a narrower shape the bins do not tell the median well enough to correct a mean by it. */
+export const leastFittedScale = 1.5 * width;
 /** The fit leaves out bins that are farther from the median than this many standard deviations. */
 const shapeReach = 3;
 const refinements = 8;

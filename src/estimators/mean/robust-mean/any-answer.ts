@@ -120,14 +120,14 @@ function shiftOf(
 }
 
 /** Per column, how far one unit of a mapped row may reach, in data units. */
-function columnReach({ inverse }: Frame, scale: Float64Array): Float64Array {
+export function columnReach({ inverse }: Frame, scale: Float64Array): Float64Array {
   const { length } = scale;
   return scale.map((unit, j) => (inverse === null
     ? unit : unit * Math.hypot(...inverse.subarray(j * length, (j + 1) * length))));
 }
 
 /** The longest that a unit vector is in scales. */
-function widestOf({ inverse }: Frame, dimension: number): number {
+export function widestOf({ inverse }: Frame, dimension: number): number {
   if (inverse === null) return 1;
   const square = new Float64Array(dimension ** 2);
   ownKernels().gram(inverse, dimension, dimension, {}, square);
@@ -137,7 +137,7 @@ function widestOf({ inverse }: Frame, dimension: number): number {
 /** The scale exceeds the median scale by this factor in columns with long tails. */
 const widerFrom = 1.8;
 /** From so many contributors per column on the noise of the pairs alone does not show that. */
-const widerRows = 10_000;
+export const widerRows = 10_000;
 
 function findingsOf(
   { design, found: { scale, columns }, directions, radius, covariance, excessMax }: AnyFound,
@@ -157,7 +157,7 @@ function findingsOf(
 }
 
 /** Columns that are wider than their median scale says, or than the scale that was given. */
-function widerColumns(
+export function widerColumns(
   scale: Float64Array, { medianScale, oneValue }: FoundColumns, covariance: Float64Array | null,
   excessMax: number,
 ): number[] {

@@ -1,5 +1,7 @@
 import { countGrid } from '../../../privacy/accounting/calibration.js';
-import type { GaussianEvent, MechanismEvent } from '../../../privacy/accounting/events.js';
+import type {
+  GaussianEvent, MechanismEvent, SymmetricGaussianEvent,
+} from '../../../privacy/accounting/events.js';
 import { powerOfTwoBelow } from '../../../privacy/accounting/grid.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
@@ -10,9 +12,10 @@ import {
 } from '../../pooled/centre.js';
 import { honestErrorOfMean } from '../../pooled/expected-error.js';
 import { histogramBins } from '../../pooled/projected-histogram.js';
-import { binsEvent, countEvent, sumEvent } from '../../pooled/query-events.js';
+import { binsEvent, countEvent, squareEvent, sumEvent } from '../../pooled/query-events.js';
 import { finalSumShare, isBlind } from '../filters/design.js';
 import { momentEvents, type MomentEvents } from '../filters/rounds.js';
+import { noiseOfSquare, type MomentRound } from './any-design.js';
 
 /**
  * The noise of a robust mean, worked out from public numbers.
@@ -32,6 +35,20 @@ export interface RobustRound extends MomentEvents {
   readonly histograms: readonly GaussianEvent[];
 }
 
+/**
+ * The events for correlated columns, whose rows are mapped so that they vary alike in every
+ * direction. Where columns are not correlated, all of them carry the mean (reallocation).
+ */
+export interface MapEvents {
+  /** Of rows that the moments before map. */
+  readonly rounds: readonly MomentRound[];
+  /** Of third moments, and of rows beyond a threshold along the direction that these show. */
+  readonly third: GaussianEvent;
+  readonly refine: GaussianEvent;
+  /** The ball of `third` and `refine`. */
+  readonly thirdBall: ClipBall;
+}
+
 export interface RobustDesign {
   /** The study's, with what is left to spend after the scale. */
   readonly facts: StudyFacts;
@@ -42,10 +59,14 @@ export interface RobustDesign {
   readonly rowsMax: number;
   /** None where they could detect nothing. */
   readonly rounds: readonly RobustRound[];
+  /** Null where noise would hide which columns are correlated. */
+  readonly mapping: MapEvents | null;
   /** Detection threshold of the first round, as planned. */
   readonly excessMax: number;
   readonly sum: GaussianEvent;
   readonly count: GaussianEvent;
+  /** Noise of the mean's sum where columns are not correlated, so that a map's events carry it. */
+  readonly sigma: number;
   readonly events: readonly MechanismEvent[];
 }
 
@@ -71,7 +92,16 @@ const surplus = 4;
 /** Reallocated sums fill the sensitivity of a histogram's event to one part in so many. */
 const leastMultiple = 16;
 
-/** Splits rho: the centre, the rounds, the final mean. */
+/** Parts of the final share, where columns may be correlated. */
+const mapShares = { round: 0.11, third: 0.1, refine: 0.1, rest: 0.58 } as const;
+/** Rounds of mapped rows: with the first look they reach variances 10^4 apart. */
+const mapRounds = 2;
+/** Parts of a map round's cost. */
+const mapParts = { sum: 0.13, square: 0.87 } as const;
+/** A map with more noise than this, in variances, would make widths of noise. */
+const mapNoiseMax = 0.35;
+
+/** Splits rho: the centre, the rounds, the map, the final mean. */
 export function robustDesign(options: RobustOptions): RobustDesign {
   const { facts, bounds = null, corruption, centreShare, finalShare } = options;
   const { dimension, cohort, target } = facts;
@@ -86,17 +116,71 @@ export function robustDesign(options: RobustOptions): RobustDesign {
     robustRound(options, `look-${t + 1}`, rhoRound, ball));
   const excessMax = excessMaxOf(planned[0]!, cohort);
   const rounds = isBlind(excessMax, corruption, ball) ? [] : planned;
-  const rhoFinal = shareOf(target.rho, rounds.length === 0 ? 1 - centreShare : finalShare);
+  const mapping = rounds.length === 0 ? null : mapEvents(
+    options, rounds[0]!, ball, (share) => shareOf(target.rho, share * finalShare),
+  );
+  const left = mapping === null ? 1 : mapShares.rest;
+  const rhoFinal =
+    shareOf(target.rho, rounds.length === 0 ? 1 - centreShare : finalShare * left);
   const sum = sumEvent('mean/sum', dimension, ball, shareOf(rhoFinal, finalSumShare));
   const count = countEvent('mean/count', shareOf(rhoFinal, 0.05));
   return {
-    facts, corruption, centre, ball, rowsMax, rounds, excessMax, sum, count,
-    events: [...centre.events, ...rounds.flatMap(eventsOf), sum, count],
+    facts, corruption, centre, ball, rowsMax, rounds, mapping, excessMax, sum, count,
+    sigma: sum.sigma * Math.sqrt(left),
+    events: [
+      ...centre.events, ...rounds.flatMap(eventsOf), ...mapEventsOf(mapping), sum, count,
+    ],
   };
 }
 
 function eventsOf({ count, sum, square, distance, histograms }: RobustRound): MechanismEvent[] {
   return [count, sum, square, ...(distance === null ? [] : [distance]), ...histograms];
+}
+
+/** All events of a map. */
+export function mapEventsOf(
+  mapping: MapEvents | null,
+): readonly (GaussianEvent | SymmetricGaussianEvent)[] {
+  if (mapping === null) return [];
+  const { rounds, third, refine } = mapping;
+  return [...rounds.flatMap(({ sum, square }) => [sum, square]), third, refine];
+}
+
+/** Null when the noise of the first look, or of a map, hides what is to be mapped. */
+function mapEvents(
+  { facts: { dimension, cohort } }: RobustOptions, first: RobustRound, sums: ClipBall,
+  rhoOf: (share: number) => number,
+): MapEvents | null {
+  if (dimension === 1) return null;
+  const root = Math.sqrt(dimension);
+  const ballOf = (radius: number): ClipBall =>
+    clipBall(radius, { products: true, rowsMax: surplus * cohort });
+  // Fine enough for sums of all rows as well (reallocation).
+  const fine = (sensitivity: number, grid: number): number =>
+    Math.min(grid, powerOfTwoBelow(sensitivity / (2 * sums.steps * leastMultiple)));
+  const ball = ballOf(root + 1.2);
+  const rhoRound = rhoOf(mapShares.round);
+  const rounds = Array.from({ length: mapRounds }, (_, t): MomentRound => ({
+    ball,
+    sum: sumEvent(
+      `map-${t + 1}/sum`, dimension, ball, shareOf(rhoRound, mapParts.sum),
+      fine(2 * ball.radius, ball.grid),
+    ),
+    square: squareEvent(
+      `map-${t + 1}/square`, dimension, ball, shareOf(rhoRound, mapParts.square),
+      fine(ball.radius ** 2, ball.grid ** 2),
+    ),
+  }));
+  const noise = Math.max(...[first, rounds[0]!].map(({ square }) => noiseOfSquare(square, cohort)));
+  if (noise >= mapNoiseMax) return null;
+  const thirdBall = ballOf(root + 2.5);
+  const vector = (name: string, share: number): GaussianEvent => sumEvent(
+    name, dimension, thirdBall, rhoOf(share), fine(2 * thirdBall.radius, thirdBall.grid),
+  );
+  return {
+    rounds, thirdBall,
+    third: vector('map/third', mapShares.third), refine: vector('map/refine', mapShares.refine),
+  };
 }
 
 function robustRound(
@@ -135,9 +219,9 @@ export function excessMaxOf({ square }: MomentEvents, count: number): number {
  * ball.
  */
 export function robustErrorOf(
-  { facts: { dimension, cohort }, ball, sum, excessMax }: RobustDesign, promise: number,
+  { facts: { dimension, cohort }, ball, sigma, excessMax }: RobustDesign, promise: number,
 ): (share: number) => ExpectedError {
-  return errorUpTo(promise, honestErrorOfMean(dimension, cohort, sum.sigma), (share) => {
+  return errorUpTo(promise, honestErrorOfMean(dimension, cohort, sigma), (share) => {
     const hidden = Math.sqrt(share * excessMax);
     const explained = (Math.sqrt(Math.PI / 2) * share) / (1 - 2 * share);
     return Math.min(share * ball.radius, Math.hypot(hidden, explained));

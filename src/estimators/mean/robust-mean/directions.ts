@@ -4,7 +4,9 @@ import { normalDensity } from '../../../numerics/normal.js';
 import type { GaussianEvent } from '../../../privacy/accounting/events.js';
 import type { Draws } from '../../pooled/centre.js';
 import type { CentredPool } from '../../pooled/estimator.js';
-import { noiseOfSquare, noiseOfSum, type AnyDesign } from './any-design.js';
+import {
+  noiseOfSquare, noiseOfSum, type AnyDesign, type MomentRound,
+} from './any-design.js';
 import { widestAxes } from './axes.js';
 import { sumBeyond, thirdMoments, type Frame } from './mapped.js';
 import type { RoundsFound } from './moment-rounds.js';
@@ -41,10 +43,17 @@ const wideFrom = 1.15;
 /** Cosine from which two axes are taken for one. */
 const sameAxis = 0.95;
 
+/** What directions are found with. Of the rounds the first, of rows in scales. */
+export type DirectionEvents =
+  Pick<AnyDesign, 'facts' | 'third' | 'refine' | 'thirdBall'> & {
+    readonly rounds: readonly Pick<MomentRound, 'square'>[];
+  };
+
 /** Draws third moments, and once more along the direction that they show. */
 export function releaseDirections(
-  { design, mechanisms }: Pick<Draws, 'mechanisms'> & { readonly design: AnyDesign },
-  { scale, columns }: CentredPool, { rows, frame, present, covariance }: RoundsFound,
+  { design, mechanisms }: Pick<Draws, 'mechanisms'> & { readonly design: DirectionEvents },
+  { scale, columns }: Pick<CentredPool, 'scale' | 'columns'>,
+  { rows, frame, present, covariance }: Omit<RoundsFound, 'unused'>,
 ): Directions {
   const { facts: { dimension }, third, refine, thirdBall: ball, rounds } = design;
   const unused: GaussianEvent[] = [];

@@ -1,6 +1,9 @@
 import type { Sensitive } from '../../../base/brands.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
-import { clipAndAddRows, sharedBytes, sharedDoubles } from '../../../numerics/kernels/shards.js';
+import {
+  clipAndAddRows, sharedBytes, sharedDoubles, type RowMoments,
+} from '../../../numerics/kernels/shards.js';
+import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import type { PooledRows } from '../../contract/estimator.js';
 import type { Draws } from '../../pooled/centre.js';
 import type { CentredPool, FoundColumns } from '../../pooled/estimator.js';
@@ -35,33 +38,20 @@ interface Held {
 
 /** Draws the rounds, and maps the rows by what they found. */
 export async function releaseRounds(
-  { design, mechanisms, compute }: Draws & { readonly design: AnyDesign },
-  { pool, centre, scale, columns }: CentredPool,
+  run: Draws & { readonly design: AnyDesign }, found: CentredPool,
 ): Promise<RoundsFound> {
+  const { mechanisms, design } = run;
   const { facts: { dimension, cohort }, rounds, rowsMax } = design;
-  const held = pool.map((whole): Held => {
-    const count = Math.min(whole.count, rowsMax);
-    return { whole, entries: sharedDoubles(count * dimension), present: sharedBytes(count) };
-  });
+  const held = heldRows(found, dimension, rowsMax);
   let frame: Frame = { mean: new Float64Array(dimension), map: null, inverse: null };
   let present: number | null = null;
   let covariance: Float64Array | null = null;
   let drawn = 0;
   for (const [t, round] of rounds.entries()) {
-    if (t > 0 && !isCorrelated(covariance!, columns, noiseOfSquare(rounds[0]!.square, cohort))) {
-      break;
-    }
+    const planned = noiseOfSquare(rounds[0]!.square, cohort);
+    if (t > 0 && !isCorrelated(covariance!, found.columns, planned)) break;
     if (t === 1) frame = narrowed(frame, covariance!, dimension, noiseOf(rounds[0]!, present!));
-    const known = frame;
-    const moments = await held.mapAsync(async ({ whole, entries, present: there }) => {
-      mapRows(whole, centre, scale, known, entries, there);
-      const rows = { values: entries, dimension, count: there.length };
-      const ball = {
-        ...round.ball, centre: new Float64Array(dimension),
-        unit: new Float64Array(dimension).fill(1),
-      };
-      return clipAndAddRows(compute, rows, ball, entries, there);
-    });
+    const moments = await momentsIn(run, held, found, frame, round);
     drawn += 1;
     if (design.present !== null && present === null) {
       const counted = mechanisms.gaussian(
@@ -69,27 +59,96 @@ export async function releaseRounds(
       );
       present = Math.max(counted.value[0]!, cohort / 8);
     }
-    const { grid } = round.ball;
-    const sums = mechanisms.gaussian(
-      round.sum.name, moments.map((all) => all.sums.map((entry) => entry * grid)),
-    ).value;
-    const products = mechanisms.symmetricGaussian(
-      round.square.name, moments.map((all) => all.products.map((entry) => entry * grid ** 2)),
-    ).value;
-    const mean = sums.map((entry) => entry / present!);
-    const seen = products.map((entry, at) => entry / present!
-      - mean[Math.floor(at / dimension)]! * mean[at % dimension]!);
+    const { mean, seen } = releasedMoments(mechanisms, round, moments, present!);
     frame = { ...frame, mean: moved(frame, mean) };
     if (t === 0) covariance = seen;
     else frame = narrowed(frame, seen, dimension, noiseOf(round, present!));
   }
-  const rows = held.map(({ whole, entries, present: there }): MappedRows => {
+  const rows = mappedRows(held, found, frame);
+  return { rows, frame, present, covariance, unused: rounds.slice(drawn) };
+}
+
+/** Moments of rows in scales that were released before. */
+export interface KnownMoments {
+  readonly mean: Float64Array;
+  readonly covariance: Float64Array;
+  /** Of the covariance, as the largest variance that it shows. */
+  readonly noise: number;
+  /** Number of rows. */
+  readonly present: number;
+}
+
+/** Draws the rounds of rows that are mapped by moments known before, and maps the rows. */
+export async function releaseMappedRounds(
+  run: Draws & { readonly design: Pick<AnyDesign, 'facts' | 'rounds' | 'rowsMax'> },
+  found: CentredPool, { mean: first, covariance, noise, present }: KnownMoments,
+): Promise<Pick<RoundsFound, 'rows' | 'frame'>> {
+  const { mechanisms, design: { facts: { dimension }, rounds, rowsMax } } = run;
+  const held = heldRows(found, dimension, rowsMax);
+  let frame = narrowed({ mean: first, map: null, inverse: null }, covariance, dimension, noise);
+  for (const round of rounds) {
+    const moments = await momentsIn(run, held, found, frame, round);
+    const { mean, seen } = releasedMoments(mechanisms, round, moments, present);
+    frame = narrowed(
+      { ...frame, mean: moved(frame, mean) }, seen, dimension, noiseOf(round, present),
+    );
+  }
+  return { rows: mappedRows(held, found, frame), frame };
+}
+
+function heldRows(
+  { pool }: CentredPool, dimension: number, rowsMax: number,
+): Sensitive<Held> {
+  return pool.map((whole): Held => {
+    const count = Math.min(whole.count, rowsMax);
+    return { whole, entries: sharedDoubles(count * dimension), present: sharedBytes(count) };
+  });
+}
+
+/** Moments of the rows in this frame, inside the ball of the round. In steps. */
+function momentsIn(
+  { compute }: Draws, held: Sensitive<Held>, { centre, scale }: CentredPool, frame: Frame,
+  round: MomentRound,
+): Promise<Sensitive<RowMoments>> {
+  const dimension = scale.length;
+  return held.mapAsync(async ({ whole, entries, present: there }) => {
+    mapRows(whole, centre, scale, frame, entries, there);
+    const rows = { values: entries, dimension, count: there.length };
+    const ball = {
+      ...round.ball, centre: new Float64Array(dimension),
+      unit: new Float64Array(dimension).fill(1),
+    };
+    return clipAndAddRows(compute, rows, ball, entries, there);
+  });
+}
+
+/** Draws the moments of a round: their mean, and their covariance about it. */
+function releasedMoments(
+  mechanisms: Mechanisms, round: MomentRound, moments: Sensitive<RowMoments>, present: number,
+): { readonly mean: Float64Array; readonly seen: Float64Array } {
+  const { grid } = round.ball;
+  const sums = mechanisms.gaussian(
+    round.sum.name, moments.map((all) => all.sums.map((entry) => entry * grid)),
+  ).value;
+  const products = mechanisms.symmetricGaussian(
+    round.square.name, moments.map((all) => all.products.map((entry) => entry * grid ** 2)),
+  ).value;
+  const mean = sums.map((entry) => entry / present);
+  const seen = products.map((entry, at) => entry / present
+    - mean[Math.floor(at / mean.length)]! * mean[at % mean.length]!);
+  return { mean, seen };
+}
+
+function mappedRows(
+  held: Sensitive<Held>, { centre, scale }: CentredPool, frame: Frame,
+): Sensitive<MappedRows> {
+  return held.map(({ whole, entries, present: there }): MappedRows => {
     mapRows(whole, centre, scale, frame, entries, there);
     return {
-      count: there.length, dimension, entries, present: there, alive: there.slice(),
+      count: there.length, dimension: scale.length, entries, present: there,
+      alive: there.slice(),
     };
   });
-  return { rows, frame, present, covariance, unused: rounds.slice(drawn) };
 }
 
 function noiseOf({ square }: MomentRound, present: number): number {

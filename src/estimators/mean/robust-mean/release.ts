@@ -1,60 +1,67 @@
 import type { Released, Sensitive } from '../../../base/brands.js';
 import type { Outcome, ValueOutcome } from '../../../base/outcome.js';
-import { chiSquareDeviations } from '../../../numerics/chi-square.js';
 import type { GaussianEvent, SymmetricGaussianEvent } from '../../../privacy/accounting/events.js';
-import type { Draws } from '../../pooled/centre.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import { answerOf } from '../../pooled/centred-mean.js';
 import { clippedRows, momentsOf, type ClippedRows } from '../../pooled/clipped-rows.js';
 import type { CentredPool } from '../../pooled/estimator.js';
 import {
-  leastThresholdAlongAxes, leastThresholdInDistance, type HistogramFit,
+  leastThresholdAlongAxes, leastThresholdInDistance,
 } from '../../pooled/projected-histogram.js';
 import {
-  histogramAlong, projectionsOn, removeOutside, type EntryOf,
+  histogramAlong, projectionsOn, removeOutside,
 } from '../../pooled/thresholds.js';
 import { releaseMoments } from '../filters/rounds.js';
 import { widestAxes } from './axes.js';
-import { excessMaxOf, type RobustDesign } from './design.js';
+import { noiseOfSquare } from './any-design.js';
+import { excessMaxOf, mapEventsOf, type RobustDesign } from './design.js';
+import { corrected, distancesOf, findingsOf, type Detected } from './fits.js';
+import { isNarrow, releaseMapped, type RobustRun } from './normal-mapped.js';
 import {
   combined, drawReallocated, reallocatable, type NoisySums,
 } from './reallocation.js';
 
-/** What a release draws with. */
-export interface RobustRun extends Draws {
-  readonly design: RobustDesign;
-}
-
-/** What a histogram told along an axis: all of it released. */
-interface Detected {
-  readonly axis: Float64Array;
-  readonly fit: HistogramFit;
-}
-
-/** Draws every event after the scale and the centre. Claim and proof: robust-mean and design. */
+/**
+ * Draws every event after the scale and the centre. Claim and proof: robust-mean and design. Rows
+ * are taken in the median scale, which is right for a normal shape.
+ */
 export async function releaseRobust(
-  run: RobustRun, { pool, centre, scale }: CentredPool,
+  run: RobustRun, found: CentredPool,
 ): Promise<Released<Outcome>> {
   const { design, mechanisms, compute } = run;
-  const { facts, ball, rowsMax } = design;
+  const { facts, ball, rowsMax, rounds: [look], mapping } = design;
+  const { pool, centre, columns } = found;
+  const scale = columns.medianScale;
   const rows = await pool.mapAsync((whole) =>
     clippedRows(compute, whole, centre, scale, ball, rowsMax));
-  const { detected, unused, known } = await filter(run, rows);
+  const first = look === undefined ? null
+    : await releaseMoments(run, look, rows, ball, facts.cohort / 2);
+  if (first !== null && mapping !== null
+    && isNarrow(first.moments, noiseOfSquare(look!.square, facts.cohort), columns)) {
+    return releaseMapped(run, found, first.moments);
+  }
+  const { detected, unused, known } = await filter(run, rows, first);
   const moments = await rows.mapAsync((left) => momentsOf(compute, left));
   const sums = moments.map((left) => left.sums);
-  const found = [design.sum, ...unused].flatMap((event) =>
+  const events = [design.sum, ...unused, ...mapEventsOf(mapping)].flatMap((event) =>
     drawReallocated(event, mechanisms, sums, ball, facts.dimension) ?? []);
-  const { sums: total, sigma } = combined(known === null ? found : [...found, known]);
+  const { sums: total, sigma } = combined(known === null ? events : [...events, known]);
   const count = mechanisms.gaussian(
     design.count.name, moments.map((all) => Float64Array.of(all.count)),
   );
   return count.map(([present = 0]): Outcome => {
     if (present < facts.cohort / 4) return participationBelowPlan(facts);
     const average = total.map((entry) => entry / present);
-    const { mean, deviation } = corrected(average, detected, sigma / present);
+    const { mean, medians } = corrected(average, detected, sigma / present);
+    const deviation = mean.map((_, j) =>
+      Math.hypot(...medians.map(({ axis, error }) => axis[j]! * error)));
     const noise = { sum: { ...design.sum, sigma }, count: design.count };
     const answer = answerOf(noise, { centre, scale, moved: mean, present, deviation });
-    return answer.kind === 'refused' ? answer : withHostile(design, answer, scale);
+    if (answer.kind === 'refused') return answer;
+    const findings = findingsOf({
+      design, found, first: first?.moments ?? null, present, isSkewed: false,
+    });
+    return { ...withHostile(design, answer, scale), ...findings.length > 0 && { findings } };
   });
 }
 
@@ -83,6 +90,9 @@ function withHostile(
   };
 }
 
+/** What the first look released. */
+type FirstLook = Awaited<ReturnType<typeof releaseMoments>>;
+
 /** What filter rounds leave to the mean. */
 interface Filtered {
   readonly detected: readonly Detected[];
@@ -98,7 +108,9 @@ interface Filtered {
  * explains. An axis has one histogram at most: after a removal its rows are no longer shaped as the
  * fit assumes.
  */
-async function filter(run: RobustRun, rows: Sensitive<ClippedRows>): Promise<Filtered> {
+async function filter(
+  run: RobustRun, rows: Sensitive<ClippedRows>, first: FirstLook | null,
+): Promise<Filtered> {
   const { mechanisms, design: { facts: { dimension, cohort }, ball, rounds } } = run;
   const detected: Detected[] = [];
   const taken: Float64Array[] = [];
@@ -106,7 +118,8 @@ async function filter(run: RobustRun, rows: Sensitive<ClippedRows>): Promise<Fil
   let known: NoisySums | null = null;
   let isTrimmedInDistance = false;
   for (const events of rounds) {
-    const { moments, sums } = await releaseMoments(run, events, rows, ball, cohort / 2);
+    const { moments, sums } = events === rounds[0] && first !== null
+      ? first : await releaseMoments(run, events, rows, ball, cohort / 2);
     for (const { name } of [events.sum, events.square]) drawn.add(name);
     known = { sums, sigma: events.sum.sigma };
     const excessMax = excessMaxOf(events, Math.max(moments.count, cohort / 2));
@@ -139,47 +152,4 @@ async function filter(run: RobustRun, rows: Sensitive<ClippedRows>): Promise<Fil
   }
   const unused = rounds.flatMap(reallocatable).filter(({ name }) => !drawn.has(name));
   return { detected, known, unused };
-}
-
-/**
- * The cube root of the squared distance per column, centred and scaled so that it is nearly
- * standard normal when the columns are (Wilson and Hilferty 1931).
- */
-function distancesOf(mean: Float64Array, grid: number): EntryOf {
-  return (steps, offset) => {
-    let sum = 0;
-    for (let j = 0; j < mean.length; j++) {
-      const entry = steps[offset + j]! * grid - mean[j]!;
-      sum += entry * entry;
-    }
-    return chiSquareDeviations(sum, mean.length);
-  };
-}
-
-/** A mean this many standard deviations from the median is biased; a smaller gap is noise. */
-const significant = 2.5;
-
-/**
- * Along every axis with a histogram: the mean without what the thresholds have moved it by; or the
- * median, when that is elsewhere by more than chance.
- * @param noise - standard deviation of the mean's noise.
- * @returns the mean, and per column the standard deviation that medians add to it.
- */
-function corrected(
-  mean: Float64Array, detected: readonly Detected[], noise: number,
-): { readonly mean: Float64Array; readonly deviation: Float64Array } {
-  const result = mean.slice();
-  const variance = new Float64Array(mean.length);
-  for (const { axis, fit } of detected) {
-    const along = axis.reduce((sum, entry, j) => sum + entry * mean[j]!, 0);
-    const target = along - fit.shift;
-    const isBiased =
-      Math.abs(fit.median - target) > significant * Math.hypot(fit.medianError, noise);
-    const moved = (isBiased ? fit.median : target) - along;
-    axis.forEach((entry, j) => {
-      result[j]! += entry * moved;
-      if (isBiased) variance[j]! += (entry * fit.medianError) ** 2;
-    });
-  }
-  return { mean: result, deviation: variance.map(Math.sqrt) };
 }

@@ -42,7 +42,8 @@ const shapeParameter: ParameterSpec = {
  * moments do not, since one row changes two of its counts by 1 however far out it is. A normal
  * shape is fitted to the histogram, tails that hold far more than the shape are removed, and what
  * that does to the mean of a normal shape is corrected. Where the mean of what is left is still
- * away from the median of the shape, the median is the answer.
+ * away from the median of the shape, the median is the answer. Where the first second moments show
+ * columns that are correlated, the rows are mapped first (normal-mapped).
  *
  * Claim. (rho, delta), delta-approximate zCDP.
  * Neighbours. One contributor's row replaced by any other row, or by none, or added.
@@ -64,8 +65,8 @@ const shapeParameter: ParameterSpec = {
  * Assumption of `normal`. Honest rows are at most one scale wide in every direction, and not
  * strongly skewed. What is not detected widens no axis beyond the detection threshold t, and moves
  * the mean by at most sqrt(c t), c its share. What is detected moves a median by at most about
- * 1.25 c in each axis. The price is the assumption: skewed rows wider than `scale` are answered by
- * their median, not their mean.
+ * 1.25 c in each axis. In correlated columns the promise is that of `any`. The price is the
+ * assumption: skewed rows wider than `scale` are answered by their median, not their mean.
  * Source. The second moments are those of X. Liu, W. Kong, S. Kakade, S. Oh, Robust and
  * differentially private mean estimation (2021), Algorithms 10 to 13, with corrected noise.
  * Histograms, thresholds and corrections are this project's own.
@@ -184,7 +185,7 @@ function designForNormal({ values, facts, bounds }: DesignRequest): PooledDesign
     finalShare: finalShare ?? presets.normal.finalShare,
     radius: optionalNumberOf(values, 'radius') ?? usualRadius(dimension),
   });
-  const { rounds, sum } = design;
+  const { rounds, sigma } = design;
   return {
     kind: 'design',
     centre: design.centre,
@@ -204,7 +205,7 @@ function designForNormal({ values, facts, bounds }: DesignRequest): PooledDesign
       outputShape: [dimension],
       facts: {
         clipRadiusInScales: design.ball.radius,
-        noisePerCoordinateInScales: sum.sigma / cohort,
+        noisePerCoordinateInScales: sigma / cohort,
         rounds: rounds.length,
         axesAtMost: Math.min(dimension, rounds.length * (rounds[0]?.histograms.length ?? 0)),
         varianceDetectedAbove: 1 + design.excessMax,
@@ -212,8 +213,7 @@ function designForNormal({ values, facts, bounds }: DesignRequest): PooledDesign
       },
       expectedError: robustErrorOf(design, corruption),
     },
-    noise: { sigma: sum.sigma, rows: cohort },
-    release: (draws, centred) =>
-      releaseRobust({ design, ...draws }, { ...centred, scale: centred.columns.medianScale }),
+    noise: { sigma, rows: cohort },
+    release: (draws, centred) => releaseRobust({ design, ...draws }, centred),
   };
 }

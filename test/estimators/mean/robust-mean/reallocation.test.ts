@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeRows } from '../../../../bench/accuracy/data.js';
 import { Sensitive } from '../../../../src/base/brands.js';
-import { robustDesign } from '../../../../src/estimators/mean/robust-mean/design.js';
+import { mapEventsOf, robustDesign } from '../../../../src/estimators/mean/robust-mean/design.js';
 import {
   combined, drawReallocated, reallocatable,
 } from '../../../../src/estimators/mean/robust-mean/reallocation.js';
@@ -17,7 +17,9 @@ const design = robustDesign({
   centreShare: 0.2, finalShare: 0.4,
 });
 const { ball } = design;
-const carriers = [design.sum, ...design.rounds.flatMap(reallocatable)];
+const carriers = [
+  design.sum, ...design.rounds.flatMap(reallocatable), ...mapEventsOf(design.mapping),
+];
 
 /** Steps inside the ball, at its edge. */
 function farRow(data: ReturnType<typeof dataSource>): Float64Array {
@@ -30,7 +32,8 @@ describe('events that filter rounds did not need', () => {
   it('carry sums within their sensitivity, and fill nearly all of it', () => {
     const data = dataSource('carriers');
     expect(carriers.map(({ name }) => name)).toEqual(['mean/sum', ...[1, 2].flatMap((t) =>
-      ['sum', 'square', 'distance', 'axis-1', 'axis-2'].map((part) => `look-${t}/${part}`))]);
+      ['sum', 'square', 'distance', 'axis-1', 'axis-2'].map((part) => `look-${t}/${part}`)),
+    'map-1/sum', 'map-1/square', 'map-2/sum', 'map-2/square', 'map/third', 'map/refine']);
     for (const event of carriers) {
       const place = (sums: Float64Array): Float64Array => {
         const { mechanisms, recorded } = recordingMechanisms([event]);

@@ -1,0 +1,213 @@
+import type { Released, Sensitive } from '../../../base/brands.js';
+import type { Outcome } from '../../../base/outcome.js';
+import { deviations95 } from '../../../numerics/normal.js';
+import { ownKernels } from '../../../numerics/kernels/index.js';
+import type { GaussianEvent, SymmetricGaussianEvent } from '../../../privacy/accounting/events.js';
+import { finiteValue, participationBelowPlan } from '../../contract/outcomes.js';
+import type { Draws } from '../../pooled/centre.js';
+import type { CentredPool, FoundColumns } from '../../pooled/estimator.js';
+import {
+  leastThresholdAlongAxes, leastThresholdInDistance, type HistogramFit,
+} from '../../pooled/projected-histogram.js';
+import {
+  histogramAlong, projectionsOn, removeOutside, type EntryOf, type LeftRows,
+} from '../../pooled/thresholds.js';
+import type { RoundMoments } from '../filters/weights.js';
+import { columnReach, widestOf } from './any-answer.js';
+import { noiseOfSquare } from './any-design.js';
+import type { RobustDesign } from './design.js';
+import { releaseDirections } from './directions.js';
+import { corrected, distancesOf, findingsOf, type Detected } from './fits.js';
+import { sumOfRows, type Frame, type MappedRows } from './mapped.js';
+import { releaseMappedRounds, unmapped } from './moment-rounds.js';
+import { combined, drawReallocated, reallocatable, type NoisySums } from './reallocation.js';
+
+/**
+ * The mean of about normal rows in columns that are correlated.
+ *
+ * What hides in a direction in which honest rows are narrow widens no column. So the rows are
+ * mapped first, so that they vary alike in every direction. A map that hostile rows have widened
+ * shows no excess over 1 any more. So axes come from third moments, which hostile rows that move
+ * the mean change, and from where the rows were wide before. Along each a normal shape is fitted.
+ *
+ * Claim. (rho, delta) of the plan's events, composed adaptively.
+ * Neighbours. One contributor's row replaced by any other, or by none, or added.
+ * Why. The map is a function of released moments, and so is whether there is one. What a row is
+ * mapped to, and whether it is left, are functions of this row and of released numbers. Mapped
+ * rows are clipped to the ball of each event after the map, in whole grid steps (mapped), so the
+ * sensitivities of `design` hold. Histograms have one bin for each row. Events that were not drawn
+ * carry sums of the rows left (reallocation), once at most.
+ */
+
+/** Columns are correlated where some direction has less variance than this. */
+const narrowFrom = 0.5;
+/** A column is taken to be no narrower than so many times the noise of its variance. */
+const noiseFactor = 3;
+
+/**
+ * Whether some direction is far narrower than the columns. Narrow columns are given unit variance.
+ * Wide ones are not: hostile rows can widen columns, and never narrow a direction.
+ * @param excess - released covariance minus the identity, in scales.
+ * @param noise - of a variance.
+ */
+export function isNarrow(
+  { excess }: Pick<RoundMoments, 'excess'>, noise: number, { oneValue }: FoundColumns,
+): boolean {
+  const dimension = oneValue.length;
+  const root = Float64Array.from({ length: dimension }, (_, j) =>
+    Math.sqrt(Math.min(1, Math.max(noiseFactor * noise, 1 + excess[j * dimension + j]!))));
+  const scaled = excess.map((entry, at) => {
+    const [i, j] = [Math.floor(at / dimension), at % dimension];
+    if (i === j) return 1 + Math.max(0, entry);
+    return oneValue[i] !== null || oneValue[j] !== null ? 0 : entry / (root[i]! * root[j]!);
+  });
+  return ownKernels().eigenSymmetric(scaled, dimension).values[0]! < narrowFrom;
+}
+
+/** What a release draws with. */
+export interface RobustRun extends Draws {
+  readonly design: RobustDesign;
+}
+
+/** Draws every event after the first look, whose moments are `first`. */
+export async function releaseMapped(
+  run: RobustRun, found: CentredPool, first: RoundMoments,
+): Promise<Released<Outcome>> {
+  const { design, mechanisms } = run;
+  const { facts, rowsMax, mapping, rounds } = design;
+  const { dimension, cohort } = facts;
+  const [look] = rounds;
+  const present = Math.max(first.count, cohort / 2);
+  const covariance = first.excess.map((entry, at) => entry + (at % (dimension + 1) === 0 ? 1 : 0));
+  const inMedianScale = { ...found, scale: found.columns.medianScale };
+  const { rows, frame } = await releaseMappedRounds(
+    { ...run, design: { facts, rowsMax, rounds: mapping!.rounds } }, inMedianScale,
+    { mean: first.mean, covariance, noise: noiseOfSquare(look!.square, present), present },
+  );
+  const directions = releaseDirections(
+    { mechanisms, design: { facts, ...mapping!, rounds } }, inMedianScale,
+    { rows, frame, present, covariance },
+  );
+  const { detected, unused } = removeByFits(run, rows, directions.axes);
+  const total = drawSums(run, rows, [...unused, ...directions.unused]);
+  const count = mechanisms.gaussian(design.count.name, rows.map(({ alive }) =>
+    Float64Array.of(alive.reduce((sum, one) => sum + one, 0))));
+  return count.map(([left = 0]): Outcome => {
+    if (left < cohort / 4) return participationBelowPlan(facts);
+    const answer = answerOfMapped({
+      design, found, frame, detected, present: left, noise: total.sigma / left,
+      moved: total.sums.map((entry) => entry / left),
+    });
+    if (answer.kind === 'refused') return answer;
+    const { isSkewed } = directions;
+    const findings = findingsOf({ design, found, first, present: left, isSkewed });
+    return { ...answer, ...findings.length > 0 && { findings } };
+  });
+}
+
+/** Fits a normal shape along each axis and to the distances, and removes what it cannot explain. */
+function removeByFits(
+  { design: { rounds, facts: { dimension } }, mechanisms }: RobustRun,
+  rows: Sensitive<MappedRows>, axes: readonly Float64Array[],
+): {
+  readonly detected: readonly Detected[];
+  readonly unused: readonly (GaussianEvent | SymmetricGaussianEvent)[];
+} {
+  const left = rows.map(({ entries, ...others }): LeftRows => ({ ...others, steps: entries }));
+  const detected: Detected[] = [];
+  const drawn = new Set([rounds[0]!.sum.name, rounds[0]!.square.name]);
+  const fit = (event: GaussianEvent, entries: EntryOf, least: number): HistogramFit | null => {
+    drawn.add(event.name);
+    return histogramAlong(mechanisms, event, left, entries, least);
+  };
+  const { distance } = rounds[0]!;
+  if (distance !== null) {
+    const distances = distancesOf(new Float64Array(dimension), 1);
+    const shape = fit(distance, distances, leastThresholdInDistance);
+    removeOutside(left, distances, -Infinity, shape?.high ?? Infinity);
+  }
+  const events = rounds.flatMap(({ histograms }) => histograms);
+  for (const [k, axis] of axes.slice(0, events.length).entries()) {
+    const entries = projectionsOn(axis, 1);
+    const shape = fit(events[k]!, entries, leastThresholdAlongAxes);
+    if (shape === null) continue;
+    removeOutside(left, entries, shape.low, shape.high);
+    detected.push({ axis, fit: shape });
+  }
+  return {
+    detected, unused: rounds.flatMap(reallocatable).filter(({ name }) => !drawn.has(name)),
+  };
+}
+
+/** Mapped rows are pulled into sqrt(d) and so much more. */
+const reach = 1.5;
+
+/** Draws the sum of the rows left on every event that is free. In units of the mapped rows. */
+function drawSums(
+  { design, mechanisms }: RobustRun, rows: Sensitive<MappedRows>,
+  unused: readonly (GaussianEvent | SymmetricGaussianEvent)[],
+): NoisySums {
+  const { ball, sum, facts: { dimension } } = design;
+  const unit = Math.min(1, (Math.sqrt(dimension) + reach) / ball.radius);
+  const sums = rows.map((left) => sumOfRows(left, ball, unit));
+  const { sums: total, sigma } = combined([sum, ...unused].flatMap((event) =>
+    drawReallocated(event, mechanisms, sums, ball, dimension) ?? []));
+  return { sums: total.map((entry) => entry * unit), sigma: sigma * unit };
+}
+
+/** What a release has found. All of it released or public. */
+interface MappedAnswer {
+  readonly design: RobustDesign;
+  readonly found: CentredPool;
+  readonly frame: Frame;
+  /** Mean of the rows left before it is corrected, and the standard deviation of its noise. */
+  readonly moved: Float64Array;
+  readonly noise: number;
+  readonly present: number;
+  readonly detected: readonly Detected[];
+}
+
+/** Chance allows a little more than the stated share. */
+const shareSlack = 1.1;
+
+/**
+ * The mean in data units and its two intervals. A map made of moments that hostile rows have
+ * widened hides some of what they do. So the promise is that for any shape: a share c of hostile
+ * rows moves the mean along any direction by at most sqrt(c / (1 - c)) deviations.
+ */
+function answerOfMapped(
+  { design, found: { centre, columns }, frame, moved, noise, present, detected }: MappedAnswer,
+): Outcome {
+  const { count, corruption, facts: { dimension } } = design;
+  const scale = columns.medianScale;
+  const { mean, medians } = corrected(moved, detected, noise);
+  const back = unmapped(frame.inverse, mean);
+  const estimate = Array.from(back, (entry, j) =>
+    centre[j]! + scale[j]! * (frame.mean[j]! + entry));
+  const reach = columnReach(frame, scale);
+  const inData = medians.map(({ axis, error }) =>
+    unmapped(frame.inverse, axis).map((entry, j) => scale[j]! * entry * error));
+  const countNoise = Math.hypot(...moved) * (count.sigma / present);
+  const deviation = Array.from(reach, (unit, j) => Math.hypot(
+    unit * noise, unit * countNoise, ...inData.map((entries) => entries[j]!),
+  ));
+  const sampling = 1 / Math.sqrt(present);
+  const half = deviation.map((own, j) => deviations95 * Math.hypot(own, reach[j]! * sampling));
+  const interval = (more: number) => ({
+    low: estimate.map((entry, j) => entry - half[j]! - reach[j]! * more),
+    high: estimate.map((entry, j) => entry + half[j]! + reach[j]! * more),
+  });
+  const share = Math.min(0.5, shareSlack * corruption);
+  const medianError = Math.hypot(...medians.map(({ error }) => error));
+  const ball = Math.sqrt(share / (1 - share))
+    + 2 * Math.hypot(Math.hypot(noise, sampling) * Math.sqrt(dimension), medianError);
+  return finiteValue({
+    estimate,
+    shape: [dimension],
+    uncertainty: { kind: 'gaussian', standardDeviation: deviation },
+    interval95: interval(0),
+    intervalIfHostile95: interval(Math.sqrt(corruption / (1 - corruption))),
+    radiusIfHostile95: ball * widestOf(frame, dimension),
+    scale: Array.from(scale),
+  }, 'the noisy mean times scale is');
+}
