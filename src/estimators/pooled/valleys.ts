@@ -45,12 +45,15 @@ export interface Stretch {
  * @param sums - `runningSums` of noisy counts.
  * @param doubt.noise - standard deviation of a count.
  * @param doubt.chance - standard deviations that noise and chance may add.
+ * @param doubt.times - how many times as dense as the valley it has to be; default `denser`.
  */
 export function standsAbove(
   sums: readonly number[], { start, size, valley }: Stretch,
-  { noise, chance }: { readonly noise: number; readonly chance: number },
+  { noise, chance, times = denser }: {
+    readonly noise: number; readonly chance: number; readonly times?: number;
+  },
 ): boolean {
-  const factor = (denser * size) / valley;
+  const factor = (times * size) / valley;
   const expected = factor * Math.max(0, sums[start]! - sums[start - valley]!);
   const held = sums[start + size]! - sums[start]!;
   const variance =

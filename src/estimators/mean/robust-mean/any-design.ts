@@ -85,7 +85,7 @@ export interface AnyOptions {
 /** Shares of rho. */
 const shares = {
   round: 0.05, mappedRound: 0.045, third: 0.04, refine: 0.04, axis: 0.035,
-  distance: 0.03, distanceOfFew: 0.08,
+  distance: 0.03, distanceOfFew: 0.15,
 } as const;
 /** Of the centre, where none is given: small cohorts need more to find it. */
 const centreShares = [0.08, 0.12, 0.2];

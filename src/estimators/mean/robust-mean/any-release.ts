@@ -50,6 +50,7 @@ export async function releaseAny(run: AnyRun, found: CentredPool): Promise<Relea
   const radius = findRadius({
     counts: distances.counts, noise: design.distance.sigma, dimension, corruption,
     cohort: facts.cohort, sigma: design.sum.sigma, radius: design.radius,
+    isApart,
   });
   const unused = [
     ...rounds.unused.flatMap(({ sum, square }) => [sum, square]), ...directions.unused,

@@ -13,8 +13,17 @@ export interface CrowdLimits {
   readonly openAfter: number;
 }
 
-/** What noise and chance may add, in standard deviations. */
-const chance = 3.3;
+/** What noise and chance may add to the open last bin, in standard deviations. */
+const openChance = 3.3;
+/**
+ * A stretch of a crowd is denser than the valley by more than this many standard deviations of
+ * noise and chance, and by this factor as counted. Honest shapes have weak shoulders, and to ask
+ * that the factor itself be certain would overlook crowds that the noise nearly covers.
+ */
+const certain = 4.5;
+const denserAsCounted = 1.5;
+/** A crowd whose first bin holds this many times what the last bin of the valley does is steep. */
+const steep = 2;
 /** A tail with a variance has at most a third of this share in the open bin. */
 const openShare = 0.6;
 
@@ -48,15 +57,18 @@ interface Valley {
 }
 
 /**
- * Either end of the emptiest bin before the fullest one: the end towards the steeper side, since
- * the rows in this bin are mostly of the other one.
+ * Either end of the emptiest bin before the fullest one. Rows in this bin are mostly honest when
+ * the crowd is steep; else they are mostly of the side that falls less steeply over two bins.
  */
 function edgeIn(counts: Float64Array, { from, end }: Valley): number {
   let peak = from;
   for (let bin = from; bin < end; bin++) if (counts[bin]! >= counts[peak]!) peak = bin;
   let lowest = Math.min(from, peak - 1);
   for (let bin = lowest; bin < peak; bin++) if (counts[bin]! <= counts[lowest]!) lowest = bin;
-  return counts[lowest + 1]! > (counts[lowest - 1] ?? Infinity) ? lowest + 1 : lowest;
+  if (counts[lowest + 1]! > steep * Math.max(0, counts[lowest]!)) return lowest + 1;
+  const outside = counts[lowest + 1]! + (counts[lowest + 2] ?? 0);
+  const inside = (counts[lowest - 1] ?? Infinity) + (counts[lowest - 2] ?? Infinity);
+  return outside > inside ? lowest + 1 : lowest;
 }
 
 /** A valley that ends at `start`; null when no stretch from there on rises above one. */
@@ -67,12 +79,14 @@ function valleyBefore(
   const inside = (from: number, to: number): number => before[to]! - before[from]!;
   const open = inside(bins - 1, bins);
   const isOpenCounted = openAfter === 0
-    || open > openShare * inside(bins - 1 - openAfter, bins - 1) + chance * noise;
+    || open > openShare * inside(bins - 1 - openAfter, bins - 1) + openChance * noise;
   const endMax = Math.min(isOpenCounted ? bins : bins - 1, start + stretchMax);
   for (const valley of valleys) {
     if (valley > start) break;
     for (let end = start + 1; end <= endMax; end++) {
-      if (standsAbove(before, { start, size: end - start, valley }, { noise, chance })) {
+      const stretch = { start, size: end - start, valley };
+      if (standsAbove(before, stretch, { noise, chance: certain, times: 1 })
+        && standsAbove(before, stretch, { noise, chance: 0, times: denserAsCounted })) {
         return { from: start - valley, end };
       }
     }

@@ -30,19 +30,28 @@ export interface RadiusRequest {
   readonly sigma: number;
   /** Given: only the rest is worked out. */
   readonly radius: number | null;
+  /** Whether a crowd was left out: then rows beside it may be hostile, too. */
+  readonly isApart: boolean;
 }
+
+/** Beside a crowd a bin raises the radius from this many standard deviations of its noise on. */
+const sureFrom = 4.5;
 
 /**
  * The radius of `chooseRadius`, from sqrt(d) on. Rows beyond the usual radius may be hostile, so
- * what they add is limited.
+ * what they add is limited. Where a crowd was left out, only bins that stand out by themselves
+ * raise the radius: a thin cloud around a hostile crowd would else pull with all its length. What
+ * the smaller radius cuts off is in `lost` as always.
  */
 export function findRadius(request: RadiusRequest): FoundRadius {
-  const { counts, noise, dimension, cohort, corruption, sigma, radius } = request;
+  const { counts, noise, dimension, cohort, corruption, sigma, radius, isApart } = request;
   const rows = Math.max(cohort / 4, counts.reduce((sum, count) => sum + count, 0));
   const distances = readDistances({ counts, sigma: noise, dimension, rows });
   const usual = usualRadius(dimension);
   const root = Math.sqrt(dimension);
-  const chosen = radius ?? chooseRadius(distances, {
+  const sure = isApart ? counts.map((count) => (count > sureFrom * noise ? count : 0)) : counts;
+  const trusting = readDistances({ counts: sure, sigma: noise, dimension, rows });
+  const chosen = radius ?? chooseRadius(trusting, {
     dimension, least: root, trusted: usual, noise: (sigma * root) / rows, corruption,
   });
   return {

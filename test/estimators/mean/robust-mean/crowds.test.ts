@@ -51,6 +51,29 @@ describe('a crowd in a histogram', () => {
     expect(crowdBelow(counts.slice().reverse(), limits)).toBe(axisBins - high);
   });
 
+  it('is seen where it is nearly as wide as its distance, and cut where densities cross', () => {
+    const data = dataSource('wide crowds');
+    const loud = { ...limits, noise: 40 };
+    for (let time = 0; time < 12; time++) {
+      const counts = countsOf((i) => (i % 20 === 0 ? 3.55 : 0) + 0.78 * data.normal(), data);
+      const high = crowdAbove(counts, loud);
+      expect(high, `draw ${time}`).not.toBeNull();
+      // The densities cross at 2.3, in bin 41.
+      expect(Math.abs(high! - 41)).toBeLessThanOrEqual(2);
+    }
+  });
+
+  it('is not seen in a weak shoulder, with any number of rows', () => {
+    const data = dataSource('shoulders');
+    // From 2 on 30 rows in a bin where there were 24: a chance of small tables.
+    const counts = new Float64Array(axisBins).map((_, bin) => {
+      const at = Math.abs(bin + 0.5 - axisBins / 2) / 4;
+      const share = at < 2 ? Math.exp(-(at ** 2) / 1.6) : at < 3 ? 0.11 : at < 4 ? 0.14 : 0;
+      return 1e6 * share + 40 * data.normal();
+    });
+    expect(crowdAbove(counts, { ...limits, most: 1e7, least: 1e4 })).toBeNull();
+  });
+
   it('is too few or too many outside the stated shares', () => {
     const data = dataSource('shares');
     const shared = (every: number): Float64Array =>

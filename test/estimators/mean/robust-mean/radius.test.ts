@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { findRadius, radiusApart } from '../../../../src/estimators/mean/robust-mean/radius.js';
+import { distanceBins, distanceEdge } from '../../../../src/estimators/pooled/radius.js';
+
+const dimension = 6;
+
+/** Rows near the centre, and a thin cloud: so many rows in each bin from 9 to 17. */
+function cloud(each: number): Float64Array {
+  const counts = new Float64Array(distanceBins);
+  counts.set([44_000, 8_000, 3_600, 900]);
+  counts.fill(each, 9, 18);
+  return counts;
+}
+
+const request = {
+  noise: 40, dimension, cohort: 60_000, corruption: 0.05, sigma: 12, radius: null,
+};
+
+describe('the radius of robust-mean', () => {
+  it('reaches into a thin cloud, but not where a crowd was left out', () => {
+    const [clean, beside] = [false, true].map((isApart) =>
+      findRadius({ ...request, counts: cloud(110), isApart }));
+    expect(clean!.radius).toBeGreaterThan(10);
+    expect(beside!.radius).toBeLessThan(5);
+    // The interval still knows of the cloud.
+    expect(beside!.lost).toBeGreaterThan(0.1);
+    expect(findRadius({ ...request, counts: cloud(400), isApart: true }).radius)
+      .toBeGreaterThan(10);
+  });
+
+  it('holds the rows left out, and says what it cuts off where they are past the last bin', () => {
+    const counts = new Float64Array(distanceBins);
+    counts[20] = 3_000;
+    const shown = { noise: 40, dimension, sigma: 40 };
+    const held = radiusApart({ ...shown, counts }, 60_000);
+    expect(held.radius).toBeGreaterThan(distanceEdge(20, dimension));
+    expect(held.square).toBeCloseTo((distanceEdge(20.5, dimension) ** 2 * 3_000) / 60_000, 0);
+    counts[distanceBins - 1] = 3_000;
+    const far = radiusApart({ ...shown, counts }, 60_000);
+    expect(Number.isFinite(far.radius) && Number.isFinite(far.lost)).toBe(true);
+  });
+});
