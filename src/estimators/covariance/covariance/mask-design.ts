@@ -58,7 +58,9 @@ const groupsLeast = 100;
 /** The test is planned to pass this often, for rows a sixth wider than Gaussian ones. */
 const passWanted = 0.99;
 const radiusSafety = 1.08;
-const agreements = [0.8, 0.87, 0.92, 0.96, 0.985] as const;
+const agreements = [0.8, 0.87, 0.92, 0.96, 0.985, 0.993] as const;
+/** Mean agreements that the test may ask for. High ones let one group move the average less. */
+const wantedAgreements = [0.95, 0.925, 0.9, 0.875, 0.85, 0.825, 0.8, 0.775, 0.75, 0.7] as const;
 const testShares = [0.15, 0.22, 0.3, 0.4, 0.55] as const;
 
 interface Candidate {
@@ -77,16 +79,33 @@ interface Candidate {
  * Why: one group's matrix changes. The argument of `stabilityConstant` uses only the triangle
  * inequality of distances. By it the two weightings of the matrices have total variation distance
  * t <= c / k, and all matrices with weight in either are within e^2r of each other. Write Y = C + P
- * and Y' = C + P' with C the common part and t the weight of P and of P'. Matrices of weight are
- * within e^2r of each other, hence of averages of each other: t e^-2r Y <= P, P' <= t e^2r Y, and
- * P' <= e^2r P, P <= e^2r P'. So Y' - Y = P' - P lies within +- t (e^2r - e^-2r) Y, and within
- * +- t e^2r (e^2r - 1) Y. The smaller factor g gives Y' <= (1 + g) Y, and Y <= (1 + g) Y' by
- * exchanging the two: l = log(1 + g). Distances are decided in doubles, so r is increased by
- * `distanceError`.
+ * and Y' = C + P' with C the common part and t the weight of P and of P'. Let a be `none` and Q the
+ * agreement.
+ * 1. The weights add up to at least k (Q - a) / (1 - a), because the ramp is nowhere below
+ *    (q - a) / (1 - a).
+ * 2. Let M have weight in either data set. It agrees with more than a k - 1 of the groups that both
+ *    have. So in either data set fewer than (1 - a) k + 1 groups are not among these, and each
+ *    weighs at most 1.
+ * 3. By 1 and 2 at least a share s = 1 - (1 - a + 1 / k) (1 - a) / (Q - a) of the weight is with
+ *    matrices that are at least e^-r M. The rest are at least e^-2r M. So Y and Y' are at least
+ *    f M, with f = s e^-r + (1 - s) e^-2r, or e^-2r where s is negative.
+ * 4. P and P' are t times averages of such M. So they are at most t Y / f, and at least t e^-2r Y.
+ *    Hence Y' - Y = P' - P lies within +- t (1 / f - e^-2r) Y. Also P' <= e^2r P and P <= e^2r P',
+ *    so it lies within +- t e^2r (e^2r - 1) Y.
+ * The smaller factor g gives Y' <= (1 + g) Y, and Y <= (1 + g) Y' by exchanging the two:
+ * l = log(1 + g). Distances are decided in doubles, so r is increased by `distanceError`.
  */
-export function averageLogDistance(groups: number, stability: number, radius: number): number {
-  const wide = 2 * (radius + distanceError);
-  const factor = Math.min(2 * Math.sinh(wide), Math.exp(wide) * Math.expm1(wide));
+export function averageLogDistance(
+  groups: number, thresholds: Thresholds, radius: number,
+): number {
+  const { agreement, none } = thresholds;
+  const near = Math.exp(-radius - distanceError);
+  const near2 = near * near;
+  const share =
+    Math.max(0, 1 - ((1 - none + 1 / groups) * (1 - none)) / (agreement - none)) * (1 - 2 ** -40);
+  const least = share * near + (1 - share) * near2;
+  const factor = Math.min(1 / least - near2, (1 / near2) * (1 / near2 - 1));
+  const stability = stabilityConstant(groups, thresholds);
   return Math.log1p((stability / groups) * factor) * (1 + 2 ** -30);
 }
 
@@ -120,8 +139,7 @@ function* candidatesOf(facts: MaskFacts, groups: number): Generator<Candidate> {
   if (freedom < Math.max(2, dimension)) return;
   const law = rootLaw(dimension, freedom);
   const pairs = (groups * (groups - 1)) / 2;
-  const choices = thresholdChoices(groups).map((thresholds) =>
-    ({ thresholds, stability: stabilityConstant(groups, thresholds) }));
+  const choices = thresholdChoices(groups, wantedAgreements);
   for (const testShare of testShares) {
     const rhoTest = (facts.divergence * testShare) / order;
     const deviation = testDeviation(groups, rhoTest);
@@ -133,11 +151,11 @@ function* candidatesOf(facts: MaskFacts, groups: number): Generator<Candidate> {
       const sure = pairs * agreement - normalQuantile(passWanted) * Math.hypot(deviation, sampling)
         - margin;
       const radius = radiusSafety * distanceQuantile(law, agreement) + facts.slack;
-      for (const { thresholds, stability } of choices) {
+      for (const thresholds of choices) {
         if (sure < pairsFloor(groups, thresholds.agreement)) continue;
         const left = facts.divergence * (1 - testShare) * (1 - 2 ** -30);
         const samples = Math.floor(
-          left / drawDivergence(dimension, order, averageLogDistance(groups, stability, radius)),
+          left / drawDivergence(dimension, order, averageLogDistance(groups, thresholds, radius)),
         );
         if (samples >= 1) yield { groups, thresholds, radius, testShare, samples };
       }
@@ -149,7 +167,7 @@ function withEvents(facts: MaskFacts, chosen: Candidate): MaskDesign {
   const { name: cohort, dimension, order, delta, divergence } = facts;
   const { groups, thresholds, radius, testShare } = chosen;
   const stability = stabilityConstant(groups, thresholds);
-  const logDistance = averageLogDistance(groups, stability, radius);
+  const logDistance = averageLogDistance(groups, thresholds, radius);
   const test = gaussianThresholdEvent({
     name: 'agreement', cohort, sensitivity: groups - 1, rho: shareOf(divergence / order, testShare),
     delta,

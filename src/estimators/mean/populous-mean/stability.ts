@@ -71,8 +71,10 @@ const noneChosen = 0.52;
  * For each level of agreement the ramp with the smallest c_k. A lower level lets more groups be
  * spoiled and costs noise: c_k is 3 at .9, 3.6 at .85, 4.5 at .8, 7.5 at .7 for many groups.
  */
-export function thresholdChoices(groups: number): readonly Thresholds[] {
-  return agreements.map((agreement) => {
+export function thresholdChoices(
+  groups: number, wanted: readonly number[] = agreements,
+): readonly Thresholds[] {
+  return wanted.map((agreement) => {
     let best: Thresholds = { agreement, none: noneChosen, full: 0.6 };
     for (let full = 0.62; full < 0.93; full += 0.02) {
       const tried = { agreement, none: noneChosen, full: Math.round(full * 100) / 100 };

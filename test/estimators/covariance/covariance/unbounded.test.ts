@@ -10,9 +10,7 @@ import {
 } from '../../../../src/estimators/covariance/covariance/deviation.js';
 import { agreeingPairs } from '../../../../src/estimators/mean/populous-mean/agreement.js';
 import { pairsFloor } from '../../../../src/estimators/mean/populous-mean/design.js';
-import {
-  stabilityConstant, thresholdChoices,
-} from '../../../../src/estimators/mean/populous-mean/stability.js';
+import { thresholdChoices } from '../../../../src/estimators/mean/populous-mean/stability.js';
 import { createKernels } from '../../../../src/numerics/kernels/index.js';
 import { costOfEvents } from '../../../../src/privacy/accounting/composition.js';
 import { passingValue } from '../../../../src/privacy/mechanisms/bounds.js';
@@ -65,19 +63,18 @@ describe('agreement of group covariances', () => {
     expect([...matrixAgreement(gathered(mapped), 0.9)]).toEqual(expected);
   });
 
-  it('keeps the average within the stated distance when one group changes, wherever groups '
-    + 'stand', { tags: ['long'] }, () => {
+  it.each([0.5, 1.8])('keeps the average within the stated distance when one group changes, '
+    + 'wherever groups stand, at radius %d', { tags: ['long'] }, (radius) => {
     const data = dataSource('moved');
     const groups = 60;
-    const radius = 0.5;
     let worst = 0;
     let tried = 0;
     for (let round = 0; round < 400; round++) {
       const thresholds = thresholdChoices(groups)[round % 8]!;
-      const stated = averageLogDistance(groups, stabilityConstant(groups, thresholds), radius);
+      const stated = averageLogDistance(groups, thresholds, radius);
       // A crowd, and some that are on the edge of agreeing with it, on one side or both.
       const edge = randomMatrix(data, 0.1)
-        .map((entry, at) => (at % 3 === 0 ? Math.exp(0.45) : 1) * entry);
+        .map((entry, at) => (at % 3 === 0 ? Math.exp(0.9 * radius) : 1) * entry);
       const share = 0.3 * data.uniform();
       const matrices = Array.from({ length: groups }, () =>
         (data.uniform() < share ? edge.map((entry) => entry * Math.exp(0.02 * data.normal()))
@@ -85,7 +82,7 @@ describe('agreement of group covariances', () => {
       const changed = [...matrices];
       changed[0] = [
         edge.map((entry) => entry * 1.02), randomMatrix(data, 0.05),
-        Float64Array.of(0.65, 0, 0, 0.65), Float64Array.of(1e9, 0, 0, 1e9),
+        Float64Array.of(1, 0, 0, 1).map((entry) => entry * Math.exp(-0.86 * radius)), Float64Array.of(1e9, 0, 0, 1e9),
       ][round % 4]!;
       const both = [matrices, changed].map((list) => {
         const set = gathered(list);
@@ -99,8 +96,8 @@ describe('agreement of group covariances', () => {
       worst = Math.max(worst, moved / stated);
     }
     expect(tried).toBeGreaterThan(100);
-    // The adversary here comes within a factor 11 of the bound.
-    expect(worst).toBeGreaterThan(0.05);
+    // The adversary here comes within a factor 10 of the bound.
+    expect(worst).toBeGreaterThan(0.1);
   });
 
   it('is spread as planned', () => {
