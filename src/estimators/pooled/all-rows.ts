@@ -168,13 +168,13 @@ const sharePart = (share: number): number => Math.sqrt(share / (1 - share));
  * interval95: where the answer is the mean of all rows in a ball, its own noise and sampling, and
  * what the ball may hide. Otherwise it covers two intervals: the answer's own, and that of the mean
  * of all rows. The shorter one, where both are known. intervalIfHostile95 adds `hostile` to both
- * ends. The radius is for honest rows that the ball holds: `hostile`, and what honest rows that
- * went may have moved, and the answer's own interval. Post-processing.
+ * ends. The radius is for honest rows as the estimator assumes them: `hostile`, what honest rows
+ * that went may have moved, and the answer's own interval. Post-processing.
  * @param outcome - one number for each column, with the interval of its own noise and sampling.
  */
 export function withAllRows(outcome: Outcome, beside: BesideAllRows): Outcome {
   if (outcome.kind === 'refused' || outcome.interval95 === undefined) return outcome;
-  const { all, centre, scale, left, hostile, clippedAt } = beside;
+  const { all, centre, scale, left, hostile } = beside;
   const { interval95: own, estimate } = outcome;
   const mean = Array.from(all.moved, (entry, j) => centre[j]! + entry * scale[j]!);
   const interval = widened(own, mean, beside);
@@ -190,8 +190,7 @@ export function withAllRows(outcome: Outcome, beside: BesideAllRows): Outcome {
         high: interval.high.map((end, j) => end + hostile * scale[j]!),
       },
       radiusIfHostile95: hostile + sharePart(Math.min(0.5, gone))
-        + all.hidden(clippedAt ?? 0) + Math.hypot(...estimate.map((entry, j) =>
-        (own.high[j]! - entry) / scale[j]!)),
+        + Math.hypot(...estimate.map((entry, j) => (own.high[j]! - entry) / scale[j]!)),
     }),
     scale: Array.from(scale),
     ...(findings.length > 0 && { findings }),

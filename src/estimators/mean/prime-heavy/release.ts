@@ -18,7 +18,7 @@ import { inScales, releaseMoments } from '../filters/rounds.js';
 import { directionsOf, excessAlong, thresholdOf, type RoundMoments } from '../filters/weights.js';
 import { bumpOf, type ScoreInterval } from './bump.js';
 import { centreOfGroups } from './centre.js';
-import type { HeavyDesign } from './design.js';
+import { clippingBias, type HeavyDesign } from './design.js';
 import { sumOfRest, type WholeRows } from './remainder.js';
 
 /** What a release draws with. */
@@ -182,12 +182,14 @@ async function average(
 /** From this part of the far sum on the answer is a mean of rows in the outer ball. */
 const believed = 0.95;
 
-/** What hostile rows may move the mean by, in scales: inside the near ball, and beyond it. */
-function hostileOf(
-  { corruption, excessMax, near, rest }: HeavyDesign, { last }: Filtered,
-): number {
+/**
+ * What hostile rows may move the mean by, in scales, inside the near ball and beyond it; and what
+ * clipping may hide of honest rows that are at most one scale wide.
+ */
+function hostileOf(design: HeavyDesign, { last }: Filtered): number {
+  const { corruption, excessMax, near, rest } = design;
   const excess = last === null ? Infinity : Math.max(0, last.largestExcess) + excessMax;
-  return movedByHostile(corruption, excess, near.radius)
+  return clippingBias(design) + movedByHostile(corruption, excess, near.radius)
     + Math.min(corruption, (1 + excess) / near.radius ** 2) * (rest?.ball.radius ?? 0);
 }
 

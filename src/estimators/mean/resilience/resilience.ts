@@ -12,9 +12,13 @@ import { passingValue } from '../../../privacy/mechanisms/bounds.js';
 import type {
   Estimator, Infeasible, ParameterValues, StudyFacts,
 } from '../../contract/estimator.js';
+import { participationBelowPlan } from '../../contract/outcomes.js';
 import { errorUpTo } from '../../contract/planning.js';
 import { lkko21 } from '../../contract/papers.js';
 import { corruptionParameter, numberOf, scaleParameter } from '../../contract/values.js';
+import {
+  allRowsDesign, releaseAllRows, withAllRows, withoutAllRows, type AllRowsDesign,
+} from '../../pooled/all-rows.js';
 import type { Draws } from '../../pooled/centre.js';
 import { gaussianOutcome } from '../../pooled/centred-mean.js';
 import {
@@ -53,7 +57,8 @@ const biasFactors = [1, 4 / Math.PI, 1.5] as const;
  *
  * Claim. (rho, delta), delta-approximate zCDP.
  * Neighbours. One contributor's row replaced by any other row, or by none, or added.
- * Cost. That of the pipeline (pooled/estimator), of the number present, the test and the point.
+ * Cost. That of the pipeline (pooled/estimator), of the number present, the mean of all rows
+ * (pooled/all-rows), the test and the point.
  * Why. Given the released centre there are exactly n rows, n public, of which neighbours share all
  * but one (trimming, offsetsAround). The distance to a data set that is too wide changes by at most
  * 1 (trimming, distanceToWide), and a threshold test passes only if it is at least 1, but for a
@@ -62,7 +67,9 @@ const biasFactors = [1, 4 / Math.PI, 1.5] as const;
  * mean changes by at most L / (n - 2 k) (trimming, trimmedSum), and the point, which is a linear
  * map of them, by at most `amplification` times as much in Euclidean distance (trimming, fitFor).
  * Gaussian noise on it is calibrated to that.
- * Assumption. There are at most three columns, and honest rows have light tails.
+ * Assumption. There are at most three columns, and honest rows are symmetric with light tails: of
+ * skewed rows the trimmed mean is not the mean. interval95 also holds the mean of all rows
+ * (pooled/all-rows).
  * Source. After Liu, Kong, Kakade and Oh (2021), Algorithm 2, which takes exponential time, tests
  * an average over all subsets, and whose stated sensitivities are too small: by 1 - 2 corruption
  * for the test, and the choice by itself spends the whole epsilon. Trimming along fixed directions
@@ -86,10 +93,10 @@ export const resilience: Estimator = definePooledEstimator({
     ),
   ],
   shelf: 'research',
-  assumption: 'There are at most three columns, and honest rows have light tails.',
+  assumption: 'There are at most three columns, and honest rows are symmetric with light tails.',
   claim: 'One contributor’s row replaced by anything, including nothing: '
-    + '(rho, delta)-approximate zCDP, split between the centre, a test of resilience and the '
-    + 'point.',
+    + '(rho, delta)-approximate zCDP, split between the centre, the mean of all rows, a test of '
+    + 'resilience and the point.',
 }, { refuse: impossible, demand: () => null, design: designFor });
 
 function impossible(_: ParameterValues, facts: StudyFacts): Infeasible | null {
@@ -112,7 +119,21 @@ interface Ends {
   readonly width: number;
 }
 
-function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
+const promise = {
+  theorem: 'distance to a wide data set, tested, then Gaussian noise on a fit of trimmed '
+    + 'means; proofs in src/estimators/mean/resilience and src/estimators/mean/depth',
+  assumptions: [
+    'for accuracy: scale is at least the standard deviation of a row in every direction, '
+    + 'and not far above it',
+    'for accuracy: honest rows are symmetric about their mean',
+    'for expected errors: honest rows are normal',
+  ],
+};
+
+function designFor(request: DesignRequest): PooledDesign | TooFew {
+  const { values } = request;
+  const all = allRowsDesign(request.facts);
+  const facts = withoutAllRows(request.facts);
   const { dimension, cohort, target } = facts;
   const corruption = numberOf(values, 'corruption');
   const present = presentEvent(target, shares.present);
@@ -147,17 +168,8 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
     kind: 'design',
     centre: start,
     plan: {
-      events: [present, ...start.events, test, point],
-      guarantee: {
-        theorem: 'distance to a wide data set, tested, then Gaussian noise on a fit of trimmed '
-          + 'means; proofs in src/estimators/mean/resilience and src/estimators/mean/depth',
-        assumptions: [
-          'for accuracy: scale is at least the standard deviation of a row in every direction, '
-          + 'and not far above it',
-          'for expected errors: honest rows are normal',
-        ],
-        corruptionMax: corruption,
-      },
+      events: [present, ...start.events, ...all.events, test, point],
+      guarantee: { ...promise, corruptionMax: corruption },
       outputShape: [dimension],
       facts: {
         trimmedAtEachEnd: ends.trimmed,
@@ -178,8 +190,9 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
     noise: { sigma: point.sigma, rows: 1 },
     inScale: true,
     admit: (mechanisms, pool) => refusalOfFew(mechanisms, pool, present, facts),
-    release: (draws, centred) =>
-      release({ facts, ends, fit, point, sampling: factor / Math.sqrt(cohort) }, draws, centred),
+    release: (draws, centred) => release(
+      { facts, ends, fit, point, all, sampling: factor / Math.sqrt(cohort) }, draws, centred,
+    ),
   };
 }
 
@@ -232,16 +245,19 @@ interface Run {
   readonly ends: Ends;
   readonly fit: Fit;
   readonly point: GaussianEvent;
+  readonly all: AllRowsDesign;
   /** Standard deviation of sampling in each column, in scales. */
   readonly sampling: number;
 }
 
 /** Draws the test and the point. The rows are in scales. */
 async function release(
-  { facts, ends, fit, point, sampling }: Run, { mechanisms }: Draws,
+  { facts, ends, fit, point, all: beside, sampling }: Run, { mechanisms }: Draws,
   { pool, centre, scale }: CentredPool,
 ): Promise<Released<Outcome>> {
   const { dimension, cohort } = facts;
+  const ones = scale.map(() => 1);
+  const all = releaseAllRows(mechanisms, beside, pool, centre, ones).value;
   const views = pool.map((rows) =>
     trimmedViews(offsetsAround(rows, centre, cohort), dimension, fit.directions, ends));
   const passed = mechanisms.threshold('test', views.map(({ distance }) => distance));
@@ -249,10 +265,14 @@ async function release(
   const drawn = mechanisms.gaussian('point', views.map(({ means }) => fitted(fit, means)));
   const deviation = Array.from(scale, (unit) => unit * point.sigma);
   return drawn.map((offset) => {
+    if (all === null) return participationBelowPlan(facts);
     const estimate = Array.from(offset, (entry, j) => (centre[j]! + entry) * scale[j]!);
-    // Covers noise, and sampling of rows no wider than scale; not what hostile rows moved.
-    return gaussianOutcome('the noisy point times scale', estimate, deviation, (j) =>
+    // Noise, and sampling of rows no wider than scale; not what hostile rows moved.
+    const point95 = gaussianOutcome('the noisy point times scale', estimate, deviation, (j) =>
       deviations95 * scale[j]! * Math.hypot(point.sigma, sampling));
+    // The ends of skewed rows move the point, which is no mean then.
+    const place = centre.map((entry, j) => entry * scale[j]!);
+    return withAllRows(point95, { all, centre: place, scale, left: null, clippedAt: null });
   });
 }
 

@@ -3,6 +3,7 @@ import type { GaussianEvent, SymmetricGaussianEvent } from '../../../privacy/acc
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
 import type { StudyFacts } from '../../contract/estimator.js';
+import { allRowsDesign, withoutAllRows } from '../../pooled/all-rows.js';
 import { centreStage } from '../../pooled/centre.js';
 import { countEvent, squareEvent, sumEvent } from '../../pooled/query-events.js';
 import { weightSteps } from './dual-rows.js';
@@ -51,9 +52,11 @@ const weightShare = 0.02;
 /** How many times the nominal cohort is counted exactly; of more, the smallest tags are taken. */
 const surplus = 4;
 
-/** Splits rho: the centre, the count, and for each stage its steps, its sum and its weight. */
+/** Splits rho: the mean of all rows, the centre, the count, and each stage's steps and sums. */
 export function dualDesignOf(options: DualOptions): WeightedDesign<Stage> {
-  const { facts, corruption, centreShare } = options;
+  const { corruption, centreShare } = options;
+  const all = allRowsDesign(options.facts);
+  const facts = withoutAllRows(options.facts);
   const { dimension, target } = facts;
   const rowsMax = surplus * facts.cohort;
   const ball = clipBall(options.radius, { products: true, rowsMax: weightSteps * rowsMax });
@@ -67,7 +70,8 @@ export function dualDesignOf(options: DualOptions): WeightedDesign<Stage> {
     stageOf(options, part, ball, shareOf(rho, part.share)));
   const draws = stages.flatMap(({ gradients, sum, weight }) => [...gradients, sum, weight]);
   return {
-    facts, ball, rowsMax, centre, present, stages, events: [...centre.events, present, ...draws],
+    facts, ball, rowsMax, centre, present, stages, all,
+    events: [...centre.events, ...all.events, present, ...draws],
   };
 }
 

@@ -7,10 +7,12 @@ import type { ExpectedError, Plan, StudyFacts } from '../../contract/estimator.j
 import { errorUpTo } from '../../contract/planning.js';
 import type { CentreStage, Draws } from '../../pooled/centre.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
+import { releaseAllRows, withAllRows, type AllRowsDesign } from '../../pooled/all-rows.js';
 import { answerOf } from '../../pooled/centred-mean.js';
 import type { CentredPool } from '../../pooled/estimator.js';
 import { honestErrorOfMean } from '../../pooled/expected-error.js';
 import { assumptions, type PooledPlanParts } from '../../pooled/plan.js';
+import { usableSpread } from '../../pooled/radius.js';
 import { stepRows, type StepRows } from './dual-rows.js';
 
 /** A weighted mean in stages: each weighs the rows about the answer of the stage before it. */
@@ -32,7 +34,8 @@ export interface WeightedDesign<Stage extends WeightedStage> {
   readonly centre: CentreStage;
   readonly present: GaussianEvent;
   readonly stages: readonly Stage[];
-  /** Those of the centre included. */
+  readonly all: AllRowsDesign;
+  /** Those of the centre and of the mean of all rows included. */
   readonly events: readonly MechanismEvent[];
 }
 
@@ -50,19 +53,27 @@ export interface Weighing<Stage> {
   ) => Promise<WeightedSums>;
   /** Least sum of weights with which a release answers. */
   readonly leastWeight: (present: number) => number;
+  /**
+   * How far hostile rows may move the answer along any direction, in scales, when the weights are
+   * this share of the rows. Absent: nothing is proved.
+   */
+  readonly hostile?: (weightShare: number) => number;
 }
 
 /**
- * Draws the number of rows, then every stage. A refusal follows from released numbers.
+ * Draws the mean of all rows (pooled/all-rows), the number of rows, then every stage. A refusal
+ * follows from released numbers.
  *
  * Why this adds no cost to that of its events: a stage's centre is public or released before it.
  */
 export async function releaseStages<Stage extends WeightedStage>(
-  { facts, ball, rowsMax, present, stages }: WeightedDesign<Stage>,
+  { facts, ball, rowsMax, present, stages, all: beside }: WeightedDesign<Stage>,
   { mechanisms, compute }: Draws, { pool, centre: start, scale }: CentredPool,
-  { weigh, leastWeight }: Weighing<Stage>,
+  { weigh, leastWeight, hostile }: Weighing<Stage>,
 ): Promise<Released<Outcome>> {
+  const all = releaseAllRows(mechanisms, beside, pool, start, scale).value;
   let centre = start;
+  let weightShare = 1;
   let outcome: Released<Outcome> | null = null;
   let counted: number | null = null;
   for (const stage of stages) {
@@ -76,19 +87,24 @@ export async function releaseStages<Stage extends WeightedStage>(
     const { sum, weight } = await weigh(stage, rows, count);
     outcome = Released.all<readonly [Float64Array, Float64Array]>([sum, weight])
       .map(([total, [kept = 0]]) => {
-        if (count < facts.cohort / 4 || kept < leastWeight(count)) {
+        if (all === null || count < facts.cohort / 4 || kept < leastWeight(count)) {
           return participationBelowPlan(facts);
         }
+        weightShare = Math.min(1, kept / count);
         const moved = total.map((entry) => entry / kept);
         return answerOf(
-          { sum: stage.sum, count: stage.weight }, { centre: about, scale, moved, present: kept },
+          { sum: stage.sum, count: stage.weight },
+          { centre: about, scale, moved, present: kept, spread: usableSpread(all.spread) },
         );
       });
     if (outcome.value.kind !== 'value') return outcome;
     centre = Float64Array.from(outcome.value.estimate);
   }
-  assert(outcome !== null, 'a design has stages');
-  return outcome;
+  assert(outcome !== null && all !== null, 'a design has stages, and an answer its mean of all');
+  return outcome.map((answer) => withAllRows(answer, {
+    all, centre: start, scale, left: null, clippedAt: null,
+    ...(hostile !== undefined && { hostile: hostile(weightShare) }),
+  }));
 }
 
 /** What a plan says of a weighted mean. */

@@ -2,6 +2,7 @@ import { gaussianEvent } from '../../../privacy/accounting/calibration.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
 import type { StudyFacts } from '../../contract/estimator.js';
+import { allRowsDesign, withoutAllRows } from '../../pooled/all-rows.js';
 import { centreStage } from '../../pooled/centre.js';
 import { rowsCohort } from '../../pooled/pool.js';
 import { countEvent } from '../../pooled/query-events.js';
@@ -78,9 +79,11 @@ const roundedUp = 1 + 2 ** -20;
 /** Sums of n doubles of size R, in chunks of 2^15, are off by less than n R / 2^37. */
 const roundingOfSums = 2 ** 14;
 
-/** Splits rho: the centre, the count, and for each stage its sum and its weight. */
+/** Splits rho: the mean of all rows, the centre, the count, and each stage's sum and weight. */
 export function meanDesignOf(options: MeanOptions): MeanDesign {
-  const { facts, corruption, centreShare } = options;
+  const { corruption, centreShare } = options;
+  const all = allRowsDesign(options.facts);
+  const facts = withoutAllRows(options.facts);
   const { dimension, target } = facts;
   const rowsMax = surplus * facts.cohort;
   const ball = clipBall(options.radius, { products: true, rowsMax });
@@ -92,7 +95,8 @@ export function meanDesignOf(options: MeanOptions): MeanDesign {
   const stages = stagesOf(options, { ball, rowsMax, rho: shareOf(rest, 1 - presentShare) });
   const sums = stages.flatMap(({ sum, weight }) => [sum, weight]);
   return {
-    facts, ball, rowsMax, centre, present, stages, events: [...centre.events, present, ...sums],
+    facts, ball, rowsMax, centre, present, stages, all,
+    events: [...centre.events, ...all.events, present, ...sums],
   };
 }
 

@@ -32,8 +32,8 @@ const radiusMost = 2;
  * Claim. (rho, delta), delta-approximate zCDP, for every data set. After the centre the release
  * cannot fail for want of stability.
  * Neighbours. One contributor's row replaced by any other row, or by none, or added.
- * Cost. That of the pipeline (pooled/estimator), of a count, and of two sums in each stage,
- * composed adaptively.
+ * Cost. That of the pipeline (pooled/estimator), of the mean of all rows (pooled/all-rows), of a
+ * count, and of two sums in each stage, composed adaptively.
  * Why. `design` proves the sums' sensitivities. It takes from `projection` how exact the solver
  * is, and from docs/internals/stabilised-relaxations.md how stable the minimiser is. The bound m of
  * a stage follows from the released count and is never above the bound that is charged.
@@ -109,7 +109,8 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | Infeasible 
     centre: design.centre,
     plan: { ...plan, work },
     noise: { sigma: last.sum.sigma, rows: cohort },
-    release: (draws, centred) => releaseStages(design, draws, centred, weighing(design, draws)),
+    release: (draws, centred) =>
+      releaseStages(design, draws, centred, weighing(design, draws, corruption)),
   };
 }
 
@@ -126,7 +127,10 @@ function tooFarOut(radius: number, usual: number): Infeasible {
   };
 }
 
-function weighing(design: MeanDesign, { mechanisms, compute }: Draws): Weighing<MeanStage> {
+function weighing(
+  design: MeanDesign, { mechanisms, compute }: Draws, corruption: number,
+): Weighing<MeanStage> {
+  const { bound } = design.stages.at(-1)!;
   return {
     weigh: async (stage, rows, present) => {
       const options = { ...projectionOptions(design, stage, present), unit: design.ball.grid };
@@ -140,7 +144,24 @@ function weighing(design: MeanDesign, { mechanisms, compute }: Draws): Weighing<
       };
     },
     leastWeight: (present) => present / 4,
+    hostile: (weightShare) => movedAtMost(corruption, bound) / weightShare,
   };
+}
+
+/** Chance allows a little more than the stated share. */
+const shareSlack = 1.1;
+
+/**
+ * How far a share c of hostile rows moves the sum of weighted rows along any direction, per row.
+ *
+ * Why. Honest rows, which are at most one scale wide, meet the bound with weights of 1, and hostile
+ * ones with 0, so the squares of what the nearest weights v lack add up to at most c rows. What
+ * honest rows lose moves the sum by at most 3/2 sqrt c per row, since 1 - v^(3/2) is at most
+ * 3/2 (1 - v), by the inequality of Cauchy and Schwarz. Hostile rows that keep weight move it by
+ * at most sqrt(c bound), by the same inequality.
+ */
+function movedAtMost(corruption: number, bound: number): number {
+  return Math.sqrt(shareSlack * corruption) * (1.5 + Math.sqrt(bound));
 }
 
 /** Of more rows than `most` those with the smallest tags. @param most - need not be whole. */

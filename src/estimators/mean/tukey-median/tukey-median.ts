@@ -53,6 +53,7 @@ const samplingFactors = [1.2533, 1.17, 1.13] as const;
  * start. Their depths change by at most 1 (`depth`), and one of them is chosen by the exponential
  * mechanism with that sensitivity. These compose.
  * Assumption. There are at most three columns, and scale is about the standard deviation of each.
+ * The answer is a median, and the mean only of symmetric rows.
  * Hostile rows, wherever they stand, move the answer by at most about the 1/2 + eta / (1 - eta)
  * quantile of an honest row's distribution along a direction, for a hostile share eta.
  * Source. Tukey (1975) for depth; the exponential mechanism on depth as in Liu, Kong, Kakade and Oh
@@ -80,7 +81,8 @@ export const tukeyMedian: Estimator = definePooledEstimator({
     },
   ],
   shelf: 'research',
-  assumption: 'There are at most three columns, and scale is about the standard deviation of each.',
+  assumption: 'There are at most three columns, and scale is about the standard deviation of each. '
+    + 'The answer is a median; it is the mean where honest rows are symmetric.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP with a radius, '
     + 'pure epsilon under such a budget; (rho, delta)-approximate zCDP without.',
 }, { refuse: impossible, demand: () => null, design: designFor });
@@ -147,6 +149,7 @@ function designFor(request: DesignRequest): PooledDesign | TooFew | Infeasible {
           + 'src/estimators/mean/tukey-median/depth and src/estimators/mean/depth/start',
         assumptions: [
           'for accuracy: scale is about the standard deviation of a row in every column',
+          'the answer is a median: it is the mean where honest rows are symmetric',
           'for expected errors: honest rows are normal',
         ],
         corruptionMax: corruption,
