@@ -53,14 +53,17 @@ export function withoutAllRows(facts: StudyFacts): StudyFacts {
 /**
  * Plans the two releases.
  * @param facts - with the whole rho; `cohort` is the nominal number of the rows that are averaged.
+ * @param cohort - name of the cohort of all rows.
  */
-export function allRowsDesign(facts: StudyFacts): AllRowsDesign {
+export function allRowsDesign(facts: StudyFacts, cohort = rowsCohort): AllRowsDesign {
   const { dimension, target } = facts;
   const rho = shareOf(target.rho, allRowsShare);
   const share = distanceShare(dimension);
-  const distance = binsEvent(`${eventName}/distance`, distanceBins, shareOf(rho, share));
+  const distance = {
+    ...binsEvent(`${eventName}/distance`, distanceBins, shareOf(rho, share)), cohort,
+  };
   const clipped = clippedMeanEvents({
-    cohort: rowsCohort, dimension, radius: 1, name: eventName, rho: shareOf(rho, 1 - share),
+    cohort, dimension, radius: 1, name: eventName, rho: shareOf(rho, 1 - share),
   });
   return { facts, distance, clipped, events: [distance, clipped.sum, clipped.count] };
 }

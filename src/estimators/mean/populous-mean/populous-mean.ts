@@ -2,8 +2,11 @@ import { cite } from '../../contract/citations.js';
 import type {
   Estimator, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
-import type { Released } from '../../../base/brands.js';
+import { Released } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
+import {
+  allRowsDesign, releaseAllRows, withAllRows, withoutAllRows, type AllRows, type AllRowsDesign,
+} from '../../pooled/all-rows.js';
 import type { Draws } from '../../pooled/centre.js';
 import { findUnits, withColumns } from '../../pooled/found-columns.js';
 import {
@@ -14,6 +17,7 @@ import { poolOf } from '../../contract/finished.js';
 import {
   errorUpTo, infeasible, makePlan, nearSmallestCohort, pooledCohort, withoutDelta,
 } from '../../contract/planning.js';
+import { participationBelowPlan } from '../../contract/outcomes.js';
 import { choiceOf } from '../../contract/values.js';
 import {
   chooseDesign, corruptionTolerated, hasDesign, type Design, type DesignFacts,
@@ -49,7 +53,8 @@ import { sizeFactor } from './deviation.js';
  *
  * With `scale: auto` rows are pooled until the close, a private scale (privacy/stages/scale) is
  * released first, and groups are formed from the rows' tags. A group is still a function of the
- * contributor alone, so 1 to 3 hold for every scale that may be found. The scale's cost is added.
+ * contributor alone, so 1 to 3 hold for every scale that may be found. The scale's cost is added,
+ * and that of the mean of all rows about the answer (pooled/all-rows).
  *
  * Source: Ashtiani and Liaw (2022), Algorithms 1 and 5, with explicit constants.
  */
@@ -74,11 +79,12 @@ export const populousMean: Estimator = {
  */
 const trimmedBias = 'noise and sampling of rows that are symmetric about their mean; skewed rows '
   + 'move the answer towards their bulk by more, exponential ones by up to a quarter of a scale '
-  + '(local: mean does not)';
+  + '(local: mean does not; scale: auto covers the mean of all rows)';
 
 function planPopulousMean(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
-  const choice = chooseScale(values, facts, cohortName);
-  if (choice.kind === 'infeasible') return choice;
+  const chosen = chooseScale(values, facts, cohortName);
+  if (chosen.kind === 'infeasible') return chosen;
+  const choice = chosen.kind === 'given' ? chosen : besideAll(chosen);
   const left = choice.facts;
   const designFacts = designFactsOf(values, left);
   const refusal = withoutDelta(left.target, 'the agreement test');
@@ -87,6 +93,18 @@ function planPopulousMean(values: ParameterValues, facts: StudyFacts): Plan | In
   return design === null
     ? tooFewFor(designFacts, left)
     : planFor(values, choice, designFacts, design);
+}
+
+/** How the scale is known. Where it is found, all rows are at hand, and so is their mean. */
+type PopulousChoice =
+  Extract<ScaleChoice, { kind: 'given' }> | (AutoScale & { readonly all: AllRowsDesign });
+type AutoScale = Extract<ScaleChoice, { kind: 'auto' }>;
+
+/** The choice with the mean of all rows: its events, and what it leaves of rho. */
+function besideAll(choice: AutoScale): AutoScale & { readonly all: AllRowsDesign } {
+  const all = allRowsDesign(choice.facts, cohortName);
+  const events = [...choice.events, ...all.events];
+  return { ...choice, all, events, facts: withoutAllRows(choice.facts) };
 }
 
 function tooFewFor(design: DesignFacts, facts: StudyFacts): Infeasible {
@@ -105,7 +123,7 @@ function tooFewFor(design: DesignFacts, facts: StudyFacts): Infeasible {
 }
 
 function planFor(
-  values: ParameterValues, choice: ScaleChoice, designFacts: DesignFacts, design: Design,
+  values: ParameterValues, choice: PopulousChoice, designFacts: DesignFacts, design: Design,
 ): Plan {
   const { facts } = choice;
   const { test, average } = eventsOf(design, facts);
@@ -162,8 +180,8 @@ function planFor(
 /** Finds the scale, then forms the groups and goes on as with a public one. */
 async function releaseWithoutScale(
   context: Omit<ReleaseContext, 'scale'>, local: 'mean' | 'robust',
-  choice: PrivateScale & { readonly facts: StudyFacts }, summaries: FinishedSummaries,
-  draws: Draws,
+  choice: PrivateScale & { readonly facts: StudyFacts; readonly all: AllRowsDesign },
+  summaries: FinishedSummaries, draws: Draws,
 ): Promise<Released<Outcome>> {
   const { facts } = choice;
   const pool = poolOf(summaries, cohortName);
@@ -175,8 +193,15 @@ async function releaseWithoutScale(
   const { scale, columns } = units;
   const { design, average } = context;
   const groups = pool.map((rows) => groupedPoints(rows, design.groups, local, scale, average.grid));
-  return release({ ...context, scale }, new Map([[cohortName, groups]]), draws.mechanisms)
-    .map((outcome) => withColumns(outcome, columns));
+  const answer = release({ ...context, scale }, new Map([[cohortName, groups]]), draws.mechanisms);
+  if (answer.value.kind === 'refused') return answer;
+  const centre = Float64Array.from(answer.value.estimate);
+  const all = releaseAllRows(draws.mechanisms, choice.all, pool, centre, scale);
+  return Released.all<readonly [Outcome, AllRows | null]>([answer, all])
+    .map(([outcome, beside]) => (beside === null ? participationBelowPlan(facts)
+      : withColumns(withAllRows(outcome, {
+        all: beside, centre, scale, left: null, clippedAt: null,
+      }), columns)));
 }
 
 function errorOf(
