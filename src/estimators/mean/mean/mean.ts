@@ -78,7 +78,11 @@ export const mean: Estimator = definePooledEstimator({
         + 'the mean itself is not robust',
     ),
     centreShareParameter(0.2, 0.8),
-    radiusParameter(1e6, ', and more where rows reach farther out'),
+    {
+      ...radiusParameter(),
+      description: 'rows farther than this from the centre are pulled in; when absent, '
+        + 'sqrt(columns) + 1.5, and more where rows reach farther out',
+    },
   ],
   shelf: 'recommended',
   assumption: 'Nobody sends false rows.',
@@ -96,11 +100,14 @@ function design(request: DesignRequest): PooledDesign {
   return request.range === null ? centredDesign(request) : boundedDesign(request, request.range);
 }
 
-/** A ball this much wider than sqrt(d) scales holds nearly all of normal rows. */
-const normalReach = 1.5;
-
 /** Part of the cost of the mean that the histogram of distances takes, by number of columns. */
 const distanceShare = (dimension: number): number => (dimension <= 4 ? 0.2 : 0.08);
+
+/**
+ * The radius for rows without tails, in scales. A smaller one would cut off rows of whole numbers,
+ * of which many stand at one distance: the histogram has no more than the bin of this distance.
+ */
+const lightRadius = (dimension: number): number => Math.sqrt(dimension) + 1.5;
 
 /** What a release draws after the centre, and what it needs to know. All of it public. */
 interface MeanDesign {
@@ -109,12 +116,8 @@ interface MeanDesign {
   /** In units of the radius: its ball has radius 1. */
   readonly clipped: ClippedMeanEvents;
   readonly median: ExponentialEvent;
-  /** The smallest radius, in scales. */
-  readonly leastRadius: number;
-  /** Radii up to this one are usual, in scales. */
-  readonly usualRadius: number;
-  /** The radius was given: it is not raised. */
-  readonly isRadiusGiven: boolean;
+  /** The radius that was given; null: the histogram of distances decides. In scales. */
+  readonly radius: number | null;
   readonly corruption: number;
 }
 
@@ -131,14 +134,11 @@ function centredDesign({ values, facts, bounds }: DesignRequest): PooledDesign {
   const clipped = clippedMeanEvents({
     cohort: rowsCohort, dimension, radius: 1, rho: shareOf(rest, 1 - distanceShare(dimension)),
   });
-  const givenRadius = optionalNumberOf(values, 'radius');
-  const usual = givenRadius ?? usualRadius(dimension);
-  // Bounds are given for small cohorts. Their noise is large, so the radius starts smaller.
-  const leastRadius = givenRadius
-    ?? (bounds === null ? usual : Math.min(usual, Math.sqrt(dimension) + normalReach));
+  const radius = optionalNumberOf(values, 'radius') ?? null;
   const { sum, count } = clipped;
-  const sigma = sum.sigma * leastRadius;
-  const movedMost = givenRadius === undefined ? addedMost(corruption) : 0;
+  const reach = radius ?? usualRadius(dimension);
+  const sigma = sum.sigma * (radius ?? lightRadius(dimension));
+  const movedMost = radius === null ? addedMost(corruption) : 0;
   return {
     kind: 'design',
     centre,
@@ -155,28 +155,26 @@ function centredDesign({ values, facts, bounds }: DesignRequest): PooledDesign {
       },
       outputShape: [dimension],
       facts: {
-        clipRadiusInScales: leastRadius,
+        clipRadiusInScales: radius ?? lightRadius(dimension),
         noisePerCoordinateInScales: sigma / cohort,
         noiseOfCount: count.sigma,
-        movedByHostileShareInScales: usual,
+        movedByHostileShareInScales: reach,
         // Rows farther out raise the radius, so that they add up to this much to any share.
         movedByFarRowsAtMostInScales: Number.isFinite(movedMost) ? movedMost : 'without limit',
         // For rows with tails as heavy as one scale allows. The expected error leaves it out, and
         // the interval of a release has what its histogram shows of it.
         clippingCostsAtMostInScales:
-          truncationBias({ order: 2, bound: 1 }, dimension, centreOff, leastRadius),
+          truncationBias({ order: 2, bound: 1 }, dimension, centreOff, reach),
       },
       expectedError: errorUpTo(
         corruptionLimit, honestErrorOfMean(dimension, cohort, sigma),
-        (share) => (share === 0 ? 0 : share * usual + movedMost),
+        (share) => (share === 0 ? 0 : share * reach + movedMost),
       ),
     },
     noise: { sigma, rows: cohort },
     inScale: true,
     release: releaseOf({
-      facts, distance, clipped, corruption, leastRadius, usualRadius: usual,
-      median: centre.median,
-      isRadiusGiven: givenRadius !== undefined,
+      facts, distance, clipped, corruption, radius, median: centre.median,
     }),
   };
 }
@@ -222,22 +220,18 @@ function releaseOf(design: MeanDesign): PooledDesign['release'] {
 }
 
 function radiusOf(
-  {
-    facts: { dimension, cohort }, clipped, leastRadius, usualRadius: trusted, isRadiusGiven,
-    corruption,
-  }: MeanDesign,
-  distances: Distances,
+  { facts: { dimension, cohort }, clipped, radius, corruption }: MeanDesign, distances: Distances,
 ): number {
-  if (isRadiusGiven) return leastRadius;
-  const noise = (clipped.sum.sigma * Math.sqrt(dimension)) / cohort;
+  if (radius !== null) return radius;
   return chooseRadius(distances, {
-    dimension, least: leastRadius, trusted, noise, corruption,
+    dimension, least: lightRadius(dimension), trusted: usualRadius(dimension), corruption,
+    noise: (clipped.sum.sigma * Math.sqrt(dimension)) / cohort,
   });
 }
 
 /** What a release says of its rows, from released numbers: means in scales from the medians. */
 function findingsOf(
-  { clipped, median, usualRadius: usual, facts: { dimension } }: MeanDesign,
+  { clipped, median, radius: given, facts: { dimension } }: MeanDesign,
   { radius, moved, present }: {
     readonly radius: number; readonly moved: Float64Array; readonly present: number;
   },
@@ -251,7 +245,7 @@ function findingsOf(
     .filter((j) => Math.abs(moved[j]!) > skewedFrom + chance);
   return [
     ...(skewed.length > 0 ? [{ reason: 'skewed', columns: skewed, amounts: [] } as const] : []),
-    ...(radius > usual
+    ...(given === null && radius > usualRadius(dimension)
       ? [{ reason: 'long-tails', columns: [], amounts: [] } as const] : []),
   ];
 }
