@@ -98,7 +98,9 @@ const mapShares = { round: 0.11, third: 0.1, refine: 0.1, rest: 0.58 } as const;
 const mapRounds = 2;
 /** Parts of a map round's cost. */
 const mapParts = { sum: 0.13, square: 0.87 } as const;
-/** A map with more noise than this, in variances, would make widths of noise. */
+/** A first look with more noise than this, in variances, might see narrow directions in noise. */
+const lookNoiseMax = 0.4;
+/** A map with more noise than this would make widths of noise. */
 const mapNoiseMax = 0.35;
 
 /** Splits rho: the centre, the rounds, the map, the final mean. */
@@ -171,8 +173,8 @@ function mapEvents(
       fine(ball.radius ** 2, ball.grid ** 2),
     ),
   }));
-  const noise = Math.max(...[first, rounds[0]!].map(({ square }) => noiseOfSquare(square, cohort)));
-  if (noise >= mapNoiseMax) return null;
+  if (noiseOfSquare(first.square, cohort) >= lookNoiseMax
+    || noiseOfSquare(rounds[0]!.square, cohort) >= mapNoiseMax) return null;
   const thirdBall = ballOf(root + 2.5);
   const vector = (name: string, share: number): GaussianEvent => sumEvent(
     name, dimension, thirdBall, rhoOf(share), fine(2 * thirdBall.radius, thirdBall.grid),
