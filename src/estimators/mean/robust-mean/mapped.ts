@@ -36,43 +36,40 @@ export interface MappedRows {
 /** Entries past this, in scales, are taken for this: their squares are finite. */
 const entryMax = 1e100;
 
+/** Rows that are handled at a time. */
+const chunk = 1024;
+
 /**
- * Writes where rows are mapped to. O(n d), with a map O(n d^2).
+ * Writes where rows are mapped to. O(n d), with a map O(n d^2). Where a row is mapped to does not
+ * depend on the other rows, to the last bit: the kernel adds up each entry by itself, in order.
  * @param into - gets the entries of the first rows that it has room for.
  */
 export function mapRows(
   { values, dimension }: PooledRows, centre: Float64Array, scale: Float64Array,
   { mean, map }: Frame, into: Float64Array, present: Uint8Array,
 ): void {
-  const row = new Float64Array(dimension);
   for (let i = 0, at = 0; at < into.length; i++, at += dimension) {
     let isFinite = 1;
     for (let j = 0; j < dimension; j++) {
       const value = values[at + j]!;
       if (!Number.isFinite(value)) isFinite = 0;
       const entry = (value - centre[j]!) / scale[j]!;
-      row[j] = Math.max(-entryMax, Math.min(entryMax, entry)) - mean[j]!;
+      into[at + j] = Math.max(-entryMax, Math.min(entryMax, entry)) - mean[j]!;
     }
     present[i] = isFinite;
-    if (isFinite === 0) {
-      into.fill(NaN, at, at + dimension);
-    } else if (map === null) {
-      for (let j = 0; j < dimension; j++) into[at + j] = row[j]!;
-    } else {
-      for (let k = 0, entry = 0; k < dimension; k++) {
-        let sum = 0;
-        for (let j = 0; j < dimension; j++) sum += map[entry++]! * row[j]!;
-        into[at + k] = sum;
-      }
-    }
+    if (isFinite === 0) into.fill(NaN, at, at + dimension);
+  }
+  if (map === null) return;
+  const transposed =
+    map.map((_, at) => map[(at % dimension) * dimension + Math.floor(at / dimension)]!);
+  for (let at = 0; at < into.length; at += chunk * dimension) {
+    const rows = into.subarray(at, at + chunk * dimension);
+    rows.set(ownKernels().product(rows, transposed, rows.length / dimension, dimension, dimension));
   }
 }
 
 /** Adds a function of the row that starts at `at`: a vector of norm at most `ball.steps`. */
 type Adder = (steps: Float64Array, at: number, sums: Float64Array) => void;
-
-/** Rows that are clipped at a time. */
-const chunk = 4096;
 
 /** Sums over the rows that are left, each clipped to the ball first. In grid steps, exact. */
 function sumsOf(

@@ -60,6 +60,29 @@ describe('a sum or histogram of mapped rows', () => {
   });
 });
 
+describe('where a row is mapped to', () => {
+  it('does not depend on the other rows, to the last bit', () => {
+    const count = 1_100;
+    const values = data.normals(count * dimension);
+    values[3] = NaN;
+    const map = data.normals(dimension ** 2);
+    const one = new Float64Array(dimension).fill(1);
+    const frame = { mean: data.normals(dimension), map, inverse: null };
+    const mappedFrom = (first: number, last: number): Float64Array => {
+      const few = values.subarray(first * dimension, last * dimension);
+      const into = new Float64Array(few.length);
+      const pool = { values: few, dimension, count: last - first, tags: new BigUint64Array(0) };
+      mapRows(pool, one, one, frame, into, new Uint8Array(last - first));
+      return into;
+    };
+    const all = mappedFrom(0, count);
+    for (const row of [0, 1, 2, 3, 1_023, 1_024, 1_027, 1_099]) {
+      expect(mappedFrom(row, row + 1))
+        .toEqual(all.subarray(row * dimension, (row + 1) * dimension));
+    }
+  });
+});
+
 describe('robust-mean of rows of any shape', () => {
   it('charges for the worst that one row can do to every release', () => {
     const plan = planOf('robust-mean', { scale: 1 }, factsOf(4, 50_000));
