@@ -1,4 +1,4 @@
-import { partsByName, type Nested, type ReleaseBody } from '../../client/index.js';
+import { cellEdges, partsByName, type Nested, type ReleaseBody } from '../../client/index.js';
 import { exact } from './format.js';
 import { intervalOf, type StudyEntry } from './model.js';
 
@@ -44,9 +44,23 @@ export interface MatrixPicture {
   readonly centre: readonly number[] | null;
 }
 
+/** Noisy numbers of people below each edge, with their band. */
+export interface CurvePicture {
+  readonly kind: 'curve';
+  readonly edges: readonly number[];
+  readonly below: readonly number[];
+  readonly low: readonly number[];
+  readonly high: readonly number[];
+  /** The noisy number of all, above 0. */
+  readonly all: number;
+  /** Number of quantiles in front of the counts. */
+  readonly quantiles: number;
+}
+
 /** What a page can draw of an estimate besides numbers over time. */
 export type Picture =
   | MatrixPicture
+  | CurvePicture
   | { readonly kind: 'mixture'; readonly components: readonly Component[] }
   | { readonly kind: 'clouds'; readonly clouds: readonly Cloud[] }
   | { readonly kind: 'bins'; readonly bins: readonly Bin[] }
@@ -60,9 +74,9 @@ export function pictureOf(
 ): { readonly picture: Picture | null; readonly charts: number } {
   const size = outcome.estimate.length;
   const picture = mixtureOf(entry, outcome) ?? cloudsOf(entry, outcome) ?? matrixOf(entry, outcome)
-    ?? binsOf(entry, outcome)
-      ?? choiceOf(entry, outcome);
+    ?? binsOf(entry, outcome) ?? curveOf(entry, outcome) ?? choiceOf(entry, outcome);
   if (picture === null) return { picture, charts: size };
+  if (picture.kind === 'curve') return { picture, charts: picture.quantiles };
   // A mean and variances are drawn over time, like other numbers.
   const isOverTime = picture.kind === 'matrix' && picture.isCovariance;
   return { picture, charts: isOverTime ? (picture.centre?.length ?? 0) + picture.size : 0 };
@@ -157,6 +171,21 @@ function binsOf({ document }: StudyEntry, { estimate, shape, interval95 }: Value
     bar(estimate[2 * k]!, estimate[2 * k]! + width, 2 * k + 1));
   return { kind: 'bins', bins: found.filter(({ count }) => count !== 0)
     .sort((one, two) => one.from! - two.from!) };
+}
+
+function curveOf({ document }: StudyEntry, outcome: Value): Picture | null {
+  const { quantiles, below } = partsByName(outcome);
+  const edges = cellEdges(document.parameters);
+  if (document.estimator !== 'distribution' || edges === null || edges.length < 2) return null;
+  if (!isList(quantiles) || !isList(below) || below.length !== edges.length + 1) return null;
+  const all = below.at(-1)!;
+  if (!(all > 0)) return null;
+  const { low, high } = outcome.interval95 ?? { low: outcome.estimate, high: outcome.estimate };
+  const [from, to] = [quantiles.length, quantiles.length + edges.length];
+  return {
+    kind: 'curve', edges, below: below.slice(0, -1), low: low.slice(from, to),
+    high: high.slice(from, to), all, quantiles: quantiles.length,
+  };
 }
 
 function choiceOf({ document }: StudyEntry, { estimate }: Value): Picture | null {

@@ -1,4 +1,4 @@
-import type { MatrixPicture, Picture } from './answer.js';
+import type { CurvePicture, MatrixPicture, Picture } from './answer.js';
 import { amount, binText, percent, spoken, whole } from './format.js';
 
 type Line = readonly [what: string, much: string];
@@ -17,12 +17,20 @@ export function summaryOf(picture: Picture, columns: readonly string[]): readonl
     case 'bins':
       return [...picture.bins].sort((one, two) => two.count - one.count).slice(0, 3)
         .map(({ from, to, count }) => [binText(from, to), whole(Math.round(count))]);
+    case 'curve':
+      return [['a quarter below', 0.25], ['half below', 0.5], ['three quarters below', 0.75]]
+        .map(([what, share]) => [String(what), amount(edgeAt(picture, Number(share)))]);
     case 'choice':
       return [['best fit', (picture.names[picture.chosen] ?? 'none').split(',')[0]!]];
     case 'matrix':
       return !picture.isCovariance
         ? [['directions of', `${columns.length} columns`]] : strongest(picture, columns);
   }
+}
+
+/** The first edge below which this share of the people are; the last if there is none. */
+export function edgeAt({ edges, below, all }: CurvePicture, share: number): number {
+  return edges.find((_, i) => below[i]! >= share * all) ?? edges.at(-1)!;
 }
 
 /** The three pairs of columns with the strongest correlation of either sign. */

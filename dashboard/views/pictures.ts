@@ -3,6 +3,7 @@ import type { Bin, Picture } from '../base/answer.js';
 import { binText, spoken, whole } from '../base/format.js';
 import { html } from '../base/html.js';
 import { Clouds } from './clouds.js';
+import { Curve } from './curve.js';
 import { Matrix } from './matrix.js';
 import { Mixture } from './mixture.js';
 
@@ -17,6 +18,8 @@ export function PictureView({ picture, columns, column }: {
       return html`<${Mixture} components=${picture.components} column=${column} />`;
     case 'clouds':
       return html`<${Clouds} clouds=${picture.clouds} columns=${columns} />`;
+    case 'curve':
+      return html`<${Curve} picture=${picture} column=${column} />`;
     case 'bins':
       return html`<${Bins} bins=${picture.bins} column=${column} />`;
     case 'choice':

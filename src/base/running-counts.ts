@@ -15,7 +15,13 @@ export interface EdgeParameters {
   readonly cells?: unknown;
 }
 
-/** The ascending list of edges; null where the parameters do not say. */
+/**
+ * The public edges of a `distribution`, ascending; null where the parameters do not say.
+ * @param parameters - of the study.
+ * @example
+ * import { cellEdges } from 'keelson/client';
+ * console.log(cellEdges({ low: 0, high: 240, cells: 24 }));
+ */
 export function cellEdges({ edges, low, high, cells }: EdgeParameters): readonly number[] | null {
   if (Array.isArray(edges)) return edges as readonly number[];
   if (typeof low !== 'number' || typeof high !== 'number' || typeof cells !== 'number') return null;

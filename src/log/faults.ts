@@ -17,6 +17,7 @@ export const logFaultCodes = [
   'index-mismatch',
   'epoch-order',
   'digest-mismatch',
+  'derived-mismatch',
   'head-missing',
   'head-mismatch',
   'line-after-head',

@@ -9,6 +9,7 @@ import { keyChain, keysOfRotation, type KeyRotation } from '../signing/rotation.
 import type { WireStudyState } from '../wire/messages.js';
 import { decodeStudyDocument, studyId as studyIdOf } from '../wire/study-codec.js';
 import type { StudyDocument } from '../wire/study-document.js';
+import { derivedPartsAgree } from './derived.js';
 import { LogError, type LogFaultCode } from './faults.js';
 import { decodeLogLine, type LogLine, type RotationLine, type StudyLine } from './log-line.js';
 import { ReleaseChain } from './release-chain.js';
@@ -126,7 +127,13 @@ async function takeLine(
   }
   if (line.type === 'rotation') takeRotation(progress, line, options);
   else if (line.type === 'release') {
-    progress.lastOutcome = chainOf(progress, study, options).accept(line).outcome;
+    const { outcome, index } = chainOf(progress, study, options).accept(line);
+    if (!derivedPartsAgree(study.document, outcome)) {
+      throw new LogError(
+        'derived-mismatch', `the quantiles of release ${index} do not follow from its counts`,
+      );
+    }
+    progress.lastOutcome = outcome;
     progress.count++;
   } else {
     progress.state = chainOf(progress, study, options).checkHead(line).state;

@@ -252,6 +252,23 @@ describe('pictures', () => {
     expect(summaryOf(picture!, [])).toEqual([['−10 to 0', '80'], ['20 to 30', '50']]);
   });
 
+  it('of a distribution draw the counts below each edge, and its quantiles over time', () => {
+    const parts = [{ name: 'quantiles', shape: [1] }, { name: 'below', shape: [4] }];
+    const interval95 = { low: [11, 1, 3, 7, 9], high: [14, 3, 5, 9, 11] };
+    const parameters = { low: 0, high: 20, cells: 2 };
+    const estimate = [12.5, 2, 4, 8, 10];
+    const { picture, charts } = of(estimate, { parts, interval95 }, parameters, 'distribution');
+    expect(picture).toEqual({
+      kind: 'curve', edges: [0, 10, 20], below: [2, 4, 8], low: [1, 3, 7], high: [3, 5, 9], all: 10,
+      quantiles: 1,
+    });
+    expect(charts).toBe(1);
+    expect(summaryOf(picture!, [])).toEqual([
+      ['a quarter below', '10'], ['half below', '20'], ['three quarters below', '20'],
+    ]);
+    expect(of(estimate, { parts }, { ...parameters, cells: 3 }, 'distribution').picture).toBeNull();
+  });
+
   it('are null if numbers over time show everything', () => {
     expect(of([1, 2], {})).toEqual({ picture: null, charts: 2 });
     expect(of([0], {}, { hypotheses: 'not a list' }, 'select').picture).toBeNull();

@@ -159,6 +159,26 @@ describe('release log', () => {
     }
   });
 
+  it('computes the quantiles of a distribution again from its counts', async () => {
+    const facts = {
+      ...document, estimator: 'distribution',
+      parameters: { column: 0, low: 0, high: 20, cells: 2, probabilities: [0.5] },
+    };
+    const logOf = async (median: number) => (await sampleLog(1, {
+      facts,
+      change: (body) => ({
+        ...body, estimator: 'distribution',
+        outcome: {
+          kind: 'value', estimate: [median, 2, 4, 8, 10], shape: [5],
+          uncertainty: { kind: 'none' },
+          parts: [{ name: 'quantiles', shape: [1] }, { name: 'below', shape: [4] }],
+        },
+      }),
+    })).lines;
+    expect(await fault(await logOf(12.5))).toBe('none');
+    expect(await fault(await logOf(12.500001))).toBe('2 derived-mismatch');
+  });
+
   it('finds a study line whose key or facts are unusable', async () => {
     const line = decodeLogLine(study);
     if (line.type !== 'study') throw new Error('the first line is the study');

@@ -261,7 +261,26 @@ export const dashboardScenes: Scenes = {
       parameters: { column: 0, edges: [-15, 0, 15, 30, 60] },
     }, [
       valueOf([214, 880, 431, 120, 40, -3], [18, 18, 18, 18, 18, 18])], '.bins'),
+  'study-distribution':
+    study({
+      estimator: 'distribution', columns: ['delay'],
+      parameters: { column: 0, low: -60, high: 240, cells: 60, probabilities: [0.05, 0.5, 0.95] },
+    }, [spreadOf()], '.curve'),
   'study-select':
     study({ estimator: 'select', columns: ['delay'], parameters: { alpha: 0.1, hypotheses } }, [
       { kind: 'value', shape: [1], uncertainty: none, estimate: [1] }], '.chosen'),
 };
+
+/** A distribution of 2,000 people over 60 cells, with a band. */
+function spreadOf() {
+  const below = [...Array.from({ length: 61 }, (_, i) => 2_000 / (1 + Math.exp((14 - i) / 2))),
+    2_000];
+  const quantiles = [-28, 10, 40];
+  const around = (half: number): readonly number[] => [
+    ...quantiles.map((each) => each + half / 10), ...below.map((each) => each + half)];
+  return {
+    kind: 'value', estimate: [...quantiles, ...below], shape: [65], uncertainty: none,
+    parts: [{ name: 'quantiles', shape: [3] }, { name: 'below', shape: [62] }],
+    interval95: { low: around(-70), high: around(70) },
+  } as const;
+}
