@@ -6,7 +6,7 @@ import { duration, exact, spoken, whole } from '../base/format.js';
 import { html } from '../base/html.js';
 import { historyOf, isUnread, serverKey, type Followed } from '../base/session.js';
 
-const reduceWords = { mean: 'averaged', sum: 'added up', one: 'one counts' } as const;
+const reduceWords = { mean: ' averaged', sum: ' added up', one: ' one counts' } as const;
 
 /** Whether the server signed what is shown, and with which key. */
 export function Verification({ followed }: { readonly followed: Followed }): VNode {
