@@ -7,7 +7,9 @@ import type { StudyFacts } from './estimator.js';
  * The refusal when too few rows were there, or were left.
  * @param of - what the quarter is of, where that is not all contributors planned for.
  */
-export function participationBelowPlan({ cohort }: StudyFacts, of = 'the'): RefusedOutcome {
+export function participationBelowPlan(
+  { cohort }: Pick<StudyFacts, 'cohort'>, of = 'the',
+): RefusedOutcome {
   return {
     kind: 'refused',
     reason: 'participation-below-plan',

@@ -8,6 +8,7 @@ import {
 } from '../../../src/estimators/mean/populous-mean/deviation.js';
 import { contaminated, dataSource, type DataSource } from '../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';
+import { searchedFaults } from '../../support/sensitivity-check.js';
 
 const populous = findEstimator('populous-mean');
 
@@ -44,6 +45,33 @@ describe('populous-mean in small groups', () => {
       expect(error).toBeLessThan(limit);
     },
   );
+
+  it('has about half of the noise that its average alone has', async () => {
+    // The average alone was planned with .051 and .075, and measured with .047 and .059.
+    const parameters = { scale: 1, corruption: 0.05 };
+    expect(planOf('populous-mean', parameters, factsOf(10, 100_000, 1)).expectedError(0).total)
+      .toBeLessThan(0.025);
+    const plan = planOf('populous-mean', parameters, factsOf(2, 10_000, 1));
+    expect(plan.expectedError(0).total).toBeLessThan(0.04);
+    let squares = 0;
+    for (let round = 0; round < 3; round++) {
+      const data = dataSource(`noise ${round}`);
+      const rows = Array.from({ length: 10_000 }, () => data.normals(2));
+      const outcome = await releaseOf(plan, 2, rows, `noise ${round}`);
+      if (outcome.kind === 'refused') throw new Error(outcome.text);
+      squares += outcome.estimate.reduce((sum, value) => sum + value * value, 0) / 3;
+    }
+    expect(Math.sqrt(squares)).toBeLessThan(0.05);
+  });
+
+  it('queries no more than its events say on neighbours', async () => {
+    const facts = factsOf(2, 2_000, 8);
+    const parameters = parseParameters(populous.parameters, { scale: 1 }, facts);
+    const { faults, pairs } =
+      await searchedFaults(populous.plan(parameters, facts), facts, parameters, ['one']);
+    expect(faults).toEqual([]);
+    expect(pairs).toBeGreaterThan(3);
+  });
 
   it('withstands a tenth that is as far as doubles go', async () => {
     const error = await errorOver(4, 6_000, 0.1, (data) =>
@@ -118,7 +146,7 @@ describe('populous-mean plan', () => {
   it('does not tolerate hostile rows with plain group means, and says so', () => {
     expect(planned({ scale: 1, local: 'mean' })).toMatchObject({ kind: 'infeasible' });
     const clean = planned({ scale: 1, local: 'mean', corruption: 0 });
-    expect(clean.kind === 'plan' && clean.guarantee.corruptionMax).toBeLessThan(0.02);
+    expect(clean.kind === 'plan' && clean.guarantee.corruptionMax).toBeLessThan(0.03);
   });
 
   it('loses noise with the cohort, and with epsilon', () => {

@@ -31,6 +31,8 @@ export interface Design {
   readonly testShare: number;
   /** In units of scale. */
   readonly radius: number;
+  /** About the average the points are clipped to a ball of this radius, in units of scale. */
+  readonly clipRadius: number;
   /** Planned probability that the test passes with `corruption` hostile. */
   readonly passProbability: number;
   /** Planned share of groups without a usable point. */
@@ -48,6 +50,12 @@ const radiusSafety = 1.05;
  * times as wide.
  */
 const stressed = { corruption: (stated: number) => 1.5 * stated + 0.02, scale: 1.15 } as const;
+/** Part for the average of what the test leaves of rho. The clipped mean takes the rest. */
+export const averageShare = 0.3;
+/** Part of the clipped mean's rho for its sum, about. */
+const sumShare = 0.95;
+/** Room in the ball for groups of uneven size. */
+const uneven = 1.15;
 const groupsStep = 1.18;
 const radiusSteps = 26;
 const testShares = [
@@ -145,14 +153,18 @@ function* candidatesOf(
       for (const { radius, agreement, underStress } of curve) {
         const margin = marginOf(groups, barrier, agreement);
         if (margin < wanted) continue;
-        const perCoordinate = averageSensitivity(radius, stability, groups) / Math.sqrt(
-          2 * rho * (1 - testShare),
-        );
-        const bias = local.bias(corruption, { groupSize, radius }, dimension);
-        const noise = perCoordinate * Math.sqrt(dimension);
+        const left = rho * (1 - testShare);
+        const offset = (averageSensitivity(radius, stability, groups) * Math.sqrt(dimension))
+          / Math.sqrt(2 * left * averageShare);
+        const clipRadius = pointReach(facts, groupSize) + offset;
+        // Points of spoiled groups may stand at the edge of the ball.
+        const bias = local.bias(corruption, { groupSize, radius }, dimension)
+          + Math.max(0, model.spoiled - Math.exp(-groupSize)) * clipRadius;
+        const noise = (2 * clipRadius * Math.sqrt(dimension))
+          / (groups * Math.sqrt(2 * left * (1 - averageShare) * sumShare));
         const error = Math.sqrt(noise * noise + sampling + bias * bias);
         const design = {
-          groups, groupSize, thresholds: choice, stability, testShare, radius,
+          groups, groupSize, thresholds: choice, stability, testShare, radius, clipRadius,
           spoiled: model.spoiled,
         };
         const stressMargin = Math.min(wanted, marginOf(groups, barrier, underStress));
@@ -160,6 +172,13 @@ function* candidatesOf(
       }
     }
   }
+}
+
+/** How far nearly all points of groups are from the mean, in units of scale. */
+function pointReach({ corruption, dimension, local }: DesignFacts, groupSize: number): number {
+  const deviation = Math.sqrt(local.varianceFactor(groupSize, dimension) / groupSize);
+  return uneven * deviation * (1.1 * Math.sqrt(dimension) + 2.5)
+    + local.reach(Math.min(corruption, 0.3), dimension);
 }
 
 /**

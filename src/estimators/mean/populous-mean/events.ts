@@ -1,24 +1,30 @@
 import { assert } from '../../../base/assert.js';
 import type { GaussianEvent, GaussianThresholdEvent } from '../../../privacy/accounting/events.js';
 import type { StudyFacts } from '../../contract/estimator.js';
-import { averageSensitivity, pairsFloor, testDeviation, type Design } from './design.js';
+import { shareOf } from '../../../privacy/accounting/target.js';
+import { clippedMeanEvents, type ClippedMeanEvents } from '../../../privacy/stages/clipped-mean.js';
+import {
+  averageSensitivity, averageShare, pairsFloor, testDeviation, type Design,
+} from './design.js';
 
 /** The one cohort of `populous-mean`. */
 export const cohortName = 'groups';
 /** Rounding of a computed bound never makes it smaller than the exact one. */
 const upwards = 1 + 2 ** -40;
 
-/** The two noise draws: the test on agreeing pairs, and the average. */
+/** The draws: the test on agreeing pairs, the average, and the mean of points clipped about it. */
 export interface PopulousEvents {
   readonly test: GaussianThresholdEvent;
   readonly average: GaussianEvent;
+  readonly clipped: ClippedMeanEvents;
 }
 
 /** Spends the target's rho in full, and its delta on the test. */
 export function eventsOf(design: Design, facts: StudyFacts): PopulousEvents {
-  const { groups, radius, stability } = design;
+  const { groups, radius, stability, clipRadius } = design;
   const rhoTest = facts.target.rho * design.testShare;
-  const rhoAverage = facts.target.rho - rhoTest;
+  const left = shareOf(facts.target.rho, 1 - design.testShare);
+  const rhoAverage = shareOf(left, averageShare);
   const moved = averageSensitivity(radius, stability, groups) * upwards;
   // So fine that rounding costs a thousandth of the noise; so coarse that data 10^9 scales from
   // zero
@@ -46,5 +52,9 @@ export function eventsOf(design: Design, facts: StudyFacts): PopulousEvents {
       sigma: (sensitivity / Math.sqrt(2 * rhoAverage)) * upwards,
       grid,
     },
+    clipped: clippedMeanEvents({
+      cohort: cohortName, dimension: facts.dimension, radius: clipRadius,
+      rho: shareOf(left, 1 - averageShare),
+    }),
   };
 }

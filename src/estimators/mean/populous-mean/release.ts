@@ -3,10 +3,18 @@ import type { Outcome } from '../../../base/outcome.js';
 import { deviations95 } from '../../../numerics/normal.js';
 import type { GaussianEvent } from '../../../privacy/accounting/events.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
+import {
+  privateClippedMean, type ClippedMeanEvents,
+} from '../../../privacy/stages/clipped-mean.js';
+import type { RowBlock } from '../../../privacy/stages/rows.js';
 import type { FinishedSummaries } from '../../contract/estimator.js';
 import { finishedOf } from '../../contract/finished.js';
-import { finiteValue, intervalAbout } from '../../contract/outcomes.js';
-import { agreeingPairs, agreementCounts, weightedAverage } from './agreement.js';
+import {
+  finiteValue, intervalAbout, participationBelowPlan,
+} from '../../contract/outcomes.js';
+import {
+  agreeingPairs, agreementCounts, weightedAverage, type GroupPoints,
+} from './agreement.js';
 import type { Design, DesignFacts } from './design.js';
 import { cohortName } from './events.js';
 import { gatherPoints } from './local.js';
@@ -17,20 +25,21 @@ export interface ReleaseContext {
   readonly designFacts: DesignFacts;
   readonly scale: Float64Array;
   readonly average: GaussianEvent;
+  readonly clipped: ClippedMeanEvents;
   /** Standard deviation of sampling per coordinate, in units of scale. */
   readonly sampling: number;
 }
 
 /**
- * Test, then average. A test that fails is a paid refusal. Claim and proof: populous-mean,
- * stability.
+ * Test, average, then the mean of the points near it. A test that fails is a paid refusal. Claim
+ * and proof: populous-mean, stability.
  */
 export function release(
   context: ReleaseContext,
   summaries: FinishedSummaries,
   mechanisms: Mechanisms,
 ): Released<Outcome> {
-  const { design, scale, average } = context;
+  const { design, scale, average, clipped } = context;
   const finished = finishedOf(summaries, cohortName, design.groups);
   const measured = finished.map((groups) => {
     const points = gatherPoints(groups, scale.length);
@@ -45,10 +54,17 @@ export function release(
       ({ points, counts }) => weightedAverage(points, counts, design.thresholds, average.grid),
     ),
   );
-  return noisy.map((value): Outcome => {
-    const estimate = Array.from(value, (entry, j) => entry * scale[j]!);
-    const half = deviations95 * Math.hypot(average.sigma, context.sampling);
-    const standardDeviation = Array.from(scale, (unit) => unit * average.sigma);
+  const points = measured.map(({ points: all }) =>
+    pointsNear(all, noisy.value, clipped.ball.radius));
+  const options = { centre: noisy.value, ball: clipped.ball, cohort: design.groups };
+  return privateClippedMean(mechanisms, points, options).map((answer): Outcome => {
+    if (answer.kind === 'participation-below-plan') {
+      return participationBelowPlan(context.designFacts);
+    }
+    const estimate = Array.from(answer.mean, (entry, j) => entry * scale[j]!);
+    const noise = clipped.sum.sigma / answer.present;
+    const half = deviations95 * Math.hypot(noise, context.sampling);
+    const standardDeviation = Array.from(scale, (unit) => unit * noise);
     return finiteValue({
       estimate,
       shape: [scale.length],
@@ -56,8 +72,28 @@ export function release(
       // Covers the noise and the sampling of honest rows no wider than scale; not what hostile rows
       // moved.
       interval95: intervalAbout(estimate, (j) => half * scale[j]!),
-    }, 'the noisy average times scale is');
+    }, 'the noisy mean of the groups times scale is');
   });
+}
+
+/**
+ * The points inside a ball about a released centre, as rows. Points of spoiled groups are outside,
+ * and would pull if they were clipped. Whether a point is inside is a function of this point and of
+ * released numbers, so a group more, less or changed is one row.
+ */
+function pointsNear(
+  { groups, dimension, present, values }: GroupPoints, centre: Float64Array, radius: number,
+): RowBlock {
+  const isNear = (i: number): boolean => {
+    let square = 0;
+    for (let j = 0; j < dimension; j++) square += (values[i * dimension + j]! - centre[j]!) ** 2;
+    return present[i] === 1 && square <= radius ** 2;
+  };
+  const rows = Array.from({ length: groups }, (_, i) => i).filter(isNear);
+  const own = new Float64Array(rows.length * dimension);
+  rows.forEach((i, at) =>
+    own.set(values.subarray(i * dimension, (i + 1) * dimension), at * dimension));
+  return { count: rows.length, dimension, values: own };
 }
 
 function disagreement({ design, designFacts }: ReleaseContext): Outcome {

@@ -82,7 +82,8 @@ describe('agreement of group covariances', () => {
       const changed = [...matrices];
       changed[0] = [
         edge.map((entry) => entry * 1.02), randomMatrix(data, 0.05),
-        Float64Array.of(1, 0, 0, 1).map((entry) => entry * Math.exp(-0.86 * radius)), Float64Array.of(1e9, 0, 0, 1e9),
+        Float64Array.of(1, 0, 0, 1).map((entry) => entry * Math.exp(-0.86 * radius)),
+        Float64Array.of(1e9, 0, 0, 1e9),
       ][round % 4]!;
       const both = [matrices, changed].map((list) => {
         const set = gathered(list);
