@@ -63,7 +63,8 @@ class StudyReader {
       study, columns, cohort, participation, contribution, estimator: name, privacy, late,
       retention, quarantine,
     } = this.#content;
-    const { rowsMax = 64, reduce = 'mean' } = contribution;
+    // A total of people's averages would be no total.
+    const { rowsMax = 64, reduce = name === 'sum' ? 'sum' : 'mean' } = contribution;
     const estimator = this.#estimator(name);
     const { admission, enrolled } = this.#admission();
     const document: StudyDocument = {

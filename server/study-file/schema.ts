@@ -128,9 +128,10 @@ const budget = ruled(budgetRule, v.pipe(
 const contributionRule = 'reduce: mean, sum or one, and rowsMax: the most rows a contributor may '
   + 'send in an epoch';
 const contribution = ruled(contributionRule, v.strictObject({
-  reduce: key(v.optional(oneOf('mean', 'sum', 'one'), 'mean'),
+  reduce: key(v.optional(oneOf('mean', 'sum', 'one')),
     'However many rows a person sends in an epoch, they count as one row. mean: their average. '
-    + 'sum: their sum, for totals. one: one of them, chosen at random.', 'mean'),
+    + 'sum: their sum, for totals. one: one of them, chosen at random.', 'mean',
+    'mean, and sum for the estimator sum'),
   rowsMax: key(v.optional(whole(1, 1_000_000_000), 64),
     'The most rows that a person may send in an epoch.', 64),
 }, contributionRule));

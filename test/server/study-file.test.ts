@@ -90,6 +90,15 @@ describe('a study file', () => {
     expect(study.plan.cost.rho).toBe(study.charge.rho);
   });
 
+  it('adds up the rows of a person where it asks for a total, unless it says otherwise', () => {
+    const reduceOf = (contribution: string): string => parse(fileWith({
+      estimator: 'estimator: sum', parameters: 'parameters: { cap: 60 }', contribution,
+    })).document.contribution.reduce;
+    expect(reduceOf('')).toBe('sum');
+    expect(reduceOf('contribution: { rowsMax: 8 }')).toBe('sum');
+    expect(reduceOf('contribution: { reduce: mean }')).toBe('mean');
+  });
+
   it('has facts that every client can read', () => {
     const { document } = parse(
       fileWith({ retention: 'retention: 30d', late: 'late: drop', admission: 'admission: open' }),
