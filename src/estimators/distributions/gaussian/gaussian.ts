@@ -42,8 +42,8 @@ export const gaussian: Estimator = {
   citations: [cite('AL22', 'section 5.1, Corollary 7.5'), cite('KLSU19', 'section 3')],
   parameters,
   shelf: 'research',
-  assumption: 'Rows are normal. The release says when they are skewed; local: robust resists the '
-    + 'stated hostile share, the default none.',
+  assumption: 'Rows are normal, and nobody sends false ones unless local: robust resists the '
+    + 'stated hostile share.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '
     + 'zCDP, rho split between scale, centre, the rounds of a map and the moments of all rows; or '
     + 'between subspace, covariance and mean, or whole for each on contributors of its own.',

@@ -67,12 +67,11 @@ import { sizeFactor } from './deviation.js';
  */
 export const populousMean: Estimator = {
   name: 'populous-mean',
-  title: 'Mean by agreement of many groups',
+  title: 'Mean by agreement of many groups; robust-mean is more accurate',
   citations: [cite('AL22', 'Algorithms 1 and 5')],
   parameters: populousParameters,
   shelf: 'research',
-  assumption: 'The groups are many and large, and honest rows are about symmetric. robust-mean is '
-    + 'more accurate with the same contributors.',
+  assumption: 'The groups are many and large, and honest rows are about symmetric.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '
     + 'zCDP, '
     + 'rho split between a test, the average, and the mean of the groups near it.',

@@ -81,8 +81,8 @@ export const tukeyMedian: Estimator = definePooledEstimator({
     },
   ],
   shelf: 'research',
-  assumption: 'There are at most three columns, and scale is about the standard deviation of each. '
-    + 'The answer is a median; it is the mean where honest rows are symmetric.',
+  assumption:
+    'At most three columns, scale about the deviation of each, and symmetric honest rows.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP with a radius, '
     + 'pure epsilon under such a budget; (rho, delta)-approximate zCDP without.',
 }, { refuse: impossible, demand: () => null, design: designFor });

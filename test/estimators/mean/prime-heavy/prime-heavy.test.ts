@@ -86,8 +86,8 @@ describe('prime-heavy', () => {
     expect(seats.size).toBe(6);
   });
 
-  // The mean of all rows, beside the answer, costs a twentieth of it.
-  it.each([0.5, 1, 4])('has at most 1.55 times the error of mean on normal rows, '
+  // mean clips normal rows to a smaller ball, and draws no mean of all rows beside its answer.
+  it.each([0.5, 1, 4])('has at most 2.1 times the error of mean on normal rows, '
     + 'however few: epsilon %d', (epsilon) => {
     for (const dimension of [1, 2, 5, 10, 20, 50, 100]) {
       const least = leastCohort(dimension, epsilon);
@@ -98,7 +98,7 @@ describe('prime-heavy', () => {
         const own = (1 / Number(heavy!.facts.contributorsOfTheMean)) + heavy!.noise[0]! ** 2;
         const other = 1 / cohort + mean!.noise[0]! ** 2;
         expect(Math.sqrt(own / other), `${dimension} columns, ${cohort} contributors`)
-          .toBeLessThan(1.55);
+          .toBeLessThan(2.1);
       }
     }
   });
