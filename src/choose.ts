@@ -164,7 +164,8 @@ export const decisions: Readonly<Record<Question, readonly Contender[]>> = {
     },
     {
       name: 'gaussian', suits: 'Which normal distribution do rows follow?',
-      needs: '`shape` normal; bounds on the variance help', liars: 'the stated `corruption`',
+      needs: '`shape` normal; bounds on the variance help',
+      liars: 'the stated `corruption` with `local: robust`; else not promised',
       lacks: ofNormalRows,
       parameters: ({ corruption }) => (corruption > 0 ? { local: 'robust' } : { corruption: 0 }),
     },
