@@ -58,7 +58,8 @@ describe('keelson simulate', () => {
   it('takes part in every sample study with hostile people, honest ones refused '
     + 'nothing', { tags: ['slow'] }, async () => {
     const files = readdirSync(`${root}studies`).filter((name) => name !== 'members-survey.yaml');
-    const paths = files.map((file) => sample(file, '5s'));
+    // Long enough for everybody to connect, also on a busy machine.
+    const paths = files.map((file) => sample(file, '15s'));
     const names = paths.map(nameIn);
     const { url } = await stage.serve(paths, { data: 'samples' });
     const run = await stage.run([
