@@ -44,3 +44,11 @@ export function intervalAbout(
     high: estimate.map((entry, j) => entry + half(j)),
   };
 }
+
+/** The interval with both ends `by(j)` farther out for entry j. */
+export function widenedBy({ low, high }: Interval95, by: (j: number) => number): Interval95 {
+  return {
+    low: low.map((end, j) => end - by(j)),
+    high: high.map((end, j) => end + by(j)),
+  };
+}

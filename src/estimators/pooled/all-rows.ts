@@ -9,12 +9,12 @@ import {
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
 import type { RowBlock } from '../../privacy/stages/rows.js';
 import type { StudyFacts } from '../contract/estimator.js';
+import { widenedBy } from '../contract/outcomes.js';
+import { hostileShare, movedByShare } from './expected-error.js';
 import { usualRadius } from './parameters.js';
 import { rowsCohort } from './pool.js';
 import { binsEvent } from './query-events.js';
-import {
-  chooseRadius, distanceBins, distanceCounts, readDistances,
-} from './radius.js';
+import { chooseRadius, distanceBins, distanceCounts, readDistances, rowsIn } from './radius.js';
 
 /**
  * The mean of all rows, beside the answer of an estimator that leaves rows out or pulls them in.
@@ -98,8 +98,7 @@ export function releaseAllRows(
     distance.name, rows.map((block) => distanceCounts(block, centre, scale)),
   ).value;
   const distances = readDistances({
-    counts, sigma: distance.sigma, dimension,
-    rows: Math.max(cohort / 4, counts.reduce((sum, count) => sum + count, 0)),
+    counts, sigma: distance.sigma, dimension, rows: rowsIn(counts, cohort),
   });
   const noise = (clipped.sum.sigma * Math.sqrt(dimension)) / cohort;
   // Hostile rows may raise this radius as far as they like: they widen the interval with it.
@@ -146,9 +145,6 @@ export interface BesideAllRows {
   readonly hostile?: number;
 }
 
-/** Chance allows a little more than the stated share. */
-const shareSlack = 1.1;
-
 /**
  * How far a share c of the rows that stays may move a mean, in scales: sqrt(c / (1 - c)) of the
  * deviation of all rows that stay, along any direction, by the inequality of Cauchy and Schwarz;
@@ -157,12 +153,9 @@ const shareSlack = 1.1;
  * @param radius - of the ball that they are clipped to, in scales.
  */
 export function movedByHostile(corruption: number, excess: number, radius: number): number {
-  const share = Math.min(0.5, shareSlack * corruption);
-  return Math.min(2 * share * radius, sharePart(share) * Math.sqrt(1 + excess));
+  const share = hostileShare(corruption);
+  return Math.min(2 * share * radius, movedByShare(share) * Math.sqrt(1 + excess));
 }
-
-/** A share of rows of deviation 1 moves their mean by at most this much when it goes. */
-const sharePart = (share: number): number => Math.sqrt(share / (1 - share));
 
 /**
  * The answer with intervals that hold if all rows are honest, or if those that were left out were
@@ -188,11 +181,8 @@ export function withAllRows(outcome: Outcome, beside: BesideAllRows): Outcome {
     ...outcome,
     interval95: interval,
     ...(hostile !== undefined && {
-      intervalIfHostile95: {
-        low: interval.low.map((end, j) => end - hostile * scale[j]!),
-        high: interval.high.map((end, j) => end + hostile * scale[j]!),
-      },
-      radiusIfHostile95: hostile + sharePart(Math.min(0.5, gone))
+      intervalIfHostile95: widenedBy(interval, (j) => hostile * scale[j]!),
+      radiusIfHostile95: hostile + movedByShare(Math.min(0.5, gone))
         + Math.hypot(...estimate.map((entry, j) => (own.high[j]! - entry) / scale[j]!)),
     }),
     scale: Array.from(scale),

@@ -88,6 +88,11 @@ export interface NoisyDistances {
   readonly rows: number;
 }
 
+/** How many rows a released histogram has, about: at least a quarter of the plan. */
+export function rowsIn(counts: Float64Array, cohort: number): number {
+  return Math.max(cohort / 4, counts.reduce((sum, count) => sum + count, 0));
+}
+
 /** What a released histogram says of the rows. */
 export interface Distances {
   /** Root mean square distance over the root of the number of columns, about; in scales. */
@@ -156,20 +161,20 @@ interface UnseenTail {
  * @param last - the last bin that stands out, or -1.
  */
 function unseenTail(counts: Float64Array, sigma: number, last: number): UnseenTail {
-  const rowsIn = (bin: number, bins: number): number =>
+  const heldBy = (bin: number, bins: number): number =>
     counts.subarray(Math.max(0, bin), Math.max(0, bin + bins)).reduce((sum, rows) => sum + rows, 0);
   const noiseOf = (bins: number): number => allowedNoise * sigma * Math.sqrt(bins);
   const from = last + 1;
-  const past = Math.max(0, rowsIn(from, octave)) + noiseOf(octave);
-  const end = Math.max(1, rowsIn(from - octave, octave));
+  const past = Math.max(0, heldBy(from, octave)) + noiseOf(octave);
+  const end = Math.max(1, heldBy(from - octave, octave));
   // The rate, from the last bins and as many before them. The first bin of all is no octave's part.
   const bins = Math.min(octave, Math.floor(last / 2));
-  const before = rowsIn(from - 2 * bins, bins);
+  const before = heldBy(from - 2 * bins, bins);
   if (before <= 2 * noiseOf(bins)) {
     return { from, first: past, ratio: Math.min(fallsToMost, past / end) };
   }
   const falls =
-    ((Math.max(0, rowsIn(from - bins, bins)) + noiseOf(bins)) / before) ** (octave / bins);
+    ((Math.max(0, heldBy(from - bins, bins)) + noiseOf(bins)) / before) ** (octave / bins);
   return {
     from, first: Math.min(past, (end + noiseOf(octave)) * falls),
     ratio: Math.min(fallsToMost, falls),

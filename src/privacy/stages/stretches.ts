@@ -13,8 +13,8 @@ export interface StandOut {
 }
 
 /**
- * Several bins together next to some that stand out. More than one bin needs: a stretch of noise
- * would add all of its bins.
+ * Several bins together, next to some that stand out. They need more than one bin does, since a
+ * stretch of noise would add all of its bins.
  */
 const besideTogether = 3.3;
 

@@ -7,7 +7,7 @@ import { binBetween } from '../histogram/public-bins.js';
 import {
   factored, factorStep, outsideDeviation, rootFactor, runningDeviations, runningSums,
 } from './factor.js';
-import { answerOf, bandFactor, type Reading } from './reading.js';
+import { answerOf, bandFactor, partsOf, type Reading } from './reading.js';
 
 /** What is asked of the column. */
 export interface DistributionOptions {
@@ -32,7 +32,7 @@ const bandMaximum = 0.25;
  * sensitivity (factor). It passes once through the discrete Gaussian. Running sums, quantiles and
  * intervals are functions of the result.
  *
- * Nothing is refused for who came, but by the noisy number of all (reading).
+ * A release is refused only where the noisy number of all contributors is too small (reading).
  */
 export function planDistribution(
   options: DistributionOptions, facts: StudyFacts,
@@ -78,9 +78,7 @@ export function planDistribution(
       corruptionMax,
     },
     outputShape: [probabilities.length + cells],
-    parts: [
-      { name: 'quantiles', shape: [probabilities.length] }, { name: 'below', shape: [cells] },
-    ],
+    parts: partsOf(probabilities.length, cells),
     facts: {
       errorsAreIn: 'shares of the cohort, at a typical edge',
       cells: edges.length - 1,

@@ -1,4 +1,5 @@
 import type { Finding, Outcome } from '../../../base/outcome.js';
+import type { NamedPart } from '../../../base/parts.js';
 import { quantilesOfRunning } from '../../../base/running-counts.js';
 import { normalUpperQuantile } from '../../../numerics/normal.js';
 import type { StudyFacts } from '../../contract/estimator.js';
@@ -31,6 +32,11 @@ export function bandFactor(numbers: number): number {
   return Math.sqrt(2 * Math.log(2 * numbers / 0.05));
 }
 
+/** What the numbers of an answer are, in their order. */
+export function partsOf(quantiles: number, counts: number): readonly NamedPart[] {
+  return [{ name: 'quantiles', shape: [quantiles] }, { name: 'below', shape: [counts] }];
+}
+
 /** The answer: quantiles, then the running counts themselves. Everything is post-processing. */
 export function answerOf(reading: Reading, running: Float64Array, facts: StudyFacts): Outcome {
   const { edges, probabilities, cohort } = reading;
@@ -46,9 +52,7 @@ export function answerOf(reading: Reading, running: Float64Array, facts: StudyFa
     kind: 'value',
     estimate: [...quantiles, ...below],
     shape: [quantiles.length + below.length],
-    parts: [
-      { name: 'quantiles', shape: [quantiles.length] }, { name: 'below', shape: [below.length] },
-    ],
+    parts: partsOf(quantiles.length, below.length),
     uncertainty: { kind: 'none' },
     interval95: {
       low: [...intervals.map(([low]) => low), ...below.map((count, i) => count - half[i]!)],

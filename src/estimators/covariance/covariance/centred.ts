@@ -8,6 +8,7 @@ import { centredDesign, type CentredDesign } from './centred-design.js';
 import {
   entryOfOneValue, outcomeOfMoments, privateMomentsOfAll, withFindings,
 } from './centred-release.js';
+import { assumedCondition } from './variance-bounds.js';
 
 /**
  * A covariance from every row. Rows are put in scales about a private centre. Rounds of noisy
@@ -66,10 +67,7 @@ export function designCentred({ facts }: DesignRequest, condition: number): Pool
       guarantee: {
         theorem: 'noisy second moments of all rows after a private map; '
           + 'proofs in src/estimators/covariance/covariance and src/estimators/covariance/moments',
-        assumptions: [
-          `for accuracy: rows vary at most ${condition} times more in one direction than in `
-          + 'another, in scales',
-        ],
+        assumptions: [assumedCondition(condition)],
         corruptionMax: 0,
       },
       outputShape: shape,

@@ -43,6 +43,12 @@ export function varianceBoundsOf(values: ParameterValues): VarianceBounds {
   );
 }
 
+/** What a plan says that it assumes of `conditionOf`. */
+export function assumedCondition(condition: number): string {
+  return `for accuracy: rows vary at most ${condition} times more in one direction than in `
+    + 'another, in scales';
+}
+
 /**
  * How many times more honest rows may vary in one direction than in another. Columns divided by
  * their deviations have no smaller least variance than variance-low over variance-high.

@@ -8,7 +8,7 @@ import { centredDesign, type CentredDesign } from '../../covariance/covariance/c
 import {
   entryOfOneValue, outcomeOfMoments, privateMomentsOfAll, withFindings, type MomentsOfAll,
 } from '../../covariance/covariance/centred-release.js';
-import { conditionOf } from '../../covariance/covariance/variance-bounds.js';
+import { assumedCondition, conditionOf } from '../../covariance/covariance/variance-bounds.js';
 import { congruence, multipleOfUnit } from '../../covariance/moments/matrices.js';
 import type { Draws } from '../../pooled/centre.js';
 import {
@@ -66,8 +66,7 @@ function designFor(
         assumptions: [
           'for accuracy: rows are Gaussian, and nobody sends false ones; mean and covariance alone '
           + 'need no Gaussian rows',
-          `for accuracy: rows vary at most ${condition} times more in one direction than in `
-          + 'another, in scales',
+          assumedCondition(condition),
         ],
         corruptionMax: 0,
       },

@@ -16,6 +16,11 @@ export interface RoundMoments {
   readonly largestExcess: number;
 }
 
+/** The second moments about the mean. */
+export function covarianceOf({ mean: { length }, excess }: RoundMoments): Float64Array {
+  return excess.map((entry, at) => entry + (at % (length + 1) === 0 ? 1 : 0));
+}
+
 /**
  * The moments of a round from its released sums. The mean is taken back into the ball: its noise
  * may have put it outside, and the bounds of scores hold inside only.

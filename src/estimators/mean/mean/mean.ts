@@ -23,7 +23,7 @@ import { centreShareParameter, radiusParameter, usualRadius } from '../../pooled
 import { rowsCohort } from '../../pooled/pool.js';
 import { binsEvent } from '../../pooled/query-events.js';
 import {
-  addedMost, chooseRadius, distanceBins, distanceCounts, readDistances, type Distances,
+  addedMost, chooseRadius, distanceBins, distanceCounts, readDistances, rowsIn, type Distances,
 } from '../../pooled/radius.js';
 import { truncationBias } from '../heavy-tails/truncation.js';
 
@@ -192,7 +192,7 @@ function releaseOf(design: MeanDesign): PooledDesign['release'] {
     ).value;
     const distances = readDistances({
       counts, sigma: distance.sigma, dimension: facts.dimension,
-      rows: Math.max(facts.cohort / 4, counts.reduce((sum, count) => sum + count, 0)),
+      rows: rowsIn(counts, facts.cohort),
     });
     const radius = radiusOf(design, distances);
     const options = { centre, ball: clipped.ball, cohort: facts.cohort, unit: radius };

@@ -99,7 +99,7 @@ async function filter(run: HeavyRun, rows: Sensitive<ClippedRows>): Promise<Filt
 /** A phase ends when the rows are this many times narrower than when it began (Algorithm 16). */
 const phaseEnds = 2 / 3;
 
-/** So many times the rows that may be hostile go at most where they do not stand apart. */
+/** Where rows do not stand apart, at most so many times the hostile rows are removed. */
 const removedMost = 2;
 
 /**

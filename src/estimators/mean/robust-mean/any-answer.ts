@@ -1,8 +1,9 @@
 import type { Finding, Outcome } from '../../../base/outcome.js';
 import { deviations95 } from '../../../numerics/normal.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
-import { finiteValue } from '../../contract/outcomes.js';
+import { finiteValue, intervalAbout, widenedBy } from '../../contract/outcomes.js';
 import type { CentredPool, FoundColumns } from '../../pooled/estimator.js';
+import { hostileShare, movedByShare } from '../../pooled/expected-error.js';
 import { usualRadius } from '../../pooled/parameters.js';
 import type { AnyDesign } from './any-design.js';
 import type { Directions } from './directions.js';
@@ -53,9 +54,6 @@ interface Shift {
 
 const noShift: Omit<Shift, 'by'> = { noise: 0, sampling: 0, lost: 0, share: 0 };
 
-/** Chance allows a little more than the stated share. */
-const shareSlack = 1.1;
-
 /**
  * The mean in data units, its two intervals and what to know of the rows.
  *
@@ -84,21 +82,17 @@ export function answerOfAny(answer: AnyFound): Outcome {
       deviation[j]!, unit * sampling, unit * extra.noise, unit * Math.sqrt(extra.sampling),
     ) + unit * (radius.lost + extra.lost)
     + (others === null ? 0 : Math.abs(others[j]! - mean[j]!)));
-  const bound = Math.sqrt(corruption / (1 - corruption)) * radius.spread;
+  const bound = movedByShare(corruption) * radius.spread;
   const estimate = Array.from(mean);
-  const interval = (more: number) => ({
-    low: estimate.map((entry, j) => entry - half[j]! - reach[j]! * more),
-    high: estimate.map((entry, j) => entry + half[j]! + reach[j]! * more),
-  });
-  const share = Math.min(0.5, shareSlack * corruption);
-  const ball = radius.spread * Math.sqrt(share / (1 - share)) + radius.beyond
+  const interval95 = intervalAbout(estimate, (j) => half[j]!);
+  const ball = radius.spread * movedByShare(hostileShare(corruption)) + radius.beyond
     + 2 * Math.hypot(noise, sampling) * Math.sqrt(dimension);
   return finiteValue({
     estimate,
     shape: [dimension],
     uncertainty: { kind: 'gaussian', standardDeviation: Array.from(deviation) },
-    interval95: interval(0),
-    intervalIfHostile95: interval(bound),
+    interval95,
+    intervalIfHostile95: widenedBy(interval95, (j) => reach[j]! * bound),
     radiusIfHostile95: ball * widestOf(frame, dimension),
     scale: Array.from(scale),
     findings: findingsOf(answer, others, extra.share),

@@ -10,7 +10,7 @@ import { errorUpTo } from '../../contract/planning.js';
 import {
   centreStage, type CentreBounds, type CentreStage,
 } from '../../pooled/centre.js';
-import { honestErrorOfMean } from '../../pooled/expected-error.js';
+import { honestErrorOfMean, movedByShare } from '../../pooled/expected-error.js';
 import { usualRadius } from '../../pooled/parameters.js';
 import { distanceBins } from '../../pooled/radius.js';
 import { axisBins } from '../../pooled/valleys.js';
@@ -236,5 +236,5 @@ export function anyErrorOf(
   const reach = radius ?? usualRadius(dimension);
   const honest = honestErrorOfMean(dimension, cohort, sum.sigma * usualChoice(design));
   return errorUpTo(promise, honest, (share) =>
-    Math.min(share * reach, Math.sqrt(share / (1 - share))));
+    Math.min(share * reach, movedByShare(share)));
 }

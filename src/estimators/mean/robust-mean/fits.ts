@@ -5,6 +5,7 @@ import { leastFittedScale, type HistogramFit } from '../../pooled/projected-hist
 import type { EntryOf } from '../../pooled/thresholds.js';
 import { crowdShares } from '../../pooled/valleys.js';
 import type { RoundMoments } from '../filters/weights.js';
+import { covarianceOf } from '../filters/weights.js';
 import { widerColumns, widerRows } from './any-answer.js';
 import { noiseOfSquare } from './any-design.js';
 import type { RobustDesign } from './design.js';
@@ -85,9 +86,8 @@ export function findingsOf(
   const rows = Math.max(first.count, cohort / 2);
   const findings: Finding[] =
     isSkewed ? [{ reason: 'skewed', columns: [], amounts: [] }] : [];
-  const covariance = first.excess.map((entry, at) => entry + (at % (dimension + 1) === 0 ? 1 : 0));
   const wider = widerColumns(
-    scale, columns, covariance, 3 * noiseOfSquare(rounds[0]!.square, rows),
+    scale, columns, covarianceOf(first), 3 * noiseOfSquare(rounds[0]!.square, rows),
   );
   if (cohort >= widerRows * dimension && wider.length > 0) {
     findings.push({ reason: 'wider-than-scale', columns: wider, amounts: [] });

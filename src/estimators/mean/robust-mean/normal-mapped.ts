@@ -3,9 +3,12 @@ import type { Outcome } from '../../../base/outcome.js';
 import { deviations95 } from '../../../numerics/normal.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
 import type { GaussianEvent, SymmetricGaussianEvent } from '../../../privacy/accounting/events.js';
-import { finiteValue, participationBelowPlan } from '../../contract/outcomes.js';
+import {
+  finiteValue, intervalAbout, participationBelowPlan, widenedBy,
+} from '../../contract/outcomes.js';
 import type { Draws } from '../../pooled/centre.js';
 import type { CentredPool, FoundColumns } from '../../pooled/estimator.js';
+import { hostileShare, movedByShare } from '../../pooled/expected-error.js';
 import {
   leastThresholdAlongAxes, leastThresholdInDistance, type HistogramFit,
 } from '../../pooled/projected-histogram.js';
@@ -13,6 +16,7 @@ import {
   histogramAlong, projectionsOn, removeOutside, type EntryOf, type LeftRows,
 } from '../../pooled/thresholds.js';
 import type { RoundMoments } from '../filters/weights.js';
+import { covarianceOf } from '../filters/weights.js';
 import { columnReach, widestOf } from './any-answer.js';
 import { noiseOfSquare } from './any-design.js';
 import type { RobustDesign } from './design.js';
@@ -27,8 +31,9 @@ import { combined, drawReallocated, reallocatable, type NoisySums } from './real
  *
  * What hides in a direction in which honest rows are narrow widens no column. So the rows are
  * mapped first, so that they vary alike in every direction. A map that hostile rows have widened
- * shows no excess over 1 any more. So axes come from third moments, which hostile rows that move
- * the mean change, and from where the rows were wide before. Along each a normal shape is fitted.
+ * shows no excess over 1 any more. So some axes come from third moments: these change when hostile
+ * rows move the mean. The other axes are those along which the rows were wide before the map. Along
+ * each axis a normal shape is fitted.
  *
  * Claim. (rho, delta) of the plan's events, composed adaptively.
  * Neighbours. One contributor's row replaced by any other, or by none, or added.
@@ -75,10 +80,10 @@ export async function releaseMapped(
 ): Promise<Released<Outcome>> {
   const { design, mechanisms } = run;
   const { facts, rowsMax, mapping, rounds } = design;
-  const { dimension, cohort } = facts;
+  const { cohort } = facts;
   const [look] = rounds;
   const present = Math.max(first.count, cohort / 2);
-  const covariance = first.excess.map((entry, at) => entry + (at % (dimension + 1) === 0 ? 1 : 0));
+  const covariance = covarianceOf(first);
   const inMedianScale = { ...found, scale: found.columns.medianScale };
   const { rows, frame } = await releaseMappedRounds(
     { ...run, design: { facts, rowsMax, rounds: mapping!.rounds } }, inMedianScale,
@@ -167,9 +172,6 @@ interface MappedAnswer {
   readonly detected: readonly Detected[];
 }
 
-/** Chance allows a little more than the stated share. */
-const shareSlack = 1.1;
-
 /**
  * The mean in data units and its two intervals. A map made of moments that hostile rows have
  * widened hides some of what they do. So the promise is that for any shape: a share c of hostile
@@ -193,20 +195,16 @@ function answerOfMapped(
   ));
   const sampling = 1 / Math.sqrt(present);
   const half = deviation.map((own, j) => deviations95 * Math.hypot(own, reach[j]! * sampling));
-  const interval = (more: number) => ({
-    low: estimate.map((entry, j) => entry - half[j]! - reach[j]! * more),
-    high: estimate.map((entry, j) => entry + half[j]! + reach[j]! * more),
-  });
-  const share = Math.min(0.5, shareSlack * corruption);
+  const interval95 = intervalAbout(estimate, (j) => half[j]!);
   const medianError = Math.hypot(...medians.map(({ error }) => error));
-  const ball = Math.sqrt(share / (1 - share))
+  const ball = movedByShare(hostileShare(corruption))
     + 2 * Math.hypot(Math.hypot(noise, sampling) * Math.sqrt(dimension), medianError);
   return finiteValue({
     estimate,
     shape: [dimension],
     uncertainty: { kind: 'gaussian', standardDeviation: deviation },
-    interval95: interval(0),
-    intervalIfHostile95: interval(Math.sqrt(corruption / (1 - corruption))),
+    interval95,
+    intervalIfHostile95: widenedBy(interval95, (j) => reach[j]! * movedByShare(corruption)),
     radiusIfHostile95: ball * widestOf(frame, dimension),
     scale: Array.from(scale),
   }, 'the noisy mean times scale is');

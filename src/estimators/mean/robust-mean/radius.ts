@@ -1,6 +1,6 @@
 import { usualRadius } from '../../pooled/parameters.js';
 import {
-  chooseRadius, distanceBins, readDistances, usableSpread,
+  chooseRadius, distanceBins, readDistances, rowsIn, usableSpread,
 } from '../../pooled/radius.js';
 
 /**
@@ -45,13 +45,15 @@ const sureFrom = 4.5;
  */
 export function findRadius(request: RadiusRequest): FoundRadius {
   const { counts, noise, dimension, cohort, corruption, sigma, radius, isApart } = request;
-  const rows = Math.max(cohort / 4, counts.reduce((sum, count) => sum + count, 0));
+  const rows = rowsIn(counts, cohort);
   const distances = readDistances({ counts, sigma: noise, dimension, rows });
   const usual = usualRadius(dimension);
   const root = Math.sqrt(dimension);
-  const sure = isApart ? counts.map((count) => (count > sureFrom * noise ? count : 0)) : counts;
-  const trusting = readDistances({ counts: sure, sigma: noise, dimension, rows });
-  const chosen = radius ?? chooseRadius(trusting, {
+  const trusted = !isApart ? distances : readDistances({
+    counts: counts.map((count) => (count > sureFrom * noise ? count : 0)),
+    sigma: noise, dimension, rows,
+  });
+  const chosen = radius ?? chooseRadius(trusted, {
     dimension, least: root, trusted: usual, noise: (sigma * root) / rows, corruption,
   });
   return {

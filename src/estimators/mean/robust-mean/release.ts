@@ -1,10 +1,11 @@
 import type { Released, Sensitive } from '../../../base/brands.js';
 import type { Outcome, ValueOutcome } from '../../../base/outcome.js';
 import type { GaussianEvent, SymmetricGaussianEvent } from '../../../privacy/accounting/events.js';
-import { participationBelowPlan } from '../../contract/outcomes.js';
+import { participationBelowPlan, widenedBy } from '../../contract/outcomes.js';
 import { answerOf } from '../../pooled/centred-mean.js';
 import { clippedRows, momentsOf, type ClippedRows } from '../../pooled/clipped-rows.js';
 import type { CentredPool } from '../../pooled/estimator.js';
+import { movedByShare } from '../../pooled/expected-error.js';
 import {
   leastThresholdAlongAxes, leastThresholdInDistance,
 } from '../../pooled/projected-histogram.js';
@@ -74,17 +75,14 @@ function withHostile(
   { facts: { dimension }, corruption, rounds, excessMax }: RobustDesign, answer: ValueOutcome,
   scale: Float64Array,
 ): ValueOutcome {
-  const anyShape = Math.sqrt(corruption / (1 - corruption));
+  const anyShape = movedByShare(corruption);
   const moved = rounds.length === 0 ? anyShape
     : Math.min(anyShape, Math.hypot(Math.sqrt(corruption * excessMax), 1.25 * corruption));
   const { low, high } = answer.interval95!;
   const halves = low.map((end, j) => (high[j]! - end) / (2 * scale[j]!));
   return {
     ...answer,
-    intervalIfHostile95: {
-      low: low.map((end, j) => end - scale[j]! * moved),
-      high: high.map((end, j) => end + scale[j]! * moved),
-    },
+    intervalIfHostile95: widenedBy(answer.interval95!, (j) => scale[j]! * moved),
     radiusIfHostile95: 1.05 * moved + Math.sqrt(dimension) * Math.max(...halves),
     scale: Array.from(scale),
   };
