@@ -6,6 +6,7 @@ export default tseslint.config(
   {
     ignores: [
       'dist/**', 'client/package/dist/**', 'coverage/**', 'node_modules/**',
+      'site/**',
       'src/wire/generated/**', 'src/numerics/kernels/{assembly,generated}/**',
     ],
   },

@@ -1,12 +1,13 @@
-// Packs the flights of the vega-datasets package into data/flights.bin:
+// Packs the flights of the vega-datasets package into data/flights.bin.br:
 // `npm run data:flights [-- FILE]`. data/README.md documents the layout;
-// test/cli/flights.test.ts packs again and compares bytes.
+// test/cli/flights.test.ts packs again and compares what is inside.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants } from 'node:zlib';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const source = `${root}node_modules/vega-datasets/data/flights-200k.json`;
-const target = process.argv[2] ?? `${root}data/flights.bin`;
+const target = process.argv[2] ?? `${root}data/flights.bin.br`;
 
 const magic = 'KLFLIGHT';
 const headerBytes = 16;
@@ -17,7 +18,7 @@ bytes.write(magic, 0, 'latin1');
 bytes.writeUInt32LE(1, 8);
 bytes.writeUInt32LE(count, 12);
 
-// One column after the other: equal kinds of numbers side by side compress better in an archive.
+// One column after the other: equal kinds of numbers side by side compress better.
 flights.forEach(({ delay, distance, time }, index) => {
   const hour = Math.floor(time);
   const minutes = 60 * hour + Math.round((time - hour) * 60);
@@ -32,5 +33,8 @@ flights.forEach(({ delay, distance, time }, index) => {
   bytes.writeUInt16LE(distance, headerBytes + 2 * (count + index));
   bytes.writeUInt16LE(minutes, headerBytes + 2 * (2 * count + index));
 });
-writeFileSync(target, bytes);
-console.log(`${count} flights, ${bytes.length} bytes`);
+const compressed = brotliCompressSync(bytes, {
+  params: { [constants.BROTLI_PARAM_LGWIN]: 24, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
+});
+writeFileSync(target, compressed);
+console.log(`${count} flights, ${compressed.length} bytes`);

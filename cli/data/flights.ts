@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { brotliDecompressSync } from 'node:zlib';
 import { InvalidInputError } from '../../src/base/errors.js';
 
 /**
@@ -30,20 +31,20 @@ const headerBytes = 16;
 const bytesPerFlight = 6;
 
 /**
- * Reads data/flights.bin. data/README.md documents its layout.
+ * Reads data/flights.bin.br. data/README.md documents its layout.
  * @throws InvalidInputError if the file is missing or is not the one that the extraction wrote.
  */
 export function loadFlights(path: URL = flightsFile()): Flights {
-  const bytes = readFileSync(path);
+  const bytes = decompressed(readFileSync(path));
   if (bytes.length < headerBytes || bytes.toString('latin1', 0, 8) !== magic
       || bytes.readUInt32LE(8) !== 1) {
     throw new InvalidInputError(
-      'data/flights.bin is not a flights file of version 1: install the package again',
+      'data/flights.bin.br is not a flights file of version 1: install the package again',
     );
   }
   const count = bytes.readUInt32LE(12);
   if (bytes.length !== headerBytes + bytesPerFlight * count) {
-    throw new InvalidInputError('data/flights.bin is cut short: install the package again', {
+    throw new InvalidInputError('data/flights.bin.br is cut short: install the package again', {
       expectedBytes: headerBytes + bytesPerFlight * count,
       bytes: bytes.length,
     });
@@ -60,14 +61,24 @@ export function loadFlights(path: URL = flightsFile()): Flights {
   return { count, columns: { delay, distance, time } };
 }
 
+function decompressed(file: Buffer): Buffer {
+  try {
+    return brotliDecompressSync(file);
+  } catch {
+    throw new InvalidInputError(
+      'data/flights.bin.br cannot be decompressed: install the package again',
+    );
+  }
+}
+
 /** The package's data folder, from cli/data/ or from dist/cli/data/. */
 function flightsFile(): URL {
   const candidates = ['../../', '../../../'].map((up) =>
-    new URL(`${up}data/flights.bin`, import.meta.url));
+    new URL(`${up}data/flights.bin.br`, import.meta.url));
   const found = candidates.find((candidate) => existsSync(candidate));
   if (found === undefined) {
-    throw new InvalidInputError('data/flights.bin is missing: run "npm run data:flights" or '
-      + 'install the package again');
+    throw new InvalidInputError('data/flights.bin.br is missing: run "npm run data:flights" '
+      + 'or install the package again');
   }
   return found;
 }

@@ -25,7 +25,7 @@ describe('the package', () => {
       'dist/browser/keelson-contribute.js', 'dist/server/index.js',
       'dist/server/store/sqlite/worker.js', 'dist/server/epochs/worker.js',
       'dist/src/wire/generated/contributor-reader.js', 'dist/src/wire/generated/other-reader.js',
-      'data/flights.bin', 'proto/keelson/v1/wire.proto',
+      'data/flights.bin.br', 'proto/keelson/v1/wire.proto',
       'studies/flights-mean.yaml', 'docs/reference/protocol.md',
       'docs/reference/study-file.schema.json',
     ];

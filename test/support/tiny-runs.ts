@@ -137,7 +137,7 @@ export const tinyRuns: readonly TinyRun[] = [
     lines: [/^wrote the table of decisions to /],
   },
   {
-    file: 'scripts/extract-flights.js', words: ['FOLDER/flights.bin'],
+    file: 'scripts/extract-flights.js', words: ['FOLDER/flights.bin.br'],
     lines: [/^231083 flights, \d+ bytes/],
   },
   {
