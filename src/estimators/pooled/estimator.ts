@@ -5,7 +5,7 @@ import type {
   Estimator, FinishedSummaries, Infeasible, ParameterValues, Plan, PooledRows, StudyFacts,
 } from '../contract/estimator.js';
 import { poolOf } from '../contract/finished.js';
-import type { ColumnRange } from '../contract/values.js';
+import { scaleParameter, type ColumnRange } from '../contract/values.js';
 import {
   makePlan, nearSmallestCohort, needsCohort, pooledCohort, withoutDelta,
 } from '../contract/planning.js';
@@ -106,11 +106,15 @@ export interface PooledPipeline {
   readonly design: (request: DesignRequest) => PooledDesign | TooFew | Infeasible;
 }
 
-/** An estimator whose plan is the pipeline's. */
+/** An estimator whose plan is the pipeline's. The parameter `scale` is added in front. */
 export function definePooledEstimator(
   about: Omit<Estimator, 'plan'>, pipeline: PooledPipeline,
 ): Estimator {
-  return { ...about, plan: (values, facts) => planPooled(pipeline, values, facts) };
+  return {
+    ...about,
+    parameters: [scaleParameter, ...about.parameters],
+    plan: (values, facts) => planPooled(pipeline, values, facts),
+  };
 }
 
 /** Plans from public numbers. Searching for the smallest cohort takes some 40 designs. */

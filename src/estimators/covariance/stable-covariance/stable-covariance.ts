@@ -2,7 +2,7 @@ import type {
   Estimator, Infeasible, ParameterValues, StudyFacts,
 } from '../../contract/estimator.js';
 import { kmv22 } from '../../contract/papers.js';
-import { corruptionParameter, numberOf, scaleParameter } from '../../contract/values.js';
+import { corruptionParameter, numberOf } from '../../contract/values.js';
 import {
   definePooledEstimator, type DesignRequest, type PooledDesign, type TooFew,
 } from '../../pooled/estimator.js';
@@ -12,11 +12,6 @@ import { errorsOfCovariance, partName } from '../moments/outcomes.js';
 import { conditionParameter } from '../moments/parameters.js';
 import { covarianceDesign, covarianceErrorOf, reach } from './design.js';
 import { releaseCovariance } from './release.js';
-
-/** Largest hostile share that can be promised. */
-const corruptionLimit = 0.1;
-/** Fourth moments of more columns have too many entries for their noise. */
-const columnsMax = 16;
 
 /**
  * A private covariance that a share of hostile rows cannot move far. Rows are put in scales about a
@@ -50,9 +45,8 @@ export const stableCovariance: Estimator = definePooledEstimator({
   title: 'Private robust covariance by axes of large fourth moments',
   citations: [kmv22('the task of its section 5')],
   parameters: [
-    scaleParameter,
     corruptionParameter(
-      corruptionLimit,
+      0.1,
       'hostile share that the error is promised for; what is removed does not depend on it',
     ),
     conditionParameter,
@@ -70,6 +64,9 @@ export const stableCovariance: Estimator = definePooledEstimator({
   outputLabels: (_, columns) =>
     columns.flatMap((row) => columns.map((column) => `${row}, ${column}`)),
 }, { refuse: tooManyColumns, design: designFor });
+
+/** Fourth moments of more columns have too many entries for their noise. */
+const columnsMax = 16;
 
 function tooManyColumns(_: ParameterValues, { dimension }: StudyFacts): Infeasible | null {
   if (dimension <= columnsMax) return null;

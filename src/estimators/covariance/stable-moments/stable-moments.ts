@@ -4,7 +4,7 @@ import type {
 } from '../../contract/estimator.js';
 import { kmv22 } from '../../contract/papers.js';
 import {
-  choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleParameter,
+  choiceOf, corruptionParameter, numberOf, optionalNumberOf,
 } from '../../contract/values.js';
 import {
   definePooledEstimator, type DesignRequest, type PooledDesign, type TooFew,
@@ -15,10 +15,6 @@ import { conditionParameter } from '../moments/parameters.js';
 import { momentsDesign, momentsErrorOf, partsOf } from './design.js';
 import { hidesTails } from './guard-design.js';
 import { releaseMoments } from './release.js';
-
-/** Tensors of more columns have too many entries to be read. */
-const columnsMax = 5;
-const directionsMax = 64;
 
 /**
  * Private third and fourth central moments, as symmetric tensors, and the skewness and excess
@@ -54,13 +50,12 @@ export const stableMoments: Estimator = definePooledEstimator({
   title: 'Private third and fourth moments, skewness and kurtosis',
   citations: [kmv22('the task of Algorithm 4.8')],
   parameters: [
-    scaleParameter,
     {
       name: 'order', type: 'integer', default: 4, minimum: 3, maximum: 4,
       description: '3: third moments and skewness; 4: fourth moments and excess kurtosis as well',
     },
     {
-      name: 'directions', type: 'list', lengthMaximum: directionsMax, optional: true,
+      name: 'directions', type: 'list', lengthMaximum: 64, optional: true,
       description: 'along which skewness and kurtosis are told: lists of one number per column; '
         + 'the columns when absent',
     },
@@ -93,6 +88,9 @@ export const stableMoments: Estimator = definePooledEstimator({
     + '(rho, delta)-approximate zCDP, rho split between the centre, the map, histograms that '
     + 'limit hostile rows, and the sums of orders 1 to 4.',
 }, { refuse: tooManyColumns, design: designFor });
+
+/** Tensors of more columns have too many entries to be read. */
+const columnsMax = 5;
 
 /** @throws InvalidParameterError for directions that are none. */
 function tooManyColumns(values: ParameterValues, { dimension }: StudyFacts): Infeasible | null {

@@ -9,7 +9,7 @@ import type {
 } from '../../contract/estimator.js';
 import { errorUpTo, withoutDelta } from '../../contract/planning.js';
 import {
-  corruptionParameter, numberOf, optionalNumberOf, rangeOf, rangeParameter, scaleParameter,
+  corruptionParameter, numberOf, optionalNumberOf, rangeOf, rangeParameter,
 } from '../../contract/values.js';
 import { boundedDesign, demandBounded } from '../../pooled/bounded.js';
 import { centreStage } from '../../pooled/centre.js';
@@ -70,7 +70,6 @@ export const mean: Estimator = definePooledEstimator({
     place: 'the clipped mean that its section 1 starts from',
   }],
   parameters: [
-    scaleParameter,
     rangeParameter,
     corruptionParameter(
       corruptionLimit,

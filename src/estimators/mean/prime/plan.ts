@@ -1,10 +1,8 @@
 import { Released } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
-import type {
-  Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
-} from '../../contract/estimator.js';
+import type { Estimator, ParameterSpec } from '../../contract/estimator.js';
 import {
-  choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleParameter,
+  choiceOf, corruptionParameter, numberOf, optionalNumberOf,
 } from '../../contract/values.js';
 import type { Draws } from '../../pooled/centre.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
@@ -14,8 +12,7 @@ import {
 import { answerOf } from '../../pooled/centred-mean.js';
 import { clippedRows, momentsOf, scoreCounts } from '../../pooled/clipped-rows.js';
 import {
-  planPooled, type CentredPool, type DesignRequest, type PooledDesign, type PooledPipeline,
-  type TooFew,
+  definePooledEstimator, type CentredPool, type DesignRequest, type PooledDesign, type TooFew,
 } from '../../pooled/estimator.js';
 import {
   centreShareParameter, demandShares, finalShareParameter, radiusParameter, roundsParameter,
@@ -47,9 +44,8 @@ export const variantParameter: ParameterSpec = {
     + 'far more accurate',
 };
 
-/** Parameters that every filter takes. */
-export const filterParameters: readonly ParameterSpec[] = [
-  scaleParameter,
+/** Parameters that every filter takes besides the scale. */
+const filterParameters: readonly ParameterSpec[] = [
   corruptionParameter(corruptionLimit, 'hostile share that the error is promised for'),
   roundsParameter(3, 30),
   centreShareParameter(0.2, 0.6),
@@ -72,14 +68,9 @@ export interface FilterKind {
   readonly survivors?: SurvivorsForm;
 }
 
-/** What every filter promises, besides its own way of choosing directions. */
-export const filterClaim = 'One contributor’s row replaced by anything, including nothing: '
-  + '(rho, delta)-approximate zCDP, rho split between the centre, a fixed number of filter rounds '
-  + 'and the mean of what is left.';
-
 /**
- * How a filter plans: the pooled pipeline, filter rounds that remove rows, and the mean of the rows
- * that are left.
+ * A filter as an estimator: the pooled pipeline, filter rounds that remove rows, and the mean of
+ * the rows that are left.
  *
  * Claim. (rho, delta), delta-approximate zCDP.
  * Neighbours. One contributor's row replaced by any other row, or by none, or added.
@@ -91,19 +82,22 @@ export const filterClaim = 'One contributor’s row replaced by anything, includ
  * any time in the one row at most. Directions, thresholds and the decision to stop are functions of
  * released numbers.
  */
-export function filterPipeline(kind: FilterKind): PooledPipeline {
-  return {
+export function filterEstimator(
+  about: Pick<Estimator, 'name' | 'title' | 'citations'>, kind: FilterKind,
+): Estimator {
+  return definePooledEstimator({
+    ...about,
+    parameters: filterParameters,
+    shelf: 'research',
+    assumption: 'Honest rows have light tails and are about one scale wide in every direction.',
+    claim: 'One contributor’s row replaced by anything, including nothing: '
+      + '(rho, delta)-approximate zCDP, rho split between the centre, a fixed number of filter '
+      + 'rounds and the mean of what is left.',
+  }, {
     demand: demandShares,
     design: (request) => choiceOf(request.values, 'variant') === 'reference'
       ? designReference(kind, request) : designFilter(kind, request),
-  };
-}
-
-/** Plans a filter. Claim and proof: `filterPipeline`. */
-export function planFilter(
-  kind: FilterKind, values: ParameterValues, facts: StudyFacts,
-): Plan | Infeasible {
-  return planPooled(filterPipeline(kind), values, facts);
+  });
 }
 
 function designFilter(

@@ -1,8 +1,7 @@
 import type { Estimator } from '../../contract/estimator.js';
 import { lkko21 } from '../../contract/papers.js';
-import { definePooledEstimator } from '../../pooled/estimator.js';
 import { directionsOf } from '../filters/weights.js';
-import { filterClaim, filterParameters, filterPipeline, type FilterKind } from './plan.js';
+import { filterEstimator, type FilterKind } from './plan.js';
 
 /** How `prime` chooses directions. */
 export const primeKind: FilterKind = { directions: directionsOf, reference: 'multiplicative' };
@@ -13,7 +12,7 @@ export const primeKind: FilterKind = { directions: directionsOf, reference: 'mul
  * weighs the directions (matrix multiplicative weights), finds a threshold in a noisy histogram of
  * how far out rows are along them, and removes the rows beyond it. What is left is averaged.
  *
- * Claim, neighbours, cost and why: `filterPipeline`. The weights are a function of released
+ * Claim, neighbours, cost and why: `filterEstimator`. The weights are a function of released
  * moments.
  * Assumption. Honest rows have light tails and are about one scale wide in every direction. Hostile
  * rows far enough out to matter widen the rows beyond the detection threshold, and are removed.
@@ -26,12 +25,8 @@ export const primeKind: FilterKind = { directions: directionsOf, reference: 'mul
  * constants leave out. The threshold is where the rows above it account for the excess, instead of
  * a random part of one that accounts for a third of it: that removes no honest rows for nothing.
  */
-export const prime: Estimator = definePooledEstimator({
+export const prime: Estimator = filterEstimator({
   name: 'prime',
   title: 'Private robust mean by filtering in all directions',
   citations: [lkko21('Algorithms 9 to 13')],
-  parameters: filterParameters,
-  shelf: 'research',
-  assumption: 'Honest rows have light tails and are about one scale wide in every direction.',
-  claim: filterClaim,
-}, filterPipeline(primeKind));
+}, primeKind);

@@ -15,7 +15,7 @@ import type {
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import { errorUpTo } from '../../contract/planning.js';
 import { lkko21 } from '../../contract/papers.js';
-import { corruptionParameter, numberOf, scaleParameter } from '../../contract/values.js';
+import { corruptionParameter, numberOf } from '../../contract/values.js';
 import {
   allRowsDesign, releaseAllRows, withAllRows, withoutAllRows, type AllRowsDesign,
 } from '../../pooled/all-rows.js';
@@ -85,7 +85,6 @@ export const resilience: Estimator = definePooledEstimator({
     + 'fit of them',
   )],
   parameters: [
-    scaleParameter,
     corruptionParameter(
       corruptionLimit,
       'hostile share that is withstood; three times as much is trimmed at each end in every '

@@ -4,7 +4,6 @@ import type {
 import { lkko21 } from '../../contract/papers.js';
 import {
   choiceOf, corruptionParameter, numberOf, optionalNumberOf, rangeOf, rangeParameter,
-  scaleParameter,
 } from '../../contract/values.js';
 import { boundedDesign, demandBounded } from '../../pooled/bounded.js';
 import {
@@ -76,7 +75,6 @@ export const robustMean: Estimator = definePooledEstimator({
   title: 'Private robust mean by histograms along a few axes',
   citations: [lkko21('Algorithms 10 to 13, for the second moments')],
   parameters: [
-    scaleParameter,
     rangeParameter,
     corruptionParameter(
       corruptionLimit,

@@ -1,9 +1,6 @@
 import type { Sensitive } from '../../../base/brands.js';
 import type { Estimator } from '../../contract/estimator.js';
-import { kmv22 } from '../../contract/papers.js';
-import {
-  corruptionParameter, numberOf, optionalNumberOf, scaleParameter,
-} from '../../contract/values.js';
+import { numberOf, optionalNumberOf } from '../../contract/values.js';
 import type { Draws } from '../../pooled/centre.js';
 import {
   definePooledEstimator, type DesignRequest, type PooledDesign,
@@ -13,11 +10,10 @@ import { dualDesignOf, type Stage } from './design.js';
 import { ascend, startOfAscent } from './dual-ascent.js';
 import { weightedMoments, weightSteps, type StepRows } from './dual-rows.js';
 import {
-  releaseStages, weightedPlan, type WeightedDesign, type WeightedSums,
+  aboutWeighted, releaseStages, weightedCorruption, weightedPlan, type WeightedDesign,
+  type WeightedSums,
 } from './weighted-stages.js';
 
-/** Largest hostile share that can be promised. */
-const corruptionLimit = 0.2;
 
 /**
  * A private mean of weighted rows. The weights are the nearest to all ones under which the rows
@@ -46,13 +42,9 @@ const corruptionLimit = 0.2;
 export const stableMeanDual: Estimator = definePooledEstimator({
   name: 'stable-mean-dual',
   title: 'Private robust mean by weights whose dual is private',
-  citations: [kmv22('the strongly convex program of its section 4')],
+  ...aboutWeighted,
   parameters: [
-    scaleParameter,
-    corruptionParameter(
-      corruptionLimit,
-      'hostile share that the error is promised for; the weights do not depend on it',
-    ),
+    weightedCorruption,
     {
       name: 'steps', type: 'integer', default: 6, minimum: 1, maximum: 50,
       description: 'steps that the weights take in each of two stages; more steps go further, '
@@ -66,9 +58,6 @@ export const stableMeanDual: Estimator = definePooledEstimator({
     centreShareParameter(0.2, 0.8),
     radiusParameter(),
   ],
-  shelf: 'research',
-  assumption:
-    'Honest rows have light tails and are at most about one scale wide in every direction.',
   claim: 'One contributor’s row replaced by anything, including nothing: '
     + '(rho, delta)-approximate zCDP, rho split between the centre and two stages of noisy steps '
     + 'and a weighted sum.',

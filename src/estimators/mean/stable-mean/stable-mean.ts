@@ -1,16 +1,15 @@
 import { momentsOfRows, sharedDoubles } from '../../../numerics/kernels/shards.js';
 import type { Compute, Estimator, Infeasible } from '../../contract/estimator.js';
-import { kmv22 } from '../../contract/papers.js';
-import {
-  choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleParameter,
-} from '../../contract/values.js';
+import { choiceOf, numberOf, optionalNumberOf } from '../../contract/values.js';
 import type { Draws } from '../../pooled/centre.js';
 import {
   definePooledEstimator, type DesignRequest, type PooledDesign,
 } from '../../pooled/estimator.js';
 import { centreShareParameter, radiusParameter, usualRadius } from '../../pooled/parameters.js';
 import type { StepRows } from '../stable-mean-dual/dual-rows.js';
-import { releaseStages, weightedPlan, type Weighing } from '../stable-mean-dual/weighted-stages.js';
+import {
+  aboutWeighted, releaseStages, weightedCorruption, weightedPlan, type Weighing,
+} from '../stable-mean-dual/weighted-stages.js';
 import {
   meanDesignOf, passesOf, projectionOptions, type MeanDesign, type MeanOptions, type MeanStage,
 } from './design.js';
@@ -18,8 +17,6 @@ import { projectOnBound, type ProjectionOptions } from './projection.js';
 
 /** Rows are added up in chunks, so that their rounding is what the design allows. */
 const chunkRows = 2 ** 15;
-/** Largest hostile share that can be promised. */
-const corruptionLimit = 0.2;
 /** How many times the usual radius a radius may be. */
 const radiusMost = 2;
 
@@ -55,13 +52,9 @@ const radiusMost = 2;
 export const stableMean: Estimator = definePooledEstimator({
   name: 'stable-mean',
   title: 'Private robust mean by stable weights',
-  citations: [kmv22('the strongly convex program of its section 4')],
+  ...aboutWeighted,
   parameters: [
-    scaleParameter,
-    corruptionParameter(
-      corruptionLimit,
-      'hostile share that the error is promised for; the weights do not depend on it',
-    ),
+    weightedCorruption,
     {
       name: 'bound', type: 'number', default: 1, minimum: 0.5, maximum: 4, unit: 'squared scales',
       description: 'how wide the weighted rows may be in any direction; less resists better, '
@@ -76,9 +69,6 @@ export const stableMean: Estimator = definePooledEstimator({
     radiusParameter(100, ', and at most twice that, because the longest time that the weights may '
       + 'take grows with its square'),
   ],
-  shelf: 'research',
-  assumption:
-    'Honest rows have light tails and are at most about one scale wide in every direction.',
   claim: 'One contributor’s row replaced by anything, including nothing: '
     + '(rho, delta)-approximate zCDP, rho split between the centre, a count, and one or two '
     + 'weighted sums and their weights.',

@@ -13,7 +13,7 @@ import { errorUpTo } from '../../contract/planning.js';
 import { finiteValue } from '../../contract/outcomes.js';
 import { lkko21 } from '../../contract/papers.js';
 import {
-  corruptionParameter, numberOf, optionalNumberOf, scaleParameter,
+  corruptionParameter, numberOf, optionalNumberOf,
 } from '../../contract/values.js';
 import type { Draws } from '../../pooled/centre.js';
 import {
@@ -67,7 +67,6 @@ export const tukeyMedian: Estimator = definePooledEstimator({
     + 'candidates',
   )],
   parameters: [
-    scaleParameter,
     corruptionParameter(
       corruptionLimit,
       'hostile share for which the candidates must still surround the honest middle',

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Plan } from '../../../../src/estimators/contract/estimator.js';
+import type { Estimator, Plan } from '../../../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../../../src/estimators/contract/parameters.js';
-import {
-  planFilter, filterParameters, type FilterKind,
-} from '../../../../src/estimators/mean/prime/plan.js';
+import { filterEstimator, type FilterKind } from '../../../../src/estimators/mean/prime/plan.js';
 import { primeKind } from '../../../../src/estimators/mean/prime/prime.js';
 import { spectralKind } from '../../../../src/estimators/mean/spectral-filter/spectral-filter.js';
 import {
@@ -24,16 +22,21 @@ const kinds: readonly [string, FilterKind][] = [
   ['prime', primeKind], ['spectral-filter', spectralKind],
 ];
 
+function filterOf(kind: FilterKind): Estimator {
+  return filterEstimator({ name: 'filter', title: 'A filter', citations: [] }, kind);
+}
+
 /** A plan whose filter keeps its rows in this way; `removals` counts what it removes by. */
 function planned(
   kind: FilterKind, form: SurvivorsForm, variant: string, dimension: number, cohort: number,
   removals: Removal[],
 ): Plan {
   const facts = factsOf(dimension, cohort, 100);
+  const filter = filterOf({ ...kind, survivors: noting(form, removals) });
   const parameters = parseParameters(
-    filterParameters, { scale: 1, corruption: 0.1, rounds: 4, variant }, { dimension },
+    filter.parameters, { scale: 1, corruption: 0.1, rounds: 4, variant }, { dimension },
   );
-  const plan = planFilter({ ...kind, survivors: noting(form, removals) }, parameters, facts);
+  const plan = filter.plan(parameters, facts);
   if (plan.kind === 'infeasible') throw new Error(plan.reason);
   return plan;
 }
@@ -80,27 +83,29 @@ describe.each(kinds)('%s as printed', (_, kind) => {
   it('asks queries that neighbours change by no more than was charged', async () => {
     const dimension = 2;
     const facts = factsOf(dimension, 600, 60);
+    const filter = filterOf(kind);
     const parameters = parseParameters(
-      filterParameters, { scale: 1, corruption: 0.2, rounds: 4, variant: 'reference' },
+      filter.parameters, { scale: 1, corruption: 0.2, rounds: 4, variant: 'reference' },
       { dimension },
     );
     const { faults, pairs } =
-      await searchedFaults(planFilter(kind, parameters, facts), facts, parameters, ['one', 'two']);
+      await searchedFaults(filter.plan(parameters, facts), facts, parameters, ['one', 'two']);
     expect(faults).toEqual([]);
     expect(pairs).toBeGreaterThan(0);
   });
 
   it('says so where its noise hides everything, and with how many it would not', () => {
     const facts = factsOf(10, 5_000, 1);
+    const filter = filterOf(kind);
     const parameters =
-      parseParameters(filterParameters, { scale: 1, variant: 'reference' }, { dimension: 10 });
-    const refused = planFilter(kind, parameters, facts);
+      parseParameters(filter.parameters, { scale: 1, variant: 'reference' }, { dimension: 10 });
+    const refused = filter.plan(parameters, facts);
     if (refused.kind === 'plan') throw new Error('there is a plan');
     const cohort = refused.cohortNeeded!;
-    const plan = planFilter(kind, parameters, { ...facts, cohort });
-    expect(planFilter(kind, parameters, { ...facts, cohort: cohort - 1 }).kind).toBe('infeasible');
+    const plan = filter.plan(parameters, { ...facts, cohort });
+    expect(filter.plan(parameters, { ...facts, cohort: cohort - 1 }).kind).toBe('infeasible');
     if (plan.kind === 'infeasible') throw new Error(plan.reason);
-    const usual = planFilter(kind, { ...parameters, variant: 'default' }, { ...facts, cohort });
+    const usual = filter.plan({ ...parameters, variant: 'default' }, { ...facts, cohort });
     if (usual.kind === 'infeasible') throw new Error(usual.reason);
     expect(plan.expectedError(0.05).total).toBeGreaterThan(3 * usual.expectedError(0.05).total);
   });
