@@ -27,8 +27,6 @@ const leastShare = 5e-4;
 const fits = 3;
 /** Of a narrower shape the bins do not tell the median well enough to correct a mean by it. */
 export const leastFittedScale = 1.5 * width;
-/** The fit leaves out bins that are farther from the median than this many standard deviations. */
-const shapeReach = 3;
 const refinements = 8;
 
 /** The normal shape that explains a projected histogram. In the axis' units. */
@@ -103,6 +101,9 @@ export function fitHistogram(
     medianError: perRow * Math.hypot(noiseOfSide, Math.sqrt(total) / 2),
   };
 }
+
+/** The fit leaves out bins that are farther from the median than this many standard deviations. */
+const shapeReach = 3;
 
 /** Of the bins kept, those in which a normal shape has rows: other bins only add noise to a fit. */
 function nearOf(kept: Kept, { median, scale }: Shape): Kept {

@@ -98,11 +98,6 @@ export interface TailLimit {
   readonly most: number;
 }
 
-/** What noise may add to all bins from one on, in standard deviations. */
-const unseen = 2;
-/** The same where a tail that is only noise would pull honest rows in. */
-const unseenTail = 3;
-
 /** The number of bins up to the last one from which on the counts are more than noise may be. */
 function seenBins(counts: Float64Array, noise: number, deviations: number): number {
   let beyond = 0;
@@ -112,6 +107,9 @@ function seenBins(counts: Float64Array, noise: number, deviations: number): numb
   }
   return 0;
 }
+
+/** The same where a tail that is only noise would pull honest rows in. */
+const unseenTail = 3;
 
 /**
  * The largest cap to which entries must be pulled in for the mean of their powers to keep to its
@@ -132,6 +130,9 @@ export function tailCap(
   }
   return cap;
 }
+
+/** What noise may add to all bins from one on, in standard deviations. */
+const unseen = 2;
 
 /** A cap is so many bins farther out than rows are seen. */
 const unseenBins = 2;

@@ -65,11 +65,6 @@ export interface GuardRun extends Draws {
   readonly present: number;
 }
 
-/** Crowds nearer to the median are not removed: honest rows may have two modes. */
-const crowdLeast = 1.2;
-/** No row nearer than this along an axis is pulled in. */
-const capLeast = 2;
-
 /** No row nearer than this is pulled in by its distance. */
 export function leastReach(dimension: number): number {
   return Math.sqrt(dimension) + 1;
@@ -123,6 +118,9 @@ function asMatrix(tensor: Float64Array, dimension: number): Float64Array {
   });
 }
 
+/** Crowds nearer to the median are not removed: honest rows may have two modes. */
+const crowdLeast = 1.2;
+
 /** Removes crowds on either side, from the rows and from the counts. */
 function removeCrowdsAlong(
   { design: { corruption } }: GuardRun, images: Sensitive<LeftRows>,
@@ -153,6 +151,9 @@ function removeCrowdOutside(
   counts.fill(0, from);
   if (from < distanceBins) removeOutside(images, entryOf, -Infinity, from * binWidth);
 }
+
+/** No row nearer than this along an axis is pulled in. */
+const capLeast = 2;
 
 function pullInAlong(
   { design: { tails }, order, radius }: GuardRun, images: Sensitive<LeftRows>,

@@ -31,8 +31,6 @@ export interface MeanDesign {
   readonly error: StageError;
 }
 
-/** Rows vary by a little more or less than 1 after the map. */
-const whitenedScale = 1.2;
 /** Share of the rows in the fullest bin, four scales wide, of a Gaussian that straddles two. */
 const fullestBin = 0.45;
 /** Chance, over all columns, at which a plan lets the centre go missing. */
@@ -45,6 +43,9 @@ export function centreIsFound(
   const wanted = keepingCount(bins) + bins.sigma * normalUpperQuantile(centreMissing / dimension);
   return points * fullestBin >= wanted;
 }
+
+/** Rows vary by a little more or less than 1 after the map. */
+const whitenedScale = 1.2;
 
 /** The mean of rows; null when the noise would hide where they are. */
 export function meanDesign(

@@ -39,10 +39,6 @@ export interface Design {
   readonly spoiled: number;
 }
 
-/** The test is planned to pass at least this often at the stated corruption. */
-const passWanted = 0.99;
-/** Factor of noise that is accepted so that the test also passes in the stress case below. */
-const stressPrice = 1.1;
 /** Real rows are not exactly Gaussian: the radius is this much larger than the model asks. */
 const radiusSafety = 1.05;
 /**
@@ -73,6 +69,9 @@ interface Candidate {
   /** The same under stress, no more than what is wanted. */
   readonly stressMargin: number;
 }
+
+/** Factor of noise that is accepted so that the test also passes in the stress case below. */
+const stressPrice = 1.1;
 
 /**
  * Chooses the number of groups, the thresholds, the radius and the test's share of rho. First come
@@ -118,6 +117,9 @@ function better(left: Candidate, right: Candidate): boolean {
   const gap = left.stressMargin - right.stressMargin;
   return gap > 0 || (gap === 0 && left.error < right.error);
 }
+
+/** The test is planned to pass at least this often at the stated corruption. */
+const passWanted = 0.99;
 
 function* candidatesOf(
   facts: DesignFacts,

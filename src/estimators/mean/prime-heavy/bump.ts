@@ -15,6 +15,18 @@ export interface ScoreInterval {
   readonly high: number;
 }
 
+/** What is public or released about the counts. */
+export interface BumpLimits {
+  /** Standard deviation of each count. */
+  readonly noise: number;
+  /** Rows in all, about. */
+  readonly present: number;
+  /** More rows than this are not hostile. */
+  readonly most: number;
+  /** Rows that were clipped have this score or more. */
+  readonly clippedFrom: number;
+}
+
 /** A bin stands out with this many times as many rows as a lower bin, noise apart. */
 const standsOut = 1.25;
 /** In standard deviations of a bin's noise. */
@@ -30,25 +42,6 @@ const fallsOff = 0.65;
 
 /** More intervals than this are the rows' own: whole numbers, or several groups of honest rows. */
 const intervalsMax = 2;
-/** Bins in an octave of distance: scores are squares. */
-const octave = 8;
-/**
- * Rows beyond the ball stand at its edge. A tail with a variance has at most a third of the rows
- * there that it has in the octave before, so more than this are a crowd.
- */
-const edgeShare = 0.6;
-
-/** What is public or released about the counts. */
-export interface BumpLimits {
-  /** Standard deviation of each count. */
-  readonly noise: number;
-  /** Rows in all, about. */
-  readonly present: number;
-  /** More rows than this are not hostile. */
-  readonly most: number;
-  /** Rows that were clipped have this score or more. */
-  readonly clippedFrom: number;
-}
 
 /**
  * The interval whose bins hold more rows than some bin below them. No tail does that, while rows
@@ -90,6 +83,14 @@ export function bumpOf(
     (other.excess > (one?.excess ?? leastShare * present) ? other : one), null);
   return best === null ? null : { low: edges[best.from]!, high: edges[best.to] ?? Infinity };
 }
+
+/** Bins in an octave of distance: scores are squares. */
+const octave = 8;
+/**
+ * Rows beyond the ball stand at its edge. A tail with a variance has at most a third of the rows
+ * there that it has in the octave before, so more than this are a crowd.
+ */
+const edgeShare = 0.6;
 
 /** The first bin of clipped rows, if they are as many as a tail may have there; or all bins. */
 function edgeBin(

@@ -88,22 +88,6 @@ export interface HeavyInfeasible {
   readonly cohortNeeded: number;
 }
 
-const groupChoices = [11, 5, 1] as const;
-/** How many times the nominal rows are counted exactly; of more, the smallest tags are taken. */
-const surplus = 4;
-/** Share of the final cost that the number of rows takes. */
-const countShare = 0.05;
-/** A second ball that is not this many times the first is not worth its noise. */
-const worthwhile = 1.25;
-/**
- * Rounds pay where they detect the hostile share at this part of the near radius. With few rows
- * they detect it only farther out. What they cost the mean was then measured to be more than what
- * they save, whatever hostile rows do.
- */
-const detectedFrom = 0.63;
-/** Planned distance of the private median from the mean, per column, in scales. */
-const offset = 0.2;
-
 /** Who finds the centre. */
 export interface CentreGroups {
   readonly groups: number;
@@ -124,6 +108,8 @@ export const boundedAssumption =
 /** What decides who finds the centre. */
 export type CentreGroupsOptions =
   Pick<HeavyOptions, 'facts' | 'corruption' | 'groups' | 'centreShare'>;
+
+const groupChoices = [11, 5, 1] as const;
 
 /**
  * Groups as given, or as many of 11, 5 and 1 as find the centre with a seventh of the contributors.
@@ -157,6 +143,18 @@ function rowsOfGroup(
   return Math.ceil(rows + 3 * Math.sqrt(rows));
 }
 
+/** How many times the nominal rows are counted exactly; of more, the smallest tags are taken. */
+const surplus = 4;
+/** Share of the final cost that the number of rows takes. */
+const countShare = 0.05;
+
+/**
+ * Rounds pay where they detect the hostile share at this part of the near radius. With few rows
+ * they detect it only farther out. What they cost the mean was then measured to be more than what
+ * they save, whatever hostile rows do.
+ */
+const detectedFrom = 0.63;
+
 function designWith(options: HeavyOptions, groups: number, centreShare: number): HeavyDesign {
   const { facts, moment, finalShare, corruption } = options;
   const { dimension } = facts;
@@ -188,6 +186,12 @@ function designWith(options: HeavyOptions, groups: number, centreShare: number):
     ],
   };
 }
+
+/** A second ball that is not this many times the first is not worth its noise. */
+const worthwhile = 1.25;
+
+/** Planned distance of the private median from the mean, per column, in scales. */
+const offset = 0.2;
 
 /** Splits the cost of the sums between the near ball and what is beyond it. */
 function sumsOf(
@@ -223,6 +227,8 @@ export function cohortsOf(
   };
 }
 
+const leastRest = 0.2;
+
 /**
  * Share of the cost of the sums that what is beyond the near ball takes. Most rows are inside, so
  * while the noise of the near sum is what an error is made of, the rest gets little; where sampling
@@ -233,8 +239,6 @@ function restShareOf(near: number, radius: number, noisy: number): number {
   const alike = Math.min(0.6, Math.max(0.3, 1 - near / radius));
   return leastRest + (alike - leastRest) * Math.min(1, Math.max(0, 2 * (1 - noisy)));
 }
-
-const leastRest = 0.2;
 
 function restOf(radius: number, rho: number, dimension: number): HeavyDesign['rest'] {
   const ball = clipBall(radius, { sums: true });

@@ -13,20 +13,6 @@ export interface CrowdLimits {
   readonly openAfter: number;
 }
 
-/** What noise and chance may add to the open last bin, in standard deviations. */
-const openChance = 3.3;
-/**
- * A stretch of a crowd is denser than the valley by more than this many standard deviations of
- * noise and chance, and by this factor as counted. Honest shapes have weak shoulders, and to ask
- * that the factor itself be certain would overlook crowds that the noise nearly covers.
- */
-const certain = 4.5;
-const denserAsCounted = 1.5;
-/** A crowd whose first bin holds this many times what the last bin of the valley does is steep. */
-const steep = 2;
-/** A tail with a variance has at most a third of this share in the open bin. */
-const openShare = 0.6;
-
 /**
  * Where the crowd behind the innermost valley begins: a bin; null where there is none.
  * @param counts - released, one per bin.
@@ -56,6 +42,9 @@ interface Valley {
   readonly end: number;
 }
 
+/** A crowd whose first bin holds this many times what the last bin of the valley does is steep. */
+const steep = 2;
+
 /**
  * Either end of the emptiest bin before the fullest one. Rows in this bin are mostly honest when
  * the crowd is steep; else they are mostly of the side that falls less steeply over two bins.
@@ -70,6 +59,20 @@ function edgeIn(counts: Float64Array, { from, end }: Valley): number {
   const inside = (counts[lowest - 1] ?? Infinity) + (counts[lowest - 2] ?? Infinity);
   return outside > inside ? lowest + 1 : lowest;
 }
+
+/** What noise and chance may add to the open last bin, in standard deviations. */
+const openChance = 3.3;
+
+/**
+ * A stretch of a crowd is denser than the valley by more than this many standard deviations of
+ * noise and chance, and by this factor as counted. Honest shapes have weak shoulders, and to ask
+ * that the factor itself be certain would overlook crowds that the noise nearly covers.
+ */
+const certain = 4.5;
+const denserAsCounted = 1.5;
+
+/** A tail with a variance has at most a third of this share in the open bin. */
+const openShare = 0.6;
 
 /** A valley that ends at `start`; null when no stretch from there on rises above one. */
 function valleyBefore(

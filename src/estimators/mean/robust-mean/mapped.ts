@@ -33,11 +33,11 @@ export interface MappedRows {
   readonly alive: Uint8Array;
 }
 
-/** Entries past this, in scales, are taken for this: their squares are finite. */
-const entryMax = 1e100;
-
 /** Rows that are handled at a time. */
 const chunk = 1024;
+
+/** Entries past this, in scales, are taken for this: their squares are finite. */
+const entryMax = 1e100;
 
 /**
  * Writes where rows are mapped to. O(n d), with a map O(n d^2). Where a row is mapped to does not
