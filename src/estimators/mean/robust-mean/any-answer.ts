@@ -93,7 +93,7 @@ export function answerOfAny(answer: AnyFound): Outcome {
     uncertainty: { kind: 'gaussian', standardDeviation: Array.from(deviation) },
     interval95,
     intervalIfHostile95: widenedBy(interval95, (j) => reach[j]! * bound),
-    radiusIfHostile95: ball * widestOf(frame, dimension),
+    radiusIfHostile95: ball * longestInScales(frame, dimension),
     scale: Array.from(scale),
     findings: findingsOf(answer, others, extra.share),
   }, 'the noisy mean times scale is');
@@ -121,7 +121,7 @@ export function columnReach({ inverse }: Frame, scale: Float64Array): Float64Arr
 }
 
 /** The longest that a unit vector is in scales. */
-export function widestOf({ inverse }: Frame, dimension: number): number {
+export function longestInScales({ inverse }: Frame, dimension: number): number {
   if (inverse === null) return 1;
   const square = new Float64Array(dimension ** 2);
   ownKernels().gram(inverse, dimension, dimension, {}, square);

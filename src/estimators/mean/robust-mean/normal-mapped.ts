@@ -17,7 +17,7 @@ import {
 } from '../../pooled/thresholds.js';
 import type { RoundMoments } from '../filters/weights.js';
 import { covarianceOf } from '../filters/weights.js';
-import { columnReach, widestOf } from './any-answer.js';
+import { columnReach, longestInScales } from './any-answer.js';
 import { noiseOfSquare } from './any-design.js';
 import type { RobustDesign } from './design.js';
 import { releaseDirections } from './directions.js';
@@ -205,7 +205,7 @@ function answerOfMapped(
     uncertainty: { kind: 'gaussian', standardDeviation: deviation },
     interval95,
     intervalIfHostile95: widenedBy(interval95, (j) => reach[j]! * movedByShare(corruption)),
-    radiusIfHostile95: ball * widestOf(frame, dimension),
+    radiusIfHostile95: ball * longestInScales(frame, dimension),
     scale: Array.from(scale),
   }, 'the noisy mean times scale is');
 }
