@@ -72,28 +72,38 @@ interface Candidate {
 }
 
 /**
- * How far the weighted average of group matrices moves, as l: e^-l Y <= Y' <= e^l Y.
+ * How far the weighted average of group matrices moves when one contributor changes, as l:
+ * e^-l Y <= Y' <= e^l Y. For symmetric matrices A <= B means that B - A is positive semidefinite.
  *
  * Claim: holds for data sets in which agreement is at least the thresholds' and one contributor is
  * replaced by anything.
- * Why: one group's matrix changes. The argument of `stabilityConstant` uses only the triangle
- * inequality of distances. By it the two weightings of the matrices have total variation distance
- * t <= c / k, and all matrices with weight in either are within e^2r of each other. Write Y = C + P
- * and Y' = C + P' with C the common part and t the weight of P and of P'. Let a be `none` and Q the
- * agreement.
- * 1. The weights add up to at least k (Q - a) / (1 - a), because the ramp is nowhere below
- *    (q - a) / (1 - a).
- * 2. Let M have weight in either data set. It agrees with more than a k - 1 of the groups that both
- *    have. So in either data set fewer than (1 - a) k + 1 groups are not among these, and each
- *    weighs at most 1.
- * 3. By 1 and 2 at least a share s = 1 - (1 - a + 1 / k) (1 - a) / (Q - a) of the weight is with
- *    matrices that are at least e^-r M. The rest are at least e^-2r M. So Y and Y' are at least
- *    f M, with f = s e^-r + (1 - s) e^-2r, or e^-2r where s is negative.
- * 4. P and P' are t times averages of such M. So they are at most t Y / f, and at least t e^-2r Y.
- *    Hence Y' - Y = P' - P lies within +- t (1 / f - e^-2r) Y. Also P' <= e^2r P and P <= e^2r P',
- *    so it lies within +- t e^2r (e^2r - 1) Y.
- * The smaller factor g gives Y' <= (1 + g) Y, and Y <= (1 + g) Y' by exchanging the two:
- * l = log(1 + g). Distances are decided in doubles, so r is increased by `distanceError`.
+ *
+ * What is given. There are k groups. One group's matrix changes. Y and Y' are the averages before
+ * and after. Groups agree within r, `none` is a, and the agreement is Q. The argument of
+ * `stabilityConstant` uses only the triangle inequality of distances, so it holds here too:
+ * - The two weightings have a total variation distance t of at most c / k.
+ * - Matrices with weight in either data set are within e^2r of each other.
+ * So Y = C + P and Y' = C + P'. C is the common part. P and P' each have weight t.
+ *
+ * Why, in five steps.
+ * 1. The weights of a data set add up to at least k (Q - a) / (1 - a). The ramp is nowhere below
+ *    (q - a) / (1 - a), and the mean of q is at least Q.
+ * 2. Let M be a matrix with weight in either data set. M agrees with more than a k - 1 of the
+ *    groups that both data sets have. So each data set has fewer than (1 - a) k + 1 other groups.
+ *    Each of them weighs at most 1.
+ * 3. Let s = 1 - (1 - a + 1 / k) (1 - a) / (Q - a), or 0 where that is negative. By 1 and 2 at
+ *    least a share s of the weight is with groups that agree with M. Their matrices are at least
+ *    e^-r M. All other matrices with weight are at least e^-2r M. So Y and Y' are at least f M,
+ *    with f = s e^-r + (1 - s) e^-2r.
+ * 4. P and P' are t times averages of such matrices M. By 3 they are at most (t / f) Y. Every M is
+ *    at least e^-2r Y, so they are at least t e^-2r Y.
+ * 5. The change is Y' - Y = P' - P. There are two bounds g on it, with Y' - Y <= g Y:
+ *    - The most that P' is, less the least that P is: g = t (1 / f - e^-2r), by 4.
+ *    - P' <= e^2r P, so P' - P <= (e^2r - 1) P. P is at most t e^2r Y. So g = t e^2r (e^2r - 1).
+ *
+ * The smaller of the two gives Y' <= (1 + g) Y. The same steps with the data sets exchanged give
+ * Y <= (1 + g) Y'. So l = log(1 + g). Distances are decided in doubles, so r is increased by
+ * `distanceError`.
  */
 export function averageLogDistance(
   groups: number, thresholds: Thresholds, radius: number,
