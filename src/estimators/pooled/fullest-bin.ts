@@ -44,6 +44,11 @@ export function countToBeSeen(event: GaussianHistogramEvent, dimension: number):
   return keepingCount(event) + event.sigma * normalUpperQuantile(failure / dimension);
 }
 
+/** Nominal size of a hashed group in which so many rows nearly surely are: 3 deviations of room. */
+export function nominalSizeFor(rows: number): number {
+  return rows + 3 * Math.sqrt(rows);
+}
+
 /**
  * Rows that two neighbours among public bins must hold, so that their noisy sum is above that of
  * any other two, in all columns 99 times in 100. Each sum has the noise of two counts.

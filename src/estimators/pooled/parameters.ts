@@ -45,6 +45,14 @@ export function usualRadius(dimension: number): number {
   return 1.35 * Math.sqrt(dimension) + 3;
 }
 
+/**
+ * Radius of a smaller ball: fewer than 4 in 10,000 normal rows of one scale are beyond it, in any
+ * number of columns. In scales.
+ */
+export function closeRadius(dimension: number): number {
+  return 1.1 * Math.sqrt(dimension) + 2.5;
+}
+
 /** @param maximum - in scales. @param more - goes on after the usual radius. */
 export function radiusParameter(maximum = 1e6, more = ''): ParameterSpec {
   return {

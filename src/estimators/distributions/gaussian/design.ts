@@ -8,7 +8,7 @@ import { distanceOf, type Distance, type StageError } from './distance.js';
 import {
   groupCovarianceDesign, groupMeanDesign, type GroupCovarianceDesign,
 } from './group-design.js';
-import { meanDesign, type MeanDesign, type StageShare } from './mean-design.js';
+import { rowMeanDesign, type MeanDesign, type StageShare } from './mean-design.js';
 import type { GaussianChoice } from './parameters.js';
 
 /** The search for the affine subspace. */
@@ -95,7 +95,7 @@ function designOf(
     : groupCovarianceDesign(group, shares.covariance);
   if (covariance === null) return null;
   const mean = group === null
-    ? meanDesign({ dimension, delta }, shares.mean, centreShare)
+    ? rowMeanDesign({ dimension, delta }, shares.mean, centreShare)
     : groupMeanDesign(group, shares.mean, centreShare);
   if (mean === null) return null;
   const cohorts = cohortsOf(shares);

@@ -1,12 +1,10 @@
 import {
   countGrid, gaussianEvent, symmetricGaussianEvent,
 } from '../../../privacy/accounting/calibration.js';
-import { centreEvents } from '../../../privacy/stages/centre.js';
-import { clippedMeanEvents } from '../../../privacy/stages/clipped-mean.js';
 import type { GaussianEvent, SymmetricGaussianEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { noiseNorm, roundsMax, shiftFor } from '../../covariance/moments/preconditioner.js';
-import { centreIsFound, type MeanDesign, type StageShare } from './mean-design.js';
+import { meanDesign, whitenedScale, type MeanDesign, type StageShare } from './mean-design.js';
 import type { StageError } from './distance.js';
 
 /** What the design of group estimates is made from. */
@@ -145,23 +143,12 @@ function covarianceWith(
 export function groupMeanDesign(
   facts: GroupFacts, from: StageShare, centreShare: number,
 ): MeanDesign | null {
-  const { dimension, delta, corruption, rowsPerGroup } = facts;
-  const { cohort, rho } = from;
+  const { dimension, corruption, rowsPerGroup } = facts;
   const groups = Math.floor(from.size / rowsPerGroup);
-  if (groups < 1) return null;
-  const scale = (meanLoss * 1.2) / Math.sqrt(rowsPerGroup);
-  const [bins, median] = centreEvents({ cohort, dimension, rho: shareOf(rho, centreShare), delta });
-  if (!centreIsFound(bins, groups, dimension)) return null;
-  const clipped = clippedMeanEvents({
-    cohort, dimension, radius: scale * (1.1 * Math.sqrt(dimension) + 2.5),
-    rho: shareOf(rho, 1 - centreShare),
+  return groups < 1 ? null : meanDesign(facts, from, centreShare, {
+    points: groups,
+    scale: (meanLoss * whitenedScale) / Math.sqrt(rowsPerGroup),
+    sampling: meanLoss * Math.sqrt(dimension / from.size),
+    bias: groupBias(corruption, dimension).mean,
   });
-  return {
-    from, bins, median, clipped, scale, points: groups,
-    error: {
-      sampling: meanLoss * Math.sqrt(dimension / from.size),
-      noise: (clipped.sum.sigma * Math.sqrt(dimension)) / groups,
-      bias: groupBias(corruption, dimension).mean,
-    },
-  };
 }

@@ -1,11 +1,11 @@
-import { normalUpperQuantile } from '../../../numerics/normal.js';
 import { centreEvents } from '../../../privacy/stages/centre.js';
 import { clippedMeanEvents, type ClippedMeanEvents } from '../../../privacy/stages/clipped-mean.js';
 import type {
   ExponentialEvent, GaussianHistogramEvent,
 } from '../../../privacy/accounting/events.js';
-import { keepingCount } from '../../../privacy/mechanisms/bounds.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
+import { countToBeSeen, fullestBinShare } from '../../pooled/fullest-bin.js';
+import { closeRadius } from '../../pooled/parameters.js';
 import type { StageError } from './distance.js';
 
 /** Where rows of a stage come from, and what the stage may spend. */
@@ -31,35 +31,37 @@ export interface MeanDesign {
   readonly error: StageError;
 }
 
-/** Share of the rows in the fullest bin, four scales wide, of a Gaussian that straddles two. */
-const fullestBin = 0.45;
-/** Chance, over all columns, at which a plan lets the centre go missing. */
-const centreMissing = 0.01;
+/** What a mean is taken of: independent points, after the map. */
+export type Averaged = Pick<MeanDesign, 'points' | 'scale'> & Pick<StageError, 'sampling' | 'bias'>;
 
-/** Whether so many points keep every column's fullest bin. */
-export function centreIsFound(
-  bins: GaussianHistogramEvent, points: number, dimension: number,
-): boolean {
-  const wanted = keepingCount(bins) + bins.sigma * normalUpperQuantile(centreMissing / dimension);
-  return points * fullestBin >= wanted;
-}
-
-/** Rows vary by a little more or less than 1 after the map. */
-const whitenedScale = 1.2;
-
-/** The mean of rows; null when the noise would hide where they are. */
+/** The mean of points, nearly all in the ball; null when noise hides where they are. */
 export function meanDesign(
   { dimension, delta }: { readonly dimension: number; readonly delta: number }, from: StageShare,
+  centreShare: number, { points, scale, sampling, bias }: Averaged,
+): MeanDesign | null {
+  const { cohort, rho } = from;
+  const [bins, median] = centreEvents({ cohort, dimension, rho: shareOf(rho, centreShare), delta });
+  if (points * fullestBinShare.normal < countToBeSeen(bins, dimension)) return null;
+  const clipped = clippedMeanEvents({
+    cohort, dimension, radius: scale * closeRadius(dimension), rho: shareOf(rho, 1 - centreShare),
+  });
+  const noise = (clipped.sum.sigma * Math.sqrt(dimension)) / points;
+  return { from, points, scale, bins, median, clipped, error: { sampling, noise, bias } };
+}
+
+/**
+ * By how much rows vary after the map, in every direction: 1, and a fifth for the error of the
+ * noisy covariance that the map is made from.
+ */
+export const whitenedScale = 1.2;
+
+/** The mean of rows; null when the noise would hide where they are. */
+export function rowMeanDesign(
+  facts: { readonly dimension: number; readonly delta: number }, from: StageShare,
   centreShare: number,
 ): MeanDesign | null {
-  const { cohort, size, rho } = from;
-  const [bins, median] = centreEvents({ cohort, dimension, rho: shareOf(rho, centreShare), delta });
-  if (!centreIsFound(bins, size, dimension)) return null;
-  const clipped = clippedMeanEvents({
-    cohort, dimension, radius: whitenedScale * (1.1 * Math.sqrt(dimension) + 2.5),
-    rho: shareOf(rho, 1 - centreShare),
+  return meanDesign(facts, from, centreShare, {
+    points: from.size, scale: whitenedScale, sampling: Math.sqrt(facts.dimension / from.size),
+    bias: 0,
   });
-  const noise = (clipped.sum.sigma * Math.sqrt(dimension)) / size;
-  const error = { sampling: Math.sqrt(dimension / size), noise, bias: 0 };
-  return { from, points: size, scale: whitenedScale, bins, median, clipped, error };
 }

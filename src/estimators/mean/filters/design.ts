@@ -5,7 +5,7 @@ import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
 import { errorUpTo } from '../../contract/planning.js';
 import { centreStage, type CentreStage } from '../../pooled/centre.js';
 import { honestErrorOfMean } from '../../pooled/expected-error.js';
-import { usualRadius } from '../../pooled/parameters.js';
+import { closeRadius, usualRadius } from '../../pooled/parameters.js';
 import { binsEvent, countEvent, sumEvent } from '../../pooled/query-events.js';
 import { momentEvents, type MomentEvents } from './rounds.js';
 import { scoreEdges } from './weights.js';
@@ -97,7 +97,7 @@ function radiusFor({ dimension, cohort }: StudyFacts, rhoRound: number): number 
   const wide = usualRadius(dimension);
   const sigma = wide ** 2 / Math.sqrt(shareOf(rhoRound, parts.square));
   return hiddenByNoise(sigma, dimension, cohort) > hiddenMax
-    ? 1.1 * Math.sqrt(dimension) + 2.5 : wide;
+    ? closeRadius(dimension) : wide;
 }
 
 /** Excess that the noise of the second moments may show; its norm is about sigma sqrt(2 d). */

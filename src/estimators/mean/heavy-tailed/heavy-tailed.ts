@@ -1,10 +1,8 @@
 import type { Released } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
-import { normalUpperQuantile } from '../../../numerics/normal.js';
 import { centreEvents, privateCentre } from '../../../privacy/stages/centre.js';
 import type { MechanismEvent } from '../../../privacy/accounting/events.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
-import { keepingCount } from '../../../privacy/mechanisms/bounds.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { cite } from '../../contract/citations.js';
 import type {
@@ -15,6 +13,7 @@ import {
   errorUpTo, infeasible, makePlan, pooledCohort, withoutDelta,
 } from '../../contract/planning.js';
 import { choiceOf, numberOf, optionalNumberOf, scaleOf } from '../../contract/values.js';
+import { countToBeSeen, fullestBinShare, nominalSizeFor } from '../../pooled/fullest-bin.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { comparison } from './comparison.js';
 import {
@@ -28,14 +27,12 @@ import {
   cohortsParameter, corruptionLimit, groupsOf, groupsParameter, isSplit, momentOf, momentParameters,
 } from '../heavy-tails/parameters.js';
 import { allColumns, cohortRows, type Units } from '../heavy-tails/rows.js';
-import { balancedRadius, truncationBias, type Moment } from '../heavy-tails/truncation.js';
+import {
+  balancedRadius, medianOffset, truncationBias, type Moment,
+} from '../heavy-tails/truncation.js';
 
 const meanCohort = 'mean';
 const centreCohort = 'centre';
-/** Planned distance of the private median from the mean, per column, in moment bounds. */
-const medianOffset = 0.2;
-/** Share of honest rows in the fullest bin of the median's histogram, at least. */
-const fullestBin = 0.36;
 
 /**
  * The mean of several columns whose rows may be far out: a private centre, and the noisy mean of
@@ -160,19 +157,26 @@ function dropFactor(order: number): number {
   return order ** order / (order - 1) ** (order - 1);
 }
 
+/**
+ * What finding the centre takes where nothing is given: at least a tenth of the contributors, or a
+ * fifth of rho. Contributors who find the centre are missing for the mean, so never more than half.
+ */
+const centreShares = { split: 0.1, one: 0.2, splitMost: 0.5 } as const;
+
 function designCentre(values: ParameterValues, facts: StudyFacts): CentreFound | Infeasible {
   const split = isSplit(values);
   const wanted = optionalNumberOf(values, 'centre-share');
-  const share = wanted ?? (split ? 0.1 : 0.2);
+  const { splitMost } = centreShares;
+  const share = wanted ?? (split ? centreShares.split : centreShares.one);
   const attempt = choiceOf(values, 'centre') === 'median' ? designMedian : designGroups;
   const first = attempt(values, facts, share);
   if (wanted !== undefined || !split) return withRemedy(facts, first);
   if (first.kind === 'centre-design') return first;
-  // Twice what is needed, or all that there is to give: half of the contributors.
+  // Twice what is needed, or all that there is to give.
   const needed = first.cohortNeeded === undefined
-    ? 0.5
+    ? splitMost
     : (2 * first.cohortNeeded * share) / facts.cohort;
-  return withRemedy(facts, attempt(values, facts, Math.min(0.5, Math.max(0.1, needed))));
+  return withRemedy(facts, attempt(values, facts, Math.min(splitMost, Math.max(share, needed))));
 }
 
 interface CentreInfeasible {
@@ -209,9 +213,9 @@ function designMedian(
     delta: target.delta,
   });
   const [bins] = events;
-  const clear = keepingCount(bins) + bins.sigma * normalUpperQuantile(0.01 / dimension);
-  const rows = clear / (fullestBin * (1 - numberOf(values, 'corruption')));
-  const cohortNeeded = Math.ceil((rows + 3 * Math.sqrt(rows)) / (split ? share : 1));
+  const honest = 1 - numberOf(values, 'corruption');
+  const rows = countToBeSeen(bins, dimension) / (fullestBinShare.boundedVarianceOfGroup * honest);
+  const cohortNeeded = Math.ceil(nominalSizeFor(rows) / (split ? share : 1));
   if (cohort < cohortNeeded) {
     return { kind: 'infeasible', reason: 'the noise hides where the rows are', cohortNeeded };
   }

@@ -5,6 +5,7 @@ import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { CohortPlan, FinishedSummaries } from '../../contract/estimator.js';
 import { pooledCohort } from '../../contract/planning.js';
+import { nominalSizeFor } from '../../pooled/fullest-bin.js';
 import { countedSum, releaseCountedSum, type CountedSum } from './counted-sum.js';
 import {
   openRange, publicRange, rangeOffset, releaseRange, rowsForRange, type Range,
@@ -106,9 +107,7 @@ function designWith(options: GroupMeansOptions, groups: number): GroupMeans | Gr
     made.push(group);
   }
   const [{ range, sum }] = made as [Group, ...Group[]];
-  const rows = rowsForRange(range, dimension, corruption);
-  // A hashed group is smaller than its nominal size now and then.
-  const wanted = rows + 3 * Math.sqrt(rows);
+  const wanted = nominalSizeFor(rowsForRange(range, dimension, corruption));
   const needed = Math.ceil((wanted * groups) / (share * rangeShare));
   if (cohort < needed) {
     return {

@@ -1,5 +1,4 @@
 import { Released, type Sensitive } from '../../../base/brands.js';
-import { normalUpperQuantile } from '../../../numerics/normal.js';
 import {
   exponentialEvent, gaussianHistogramEvent,
 } from '../../../privacy/accounting/calibration.js';
@@ -7,8 +6,8 @@ import type {
   ExponentialEvent, GaussianHistogramEvent,
 } from '../../../privacy/accounting/events.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
-import { keepingCount } from '../../../privacy/mechanisms/bounds.js';
 import type { RowBlock } from '../../../privacy/stages/rows.js';
+import { countToBeSeen, fullestBinShare } from '../../pooled/fullest-bin.js';
 
 /**
  * Where most rows are, per coordinate: the fullest of many bins.
@@ -35,16 +34,17 @@ export type Range =
   }
   | { readonly kind: 'open'; readonly event: GaussianHistogramEvent; readonly width: number };
 
-/** Share of honest rows in the fullest bin, at least. */
-const fullestBin = 0.375;
 /** A chosen bin may hold this share of the rows of the fullest one and still be near the mean. */
 const chosenBin = 0.5;
-/** Planned probability that some coordinate's bin is not found. */
+/** Planned probability that some coordinate's bin of a public range is not found. */
 const failure = 0.01;
 /** Choices are scored bin by bin. */
 const binsMaximum = 1_000_000;
 /** Bin numbers beyond this are no longer distinct doubles. */
 const binMaximum = 2 ** 52;
+
+/** Width of a bin, in units of M: by the argument of the accuracy above. */
+const binWidth = 4;
 
 interface Place {
   readonly name: string;
@@ -54,8 +54,11 @@ interface Place {
   readonly spread: number;
 }
 
-/** Root mean square distance of a bin's midpoint from the mean of its rows, in units of M. */
-export const rangeOffset = 4 / Math.sqrt(12);
+/**
+ * Root mean square distance of a bin's midpoint from a mean that may be anywhere in the bin, in
+ * units of M: that of a uniform number.
+ */
+export const rangeOffset = binWidth / Math.sqrt(12);
 
 /**
  * Bins over [-radius, radius], in units of scale, with a margin for rows of a mean at its end. Null
@@ -65,7 +68,8 @@ export function publicRange(
   place: Place & { readonly radius: number; readonly epsilon: number },
 ): Range | null {
   const { name, cohort, dimension, spread, radius, epsilon } = place;
-  const width = 4 * spread;
+  const width = binWidth * spread;
+  // One more bin at either end, for the rows of a mean that is there.
   const candidates = Math.ceil((2 * radius) / width) + 2;
   if (!(candidates <= binsMaximum)) return null;
   const event = exponentialEvent({
@@ -78,7 +82,7 @@ export function publicRange(
 export function openRange(place: Place & { readonly rho: number; readonly delta: number }): Range {
   const { name, cohort, dimension, spread, rho, delta } = place;
   return {
-    kind: 'open', width: 4 * spread, event: gaussianHistogramEvent({
+    kind: 'open', width: binWidth * spread, event: gaussianHistogramEvent({
       name, cohort, coordinates: dimension, rho, delta,
     }),
   };
@@ -86,11 +90,9 @@ export function openRange(place: Place & { readonly rho: number; readonly delta:
 
 /** Rows with which the bins are found 99 times in 100 when a share `corruption` is hostile. */
 export function rowsForRange({ event }: Range, dimension: number, corruption: number): number {
-  const honest = fullestBin * (1 - corruption);
+  const honest = fullestBinShare.boundedVariance * (1 - corruption);
   if (event.kind === 'gaussian-histogram') {
-    return Math.ceil(
-      (keepingCount(event) + event.sigma * normalUpperQuantile(failure / dimension)) / honest,
-    );
+    return Math.ceil(countToBeSeen(event, dimension) / honest);
   }
   const lost = (2 / event.epsilon) * (Math.log(event.candidates) + Math.log(dimension / failure));
   return Math.ceil(lost / (chosenBin * honest));

@@ -9,6 +9,12 @@ export interface Moment {
 }
 
 /**
+ * Planned distance of a private median from the mean, per column, in moment bounds. An expectation,
+ * not a bound: the median of exponential rows is .31 standard deviations from their mean.
+ */
+export const medianOffset = 0.2;
+
+/**
  * At most how far clipping at `radius` moves a mean, for any distribution of that moment.
  *
  * (t - R)+ <= K t^k / R^(k-1) for all t >= 0 with K = (k-1)^(k-1) / k^k. The two sides touch at

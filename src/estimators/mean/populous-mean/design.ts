@@ -1,4 +1,5 @@
 import { normalCdf, normalQuantile, normalUpperQuantile } from '../../../numerics/normal.js';
+import { closeRadius } from '../../pooled/parameters.js';
 import { AgreementModel, type Agreement, type LocalEstimator } from './deviation.js';
 import {
   groupsMax, groupsMin, stabilityConstant, thresholdChoices, type Thresholds,
@@ -179,7 +180,7 @@ function* candidatesOf(
 /** How far nearly all points of groups are from the mean, in units of scale. */
 function pointReach({ corruption, dimension, local }: DesignFacts, groupSize: number): number {
   const deviation = Math.sqrt(local.varianceFactor(groupSize, dimension) / groupSize);
-  return uneven * deviation * (1.1 * Math.sqrt(dimension) + 2.5)
+  return uneven * deviation * closeRadius(dimension)
     + local.reach(Math.min(corruption, 0.3), dimension);
 }
 

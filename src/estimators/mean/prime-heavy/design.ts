@@ -5,7 +5,7 @@ import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
 import type { CohortPlan, ExpectedError, StudyFacts } from '../../contract/estimator.js';
 import { errorUpTo, pooledCohort } from '../../contract/planning.js';
 import { allRowsDesign, withoutAllRows, type AllRowsDesign } from '../../pooled/all-rows.js';
-import { countToBeSeen, fullestBinShare } from '../../pooled/fullest-bin.js';
+import { countToBeSeen, fullestBinShare, nominalSizeFor } from '../../pooled/fullest-bin.js';
 import { usualRadius } from '../../pooled/parameters.js';
 import { rowsCohort } from '../../pooled/pool.js';
 import { countEvent, sumEvent } from '../../pooled/query-events.js';
@@ -13,7 +13,9 @@ import {
   eventsOf, filterRounds, hiddenByNoise, isBlind, type FilterRound,
 } from '../filters/design.js';
 import { scoreEdges } from '../filters/weights.js';
-import { balancedRadius, truncationBias, type Moment } from '../heavy-tails/truncation.js';
+import {
+  balancedRadius, medianOffset, truncationBias, type Moment,
+} from '../heavy-tails/truncation.js';
 import { leastHeavyScore } from './bump.js';
 
 /**
@@ -140,7 +142,7 @@ function rowsOfGroup(
   const [bins] = centreEvents({ cohort: groupName(1), dimension, rho, delta });
   const share = fullestBinShare.boundedVarianceOfGroup * (1 - corruption);
   const rows = countToBeSeen(bins, dimension) / share;
-  return Math.ceil(rows + 3 * Math.sqrt(rows));
+  return Math.ceil(nominalSizeFor(rows));
 }
 
 /** How many times the nominal rows are counted exactly; of more, the smallest tags are taken. */
@@ -190,9 +192,6 @@ function designWith(options: HeavyOptions, groups: number, centreShare: number):
 /** A second ball that is not this many times the first is not worth its noise. */
 const worthwhile = 1.25;
 
-/** Planned distance of the private median from the mean, per column, in scales. */
-const offset = 0.2;
-
 /** Splits the cost of the sums between the near ball and what is beyond it. */
 function sumsOf(
   { facts: { dimension }, moment, radius: given }: HeavyOptions, near: ClipBall, rows: number,
@@ -202,7 +201,7 @@ function sumsOf(
   // for all of it.
   const noise = (4 * Math.sqrt(dimension)) / Math.sqrt(2 * rho) / rows;
   const radius = Math.max(
-    near.radius, given ?? balancedRadius(moment, dimension, offset, noise),
+    near.radius, given ?? balancedRadius(moment, dimension, medianOffset, noise),
   );
   const hasRest = radius > worthwhile * near.radius;
   const noisy = (noise / 2) * near.radius / Math.sqrt(dimension / rows);
@@ -247,7 +246,8 @@ function restOf(radius: number, rho: number, dimension: number): HeavyDesign['re
 
 /** Bound on what clipping at the outer ball moves the mean, in scales. */
 export function clippingBias({ moment, facts, near, rest }: HeavyDesign): number {
-  return truncationBias(moment, facts.dimension, offset, near.radius + (rest?.ball.radius ?? 0));
+  const radius = near.radius + (rest?.ball.radius ?? 0);
+  return truncationBias(moment, facts.dimension, medianOffset, radius);
 }
 
 /**
