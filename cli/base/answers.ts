@@ -1,11 +1,12 @@
-import { findingText, isUnbounded } from '../../src/base/findings.js';
+import { findingText, ifHostileText, isUnbounded } from '../../src/base/findings.js';
 import type { Finding, Interval95 } from '../../src/base/outcome.js';
 import type { NamedPart } from '../../src/base/parts.js';
 import { wrap } from './help.js';
 import { terminalColumns } from './io.js';
+import { tablesOf } from './matrices.js';
 import { formatNumber, type Output } from './output.js';
 
-/** What `estimate` and `watch` say about an answer besides its numbers. */
+/** How `estimate`, `verify` and `watch` show an answer. */
 
 /** One interval as text; empty where the answer has none. */
 export function intervalText(interval: Interval95 | undefined, index: number): string {
@@ -45,4 +46,58 @@ export function printFindings(
     wrap(`note: ${findingText(finding, columns)}`, terminalColumns)
       .forEach((line) => output.text(line));
   }
+}
+
+/** An answer with its intervals and findings. */
+export interface ShownAnswer extends Distribution {
+  readonly shape: readonly number[];
+  readonly intervalIfHostile95?: Interval95;
+  readonly findings?: readonly Finding[];
+}
+
+/** What an answer is of. */
+export interface AnswerContext {
+  /** Names of the numbers, where the estimator has some. */
+  readonly labels?: readonly string[] | undefined;
+  readonly columns: readonly string[];
+  /** Of the estimator. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** The numbers of an answer with both intervals, in tables, then a note for each finding. */
+export function printAnswer(
+  answer: ShownAnswer, { labels, columns, parameters }: AnswerContext, output: Output,
+): void {
+  const { estimate, shape, parts, interval95, intervalIfHostile95: ifHostile } = answer;
+  const distribution = distributionRows(answer, labels);
+  if (distribution !== null) {
+    output.table(['', 'estimate', '95 % interval'], distribution);
+    output.text('the number of people below every edge: --json');
+  } else if (parts !== undefined) {
+    tablesOf(answer, columns).forEach(({ heads, rows }) => output.table(heads, rows));
+    if (interval95 !== undefined) output.text('95 % intervals of every number: --json');
+  } else {
+    const heads = ['', 'estimate', '95 % interval'];
+    output.table(
+      ifHostile === undefined ? heads : [...heads, ifHostileText(parameters)],
+      estimate.map((value, i) => [
+        labels?.[i] ?? labelOf(shape, columns, i), formatNumber(value),
+        intervalText(interval95, i),
+        ...(ifHostile === undefined ? [] : [intervalText(ifHostile, i)]),
+      ]),
+    );
+  }
+  printFindings(answer.findings, columns, output);
+}
+
+/** The column of a vector's entry, or the indexes in a matrix or larger array. */
+function labelOf(shape: readonly number[], columns: readonly string[], index: number): string {
+  if (shape.length === 1 && shape[0] === columns.length) return columns[index]!;
+  let rest = index;
+  const place = [...shape].reverse().map((size) => {
+    const position = rest % size;
+    rest = Math.floor(rest / size);
+    return position;
+  });
+  return `[${place.reverse().join(', ')}]`;
 }

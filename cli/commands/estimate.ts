@@ -2,11 +2,10 @@ import { availableParallelism } from 'node:os';
 import type { ArgsDef } from 'citty';
 import { createComputePool, type ComputePool } from '../../server/compute/pool.js';
 import { InvalidInputError } from '../../src/base/errors.js';
-import { ifHostileText } from '../../src/base/findings.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import type { Infeasible, ParameterValues } from '../../src/estimators/contract/estimator.js';
 import { flightsName } from '../data/flights.js';
-import { distributionRows, intervalText, printFindings } from '../base/answers.js';
+import { printAnswer } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
 import {
@@ -17,7 +16,6 @@ import { inputFormats, type InputFormat } from '../input/rows.js';
 import { readTables, type RowTable, type TableRequest } from '../input/table.js';
 import { wrap } from '../base/help.js';
 import { terminalColumns, type Io } from '../base/io.js';
-import { tablesOf } from '../base/matrices.js';
 import { openRandomness } from '../base/noise.js';
 import { listFlag, numberFlag } from '../base/numbers.js';
 import { settingsFlag } from '../base/settings.js';
@@ -283,29 +281,13 @@ interface PrintOptions {
 }
 
 function print(result: EstimateResult, { group, parameters, output }: PrintOptions): void {
-  const distribution = distributionRows(result, result.labels);
   if (group !== null) output.text(`group ${group}`);
   if (result.outcome === 'refused') {
     output.text(`refused: ${result.reason}: ${result.text}`);
     if (result.remedy !== undefined) output.text(`  ${result.remedy}`);
-  } else if (distribution !== null) {
-    output.table(['', 'estimate', '95 % interval'], distribution);
-    output.text('the number of people below every edge: --json');
-  } else if (result.parts !== undefined) {
-    tablesOf(result, result.columns).forEach(({ heads, rows }) => output.table(heads, rows));
-    if (result.interval95 !== undefined) output.text('95 % intervals of every number: --json');
   } else {
-    const { interval95, intervalIfHostile95: ifHostile } = result;
-    const heads = ['', 'estimate', '95 % interval'];
-    output.table(
-      ifHostile === undefined ? heads : [...heads, ifHostileText(parameters)],
-      result.estimate.map((value, i) => [
-        labelOf(result, i), formatNumber(value), intervalText(interval95, i),
-        ...(ifHostile === undefined ? [] : [intervalText(ifHostile, i)]),
-      ]),
-    );
+    printAnswer(result, { labels: result.labels, columns: result.columns, parameters }, output);
   }
-  printFindings(result.findings, result.columns, output);
   const { epsilon, delta, rho, neighbours } = result.privacy;
   if (result.charged) {
     output.text(`privacy: epsilon ${formatNumber(epsilon)}, delta ${formatNumber(delta)} (rho `
@@ -315,20 +297,4 @@ function print(result: EstimateResult, { group, parameters, output }: PrintOptio
   } else {
     output.text('nothing was run and nothing is charged');
   }
-}
-
-/**
- * The name of a number: from the estimator, else the column of a vector's entry, else the indexes
- * in a matrix or larger array.
- */
-function labelOf({ shape, columns, labels }: EstimateResult, index: number): string {
-  if (labels !== undefined) return labels[index]!;
-  if (shape.length === 1 && shape[0] === columns.length) return columns[index]!;
-  let rest = index;
-  const place = [...shape].reverse().map((size) => {
-    const position = rest % size;
-    rest = Math.floor(rest / size);
-    return position;
-  });
-  return `[${place.reverse().join(', ')}]`;
 }

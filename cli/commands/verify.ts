@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { signing } from '#signing';
 import { logLines, verifyReleaseLog, type LogReport } from '../../src/log/index.js';
-import { printFindings } from '../base/answers.js';
+import { printAnswer } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { asInputError } from '../base/errors.js';
 import type { Io } from '../base/io.js';
@@ -15,7 +15,7 @@ export const verify = defineCommand({
     'A log proves something only together with the aggregator\'s key, which you must get from '
     + 'another place than the log. Without --server-key the log is only checked against itself. '
     + 'The command then prints the fingerprint of its key, for you to compare, and the exit '
-    + 'status is 1.',
+    + 'status is 1. The last answer is shown with its intervals.',
   ],
   args: {
     file: {
@@ -76,7 +76,8 @@ function describe(report: LogReport, path: string, hasKey: boolean, output: Outp
     output.text('             aggregator\'s, then run again with --server-key');
   }
   const { lastOutcome: last, document } = report;
-  if (last?.kind !== 'value' || last.findings === undefined) return;
-  output.text('about the rows of the last release:');
-  printFindings(last.findings, document?.columns ?? [], output);
+  if (last?.kind !== 'value' || document === null) return;
+  const { columns, parameters } = document;
+  output.text('last release');
+  printAnswer(last, { columns, parameters }, output);
 }

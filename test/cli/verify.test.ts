@@ -26,6 +26,15 @@ describe('keelson verify', () => {
     expect(stdout).toContain('note: Column delay_minutes reaches farther to one side');
   });
 
+  it('shows the last answer with both of its intervals, as estimate does', async () => {
+    const { outcome } = doubtfulBody;
+    const doubtful = await sampleLog(1, { change: (body) => ({ ...body, outcome }) });
+    const input = `${doubtful.lines.join('\n')}\n`;
+    const { stdout } = await keelson(['verify', '-', '--server-key', key], { stdin: input });
+    expect(stdout).toMatch(/estimate +95 % interval +also if up to 10 % lie/);
+    expect(stdout).toMatch(/delay_minutes +\S+ +\S+ to \S+ +\S+ to \S+/);
+  });
+
   it('verifies a log against the key', async () => {
     const { status, stdout } = await keelson(['verify', path, '--server-key', key, '--json']);
     expect(status).toBe(0);
