@@ -25,20 +25,14 @@ export class StateWriter {
   }
 
   doubles(values: Float64Array): this {
-    let at = this.#reserve(8 * values.length);
-    for (const value of values) {
-      this.#view.setFloat64(at, value, true);
-      at += 8;
-    }
+    const at = this.#reserve(8 * values.length);
+    values.forEach((value, i) => { this.#view.setFloat64(at + 8 * i, value, true); });
     return this;
   }
 
   words(values: BigUint64Array): this {
-    let at = this.#reserve(8 * values.length);
-    for (const value of values) {
-      this.#view.setBigUint64(at, value, true);
-      at += 8;
-    }
+    const at = this.#reserve(8 * values.length);
+    values.forEach((value, i) => { this.#view.setBigUint64(at + 8 * i, value, true); });
     return this;
   }
 

@@ -1,17 +1,13 @@
 import { Released, type Sensitive } from '../../../base/brands.js';
-import { ownKernels } from '../../../numerics/kernels/index.js';
-import { clipAndAddRows, sharedBytes, sharedDoubles } from '../../../numerics/kernels/shards.js';
+import { clipAndAddRows, sharedBytes } from '../../../numerics/kernels/shards.js';
 import type { GaussianEvent, SymmetricGaussianEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { ClipBall } from '../../../privacy/stages/clip.js';
 import { thirdMoments } from '../../mean/robust-mean/mapped.js';
 import type { Draws } from '../../pooled/centre.js';
 import { squareEvent, sumEvent } from '../../pooled/query-events.js';
-import { transposed } from './matrices.js';
-import type { StandardisedRows } from './standardised.js';
+import { imagesAbout, type StandardisedRows } from './standardised.js';
 
-/** Rows that are transformed at a time. */
-const chunkRows = 4096;
 /** Part of rho for the sum of the rows where the products matter. These take the rest. */
 export const sumShare = 0.05;
 
@@ -97,17 +93,9 @@ export async function privateThirdMoments(
 }
 
 /** matrix (x - mean) for each row; NaN for rows that are not there, which a ball leaves out. */
-export function imagesFrom(
-  { count, dimension, values, present }: StandardisedRows, { matrix, mean }: View,
-): Float64Array {
-  const images = sharedDoubles(count * dimension);
-  const columns = transposed(matrix, dimension);
-  for (let first = 0; first < count; first += chunkRows) {
-    const size = Math.min(chunkRows, count - first);
-    const chunk = values.slice(first * dimension, (first + size) * dimension);
-    for (let i = 0; i < chunk.length; i++) chunk[i]! -= mean[i % dimension]!;
-    images.set(ownKernels().product(chunk, columns, size, dimension, dimension), first * dimension);
-  }
+export function imagesFrom(rows: StandardisedRows, { matrix, mean }: View): Float64Array {
+  const { count, dimension, present } = rows;
+  const images = imagesAbout(rows, matrix, mean);
   for (let i = 0; i < count; i++) {
     if (present[i] === 0) images.fill(NaN, i * dimension, (i + 1) * dimension);
   }

@@ -49,14 +49,24 @@ export function standardisedRows(
  * their order.
  */
 export function imagesOf(
-  { count, dimension, values, present }: StandardisedRows, matrix: Float64Array,
+  rows: StandardisedRows, matrix: Float64Array,
 ): LeftRows {
-  const steps = sharedDoubles(count * dimension);
+  const { count, dimension, present } = rows;
+  return { count, dimension, steps: imagesAbout(rows, matrix, null), alive: present.slice() };
+}
+
+/** matrix (x - mean) for each row, row-major: O(n d^2). @param mean - null: 0. */
+export function imagesAbout(
+  { count, dimension, values }: StandardisedRows, matrix: Float64Array, mean: Float64Array | null,
+): Float64Array {
+  const images = sharedDoubles(count * dimension);
   const columns = transposed(matrix, dimension);
   for (let first = 0; first < count; first += chunkRows) {
     const size = Math.min(chunkRows, count - first);
-    const chunk = values.subarray(first * dimension, (first + size) * dimension);
-    steps.set(ownKernels().product(chunk, columns, size, dimension, dimension), first * dimension);
+    const [from, to] = [first * dimension, (first + size) * dimension];
+    const chunk = mean === null ? values.subarray(from, to)
+      : values.slice(from, to).map((entry, at) => entry - mean[at % dimension]!);
+    images.set(ownKernels().product(chunk, columns, size, dimension, dimension), from);
   }
-  return { count, dimension, steps, alive: present.slice() };
+  return images;
 }
