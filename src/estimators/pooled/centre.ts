@@ -6,7 +6,7 @@ import {
   privateCentreInRange, rangeCells, rangeCentreEvents,
 } from '../../privacy/stages/range-centre.js';
 import type { RowBlock } from '../../privacy/stages/rows.js';
-import type { Compute } from '../contract/estimator.js';
+import type { Compute, StudyFacts } from '../contract/estimator.js';
 import type { ColumnRange } from '../contract/values.js';
 import { countToBeSeen, fullestBinShare, pairToBeSeen, twoBinsShare } from './fullest-bin.js';
 import { rowsCohort } from './pool.js';
@@ -27,6 +27,17 @@ export interface CentreStage {
   readonly find: (
     draws: Draws, rows: Sensitive<RowBlock>, scale: Float64Array,
   ) => Promise<Released<Centre>>;
+}
+
+/** What every design about a centre holds. */
+export interface QueryDesign {
+  /** The study's, with what is left to spend after the scale. */
+  readonly facts: StudyFacts;
+  readonly centre: CentreStage;
+  /** Of more rows those with the smallest tags are taken, so that sums stay exact. */
+  readonly rowsMax: number;
+  /** All that a release may draw after the scale, those of the centre included. */
+  readonly events: readonly MechanismEvent[];
 }
 
 /** A centre that is public: nothing is drawn. */

@@ -37,9 +37,15 @@ export interface Answer {
   readonly bias?: number;
 }
 
-/** The mean in data units, with the noise of sum and count. The events' noise is in scales. */
+/** The noise of a mean: on the sum of the rows, in scales, and on their number. */
+export interface MeanEvents {
+  readonly sum: GaussianEvent;
+  readonly count: GaussianEvent;
+}
+
+/** The mean in data units, with the noise of sum and count. */
 export function answerOf(
-  { sum, count }: { readonly sum: GaussianEvent; readonly count: GaussianEvent },
+  { sum, count }: MeanEvents,
   { centre, scale, moved, present, deviation: further, unit = 1, spread = 1, bias = 0 }: Answer,
 ): Outcome {
   const deviation = Array.from(moved, (entry, j) => scale[j]! * Math.hypot(

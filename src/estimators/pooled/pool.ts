@@ -4,6 +4,9 @@ import type { ColumnRange } from '../contract/values.js';
 /** The cohort of estimators that keep all rows in one pool. */
 export const rowsCohort = 'rows';
 
+/** How many times the nominal cohort is counted exactly; of more, the smallest tags are taken. */
+export const surplus = 4;
+
 /** The rows with every entry moved into its range; one contributor stays one row. */
 export function rowsInRange<Rows extends RowBlock>(rows: Rows, { low, high }: ColumnRange): Rows {
   const { dimension, count } = rows;

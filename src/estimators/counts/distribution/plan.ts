@@ -7,16 +7,9 @@ import { binBetween } from '../histogram/public-bins.js';
 import {
   factored, factorStep, outsideDeviation, rootFactor, runningDeviations, runningSums,
 } from './factor.js';
-import { answerOf, bandFactor, partsOf, type Reading } from './reading.js';
-
-/** What is asked of the column. */
-export interface DistributionOptions {
-  readonly column: number;
-  /** Ascending, at least two. */
-  readonly edges: readonly number[];
-  /** Ascending. */
-  readonly probabilities: readonly number[];
-}
+import {
+  answerOf, bandFactor, partsOf, type DistributionOptions, type Reading,
+} from './reading.js';
 
 /** A band wider than this share of the cohort makes a plan infeasible. */
 const bandMaximum = 0.25;

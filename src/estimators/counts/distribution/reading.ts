@@ -5,11 +5,17 @@ import { normalUpperQuantile } from '../../../numerics/normal.js';
 import type { StudyFacts } from '../../contract/estimator.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
 
-/** Public numbers with which an answer is read from noisy running counts. */
-export interface Reading {
+/** What is asked of the column. */
+export interface DistributionOptions {
   readonly column: number;
+  /** Ascending, at least two. */
   readonly edges: readonly number[];
+  /** Ascending. */
   readonly probabilities: readonly number[];
+}
+
+/** Public numbers with which an answer is read from noisy running counts. */
+export interface Reading extends DistributionOptions {
   readonly cohort: number;
   /** Standard deviation of each running count, in contributors; the last is that of all. */
   readonly below: Float64Array;

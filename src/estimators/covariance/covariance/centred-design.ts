@@ -1,9 +1,11 @@
 import { chiSquareCdf } from '../../../numerics/chi-square.js';
-import type { GaussianEvent, MechanismEvent } from '../../../privacy/accounting/events.js';
+import type { GaussianEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
 import type { StudyFacts } from '../../contract/estimator.js';
-import { centreStage, type CentreStage } from '../../pooled/centre.js';
+import type { HonestError } from '../../contract/planning.js';
+import { centreStage, type QueryDesign } from '../../pooled/centre.js';
+import { surplus } from '../../pooled/pool.js';
 import { distanceBins } from '../../pooled/radius.js';
 import { binsEvent, countEvent, sumEvent } from '../../pooled/query-events.js';
 import {
@@ -16,12 +18,11 @@ export interface RoundDesign extends CentredMomentsEvents {
   readonly ball: ClipBall;
 }
 
-/** The public constants of a covariance from every row. */
-export interface CentredDesign {
-  /** The study's, with what is left to spend after the scale. */
-  readonly facts: StudyFacts;
-  readonly centre: CentreStage;
-  readonly rowsMax: number;
+/**
+ * The public constants of a covariance from every row. Errors are relative, in Frobenius norm;
+ * `noise` has that of clipping too.
+ */
+export interface CentredDesign extends QueryDesign, HonestError {
   readonly present: GaussianEvent;
   readonly rounds: readonly RoundDesign[];
   readonly distance: GaussianEvent;
@@ -29,12 +30,8 @@ export interface CentredDesign {
   readonly third: GaussianEvent | null;
   readonly final: CentredMomentsEvents;
   readonly ball: ClipBall;
-  readonly events: readonly MechanismEvent[];
   /** With fewer rows the noise hides whole directions. */
   readonly rowsNeeded: number;
-  /** Expected relative Frobenius error of sampling, and of noise and clipping. */
-  readonly sampling: number;
-  readonly noise: number;
 }
 
 /** Parts of rho. The rounds and the last moments share the rest. */
@@ -45,8 +42,6 @@ const roundsShares = [0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6];
 const roundSumShare = 0.1;
 /** No plan has more rounds. */
 const roundsMost = 24;
-/** How many times the nominal cohort is counted exactly; of more, the smallest tags are taken. */
-const surplus = 4;
 /** Largest noise in any direction, relative to the variance there, of a plan. */
 const noiseMost = 0.5;
 /**

@@ -3,10 +3,10 @@ import type { Outcome } from '../../../base/outcome.js';
 import type { GaussianEvent, MechanismEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { StudyFacts } from '../../contract/estimator.js';
-import { centreStage, type CentreStage, type Draws } from '../../pooled/centre.js';
+import { centreStage, type Draws, type QueryDesign } from '../../pooled/centre.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import type { CentredPool, TooFew } from '../../pooled/estimator.js';
-import { rowsCohort } from '../../pooled/pool.js';
+import { rowsCohort, surplus } from '../../pooled/pool.js';
 import { countEvent } from '../../pooled/query-events.js';
 import {
   preconditionerDesign, privatePreconditioner, type Preconditioner, type PreconditionerDesign,
@@ -22,11 +22,7 @@ import { standardisedRows, type StandardisedRows } from './standardised.js';
  * Why. What a row is mapped to is a function of this row and of released numbers alone: centre,
  * scale and map. The number of rows within reach changes by at most 1.
  */
-export interface MapDesign {
-  /** The study's, with what is left to spend after the scale. */
-  readonly facts: StudyFacts;
-  readonly centre: CentreStage;
-  readonly rowsMax: number;
+export interface MapDesign extends Omit<QueryDesign, 'events'> {
   readonly present: GaussianEvent;
   readonly preconditioner: PreconditionerDesign;
   /** Upper bound on the variance of honest rows in scales, in any direction. */
@@ -45,8 +41,6 @@ export interface MapOptions {
   readonly shares: { readonly centre: number; readonly present: number; readonly map: number };
 }
 
-/** How many times the nominal cohort is counted exactly; of more, the smallest tags are taken. */
-const surplus = 4;
 /** The rounds of the map must also suffice when a fifth of the rows is missing. */
 const turnout = 0.8;
 /**

@@ -8,7 +8,7 @@ import { shareOf } from '../../../privacy/accounting/target.js';
 import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
 import { errorUpTo } from '../../contract/planning.js';
 import { openRange, rowsForRange, type Range } from '../heavy-tails/range.js';
-import { rowsCohort } from '../../pooled/pool.js';
+import { rowsCohort, surplus } from '../../pooled/pool.js';
 import { boxOf, type Box } from './box.js';
 
 /** Which printed filter. */
@@ -74,10 +74,16 @@ export interface EpochEvents {
   readonly inner: readonly InnerEvents[];
 }
 
+/** Levels of the norm. */
+export interface Levels {
+  /** The filter ends when the noisy norm is at most this. */
+  readonly stop: number;
+  /** Norm below which rows may stay unseen. */
+  readonly seen: number;
+}
+
 /** The noise of a printed filter, from public numbers; sensitivities are proved in queries. */
-export interface ReferenceDesign {
-  readonly facts: StudyFacts;
-  readonly corruption: number;
+export interface ReferenceDesign extends Pick<ReferenceOptions, 'facts' | 'corruption'>, Levels {
   readonly traits: ReferenceTraits;
   /** Null where others than these rows find the centre. */
   readonly range: Extract<Range, { kind: 'open' }> | null;
@@ -91,16 +97,10 @@ export interface ReferenceDesign {
   /** The mean that is released when no step has ended the filter. */
   readonly final: GaussianEvent;
   readonly finalSize: LaplaceEvent;
-  /** The filter ends when the noisy norm is at most this. */
-  readonly stop: number;
-  /** Norm below which rows may stay unseen. */
-  readonly seen: number;
   readonly edges: readonly number[];
   readonly events: readonly MechanismEvent[];
 }
 
-/** How many times the nominal cohort is counted exactly. */
-const surplus = 4;
 /** Probability with which an honest row is outside the box. */
 const outside = 0.01;
 /** Most steps in a round of the filter in many directions. */
@@ -247,9 +247,7 @@ function scoreEdges(scoreMax: number): readonly number[] {
  * Laplace noise (three deviations), and a direction is that of the rows once the norm is above that
  * of the noise of the matrix, about sigma sqrt(2 d).
  */
-function levels(
-  options: ReferenceOptions, rho: number,
-): { readonly stop: number; readonly seen: number } {
+function levels(options: ReferenceOptions, rho: number): Levels {
   const { kind, facts: { dimension, cohort }, corruption } = options;
   const sensitivity = (2 * (2 * halfSide(options)) ** 2 * dimension) / cohort;
   const unlucky = corruption === 0 ? 0 : 2 * corruption * Math.log(1 / corruption);

@@ -3,9 +3,11 @@ import { shareOf } from '../../../privacy/accounting/target.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
 import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
 import { errorUpTo } from '../../contract/planning.js';
-import { centreStage, type CentreStage } from '../../pooled/centre.js';
+import { centreStage, type QueryDesign } from '../../pooled/centre.js';
+import type { MeanEvents } from '../../pooled/centred-mean.js';
 import { honestErrorOfMean } from '../../pooled/expected-error.js';
 import { closeRadius, usualRadius } from '../../pooled/parameters.js';
+import { surplus } from '../../pooled/pool.js';
 import { binsEvent, countEvent, sumEvent } from '../../pooled/query-events.js';
 import { momentEvents, type MomentEvents } from './rounds.js';
 import { scoreEdges } from './weights.js';
@@ -25,20 +27,13 @@ export interface FilterRound extends MomentEvents {
   readonly scores: GaussianEvent;
 }
 
-export interface FilterDesign {
-  /** The study's, with what is left to spend after the scale. */
-  readonly facts: StudyFacts;
-  readonly centre: CentreStage;
+export interface FilterDesign extends QueryDesign, MeanEvents {
   readonly ball: ClipBall;
-  readonly rowsMax: number;
   readonly edges: readonly number[];
   /** None where they could detect nothing. */
   readonly rounds: readonly FilterRound[];
-  readonly sum: GaussianEvent;
-  readonly count: GaussianEvent;
   /** Detection threshold: rows with a larger excess in some direction are taken for hostile. */
   readonly excessMax: number;
-  readonly events: readonly MechanismEvent[];
 }
 
 export interface FilterOptions {
@@ -56,8 +51,6 @@ export interface FilterOptions {
 const parts = { count: 0.05, sum: 0.15, square: 0.65, scores: 0.15 } as const;
 /** Part of the final cost that the sum of the rows left takes; their number takes the rest. */
 export const finalSumShare = 0.95;
-/** How many times the nominal cohort is counted exactly; of more, the smallest tags are taken. */
-const surplus = 4;
 
 /** Splits rho: the centre, the rounds, the final mean. */
 export function designOf(options: FilterOptions): FilterDesign {

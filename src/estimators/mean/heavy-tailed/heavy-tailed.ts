@@ -1,12 +1,11 @@
 import type { Released } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { centreEvents, privateCentre } from '../../../privacy/stages/centre.js';
-import type { MechanismEvent } from '../../../privacy/accounting/events.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { cite } from '../../contract/citations.js';
 import type {
-  CohortPlan, Estimator, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts,
+  Estimator, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import {
@@ -89,15 +88,12 @@ type CentreDesign =
   | { readonly kind: 'median'; readonly cohort: string }
   | { readonly kind: 'group-means'; readonly means: GroupMeans };
 
-interface Design {
+interface Design extends Pick<CentreFound, 'centre' | 'cohorts' | 'events'> {
   readonly facts: StudyFacts;
   readonly units: Units;
   readonly moment: Moment;
-  readonly centre: CentreDesign;
   readonly sum: CountedSum;
   readonly beyond: Beyond;
-  readonly cohorts: readonly CohortPlan[];
-  readonly events: readonly MechanismEvent[];
   /** Hostile share that is planned for. */
   readonly corruption: number;
   /** Nominal rows behind the mean. */
@@ -106,11 +102,9 @@ interface Design {
   readonly bias: number;
 }
 
-interface CentreFound {
+interface CentreFound extends Pick<Plan, 'cohorts' | 'events'> {
   readonly kind: 'centre-design';
   readonly centre: CentreDesign;
-  readonly cohorts: readonly CohortPlan[];
-  readonly events: readonly MechanismEvent[];
   /** Expected distance from the mean per column, in units of scale. */
   readonly offset: number;
   /** Of the contributors (split), or of rho. */

@@ -1,10 +1,9 @@
 import { Released } from '../../../base/brands.js';
 import { median } from '../../../numerics/selection.js';
-import type { MechanismEvent } from '../../../privacy/accounting/events.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
-import type { CohortPlan, FinishedSummaries } from '../../contract/estimator.js';
-import { pooledCohort } from '../../contract/planning.js';
+import type { FinishedSummaries, Plan } from '../../contract/estimator.js';
+import { pooledCohort, type HonestError } from '../../contract/planning.js';
 import { nominalSizeFor } from '../../pooled/fullest-bin.js';
 import { countedSum, releaseCountedSum, type CountedSum } from './counted-sum.js';
 import {
@@ -59,18 +58,15 @@ interface Group {
   readonly sum: CountedSum;
 }
 
-/** The public constants of a release. */
-export interface GroupMeans {
+/**
+ * The public constants of a release. Errors are per coordinate, of the median, in units of scale.
+ */
+export interface GroupMeans extends Pick<Plan, 'cohorts' | 'events'>, HonestError {
   readonly kind: 'design';
   readonly groups: readonly Group[];
-  readonly cohorts: readonly CohortPlan[];
-  readonly events: readonly MechanismEvent[];
   readonly radius: number;
   /** Nominal rows behind a group's mean. */
   readonly groupSize: number;
-  /** Per coordinate, of the median, in units of scale. */
-  readonly noise: number;
-  readonly sampling: number;
   readonly bias: number;
 }
 

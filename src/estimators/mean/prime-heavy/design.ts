@@ -7,10 +7,10 @@ import { errorUpTo, pooledCohort } from '../../contract/planning.js';
 import { allRowsDesign, withoutAllRows, type AllRowsDesign } from '../../pooled/all-rows.js';
 import { countToBeSeen, fullestBinShare, nominalSizeFor } from '../../pooled/fullest-bin.js';
 import { usualRadius } from '../../pooled/parameters.js';
-import { rowsCohort } from '../../pooled/pool.js';
+import { rowsCohort, surplus } from '../../pooled/pool.js';
 import { countEvent, sumEvent } from '../../pooled/query-events.js';
 import {
-  eventsOf, filterRounds, hiddenByNoise, isBlind, type FilterRound,
+  eventsOf, filterRounds, hiddenByNoise, isBlind, type FilterDesign,
 } from '../filters/design.js';
 import { scoreEdges } from '../filters/weights.js';
 import {
@@ -43,7 +43,7 @@ export const groupName = (group: number): string => `centre-${group}`;
  * Rows of either ball are integer multiples of its grid step, and at most so many that sums are
  * exact.
  */
-export interface HeavyDesign {
+export interface HeavyDesign extends Omit<FilterDesign, 'centre' | 'ball'> {
   /** Whole, of the study. */
   readonly facts: StudyFacts;
   readonly groups: number;
@@ -52,22 +52,13 @@ export interface HeavyDesign {
   readonly cohorts: readonly CohortPlan[];
   /** Nominal rows that are averaged. */
   readonly rows: number;
-  readonly rowsMax: number;
   readonly near: ClipBall;
   /** Null where the near ball is as large as pays. */
   readonly rest: { readonly ball: ClipBall; readonly event: GaussianEvent } | null;
-  readonly edges: readonly number[];
-  /** None where they could detect nothing. */
-  readonly rounds: readonly FilterRound[];
-  readonly sum: GaussianEvent;
-  readonly count: GaussianEvent;
   /** The mean of all rows of the last cohort, those that go included. */
   readonly all: AllRowsDesign;
   readonly corruption: number;
-  /** Detection threshold: the excess that rows may show by chance. */
-  readonly excessMax: number;
   readonly moment: Moment;
-  readonly events: readonly MechanismEvent[];
 }
 
 export interface HeavyOptions {
@@ -145,8 +136,6 @@ function rowsOfGroup(
   return Math.ceil(nominalSizeFor(rows));
 }
 
-/** How many times the nominal rows are counted exactly; of more, the smallest tags are taken. */
-const surplus = 4;
 /** Share of the final cost that the number of rows takes. */
 const countShare = 0.05;
 

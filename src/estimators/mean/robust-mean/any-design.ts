@@ -1,17 +1,17 @@
 import { countGrid } from '../../../privacy/accounting/calibration.js';
-import type {
-  GaussianEvent, MechanismEvent, SymmetricGaussianEvent,
-} from '../../../privacy/accounting/events.js';
+import type { GaussianEvent, SymmetricGaussianEvent } from '../../../privacy/accounting/events.js';
 import { powerOfTwoBelow } from '../../../privacy/accounting/grid.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
 import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
 import { errorUpTo } from '../../contract/planning.js';
 import {
-  centreStage, type CentreBounds, type CentreStage,
+  centreStage, type CentreBounds, type CentreStage, type QueryDesign,
 } from '../../pooled/centre.js';
+import type { MeanEvents } from '../../pooled/centred-mean.js';
 import { honestErrorOfMean, movedByShare } from '../../pooled/expected-error.js';
 import { usualRadius } from '../../pooled/parameters.js';
+import { surplus } from '../../pooled/pool.js';
 import { distanceBins } from '../../pooled/radius.js';
 import { axisBins } from '../../pooled/valleys.js';
 import { binsEvent, countEvent, squareEvent, sumEvent } from '../../pooled/query-events.js';
@@ -38,14 +38,10 @@ export interface MomentRound {
   readonly square: SymmetricGaussianEvent;
 }
 
-export interface AnyDesign {
-  /** The study's, with what is left to spend after the scale. */
-  readonly facts: StudyFacts;
+export interface AnyDesign extends QueryDesign, MeanEvents {
   readonly corruption: number;
   /** In scales; null: found from the released distances. */
   readonly radius: number | null;
-  readonly centre: CentreStage;
-  readonly rowsMax: number;
   /** Of the number of rows, drawn with the first round. */
   readonly present: GaussianEvent | null;
   /** The first is of rows in scales, the others are of mapped rows. Empty: noise hides them. */
@@ -59,11 +55,8 @@ export interface AnyDesign {
   readonly distance: GaussianEvent;
   /** Radius 1, in units of the chosen radius. */
   readonly unitBall: ClipBall;
-  readonly sum: GaussianEvent;
-  readonly count: GaussianEvent;
   /** Sum of the rows left out, in units of a radius of their own. */
   readonly apart: GaussianEvent;
-  readonly events: readonly MechanismEvent[];
 }
 
 export interface AnyOptions {
@@ -100,8 +93,6 @@ const roundNoiseMax = 1;
 const mapNoiseMax = 0.35;
 /** Third moments with more noise than this show no direction. */
 const thirdNoiseMax = 0.06;
-/** How many times the nominal cohort is counted exactly; of more, the smallest tags are taken. */
-const surplus = 4;
 /** Reallocated sums fill the sensitivity of an event to one part in so many. */
 const leastMultiple = 16;
 

@@ -5,17 +5,17 @@ import type {
 import { powerOfTwoBelow } from '../../../privacy/accounting/grid.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
-import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
+import type { ExpectedError } from '../../contract/estimator.js';
 import { errorUpTo } from '../../contract/planning.js';
-import {
-  centreStage, type CentreBounds, type CentreStage,
-} from '../../pooled/centre.js';
+import { centreStage, type QueryDesign } from '../../pooled/centre.js';
+import type { MeanEvents } from '../../pooled/centred-mean.js';
 import { honestErrorOfMean } from '../../pooled/expected-error.js';
+import { surplus } from '../../pooled/pool.js';
 import { histogramBins } from '../../pooled/projected-histogram.js';
 import { binsEvent, countEvent, squareEvent, sumEvent } from '../../pooled/query-events.js';
 import { finalSumShare, isBlind } from '../filters/design.js';
 import { momentEvents, type MomentEvents } from '../filters/rounds.js';
-import { noiseOfSquare, type MomentRound } from './any-design.js';
+import { noiseOfSquare, type AnyOptions, type MomentRound } from './any-design.js';
 
 /**
  * The noise of a robust mean, worked out from public numbers.
@@ -49,46 +49,30 @@ export interface MapEvents {
   readonly thirdBall: ClipBall;
 }
 
-export interface RobustDesign {
-  /** The study's, with what is left to spend after the scale. */
-  readonly facts: StudyFacts;
+export interface RobustDesign extends QueryDesign, MeanEvents {
   /** Share of hostile rows that the interval for them is stated for. */
   readonly corruption: number;
-  readonly centre: CentreStage;
   readonly ball: ClipBall;
-  readonly rowsMax: number;
   /** None where they could detect nothing. */
   readonly rounds: readonly RobustRound[];
   /** Null where noise would hide which columns are correlated. */
   readonly mapping: MapEvents | null;
   /** Detection threshold of the first round, as planned. */
   readonly excessMax: number;
-  readonly sum: GaussianEvent;
-  readonly count: GaussianEvent;
   /** Noise of the mean's sum where columns are not correlated, so that a map's events carry it. */
   readonly sigma: number;
-  readonly events: readonly MechanismEvent[];
 }
 
-export interface RobustOptions {
-  readonly facts: StudyFacts;
-  /** Null or absent: the centre may be anywhere. */
-  readonly bounds?: CentreBounds | null;
-  readonly corruption: number;
+/** As for rows of any shape, nothing left to the design. `axes` are those of a round. */
+export interface RobustOptions extends AnyOptions {
   /** In scales. */
   readonly radius: number;
-  /** At most. */
-  readonly rounds: number;
-  /** Histograms of a round. */
-  readonly axes: number;
   readonly centreShare: number;
   readonly finalShare: number;
 }
 
 /** Parts of a round's cost: second moments find axes, histograms find thresholds along them. */
 const parts = { count: 0.02, sum: 0.08, square: 0.5, histograms: 0.4 } as const;
-/** How many times the nominal cohort is counted exactly; of more, the smallest tags are taken. */
-const surplus = 4;
 /** Reallocated sums fill the sensitivity of a histogram's event to one part in so many. */
 const leastMultiple = 16;
 

@@ -5,6 +5,7 @@ import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
 import type { StudyFacts } from '../../contract/estimator.js';
 import { allRowsDesign, withoutAllRows } from '../../pooled/all-rows.js';
 import { centreStage } from '../../pooled/centre.js';
+import { surplus } from '../../pooled/pool.js';
 import { countEvent, squareEvent, sumEvent } from '../../pooled/query-events.js';
 import { weightSteps } from './dual-rows.js';
 import type { WeightedDesign, WeightedStage } from './weighted-stages.js';
@@ -49,8 +50,6 @@ const stageParts = [
 const presentShare = 0.01;
 /** Share of a stage's rho that adding up its weights takes. */
 const weightShare = 0.02;
-/** How many times the nominal cohort is counted exactly; of more, the smallest tags are taken. */
-const surplus = 4;
 
 /** Splits rho: the mean of all rows, the centre, the count, and each stage's steps and sums. */
 export function dualDesignOf(options: DualOptions): WeightedDesign<Stage> {

@@ -1,13 +1,13 @@
 import { assert } from '../../../base/assert.js';
 import { Released, type Sensitive } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
-import type { GaussianEvent, MechanismEvent } from '../../../privacy/accounting/events.js';
+import type { GaussianEvent } from '../../../privacy/accounting/events.js';
 import type { ClipBall } from '../../../privacy/stages/clip.js';
-import type { ExpectedError, Plan, StudyFacts } from '../../contract/estimator.js';
+import type { ExpectedError, Plan } from '../../contract/estimator.js';
 import { kmv22 } from '../../contract/papers.js';
 import { errorUpTo } from '../../contract/planning.js';
 import { corruptionParameter } from '../../contract/values.js';
-import type { CentreStage, Draws } from '../../pooled/centre.js';
+import type { Draws, QueryDesign } from '../../pooled/centre.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import { releaseAllRows, withAllRows, type AllRowsDesign } from '../../pooled/all-rows.js';
 import { answerOf } from '../../pooled/centred-mean.js';
@@ -41,17 +41,11 @@ export const weightedCorruption = corruptionParameter(
 );
 
 /** What a weighted mean works out from public numbers. */
-export interface WeightedDesign<Stage extends WeightedStage> {
-  /** The study's, with what is left to spend after the scale. */
-  readonly facts: StudyFacts;
+export interface WeightedDesign<Stage extends WeightedStage> extends QueryDesign {
   readonly ball: ClipBall;
-  readonly rowsMax: number;
-  readonly centre: CentreStage;
   readonly present: GaussianEvent;
   readonly stages: readonly Stage[];
   readonly all: AllRowsDesign;
-  /** Those of the centre and of the mean of all rows included. */
-  readonly events: readonly MechanismEvent[];
 }
 
 /** A noisy sum of weighted rows, in scales, and the noisy sum of their weights. */
