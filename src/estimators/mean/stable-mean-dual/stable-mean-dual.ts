@@ -1,17 +1,19 @@
 import type { Sensitive } from '../../../base/brands.js';
+import { ownKernels } from '../../../numerics/kernels/index.js';
 import type { Estimator } from '../../contract/estimator.js';
 import { numberOf, optionalNumberOf } from '../../contract/values.js';
 import type { Draws } from '../../pooled/centre.js';
 import {
   definePooledEstimator, type DesignRequest, type PooledDesign,
 } from '../../pooled/estimator.js';
+import { hostileShare } from '../../pooled/expected-error.js';
 import { centreShareParameter, radiusParameter, usualRadius } from '../../pooled/parameters.js';
 import { dualDesignOf, type Stage } from './design.js';
 import { ascend, startOfAscent } from './dual-ascent.js';
 import { weightedMoments, weightSteps, type StepRows } from './dual-rows.js';
 import {
-  aboutWeighted, releaseStages, weightedCorruption, weightedPlan, type WeightedDesign,
-  type WeightedSums,
+  aboutWeighted, releaseStages, weightedCorruption, weightedPlan, type StageWeights,
+  type WeightedDesign, type WeightedSums,
 } from './weighted-stages.js';
 
 
@@ -85,8 +87,26 @@ function designFor({ values, facts }: DesignRequest): PooledDesign {
     release: (draws, centred) => releaseStages(design, draws, centred, {
       weigh: (stage, rows, present) => runStage(design, stage, rows, present, draws),
       leastWeight: () => cohort / 4,
+      hostile: (weights) => movedAtMost(corruption, last.bound * (1 + last.slack), weights),
     }),
   };
+}
+
+/**
+ * How far a share c of hostile rows moves the mean of weighted rows along any direction.
+ *
+ * Why. Let W be the sum of the weights per row, which is released. Hostile weights add up to at
+ * most c, so honest rows lose at most 1 - W, and so do the squares of what they lose. Honest rows
+ * are at most one scale wide, so by the inequality of Cauchy and Schwarz their loss moves the sum
+ * by at most sqrt(1 - W) per row. Hostile rows that keep weight move it by at most sqrt(c v), v
+ * being the largest second moment of weighted rows: what the plan allows, or what the last
+ * released step shows, whichever is larger.
+ */
+function movedAtMost(
+  corruption: number, allowed: number, { weightShare, widest = 0 }: StageWeights,
+): number {
+  const kept = Math.sqrt(hostileShare(corruption) * Math.max(allowed, widest));
+  return (kept + Math.sqrt(1 - weightShare)) / weightShare;
 }
 
 /** Ascends the dual and adds up the rows under its weights. @param present - released. */
@@ -105,6 +125,7 @@ async function runStage(
   };
   let ascent = startOfAscent(dimension);
   let before = ascent.iterate;
+  let widest = 0;
   for (const { name } of stage.gradients) {
     const products = (await moments(ascent.ahead)).map((all) =>
       all.products.map((entry) => entry * (ball.grid ** 2 / weightSteps)));
@@ -112,11 +133,14 @@ async function runStage(
     const gradient = noisy.map((entry, at) =>
       entry / (stage.bound * divisor) - (at % (dimension + 1) === 0 ? allowed : 0));
     before = ascent.iterate;
+    const { values } = ownKernels().eigenSymmetric(noisy, dimension);
+    widest = values.at(-1)! / divisor;
     ascent = ascend(ascent, gradient);
   }
   // Steps that overshoot alternate between two sides: their mean is nearer than either.
   const last = await moments(ascent.iterate.map((entry, i) => (entry + before[i]!) / 2));
   return {
+    widest,
     sum: mechanisms.gaussian(stage.sum.name, last.map(({ sums }) =>
       sums.map((entry) => entry * (ball.grid / weightSteps)))),
     weight: mechanisms.gaussian(

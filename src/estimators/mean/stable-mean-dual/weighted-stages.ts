@@ -52,6 +52,18 @@ export interface WeightedDesign<Stage extends WeightedStage> extends QueryDesign
 export interface WeightedSums {
   readonly sum: Released<Float64Array>;
   readonly weight: Released<Float64Array>;
+  /**
+   * Largest second moment of weighted rows along any direction, in squared scales, as released
+   * numbers say. Absent: the bound holds for all data.
+   */
+  readonly widest?: number;
+}
+
+/** What is released of the weights of a stage. */
+export interface StageWeights {
+  /** The weights add up to this share of the rows. */
+  readonly weightShare: number;
+  readonly widest?: number;
 }
 
 /** How an estimator weighs. */
@@ -63,10 +75,10 @@ export interface Weighing<Stage> {
   /** Least sum of weights with which a release answers. */
   readonly leastWeight: (present: number) => number;
   /**
-   * How far hostile rows may move the answer along any direction, in scales, when the weights are
-   * this share of the rows. Absent: nothing is proved.
+   * How far hostile rows may move the answer along any direction, in scales, by what was released
+   * of the last stage's weights.
    */
-  readonly hostile?: (weightShare: number) => number;
+  readonly hostile: (weights: StageWeights) => number;
 }
 
 /**
@@ -82,7 +94,7 @@ export async function releaseStages<Stage extends WeightedStage>(
 ): Promise<Released<Outcome>> {
   const all = releaseAllRows(mechanisms, beside, pool, start, scale).value;
   let centre = start;
-  let weightShare = 1;
+  let weights: StageWeights = { weightShare: 1 };
   let outcome: Released<Outcome> | null = null;
   let counted: number | null = null;
   for (const stage of stages) {
@@ -93,13 +105,15 @@ export async function releaseStages<Stage extends WeightedStage>(
     counted ??= mechanisms.gaussian(present.name, rows.map((all) =>
       Float64Array.of(all.present.reduce((sum, one) => sum + one, 0)))).value[0]!;
     const count = counted;
-    const { sum, weight } = await weigh(stage, rows, count);
+    const { sum, weight, widest } = await weigh(stage, rows, count);
     outcome = Released.all<readonly [Float64Array, Float64Array]>([sum, weight])
       .map(([total, [kept = 0]]) => {
         if (all === null || count < facts.cohort / 4 || kept < leastWeight(count)) {
           return participationBelowPlan(facts);
         }
-        weightShare = Math.min(1, kept / count);
+        weights = {
+          weightShare: Math.min(1, kept / count), ...(widest !== undefined && { widest }),
+        };
         const moved = total.map((entry) => entry / kept);
         return answerOf(
           { sum: stage.sum, count: stage.weight },
@@ -112,7 +126,7 @@ export async function releaseStages<Stage extends WeightedStage>(
   assert(outcome !== null && all !== null, 'a design has stages, and an answer its mean of all');
   return outcome.map((answer) => withAllRows(answer, {
     all, centre: start, scale, left: null, clippedAt: null,
-    ...(hostile !== undefined && { hostile: hostile(weightShare) }),
+    hostile: hostile(weights),
   }));
 }
 

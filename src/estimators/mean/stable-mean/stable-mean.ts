@@ -5,6 +5,7 @@ import type { Draws } from '../../pooled/centre.js';
 import {
   definePooledEstimator, type DesignRequest, type PooledDesign,
 } from '../../pooled/estimator.js';
+import { hostileShare } from '../../pooled/expected-error.js';
 import { centreShareParameter, radiusParameter, usualRadius } from '../../pooled/parameters.js';
 import type { StepRows } from '../stable-mean-dual/dual-rows.js';
 import {
@@ -134,12 +135,9 @@ function weighing(
       };
     },
     leastWeight: (present) => present / 4,
-    hostile: (weightShare) => movedAtMost(corruption, bound) / weightShare,
+    hostile: ({ weightShare }) => movedAtMost(corruption, bound) / weightShare,
   };
 }
-
-/** Chance allows a little more than the stated share. */
-const shareSlack = 1.1;
 
 /**
  * How far a share c of hostile rows moves the sum of weighted rows along any direction, per row.
@@ -151,7 +149,7 @@ const shareSlack = 1.1;
  * at most sqrt(c bound), by the same inequality.
  */
 function movedAtMost(corruption: number, bound: number): number {
-  return Math.sqrt(shareSlack * corruption) * (1.5 + Math.sqrt(bound));
+  return Math.sqrt(hostileShare(corruption)) * (1.5 + Math.sqrt(bound));
 }
 
 /** Of more rows than `most` those with the smallest tags. @param most - need not be whole. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ValueOutcome } from '../../../../src/base/outcome.js';
 import {
   ascend, semidefinitePart, startOfAscent,
 } from '../../../../src/estimators/mean/stable-mean-dual/dual-ascent.js';
@@ -37,6 +38,26 @@ describe('stable-mean-dual', () => {
   it('does not stop where its steps have just swung back to far rows', async () => {
     for (const share of [0.03, 0.04, 0.05, 0.07]) {
       expect(await errorUnder('far', share)).toBeLessThan(0.05);
+    }
+  });
+
+  it('bounds what hostile rows that stay may move', async () => {
+    for (const attack of ['none', 'cluster', 'subtle']) {
+      const shape = { dimension: 2, contributors: 20_000, corruption: 0.05, seed: 7 };
+      const { values, truth } = makeRows(attack, shape);
+      const facts = factsOf(2, 20_000, 2);
+      const plan = planOf('stable-mean-dual', { scale: 1, corruption: 0.05 }, facts);
+      const outcome = await releaseOf(plan, 2, listOf(values, 2), `dual bound ${attack}`);
+      const { estimate, interval95, intervalIfHostile95: ifHostile, radiusIfHostile95: radius } =
+        outcome as ValueOutcome;
+      const errors = estimate.map((entry, j) => entry - truth[j]!);
+      expect(Math.hypot(...errors), attack).toBeLessThan(radius!);
+      expect(radius).toBeLessThan(1);
+      truth.forEach((mean, j) => {
+        expect(ifHostile!.low[j], attack).toBeLessThan(Math.min(mean, interval95!.low[j]! - 0.1));
+        expect(ifHostile!.high[j], attack)
+          .toBeGreaterThan(Math.max(mean, interval95!.high[j]! + 0.1));
+      });
     }
   });
 
