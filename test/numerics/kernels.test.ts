@@ -191,6 +191,14 @@ describe('clipRows', () => {
 });
 
 describe('product', () => {
+  it('may take the place of its first factor', () => {
+    const [a, b] = [numbers(33 * 9), numbers(81)];
+    const expected = plainProduct(a, b, 33, 9, 9);
+    expect(kernels.product(a, b, 33, 9, 9, a)).toBe(a);
+    expectClose(a, expected);
+    expect(() => kernels.product(a, b, 33, 9, 9, b)).toThrow(/size that was given/);
+  });
+
   it('agrees with plain loops for odd shapes', () => {
     for (const [n, k, m] of [[1, 1, 1], [2, 3, 5], [7, 1, 8], [33, 100, 9], [4, 0, 4]] as const) {
       const a = numbers(n * k);

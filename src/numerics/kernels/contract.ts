@@ -125,10 +125,13 @@ export interface Kernels {
     added?: AddedMoments,
   ): void;
   /**
-   * The n x m product of row-major a (n x k) and b (k x m). Copies both, so use it for matrices and
-   * not for data.
+   * The n x m product of row-major a (n x k) and b (k x m). Copies both, so use it for matrices,
+   * and for data in chunks.
+   * @param into - gets the n * m numbers, and may be `a`. Default: a new array.
    */
-  product(a: Float64Array, b: Float64Array, n: number, k: number, m: number): Float64Array;
+  product(
+    a: Float64Array, b: Float64Array, n: number, k: number, m: number, into?: Float64Array,
+  ): Float64Array;
   /**
    * Decomposes the symmetric part. Residual and orthogonality are within a few d * 2^-53 of the
    * norm, also for repeated values.

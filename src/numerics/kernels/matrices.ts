@@ -7,10 +7,11 @@ import { gram, padded } from './passes.js';
 /** See `Kernels.product`. */
 export function product(
   arena: Arena, a: Float64Array, b: Float64Array, n: number, k: number, m: number,
+  into: Float64Array = new Float64Array(n * m),
 ): Float64Array {
   assert(a.length === n * k && b.length === k * m, 'the factors have the sizes that were given');
-  const result = new Float64Array(n * m);
-  if (n === 0 || k === 0 || m === 0) return result;
+  assert(into.length === n * m, 'the product has the size that was given');
+  if (n === 0 || k === 0 || m === 0) return into.fill(0);
   const width = padded(m);
   const [left, right, rows, columns, out] =
     arena.layout(n * k, k * m, padded(n) * k, k * width, padded(n) * width);
@@ -20,8 +21,8 @@ export function product(
   arena.exports.packRows(left.byteOffset, n, k, rows.byteOffset);
   arena.exports.packColumns(right.byteOffset, k, m, 0, columns.byteOffset);
   arena.exports.addProduct(rows.byteOffset, columns.byteOffset, n, m, k, out.byteOffset);
-  for (let i = 0; i < n; i++) result.set(out.subarray(i * width, i * width + m), i * m);
-  return result;
+  for (let i = 0; i < n; i++) into.set(out.subarray(i * width, i * width + m), i * m);
+  return into;
 }
 
 /** See `Kernels.eigenSymmetric`. */

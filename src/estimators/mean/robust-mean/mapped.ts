@@ -64,7 +64,8 @@ export function mapRows(
     map.map((_, at) => map[(at % dimension) * dimension + Math.floor(at / dimension)]!);
   for (let at = 0; at < into.length; at += chunk * dimension) {
     const rows = into.subarray(at, at + chunk * dimension);
-    rows.set(ownKernels().product(rows, transposed, rows.length / dimension, dimension, dimension));
+    const count = rows.length / dimension;
+    ownKernels().product(rows, transposed, count, dimension, dimension, rows);
   }
 }
 

@@ -28,9 +28,11 @@ export interface RoundsFound {
 
 /** Correlation with a smaller eigenvalue than this is mapped away. */
 const leastEigenvalue = 0.5;
+/** Noise alone takes at most about so many times itself from the eigenvalues. */
+const noiseFactor = 1.1;
 
-/** The rows as they came, and room for where they are mapped to. */
-interface Held {
+/** The rows as they came, and room for where they are mapped to. Both arrays are written over. */
+export interface Held {
   readonly whole: PooledRows;
   readonly entries: Float64Array;
   readonly present: Uint8Array;
@@ -80,11 +82,11 @@ export interface KnownMoments {
 
 /** Draws the rounds of rows that are mapped by moments known before, and maps the rows. */
 export async function releaseMappedRounds(
-  run: Draws & { readonly design: Pick<AnyDesign, 'facts' | 'rounds' | 'rowsMax'> },
-  found: CentredPool, { mean: first, covariance, noise, present }: KnownMoments,
+  run: Draws & { readonly design: Pick<AnyDesign, 'facts' | 'rounds'> },
+  found: CentredPool, held: Sensitive<Held>,
+  { mean: first, covariance, noise, present }: KnownMoments,
 ): Promise<Pick<RoundsFound, 'rows' | 'frame'>> {
-  const { mechanisms, design: { facts: { dimension }, rounds, rowsMax } } = run;
-  const held = heldRows(found, dimension, rowsMax);
+  const { mechanisms, design: { facts: { dimension }, rounds } } = run;
   let frame = narrowed({ mean: first, map: null, inverse: null }, covariance, dimension, noise);
   for (const round of rounds) {
     const moments = await momentsIn(run, held, found, frame, round);
@@ -111,14 +113,19 @@ function momentsIn(
   round: MomentRound,
 ): Promise<Sensitive<RowMoments>> {
   const dimension = scale.length;
+  const { ball } = round;
   return held.mapAsync(async ({ whole, entries, present: there }) => {
+    const rows = { dimension, count: there.length };
+    if (frame.map === null) {
+      // The first round is of rows in scales about the centre. Clipping puts them there, too.
+      const inScales = { ...ball, centre, unit: scale };
+      return clipAndAddRows(compute, { ...rows, values: whole.values }, inScales, entries, there);
+    }
     mapRows(whole, centre, scale, frame, entries, there);
-    const rows = { values: entries, dimension, count: there.length };
-    const ball = {
-      ...round.ball, centre: new Float64Array(dimension),
-      unit: new Float64Array(dimension).fill(1),
+    const mapped = {
+      ...ball, centre: new Float64Array(dimension), unit: new Float64Array(dimension).fill(1),
     };
-    return clipAndAddRows(compute, rows, ball, entries, there);
+    return clipAndAddRows(compute, { ...rows, values: entries }, mapped, entries, there);
   });
 }
 
@@ -155,19 +162,25 @@ function noiseOf({ square }: MomentRound, present: number): number {
   return noiseOfSquare(square, present);
 }
 
-/** Whether some direction is far narrower than the columns: columns are given unit variance. */
-function isCorrelated(
+/**
+ * Whether some direction is far narrower than the columns: columns are given unit variance, which
+ * divides the noise of entry (i, j) by their deviations. A direction that is no narrower than this
+ * noise makes it is none.
+ */
+export function isCorrelated(
   covariance: Float64Array, { oneValue }: FoundColumns, noise: number,
 ): boolean {
   const dimension = oneValue.length;
   const root = Float64Array.from({ length: dimension }, (_, j) =>
     Math.sqrt(Math.max(noise, covariance[j * dimension + j]!)));
+  const byNoise = noise * root.reduce((sum, entry) => sum + entry ** -2, 0) / dimension;
+  const least = Math.min(leastEigenvalue, 1 - noiseFactor * byNoise);
   const scaled = covariance.map((entry, at) => {
     const [i, j] = [Math.floor(at / dimension), at % dimension];
     if (i === j) return 1;
     return oneValue[i] !== null || oneValue[j] !== null ? 0 : entry / (root[i]! * root[j]!);
   });
-  return ownKernels().eigenSymmetric(scaled, dimension).values[0]! < leastEigenvalue;
+  return ownKernels().eigenSymmetric(scaled, dimension).values[0]! < least;
 }
 
 /** The frame whose rows had this covariance, with variance 1 in every direction. */

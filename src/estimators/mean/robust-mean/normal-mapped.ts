@@ -23,7 +23,7 @@ import type { RobustDesign } from './design.js';
 import { releaseDirections } from './directions.js';
 import { corrected, distancesOf, findingsOf, type Detected } from './fits.js';
 import { sumOfRows, type Frame, type MappedRows } from './mapped.js';
-import { releaseMappedRounds, unmapped } from './moment-rounds.js';
+import { releaseMappedRounds, unmapped, type Held } from './moment-rounds.js';
 import { combined, drawReallocated, reallocatable, type NoisySums } from './reallocation.js';
 
 /**
@@ -74,19 +74,22 @@ export interface RobustRun extends Draws {
   readonly design: RobustDesign;
 }
 
-/** Draws every event after the first look, whose moments are `first`. */
+/**
+ * Draws every event after the first look, whose moments are `first`.
+ * @param held - the rows of `found`. Where they are mapped to takes the place of its entries.
+ */
 export async function releaseMapped(
-  run: RobustRun, found: CentredPool, first: RoundMoments,
+  run: RobustRun, found: CentredPool, held: Sensitive<Held>, first: RoundMoments,
 ): Promise<Released<Outcome>> {
   const { design, mechanisms } = run;
-  const { facts, rowsMax, mapping, rounds } = design;
+  const { facts, mapping, rounds } = design;
   const { cohort } = facts;
   const [look] = rounds;
   const present = Math.max(first.count, cohort / 2);
   const covariance = covarianceOf(first);
   const inMedianScale = { ...found, scale: found.columns.medianScale };
   const { rows, frame } = await releaseMappedRounds(
-    { ...run, design: { facts, rowsMax, rounds: mapping!.rounds } }, inMedianScale,
+    { ...run, design: { facts, rounds: mapping!.rounds } }, inMedianScale, held,
     { mean: first.mean, covariance, noise: noiseOfSquare(look!.square, present), present },
   );
   const directions = releaseDirections(

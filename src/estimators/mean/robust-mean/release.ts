@@ -33,13 +33,18 @@ export async function releaseRobust(
   const { facts, ball, rowsMax, rounds: [look], mapping } = design;
   const { pool, centre, columns } = found;
   const scale = columns.medianScale;
-  const rows = await pool.mapAsync((whole) =>
-    clippedRows(compute, whole, centre, scale, ball, rowsMax));
+  const clipped = await pool.mapAsync(async (whole) => ({
+    whole, left: await clippedRows(compute, whole, centre, scale, ball, rowsMax),
+  }));
+  const rows = clipped.map(({ left }) => left);
   const first = look === undefined ? null
     : await releaseMoments(run, look, rows, ball, facts.cohort / 2);
   if (first !== null && mapping !== null
     && isNarrow(first.moments, noiseOfSquare(look!.square, facts.cohort), columns)) {
-    return releaseMapped(run, found, first.moments);
+    // The clipped rows are not used again: the map writes over them.
+    const held = clipped.map(({ whole, left: { steps, alive } }) =>
+      ({ whole, entries: steps, present: alive }));
+    return releaseMapped(run, found, held, first.moments);
   }
   const { detected, unused, known } = await filter(run, rows, first);
   const moments = await rows.mapAsync((left) => momentsOf(compute, left));
