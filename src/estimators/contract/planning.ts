@@ -68,6 +68,14 @@ export function infeasible(reason: string, remedy: string, cohortNeeded?: number
   return Object.freeze({ kind: 'infeasible', reason, remedy, ...stated });
 }
 
+/** Null unless there are more columns than an estimator takes. */
+export function tooManyColumns(
+  dimension: number, columnsMax: number, reason: string, others = '',
+): Infeasible | null {
+  return dimension <= columnsMax ? null
+    : infeasible(reason, `at most ${columnsMax} columns${others}`);
+}
+
 /**
  * Null when the target has a positive rho and a positive delta.
  * @param what - the step that needs them.

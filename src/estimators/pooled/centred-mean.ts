@@ -6,15 +6,23 @@ import { finiteValue, intervalAbout } from '../contract/outcomes.js';
 
 /** What releases about a private centre say in the end, from released and public numbers only. */
 
-/** The refusal of a release without a centre. @param coordinates - counted from 0. */
-export function centreNotFound({ cohort }: StudyFacts, coordinates: readonly number[]): Outcome {
+/**
+ * The refusal of a release without a centre.
+ * @param coordinates - counted from 0.
+ * @param words - for a quarter of a bin, and for what rows are planned to vary by.
+ */
+export function centreNotFound(
+  { cohort }: StudyFacts, coordinates: readonly number[],
+  words: readonly [string, string] = ['scales', 'one scale'],
+): Outcome {
+  const [unit, width] = words;
   return {
     kind: 'refused',
     reason: 'centre-not-found',
-    text: 'no stretch of four scales held enough rows in column '
+    text: `no stretch of four ${unit} held enough rows in column `
       + `${coordinates.map((j) => j + 1).join(', ')} (counted from 1). `
       + `Either far fewer contributors came than the ${cohort} planned for: lower cohort, or wait `
-      + 'longer. Or their rows vary by more than one scale: raise scale.',
+      + `longer. Or their rows vary by more than ${width}: raise scale.`,
   };
 }
 

@@ -1,26 +1,12 @@
 import { InvalidParameterError } from '../../../base/errors.js';
 import { cite } from '../../contract/citations.js';
 import type {
-  Estimator, ParameterSpec, ParameterValues, Plan, StudyFacts,
+  Estimator, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
 import { choiceOf, optionalNumberOf } from '../../contract/values.js';
 import { columnNameOf, columnOf, columnParameter } from '../tables/common.js';
 import type { BinOf } from '../tables/counts.js';
 import { planNoisyCounts } from '../tables/noisy-counts.js';
-
-const parameters: readonly ParameterSpec[] = [
-  columnParameter,
-  {
-    name: 'threshold', type: 'number', optional: true, minimum: -1e150, maximum: 1e150,
-    unit: 'data units',
-    description: 'count only contributors on one side of this value; everybody who sent a row '
-      + 'when absent',
-  },
-  {
-    name: 'side', type: 'choice', choices: ['at-least', 'below'], default: 'at-least',
-    description: 'the side of the threshold that is counted',
-  },
-];
 
 /**
  * How many contributors took part, or how many of them are on one side of a public threshold.
@@ -40,7 +26,19 @@ export const count: Estimator = {
   name: 'count',
   title: 'Number of contributors, all or on one side of a threshold',
   citations: [cite('CKS20', 'theorem 4, with sensitivity 1')],
-  parameters,
+  parameters: [
+    columnParameter,
+    {
+      name: 'threshold', type: 'number', optional: true, minimum: -1e150, maximum: 1e150,
+      unit: 'data units',
+      description: 'count only contributors on one side of this value; everybody who sent a row '
+        + 'when absent',
+    },
+    {
+      name: 'side', type: 'choice', choices: ['at-least', 'below'], default: 'at-least',
+      description: 'the side of the threshold that is counted',
+    },
+  ],
   shelf: 'recommended',
   assumption: 'None.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '

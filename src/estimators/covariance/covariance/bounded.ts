@@ -12,7 +12,7 @@ import {
   boundedCohortNeeded, boundedDesign, relativeNoise, type BoundedDesign, type BoundedFacts,
 } from './bounded-design.js';
 import {
-  covarianceOutcome, errorsOfCovariance, partName, relativeBound, tooFewPairs,
+  covarianceOutcome, covarianceOutput, errorsOfCovariance, relativeBound, tooFewPairs,
 } from '../moments/outcomes.js';
 import { leadingBlock, padded } from '../moments/matrices.js';
 import { pairsOf } from '../moments/pairs.js';
@@ -69,7 +69,6 @@ function planFor(study: StudyFacts, design: BoundedDesign): Plan {
   const {
     facts: { dimension, varianceLow, varianceHigh }, sampling, noise, preconditioner, events,
   } = design;
-  const shape = [dimension, dimension];
   return makePlan({
     cohorts: [pooledCohort(cohortName)],
     events,
@@ -83,8 +82,7 @@ function planFor(study: StudyFacts, design: BoundedDesign): Plan {
       ],
       corruptionMax: 0,
     },
-    outputShape: shape,
-    parts: [{ name: partName, shape }],
+    ...covarianceOutput(dimension),
     facts: {
       errorsAreIn: errorsOfCovariance,
       preconditioner: 'bounded',

@@ -3,7 +3,7 @@ import type { Outcome } from '../../../base/outcome.js';
 import { errorUpTo } from '../../contract/planning.js';
 import type { Draws } from '../../pooled/centre.js';
 import type { CentredPool, DesignRequest, PooledDesign, TooFew } from '../../pooled/estimator.js';
-import { errorsOfCovariance, partName } from '../moments/outcomes.js';
+import { covarianceOutput, errorsOfCovariance } from '../moments/outcomes.js';
 import { centredDesign, type CentredDesign } from './centred-design.js';
 import {
   entryOfOneValue, outcomeOfMoments, privateMomentsOfAll, withFindings,
@@ -57,7 +57,6 @@ export function designCentred({ facts }: DesignRequest, condition: number): Pool
     };
   }
   const { dimension } = facts;
-  const shape = [dimension, dimension];
   return {
     kind: 'design',
     centre: design.centre,
@@ -70,8 +69,7 @@ export function designCentred({ facts }: DesignRequest, condition: number): Pool
         assumptions: [assumedCondition(condition)],
         corruptionMax: 0,
       },
-      outputShape: shape,
-      parts: [{ name: partName, shape }],
+      ...covarianceOutput(dimension),
       facts: {
         errorsAreIn: errorsOfCovariance,
         preconditioner: 'bounded',

@@ -19,7 +19,7 @@ import { scatterSummary } from '../../summaries/scatter.js';
 import { averageMatrix, gatherMatrices, matrixAgreement } from './agreement.js';
 import { pairsIn, releaseWithin } from './bounded.js';
 import { withEigenvalues } from '../moments/matrices.js';
-import { covarianceOutcome, errorsOfCovariance, partName } from '../moments/outcomes.js';
+import { covarianceOutcome, covarianceOutput, errorsOfCovariance } from '../moments/outcomes.js';
 import type { Preconditioner } from '../moments/preconditioner.js';
 import {
   groupsCohort, rowsCohort, unboundedCohortNeeded, unboundedDesign, type LocalCovariance,
@@ -90,7 +90,6 @@ function planFor(study: StudyFacts, options: UnboundedFacts, design: UnboundedDe
   const { dimension } = study;
   const { mask, rows } = design;
   const events = [mask.test, mask.mask, ...(rows?.events ?? [])];
-  const shape = [dimension, dimension];
   const rowsShare = rows === null ? 0 : rows.facts.cohort / study.cohort;
   const groups: CohortPlan = {
     name: groupsCohort, share: 1 - rowsShare, unit: 'row', mode: 'disjoint', groups: mask.groups,
@@ -109,8 +108,7 @@ function planFor(study: StudyFacts, options: UnboundedFacts, design: UnboundedDe
       ],
       corruptionMax: corruptionMax(options),
     },
-    outputShape: shape,
-    parts: [{ name: partName, shape }],
+    ...covarianceOutput(dimension),
     facts: factsOf(options, design),
     expectedError: errorOf(options, design),
     summary: (cohort) => (cohort === rowsCohort

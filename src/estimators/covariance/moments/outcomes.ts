@@ -1,9 +1,20 @@
 import type { Outcome } from '../../../base/outcome.js';
+import type { NamedPart } from '../../../base/parts.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
 import { deviations95 } from '../../../numerics/normal.js';
+import type { Plan } from '../../contract/estimator.js';
 import { congruence } from './matrices.js';
 
-export const partName = 'covariance';
+/** The form of a covariance, in a plan and in an answer. */
+function partOf(dimension: number): NamedPart {
+  return { name: 'covariance', shape: [dimension, dimension] };
+}
+
+/** What the plan of a covariance says of its output. */
+export function covarianceOutput(dimension: number): Pick<Plan, 'outputShape' | 'parts'> {
+  const part = partOf(dimension);
+  return { outputShape: part.shape, parts: [part] };
+}
 
 /** What the expected error of a covariance is measured in: the plan's fact `errorsAreIn`. */
 export const errorsOfCovariance =
@@ -65,12 +76,12 @@ export function covarianceOutcome(answer: CovarianceAnswer): Outcome {
       text: 'the covariance is beyond the range of doubles: change units',
     };
   }
-  const shape = [dimension, dimension];
+  const part = partOf(dimension);
   return {
     kind: 'value',
     estimate: Array.from(covariance),
-    shape,
-    parts: [{ name: partName, shape }],
+    shape: part.shape,
+    parts: [part],
     uncertainty: { kind: 'relative', operator: relative },
     interval95: {
       low: Array.from(covariance, (entry, at) => entry - half[at]! + clippedBelow[at]!),

@@ -1,14 +1,13 @@
-import type {
-  Estimator, Infeasible, ParameterValues, StudyFacts,
-} from '../../contract/estimator.js';
+import type { Estimator } from '../../contract/estimator.js';
 import { kmv22 } from '../../contract/papers.js';
+import { tooManyColumns } from '../../contract/planning.js';
 import { corruptionParameter, numberOf } from '../../contract/values.js';
 import {
   definePooledEstimator, type DesignRequest, type PooledDesign, type TooFew,
 } from '../../pooled/estimator.js';
 import { assumptions } from '../../pooled/plan.js';
 import { mapHidden } from '../moments/mapped-rows.js';
-import { errorsOfCovariance, partName } from '../moments/outcomes.js';
+import { covarianceOutput, errorsOfCovariance } from '../moments/outcomes.js';
 import { conditionParameter } from '../moments/parameters.js';
 import { covarianceDesign, covarianceErrorOf, reach } from './design.js';
 import { releaseCovariance } from './release.js';
@@ -63,25 +62,19 @@ export const stableCovariance: Estimator = definePooledEstimator({
     + 'histograms along axes and second moments.',
   outputLabels: (_, columns) =>
     columns.flatMap((row) => columns.map((column) => `${row}, ${column}`)),
-}, { refuse: tooManyColumns, design: designFor });
-
-/** Fourth moments of more columns have too many entries for their noise. */
-const columnsMax = 16;
-
-function tooManyColumns(_: ParameterValues, { dimension }: StudyFacts): Infeasible | null {
-  if (dimension <= columnsMax) return null;
-  return {
-    kind: 'infeasible',
-    reason: `the fourth moments of ${dimension} columns drown in noise`,
-    remedy: `at most ${columnsMax} columns; covariance takes more, without resisting hostile rows`,
-  };
-}
+}, {
+  // Fourth moments of more columns have too many entries for their noise.
+  refuse: (_, { dimension }) => tooManyColumns(
+    dimension, 16, `the fourth moments of ${dimension} columns drown in noise`,
+    '; covariance takes more, without resisting hostile rows',
+  ),
+  design: designFor,
+});
 
 function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
   const [corruption, condition] = [numberOf(values, 'corruption'), numberOf(values, 'condition')];
   const design = covarianceDesign({ facts, corruption, condition, axes: numberOf(values, 'axes') });
   if (design === null || facts.cohort < design.centre.cohortNeeded) return mapHidden;
-  const shape = [facts.dimension, facts.dimension];
   return {
     kind: 'design',
     centre: design.centre,
@@ -97,8 +90,7 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
         ],
         corruptionMax: corruption,
       },
-      outputShape: shape,
-      parts: [{ name: partName, shape }],
+      ...covarianceOutput(facts.dimension),
       facts: {
         errorsAreIn: errorsOfCovariance,
         rounds: design.preconditioner.rounds,

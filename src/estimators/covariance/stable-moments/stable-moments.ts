@@ -3,6 +3,7 @@ import type {
   Estimator, Infeasible, ParameterValues, StudyFacts,
 } from '../../contract/estimator.js';
 import { kmv22 } from '../../contract/papers.js';
+import { tooManyColumns } from '../../contract/planning.js';
 import {
   choiceOf, corruptionParameter, numberOf, optionalNumberOf,
 } from '../../contract/values.js';
@@ -87,22 +88,17 @@ export const stableMoments: Estimator = definePooledEstimator({
   claim: 'One contributor’s row replaced by anything, including nothing: '
     + '(rho, delta)-approximate zCDP, rho split between the centre, the map, histograms that '
     + 'limit hostile rows, and the sums of orders 1 to 4.',
-}, { refuse: tooManyColumns, design: designFor });
+}, { refuse, design: designFor });
 
-/** Tensors of more columns have too many entries to be read. */
-const columnsMax = 5;
-
-/** @throws InvalidParameterError for directions that are none. */
-function tooManyColumns(values: ParameterValues, { dimension }: StudyFacts): Infeasible | null {
-  if (dimension > columnsMax) {
-    return {
-      kind: 'infeasible',
-      reason: `tensors of ${dimension} columns have too many entries`,
-      remedy: `at most ${columnsMax} columns`,
-    };
-  }
-  directionsOf(values, dimension);
-  return null;
+/**
+ * Tensors of more columns have too many entries to be read.
+ * @throws InvalidParameterError for directions that are none.
+ */
+function refuse(values: ParameterValues, { dimension }: StudyFacts): Infeasible | null {
+  const refused =
+    tooManyColumns(dimension, 5, `tensors of ${dimension} columns have too many entries`);
+  if (refused === null) directionsOf(values, dimension);
+  return refused;
 }
 
 const tailsHidden: TooFew = {

@@ -3,14 +3,16 @@ import type { Outcome } from '../../../base/outcome.js';
 import type { NamedPart } from '../../../base/parts.js';
 import { cite } from '../../contract/citations.js';
 import type {
-  Estimator, Finished, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
+  Estimator, Finished, Infeasible, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
 import { finishedOf } from '../../contract/finished.js';
 import { checkColumnsMax } from '../../contract/given.js';
 import {
   errorUpTo, infeasible, makePlan, nearSmallestCohort, withoutDelta,
 } from '../../contract/planning.js';
-import { choiceOf, numberOf, optionalNumberOf } from '../../contract/values.js';
+import {
+  choiceOf, corruptionParameter, numberOf, optionalNumberOf,
+} from '../../contract/values.js';
 import {
   chooseSubspaceDesign, cohortName, corruptionTolerated, gapEvent, groupsMax, groupsMin,
   type SubspaceDesign,
@@ -19,34 +21,6 @@ import {
 import { basisOfLabel } from './echelon.js';
 import { projectorOf } from './projector.js';
 import { isSilent, spanSummary, stepsMax } from './summary.js';
-
-/** In more columns the integers of exact elimination are too long for a live server. */
-const columnsMax = 64;
-/** Rows beyond the least number, for rows that are not quite in general position. */
-const rowsReserve = 2;
-
-const parameters: readonly ParameterSpec[] = [
-  {
-    name: 'unit', type: 'number', default: 1, minimum: 1e-100, maximum: 1e100, unit: 'data units',
-    description: 'entries are rounded to whole multiples of this; the subspace is that of the '
-      + 'rounded rows, exactly',
-  },
-  {
-    name: 'form', type: 'choice', choices: ['linear', 'affine'], default: 'linear',
-    description: 'linear: the span of the rows; affine: of their differences, for data that lie '
-      + 'beside the origin',
-  },
-  {
-    name: 'corruption', type: 'number', default: 0.01, minimum: 0, maximum: 0.2,
-    unit: 'share of contributors',
-    description: 'hostile share for which most groups must still be free of it; privacy does not '
-      + 'depend on it',
-  },
-  {
-    name: 'groups', type: 'integer', optional: true, minimum: groupsMin, maximum: groupsMax,
-    description: 'number of groups; chosen when absent',
-  },
-];
 
 /**
  * The subspace that rows of whole numbers lie in. Contributors are hashed into groups, and each
@@ -78,7 +52,30 @@ export const subspace: Estimator = {
   name: 'subspace',
   title: 'The subspace that rows of whole numbers lie in',
   citations: [cite('AL22', 'Algorithm 2')],
-  parameters,
+  parameters: [
+    {
+      name: 'unit', type: 'number', default: 1, minimum: 1e-100, maximum: 1e100, unit: 'data units',
+      description: 'entries are rounded to whole multiples of this; the subspace is that of the '
+        + 'rounded rows, exactly',
+    },
+    {
+      name: 'form', type: 'choice', choices: ['linear', 'affine'], default: 'linear',
+      description: 'linear: the span of the rows; affine: of their differences, for data that lie '
+        + 'beside the origin',
+    },
+    {
+      ...corruptionParameter(
+        0.2,
+        'hostile share for which most groups must still be free of it; privacy does not depend on '
+        + 'it',
+      ),
+      default: 0.01,
+    },
+    {
+      name: 'groups', type: 'integer', optional: true, minimum: groupsMin, maximum: groupsMax,
+      description: 'number of groups; chosen when absent',
+    },
+  ],
   shelf: 'research',
   assumption: 'Once rounded to whole units, honest rows lie in one subspace exactly.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '
@@ -94,6 +91,11 @@ export const subspace: Estimator = {
 function partsOf(dimension: number): readonly NamedPart[] {
   return [{ name: 'projector', shape: [dimension, dimension] }, { name: 'rank', shape: [1] }];
 }
+
+/** In more columns the integers of exact elimination are too long for a live server. */
+const columnsMax = 64;
+/** Rows beyond the least number, for rows that are not quite in general position. */
+const rowsReserve = 2;
 
 /** @throws InvalidParameterError past 64 columns. */
 function planSubspace(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {

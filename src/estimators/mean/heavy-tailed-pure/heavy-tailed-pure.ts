@@ -28,14 +28,6 @@ import {
 } from '../heavy-tails/truncation.js';
 
 const voteCohort = 'vote';
-const columnsMaximum = 3;
-/**
- * Candidates per column, by the number of columns: odd, and few enough for every pair to be
- * compared.
- */
-const perColumn = [21, 9, 5] as const;
-/** Half the grid's width, in planned errors of the centre. */
-const reachInErrors = 3;
 
 /**
  * The mean of up to three heavy-tailed columns under pure differential privacy.
@@ -84,6 +76,15 @@ interface Design {
   readonly groups: number;
   readonly voters: number;
 }
+
+const columnsMaximum = 3;
+/**
+ * Candidates per column, by the number of columns: odd, and few enough for every pair to be
+ * compared.
+ */
+const perColumn = [21, 9, 5] as const;
+/** Half the grid's width, in planned errors of the centre. */
+const reachInErrors = 3;
 
 function planPureColumns(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   const { dimension, cohort, target } = facts;

@@ -2,17 +2,11 @@ import type { Outcome } from '../../../base/outcome.js';
 import { deviations95 } from '../../../numerics/normal.js';
 import type { StudyFacts } from '../../contract/estimator.js';
 import { finiteValue, intervalAbout } from '../../contract/outcomes.js';
+import { centreNotFound } from '../../pooled/centred-mean.js';
 
 /** The refusal of a release that found no place with enough rows. */
-export function placeNotFound({ cohort }: StudyFacts, columns: readonly number[]): Outcome {
-  return {
-    kind: 'refused',
-    reason: 'centre-not-found',
-    text: 'no stretch of four standard deviations held enough rows in column '
-      + `${columns.map((j) => j + 1).join(', ')} (counted from 1). `
-      + `Either far fewer contributors came than the ${cohort} planned for: lower cohort, or wait `
-      + 'longer. Or their rows vary by more than scale times moment-bound: raise scale.',
-  };
+export function placeNotFound(facts: StudyFacts, columns: readonly number[]): Outcome {
+  return centreNotFound(facts, columns, ['standard deviations', 'scale times moment-bound']);
 }
 
 /** An answer in units of scale, with the parts of its error per coordinate. */
