@@ -1,4 +1,7 @@
-import type { Removal, SurvivorsForm } from '../../src/estimators/mean/filters/survivors.js';
+import { Sensitive } from '../../src/base/brands.js';
+import {
+  markedSurvivors, type Removal, type SurvivorsForm,
+} from '../../src/estimators/mean/filters/survivors.js';
 
 /** Keeps rows as `form` does; `removals` tells what went. */
 export function noting(form: SurvivorsForm, removals: Removal[]): SurvivorsForm {
@@ -13,3 +16,19 @@ export function noting(form: SurvivorsForm, removals: Removal[]): SurvivorsForm 
     };
   };
 }
+
+/** Leaves the data as they are, and answers every query from the list of all removals so far. */
+export const replayedSurvivors: SurvivorsForm = (compute, whole) => {
+  const removals: Removal[] = [];
+  return {
+    rows: () => whole.mapAsync(async (rows) => {
+      const left = { ...rows, alive: rows.alive.slice(), known: { ...rows.known } };
+      const marked = markedSurvivors(compute, Sensitive.of(left));
+      for (const removal of removals) await marked.remove(removal);
+      return left;
+    }),
+    remove: async (removal) => {
+      removals.push(removal);
+    },
+  };
+};

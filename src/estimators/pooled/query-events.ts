@@ -20,7 +20,7 @@ import { rowsCohort } from './pool.js';
  */
 
 /** sqrt 2, rounded up. */
-export const sqrt2 = Math.SQRT2 * (1 + 2 ** -50);
+const sqrt2 = Math.SQRT2 * (1 + 2 ** -50);
 
 /** Noise for a number of rows. @param grid - at most 1, a power of two. */
 export function countEvent(

@@ -7,20 +7,9 @@ export function featureCount(dimension: number): number {
 }
 
 /**
- * A symmetric matrix as a vector of the same norm: rows of the upper triangle, what is off the
- * diagonal times sqrt 2.
+ * The feature of v v^T. A feature is a symmetric matrix as a vector of the same norm: rows of the
+ * upper triangle, what is off the diagonal times sqrt 2.
  */
-export function featureOf(matrix: Float64Array, dimension: number): Float64Array {
-  const feature = new Float64Array(featureCount(dimension));
-  let at = 0;
-  for (let i = 0; i < dimension; i++) {
-    for (let j = i;
-        j < dimension; j++) feature[at++] = matrix[i * dimension + j]! * (i === j ? 1 : Math.SQRT2);
-  }
-  return feature;
-}
-
-/** The feature of v v^T. */
 export function rankOneFeature(vector: Float64Array): Float64Array {
   const dimension = vector.length;
   const feature = new Float64Array(featureCount(dimension));

@@ -7,7 +7,7 @@ import type { PooledRows } from '../../contract/estimator.js';
  * Share of the slots that hold a pair when everybody comes: with half as many slots as
  * contributors, a slot has two or more members with probability 1 - 3 e^-2.
  */
-export const pairedShare = 1 - 3 * Math.exp(-2);
+const pairedShare = 1 - 3 * Math.exp(-2);
 
 /** Pairs that a public number of contributors leads to. */
 export function pairsExpected(cohort: number): number {

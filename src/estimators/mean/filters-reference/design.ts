@@ -28,7 +28,7 @@ export interface ReferenceTraits {
  * Of rows with heavy tails only a bound on the variance is known, so nothing is taken off, and
  * nothing caps a removal.
  */
-export function traitsOf(kind: ReferenceKind): ReferenceTraits {
+function traitsOf(kind: ReferenceKind): ReferenceTraits {
   return kind === 'heavy-tailed'
     ? { ownWidth: 0, roundEnds: 2 / 3, isCapped: false }
     : { ownWidth: 1, roundEnds: 1 / 2, isCapped: true };

@@ -41,7 +41,7 @@ const rate = 1;
  * 2^19 steps and more, so that 16 low bits are uniform to one part in a thousand whatever the
  * value; a function of what is released.
  */
-export function uniformOf(value: number, grid: number): number {
+function uniformOf(value: number, grid: number): number {
   const span = 2 ** 16;
   const low = (Math.round(value / grid) % span + span) % span;
   return (low + 0.5) / span;

@@ -19,7 +19,7 @@ export interface Removal {
   readonly shareMax: number | null;
 }
 
-/** One of the two forms below; both give the same answers. */
+/** How a filter keeps the rows that are left. */
 export type SurvivorsForm = (compute: Compute, rows: Sensitive<ClippedRows>) => Survivors;
 
 /** The rows that a sequence of removals leaves of a data set. */
@@ -29,10 +29,9 @@ export interface Survivors {
 }
 
 /**
- * The centralised form of a filter: one marked set of rows, changed by every removal. O(n d^2) a
- * removal.
+ * One marked set of rows, changed by every removal. O(n d^2) a removal.
  *
- * Claim, for either form: if two sets of rows differ in one row at most (one in one of them only,
+ * Claim. If two sets of rows differ in one row at most (one in one of them only,
  * and one in the other only), then so do their survivors of the same removals.
  * Why. Without `shareMax` a row is removed by its own score. With it, let C be what the two hold in
  * common, a and b the rows of one only, and order rows by (score, place): a removal takes the top r
@@ -54,25 +53,6 @@ export function markedSurvivors(compute: Compute, rows: Sensitive<ClippedRows>):
     rows: () => Promise.resolve(rows),
     remove: async (removal) => {
       await rows.mapAsync((left) => apply(compute, left, removal));
-    },
-  };
-}
-
-/**
- * The interactive form: the data stay as they are, and every query is answered from the list of all
- * removals so far, which is all that the side which asks keeps. Same rows, hence same answers, as
- * the centralised form; O(removals n d^2) a query.
- */
-export function replayedSurvivors(compute: Compute, whole: Sensitive<ClippedRows>): Survivors {
-  const removals: Removal[] = [];
-  return {
-    rows: () => whole.mapAsync(async (rows) => {
-      const left = { ...rows, alive: rows.alive.slice(), known: { ...rows.known } };
-      for (const removal of removals) await apply(compute, left, removal);
-      return left;
-    }),
-    remove: async (removal) => {
-      removals.push(removal);
     },
   };
 }

@@ -5,7 +5,7 @@ import { placesAlong } from '../depth/directions.js';
 /** Places along directions are whole numbers of these steps, in scales: sums of them are exact. */
 export const placeGrid = 2 ** -16;
 /** Entries farther than this from the centre count as that far, in scales. */
-export const entryReach = 64;
+const entryReach = 64;
 
 /**
  * Exactly `size` rows as offsets from the centre, cut to `entryReach`: the first ones, and the

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  featureCount, featureOf, featureRadius, fourthFeatures, rankOneFeature, symmetricOf,
+  featureCount, featureRadius, fourthFeatures, rankOneFeature, symmetricOf,
 } from '../../../../src/estimators/covariance/moments/features.js';
 import { quarticAxes } from '../../../../src/estimators/covariance/moments/quartic.js';
 import {
@@ -9,6 +9,15 @@ import {
 import { dataSource } from '../../../support/data.js';
 
 const data = dataSource('fourth');
+
+/** A symmetric matrix as a vector of the same norm. */
+function featureOf(matrix: Float64Array, dimension: number): Float64Array {
+  const feature = Array.from(matrix).flatMap((entry, at) => {
+    const [i, j] = [Math.floor(at / dimension), at % dimension];
+    return i > j ? [] : [entry * (i === j ? 1 : Math.SQRT2)];
+  });
+  return Float64Array.from(feature);
+}
 
 describe('features of symmetric matrices', () => {
   it('keep the norm and go back', () => {

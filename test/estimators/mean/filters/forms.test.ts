@@ -5,7 +5,7 @@ import { filterEstimator, type FilterKind } from '../../../../src/estimators/mea
 import { primeKind } from '../../../../src/estimators/mean/prime/prime.js';
 import { spectralKind } from '../../../../src/estimators/mean/spectral-filter/spectral-filter.js';
 import {
-  markedSurvivors, replayedSurvivors, type Removal, type SurvivorsForm,
+  markedSurvivors, type Removal, type SurvivorsForm,
 } from '../../../../src/estimators/mean/filters/survivors.js';
 import {
   momentsOf, rowsOfSteps, type ClippedRows,
@@ -14,7 +14,7 @@ import { inlineCompute } from '../../../../src/estimators/run.js';
 import { Sensitive } from '../../../../src/base/brands.js';
 import { countedCompute } from '../../../support/counted-work.js';
 import { dataSource } from '../../../support/data.js';
-import { noting } from '../../../support/noted-removals.js';
+import { noting, replayedSurvivors } from '../../../support/noted-removals.js';
 import { factsOf, releaseOf } from '../../../support/offline.js';
 import { searchedFaults } from '../../../support/sensitivity-check.js';
 

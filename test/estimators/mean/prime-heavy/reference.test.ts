@@ -4,13 +4,13 @@ import type { Infeasible, Plan } from '../../../../src/estimators/contract/estim
 import { planHeavyReference } from '../../../../src/estimators/mean/prime-heavy/reference.js';
 import { primeHeavy } from '../../../../src/estimators/mean/prime-heavy/prime-heavy.js';
 import {
-  markedSurvivors, replayedSurvivors, type Removal, type SurvivorsForm,
+  markedSurvivors, type Removal, type SurvivorsForm,
 } from '../../../../src/estimators/mean/filters/survivors.js';
 import { parseParameters } from '../../../../src/estimators/contract/parameters.js';
 import { amountToNumber } from '../../../../src/privacy/accounting/amount.js';
 import { costOfEvents } from '../../../../src/privacy/accounting/composition.js';
 import { listOf } from '../../../support/data.js';
-import { noting } from '../../../support/noted-removals.js';
+import { noting, replayedSurvivors } from '../../../support/noted-removals.js';
 import { factsOf, planOf, releaseOf } from '../../../support/offline.js';
 import { searchedFaults } from '../../../support/sensitivity-check.js';
 
