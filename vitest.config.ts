@@ -24,6 +24,7 @@ export default defineConfig({
     hookTimeout: 300_000,
     pool: 'forks',
     maxWorkers: 2,
+    setupFiles: ['test/support/equal-arrays.ts'],
     projects: [
       {
         extends: true,
