@@ -94,10 +94,11 @@ export const decisions: Readonly<Record<Question, readonly Contender[]>> = {
   }],
   sum: [{
     name: 'sum', suits: 'What is the total of each column, such as hours or costs?',
-    needs: 'a `cap` or a `range` that nearly all values lie in',
+    needs: 'a `cap` or a `range` that nearly all values lie in; or `cap: auto` and a `cap-max`',
     liars: 'each moves the total by at most the cap',
     lacks: ({ given }) => ('range' in given || 'cap' in given
-      ? null : 'it needs a public cap (cap=HIGH) or range (range=LOW..HIGH)'),
+      ? null : 'it needs a public cap (cap=HIGH) or range (range=LOW..HIGH), '
+        + 'or cap=auto and cap-max=LARGEST'),
   }],
   histogram: [{
     name: 'histogram', suits: 'How many people are in each interval of values?',

@@ -129,6 +129,7 @@ function choiceFor(answers: Answers): Choice {
       remarks: [
         'What one person adds to the total is clipped to this range, one range for each column.',
         'A smaller range gives less noise. The release says if many people are beyond it.',
+        'Nobody knows it, and no value is negative: { cap: auto, cap-max: LARGEST } finds a bound.',
       ],
       parameters: `range: [${answers.ranges!.map(({ low, high }) =>
         `${low}..${high}`).join(', ')}]`,

@@ -62,7 +62,7 @@ export function findingText(finding: Finding, columnNames: readonly string[]): s
     case 'end-unseen':
       return `${subject} ${isOne ? 'has' : 'have'} one value in nearly all rows. Noise hides how far `
         + 'out the others are, so there is no interval. Give the smallest and the largest possible '
-        + 'value as range for a mean with an interval.';
+        + 'value as range for an answer with an interval.';
     default:
       return `The release says "${reason}" about its rows, which this version of Keelson does not `
         + 'know. Update Keelson to read it.';

@@ -28,8 +28,8 @@ describe('a finding in words', () => {
       .toMatch(/^About 120 people have a value beyond the bounds in column distance, and count/);
     expect(findingText(finding('end-unseen', [2]), names)).toBe(
       'Column flag has one value in nearly all rows. Noise hides how far out the others are, so '
-      + 'there is no interval. Give the smallest and the largest possible value as range for a '
-      + 'mean with an interval.');
+      + 'there is no interval. Give the smallest and the largest possible value as range for '
+      + 'an answer with an interval.');
     expect(findingText(finding('discrete', [0, 7]), names))
       .toBe('Many rows have exactly the same value in columns delay and column 8.');
   });

@@ -3,16 +3,32 @@ import { cite } from '../../contract/citations.js';
 import type {
   Estimator, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
-import { rangeOf, rangeParameter } from '../../contract/values.js';
+import {
+  optionalNumberOf, optionalNumbersOf, rangeOf, rangeParameter,
+} from '../../contract/values.js';
 import { boundsOf, type Bounds } from './bounds.js';
+import { planFoundCap, type FoundCapOptions } from './found-cap.js';
 import { planGivenBounds } from './given-bounds.js';
 
 const parameters: readonly ParameterSpec[] = [
   {
-    name: 'cap', type: 'scale', optional: true, minimum: 1e-150, maximum: 1e150,
+    name: 'cap', type: 'scale', choices: ['auto'], optional: true, minimum: 1e-150, maximum: 1e150,
     unit: 'data units',
     description: 'the most that one contributor counts for in a column, one number or one per '
-      + 'column; values are clipped to 0..cap; give this or range',
+      + 'column; values are clipped to 0..cap; auto finds it privately for a fifth of the cost; '
+      + 'give this or range',
+  },
+  {
+    name: 'cap-max', type: 'scale', optional: true, minimum: 1e-140, maximum: 1e150,
+    unit: 'data units',
+    description: 'for cap auto: the largest cap that may be found, one number or one per column; '
+      + 'no cap below a three-billionth of it is tried',
+  },
+  {
+    name: 'cap-share', type: 'number', optional: true, minimum: 0.75, maximum: 1,
+    unit: 'share of contributors',
+    description: 'for cap auto: the share of contributors whom the found cap does not clip; about '
+      + '50 people are clipped at epsilon 1 even with 1, which is the default',
   },
   {
     ...rangeParameter,
@@ -22,57 +38,101 @@ const parameters: readonly ParameterSpec[] = [
 ];
 
 /**
- * The total of each column over all contributors, each value clipped to public bounds.
+ * The total of each column over all contributors, each value clipped to public bounds or to a cap
+ * that is found privately.
  *
  * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added.
  * Cost: rho zCDP, no delta, for all data; or pure epsilon, where the budget asks for it. Proof and
- * split of the cost: given-bounds.
+ * split of the cost: given-bounds, and found-cap for cap auto.
  *
  * It estimates the total of the clipped values. A value beyond the bounds counts as at the bound,
  * so the total of the values themselves may be farther out by any amount. A noisy number of people
  * whose value was clipped is drawn too, and the finding `values-clipped` reports it where it is
  * more than noise.
  *
- * A hostile contributor moves a total by at most its unit, max(high, 0) - min(low, 0).
+ * A hostile contributor moves a total by at most its unit, max(high, 0) - min(low, 0). More
+ * of them raise a found cap, found-cap says how many; the total then has more noise.
  * Source: Dwork and Roth (2014), sums of bounded values; the discrete Gaussian of Canonne, Kamath
  * and Steinke (2020).
  */
 export const sum: Estimator = {
   name: 'sum',
-  title: 'Total of each column over all contributors, each value clipped to public bounds',
-  citations: [cite('CKS20', 'theorem 14, for whole multiples of 2^-20 of the bound')],
+  title: 'Total of each column over all contributors, each value clipped to bounds',
+  citations: [
+    cite('CKS20', 'theorem 14, for whole multiples of 2^-20 of the bound'),
+    cite('Smi11', 'the private quantile, here on public caps'),
+  ],
   parameters,
   shelf: 'recommended',
-  assumption: 'You know a bound that nearly all values are within.',
+  assumption: 'You know a bound for nearly all values, or the largest bound to try.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '
     + 'pure epsilon under such a budget.',
   plan: planSum,
   outputLabels,
 };
 
-/** @throws InvalidParameterError when both or neither of cap and range are given. */
+/** @throws InvalidParameterError when parameters contradict each other, or one is missing. */
 function planSum(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
-  return planGivenBounds(givenBoundsOf(values), facts);
+  const found = foundCapOf(values);
+  return found === null
+    ? planGivenBounds(givenBoundsOf(values), facts)
+    : planFoundCap(found, facts);
 }
 
 /** @throws InvalidParameterError when both or neither of cap and range are given. */
 function givenBoundsOf(values: ParameterValues): readonly Bounds[] {
   const range = rangeOf(values);
-  const cap = values['cap'];
-  if ((range === null) === (cap === undefined)) {
-    throw new InvalidParameterError(
-      range === null
-        ? 'neither parameters.cap nor parameters.range is given: give cap, the most that one '
-          + 'contributor counts for, or range, such as -50..200'
-        : 'parameters.cap and range are both given: give one of them',
-      { path: 'parameters.cap' },
+  if (range === null) {
+    return optionalNumbersOf(values, 'cap')?.map((high) => boundsOf(0, high)) ?? refuse(
+      'cap', 'neither parameters.cap nor parameters.range is given: give cap, the most that one '
+      + 'contributor counts for, range, such as -50..200, or cap auto with cap-max, the largest '
+      + 'cap that may be found',
     );
   }
-  if (range === null) return (cap as readonly number[]).map((high) => boundsOf(0, high));
+  if (values['cap'] !== undefined) {
+    refuse('cap', 'parameters.cap and range are both given: give one of them');
+  }
   return Array.from(range.low, (low, j) => boundsOf(low, range.high[j]!));
 }
 
+/**
+ * Null when bounds are given.
+ * @throws InvalidParameterError when cap auto lacks cap-max or has a range, and when parameters of
+ *   cap auto are given without it.
+ */
+function foundCapOf(values: ParameterValues): FoundCapOptions | null {
+  const capMax = optionalNumbersOf(values, 'cap-max');
+  const capShare = optionalNumberOf(values, 'cap-share');
+  if (values['cap'] !== 'auto') {
+    if (capMax !== undefined) refuse('cap-max', forAuto('cap-max'));
+    if (capShare !== undefined) refuse('cap-share', forAuto('cap-share'));
+    return null;
+  }
+  if (values['range'] !== undefined) {
+    refuse('cap', 'parameters.cap and range are both given: give one of them');
+  }
+  if (capMax !== undefined) return { capMax, capShare: capShare ?? 1 };
+  return refuse(
+    'cap-max', 'parameters.cap is auto, and parameters.cap-max is missing: give the largest cap '
+    + 'that may be found, such as 10000',
+  );
+}
+
+function forAuto(name: string): string {
+  return `parameters.${name} is for cap auto: leave it out, or give cap auto in place of a cap or `
+    + 'range';
+}
+
+function refuse(name: string, text: string): never {
+  throw new InvalidParameterError(text, { path: `parameters.${name}` });
+}
+
 function outputLabels(values: ParameterValues, columns: readonly string[]): readonly string[] {
+  const found = foundCapOf(values);
+  if (found !== null) {
+    return columns.map((name, j) =>
+      `total of ${name}, each 0 to a found cap, at most ${found.capMax[j]!}`);
+  }
   const bounds = givenBoundsOf(values);
   return columns.map((name, j) =>
     `total of ${name}, each ${bounds[j]!.low} to ${bounds[j]!.high}`);

@@ -1,0 +1,140 @@
+import { findingsMax } from '../../../base/findings.js';
+import type { Outcome } from '../../../base/outcome.js';
+import { exponentialEvent } from '../../../privacy/accounting/calibration.js';
+import { pureForRho } from '../../../privacy/accounting/conversion.js';
+import type { ExponentialEvent } from '../../../privacy/accounting/events.js';
+import { shareOf } from '../../../privacy/accounting/target.js';
+import type { Infeasible, Plan, StudyFacts } from '../../contract/estimator.js';
+import { errorUpTo, makePlan, needsCohort } from '../../contract/planning.js';
+import { wholeCohort } from '../tables/counts.js';
+import { corruptionMax } from '../tables/noisy-counts.js';
+import { wholeSumsOf, wholeSumsSummary } from '../tables/whole-sums.js';
+import {
+  capLadder, capScores, capsTried, columnEntries, ladderAdder, ladderEntries, sumsUnder,
+} from './cap-ladder.js';
+import { clippedShare, releaseTotals, totalsNoise } from './totals.js';
+
+/** Share of the cost for finding the caps. */
+const capsShare = 0.2;
+/** Any cap is farther out than all rows at most this often. */
+const failure = 0.01;
+
+/** How a cap is found. */
+export interface FoundCapOptions {
+  /** The largest cap of each column: above 0. */
+  readonly capMax: readonly number[];
+  /** Share of the contributors who are within the cap, if noise allows: 0.75 to 1. */
+  readonly capShare: number;
+}
+
+/**
+ * Totals of values that are clipped to 0..cap, each column with a cap that is found privately.
+ *
+ * Claim. Neighbours: one row replaced by any other row, or by nothing, or added. Cost: rho zCDP, no
+ * delta; or pure epsilon, where the budget asks for it.
+ * Why: the caps to choose from, and the rank that is aimed at, are public. Each score moves by at
+ * most 1 (capScores), so each choice is the exponential mechanism of its event; the d choices add
+ * up to 20 %. For every fixed list of caps, the sums under these caps are what planGivenBounds
+ * draws for the ranges 0..cap: whole numbers of steps, by which one row moves each total by at most
+ * 1 unit, the cap (bounds); its claim gives 75 % and 5 %. So the events are fixed before data in
+ * units of the caps, and the second step is private for every outcome of the first. Costs of steps
+ * that are chosen by earlier outcomes add up (Bun and Steinke 2016, lemma 2.3; for pure epsilon,
+ * basic composition). The units are released, and the rest is post-processing.
+ *
+ * The aim: with b = 2 / epsilon of one choice, t0 = b ln(d / 0.01) and a lean of b ln 2, the rank
+ * is t = max((1 - capShare) cohort, t0), all rounded up. Let t rows be above the lowest cap, and at
+ * most t above capMax. Then the cell m of the row of rank t scores -lean m. The k-th cell above it
+ * scores lower by t + lean k or more, if it is above all rows. So it is chosen with probability at
+ * most 2^-k exp(-t / b), and any of them with at most 1 % / d. Its noise is 2^(k/2) times as large.
+ * Without the lean these rare choices would make most of the mean squared error.
+ * A cell below all rows scores -(N - t) at most for N rows, and the lean favours it by 64 lean at
+ * most. So all those together are chosen with at most 1 % / d if N >= t + 64 lean + t0.
+ * Hostile: t people can raise a cap, up to capMax, and the noise with it.
+ */
+export function planFoundCap(options: FoundCapOptions, facts: StudyFacts): Plan | Infeasible {
+  const { capMax, capShare } = options;
+  const { cohort, dimension, target } = facts;
+  const choice = capChoice(facts);
+  const rows = 2 / choice.epsilon;
+  const leastRank = rows * Math.log(dimension / failure);
+  const lean = Math.ceil(rows * Math.LN2);
+  const rank = Math.ceil(Math.max((1 - capShare) * cohort, leastRank));
+  const room = Math.ceil(capsTried * lean + leastRank);
+  const cohortNeeded = Math.ceil(Math.max(room + leastRank + 1, (room + 1) / capShare));
+  if (cohort < cohortNeeded) {
+    return needsCohort(
+      `with ${cohort} contributors, noise may find a cap that clips nearly everybody`,
+      cohortNeeded, 'a larger epsilon or a cap that you know',
+    );
+  }
+  const noise = totalsNoise(dimension, target, 1 - clippedShare - capsShare);
+  const ladders = capMax.map(capLadder);
+  return makePlan({
+    cohorts: [wholeCohort],
+    events: [choice, noise.totals.event, noise.clipped.event],
+    guarantee: {
+      theorem: 'caps by the exponential mechanism, then a sum of bounded whole numbers with '
+        + 'discrete noise; proof in src/estimators/counts/sum/found-cap',
+      assumptions: ['for the total of unclipped values: all values are within the found cap'],
+      corruptionMax,
+    },
+    outputShape: [dimension],
+    facts: {
+      errorsAreIn: 'shares of the total of a cohort in which everybody is at the found cap',
+      cap: 'found privately',
+      noiseInBounds: noise.totals.standardDeviation,
+      clippedAbout: rank,
+      clippedReportedFrom: noise.reportedFrom,
+    },
+    expectedError: errorUpTo(
+      corruptionMax,
+      {
+        sampling: 0,
+        noise: (noise.totals.standardDeviation * Math.sqrt(dimension)) / cohort,
+      },
+      (share) => Math.sqrt(dimension) * share,
+    ),
+    summary: () => wholeSumsSummary(dimension, dimension * ladderEntries, ladderAdder(ladders)),
+    release: async (summaries, mechanisms) => {
+      const sums = wholeSumsOf(summaries);
+      const caps = ladders.map((_, j) => mechanisms.exponential(
+        choice.name, sums.map((all) => capScores(columnEntries(all, j), { rank, lean })),
+      ).value);
+      const units = caps.map((cap, j) => ladders[j]![cap]!.unit);
+      return releaseTotals(
+        noise, units, sums.map((all) => sumsUnder(all, caps)), mechanisms, facts,
+      ).map((outcome) => withoutUnseenEnds(outcome, caps));
+    },
+  });
+}
+
+/**
+ * A column with the smallest cap has no interval: nearly all its values are 0 or less, and how far
+ * out the others are is not known. Post-processing.
+ */
+function withoutUnseenEnds(outcome: Outcome, caps: readonly number[]): Outcome {
+  const columns = caps.flatMap((cap, j) => (cap === 0 ? [j] : []));
+  if (outcome.kind === 'refused' || columns.length === 0) return outcome;
+  const { low, high } = outcome.interval95!;
+  return {
+    ...outcome,
+    interval95: {
+      low: low.map((end, j) => (caps[j] === 0 ? -Infinity : end)),
+      high: high.map((end, j) => (caps[j] === 0 ? Infinity : end)),
+    },
+    findings: [
+      { reason: 'end-unseen' as const, columns, amounts: [] }, ...outcome.findings ?? [],
+    ].slice(0, findingsMax),
+  };
+}
+
+/** One choice for each column. */
+function capChoice({ dimension, target }: StudyFacts): ExponentialEvent {
+  return exponentialEvent({
+    name: 'caps', cohort: wholeCohort.name, candidates: capsTried, sensitivity: 1,
+    times: dimension,
+    ...(target.isPure === true
+      ? { epsilon: shareOf(pureForRho(target.rho), capsShare) / dimension }
+      : { rho: shareOf(target.rho, capsShare) }),
+  });
+}
