@@ -10,7 +10,7 @@ import {
   makePlan, nearSmallestCohort, needsCohort, pooledCohort, withoutDelta,
 } from '../contract/planning.js';
 import { rowsSummary, type Unsorted } from '../summaries/rows.js';
-import type { CentreBounds, CentreStage, Draws } from './centre.js';
+import type { CentreBounds, CentreStage, Draws, QueryDesign } from './centre.js';
 import { centreNotFound } from './centred-mean.js';
 import {
   findUnits, knownColumns, withColumns, type FoundColumns,
@@ -104,6 +104,16 @@ export interface PooledPipeline {
   /** What the rest of the target must be. Default: a positive rho and delta, for the centre. */
   readonly demand?: (values: ParameterValues, facts: StudyFacts) => Infeasible | null;
   readonly design: (request: DesignRequest) => PooledDesign | TooFew | Infeasible;
+}
+
+/** A design that finds its centre and draws as its queries say. */
+export function pooledDesign(
+  { centre, events }: Pick<QueryDesign, 'centre' | 'events'>,
+  parts: Omit<PooledDesign, 'kind' | 'centre' | 'plan'> & {
+    readonly plan: Omit<PooledPlanParts, 'events'>;
+  },
+): PooledDesign {
+  return { ...parts, kind: 'design', centre, plan: { ...parts.plan, events } };
 }
 
 /** An estimator whose plan is the pipeline's. The parameter `scale` is added in front. */

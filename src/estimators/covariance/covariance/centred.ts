@@ -2,7 +2,9 @@ import type { Released } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { errorUpTo } from '../../contract/planning.js';
 import type { Draws } from '../../pooled/centre.js';
-import type { CentredPool, DesignRequest, PooledDesign, TooFew } from '../../pooled/estimator.js';
+import {
+  pooledDesign, type CentredPool, type DesignRequest, type PooledDesign, type TooFew,
+} from '../../pooled/estimator.js';
 import { covarianceOutput, errorsOfCovariance } from '../moments/outcomes.js';
 import { centredDesign, type CentredDesign } from './centred-design.js';
 import {
@@ -57,12 +59,9 @@ export function designCentred({ facts }: DesignRequest, condition: number): Pool
     };
   }
   const { dimension } = facts;
-  return {
-    kind: 'design',
-    centre: design.centre,
+  return pooledDesign(design, {
     answersOneValue: true,
     plan: {
-      events: design.events,
       guarantee: {
         theorem: 'noisy second moments of all rows after a private map; '
           + 'proofs in src/estimators/covariance/covariance and src/estimators/covariance/moments',
@@ -82,7 +81,7 @@ export function designCentred({ facts }: DesignRequest, condition: number): Pool
       expectedError: errorUpTo(0, design),
     },
     release: (draws, centred) => releaseCentred(design, draws, centred),
-  };
+  });
 }
 
 async function releaseCentred(

@@ -3,7 +3,7 @@ import { kmv22 } from '../../contract/papers.js';
 import { tooManyColumns } from '../../contract/planning.js';
 import { corruptionParameter, numberOf } from '../../contract/values.js';
 import {
-  definePooledEstimator, type DesignRequest, type PooledDesign, type TooFew,
+  definePooledEstimator, pooledDesign, type DesignRequest, type PooledDesign, type TooFew,
 } from '../../pooled/estimator.js';
 import { assumptions } from '../../pooled/plan.js';
 import { mapHidden } from '../moments/mapped-rows.js';
@@ -75,11 +75,8 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
   const [corruption, condition] = [numberOf(values, 'corruption'), numberOf(values, 'condition')];
   const design = covarianceDesign({ facts, corruption, condition, axes: numberOf(values, 'axes') });
   if (design === null || facts.cohort < design.centre.cohortNeeded) return mapHidden;
-  return {
-    kind: 'design',
-    centre: design.centre,
+  return pooledDesign(design, {
     plan: {
-      events: design.events,
       guarantee: {
         theorem: 'none for accuracy, only measurements: what hostile rows can do is estimated. '
           + 'Privacy has proofs in src/estimators/covariance/stable-covariance',
@@ -102,5 +99,5 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
       expectedError: covarianceErrorOf(design, corruption),
     },
     release: (draws, centred) => releaseCovariance({ design, ...draws }, centred),
-  };
+  });
 }

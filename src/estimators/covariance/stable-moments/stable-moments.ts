@@ -8,7 +8,7 @@ import {
   choiceOf, corruptionParameter, numberOf, optionalNumberOf,
 } from '../../contract/values.js';
 import {
-  definePooledEstimator, type DesignRequest, type PooledDesign, type TooFew,
+  definePooledEstimator, pooledDesign, type DesignRequest, type PooledDesign, type TooFew,
 } from '../../pooled/estimator.js';
 import { assumptions } from '../../pooled/plan.js';
 import { mapHidden } from '../moments/mapped-rows.js';
@@ -123,11 +123,8 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
   const tensors = orders.slice(2).map(({ space: { order } }) => dimension ** order);
   const size = tensors.reduce((sum, entries) => sum + entries, 0)
     + tensors.length * directions.length;
-  return {
-    kind: 'design',
-    centre: design.centre,
+  return pooledDesign(design, {
     plan: {
-      events: design.events,
       guarantee: {
         theorem: 'noisy sums of tensor powers after a private map, of rows whose powers have a '
           + 'bounded mean square along released axes; proofs in '
@@ -158,7 +155,7 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
       expectedError: momentsErrorOf(design, corruption),
     },
     release: (draws, centred) => releaseMoments({ design, directions, ...draws }, centred),
-  };
+  });
 }
 
 /**

@@ -12,7 +12,7 @@ import { assumedCondition, conditionOf } from '../../covariance/covariance/varia
 import { congruence, multipleOfUnit } from '../../covariance/moments/matrices.js';
 import type { Draws } from '../../pooled/centre.js';
 import {
-  planPooled, type CentredPool, type DesignRequest, type PooledDesign, type TooFew,
+  planPooled, pooledDesign, type CentredPool, type DesignRequest, type PooledDesign, type TooFew,
 } from '../../pooled/estimator.js';
 import { distanceOf, type Distance } from './distance.js';
 import { partsOf } from './outcome.js';
@@ -54,12 +54,9 @@ function designFor(
     };
   }
   const { dimension } = facts;
-  return {
-    kind: 'design',
-    centre: design.centre,
+  return pooledDesign(design, {
     answersOneValue: true,
     plan: {
-      events: design.events,
       guarantee: {
         theorem: 'noisy moments of all rows after a private map; proofs in '
           + 'src/estimators/covariance/covariance and src/estimators/covariance/moments',
@@ -87,7 +84,7 @@ function designFor(
       expectedError: (share) => ({ ...distance, ...errorUpTo(0, distance)(share) }),
     },
     release: (draws, centred) => releaseAllRows(design, draws, centred),
-  };
+  });
 }
 
 function meanErrorOf({ facts: { dimension, cohort }, final }: CentredDesign) {

@@ -7,7 +7,7 @@ import {
 } from '../../contract/values.js';
 import { boundedDesign, demandBounded } from '../../pooled/bounded.js';
 import {
-  definePooledEstimator, type DesignRequest, type PooledDesign,
+  definePooledEstimator, pooledDesign, type DesignRequest, type PooledDesign,
 } from '../../pooled/estimator.js';
 import {
   centreShareParameter, demandShares, finalShareParameter, radiusParameter, roundsParameter,
@@ -147,11 +147,8 @@ function designForAny({ values, facts, bounds }: DesignRequest): PooledDesign {
   });
   const { rounds, sum, axes } = design;
   const radius = usualChoice(design);
-  return {
-    kind: 'design',
-    centre: design.centre,
+  return pooledDesign(design, {
     plan: {
-      events: design.events,
       guarantee: {
         theorem: 'crowds and radius by released histograms; proofs in '
           + 'src/estimators/mean/robust-mean',
@@ -170,7 +167,7 @@ function designForAny({ values, facts, bounds }: DesignRequest): PooledDesign {
     },
     noise: { sigma: sum.sigma * radius, rows: cohort },
     release: (draws, centred) => releaseAny({ design, ...draws }, centred),
-  };
+  });
 }
 
 function designForNormal({ values, facts, bounds }: DesignRequest): PooledDesign {
@@ -184,11 +181,8 @@ function designForNormal({ values, facts, bounds }: DesignRequest): PooledDesign
     radius: optionalNumberOf(values, 'radius') ?? usualRadius(dimension),
   });
   const { rounds, sigma } = design;
-  return {
-    kind: 'design',
-    centre: design.centre,
+  return pooledDesign(design, {
     plan: {
-      events: design.events,
       guarantee: {
         theorem: 'thresholds by released histograms; proofs in src/estimators/mean/robust-mean',
         assumptions: [
@@ -213,5 +207,5 @@ function designForNormal({ values, facts, bounds }: DesignRequest): PooledDesign
     },
     noise: { sigma, rows: cohort },
     release: (draws, centred) => releaseRobust({ design, ...draws }, centred),
-  };
+  });
 }
