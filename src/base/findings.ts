@@ -60,9 +60,9 @@ export function findingText(finding: Finding, columnNames: readonly string[]): s
         + 'values: with these values in full it may be far off. If they are honest, use wider '
         + 'bounds.';
     case 'end-unseen':
-      return `${subject} ${isOne ? 'has' : 'have'} one value in nearly all rows. Noise hides how far `
-        + 'out the others are, so there is no interval. Give the smallest and the largest possible '
-        + 'value as range for an answer with an interval.';
+      return `${subject} ${isOne ? 'has' : 'have'} no interval: noise hides how far out the farthest `
+        + 'rows are. Give the smallest and the largest possible value as range for an answer with '
+        + 'an interval.';
     default:
       return `The release says "${reason}" about its rows, which this version of Keelson does not `
         + 'know. Update Keelson to read it.';

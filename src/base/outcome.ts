@@ -35,7 +35,7 @@ export const findingReasons = [
   'mostly-one-value',
   /** Many values are beyond the public bounds, and count as at them. */
   'values-clipped',
-  /** So few rows differ from one value that nobody knows how far out they are: no interval. */
+  /** Nobody knows how far out the farthest rows are, so these columns have no interval. */
   'end-unseen',
 ] as const;
 /** What released numbers say about the rows. */

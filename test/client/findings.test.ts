@@ -27,9 +27,8 @@ describe('a finding in words', () => {
     expect(findingText(finding('values-clipped', [1], [119.6]), names))
       .toMatch(/^About 120 people have a value beyond the bounds in column distance, and count/);
     expect(findingText(finding('end-unseen', [2]), names)).toBe(
-      'Column flag has one value in nearly all rows. Noise hides how far out the others are, so '
-      + 'there is no interval. Give the smallest and the largest possible value as range for '
-      + 'an answer with an interval.');
+      'Column flag has no interval: noise hides how far out the farthest rows are. Give the '
+      + 'smallest and the largest possible value as range for an answer with an interval.');
     expect(findingText(finding('discrete', [0, 7]), names))
       .toBe('Many rows have exactly the same value in columns delay and column 8.');
   });

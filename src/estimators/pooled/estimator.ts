@@ -220,7 +220,7 @@ async function releasePooled(
   if (choice.kind === 'given') {
     const { scale, range } = choice;
     const rows = range === null ? pool : pool.map((whole) => rowsInRange(whole, range));
-    return releaseInScale(design, choice, draws, rows, scale, knownColumns(scale));
+    return releaseColumns(design, choice, draws, rows, scale, knownColumns(scale));
   }
   const { facts } = choice;
   const found = await findUnits(draws, pool, facts.dimension, choice);
@@ -231,9 +231,16 @@ async function releasePooled(
   if (units.kind === 'failed' || unknown.length > 0) {
     return found.map<Outcome>(() => scaleNotFound(facts, unknown));
   }
-  const { scale, columns } = units;
+  return releaseColumns(design, choice, draws, pool, units.scale, units.columns);
+}
+
+/** A mean says what its columns are. */
+async function releaseColumns(
+  ...[design, choice, draws, pool, scale, columns]: Parameters<typeof releaseInScale>
+): Promise<Released<Outcome>> {
   const outcome = await releaseInScale(design, choice, draws, pool, scale, columns);
-  return isMean(design, facts) ? outcome.map((value) => withColumns(value, columns)) : outcome;
+  return isMean(design, choice.facts)
+    ? outcome.map((value) => withColumns(value, columns)) : outcome;
 }
 
 /** Whether there is one number for each column. */

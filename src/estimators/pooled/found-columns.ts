@@ -1,3 +1,4 @@
+import { isUnbounded } from '../../base/findings.js';
 import type { Finding, Interval95, Outcome, ValueOutcome } from '../../base/outcome.js';
 import type { Released, Sensitive } from '../../base/brands.js';
 import { privateAtoms, type Atom } from '../../privacy/stages/atoms.js';
@@ -105,8 +106,8 @@ function unitOf(
 
 /**
  * The mean, with what the columns are: a column of one value is answered by it. It has no interval,
- * since how far the unseen rows stand nobody knows; nor has a column whose end is not seen.
- * Post-processing.
+ * since how far the unseen rows stand nobody knows; nor has a column whose end is not seen. A
+ * column without an interval always has a finding that says why. Post-processing.
  * @param outcome - of an estimator with one number for each column.
  */
 export function withColumns(
@@ -116,7 +117,10 @@ export function withColumns(
   const where = (isIn: (j: number) => boolean): readonly number[] =>
     Array.from(oneValue.keys()).filter(isIn);
   const spread = where((j) => discrete[j]! && oneValue[j] === null);
-  const unseen = where((j) => endUnseen[j]!);
+  const { interval95 } = outcome;
+  // The interval also has no ends where the histogram of distances shows none (pooled/radius).
+  const unseen = where((j) => endUnseen[j]! || (oneValue[j] === null
+    && interval95 !== undefined && isUnbounded(interval95.low[j]!, interval95.high[j]!)));
   const found: Finding[] = [
     ...(spread.length === 0 ? [] : [{ reason: 'discrete', columns: spread, amounts: [] } as const]),
     ...oneValueFindings(oneValue),

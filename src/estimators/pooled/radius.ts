@@ -106,7 +106,9 @@ export interface Distances {
   /**
    * How much more than `beyond` the noise may hide, about, in scales: the noise of the bins that
    * stand out, and rows past them. These thin out as fast as the bins before do, or as fast as rows
-   * that have a variance.
+   * that have a variance. Where counts past them are higher than chance makes likely, or the tail
+   * before them hardly falls, so many rows are allowed for there (`unseenRows`). Assumption: no
+   * other rows decide the mean.
    */
   readonly hidden: (radius: number) => number;
   /** The mean over all rows of how far they reach beyond `least`, clipped at `radius`. Scales. */
@@ -124,6 +126,7 @@ export function readDistances({ counts, sigma, dimension, rows }: NoisyDistances
   // Rows of the first bin are about sqrt(d / 2) from the centre.
   const near = (Math.max(0, counts[0]!) / rows) * (dimension / 2);
   const tail = unseenTail(counts, sigma, last);
+  const crowds = unseenRows(counts, sigma, last);
   return {
     spread: Math.sqrt((near + meanOf((distance) => distance ** 2)) / dimension),
     beyond: (radius) => (seen[distanceBins - 1]! ? Infinity
@@ -131,7 +134,10 @@ export function readDistances({ counts, sigma, dimension, rows }: NoisyDistances
     hidden: (radius) => {
       const reaches = middles.slice(1, last + 1).map((middle) => Math.max(0, middle - radius));
       const noise = allowedNoise * sigma * (nearReach * radius + Math.hypot(...reaches));
-      return (noise + columnWeight(dimension) * beyondOfTail(tail, dimension, radius)) / rows;
+      const past = columnWeight(dimension) * beyondOfTail(tail, dimension, radius);
+      const crowd = Math.max(0, ...crowds.map(({ bin, count }) =>
+        count * Math.max(0, distanceEdge(bin, dimension) - radius)));
+      return (noise + Math.max(past, crowd)) / rows;
     },
     added: (least, radius) =>
       meanOf((distance) => Math.max(0, Math.min(distance, radius) - least)),
@@ -154,6 +160,69 @@ interface UnseenTail {
   readonly ratio: number;
 }
 
+function rowsOf(counts: Float64Array, bin: number, bins: number): number {
+  return counts.subarray(Math.max(0, bin), Math.max(0, bin + bins))
+    .reduce((sum, rows) => sum + rows, 0);
+}
+
+/** Rows that may be together past the last bin that stands out. */
+interface UnseenRows {
+  /** They are where this bin begins. It need not be a whole number. */
+  readonly bin: number;
+  readonly count: number;
+}
+
+/** Bins past the last one that stands out in which rows are looked for. */
+const searched = 4 * octave;
+/**
+ * Stretches of bins hold rows if their count is so many standard deviations of its noise. They end
+ * `within` so many bins past the last one that stands out. Where there are no rows, some stretch
+ * does in one histogram of a hundred, about.
+ */
+const possible = [
+  { bins: 1, least: 3.7, within: searched }, { bins: 2, least: 3.7, within: searched },
+  { bins: 4, least: 3.7, within: searched }, { bins: 2 * octave, least: 2.8, within: 3 * octave },
+] as const;
+/** A tail hardly falls when its last octave holds this share of the mean of the two before. */
+const hardlyFalls = 1 / 4;
+/** It has not ended when all octaves that are searched hold this share of its last one. */
+const notEnded = 1 / 2;
+
+/**
+ * Rows that are likely past the last bin that stands out, though no bin there does. Each entry is
+ * a stretch of bins: its noisy count, with the noise that is allowed for, at its middle.
+ */
+function unseenRows(counts: Float64Array, sigma: number, last: number): readonly UnseenRows[] {
+  const from = last + 1;
+  const found: UnseenRows[] = [];
+  const allowed = (bin: number, bins: number): UnseenRows => ({
+    bin: bin + bins / 2,
+    count: Math.max(0, rowsOf(counts, bin, bins)) + allowedNoise * sigma * Math.sqrt(bins),
+  });
+  for (const { bins, least, within } of possible) {
+    for (let bin = from; bin + bins <= Math.min(counts.length, from + within); bin++) {
+      if (rowsOf(counts, bin, bins) > least * sigma * Math.sqrt(bins)) {
+        found.push(allowed(bin, bins));
+      }
+    }
+  }
+  const past = allowed(from, searched);
+  const isOver = past.count <= notEnded * rowsOf(counts, from - octave, octave);
+  return !isOver && isSlowTail(counts, sigma, from) ? [...found, past] : found;
+}
+
+/**
+ * Whether the tail that is seen hardly falls, as one without a variance: its end says nothing of
+ * the rows past it. All of its last three octaves hold rows.
+ */
+function isSlowTail(counts: Float64Array, sigma: number, from: number): boolean {
+  if (from <= 3 * octave) return false;
+  const least = sigma * Math.sqrt(octave);
+  const [end, before, first] = [1, 2, 3].map((octaves) =>
+    rowsOf(counts, from - octaves * octave, octave));
+  return before! > least && first! > least && end! > hardlyFalls * (before! + first!) / 2;
+}
+
 /**
  * What may be past the last bin that stands out. The first octave holds no more than its noisy
  * count allows, and no more than the end of the visible tail leads to at the rate at which it
@@ -161,8 +230,7 @@ interface UnseenTail {
  * @param last - the last bin that stands out, or -1.
  */
 function unseenTail(counts: Float64Array, sigma: number, last: number): UnseenTail {
-  const heldBy = (bin: number, bins: number): number =>
-    counts.subarray(Math.max(0, bin), Math.max(0, bin + bins)).reduce((sum, rows) => sum + rows, 0);
+  const heldBy = (bin: number, bins: number): number => rowsOf(counts, bin, bins);
   const noiseOf = (bins: number): number => allowedNoise * sigma * Math.sqrt(bins);
   const from = last + 1;
   const past = Math.max(0, heldBy(from, octave)) + noiseOf(octave);

@@ -46,3 +46,22 @@ describe('the mean of a real column that few rows decide', () => {
     }
   });
 });
+
+it('prime-heavy is within three half-widths of the truth of a column with one row far out', async (
+) => {
+  const values = (JSON.parse(textOf('political-contributions.json')) as {
+    Transfers_to_Authorized_Committees: number;
+  }[]).map((record) => record.Transfers_to_Authorized_Committees);
+  const truth = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const cohort = 10_000;
+  const plan = planOf('prime-heavy', { scale: 1_000 }, factsOf(1, cohort, 1));
+  for (let round = 0; round < 12; round++) {
+    const data = dataSource(`transfers ${round}`);
+    const rows = Array.from({ length: cohort }, () =>
+      Float64Array.of(values[data.below(values.length)]!));
+    const outcome = await releaseOf(plan, 1, rows, `transfers ${round}`);
+    if (outcome.kind === 'refused') throw new Error(outcome.text);
+    const { low, high } = outcome.interval95!;
+    expect(Math.abs(outcome.estimate[0]! - truth)).toBeLessThan(3 * ((high[0]! - low[0]!) / 2));
+  }
+});

@@ -184,3 +184,18 @@ describe('the atoms of columns', () => {
     expect(bins).toEqual([null, -40, 200, 200, 200, null, 0, 1, null]);
   });
 });
+
+// Hostile or honest: some rows are in the open last bin of the histogram of distances.
+it.each([['mean', { scale: 1 }], ['prime-heavy', { scale: 1 }], ['robust-mean', {
+  scale: 1, corruption: 0.01,
+}]])('%s says why it has no interval for rows that are too far out to be placed', async (
+  name, parameters,
+) => {
+  const data = dataSource('too far');
+  const rows = Array.from({ length: 20_000 }, (_, i) =>
+    Float64Array.of(data.normal(), i % 10 === 0 ? 1e9 * data.normal() : data.normal()));
+  const outcome = valueOf(await releaseOf(planOf(name, parameters, factsOf(2, 20_000)), 2, rows,
+    `too far ${name}`));
+  expect(outcome.interval95!.high).toEqual([Infinity, Infinity]);
+  expect(outcome.findings).toContainEqual({ reason: 'end-unseen', columns: [0, 1], amounts: [] });
+});

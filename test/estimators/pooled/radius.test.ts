@@ -68,6 +68,35 @@ describe('distances from a centre', () => {
     expect(fast).toBeLessThan(0.01);
   });
 
+  it('allow for rows past the last bin that stands out, where counts make them likely', () => {
+    const hiddenBeside = (rows: Readonly<Record<number, number>>): number => {
+      const counts = histogram({ 1: 9_000, 3: 900 });
+      for (const [bin, count] of Object.entries(rows)) counts[Number(bin)]! += count;
+      return readDistances({ counts, sigma: 20, dimension, rows: 10_000 }).hidden(3);
+    };
+    const none = hiddenBeside({});
+    expect(none).toBeLessThan(0.05);
+    // 160 rows in the two octaves past it: their middle is 6.7 scales from the centre.
+    const near = Object.fromEntries(Array.from({ length: 8 }, (_, k) => [4 + k, 20]));
+    expect(hiddenBeside(near)).toBeGreaterThan(160 * 3.7 / 10_000);
+    // 84 rows in one bin, at 22.6 .. 26.9 scales.
+    expect(hiddenBeside({ 15: 84 })).toBeGreaterThan(84 * 19.6 / 10_000);
+    // So few rows are noise.
+    expect(hiddenBeside({ 15: 70 })).toBe(none);
+  });
+
+  it('allow for rows past the end of a tail that hardly falls, unless it has ended', () => {
+    const hiddenPast = (last: number, rows: number, past: number): number => {
+      const counts = histogram({ 1: 9_000 });
+      counts.fill(rows, 1, last + 1);
+      counts.fill(past, last + 1, last + 9);
+      return readDistances({ counts, sigma: 20, dimension, rows: 10_000 }).hidden(30);
+    };
+    // Half of the next two octaves is 72 rows, at 64 scales and more.
+    expect(hiddenPast(16, 60, 12)).toBeGreaterThan(0.5);
+    expect(hiddenPast(16, 400, 12)).toBeLessThan(0.3);
+  });
+
   it('knows no bound for rows in the open last bin', () => {
     const counts = histogram({ 1: 9_000, 1e7: 1_000 });
     const distances = readDistances({ counts, sigma: 20, dimension, rows: 10_000 });

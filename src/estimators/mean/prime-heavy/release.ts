@@ -6,6 +6,7 @@ import {
   movedByHostile, releaseAllRows, withAllRows, type AllRows,
 } from '../../pooled/all-rows.js';
 import { answerOf, centreNotFound } from '../../pooled/centred-mean.js';
+import { knownColumns, withColumns } from '../../pooled/found-columns.js';
 import type { FinishedSummaries } from '../../contract/estimator.js';
 import { poolOf } from '../../contract/finished.js';
 import {
@@ -170,12 +171,12 @@ async function average(
       const spread = usableSpread(all.spread);
       const answer = answerOf(design, { centre, scale, moved, present: left, deviation, spread });
       const beyond = rest === null || kept < believed ? 0 : rest.ball.radius;
-      return withAllRows(withWider(answer, filtered), {
+      return withColumns(withAllRows(withWider(answer, filtered), {
         all, centre, scale,
         left: filtered.hasRemoved ? left : null,
         clippedAt: filtered.hasRemoved ? null : near.radius + beyond,
         hostile: hostileOf(design, filtered),
-      });
+      }), knownColumns(scale));
     });
 }
 
