@@ -71,7 +71,13 @@ export function allRowsDesign(facts: StudyFacts, cohort = rowsCohort): AllRowsDe
 /** What was released about all rows. In scales, about the centre. */
 export interface AllRows {
   readonly moved: Float64Array;
+  /** Noisy number of rows: at least a quarter of the plan. */
   readonly present: number;
+  /**
+   * The noisy number was below that. It has more noise than an estimator's own: only an estimator
+   * without one refuses for it. `moved` may be off then, and `deviation` is as large.
+   */
+  readonly isBelowPlan: boolean;
   /** Standard deviation of the noise of `moved`, per column. */
   readonly deviation: Float64Array;
   /** Root mean square distance over the root of the number of columns, at least 1. */
@@ -87,12 +93,11 @@ export interface AllRows {
  * Draws the histogram, then the mean of all rows. O(rows * columns).
  * @param rows - in data units. @param centre - released, in data units. @param scale - public or
  * released, the unit of each column.
- * @returns null when fewer rows are there than a quarter of the plan.
  */
 export function releaseAllRows(
   mechanisms: Mechanisms, { facts, distance, clipped }: AllRowsDesign,
   rows: Sensitive<RowBlock>, centre: Float64Array, scale: Float64Array,
-): Released<AllRows | null> {
+): Released<AllRows> {
   const { dimension, cohort } = facts;
   const counts = mechanisms.gaussian(
     distance.name, rows.map((block) => distanceCounts(block, centre, scale)),
@@ -109,11 +114,11 @@ export function releaseAllRows(
     centre, ball: clipped.ball, cohort, name: eventName, unit: scale.map((unit) => unit * radius),
   };
   return privateClippedMean(mechanisms, rows, options).map((answer) => {
-    if (answer.kind === 'participation-below-plan') return null;
-    const { mean, present } = answer;
+    const { kind, mean } = answer;
+    const present = Math.max(answer.present, cohort / 4);
     const moved = mean.map((entry, j) => (entry - centre[j]!) / scale[j]!);
     return {
-      moved, present,
+      moved, present, isBelowPlan: kind === 'participation-below-plan',
       deviation: moved.map((entry) => Math.hypot(
         (radius * clipped.sum.sigma) / present, (entry * clipped.count.sigma) / present,
       )),

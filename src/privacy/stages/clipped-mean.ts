@@ -73,10 +73,16 @@ export function clippedMeanEvents(options: ClippedMeanEventsOptions): ClippedMea
   };
 }
 
-/** `present`: the noisy number of rows. Fewer than a quarter of the nominal cohort give no mean. */
-export type ClippedMean =
-  | { readonly kind: 'mean'; readonly mean: Float64Array; readonly present: number }
-  | { readonly kind: 'participation-below-plan'; readonly present: number };
+/**
+ * `present`: the noisy number of rows. Where it is below a quarter of the nominal cohort, the sum
+ * is divided by this quarter: such a mean is only of use to those who know the number of rows
+ * better.
+ */
+export interface ClippedMean {
+  readonly kind: 'mean' | 'participation-below-plan';
+  readonly mean: Float64Array;
+  readonly present: number;
+}
 
 /** How the mean is taken. */
 export interface ClippedMeanOptions {
@@ -107,10 +113,10 @@ export function privateClippedMean(
   );
   return Released.all<readonly [Float64Array, Float64Array]>([sum, count])
     .map(([total, [present = 0]]) => {
-      if (present < cohort / 4) return { kind: 'participation-below-plan', present };
+      const divisor = Math.max(present, cohort / 4);
       const mean = total.map((entry, j) =>
-        centre[j]! + ((typeof unit === 'number' ? unit : unit[j]!) * entry) / present);
-      return { kind: 'mean', mean, present };
+        centre[j]! + ((typeof unit === 'number' ? unit : unit[j]!) * entry) / divisor);
+      return { kind: present < cohort / 4 ? 'participation-below-plan' : 'mean', mean, present };
     });
 }
 

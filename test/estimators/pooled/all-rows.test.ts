@@ -66,8 +66,8 @@ describe('the mean of all rows beside an answer', () => {
 
   it('knows nothing of rows that no bin shows, and bounds what a share may move', () => {
     const all: AllRows = {
-      moved: Float64Array.of(0.1), deviation: Float64Array.of(0.01), present: 1_000, spread: 1,
-      bias: Infinity, beyond: () => Infinity, hidden: () => 0,
+      moved: Float64Array.of(0.1), deviation: Float64Array.of(0.01), present: 1_000,
+      isBelowPlan: false, spread: 1, bias: Infinity, beyond: () => Infinity, hidden: () => 0,
     };
     const answer: Outcome = {
       kind: 'value', estimate: [0], shape: [1],

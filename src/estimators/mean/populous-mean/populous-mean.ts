@@ -207,8 +207,8 @@ async function releaseWithoutScale(
   if (answer.value.kind === 'refused') return answer;
   const centre = Float64Array.from(answer.value.estimate);
   const all = releaseAllRows(draws.mechanisms, choice.all, pool, centre, scale);
-  return Released.all<readonly [Outcome, AllRows | null]>([answer, all])
-    .map(([outcome, beside]) => (beside === null ? participationBelowPlan(facts)
+  return Released.all<readonly [Outcome, AllRows]>([answer, all])
+    .map(([outcome, beside]) => (beside.isBelowPlan ? participationBelowPlan(facts)
       : withColumns(withAllRows(outcome, {
         all: beside, centre, scale, left: null, clippedAt: null,
       }), columns)));

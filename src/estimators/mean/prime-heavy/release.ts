@@ -148,7 +148,7 @@ function rowsIn(
 async function average(
   { design, scale, mechanisms, compute }: HeavyRun, rows: Sensitive<WholeRows>,
   { centre, all, filtered }: {
-    readonly centre: Float64Array; readonly all: AllRows | null; readonly filtered: Filtered;
+    readonly centre: Float64Array; readonly all: AllRows; readonly filtered: Filtered;
   },
 ): Promise<Released<Outcome>> {
   const { near, rest, sum, count, facts } = design;
@@ -164,7 +164,7 @@ async function average(
   ])
     .map(([inner, number, outer]): Outcome => {
       const left = number![0]!;
-      if (all === null || left < design.rows / 4) return participationBelowPlan(facts);
+      if (left < design.rows / 4) return participationBelowPlan(facts);
       const kept = outer === undefined ? 0 : certainPart(outer, rest!.event.sigma);
       const moved = inner!.map((entry, j) => (entry + kept * (outer?.[j] ?? 0)) / left);
       const deviation = moved.map(() => (kept * (rest?.event.sigma ?? 0)) / left);

@@ -165,7 +165,7 @@ async function release(
   );
   return Released.all<readonly [Float64Array, Float64Array]>([sum, count])
     .map(([total, [present = 0]]): Outcome => {
-      if (all === null || present < facts.cohort / 4) return participationBelowPlan(facts);
+      if (present < facts.cohort / 4) return participationBelowPlan(facts);
       const moved = total.map((entry) => entry / present);
       const spread = usableSpread(all.spread);
       return withAllRows(answerOf(design, { centre, scale, moved, present, spread }), {

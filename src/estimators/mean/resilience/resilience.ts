@@ -264,7 +264,7 @@ async function release(
   const drawn = mechanisms.gaussian('point', views.map(({ means }) => fitted(fit, means)));
   const deviation = Array.from(scale, (unit) => unit * point.sigma);
   return drawn.map((offset) => {
-    if (all === null) return participationBelowPlan(facts);
+    if (all.isBelowPlan) return participationBelowPlan(facts);
     const estimate = Array.from(offset, (entry, j) => (centre[j]! + entry) * scale[j]!);
     // Noise, and sampling of rows no wider than scale; not what hostile rows moved.
     const point95 = gaussianOutcome('the noisy point times scale', estimate, deviation, (j) =>

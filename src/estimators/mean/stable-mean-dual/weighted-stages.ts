@@ -108,7 +108,7 @@ export async function releaseStages<Stage extends WeightedStage>(
     const { sum, weight, widest } = await weigh(stage, rows, count);
     outcome = Released.all<readonly [Float64Array, Float64Array]>([sum, weight])
       .map(([total, [kept = 0]]) => {
-        if (all === null || count < facts.cohort / 4 || kept < leastWeight(count)) {
+        if (count < facts.cohort / 4 || kept < leastWeight(count)) {
           return participationBelowPlan(facts);
         }
         weights = {
@@ -123,7 +123,7 @@ export async function releaseStages<Stage extends WeightedStage>(
     if (outcome.value.kind !== 'value') return outcome;
     centre = Float64Array.from(outcome.value.estimate);
   }
-  assert(outcome !== null && all !== null, 'a design has stages, and an answer its mean of all');
+  assert(outcome !== null, 'a design has stages');
   return outcome.map((answer) => withAllRows(answer, {
     all, centre: start, scale, left: null, clippedAt: null,
     hostile: hostile(weights),

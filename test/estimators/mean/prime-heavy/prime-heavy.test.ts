@@ -161,6 +161,20 @@ describe('prime-heavy', () => {
     expect(() => planOf('prime-heavy', { scale: 1, groups: 4 }, factsOf(2, 20_000))).toThrow(/odd/);
   });
 
+  it('answers so few as its own count still tells from a quarter of the plan', async () => {
+    const data = dataSource('few came');
+    for (let round = 0; round < 12; round++) {
+      const rows = Array.from({ length: 1_000 }, (_, i) =>
+        Float64Array.of(i % 100 < 38 ? data.normal() : NaN));
+      const outcome = await releaseOf(
+        planOf('prime-heavy', { scale: 1 }, factsOf(1, 1_000, 1)), 1, rows, `few came ${round}`,
+      );
+      if (outcome.kind === 'refused') throw new Error(outcome.text);
+      const { low, high } = outcome.interval95!;
+      expect(low[0]! < 0 && high[0]! > 0).toBe(true);
+    }
+  });
+
   it('sees only rows that stand together: not tails, however heavy, nor noise', () => {
     const edges = scoreEdges(7, leastHeavyScore);
     const tail = (index: number): Float64Array =>
