@@ -16,7 +16,9 @@ import {
 } from '../moments/preconditioner.js';
 import { standardisedRows, type StandardisedRows } from '../moments/standardised.js';
 import { lift, type CentredDesign } from './centred-design.js';
-import { distanceBin, movedByClipping, tailsOf, type Tails } from './distances.js';
+import {
+  boundsVariance, distanceBin, movedByClipping, tailsOf, type Tails,
+} from './distances.js';
 
 /** Variance after the map below which noise hides everything. Lower values are raised to it. */
 const leastMoment = 2 ** -10;
@@ -88,7 +90,10 @@ export function outcomeOfMoments(
   const relative = relativeBound(moments, dimension, noiseNorm(dimension) * noise);
   return covarianceOutcome({
     dimension, moments, inverse, noise, relative, pairs: present,
-    tails: { lost: tails.lost / tails.widen ** 2, fourth: tails.fourth / tails.widen ** 4 },
+    tails: {
+      lost: boundsVariance(tails) ? tails.lost / tails.widen ** 2 : Infinity,
+      fourth: tails.fourth / tails.widen ** 4,
+    },
   });
 }
 
@@ -114,7 +119,9 @@ export function withFindings(
       return known === null ? entry : by ?? known;
     });
   const findings: Finding[] = [...oneValueFindings(oneValue)];
-  if (tails.widen > 1) findings.push({ reason: 'long-tails', columns: [], amounts: [] });
+  if (tails.widen > 1 || !boundsVariance(tails)) {
+    findings.push({ reason: 'long-tails', columns: [], amounts: [] });
+  }
   if (isSkewed) findings.push({ reason: 'skewed', columns: [], amounts: [] });
   if (findings.length === 0) return outcome;
   return {

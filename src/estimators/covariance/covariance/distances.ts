@@ -20,6 +20,9 @@ const hiddenDeviations = 2.5;
 const hiddenRadii = 1.5;
 /** A tail that goes on falls at least by this ratio from bin to bin, so that it has a variance. */
 const ratioMost = 0.68;
+/** For a bound, tails of index 2.06 count, and the ratio is raised by so many of its deviations. */
+const longest: { readonly ratio: number; readonly deviations: number } =
+  { ratio: 0.7, deviations: 2 };
 
 /** The bin of a squared distance, in squared radii. Every number has one, NaN the last. */
 export function distanceBin(square: number): number {
@@ -27,6 +30,10 @@ export function distanceBin(square: number): number {
   const bin = 1 + Math.floor((perOctave / 2) * Math.log2(square));
   return bin < distanceBins ? bin : distanceBins - 1;
 }
+
+/** About how far out the rows of a bin from 1 on are. */
+const distanceOf = (bin: number, radius: number): number =>
+  radius * 2 ** ((bin - 0.5) / perOctave);
 
 /** What the clipping does to rows of long tails, in the units of the map and of the radius. */
 export interface Tails {
@@ -40,6 +47,12 @@ export interface Tails {
   /** Mean of the fourth power of the distance over rows beyond the first radius, after clipping. */
   readonly fourth: number;
 }
+
+/**
+ * Whether a variance has an interval. The map leaves variances of about 1. Where the clipping may
+ * have taken off as much, the tail decides the variance, and its shape is a guess.
+ */
+export const boundsVariance = ({ lost }: Tails): boolean => lost < 1;
 
 /** What a choice among radii weighs. */
 export interface TailsOptions {
@@ -65,7 +78,7 @@ export function tailsOf(options: TailsOptions): Tails | null {
   if (counts[0]! < present / 2) return null;
   const shown = continued(seenCounts(options));
   const far = Array.from(shown.keys()).filter((bin) => shown[bin]! > 0).map((bin) =>
-    ({ share: shown[bin]! / present, distance: radius * 2 ** ((bin - 0.5) / perOctave) }));
+    ({ share: shown[bin]! / present, distance: distanceOf(bin, radius) }));
   const sumOver = (term: (distance: number) => number): number =>
     far.reduce((sum, { share, distance }) => sum + share * term(distance), 0);
   // Of tails in all columns a direction has a share, of tails in one column it has all.
@@ -80,8 +93,12 @@ export function tailsOf(options: TailsOptions): Tails | null {
     if (error < best.error) best = { widen, lost, fourth, error };
   }
   const reach = radius * best.widen;
+  // Where the first radius is best, what is beyond it is as of normal rows.
+  const tail = best.widen === 1 ? shown : continuedAtMost(options, seenCounts(options));
+  const lost = tail.reduce((sum, count, bin) => sum + (count / present)
+    * Math.max(0, distanceOf(bin, radius) ** 2 - reach ** 2), 0);
   const hidden = (hiddenDeviations * sigma * (hiddenRadii ** 2 - 1) * reach ** 2) / present;
-  return { widen: best.widen, lost: part * (best.lost + hidden), fourth: best.fourth };
+  return { widen: best.widen, lost: part * (lost + hidden), fourth: best.fourth };
 }
 
 /**
@@ -113,6 +130,37 @@ function seenCounts({ counts, sigma }: TailsOptions): Float64Array {
  * It is continued at the mean ratio from bin to bin, as a power of the distance.
  */
 function continued(shown: Float64Array): Float64Array {
+  const { last, rows, mean } = tailOf(shown);
+  if (last === 0) return shown;
+  // The mean of a geometric law on 1, 2, ... is 1 / (1 - ratio).
+  const ratio = Math.min(ratioMost, 1 - 1 / mean);
+  return shown.map((count, bin) =>
+    (bin <= last || count > 0 ? count : rows * (1 - ratio) * ratio ** (bin - 1)));
+}
+
+/**
+ * The counts with the longest tail beyond the shown bins that these allow, up to `longest`. The
+ * mean place of the rows in the shown bins and one more is that of a geometric law that ends there.
+ * Its ratio is solved for, with the mean raised by what sampling and noise may hide of it.
+ */
+function continuedAtMost({ counts, sigma }: TailsOptions, shown: Float64Array): Float64Array {
+  const { last, rows } = tailOf(shown);
+  if (last === 0) return shown;
+  const end = Math.min(last + 1, distanceBins - 1);
+  const near = Array.from({ length: end }, (_, at) => at + 1);
+  const all = near.reduce((sum, bin) => sum + counts[bin]!, 0);
+  if (!(all > 0)) return shown;
+  const mean = near.reduce((sum, bin) => sum + (bin * counts[bin]!) / all, 0);
+  const variance = near.reduce((sum, bin) =>
+    sum + (Math.max(0, counts[bin]!) + sigma ** 2) * ((bin - mean) / all) ** 2, 0);
+  const ratio = ratioOfMean(mean + longest.deviations * Math.sqrt(variance), end);
+  const first = (rows * (1 - ratio)) / (1 - ratio ** last);
+  return shown.map((count, bin) =>
+    (bin <= last || count > 0 ? count : first * ratio ** (bin - 1)));
+}
+
+/** The bins next to the radius that show rows: the last of them, their rows and mean place. */
+function tailOf(shown: Float64Array) {
   let last = 0;
   let [rows, places] = [0, 0];
   while (last + 1 < distanceBins && shown[last + 1]! > 0) {
@@ -120,9 +168,21 @@ function continued(shown: Float64Array): Float64Array {
     rows += shown[last]!;
     places += last * shown[last]!;
   }
-  if (last === 0) return shown;
-  // The mean of a geometric law on 1, 2, ... is 1 / (1 - ratio).
-  const ratio = Math.min(ratioMost, 1 - rows / places);
-  return shown.map((count, bin) =>
-    (bin <= last || count > 0 ? count : rows * (1 - ratio) * ratio ** (bin - 1)));
+  return { last, rows, mean: places / rows };
+}
+
+/** The ratio, up to that of `longest`, of a geometric law on 1, ..., `last` with this mean. */
+function ratioOfMean(mean: number, last: number): number {
+  let [low, high] = [0, longest.ratio];
+  for (let step = 0; step < 40; step++) {
+    const ratio = (low + high) / 2;
+    let [rows, places] = [0, 0];
+    for (let bin = 1; bin <= last; bin++) {
+      rows += ratio ** (bin - 1);
+      places += bin * ratio ** (bin - 1);
+    }
+    if (places / rows < mean) low = ratio;
+    else high = ratio;
+  }
+  return high;
 }

@@ -38,7 +38,7 @@ export interface CovarianceAnswer {
   readonly pairs: number;
   /** What is known of rows far out, after the map; default: none, as of normal rows. */
   readonly tails?: {
-    /** Bound on what clipping took off the trace of `moments`. */
+    /** Bound on what clipping took off the trace of `moments`; infinite: there is no interval. */
     readonly lost: number;
     /** Mean of the fourth power of the length over the rows far out. */
     readonly fourth: number;
@@ -77,6 +77,7 @@ export function covarianceOutcome(answer: CovarianceAnswer): Outcome {
     };
   }
   const part = partOf(dimension);
+  const isKnown = Number.isFinite(lost);
   return {
     kind: 'value',
     estimate: Array.from(covariance),
@@ -84,8 +85,10 @@ export function covarianceOutcome(answer: CovarianceAnswer): Outcome {
     parts: [part],
     uncertainty: { kind: 'relative', operator: relative },
     interval95: {
-      low: Array.from(covariance, (entry, at) => entry - half[at]! + clippedBelow[at]!),
-      high: Array.from(covariance, (entry, at) => entry + half[at]! + clippedAbove[at]!),
+      low: Array.from(covariance, (entry, at) =>
+        (isKnown ? entry - half[at]! + clippedBelow[at]! : -Infinity)),
+      high: Array.from(covariance, (entry, at) =>
+        (isKnown ? entry + half[at]! + clippedAbove[at]! : Infinity)),
     },
   };
 }

@@ -106,6 +106,21 @@ describe('rows with long tails', () => {
     }
   });
 
+  it('have an interval of the variance that holds, or none and a note', async () => {
+    const single = planOf('covariance', {}, factsOf(1, 10_000, 2));
+    for (let round = 0; round < 5; round++) {
+      const data = dataSource(`Pareto ${round}`);
+      const rows = Array.from({ length: 10_000 }, () =>
+        Float64Array.of((1 - data.uniform()) ** (-1 / 2.5)));
+      const outcome = await releaseOf(single, 1, rows, `Pareto ${round}`) as ValueOutcome;
+      const { low, high } = outcome.interval95!;
+      const variance = 2.5 / (1.5 ** 2 * 0.5);
+      expect(low[0], `${round}`).toBeLessThan(variance);
+      expect(high[0], `${round}`).toBeGreaterThan(variance);
+      expect(outcome.findings).toEqual([{ reason: 'long-tails', columns: [], amounts: [] }]);
+    }
+  });
+
   it('are not found in normal rows, whose interval is a tenth of the variance at '
     + 'most', async () => {
     const data = dataSource('normal rows');
