@@ -292,6 +292,11 @@ export interface RadiusOptions {
    * sqrt(corruption), so hostile rows that spread like a tail pull no farther. 0: no limit.
    */
   readonly corruption: number;
+  /**
+   * Part of what noise may hide beyond the ball that counts as cut off, 0 .. 1. Only the trusted
+   * radius may follow from it: rows that nobody sees may be hostile. Default: 0.
+   */
+  readonly hiddenPart?: number;
 }
 
 /**
@@ -301,7 +306,7 @@ export interface RadiusOptions {
  */
 export function chooseRadius(
   distances: Distances,
-  { dimension, least, noise, corruption, trusted = least }: RadiusOptions,
+  { dimension, least, noise, corruption, trusted = least, hiddenPart = 0 }: RadiusOptions,
 ): number {
   const weight = columnWeight(dimension);
   const most = addedMost(corruption, distances.spread);
@@ -312,7 +317,8 @@ export function chooseRadius(
     const radius = least * 2 ** (step / stepsPerOctave);
     if (radius > far) return best;
     if (radius > trusted && distances.added(trusted, radius) > most) return best;
-    const loss = Math.hypot(noise * radius, weight * distances.added(radius, far));
+    const hidden = hiddenPart * distances.hidden(Math.min(radius, trusted));
+    const loss = Math.hypot(noise * radius, weight * distances.added(radius, far) + hidden);
     if (loss < bestLoss) [best, bestLoss] = [radius, loss];
   }
 }

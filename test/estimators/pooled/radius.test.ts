@@ -42,6 +42,17 @@ describe('distances from a centre', () => {
     expect(Math.min(loud.hidden(10), quiet.hidden(10))).toBeGreaterThan(0.1);
   });
 
+  it('let a part of what noise hides widen the ball, up to the radius that is trusted', () => {
+    const counts = histogram({ 1: 900, 3: 100 });
+    const distances = readDistances({ counts, sigma: 40, dimension, rows: 1_000 });
+    const radiusOf = (hiddenPart: number, trusted: number): number => chooseRadius(distances, {
+      dimension, least: 2, trusted, noise: 1e-4, corruption: 0.05, hiddenPart,
+    });
+    expect(radiusOf(0, 6)).toBe(2);
+    expect(radiusOf(0.5, 6)).toBeGreaterThan(2.5);
+    expect(radiusOf(0.5, 2.2)).toBeLessThan(2.3);
+  });
+
   it('see a tail that is thin in every single bin, and not one bin of it', () => {
     const counts = histogram({ 1: 9_400, 3: 400 });
     const thin = [20, 24, 28, 33, 40, 47, 56, 66, 80, 94, 112, 133, 160, 190, 224, 267];

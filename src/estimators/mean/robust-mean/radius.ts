@@ -38,10 +38,17 @@ export interface RadiusRequest {
 const sureFrom = 4.5;
 
 /**
- * The radius of `chooseRadius`, from sqrt(d) on. Rows beyond the usual radius may be hostile, so
- * what they add is limited. Where a crowd was left out, only bins that stand out by themselves
- * raise the radius: a thin cloud around a hostile crowd would else pull with all its length. What
- * the smaller radius cuts off is in `lost` as always.
+ * Up to so many columns a larger radius costs little noise. Of few rows of a long tail the noise
+ * hides so many that sqrt(d) cuts off more than `lost` allows for. So the radius begins farther
+ * out, and part of what the noise may hide counts as cut off.
+ */
+const few = { columns: 4, more: 1.5, hiddenPart: 0.5 } as const;
+
+/**
+ * The radius of `chooseRadius`, from sqrt(d) on, and with few columns from a little more. Rows
+ * beyond the usual radius may be hostile, so what they add is limited. Where a crowd was left out,
+ * only bins that stand out by themselves raise the radius: a thin cloud around a hostile crowd
+ * would else pull with all its length. What the smaller radius cuts off is in `lost` as always.
  */
 export function findRadius(request: RadiusRequest): FoundRadius {
   const { counts, noise, dimension, cohort, corruption, sigma, radius, isApart } = request;
@@ -53,8 +60,10 @@ export function findRadius(request: RadiusRequest): FoundRadius {
     counts: counts.map((count) => (count > sureFrom * noise ? count : 0)),
     sigma: noise, dimension, rows,
   });
+  const isFew = dimension <= few.columns;
   const chosen = radius ?? chooseRadius(trusted, {
-    dimension, least: root, trusted: usual, noise: (sigma * root) / rows, corruption,
+    dimension, least: root + (isFew ? few.more : 0), trusted: usual,
+    noise: (sigma * root) / rows, corruption, hiddenPart: isFew && !isApart ? few.hiddenPart : 0,
   });
   return {
     radius: chosen, spread: usableSpread(distances.spread),

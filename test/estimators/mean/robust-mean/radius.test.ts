@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { utf8 } from '../../../../src/base/bytes.js';
+import { normalQuantile } from '../../../../src/numerics/normal.js';
+import { seededRandom } from '../../../../src/random/work.js';
 import { findRadius, radiusApart } from '../../../../src/estimators/mean/robust-mean/radius.js';
 import { distanceBins, distanceEdge } from '../../../../src/estimators/pooled/radius.js';
 
@@ -26,6 +29,29 @@ describe('the radius of robust-mean', () => {
     expect(beside!.lost).toBeGreaterThan(0.1);
     expect(findRadius({ ...request, counts: cloud(400), isApart: true }).radius)
       .toBeGreaterThan(10);
+  });
+
+  it('cuts off no more of a long tail of few rows in one column than the interval has', () => {
+    const random = seededRandom(utf8('few rows'));
+    const [rows, noise] = [1_000, 17];
+    // Lognormal rows in deviations, about their median.
+    const distances = Array.from({ length: rows }, (_, i) =>
+      Math.abs(Math.exp(normalQuantile((i + 0.5) / rows)) - 1) / 2.16);
+    const exact = Float64Array.from({ length: distanceBins }, (_, bin) => {
+      const end = bin + 1 === distanceBins ? Infinity : distanceEdge(bin + 1, 1);
+      return distances.filter((far) => far >= distanceEdge(bin, 1) && far < end).length;
+    });
+    const shares = Array.from({ length: 100 }, () => {
+      const counts = exact.map((count) => count + noise * normalQuantile(random.uniform()));
+      const { radius, lost } = findRadius({
+        counts, noise, dimension: 1, cohort: rows, corruption: 0.05, sigma: 13, radius: null,
+        isApart: false,
+      });
+      const cut = distances.reduce((sum, far) => sum + Math.max(0, far - radius), 0) / rows;
+      return { isHeld: cut <= lost + 1.96 / Math.sqrt(rows), cut };
+    });
+    expect(shares.filter(({ isHeld }) => isHeld).length).toBeGreaterThan(80);
+    expect(shares.reduce((sum, { cut }) => sum + cut, 0) / 100).toBeLessThan(0.06);
   });
 
   it('holds the rows left out, and says what it cuts off where they are past the last bin', () => {
