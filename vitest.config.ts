@@ -24,6 +24,9 @@ export default defineConfig({
     hookTimeout: 300_000,
     pool: 'forks',
     maxWorkers: 2,
+    // Files of one worker share what they import: to load it again for each file takes longer than
+    // many of the tests.
+    isolate: false,
     setupFiles: ['test/support/equal-arrays.ts'],
     projects: [
       {
@@ -34,9 +37,6 @@ export default defineConfig({
           exclude: [...systemTests],
           globalSetup: ['test/support/generate-once.ts'],
           setupFiles: ['test/support/unit-only.ts'],
-          // Files of one worker share what they import: reading it anew for each takes longer than
-          // the tests.
-          isolate: false,
         },
       },
       {

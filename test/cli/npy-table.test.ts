@@ -1,34 +1,38 @@
-import type * as FileSystem from 'node:fs/promises';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import fileSystem from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readNpyTable } from '../../cli/input/npy-table.js';
 import { readTables } from '../../cli/input/table.js';
 import { npyBytes } from '../support/npy.js';
 
 /** What one read gives at most, and after how many bytes of the file it gives nothing more. */
-const disk = vi.hoisted(() => ({ most: Infinity, end: Infinity, reads: 0 }));
+const disk = { most: Infinity, end: Infinity, reads: 0 };
 
-vi.mock('node:fs/promises', async (importOriginal) => {
-  const real = await importOriginal<typeof FileSystem>();
-  return {
-    ...real,
-    open: async (path: string) => {
-      const file = await real.open(path);
-      return {
-        stat: () => file.stat(),
-        close: () => file.close(),
-        read: (into: Uint8Array, offset: number, length: number, position: number) => {
-          disk.reads += 1;
-          return file.read(
-            into, offset, Math.max(0, Math.min(length, disk.most, disk.end - position)), position,
-          );
-        },
-      };
-    },
+const { open } = fileSystem;
+beforeAll(() => {
+  const opened = async (path: string) => {
+    const file = await open(path);
+    return {
+      stat: () => file.stat(),
+      close: () => file.close(),
+      read: (into: Uint8Array, offset: number, length: number, position: number) => {
+        disk.reads += 1;
+        return file.read(
+          into, offset, Math.max(0, Math.min(length, disk.most, disk.end - position)), position,
+        );
+      },
+    };
   };
+  Object.assign(fileSystem, { open: opened });
+  syncBuiltinESMExports();
+});
+afterAll(() => {
+  Object.assign(fileSystem, { open });
+  syncBuiltinESMExports();
 });
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-npy-'));
