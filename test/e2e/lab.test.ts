@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { keelson } from '../support/command.js';
 import { Stage, type JsonLine } from '../support/live-command.js';
 
 const stage = new Stage();
@@ -63,7 +64,7 @@ describe('keelson lab --json', () => {
       [['--estimators', 'mean,mean'], 2, 'twice'],
       [['--estimators', 'populous-mean', '--contributors', '100'], 1, 'cannot be planned'],
     ] as const) {
-      const run = await stage.run(['lab', ...words]);
+      const run = await keelson(['lab', ...words]);
       expect([run.status, run.stdout]).toEqual([status, '']);
       expect(run.stderr).toContain(said);
     }
