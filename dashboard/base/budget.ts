@@ -67,8 +67,8 @@ export function guaranteeInWords({ budget, participation, privacy }: StudyDocume
   return {
     sentence: 'A reader of these answers who knows everybody else’s data still learns only '
       + `little about ${what}.`,
-    notAgainst: 'It does not protect from the operator of this server, who holds the rows until '
-      + 'their epoch closes.',
+    notAgainst: 'The answers do not protect anybody from the operator of this server. The operator '
+      + 'holds the rows until their epoch closes.',
     oddsPerRelease: Math.exp(privacy.epsilon),
     oddsInAll: Math.exp(budget.epsilon),
   };

@@ -81,9 +81,9 @@ function Answers({ round, lines }: {
     ${late > 0
       && html`<p class="warn-text small">${whole(
         late,
-      )} honest people came too late for it: this machine is busy.
-      Fewer people or longer epochs (--contributors, --every) suit it better.</p>`}
-    <div class="group"><h3>Worked out from every row, without privacy</h3><div class="answers">
+      )} honest people came too late for it, because this machine is busy.
+      Use fewer people (--contributors) or longer epochs (--every).</p>`}
+    <div class="group"><h3>Computed from every row, without privacy</h3><div class="answers">
       <article class="answer truth"><h4>The truth</h4><${Values} of=${round.truth} />
         <p class="reason">mean of the honest people</p></article>${of(false)}</div></div>
     <div class="group"><h3>Released by the server, private</h3>
@@ -145,10 +145,10 @@ function PhaseBadge({ now: { phase } }: { readonly now: State }): VNode {
 
 /** For screen readers. Also shown on the page as long as there is nothing else. */
 function status({ phase, connected, sessions }: State): string {
-  if (phase === 'stopped') return 'The laboratory has stopped. Start "keelson lab" once more.';
+  if (phase === 'stopped') return 'The laboratory has stopped. Start "keelson lab" again.';
   if (phase === 'connecting') return `${connected} of ${sessions} sessions connected`;
   return rounds.value.length === 0
-    ? 'Everybody is connected. The first round runs.' : '';
+    ? 'Everybody is connected. The first round is running.' : '';
 }
 
 function Page(): VNode {
@@ -157,13 +157,14 @@ function Page(): VNode {
     && html`<a class="small" href=${now.address}>Dashboard</a>`}<//>
     <main class="page"><div class="title"><div><h1>Attack real studies</h1>
       <p
-        class="quiet">Simulated people, honest ones and liars, send to a real aggregator. What is private here is what that server
-        released; everything else is worked out from the simulation's own rows.</p></div>
+        class="quiet">Simulated people send rows to a real aggregator. Some are honest, some lie.
+        Only what that server released is private. All other numbers are computed from the
+        simulation's own rows.</p></div>
       ${now !== null && html`<${PhaseBadge} now=${now} />`}</div>
     ${trouble.value !== ''
       && html`<${Notice} tone="warn" title="Something is wrong." alert>${trouble.value}<//>`}
     ${now === null
-      ? html`<p class="quiet" role="status">Asking the laboratory what is going on.</p>`
+      ? html`<p class="quiet" role="status">Waiting for the laboratory's answer.</p>`
       : html`<${Bench} now=${now} />`}
     </main></div>`;
 }
@@ -179,7 +180,7 @@ function Bench({ now }: { readonly now: State }): VNode {
     ${last === undefined
       ? html`<section class="card empty"><h2>No round yet</h2>
         <p class="quiet">A round is one epoch in which everybody takes part.
-          Choose what the liars do: it holds from the next round on.</p></section>`
+          Choose what the liars do. A choice counts from the next round on.</p></section>`
       : html`<div class="results"><${Answers} round=${last} lines=${lines} />
         <${Chart} lines=${lines} /><${Table} lines=${lines} /></div>`}
     <p class="hidden" role="status">${now.phase === 'connecting'

@@ -31,9 +31,10 @@ export function EvidenceCard({ studies }: { readonly studies: readonly StudyProg
   };
   return html`<section class="card evidence" aria-labelledby="evidence-title">
     <div><h2 id="evidence-title">One contributor</h2>
-    <p class="quiet small">How far somebody's own rows are from the newest published
-      answer: one number, worked out when you ask and kept nowhere. A liar shows here only by being far away, and being far away is also
-      what unusual people are.</p></div>
+    <p class="quiet small">One number says how far a contributor's own rows are from the
+      newest published answer. It is computed when you ask, and not stored.
+      Rows that are far away may be lies. They may also be those of an
+      unusual person.</p></div>
     <form onSubmit=${ask}>
       <label class="field">Study<select name="study">${studies.map(({ id, name }) =>
         html`<option key=${id} value=${id}>${name}</option>`)}</select></label>
@@ -58,7 +59,7 @@ function Found({ answer, studies }: {
   }
   const { evidence } = answer;
   if (evidence.epochs.length === 0) {
-    return html`<p class="quiet small">The server holds no rows of this key${evidence.truncated
+    return html`<p class="quiet small">The server has no rows of this key${evidence.truncated
       ? ' in the part that was looked through' : ''}:
       it sent none since the last release, or they are deleted by the study's rule.</p>`;
   }

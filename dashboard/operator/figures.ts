@@ -46,11 +46,12 @@ export function Server({ health }: { readonly health: Health }): VNode {
   const { store } = health;
   return html`<section aria-label="Server" class="stack">
     ${health.status === 'stopping' && html`<${Notice} tone="warn"
-      title="The server is stopping.">It answers what it has received, and
-      takes nothing new.<//>`}
+      title="The server is stopping.">It answers what it has received. It takes
+      nothing new.<//>`}
     ${health.overloaded && html`<${Notice} tone="bad" title="The journal is behind."
-      alert>New batches are refused for now, and clients
-      send them again. Look at the time of a commit below: the disk is slower than what arrives.<//>`}
+      alert>The disk is slower than the batches that arrive.
+      The server refuses new batches for now, and clients send them again. The time of a commit
+      below shows how slow the disk is.<//>`}
     <dl class="figures card">
       <${Figure} name="Connections" value=${whole(health.sockets)}
         note=${`${whole(health.channels)} contributors' channels`} />

@@ -16,7 +16,7 @@ export function Quarantine(
     useState<{ readonly asking: boolean; readonly fault: string }>({ asking: false, fault: '' });
   if (study === undefined || study.beyond === null) {
     return html`<p
-      class="quiet small">This study excludes nobody: its file gives no distance from which on it would.</p>`;
+      class="quiet small">This study excludes nobody: its file states no distance for that.</p>`;
   }
   const entry = study.quarantined.find(({ contributor }) => contributor === evidence.contributor);
   const from = entry?.fromEpoch ?? evidence.excludedFrom;
@@ -40,7 +40,7 @@ export function Quarantine(
   };
   return html`<div class="exclude"><button type="button" disabled=${state.asking}
     onClick=${act}>Exclude from the next epoch on</button>
-    <p class="quiet small">An exclusion is never lifted, and the contributor is told. Decide by these
+    <p class="quiet small">An exclusion is final, and the contributor is told. Decide by these
       distances only. No data of other people may decide who is left out: their privacy depends on
       this.</p>
     ${state.fault !== '' && html`<p class="fault small">Not excluded: ${state.fault}.</p>`}</div>`;

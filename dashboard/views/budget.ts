@@ -13,7 +13,7 @@ export function Budget({ followed }: { readonly followed: Followed }): VNode {
   if (history.last === null) {
     return html`<section class="card"><h2>Privacy budget</h2>
       <${Bar} state=${null} none=${isUnread(followed) ? 'not known yet' : 'nothing spent'} />
-      <p class="quiet">${isUnread(followed) ? 'What is spent comes with the log.'
+      <p class="quiet">${isUnread(followed) ? 'The log says what is spent. It is not read yet.'
         : 'Nothing is spent yet.'} Each release costs ε ${amount(privacy.epsilon)}, and
         the study has ε ${amount(budget.epsilon)}${budget.perMs === undefined
           ? '' : ` per ${duration(budget.perMs)}`}.</p>
@@ -37,8 +37,9 @@ export function Budget({ followed }: { readonly followed: Followed }): VNode {
       <dd>ε ${amount(state.epsilonCap)}, δ ${amount(budget.delta)}</dd></div>
     </dl>${windowWords(state)}
     ${budget.rule !== 'pure'
-      && html`<p class="quiet small">Shares are of what releases add up in (rho); ε grows with
-      its square root, so it looks more spent than it is.</p>`}</section>`;
+      && html`<p class="quiet small">The shares are of rho, in which the costs of releases
+      add up. ε grows with the square root of rho, so it looks more spent than it is.</p>`}
+    </section>`;
 }
 
 /** @param none the text if there is no state. */
@@ -108,11 +109,9 @@ export function Guarantee({ followed }: { readonly followed: Followed }): VNode 
     <details><summary>In exact words</summary>
       ${exact && html`<p class="small">${sentence(exact)}</p>`}
       <p
-        class="small">One release changes anybody’s odds about one contributor at most by a factor of
-        ${` ${amount(oddsPerRelease)}`}, all that the budget allows together by ${amount(
-          oddsInAll,
-        )}, except with a
-        probability of ${amount(
-          document.budget.delta,
-        )} or less. Usually it is far less.</p></details></section>`;
+        class="small">One release changes anybody’s odds about one contributor by a factor of
+        at most ${amount(oddsPerRelease)}. All releases that the budget allows change them by a
+        factor of at most ${amount(oddsInAll)}, together. The exception has a probability of
+        ${` ${amount(document.budget.delta)}`} or less. Usually the change is far smaller.</p>
+    </details></section>`;
 }

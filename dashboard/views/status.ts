@@ -92,22 +92,22 @@ export function LinkNotice({ followed }: { readonly followed: Followed }): VNode
     case 'reconnecting':
       return html`<${Notice} tone="warn" title="The connection was lost.">
         ${history.count > 0
-          ? 'What is shown is from before.' : ''} This page connects again by itself, ${' '}
+          ? 'The numbers shown are from before that.' : ''} This page connects again by itself, ${' '}
         <${Countdown} atMs=${now.retryAtMs} lead="in" over="now" />
         <span class="quiet"> (${now.reason})</span>.<//>`;
     case 'failed':
       return html`<${Notice} tone="bad" title="This log does not verify."
         alert>${sentence(now.text)}
-        ${` ${counted(history.count, 'release')}`} up to there can be believed, and nothing after. Ask the operator, and keep the log
-        as it is.<//>`;
+        ${` ${counted(history.count, 'release')}`} before this point can be believed, and nothing
+        after it. Keep the log as it is, and ask the operator.<//>`;
     case 'error':
       return html`<${Notice} tone="bad" title="This study cannot be followed." alert>
         ${sentence(now.text)} Reload this page to try again.<//>`;
     case 'ended':
       return now.state === 'exhausted'
         ? html`<${Notice} tone="accent"
-          title="The privacy budget is used up.">No further epoch opens: another answer
-          would tell more about people than was promised to them.<//>`
+          title="The privacy budget is used up.">No further epoch opens. Another answer
+          would tell more about people than the study promised them.<//>`
         : html`<${Notice} tone="accent"
           title="The operator has ended this study.">Its log is complete.<//>`;
     case 'catching-up':

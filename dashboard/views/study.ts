@@ -134,15 +134,15 @@ function Uncharted({ outcome, names, charts }: {
 function IntervalInWords({ outcome }: { readonly outcome: ValueOutcome }): VNode | null {
   if (intervalOf(outcome, 0) === null) return null;
   const covers = outcome.interval95 === undefined
-    ? 'It counts the noise that was added for privacy, and not which people happened to take part.'
-    : 'It counts the noise that was added for privacy and, as far as the estimator knows it, which '
-      + 'people happened to take part.';
+    ? 'It counts the noise that was added for privacy. It does not count chance in who took part.'
+    : 'It counts the noise that was added for privacy. It also counts chance in who took part, as '
+      + 'far as the estimator knows it.';
   return html`<details><summary>What an interval says</summary>
-    <p class="small">In about 95 of 100 epochs the value that is asked
-    for lies within. ${covers} It does not count what liars can shift: ${
+    <p class="small">In about 95 of 100 epochs the interval holds the
+    value that the study asks for. ${covers} It does not count what liars can shift: ${
       outcome.intervalIfHostile95 === undefined
-        ? 'what is promised about them is said beside'
-        : 'the second interval of each number counts that as well'}.</p></details>`;
+        ? 'see what is promised about them'
+        : 'the second interval of each number counts that, too'}.</p></details>`;
 }
 
 interface NoAnswerFacts {
@@ -160,13 +160,13 @@ function NoAnswer({ isReading, isOver, refused }: NoAnswerFacts): VNode {
   const [title, text] = isReading
     ? ['Reading the log', 'The server is asked for the releases so far.']
     : isOver
-      ? ['No answer', 'This study ended before it had one.']
+      ? ['No answer', 'This study ended before it had an answer.']
       : refused > 0
-        ? ['No answer yet', `${counted(refused, 'epoch')} so far, and none ended in one.`
-          + ' The next may: it appears here by itself.']
+        ? ['No answer yet', `${counted(refused, 'epoch')} so far, and none had an answer.`
+          + ' A later answer appears here by itself.']
         : [
           'No answer yet',
-          'The first one comes when the open epoch closes. It appears here by itself.',
+          'The first answer comes when the open epoch closes. It appears here by itself.',
         ];
   return html`<section class="card empty">
     ${!isOver
