@@ -270,7 +270,7 @@ describe('commands that serve others', () => {
     expect(privacy).toMatchObject({ delta: 0 });
     expect(privacy.epsilon).toBeLessThanOrEqual(1);
     expect(budget).toMatchObject({ releases: 10, binds: 'epsilon' });
-    const none = await keelson(['plan', 'populous-mean', ...pure, '--set', 'scale=1']);
+    const none = await keelson(['plan', 'robust-mean', ...pure, '--set', 'scale=1']);
     expect(none.status).toBe(1);
   });
 });
