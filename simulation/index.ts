@@ -12,5 +12,5 @@ export { datasetSource, gaussianSource } from './data/sources.js';
 export type { DatasetSourceOptions, GaussianSourceOptions, RowSource } from './data/sources.js';
 export { syntheticSource } from './data/synthetic.js';
 export type { FleetStatistics } from './statistics.js';
-export { reduceRows, TruthSums } from './truth.js';
+export { reduceRows, truthOf, TruthSums } from './truth.js';
 export type { Truth } from './truth.js';

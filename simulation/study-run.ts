@@ -128,10 +128,10 @@ export class StudyRun {
 
   private submit(channel: Channel, index: number, values: Float64Array): void {
     const { counters, runtime, fleet, study } = this.options;
-    const columns = this.document!.columns.length;
+    const { columns: { length: columns }, contribution: { reduce } } = this.document!;
     const isHostile = index < this.hostility!.hostile;
     const reduced = values.length % columns === 0
-      ? reduceRows(values, columns) : new Float64Array(columns);
+      ? reduceRows(values, columns, reduce) : new Float64Array(columns);
     const startedMs = runtime.nowMs();
     const done = (): void => {
       this.underWay -= 1;
@@ -198,7 +198,8 @@ export class StudyRun {
     const sums = new TruthSums(columns);
     const squares = new TruthSums(columns);
     for (let i = 0; i < count; i++) {
-      const row = reduceRows(fleet.rows(i, this.epoch, study), columns);
+      // Attacks act on rows, so the honest centre is that of rows, also where rows are added up.
+      const row = reduceRows(fleet.rows(i, this.epoch, study), columns, 'mean');
       sums.add(row, false);
       squares.add(row.map((value) => value * value), false);
     }

@@ -1,4 +1,5 @@
 import { protocolLimits } from '../src/base/limits.js';
+import type { StudyDocument } from '../src/wire/study-document.js';
 
 /**
  * The answers of an epoch without noise and without defence. Simulations compare releases with
@@ -11,22 +12,37 @@ export interface Truth {
    * Mean over all contributors, hostile ones included: the answer of aggregation without defence.
    */
   readonly naiveMean: Float64Array;
+  /** Total of the honest contributors' rows, before any clipping to a study's bounds. */
+  readonly honestTotal: Float64Array;
+  /** Total over all contributors, hostile ones included. */
+  readonly naiveTotal: Float64Array;
   readonly honest: number;
   readonly hostile: number;
 }
 
 /**
- * One contribution as the server reduces it: the mean of its rows, each value clipped to the coarse
- * box.
+ * One contribution as the server reduces it: the sum of its rows under `sum`, else their mean. Each
+ * value is first clipped to the coarse box. Under `one` the server takes one row by a secret key,
+ * and the mean is what it takes on average.
  */
-export function reduceRows(rows: Float64Array, columns: number): Float64Array {
-  const mean = new Float64Array(columns);
-  const count = rows.length / columns;
+export function reduceRows(
+  rows: Float64Array, columns: number, reduce: StudyDocument['contribution']['reduce'],
+): Float64Array {
+  const sums = new Float64Array(columns);
   rows.forEach((value, i) => {
-    mean[i % columns]! +=
+    sums[i % columns]! +=
       Math.min(protocolLimits.coarseBox, Math.max(-protocolLimits.coarseBox, value));
   });
-  return mean.map((sum) => sum / count);
+  return reduce === 'sum' ? sums : sums.map((sum) => sum / (rows.length / columns));
+}
+
+/** What a study's release estimates, of honest contributors and of all: totals or means. */
+export function truthOf(
+  { estimator }: Pick<StudyDocument, 'estimator'>, truth: Truth,
+): { readonly honest: readonly number[]; readonly naive: readonly number[] } {
+  const [honest, naive] = estimator === 'sum'
+    ? [truth.honestTotal, truth.naiveTotal] : [truth.honestMean, truth.naiveMean];
+  return { honest: Array.from(honest), naive: Array.from(naive) };
 }
 
 /**
@@ -54,9 +70,12 @@ export class TruthSums {
 
   get truth(): Truth {
     const { honestSum, hostileSum, honest, hostile } = this;
+    const naiveTotal = honestSum.map((sum, i) => sum + hostileSum[i]!);
     return {
       honestMean: honestSum.map((sum) => sum / honest),
-      naiveMean: honestSum.map((sum, i) => (sum + hostileSum[i]!) / (honest + hostile)),
+      naiveMean: naiveTotal.map((sum) => sum / (honest + hostile)),
+      honestTotal: honestSum.slice(),
+      naiveTotal,
       honest,
       hostile,
     };

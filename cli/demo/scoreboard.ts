@@ -1,9 +1,9 @@
 import type { ReleaseBody } from '../../src/wire/messages.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
-import type { Truth } from '../../simulation/index.js';
+import { truthOf, type Truth } from '../../simulation/index.js';
 
 /**
- * One release beside what only the demonstration knows: the true mean of the honest contributors.
+ * One release beside what only the demonstration knows: the true answer of the honest contributors.
  */
 export interface Score {
   readonly study: string;
@@ -15,7 +15,7 @@ export interface Score {
   readonly truth: readonly number[];
   /** Euclidean distance from the truth, with each column divided by its scale; null if refused. */
   readonly error: number | null;
-  /** The same for the mean of everybody, hostile contributors included. */
+  /** The same for the answer of everybody, hostile contributors included. */
   readonly naiveError: number;
   readonly epsilonSpent: number;
   readonly epsilonLeft: number;
@@ -27,7 +27,7 @@ export interface Score {
 export function scoreRelease(release: ReleaseBody, document: StudyDocument, truth: Truth): Score {
   const scale = scaleOf(document);
   const { outcome, ledger } = release;
-  const honest = Array.from(truth.honestMean);
+  const { honest, naive } = truthOf(document, truth);
   return {
     study: document.study,
     epoch: release.epoch,
@@ -36,7 +36,7 @@ export function scoreRelease(release: ReleaseBody, document: StudyDocument, trut
     estimate: outcome.kind === 'value' ? outcome.estimate : null,
     truth: honest,
     error: outcome.kind === 'value' ? scaledDistance(outcome.estimate, honest, scale) : null,
-    naiveError: scaledDistance(Array.from(truth.naiveMean), honest, scale),
+    naiveError: scaledDistance(naive, honest, scale),
     epsilonSpent: ledger.epsilonSpent,
     epsilonLeft: Math.max(0, ledger.epsilonCap - ledger.epsilonSpent),
     contributors: truth.honest + truth.hostile,

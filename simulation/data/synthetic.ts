@@ -32,7 +32,12 @@ export function syntheticSource(
   const random = seededRandom(seed);
   const { length } = document.columns;
   const { components = 1 } = document.parameters;
-  const columns = document.columns.map((_, index) => columnOf(document, index));
+  // Where the rows of a contributor are added up, the parameters are about their sum.
+  const added = document.contribution.reduce === 'sum' ? rows : 1;
+  const columns = document.columns.map((_, index): Column => {
+    const { centre, spread } = columnOf(document, index);
+    return { centre: centre / added, spread: spread / Math.sqrt(added) };
+  });
   const steps = document.columns.map((_, index) => stepOf(document, index));
   const isSum = document.estimator === 'subspace';
   return (contributor, epoch, study) => {
@@ -65,6 +70,9 @@ function columnOf({ parameters, columns }: StudyDocument, index: number): Column
     const shape = shapeIn(hypotheses);
     if (shape !== null) return shape;
   }
+  const { cap, range } = parameters;
+  if (isNumbers(cap)) return between(0, cap[index]!);
+  if (isNumbers(range)) return between(range[2 * index]!, range[2 * index + 1]!);
   const own = isNumbers(scale) && scale.length === columns.length ? scale[index] : scale;
   if (isNumber(own)) return { centre: 2 * own, spread: own };
   const { 'variance-low': lowest, 'variance-high': highest } = parameters;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { abuseFrames } from '../../simulation/attacks/index.js';
 import {
-  abuses, attackNames, datasetSource, findAttack, gaussianSource, reduceRows, rowAttacks, TruthSums,
+  abuses, attackNames, datasetSource, findAttack, gaussianSource, reduceRows, rowAttacks,
+  truthOf, TruthSums,
   type AttackContext, type RowAttack,
 } from '../../simulation/index.js';
 import { utf8 } from '../../src/base/bytes.js';
@@ -33,7 +34,7 @@ function attacked(attack: RowAttack, strength = attack.defaultStrength): number[
     const after = attack.apply(rows, context);
     expect(rows).toEqual(before);
     expect(attack.apply(rows, { ...contextOf(index), strength })).toEqual(after);
-    return [...reduceRows(after, columns)].map((value, column) =>
+    return [...reduceRows(after, columns, 'mean')].map((value, column) =>
       (value - centre[column]!) / scale[column]!);
   });
 }
@@ -199,14 +200,19 @@ describe('sources and truth', () => {
   });
 
   it('knows what honest and naive means are, as the server reduces', () => {
-    expect([...reduceRows(Float64Array.of(1, 10, 3, 30), 2)]).toEqual([2, 20]);
-    expect([...reduceRows(Float64Array.of(1e300, -1e300), 2)]).toEqual([2 ** 40, -(2 ** 40)]);
+    expect([...reduceRows(Float64Array.of(1, 10, 3, 30), 2, 'mean')]).toEqual([2, 20]);
+    expect([...reduceRows(Float64Array.of(1e300, -1e300), 2, 'one')])
+      .toEqual([2 ** 40, -(2 ** 40)]);
+    expect([...reduceRows(Float64Array.of(1, 10, 3, 1e300), 2, 'sum')]).toEqual([4, 10 + 2 ** 40]);
     const sums = new TruthSums(1);
     sums.add(Float64Array.of(2), false);
     sums.add(Float64Array.of(4), false);
     sums.add(Float64Array.of(102), true);
     expect(sums.truth).toEqual({
-      honestMean: Float64Array.of(3), naiveMean: Float64Array.of(36), honest: 2, hostile: 1,
+      honestMean: Float64Array.of(3), naiveMean: Float64Array.of(36),
+      honestTotal: Float64Array.of(6), naiveTotal: Float64Array.of(108), honest: 2, hostile: 1,
     });
+    expect(truthOf({ estimator: 'sum' }, sums.truth)).toEqual({ honest: [6], naive: [108] });
+    expect(truthOf({ estimator: 'mean' }, sums.truth)).toEqual({ honest: [3], naive: [36] });
   });
 });

@@ -98,6 +98,21 @@ describe('a fleet against the real listener', () => {
     expect(running.truth('flight-delays', 6n)).toBeNull();
   });
 
+  it('knows the total, where a study adds up the rows of a contributor', async () => {
+    await serve([{ ...sampleDocument, contribution: { reduce: 'sum', rowsMax: 8 } }]);
+    const running = start();
+    await until(() => running.statistics().accepted === 40);
+    const { honestTotal, honestMean } = running.truth('flight-delays', 7n)!;
+    const totals = [0, 0];
+    for (const batch of hub.submitted) {
+      batch.values!.forEach((value, i) => { totals[i % 2]! += value; });
+    }
+    totals.forEach((total, j) => {
+      expect(honestTotal[j]).toBeCloseTo(total, 6);
+      expect(honestMean[j]).toBeCloseTo(total / 40, 6);
+    });
+  });
+
   it('continues after the server was killed, with nothing lost and nothing twice', async () => {
     await serve();
     hub.hold = true;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { syntheticSource } from '../../simulation/index.js';
+import { reduceRows, syntheticSource } from '../../simulation/index.js';
 import { parseStudyText } from '../../server/study-file/index.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { estimators } from '../../src/estimators/registry.js';
@@ -11,8 +11,8 @@ import { sampleParameters } from '../support/sample-parameters.js';
 import { root } from '../support/sources.js';
 
 const seed = utf8('made-up rows');
-const rowsOf = (document: StudyDocument, contributor = 3, rows = 2): number[] =>
-  [...syntheticSource(document, rows, seed)(contributor, 5n, document.study)];
+const rowsOf = (document: StudyDocument, contributor = 3, rows = 2): Float64Array =>
+  syntheticSource(document, rows, seed)(contributor, 5n, document.study);
 const study = (
   estimator: string, parameters: StudyDocument['parameters'], columns = ['a', 'b'],
 ): StudyDocument =>
@@ -56,6 +56,16 @@ describe('made-up rows', () => {
       { normal: { mean: 70, deviation: 1 } }, { normal: { mean: 0, deviation: 1 } },
     ]);
     expect(mean(valuesOf(study('select', { hypotheses }, ['a']), 0))).toBeCloseTo(70, 0);
+  });
+
+  it('of one contributor add up to what bounds of a sum expect, and lie in a range', () => {
+    const document = study('sum', { cap: [100, 8] });
+    const { contribution } = document;
+    const added: StudyDocument = { ...document, contribution: { ...contribution, reduce: 'sum' } };
+    const totals = Array.from({ length: 100 }, (_, i) => reduceRows(rowsOf(added, i, 8), 2, 'sum'));
+    expect(mean(totals.map(([total]) => total!))).toBeCloseTo(50, -1);
+    expect(Math.max(...totals.map(([, total]) => total!))).toBeLessThan(8);
+    expect(mean(valuesOf(study('mean', { range: [0, 1, -30, -20] }), 1))).toBeCloseTo(-25, 0);
   });
 
   it('hold the relation of a subspace, in whole units', () => {
