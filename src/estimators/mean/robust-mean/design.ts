@@ -67,6 +67,8 @@ export interface RobustDesign extends QueryDesign, MeanEvents {
 export interface RobustOptions extends AnyOptions {
   /** In scales. */
   readonly radius: number;
+  /** The same where noise hides every look: only the mean is drawn. Default: `radius`. */
+  readonly radiusOfMean?: number;
   readonly centreShare: number;
   readonly finalShare: number;
 }
@@ -92,16 +94,18 @@ export function robustDesign(options: RobustOptions): RobustDesign {
   const { facts, bounds = null, corruption, centreShare, finalShare } = options;
   const { dimension, cohort, target } = facts;
   const rowsMax = surplus * cohort;
-  const ball = clipBall(options.radius, { products: true, rowsMax });
+  const lookBall = clipBall(options.radius, { products: true, rowsMax });
   const centre = centreStage({
     dimension, rho: shareOf(target.rho, centreShare), delta: target.delta, corruption, bounds,
   });
   const rhoRound = shareOf(target.rho, (1 - centreShare - finalShare) / options.rounds);
   const planned = Array.from({ length: options.rounds }, (_, t) =>
     // Logs and released bytes depend on the events' names.
-    robustRound(options, `look-${t + 1}`, rhoRound, ball));
+    robustRound(options, `look-${t + 1}`, rhoRound, lookBall));
   const excessMax = excessMaxOf(planned[0]!, cohort);
-  const rounds = isBlind(excessMax, corruption, ball) ? [] : planned;
+  const rounds = isBlind(excessMax, corruption, lookBall) ? [] : planned;
+  const ball = rounds.length > 0 ? lookBall
+    : clipBall(options.radiusOfMean ?? options.radius, { products: true, rowsMax });
   const mapping = rounds.length === 0 ? null : mapEvents(
     options, rounds[0]!, ball, (share) => shareOf(target.rho, share * finalShare),
   );

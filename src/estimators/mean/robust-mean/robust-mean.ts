@@ -179,6 +179,8 @@ function designForNormal({ values, facts, bounds }: DesignRequest): PooledDesign
     centreShare: centreShare ?? presets.normal.centreShare,
     finalShare: finalShare ?? presets.normal.finalShare,
     radius: optionalNumberOf(values, 'radius') ?? usualRadius(dimension),
+    // About normal rows are about sqrt(columns) scales from their mean.
+    radiusOfMean: optionalNumberOf(values, 'radius') ?? Math.sqrt(dimension) + 1.5,
   });
   const { rounds, sigma } = design;
   return pooledDesign(design, {

@@ -4,6 +4,7 @@ import { normalQuantile } from '../../../../src/numerics/normal.js';
 import { seededRandom } from '../../../../src/random/work.js';
 import { findRadius, radiusApart } from '../../../../src/estimators/mean/robust-mean/radius.js';
 import { distanceBins, distanceEdge } from '../../../../src/estimators/pooled/radius.js';
+import { factsOf, planOf } from '../../../support/offline.js';
 
 const dimension = 6;
 
@@ -52,6 +53,16 @@ describe('the radius of robust-mean', () => {
     });
     expect(shares.filter(({ isHeld }) => isHeld).length).toBeGreaterThan(80);
     expect(shares.reduce((sum, { cut }) => sum + cut, 0) / 100).toBeLessThan(0.06);
+  });
+
+  it('is near normal rows where noise hides all but their mean, unless it is given', () => {
+    const radiusOf = (cohort: number, given = {}): unknown => planOf(
+      'robust-mean', { shape: 'normal', scale: 1, range: '-10..10', ...given },
+      factsOf(10, cohort, 1),
+    ).facts['clipRadiusInScales'];
+    expect(radiusOf(1_000)).toBeCloseTo(Math.sqrt(10) + 1.5, 3);
+    expect(radiusOf(100_000)).toBeCloseTo(1.35 * Math.sqrt(10) + 3, 3);
+    expect(radiusOf(1_000, { radius: 9 })).toBe(9);
   });
 
   it('holds the rows left out, and says what it cuts off where they are past the last bin', () => {
