@@ -67,6 +67,9 @@ export interface Contributor {
    * Sends rows to the open epoch, or to the next one to open. Resolves when they are settled:
    * durably accepted, or refused for good. Connections may be lost and renewed in between. With
    * `last` the contribution to that epoch is complete.
+   * Rows may be lists of numbers, or say their values by name and type, such as
+   * `{ minutes: 3, late: true, region: 'north' }`. Only the study tells what these are in numbers,
+   * so before the first connection of a run they wait in memory and not in the outbox.
    * @throws (rejects) InvalidParameterError for rows that no epoch takes;
    *   KeelsonError('overloaded') when too many rows
    * wait already; the error that ended the contributor earlier ('closed', 'server-key-mismatch',

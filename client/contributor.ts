@@ -8,7 +8,7 @@ import type { Contributor, ContributorOptions } from './contributor-contract.js'
 import { clientDefaults, systemRuntime } from './base/defaults.js';
 import type { Outbox, OutboxItem } from './outbox/contract.js';
 import { memoryOutbox } from './outbox/memory.js';
-import { flattenRows, type RowsInput } from './rows.js';
+import { areNumbers, flattenRows, numbersOf, type RowsInput } from './rows.js';
 import { Broadcast } from './session/broadcast.js';
 import { Channel } from './session/channel.js';
 import type { Batch, Contribution } from './session/contribution.js';
@@ -122,16 +122,16 @@ class NetworkContributor implements Contributor {
       if (this.closing !== null) {
         throw new KeelsonError('closed', 'this contributor is closing: create another');
       }
-      const columns = this.channel.study?.document.columns.length ?? null;
-      const values = flattenRows(rows, columns);
-      if (this.waitingBytes + values.byteLength > clientDefaults.waitingBytesMax) {
+      const values = this.numbersIn(rows);
+      // Only the study tells how many numbers the other rows have: at least one each.
+      const byteLength = values instanceof Float64Array ? values.byteLength : 8 * rows.length;
+      if (this.waitingBytes + byteLength > clientDefaults.waitingBytesMax) {
         throw new KeelsonError(
           'overloaded',
           `more than ${clientDefaults.waitingBytesMax} bytes of rows wait already: await earlier `
             + 'sends first',
         );
       }
-      const { byteLength } = values;
       this.waitingBytes += byteLength;
       this.unsettled += 1;
       const over = (): void => {
@@ -139,20 +139,35 @@ class NetworkContributor implements Contributor {
         this.onSettled();
       };
       const last = options.last ?? false;
-      const given = rows instanceof Float64Array ? undefined : rows[0]!.length;
-      void this.loaded.then(() => {
+      const first = rows[0];
+      const given =
+        Array.isArray(first) || first instanceof Float64Array ? first.length : undefined;
+      void Promise.all([values, this.loaded]).then(([found]) => {
         this.submit({
           id: this.nextId++,
           last,
-          values,
+          values: found,
           ...(given !== undefined && { columns: given }),
           batches: [],
           refusal: null,
           finish: (result) => { resolve(result); over(); },
           fail: (error) => { reject(error); over(); },
         });
+      }).catch((error: Error) => {
+        reject(error);
+        over();
       });
     });
+  }
+
+  /** Numbers, copied at once. Rows with names or types become numbers once the study is known. */
+  private numbersIn(rows: RowsInput): Float64Array | Promise<Float64Array> {
+    const document = this.channel.study?.document;
+    if (areNumbers(rows)) return flattenRows(rows, document?.columns.length ?? null);
+    if (document !== undefined) return numbersOf(rows, document);
+    // The caller may change its own rows.
+    const own = structuredClone(rows);
+    return this.studyKnown.then((study) => numbersOf(own, study));
   }
 
   contribute(rows: RowsInput): Promise<Settled> {

@@ -47,7 +47,7 @@ export type {
   Outbox, OutboxBatch, OutboxContents, OutboxItem, OutboxPin,
 } from './outbox/contract.js';
 export { memoryOutbox } from './outbox/memory.js';
-export type { RowsInput } from './rows.js';
+export type { Cell, NumberRows, RowsInput, TypedRow } from './rows.js';
 export type { ClientRuntime } from './base/runtime.js';
 export { readSeed } from './base/seed.js';
 export type { Settled } from './session/settled.js';

@@ -1,8 +1,57 @@
+import { cellOf, type ColumnType } from '../src/base/columns.js';
 import { InvalidParameterError } from '../src/base/errors.js';
 import { firstNonFinite } from '../src/wire/index.js';
+import type { StudyDocument } from '../src/wire/study-document.js';
 
-/** Rows from a caller: row-major numbers, or a list of rows of one length. */
-export type RowsInput = Float64Array | readonly (readonly number[] | Float64Array)[];
+/** One value of a row: a name for a category. */
+export type Cell = number | boolean | string;
+/** A row whose values stand by the columns' names, or in the columns' order. */
+export type TypedRow = Readonly<Record<string, Cell>> | readonly Cell[];
+/**
+ * Rows from a caller: row-major numbers, or a list of rows, all in one form. In rows of numbers
+ * alone a boolean is 0 or 1 and a category the place of its name, from 0.
+ */
+export type RowsInput =
+  Float64Array | readonly (readonly number[] | Float64Array)[] | readonly TypedRow[];
+/** Rows of numbers alone. */
+export type NumberRows = Exclude<RowsInput, readonly TypedRow[]>;
+
+/** Whether rows are numbers already. Others need the study's columns. */
+export function areNumbers(rows: RowsInput): rows is NumberRows {
+  return rows instanceof Float64Array || rows.every((row) => row instanceof Float64Array
+    || (Array.isArray(row) && row.every((cell) => typeof cell === 'number')));
+}
+
+/**
+ * The numbers of rows that are given by names or with their types, row-major.
+ * @throws InvalidParameterError for a row without one value of the right type for each column. It
+ *   names row and column, never the value.
+ */
+export function numbersOf(
+  rows: readonly TypedRow[], { columns, types }: Pick<StudyDocument, 'columns' | 'types'>,
+): Float64Array {
+  const values = new Float64Array(rows.length * columns.length);
+  rows.forEach((row, i) => {
+    const cells: Readonly<Record<string, Cell>> = row as never;
+    if (Object.keys(row).length !== columns.length) {
+      throw new InvalidParameterError(
+        `row ${i} does not have the columns ${columns.join(', ')}: make them equal`, { row: i },
+      );
+    }
+    columns.forEach((name, j) => {
+      const type: ColumnType = types?.[j] ?? { type: 'number' };
+      const value = cellOf(type, cells[Array.isArray(row) ? j : name]);
+      if (value === null) {
+        throw new InvalidParameterError(
+          `${name} of row ${i} is no ${type.type} of the study: leave the row out`,
+          { row: i, column: j },
+        );
+      }
+      values[i * columns.length + j] = value;
+    });
+  });
+  return values;
+}
 
 /**
  * Copies the rows into one new array, row-major.
@@ -11,7 +60,7 @@ export type RowsInput = Float64Array | readonly (readonly number[] | Float64Arra
  *   infinite. The
  * message names the row and column, never the value.
  */
-export function flattenRows(rows: RowsInput, columns: number | null): Float64Array {
+export function flattenRows(rows: NumberRows, columns: number | null): Float64Array {
   const values = rows instanceof Float64Array ? rows.slice() : joined(rows);
   if (values.length === 0) throw new InvalidParameterError('there are no rows: give at least one');
   const width = columns ?? (rows instanceof Float64Array ? null : rows[0]!.length);

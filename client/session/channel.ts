@@ -364,6 +364,7 @@ export class Channel {
       signer: this.signer,
       limits: welcome.limits,
       columns: document.columns.length,
+      types: document.types,
       dataType: this.options.dataType ?? 'float64',
       epoch: this.openEpoch,
       rowsMax: document.contribution.rowsMax,

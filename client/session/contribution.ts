@@ -1,8 +1,10 @@
 import { signing } from '#signing';
+import type { ColumnType } from '../../src/base/columns.js';
 import { InvalidParameterError, type KeelsonError, type WireError } from '../../src/base/errors.js';
 import { signBatch, type SignatureContext, type Signer } from '../../src/signing/index.js';
 import {
-  decodeBatchBody, encodeBatchBody, encodeRows, numberBytes, type BatchBody, type WireLimits,
+  cellsPerBatch, decodeBatchBody, encodeBatchBody, encodeCells, encodeRows, numberBytes,
+  type BatchBody, type WireLimits,
 } from '../../src/wire/index.js';
 import type { OutboxBatch } from '../outbox/contract.js';
 import type { Settled } from './settled.js';
@@ -52,6 +54,8 @@ export interface SigningContext extends SignatureContext {
   readonly signer: Signer;
   readonly limits: WireLimits;
   readonly columns: number;
+  /** Types of the columns, if the study has any. */
+  readonly types?: readonly ColumnType[] | undefined;
   readonly dataType: BatchBody['dataType'];
   readonly epoch: bigint;
   /** A sequence that was not used before. */
@@ -84,28 +88,20 @@ export function countRows(values: Float64Array, columns: number, given = columns
 
 /**
  * Splits rows into batches that fit the server's limits, and signs each.
- * @throws InvalidParameterError when the values are not whole rows of finite numbers, or one row
- *   does not fit a frame.
+ * @throws InvalidParameterError when the values are not whole rows of finite numbers, or not of the
+ *   types of their columns, or one row does not fit a frame.
  */
 export function signContribution(contribution: Contribution, context: SigningContext): Batch[] {
   const values = contribution.values!;
-  const { columns, dataType, limits } = context;
+  const { columns, dataType } = context;
   const rows = countRows(values, columns);
-  const fitting =
-    Math.floor((limits.frameBytes - frameOverheadBytes) / (columns * numberBytes[dataType]));
-  const perBatch = Math.min(limits.rowsPerBatch, fitting);
-  if (perBatch < 1) {
-    const text =
-      `a row of ${columns} ${dataType} columns does not fit a frame of ${limits.frameBytes} bytes`;
-    throw new InvalidParameterError(text);
-  }
+  const perBatch = rowsOfBatch(context);
+  const starts = Array.from({ length: Math.ceil(rows / perBatch) }, (_, i) => i * perBatch);
   // All numbers are checked before the first sequence is taken: an unused sequence would stay a
   // hole.
-  const encode = contribution.encode ?? encodeRows;
-  const data = encode(values, dataType);
-  const rowBytes = columns * numberBytes[dataType];
-  const batches: Batch[] = [];
-  for (let start = 0; start < rows; start += perBatch) {
+  const contentsOf = encoded(contribution, context);
+  const contents = starts.map((start) => contentsOf(start, Math.min(start + perBatch, rows)));
+  return starts.map((start, i) => {
     const end = Math.min(start + perBatch, rows);
     const body: BatchBody = {
       studyId: context.studyId,
@@ -115,11 +111,37 @@ export function signContribution(contribution: Contribution, context: SigningCon
       rows: end - start,
       columns,
       dataType,
-      data: data.subarray(start * rowBytes, end * rowBytes),
+      ...contents[i]!,
     };
-    batches.push(signedBatch(contribution, body, context, 0));
+    return signedBatch(contribution, body, context, 0);
+  });
+}
+
+/** The most rows of a batch that fit a frame. @throws InvalidParameterError if none does. */
+function rowsOfBatch({ columns, types, dataType, limits }: SigningContext): number {
+  const room = limits.frameBytes - frameOverheadBytes - (types === undefined ? 0 : 16 * columns);
+  const fitting = Math.floor(room / (columns * numberBytes[dataType]));
+  const cells = types === undefined ? Infinity : Math.floor(cellsPerBatch / columns);
+  const perBatch = Math.min(limits.rowsPerBatch, fitting, cells);
+  if (perBatch >= 1) return perBatch;
+  throw new InvalidParameterError(
+    `a row of ${columns} ${dataType} columns does not fit a frame of ${limits.frameBytes} bytes`,
+  );
+}
+
+/** The rows from one index up to another, as the server reads them. */
+function encoded(
+  { values, encode = encodeRows }: Contribution, { columns, types, dataType }: SigningContext,
+): (start: number, end: number) => Pick<BatchBody, 'data' | 'cells'> {
+  if (types !== undefined) {
+    return (start, end) => ({
+      data: new Uint8Array(0),
+      cells: encodeCells(values!.subarray(start * columns, end * columns), types, dataType),
+    });
   }
-  return batches;
+  const data = encode(values!, dataType);
+  const rowBytes = columns * numberBytes[dataType];
+  return (start, end) => ({ data: data.subarray(start * rowBytes, end * rowBytes) });
 }
 
 /** The same rows under a new sequence and the epoch that is open now. */

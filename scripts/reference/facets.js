@@ -42,7 +42,9 @@ export function keysOf(schema, path = '') {
       return [{ path: own, schema: entry, ...facetsOf(entry) }, ...keysOf(entry, own)];
     });
   }
-  if (base.type === 'union') return base.options.flatMap((option) => keysOf(option, path));
+  if (base.type === 'union' || base.type === 'lazy') {
+    return base.options.flatMap((option) => keysOf(option, path));
+  }
   if (base.type === 'record') return keysOf(base.value, `${path}.NAME`);
   return [];
 }

@@ -45,13 +45,18 @@ function typeOf(base) {
   switch (base.type) {
     case 'strict_object': return objectOf(Object.entries(base.entries));
     case 'array': return { type: 'array', items: jsonSchemaOf(base.item) };
-    case 'record': return { type: 'object' };
-    case 'union': return { anyOf: base.options.map(jsonSchemaOf) };
+    case 'record': return recordOf(base.value);
+    case 'union': case 'lazy': return { anyOf: base.options.map(jsonSchemaOf) };
     case 'picklist': return { enum: [...base.options] };
     case 'literal': return { const: base.literal };
     case 'string': case 'number': case 'boolean': return { type: base.type };
     default: throw new Error(`a schema of type ${base.type} has no JSON Schema here: add it`);
   }
+}
+
+function recordOf(value) {
+  const anything = facetsOf(value).base.type === 'unknown';
+  return { type: 'object', ...(!anything && { additionalProperties: jsonSchemaOf(value) }) };
 }
 
 function objectOf(entries) {

@@ -74,7 +74,7 @@ function contentsOf(
   let values: Float64Array;
   try {
     // The body does not change after this, so the rows may share its bytes: no copy.
-    values = viewBatchRows(body);
+    values = viewBatchRows(body, setup.types);
   } catch (error) {
     if (error instanceof WireError) return { rejectAs: error.code };
     throw error;

@@ -1,3 +1,4 @@
+import type { ColumnType } from '../../src/base/columns.js';
 import { encodeServerFrame } from '../../src/wire/index.js';
 import type { Rejection, Spend } from '../../src/wire/messages.js';
 import type { SignatureContext, Verifier } from '../../src/signing/index.js';
@@ -20,6 +21,8 @@ export interface ChannelSetup {
    */
   readonly earlier: readonly SignatureContext[];
   readonly dimension: number;
+  /** Types of the columns, if the study has any. */
+  readonly types?: readonly ColumnType[] | undefined;
   /** Unix ms at which the key's enrolment ends. Infinite if the study needs no enrolment. */
   readonly enrolledUntilMs: number;
   readonly facts: TextFacts;

@@ -51,7 +51,7 @@ export function judgeHello(
   if (claim !== null && !isIssued(view.document, hello.publicKey, claim)) {
     return { code: 'not-enrolled', forged: true };
   }
-  const { admission, columns, contribution } = view.document;
+  const { admission, columns, types, contribution } = view.document;
   return {
     view,
     setup: {
@@ -61,7 +61,7 @@ export function judgeHello(
       signatures,
       earlier: hub.rotations
         .map((rotation) => ({ serverKey: keysOfRotation(rotation).previousKey, studyId })),
-      dimension: columns.length,
+      dimension: columns.length, types,
       enrolledUntilMs: claim?.expiresAtMs ?? Infinity,
       facts: {
         limits, columns, rowsMax: contribution.rowsMax,

@@ -75,6 +75,9 @@ const texts: Readonly<Record<WireCode, Text>> = {
     + 'in the facts: ask the operator',
   'too-late': 'the epoch is over: what was not withdrawn before counts in its release, which is '
     + 'never changed',
+  'wrong-type': 'a value does not have the type of its column: send whole numbers for an integer, '
+    + 'and for a category the place of one of its names; leave other rows out',
+  'bad-text': 'a text is not in the form that the study takes: normalise it, or leave the row out',
   'enrolment-expired':
     'the enrolment token of this key has expired: ask the operator for a new one',
   'too-many-new-keys': ({ newKeys, retryInMs }) =>

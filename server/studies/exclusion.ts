@@ -38,7 +38,7 @@ export async function excludeFar(
   for await (const page of journalPages(store, studyId, epoch)) {
     for (const { contributor, body, complete } of page) {
       const own = everybody.get(contributor)
-        ?? new OwnRows(document.columns.length, answer.point, scale);
+        ?? new OwnRows(document, answer.point, scale);
       everybody.set(contributor, own);
       own.add(body, complete);
     }

@@ -20,20 +20,25 @@ export class OwnRows {
   #farthest = 0;
   readonly #sums: Float64Array;
 
+  readonly #dimension: number;
+  readonly #types: StudyDocument['types'];
+
   constructor(
-    private readonly dimension: number,
+    { columns, types }: Pick<StudyDocument, 'columns' | 'types'>,
     private readonly point: readonly number[] | null,
     private readonly scale: readonly number[] | null,
   ) {
-    this.#sums = new Float64Array(dimension);
+    this.#dimension = columns.length;
+    this.#types = types;
+    this.#sums = new Float64Array(columns.length);
   }
 
   add(body: Uint8Array, complete: boolean): void {
-    const values = batchRows(decodeBatchBody(body)).map(clipped);
+    const values = batchRows(decodeBatchBody(body), this.#types).map(clipped);
     this.#complete ||= complete;
-    for (let start = 0; start < values.length; start += this.dimension) {
-      const row = values.subarray(start, start + this.dimension);
-      for (let i = 0; i < this.dimension; i++) this.#sums[i]! += row[i]!;
+    for (let start = 0; start < values.length; start += this.#dimension) {
+      const row = values.subarray(start, start + this.#dimension);
+      for (let i = 0; i < this.#dimension; i++) this.#sums[i]! += row[i]!;
       this.rows += 1;
       if (this.point !== null) {
         this.#farthest = Math.max(this.#farthest, this.#distance(row, this.point));

@@ -60,7 +60,7 @@ function partOf(definition: StudyDefinition, held: HeldEpoch, entry: JournalEntr
   return reduceBatch(document.contribution.reduce, document.columns.length, held.assignmentKey, {
     contributor: fromHex(entry.contributor),
     sequence: entry.sequence,
-    values: batchRows(body),
+    values: batchRows(body, document.types),
     rows: body.rows,
     complete: entry.complete,
   });

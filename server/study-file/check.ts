@@ -69,19 +69,37 @@ function pathText(keys: readonly (string | number)[]): string {
     (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${key}`)).join('');
 }
 
+/** What the walk through a schema needs to see of it. */
+interface Inner {
+  readonly entries?: Record<string, v.GenericSchema>;
+  readonly value?: v.GenericSchema;
+  readonly options?: readonly unknown[];
+}
+
 /** The schema of the value at a path, without its pipe, default and optionality. */
 function schemaAt(
   schema: v.GenericSchema, keys: readonly (string | number)[],
 ): v.GenericSchema | undefined {
   let at: v.GenericSchema | undefined = schema;
   for (const key of keys) {
-    const inner = bare(at) as {
-      readonly entries?: Record<string, v.GenericSchema>; readonly value?: v.GenericSchema;
-    };
-    at = inner.entries?.[String(key)] ?? inner.value;
+    at = memberOf(at, String(key));
     if (at === undefined) return undefined;
   }
   return at;
+}
+
+function memberOf(schema: v.GenericSchema, key: string): v.GenericSchema | undefined {
+  const { entries, value } = bare(schema) as Inner;
+  const own = entries?.[key] ?? value;
+  if (own !== undefined) return own;
+  return optionsOf(schema).map((option) => memberOf(option, key))
+    .find((found) => found !== undefined);
+}
+
+/** The schemas that one of several is. Those of a list of words are no schemas. */
+function optionsOf(schema: v.GenericSchema): readonly v.GenericSchema[] {
+  const { options = [] } = bare(schema) as Inner;
+  return options.filter((option): option is v.GenericSchema => typeof option === 'object');
 }
 
 function bare(schema: v.GenericSchema): v.GenericSchema {
@@ -95,7 +113,8 @@ function bare(schema: v.GenericSchema): v.GenericSchema {
 function keysAt(schema: v.GenericSchema, keys: readonly (string | number)[]): readonly string[] {
   const found = schemaAt(schema, keys);
   if (found === undefined) return [];
-  return Object.keys((bare(found) as { readonly entries?: object }).entries ?? {});
+  return [found, ...optionsOf(found)]
+    .flatMap((each) => Object.keys((bare(each) as Inner).entries ?? {}));
 }
 
 function ruleAt(schema: v.GenericSchema, keys: readonly (string | number)[]): string | undefined {

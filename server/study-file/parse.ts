@@ -4,12 +4,14 @@ import type { Estimator } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { checkPublicKey } from '../../src/signing/index.js';
+import { answerKeys } from '../../src/wire/answer-keys.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
-import { mayExclude } from '../../src/wire/study-codec.js';
+import { mayExclude, mustChooseOneRow } from '../../src/wire/study-codec.js';
 import type { FindEstimator } from '../epochs/engine.js';
 import { defineStudy, type StudyDefinition } from '../studies/definition.js';
 import { answersAreRows } from '../studies/own-rows.js';
 import { checkText, type CheckedFile } from './check.js';
+import { defaultReduce, parametersFor, readColumns } from './columns.js';
 import { digestOfKeys, parseKeyList } from './enrolled-keys.js';
 import type { Populations } from './populations.js';
 import { shown, studyError } from './refusal.js';
@@ -60,19 +62,18 @@ class StudyReader {
 
   read(): { readonly document: StudyDocument; readonly enrolled: ReadonlySet<string> | null } {
     const {
-      study, columns, cohort, participation, contribution, estimator: name, privacy, late,
-      retention, quarantine,
+      study, cohort, participation, estimator: name, privacy, late, retention, quarantine,
     } = this.#content;
-    // A total of people's averages would be no total.
-    const { rowsMax = 64, reduce = name === 'sum' ? 'sum' : 'mean' } = contribution;
+    const columns = readColumns(this.#content, this.#refuse);
     const estimator = this.#estimator(name);
     const { admission, enrolled } = this.#admission();
+    const asked = {
+      ...columns, estimator: estimator.name, parameters: this.#parameters(estimator, columns),
+    };
     const document: StudyDocument = {
-      version: 1, study, columns, cohort, participation, late, privacy,
+      ...asked, study, cohort, participation, late, privacy,
       epoch: this.#epoch(),
-      contribution: { reduce, rowsMax },
-      estimator: estimator.name,
-      parameters: this.#parameters(estimator),
+      contribution: this.#contribution(asked),
       budget: this.#budget(),
       admission,
       retention: retention === 'release'
@@ -139,14 +140,29 @@ class StudyReader {
     }
   }
 
-  #parameters(estimator: Estimator): StudyDocument['parameters'] {
+  #parameters(
+    estimator: Estimator, columns: Pick<StudyDocument, 'columns' | 'types'>,
+  ): StudyDocument['parameters'] {
+    const given = parametersFor(this.#content.parameters, estimator, columns, this.#refuse);
     try {
       return parseParameters(
-        estimator.parameters, this.#content.parameters, { dimension: this.#content.columns.length },
+        estimator.parameters, given, { dimension: columns.columns.length },
       );
     } catch (error) {
       throw this.placed(error);
     }
+  }
+
+  #contribution(
+    asked: Pick<StudyDocument, 'estimator' | 'parameters' | 'types'>,
+  ): StudyDocument['contribution'] {
+    const isOfNames = answerKeys(asked) !== null;
+    const { rowsMax = 64, reduce = defaultReduce(asked.estimator, asked, isOfNames) } =
+      this.#content.contribution;
+    if (reduce === 'one' || !(isOfNames || mustChooseOneRow(asked))) return { reduce, rowsMax };
+    throw this.#refused('contribution.reduce', reduce,
+      isOfNames ? 'a person is counted under one name' : 'a category has no sum and no mean',
+      'write reduce: one, which chooses one of a person\'s rows at random, or leave it out');
   }
 
   #budget(): StudyDocument['budget'] {
@@ -235,6 +251,9 @@ class StudyReader {
     }
     return parseKeyList(text, file);
   }
+
+  readonly #refuse = (path: string, rule: string, remedy: string): KeelsonError =>
+    this.#refused(path, undefined, rule, remedy);
 
   #refused(path: string, value: unknown, rule: string, remedy: string): KeelsonError {
     return studyError(this.options.name, {

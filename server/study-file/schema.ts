@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { columnLimits } from '../../src/base/columns.js';
 import { isName, nameRule } from '../../src/base/facts-limits.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { durationForm, durationPattern, epochLength, parseDuration } from './durations.js';
@@ -68,12 +69,77 @@ function duration(lowMs: number, low: string, highMs: number, high: string) {
   ));
 }
 
-const columnsRule = `a list of 1 to ${protocolLimits.columns} different names`;
-const columns = ruled(columnsRule, v.pipe(
-  v.array(name, columnsRule), v.minLength(1, columnsRule),
-  v.maxLength(protocolLimits.columns, columnsRule),
-  v.check((names) => new Set(names).size === names.length, columnsRule),
+/**
+ * A schema that is chosen by the input, so that a fault is reported where it is. `options` are all
+ * that may be chosen, for the page and the JSON Schema.
+ */
+function chosen<const Options extends readonly v.GenericSchema[]>(
+  options: Options, choose: (input: unknown) => Options[number],
+) {
+  const schema: v.LazySchema<Options[number]> = v.lazy(choose);
+  return Object.assign(schema, { options });
+}
+
+const namesRule = `a list of 1 to ${protocolLimits.columns} different names`;
+const columnsRule = `${namesRule}, or a map of names and types`;
+const listOfNames = ruled(namesRule, v.pipe(
+  v.array(name, columnsRule), v.minLength(1, namesRule),
+  v.maxLength(protocolLimits.columns, namesRule),
+  v.check((names) => new Set(names).size === names.length, namesRule),
 ));
+
+const columnTypes = ['number', 'integer', 'boolean', 'category', 'text'] as const;
+const end = ruled('a number', v.pipe(v.number('a number'), v.finite('a number')));
+const flag = ruled('true or false', v.boolean('true or false'));
+const categoryRule = `a list of 1 to ${columnLimits.names} different names, in quotes where they `
+  + 'look like numbers';
+const category = ruled(categoryRule, v.pipe(
+  v.array(name, categoryRule), v.minLength(1, categoryRule),
+  v.maxLength(columnLimits.names, categoryRule),
+));
+const typeRule = `one of ${columnTypes.join(', ')}`;
+const columnRule = `${typeRule}, or a map with type: one of these`;
+const typeAlone = ruled(columnRule, v.picklist(columnTypes, columnRule));
+const columnMap = ruled(columnRule, v.strictObject({
+  type: key(ruled(typeRule, v.picklist(columnTypes, typeRule)),
+    'What the values are. number: any number. integer: a whole number. boolean: true or false. '
+    + 'category: one of a public list of names. text is not answered yet: a study with it is '
+    + 'refused.', 'category'),
+  low: key(v.optional(end), 'Of a number or an integer: the least value that you expect. With '
+    + 'high it is the default range of the estimators sum and distribution.', 0, 'not stated'),
+  high: key(v.optional(end), 'Of a number or an integer: the largest value that you expect.',
+    240, 'not stated'),
+  of: key(v.optional(category), 'Of a category: its names. They are public.',
+    ['north', 'south'], 'must be given for a category'),
+  other: key(v.optional(flag), 'Of a category. true: a file may hold other names, which count as '
+    + 'other. false: they are refused.', true, 'false'),
+  bytes: key(v.optional(whole(1, 255)), 'Of a text: its longest form in UTF-8.', 64, '64 bytes'),
+  optional: key(v.optional(flag), 'Of a text: it may be absent.', true, 'false'),
+}, columnRule));
+const column = ruled(columnRule, chosen([typeAlone, columnMap], (input) =>
+  (typeof input === 'object' && input !== null ? columnMap : typeAlone)));
+
+const mapRule = `a map of 1 to ${protocolLimits.columns} names and types; a name that is a whole `
+  + 'number, constructor or prototype needs the list form';
+const mapOfTypes = ruled(mapRule, v.pipe(
+  v.record(name, column, mapRule),
+  v.check((map) => {
+    const { length } = Object.keys(map);
+    return length >= 1 && length <= protocolLimits.columns;
+  }, mapRule),
+));
+const unusableMap = v.never(mapRule);
+
+/** JavaScript sorts names that are whole numbers, and the checks skip names of its own. */
+function isUsableMap(input: object): boolean {
+  const own = new Set(['constructor', 'prototype', '__proto__']);
+  return Object.keys(input).every((each) => !/^\d+$/.test(each) && !own.has(each));
+}
+
+const columns = ruled(columnsRule, chosen([listOfNames, mapOfTypes], (input) => {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return listOfNames;
+  return isUsableMap(input) ? mapOfTypes : unusableMap as unknown as typeof mapOfTypes;
+}));
 
 const { leastMs, least, mostMs, most } = epochLength;
 const epochRule =
@@ -131,7 +197,7 @@ const contribution = ruled(contributionRule, v.strictObject({
   reduce: key(v.optional(oneOf('mean', 'sum', 'one')),
     'However many rows a person sends in an epoch, they count as one row. mean: their average. '
     + 'sum: their sum, for totals. one: one of them, chosen at random.', 'mean',
-    'mean, and sum for the estimator sum'),
+    'mean; sum for the estimator sum; one with a category, or for a histogram of a boolean'),
   rowsMax: key(v.optional(whole(1, 1_000_000_000), 64),
     'The most rows that a person may send in an epoch.', 64),
 }, contributionRule));
@@ -199,7 +265,8 @@ export const studySchema = v.strictObject({
     name, 'The name of the study. People and commands ask for it by this name.', 'commutes',
   ),
   columns: key(columns,
-    'The names of the numbers in a row, in their order. Every row has one number for each.',
+    'The names of the values in a row, in their order. In a list all are numbers. A map gives each '
+    + 'name its type: { minutes: number, late: boolean }.',
     ['minutes', 'kilometres']),
   cohort: key(whole(1, protocolLimits.cohortMax),
     'About how many people you expect in each epoch. It is a public guess and never a count: the '
@@ -249,3 +316,5 @@ export const populationsSchema = v.strictObject({
 }, 'populations: names and budgets');
 
 export type StudyFile = v.InferOutput<typeof studySchema>;
+/** A column of the map form. */
+export type FileColumn = v.InferOutput<typeof column>;

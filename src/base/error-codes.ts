@@ -33,6 +33,8 @@ export const wireCodes = [
   'enrolment-expired',
   'too-many-new-keys',
   'too-late',
+  'wrong-type',
+  'bad-text',
 ] as const;
 
 /** A code that the server may send. */

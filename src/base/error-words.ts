@@ -134,6 +134,15 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
     cause: 'Rows were to be taken back from an epoch that has closed.',
     remedy: 'Nothing can be done: a release is never changed.',
   },
+  'wrong-type': {
+    cause: 'A value does not have the type of its column: it is not whole, or is no name of the '
+      + 'category.',
+    remedy: 'Leave out or repair such rows, and send the rest as a new batch.',
+  },
+  'bad-text': {
+    cause: 'A text is not in the form that the study takes. No study of this version has texts.',
+    remedy: 'Normalise the text, and send the rows as a new batch.',
+  },
   'invalid-parameter': {
     cause: 'A number or a choice is outside its range. The message names both.',
     remedy: 'Give a value within the range.',

@@ -29,13 +29,20 @@ export function encodeBatchBody(body: BatchBody): Uint8Array {
     columns: uint32(body.columns, 'columns'),
     dataType: dataTypes.indexOf(body.dataType),
     data: body.data,
+    cells: [...(body.cells ?? [])],
   }));
 }
 
+/** The generated default for empty bytes is a shared Buffer, or nothing. */
+function plain(bytes: Uint8Array | null | undefined): Uint8Array {
+  return bytes === null || bytes === undefined || bytes.length === 0 ? new Uint8Array(0) : bytes;
+}
+
 /**
- * Reads the signed bytes of a batch. `data` is a view of `bytes`; the other byte fields are copies.
- * `batchRows` checks the size of `data` against rows and columns, and copies it out. These are two
- * steps so that the server can settle the sequence of a batch with unusable data.
+ * Reads the signed bytes of a batch. `data` and the bytes of cells are views of
+ * `bytes`; the other byte fields are copies. `batchRows` checks them against rows, columns and
+ * types, and copies them out. These are two steps so that the server can settle the sequence of a
+ * batch with unusable data.
  * @throws WireError('malformed') for any other bytes; never anything else.
  */
 export function decodeBatchBody(bytes: Uint8Array): BatchBody {
@@ -52,8 +59,11 @@ export function decodeBatchBody(bytes: Uint8Array): BatchBody {
       rows: body.rows,
       columns: body.columns,
       dataType: present(dataTypes[body.dataType], 'data type'),
-      // The generated default for empty data is a shared Buffer.
-      data: body.data.length === 0 ? new Uint8Array(0) : body.data,
+      data: plain(body.data),
+      ...(body.cells.length > 0 && {
+        cells: body.cells.map(({ numbers, codes }) =>
+          ({ numbers: plain(numbers), codes: plain(codes) })),
+      }),
     };
   });
 }

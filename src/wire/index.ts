@@ -2,12 +2,15 @@
  * The wire codec: bytes on one side, the types of messages.ts on the other.
  * docs/reference/protocol.md describes the exchange.
  */
+export { answerKeys } from './answer-keys.js';
 export { decodeBatchBody, encodeBatchBody } from './batch-body.js';
 export { decodeClientFrame, encodeClientFrame } from './client-frames.js';
 export { decodeHeadBody, encodeHeadBody } from './head-body.js';
 export type * from './messages.js';
 export { decodeReleaseBody, encodeReleaseBody } from './release-body.js';
-export { batchRows, encodeRows, firstNonFinite, numberBytes, viewBatchRows } from './rows.js';
+export { cellsPerBatch, encodeCells } from './cells.js';
+export { numberBytes } from './numbers.js';
+export { batchRows, encodeRows, firstNonFinite, viewBatchRows } from './rows.js';
 export { decodeServerFrame, encodeServerFrame } from './server-frames.js';
 export { decodeStudyDocument, encodeStudyDocument, studyId } from './study-codec.js';
 export type { StudyDocument } from './study-document.js';

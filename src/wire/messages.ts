@@ -52,8 +52,18 @@ export interface BatchBody {
   readonly rows: number;
   readonly columns: number;
   readonly dataType: 'float32' | 'float64';
-  /** Little-endian, row-major, rows * columns numbers. */
+  /** Little-endian, row-major, rows * columns numbers. Empty where there are cells. */
   readonly data: Uint8Array;
+  /** Only for studies with typed columns: one for each column, in order. */
+  readonly cells?: readonly Cells[];
+}
+
+/** The values of one typed column of a batch. One of the two is empty. */
+export interface Cells {
+  /** Of a number or integer: little-endian numbers of the batch's data type. */
+  readonly numbers: Uint8Array;
+  /** Of a boolean or category. */
+  readonly codes: Uint8Array;
 }
 
 /** Whether a study takes rows. */

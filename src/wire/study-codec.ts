@@ -1,16 +1,21 @@
 import { equalBytes, fromUtf8, toHex, utf8 } from '../base/bytes.js';
 import { canonicalJson, type JsonValue } from '../base/canonical-json.js';
+import { columnLimits, isColumnType, type ColumnType } from '../base/columns.js';
 import { WireError } from '../base/errors.js';
 import type { ParameterValue } from '../base/facts.js';
 import { factsLimits as limits, isName, nameRule } from '../base/facts-limits.js';
 import type { StudyDocument } from './study-document.js';
 
 /**
- * Writes the canonical facts, which are signed, sent and hashed.
+ * Writes the canonical facts, which are signed, sent and hashed. In version 2 the facts hold a list
+ * of columns, each with its name and its type.
  * @throws InvalidParameterError on a number that is not finite.
  */
 export function encodeStudyDocument(document: StudyDocument): Uint8Array {
-  return utf8(canonicalJson(document as unknown as JsonValue));
+  const { types, ...facts } = document;
+  if (types === undefined) return utf8(canonicalJson(facts));
+  const columns = document.columns.map((name, i) => ({ name, ...types[i]! }));
+  return utf8(canonicalJson({ ...facts, columns }));
 }
 
 /**
@@ -46,11 +51,11 @@ export function decodeStudyDocument(facts: Uint8Array): StudyDocument {
 }
 
 function readDocument(facts: Members): StudyDocument {
+  const version = facts.choice('version', [1, 2]);
   const document: StudyDocument = {
-    version: facts.choice('version', [1]),
+    version,
     study: facts.text('study'),
-    columns: facts.list('columns', limits.columns)
-      .map((name, i) => checkName(name, `facts.columns[${i}]`)),
+    ...(version === 1 ? readNames(facts) : readTypedColumns(facts)),
     cohort: facts.integer('cohort', 1, limits.cohortMax),
     participation: facts.choice('participation', ['secret', 'public']),
     epoch: readEpoch(facts.members('epoch')),
@@ -71,6 +76,9 @@ function readDocument(facts: Members): StudyDocument {
   if ('contributors' in document.epoch && document.participation === 'secret') {
     throw refused('facts.epoch', 'a time: epochs close on a count only with public participation');
   }
+  if (mustChooseOneRow(document) && document.contribution.reduce !== 'one') {
+    throw refused('facts.contribution.reduce', 'one: a category has no sum and no mean');
+  }
   if (document.admission.kind === 'rate' && document.participation === 'secret') {
     throw refused('facts.admission', 'one for secret presence: with a rate, who is there decides '
       + 'who else may be');
@@ -80,6 +88,56 @@ function readDocument(facts: Members): StudyDocument {
       + 'contributor\'s own');
   }
   return document;
+}
+
+/** The columns of version 1: names of numbers. */
+function readNames(facts: Members): Pick<StudyDocument, 'columns'> {
+  return {
+    columns: facts.list('columns', limits.columns)
+      .map((name, i) => checkName(name, `facts.columns[${i}]`)),
+  };
+}
+
+/** The columns of version 2: each with its name and its type. */
+function readTypedColumns(facts: Members): Pick<StudyDocument, 'columns' | 'types'> {
+  const list = facts.list('columns', limits.columns);
+  if (canonicalJson(list as JsonValue).length > columnLimits.factsBytes) {
+    throw refused('facts.columns', `of at most ${columnLimits.factsBytes} characters`);
+  }
+  const read = list.map((value, i) => {
+    const path = `facts.columns[${i}]`;
+    const column = new Members(value, path);
+    const name = column.text('name');
+    const type = readType(column);
+    column.finish();
+    if (!isColumnType(type)) throw refused(path, 'a column of its type');
+    return { name, type };
+  });
+  return { columns: read.map(({ name }) => name), types: read.map(({ type }) => type) };
+}
+
+function readType(column: Members): ColumnType {
+  const type = column.choice('type', ['number', 'integer', 'boolean', 'category']);
+  switch (type) {
+    case 'boolean': return { type };
+    case 'category': return {
+      type,
+      of: column.list('of', columnLimits.names).map((name) => checkName(name, 'a name in of')),
+      // Present only if true, so that facts without it have one form.
+      ...(column.has('other') && { other: column.choice('other', [true]) }),
+    };
+    default: return {
+      type,
+      // They are numbers, or isColumnType refuses them.
+      ...(column.has('low') && { low: column.take('low') as number }),
+      ...(column.has('high') && { high: column.take('high') as number }),
+    };
+  }
+}
+
+/** Whether several rows of a person can only be reduced to one of them. */
+export function mustChooseOneRow({ types = [] }: Pick<StudyDocument, 'types'>): boolean {
+  return types.some(({ type }) => type === 'category');
 }
 
 /**
@@ -268,12 +326,12 @@ class Members {
   finish(): void {
     for (const name of this.content.keys()) {
       if (!this.asked.has(name)) {
-        throw refused(`${this.path}.${JSON.stringify(name)}`, 'a fact that version 1 has');
+        throw refused(`${this.path}.${JSON.stringify(name)}`, 'a fact that this version has');
       }
     }
   }
 
-  private take(name: string): unknown {
+  take(name: string): unknown {
     this.asked.add(name);
     return this.content.get(name);
   }

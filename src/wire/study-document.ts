@@ -1,3 +1,4 @@
+import type { ColumnType } from '../base/columns.js';
 import type { ParameterValues, Participation } from '../base/facts.js';
 
 /**
@@ -5,9 +6,13 @@ import type { ParameterValues, Participation } from '../base/facts.js';
  * JSON, so changed facts are a new version of the study with a new id.
  */
 export interface StudyDocument {
-  readonly version: 1;
+  /** 2 for a study with typed columns, else 1. */
+  readonly version: 1 | 2;
   readonly study: string;
+  /** Names of the columns, in their order. */
   readonly columns: readonly string[];
+  /** Version 2: the type of each column, in the same order. Version 1: absent, all are numbers. */
+  readonly types?: readonly ColumnType[];
   /** Nominal contributors per epoch. */
   readonly cohort: number;
   readonly participation: Participation;

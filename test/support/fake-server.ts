@@ -295,7 +295,8 @@ export class FakeServer {
     while (window.settled.has(window.contiguous + 1n)) window.contiguous += 1n;
     if (code === null) {
       const { sequence, epoch, last, rows } = body;
-      this.taken.push({ contributor, sequence, epoch, last, rows, values: batchRows(body) });
+      const values = batchRows(body, this.document.types);
+      this.taken.push({ contributor, sequence, epoch, last, rows, values });
     }
     return code;
   }

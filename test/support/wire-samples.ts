@@ -7,7 +7,8 @@ import type {
   BatchBody, ClientFrame, HeadBody, ReleaseBody, ServerFrame, StudyDocument,
 } from '../../src/wire/index.js';
 import {
-  encodeBatchBody, encodeHeadBody, encodeReleaseBody, encodeRows, encodeStudyDocument, studyId,
+  encodeBatchBody, encodeCells, encodeHeadBody, encodeReleaseBody, encodeRows, encodeStudyDocument,
+  studyId,
 } from '../../src/wire/index.js';
 
 /**
@@ -66,6 +67,37 @@ export const batchBody: BatchBody = {
 };
 export const batchBytes = encodeBatchBody(batchBody);
 export const batchDigest = signing.sha512(batchBytes);
+
+/** A study with a column of each type, and two rows of it. */
+export const typedDocument: StudyDocument = {
+  ...document,
+  version: 2,
+  study: 'rides',
+  columns: ['minutes', 'stops', 'late', 'region'],
+  types: [
+    { type: 'number', low: 0, high: 240 }, { type: 'integer' }, { type: 'boolean' },
+    { type: 'category', of: ['north', 'south'], other: true },
+  ],
+  contribution: { reduce: 'one', rowsMax: 64 },
+  estimator: 'histogram',
+  parameters: { column: 3, edges: [1, 2], top: 10 },
+};
+export const typedFacts = encodeStudyDocument(typedDocument);
+export const typedFactsId = fromHex(await studyId(typedFacts, signing));
+export const typedBody: BatchBody = {
+  studyId: typedFactsId,
+  sequence: 1n,
+  epoch: 7n,
+  last: true,
+  rows: 2,
+  columns: 4,
+  dataType: 'float32',
+  data: new Uint8Array(0),
+  cells: encodeCells(
+    Float64Array.of(12.5, 3, 1, 0, -4, 0, 0, 2), typedDocument.types!, 'float32',
+  ),
+};
+export const typedBytes = encodeBatchBody(typedBody);
 
 const unit = 2n ** 64n;
 

@@ -16,6 +16,8 @@ interface Entry { readonly bytes: string }
 const frames = JSON.parse(text('test/vectors/frames.json')) as {
   facts: string;
   studyId: string;
+  typedFacts: string;
+  typedStudyId: string;
   bodies: Record<string, Entry>;
   clientFrames: Record<string, Entry>;
   serverFrames: Record<string, Entry>;
@@ -44,6 +46,7 @@ describe('docs/reference/protocol.md', () => {
       'issuer-key': signatures.issuerKey,
       'enrol-token': signatures.enrolmentToken,
       'study-id': frames.studyId,
+      'typed-study-id': frames.typedStudyId,
       'hello-frame': frames.clientFrames['hello']!.bytes,
       'batch-frame': frames.clientFrames['batch']!.bytes,
       'ready-frame': frames.serverFrames['ready']!.bytes,
@@ -59,6 +62,7 @@ describe('docs/reference/protocol.md', () => {
       ),
     });
     expect(page).toContain(`\`\`\`json facts\n${frames.facts}\n\`\`\``);
+    expect(page).toContain(`\`\`\`json typed-facts\n${frames.typedFacts}\n\`\`\``);
   });
 
   it('lists the codes as the sources and the schema do', () => {

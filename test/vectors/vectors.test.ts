@@ -19,6 +19,9 @@ const read = (name: string): unknown =>
 
 const bodies = {
   batch: { message: samples.batchBody, bytes: samples.batchBytes, decode: wire.decodeBatchBody },
+  'typed-batch': {
+    message: samples.typedBody, bytes: samples.typedBytes, decode: wire.decodeBatchBody,
+  },
   release: {
     message: samples.releaseBody, bytes: samples.releaseBytes, decode: wire.decodeReleaseBody,
   },
@@ -74,6 +77,8 @@ describe('vectors', () => {
       snapshot({
         facts: new TextDecoder().decode(samples.facts),
         studyId: toHex(samples.factsId),
+        typedFacts: new TextDecoder().decode(samples.typedFacts),
+        typedStudyId: toHex(samples.typedFactsId),
         bodies: Object.fromEntries(
           Object.entries(bodies).map(([name, body]) => [
             name,
@@ -90,7 +95,7 @@ describe('vectors', () => {
     const file = read('frames.json') as Record<
       'bodies' | 'clientFrames' | 'serverFrames',
       Record<string, { bytes: string }>
-    > & { facts: string };
+    > & { facts: string; typedFacts: string };
     for (const [name, frame] of Object.entries(samples.clientFrames)) {
       expect(wire.decodeClientFrame(fromHex(file.clientFrames[name]!.bytes)), name).toEqual(frame);
     }
@@ -102,6 +107,8 @@ describe('vectors', () => {
     }
     expect(wire.decodeStudyDocument(new TextEncoder().encode(file.facts)))
       .toEqual(samples.document);
+    expect(wire.decodeStudyDocument(new TextEncoder().encode(file.typedFacts)))
+      .toEqual(samples.typedDocument);
   });
 
   it('fixes what is signed, and the signatures', async () => {

@@ -5,7 +5,7 @@ import {
   batchRows, decodeBatchBody, decodeClientFrame, encodeBatchBody, encodeClientFrame, encodeRows,
   firstNonFinite, viewBatchRows, type SignedBatch,
 } from '../../src/wire/index.js';
-import { readNumbers, writeNumbers } from '../../src/wire/rows.js';
+import { readNumbers, writeNumbers } from '../../src/wire/numbers.js';
 
 const finite =
   fc.float64Array({ noNaN: true, noDefaultInfinity: true, minLength: 1, maxLength: 40 });

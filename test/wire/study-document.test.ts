@@ -50,7 +50,7 @@ describe('study document', () => {
   });
 
   it.each<[string, unknown]>([
-    ['version', 2],
+    ['version', 3],
     ['study', ''],
     ['study', 'x'.repeat(65)],
     ['study', 'red\u001b[31m'],

@@ -1,0 +1,147 @@
+import {
+  columnLimits, isColumnType, namesOfType, type ColumnType,
+} from '../../src/base/columns.js';
+import { canonicalJson } from '../../src/base/canonical-json.js';
+import type { Estimator } from '../../src/estimators/contract/estimator.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
+import type { FileColumn, StudyFile } from './schema.js';
+
+/** Refuses a file: the path, the rule that is broken, the remedy. */
+type Refuse = (path: string, rule: string, remedy: string) => Error;
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** Keys of a column besides `type`, and the types that have them. */
+const keysOfTypes: Readonly<Record<string, readonly string[]>> = {
+  low: ['number', 'integer'], high: ['number', 'integer'], of: ['category'], other: ['category'],
+};
+
+/**
+ * The columns of a file, and their types where it states any.
+ * @throws what `refuse` makes, for a type that cannot be used.
+ */
+export function readColumns(
+  { columns }: Pick<StudyFile, 'columns'>, refuse: Refuse,
+): Pick<StudyDocument, 'version' | 'columns' | 'types'> {
+  if (Array.isArray(columns)) return { version: 1, columns: columns };
+  const map = Object.entries(columns as Readonly<Record<string, FileColumn>>);
+  const types = map.map(([name, column]) => typeOf(`columns.${name}`, column, refuse));
+  if (canonicalJson(map).length > columnLimits.factsBytes) {
+    throw refuse('columns', `have more than ${columnLimits.factsBytes} characters in all`,
+      'give fewer or shorter names');
+  }
+  return { version: 2, columns: map.map(([name]) => name), types };
+}
+
+function typeOf(path: string, given: FileColumn, refuse: Refuse): ColumnType {
+  const column = typeof given === 'string' ? { type: given } : given;
+  const { type, low, high, of, other } = column;
+  if (type === 'text') {
+    throw refuse(path, 'is a text, and no question over texts can be asked yet',
+      'leave the column out, or list its values with type: category');
+  }
+  const wrong = Object.keys(column)
+    .find((key) => key !== 'type' && !keysOfTypes[key]?.includes(type));
+  if (wrong !== undefined) {
+    throw refuse(`${path}.${wrong}`, `is not for type: ${type}`, 'leave it out');
+  }
+  if (type === 'category' && of === undefined) {
+    throw refuse(path, 'is a category without names', 'give of: a list of its names');
+  }
+  const read: ColumnType = type === 'boolean' ? { type }
+    : type === 'category' ? { type, of: of!, ...(other === true && { other }) }
+      : { type, ...(low !== undefined && { low }), ...(high !== undefined && { high }) };
+  if (isColumnType(read)) return read;
+  throw refuse(path, 'cannot be used', type === 'category'
+    ? `of has 1 to ${columnLimits.names} different names, not other beside other: true`
+    : 'low is below high, and both are whole for an integer');
+}
+
+/**
+ * The parameters of a file, with what follows from its columns: the index of a column that is given
+ * by name; for a histogram of a category or boolean a bin for each name; for a sum or a
+ * distribution the range of the columns.
+ * @throws what `refuse` makes, where the estimator cannot be asked about these columns.
+ */
+export function parametersFor(
+  given: Given, estimator: Pick<Estimator, 'name' | 'parameters'>,
+  { columns, types }: Pick<StudyDocument, 'columns' | 'types'>, refuse: Refuse,
+): Given {
+  const named = withIndex(given, columns);
+  if (types === undefined) return named;
+  const asked = askedColumn(named, estimator, columns);
+  const names = asked === null ? null : namesOfType(types[asked]!);
+  if (estimator.name === 'histogram' && names !== null) {
+    const wrong = ['edges', 'width'].find((name) => name in named);
+    if (wrong !== undefined) {
+      throw refuse(`parameters.${wrong}`, `is not for ${columns[asked!]}, which has names`,
+        'leave it out: each name has a bin');
+    }
+    if (names.length < 2) {
+      throw refuse(`columns.${columns[asked!]}`, 'has one name, so that all people are in one bin',
+        'list more names, or add other: true');
+    }
+    return { ...named, edges: names.slice(1).map((_, i) => i + 1) };
+  }
+  refuseCategories(named, estimator, { columns, types }, refuse);
+  return { ...rangeOf(named, estimator.name, types, asked), ...named };
+}
+
+/** `column` may be the name of a column. */
+function withIndex(given: Given, columns: readonly string[]): Given {
+  const index = columns.indexOf(given['column'] as string);
+  return index < 0 ? given : { ...given, column: index };
+}
+
+/** The column that an estimator of one column is asked about; null for other estimators. */
+function askedColumn(
+  given: Given, { parameters }: Pick<Estimator, 'parameters'>, columns: readonly string[],
+): number | null {
+  if (!parameters.some(({ name }) => name === 'column')) return null;
+  const index = given['column'] === undefined && columns.length === 1 ? 0 : Number(given['column']);
+  return Number.isInteger(index) && index >= 0 && index < columns.length ? index : null;
+}
+
+/** The place of a name says nothing as a number. */
+function refuseCategories(
+  given: Given, estimator: Pick<Estimator, 'name' | 'parameters'>,
+  { columns, types = [] }: Pick<StudyDocument, 'columns' | 'types'>, refuse: Refuse,
+): void {
+  const isAboutOne = estimator.parameters.some(({ name }) => name === 'column');
+  const usesNone = estimator.name === 'count' && given['threshold'] === undefined;
+  if (usesNone) return;
+  const asked = isAboutOne ? [askedColumn(given, estimator, columns) ?? -1] : columns.keys();
+  for (const index of asked) {
+    if (types[index]?.type !== 'category') continue;
+    throw refuse(`columns.${columns[index]}`,
+      `is a category, and ${estimator.name} works out numbers`,
+      'choose the estimator histogram with parameters: { column: '
+      + `${columns[index]} }, or leave the column out`);
+  }
+}
+
+/** The default range of a sum or a distribution, where every column that it needs states one. */
+function rangeOf(
+  given: Given, estimator: string, types: readonly ColumnType[], asked: number | null,
+): Given {
+  const ends = (type: ColumnType | undefined): readonly [number, number] | null =>
+    (type !== undefined && 'low' in type && type.low !== undefined && type.high !== undefined
+      ? [type.low, type.high] : null);
+  if (estimator === 'distribution' && given['edges'] === undefined) {
+    const found = ends(types[asked ?? -1]);
+    return found === null ? {} : { low: found[0], high: found[1] };
+  }
+  if (estimator !== 'sum' || given['cap'] !== undefined) return {};
+  const found = types.map((type) => (type.type === 'boolean' ? [0, 1] as const : ends(type)));
+  if (found.some((each) => each === null)) return {};
+  return { range: found.map((each) => `${each![0]}..${each![1]}`) };
+}
+
+/** What becomes of the rows of one person, where the file does not say. */
+export function defaultReduce(
+  estimator: string, { types = [] }: Pick<StudyDocument, 'types'>, isOfNames: boolean,
+): StudyDocument['contribution']['reduce'] {
+  if (isOfNames || types.some(({ type }) => type === 'category')) return 'one';
+  // A total of people's averages would be no total.
+  return estimator === 'sum' ? 'sum' : 'mean';
+}

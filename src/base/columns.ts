@@ -1,0 +1,85 @@
+import { isName } from './facts-limits.js';
+
+/**
+ * The type of one column of a study, as its facts state it. The facts, the wire, the client and
+ * files share it.
+ *
+ * Estimators see numbers: a `boolean` is 0 or 1, a `category` is the place of its name in
+ * `namesOfType`, from 0. `low` and `high` are public and only say what is expected; values beyond
+ * them are taken.
+ */
+export type ColumnType =
+  | { readonly type: 'number'; readonly low?: number; readonly high?: number }
+  | { readonly type: 'integer'; readonly low?: number; readonly high?: number }
+  | { readonly type: 'boolean' }
+  | { readonly type: 'category'; readonly of: readonly string[]; readonly other?: true };
+
+/** Limits of typed columns. */
+export const columnLimits = {
+  /** Names of one category: all of them are public, and each has a number in a histogram. */
+  names: 1_024,
+  /** Canonical JSON of all columns together. */
+  factsBytes: 256 * 1024,
+} as const;
+
+/** The name of the values of a category that are none of its listed names. */
+export const otherName = 'other';
+
+/**
+ * Whether a type can be used. A category has 1 to 1,024 different names, without `other` beside
+ * `other: true`. `low` is below `high`, and both are finite, and whole for an integer.
+ */
+export function isColumnType(type: ColumnType): boolean {
+  if (type.type === 'boolean') return true;
+  if (type.type === 'category') {
+    const names = namesOfType(type)!;
+    return type.of.length > 0 && type.of.length <= columnLimits.names && names.every(isName)
+      && new Set(names).size === names.length;
+  }
+  const { low, high } = type;
+  return [low, high].every((end) => end === undefined || cellFault(type, end) === null)
+    && (low === undefined || high === undefined || low < high);
+}
+
+/**
+ * The names of the values 0, 1, 2 ... of a column: of a category, with `other` last, or of a
+ * boolean. Null for numbers.
+ */
+export function namesOfType(type: ColumnType): readonly string[] | null {
+  if (type.type === 'boolean') return ['false', 'true'];
+  if (type.type !== 'category') return null;
+  return type.other === true ? [...type.of, otherName] : type.of;
+}
+
+/**
+ * Why a number cannot be a value of a column; null when it can.
+ * - `not-finite`: NaN or infinite.
+ * - `wrong-type`: not whole, outside +-(2^53 - 1), not 0 or 1, or not the place of a name.
+ */
+export function cellFault(type: ColumnType, value: number): 'not-finite' | 'wrong-type' | null {
+  if (!Number.isFinite(value)) return 'not-finite';
+  switch (type.type) {
+    case 'number': return null;
+    case 'integer': return Number.isSafeInteger(value) ? null : 'wrong-type';
+    case 'boolean': return value === 0 || value === 1 ? null : 'wrong-type';
+    case 'category': {
+      const names = type.of.length + (type.other === true ? 1 : 0);
+      return Number.isInteger(value) && value >= 0 && value < names ? null : 'wrong-type';
+    }
+  }
+}
+
+/**
+ * The number of a value that a person or program gives; null when the column cannot hold it. A name
+ * of a category is compared without spaces around it and in Unicode form NFC; any other text is
+ * `other`, where the category has that.
+ */
+export function cellOf(type: ColumnType, cell: unknown): number | null {
+  if (type.type === 'category') {
+    if (typeof cell !== 'string') return null;
+    const place = namesOfType(type)!.indexOf(cell.trim().normalize());
+    return place >= 0 ? place : type.other === true ? type.of.length : null;
+  }
+  if (type.type === 'boolean') return typeof cell === 'boolean' ? Number(cell) : null;
+  return typeof cell === 'number' && cellFault(type, cell) === null ? cell : null;
+}

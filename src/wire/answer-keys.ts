@@ -1,0 +1,17 @@
+import { namesOfType } from '../base/columns.js';
+import type { StudyDocument } from './study-document.js';
+
+/**
+ * The name of each number in a study's answers, where the study counts the names of one column: a
+ * histogram of a category or boolean. Null for any other study.
+ */
+export function answerKeys(
+  { estimator, parameters, types }:
+  Pick<StudyDocument, 'estimator' | 'parameters' | 'types'>,
+): readonly string[] | null {
+  const { column = 0, edges } = parameters;
+  const type = estimator === 'histogram' ? types?.[column as number] : undefined;
+  const names = type === undefined ? null : namesOfType(type);
+  // The facts come from a server, which may be wrong.
+  return Array.isArray(edges) && names?.length === edges.length + 1 ? names : null;
+}

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { fromUtf8 } from '../../src/base/bytes.js';
+import { KeelsonError } from '../../src/base/errors.js';
+import { decodeStudyDocument, encodeStudyDocument } from '../../src/wire/index.js';
+import { parseStudyText } from '../../server/study-file/index.js';
+import { fileWith } from '../support/wrong-studies.js';
+
+const parse = (changes: Readonly<Record<string, string>>) =>
+  parseStudyText(fileWith(changes), { name: 'study.yaml' }).document;
+
+const count = { estimator: 'estimator: count', parameters: '' };
+const inBins = {
+  estimator: 'estimator: histogram', parameters: 'parameters: { column: region }',
+};
+const regions = 'columns:\n  minutes: { type: number, low: 0, high: 240 }\n  late: boolean\n'
+  + '  region: { type: category, of: [north, south, east], other: true }';
+
+function refusalOf(changes: Readonly<Record<string, string>>): string {
+  try {
+    parse(changes);
+  } catch (error) {
+    if (error instanceof KeelsonError) return error.message;
+    throw error;
+  }
+  return 'nothing was refused';
+}
+
+describe('typed columns of a study file', () => {
+  it('become facts of version 2, with a list of columns in the order of the file', () => {
+    const document = parse({ ...inBins, columns: regions });
+    expect(document).toMatchObject({
+      version: 2, columns: ['minutes', 'late', 'region'],
+      types: [
+        { type: 'number', low: 0, high: 240 }, { type: 'boolean' },
+        { type: 'category', of: ['north', 'south', 'east'], other: true },
+      ],
+    });
+    const facts = encodeStudyDocument(document);
+    expect(fromUtf8(facts)).toContain('"columns":[{"high":240,"low":0,"name":"minutes","type":'
+      + '"number"},{"name":"late","type":"boolean"},{"name":"region","of":["north","south","east"],'
+      + '"other":true,"type":"category"}]');
+    expect(fromUtf8(facts)).toContain('"version":2');
+    expect(decodeStudyDocument(facts)).toEqual(document);
+  });
+
+  it('leave a list of names as it was: version 1, and no types', () => {
+    const document = parse({});
+    expect(document.version).toBe(1);
+    expect('types' in document).toBe(false);
+  });
+
+  it('give a histogram of a category or boolean a bin for each name, and one row of a person',
+    () => {
+      const { parameters, contribution } = parse({ ...inBins, columns: regions });
+      expect(parameters).toMatchObject({ column: 2, edges: [1, 2, 3] });
+      expect(contribution.reduce).toBe('one');
+      const late = parse({ ...inBins, columns: 'columns: { late: boolean }', parameters: '' });
+      expect(late.parameters).toMatchObject({ edges: [1] });
+      expect(late.contribution.reduce).toBe('one');
+    });
+
+  it('give sum and distribution their range, unless the file states one', () => {
+    const columns = 'columns: { stops: { type: integer, low: 0, high: 20 }, late: boolean }';
+    const sum = { columns, estimator: 'estimator: sum' };
+    expect(parse({ ...sum, parameters: '' }).parameters).toEqual({ range: [0, 20, 0, 1] });
+    expect(parse({ ...sum, parameters: 'parameters: { cap: 5 }' }).parameters)
+      .toEqual({ cap: [5, 5] });
+    const spread = parse({
+      columns, estimator: 'estimator: distribution', parameters: 'parameters: { column: stops }',
+    });
+    expect(spread.parameters).toMatchObject({ column: 0, low: 0, high: 20 });
+  });
+
+  it.each<[string, Readonly<Record<string, string>>, string]>([
+    ['a text', { columns: 'columns: { app: { type: text, bytes: 64 } }' },
+      'columns.app is a text, and no question over texts can be asked yet; leave the column out, '
+      + 'or list its values with type: category'],
+    ['a type that is none', { columns: 'columns: { late: bool }' },
+      'columns.late is "bool": give one of number, integer, boolean, category, text'],
+    ['a misspelt key', { columns: 'columns: { late: { type: number, hihg: 3 } }' },
+      'columns.late.hihg is not a key that is known here; did you mean high?'],
+    ['a missing type', { columns: 'columns: { late: { low: 3 } }' },
+      'columns.late.type is missing; give one of number'],
+    ['a key of another type', { columns: 'columns: { late: { type: boolean, low: 3 } }' },
+      'columns.late.low is not for type: boolean; leave it out'],
+    ['a category without names', { ...count, columns: 'columns: { region: category }' },
+      'columns.region is a category without names; give of: a list of its names'],
+    ['a name twice', { columns: 'columns: { r: { type: category, of: [a, a] } }' },
+      'columns.r cannot be used; of has 1 to 1024 different names, not other beside other: true'],
+    ['names that are numbers', { columns: 'columns: { r: { type: category, of: [1, 2] } }' },
+      'columns.r.of[0] is 1: give a name of 1 to 64'],
+    ['the name other beside other: true',
+      { columns: 'columns: { r: { type: category, of: [other], other: true } }' },
+      'columns.r cannot be used; of has 1 to 1024 different names, not other beside other: true'],
+    ['bounds upside down', { columns: 'columns: { r: { type: number, low: 3, high: 2 } }' },
+      'columns.r cannot be used; low is below high'],
+    ['an integer with a broken bound', { columns: 'columns: { r: { type: integer, low: 0.5 } }' },
+      'columns.r cannot be used; low is below high, and both are whole for an integer'],
+    ['no column', { columns: 'columns: {}' }, 'columns is {}: give a map of 1 to 1024 names'],
+    ['a name that JavaScript would move', { columns: 'columns: { b: number, 2024: number }' },
+      'a name that is a whole number, constructor or prototype needs the list form'],
+    ['a name of every object', { columns: 'columns: { b: number, constructor: number }' },
+      'a name that is a whole number, constructor or prototype needs the list form'],
+    ['a mean of a category', { columns: regions },
+      'columns.region is a category, and mean works out numbers; choose the estimator histogram'],
+    ['a threshold on a category', { ...count, columns: regions,
+      parameters: 'parameters: { column: region, threshold: 1 }' },
+    'columns.region is a category, and count works out numbers'],
+    ['edges for names', { ...inBins, columns: regions,
+      parameters: 'parameters: { column: region, edges: [1] }' },
+    'parameters.edges is not for region, which has names; leave it out: each name has a bin'],
+    ['a mean of names', { ...inBins, columns: regions,
+      contribution: 'contribution: { reduce: mean, rowsMax: 4 }' },
+    'contribution.reduce is "mean": a person is counted under one name; write reduce: one'],
+    ['a sum of a category', { ...count, columns: regions,
+      contribution: 'contribution: { reduce: sum, rowsMax: 4 }' },
+    'contribution.reduce is "sum": a category has no sum and no mean; write reduce: one'],
+  ])('refuse %s with its place and a remedy', (_, changes, message) => {
+    expect(refusalOf(changes)).toContain(message);
+  });
+
+  it('name the line', () => {
+    const text = 'columns:\n  a: number\n  b: { type: text }';
+    expect(refusalOf({ columns: text })).toMatch(/study\.yaml, line \d+: columns\.b is a text/);
+  });
+});
