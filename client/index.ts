@@ -39,6 +39,8 @@ export type {
 } from '../src/wire/messages.js';
 export type { ParameterValue, ParameterValues, Participation } from '../src/base/facts.js';
 export type { Signer, Signing, Verifier } from '../src/signing/contract.js';
+export type { ColumnType } from '../src/base/columns.js';
+export { answerKeys } from '../src/wire/answer-keys.js';
 export type { StudyDocument } from '../src/wire/study-document.js';
 export { createContributor, publicKeyOf } from './contributor.js';
 export type { Contributor, ContributorOptions } from './contributor-contract.js';

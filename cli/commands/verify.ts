@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { signing } from '#signing';
 import { logLines, verifyReleaseLog, type LogReport } from '../../src/log/index.js';
+import { answerKeys } from '../../src/wire/answer-keys.js';
 import { printAnswer } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { asInputError } from '../base/errors.js';
@@ -37,7 +38,11 @@ export const verify = defineCommand({
     const lines = logLines(bytesOf(args.file, io));
     const report =
       await verifyReleaseLog(lines, key === undefined ? { signing } : { signing, serverKey: key });
-    output.json({ ...report, columns: report.document?.columns, study: report.document?.study });
+    const keys = report.document ? answerKeys(report.document) : null;
+    output.json({
+      ...report, columns: report.document?.columns, study: report.document?.study,
+      ...(keys !== null && { keys }),
+    });
     describe(report, args.file === '-' ? 'standard input' : args.file, key !== undefined, output);
     return report.authentic ? 0 : 1;
   },
@@ -79,5 +84,6 @@ function describe(report: LogReport, path: string, hasKey: boolean, output: Outp
   if (last?.kind !== 'value' || document === null) return;
   const { columns, parameters } = document;
   output.text('last release');
-  printAnswer(last, { columns, parameters }, output);
+  const labels = answerKeys(document) ?? undefined;
+  printAnswer(last, { labels, columns, parameters }, output);
 }

@@ -1,4 +1,6 @@
-import { cellEdges, partsByName, type Nested, type ReleaseBody } from '../../client/index.js';
+import {
+  answerKeys, cellEdges, partsByName, type Nested, type ReleaseBody,
+} from '../../client/index.js';
 import { exact } from './format.js';
 import { intervalOf, type StudyEntry } from './model.js';
 
@@ -21,6 +23,8 @@ export interface Cloud {
 
 /** One bar. `from` is null for values below all edges, `to` is null for values above them. */
 export interface Bin {
+  /** Of a category or boolean: the name that is counted. */
+  readonly name?: string;
   readonly from: number | null;
   readonly to: number | null;
   readonly count: number;
@@ -156,9 +160,10 @@ function cloudsOf({ document }: StudyEntry, outcome: Value): Picture | null {
 
 function binsOf({ document }: StudyEntry, { estimate, shape, interval95 }: Value): Picture | null {
   const { edges, width } = document.parameters;
+  const keys = answerKeys(document);
   const bar = (from: number | null, to: number | null, place: number): Bin => ({
-    from, to, count: estimate[place]!, low: interval95?.low[place] ?? null,
-    high: interval95?.high[place] ?? null,
+    ...(keys !== null && { name: keys[place]! }), from, to, count: estimate[place]!,
+    low: interval95?.low[place] ?? null, high: interval95?.high[place] ?? null,
   });
   if (document.estimator !== 'histogram') return null;
   if (isList(edges) && estimate.length === edges.length + 1) {

@@ -16,7 +16,8 @@ export function summaryOf(picture: Picture, columns: readonly string[]): readonl
           [`around ${mean.slice(0, 2).map((entry) => amount(entry)).join(', ')}`, percent(weight)]);
     case 'bins':
       return [...picture.bins].sort((one, two) => two.count - one.count).slice(0, 3)
-        .map(({ from, to, count }) => [binText(from, to), whole(Math.round(count))]);
+        .map(({ name, from, to, count }) =>
+          [name ?? binText(from, to), whole(Math.round(count))]);
     case 'curve':
       return [['a quarter below', 0.25], ['half below', 0.5], ['three quarters below', 0.75]]
         .map(([what, share]) => [String(what), amount(edgeAt(picture, Number(share)))]);

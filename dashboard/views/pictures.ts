@@ -39,8 +39,8 @@ function Bins({ bins, column }: { readonly bins: readonly Bin[]; readonly column
     ${bins.length === 0 && html`<p class="quiet">No bin was full enough to be shown.</p>`}
     <table class="bins"><thead class="hidden"><tr><th scope="col">Bin</th><th scope="col">Bar</th>
       <th scope="col">Contributors</th></tr></thead>
-    <tbody>${bins.map(({ from, to, count, low, high: end }, i) => html`<tr key=${i}>
-      <th scope="row">${binText(from, to)}</th>
+    <tbody>${bins.map(({ name, from, to, count, low, high: end }, i) => html`<tr key=${i}>
+      <th scope="row"><bdi>${name ?? binText(from, to)}</bdi></th>
       <td class="bin-bar"><span class="bar-track">
       <span class="bar-fill" style=${{ width: share(count) }}></span>
         ${low !== null && end !== null && html`<span class="whisker" style=${{

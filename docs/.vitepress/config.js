@@ -18,6 +18,7 @@ const sections = [
     ['Choose cohort and scale', 'choose-cohort-and-scale'],
     ['The total of a cost', 'total-of-a-cost'],
     ['The whole distribution', 'whole-distribution'],
+    ['Count by name', 'count-by-name'],
     ['Estimate in a program', 'estimate-in-a-program'],
     ['Embed the client', 'embed-the-client'], ['Embed the aggregator', 'embed-the-aggregator'],
     ['Respond to an incident', 'respond-to-an-incident'],

@@ -102,6 +102,8 @@ function parameterOf(spec) {
   const unit = spec.unit === undefined ? '' : ` In ${spec.unit}.`;
   return {
     ...parameterType(spec),
+    // A column may be given by its name.
+    ...(spec.name === 'column' && { pattern: '.' }),
     description: `${sentence(spec.description)}${unit}`,
     ...(spec.default !== undefined && { default: spec.default }),
   };

@@ -1,5 +1,5 @@
 import { estimators } from '../../src/estimators/registry.js';
-import type { StudyDocument } from '../../src/wire/index.js';
+import { answerKeys, type StudyDocument } from '../../src/wire/index.js';
 
 /** Most names that a page shows; a covariance of 200 columns would have 40,000. */
 const labelsMax = 128;
@@ -22,8 +22,9 @@ export interface EstimatorWords {
  * estimator.
  */
 export function aboutEstimator(
-  { estimator: name, parameters, columns }: StudyDocument,
+  document: StudyDocument,
 ): EstimatorWords {
+  const { estimator: name, parameters, columns } = document;
   const estimator = estimators.find((candidate) => candidate.name === name);
   if (estimator === undefined) return { title: name, parameterWords: {} };
   const words = estimator.parameters
@@ -35,7 +36,7 @@ export function aboutEstimator(
     title: estimator.title, parameterWords: Object.fromEntries(words) as Record<string, string>,
   };
   try {
-    const labels = estimator.outputLabels?.(parameters, columns);
+    const labels = answerKeys(document) ?? estimator.outputLabels?.(parameters, columns);
     return labels === undefined || labels.length > labelsMax ? about : { ...about, labels };
   } catch {
     return about;

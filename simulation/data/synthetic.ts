@@ -1,3 +1,4 @@
+import { namesOfType, type ColumnType } from '../../src/base/columns.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import { seededRandom } from '../../src/random/work.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
@@ -47,7 +48,8 @@ export function syntheticSource(
         const kind = kindsApart * (contributor % Number(components));
         const step = steps[i % length]!;
         const value = centre + (kind + normal) * spread;
-        return step === 0 ? value : step * Math.round(value / step);
+        return fitted(step === 0 ? value : step * Math.round(value / step),
+          document.types?.[i % length]);
       });
     if (isSum) for (let end = length - 1;
         end < values.length; end += length) values[end] = sumBefore(values, end, length);
@@ -55,11 +57,22 @@ export function syntheticSource(
   };
 }
 
+/** The nearest value that the column can hold. */
+function fitted(value: number, type: ColumnType | undefined): number {
+  if (type === undefined || type.type === 'number') return value;
+  const names = namesOfType(type);
+  return names === null ? Math.round(value)
+    : Math.min(names.length - 1, Math.max(0, Math.round(value)));
+}
+
 function sumBefore(values: Float64Array, end: number, length: number): number {
   return values.subarray(end - length + 1, end).reduce((sum, value) => sum + value, 0);
 }
 
-function columnOf({ parameters, columns }: StudyDocument, index: number): Column {
+function columnOf({ parameters, columns, types }: StudyDocument, index: number): Column {
+  const type = types?.[index];
+  const names = type === undefined ? null : namesOfType(type);
+  if (names !== null) return { centre: (names.length - 1) / 2, spread: names.length / 4 };
   const { scale, column, threshold, low, high, edges, hypotheses } = parameters;
   if (column === undefined || column === index) {
     if (isNumber(low) && isNumber(high)) return between(low, high);

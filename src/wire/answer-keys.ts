@@ -4,6 +4,13 @@ import type { StudyDocument } from './study-document.js';
 /**
  * The name of each number in a study's answers, where the study counts the names of one column: a
  * histogram of a category or boolean. Null for any other study.
+ * @example
+ * import { answerKeys, createContributor } from 'keelson/client';
+ *
+ * const seed = new Uint8Array(32);   // use openSeed: this one everybody knows
+ * const url = 'ws://127.0.0.1:8787';
+ * const contributor = createContributor({ url, study: 'rides-by-region', seed });
+ * console.log(answerKeys(await contributor.study()));   // ['north', 'south', 'other']
  */
 export function answerKeys(
   { estimator, parameters, types }:

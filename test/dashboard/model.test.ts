@@ -252,6 +252,22 @@ describe('pictures', () => {
     expect(summaryOf(picture!, [])).toEqual([['−10 to 0', '80'], ['20 to 30', '50']]);
   });
 
+  it('of a category draw its names', () => {
+    const names = {
+      ...document, version: 2, columns: ['region'], estimator: 'histogram',
+      types: [{ type: 'category', of: ['north', 'south'], other: true }],
+      parameters: { edges: [1, 2] },
+    } as const;
+    const { picture } = pictureOf({ ...entry, document: names }, {
+      kind: 'value', estimate: [7, 9, 2], shape: [3], uncertainty: { kind: 'none' },
+    });
+    expect(picture).toMatchObject({
+      kind: 'bins', bins: [{ name: 'north', count: 7 }, { name: 'south' }, { name: 'other' }],
+    });
+    expect(summaryOf(picture!, ['region']))
+      .toEqual([['south', '9'], ['north', '7'], ['other', '2']]);
+  });
+
   it('of a distribution draw the counts below each edge, and its quantiles over time', () => {
     const parts = [{ name: 'quantiles', shape: [1] }, { name: 'below', shape: [4] }];
     const interval95 = { low: [11, 1, 3, 7, 9], high: [14, 3, 5, 9, 11] };
