@@ -22,9 +22,10 @@ interface Bench {
 
 /**
  * The contract's test: any Store passes it.
- * @param modelTags tags of the comparison with the model, which makes some 15,000 calls.
+ * @param tags of the comparison with the model, which makes some 15,000 calls, and of the tests of
+ * studies, epochs and budgets. The other tests make the same calls. Each test opens a store.
  */
-export function storeSuite(name: string, open: StoreFactory, modelTags: string[] = []): void {
+export function storeSuite(name: string, open: StoreFactory, tags: string[] = []): void {
   describe(name, () => {
     const bench = { store: undefined as unknown as Store, directory: '' } as Bench;
     bench.reopen = async () => {
@@ -40,10 +41,10 @@ export function storeSuite(name: string, open: StoreFactory, modelTags: string[]
       await bench.store.close();
       rmSync(bench.directory, { recursive: true, force: true });
     });
-    describe('studies and budgets', () => studyTests(bench));
-    describe('epochs and ledger', () => epochTests(bench));
-    describe('contributor scope', () => contributorTests(bench));
-    describe('admission', () => admissionTests(bench, modelTags));
+    describe('studies and budgets', { tags }, () => studyTests(bench));
+    describe('epochs and ledger', { tags }, () => epochTests(bench));
+    describe('contributor scope', { tags }, () => contributorTests(bench));
+    describe('admission', () => admissionTests(bench, tags));
     describe('releases', () => releaseTests(bench));
     describe('purge', () => purgeTests(bench));
     describe('life', () => lifeTests(bench, open));
@@ -315,7 +316,7 @@ function contributorTests(bench: Bench): void {
   });
 }
 
-function admissionTests(bench: Bench, modelTags: string[]): void {
+function admissionTests(bench: Bench, tags: string[]): void {
   beforeEach(async () => {
     await bench.store.registerStudy(registration());
     await bench.store.openEpoch(epochOf(1));
@@ -509,7 +510,7 @@ function admissionTests(bench: Bench, modelTags: string[]): void {
   });
 
   it('agrees with a simple model on any sequence of batches, closings and '
-    + 'restarts', { tags: modelTags }, async () => {
+    + 'restarts', { tags }, async () => {
     const step = fc.oneof(
       { weight: 12, arbitrary: fc.record({
         kind: fc.constant('admit' as const),
