@@ -1,5 +1,5 @@
 import {
-  createContributor, openOutbox, publicKeyOf, type Contributor,
+  createContributor, openOutbox, publicKeyOf, type Contributor, type RowsInput, type TypedRow,
 } from '../../client/index.js';
 import type { Settled } from '../../client/index.js';
 import { InvalidInputError, KeelsonError, WireError } from '../../src/base/errors.js';
@@ -7,6 +7,7 @@ import { aggregatorUrl } from '../base/address.js';
 import { defineCommand } from '../base/command.js';
 import { inputFormats, type InputFormat } from '../input/rows.js';
 import { readRows } from '../input/open.js';
+import { columnsOfStudy, typedRow, type TypedColumns } from '../input/typed-columns.js';
 import type { Io } from '../base/io.js';
 import { UsageError } from '../base/errors.js';
 import { readEnrolmentFile } from '../base/enrolments.js';
@@ -45,6 +46,10 @@ export const contribute = defineCommand({
     columns: {
       type: 'string', valueHint: 'a,b',
       description: 'columns of the file to send, in the study\'s order (default: all)',
+    },
+    types: {
+      type: 'string', valueHint: 'file',
+      description: 'study file that gives the columns of the input their types',
     },
     format: {
       type: 'enum', options: [...inputFormats],
@@ -86,7 +91,7 @@ export const contribute = defineCommand({
     const enrolment = args.enrolment === undefined
       ? undefined : readEnrolmentFile(args.enrolment, publicKeyOf(seed));
     const rows = args.input === undefined
-      ? [] : await allRows(args.input, args.format, listFlag(args.columns, '--columns'), io);
+      ? [] : await allRows(args.input, args.format, columnsAsked(args), io);
     const url = aggregatorUrl(args.url);
     io.onStarted?.();
     // The name of a study may have any character, and the outbox is a file beside the key.
@@ -136,20 +141,33 @@ async function takeBack(contributor: Contributor, output: Output): Promise<0 | 1
   }
 }
 
+function columnsAsked(
+  args: { readonly columns?: string | undefined; readonly types?: string | undefined },
+): TypedColumns {
+  const columns = listFlag(args.columns, '--columns');
+  if (args.types !== undefined) return columnsOfStudy(args.types, columns);
+  return columns === undefined ? {} : { columns };
+}
+
 async function allRows(
-  path: string, format: InputFormat | undefined, columns: readonly string[] | undefined, io: Io,
-): Promise<number[][]> {
-  const rows: number[][] = [];
+  path: string, format: InputFormat | undefined, columns: TypedColumns, io: Io,
+): Promise<RowsInput> {
+  const { types } = columns;
+  const numbers: number[][] = [];
+  const typed: TypedRow[] = [];
   const request = {
     path, missing: 'refuse' as const, flags: ['columns'] as const,
     ...(format !== undefined && { format }),
-    ...(columns !== undefined && { columns }),
+    ...columns,
   };
   for await (const batch of readRows(request, io.stdin)) {
     const width = batch.columns.length;
-    for (let i = 0; i < batch.count;
-        i++) rows.push(Array.from(batch.values.subarray(i * width, (i + 1) * width)));
+    for (let i = 0; i < batch.count; i++) {
+      if (types !== undefined) typed.push(typedRow(batch, i, types));
+      else numbers.push(Array.from(batch.values.subarray(i * width, (i + 1) * width)));
+    }
   }
+  const rows = types === undefined ? numbers : typed;
   if (rows.length === 0) {
     throw new InvalidInputError(`${path} holds no rows: a contribution has at least one`, { path });
   }

@@ -3,6 +3,7 @@ import type { ArgsDef } from 'citty';
 import { createComputePool, type ComputePool } from '../../server/compute/pool.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
+import { answerKeys } from '../../src/wire/answer-keys.js';
 import type { Infeasible, ParameterValues } from '../../src/estimators/contract/estimator.js';
 import { flightsName } from '../data/flights.js';
 import { printAnswer } from '../base/answers.js';
@@ -14,6 +15,8 @@ import {
 import { estimateRows, type EstimateResult, type TimedResult } from '../estimate/estimation.js';
 import { inputFormats, type InputFormat } from '../input/rows.js';
 import { readTables, type RowTable, type TableRequest } from '../input/table.js';
+import { columnsOfStudy } from '../input/typed-columns.js';
+import { parametersOfTypes, typesOfTable } from '../estimate/types.js';
 import { wrap } from '../base/help.js';
 import { terminalColumns, type Io } from '../base/io.js';
 import { openRandomness } from '../base/noise.js';
@@ -87,6 +90,10 @@ export const estimate = defineCommand({
     ...questionArguments,
     ...inputArguments,
     ...privacyArguments,
+    study: {
+      type: 'string', valueHint: 'file',
+      description: 'study file that gives the columns of FILE their types',
+    },
     cohort: {
       type: 'string',
       valueHint: 'n',
@@ -116,7 +123,7 @@ export const estimate = defineCommand({
     const cohort = numberFlag(
       args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
     );
-    const raw = settingsFlag(repeated['set'] ?? []);
+    const given = settingsFlag(repeated['set'] ?? []);
     const request = tableRequest(args, args.name === 'sum' || args.question === 'sum');
     const randomness = openRandomness(io);
     const compute = createComputePool(availableParallelism());
@@ -124,6 +131,8 @@ export const estimate = defineCommand({
     checkSizes(tables, cohort, request.path);
     const timed: TimedResult[] = [];
     const dimension = tables[0]!.columns.length;
+    const types = typesOfTable(tables[0]!.columns, request);
+    const raw = parametersOfTypes(args.name, given, tables[0]!.columns, types);
     const resolved = resolveEstimator(args, raw, {
       dimension, target, cohort: cohort ?? Math.min(...tables.map(({ count }) => count)),
       participation: cohort === undefined ? 'public' : 'secret',
@@ -138,6 +147,7 @@ export const estimate = defineCommand({
       const label = table.group ?? 'all';
       const asked = {
         estimator, parameters, target, cohort, randomness, label, compute, monotonicMs,
+        keys: answerKeys({ estimator: estimator.name, parameters, ...(types && { types }) }),
       };
       timed.push(await estimateRows(table, asked));
     }
@@ -178,6 +188,7 @@ function refuse({ reason, remedy }: Infeasible, output: Output): 1 {
 }
 
 interface InputFlags {
+  readonly study?: string | undefined;
   readonly file?: string | undefined;
   readonly input?: string | undefined;
   readonly format?: string | undefined;
@@ -204,7 +215,9 @@ function inputPath({ file, input }: InputFlags): string {
 
 /** @param isTotal - the answer is a total over people, so that the sum of their rows is meant. */
 function tableRequest(args: InputFlags, isTotal: boolean): TableRequest {
-  const columns = listFlag(args.columns, '--columns');
+  const asked = listFlag(args.columns, '--columns');
+  const typed = args.study === undefined ? {} : columnsOfStudy(args.study, asked);
+  const { columns = asked, types } = typed;
   const groups = listFlag(args.groups, '--groups');
   const group = args['group-by'];
   if ((group === undefined) !== (groups === undefined)) {
@@ -218,8 +231,14 @@ function tableRequest(args: InputFlags, isTotal: boolean): TableRequest {
   if (args.reduce !== undefined && args.contributor === undefined) {
     throw new UsageError('--reduce needs --contributor: without it every row is one person');
   }
+  const isOfNames = [...types?.values() ?? []].some(({ type }) => type === 'category');
+  if (isOfNames && args.contributor !== undefined) {
+    throw new UsageError('--contributor averages the rows of a person, and the names of a category '
+      + 'have no mean: leave it out and give one row for each person');
+  }
   return {
     path: inputPath(args),
+    ...(types === undefined ? {} : { types }),
     reduce: (args.reduce ?? (isTotal ? 'sum' : 'mean')) === 'sum' ? 'sum' : 'mean',
     missing: args.missing === 'null' ? 'null' : 'refuse',
     ...(args.format === undefined ? {} : { format: args.format as InputFormat }),

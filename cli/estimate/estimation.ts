@@ -68,6 +68,8 @@ export interface EstimateRequest {
   readonly compute: Compute;
   /** A clock in milliseconds. */
   readonly monotonicMs: () => number;
+  /** The names that the answer counts, if the columns have types. */
+  readonly keys?: readonly string[] | null;
   /** Separates the noise of several runs, if the noise is seeded. */
   readonly label: string;
 }
@@ -99,7 +101,7 @@ export async function estimateRows(
     neighbours: table.group === null
       ? neighbours : `${neighbours}; never moved from one group to another`,
   };
-  const labels = estimator.outputLabels?.(parameters, table.columns);
+  const labels = request.keys ?? estimator.outputLabels?.(parameters, table.columns);
   return {
     result: described(answer, privacy, labels === undefined ? size : { ...size, labels }),
     estimatorSeconds,

@@ -3,7 +3,8 @@ import { CsvError, parse } from 'csv-parse';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { isIndex, namedColumns, selectColumns, type Selection } from './columns.js';
 import {
-  BatchBuilder, badNumberRemedy, missingRemedy, refusedAt, type RowBatch, type RowOptions,
+  BatchBuilder, badCellRemedy, badNumberRemedy, missingRemedy, numberInText, refusedAt,
+  type RowBatch, type RowOptions,
 } from './rows.js';
 
 /** Longer than any row of numbers. An unclosed quote must not load the whole file into memory. */
@@ -165,10 +166,12 @@ class CsvRows {
     let isMissing = false;
     for (const [i, index] of selection.data.entries()) {
       const cell = record[index]!;
-      const value = parseNumber(cell);
+      const type = this.options.types?.get(selection.names[i]!);
+      const value = type === undefined
+        ? parseNumber(cell) : numberInText(cell, type, parseNumber);
       if (value === undefined) {
         const place = { line, column: index + 1, name: selection.names[i]! };
-        if (cell.trim() !== '') throw refusedAt(source, place, badNumberRemedy(this.options));
+        if (cell.trim() !== '') throw refusedAt(source, place, badCellRemedy(this.options, type));
         if (missing === 'refuse') throw refusedAt(source, place, missingRemedy(this.options));
         isMissing = true;
       }

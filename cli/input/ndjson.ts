@@ -1,7 +1,8 @@
+import { cellOf } from '../../src/base/columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { selectColumns, type Selection } from './columns.js';
 import {
-  BatchBuilder, badNumberRemedy, missingRemedy, refusedAt, type RowBatch, type RowOptions,
+  BatchBuilder, badCellRemedy, missingRemedy, refusedAt, type RowBatch, type RowOptions,
 } from './rows.js';
 
 const lineBytesMax = 4 * 1024 * 1024;
@@ -145,10 +146,14 @@ class NdjsonRows {
       if (cell === null) {
         if (missing === 'refuse') throw refusedAt(source, place, missingRemedy(this.options));
         isMissing = true;
-      } else if (typeof cell !== 'number' || !Number.isFinite(cell)) {
-        throw refusedAt(source, place, badNumberRemedy(this.options));
+        target[offset + i] = 0;
+        continue;
       }
-      target[offset + i] = cell ?? 0;
+      const type = this.options.types?.get(selection.names[i]!);
+      const value = type !== undefined ? cellOf(type, cell)
+        : typeof cell === 'number' && Number.isFinite(cell) ? cell : null;
+      if (value === null) throw refusedAt(source, place, badCellRemedy(this.options, type));
+      target[offset + i] = value;
     }
     const contributor = this.label(cells, selection.contributor, line);
     if (selection.contributor >= 0 && contributor === '') {

@@ -47,6 +47,10 @@ export async function* readRows(
   const head = await headOf(chunks);
   const ending = /\.[^./\\]*$/.exec(request.path.toLowerCase())?.[0] ?? '';
   const format = request.format ?? endings[ending] ?? sniff(head);
+  if (format === 'npy' && request.types !== undefined) {
+    throw new UsageError('a .npy file holds numbers only: give .csv or .ndjson for columns that '
+      + 'have types');
+  }
   yield* readers[format](rejoin(head, chunks), { ...request, source });
 }
 

@@ -1,3 +1,4 @@
+import { cellFault, cellOf, type ColumnType } from '../../src/base/columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 
 export const inputFormats = ['csv', 'ndjson', 'npy'] as const;
@@ -16,6 +17,8 @@ export interface RowOptions {
   readonly missing: 'refuse' | 'null';
   /** For messages: the path, or "standard input". */
   readonly source: string;
+  /** Types by column. Others are numbers. A boolean becomes 0 or 1, a category its place. */
+  readonly types?: ReadonlyMap<string, ColumnType>;
   /** The flags that the command has. Messages suggest no others. Default: all. */
   readonly flags?: readonly InputFlag[];
 }
@@ -129,6 +132,33 @@ export function adviceOn({ flags }: RowOptions, flag: InputFlag, advice: string)
 export function missingRemedy(options: RowOptions): string {
   const nulls = ', or pass --missing null to count the row without its values';
   return `the cell is empty: fill it in, or remove the row${adviceOn(options, 'missing', nulls)}`;
+}
+
+/** The number in a cell of text, such as one of a CSV file; undefined if it is none of its type. */
+export function numberInText(
+  cell: string, type: ColumnType | undefined, parse: (cell: string) => number | undefined,
+): number | undefined {
+  if (type?.type === 'category') {
+    return cell.trim() === '' ? undefined : cellOf(type, cell) ?? undefined;
+  }
+  if (type?.type === 'boolean') {
+    const place = ['false', 'true', '0', '1'].indexOf(cell.trim());
+    return place < 0 ? undefined : place % 2;
+  }
+  const value = parse(cell);
+  return value === undefined || type === undefined || cellFault(type, value) === null
+    ? value : undefined;
+}
+
+/** What to do about a cell that its column cannot hold. The message never holds the cell. */
+export function badCellRemedy(options: RowOptions, type: ColumnType | undefined): string {
+  switch (type?.type) {
+    case 'boolean': return 'not true, false, 1 or 0: correct the cell';
+    case 'integer': return 'not a whole number: correct the cell';
+    case 'category': return 'none of the names of this category: correct the cell, or give the '
+      + 'category other: true';
+    default: return badNumberRemedy(options);
+  }
 }
 
 export function badNumberRemedy(options: RowOptions): string {

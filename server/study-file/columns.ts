@@ -2,7 +2,6 @@ import {
   columnLimits, isColumnType, namesOfType, type ColumnType,
 } from '../../src/base/columns.js';
 import { canonicalJson } from '../../src/base/canonical-json.js';
-import type { Estimator } from '../../src/estimators/contract/estimator.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { FileColumn, StudyFile } from './schema.js';
 
@@ -10,6 +9,12 @@ import type { FileColumn, StudyFile } from './schema.js';
 type Refuse = (path: string, rule: string, remedy: string) => Error;
 
 type Given = Readonly<Record<string, unknown>>;
+
+/** What must be known of an estimator. Whoever only reads columns loads no estimators. */
+interface Asked {
+  readonly name: string;
+  readonly parameters: readonly { readonly name: string }[];
+}
 
 /** Keys of a column besides `type`, and the types that have them. */
 const keysOfTypes: Readonly<Record<string, readonly string[]>> = {
@@ -64,7 +69,7 @@ function typeOf(path: string, given: FileColumn, refuse: Refuse): ColumnType {
  * @throws what `refuse` makes, where the estimator cannot be asked about these columns.
  */
 export function parametersFor(
-  given: Given, estimator: Pick<Estimator, 'name' | 'parameters'>,
+  given: Given, estimator: Asked,
   { columns, types }: Pick<StudyDocument, 'columns' | 'types'>, refuse: Refuse,
 ): Given {
   const named = withIndex(given, columns);
@@ -95,7 +100,7 @@ function withIndex(given: Given, columns: readonly string[]): Given {
 
 /** The column that an estimator of one column is asked about; null for other estimators. */
 function askedColumn(
-  given: Given, { parameters }: Pick<Estimator, 'parameters'>, columns: readonly string[],
+  given: Given, { parameters }: Asked, columns: readonly string[],
 ): number | null {
   if (!parameters.some(({ name }) => name === 'column')) return null;
   const index = given['column'] === undefined && columns.length === 1 ? 0 : Number(given['column']);
@@ -104,7 +109,7 @@ function askedColumn(
 
 /** The place of a name says nothing as a number. */
 function refuseCategories(
-  given: Given, estimator: Pick<Estimator, 'name' | 'parameters'>,
+  given: Given, estimator: Asked,
   { columns, types = [] }: Pick<StudyDocument, 'columns' | 'types'>, refuse: Refuse,
 ): void {
   const isAboutOne = estimator.parameters.some(({ name }) => name === 'column');

@@ -1,0 +1,26 @@
+import { parametersFor } from '../../server/study-file/columns.js';
+import type { ColumnType } from '../../src/base/columns.js';
+import { estimators } from '../../src/estimators/registry.js';
+import { UsageError } from '../base/errors.js';
+import type { RowOptions } from '../input/rows.js';
+
+/** The types of the columns of a table, in its order; undefined if no study says any. */
+export function typesOfTable(
+  columns: readonly string[], { types }: Pick<RowOptions, 'types'>,
+): readonly ColumnType[] | undefined {
+  return types && columns.map((name) => types.get(name) ?? { type: 'number' });
+}
+
+/**
+ * The parameters of `--set`, with what follows from typed columns, as for a study file.
+ * @throws UsageError where the estimator cannot be asked about these columns.
+ */
+export function parametersOfTypes(
+  name: string, given: Readonly<Record<string, unknown>>, columns: readonly string[],
+  types: readonly ColumnType[] | undefined,
+): Readonly<Record<string, unknown>> {
+  if (types === undefined) return given;
+  const estimator = estimators.find((each) => each.name === name) ?? { name, parameters: [] };
+  return parametersFor(given, estimator, { columns, types }, (path, rule, remedy) =>
+    new UsageError(`${path} ${rule}; ${remedy}`));
+}
