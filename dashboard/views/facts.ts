@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { signing, type StudyDocument } from '../../client/index.js';
+import { answerKeys, signing, type StudyDocument } from '../../client/index.js';
 import { listIn } from '../base/answer.js';
 import { duration, exact, spoken, whole } from '../base/format.js';
 import { html } from '../base/html.js';
@@ -54,7 +54,10 @@ function Fingerprint(): VNode {
 /** The question: every public fact of the study. */
 export function Question({ followed: { entry } }: { readonly followed: Followed }): VNode {
   const { document, parameterWords, id } = entry;
-  const rows = Object.entries(document.parameters).filter(([, value]) => value !== undefined);
+  // Counts by name have edges between the places of the names: they say nothing to people.
+  const hidden = answerKeys(document) === null ? [] : ['edges', 'top'];
+  const rows = Object.entries(document.parameters)
+    .filter(([name, value]) => value !== undefined && !hidden.includes(name));
   return html`<section class="card question"><h2>The question</h2><dl class="facts">
       <div><dt>Estimator</dt><dd class="code">${document.estimator}</dd></div>
       ${rows.map(([name, value]) => html`<div key=${name} title=${parameterWords[name]}>
