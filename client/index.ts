@@ -34,7 +34,7 @@ export type { NamedPart, Nested } from '../src/base/parts.js';
 export { LogError } from '../src/log/index.js';
 export type { LogFaultCode } from '../src/log/index.js';
 export type {
-  BatchBody, HeadBody, LedgerPosition, ReleaseBody, ReleaseCost, SignedRelease, Spend,
+  BatchBody, Cells, HeadBody, LedgerPosition, ReleaseBody, ReleaseCost, SignedRelease, Spend,
   WireStudyState,
 } from '../src/wire/messages.js';
 export type { ParameterValue, ParameterValues, Participation } from '../src/base/facts.js';

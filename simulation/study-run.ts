@@ -7,6 +7,7 @@ import type { Channel } from '../client/session/channel.js';
 import type { Contribution } from '../client/session/contribution.js';
 import type { AbuseGroup } from './abuser.js';
 import type { AttackContext, RowAttack } from './attacks/index.js';
+import { fittedRows } from './data/synthetic.js';
 import type { FleetOptions } from './fleet-options.js';
 import { hostilityOf, type Hostility } from './hostility.js';
 import { Pacer } from './pacer.js';
@@ -117,7 +118,10 @@ export class StudyRun {
     const { fleet, study } = this.options;
     const rows = fleet.rows(index, this.epoch, study);
     const attack = this.attackOf(index);
-    return attack === null ? rows : attack.apply(rows, this.attackContext(index, attack));
+    if (attack === null) return rows;
+    const attacked = attack.apply(rows, this.attackContext(index, attack));
+    // A hostile client sends what the server takes. Other attacks send what it must refuse.
+    return attack.unchecked === true ? attacked : fittedRows(attacked, this.document!);
   }
 
   /** The attack of this contributor on its numbers in this epoch; null for an honest one. */

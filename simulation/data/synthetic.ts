@@ -57,7 +57,12 @@ export function syntheticSource(
   };
 }
 
-/** The nearest value that the column can hold. */
+/** Rows of the nearest values that the columns of a study can hold. */
+export function fittedRows(values: Float64Array, { types }: StudyDocument): Float64Array {
+  if (types === undefined) return values;
+  return values.map((value, i) => fitted(value, types[i % types.length]));
+}
+
 function fitted(value: number, type: ColumnType | undefined): number {
   if (type === undefined || type.type === 'number') return value;
   const names = namesOfType(type);

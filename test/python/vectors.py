@@ -11,7 +11,8 @@ from keelson import (
 )
 
 BODIES = {
-    "batch": wire.BatchBody, "release": wire.ReleaseBody, "release-of-parts": wire.ReleaseBody,
+    "batch": wire.BatchBody, "typed-batch": wire.BatchBody,
+    "release": wire.ReleaseBody, "release-of-parts": wire.ReleaseBody,
     "release-with-findings": wire.ReleaseBody, "head": wire.HeadBody,
 }
 
