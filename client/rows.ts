@@ -57,8 +57,7 @@ export function numbersOf(
  * Copies the rows into one new array, row-major.
  * @param columns the study's dimension, if it is known already.
  * @throws InvalidParameterError for no rows, rows of different lengths, or a value that is NaN or
- *   infinite. The
- * message names the row and column, never the value.
+ *   infinite. The message names the row and column, never the value.
  */
 export function flattenRows(rows: NumberRows, columns: number | null): Float64Array {
   const values = rows instanceof Float64Array ? rows.slice() : joined(rows);

@@ -134,7 +134,7 @@ export function missingRemedy(options: RowOptions): string {
   return `the cell is empty: fill it in, or remove the row${adviceOn(options, 'missing', nulls)}`;
 }
 
-/** The number in a cell of text, such as one of a CSV file; undefined if it is none of its type. */
+/** The number that a cell of text stands for. Undefined: its column cannot hold this text. */
 export function numberInText(
   cell: string, type: ColumnType | undefined, parse: (cell: string) => number | undefined,
 ): number | undefined {

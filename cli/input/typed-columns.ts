@@ -1,4 +1,4 @@
-import { namesOfType, type ColumnType } from '../../src/base/columns.js';
+import { otherName, type ColumnType } from '../../src/base/columns.js';
 import type { Cell } from '../../client/index.js';
 import { checkText } from '../../server/study-file/check.js';
 import { readColumns } from '../../server/study-file/columns.js';
@@ -16,7 +16,7 @@ export type TypedColumns = Pick<RowOptions, 'columns' | 'types'>;
  * @throws InvalidInputError if the file cannot be read, KeelsonError if it is no study.
  */
 export function columnsOfStudy(file: string, asked?: readonly string[]): TypedColumns {
-  // Only the columns are read: whoever sends rows needs no estimator.
+  // Only the columns are read. A command that sends rows loads no estimator.
   const { content, lineOf } = checkText(studySchema, readText(file), file);
   const { columns, types } = readColumns(content, (path, rule, remedy) =>
     studyError(file, { path, rule, remedy, line: lineOf(path.split('.')) }));
@@ -27,8 +27,8 @@ export function columnsOfStudy(file: string, asked?: readonly string[]): TypedCo
 }
 
 /**
- * A row of a batch with its values as people give them, so that whoever takes it checks the names
- * against its own list.
+ * A row of a batch with its values as people give them. The client checks the names of categories
+ * against the list of the study that it sends to.
  */
 export function typedRow(
   { columns, values }: RowBatch, row: number, types: ReadonlyMap<string, ColumnType>,
@@ -37,6 +37,6 @@ export function typedRow(
     const type = types.get(name);
     const value = values[row * columns.length + i]!;
     if (type?.type === 'boolean') return [name, value === 1];
-    return [name, type?.type === 'category' ? namesOfType(type)![value]! : value];
+    return [name, type?.type === 'category' ? type.of[value] ?? otherName : value];
   }));
 }

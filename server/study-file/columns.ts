@@ -10,7 +10,7 @@ type Refuse = (path: string, rule: string, remedy: string) => Error;
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** What must be known of an estimator. Whoever only reads columns loads no estimators. */
+/** What must be known of an estimator. Commands that only read columns load no estimators. */
 interface Asked {
   readonly name: string;
   readonly parameters: readonly { readonly name: string }[];

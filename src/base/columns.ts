@@ -77,7 +77,7 @@ export function cellFault(type: ColumnType, value: number): 'not-finite' | 'wron
 export function cellOf(type: ColumnType, cell: unknown): number | null {
   if (type.type === 'category') {
     if (typeof cell !== 'string') return null;
-    const place = namesOfType(type)!.indexOf(cell.trim().normalize());
+    const place = type.of.indexOf(cell.trim().normalize());
     return place >= 0 ? place : type.other === true ? type.of.length : null;
   }
   if (type.type === 'boolean') return typeof cell === 'boolean' ? Number(cell) : null;

@@ -220,7 +220,7 @@ async function releasePooled(
   if (choice.kind === 'given') {
     const { scale, range } = choice;
     const rows = range === null ? pool : pool.map((whole) => rowsInRange(whole, range));
-    return releaseColumns(design, choice, draws, rows, scale, knownColumns(scale));
+    return releaseInScale(design, choice, draws, rows, scale, knownColumns(scale));
   }
   const { facts } = choice;
   const found = await findUnits(draws, pool, facts.dimension, choice);
@@ -231,16 +231,7 @@ async function releasePooled(
   if (units.kind === 'failed' || unknown.length > 0) {
     return found.map<Outcome>(() => scaleNotFound(facts, unknown));
   }
-  return releaseColumns(design, choice, draws, pool, units.scale, units.columns);
-}
-
-/** A mean says what its columns are. */
-async function releaseColumns(
-  ...[design, choice, draws, pool, scale, columns]: Parameters<typeof releaseInScale>
-): Promise<Released<Outcome>> {
-  const outcome = await releaseInScale(design, choice, draws, pool, scale, columns);
-  return isMean(design, choice.facts)
-    ? outcome.map((value) => withColumns(value, columns)) : outcome;
+  return releaseInScale(design, choice, draws, pool, units.scale, units.columns);
 }
 
 /** Whether there is one number for each column. */
@@ -253,7 +244,10 @@ function columnsOfOneValue({ oneValue }: FoundColumns): readonly number[] {
   return oneValue.flatMap((one, j) => (one === null ? [] : [j]));
 }
 
-/** @param scale - public, or released; so are the `columns`. */
+/**
+ * A mean also says what its columns are.
+ * @param scale - public, or released; so are the `columns`.
+ */
 async function releaseInScale(
   design: PooledDesign, { facts }: ScaleChoice, draws: Draws, pool: Sensitive<PooledRows>,
   scale: Float64Array, columns: FoundColumns,
@@ -266,5 +260,7 @@ async function releaseInScale(
   if (centre.kind === 'failed') {
     return found.map<Outcome>(() => centreNotFound(facts, centre.coordinates));
   }
-  return design.release(draws, { pool: rows, centre: centre.centre, scale, columns });
+  const outcome =
+    await design.release(draws, { pool: rows, centre: centre.centre, scale, columns });
+  return isMean(design, facts) ? outcome.map((value) => withColumns(value, columns)) : outcome;
 }

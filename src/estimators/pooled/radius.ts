@@ -230,19 +230,18 @@ function isSlowTail(counts: Float64Array, sigma: number, from: number): boolean 
  * @param last - the last bin that stands out, or -1.
  */
 function unseenTail(counts: Float64Array, sigma: number, last: number): UnseenTail {
-  const heldBy = (bin: number, bins: number): number => rowsOf(counts, bin, bins);
   const noiseOf = (bins: number): number => allowedNoise * sigma * Math.sqrt(bins);
   const from = last + 1;
-  const past = Math.max(0, heldBy(from, octave)) + noiseOf(octave);
-  const end = Math.max(1, heldBy(from - octave, octave));
+  const past = Math.max(0, rowsOf(counts, from, octave)) + noiseOf(octave);
+  const end = Math.max(1, rowsOf(counts, from - octave, octave));
   // The rate, from the last bins and as many before them. The first bin of all is no octave's part.
   const bins = Math.min(octave, Math.floor(last / 2));
-  const before = heldBy(from - 2 * bins, bins);
+  const before = rowsOf(counts, from - 2 * bins, bins);
   if (before <= 2 * noiseOf(bins)) {
     return { from, first: past, ratio: Math.min(fallsToMost, past / end) };
   }
   const falls =
-    ((Math.max(0, heldBy(from - bins, bins)) + noiseOf(bins)) / before) ** (octave / bins);
+    ((Math.max(0, rowsOf(counts, from - bins, bins)) + noiseOf(bins)) / before) ** (octave / bins);
   return {
     from, first: Math.min(past, (end + noiseOf(octave)) * falls),
     ratio: Math.min(fallsToMost, falls),

@@ -5,14 +5,14 @@ import { pureForRho } from '../../../privacy/accounting/conversion.js';
 import type { ExponentialEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { Infeasible, Plan, StudyFacts } from '../../contract/estimator.js';
-import { errorUpTo, makePlan, needsCohort } from '../../contract/planning.js';
+import { makePlan, needsCohort } from '../../contract/planning.js';
 import { wholeCohort } from '../tables/counts.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
 import { wholeSumsOf, wholeSumsSummary } from '../tables/whole-sums.js';
 import {
   capLadder, capScores, capsTried, columnEntries, ladderAdder, ladderEntries, sumsUnder,
 } from './cap-ladder.js';
-import { clippedShare, releaseTotals, totalsNoise } from './totals.js';
+import { clippedShare, errorOfTotals, releaseTotals, totalsNoise } from './totals.js';
 
 /** Share of the cost for finding the caps. */
 const capsShare = 0.2;
@@ -86,14 +86,7 @@ export function planFoundCap(options: FoundCapOptions, facts: StudyFacts): Plan 
       clippedAbout: rank,
       clippedReportedFrom: noise.reportedFrom,
     },
-    expectedError: errorUpTo(
-      corruptionMax,
-      {
-        sampling: 0,
-        noise: (noise.totals.standardDeviation * Math.sqrt(dimension)) / cohort,
-      },
-      (share) => Math.sqrt(dimension) * share,
-    ),
+    expectedError: errorOfTotals(noise, facts),
     summary: () => wholeSumsSummary(dimension, dimension * ladderEntries, ladderAdder(ladders)),
     release: async (summaries, mechanisms) => {
       const sums = wholeSumsOf(summaries);

@@ -1,10 +1,10 @@
 import type { Plan, StudyFacts } from '../../contract/estimator.js';
-import { errorUpTo, makePlan } from '../../contract/planning.js';
+import { makePlan } from '../../contract/planning.js';
 import { wholeCohort } from '../tables/counts.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
 import { wholeSumsOf, wholeSumsSummary, type AddWhole } from '../tables/whole-sums.js';
 import { isClipped, stepsOf, type Bounds } from './bounds.js';
-import { clippedShare, releaseTotals, totalsNoise } from './totals.js';
+import { clippedShare, errorOfTotals, releaseTotals, totalsNoise } from './totals.js';
 
 /**
  * Totals of values that are clipped to public bounds, one pair for each column.
@@ -19,7 +19,7 @@ import { clippedShare, releaseTotals, totalsNoise } from './totals.js';
  * are public, and the rest is post-processing.
  */
 export function planGivenBounds(bounds: readonly Bounds[], facts: StudyFacts): Plan {
-  const { cohort, dimension, target } = facts;
+  const { dimension, target } = facts;
   const noise = totalsNoise(dimension, target, 1 - clippedShare);
   const units = bounds.map(({ unit }) => unit);
   return makePlan({
@@ -38,14 +38,7 @@ export function planGivenBounds(bounds: readonly Bounds[], facts: StudyFacts): P
       noiseInBounds: noise.totals.standardDeviation,
       clippedReportedFrom: noise.reportedFrom,
     },
-    expectedError: errorUpTo(
-      corruptionMax,
-      {
-        sampling: 0,
-        noise: (noise.totals.standardDeviation * Math.sqrt(dimension)) / cohort,
-      },
-      (share) => Math.sqrt(dimension) * share,
-    ),
+    expectedError: errorOfTotals(noise, facts),
     summary: () => wholeSumsSummary(dimension, 2 * dimension, adder(bounds)),
     release: async (summaries, mechanisms) => releaseTotals(
       noise,

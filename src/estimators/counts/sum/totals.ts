@@ -1,11 +1,12 @@
-import type { Released } from '../../../base/brands.js';
+import type { Released, Sensitive } from '../../../base/brands.js';
 import { findingsMax } from '../../../base/findings.js';
 import type { Finding, Outcome } from '../../../base/outcome.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
-import type { Sensitive } from '../../../base/brands.js';
-import type { PrivacyTarget, StudyFacts } from '../../contract/estimator.js';
+import type { Plan, PrivacyTarget, StudyFacts } from '../../contract/estimator.js';
+import { errorUpTo } from '../../contract/planning.js';
 import { finiteValue, intervalAbout } from '../../contract/outcomes.js';
 import { countNoise, type CountNoise } from '../tables/count-noise.js';
+import { corruptionMax } from '../tables/noisy-counts.js';
 import { stepsPerUnit } from './bounds.js';
 
 /** Share of the cost for the number of contributors whose value was clipped. */
@@ -34,6 +35,15 @@ export function totalsNoise(columns: number, target: PrivacyTarget, share: numbe
     clipped,
     reportedFrom: clipped.upperQuantile(falseReports / columns),
   };
+}
+
+/** What a plan says of its error, in shares of the total of people who are all at the bound. */
+export function errorOfTotals(
+  { totals }: TotalsNoise, { cohort, dimension }: StudyFacts,
+): Plan['expectedError'] {
+  const columns = Math.sqrt(dimension);
+  const honest = { sampling: 0, noise: (totals.standardDeviation * columns) / cohort };
+  return errorUpTo(corruptionMax, honest, (share) => columns * share);
 }
 
 /** What is added up, by column. */
