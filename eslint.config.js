@@ -6,7 +6,7 @@ export default tseslint.config(
   {
     ignores: [
       'dist/**', 'client/package/dist/**', 'coverage/**', 'node_modules/**',
-      'site/**',
+      'site/**', '.simulation-*/**', '.fuzz-*/**',
       'src/wire/generated/**', 'src/numerics/kernels/{assembly,generated}/**',
     ],
   },

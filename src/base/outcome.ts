@@ -68,6 +68,16 @@ export interface ValueOutcome {
   /** Row-major in `shape`. */
   readonly estimate: readonly number[];
   readonly shape: readonly number[];
+  /**
+   * The keys of an answer that is split: the first axis of `shape`. Each key has a part for each
+   * column of the question's `by`.
+   */
+  readonly keys?: readonly (readonly string[])[];
+  /**
+   * Whether each key has an answer; absent: all have. A key without one has zeros in `estimate` and
+   * no interval.
+   */
+  readonly answered?: readonly boolean[];
   /** The parts of the estimate, if it has more than one or a name of its own; see base/parts. */
   readonly parts?: readonly NamedPart[];
   readonly uncertainty: Uncertainty;

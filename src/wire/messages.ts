@@ -1,5 +1,6 @@
 import type { WireCode } from '../base/error-codes.js';
 import type { Outcome } from '../base/outcome.js';
+import { onlyQuestion } from '../base/questions.js';
 
 /**
  * The wire messages as Keelson's code sees them: 64-bit fields are bigint, enums are names, and
@@ -193,17 +194,56 @@ export interface LedgerPosition {
   readonly windowMs?: bigint;
 }
 
-/** One signed release of a study's log. */
-export interface ReleaseBody {
+/** The answer of a release to one question. */
+export interface Answer {
+  /** The question's name; `answer` in a study of the short form. */
+  readonly question: string;
+  readonly estimator: string;
+  /** Canonical JSON. */
+  readonly parameters: string;
+  readonly outcome: Outcome;
+  /** What was charged for it, in units of 2^-64. */
+  readonly rhoAmount: bigint;
+  readonly deltaAmount: bigint;
+}
+
+/** The part of a release that a study of the short form has: the answer to its only question. */
+export interface OneAnswer {
+  readonly estimator: string;
+  readonly parameters: string;
+  readonly outcome: Outcome;
+  readonly answers?: undefined;
+}
+
+/** The part of a release that a study with a list of questions has. */
+export interface ManyAnswers {
+  /** One for each question of the study, in the study's order. */
+  readonly answers: readonly Answer[];
+  readonly estimator?: undefined;
+  readonly parameters?: undefined;
+  readonly outcome?: undefined;
+}
+
+/** One signed release of a study's log. `answersOf` gives the answers of both forms. */
+export type ReleaseBody = ReleaseFacts & OneAnswer;
+
+/** The answers of a release, in the order of the study's questions. */
+export function answersOf(
+  release: ReleaseFacts & (OneAnswer | ManyAnswers),
+): readonly Answer[] {
+  if (release.answers !== undefined) return release.answers;
+  const { estimator, parameters, outcome, cost: { rhoAmount, deltaAmount } } = release;
+  return [{ question: onlyQuestion, estimator, parameters, outcome, rhoAmount, deltaAmount }];
+}
+
+/** What every release states. */
+export interface ReleaseFacts {
   readonly serverKey: Uint8Array;
   readonly studyId: Uint8Array;
   readonly index: bigint;
   readonly epoch: bigint;
   readonly study: string;
-  readonly estimator: string;
-  readonly parameters: string;
   readonly participation: 'secret' | 'public';
-  readonly outcome: Outcome;
   readonly cost: ReleaseCost;
   readonly ledger: LedgerPosition;
   readonly previousDigest: Uint8Array;

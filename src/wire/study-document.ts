@@ -1,12 +1,34 @@
 import type { ColumnType } from '../base/columns.js';
 import type { ParameterValues, Participation } from '../base/facts.js';
+import type { Question } from '../base/questions.js';
 
 /**
  * The public facts of a study, as sent in Welcome. Its id is SHA-256 of this object as canonical
- * JSON, so changed facts are a new version of the study with a new id.
+ * JSON, so changed facts are a new version of the study with a new id. `questionsOf` gives the
+ * questions of both forms.
  */
-export interface StudyDocument {
-  /** 2 for a study with typed columns, else 1. */
+export type StudyDocument = OneQuestion;
+
+/** A study in the short form: one question over all columns. */
+export interface OneQuestion extends SharedFacts {
+  readonly estimator: string;
+  readonly parameters: ParameterValues;
+  readonly contribution: { readonly reduce: 'mean' | 'sum' | 'one'; readonly rowsMax: number };
+  readonly questions?: undefined;
+}
+
+/** A study that lists its questions. Its facts have version 2. */
+export interface ManyQuestions extends SharedFacts {
+  /** In the order of the study file, with different names. */
+  readonly questions: readonly Question[];
+  readonly contribution: { readonly rowsMax: number };
+  readonly estimator?: undefined;
+  readonly parameters?: undefined;
+}
+
+/** The facts that both forms of a study have. */
+export interface SharedFacts {
+  /** 2 for a study with typed columns or a list of questions, else 1. */
   readonly version: 1 | 2;
   readonly study: string;
   /** Names of the columns, in their order. */
@@ -21,9 +43,6 @@ export interface StudyDocument {
    * only.
    */
   readonly epoch: { readonly everyMs: number } | { readonly contributors: number };
-  readonly contribution: { readonly reduce: 'mean' | 'sum' | 'one'; readonly rowsMax: number };
-  readonly estimator: string;
-  readonly parameters: ParameterValues;
   /** For each release. */
   readonly privacy: { readonly epsilon: number; readonly delta: number };
   readonly budget: {

@@ -19,10 +19,25 @@ import type { WorkRandom } from '../../random/source.js';
 export type { ParameterValue, ParameterValues, Participation } from '../../base/facts.js';
 export type { PrivacyTarget } from '../../privacy/accounting/target.js';
 
+/**
+ * The keys that a question is split by. A contributor has a row for each of its keys, at most
+ * `keysMax`, and the first entry of a row is the place of its key, from 0.
+ * `public`: there are `count` keys, and everybody knows them.
+ * `discovered`: the keys are found among those that contributors send.
+ */
+export type KeyFacts =
+  | { readonly list: 'public'; readonly keysMax: number; readonly count: number }
+  | {
+    readonly list: 'discovered'; readonly keysMax: number; readonly top: number;
+    readonly prefilter: number;
+  };
+
 /** The public facts from which an estimator plans. */
 export interface StudyFacts {
-  /** Columns of a row, 1..limits.columns. */
+  /** Entries of a row, 1..limits.columns; with `keys` the place of the key is one of them. */
   readonly dimension: number;
+  /** Present if the question is split by keys. Only estimators with `keyed` get this. */
+  readonly keys?: KeyFacts;
   /** Nominal contributors per epoch: public, never counted. */
   readonly cohort: number;
   readonly participation: Participation;
@@ -279,6 +294,8 @@ export interface Estimator {
   readonly title: string;
   readonly citations: readonly Citation[];
   readonly parameters: readonly ParameterSpec[];
+  /** The kinds of key lists by which it can split its answer in one release. Absent: none. */
+  readonly keyed?: readonly KeyFacts['list'][];
   /**
    * `recommended`: one of the few that answer most questions well. `research`: a system of a paper,
    * or a variant to compare with.
