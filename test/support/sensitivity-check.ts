@@ -69,9 +69,13 @@ export async function sensitivityFaults(
   }
   const changed = cohortOf(subject, pair.left.count >= pair.right.count ? pair.left : pair.right);
   return left.flatMap((draw, i) => {
-    const event = subject.plan.events.find(({ name }) => name === draw.event)!;
+    const event =
+      subject.plan.events.find(({ name }) => name === draw.event.replace(/#\d+$/, ''))!;
     const twin = right[i];
-    if (twin === undefined || twin.event !== draw.event) return [];
+    if (twin === undefined || twin.event !== draw.event) {
+      return [`${draw.event}: after equal answers the other side asks for `
+        + `${twin?.event ?? 'another event'}`];
+    }
     const apart = distance(event, draw.content, twin.content);
     const allowed = event.cohort === changed ? bound(event) : 0;
     const fits = apart <= allowed * (1 + 1e-9) + 1e-9;

@@ -13,6 +13,20 @@ interface EventBase {
   readonly name: string;
   /** The cohort whose rows the value depends on. The costs of disjoint cohorts do not add up. */
   readonly cohort: string;
+  /** Present if the event may be drawn once for each key of a public list. */
+  readonly keyed?: KeyedDraws;
+}
+
+/**
+ * A row belongs to one key, and an event of a key sees the rows of this key alone. The name of the
+ * event is `menu@choice/name`: of a menu, the events of one choice may be drawn for a key, and no
+ * others. A call for key 3 names the event `menu@choice/name#3`.
+ */
+export interface KeyedDraws {
+  /** Keys of the list. */
+  readonly keys: number;
+  /** A contributor has rows of at most so many keys. */
+  readonly keysMax: number;
 }
 
 /**

@@ -41,9 +41,10 @@ const upwards = 1 + 2 ** -40;
 /**
  * The piece of an event. null if its grid is coarser than two standard deviations, because the
  * comparison with continuous noise below does not hold then. Also null for a mask, for which one
- * divergence is known and no distribution.
+ * divergence is known and no distribution, and for a keyed event.
  */
 export function pieceOf(event: MechanismEvent): Repeated | null {
+  if (event.keyed !== undefined) return null;
   switch (event.kind) {
     case 'gaussian': {
       const { sensitivity, sigma, grid, dimension } = event;
