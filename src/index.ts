@@ -40,5 +40,5 @@ export type {
   AffineMaskEvent, ExponentialEvent, GaussianEvent, GaussianHistogramEvent, GaussianThresholdEvent,
   LaplaceEvent, MechanismEvent, SymmetricGaussianEvent, WishartMaskEvent,
 } from './privacy/accounting/events.js';
-export type { KeptBin, Mechanisms } from './privacy/mechanisms/contract.js';
+export type { FoundKeys, KeptBin, Mechanisms } from './privacy/mechanisms/contract.js';
 export type { WorkRandom } from './random/source.js';

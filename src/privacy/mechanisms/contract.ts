@@ -7,6 +7,19 @@ export interface KeptBin {
 }
 
 /**
+ * Keys that contributors sent, by their places. A place is where a key is in memory: it follows
+ * from the order of arrival, so nothing that is released may depend on it.
+ */
+export interface FoundKeys {
+  /** Places are 0 to size - 1. */
+  readonly size: number;
+  /** Orders two places by their keys alone: below 0 if the left one comes first. */
+  compare(left: number, right: number): number;
+  /** The key at a place: a part for each column that the question is split by. */
+  partsOf(place: number): readonly string[];
+}
+
+/**
  * The only way from Sensitive to Released. The object is built from a plan's events. Each call
  * names its event, and each event is called once (`exponential`: `times` calls). An unknown,
  * repeated or mismatched call is an InvariantError, because the charge was computed from the
