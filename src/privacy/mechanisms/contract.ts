@@ -19,6 +19,13 @@ export interface FoundKeys {
   partsOf(place: number): readonly string[];
 }
 
+/** A key that a histogram of keys kept, with its noisy count of contributors. */
+export interface KeptKey {
+  /** A part for each column that the question is split by. */
+  readonly key: readonly string[];
+  readonly noisyCount: number;
+}
+
 /**
  * The only way from Sensitive to Released. The object is built from a plan's events. Each call
  * names its event, and each event is called once (`exponential`: `times` calls). An unknown,
@@ -48,6 +55,13 @@ export interface Mechanisms {
     event: string,
     counts: Sensitive<readonly ReadonlyMap<number, number>[]>,
   ): Released<readonly (readonly KeptBin[])[]>;
+  /**
+   * A histogram of keys that nobody listed. `counts` has the number of contributors of each place.
+   * Returns the kept keys, largest noisy count first. See mechanisms/key-histogram.
+   */
+  keyHistogram(
+    event: string, counts: Sensitive<ArrayLike<number>>, keys: Sensitive<FoundKeys>,
+  ): Released<readonly KeptKey[]>;
   /**
    * The most frequent of the groups' labels if its lead is large enough, else null. The event is a
    * threshold event of sensitivity 2 and floor 2; see mechanisms/mode.
