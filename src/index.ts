@@ -38,7 +38,8 @@ export type { Amount } from './privacy/accounting/amount.js';
 export type { PrivacyCost, RenyiCost } from './privacy/accounting/cost.js';
 export type {
   AffineMaskEvent, ExponentialEvent, GaussianEvent, GaussianHistogramEvent, GaussianThresholdEvent,
-  KeyedDraws, LaplaceEvent, MechanismEvent, SymmetricGaussianEvent, WishartMaskEvent,
+  KeyedDraws, KeyHistogramEvent, LaplaceEvent, MechanismEvent, SymmetricGaussianEvent,
+  WishartMaskEvent,
 } from './privacy/accounting/events.js';
-export type { KeptBin, Mechanisms } from './privacy/mechanisms/contract.js';
+export type { FoundKeys, KeptBin, KeptKey, Mechanisms } from './privacy/mechanisms/contract.js';
 export type { WorkRandom } from './random/source.js';

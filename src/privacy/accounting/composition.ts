@@ -72,6 +72,7 @@ function scaledSquare(top: number, bottom: number, factor: bigint, divisor: bigi
  * - gaussian-threshold: sensitivity^2 / (2 sigma^2), and the delta that set the threshold.
  * - gaussian-histogram: in each coordinate two counts change by 1, so coordinates * 2 / (2
  *   sigma^2).
+ * - key-histogram: at most 2 keysMax counts change by 1, so 2 keysMax / (2 sigma^2).
  * - exponential: `times` * epsilon, and `times` * epsilon^2 / 8, since its log-ratios have a range
  *   of epsilon.
  */
@@ -97,6 +98,12 @@ function zcdpOfEvent(event: Exclude<MechanismEvent, MaskEvent>): Omit<ExactCost,
     case 'gaussian-histogram':
       return {
         rho: scaledSquare(1, event.sigma, BigInt(event.coordinates), 1n),
+        delta: ratioOfDouble(event.delta),
+        epsilon: null,
+      };
+    case 'key-histogram':
+      return {
+        rho: scaledSquare(1, event.sigma, BigInt(event.keysMax), 1n),
         delta: ratioOfDouble(event.delta),
         epsilon: null,
       };

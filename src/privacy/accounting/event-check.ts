@@ -24,6 +24,10 @@ const fields: Readonly<
   'gaussian-histogram': {
     coordinates: 'count', sigma: 'positive', delta: 'probability', grid: 'countGrid',
   },
+  'key-histogram': {
+    keysMax: 'count', prefilter: 'count', sigma: 'positive', delta: 'probability',
+    grid: 'countGrid',
+  },
   exponential: { candidates: 'count', sensitivity: 'positive', epsilon: 'epsilon', times: 'count' },
   'wishart-mask': { dimension: 'count', samples: 'count', logDistance: 'positive', order: 'order' },
   'affine-mask': {

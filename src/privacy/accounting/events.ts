@@ -91,6 +91,20 @@ export interface GaussianHistogramEvent extends EventBase {
 }
 
 /**
+ * Noisy counts of contributors under keys that nobody listed. Each contributor is under at most
+ * `keysMax` keys.
+ */
+export interface KeyHistogramEvent extends EventBase {
+  readonly kind: 'key-histogram';
+  readonly keysMax: number;
+  /** A key with fewer contributors gets no noise and is not shown. */
+  readonly prefilter: number;
+  readonly sigma: number;
+  readonly delta: number;
+  readonly grid: number;
+}
+
+/**
  * The exponential mechanism with weights exp(epsilon * score / (2 sensitivity)), `times`
  * independent calls.
  */
@@ -133,6 +147,7 @@ export type MechanismEvent =
   | LaplaceEvent
   | GaussianThresholdEvent
   | GaussianHistogramEvent
+  | KeyHistogramEvent
   | ExponentialEvent
   | WishartMaskEvent
   | AffineMaskEvent;

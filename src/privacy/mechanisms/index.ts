@@ -6,11 +6,12 @@ import { RandomBits } from '../../random/bits.js';
 import type { NoiseSource } from '../../random/source.js';
 import { checkEvents, placeInMenu } from '../accounting/event-check.js';
 import type { MechanismEvent } from '../accounting/events.js';
-import type { KeptBin, Mechanisms } from './contract.js';
+import type { FoundKeys, KeptBin, KeptKey, Mechanisms } from './contract.js';
 import type { Draw } from './draw.js';
 import { drawExponential } from './exponential.js';
 import { drawGaussian } from './gaussian.js';
 import { drawHistogram } from './histogram.js';
+import { drawKeyHistogram } from './key-histogram.js';
 import { drawLaplace } from './laplace.js';
 import { drawMask } from './masking.js';
 import { drawMode } from './mode.js';
@@ -35,9 +36,10 @@ export interface PreparedMechanisms extends Mechanisms {
   /**
    * Draws up to `limit` of the noise values that are not drawn yet. Returns how many it drew; 0
    * when all are ready. Three kinds of draw are never made ahead: choices (`exponential`), masks,
-   * and bins of a histogram past the first 128 of a coordinate. Their time depends on the data, so
-   * a server shows a release only after a planned time. Values drawn ahead exist in memory only.
-   * Each is used once or never, and it reveals nothing before it is added to something.
+   * and the bins and keys of a histogram past the first ones (see mechanisms/supply). Their time
+   * depends on the data, so a server shows a release only after a planned time. Values drawn ahead
+   * exist in memory only. Each is used once or never, and it reveals nothing before it is added to
+   * something.
    */
   prepare(limit: number): number;
 }
@@ -102,6 +104,15 @@ class ChargedMechanisms implements PreparedMechanisms {
       'a histogram has the number of coordinates that was charged',
     );
     return Released.fromMechanism(drawHistogram(this.#draw(event), spent, content));
+  }
+
+  keyHistogram(
+    event: string, counts: Sensitive<ArrayLike<number>>, keys: Sensitive<FoundKeys>,
+  ): Released<readonly KeptKey[]> {
+    const spent = this.#spend(event, ['key-histogram']);
+    return Released.fromMechanism(drawKeyHistogram(
+      this.#draw(event), spent, Sensitive.open(counts), Sensitive.open(keys),
+    ));
   }
 
   exponential(event: string, scores: Sensitive<Float64Array>): Released<number> {

@@ -69,6 +69,12 @@ export function pieceOf(event: MechanismEvent): Repeated | null {
         { shift: Math.sqrt(2 * coordinates), sigma, grid, sumOfShifts: 2 * coordinates }, 1, delta,
       );
     }
+    case 'key-histogram': {
+      const { keysMax, sigma, grid, delta } = event;
+      return gaussian(
+        { shift: Math.sqrt(2 * keysMax), sigma, grid, sumOfShifts: 2 * keysMax }, 1, delta,
+      );
+    }
     case 'laplace': {
       const epsilon = (event.sensitivity / event.scale) * upwards;
       if (event.dimension > 1) return once({ kind: 'approximate', epsilon, delta: 0 });
@@ -116,11 +122,11 @@ interface Shifted {
  *   integral is at most f(m) s sqrt(pi / 2), and t s sqrt(pi / 2) <= .014 < 1/2.
  * By symmetry P(z >= k) <= P(N >= k - 1) for all integers k, and the mirror image.
  *
- * A threshold test and a histogram count as Gaussian noise, except in events of probability delta
- * on either side, which count as revealing everything. To see this, split off exactly delta on both
- * sides: the divergence of the mixture is convex in its parts. A test and the event behind it: if
- * both neighbours reach the floor, the pairs compose. If one does not, both fail except with
- * probability delta, which the part that reveals everything covers.
+ * A threshold test and both kinds of histogram count as Gaussian noise, except in events of
+ * probability delta on either side, which count as revealing everything. To see this, split off
+ * exactly delta on both sides: the divergence of the mixture is convex in its parts. A test and the
+ * event behind it: if both neighbours reach the floor, the pairs compose. If one does not, both
+ * fail except with probability delta, which the part that reveals everything covers.
  */
 function gaussian(event: Shifted, perCoordinate = 1, delta = 0): Repeated | null {
   const { shift, sumOfShifts, sigma, grid } = event;
