@@ -6,7 +6,7 @@ import { keyFingerprint } from '../signing/fingerprint.js';
 import { verifyStatement } from '../signing/message.js';
 import type { Signing, Verifier } from '../signing/contract.js';
 import { keyChain, keysOfRotation, type KeyRotation } from '../signing/rotation.js';
-import type { WireStudyState } from '../wire/messages.js';
+import type { ReleaseBody, WireStudyState } from '../wire/messages.js';
 import { decodeStudyDocument, studyId as studyIdOf } from '../wire/study-codec.js';
 import type { StudyDocument } from '../wire/study-document.js';
 import { derivedPartsAgree } from './derived.js';
@@ -21,6 +21,8 @@ export interface LogVerification {
    * names.
    */
   readonly serverKey?: Uint8Array;
+  /** Gets each release once it is verified, in the order of the log. */
+  readonly onRelease?: (release: ReleaseBody) => void;
 }
 
 /** The first fault of a log. */
@@ -127,7 +129,8 @@ async function takeLine(
   }
   if (line.type === 'rotation') takeRotation(progress, line, options);
   else if (line.type === 'release') {
-    const { outcome, index } = chainOf(progress, study, options).accept(line);
+    const release = chainOf(progress, study, options).accept(line);
+    const { outcome, index } = release;
     if (!derivedPartsAgree(study.document, outcome)) {
       throw new LogError(
         'derived-mismatch', `the quantiles of release ${index} do not follow from its counts`,
@@ -135,6 +138,7 @@ async function takeLine(
     }
     progress.lastOutcome = outcome;
     progress.count++;
+    options.onRelease?.(release);
   } else {
     progress.state = chainOf(progress, study, options).checkHead(line).state;
   }
