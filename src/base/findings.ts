@@ -63,6 +63,10 @@ export function findingText(finding: Finding, columnNames: readonly string[]): s
       return `${subject} ${isOne ? 'has' : 'have'} no interval: noise hides how far out the farthest `
         + 'rows are. Give the smallest and the largest possible value as range for an answer with '
         + 'an interval.';
+    case 'direction-unseen':
+      return 'In some direction across the columns the rows vary so little that noise hides how '
+        + 'much. The answer is wrong along it. Give the smallest and the largest variance in any '
+        + 'direction as variance-low and variance-high, or wait for more contributors.';
     default:
       return `The release says "${reason}" about its rows, which this version of Keelson does not `
         + 'know. Update Keelson to read it.';
