@@ -201,7 +201,7 @@ function planStudies(
   }
   const hostile = numberFlag(args.corruption, '--corruption', { atLeast: 0, below: 0.5 });
   const plans = readStudies(files, args.populations)
-    .map(({ document, plan: found, target, releases, binds }) => {
+    .map(({ document, questions: [{ plan: found }], target, releases, binds }) => {
       const { study, parameters, cohort, budget: { epsilon, delta } } = document;
       const declared = parameters['corruption'];
       // Some designs do not use the declared share.

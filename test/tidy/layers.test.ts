@@ -31,6 +31,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   ],
   // The registry, and the runner of offline releases.
   'src/estimators': [...privacy, 'src/robust'],
+  'src/questions': [...privacy, 'src/estimators'],
   'src/audit': [...privacy, 'src/robust', 'src/estimators'],
   // The files at the top of src/ are what users of the library call.
   src: [],
