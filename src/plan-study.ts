@@ -12,7 +12,7 @@ import {
   capsOf, perReleaseTarget, resolvePureTarget, type BudgetCaps,
 } from './privacy/accounting/target.js';
 import { planQuestions, type QuestionsPlan } from './questions/plan.js';
-import type { ManyQuestions, OneQuestion } from './wire/study-document.js';
+import type { StudyDocument } from './wire/study-document.js';
 
 /** What follows from a study's public facts and its estimators alone. */
 export interface StudyPlan extends QuestionsPlan {
@@ -39,7 +39,7 @@ export interface StudyPlan extends QuestionsPlan {
  *   is smaller than one release; both say what would help.
  */
 export function planStudy(
-  document: OneQuestion | ManyQuestions, find: (estimator: string) => Estimator, order?: number,
+  document: StudyDocument, find: (estimator: string) => Estimator, order?: number,
 ): StudyPlan {
   const { rule } = document.budget;
   const caps = capsOf({
@@ -68,7 +68,7 @@ export function planStudy(
  * columns, whose events have the names that its estimator gave them.
  */
 export function planQuestionsOf(
-  document: OneQuestion | ManyQuestions, find: (estimator: string) => Estimator,
+  document: StudyDocument, find: (estimator: string) => Estimator,
   target: PrivacyTarget,
 ): QuestionsPlan | Infeasible {
   const { cohort, participation, columns, types } = document;
@@ -90,7 +90,7 @@ export function planQuestionsOf(
 }
 
 function targetOf(
-  { privacy, budget }: OneQuestion | ManyQuestions, { rule }: BudgetCaps,
+  { privacy, budget }: StudyDocument, { rule }: BudgetCaps,
 ): PrivacyTarget {
   if (rule.rule === 'pure') return resolvePureTarget(privacy);
   // A release's delta is bounded by its share of the budget's, so that delta is not what runs out
@@ -99,7 +99,7 @@ function targetOf(
 }
 
 function feasiblePlan(
-  document: OneQuestion | ManyQuestions, find: (estimator: string) => Estimator,
+  document: StudyDocument, find: (estimator: string) => Estimator,
   target: PrivacyTarget,
 ): QuestionsPlan {
   const { study } = document;
@@ -114,7 +114,7 @@ function feasiblePlan(
 }
 
 function chargeOf(
-  document: OneQuestion | ManyQuestions, caps: BudgetCaps, { cost }: Plan,
+  document: StudyDocument, caps: BudgetCaps, { cost }: Plan,
 ): Charge {
   try {
     return chargeUnder(caps.rule, cost);
