@@ -31,8 +31,9 @@ export type { NamedPart } from './base/parts.js';
 export type { Released, Sensitive } from './base/brands.js';
 export type {
   Citation, CohortPlan, Compute, Estimator, ExpectedError, Finished, FinishedSummaries,
-  GroupStatistic, Guarantee, Infeasible, ParameterSpec, ParameterValue, ParameterValues,
-  Participation, Plan, PlannedWork, PooledRows, PrivacyTarget, StudyFacts, Summary, SummaryTable,
+  GroupStatistic, Guarantee, Infeasible, KeyFacts, ParameterSpec, ParameterValue,
+  ParameterValues, Participation, Plan, PlannedWork, PooledRows, PrivacyTarget, StudyFacts,
+  Summary, SummaryTable,
 } from './estimators/contract/estimator.js';
 export type { Amount } from './privacy/accounting/amount.js';
 export type { PrivacyCost, RenyiCost } from './privacy/accounting/cost.js';

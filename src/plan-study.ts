@@ -7,7 +7,7 @@ import {
 import {
   capsOf, perReleaseTarget, resolvePureTarget, type BudgetCaps,
 } from './privacy/accounting/target.js';
-import type { StudyDocument } from './wire/study-document.js';
+import { shortForm, type StudyDocument } from './wire/study-document.js';
 
 /** What follows from a study's public facts and its estimator alone. */
 export interface StudyPlan {
@@ -63,7 +63,7 @@ function targetOf({ privacy, budget }: StudyDocument, { rule }: BudgetCaps): Pri
 }
 
 function feasiblePlan(document: StudyDocument, estimator: Estimator, target: PrivacyTarget): Plan {
-  const { study, columns, cohort, participation, parameters } = document;
+  const { study, columns, cohort, participation, parameters } = shortForm(document);
   const plan =
     planWithin(estimator, parameters, { dimension: columns.length, cohort, participation, target });
   if (plan.kind === 'plan') return plan;

@@ -1,6 +1,8 @@
 import { findingText, partsByName, subscribe, type VerifiedRelease } from '../../client/index.js';
 import { toHex } from '../../src/base/bytes.js';
 import { ifHostileText } from '../../src/base/findings.js';
+import { onlyAnswer } from '../../src/wire/messages.js';
+import { shortForm } from '../../src/wire/study-document.js';
 import { aggregatorUrl } from '../base/address.js';
 import { distributionRows, intervalText, printFindings } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
@@ -86,8 +88,9 @@ function describeStudy({ release, document, serverKey }: VerifiedRelease, output
 }
 
 function show({ release, document }: VerifiedRelease, output: Output): void {
-  const { outcome, ledger, study, epoch, index, columns } = release;
-  const labels = labelsOf(document);
+  const { outcome } = onlyAnswer(release);
+  const { ledger, study, epoch, index, columns } = release;
+  const labels = labelsOf(shortForm(document));
   const spent = { epsilonSpent: ledger.epsilonSpent, epsilonCap: ledger.epsilonCap };
   const facts = { type: 'release', study, epoch, index, columns, labels, outcome: outcome.kind };
   if (outcome.kind === 'refused') {
@@ -122,7 +125,7 @@ function show({ release, document }: VerifiedRelease, output: Output): void {
     output.text(line(first, labels[i] ?? `[${i}]`, formatNumber(value), deviation, last));
     if (intervalIfHostile95 === undefined) return;
     output.text(`${' '.repeat(8)}95 % interval ${intervalText(interval95, i) || 'not stated'}, `
-      + `${ifHostileText(document.parameters)} ${intervalText(intervalIfHostile95, i)}`);
+      + `${ifHostileText(shortForm(document).parameters)} ${intervalText(intervalIfHostile95, i)}`);
   });
   printFindings(findings, columns, output);
 }

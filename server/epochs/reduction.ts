@@ -1,7 +1,7 @@
 import { assert } from '../../src/base/assert.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { seededRandom } from '../../src/random/work.js';
-import type { StudyDocument } from '../../src/wire/study-document.js';
+import type { Question } from '../../src/base/questions.js';
 import type { RowPart } from './contract.js';
 import { recordSeedOf } from './assignment-hashes.js';
 
@@ -29,7 +29,7 @@ export interface AcceptedBatch {
  * record does not depend on the division into batches or on the records' values.
  */
 export function reduceBatch(
-  reduce: StudyDocument['contribution']['reduce'],
+  reduce: Question['reduce'],
   dimension: number,
   assignmentKey: Uint8Array,
   batch: AcceptedBatch,
@@ -73,7 +73,7 @@ export function clipped(value: number): number {
 export class OpenContributions {
   readonly #open = new Map<string, OpenContribution>();
 
-  constructor(private readonly reduce: StudyDocument['contribution']['reduce']) {}
+  constructor(private readonly reduce: Question['reduce']) {}
 
   get size(): number {
     return this.#open.size;

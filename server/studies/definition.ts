@@ -3,7 +3,7 @@ import { findEstimator as findRegistered } from '../../src/estimators/registry.j
 import { planStudy } from '../../src/plan-study.js';
 import type { Charge } from '../../src/privacy/accounting/budget.js';
 import type { BudgetCaps } from '../../src/privacy/accounting/target.js';
-import type { StudyDocument } from '../../src/wire/study-document.js';
+import { shortForm, type StudyDocument } from '../../src/wire/study-document.js';
 import type { FindEstimator } from '../epochs/engine.js';
 import type { BudgetSpec } from '../store/contract.js';
 
@@ -41,7 +41,7 @@ export function defineStudy(
   findEstimator: FindEstimator = findRegistered,
   order?: number,
 ): StudyDefinition {
-  const estimator = findEstimator(document.estimator);
+  const estimator = findEstimator(shortForm(document).estimator);
   const { caps, ...planned } = planStudy(document, estimator, order);
   return { document, estimator, ...planned, enrolled, budget: budgetSpecOf(document, caps) };
 }

@@ -8,6 +8,7 @@ import { epsilonOfSpent } from '../../src/privacy/accounting/spent.js';
 import { signStatement, type Signer } from '../../src/signing/index.js';
 import { encodeHeadBody, encodeReleaseBody } from '../../src/wire/index.js';
 import type { LedgerPosition, ReleaseCost, WireStudyState } from '../../src/wire/messages.js';
+import { shortForm } from '../../src/wire/study-document.js';
 import type { LedgerBalance, ReleaseRecord } from '../store/contract.js';
 import type { StudyDefinition } from './definition.js';
 import { guaranteeOf } from './guarantee.js';
@@ -37,7 +38,7 @@ export interface ReleaseFacts {
 export function signRelease(
   definition: StudyDefinition, signer: Signer, facts: ReleaseFacts,
 ): ReleaseRecord {
-  const { document } = definition;
+  const document = shortForm(definition.document);
   const studyId = fromHex(facts.studyId);
   const body = encodeReleaseBody({
     serverKey: signer.publicKey,

@@ -5,7 +5,7 @@ import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { checkPublicKey } from '../../src/signing/index.js';
 import { answerKeys } from '../../src/wire/answer-keys.js';
-import type { StudyDocument } from '../../src/wire/study-document.js';
+import type { OneQuestion, StudyDocument } from '../../src/wire/study-document.js';
 import { mayExclude, mustChooseOneRow } from '../../src/wire/study-codec.js';
 import type { FindEstimator } from '../epochs/engine.js';
 import { defineStudy, type StudyDefinition } from '../studies/definition.js';
@@ -70,7 +70,7 @@ class StudyReader {
     const asked = {
       ...columns, estimator: estimator.name, parameters: this.#parameters(estimator, columns),
     };
-    const document: StudyDocument = {
+    const document: OneQuestion = {
       ...asked, study, cohort, participation, late, privacy,
       epoch: this.#epoch(),
       contribution: this.#contribution(asked),
@@ -142,7 +142,7 @@ class StudyReader {
 
   #parameters(
     estimator: Estimator, columns: Pick<StudyDocument, 'columns' | 'types'>,
-  ): StudyDocument['parameters'] {
+  ): OneQuestion['parameters'] {
     const given = parametersFor(this.#content.parameters, estimator, columns, this.#refuse);
     try {
       return parseParameters(
@@ -154,8 +154,8 @@ class StudyReader {
   }
 
   #contribution(
-    asked: Pick<StudyDocument, 'estimator' | 'parameters' | 'types'>,
-  ): StudyDocument['contribution'] {
+    asked: Pick<OneQuestion, 'estimator' | 'parameters' | 'types'>,
+  ): OneQuestion['contribution'] {
     const isOfNames = answerKeys(asked) !== null;
     const { rowsMax = 64, reduce = defaultReduce(asked.estimator, asked, isOfNames) } =
       this.#content.contribution;

@@ -4,7 +4,7 @@ import { columnLimits, isColumnType, type ColumnType } from '../base/columns.js'
 import { WireError } from '../base/errors.js';
 import type { ParameterValue } from '../base/facts.js';
 import { factsLimits as limits, isName, nameRule } from '../base/facts-limits.js';
-import type { StudyDocument } from './study-document.js';
+import type { OneQuestion, StudyDocument } from './study-document.js';
 
 /**
  * Writes the canonical facts, which are signed, sent and hashed. In version 2 the facts hold a list
@@ -13,9 +13,9 @@ import type { StudyDocument } from './study-document.js';
  */
 export function encodeStudyDocument(document: StudyDocument): Uint8Array {
   const { types, ...facts } = document;
-  if (types === undefined) return utf8(canonicalJson(facts));
+  if (types === undefined) return utf8(canonicalJson(facts as JsonValue));
   const columns = document.columns.map((name, i) => ({ name, ...types[i]! }));
-  return utf8(canonicalJson({ ...facts, columns }));
+  return utf8(canonicalJson({ ...facts, columns } as JsonValue));
 }
 
 /**
@@ -52,7 +52,7 @@ export function decodeStudyDocument(facts: Uint8Array): StudyDocument {
 
 function readDocument(facts: Members): StudyDocument {
   const version = facts.choice('version', [1, 2]);
-  const document: StudyDocument = {
+  const document: OneQuestion = {
     version,
     study: facts.text('study'),
     ...(version === 1 ? readNames(facts) : readTypedColumns(facts)),
@@ -159,7 +159,7 @@ function readEpoch(epoch: Members): StudyDocument['epoch'] {
   return value;
 }
 
-function readContribution(contribution: Members): StudyDocument['contribution'] {
+function readContribution(contribution: Members): OneQuestion['contribution'] {
   const value = {
     reduce: contribution.choice('reduce', ['mean', 'sum', 'one']),
     rowsMax: contribution.integer('rowsMax', 1, Number.MAX_SAFE_INTEGER),
