@@ -53,6 +53,8 @@ export interface Finding {
   readonly reason: FindingReason | NewerReason;
   /** Indexes of the columns that it is about, from 0; empty: all of them together. */
   readonly columns: readonly number[];
+  /** The place in `keys` of the key that it is about; absent: not about one key. */
+  readonly key?: number;
   /**
    * Numbers for the sentence. `crowd-apart`: the share of the rows left out, then the mean of all
    * rows in each column. `mostly-one-value`: the value, then the number of rows in one octave of
