@@ -136,8 +136,9 @@ class StudyReader {
   }
 
   /** A rule that compares rows with answers needs answers with the form of rows. */
-  checkQuarantine({ document, estimator, plan }: StudyDefinition): void {
-    if (document.quarantine === undefined || answersAreRows(document, estimator, plan)) return;
+  checkQuarantine(definition: StudyDefinition): void {
+    if (definition.document.quarantine === undefined || answersAreRows(definition)) return;
+    const { estimator } = definition.questions[0];
     throw this.#refused('quarantine', undefined,
       `compares rows with answers, and an answer of ${estimator.name} is not one number for each `
         + 'column',
