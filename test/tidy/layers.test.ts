@@ -16,6 +16,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   'src/signing': ['src/base'],
   'src/wire': ['src/base'],
   'src/log': ['src/base', 'src/signing', 'src/wire'],
+  'src/series': ['src/base', 'src/wire'],
   'src/privacy/accounting': library,
   'src/privacy/mechanisms': accounting,
   'src/privacy/stages': [...accounting, 'src/privacy/mechanisms'],
@@ -36,7 +37,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   'src/audit': [...privacy, 'src/robust', 'src/estimators'],
   // The files at the top of src/ are what users of the library call.
   src: [],
-  client: ['src/base', 'src/signing', 'src/wire', 'src/log'],
+  client: ['src/base', 'src/signing', 'src/wire', 'src/log', 'src/series'],
   simulation: ['client', ...library, 'src/signing', 'src/wire', 'src/log'],
   'server/base': ['src'],
   'server/store': ['src', 'server/base'],
