@@ -2,19 +2,16 @@ import { assert } from '../../src/base/assert.js';
 import { clipped } from '../../src/questions/reduction.js';
 import { seededRandom } from '../../src/random/work.js';
 import type { Question } from '../../src/base/questions.js';
-import type { RowPart } from './contract.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
+import type { AcceptedBatch, EpochPart, RowPart } from './contract.js';
 import { recordSeedOf } from './assignment-hashes.js';
 
-/** One accepted batch, in journal order. */
-export interface AcceptedBatch {
-  /** 32 bytes. */
-  readonly contributor: Uint8Array;
-  readonly sequence: bigint;
-  /** Row-major, rows * dimension, finite. */
-  readonly values: Float64Array;
-  readonly rows: number;
-  /** The batch completes the contribution. */
-  readonly complete: boolean;
+/** What the epoch of a study gets of a batch. */
+export function partOf(
+  document: StudyDocument, assignmentKey: Uint8Array, batch: AcceptedBatch,
+): EpochPart {
+  return document.questions !== undefined ? batch
+    : reduceBatch(document.contribution.reduce, document.columns.length, assignmentKey, batch);
 }
 
 /**
@@ -40,15 +37,22 @@ export function reduceBatch(
   if (reduce !== 'one') {
     return { contributor, values: sumOf(values, rows, dimension), rows, rank: 0n, complete };
   }
-  const random = seededRandom(recordSeedOf(assignmentKey, contributor, batch.sequence));
+  const ranks = recordRanks(assignmentKey, batch);
   let best = 0;
   let smallest = Infinity;
   for (let row = 0; row < rows; row++) {
-    const rank = random.uniform();
-    if (rank < smallest) [best, smallest] = [row, rank];
+    if (ranks[row]! < smallest) [best, smallest] = [row, ranks[row]!];
   }
   const chosen = values.slice(best * dimension, (best + 1) * dimension).map(clipped);
   return { contributor, values: chosen, rows, rank: BigInt(smallest * 2 ** 53), complete };
+}
+
+/** The ranks of a batch's records, in [0, 1): `one` keeps the record with the smallest. */
+export function recordRanks(
+  assignmentKey: Uint8Array, { contributor, sequence, rows }: AcceptedBatch,
+): Float64Array {
+  const random = seededRandom(recordSeedOf(assignmentKey, contributor, sequence));
+  return Float64Array.from({ length: rows }, () => random.uniform());
 }
 
 function sumOf(values: Float64Array, rows: number, dimension: number): Float64Array {

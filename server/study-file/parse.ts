@@ -138,10 +138,12 @@ class StudyReader {
   /** A rule that compares rows with answers needs answers with the form of rows. */
   checkQuarantine(definition: StudyDefinition): void {
     if (definition.document.quarantine === undefined || answersAreRows(definition)) return;
-    const { estimator } = definition.questions[0];
+    const { document, questions: [{ estimator }] } = definition;
     throw this.#refused('quarantine', undefined,
-      `compares rows with answers, and an answer of ${estimator.name} is not one number for each `
-        + 'column',
+      document.questions === undefined
+        ? `compares rows with answers, and an answer of ${estimator.name} is not one number for `
+          + 'each column'
+        : 'compares rows with the one answer of a study, and this study has a list of questions',
       'leave it out, or choose an estimator whose answers are, such as robust-mean');
   }
 

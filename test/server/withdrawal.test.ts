@@ -65,7 +65,7 @@ async function withoutLeavers(
     runner.add(studyId, 1n, [part(rowOf(i), 1n, !isLong)]);
     if (isLong) runner.add(studyId, 1n, [part(rowOf(i + 1_000), 2n, i % 4 === 0)]);
   }
-  return runner.release(studyId, 1n);
+  return (await runner.release(studyId, 1n)).outcomes[0]!;
 }
 
 describe('withdrawing from an open epoch', () => {
