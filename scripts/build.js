@@ -5,6 +5,7 @@ import {
 } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { buildSync } from 'esbuild';
+import { withoutComments } from './blank-comments.js';
 import { buildClient } from './build-client.js';
 import './generate.js';
 import { root } from './generated.js';
@@ -20,8 +21,12 @@ compile('tsconfig.browser.json');
 for (const path of readdirSync(`${root}dist`, { recursive: true })) {
   const source = path.replace(/\.(js|js\.map|d\.ts)$/, '.ts');
   const isBundle = /^(browser|dashboard.site)\b/.test(path);
-  if (source === path || isBundle || existsSync(root + source)) continue;
-  rmSync(`${root}dist/${path}`);
+  if (source === path || isBundle) continue;
+  const output = `${root}dist/${path}`;
+  if (!existsSync(root + source)) rmSync(output);
+  else if (path.endsWith('.js')) {
+    writeFileSync(output, withoutComments(readFileSync(output, 'utf8')));
+  }
 }
 // The generated wire code is JavaScript with its own declarations: tsc does not copy it.
 rmSync(`${root}dist/src/wire/generated`, { recursive: true, force: true });

@@ -6,6 +6,7 @@ import { createGroups, type Groups } from '../../src/estimators/run.js';
 import { createMechanisms, type PreparedMechanisms } from '../../src/privacy/mechanisms/index.js';
 import type { NoiseSource, WorkRandom } from '../../src/random/source.js';
 import { seededRandom } from '../../src/random/work.js';
+import { shortForm } from '../../src/wire/study-document.js';
 import type { EpochProgress, EpochSetup, RowPart } from './contract.js';
 import { publishable } from './outcome.js';
 import { OpenContributions } from './reduction.js';
@@ -54,7 +55,7 @@ export class EpochEngine {
     this.#plan = planOf(setup, findEstimator);
     this.#columns = setup.document.columns.length;
     this.#groups = createGroups(this.#plan, this.#columns);
-    this.#contributions = new OpenContributions(setup.document.contribution.reduce);
+    this.#contributions = new OpenContributions(shortForm(setup.document).contribution.reduce);
     this.#work = seededRandom(setup.workSeed);
     this.#mechanisms = createMechanisms(this.#plan.events, noise);
     this.#mechanisms.prepare(noiseAtOpen);
@@ -124,7 +125,8 @@ export class EpochEngine {
 export function planOf(
   setup: Pick<EpochSetup, 'document' | 'target'>, findEstimator: FindEstimator,
 ): Plan {
-  const { document, target } = setup;
+  const { target } = setup;
+  const document = shortForm(setup.document);
   const plan = findEstimator(document.estimator).plan(document.parameters, {
     dimension: document.columns.length,
     cohort: document.cohort,

@@ -1,7 +1,7 @@
 import { assert } from '../../src/base/assert.js';
-import { protocolLimits } from '../../src/base/limits.js';
+import { clipped } from '../../src/questions/reduction.js';
 import { seededRandom } from '../../src/random/work.js';
-import type { StudyDocument } from '../../src/wire/study-document.js';
+import type { Question } from '../../src/base/questions.js';
 import type { RowPart } from './contract.js';
 import { recordSeedOf } from './assignment-hashes.js';
 
@@ -29,7 +29,7 @@ export interface AcceptedBatch {
  * record does not depend on the division into batches or on the records' values.
  */
 export function reduceBatch(
-  reduce: StudyDocument['contribution']['reduce'],
+  reduce: Question['reduce'],
   dimension: number,
   assignmentKey: Uint8Array,
   batch: AcceptedBatch,
@@ -60,11 +60,6 @@ function sumOf(values: Float64Array, rows: number, dimension: number): Float64Ar
   return sum;
 }
 
-/** A contributor's number, clipped so that sums of such numbers stay finite. */
-export function clipped(value: number): number {
-  return Math.min(Math.max(value, -protocolLimits.coarseBox), protocolLimits.coarseBox);
-}
-
 /**
  * The incomplete contributions of one epoch. Each has a sum and a count, or the best record so far.
  * They are kept in the order of their first part, so that folding the rest at the close is the same
@@ -73,7 +68,7 @@ export function clipped(value: number): number {
 export class OpenContributions {
   readonly #open = new Map<string, OpenContribution>();
 
-  constructor(private readonly reduce: StudyDocument['contribution']['reduce']) {}
+  constructor(private readonly reduce: Question['reduce']) {}
 
   get size(): number {
     return this.#open.size;

@@ -9,6 +9,7 @@ import type {
 } from '../store/contract.js';
 import { amountToNumber, type Amount } from '../../src/privacy/accounting/amount.js';
 import type { Spend } from '../../src/wire/messages.js';
+import { shortForm } from '../../src/wire/study-document.js';
 import type { Waiting } from './budget-turns.js';
 import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
@@ -228,8 +229,7 @@ export class LiveStudy implements Waiting {
 
   #count(batch: VerifiedBatch, result: AdmissionResult): void {
     const { runner, stopped } = this.context;
-    const { studyId } = this.identity;
-    const { document } = this.definition;
+    const document = shortForm(this.definition.document);
     const held = this.#held.get(result.epoch);
     // A stopped process needs no summaries: the next start rebuilds them from the journal.
     if (stopped() || this.#phase === 'abandoned') return;
@@ -240,7 +240,7 @@ export class LiveStudy implements Waiting {
         contributor: batch.contributor, sequence: batch.sequence, values: batch.values,
         rows: batch.rows, complete: result.complete,
       });
-    runner.add(studyId, result.epoch, [part]);
+    runner.add(this.identity.studyId, result.epoch, [part]);
     if (!result.complete) return;
     held.complete += 1;
     if (held === this.#open && this.#isDue(held)) this.#onDue();

@@ -1,5 +1,6 @@
 import { fromHex } from '../../src/base/bytes.js';
 import { batchRows, decodeBatchBody } from '../../src/wire/index.js';
+import { shortForm } from '../../src/wire/study-document.js';
 import { reduceBatch } from '../epochs/reduction.js';
 import type { RowPart } from '../epochs/contract.js';
 import type { EpochRecord, JournalEntry } from '../store/contract.js';
@@ -55,7 +56,7 @@ export async function summarise(
  * here.
  */
 function partOf(definition: StudyDefinition, held: HeldEpoch, entry: JournalEntry): RowPart {
-  const { document } = definition;
+  const document = shortForm(definition.document);
   const body = decodeBatchBody(entry.body);
   return reduceBatch(document.contribution.reduce, document.columns.length, held.assignmentKey, {
     contributor: fromHex(entry.contributor),

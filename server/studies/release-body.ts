@@ -8,6 +8,7 @@ import { epsilonOfSpent } from '../../src/privacy/accounting/spent.js';
 import { signStatement, type Signer } from '../../src/signing/index.js';
 import { encodeHeadBody, encodeReleaseBody } from '../../src/wire/index.js';
 import type { LedgerPosition, ReleaseCost, WireStudyState } from '../../src/wire/messages.js';
+import { shortForm } from '../../src/wire/study-document.js';
 import type { LedgerBalance, ReleaseRecord } from '../store/contract.js';
 import type { StudyDefinition } from './definition.js';
 import { guaranteeOf } from './guarantee.js';
@@ -37,7 +38,7 @@ export interface ReleaseFacts {
 export function signRelease(
   definition: StudyDefinition, signer: Signer, facts: ReleaseFacts,
 ): ReleaseRecord {
-  const { document } = definition;
+  const document = shortForm(definition.document);
   const studyId = fromHex(facts.studyId);
   const body = encodeReleaseBody({
     serverKey: signer.publicKey,
@@ -99,12 +100,12 @@ function costOf(definition: StudyDefinition, facts: ReleaseFacts): ReleaseCost {
  * costs are the plan's. Both bounds hold for every data set, so the smaller one does too.
  */
 function ownEpsilon(definition: StudyDefinition, { rho, delta }: ReleaseFacts): number {
-  const { plan, charge, budget, document } = definition;
+  const { cost, charge, budget, document } = definition;
   const atOrder = epsilonOfSpent(budget.rule, rho, delta, document.privacy.delta);
-  const planned = rho === charge.rho && delta === charge.delta && plan.cost.renyi === undefined;
+  const planned = rho === charge.rho && delta === charge.delta && cost.renyi === undefined;
   if (budget.rule.rule !== 'renyi' || !planned) return atOrder;
   const direct = epsilonOfApproximateZcdp(
-    amountToNumber(plan.cost.rho), amountToNumber(delta), document.privacy.delta,
+    amountToNumber(cost.rho), amountToNumber(delta), document.privacy.delta,
   );
   return Math.min(atOrder, direct);
 }

@@ -89,9 +89,9 @@ function deepFrozen<T>(value: T): T {
 function recording(mechanisms: Mechanisms, names: Set<string>): Mechanisms {
   return new Proxy(mechanisms, {
     get(inner, property: keyof Mechanisms) {
-      return (event: string, value: never) => {
+      return (event: string, value: never, keys: never) => {
         names.add(event);
-        return inner[property](event, value);
+        return inner[property](event, value, keys);
       };
     },
   });

@@ -5,7 +5,7 @@ import type { NamedPart } from '../../base/parts.js';
 import type { PrivacyCost } from '../../privacy/accounting/cost.js';
 import type { MechanismEvent } from '../../privacy/accounting/events.js';
 import type { PrivacyTarget } from '../../privacy/accounting/target.js';
-import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
+import type { FoundKeys, Mechanisms } from '../../privacy/mechanisms/contract.js';
 import type { WorkRandom } from '../../random/source.js';
 
 /**
@@ -283,11 +283,15 @@ export interface Plan {
    */
   expectedError(corruption: number): ExpectedError;
   summary(cohort: string): Summary;
-  /** Called once. Data-dependent failure is a refused outcome, never an exception. */
+  /**
+   * Called once. Data-dependent failure is a refused outcome, never an exception.
+   * @param keys - of a plan for keys that are discovered: the keys at the places in the rows.
+   */
   release(
     summaries: FinishedSummaries,
     mechanisms: Mechanisms,
     compute: Compute,
+    keys?: Sensitive<FoundKeys>,
   ): Promise<Released<Outcome>>;
 }
 
