@@ -203,7 +203,7 @@ function planStudies(
   const hostile = numberFlag(args.corruption, '--corruption', { atLeast: 0, below: 0.5 });
   const plans = readStudies(files, args.populations)
     .map((planned) => {
-      const { plan: found, target, releases, binds } = planned;
+      const { questions: [{ plan: found }], target, releases, binds } = planned;
       const document = shortForm(planned.document);
       const { study, parameters, cohort, budget: { epsilon, delta } } = document;
       const declared = parameters['corruption'];

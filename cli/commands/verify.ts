@@ -1,14 +1,17 @@
 import { createReadStream } from 'node:fs';
 import { signing } from '#signing';
+import { ReleaseSeries } from '../../client/index.js';
 import { logLines, verifyReleaseLog, type LogReport } from '../../src/log/index.js';
 import { answerKeys } from '../../src/wire/answer-keys.js';
 import { shortForm } from '../../src/wire/study-document.js';
 import { printAnswer } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
-import { asInputError } from '../base/errors.js';
+import { asInputError, UsageError } from '../base/errors.js';
 import type { Io } from '../base/io.js';
 import { publicKeyFlag } from '../base/keys.js';
+import { numberFlag } from '../base/numbers.js';
 import type { Output } from '../base/output.js';
+import { printTotals, totalsJson } from '../base/series.js';
 
 export const verify = defineCommand({
   name: 'verify',
@@ -28,23 +31,44 @@ export const verify = defineCommand({
       valueHint: 'key',
       description: 'the aggregator\'s public key, 64 hexadecimal digits',
     },
+    totals: {
+      type: 'boolean',
+      description: 'also add up each number over the releases, and smooth it; this is derived from '
+        + 'published answers, so it costs no privacy',
+    },
+    window: {
+      type: 'string', valueHint: 'n',
+      description: 'with --totals: add up the newest n releases only',
+    },
   },
   examples: [
     'keelson verify releases.log --server-key 8f40...c2',
+    'keelson verify releases.log --server-key 8f40...c2 --totals --window 7',
     'curl -s "http://127.0.0.1:8787/v1/releases?study=flights" | keelson verify -',
   ],
   async run({ args, io, output }) {
     const key = args['server-key'] === undefined
       ? undefined : publicKeyFlag(args['server-key'], '--server-key');
+    const window = numberFlag(args.window, '--window', { whole: true, atLeast: 1 });
+    if (window !== undefined && args.totals !== true) {
+      throw new UsageError('--window is given without --totals: give both');
+    }
+    const series = args.totals === true ? new ReleaseSeries(window ?? 1) : null;
     const lines = logLines(bytesOf(args.file, io));
-    const report =
-      await verifyReleaseLog(lines, key === undefined ? { signing } : { signing, serverKey: key });
+    const report = await verifyReleaseLog(lines, {
+      signing, ...(key !== undefined && { serverKey: key }),
+      ...(series !== null && { onRelease: (release) => series.take(release) }),
+    });
     const keys = report.document ? answerKeys(shortForm(report.document)) : null;
     output.json({
       ...report, columns: report.document?.columns, study: report.document?.study,
       ...(keys !== null && { keys }),
+      ...(series !== null && { series: totalsJson(series, window) }),
     });
     describe(report, args.file === '-' ? 'standard input' : args.file, key !== undefined, output);
+    if (series !== null && report.consistent) {
+      printTotals(series, window, keys ?? report.document?.columns ?? [], output);
+    }
     return report.authentic ? 0 : 1;
   },
 });

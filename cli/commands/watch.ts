@@ -1,4 +1,6 @@
-import { findingText, partsByName, subscribe, type VerifiedRelease } from '../../client/index.js';
+import {
+  findingText, partsByName, ReleaseSeries, subscribe, type VerifiedRelease,
+} from '../../client/index.js';
 import { toHex } from '../../src/base/bytes.js';
 import { ifHostileText } from '../../src/base/findings.js';
 import { onlyAnswer } from '../../src/wire/messages.js';
@@ -12,6 +14,7 @@ import { tablesOf } from '../base/matrices.js';
 import { numberFlag } from '../base/numbers.js';
 import { terminalColumns } from '../base/io.js';
 import { formatNumber, type Output } from '../base/output.js';
+import { seriesFaults, smoothedJson, smoothedRows } from '../base/series.js';
 
 export const watch = defineCommand({
   name: 'watch',
@@ -33,6 +36,12 @@ export const watch = defineCommand({
       description: 'first release wanted, from 0 (default 0: the whole log)',
     },
     count: { type: 'string', valueHint: 'n', description: 'end after this many releases' },
+    smooth: {
+      type: 'boolean',
+      description: 'also show each number smoothed over the releases so far, with the smaller '
+        + 'standard deviation that this gives; it is derived from published answers, so it costs '
+        + 'no privacy',
+    },
     'server-key': {
       type: 'string', valueHint: 'key',
       description: 'public key of the only aggregator to trust, 64 hexadecimal digits',
@@ -40,6 +49,7 @@ export const watch = defineCommand({
   },
   examples: [
     'keelson watch ws://127.0.0.1:8787 --study flight-delays',
+    'keelson watch ws://127.0.0.1:8787 --study flight-delays --smooth',
     'keelson watch ws://127.0.0.1:8787 --study flight-delays --json',
   ],
   stopsGently: true,
@@ -55,10 +65,13 @@ export const watch = defineCommand({
     subscription.onReconnecting((reason, retryInMs) => {
       output.note(`not connected (${reason}); trying again in ${(retryInMs / 1000).toFixed(1)} s`);
     });
+    // Only the newest smoothed number is shown.
+    const series = args.smooth === true ? new ReleaseSeries(1) : null;
     let seen = 0;
     for await (const release of subscription) {
       if (seen === 0) describeStudy(release, output);
-      show(release, output);
+      series?.take(release.release);
+      show(release, series, output);
       if (++seen >= count) return 0;
     }
     const state = subscription.head?.state;
@@ -87,12 +100,26 @@ function describeStudy({ release, document, serverKey }: VerifiedRelease, output
   output.text(line('epoch', 'value', 'estimate', 'noise sd', 'epsilon spent'));
 }
 
-function show({ release, document }: VerifiedRelease, output: Output): void {
+function show(verified: VerifiedRelease, series: ReleaseSeries | null, output: Output): void {
+  showAnswer(verified, series === null ? {} : { smoothed: smoothedJson(series) }, output);
+  if (series === null) return;
+  const labels = labelsOf(shortForm(verified.document));
+  for (const [name, value, deviation] of smoothedRows(series, labels)) {
+    output.text(line('', `smoothed ${name}`, value, deviation, ''));
+  }
+  for (const text of seriesFaults(series)) output.text(`${' '.repeat(8)}${text}`);
+}
+
+/** @param more what --json says besides. */
+function showAnswer(
+  { release, document }: VerifiedRelease, more: Readonly<Record<string, unknown>>, output: Output,
+): void {
   const { outcome } = onlyAnswer(release);
   const { ledger, study, epoch, index, columns } = release;
   const labels = labelsOf(shortForm(document));
   const spent = { epsilonSpent: ledger.epsilonSpent, epsilonCap: ledger.epsilonCap };
-  const facts = { type: 'release', study, epoch, index, columns, labels, outcome: outcome.kind };
+  const facts =
+    { type: 'release', study, epoch, index, columns, labels, outcome: outcome.kind, ...more };
   if (outcome.kind === 'refused') {
     const { reason, text } = outcome;
     output.jsonLine({ ...facts, reason, text, ...spent });

@@ -47,7 +47,7 @@ export interface Part {
 
 /** Compares a release with what the lab knows about its epoch. */
 export function answerOf(
-  { document, plan }: StudyDefinition, release: ReleaseBody, { truth }: Baselines,
+  { document, questions: [{ plan }] }: StudyDefinition, release: ReleaseBody, { truth }: Baselines,
   { hostileShare }: Setting, scale: readonly number[],
 ): Answer {
   const { outcome } = onlyAnswer(release);

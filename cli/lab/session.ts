@@ -160,7 +160,7 @@ export class LabSession {
       setting: this.controller.current,
       address: null,
       serverKey: null,
-      studies: studies.map(({ document, estimator, plan }) => ({
+      studies: studies.map(({ document, questions: [{ estimator, plan }] }) => ({
         study: document.study,
         estimator: shortForm(document).estimator,
         title: estimator.title,

@@ -1,5 +1,5 @@
 import { assert } from '../../src/base/assert.js';
-import { protocolLimits } from '../../src/base/limits.js';
+import { clipped } from '../../src/questions/reduction.js';
 import { seededRandom } from '../../src/random/work.js';
 import type { Question } from '../../src/base/questions.js';
 import type { RowPart } from './contract.js';
@@ -58,11 +58,6 @@ function sumOf(values: Float64Array, rows: number, dimension: number): Float64Ar
     for (let column = 0; column < dimension; column++) sum[column]! += clipped(values[at++]!);
   }
   return sum;
-}
-
-/** A contributor's number, clipped so that sums of such numbers stay finite. */
-export function clipped(value: number): number {
-  return Math.min(Math.max(value, -protocolLimits.coarseBox), protocolLimits.coarseBox);
 }
 
 /**

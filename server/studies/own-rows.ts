@@ -1,10 +1,11 @@
-import type { Estimator, Plan } from '../../src/estimators/contract/estimator.js';
+import type { Estimator } from '../../src/estimators/contract/estimator.js';
 import { estimators } from '../../src/estimators/registry.js';
+import { clipped } from '../../src/questions/reduction.js';
 import { batchRows, decodeBatchBody, decodeReleaseBody } from '../../src/wire/index.js';
 import type { OneQuestion, StudyDocument } from '../../src/wire/study-document.js';
 import type { StudyView } from './contract.js';
-import { clipped } from '../epochs/reduction.js';
 import type { Store } from '../store/contract.js';
+import type { StudyDefinition } from './definition.js';
 import type { EpochEvidence } from './evidence-contract.js';
 
 /** How many releases are searched for an answer. */
@@ -100,12 +101,12 @@ export async function newestPoint(
 /**
  * Whether a study's answers can be compared with rows: an answer needs one number for each column,
  * about that column. A covariance has several parts, and the count of one column says nothing about
- * where its rows are.
+ * where its rows are. A study with a list of questions has several answers, or one about a part of
+ * the rows.
  */
-export function answersAreRows(
-  document: StudyDocument, estimator: Estimator, { outputShape, parts }: Plan,
-): boolean {
-  if (document.questions !== undefined) return false;
+export function answersAreRows({ document, questions }: StudyDefinition): boolean {
+  const [{ estimator, plan: { outputShape, parts } }, ...others] = questions;
+  if (others.length > 0 || document.questions !== undefined) return false;
   const isRow = outputShape.length === 1 && outputShape[0] === document.columns.length;
   return isRow && parts === undefined && namesColumns(document, estimator);
 }

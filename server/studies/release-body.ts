@@ -100,12 +100,12 @@ function costOf(definition: StudyDefinition, facts: ReleaseFacts): ReleaseCost {
  * costs are the plan's. Both bounds hold for every data set, so the smaller one does too.
  */
 function ownEpsilon(definition: StudyDefinition, { rho, delta }: ReleaseFacts): number {
-  const { plan, charge, budget, document } = definition;
+  const { cost, charge, budget, document } = definition;
   const atOrder = epsilonOfSpent(budget.rule, rho, delta, document.privacy.delta);
-  const planned = rho === charge.rho && delta === charge.delta && plan.cost.renyi === undefined;
+  const planned = rho === charge.rho && delta === charge.delta && cost.renyi === undefined;
   if (budget.rule.rule !== 'renyi' || !planned) return atOrder;
   const direct = epsilonOfApproximateZcdp(
-    amountToNumber(plan.cost.rho), amountToNumber(delta), document.privacy.delta,
+    amountToNumber(cost.rho), amountToNumber(delta), document.privacy.delta,
   );
   return Math.min(atOrder, direct);
 }

@@ -91,8 +91,8 @@ export class ReleaseLine {
 
   #deadline(fromMs?: number): Deadline {
     const { clock, releaseTickMs: tickMs } = this.context;
-    const { plan, document } = this.definition;
-    const plannedMs = plannedDuration(plan.work, document.epoch, tickMs);
+    const { work, document } = this.definition;
+    const plannedMs = plannedDuration(work, document.epoch, tickMs);
     const beganMs = fromMs ?? lastTick(clock.nowMs() + earlyMs, tickMs);
     return new Deadline(clock, beganMs, tickMs, plannedMs);
   }
@@ -244,7 +244,7 @@ export class ReleaseLine {
   async #charge(closed: ClosedEpoch): Promise<{ balance: LedgerBalance; mechanisms: string }> {
     const { store } = this.context;
     const { held, kind, dueFromMs } = closed;
-    const planned = eventsToJson(this.definition.plan.events);
+    const planned = eventsToJson(this.definition.events);
     if (kind !== 'interrupted') {
       const balance = await store.chargeEpoch(this.studyId, held.epoch, planned, dueFromMs);
       return { balance, mechanisms: planned };

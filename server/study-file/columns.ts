@@ -7,7 +7,7 @@ import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { FileColumn, StudyFile } from './schema.js';
 
 /** Refuses a file: the path, the rule that is broken, the remedy. */
-type Refuse = (path: string, rule: string, remedy: string) => Error;
+export type Refuse = (path: string, rule: string, remedy: string) => Error;
 
 type Given = Readonly<Record<string, unknown>>;
 

@@ -37,6 +37,10 @@ export const findingReasons = [
   'values-clipped',
   /** Nobody knows how far out the farthest rows are, so these columns have no interval. */
   'end-unseen',
+  /** Noise hides how little the rows vary in some direction: nothing is known along it. */
+  'direction-unseen',
+  /** Rows that stand apart were left out, and nobody knows how far that moves the answer. */
+  'rows-trimmed',
 ] as const;
 /** What released numbers say about the rows. */
 export type FindingReason = (typeof findingReasons)[number];

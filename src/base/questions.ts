@@ -58,6 +58,8 @@ export interface Question {
 export const questionLimits = {
   questions: 16,
   nameLength: 32,
+  /** Tests of one `where`. */
+  tests: 64,
   /** Values of one `in`. */
   values: 64,
   /** Columns of one `by`. */
@@ -66,6 +68,8 @@ export const questionLimits = {
   keys: 4_096,
   /** Values of an integer column that is in a `by`. */
   integerValues: 1_024,
+  /** The largest `prefilter` of discovered keys. */
+  prefilter: 1_000,
 } as const;
 
 /** The name of the only question of a study in the short form. */

@@ -7,7 +7,7 @@ import { keyFingerprint } from '../signing/fingerprint.js';
 import { verifyStatement } from '../signing/message.js';
 import type { Signing, Verifier } from '../signing/contract.js';
 import { keyChain, keysOfRotation, type KeyRotation } from '../signing/rotation.js';
-import { answersOf, type WireStudyState } from '../wire/messages.js';
+import { answersOf, type ReleaseBody, type WireStudyState } from '../wire/messages.js';
 import { decodeStudyDocument, studyId as studyIdOf } from '../wire/study-codec.js';
 import type { StudyDocument } from '../wire/study-document.js';
 import { derivedPartsAgree } from './derived.js';
@@ -22,6 +22,8 @@ export interface LogVerification {
    * names.
    */
   readonly serverKey?: Uint8Array;
+  /** Gets each release once it is verified, in the order of the log. */
+  readonly onRelease?: (release: ReleaseBody) => void;
 }
 
 /** The first fault of a log. */
@@ -138,6 +140,7 @@ async function takeLine(
     }
     progress.lastOutcome = answers[0]!.outcome;
     progress.count++;
+    options.onRelease?.(release);
   } else {
     progress.state = chainOf(progress, study, options).checkHead(line).state;
   }

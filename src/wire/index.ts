@@ -13,7 +13,9 @@ export { cellsPerBatch, encodeCells } from './cells.js';
 export { numberBytes } from './numbers.js';
 export { batchRows, encodeRows, firstNonFinite, viewBatchRows } from './rows.js';
 export { decodeServerFrame, encodeServerFrame } from './server-frames.js';
-export { decodeStudyDocument, encodeStudyDocument, studyId } from './study-codec.js';
+export {
+  decodeContributorFacts, decodeStudyDocument, encodeStudyDocument, studyId,
+} from './study-codec.js';
 export { shortForm } from './study-document.js';
 export type { ManyQuestions, OneQuestion, StudyDocument } from './study-document.js';
 

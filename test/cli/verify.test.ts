@@ -6,10 +6,13 @@ import { toHex } from '../../src/base/bytes.js';
 import { signing } from '../../src/signing/node.js';
 import { keelson } from '../support/command.js';
 import { sampleLog } from '../support/log-samples.js';
+import type { OneAnswer, ReleaseFacts } from '../../src/wire/index.js';
 import { doubtfulBody, server } from '../support/wire-samples.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'keelson-verify-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+type OneForm = ReleaseFacts & OneAnswer;
 
 const key = toHex(server.publicKey);
 const log = await sampleLog(3);
@@ -83,5 +86,58 @@ describe('keelson verify', () => {
     expect(await keelson(['verify', path, '--server-key', 'abc']))
       .toMatchObject({ status: 2, stdout: '' });
     expect(await keelson(['verify'])).toMatchObject({ status: 2, stdout: '' });
+  });
+});
+
+describe('keelson verify --totals', () => {
+  /** Answers 10 and 100, then 20 and 200, and so on; the third is refused. */
+  const changing = (body: OneForm): OneForm => ({
+    ...body,
+    outcome: body.index === 2n
+      ? { kind: 'refused', reason: 'interrupted', text: 'the server stopped' }
+      : {
+        kind: 'value', estimate: [10, 100].map((each) => each * Number(body.index + 1n)),
+        shape: [2], uncertainty: { kind: 'gaussian', standardDeviation: [3, 4] },
+      },
+  });
+  const logged = sampleLog(5, { change: changing }).then(({ lines }) => `${lines.join('\n')}\n`);
+  const verified = async (...flags: readonly string[]): ReturnType<typeof keelson> =>
+    keelson(['verify', '-', '--server-key', key, ...flags], { stdin: await logged });
+
+  it('adds up all answers, with the exact deviation of their noise', async () => {
+    const { status, stdout } = await verified('--totals', '--json');
+    const { series } = JSON.parse(stdout) as { readonly series: readonly unknown[] };
+    expect(status).toBe(0);
+    expect(series).toMatchObject([{
+      question: 'answer',
+      numbers: [
+        { place: 0, total: { value: 120, deviation: 6, answered: 4, missing: 1 } },
+        { place: 1, total: { value: 1_200, deviation: 8, answered: 4, missing: 1 } },
+      ],
+    }]);
+    const people = (await verified('--totals')).stdout;
+    expect(people).toContain('derived from 4 published answers, at no privacy cost');
+    expect(people).toMatch(/delay_minutes +30 +1\.5 +120 +6 /);
+  });
+
+  it('adds up the newest releases', async () => {
+    const { stdout } = await verified('--totals', '--window', '3', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ series: [{ numbers: [
+      { window: { value: 90, answered: 2, missing: 1 }, total: { value: 120 } }, {},
+    ] }] });
+    const people = (await verified('--totals', '--window', '3')).stdout;
+    expect(people).toMatch(/delay_minutes +45 +2\.12132 +90 +4\.24264 /);
+    expect(await verified('--window', '3')).toMatchObject({ status: 2 });
+  });
+
+  it('says why there are none', async () => {
+    const pure = (body: OneForm): OneForm => ({
+      ...body, outcome: { kind: 'value', estimate: [1], shape: [1], uncertainty: { kind: 'none' } },
+    });
+    const { lines } = await sampleLog(2, { change: pure });
+    const { stdout } = await keelson(
+      ['verify', '-', '--server-key', key, '--totals'], { stdin: `${lines.join('\n')}\n` },
+    );
+    expect(stdout).toContain('not smoothed or added up: its answers do not state Gaussian noise');
   });
 });

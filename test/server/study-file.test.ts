@@ -88,7 +88,7 @@ describe('a study file', () => {
     expect(study.enrolled).toBeNull();
     expect(study.releases).toBeGreaterThan(20);
     expect(study.target.delta * study.releases).toBeLessThanOrEqual(1e-5 / 2);
-    expect(study.plan.cost.rho).toBe(study.charge.rho);
+    expect(study.cost.rho).toBe(study.charge.rho);
   });
 
   it('adds up the rows of a person where it asks for a total, unless it says otherwise', () => {

@@ -16,6 +16,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   'src/signing': ['src/base'],
   'src/wire': ['src/base'],
   'src/log': ['src/base', 'src/signing', 'src/wire'],
+  'src/series': ['src/base', 'src/wire'],
   'src/privacy/accounting': library,
   'src/privacy/mechanisms': accounting,
   'src/privacy/stages': [...accounting, 'src/privacy/mechanisms'],
@@ -32,10 +33,11 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   'src/estimators/keyed': [...pooling, 'src/estimators/counts'],
   // The registry, and the runner of offline releases.
   'src/estimators': [...privacy, 'src/robust'],
+  'src/questions': [...privacy, 'src/estimators'],
   'src/audit': [...privacy, 'src/robust', 'src/estimators'],
   // The files at the top of src/ are what users of the library call.
   src: [],
-  client: ['src/base', 'src/signing', 'src/wire', 'src/log'],
+  client: ['src/base', 'src/signing', 'src/wire', 'src/log', 'src/series'],
   simulation: ['client', ...library, 'src/signing', 'src/wire', 'src/log'],
   'server/base': ['src'],
   'server/store': ['src', 'server/base'],

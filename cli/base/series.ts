@@ -1,0 +1,105 @@
+import {
+  seriesFaultText, type NumberSeries, type QuestionSeries, type ReleaseSeries, type Total,
+} from '../../client/index.js';
+import { onlyQuestion } from '../../src/base/questions.js';
+import { formatNumber, type Output } from './output.js';
+
+/** How `watch` and `verify` show totals and smoothed numbers. */
+
+/** More numbers than this are left to --json. */
+const shownMax = 16;
+
+/**
+ * The name of a number: its key, its label where there is one for each number, or its place; with
+ * its question if the study lists questions.
+ */
+function nameOf(
+  { question, numbers }: QuestionSeries, { place, key }: NumberSeries, labels: readonly string[],
+): string {
+  const label = labels.length === numbers.length ? labels[place] : undefined;
+  const name = key?.join(', ') ?? label ?? `[${place}]`;
+  return question === onlyQuestion ? name : `${question}: ${name}`;
+}
+
+/** A number for --json, with what all releases so far say of it. */
+function smoothedOf(series: NumberSeries): Readonly<Record<string, unknown>> {
+  const level = series.then.at(-1) ?? null;
+  const half = 1.96 * (level?.deviation ?? 0);
+  return {
+    place: series.place, ...(series.key !== null && { key: series.key }),
+    smoothed: level?.value ?? null, deviation: level?.deviation ?? null,
+    interval95: level === null ? null : { low: level.value - half, high: level.value + half },
+    stepDeviation: series.stepDeviation,
+  };
+}
+
+const faultOf = ({ question, fault }: QuestionSeries): Readonly<Record<string, unknown>> =>
+  ({ question, ...(fault !== null && { fault, text: seriesFaultText[fault] }) });
+
+/** What `watch --smooth --json` adds to a release. */
+export function smoothedJson(series: ReleaseSeries): readonly unknown[] {
+  return series.questions.map((each) =>
+    ({ ...faultOf(each), numbers: each.numbers.map(smoothedOf) }));
+}
+
+/** The newest smoothed numbers: name, value and standard deviation. */
+export function smoothedRows(
+  series: ReleaseSeries, labels: readonly string[],
+): readonly (readonly [name: string, value: string, deviation: string])[] {
+  return series.questions.flatMap((question) =>
+    question.numbers.slice(0, shownMax).flatMap((number) => {
+      const level = number.then.at(-1) ?? null;
+      return level === null ? [] : [[
+        nameOf(question, number, labels), formatNumber(level.value), formatNumber(level.deviation),
+      ] as const];
+    }));
+}
+
+/** Why questions have no totals and no smoothed numbers, one sentence for each. */
+export function seriesFaults(series: ReleaseSeries): readonly string[] {
+  return series.questions.flatMap(({ question, fault }) => (fault === null ? []
+    : [`${question === onlyQuestion ? '' : `${question}: `}not smoothed or added up: `
+      + seriesFaultText[fault]]));
+}
+
+/** What `verify --totals --json` adds. */
+export function totalsJson(series: ReleaseSeries, window: number | undefined): readonly unknown[] {
+  return series.questions.map((each) => ({
+    ...faultOf(each),
+    numbers: each.numbers.map((number) => ({
+      ...smoothedOf(number), total: number.total,
+      ...(window !== undefined && { window: number.window(window) }),
+    })),
+  }));
+}
+
+/** Prints a table for each question: averages and totals over epochs, and smoothed numbers. */
+export function printTotals(
+  series: ReleaseSeries, window: number | undefined, labels: readonly string[], output: Output,
+): void {
+  const totalOf = (number: NumberSeries): Total =>
+    (window === undefined ? number.total : number.window(window));
+  for (const question of series.questions) {
+    const { numbers } = question;
+    const most = Math.max(0, ...numbers.map((number) => totalOf(number).answered));
+    if (most === 0) continue;
+    output.text(`over epochs  derived from ${most} published answers, at no privacy cost`);
+    output.table(
+      ['', 'average', 'noise sd', 'total', 'noise sd', 'smoothed', 'noise sd'],
+      numbers.slice(0, shownMax).map((number) => {
+        const { value, deviation, answered } = totalOf(number);
+        const level = number.then.at(-1);
+        const shown = (each: number | undefined): string =>
+          (each === undefined || !Number.isFinite(each) ? '' : formatNumber(each));
+        return [
+          nameOf(question, number, labels), shown(value / answered), shown(deviation / answered),
+          shown(value), shown(deviation), shown(level?.value), shown(level?.deviation),
+        ];
+      }),
+    );
+    if (numbers.length > shownMax) {
+      output.text(`${numbers.length - shownMax} more numbers: --json`);
+    }
+  }
+  seriesFaults(series).forEach((text) => output.text(text));
+}
