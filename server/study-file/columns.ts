@@ -149,5 +149,5 @@ export function defaultReduce(
 ): Question['reduce'] {
   if (isOfNames || types.some(({ type }) => type === 'category')) return 'one';
   // A total of people's averages would be no total.
-  return estimator === 'sum' ? 'sum' : 'mean';
+  return estimator === 'sum' || estimator === 'ratio' ? 'sum' : 'mean';
 }

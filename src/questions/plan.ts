@@ -5,6 +5,7 @@ import { questionLimits, type Question } from '../base/questions.js';
 import type {
   Estimator, Infeasible, Plan, PlannedWork, StudyFacts,
 } from '../estimators/contract/estimator.js';
+import { forEachKey } from '../estimators/keyed/each.js';
 import type { Amount } from '../privacy/accounting/amount.js';
 import { epsilonOfApproximateZcdp } from '../privacy/accounting/conversion.js';
 import type { PrivacyCost } from '../privacy/accounting/cost.js';
@@ -107,15 +108,11 @@ function planOne(
       'list the keys in by.keys, or split by a category',
     );
   }
-  if (by !== undefined && estimator.keyed?.includes('public') !== true) {
-    return infeasible(
-      name, `${question.estimator} cannot split its answer by keys`,
-      'leave by out, or choose an estimator that can, such as count',
-    );
-  }
   try {
     const { keys, dimension } = new QuestionReduction(question, facts);
-    const plan = planner.plan(estimator, question.parameters, {
+    const isEach = by !== undefined && estimator.keyed?.includes('public') !== true;
+    const asked = isEach ? forEachKey(estimator) : estimator;
+    const plan = planner.plan(asked, question.parameters, {
       dimension, cohort: facts.cohort, participation: facts.participation,
       target: shareOfTarget(facts.target, question.share, deltaShares),
       ...(keys !== null && {

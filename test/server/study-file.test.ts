@@ -62,7 +62,8 @@ describe('a study file', () => {
       }
     };
     expect(estimators.map(({ name }) => name).filter(isRefused)).toEqual([
-      'count', 'sum', 'histogram', 'quantile', 'distribution', 'stable-covariance', 'covariance',
+      'count', 'sum', 'share', 'ratio', 'histogram', 'quantile', 'distribution',
+      'stable-covariance', 'covariance',
       'gaussian', 'stable-moments', 'subspace', 'select', 'mixture-1d', 'mixture',
     ]);
   });

@@ -37,6 +37,15 @@ interface Choice {
   readonly plan: Plan;
 }
 
+/** The estimator, made to answer once for each key. Its parameters are those of one key. */
+export function forEachKey(estimator: Estimator): Estimator {
+  return {
+    ...estimator,
+    keyed: ['public'],
+    plan: (parameters, facts) => planEach(estimator, parameters, facts),
+  };
+}
+
 /**
  * Any estimator, once for each key of a public list.
  *
