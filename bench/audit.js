@@ -19,7 +19,7 @@ const keelson = fileURLToPath(new URL('../bin/keelson.js', import.meta.url));
  * with their defaults.
  */
 const settings = {
-  count: [], sum: ['cap=5'], distribution: ['low=-5', 'high=5', 'cells=16'],
+  count: [], sum: ['cap=5'], share: [], ratio: ['cap=5'], distribution: ['low=-5', 'high=5', 'cells=16'],
   histogram: ['edges=-1,0,1'], quantile: ['low=-5', 'high=5'],
   covariance: ['variance-low=.01', 'variance-high=100'],
   gaussian: ['variance-low=.01', 'variance-high=100'],
@@ -36,7 +36,7 @@ const further = {
   sum: [['found cap', ['cap=auto', 'cap-max=100'], []]],
 };
 /** One column, unless an estimator needs more. */
-const columns = { mixture: '2' };
+const columns = { mixture: '2', ratio: '2' };
 const chosen = only?.split(',');
 
 function settingsOf({ name, parameters }) {

@@ -59,7 +59,8 @@ export interface Contributor {
    */
   readonly ownSpend: Spend | null;
   /**
-   * The study's verified facts, after the first connection. Rejects with the error that ended the
+   * The study's verified facts, after the first connection. Of a list of questions, only the
+   * signature is verified: show nothing of them as HTML. Rejects with the error that ended the
    * contributor earlier.
    */
   study(): Promise<StudyDocument>;

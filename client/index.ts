@@ -34,9 +34,14 @@ export type { NamedPart, Nested } from '../src/base/parts.js';
 export { LogError } from '../src/log/index.js';
 export type { LogFaultCode } from '../src/log/index.js';
 export type {
-  BatchBody, Cells, HeadBody, LedgerPosition, ReleaseBody, ReleaseCost, SignedRelease, Spend,
-  WireStudyState,
+  Answer, BatchBody, Cells, HeadBody, LedgerPosition, ManyAnswers, OneAnswer, ReleaseBody,
+  ReleaseCost, ReleaseFacts, SignedRelease, Spend, WireStudyState,
 } from '../src/wire/messages.js';
+export { answersOf } from '../src/wire/messages.js';
+export { questionsOf } from '../src/base/questions.js';
+export type {
+  Discovery, GroupBy, Question, RowTest, TestValue,
+} from '../src/base/questions.js';
 export type { ParameterValue, ParameterValues, Participation } from '../src/base/facts.js';
 export type { Signer, Signing, Verifier } from '../src/signing/contract.js';
 export type { ColumnType } from '../src/base/columns.js';
@@ -46,7 +51,9 @@ export {
   type Total,
 } from '../src/series/index.js';
 export { answerKeys } from '../src/wire/answer-keys.js';
-export type { StudyDocument } from '../src/wire/study-document.js';
+export type {
+  ManyQuestions, OneQuestion, StudyDocument,
+} from '../src/wire/study-document.js';
 export { createContributor, publicKeyOf } from './contributor.js';
 export type { Contributor, ContributorOptions } from './contributor-contract.js';
 export { clientDefaults, systemRuntime } from './base/defaults.js';

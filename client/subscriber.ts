@@ -5,8 +5,9 @@ import { InvalidParameterError, KeelsonError, WireError } from '../src/base/erro
 import { chainStart, ReleaseChain } from '../src/log/index.js';
 import { signedMessage, withAhead, type AheadVerifier } from '../src/signing/index.js';
 import {
-  decodeHeadBody, decodeReleaseBody, decodeServerFrame, encodeClientFrame, type HeadBody,
-  type Notice, type ReleaseBody, type ServerFrame, type SignedHead, type SignedRelease,
+  decodeHeadBody, decodeReleaseBody, decodeServerFrame, decodeStudyDocument, encodeClientFrame,
+  type HeadBody, type Notice, type ReleaseBody, type ServerFrame, type SignedHead,
+  type SignedRelease,
 } from '../src/wire/index.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
 import { clientDefaults, systemRuntime } from './base/defaults.js';
@@ -156,7 +157,7 @@ class Subscription implements ReleaseSubscription {
     const openTransport = sliceMs === undefined
       ? open : paced(open, runtime, sliceMs, (bytes) => this.prepare(bytes));
     this.connection = new Connection(
-      { ...options, runtime, openTransport },
+      { ...options, runtime, openTransport, readFacts: decodeStudyDocument },
       {
         pinnedKeys: () => (this.serverKey === null ? [] : [this.serverKey]),
         onWelcome: (welcome) => this.guard(() => this.onWelcome(welcome)),

@@ -37,4 +37,5 @@ export type {
 export type { Charge } from '../src/privacy/accounting/budget.js';
 export type { KeyRotation } from '../src/signing/rotation.js';
 export type { Spend } from '../src/wire/messages.js';
+export type { StudyPlan } from '../src/plan-study.js';
 export type { StudyDocument } from '../src/wire/study-document.js';

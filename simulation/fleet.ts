@@ -4,6 +4,7 @@ import { concatBytes, utf8 } from '../src/base/bytes.js';
 import { InvalidParameterError, KeelsonError, WireError } from '../src/base/errors.js';
 import { seededRandom } from '../src/random/work.js';
 import type { Signer } from '../src/signing/index.js';
+import { decodeStudyDocument } from '../src/wire/index.js';
 import { systemRuntime } from '../client/base/defaults.js';
 import type { ClientRuntime } from '../client/base/runtime.js';
 import { Channel } from '../client/session/channel.js';
@@ -78,6 +79,7 @@ class NetworkFleet implements Fleet {
     const runtime = options.runtime ?? systemRuntime;
     const connection = {
       ...options, runtime, openTransport: options.openTransport ?? platformTransport,
+      readFacts: decodeStudyDocument,
     };
     const hostile = Math.round((options.hostileShare ?? 0) * options.contributors);
     const attack = findAttack(options.attack ?? 'shift');

@@ -1,5 +1,5 @@
 import { protocolLimits } from '../src/base/limits.js';
-import type { StudyDocument } from '../src/wire/study-document.js';
+import type { Question } from '../src/base/questions.js';
 
 /**
  * The answers of an epoch without noise and without defence. Simulations compare releases with
@@ -26,7 +26,7 @@ export interface Truth {
  * and the mean is what it takes on average.
  */
 export function reduceRows(
-  rows: Float64Array, columns: number, reduce: StudyDocument['contribution']['reduce'],
+  rows: Float64Array, columns: number, reduce: Question['reduce'],
 ): Float64Array {
   const sums = new Float64Array(columns);
   rows.forEach((value, i) => {
@@ -38,7 +38,7 @@ export function reduceRows(
 
 /** What a study's release estimates, of honest contributors and of all: totals or means. */
 export function truthOf(
-  { estimator }: Pick<StudyDocument, 'estimator'>, truth: Truth,
+  { estimator }: Pick<Question, 'estimator'>, truth: Truth,
 ): { readonly honest: readonly number[]; readonly naive: readonly number[] } {
   const [honest, naive] = estimator === 'sum'
     ? [truth.honestTotal, truth.naiveTotal] : [truth.honestMean, truth.naiveMean];

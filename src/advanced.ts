@@ -23,6 +23,7 @@ export { seededRandom } from './random/work.js';
 
 export { amountOf, amountToNumber, parseAmount } from './privacy/accounting/amount.js';
 export type { BudgetRule, CohortComposition } from './privacy/accounting/cost.js';
+export type { FoundKeys } from './privacy/mechanisms/contract.js';
 export { createMechanisms, type PreparedMechanisms } from './privacy/mechanisms/index.js';
 export { costOfEvents, chargeFits } from './privacy/accounting/composition.js';
 export { eventsFromJson, eventsToJson } from './privacy/accounting/event-codec.js';

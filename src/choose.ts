@@ -11,7 +11,7 @@ import { planWithin, targetOf, type PlanOptions } from './plan.js';
 
 /** What somebody wants to know about the contributors. */
 export const questions = [
-  'mean', 'count', 'sum', 'quantile', 'histogram', 'covariance', 'distribution',
+  'mean', 'count', 'sum', 'share', 'ratio', 'quantile', 'histogram', 'covariance', 'distribution',
 ] as const;
 /** One of `questions`. */
 export type Question = (typeof questions)[number];
@@ -99,6 +99,19 @@ export const decisions: Readonly<Record<Question, readonly Contender[]>> = {
     lacks: ({ given }) => ('range' in given || 'cap' in given
       ? null : 'it needs a public cap (cap=HIGH) or range (range=LOW..HIGH), '
         + 'or cap=auto and cap-max=LARGEST'),
+  }],
+  share: [{
+    name: 'share', suits: 'Which share of the people has at least a threshold, or says yes?',
+    needs: 'perhaps a `threshold`', liars: 'a share moves it by at most that share',
+  }],
+  ratio: [{
+    name: 'ratio', suits: 'How much of one column is there for each unit of another?',
+    needs: 'two columns, and a `cap` for both',
+    liars: 'each moves both totals by at most their caps',
+    lacks: ({ columns, given }) => {
+      if (columns !== 2) return 'it needs two columns';
+      return 'cap' in given ? null : 'it needs public caps (cap=FIRST,SECOND)';
+    },
   }],
   histogram: [{
     name: 'histogram', suits: 'How many people are in each interval of values?',

@@ -31,14 +31,15 @@ export type { NamedPart } from './base/parts.js';
 export type { Released, Sensitive } from './base/brands.js';
 export type {
   Citation, CohortPlan, Compute, Estimator, ExpectedError, Finished, FinishedSummaries,
-  GroupStatistic, Guarantee, Infeasible, ParameterSpec, ParameterValue, ParameterValues,
+  GroupStatistic, Guarantee, Infeasible, KeyFacts, ParameterSpec, ParameterValue, ParameterValues,
   Participation, Plan, PlannedWork, PooledRows, PrivacyTarget, StudyFacts, Summary, SummaryTable,
 } from './estimators/contract/estimator.js';
 export type { Amount } from './privacy/accounting/amount.js';
 export type { PrivacyCost, RenyiCost } from './privacy/accounting/cost.js';
 export type {
   AffineMaskEvent, ExponentialEvent, GaussianEvent, GaussianHistogramEvent, GaussianThresholdEvent,
-  LaplaceEvent, MechanismEvent, SymmetricGaussianEvent, WishartMaskEvent,
+  KeyedDraws, KeyHistogramEvent, LaplaceEvent, MechanismEvent, SymmetricGaussianEvent,
+  WishartMaskEvent,
 } from './privacy/accounting/events.js';
-export type { KeptBin, Mechanisms } from './privacy/mechanisms/contract.js';
+export type { FoundKeys, KeptBin, KeptKey, Mechanisms } from './privacy/mechanisms/contract.js';
 export type { WorkRandom } from './random/source.js';

@@ -1,21 +1,27 @@
 import { InvalidParameterError, KeelsonError } from './base/errors.js';
-import type { Estimator, Plan, PrivacyTarget } from './estimators/contract/estimator.js';
+import { questionsOf } from './base/questions.js';
+import type {
+  Estimator, Infeasible, Plan, PrivacyTarget,
+} from './estimators/contract/estimator.js';
 import { planWithin } from './plan.js';
+import type { Amount } from './privacy/accounting/amount.js';
 import {
   chargeUnder, freshBalance, releasesThatFit, type Charge,
 } from './privacy/accounting/budget.js';
 import {
   capsOf, perReleaseTarget, resolvePureTarget, type BudgetCaps,
 } from './privacy/accounting/target.js';
+import { planQuestions, type QuestionsPlan } from './questions/plan.js';
 import type { StudyDocument } from './wire/study-document.js';
 
-/** What follows from a study's public facts and its estimator alone. */
-export interface StudyPlan {
-  readonly plan: Plan;
+/** What follows from a study's public facts and its estimators alone. */
+export interface StudyPlan extends QuestionsPlan {
   readonly target: PrivacyTarget;
   readonly caps: BudgetCaps;
-  /** What one epoch costs, in the unit of the budget's rule. */
+  /** What one epoch costs, in the unit of the budget's rule: the sum of `charges`. */
   readonly charge: Charge;
+  /** What each question costs of it, in the order of the questions. */
+  readonly charges: readonly Charge[];
   /** Epochs that the whole budget pays for; of a budget that renews: in one window. */
   readonly releases: number;
   /** The cap that stops the epoch after these. */
@@ -25,7 +31,7 @@ export interface StudyPlan {
 /**
  * Plans a study: its releases, their target and cost, and how many of them its budget pays for.
  * Pure: every thread and every restart gets the same.
- * @param estimator the one that the study names.
+ * @param find gives the estimators that the study names.
  * @param order of a Renyi budget that exists. It was fixed when the budget was made: a smaller
  *   budget, or another rounding of logarithms, must not choose another. Default: the one at which a
  *   new budget goes furthest.
@@ -33,15 +39,17 @@ export interface StudyPlan {
  *   is smaller than one release; both say what would help.
  */
 export function planStudy(
-  document: StudyDocument, estimator: Estimator, order?: number,
+  document: StudyDocument, find: (estimator: string) => Estimator, order?: number,
 ): StudyPlan {
   const { rule } = document.budget;
   const caps = capsOf({
     ...document.budget, rule: rule === 'renyi' && order !== undefined ? { rule, order } : rule,
   });
   const target = targetOf(document, caps);
-  const plan = feasiblePlan(document, estimator, target);
-  const charge = chargeOf(document, caps, plan);
+  const planned = feasiblePlan(document, find, target);
+  const charges = planned.questions.map(({ plan }) => chargeOf(document, caps, plan));
+  const charge = charges.reduce((left, right) => (
+    { rho: (left.rho + right.rho) as Amount, delta: (left.delta + right.delta) as Amount }));
   const { count, binds } = releasesThatFit(freshBalance(caps), charge);
   if (count < 1) {
     throw new KeelsonError(
@@ -52,20 +60,50 @@ export function planStudy(
       { details: { path: 'budget.epsilon', value: document.budget.epsilon } },
     );
   }
-  return { plan, target, caps, charge, releases: count, binds };
+  return { ...planned, target, caps, charge, charges, releases: count, binds };
 }
 
-function targetOf({ privacy, budget }: StudyDocument, { rule }: BudgetCaps): PrivacyTarget {
+/**
+ * The plans of a study's questions within a target. A study in the short form has one, with all
+ * columns, whose events have the names that its estimator gave them.
+ */
+export function planQuestionsOf(
+  document: StudyDocument, find: (estimator: string) => Estimator,
+  target: PrivacyTarget,
+): QuestionsPlan | Infeasible {
+  const { cohort, participation, columns, types } = document;
+  const facts = { cohort, participation, columns, target, ...(types !== undefined && { types }) };
+  if (document.questions !== undefined) {
+    return planQuestions(document.questions, facts, { find, plan: planWithin });
+  }
+  const estimator = find(document.estimator);
+  const dimension = columns.length;
+  const plan =
+    planWithin(estimator, document.parameters, { dimension, cohort, participation, target });
+  if (plan.kind === 'infeasible') return plan;
+  const { events, cost, work } = plan;
+  const question = questionsOf(document)[0]!;
+  return {
+    kind: 'plan', questions: [{ question, estimator, plan, dimension }], events, cost,
+    work: work === undefined ? [] : [work],
+  };
+}
+
+function targetOf(
+  { privacy, budget }: StudyDocument, { rule }: BudgetCaps,
+): PrivacyTarget {
   if (rule.rule === 'pure') return resolvePureTarget(privacy);
   // A release's delta is bounded by its share of the budget's, so that delta is not what runs out
   // first.
   return perReleaseTarget(privacy, budget, rule).target;
 }
 
-function feasiblePlan(document: StudyDocument, estimator: Estimator, target: PrivacyTarget): Plan {
-  const { study, columns, cohort, participation, parameters } = document;
-  const plan =
-    planWithin(estimator, parameters, { dimension: columns.length, cohort, participation, target });
+function feasiblePlan(
+  document: StudyDocument, find: (estimator: string) => Estimator,
+  target: PrivacyTarget,
+): QuestionsPlan {
+  const { study } = document;
+  const plan = planQuestionsOf(document, find, target);
   if (plan.kind === 'plan') return plan;
   const { reason, remedy, cohortNeeded } = plan;
   throw new KeelsonError(
@@ -75,9 +113,11 @@ function feasiblePlan(document: StudyDocument, estimator: Estimator, target: Pri
   );
 }
 
-function chargeOf(document: StudyDocument, caps: BudgetCaps, plan: Plan): Charge {
+function chargeOf(
+  document: StudyDocument, caps: BudgetCaps, { cost }: Plan,
+): Charge {
   try {
-    return chargeUnder(caps.rule, plan.cost);
+    return chargeUnder(caps.rule, cost);
   } catch (error) {
     if (!(error instanceof InvalidParameterError)) throw error;
     throw new KeelsonError(

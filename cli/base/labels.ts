@@ -2,9 +2,9 @@ import { KeelsonError } from '../../src/base/errors.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { estimators } from '../../src/estimators/registry.js';
 import { answerKeys } from '../../src/wire/answer-keys.js';
-import type { StudyDocument } from '../../src/wire/study-document.js';
+import type { OneQuestion } from '../../src/wire/study-document.js';
 
-type Labelled = Pick<StudyDocument, 'estimator' | 'parameters' | 'columns' | 'types'>;
+type Labelled = Pick<OneQuestion, 'estimator' | 'parameters' | 'columns' | 'types'>;
 
 /**
  * The name of each number in a study's releases: the names of a category or boolean that it counts,

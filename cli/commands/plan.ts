@@ -15,6 +15,7 @@ import { formatNumber, type Output } from '../base/output.js';
 import { exactSmallestCohort, plannerOf, smallestPlan, type PlanFor } from '../../src/plan.js';
 import { privacyArguments, targetOfFlags } from '../base/privacy-flags.js';
 import { statementOf, type PrivacyStatement } from '../../src/privacy-statement.js';
+import { shortForm } from '../../src/wire/study-document.js';
 import { readStudies } from '../base/study-files.js';
 
 export const plan = defineCommand({
@@ -201,7 +202,9 @@ function planStudies(
   }
   const hostile = numberFlag(args.corruption, '--corruption', { atLeast: 0, below: 0.5 });
   const plans = readStudies(files, args.populations)
-    .map(({ document, plan: found, target, releases, binds }) => {
+    .map((planned) => {
+      const { questions: [{ plan: found }], target, releases, binds } = planned;
+      const document = shortForm(planned.document);
       const { study, parameters, cohort, budget: { epsilon, delta } } = document;
       const declared = parameters['corruption'];
       // Some designs do not use the declared share.

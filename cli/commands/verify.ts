@@ -3,6 +3,7 @@ import { signing } from '#signing';
 import { ReleaseSeries } from '../../client/index.js';
 import { logLines, verifyReleaseLog, type LogReport } from '../../src/log/index.js';
 import { answerKeys } from '../../src/wire/answer-keys.js';
+import { shortForm } from '../../src/wire/study-document.js';
 import { printAnswer } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { asInputError, UsageError } from '../base/errors.js';
@@ -58,7 +59,7 @@ export const verify = defineCommand({
       signing, ...(key !== undefined && { serverKey: key }),
       ...(series !== null && { onRelease: (release) => series.take(release) }),
     });
-    const keys = report.document ? answerKeys(report.document) : null;
+    const keys = report.document ? answerKeys(shortForm(report.document)) : null;
     output.json({
       ...report, columns: report.document?.columns, study: report.document?.study,
       ...(keys !== null && { keys }),
@@ -106,8 +107,8 @@ function describe(report: LogReport, path: string, hasKey: boolean, output: Outp
   }
   const { lastOutcome: last, document } = report;
   if (last?.kind !== 'value' || document === null) return;
-  const { columns, parameters } = document;
+  const { columns, parameters } = shortForm(document);
   output.text('last release');
-  const labels = answerKeys(document) ?? undefined;
+  const labels = answerKeys(shortForm(document)) ?? undefined;
   printAnswer(last, { labels, columns, parameters }, output);
 }

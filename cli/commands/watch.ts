@@ -3,6 +3,8 @@ import {
 } from '../../client/index.js';
 import { toHex } from '../../src/base/bytes.js';
 import { ifHostileText } from '../../src/base/findings.js';
+import { onlyAnswer } from '../../src/wire/messages.js';
+import { shortForm } from '../../src/wire/study-document.js';
 import { aggregatorUrl } from '../base/address.js';
 import { distributionRows, intervalText, printFindings } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
@@ -101,7 +103,8 @@ function describeStudy({ release, document, serverKey }: VerifiedRelease, output
 function show(verified: VerifiedRelease, series: ReleaseSeries | null, output: Output): void {
   showAnswer(verified, series === null ? {} : { smoothed: smoothedJson(series) }, output);
   if (series === null) return;
-  for (const [name, value, deviation] of smoothedRows(series, labelsOf(verified.document))) {
+  const labels = labelsOf(shortForm(verified.document));
+  for (const [name, value, deviation] of smoothedRows(series, labels)) {
     output.text(line('', `smoothed ${name}`, value, deviation, ''));
   }
   for (const text of seriesFaults(series)) output.text(`${' '.repeat(8)}${text}`);
@@ -111,8 +114,9 @@ function show(verified: VerifiedRelease, series: ReleaseSeries | null, output: O
 function showAnswer(
   { release, document }: VerifiedRelease, more: Readonly<Record<string, unknown>>, output: Output,
 ): void {
-  const { outcome, ledger, study, epoch, index, columns } = release;
-  const labels = labelsOf(document);
+  const { outcome } = onlyAnswer(release);
+  const { ledger, study, epoch, index, columns } = release;
+  const labels = labelsOf(shortForm(document));
   const spent = { epsilonSpent: ledger.epsilonSpent, epsilonCap: ledger.epsilonCap };
   const facts =
     { type: 'release', study, epoch, index, columns, labels, outcome: outcome.kind, ...more };
@@ -148,7 +152,7 @@ function showAnswer(
     output.text(line(first, labels[i] ?? `[${i}]`, formatNumber(value), deviation, last));
     if (intervalIfHostile95 === undefined) return;
     output.text(`${' '.repeat(8)}95 % interval ${intervalText(interval95, i) || 'not stated'}, `
-      + `${ifHostileText(document.parameters)} ${intervalText(intervalIfHostile95, i)}`);
+      + `${ifHostileText(shortForm(document).parameters)} ${intervalText(intervalIfHostile95, i)}`);
   });
   printFindings(findings, columns, output);
 }

@@ -93,7 +93,7 @@ function describe(
   output.text(
     `${contributors} contributors, ${hostile} of them hostile (${attack}); epochs of ${seconds} s`,
   );
-  for (const { document, plan } of studies) {
+  for (const { document, questions: [{ plan }] } of studies) {
     // From public numbers only, before any row.
     const promised = plan.expectedError(hostileShare).total.toFixed(2);
     output.text(`  ${document.study.padEnd(widths.study)} epsilon ${document.privacy.epsilon} per `

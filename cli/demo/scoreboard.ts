@@ -1,5 +1,5 @@
-import type { ReleaseBody } from '../../src/wire/messages.js';
-import type { StudyDocument } from '../../src/wire/study-document.js';
+import { onlyAnswer, type ReleaseBody } from '../../src/wire/messages.js';
+import { shortForm, type StudyDocument } from '../../src/wire/study-document.js';
 import { truthOf, type Truth } from '../../simulation/index.js';
 
 /**
@@ -26,8 +26,9 @@ export interface Score {
 /** Compares a release with the truth of its epoch. */
 export function scoreRelease(release: ReleaseBody, document: StudyDocument, truth: Truth): Score {
   const scale = scaleOf(document);
-  const { outcome, ledger } = release;
-  const { honest, naive } = truthOf(document, truth);
+  const { outcome } = onlyAnswer(release);
+  const { ledger } = release;
+  const { honest, naive } = truthOf(shortForm(document), truth);
   return {
     study: document.study,
     epoch: release.epoch,
@@ -45,7 +46,7 @@ export function scoreRelease(release: ReleaseBody, document: StudyDocument, trut
 
 /** The study's scale, one per column. */
 function scaleOf(document: StudyDocument): readonly number[] {
-  const { scale } = document.parameters;
+  const { scale } = shortForm(document).parameters;
   if (typeof scale === 'number') return document.columns.map(() => scale);
   return Array.isArray(scale) ? (scale as readonly number[]) : document.columns.map(() => 1);
 }

@@ -1,5 +1,6 @@
 import type { StudyDefinition } from '../../server/studies/definition.js';
-import type { ReleaseBody } from '../../src/wire/messages.js';
+import { onlyAnswer, type ReleaseBody } from '../../src/wire/messages.js';
+import { shortForm } from '../../src/wire/study-document.js';
 import { baselines, scaledDistance, type Baseline, type Baselines } from './baselines.js';
 import type { Setting } from './setting.js';
 
@@ -46,12 +47,12 @@ export interface Part {
 
 /** Compares a release with what the lab knows about its epoch. */
 export function answerOf(
-  { document, plan }: StudyDefinition, release: ReleaseBody, { truth }: Baselines,
+  { document, questions: [{ plan }] }: StudyDefinition, release: ReleaseBody, { truth }: Baselines,
   { hostileShare }: Setting, scale: readonly number[],
 ): Answer {
-  const { outcome } = release;
+  const { outcome } = onlyAnswer(release);
   return {
-    estimator: document.estimator,
+    estimator: shortForm(document).estimator,
     epoch: release.epoch,
     outcome: outcome.kind,
     ...(outcome.kind === 'refused' && { reason: outcome.reason }),

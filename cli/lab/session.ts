@@ -5,6 +5,7 @@ import type { Aggregator } from '../../server/aggregator.js';
 import { toHex } from '../../src/base/bytes.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import { estimators } from '../../src/estimators/registry.js';
+import { shortForm } from '../../src/wire/study-document.js';
 import { labData } from './data.js';
 import type { Round } from './rounds.js';
 import { runLab, type LabOptions } from './run.js';
@@ -159,9 +160,9 @@ export class LabSession {
       setting: this.controller.current,
       address: null,
       serverKey: null,
-      studies: studies.map(({ document, estimator, plan }) => ({
+      studies: studies.map(({ document, questions: [{ estimator, plan }] }) => ({
         study: document.study,
-        estimator: document.estimator,
+        estimator: shortForm(document).estimator,
         title: estimator.title,
         promised: shares.map((share) => {
           const { total } = plan.expectedError(share);

@@ -52,9 +52,9 @@ function labStudy(facts: LabFacts, estimator: Estimator): StudyDefinition {
       : `the lab gives ${name} a scale and a hostile share, and that is not enough: `
         + `${error.message}; ${remedy}`);
   }
-  const { document, plan } = definition;
+  const { plan } = definition.questions[0];
   const isInScales = plan.facts['errorsAreIn'] === undefined;
-  if (!isInScales || !answersAreRows(document, estimator, plan)) throw notAMean(name);
+  if (!isInScales || !answersAreRows(definition)) throw notAMean(name);
   return definition;
 }
 

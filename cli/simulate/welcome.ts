@@ -4,6 +4,7 @@ import { Connection } from '../../client/session/connection.js';
 import type { VerifiedWelcome } from '../../client/session/handshake.js';
 import { webSocketUrl } from '../../client/websocket/url.js';
 import { KeelsonError } from '../../src/base/errors.js';
+import { decodeStudyDocument } from '../../src/wire/index.js';
 
 export interface WelcomeOptions {
   readonly url: string;
@@ -29,7 +30,9 @@ export async function readWelcome(
   let close = (): void => undefined;
   try {
     return await new Promise<VerifiedWelcome | null>((resolve, reject) => {
-      const connection = new Connection({ url, runtime: systemRuntime, openTransport }, {
+      const connection = new Connection({
+        url, runtime: systemRuntime, openTransport, readFacts: decodeStudyDocument,
+      }, {
         pinnedKeys: () => (serverKey === undefined ? [] : [serverKey]),
         onWelcome: resolve,
         onFrame: () => undefined,

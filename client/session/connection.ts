@@ -4,13 +4,15 @@ import { clientDefaults } from '../base/defaults.js';
 import type { ClientRuntime } from '../base/runtime.js';
 import type { OpenTransport, Transport } from '../websocket/contract.js';
 import { Backoff } from './backoff.js';
-import { verifyWelcome, type VerifiedWelcome } from './handshake.js';
+import { verifyWelcome, type ReadFacts, type VerifiedWelcome } from './handshake.js';
 
 /** Times and platform of a connection; client/base/defaults.ts explains each default. */
 export interface ConnectionOptions {
   readonly url: string;
   readonly runtime: ClientRuntime;
   readonly openTransport: OpenTransport;
+  /** As for `verifyWelcome`. */
+  readonly readFacts?: ReadFacts;
   readonly backoffInitialMs?: number;
   readonly backoffMaxMs?: number;
   readonly handshakeTimeoutMs?: number;
@@ -152,7 +154,7 @@ export class Connection {
     if (this.welcomed) {
       this.hooks.onFrame(frame);
     } else if (frame.kind === 'welcome') {
-      verifyWelcome(frame, this.hooks.pinnedKeys()).then(
+      verifyWelcome(frame, this.hooks.pinnedKeys(), this.options.readFacts).then(
         (welcome) => {
           if (!current()) return;
           this.welcomed = true;

@@ -3,7 +3,7 @@ import { equalBytes, fromHex, toHex } from '../../src/base/bytes.js';
 import { InvalidParameterError, KeelsonError, WireError } from '../../src/base/errors.js';
 import { keyChain, verifyStatement, type Verifier } from '../../src/signing/index.js';
 import {
-  decodeStudyDocument, studyId as idOfFacts, type StudyDocument, type Welcome, type WireLimits,
+  decodeContributorFacts, studyId as idOfFacts, type StudyDocument, type Welcome, type WireLimits,
   type WireStudyState,
 } from '../../src/wire/index.js';
 
@@ -18,6 +18,9 @@ export interface VerifiedStudy {
   /** The epoch that was open then; 0n when none. */
   readonly epoch: bigint;
 }
+
+/** Reads the facts of a study. @throws if it cannot. */
+export type ReadFacts = (facts: Uint8Array) => StudyDocument;
 
 /**
  * A Welcome from the expected server. Ready or a release proves later that the server holds its
@@ -61,9 +64,9 @@ function isSigned(
 /**
  * Null for facts that only a later version can read. The server's other studies are not affected.
  */
-function documentIn(facts: Uint8Array): StudyDocument | null {
+function documentIn(facts: Uint8Array, readFacts: ReadFacts): StudyDocument | null {
   try {
-    return decodeStudyDocument(facts);
+    return readFacts(facts);
   } catch {
     return null;
   }
@@ -74,12 +77,13 @@ function documentIn(facts: Uint8Array): StudyDocument | null {
  * keys. A client that trusts one of its keys follows the records. Studies whose signed facts this
  * version cannot read are left out.
  * @param pinned the keys that this client trusts. Empty: the offered key is accepted.
+ * @param readFacts default: all facts but what is asked, which a contributor need not understand.
  * @throws KeelsonError('server-key-mismatch') for another server; WireError('bad-signature' |
  *   'malformed' |
  * 'invalid-key') for a Welcome that no honest server sends.
  */
 export async function verifyWelcome(
-  welcome: Welcome, pinned: readonly Uint8Array[],
+  welcome: Welcome, pinned: readonly Uint8Array[], readFacts: ReadFacts = decodeContributorFacts,
 ): Promise<VerifiedWelcome> {
   const keys = keyChain(welcome.rotations, welcome.serverKey, signing);
   const missing = pinned.find((pin) => !keys.some((key) => equalBytes(key.publicKey, pin)));
@@ -102,7 +106,7 @@ export async function verifyWelcome(
           'bad-signature', `the facts of study ${studyIdHex} are not signed by the server`,
         );
       }
-      const document = documentIn(study.facts);
+      const document = documentIn(study.facts, readFacts);
       return document === null
         ? [] : [{ studyId, studyIdHex, document, state: study.state, epoch: study.epoch }];
     }),

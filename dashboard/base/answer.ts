@@ -1,10 +1,12 @@
 import {
-  answerKeys, cellEdges, partsByName, type Nested, type ReleaseBody,
+  answerKeys, cellEdges, partsByName, questionsOf, type Nested, type ValueOutcome,
 } from '../../client/index.js';
 import { exact } from './format.js';
 import { intervalOf, type StudyEntry } from './model.js';
 
-type Value = Extract<ReleaseBody['outcome'], { kind: 'value' }>;
+
+
+type Value = ValueOutcome;
 
 /** One normal of a mixture. */
 export interface Component {
@@ -128,7 +130,7 @@ function mixtureOf({ document }: StudyEntry, outcome: Value): Picture | null {
   let components: Component[];
   if (isList(weights) && isList(means) && isList(scales)) {
     components = weights.map((weight, k) => ({ weight, mean: means[k]!, deviation: scales[k]! }));
-  } else if (document.estimator === 'mixture-1d' && outcome.shape[1] === 3) {
+  } else if (questionsOf(document)[0]!.estimator === 'mixture-1d' && outcome.shape[1] === 3) {
     const { estimate, shape } = outcome;
     components = Array.from({ length: shape[0]! }, (_, k) =>
       ({ weight: estimate[3 * k]!, mean: estimate[3 * k + 1]!, deviation: estimate[3 * k + 2]! }));
@@ -159,13 +161,14 @@ function cloudsOf({ document }: StudyEntry, outcome: Value): Picture | null {
 }
 
 function binsOf({ document }: StudyEntry, { estimate, shape, interval95 }: Value): Picture | null {
-  const { edges, width } = document.parameters;
-  const keys = answerKeys(document);
+  const { estimator, parameters } = questionsOf(document)[0]!;
+  const { edges, width } = parameters;
+  const keys = answerKeys({ estimator, parameters, types: document.types });
   const bar = (from: number | null, to: number | null, place: number): Bin => ({
     ...(keys !== null && { name: keys[place]! }), from, to, count: estimate[place]!,
     low: interval95?.low[place] ?? null, high: interval95?.high[place] ?? null,
   });
-  if (document.estimator !== 'histogram') return null;
+  if (estimator !== 'histogram') return null;
   if (isList(edges) && estimate.length === edges.length + 1) {
     return {
       kind: 'bins', bins: estimate.map((_, i) => bar(edges[i - 1] ?? null, edges[i] ?? null, i)),
@@ -180,8 +183,9 @@ function binsOf({ document }: StudyEntry, { estimate, shape, interval95 }: Value
 
 function curveOf({ document }: StudyEntry, outcome: Value): Picture | null {
   const { quantiles, below } = partsByName(outcome);
-  const edges = cellEdges(document.parameters);
-  if (document.estimator !== 'distribution' || edges === null || edges.length < 2) return null;
+  const { estimator, parameters } = questionsOf(document)[0]!;
+  const edges = cellEdges(parameters);
+  if (estimator !== 'distribution' || edges === null || edges.length < 2) return null;
   if (!isList(quantiles) || !isList(below) || below.length !== edges.length + 1) return null;
   const all = below.at(-1)!;
   if (!(all > 0)) return null;
@@ -194,8 +198,9 @@ function curveOf({ document }: StudyEntry, outcome: Value): Picture | null {
 }
 
 function choiceOf({ document }: StudyEntry, { estimate }: Value): Picture | null {
-  const hypotheses = listIn(document.parameters['hypotheses']);
-  if (document.estimator !== 'select' || hypotheses === null) return null;
+  const { estimator, parameters } = questionsOf(document)[0]!;
+  const hypotheses = listIn(parameters['hypotheses']);
+  if (estimator !== 'select' || hypotheses === null) return null;
   return { kind: 'choice', chosen: estimate[0]!, names: hypotheses.map(hypothesisInWords) };
 }
 

@@ -1,5 +1,6 @@
 import {
-  ifHostileText, type Interval95, type ReleaseBody, type StudyDocument,
+  answersOf, ifHostileText, type Interval95, type RefusedOutcome, type ReleaseBody,
+  type StudyDocument, type ValueOutcome,
 } from '../../client/index.js';
 import { shown } from './format.js';
 
@@ -76,8 +77,7 @@ export interface Row {
   readonly refusal: { readonly reason: string; readonly text: string } | null;
 }
 
-/** An outcome with an estimate. */
-export type ValueOutcome = Extract<ReleaseBody['outcome'], { kind: 'value' }>;
+export type { ValueOutcome };
 
 /**
  * The interval of one number of an estimate: the release's own, or that of its noise; null if there
@@ -115,6 +115,13 @@ export function hostileRangeText(
   return `${lead}: ${shown(ends[0], half)} to ${shown(ends[1], half)}`;
 }
 
+/** The newest release with an estimate. */
+export interface LastValue {
+  readonly epoch: bigint;
+  readonly closedAtMs: bigint;
+  readonly outcome: ValueOutcome;
+}
+
 /**
  * What a page keeps of a study's releases: the numbers that it draws, and the last release in full.
  * Adding one costs O(charts) for any length of the log. `kept` bounds the memory.
@@ -131,8 +138,10 @@ export class History {
   /** How many of them refused. */
   refused = 0;
   last: ReleaseBody | null = null;
+  /** Why the last release has no answer; null if it has one. */
+  lastRefusal: RefusedOutcome | null = null;
   /** The newest release with an estimate: a refusal does not hide the last answer. */
-  lastValue: (ReleaseBody & { readonly outcome: ValueOutcome }) | null = null;
+  lastValue: LastValue | null = null;
   /**
    * The indexes of the kept numbers of an estimate. Estimates have one size, so the first one
    * decides.
@@ -150,11 +159,12 @@ export class History {
   ) {}
 
   take(release: ReleaseBody): void {
-    const { outcome } = release;
+    const { outcome } = answersOf(release)[0]!;
     this.count += 1;
     this.last = release;
     const isValue = outcome.kind === 'value';
-    if (isValue) this.lastValue = { ...release, outcome };
+    this.lastRefusal = isValue ? null : outcome;
+    if (isValue) this.lastValue = { epoch: release.epoch, closedAtMs: release.closedAtMs, outcome };
     else this.refused += 1;
     if (isValue && this.#places === null) {
       this.#places = this.choose(outcome).slice(0, chartsMax);

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { questionsOf } from '../../client/index.js';
 import { budgetOf, guaranteeInWords, type BudgetState } from '../base/budget.js';
 import { amount, counted, duration, percent, sentence } from '../base/format.js';
 import { html } from '../base/html.js';
@@ -100,7 +101,7 @@ export function Guarantee({ followed }: { readonly followed: Followed }): VNode 
   const { document } = followed.entry;
   const { sentence: promise, notAgainst, oddsPerRelease, oddsInAll } = guaranteeInWords(document);
   const exact = historyOf(followed).last?.guarantee;
-  const corruption = document.parameters['corruption'];
+  const corruption = questionsOf(document)[0]!.parameters['corruption'];
   return html`<section class="card"><h2>What is promised</h2>
     <p>${promise} <span class="quiet">${notAgainst}</span></p>
     ${typeof corruption === 'number' && corruption > 0

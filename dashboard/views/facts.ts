@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { answerKeys, signing, type StudyDocument } from '../../client/index.js';
+import { answerKeys, questionsOf, signing, type StudyDocument } from '../../client/index.js';
 import { listIn } from '../base/answer.js';
 import { duration, exact, spoken, whole } from '../base/format.js';
 import { html } from '../base/html.js';
@@ -54,12 +54,14 @@ function Fingerprint(): VNode {
 /** The question: every public fact of the study. */
 export function Question({ followed: { entry } }: { readonly followed: Followed }): VNode {
   const { document, parameterWords, id } = entry;
+  const { estimator, parameters, reduce } = questionsOf(document)[0]!;
   // Counts by name have edges between the places of the names: they say nothing to people.
-  const hidden = answerKeys(document) === null ? [] : ['edges', 'top'];
-  const rows = Object.entries(document.parameters)
+  const names = answerKeys({ estimator, parameters, types: document.types });
+  const hidden = names === null ? [] : ['edges', 'top'];
+  const rows = Object.entries(parameters)
     .filter(([name, value]) => value !== undefined && !hidden.includes(name));
   return html`<section class="card question"><h2>The question</h2><dl class="facts">
-      <div><dt>Estimator</dt><dd class="code">${document.estimator}</dd></div>
+      <div><dt>Estimator</dt><dd class="code">${estimator}</dd></div>
       ${rows.map(([name, value]) => html`<div key=${name} title=${parameterWords[name]}>
         <dt>${spoken(name).replaceAll('-', ' ')}</dt>
         <dd>${name === 'column'
@@ -71,7 +73,7 @@ export function Question({ followed: { entry } }: { readonly followed: Followed 
         ? `every ${duration(document.epoch.everyMs)}`
         : `every ${whole(document.epoch.contributors)} contributors`}</dd></div>
       <div><dt>Rows each</dt><dd>up to ${whole(document.contribution.rowsMax)},
-        ${reduceWords[document.contribution.reduce]}</dd></div>
+        ${reduceWords[reduce]}</dd></div>
       <div><dt>Open to</dt><dd>${admissionText(document.admission)}</dd></div>
       <div><dt>Rows are kept</dt><dd>${document.retention.kind === 'release'
         ? 'until the release' : `${duration(document.retention.keepMs)} after it`}</dd></div>
@@ -80,7 +82,7 @@ export function Question({ followed: { entry } }: { readonly followed: Followed 
           ? 'contributors whose rows were'
           : 'if the operator decides so, contributors whose rows were'}
           ${` more than ${exact(document.quarantine.beyond)}`
-            + `${document.parameters['scale'] === undefined ? '' : ' scales'}`}
+            + `${parameters['scale'] === undefined ? '' : ' scales'}`}
           ${' from an answer'}</dd></div>`}
     </dl>
     ${rows.some(([name]) => parameterWords[name] !== undefined) && html`<details>

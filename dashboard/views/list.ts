@@ -25,15 +25,15 @@ export function ListPage({ list }: { readonly list: readonly Followed[] }): VNod
 
 function StudyCard({ followed }: { readonly followed: Followed }): VNode {
   const { entry } = followed;
-  const { last } = historyOf(followed);
+  const { last, lastRefusal } = historyOf(followed);
   return html`<li class="card study"><div class="card-head"><h2>
     <a href=${studyAddress(entry.id)}>${entry.name}</a></h2>
       <${LinkBadge} followed=${followed} /></div>
     <p class="quiet small clamp">${entry.title}</p><div class="card-middle">
     <${Newest} followed=${followed} />
-    ${last?.outcome.kind === 'refused'
-      && html`<p class="warn-text small">Epoch ${whole(last.epoch)} has no answer:
-      ${` ${reasonInWords(last.outcome.reason)}`}.</p>`}</div>
+    ${lastRefusal !== null
+      && html`<p class="warn-text small">Epoch ${whole(last!.epoch)} has no answer:
+      ${` ${reasonInWords(lastRefusal.reason)}`}.</p>`}</div>
     <div class="card-foot"><${BudgetLine} followed=${followed} />
       <p class="quiet small"><${EpochLine} followed=${followed} /></p></div></li>`;
 }

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { findingText } from '../../client/index.js';
+import { findingText, questionsOf } from '../../client/index.js';
 import { pictureOf } from '../base/answer.js';
 import { clockTime, counted, sentence, shown, spoken, whole } from '../base/format.js';
 import { html } from '../base/html.js';
@@ -51,9 +51,9 @@ function Notices({ followed }: { readonly followed: Followed }): VNode {
 }
 
 function RefusalNotice({ followed }: { readonly followed: Followed }): VNode | null {
-  const { last, lastValue } = historyOf(followed);
-  if (last?.outcome.kind !== 'refused') return null;
-  const { reason, text } = last.outcome;
+  const { last, lastRefusal, lastValue } = historyOf(followed);
+  if (last === null || lastRefusal === null) return null;
+  const { reason, text } = lastRefusal;
   return html`<${Notice} tone="warn" title=${`Epoch ${whole(last.epoch)} has no answer: `
     + `${reasonInWords(reason)}.`}>
     ${sentence(text)} Its privacy was spent all the same.
@@ -78,7 +78,8 @@ function Answer({ followed }: { readonly followed: Followed }): VNode {
   const { outcome } = history.lastValue;
   const numbers = numbersOf(entry, outcome);
   const names = numbers.map(({ name }) => name);
-  const { columns, parameters } = entry.document;
+  const { columns } = entry.document;
+  const { parameters } = questionsOf(entry.document)[0]!;
   const column = columns[typeof parameters['column'] === 'number' ? parameters['column'] : 0] ?? '';
   const { epoch, closedAtMs } = history.lastValue;
   return html`<div class="answer-parts">

@@ -9,7 +9,9 @@ function listed(shelf) {
   return table(['name', 'gives', 'assumes'], rows);
 }
 
-function section({ name, title, shelf, assumption, claim, parameters, citations }) {
+const keyLists = { public: 'a public list', discovered: 'keys that are discovered' };
+
+function section({ name, title, shelf, assumption, claim, parameters, citations, keyed = [] }) {
   const rows = parameters.map((spec) => [
     code(spec.name),
     plain(rangeOf(spec) + (spec.unit === undefined ? '' : `, in ${spec.unit}`)),
@@ -19,7 +21,9 @@ function section({ name, title, shelf, assumption, claim, parameters, citations 
   return page(
     `## ${name}`,
     `${plain(sentence(title))} On the shelf: ${shelf}.`,
-    `- Assumes: ${plain(assumption)}\n- Privacy: ${plain(sentence(claim))}`,
+    `- Assumes: ${plain(assumption)}\n- Privacy: ${plain(sentence(claim))}`
+      + (keyed.length === 0 ? ''
+        : `\n- Can be split by keys: ${keyed.map((list) => keyLists[list]).join(', or ')}.`),
     table(['parameter', 'value', 'default', 'meaning'], rows),
     citations.map(({ key, text, place }) =>
       `- Source: [${key}] ${plain(text)} Here: ${plain(sentence(place))}`).join('\n'),

@@ -14,9 +14,10 @@ export function yamlOf(value) {
   return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value) ? `"${value}"` : String(value);
 }
 
-/** A file from the examples of a schema's keys. */
-export function exampleOf(schema) {
+/** A file from the examples of a schema's keys, but for those of another form of file. */
+export function exampleOf(schema, others = []) {
   return Object.entries(facetsOf(schema).base.entries)
+    .filter(([name]) => !others.includes(name))
     .map(([name, entry]) => `${name}: ${yamlOf(facetsOf(entry).example)}`).join('\n');
 }
 
@@ -29,6 +30,12 @@ function keyBlock({ path, about, rule, isOptional, default: value, otherwise, ex
   ].join('\n\n');
 }
 
+const several = `questions:
+  delays: { estimator: robust-mean, columns: [minutes], parameters: { scale: 40 }, share: 40 }
+  regions: { estimator: count, by: { column: region, keysMax: 2 } }
+  late: { estimator: count, where: { late: true } }
+`;
+
 export function studyFilePage() {
   return page(
     generated,
@@ -39,8 +46,10 @@ export function studyFilePage() {
     'An editor completes and checks the keys when the first line names the JSON Schema, as '
     + '`keelson init` writes it:',
     '```text\n# yaml-language-server: $schema=study-file.schema.json\n```',
-    'Every key with an example:',
-    `\`\`\`yaml\n${exampleOf(studySchema)}\n\`\`\``,
+    'Every key with an example, for a study of one question:',
+    `\`\`\`yaml\n${exampleOf(studySchema, ['questions'])}\n\`\`\``,
+    'A study of several questions has `questions` in place of `estimator` and `parameters`:',
+    `\`\`\`yaml\n${several}\`\`\``,
     '## Keys',
     ...keysOf(studySchema).map(keyBlock),
     '## The populations file',

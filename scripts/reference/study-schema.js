@@ -9,10 +9,28 @@ import { sentence } from './markdown.js';
  * each estimator. Only the parser checks rules over several keys, and the form of names.
  */
 export function studySchemaForEditors() {
-  const schema = jsonSchemaOf(studySchema);
+  const schema = withParameters(jsonSchemaOf(studySchema));
+  const { questions } = schema.properties;
+  const [map] = questions.anyOf;
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'A study of Keelson',
+    ...schema,
+    properties: {
+      ...schema.properties,
+      questions: {
+        ...questions,
+        anyOf: [{ ...map, additionalProperties: withParameters(map.additionalProperties) }],
+      },
+    },
+    // Both forms at once are refused too.
+    oneOf: [{ required: ['estimator'] }, { required: ['questions'] }],
+  };
+}
+
+/** The schema of an object with an estimator, whose parameters must be those of the estimator. */
+function withParameters(schema) {
+  return {
     ...schema,
     properties: {
       ...schema.properties,

@@ -14,6 +14,14 @@ export function assignmentHashOf(assignmentKey: Uint8Array, contributor: Uint8Ar
 }
 
 /**
+ * The secret by which a contributor's keys are chosen in one epoch. Its message is longer than that
+ * of an assignment hash, and differs in length from that of a record's seed.
+ */
+export function keySecretOf(assignmentKey: Uint8Array, contributor: Uint8Array): Uint8Array {
+  return createHmac('sha256', assignmentKey).update(contributor).update('keys').digest();
+}
+
+/**
  * The seed of the ranks of one batch's records. Its message is longer than that of an assignment
  * hash, so the two are never equal.
  * @param sequence of the batch: with the contributor's key it identifies the batch.

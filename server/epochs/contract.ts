@@ -1,4 +1,6 @@
+import type { ErrorCode } from '../../src/base/error-codes.js';
 import type { Outcome } from '../../src/base/outcome.js';
+import type { SentRows } from '../../src/questions/columns.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 
 /**
@@ -17,6 +19,39 @@ export interface RowPart {
   readonly rank: bigint;
   /** The contribution is complete, so its row is folded into its summary. */
   readonly complete: boolean;
+}
+
+/**
+ * One accepted batch, in journal order. Row-major: rows * columns numbers, finite but for absent
+ * cells.
+ */
+export interface AcceptedBatch extends SentRows {
+  /** 32 bytes. */
+  readonly contributor: Uint8Array;
+  readonly sequence: bigint;
+  /** The batch completes the contribution. */
+  readonly complete: boolean;
+}
+
+/**
+ * What an epoch gets of a batch. A study in the short form: what is left of it after its reduction.
+ * A study with a list of questions: the batch, which each question reduces in its own way.
+ */
+export type EpochPart = RowPart | AcceptedBatch;
+
+/** A question whose release failed while those of others went on. */
+export interface QuestionFailure {
+  readonly question: string;
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** What a release gives. */
+export interface EpochResult {
+  /** One for each question of the study, in their order. */
+  readonly outcomes: readonly Outcome[];
+  /** For the operator's log. */
+  readonly failures: readonly QuestionFailure[];
 }
 
 /** What a runner needs to hold one epoch. Every runner makes the same plan from it. */
@@ -56,13 +91,13 @@ export interface EpochRunner {
   readonly backlogBytes: number;
   open(setup: EpochSetup): Promise<void>;
   /** Adds parts in journal order. Callers on the hot path do not wait for it. */
-  add(studyId: string, epoch: bigint, parts: readonly RowPart[]): void;
+  add(studyId: string, epoch: bigint, parts: readonly EpochPart[]): void;
   progress(studyId: string, epoch: bigint): Promise<EpochProgress>;
   /**
    * Adds noise, drawn earlier or now. Call it once per epoch, after the charge is durable. Then the
    * epoch is dropped.
    */
-  release(studyId: string, epoch: bigint): Promise<Outcome>;
+  release(studyId: string, epoch: bigint): Promise<EpochResult>;
   /** Drops the epoch without a release. */
   drop(studyId: string, epoch: bigint): void;
   close(): Promise<void>;

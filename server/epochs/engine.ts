@@ -1,15 +1,19 @@
 import { assert } from '../../src/base/assert.js';
 import { InvariantError } from '../../src/base/errors.js';
-import type { Outcome } from '../../src/base/outcome.js';
 import type { Compute, Estimator, Plan } from '../../src/estimators/contract/estimator.js';
-import { createGroups, type Groups } from '../../src/estimators/run.js';
-import { createMechanisms, type PreparedMechanisms } from '../../src/privacy/mechanisms/index.js';
-import type { NoiseSource, WorkRandom } from '../../src/random/source.js';
+import { planQuestionsOf } from '../../src/plan-study.js';
+import type { PlannedQuestion, QuestionsPlan } from '../../src/questions/plan.js';
+import { failedOutcome, QuestionsRun } from '../../src/questions/run.js';
+import type { NoiseSource } from '../../src/random/source.js';
 import { seededRandom } from '../../src/random/work.js';
-import type { EpochProgress, EpochSetup, RowPart } from './contract.js';
-import { publishable } from './outcome.js';
-import { OpenContributions } from './reduction.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
 import { assignmentHashOf } from './assignment-hashes.js';
+import type {
+  EpochPart, EpochProgress, EpochResult, EpochSetup, QuestionFailure,
+} from './contract.js';
+import { contributionsOf, type Contributions, type RowsOfQuestions } from './contributions.js';
+import { partsOfError } from './messages.js';
+import { publishable } from './outcome.js';
 
 /** Finds an estimator by the name in a study's facts. */
 export type FindEstimator = (name: string) => Estimator;
@@ -32,14 +36,12 @@ const prepareShare = 1 / 8;
  * Memory: one row per incomplete contribution, and what the plan's summaries hold.
  */
 export class EpochEngine {
-  readonly #plan: Plan;
-  readonly #columns: number;
-  readonly #groups: Groups;
-  readonly #contributions: OpenContributions;
-  readonly #work: WorkRandom;
-  readonly #mechanisms: PreparedMechanisms;
-  /** Rows of a group at full participation, if groups may be finished early; otherwise null. */
-  readonly #nominalRows: number | null;
+  readonly #document: StudyDocument;
+  readonly #questions: readonly PlannedQuestion[];
+  readonly #run: QuestionsRun;
+  readonly #contributions: Contributions;
+  /** For each question, the rows of a group at full participation; null: see nominalRows. */
+  readonly #nominalRows: readonly (number | null)[];
   readonly #assignmentKey: Uint8Array;
   readonly #prepareEvery: number;
   #complete = 0;
@@ -51,39 +53,36 @@ export class EpochEngine {
    *   so that the time of the release does not reveal their size.
    */
   constructor(setup: EpochSetup, findEstimator: FindEstimator, noise: NoiseSource) {
-    this.#plan = planOf(setup, findEstimator);
-    this.#columns = setup.document.columns.length;
-    this.#groups = createGroups(this.#plan, this.#columns);
-    this.#contributions = new OpenContributions(setup.document.contribution.reduce);
-    this.#work = seededRandom(setup.workSeed);
-    this.#mechanisms = createMechanisms(this.#plan.events, noise);
-    this.#mechanisms.prepare(noiseAtOpen);
+    const { document } = setup;
+    this.#document = document;
     this.#assignmentKey = setup.assignmentKey.slice();
-    this.#nominalRows = nominalRows(this.#plan, setup.document.cohort);
-    this.#prepareEvery = Math.max(1, Math.ceil(setup.document.cohort * prepareShare));
+    this.#questions = questionsPlanOf(setup, findEstimator).questions;
+    this.#contributions = contributionsOf(document, this.#assignmentKey);
+    this.#run = new QuestionsRun(this.#questions, seededRandom(setup.workSeed), noise);
+    this.#run.prepareNoise(noiseAtOpen);
+    this.#nominalRows = this.#questions.map(({ plan }) => nominalRows(plan, document.cohort));
+    this.#prepareEvery = Math.max(1, Math.ceil(document.cohort * prepareShare));
     this.#nextPrepareAt = this.#prepareEvery;
   }
 
   /** Adds parts in journal order. */
-  add(parts: readonly RowPart[]): void {
+  add(parts: readonly EpochPart[]): void {
     assert(!this.#released, 'no part arrives after the release');
     for (const part of parts) {
-      const row = this.#contributions.take(part);
-      if (row === null) continue;
+      const rows = this.#contributions.take(part);
+      if (rows === null) continue;
       this.#complete += 1;
-      this.#fold(part.contributor, row);
+      this.#fold(part.contributor, rows);
     }
     this.#prepare();
-    this.#mechanisms.prepare(noiseAtOnce);
+    this.#run.prepareNoise(noiseAtOnce);
   }
 
   progress(): EpochProgress {
-    const { groups, groupsStarted } = this.#groups.progress();
     return {
       contributors: this.#complete + this.#contributions.size,
       complete: this.#complete,
-      groups,
-      groupsReached: groupsStarted,
+      ...this.#run.progress(),
     };
   }
 
@@ -94,18 +93,30 @@ export class EpochEngine {
    * data are read, so that it does not depend on how rows arrived. The duration of all this may
    * depend on rows; the planned time of the release hides it (server/studies/schedule.ts).
    */
-  async release(compute: Compute): Promise<Outcome> {
+  async release(compute: Compute): Promise<EpochResult> {
     assert(!this.#released, 'an epoch draws its noise once');
     this.#released = true;
-    for (const { contributor, row } of this.#contributions.takeAll()) this.#fold(contributor, row);
-    this.#mechanisms.prepare(Infinity);
-    const summaries = this.#groups.finish(this.#work);
-    const released = await this.#plan.release(summaries, this.#mechanisms, compute);
-    return publishable(released.value, this.#plan, this.#columns);
+    for (const { contributor, rows } of this.#contributions.takeAll()) {
+      this.#fold(contributor, rows);
+    }
+    const results = await this.#run.release(compute);
+    const failures: QuestionFailure[] = [];
+    const outcomes = results.map((result, i) => {
+      const { question, plan } = this.#questions[i]!;
+      if (result.kind === 'answered') {
+        return publishable(result.outcome, plan, question.columns.length);
+      }
+      // The short form has no other question to publish: its epoch ends as interrupted.
+      if (this.#document.questions === undefined) throw result.failure;
+      const { code, message } = partsOfError(result.failure);
+      failures.push({ question: question.name, code, message });
+      return failedOutcome;
+    });
+    return { outcomes, failures };
   }
 
-  #fold(contributor: Uint8Array, row: Float64Array): void {
-    this.#groups.add(assignmentHashOf(this.#assignmentKey, contributor), row);
+  #fold(contributor: Uint8Array, rows: RowsOfQuestions): void {
+    this.#run.add(assignmentHashOf(this.#assignmentKey, contributor), rows);
   }
 
   /**
@@ -114,23 +125,17 @@ export class EpochEngine {
    * groups at a time.
    */
   #prepare(): void {
-    if (this.#nominalRows === null || this.#complete < this.#nextPrepareAt) return;
-    const finished = this.#groups.prepare(this.#work, preparedAtOnce, this.#nominalRows);
+    if (this.#complete < this.#nextPrepareAt) return;
+    const finished = this.#run.prepareGroups(preparedAtOnce, this.#nominalRows);
     if (finished < preparedAtOnce) this.#nextPrepareAt = this.#complete + this.#prepareEvery;
   }
 }
 
-/** The plan for a study's facts and target. A pure function, so every thread gets the same plan. */
-export function planOf(
+/** The plans for a study's facts and target. A pure function: every thread gets what is charged. */
+export function questionsPlanOf(
   setup: Pick<EpochSetup, 'document' | 'target'>, findEstimator: FindEstimator,
-): Plan {
-  const { document, target } = setup;
-  const plan = findEstimator(document.estimator).plan(document.parameters, {
-    dimension: document.columns.length,
-    cohort: document.cohort,
-    participation: document.participation,
-    target,
-  });
+): QuestionsPlan {
+  const plan = planQuestionsOf(setup.document, findEstimator, setup.target);
   if (plan.kind === 'infeasible') {
     throw new InvariantError(
       'a study that runs has a feasible plan', { details: { reason: plan.reason } },

@@ -1,11 +1,12 @@
 import { InvariantError } from '../../src/base/errors.js';
-import type { Outcome } from '../../src/base/outcome.js';
 import { inlineCompute } from '../../src/estimators/contract/compute.js';
 import type { Compute } from '../../src/estimators/contract/estimator.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { secureNoise } from '../../src/random/secure.js';
 import type { NoiseSource } from '../../src/random/source.js';
-import type { EpochProgress, EpochRunner, EpochSetup, RowPart } from './contract.js';
+import type {
+  EpochPart, EpochProgress, EpochResult, EpochRunner, EpochSetup,
+} from './contract.js';
 import { EpochEngine, type FindEstimator } from './engine.js';
 
 export interface InlineRunnerOptions {
@@ -56,7 +57,7 @@ export class InlineEpochRunner implements EpochRunner {
     }
   }
 
-  add(studyId: string, epoch: bigint, parts: readonly RowPart[]): void {
+  add(studyId: string, epoch: bigint, parts: readonly EpochPart[]): void {
     const holder = this.#holder(studyId, epoch);
     if (holder.engine === null || holder.failure !== null) return;
     try {
@@ -73,7 +74,7 @@ export class InlineEpochRunner implements EpochRunner {
     };
   }
 
-  async release(studyId: string, epoch: bigint): Promise<Outcome> {
+  async release(studyId: string, epoch: bigint): Promise<EpochResult> {
     const holder = this.#holder(studyId, epoch);
     this.drop(studyId, epoch);
     if (holder.engine === null || holder.failure !== null) throw holder.failure;

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../src/base/error-codes.js';
 import { InvariantError, KeelsonError } from '../../src/base/errors.js';
 import type { EpochSetup } from './contract.js';
-import type { PackedParts } from './packing.js';
+import type { PackedBatches, PackedParts } from './packing.js';
 
 /** Requests to the epochs' thread, executed in the order sent. Each `id` gets one answer. */
 export type EpochRequest =
@@ -11,7 +11,7 @@ export type EpochRequest =
     readonly id: number;
     readonly studyId: string;
     readonly epoch: bigint;
-    readonly parts: PackedParts;
+    readonly parts: PackedParts | PackedBatches;
   }
   | {
     readonly kind: 'progress'; readonly id: number; readonly studyId: string;

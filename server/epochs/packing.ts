@@ -1,4 +1,5 @@
-import type { RowPart } from './contract.js';
+import type { Dictionaries } from '../../src/questions/columns.js';
+import type { AcceptedBatch, EpochPart, RowPart } from './contract.js';
 
 /**
  * Parts of one epoch in five arrays. Their memory is transferred to the other thread, not copied.
@@ -15,7 +16,68 @@ export interface PackedParts {
   readonly complete: Uint8Array<ArrayBuffer>;
 }
 
+/** Batches of one epoch as they were sent. Their memory is transferred, but for the texts. */
+export interface PackedBatches {
+  /** 32 bytes each. */
+  readonly contributors: Uint8Array<ArrayBuffer>;
+  readonly sequences: BigUint64Array<ArrayBuffer>;
+  readonly rows: Uint32Array<ArrayBuffer>;
+  /** 1 when the contribution is complete. */
+  readonly complete: Uint8Array<ArrayBuffer>;
+  /** The values of all batches, one after the other. */
+  readonly values: Float64Array<ArrayBuffer>;
+  /** Where each batch's values end. */
+  readonly ends: Uint32Array<ArrayBuffer>;
+  readonly texts: readonly (Dictionaries | undefined)[];
+}
+
 const keyBytes = 32;
+
+/** Packs the parts of one epoch, which are all of one kind. */
+export function pack(
+  parts: readonly EpochPart[], dimension: number,
+): PackedParts | PackedBatches {
+  return parts.every((part) => 'sequence' in part)
+    ? packBatches(parts) : packParts(parts as readonly RowPart[], dimension);
+}
+
+/** The parts of packed arrays, as views of them. */
+export function unpack(packed: PackedParts | PackedBatches): readonly EpochPart[] {
+  return 'sequences' in packed ? unpackBatches(packed) : unpackParts(packed);
+}
+
+export function packBatches(batches: readonly AcceptedBatch[]): PackedBatches {
+  const length = batches.reduce((sum, { values }) => sum + values.length, 0);
+  const packed: PackedBatches = {
+    contributors: new Uint8Array(batches.length * keyBytes),
+    sequences: BigUint64Array.from(batches, ({ sequence }) => sequence),
+    rows: Uint32Array.from(batches, ({ rows }) => rows),
+    complete: Uint8Array.from(batches, ({ complete }) => Number(complete)),
+    values: new Float64Array(length),
+    ends: new Uint32Array(batches.length),
+    texts: batches.map(({ texts }) => texts),
+  };
+  let end = 0;
+  batches.forEach(({ contributor, values }, i) => {
+    packed.contributors.set(contributor, i * keyBytes);
+    packed.values.set(values, end);
+    end += values.length;
+    packed.ends[i] = end;
+  });
+  return packed;
+}
+
+function unpackBatches(packed: PackedBatches): AcceptedBatch[] {
+  const { contributors, sequences, rows, complete, values, ends, texts } = packed;
+  return Array.from(ends, (end, i) => ({
+    contributor: contributors.subarray(i * keyBytes, (i + 1) * keyBytes),
+    sequence: sequences[i]!,
+    rows: rows[i]!,
+    complete: complete[i] === 1,
+    values: values.subarray(i === 0 ? 0 : ends[i - 1]!, end),
+    texts: texts[i],
+  }));
+}
 
 export function packParts(parts: readonly RowPart[], dimension: number): PackedParts {
   const packed: PackedParts = {
@@ -48,14 +110,15 @@ export function unpackParts(packed: PackedParts): RowPart[] {
   }));
 }
 
-export function buffersOf(packed: PackedParts): ArrayBuffer[] {
-  return [
-    packed.contributors.buffer, packed.values.buffer, packed.rows.buffer, packed.ranks.buffer,
-    packed.complete.buffer,
-  ];
+export function buffersOf(packed: PackedParts | PackedBatches): ArrayBuffer[] {
+  return Object.values(packed).flatMap((own: unknown) =>
+    (ArrayBuffer.isView(own) ? [own.buffer as ArrayBuffer] : []));
 }
 
-/** Bytes of one part in packed form. */
-export function bytesOfPart(dimension: number): number {
-  return keyBytes + 8 * dimension + 8 + 8 + 1;
+/** Bytes of one part in packed form. Texts count with two bytes for each character. */
+export function bytesOfPart(part: EpochPart): number {
+  const bytes = keyBytes + part.values.byteLength + 8 + 8 + 1;
+  if (!('texts' in part) || part.texts === undefined) return bytes;
+  return part.texts.reduce((sum, texts = []) =>
+    texts.reduce((own, text) => own + 2 * text.length, sum), bytes);
 }

@@ -1,20 +1,17 @@
 import { assert } from '../../src/base/assert.js';
-import { protocolLimits } from '../../src/base/limits.js';
+import { clipped } from '../../src/questions/reduction.js';
 import { seededRandom } from '../../src/random/work.js';
+import type { Question } from '../../src/base/questions.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
-import type { RowPart } from './contract.js';
+import type { AcceptedBatch, EpochPart, RowPart } from './contract.js';
 import { recordSeedOf } from './assignment-hashes.js';
 
-/** One accepted batch, in journal order. */
-export interface AcceptedBatch {
-  /** 32 bytes. */
-  readonly contributor: Uint8Array;
-  readonly sequence: bigint;
-  /** Row-major, rows * dimension, finite. */
-  readonly values: Float64Array;
-  readonly rows: number;
-  /** The batch completes the contribution. */
-  readonly complete: boolean;
+/** What the epoch of a study gets of a batch. */
+export function partOf(
+  document: StudyDocument, assignmentKey: Uint8Array, batch: AcceptedBatch,
+): EpochPart {
+  return document.questions !== undefined ? batch
+    : reduceBatch(document.contribution.reduce, document.columns.length, assignmentKey, batch);
 }
 
 /**
@@ -29,7 +26,7 @@ export interface AcceptedBatch {
  * record does not depend on the division into batches or on the records' values.
  */
 export function reduceBatch(
-  reduce: StudyDocument['contribution']['reduce'],
+  reduce: Question['reduce'],
   dimension: number,
   assignmentKey: Uint8Array,
   batch: AcceptedBatch,
@@ -40,15 +37,22 @@ export function reduceBatch(
   if (reduce !== 'one') {
     return { contributor, values: sumOf(values, rows, dimension), rows, rank: 0n, complete };
   }
-  const random = seededRandom(recordSeedOf(assignmentKey, contributor, batch.sequence));
+  const ranks = recordRanks(assignmentKey, batch);
   let best = 0;
   let smallest = Infinity;
   for (let row = 0; row < rows; row++) {
-    const rank = random.uniform();
-    if (rank < smallest) [best, smallest] = [row, rank];
+    if (ranks[row]! < smallest) [best, smallest] = [row, ranks[row]!];
   }
   const chosen = values.slice(best * dimension, (best + 1) * dimension).map(clipped);
   return { contributor, values: chosen, rows, rank: BigInt(smallest * 2 ** 53), complete };
+}
+
+/** The ranks of a batch's records, in [0, 1): `one` keeps the record with the smallest. */
+export function recordRanks(
+  assignmentKey: Uint8Array, { contributor, sequence, rows }: AcceptedBatch,
+): Float64Array {
+  const random = seededRandom(recordSeedOf(assignmentKey, contributor, sequence));
+  return Float64Array.from({ length: rows }, () => random.uniform());
 }
 
 function sumOf(values: Float64Array, rows: number, dimension: number): Float64Array {
@@ -60,11 +64,6 @@ function sumOf(values: Float64Array, rows: number, dimension: number): Float64Ar
   return sum;
 }
 
-/** A contributor's number, clipped so that sums of such numbers stay finite. */
-export function clipped(value: number): number {
-  return Math.min(Math.max(value, -protocolLimits.coarseBox), protocolLimits.coarseBox);
-}
-
 /**
  * The incomplete contributions of one epoch. Each has a sum and a count, or the best record so far.
  * They are kept in the order of their first part, so that folding the rest at the close is the same
@@ -73,7 +72,7 @@ export function clipped(value: number): number {
 export class OpenContributions {
   readonly #open = new Map<string, OpenContribution>();
 
-  constructor(private readonly reduce: StudyDocument['contribution']['reduce']) {}
+  constructor(private readonly reduce: Question['reduce']) {}
 
   get size(): number {
     return this.#open.size;

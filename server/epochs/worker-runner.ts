@@ -1,9 +1,10 @@
 import { InvariantError, type KeelsonError } from '../../src/base/errors.js';
-import type { Outcome } from '../../src/base/outcome.js';
-import type { EpochProgress, EpochRunner, EpochSetup, RowPart } from './contract.js';
+import type {
+  EpochPart, EpochProgress, EpochResult, EpochRunner, EpochSetup,
+} from './contract.js';
 import { EpochThread } from './epoch-thread.js';
 import { nameOf } from './inline-runner.js';
-import { buffersOf, bytesOfPart, packParts } from './packing.js';
+import { buffersOf, bytesOfPart, pack } from './packing.js';
 
 export interface WorkerRunnerOptions {
   /**
@@ -27,7 +28,9 @@ interface Home {
    * Parts that wait for the end of this turn of the event loop, or for the answer to the parts sent
    * before.
    */
-  waiting: RowPart[];
+  waiting: EpochPart[];
+  /** Bytes of them in packed form. */
+  waitingBytes: number;
   /** Number of lists of parts that are sent and not answered. */
   unanswered: number;
 }
@@ -67,16 +70,18 @@ export class WorkerEpochRunner implements EpochRunner {
       name,
       {
         thread, studyId, epoch, dimension: setup.document.columns.length, waiting: [],
-        unanswered: 0,
+        waitingBytes: 0, unanswered: 0,
       },
     );
     await thread.call({ kind: 'open', setup });
   }
 
-  add(studyId: string, epoch: bigint, parts: readonly RowPart[]): void {
+  add(studyId: string, epoch: bigint, parts: readonly EpochPart[]): void {
     const home = this.#home(studyId, epoch);
     home.waiting.push(...parts);
-    this.#backlogBytes += parts.length * bytesOfPart(home.dimension);
+    const bytes = parts.reduce((sum, part) => sum + bytesOfPart(part), 0);
+    home.waitingBytes += bytes;
+    this.#backlogBytes += bytes;
     if (this.#dirty.size === 0) queueMicrotask(() => this.#flushAll());
     this.#dirty.add(home);
   }
@@ -87,11 +92,11 @@ export class WorkerEpochRunner implements EpochRunner {
     return await home.thread.call({ kind: 'progress', studyId, epoch }) as EpochProgress;
   }
 
-  async release(studyId: string, epoch: bigint): Promise<Outcome> {
+  async release(studyId: string, epoch: bigint): Promise<EpochResult> {
     const home = this.#home(studyId, epoch);
     this.#flush(home);
     try {
-      return await home.thread.call({ kind: 'release', studyId, epoch }) as Outcome;
+      return await home.thread.call({ kind: 'release', studyId, epoch }) as EpochResult;
     } finally {
       this.#forget(home);
     }
@@ -131,8 +136,9 @@ export class WorkerEpochRunner implements EpochRunner {
 
   #forget(home: Home): void {
     this.#dirty.delete(home);
-    this.#backlogBytes -= home.waiting.length * bytesOfPart(home.dimension);
+    this.#backlogBytes -= home.waitingBytes;
     home.waiting = [];
+    home.waitingBytes = 0;
     if (this.#homes.delete(nameOf(home.studyId, home.epoch))) home.thread.epochs -= 1;
   }
 
@@ -147,9 +153,10 @@ export class WorkerEpochRunner implements EpochRunner {
   #flush(home: Home): void {
     this.#dirty.delete(home);
     if (home.waiting.length === 0) return;
-    const packed = packParts(home.waiting, home.dimension);
-    const bytes = home.waiting.length * bytesOfPart(home.dimension);
+    const packed = pack(home.waiting, home.dimension);
+    const bytes = home.waitingBytes;
     home.waiting = [];
+    home.waitingBytes = 0;
     home.unanswered += 1;
     const { studyId, epoch } = home;
     const answered = (): void => {

@@ -1,3 +1,4 @@
+import { questionsOf } from '../../src/base/questions.js';
 import { estimators } from '../../src/estimators/registry.js';
 import { answerKeys, type StudyDocument } from '../../src/wire/index.js';
 
@@ -24,7 +25,8 @@ export interface EstimatorWords {
 export function aboutEstimator(
   document: StudyDocument,
 ): EstimatorWords {
-  const { estimator: name, parameters, columns } = document;
+  const { estimator: name, parameters } = questionsOf(document)[0]!;
+  const { columns, types } = document;
   const estimator = estimators.find((candidate) => candidate.name === name);
   if (estimator === undefined) return { title: name, parameterWords: {} };
   const words = estimator.parameters
@@ -36,7 +38,8 @@ export function aboutEstimator(
     title: estimator.title, parameterWords: Object.fromEntries(words) as Record<string, string>,
   };
   try {
-    const labels = answerKeys(document) ?? estimator.outputLabels?.(parameters, columns);
+    const labels = answerKeys({ estimator: name, parameters, types })
+      ?? estimator.outputLabels?.(parameters, columns);
     return labels === undefined || labels.length > labelsMax ? about : { ...about, labels };
   } catch {
     return about;

@@ -1,27 +1,14 @@
-import type { Estimator, Plan, PrivacyTarget } from '../../src/estimators/contract/estimator.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
-import { planStudy } from '../../src/plan-study.js';
-import type { Charge } from '../../src/privacy/accounting/budget.js';
+import { planStudy, type StudyPlan } from '../../src/plan-study.js';
 import type { BudgetCaps } from '../../src/privacy/accounting/target.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { FindEstimator } from '../epochs/engine.js';
 import type { BudgetSpec } from '../store/contract.js';
 
 /** A study that can run: its facts, and what can be computed from them alone. */
-export interface StudyDefinition {
+export interface StudyDefinition extends Omit<StudyPlan, 'caps'> {
   readonly document: StudyDocument;
-  readonly estimator: Estimator;
-  readonly plan: Plan;
-  readonly target: PrivacyTarget;
   readonly budget: BudgetSpec;
-  /** What one epoch costs, in the unit of the budget's rule. */
-  readonly charge: Charge;
-  /**
-   * Number of epochs that the whole budget (or one window of it) pays for, and the cap that stops
-   * the next one.
-   */
-  readonly releases: number;
-  readonly binds: 'rho' | 'delta';
   /**
    * Keys that may contribute, lower-case hex; null when there is no list. The facts hold only the
    * digest of the list.
@@ -41,9 +28,8 @@ export function defineStudy(
   findEstimator: FindEstimator = findRegistered,
   order?: number,
 ): StudyDefinition {
-  const estimator = findEstimator(document.estimator);
-  const { caps, ...planned } = planStudy(document, estimator, order);
-  return { document, estimator, ...planned, enrolled, budget: budgetSpecOf(document, caps) };
+  const { caps, ...planned } = planStudy(document, findEstimator, order);
+  return { document, ...planned, enrolled, budget: budgetSpecOf(document, caps) };
 }
 
 function budgetSpecOf(document: StudyDocument, caps: BudgetCaps): BudgetSpec {

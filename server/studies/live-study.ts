@@ -1,7 +1,7 @@
 import { assert } from '../../src/base/assert.js';
 import { KeelsonError, StorageError } from '../../src/base/errors.js';
 import type { EpochProgress } from '../epochs/contract.js';
-import { reduceBatch } from '../epochs/reduction.js';
+import { partOf } from '../epochs/reduction.js';
 import type { StudyView, SubmitResult, VerifiedBatch } from './contract.js';
 import type {
   AdmissionResult, EpochRecord, OpenEpochResult, StudyRecord, StudyStateName, WithdrawalRequest,
@@ -228,19 +228,17 @@ export class LiveStudy implements Waiting {
 
   #count(batch: VerifiedBatch, result: AdmissionResult): void {
     const { runner, stopped } = this.context;
-    const { studyId } = this.identity;
     const { document } = this.definition;
     const held = this.#held.get(result.epoch);
     // A stopped process needs no summaries: the next start rebuilds them from the journal.
     if (stopped() || this.#phase === 'abandoned') return;
     assert(held !== undefined
       && batch.values !== undefined, 'rows are accepted into an epoch that is held');
-    const part =
-      reduceBatch(document.contribution.reduce, document.columns.length, held.assignmentKey, {
-        contributor: batch.contributor, sequence: batch.sequence, values: batch.values,
-        rows: batch.rows, complete: result.complete,
-      });
-    runner.add(studyId, result.epoch, [part]);
+    const { contributor, sequence, values, rows } = batch;
+    const part = partOf(document, held.assignmentKey, {
+      contributor, sequence, values, rows, complete: result.complete,
+    });
+    runner.add(this.identity.studyId, result.epoch, [part]);
     if (!result.complete) return;
     held.complete += 1;
     if (held === this.#open && this.#isDue(held)) this.#onDue();

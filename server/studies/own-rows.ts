@@ -1,10 +1,11 @@
-import type { Estimator, Plan } from '../../src/estimators/contract/estimator.js';
+import type { Estimator } from '../../src/estimators/contract/estimator.js';
 import { estimators } from '../../src/estimators/registry.js';
+import { clipped } from '../../src/questions/reduction.js';
 import { batchRows, decodeBatchBody, decodeReleaseBody } from '../../src/wire/index.js';
-import type { StudyDocument } from '../../src/wire/study-document.js';
+import type { OneQuestion, StudyDocument } from '../../src/wire/study-document.js';
 import type { StudyView } from './contract.js';
-import { clipped } from '../epochs/reduction.js';
 import type { Store } from '../store/contract.js';
+import type { StudyDefinition } from './definition.js';
 import type { EpochEvidence } from './evidence-contract.js';
 
 /** How many releases are searched for an answer. */
@@ -81,13 +82,15 @@ export interface PublishedPoint {
 export async function newestPoint(
   store: Store, { studyId, document }: Pick<StudyView, 'studyId' | 'document'>, count: number,
 ): Promise<PublishedPoint | null> {
+  // No answer of a list of questions is compared with rows.
+  if (document.questions !== undefined) return null;
   const estimator = estimators.find(({ name }) => name === document.estimator);
   if (estimator === undefined || !namesColumns(document, estimator)) return null;
   const from = Math.max(0, count - releasesMax);
   const releases = await store.releases(studyId, from, count - from);
   for (const { index, epoch, body } of releases.toReversed()) {
     const { outcome } = decodeReleaseBody(body);
-    if (outcome.kind !== 'value' || outcome.parts !== undefined) continue;
+    if (outcome?.kind !== 'value' || outcome.parts !== undefined) continue;
     if (outcome.shape.length === 1 && outcome.estimate.length === document.columns.length) {
       return { index, epoch, point: outcome.estimate };
     }
@@ -98,24 +101,26 @@ export async function newestPoint(
 /**
  * Whether a study's answers can be compared with rows: an answer needs one number for each column,
  * about that column. A covariance has several parts, and the count of one column says nothing about
- * where its rows are.
+ * where its rows are. A study with a list of questions has several answers, or one about a part of
+ * the rows.
  */
-export function answersAreRows(
-  document: StudyDocument, estimator: Estimator, { outputShape, parts }: Plan,
-): boolean {
+export function answersAreRows({ document, questions }: StudyDefinition): boolean {
+  const [{ estimator, plan: { outputShape, parts } }, ...others] = questions;
+  if (others.length > 0 || document.questions !== undefined) return false;
   const isRow = outputShape.length === 1 && outputShape[0] === document.columns.length;
   return isRow && parts === undefined && namesColumns(document, estimator);
 }
 
 /** Whether the numbers of an answer have the names of the columns, in their order. */
-function namesColumns({ parameters, columns }: StudyDocument, estimator: Estimator): boolean {
+function namesColumns({ parameters, columns }: OneQuestion, estimator: Estimator): boolean {
   const labels = estimator.outputLabels?.(parameters, columns) ?? columns;
   return labels.length === columns.length && labels.every((label, i) => label === columns[i]);
 }
 
 /** The public scale of each column, if the estimator has one. */
-export function scaleOf({ parameters, columns }: StudyDocument): readonly number[] | null {
-  const { scale } = parameters;
+export function scaleOf(document: StudyDocument): readonly number[] | null {
+  const { columns } = document;
+  const { scale } = document.parameters ?? {};
   if (typeof scale === 'number') return columns.map(() => scale);
   if (!Array.isArray(scale) || scale.length !== columns.length) return null;
   return scale.every((each) => typeof each === 'number') ? scale : null;

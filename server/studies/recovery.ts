@@ -1,7 +1,7 @@
 import { fromHex } from '../../src/base/bytes.js';
 import { batchRows, decodeBatchBody } from '../../src/wire/index.js';
-import { reduceBatch } from '../epochs/reduction.js';
-import type { RowPart } from '../epochs/contract.js';
+import { partOf } from '../epochs/reduction.js';
+import type { EpochPart } from '../epochs/contract.js';
 import type { EpochRecord, JournalEntry } from '../store/contract.js';
 import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
@@ -44,7 +44,7 @@ export async function summarise(
   await runner.open(setupOf(studyId, definition, held));
   held.complete = 0;
   for await (const page of journalPages(store, studyId, epoch)) {
-    runner.add(studyId, epoch, page.map((entry) => partOf(definition, held, entry)));
+    runner.add(studyId, epoch, page.map((entry) => partOfEntry(definition, held, entry)));
     held.complete += page.filter((entry) => entry.complete).length;
     await runner.progress(studyId, epoch);
   }
@@ -54,10 +54,11 @@ export async function summarise(
  * Bodies were verified and decoded before they were journalled. The same code reads them again
  * here.
  */
-function partOf(definition: StudyDefinition, held: HeldEpoch, entry: JournalEntry): RowPart {
-  const { document } = definition;
+function partOfEntry(
+  { document }: StudyDefinition, { assignmentKey }: HeldEpoch, entry: JournalEntry,
+): EpochPart {
   const body = decodeBatchBody(entry.body);
-  return reduceBatch(document.contribution.reduce, document.columns.length, held.assignmentKey, {
+  return partOf(document, assignmentKey, {
     contributor: fromHex(entry.contributor),
     sequence: entry.sequence,
     values: batchRows(body, document.types),

@@ -7,7 +7,9 @@ import { epsilonOfApproximateZcdp } from '../../src/privacy/accounting/conversio
 import { epsilonOfSpent } from '../../src/privacy/accounting/spent.js';
 import { signStatement, type Signer } from '../../src/signing/index.js';
 import { encodeHeadBody, encodeReleaseBody } from '../../src/wire/index.js';
-import type { LedgerPosition, ReleaseCost, WireStudyState } from '../../src/wire/messages.js';
+import type {
+  LedgerPosition, ManyAnswers, OneAnswer, ReleaseCost, WireStudyState,
+} from '../../src/wire/messages.js';
 import type { LedgerBalance, ReleaseRecord } from '../store/contract.js';
 import type { StudyDefinition } from './definition.js';
 import { guaranteeOf } from './guarantee.js';
@@ -19,7 +21,8 @@ export interface ReleaseFacts {
   readonly studyId: string;
   readonly index: number;
   readonly epoch: bigint;
-  readonly outcome: Outcome;
+  /** One for each question, in their order. */
+  readonly outcomes: readonly Outcome[];
   /** What was charged, in the unit of the budget's rule. */
   readonly rho: Amount;
   readonly delta: Amount;
@@ -45,10 +48,8 @@ export function signRelease(
     index: BigInt(facts.index),
     epoch: facts.epoch,
     study: document.study,
-    estimator: document.estimator,
-    parameters: canonicalJson(document.parameters),
     participation: document.participation,
-    outcome: facts.outcome,
+    ...answersPart(definition, facts),
     cost: costOf(definition, facts),
     ledger: positionOf(facts.balance),
     previousDigest: fromHex(facts.previousDigest),
@@ -82,6 +83,35 @@ export function signHead(
   return { body, signature: signStatement('head', signer, studyId, signing.sha512(body)) };
 }
 
+function answersPart(
+  { document, questions, charges }: StudyDefinition, { outcomes, rho, delta }: ReleaseFacts,
+): OneAnswer | ManyAnswers {
+  if (document.questions === undefined) {
+    const { estimator, parameters } = document;
+    return { estimator, parameters: canonicalJson(parameters), outcome: outcomes[0]! };
+  }
+  const rhoAmounts = partsOfCharge(rho, charges.map((charge) => charge.rho));
+  const deltaAmounts = partsOfCharge(delta, charges.map((charge) => charge.delta));
+  return {
+    answers: questions.map(({ question: { name, estimator, parameters } }, i) => ({
+      question: name, estimator, parameters: canonicalJson(parameters), outcome: outcomes[i]!,
+      rhoAmount: rhoAmounts[i]!, deltaAmount: deltaAmounts[i]!,
+    })),
+  };
+}
+
+/**
+ * What each question costs of a charge. They add up to it. Where an older program made the charge
+ * from other plans, it is divided in proportion to today's.
+ */
+export function partsOfCharge(total: bigint, planned: readonly bigint[]): readonly bigint[] {
+  const sum = planned.reduce((left, right) => left + right, 0n);
+  if (sum === total) return planned;
+  const parts = planned.map((own) => (sum === 0n ? 0n : (total * own) / sum));
+  const rest = parts.reduce((left, part) => left - part, total);
+  return parts.with(-1, parts.at(-1)! + rest);
+}
+
 function costOf(definition: StudyDefinition, facts: ReleaseFacts): ReleaseCost {
   const { privacy } = definition.document;
   const { rule } = definition.budget;
@@ -99,12 +129,12 @@ function costOf(definition: StudyDefinition, facts: ReleaseFacts): ReleaseCost {
  * costs are the plan's. Both bounds hold for every data set, so the smaller one does too.
  */
 function ownEpsilon(definition: StudyDefinition, { rho, delta }: ReleaseFacts): number {
-  const { plan, charge, budget, document } = definition;
+  const { cost, charge, budget, document } = definition;
   const atOrder = epsilonOfSpent(budget.rule, rho, delta, document.privacy.delta);
-  const planned = rho === charge.rho && delta === charge.delta && plan.cost.renyi === undefined;
+  const planned = rho === charge.rho && delta === charge.delta && cost.renyi === undefined;
   if (budget.rule.rule !== 'renyi' || !planned) return atOrder;
   const direct = epsilonOfApproximateZcdp(
-    amountToNumber(plan.cost.rho), amountToNumber(delta), document.privacy.delta,
+    amountToNumber(cost.rho), amountToNumber(delta), document.privacy.delta,
   );
   return Math.min(atOrder, direct);
 }

@@ -1,6 +1,7 @@
 import type { Outcome } from '../../src/base/outcome.js';
 import { KeelsonError, StorageError, WireError } from '../../src/base/errors.js';
 import { eventsToJson } from '../../src/privacy/accounting/event-codec.js';
+import { failedOutcome } from '../../src/questions/run.js';
 import { interrupted } from '../epochs/outcome.js';
 import type { LedgerBalance, ReleaseRecord } from '../store/contract.js';
 import type { HubContext } from './context.js';
@@ -91,8 +92,8 @@ export class ReleaseLine {
 
   #deadline(fromMs?: number): Deadline {
     const { clock, releaseTickMs: tickMs } = this.context;
-    const { plan, document } = this.definition;
-    const plannedMs = plannedDuration(plan.work, document.epoch, tickMs);
+    const { work, document } = this.definition;
+    const plannedMs = plannedDuration(work, document.epoch, tickMs);
     const beganMs = fromMs ?? lastTick(clock.nowMs() + earlyMs, tickMs);
     return new Deadline(clock, beganMs, tickMs, plannedMs);
   }
@@ -125,14 +126,15 @@ export class ReleaseLine {
     // ledger's totals.
     const { balance, mechanisms } = await this.#charge(closed);
     const isReady = await this.#withoutWithdrawn(closed);
-    const drawn = closed.kind === 'release' && isReady ? await this.#draw(epoch) : interrupted;
-    const { release, outcome } = this.#sign(closed, drawn, balance, mechanisms);
+    const drawn = closed.kind === 'release' && isReady
+      ? await this.#draw(epoch) : this.#interrupted();
+    const { release, outcomes } = this.#sign(closed, drawn, balance, mechanisms);
     const publishedAtMs = await this.#untilDue(deadline, epoch);
     await store.storeRelease({ ...release, nowMs: clock.nowMs() });
     this.#count += 1;
     this.#digest = release.digest;
     emit({ kind: 'release', studyId: this.studyId, release });
-    this.#tell(closed, outcome, release.index);
+    this.#tell(closed, outcomes, release.index);
     await this.#exclude(epoch, release.index, publishedAtMs);
   }
 
@@ -172,13 +174,16 @@ export class ReleaseLine {
    * the public release has: the epoch, the kind of outcome, the reason of a refusal, the cost. It
    * does not have the number of contributors or the duration of the work.
    */
-  #tell({ held }: ClosedEpoch, outcome: Outcome, index: number): void {
-    const { study, privacy: { epsilon, delta } } = this.definition.document;
-    const reason = outcome.kind === 'refused' ? { reason: outcome.reason } : {};
+  #tell({ held }: ClosedEpoch, outcomes: readonly Outcome[], index: number): void {
+    const { document: { study, privacy, questions }, questions: planned } = this.definition;
+    const { epsilon, delta } = privacy;
+    const kinds = outcomes.map((outcome) => (outcome.kind === 'value'
+      ? { outcome: outcome.kind } : { outcome: outcome.kind, reason: outcome.reason }));
+    const what = questions === undefined ? kinds[0] : {
+      questions: Object.fromEntries(planned.map(({ question }, i) => [question.name, kinds[i]])),
+    };
     this.context.logger.info(
-      {
-        study, epoch: held.epoch, release: index, outcome: outcome.kind, ...reason, epsilon, delta,
-      },
+      { study, epoch: held.epoch, release: index, ...what, epsilon, delta },
       'a release is published',
     );
   }
@@ -244,7 +249,7 @@ export class ReleaseLine {
   async #charge(closed: ClosedEpoch): Promise<{ balance: LedgerBalance; mechanisms: string }> {
     const { store } = this.context;
     const { held, kind, dueFromMs } = closed;
-    const planned = eventsToJson(this.definition.plan.events);
+    const planned = eventsToJson(this.definition.events);
     if (kind !== 'interrupted') {
       const balance = await store.chargeEpoch(this.studyId, held.epoch, planned, dueFromMs);
       return { balance, mechanisms: planned };
@@ -264,39 +269,54 @@ export class ReleaseLine {
    * Called when the charge is durable. Any failure from here on concerns this epoch alone, and the
    * charge stays.
    */
-  async #draw(epoch: bigint): Promise<Outcome> {
+  async #draw(epoch: bigint): Promise<readonly Outcome[]> {
     const { runner, drained, logger } = this.context;
+    const { study } = this.definition.document;
     try {
       await drained();
-      return await runner.release(this.studyId, epoch);
+      const { outcomes, failures } = await runner.release(this.studyId, epoch);
+      for (const failure of failures) {
+        logger.error(
+          { study, epoch, ...failure }, 'the release of a question failed; the others go on',
+        );
+      }
+      return outcomes;
     } catch (error) {
-      logger.error(
-        { study: this.definition.document.study, epoch, err: error },
-        'a release failed; it ends as interrupted',
-      );
-      return interrupted;
+      logger.error({ study, epoch, err: error }, 'a release failed; it ends as interrupted');
+      return this.#interrupted();
     }
   }
 
+  #interrupted(): readonly Outcome[] {
+    return this.definition.questions.map(() => interrupted);
+  }
+
   #sign(
-    closed: ClosedEpoch, outcome: Outcome, balance: LedgerBalance, mechanisms: string,
-  ): { readonly release: ReleaseRecord; readonly outcome: Outcome } {
+    closed: ClosedEpoch, drawn: readonly Outcome[], balance: LedgerBalance, mechanisms: string,
+  ): { readonly release: ReleaseRecord; readonly outcomes: readonly Outcome[] } {
     const { held, closedAtMs } = closed;
     const { rho, delta, epoch } = held;
-    const facts = {
-      studyId: this.studyId, index: this.#count, epoch, rho, delta, balance, mechanisms, closedAtMs,
-      previousDigest: this.#digest,
+    const signed = (outcomes: readonly Outcome[]): ReleaseRecord =>
+      signRelease(this.definition, this.context.signer, {
+        studyId: this.studyId, index: this.#count, epoch, rho, delta, balance, mechanisms,
+        closedAtMs, previousDigest: this.#digest, outcomes,
+      });
+    const attempt = (outcomes: readonly Outcome[]): ReleaseRecord | null => {
+      try {
+        return signed(outcomes);
+      } catch (error) {
+        if (!(error instanceof WireError)) throw error;
+        this.context.logger
+          .error({ epoch, err: error }, 'an outcome does not fit the wire; it is refused');
+        return null;
+      }
     };
-    try {
-      const release = signRelease(this.definition, this.context.signer, { ...facts, outcome });
-      return { release, outcome };
-    } catch (error) {
-      if (!(error instanceof WireError)) throw error;
-      this.context.logger
-        .error({ epoch, err: error }, 'an outcome does not fit the wire; it ends as interrupted');
-      const refused = { ...facts, outcome: interrupted };
-      const release = signRelease(this.definition, this.context.signer, refused);
-      return { release, outcome: interrupted };
-    }
+    const release = attempt(drawn);
+    if (release !== null) return { release, outcomes: drawn };
+    // One question's outcome that does not fit must not take the others with it.
+    const none = this.#interrupted();
+    const outcomes = drawn.length === 1 ? none : drawn.map((outcome, i) =>
+      (attempt(none.with(i, outcome)) === null ? failedOutcome : outcome));
+    return { release: signed(outcomes), outcomes };
   }
 }

@@ -83,18 +83,19 @@ const productsPerMs = 500_000;
 const eigenProducts = 75;
 
 /**
- * The planned duration of a release, a multiple of the tick: one tick, or the time for the plan's
- * bound on its work if it states one. At most half an epoch (a minute if epochs close on a count),
- * because a longer one would delay the releases that follow. It depends on public numbers only.
+ * The planned duration of a release, a multiple of the tick: one tick, or the time for the bounds
+ * on its work that the plans of its questions state. At most half an epoch (a minute if epochs
+ * close on a count), because a longer one would delay the releases that follow. It depends on
+ * public numbers only.
  */
 export function plannedDuration(
-  work: PlannedWork | undefined, epoch: StudyDocument['epoch'], tickMs: number,
+  work: readonly PlannedWork[], epoch: StudyDocument['epoch'], tickMs: number,
 ): number {
-  if (work === undefined || tickMs === 0) return tickMs;
-  const { passes, rows, columns } = work;
-  const products = 2 * rows * columns ** 2 + eigenProducts * columns ** 3;
+  if (work.length === 0 || tickMs === 0) return tickMs;
+  const products = work.reduce((sum, { passes, rows, columns }) =>
+    sum + passes * (2 * rows * columns ** 2 + eigenProducts * columns ** 3), 0);
   const mostMs = 'everyMs' in epoch ? epoch.everyMs / 2 : 60_000;
-  const workMs = Math.min((passes * products) / productsPerMs, mostMs);
+  const workMs = Math.min(products / productsPerMs, mostMs);
   return tickMs * Math.max(1, Math.ceil(workMs / tickMs));
 }
 

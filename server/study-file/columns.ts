@@ -2,11 +2,12 @@ import {
   columnLimits, isColumnType, namesOfType, type ColumnType,
 } from '../../src/base/columns.js';
 import { canonicalJson } from '../../src/base/canonical-json.js';
+import type { Question } from '../../src/base/questions.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { FileColumn, StudyFile } from './schema.js';
 
 /** Refuses a file: the path, the rule that is broken, the remedy. */
-type Refuse = (path: string, rule: string, remedy: string) => Error;
+export type Refuse = (path: string, rule: string, remedy: string) => Error;
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -145,8 +146,8 @@ function rangeOf(
 /** What becomes of the rows of one person, where the file does not say. */
 export function defaultReduce(
   estimator: string, { types = [] }: Pick<StudyDocument, 'types'>, isOfNames: boolean,
-): StudyDocument['contribution']['reduce'] {
+): Question['reduce'] {
   if (isOfNames || types.some(({ type }) => type === 'category')) return 'one';
   // A total of people's averages would be no total.
-  return estimator === 'sum' ? 'sum' : 'mean';
+  return estimator === 'sum' || estimator === 'ratio' ? 'sum' : 'mean';
 }

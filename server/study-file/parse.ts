@@ -1,11 +1,14 @@
 import { fromHex } from '../../src/base/bytes.js';
+import type { ColumnType } from '../../src/base/columns.js';
 import { InvalidParameterError, KeelsonError } from '../../src/base/errors.js';
 import type { Estimator } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { checkPublicKey } from '../../src/signing/index.js';
 import { answerKeys } from '../../src/wire/answer-keys.js';
-import type { StudyDocument } from '../../src/wire/study-document.js';
+import type {
+  ManyQuestions, OneQuestion, SharedFacts, StudyDocument,
+} from '../../src/wire/study-document.js';
 import { mayExclude, mustChooseOneRow } from '../../src/wire/study-codec.js';
 import type { FindEstimator } from '../epochs/engine.js';
 import { defineStudy, type StudyDefinition } from '../studies/definition.js';
@@ -14,6 +17,7 @@ import { checkText, type CheckedFile } from './check.js';
 import { defaultReduce, parametersFor, readColumns } from './columns.js';
 import { digestOfKeys, parseKeyList } from './enrolled-keys.js';
 import type { Populations } from './populations.js';
+import { readQuestions } from './questions.js';
 import { shown, studyError } from './refusal.js';
 import { studySchema, type StudyFile } from './schema.js';
 
@@ -51,6 +55,10 @@ export function parseStudyText(text: string, options: StudyTextOptions): StudyDe
   return definition;
 }
 
+type Columns = ReturnType<typeof readColumns>;
+/** What only a study with a list of questions states. */
+type ManyFacts = Omit<ManyQuestions, Exclude<keyof SharedFacts, 'version' | 'types'>>;
+
 class StudyReader {
   readonly #content: StudyFile;
 
@@ -62,18 +70,15 @@ class StudyReader {
 
   read(): { readonly document: StudyDocument; readonly enrolled: ReadonlySet<string> | null } {
     const {
-      study, cohort, participation, estimator: name, privacy, late, retention, quarantine,
+      study, cohort, participation, privacy, late, retention, quarantine,
     } = this.#content;
     const columns = readColumns(this.#content, this.#refuse);
-    const estimator = this.#estimator(name);
+    const asked = this.#content.questions === undefined
+      ? this.#question(columns) : this.#questions(columns);
     const { admission, enrolled } = this.#admission();
-    const asked = {
-      ...columns, estimator: estimator.name, parameters: this.#parameters(estimator, columns),
-    };
     const document: StudyDocument = {
-      ...asked, study, cohort, participation, late, privacy,
+      ...columns, study, cohort, participation, late, privacy, ...asked,
       epoch: this.#epoch(),
-      contribution: this.#contribution(asked),
       budget: this.#budget(),
       admission,
       retention: retention === 'release'
@@ -93,12 +98,52 @@ class StudyReader {
     return { document, enrolled };
   }
 
+  /** What is asked in the short form. */
+  #question(columns: Columns): Omit<OneQuestion, keyof SharedFacts> {
+    const { estimator: name } = this.#content;
+    if (name === undefined) {
+      throw this.#refused('estimator', undefined, 'is missing',
+        'give the name of one, or several questions');
+    }
+    const estimator = this.#estimator(name);
+    const asked = { estimator: estimator.name, parameters: this.#parameters(estimator, columns) };
+    return { ...asked, contribution: this.#contribution({ ...columns, ...asked }) };
+  }
+
+  /** What is asked in a list of questions. */
+  #questions({ columns, types }: Columns): ManyFacts {
+    const { questions, contribution, quarantine } = this.#content;
+    const stray = (['estimator', 'parameters'] as const)
+      .find((name) => this.#content[name] !== undefined);
+    if (stray !== undefined) {
+      throw this.#refused(stray, undefined, 'is given beside questions', 'write it in a question');
+    }
+    if (quarantine !== undefined) {
+      throw this.#refused('quarantine', undefined,
+        'compares rows with one answer, and there are several', 'leave it out');
+    }
+    const { reduce, rowsMax = 64 } = contribution;
+    const typed = { columns, types: types ?? columns.map((): ColumnType => ({ type: 'number' })) };
+    try {
+      const read = readQuestions(questions!, {
+        columns: typed, reduce, refuse: this.#refuse,
+        findEstimator: this.options.findEstimator ?? findRegistered,
+      });
+      return { version: 2, types: typed.types, questions: read, contribution: { rowsMax } };
+    } catch (error) {
+      throw error instanceof InvalidParameterError ? this.placed(error) : error;
+    }
+  }
+
   /** A rule that compares rows with answers needs answers with the form of rows. */
-  checkQuarantine({ document, estimator, plan }: StudyDefinition): void {
-    if (document.quarantine === undefined || answersAreRows(document, estimator, plan)) return;
+  checkQuarantine(definition: StudyDefinition): void {
+    if (definition.document.quarantine === undefined || answersAreRows(definition)) return;
+    const { document, questions: [{ estimator }] } = definition;
     throw this.#refused('quarantine', undefined,
-      `compares rows with answers, and an answer of ${estimator.name} is not one number for each `
-        + 'column',
+      document.questions === undefined
+        ? `compares rows with answers, and an answer of ${estimator.name} is not one number for `
+          + 'each column'
+        : 'compares rows with the one answer of a study, and this study has a list of questions',
       'leave it out, or choose an estimator whose answers are, such as robust-mean');
   }
 
@@ -142,8 +187,8 @@ class StudyReader {
 
   #parameters(
     estimator: Estimator, columns: Pick<StudyDocument, 'columns' | 'types'>,
-  ): StudyDocument['parameters'] {
-    const given = parametersFor(this.#content.parameters, estimator, columns, this.#refuse);
+  ): OneQuestion['parameters'] {
+    const given = parametersFor(this.#content.parameters ?? {}, estimator, columns, this.#refuse);
     try {
       return parseParameters(
         estimator.parameters, given, { dimension: columns.columns.length },
@@ -154,8 +199,8 @@ class StudyReader {
   }
 
   #contribution(
-    asked: Pick<StudyDocument, 'estimator' | 'parameters' | 'types'>,
-  ): StudyDocument['contribution'] {
+    asked: Pick<OneQuestion, 'estimator' | 'parameters' | 'types'>,
+  ): OneQuestion['contribution'] {
     const isOfNames = answerKeys(asked) !== null;
     const { rowsMax = 64, reduce = defaultReduce(asked.estimator, asked, isOfNames) } =
       this.#content.contribution;

@@ -1,84 +1,11 @@
 import * as v from 'valibot';
 import { columnLimits } from '../../src/base/columns.js';
-import { isName, nameRule } from '../../src/base/facts-limits.js';
 import { protocolLimits } from '../../src/base/limits.js';
-import { durationForm, durationPattern, epochLength, parseDuration } from './durations.js';
-
-/**
- * The form of a study file. Every schema has its rule as its description and as the message of each
- * of its checks, so that every error tells the operator what is allowed there. Every key also has a
- * text on its purpose and an example (`key`). The reference page and the JSON Schema for editors
- * are generated from these.
- */
-const named = `${nameRule} (64 hexadecimal digits), with single spaces only`;
-const name = ruled(named, v.pipe(
-  v.string(named), v.minLength(1, named), v.maxLength(protocolLimits.nameLength, named),
-  v.check(isName, named),
-));
-
-const above0 = 'a number above 0';
-const positive = ruled(above0, v.pipe(v.number(above0), v.finite(above0), v.gtValue(0, above0)));
-
-const deltaRule = 'a number in [0, 0.5), usually below 1 / (10 * contributors), such as 1e-6';
-const delta = ruled(
-  deltaRule, v.pipe(v.number(deltaRule), v.minValue(0, deltaRule), v.ltValue(0.5, deltaRule)),
-);
-
-function ruled<const Schema extends v.GenericSchema>(rule: string, schema: Schema) {
-  return v.pipe(schema, v.description(rule));
-}
-
-/** Words about a key of a study file. */
-export interface KeyWords {
-  /** Its purpose, in plain sentences. */
-  readonly about: string;
-  /** A valid value. */
-  readonly example: unknown;
-  /** What applies when the key is left out, if the schema has no default. */
-  readonly otherwise?: string;
-}
-
-function key<const Schema extends v.GenericSchema>(
-  schema: Schema, about: string, example: unknown, otherwise?: string,
-) {
-  const words: KeyWords = { about, example, ...(otherwise !== undefined && { otherwise }) };
-  return v.pipe(schema, v.metadata({ ...words }));
-}
-
-function whole(low: number, high: number) {
-  const rule = `a whole number from ${low} to ${high}`;
-  return ruled(
-    rule, v.pipe(v.number(rule), v.integer(rule), v.minValue(low, rule), v.maxValue(high, rule)),
-  );
-}
-
-function oneOf<const Choices extends readonly string[]>(...choices: Choices) {
-  const rule = `one of ${choices.join(', ')}`;
-  return ruled(rule, v.picklist(choices, rule));
-}
-
-function duration(lowMs: number, low: string, highMs: number, high: string) {
-  const rule = `${durationForm}, from ${low} to ${high}`;
-  const within = (text: string): boolean => {
-    const ms = parseDuration(text);
-    return ms !== undefined && ms >= lowMs && ms <= highMs;
-  };
-  return ruled(rule, v.pipe(
-    v.string(rule), v.regex(durationPattern, rule), v.check(within, rule),
-    v.transform((text) => parseDuration(text)!),
-  ));
-}
-
-/**
- * A schema that is chosen by the input, so that a fault is reported where it is. `options` are all
- * that may be chosen, for the page and the JSON Schema.
- */
-function chosen<const Options extends readonly v.GenericSchema[]>(
-  options: Options, choose: (input: unknown) => Options[number],
-) {
-  const schema: v.LazySchema<Options[number]> = v.lazy(choose);
-  return Object.assign(schema, { options });
-}
+import { epochLength } from './durations.js';
+import { parameters, questionsSchema, reduce } from './questions-schema.js';
+import {
+  chosen, delta, duration, key, name, oneOf, positive, ruled, whole,
+} from './schema-parts.js';
 
 const namesRule = `a list of 1 to ${protocolLimits.columns} different names`;
 const columnsRule = `${namesRule}, or a map of names and types`;
@@ -194,7 +121,7 @@ const budget = ruled(budgetRule, v.pipe(
 const contributionRule = 'reduce: mean, sum or one, and rowsMax: the most rows a contributor may '
   + 'send in an epoch';
 const contribution = ruled(contributionRule, v.strictObject({
-  reduce: key(v.optional(oneOf('mean', 'sum', 'one')),
+  reduce: key(v.optional(reduce),
     'However many rows a person sends in an epoch, they count as one row. mean: their average. '
     + 'sum: their sum, for totals. one: one of them, chosen at random.', 'mean',
     'mean; sum for the estimator sum; one with a category, or for a histogram of a boolean'),
@@ -256,9 +183,6 @@ const quarantine = ruled(quarantineRule, v.strictObject({
     'true: every such key is excluded at each release. false: the operator excludes keys.', false),
 }, quarantineRule));
 
-const parametersRule = 'the estimator\'s parameters by name';
-const parameters = ruled(parametersRule, v.record(v.string(), v.unknown(), parametersRule));
-
 /** A study file. */
 export const studySchema = v.strictObject({
   study: key(
@@ -277,10 +201,18 @@ export const studySchema = v.strictObject({
   epoch: key(epoch, 'When an epoch ends. Each epoch gives one release.', { every: '1d' }),
   contribution: key(v.optional(contribution, {}), 'What becomes of the rows of one person.',
     { reduce: 'mean', rowsMax: 64 }),
-  estimator: key(name, 'What is worked out. "keelson estimators" lists the names.', 'robust-mean'),
-  parameters: key(v.optional(parameters, {}),
+  estimator: key(v.optional(name),
+    'What is worked out. "keelson estimators" lists the names.', 'robust-mean',
+    'must be given, unless questions is'),
+  parameters: key(v.optional(parameters),
     'The settings of the estimator, each under its name. The page of estimators has them all.',
-    { scale: [20, 10], corruption: 0.05 }),
+    { scale: [20, 10], corruption: 0.05 }, 'the defaults of the estimator'),
+  questions: key(v.optional(questionsSchema),
+    'Several questions about the same rows, each under its name, in place of estimator and '
+    + 'parameters. A person sends rows once, and each release answers all questions. Their costs '
+    + 'add up to that of the release.',
+    { delays: { estimator: 'robust-mean', columns: ['minutes'], parameters: { scale: 40 } } },
+    'the study has one question: estimator and parameters'),
   privacy: key(privacy, 'What each release may cost.', { epsilon: 1, delta: 1e-6 }),
   budget: key(budget, 'What all releases together may cost. The study ends when it is used up, '
     + 'unless it renews.',

@@ -1,5 +1,6 @@
 import { namesOfType, type ColumnType } from '../../src/base/columns.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
+import { questionsOf } from '../../src/base/questions.js';
 import { seededRandom } from '../../src/random/work.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import { gaussianVector } from './gaussian.js';
@@ -32,15 +33,15 @@ export function syntheticSource(
   }
   const random = seededRandom(seed);
   const { length } = document.columns;
-  const { components = 1 } = document.parameters;
+  const { parameters: { components = 1 }, reduce, estimator } = questionsOf(document)[0]!;
   // Where the rows of a contributor are added up, the parameters are about their sum.
-  const added = document.contribution.reduce === 'sum' ? rows : 1;
+  const added = reduce === 'sum' ? rows : 1;
   const columns = document.columns.map((_, index): Column => {
     const { centre, spread } = columnOf(document, index);
     return { centre: centre / added, spread: spread / Math.sqrt(added) };
   });
   const steps = document.columns.map((_, index) => stepOf(document, index));
-  const isSum = document.estimator === 'subspace';
+  const isSum = estimator === 'subspace';
   return (contributor, epoch, study) => {
     const values = gaussianVector(rows * length, random.fork(`${study} ${epoch} ${contributor}`))
       .map((normal, i) => {
@@ -74,7 +75,9 @@ function sumBefore(values: Float64Array, end: number, length: number): number {
   return values.subarray(end - length + 1, end).reduce((sum, value) => sum + value, 0);
 }
 
-function columnOf({ parameters, columns, types }: StudyDocument, index: number): Column {
+function columnOf(document: StudyDocument, index: number): Column {
+  const { columns, types } = document;
+  const { parameters } = questionsOf(document)[0]!;
   const type = types?.[index];
   const names = type === undefined ? null : namesOfType(type);
   if (names !== null) return { centre: (names.length - 1) / 2, spread: names.length / 4 };
@@ -133,8 +136,8 @@ function parsed(text: string): unknown {
   }
 }
 
-function stepOf({ parameters, estimator }: StudyDocument, index: number): number {
-  const { resolution, unit } = parameters;
+function stepOf(document: StudyDocument, index: number): number {
+  const { parameters: { resolution, unit }, estimator } = questionsOf(document)[0]!;
   if (estimator === 'subspace' && isNumber(unit)) return unit;
   if (estimator !== 'mixture' && estimator !== 'mixture-1d') return 0;
   const own = isNumbers(resolution) ? resolution[index] : resolution;

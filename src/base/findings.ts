@@ -63,6 +63,13 @@ export function findingText(finding: Finding, columnNames: readonly string[]): s
       return `${subject} ${isOne ? 'has' : 'have'} no interval: noise hides how far out the farthest `
         + 'rows are. Give the smallest and the largest possible value as range for an answer with '
         + 'an interval.';
+    case 'direction-unseen':
+      return 'In some direction across the columns the rows vary so little that noise hides how '
+        + 'much. The answer is wrong along it. Give the smallest and the largest variance in any '
+        + 'direction as variance-low and variance-high, or wait for more contributors.';
+    case 'rows-trimmed':
+      return 'Rows that stand apart from the others were left out. Nobody knows how far this moves '
+        + 'the answer, so it has no interval. With scale: auto it has one.';
     default:
       return `The release says "${reason}" about its rows, which this version of Keelson does not `
         + 'know. Update Keelson to read it.';

@@ -37,6 +37,10 @@ export const findingReasons = [
   'values-clipped',
   /** Nobody knows how far out the farthest rows are, so these columns have no interval. */
   'end-unseen',
+  /** Noise hides how little the rows vary in some direction: nothing is known along it. */
+  'direction-unseen',
+  /** Rows that stand apart were left out, and nobody knows how far that moves the answer. */
+  'rows-trimmed',
 ] as const;
 /** What released numbers say about the rows. */
 export type FindingReason = (typeof findingReasons)[number];
@@ -53,6 +57,8 @@ export interface Finding {
   readonly reason: FindingReason | NewerReason;
   /** Indexes of the columns that it is about, from 0; empty: all of them together. */
   readonly columns: readonly number[];
+  /** The place in `keys` of the key that it is about; absent: not about one key. */
+  readonly key?: number;
   /**
    * Numbers for the sentence. `crowd-apart`: the share of the rows left out, then the mean of all
    * rows in each column. `mostly-one-value`: the value, then the number of rows in one octave of

@@ -58,6 +58,8 @@ export interface Question {
 export const questionLimits = {
   questions: 16,
   nameLength: 32,
+  /** Tests of one `where`. */
+  tests: 64,
   /** Values of one `in`. */
   values: 64,
   /** Columns of one `by`. */
@@ -66,23 +68,18 @@ export const questionLimits = {
   keys: 4_096,
   /** Values of an integer column that is in a `by`. */
   integerValues: 1_024,
+  /** The largest `prefilter` of discovered keys. */
+  prefilter: 1_000,
 } as const;
 
 /** The name of the only question of a study in the short form. */
 export const onlyQuestion = 'answer';
 
-/** What a study in the short form says of its only question. */
-interface ShortForm {
-  readonly columns: readonly string[];
-  readonly estimator: string;
-  readonly parameters: ParameterValues;
-  readonly contribution: { readonly reduce: 'mean' | 'sum' | 'one' };
-}
-
 /** The questions of a study, in their order. A study in the short form has one, named `answer`. */
 export function questionsOf(
-  document: ShortForm & { readonly questions?: undefined }
-    | { readonly questions: readonly Question[] },
+  document: Pick<Question, 'columns' | 'estimator' | 'parameters'> & {
+    readonly contribution: Pick<Question, 'reduce'>; readonly questions?: undefined;
+  } | { readonly questions: readonly Question[] },
 ): readonly Question[] {
   if (document.questions !== undefined) return document.questions;
   const { columns, estimator, parameters, contribution: { reduce } } = document;

@@ -10,6 +10,8 @@ import { robustMean as robustMeanUnchecked } from './mean/robust-mean/robust-mea
 import { primeHeavy as primeHeavyUnchecked } from './mean/prime-heavy/prime-heavy.js';
 import { count as countUnchecked } from './counts/count/count.js';
 import { sum as sumUnchecked } from './counts/sum/sum.js';
+import { share as shareUnchecked } from './counts/share/share.js';
+import { ratio as ratioUnchecked } from './counts/ratio/ratio.js';
 import { distribution as distributionUnchecked } from './counts/distribution/distribution.js';
 import { histogram as histogramUnchecked } from './counts/histogram/histogram.js';
 import { quantile as quantileUnchecked } from './counts/quantile/quantile.js';
@@ -47,6 +49,8 @@ export const robustMean = /* @__PURE__ */ guarded(robustMeanUnchecked);
 export const primeHeavy = /* @__PURE__ */ guarded(primeHeavyUnchecked);
 export const count = /* @__PURE__ */ guarded(countUnchecked);
 export const sum = /* @__PURE__ */ guarded(sumUnchecked);
+export const share = /* @__PURE__ */ guarded(shareUnchecked);
+export const ratio = /* @__PURE__ */ guarded(ratioUnchecked);
 export const distribution = /* @__PURE__ */ guarded(distributionUnchecked);
 export const histogram = /* @__PURE__ */ guarded(histogramUnchecked);
 export const quantile = /* @__PURE__ */ guarded(quantileUnchecked);

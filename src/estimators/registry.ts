@@ -2,10 +2,10 @@ import { InvalidParameterError } from '../base/errors.js';
 import { didYouMean } from '../base/suggest.js';
 import type { Estimator } from './contract/estimator.js';
 import {
-  mean, robustMean, primeHeavy, count, sum, histogram, quantile, distribution, stableCovariance,
-  covariance, gaussian, prime, spectralFilter, stableMean, stableMeanDual, populousMean, resilience,
-  tukeyMedian, heavyTailed, heavyTailed1d, heavyTailedPure, stableMoments, subspace, select,
-  mixture1d, mixture,
+  mean, robustMean, primeHeavy, count, sum, share, ratio, histogram, quantile, distribution,
+  stableCovariance, covariance, gaussian, prime, spectralFilter, stableMean, stableMeanDual,
+  populousMean, resilience, tukeyMedian, heavyTailed, heavyTailed1d, heavyTailedPure, stableMoments,
+  subspace, select, mixture1d, mixture,
 } from './index.js';
 
 /**
@@ -13,10 +13,10 @@ import {
  * Names are stable: study files and logs hold them.
  */
 export const estimators: readonly Estimator[] = Object.freeze([
-  mean, robustMean, primeHeavy, count, sum, histogram, quantile, distribution, stableCovariance,
-  covariance, gaussian, prime, spectralFilter, stableMean, stableMeanDual, populousMean, resilience,
-  tukeyMedian, heavyTailed, heavyTailed1d, heavyTailedPure, stableMoments, subspace, select,
-  mixture1d, mixture,
+  mean, robustMean, primeHeavy, count, sum, share, ratio, histogram, quantile, distribution,
+  stableCovariance, covariance, gaussian, prime, spectralFilter, stableMean, stableMeanDual,
+  populousMean, resilience, tukeyMedian, heavyTailed, heavyTailed1d, heavyTailedPure, stableMoments,
+  subspace, select, mixture1d, mixture,
 ]);
 
 /**

@@ -1,7 +1,8 @@
+import type { Sensitive } from '../base/brands.js';
 import { InvalidParameterError } from '../base/errors.js';
 import { checkObject, kindOf } from '../base/given.js';
 import type { Outcome } from '../base/outcome.js';
-import type { Mechanisms } from '../privacy/mechanisms/contract.js';
+import type { FoundKeys, Mechanisms } from '../privacy/mechanisms/contract.js';
 import type { WorkRandom } from '../random/source.js';
 import { assignmentHashBytes } from './summaries/assignment.js';
 import { inlineCompute } from './contract/compute.js';
@@ -38,6 +39,8 @@ export interface OfflineRun {
   readonly assignmentHashes: ByteSource;
   readonly work: WorkRandom;
   readonly compute?: Compute;
+  /** Of a plan for keys that are discovered: the keys at the places in the rows. */
+  readonly keys?: Sensitive<FoundKeys>;
 }
 
 /**
@@ -91,13 +94,13 @@ function* each({ values, count }: OwnedRows, dimension: number): Generator<Float
 export async function releaseGroups(
   plan: Plan,
   groups: Groups,
-  means: Pick<OfflineRun, 'mechanisms' | 'work' | 'compute'>,
+  means: Pick<OfflineRun, 'mechanisms' | 'work' | 'compute' | 'keys'>,
 ): Promise<Outcome> {
   checkPlan(plan);
   checkObject(groups, 'groups are what createGroups(plan, dimension) returns');
   checkObject(means, 'the third argument is { mechanisms, work }');
   const released = await plan.release(
-    groups.finish(means.work), means.mechanisms, means.compute ?? inlineCompute(),
+    groups.finish(means.work), means.mechanisms, means.compute ?? inlineCompute(), means.keys,
   );
   return released.value;
 }

@@ -1,14 +1,14 @@
 import type { Outcome } from '../base/outcome.js';
 import { partsByName } from '../base/parts.js';
+import type { Question } from '../base/questions.js';
 import { cellEdges, quantilesOfRunning } from '../base/running-counts.js';
-import type { StudyDocument } from '../wire/study-document.js';
 
 /**
  * Whether the parts of a value that follow from its other parts do so, to the last bit: the
  * quantiles of a distribution follow from its counts. True for values of other estimators.
  */
 export function derivedPartsAgree(
-  { estimator, parameters }: StudyDocument, outcome: Outcome,
+  { estimator, parameters }: Pick<Question, 'estimator' | 'parameters'>, outcome: Outcome,
 ): boolean {
   if (estimator !== 'distribution' || outcome.kind === 'refused') return true;
   const { quantiles, below } = partsByName(outcome);

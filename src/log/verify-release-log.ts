@@ -2,11 +2,12 @@ import { equalBytes, fromHex, toHex } from '../base/bytes.js';
 import { WireError } from '../base/errors.js';
 import { protocolLimits } from '../base/limits.js';
 import type { Outcome } from '../base/outcome.js';
+import { questionsOf } from '../base/questions.js';
 import { keyFingerprint } from '../signing/fingerprint.js';
 import { verifyStatement } from '../signing/message.js';
 import type { Signing, Verifier } from '../signing/contract.js';
 import { keyChain, keysOfRotation, type KeyRotation } from '../signing/rotation.js';
-import type { ReleaseBody, WireStudyState } from '../wire/messages.js';
+import { answersOf, type ReleaseBody, type WireStudyState } from '../wire/messages.js';
 import { decodeStudyDocument, studyId as studyIdOf } from '../wire/study-codec.js';
 import type { StudyDocument } from '../wire/study-document.js';
 import { derivedPartsAgree } from './derived.js';
@@ -130,13 +131,14 @@ async function takeLine(
   if (line.type === 'rotation') takeRotation(progress, line, options);
   else if (line.type === 'release') {
     const release = chainOf(progress, study, options).accept(line);
-    const { outcome, index } = release;
-    if (!derivedPartsAgree(study.document, outcome)) {
+    const answers = answersOf(release);
+    const asked = questionsOf(study.document);
+    if (!asked.every((question, i) => derivedPartsAgree(question, answers[i]!.outcome))) {
       throw new LogError(
-        'derived-mismatch', `the quantiles of release ${index} do not follow from its counts`,
+        'derived-mismatch', `the quantiles of release ${release.index} do not follow from its counts`,
       );
     }
-    progress.lastOutcome = outcome;
+    progress.lastOutcome = answers[0]!.outcome;
     progress.count++;
     options.onRelease?.(release);
   } else {

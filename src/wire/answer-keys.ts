@@ -1,5 +1,5 @@
-import { namesOfType } from '../base/columns.js';
-import type { StudyDocument } from './study-document.js';
+import { namesOfType, type ColumnType } from '../base/columns.js';
+import type { Question } from '../base/questions.js';
 
 /**
  * The name of each number in a study's answers, where the study counts the names of one column: a
@@ -14,7 +14,8 @@ import type { StudyDocument } from './study-document.js';
  */
 export function answerKeys(
   { estimator, parameters, types }:
-  Pick<StudyDocument, 'estimator' | 'parameters' | 'types'>,
+  Pick<Question, 'estimator' | 'parameters'>
+    & { readonly types?: readonly ColumnType[] | undefined },
 ): readonly string[] | null {
   const { column = 0, edges } = parameters;
   const type = estimator === 'histogram' ? types?.[column as number] : undefined;

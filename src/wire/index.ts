@@ -7,13 +7,17 @@ export { decodeBatchBody, encodeBatchBody } from './batch-body.js';
 export { decodeClientFrame, encodeClientFrame } from './client-frames.js';
 export { decodeHeadBody, encodeHeadBody } from './head-body.js';
 export type * from './messages.js';
+export { answersOf, onlyAnswer } from './messages.js';
 export { decodeReleaseBody, encodeReleaseBody } from './release-body.js';
 export { cellsPerBatch, encodeCells } from './cells.js';
 export { numberBytes } from './numbers.js';
 export { batchRows, encodeRows, firstNonFinite, viewBatchRows } from './rows.js';
 export { decodeServerFrame, encodeServerFrame } from './server-frames.js';
-export { decodeStudyDocument, encodeStudyDocument, studyId } from './study-codec.js';
-export type { StudyDocument } from './study-document.js';
+export {
+  decodeContributorFacts, decodeStudyDocument, encodeStudyDocument, studyId,
+} from './study-codec.js';
+export { shortForm } from './study-document.js';
+export type { ManyQuestions, OneQuestion, StudyDocument } from './study-document.js';
 
 /** The WebSocket subprotocol that both sides must name. */
 export const subprotocol = 'keelson.v1';

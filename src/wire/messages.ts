@@ -1,4 +1,5 @@
 import type { WireCode } from '../base/error-codes.js';
+import { KeelsonError } from '../base/errors.js';
 import type { Outcome } from '../base/outcome.js';
 import { onlyQuestion } from '../base/questions.js';
 
@@ -225,15 +226,26 @@ export interface ManyAnswers {
 }
 
 /** One signed release of a study's log. `answersOf` gives the answers of both forms. */
-export type ReleaseBody = ReleaseFacts & OneAnswer;
+export type ReleaseBody = ReleaseFacts & (OneAnswer | ManyAnswers);
 
 /** The answers of a release, in the order of the study's questions. */
 export function answersOf(
-  release: ReleaseFacts & (OneAnswer | ManyAnswers),
+  release: Pick<ReleaseFacts, 'cost'> & (OneAnswer | ManyAnswers),
 ): readonly Answer[] {
   if (release.answers !== undefined) return release.answers;
   const { estimator, parameters, outcome, cost: { rhoAmount, deltaAmount } } = release;
   return [{ question: onlyQuestion, estimator, parameters, outcome, rhoAmount, deltaAmount }];
+}
+
+/**
+ * The answer of a release in the short form, for code that takes one question only.
+ * @throws KeelsonError('unsupported') for a release with a list of answers.
+ */
+export function onlyAnswer(release: ReleaseBody): OneAnswer {
+  if (release.answers === undefined) return release;
+  throw new KeelsonError('unsupported', `the release of ${release.study} answers a list of `
+    + 'questions, and this command takes one answer: use a study with estimator and parameters',
+  { details: { study: release.study } });
 }
 
 /** What every release states. */

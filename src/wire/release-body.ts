@@ -8,7 +8,9 @@ import {
 } from './fields.js';
 import { keelson as read } from './generated/other-reader.js';
 import { keelson as sent } from './generated/other-writer.js';
-import type { LedgerPosition, ReleaseBody, ReleaseCost } from './messages.js';
+import {
+  onlyAnswer, type LedgerPosition, type ReleaseBody, type ReleaseCost,
+} from './messages.js';
 import { malformed, readStrictly } from './reader.js';
 import { written } from './writer.js';
 
@@ -17,16 +19,17 @@ import { written } from './writer.js';
  * @throws WireError('malformed') for a body that no reader would accept.
  */
 export function encodeReleaseBody(body: ReleaseBody): Uint8Array {
+  const { estimator, parameters, outcome } = onlyAnswer(body);
   return written(sent.v1.ReleaseBody.encode({
     serverKey: sized(body.serverKey, keyBytes, 'server key'),
     studyId: sized(body.studyId, studyIdBytes, 'study id'),
     index: toLong(body.index, 'index'),
     epoch: toLong(body.epoch, 'epoch'),
     study: body.study,
-    estimator: body.estimator,
-    parameters: body.parameters,
+    estimator,
+    parameters,
     participation: body.participation,
-    outcome: outcomeToWire(body.outcome, body.columns.length),
+    outcome: outcomeToWire(outcome, body.columns.length),
     cost: {
       epsilon: body.cost.epsilon,
       delta: body.cost.delta,

@@ -1,10 +1,13 @@
 import { equalBytes, fromUtf8, toHex, utf8 } from '../base/bytes.js';
 import { canonicalJson, type JsonValue } from '../base/canonical-json.js';
+import type { TypedColumns } from '../base/question-rules.js';
 import { columnLimits, isColumnType, type ColumnType } from '../base/columns.js';
 import { WireError } from '../base/errors.js';
-import type { ParameterValue } from '../base/facts.js';
-import { factsLimits as limits, isName, nameRule } from '../base/facts-limits.js';
-import type { StudyDocument } from './study-document.js';
+import { factsLimits as limits } from '../base/facts-limits.js';
+import type { Question } from '../base/questions.js';
+import { checkName, readObject, readParameter, refused, type Members } from './members.js';
+import { readQuestions } from './questions-codec.js';
+import type { ManyQuestions, OneQuestion, SharedFacts, StudyDocument } from './study-document.js';
 
 /**
  * Writes the canonical facts, which are signed, sent and hashed. In version 2 the facts hold a list
@@ -13,9 +16,9 @@ import type { StudyDocument } from './study-document.js';
  */
 export function encodeStudyDocument(document: StudyDocument): Uint8Array {
   const { types, ...facts } = document;
-  if (types === undefined) return utf8(canonicalJson(facts));
+  if (types === undefined) return utf8(canonicalJson(facts as JsonValue));
   const columns = document.columns.map((name, i) => ({ name, ...types[i]! }));
-  return utf8(canonicalJson({ ...facts, columns }));
+  return utf8(canonicalJson({ ...facts, columns } as JsonValue));
 }
 
 /**
@@ -29,69 +32,122 @@ export async function studyId(
   return toHex(await hashing.sha256(facts));
 }
 
+/** Reads `questions` of the facts of a study with these columns. @throws WireError('malformed'). */
+type ReadQuestions = (facts: Members, columns: TypedColumns) => readonly Question[];
+
 /**
  * Reads the facts of a study as a client received them. Only the canonical form is accepted, so
  * that one study has one id.
  * @throws WireError('malformed') with the member and the rule that it breaks; never anything else.
  */
 export function decodeStudyDocument(facts: Uint8Array): StudyDocument {
+  return readFacts(facts, readQuestions);
+}
+
+/**
+ * Reads the facts of a study for somebody who only contributes. The questions of a list are handed
+ * over as the server signed them: they are JSON, and nothing else about them is checked. A
+ * contributor sends the same rows whatever is asked, and a page has no room for the rules.
+ * @throws WireError('malformed') with the member and the rule that it breaks; never anything else.
+ */
+export function decodeContributorFacts(facts: Uint8Array): StudyDocument {
+  return readFacts(facts, (given) => given.take('questions') as readonly Question[]);
+}
+
+function readFacts(facts: Uint8Array, read: ReadQuestions): StudyDocument {
   let parsed: unknown;
   try {
     parsed = JSON.parse(fromUtf8(facts));
   } catch (cause) {
     throw new WireError('malformed', 'the study facts are not JSON in UTF-8', { cause });
   }
-  const document = readDocument(new Members(parsed, 'facts'));
-  if (!equalBytes(encodeStudyDocument(document), facts)) {
-    throw new WireError(
-      'malformed', 'the study facts are not in canonical form: sorted keys, no white space',
-    );
+  const document = readObject(parsed, 'facts', (members) => readDocument(members, read));
+  // Each member has one form, and nothing else is in them. So it is enough to look at the JSON.
+  if (!isCanonical(facts, parsed)) {
+    throw new WireError('malformed', 'the study facts are not in canonical form');
   }
   return document;
 }
 
-function readDocument(facts: Members): StudyDocument {
+function isCanonical(facts: Uint8Array, parsed: unknown): boolean {
+  try {
+    return equalBytes(utf8(canonicalJson(parsed as JsonValue)), facts);
+  } catch {
+    // Nested too deeply, or with numbers that JavaScript does not hold.
+    return false;
+  }
+}
+
+function readDocument(facts: Members, read: ReadQuestions): StudyDocument {
   const version = facts.choice('version', [1, 2]);
-  const document: StudyDocument = {
+  const shared: SharedFacts = {
     version,
     study: facts.text('study'),
     ...(version === 1 ? readNames(facts) : readTypedColumns(facts)),
     cohort: facts.integer('cohort', 1, limits.cohortMax),
     participation: facts.choice('participation', ['secret', 'public']),
-    epoch: readEpoch(facts.members('epoch')),
-    contribution: readContribution(facts.members('contribution')),
-    estimator: facts.text('estimator'),
-    parameters: facts.members('parameters').map(readParameter),
-    privacy: readPrivacy(facts.members('privacy')),
-    budget: readBudget(facts.members('budget')),
-    admission: readAdmission(facts.members('admission')),
+    epoch: facts.object('epoch', readEpoch),
+    privacy: facts.object('privacy', readPrivacy),
+    budget: facts.object('budget', readBudget),
+    admission: facts.object('admission', readAdmission),
     late: facts.choice('late', ['next', 'drop']),
-    retention: readRetention(facts.members('retention')),
-    ...(facts.has('quarantine') && { quarantine: readQuarantine(facts.members('quarantine')) }),
+    retention: facts.object('retention', readRetention),
+    ...(facts.has('quarantine') && { quarantine: facts.object('quarantine', readQuarantine) }),
   };
-  facts.finish();
-  if (new Set(document.columns).size !== document.columns.length || document.columns.length === 0) {
+  checkShared(shared);
+  return version === 2 && facts.has('questions')
+    ? readMany(facts, shared, read) : readOne(facts, shared);
+}
+
+function checkShared({ columns, epoch, admission, participation, ...rest }: SharedFacts): void {
+  if (new Set(columns).size !== columns.length || columns.length === 0) {
     throw refused('facts.columns', 'one or more different names');
   }
-  if ('contributors' in document.epoch && document.participation === 'secret') {
-    throw refused('facts.epoch', 'a time: epochs close on a count only with public participation');
+  const isSecret = participation === 'secret';
+  if (isSecret && 'contributors' in epoch) {
+    throw refused('facts.epoch', 'a time, with secret participation');
   }
-  if (mustChooseOneRow(document) && document.contribution.reduce !== 'one') {
-    throw refused('facts.contribution.reduce', 'one: a category has no sum and no mean');
+  if (isSecret && admission.kind === 'rate') {
+    throw refused('facts.admission', 'one for secret participation');
   }
-  if (document.admission.kind === 'rate' && document.participation === 'secret') {
-    throw refused('facts.admission', 'one for secret presence: with a rate, who is there decides '
-      + 'who else may be');
+  if (rest.quarantine !== undefined && !mayExclude({ participation, budget: rest.budget })) {
+    throw refused('facts.quarantine', 'one for this participation and budget');
   }
-  if (document.quarantine !== undefined && !mayExclude(document)) {
-    throw refused('facts.quarantine', 'absent: presence must be secret, and the budget not each '
-      + 'contributor\'s own');
+}
+
+/** A study in the short form. */
+function readOne(facts: Members, shared: SharedFacts): OneQuestion {
+  const contribution = facts.object('contribution', (given) => ({
+    reduce: given.choice('reduce', ['mean', 'sum', 'one']), rowsMax: readRowsMax(given),
+  }));
+  if (mustChooseOneRow(shared) && contribution.reduce !== 'one') {
+    throw refused('facts.contribution.reduce', 'one, with a category');
   }
-  return document;
+  return {
+    ...shared, contribution,
+    estimator: facts.text('estimator'), parameters: facts.map('parameters', readParameter),
+  };
+}
+
+/** A study with a list of questions. */
+function readMany(facts: Members, shared: SharedFacts, read: ReadQuestions): ManyQuestions {
+  if (shared.quarantine !== undefined) {
+    throw refused('facts.quarantine', 'for several questions');
+  }
+  const { columns, types } = shared;
+  return {
+    ...shared,
+    contribution: facts.object('contribution', (given) => ({ rowsMax: readRowsMax(given) })),
+    questions: read(facts, { columns, types: types! }),
+  };
+}
+
+function readRowsMax(contribution: Members): number {
+  return contribution.integer('rowsMax', 1, Number.MAX_SAFE_INTEGER);
 }
 
 /** The columns of version 1: names of numbers. */
-function readNames(facts: Members): Pick<StudyDocument, 'columns'> {
+function readNames(facts: Members): Pick<SharedFacts, 'columns'> {
   return {
     columns: facts.list('columns', limits.columns)
       .map((name, i) => checkName(name, `facts.columns[${i}]`)),
@@ -99,19 +155,17 @@ function readNames(facts: Members): Pick<StudyDocument, 'columns'> {
 }
 
 /** The columns of version 2: each with its name and its type. */
-function readTypedColumns(facts: Members): Pick<StudyDocument, 'columns' | 'types'> {
+function readTypedColumns(facts: Members): Pick<SharedFacts, 'columns' | 'types'> {
   const list = facts.list('columns', limits.columns);
   if (canonicalJson(list as JsonValue).length > columnLimits.factsBytes) {
     throw refused('facts.columns', `of at most ${columnLimits.factsBytes} characters`);
   }
   const read = list.map((value, i) => {
     const path = `facts.columns[${i}]`;
-    const column = new Members(value, path);
-    const name = column.text('name');
-    const type = readType(column);
-    column.finish();
-    if (!isColumnType(type)) throw refused(path, 'a column of its type');
-    return { name, type };
+    const column = readObject(value, path, (members) =>
+      ({ name: members.text('name'), type: readType(members) }));
+    if (!isColumnType(column.type)) throw refused(path, 'a column of its type');
+    return column;
   });
   return { columns: read.map(({ name }) => name), types: read.map(({ type }) => type) };
 }
@@ -152,40 +206,31 @@ export function mayExclude(
 }
 
 function readEpoch(epoch: Members): StudyDocument['epoch'] {
-  const value = epoch.has('everyMs')
+  return epoch.has('everyMs')
     ? { everyMs: epoch.integer('everyMs', 1, Number.MAX_SAFE_INTEGER) }
     : { contributors: epoch.integer('contributors', 1, limits.cohortMax) };
-  epoch.finish();
-  return value;
-}
-
-function readContribution(contribution: Members): StudyDocument['contribution'] {
-  const value = {
-    reduce: contribution.choice('reduce', ['mean', 'sum', 'one']),
-    rowsMax: contribution.integer('rowsMax', 1, Number.MAX_SAFE_INTEGER),
-  };
-  contribution.finish();
-  return value;
 }
 
 function readPrivacy(privacy: Members): StudyDocument['privacy'] {
-  const value = { epsilon: privacy.positive('epsilon'), delta: privacy.probability('delta') };
-  privacy.finish();
-  return value;
+  return {
+    epsilon: readPositive(privacy, 'epsilon'),
+    delta: privacy.number('delta', (value) => value >= 0 && value < 1, 'a number in [0, 1)'),
+  };
+}
+
+function readPositive(members: Members, name: string): number {
+  return members.number(name, (value) => value > 0, 'a positive number');
 }
 
 function readBudget(budget: Members): StudyDocument['budget'] {
   const scope = budget.choice('scope', ['study', 'contributor', 'population']);
-  const value = {
-    epsilon: budget.positive('epsilon'),
-    delta: budget.probability('delta'),
+  return {
+    ...readPrivacy(budget),
     rule: budget.choice('rule', ['zcdp', 'pure', 'renyi']),
     scope,
     ...(scope === 'population' && { population: budget.text('population') }),
     ...(budget.has('perMs') && { perMs: budget.integer('perMs', 1, Number.MAX_SAFE_INTEGER) }),
   };
-  budget.finish();
-  return value;
 }
 
 function readAdmission(admission: Members): StudyDocument['admission'] {
@@ -193,146 +238,22 @@ function readAdmission(admission: Members): StudyDocument['admission'] {
   const hex = (name: string) =>
     admission.pattern(name, /^[0-9a-f]{64}$/, '64 digits of lower-case hex');
   const whole = (name: string) => admission.integer(name, 1, Number.MAX_SAFE_INTEGER);
-  const value =
-    kind === 'open' ? { kind }
-      : kind === 'keys' ? { kind, digest: hex('digest') }
-        : kind === 'enrolment'
-          ? { kind, issuer: hex('issuer') } : { kind, keys: whole('keys'), perMs: whole('perMs') };
-  admission.finish();
-  return value;
+  return kind === 'open' ? { kind }
+    : kind === 'keys' ? { kind, digest: hex('digest') }
+      : kind === 'enrolment'
+        ? { kind, issuer: hex('issuer') } : { kind, keys: whole('keys'), perMs: whole('perMs') };
 }
 
 function readRetention(retention: Members): StudyDocument['retention'] {
   const kind = retention.choice('kind', ['release', 'duration']);
-  const value =
-    kind === 'release'
-      ? { kind } : { kind, keepMs: retention.integer('keepMs', 1, Number.MAX_SAFE_INTEGER) };
-  retention.finish();
-  return value;
+  return kind === 'release'
+    ? { kind } : { kind, keepMs: retention.integer('keepMs', 1, Number.MAX_SAFE_INTEGER) };
 }
 
 function readQuarantine(quarantine: Members): NonNullable<StudyDocument['quarantine']> {
-  const value = {
-    beyond: quarantine.positive('beyond'),
+  return {
+    beyond: readPositive(quarantine, 'beyond'),
     // Present only if true, so that facts without it have one form.
     ...(quarantine.has('automatic') && { automatic: quarantine.choice('automatic', [true]) }),
   };
-  quarantine.finish();
-  return value;
-}
-
-function readParameter(value: unknown, path: string): ParameterValue {
-  if (typeof value === 'boolean') return value;
-  if (typeof value === 'string' && value.length <= limits.parameterText) return value;
-  if (typeof value === 'number' && Number.isFinite(value)) return value;
-  if (Array.isArray(value) && value.length <= limits.columns) {
-    return value.map((item: unknown, i) => {
-      if (typeof item !== 'number' || !Number.isFinite(item)) {
-        throw refused(`${path}[${i}]`, 'a finite number');
-      }
-      return item;
-    });
-  }
-  throw refused(path, `a number, a boolean, a text of at most ${limits.parameterText} characters `
-    + 'or a list of numbers');
-}
-
-function checkName(value: unknown, path: string): string {
-  if (typeof value === 'string' && isName(value)) return value;
-  throw refused(path, nameRule);
-}
-
-function refused(path: string, rule: string): WireError {
-  return new WireError('malformed', `${path} of the study is not ${rule}`, { details: { path } });
-}
-
-/**
- * The members of one JSON object, each read once. `finish` refuses all members that were not read.
- */
-class Members {
-  private readonly content: ReadonlyMap<string, unknown>;
-  private readonly asked = new Set<string>();
-
-  constructor(value: unknown, private readonly path: string) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw refused(path, 'an object');
-    }
-    this.content = new Map(Object.entries(value));
-  }
-
-  has(name: string): boolean {
-    return this.content.has(name);
-  }
-
-  members(name: string): Members {
-    return new Members(this.take(name), `${this.path}.${name}`);
-  }
-
-  map<T>(read: (value: unknown, path: string) => T): Record<string, T> {
-    return Object.fromEntries(
-      [...this.content].map(([name, value]) =>
-        [checkName(name, this.path), read(value, `${this.path}.${name}`)]),
-    );
-  }
-
-  list(name: string, lengthMax: number): readonly unknown[] {
-    const value = this.take(name);
-    if (!Array.isArray(value) || value.length > lengthMax) {
-      throw refused(`${this.path}.${name}`, `a list of at most ${lengthMax}`);
-    }
-    return value;
-  }
-
-  text(name: string): string {
-    return checkName(this.take(name), `${this.path}.${name}`);
-  }
-
-  pattern(name: string, pattern: RegExp, rule: string): string {
-    const value = this.take(name);
-    if (typeof value !== 'string' || !pattern.test(value)) {
-      throw refused(`${this.path}.${name}`, rule);
-    }
-    return value;
-  }
-
-  choice<const T extends string | number | boolean>(name: string, allowed: readonly T[]): T {
-    const value = this.take(name);
-    const found = allowed.find((candidate) => candidate === value);
-    if (found === undefined) throw refused(`${this.path}.${name}`, `one of ${allowed.join(', ')}`);
-    return found;
-  }
-
-  integer(name: string, minimum: number, maximum: number): number {
-    const value = this.take(name);
-    if (Number.isSafeInteger(value) && (value as number) >= minimum
-        && (value as number) <= maximum) {
-      return value as number;
-    }
-    throw refused(`${this.path}.${name}`, `an integer in ${minimum}..${maximum}`);
-  }
-
-  positive(name: string): number {
-    const value = this.take(name);
-    if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
-    throw refused(`${this.path}.${name}`, 'a positive number');
-  }
-
-  probability(name: string): number {
-    const value = this.take(name);
-    if (typeof value === 'number' && value >= 0 && value < 1) return value;
-    throw refused(`${this.path}.${name}`, 'a number in [0, 1)');
-  }
-
-  finish(): void {
-    for (const name of this.content.keys()) {
-      if (!this.asked.has(name)) {
-        throw refused(`${this.path}.${JSON.stringify(name)}`, 'a fact that this version has');
-      }
-    }
-  }
-
-  take(name: string): unknown {
-    this.asked.add(name);
-    return this.content.get(name);
-  }
 }

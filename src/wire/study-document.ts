@@ -1,4 +1,5 @@
 import type { ColumnType } from '../base/columns.js';
+import { KeelsonError } from '../base/errors.js';
 import type { ParameterValues, Participation } from '../base/facts.js';
 import type { Question } from '../base/questions.js';
 
@@ -7,7 +8,7 @@ import type { Question } from '../base/questions.js';
  * JSON, so changed facts are a new version of the study with a new id. `questionsOf` gives the
  * questions of both forms.
  */
-export type StudyDocument = OneQuestion;
+export type StudyDocument = OneQuestion | ManyQuestions;
 
 /** A study in the short form: one question over all columns. */
 export interface OneQuestion extends SharedFacts {
@@ -82,4 +83,15 @@ export interface SharedFacts {
    * the operator measures.
    */
   readonly quarantine?: { readonly beyond: number; readonly automatic?: true };
+}
+
+/**
+ * A document in the short form, for code that takes one question only.
+ * @throws KeelsonError('unsupported') for a study that lists its questions.
+ */
+export function shortForm(document: StudyDocument): OneQuestion {
+  if (document.questions === undefined) return document;
+  throw new KeelsonError('unsupported', `the study ${document.study} lists its questions, and `
+    + 'this command takes studies of one question: write it with estimator and parameters',
+  { details: { study: document.study } });
 }

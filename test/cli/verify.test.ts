@@ -6,11 +6,13 @@ import { toHex } from '../../src/base/bytes.js';
 import { signing } from '../../src/signing/node.js';
 import { keelson } from '../support/command.js';
 import { sampleLog } from '../support/log-samples.js';
-import type { ReleaseBody } from '../../src/wire/index.js';
+import type { OneAnswer, ReleaseFacts } from '../../src/wire/index.js';
 import { doubtfulBody, server } from '../support/wire-samples.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'keelson-verify-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+type OneForm = ReleaseFacts & OneAnswer;
 
 const key = toHex(server.publicKey);
 const log = await sampleLog(3);
@@ -89,7 +91,7 @@ describe('keelson verify', () => {
 
 describe('keelson verify --totals', () => {
   /** Answers 10 and 100, then 20 and 200, and so on; the third is refused. */
-  const changing = (body: ReleaseBody): ReleaseBody => ({
+  const changing = (body: OneForm): OneForm => ({
     ...body,
     outcome: body.index === 2n
       ? { kind: 'refused', reason: 'interrupted', text: 'the server stopped' }
@@ -129,9 +131,10 @@ describe('keelson verify --totals', () => {
   });
 
   it('says why there are none', async () => {
-    const { lines } = await sampleLog(2, { change: (body) => ({
+    const pure = (body: OneForm): OneForm => ({
       ...body, outcome: { kind: 'value', estimate: [1], shape: [1], uncertainty: { kind: 'none' } },
-    }) });
+    });
+    const { lines } = await sampleLog(2, { change: pure });
     const { stdout } = await keelson(
       ['verify', '-', '--server-key', key, '--totals'], { stdin: `${lines.join('\n')}\n` },
     );

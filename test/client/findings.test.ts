@@ -29,6 +29,10 @@ describe('a finding in words', () => {
     expect(findingText(finding('end-unseen', [2]), names)).toBe(
       'Column flag has no interval: noise hides how far out the farthest rows are. Give the '
       + 'smallest and the largest possible value as range for an answer with an interval.');
+    expect(findingText(finding('direction-unseen'), names))
+      .toMatch(/^In some direction .* noise hides how much\. .* variance-low and variance-high/);
+    expect(findingText(finding('rows-trimmed'), names))
+      .toMatch(/left out\. .* it has no interval\. With scale: auto it has one\.$/);
     expect(findingText(finding('discrete', [0, 7]), names))
       .toBe('Many rows have exactly the same value in columns delay and column 8.');
   });

@@ -32,6 +32,20 @@ export const countsSamples: Readonly<Record<string, ComplianceSample>> = {
     truth: (_, rows) => [-0.25, 0].map((least, j) => rows.reduce((total, row) =>
       total + Math.min(least + 1, Math.max(least, row[j]!)), 0)),
   },
+  share: {
+    parameters: { threshold: -1, side: 'below' },
+    // Its errors are in half widths of the range 0..1.
+    dimension: 1, cohort, scale: 0.5, location: false, hopelessCohort: 8,
+    honest: (data) => Float64Array.of(data.normal()),
+    truth: (_, rows) => [rows.filter(([value = NaN]) => value < -1).length / rows.length],
+  },
+  ratio: {
+    parameters: { cap: [2, 4] },
+    dimension: 2, cohort, scale: 0.5, location: false, hopelessCohort: 8,
+    // Its expected error is that of people who are nearly all at both caps.
+    honest: (data) => Float64Array.of(2 + 3 * data.uniform(), 4 + data.uniform()),
+    truth: () => [0.5],
+  },
   distribution: {
     parameters: { low: 0, high: 1, cells: 20, probabilities: [0.25, 0.5, 0.8] },
     // Its errors are those of a typical edge, of 21 and the number of all.

@@ -41,6 +41,8 @@ export interface ComplianceSample {
    * Counts: nobody is an answer like any other, so there is a plan for any cohort and no refusal.
    */
   readonly answersAnyCohort?: true;
+  /** So few contributors are too few for a plan. Default 50. */
+  readonly hopelessCohort?: number;
   /**
    * The answer is one of a few exact ones, without noise: no error of its own, and the same from
    * every seed.
@@ -87,9 +89,9 @@ function deepFrozen<T>(value: T): T {
 function recording(mechanisms: Mechanisms, names: Set<string>): Mechanisms {
   return new Proxy(mechanisms, {
     get(inner, property: keyof Mechanisms) {
-      return (event: string, value: never) => {
+      return (event: string, value: never, keys: never) => {
         names.add(event);
-        return inner[property](event, value);
+        return inner[property](event, value, keys);
       };
     },
   });
@@ -212,7 +214,8 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
     });
 
     it('says what a hopeless cohort would need, and needs no more than it says', () => {
-      const hopeless = estimator.plan(parse(sample.parameters), { ...facts, cohort: 50 });
+      const few = sample.hopelessCohort ?? 50;
+      const hopeless = estimator.plan(parse(sample.parameters), { ...facts, cohort: few });
       expect(hopeless.kind).toBe(sample.answersAnyCohort === true ? 'plan' : 'infeasible');
       if (hopeless.kind !== 'infeasible' || hopeless.cohortNeeded === undefined) return;
       expect(

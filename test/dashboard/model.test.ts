@@ -9,7 +9,7 @@ import {
 } from '../../dashboard/base/model.js';
 import { numbersOf } from '../../dashboard/base/numbers.js';
 import { pairsOf, summaryOf } from '../../dashboard/base/summary.js';
-import { refusalReasons } from '../../src/base/outcome.js';
+import { refusalReasons, type Outcome } from '../../src/base/outcome.js';
 import type { ReleaseBody } from '../../src/wire/index.js';
 import { document, releaseBody } from '../support/wire-samples.js';
 import { refusal, valueOf } from './stage.js';
@@ -18,7 +18,7 @@ const entry: StudyEntry = {
   id: '', name: 'a', state: 'open', epoch: '7', closesAtMs: 0, releases: 0, title: '',
   parameterWords: {}, document,
 };
-const release = (number: number, outcome: ReleaseBody['outcome']): ReleaseBody =>
+const release = (number: number, outcome: Outcome): ReleaseBody =>
   ({ ...releaseBody, epoch: BigInt(number), index: BigInt(number), outcome });
 
 describe('the address', () => {

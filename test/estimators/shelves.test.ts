@@ -6,13 +6,16 @@ const recommended = estimators.filter(({ shelf }) => shelf === 'recommended');
 describe('the shelves of estimators', () => {
   it('have the recommended ones first, and they are few', () => {
     expect(estimators.slice(0, recommended.length)).toEqual(recommended);
-    expect(recommended.length).toBeLessThanOrEqual(10);
+    expect(recommended.length).toBeLessThanOrEqual(12);
     expect(recommended.length).toBeLessThan(estimators.length / 2);
   });
 
   it('recommend an answer to each usual question', () => {
     const names = recommended.map(({ name }) => name);
-    const usual = ['mean', 'robust-mean', 'count', 'sum', 'histogram', 'quantile', 'covariance'];
+    const usual = [
+      'mean', 'robust-mean', 'count', 'sum', 'share', 'ratio', 'histogram', 'quantile',
+      'covariance',
+    ];
     expect(names).toEqual(expect.arrayContaining(usual));
   });
 

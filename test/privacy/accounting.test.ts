@@ -31,6 +31,9 @@ const every: readonly MechanismEvent[] = [
     kind: 'exponential', name: 'i', cohort: 'all', candidates: 7, sensitivity: 1, epsilon: 0.5,
     times: 3,
   },
+  {
+    ...place, kind: 'key-histogram', name: 'k', keysMax: 5, prefilter: 2, sigma: 4, delta: 0.03125,
+  },
 ];
 const costOf = (...events: readonly MechanismEvent[]): PrivacyCost =>
   costOfEvents(events, { disjoint: [] });
@@ -44,6 +47,7 @@ describe('costOfEvents', () => {
     ['f', 1 / 8, 1 / 16, null],
     ['g', 5 / 16, 1 / 32, null],
     ['i', 3 / 32, 0, 3 / 2],
+    ['k', 5 / 16, 1 / 32, null],
   ])('charges event %s exactly: rho %d, delta %d, epsilon %s', (name, rho, delta, epsilon) => {
     const cost = costOf(every.find((event) => event.name === name)!);
     expect(cost).toEqual({
@@ -91,7 +95,8 @@ describe('costOfEvents', () => {
       [0, { dimension: 0 }], [0, { sensitivity: -1 }], [0, { surplus: 1 }], [0, { kind: 'magic' }],
       [0, { cohort: '' }], [3, { delta: 0 }], [3, { delta: 0.6 }], [5, { epsilon: 1000 }],
       [3, { floor: NaN }], [4, { grid: 2 }], [5, { times: 0 }],
-      [5, { candidates: 2 ** 53 }], [0, { sigma: '2' }], [0, { kind: 'toString' }],
+      [6, { keysMax: 0 }], [6, { prefilter: 0 }], [6, { grid: 2 }], [5, { candidates: 2 ** 53 }],
+      [0, { sigma: '2' }], [0, { kind: 'toString' }],
     ];
     for (const [index, change] of bad) {
       expect(() => costOf({ ...every[index]!, ...change }), JSON.stringify(change))

@@ -65,7 +65,7 @@ describe('rule renyi', () => {
     const { rule } = study.budget;
     const order = rule.rule === 'renyi' ? rule.order : 0;
     expect(order).toBeGreaterThan(1);
-    expect(amountToNumber(study.charge.rho) / (amountToNumber(study.plan.cost.rho) * order))
+    expect(amountToNumber(study.charge.rho) / (amountToNumber(study.cost.rho) * order))
       .toBeCloseTo(1, 12);
     expect(study.binds).toBe('rho');
     const hub = await bench.start([study]);

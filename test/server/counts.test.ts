@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ValueOutcome } from '../../src/base/outcome.js';
 import { decodeReleaseBody } from '../../src/wire/index.js';
+import { onlyAnswer } from '../../src/wire/messages.js';
 import { Bench, batchOf, define, everyMs } from '../support/hub-bench.js';
 
 /**
@@ -42,7 +43,7 @@ describe('live counting queries', () => {
     await hub.settled();
     const [count, histogram, open, quantile] = studies.map(({ studyId }): ValueOutcome => {
       const [release] = bench.record.published(studyId);
-      const { outcome } = decodeReleaseBody(release!.body);
+      const { outcome } = onlyAnswer(decodeReleaseBody(release!.body));
       if (outcome.kind === 'refused') throw new Error(outcome.text);
       return outcome;
     });
@@ -76,7 +77,7 @@ describe('live counting queries', () => {
     await bench.clock.advance(everyMs);
     await hub.settled();
     const totals = studies.map(({ studyId }) => {
-      const { outcome } = decodeReleaseBody(bench.record.published(studyId)[0]!.body);
+      const { outcome } = onlyAnswer(decodeReleaseBody(bench.record.published(studyId)[0]!.body));
       if (outcome.kind === 'refused') throw new Error(outcome.text);
       return outcome.estimate;
     });

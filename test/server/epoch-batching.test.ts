@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { EpochSetup, RowPart } from '../../server/epochs/contract.js';
 import { EpochThread, type Call } from '../../server/epochs/epoch-thread.js';
-import { unpackParts } from '../../server/epochs/packing.js';
+import { unpack } from '../../server/epochs/packing.js';
 import { WorkerEpochRunner } from '../../server/epochs/worker-runner.js';
 import { define, keyOf, rowOf } from '../support/hub-bench.js';
 import { until } from '../support/until.js';
@@ -24,7 +24,7 @@ function listsSent(): number[][] {
   const original = Reflect.get<EpochThread, 'call'>(EpochThread.prototype, 'call');
   vi.spyOn(EpochThread.prototype, 'call')
     .mockImplementation(function record(this: EpochThread, sent: Call, transfer) {
-      if (sent.kind === 'add') lists.push(unpackParts(sent.parts).map((part) => part.values[0]!));
+      if (sent.kind === 'add') lists.push(unpack(sent.parts).map((part) => part.values[0]!));
       return original.call(this, sent, transfer);
     });
   return lists;

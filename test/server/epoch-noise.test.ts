@@ -38,7 +38,7 @@ describe('the noise of an epoch', () => {
     await runner.open(setupOf(1n));
     runner.add('a', 1n, parts);
     releasing = true;
-    expect(await runner.release('a', 1n)).toMatchObject({ kind: 'value' });
+    expect(await runner.release('a', 1n)).toMatchObject({ outcomes: [{ kind: 'value' }] });
     await runner.close();
   });
 

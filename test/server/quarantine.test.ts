@@ -5,6 +5,7 @@ import { findEstimator } from '../../src/estimators/registry.js';
 import {
   decodeReleaseBody, decodeStudyDocument, encodeStudyDocument,
 } from '../../src/wire/index.js';
+import { onlyAnswer } from '../../src/wire/messages.js';
 import { document } from '../support/wire-samples.js';
 import {
   Bench, batchOf, contribute, define, everyMs, hexKey, keyOf,
@@ -24,7 +25,7 @@ async function apart(hub: Hub, scales: number): Promise<string> {
   await bench.clock.advance(everyMs);
   await hub.settled();
   const [release] = await hub.releases(studyId, 0, 1);
-  const { outcome } = decodeReleaseBody(release!.body);
+  const { outcome } = onlyAnswer(decodeReleaseBody(release!.body));
   if (outcome.kind !== 'value') throw new Error('the epoch was to have an answer');
   const [minutes, miles] = outcome.estimate as [number, number];
   const values = Float64Array.of(minutes + 40 * scales, miles);

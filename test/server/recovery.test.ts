@@ -89,7 +89,7 @@ describe('an epoch that is rebuilt', () => {
   ) => {
     const study = define(overrides);
     const reference = await lifeWith(study, contributors, []);
-    expect(decodeReleaseBody(reference).outcome.kind).toBe('value');
+    expect(decodeReleaseBody(reference).outcome?.kind).toBe('value');
     expect(Buffer.from(await lifeWith(study, contributors, [2])).equals(Buffer.from(reference)))
       .toBe(true);
     expect(Buffer.from(await lifeWith(study, contributors, [0, 1, 3]))

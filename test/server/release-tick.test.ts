@@ -67,13 +67,16 @@ it('reveals of long work only how often its planned time doubled', { tags: ['lon
 it('waits for the bound on the work that a plan states, in public '
   + 'numbers', { tags: ['long'] }, async () => {
   const study = define();
-  const work = { passes: 100, rows: 2_000, columns: 50 };
+  const bound = { passes: 100, rows: 2_000, columns: 50 };
+  const work = [bound];
   expect(plannedDuration(work, { everyMs }, 1_000)).toBe(4_000);
   expect(plannedDuration(work, { everyMs: 5_000 }, 1_000)).toBe(3_000);
-  expect(plannedDuration({ ...work, passes: 1e9 }, { contributors: 9 }, 1_000)).toBe(60_000);
-  expect(plannedDuration({ ...work, passes: 1 }, { everyMs }, 1_000)).toBe(1_000);
+  expect(plannedDuration([{ ...bound, passes: 1e9 }], { contributors: 9 }, 1_000)).toBe(60_000);
+  expect(plannedDuration([{ ...bound, passes: 1 }], { everyMs }, 1_000)).toBe(1_000);
   expect(plannedDuration(work, { everyMs }, 0)).toBe(0);
-  const planned = { ...study, plan: { ...study.plan, work } };
+  // The questions of a study are released one after the other.
+  expect(plannedDuration([bound, bound], { everyMs: 60_000 }, 1_000)).toBe(8_000);
+  const planned = { ...study, work };
   expect(await publishedAfter(1_000, [1, 3_900], planned)).toEqual([4_000, 4_000]);
 });
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { KeelsonError } from '../../src/base/errors.js';
+import { questionsOf } from '../../src/base/questions.js';
 import type { Estimator } from '../../src/estimators/contract/estimator.js';
 import { estimators, findEstimator } from '../../src/estimators/registry.js';
 import { decodeStudyDocument, encodeStudyDocument } from '../../src/wire/index.js';
@@ -61,7 +62,8 @@ describe('a study file', () => {
       }
     };
     expect(estimators.map(({ name }) => name).filter(isRefused)).toEqual([
-      'count', 'sum', 'histogram', 'quantile', 'distribution', 'stable-covariance', 'covariance',
+      'count', 'sum', 'share', 'ratio', 'histogram', 'quantile', 'distribution',
+      'stable-covariance', 'covariance',
       'gaussian', 'stable-moments', 'subspace', 'select', 'mixture-1d', 'mixture',
     ]);
   });
@@ -87,13 +89,13 @@ describe('a study file', () => {
     expect(study.enrolled).toBeNull();
     expect(study.releases).toBeGreaterThan(20);
     expect(study.target.delta * study.releases).toBeLessThanOrEqual(1e-5 / 2);
-    expect(study.plan.cost.rho).toBe(study.charge.rho);
+    expect(study.cost.rho).toBe(study.charge.rho);
   });
 
   it('adds up the rows of a person where it asks for a total, unless it says otherwise', () => {
-    const reduceOf = (contribution: string): string => parse(fileWith({
+    const reduceOf = (contribution: string) => questionsOf(parse(fileWith({
       estimator: 'estimator: sum', parameters: 'parameters: { cap: 60 }', contribution,
-    })).document.contribution.reduce;
+    })).document)[0]!.reduce;
     expect(reduceOf('')).toBe('sum');
     expect(reduceOf('contribution: { rowsMax: 8 }')).toBe('sum');
     expect(reduceOf('contribution: { reduce: mean }')).toBe('mean');

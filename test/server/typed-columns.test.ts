@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { fromUtf8 } from '../../src/base/bytes.js';
 import { KeelsonError } from '../../src/base/errors.js';
+import { questionsOf, type Question } from '../../src/base/questions.js';
 import { decodeStudyDocument, encodeStudyDocument } from '../../src/wire/index.js';
 import { parseStudyText } from '../../server/study-file/index.js';
 import { fileWith } from '../support/wrong-studies.js';
 
 const parse = (changes: Readonly<Record<string, string>>) =>
   parseStudyText(fileWith(changes), { name: 'study.yaml' }).document;
+
+/** The only question of a file in the short form. */
+const asked = (changes: Readonly<Record<string, string>>) =>
+  questionsOf(parse(changes)) as [Question];
 
 const count = { estimator: 'estimator: count', parameters: '' };
 const inBins = {
@@ -51,12 +56,12 @@ describe('typed columns of a study file', () => {
 
   it('give a histogram of a category or boolean a bin for each name, and one row of a person',
     () => {
-      const { parameters, contribution } = parse({ ...inBins, columns: regions });
+      const [{ parameters, reduce }] = asked({ ...inBins, columns: regions });
       expect(parameters).toMatchObject({ column: 2, edges: [1, 2, 3] });
-      expect(contribution.reduce).toBe('one');
-      const late = parse({ ...inBins, columns: 'columns: { late: boolean }', parameters: '' });
+      expect(reduce).toBe('one');
+      const [late] = asked({ ...inBins, columns: 'columns: { late: boolean }', parameters: '' });
       expect(late.parameters).toMatchObject({ edges: [1] });
-      expect(late.contribution.reduce).toBe('one');
+      expect(late.reduce).toBe('one');
     });
 
   it('give sum and distribution their range, unless the file states one', () => {

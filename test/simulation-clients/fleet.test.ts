@@ -6,7 +6,7 @@ import { systemClock } from '../../server/base/clock.js';
 import { createListener, type Listener } from '../../server/listener/index.js';
 import { fromHex, toHex, utf8 } from '../../src/base/bytes.js';
 import { signing } from '../../src/signing/node.js';
-import type { StudyDocument } from '../../src/wire/index.js';
+import type { OneQuestion } from '../../src/wire/index.js';
 import { createFakeHub, type FakeHub } from '../support/fake-hub.js';
 import { until } from '../support/until.js';
 import { document as sampleDocument } from '../support/wire-samples.js';
@@ -23,7 +23,7 @@ let listener: Listener;
 let fleet: Fleet | undefined;
 
 async function serve(
-  documents: readonly StudyDocument[] = [sampleDocument], port = 0,
+  documents: readonly OneQuestion[] = [sampleDocument], port = 0,
 ): Promise<void> {
   hub = port === 0 ? await createFakeHub(documents) : hub;
   listener = await createListener({

@@ -6,6 +6,7 @@ import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
 import { thresholdSteps } from '../../src/privacy/mechanisms/bounds.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../src/random/insecure.js';
+import { numberedKeys } from '../support/found-keys.js';
 import {
   distanceLimit, distanceToCdf, distanceToMass, gaussianMass, laplaceMass, massOf,
 } from '../support/goodness.js';
@@ -106,6 +107,18 @@ describe('mechanisms draw the noise that was charged (DKW, false failure 1e-6 pe
     } as const;
     const bins = new Map(Array.from({ length: draws }, (_, i) => [i, 1000]));
     const kept = mechanismsOf(event, 'histogram').histogram('x', Sensitive.of([bins])).value[0]!;
+    expect(kept.length).toBe(draws);
+    const noise = kept.map(({ noisyCount }) => noisyCount - 1000);
+    expectScale((factor) => distanceToCdf(noise, (x) => normalCdf(x / (3 * factor))));
+  });
+
+  it('key histogram: counts carry noise of deviation sigma', () => {
+    const event = {
+      ...place, kind: 'key-histogram', keysMax: 2, prefilter: 2, sigma: 3, delta: 0.01,
+    } as const;
+    const counts = new Float64Array(draws).fill(1000);
+    const kept = mechanismsOf(event, 'keys')
+      .keyHistogram('x', Sensitive.of(counts), Sensitive.of(numberedKeys(draws))).value;
     expect(kept.length).toBe(draws);
     const noise = kept.map(({ noisyCount }) => noisyCount - 1000);
     expectScale((factor) => distanceToCdf(noise, (x) => normalCdf(x / (3 * factor))));

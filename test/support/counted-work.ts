@@ -15,7 +15,8 @@ export function mechanismsByEvent(events: readonly MechanismEvent[], seed: strin
   ]));
   return new Proxy(createMechanisms([], seededNoise(seed)), {
     get: (_, method: keyof Mechanisms) =>
-      (event: string, value: never) => byName.get(event)![method](event, value),
+      (event: string, value: never, keys: never) =>
+        byName.get(event)![method](event, value, keys),
   });
 }
 

@@ -1,12 +1,15 @@
 import { systemClock } from '../../server/base/clock.js';
 import { createListener, type Listener } from '../../server/listener/index.js';
 import { createServerMetrics } from '../../server/metrics/server-metrics.js';
-import type { ReleaseBody, StudyDocument } from '../../src/wire/index.js';
+import type { Outcome } from '../../src/base/outcome.js';
+import {
+  shortForm, type OneAnswer, type OneQuestion, type ReleaseFacts,
+} from '../../src/wire/index.js';
 import { createFakeHub, type FakeHub } from './fake-hub.js';
 import { document } from './wire-samples.js';
 
 const unit = 2n ** 64n;
-const sampleDocument: StudyDocument = {
+const sampleDocument: OneQuestion = {
   ...document, estimator: 'prime', parameters: { scale: [20, 300], corruption: 0.05 },
   budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'study' },
 };
@@ -27,7 +30,7 @@ export class Stage {
   }
 
   /** Each change makes a study of its own out of a sample; none makes a server without studies. */
-  static async start(...changes: readonly Partial<StudyDocument>[]): Promise<Stage> {
+  static async start(...changes: readonly Partial<OneQuestion>[]): Promise<Stage> {
     const stage =
       new Stage(await createFakeHub(changes.map((change) => ({ ...sampleDocument, ...change }))));
     running.push(stage);
@@ -64,11 +67,11 @@ export class Stage {
   }
 
   /** A release of the study; its cost is a fortieth of the budget, and the next epoch opens. */
-  publish(name: string, outcome: ReleaseBody['outcome'], change: Partial<ReleaseBody> = {}): void {
+  publish(name: string, outcome: Outcome, change: Partial<ReleaseFacts & OneAnswer> = {}): void {
     const view = this.hub.study(this.id(name))!;
     const number = BigInt(view.releaseCount + 1);
     const share = unit / BigInt(this.affords);
-    const { document: facts } = view;
+    const facts = shortForm(view.document);
     this.hub.publish(view.studyId, '', {
       outcome, columns: facts.columns, estimator: facts.estimator, cohort: BigInt(facts.cohort),
       participation: facts.participation,
@@ -99,7 +102,7 @@ export class Stage {
 /** A value with its interval. */
 export function valueOf(
   estimate: readonly number[], half: readonly number[], change: object = {},
-): ReleaseBody['outcome'] {
+): Outcome {
   return {
     kind: 'value', estimate, shape: [estimate.length],
     uncertainty: { kind: 'gaussian', standardDeviation: half.map((each) => each / 2) },
@@ -112,7 +115,7 @@ export function valueOf(
 }
 
 /** A refusal in the words of an estimator. */
-export const refusal: ReleaseBody['outcome'] = {
+export const refusal: Outcome = {
   kind: 'refused', reason: 'participation-below-plan',
   text: 'the noisy count is below a quarter of the 3000 contributors planned for: plan for a '
     + 'smaller cohort or wait longer',

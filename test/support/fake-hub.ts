@@ -4,7 +4,8 @@ import type { Amount } from '../../src/privacy/accounting/amount.js';
 import { signReady, signStatement, type Signer } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 import {
-  encodeHeadBody, encodeReleaseBody, encodeStudyDocument, studyId, type ReleaseBody,
+  encodeHeadBody, encodeReleaseBody, encodeStudyDocument, studyId,
+  type OneAnswer, type ReleaseFacts,
   type StudyDocument,
 } from '../../src/wire/index.js';
 import type {
@@ -38,7 +39,9 @@ export interface FakeHub extends StudyHub {
    * Appends a signed release to the log and tells everybody. `text` pads its size; `change`
    * replaces what it says.
    */
-  publish(studyId: string, text?: string, change?: Partial<ReleaseBody>): ReleaseRecord;
+  publish(
+    studyId: string, text?: string, change?: Partial<ReleaseFacts & OneAnswer>,
+  ): ReleaseRecord;
   change(studyId: string, change: Partial<StudyView>): void;
   emit(event: HubEvent): void;
   readonly listeners: number;
@@ -176,7 +179,7 @@ class Hub implements FakeHub {
     this.views.set(id, { ...this.views.get(id)!, ...change });
   }
 
-  publish(id: string, text = '', change: Partial<ReleaseBody> = {}): ReleaseRecord {
+  publish(id: string, text = '', change: Partial<ReleaseFacts & OneAnswer> = {}): ReleaseRecord {
     const log = this.logs.get(id)!;
     const body = encodeReleaseBody({
       ...releaseBody,

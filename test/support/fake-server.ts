@@ -9,7 +9,7 @@ import { signing } from '../../src/signing/node.js';
 import {
   batchRows, decodeBatchBody, decodeClientFrame, encodeHeadBody, encodeReleaseBody,
   encodeServerFrame, encodeStudyDocument, studyId as idOfFacts, subprotocol, type BatchBody,
-  type Hello, type ServerFrame, type SignedBatch, type SignedRelease, type StudyDocument,
+  type Hello, type ServerFrame, type SignedBatch, type SignedRelease, type OneQuestion,
   type WireStudyState,
 } from '../../src/wire/index.js';
 import { document as sampleDocument, releaseBody, server as sampleSigner } from './wire-samples.js';
@@ -70,12 +70,12 @@ export class FakeServer {
   private server: WebSocketServer | null = null;
   port = 0;
 
-  private constructor(readonly signer: Signer, public document: StudyDocument) {
+  private constructor(readonly signer: Signer, public document: OneQuestion) {
     this.facts = encodeStudyDocument(document);
   }
 
   static async start(
-    document: Partial<StudyDocument> = {}, signer: Signer = sampleSigner,
+    document: Partial<OneQuestion> = {}, signer: Signer = sampleSigner,
   ): Promise<FakeServer> {
     const fake = new FakeServer(signer, { ...sampleDocument, ...document });
     await fake.rename({});
@@ -95,7 +95,7 @@ export class FakeServer {
     return this.sockets.size;
   }
 
-  async rename(change: Partial<StudyDocument>): Promise<void> {
+  async rename(change: Partial<OneQuestion>): Promise<void> {
     this.document = { ...this.document, ...change };
     this.facts = encodeStudyDocument(this.document);
     this.id = await idOfFacts(this.facts, signing);

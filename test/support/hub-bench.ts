@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { toHex } from '../../src/base/bytes.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { signing } from '../../src/signing/node.js';
-import { encodeBatchBody, encodeRows, type StudyDocument } from '../../src/wire/index.js';
+import { encodeBatchBody, encodeRows, type OneQuestion } from '../../src/wire/index.js';
 import type { EpochRunner } from '../../server/epochs/contract.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import type { HubEvent, VerifiedBatch } from '../../server/studies/contract.js';
@@ -21,7 +21,7 @@ export const everyMs = 10_000;
  * Facts of a small study; everything can be overridden. Twenty epochs fit its budget unless
  * `epochs` says otherwise.
  */
-export function studyDocument(overrides: Partial<StudyDocument> = {}): StudyDocument {
+export function studyDocument(overrides: Partial<OneQuestion> = {}): OneQuestion {
   return {
     version: 1,
     study: 'delays',
@@ -196,7 +196,7 @@ export class Bench {
 }
 
 export const define = (
-  overrides: Partial<StudyDocument> = {}
+  overrides: Partial<OneQuestion> = {}
 ): StudyDefinition => defineStudy(studyDocument(overrides));
 
 /** 32 bytes that stand for a contributor; the hub does not look at signatures. */

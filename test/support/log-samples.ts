@@ -3,7 +3,9 @@ import { encodeLogLine } from '../../src/log/index.js';
 import type { Signer } from '../../src/signing/index.js';
 import { signStatement } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
-import type { HeadBody, ReleaseBody, StudyDocument } from '../../src/wire/index.js';
+import type {
+  HeadBody, OneAnswer, ReleaseBody, ReleaseFacts, StudyDocument,
+} from '../../src/wire/index.js';
 import {
   encodeHeadBody, encodeReleaseBody, encodeStudyDocument, studyId,
 } from '../../src/wire/index.js';
@@ -29,7 +31,7 @@ export interface SampleLogOptions {
   readonly signerOf?: (index: number) => Signer;
   readonly rotations?: readonly Uint8Array[];
   /** Changes the body of one release before it is signed: a server that signs nonsense. */
-  readonly change?: (body: ReleaseBody) => ReleaseBody;
+  readonly change?: (body: ReleaseFacts & OneAnswer) => ReleaseBody;
   readonly changeHead?: (body: HeadBody) => HeadBody;
 }
 

@@ -22,10 +22,12 @@ export function recordingMechanisms(
 ): { readonly mechanisms: Mechanisms; readonly recorded: readonly Recorded[] } {
   const inner = createMechanisms(events, seededNoise(seed));
   const recorded: Recorded[] = [];
-  const note = <T, R>(call: (event: string, value: Sensitive<T>) => Released<R>) =>
-    (event: string, value: Sensitive<T>): Released<R> => {
+  const note = <T, R, More extends readonly unknown[]>(
+    call: (event: string, value: Sensitive<T>, ...more: More) => Released<R>,
+  ) =>
+    (event: string, value: Sensitive<T>, ...more: More): Released<R> => {
       recorded.push({ event, content: Sensitive.open(value) });
-      return call(event, value);
+      return call(event, value, ...more);
     };
   return {
     recorded,
@@ -36,6 +38,7 @@ export function recordingMechanisms(
       threshold: note(inner.threshold.bind(inner)),
       mode: note(inner.mode.bind(inner)),
       histogram: note(inner.histogram.bind(inner)),
+      keyHistogram: note(inner.keyHistogram.bind(inner)),
       exponential: note(inner.exponential.bind(inner)),
       mask: note(inner.mask.bind(inner)),
     },

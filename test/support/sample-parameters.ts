@@ -11,6 +11,8 @@ const samples: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'heavy-tailed-pure': { scale: 1, radius: 100 },
   distribution: { column: 0, low: -5, high: 5, cells: 16 },
   sum: { cap: 5 },
+  share: { column: 0 },
+  ratio: { cap: 5 },
   quantile: { column: 1, low: -5, high: 5 },
   'mixture-1d': { column: 0, components: 1 },
   mixture: { components: 1 },

@@ -21,8 +21,8 @@ interface Draw {
 }
 
 const calls = [
-  'gaussian', 'symmetricGaussian', 'laplace', 'threshold', 'histogram', 'mode', 'exponential',
-  'mask',
+  'gaussian', 'symmetricGaussian', 'laplace', 'threshold', 'histogram', 'keyHistogram', 'mode',
+  'exponential', 'mask',
 ] as const satisfies readonly (keyof Mechanisms)[];
 
 /**
@@ -69,9 +69,13 @@ export async function sensitivityFaults(
   }
   const changed = cohortOf(subject, pair.left.count >= pair.right.count ? pair.left : pair.right);
   return left.flatMap((draw, i) => {
-    const event = subject.plan.events.find(({ name }) => name === draw.event)!;
+    const event =
+      subject.plan.events.find(({ name }) => name === draw.event.replace(/#\d+$/, ''))!;
     const twin = right[i];
-    if (twin === undefined || twin.event !== draw.event) return [];
+    if (twin === undefined || twin.event !== draw.event) {
+      return [`${draw.event}: after equal answers the other side asks for `
+        + `${twin?.event ?? 'another event'}`];
+    }
     const apart = distance(event, draw.content, twin.content);
     const allowed = event.cohort === changed ? bound(event) : 0;
     const fits = apart <= allowed * (1 + 1e-9) + 1e-9;
@@ -86,13 +90,16 @@ class Parted extends Error {}
 /** Draws and writes down; with `script`, repeats what was drawn there instead. */
 function intercepted(inner: Mechanisms, draws: Draw[], script: readonly Draw[] | null): Mechanisms {
   const entries =
-    calls.map((name) => [name, (event: string, value: Sensitive<unknown>): Released<unknown> => {
+    calls.map((name) => [name, (
+      event: string, value: Sensitive<unknown>, ...more: readonly unknown[]
+    ): Released<unknown> => {
       const planned = script?.[draws.length];
       if (script !== null && planned?.event !== event) throw new Parted();
-      const call =
-        inner[name].bind(inner) as (event: string, value: Sensitive<unknown>) => Released<unknown>;
+      const call = inner[name].bind(inner) as (
+        event: string, value: Sensitive<unknown>, ...rest: readonly unknown[]
+      ) => Released<unknown>;
       const released = planned === undefined
-        ? call(event, value) : Released.fromMechanism(planned.released);
+        ? call(event, value, ...more) : Released.fromMechanism(planned.released);
       draws.push({ event, content: Sensitive.open(value), released: released.value });
       return released;
     }]);
@@ -109,6 +116,7 @@ function cohortOf({ plan }: TrialSubject, { count, assignmentHashes }: Contribut
 
 function bound(event: MechanismEvent): number {
   if (event.kind === 'gaussian-histogram') return 2 * event.coordinates;
+  if (event.kind === 'key-histogram') return 2 * event.keysMax;
   if (event.kind === 'wishart-mask' || event.kind === 'affine-mask') return event.logDistance;
   return event.sensitivity;
 }
@@ -125,7 +133,9 @@ function distance(event: MechanismEvent, left: unknown, right: unknown): number 
     (typeof content === 'number' ? [content] : Array.from(content as Float64Array));
   const one = list(left);
   const gaps = list(right).map((entry, i) => Math.abs(entry - one[i]!));
-  if (event.kind === 'laplace') return gaps.reduce((sum, gap) => sum + gap, 0);
+  if (event.kind === 'laplace' || event.kind === 'key-histogram') {
+    return gaps.reduce((sum, gap) => sum + gap, 0);
+  }
   return event.kind === 'exponential' ? Math.max(...gaps) : Math.hypot(...gaps);
 }
 

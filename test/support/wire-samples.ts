@@ -4,7 +4,7 @@ import {
   issueEnrolment, signBatch, signHello, signReady, signRotation, signStatement, signWithdrawal,
 } from '../../src/signing/index.js';
 import type {
-  BatchBody, ClientFrame, HeadBody, ReleaseBody, ServerFrame, StudyDocument,
+  BatchBody, ClientFrame, HeadBody, OneAnswer, OneQuestion, ReleaseFacts, ServerFrame,
 } from '../../src/wire/index.js';
 import {
   encodeBatchBody, encodeCells, encodeHeadBody, encodeReleaseBody, encodeRows, encodeStudyDocument,
@@ -29,7 +29,7 @@ export const nextServer = signing.createSigner(counting(0xa0, 32));
 export const rotation = signRotation(server, nextServer, signing);
 export const nonces = { serverNonce: counting(0x40, 32), clientNonce: counting(0x60, 32) };
 
-export const document: StudyDocument = {
+export const document: OneQuestion = {
   version: 1,
   study: 'flight-delays',
   columns: ['delay_minutes', 'distance_miles'],
@@ -69,7 +69,7 @@ export const batchBytes = encodeBatchBody(batchBody);
 export const batchDigest = signing.sha512(batchBytes);
 
 /** A study with a column of each type, and two rows of it. */
-export const typedDocument: StudyDocument = {
+export const typedDocument: OneQuestion = {
   ...document,
   version: 2,
   study: 'rides',
@@ -101,7 +101,7 @@ export const typedBytes = encodeBatchBody(typedBody);
 
 const unit = 2n ** 64n;
 
-export const releaseBody: ReleaseBody = {
+export const releaseBody: ReleaseFacts & OneAnswer = {
   serverKey: server.publicKey,
   studyId: factsId,
   index: 0n,
@@ -137,7 +137,7 @@ export const releaseBody: ReleaseBody = {
 export const releaseBytes = encodeReleaseBody(releaseBody);
 export const releaseDigest = signing.sha512(releaseBytes);
 
-export const partsBody: ReleaseBody = {
+export const partsBody: ReleaseFacts & OneAnswer = {
   ...releaseBody,
   outcome: {
     kind: 'value',
@@ -150,7 +150,7 @@ export const partsBody: ReleaseBody = {
 export const partsBytes = encodeReleaseBody(partsBody);
 
 /** A value with everything that a value can say. */
-export const doubtfulBody: ReleaseBody = {
+export const doubtfulBody: ReleaseFacts & OneAnswer = {
   ...releaseBody,
   outcome: {
     kind: 'value',

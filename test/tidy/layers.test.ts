@@ -31,8 +31,10 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   'src/estimators/distributions': [
     ...pooling, 'src/estimators/counts', 'src/estimators/covariance',
   ],
+  'src/estimators/keyed': [...pooling, 'src/estimators/counts'],
   // The registry, and the runner of offline releases.
   'src/estimators': [...privacy, 'src/robust'],
+  'src/questions': [...privacy, 'src/estimators'],
   'src/audit': [...privacy, 'src/robust', 'src/estimators'],
   // The files at the top of src/ are what users of the library call.
   src: [],

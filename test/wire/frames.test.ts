@@ -5,6 +5,7 @@ import { wireCodes } from '../../src/base/error-codes.js';
 import {
   findingReasons, refusalReasons, type Interval95,
 } from '../../src/base/outcome.js';
+import type { Outcome } from '../../src/base/outcome.js';
 import * as wire from '../../src/wire/index.js';
 import * as samples from '../support/wire-samples.js';
 
@@ -126,7 +127,7 @@ const finding = fc.record({
   columns: fc.array(fc.integer({ min: 0, max: 1 }), { maxLength: 2 }),
   amounts: fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), { maxLength: 3 }),
 });
-const outcome: fc.Arbitrary<wire.ReleaseBody['outcome']> = fc.oneof(
+const outcome: fc.Arbitrary<Outcome> = fc.oneof(
   fc.record({
     kind: fc.constant('refused' as const), reason: fc.constantFrom(...refusalReasons), text,
   }),
@@ -165,7 +166,7 @@ const outcome: fc.Arbitrary<wire.ReleaseBody['outcome']> = fc.oneof(
       });
     }),
 );
-const releaseBody: fc.Arbitrary<wire.ReleaseBody> = fc.record({
+const releaseBody: fc.Arbitrary<wire.ReleaseFacts & wire.OneAnswer> = fc.record({
   serverKey: bytes(32),
   studyId: bytes(32),
   index: uint64,

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { concatBytes, fromHex, toHex, utf8 } from '../../src/base/bytes.js';
 import { wireCodes } from '../../src/base/error-codes.js';
 import { WireError } from '../../src/base/errors.js';
+import type { ValueOutcome } from '../../src/base/outcome.js';
 import * as wire from '../../src/wire/index.js';
 import * as samples from '../support/wire-samples.js';
 
@@ -198,10 +199,10 @@ describe('hostile frames', () => {
 });
 
 describe('hostile releases', () => {
-  const changed = (change: Partial<wire.ReleaseBody>): (() => Uint8Array) =>
+  const changed = (change: Partial<wire.ReleaseFacts & wire.OneAnswer>): (() => Uint8Array) =>
     () => wire.encodeReleaseBody({ ...samples.releaseBody, ...change });
   const value =
-    samples.releaseBody.outcome as Extract<wire.ReleaseBody['outcome'], { kind: 'value' }>;
+    samples.releaseBody.outcome as ValueOutcome;
 
   it('refuses to write what it would not read', () => {
     expect(malformed(changed({ index: -1n }))).toMatch(/index/);

@@ -4,11 +4,11 @@ import { canonicalJson, type JsonValue } from '../../src/base/canonical-json.js'
 import { WireError } from '../../src/base/errors.js';
 import { signing } from '../../src/signing/browser.js';
 import {
-  decodeStudyDocument, encodeStudyDocument, studyId, type StudyDocument,
+  decodeStudyDocument, encodeStudyDocument, studyId, type OneQuestion, type StudyDocument,
 } from '../../src/wire/index.js';
 import { document, facts, factsId } from '../support/wire-samples.js';
 
-const others: readonly StudyDocument[] = [
+const others: readonly OneQuestion[] = [
   { ...document, participation: 'public', epoch: { contributors: 3000 } },
   {
     ...document,

@@ -5,7 +5,7 @@ import type { NamedPart } from '../../base/parts.js';
 import type { PrivacyCost } from '../../privacy/accounting/cost.js';
 import type { MechanismEvent } from '../../privacy/accounting/events.js';
 import type { PrivacyTarget } from '../../privacy/accounting/target.js';
-import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
+import type { FoundKeys, Mechanisms } from '../../privacy/mechanisms/contract.js';
 import type { WorkRandom } from '../../random/source.js';
 
 /**
@@ -34,7 +34,10 @@ export type KeyFacts =
 
 /** The public facts from which an estimator plans. */
 export interface StudyFacts {
-  /** Entries of a row, 1..limits.columns; with `keys` the place of the key is one of them. */
+  /**
+   * Entries of a row, 1..limits.columns; with `keys` the place of the key is one of them. So
+   * parameters with a number for each column have fewer: see `columnsOf` in contract/given.
+   */
   readonly dimension: number;
   /** Present if the question is split by keys. Only estimators with `keyed` get this. */
   readonly keys?: KeyFacts;
@@ -280,11 +283,15 @@ export interface Plan {
    */
   expectedError(corruption: number): ExpectedError;
   summary(cohort: string): Summary;
-  /** Called once. Data-dependent failure is a refused outcome, never an exception. */
+  /**
+   * Called once. Data-dependent failure is a refused outcome, never an exception.
+   * @param keys - of a plan for keys that are discovered: the keys at the places in the rows.
+   */
   release(
     summaries: FinishedSummaries,
     mechanisms: Mechanisms,
     compute: Compute,
+    keys?: Sensitive<FoundKeys>,
   ): Promise<Released<Outcome>>;
 }
 
@@ -315,8 +322,9 @@ export interface Estimator {
    */
   plan(parameters: ParameterValues, facts: StudyFacts): Plan | Infeasible;
   /**
-   * What each number of an estimate is, for people, in the order of the estimate. Absent: a vector
-   * of the columns' length is about the columns, anything else goes by its indexes.
+   * What each number of an estimate is, for people, in the order of the estimate; of an answer that
+   * is split by keys, what each number of one key is. Absent: a vector of the columns' length is
+   * about the columns, anything else goes by its indexes.
    * @param columns - the study's column names.
    */
   outputLabels?(parameters: ParameterValues, columns: readonly string[]): readonly string[];

@@ -1,7 +1,18 @@
 import { InvalidParameterError } from '../../base/errors.js';
 import { checkObject, checkWhole, kindOf } from '../../base/given.js';
 import { protocolLimits } from '../../base/limits.js';
-import type { Estimator, ParameterSpec, ParameterValues, Plan, StudyFacts } from './estimator.js';
+import { questionLimits } from '../../base/questions.js';
+import type {
+  Estimator, KeyFacts, ParameterSpec, ParameterValues, Plan, StudyFacts,
+} from './estimator.js';
+
+/**
+ * How many columns a row has besides the place of its key. Parameters of a keyed question are
+ * parsed with this as `dimension`, or with 1 where it is 0.
+ */
+export function columnsOf({ dimension, keys }: Pick<StudyFacts, 'dimension' | 'keys'>): number {
+  return keys === undefined ? dimension : dimension - 1;
+}
 
 /**
  * The estimator, its plan checking first what callers without types may get wrong: O(parameters),
@@ -12,7 +23,8 @@ export function guarded(estimator: Estimator): Estimator {
     ...estimator,
     plan: (values: ParameterValues, facts: StudyFacts) => {
       checkFacts(facts);
-      checkParsed(estimator, values, facts.dimension);
+      if (facts.keys !== undefined) checkKeys(estimator, facts.keys);
+      checkParsed(estimator, values, Math.max(1, columnsOf(facts)));
       return estimator.plan(values, facts);
     },
   });
@@ -39,6 +51,22 @@ function checkFacts(facts: StudyFacts): void {
     'target has no rho, delta, epsilon and deltaTotal: '
     + 'make it with privacyTarget({ epsilon, delta })',
   );
+}
+
+/** @throws InvalidParameterError for keys that the estimator cannot split its answer by. */
+function checkKeys({ name, keyed = [] }: Estimator, keys: KeyFacts): void {
+  checkObject(keys, 'keys, the keys of a question, are { list, keysMax, count }');
+  if (!keyed.includes(keys.list)) {
+    throw new InvalidParameterError(
+      `estimator ${name} cannot split its answer by keys that are ${keys.list}: `
+      + 'leave by out, or choose an estimator that can, such as count',
+      { path: 'by', list: keys.list },
+    );
+  }
+  checkWhole(keys.keysMax, 'keysMax, the keys of one contributor,', 1, questionLimits.keys);
+  if (keys.list === 'public') {
+    checkWhole(keys.count, 'count, the number of public keys,', 1, questionLimits.keys);
+  }
 }
 
 /**

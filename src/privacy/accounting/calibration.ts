@@ -7,6 +7,7 @@ import type {
   GaussianEvent,
   GaussianHistogramEvent,
   GaussianThresholdEvent,
+  KeyHistogramEvent,
   LaplaceEvent,
   MechanismEvent,
   SymmetricGaussianEvent,
@@ -183,11 +184,33 @@ export function gaussianHistogramEvent(
 ): GaussianHistogramEvent {
   const { name, cohort, coordinates, rho, delta } = asked;
   checkSpending(name, { coordinates, rho });
-  const grid = countGrid(Math.sqrt(coordinates / rho));
-  // coordinates / sigma^2 <= rho means 1 / (2 sigma^2) <= rho / (2 coordinates). The division may
-  // round up, so the quotient is lowered.
-  const sigma = deviationFor(1, (rho / (2 * coordinates)) * (1 - 2 ** -50), grid);
-  return checked({ kind: 'gaussian-histogram', name, cohort, coordinates, sigma, delta, grid });
+  return checked({
+    kind: 'gaussian-histogram', name, cohort, coordinates, ...pairedCounts(coordinates, rho), delta,
+  });
+}
+
+/** Noisy counts of discovered keys: sigma = sqrt(keysMax / rho), rounded up. */
+export function keyHistogramEvent(
+  asked: Place & {
+    readonly keysMax: number; readonly prefilter: number; readonly rho: number;
+    readonly delta: number;
+  },
+): KeyHistogramEvent {
+  const { name, cohort, keysMax, prefilter, rho, delta } = asked;
+  checkSpending(name, { keysMax, rho });
+  return checked({
+    kind: 'key-histogram', name, cohort, keysMax, prefilter, ...pairedCounts(keysMax, rho), delta,
+  });
+}
+
+/** Noise for counts of which one contributor changes `pairs` pairs by 1 each. */
+function pairedCounts(
+  pairs: number, rho: number,
+): { readonly sigma: number; readonly grid: number } {
+  const grid = countGrid(Math.sqrt(pairs / rho));
+  // pairs / sigma^2 <= rho means 1 / (2 sigma^2) <= rho / (2 pairs). The division may round up, so
+  // the quotient is lowered.
+  return { sigma: deviationFor(1, (rho / (2 * pairs)) * (1 - 2 ** -50), grid), grid };
 }
 
 /** The exponential mechanism. `rho` is for all `times` calls together, `epsilon` for each call. */

@@ -1,9 +1,10 @@
 import { InvalidParameterError } from '../../base/errors.js';
+import { canonicalJson } from '../../base/canonical-json.js';
 import { checkObject } from '../../base/given.js';
 import { amountAtLeast, type Amount, type Ratio, ratioOfDouble } from './amount.js';
 import type { CohortComposition, PrivacyCost } from './cost.js';
 import type { AffineMaskEvent, MechanismEvent, WishartMaskEvent } from './events.js';
-import { checkEvents } from './event-check.js';
+import { checkEvents, placeInMenu } from './event-check.js';
 import { maskDivergence } from './masking.js';
 
 /**
@@ -71,6 +72,7 @@ function scaledSquare(top: number, bottom: number, factor: bigint, divisor: bigi
  * - gaussian-threshold: sensitivity^2 / (2 sigma^2), and the delta that set the threshold.
  * - gaussian-histogram: in each coordinate two counts change by 1, so coordinates * 2 / (2
  *   sigma^2).
+ * - key-histogram: at most 2 keysMax counts change by 1, so 2 keysMax / (2 sigma^2).
  * - exponential: `times` * epsilon, and `times` * epsilon^2 / 8, since its log-ratios have a range
  *   of epsilon.
  */
@@ -96,6 +98,12 @@ function zcdpOfEvent(event: Exclude<MechanismEvent, MaskEvent>): Omit<ExactCost,
     case 'gaussian-histogram':
       return {
         rho: scaledSquare(1, event.sigma, BigInt(event.coordinates), 1n),
+        delta: ratioOfDouble(event.delta),
+        epsilon: null,
+      };
+    case 'key-histogram':
+      return {
+        rho: scaledSquare(1, event.sigma, BigInt(event.keysMax), 1n),
         delta: ratioOfDouble(event.delta),
         epsilon: null,
       };
@@ -145,10 +153,10 @@ function combine(
 }
 
 /**
- * The cost of all events. Within a cohort, costs add up. Cohorts in `disjoint` share no
- * contributor, and the data do not decide which of them a contributor is in. So a neighbour changes
- * only one of them, and together they cost the largest rho and the largest delta among them. All
- * other cohorts add up.
+ * The cost of all events. Within a cohort, costs add up; of a menu of keyed events (`costsOfMenus`)
+ * those of one choice count. Cohorts in `disjoint` share no contributor, and the data do not decide
+ * which of them a contributor is in. So a neighbour changes only one of them, and together they
+ * cost the largest rho and the largest delta among them. All other cohorts add up.
  * @throws InvalidParameterError when an event is malformed, two events share a name, or masks have
  *   different orders.
  */
@@ -159,11 +167,13 @@ export function costOfEvents(
   checkObject(cohorts, 'the second argument is { disjoint }, names of cohorts');
   const order = orderOf(events);
   const byCohort = new Map<string, ExactCost>();
+  const charge = (cohort: string, cost: ExactCost): void => {
+    byCohort.set(cohort, combine(byCohort.get(cohort) ?? noCost, cost, add));
+  };
   for (const event of events) {
-    byCohort.set(
-      event.cohort, combine(byCohort.get(event.cohort) ?? noCost, costOfEvent(event, order), add),
-    );
+    if (event.keyed === undefined) charge(event.cohort, costOfEvent(event, order));
   }
+  for (const { cohort, cost } of costsOfMenus(events, order)) charge(cohort, cost);
   const disjoint = new Set(cohorts.disjoint);
   let parallel = noCost;
   let total = noCost;
@@ -178,6 +188,42 @@ export function costOfEvents(
     epsilon: total.epsilon === null ? null : amountAtLeast(total.epsilon),
     ...(order !== null && { renyi: { order, amount: amountAtLeast(total.divergence) } }),
   };
+}
+
+/**
+ * The cost of each menu of keyed events: that of its dearest choice for one key, times
+ * min(2 keysMax, keys).
+ *
+ * Claim. Neighbours: one contributor's rows, in at most K of the m keys, are replaced by rows in at
+ * most K keys, or by none. If a key's events cost r whatever happens to one row of the key, all
+ * keys together cost min(2 K, m) r; rho, delta, epsilon and divergence alike.
+ * Why: the list of keys and the choice for each key are public or released before. So the keys draw
+ * independently, each from its own rows. Only keys in which the contributor is before or after
+ * differ: at most 2 K, and at most m. Each costs at most r, and these costs add up.
+ * The choices of one menu exclude each other for a key (`createMechanisms` checks it), so r is the
+ * largest cost of a choice, in each unit.
+ */
+function costsOfMenus(
+  events: readonly MechanismEvent[], order: number | null,
+): { readonly cohort: string; readonly cost: ExactCost }[] {
+  const menus = new Map<string, { cohort: string; factor: number; choices: ExactCost[] }>();
+  for (const event of events) {
+    if (event.keyed === undefined) continue;
+    const { keys, keysMax } = event.keyed;
+    const { menu, choice } = placeInMenu(event.name);
+    const place = canonicalJson([event.cohort, menu]);
+    const found = menus.get(place) ?? { cohort: event.cohort, factor: 0, choices: [] };
+    found.factor = Math.max(found.factor, Math.min(2 * keysMax, keys));
+    found.choices[choice] =
+      combine(found.choices[choice] ?? noCost, costOfEvent(event, order), add);
+    menus.set(place, found);
+  }
+  return [...menus.values()].map(({ cohort, factor, choices }) => {
+    const dearest = choices.reduce((one, other) => combine(one, other, larger), noCost);
+    const times = (left: Ratio): Ratio =>
+      ratio(left.numerator * BigInt(factor), left.denominator);
+    return { cohort, cost: combine(dearest, noCost, times) };
+  });
 }
 
 /** The order of the masks; null if there are none. */

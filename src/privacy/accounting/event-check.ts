@@ -24,6 +24,10 @@ const fields: Readonly<
   'gaussian-histogram': {
     coordinates: 'count', sigma: 'positive', delta: 'probability', grid: 'countGrid',
   },
+  'key-histogram': {
+    keysMax: 'count', prefilter: 'count', sigma: 'positive', delta: 'probability',
+    grid: 'countGrid',
+  },
   exponential: { candidates: 'count', sensitivity: 'positive', epsilon: 'epsilon', times: 'count' },
   'wishart-mask': { dimension: 'count', samples: 'count', logDistance: 'positive', order: 'order' },
   'affine-mask': {
@@ -96,13 +100,37 @@ export function checkEvent(event: MechanismEvent): void {
       {},
     );
   }
-  const known = new Set(['kind', 'name', 'cohort', ...Object.keys(expected)]);
+  if (event.keyed !== undefined) checkKeyed(event);
+  const known = new Set(['kind', 'name', 'cohort', 'keyed', ...Object.keys(expected)]);
   const surplus = Object.keys(members).find((name) => !known.has(name));
   if (surplus !== undefined) {
     throw new InvalidParameterError(
       `event ${event.name}: ${surplus} is not a member of ${event.kind}`, {},
     );
   }
+}
+
+const keyedName = /^([^@#]+)@(\d+)\/[^@#]+$/;
+
+/** The menu of a keyed event and its choice in the menu. @throws as `checkEvent` does. */
+export function placeInMenu(name: string): { readonly menu: string; readonly choice: number } {
+  const [, menu, choice] = keyedName.exec(name) ?? [];
+  if (menu !== undefined) return { menu, choice: Number(choice) };
+  throw new InvalidParameterError(`the name of the keyed event ${name} is not menu@choice/name`);
+}
+
+function checkKeyed({ name, kind, keyed }: MechanismEvent): void {
+  placeInMenu(name);
+  if (kind === 'wishart-mask' || kind === 'affine-mask') {
+    throw new InvalidParameterError(`event ${name}: a mask cannot be drawn for each key`);
+  }
+  const { keys, keysMax, ...surplus } = keyed!;
+  if (rules.count.test(keys) && rules.count.test(keysMax) && Object.keys(surplus).length === 0) {
+    return;
+  }
+  throw new InvalidParameterError(
+    `event ${name}: keyed is { keys, keysMax }, whole numbers of at least 1`, { keys, keysMax },
+  );
 }
 
 /** Checks every event, and that names are unique. @throws InvalidParameterError. */

@@ -13,6 +13,20 @@ interface EventBase {
   readonly name: string;
   /** The cohort whose rows the value depends on. The costs of disjoint cohorts do not add up. */
   readonly cohort: string;
+  /** Present if the event may be drawn once for each key of a public list. */
+  readonly keyed?: KeyedDraws;
+}
+
+/**
+ * A row belongs to one key, and an event of a key sees the rows of this key alone. The name of the
+ * event is `menu@choice/name`: of a menu, the events of one choice may be drawn for a key, and no
+ * others. A call for key 3 names the event `menu@choice/name#3`.
+ */
+export interface KeyedDraws {
+  /** Keys of the list. */
+  readonly keys: number;
+  /** A contributor has rows of at most so many keys. */
+  readonly keysMax: number;
 }
 
 /**
@@ -77,6 +91,20 @@ export interface GaussianHistogramEvent extends EventBase {
 }
 
 /**
+ * Noisy counts of contributors under keys that nobody listed. Each contributor is under at most
+ * `keysMax` keys.
+ */
+export interface KeyHistogramEvent extends EventBase {
+  readonly kind: 'key-histogram';
+  readonly keysMax: number;
+  /** A key with fewer contributors gets no noise and is not shown. */
+  readonly prefilter: number;
+  readonly sigma: number;
+  readonly delta: number;
+  readonly grid: number;
+}
+
+/**
  * The exponential mechanism with weights exp(epsilon * score / (2 sensitivity)), `times`
  * independent calls.
  */
@@ -119,6 +147,7 @@ export type MechanismEvent =
   | LaplaceEvent
   | GaussianThresholdEvent
   | GaussianHistogramEvent
+  | KeyHistogramEvent
   | ExponentialEvent
   | WishartMaskEvent
   | AffineMaskEvent;

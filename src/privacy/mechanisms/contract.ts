@@ -7,6 +7,26 @@ export interface KeptBin {
 }
 
 /**
+ * Keys that contributors sent, by their places. A place is where a key is in memory: it follows
+ * from the order of arrival, so nothing that is released may depend on it.
+ */
+export interface FoundKeys {
+  /** Places are 0 to size - 1. */
+  readonly size: number;
+  /** Orders two places by their keys alone: below 0 if the left one comes first. */
+  compare(left: number, right: number): number;
+  /** The key at a place: a part for each column that the question is split by. */
+  partsOf(place: number): readonly string[];
+}
+
+/** A key that a histogram of keys kept, with its noisy count of contributors. */
+export interface KeptKey {
+  /** A part for each column that the question is split by. */
+  readonly key: readonly string[];
+  readonly noisyCount: number;
+}
+
+/**
  * The only way from Sensitive to Released. The object is built from a plan's events. Each call
  * names its event, and each event is called once (`exponential`: `times` calls). An unknown,
  * repeated or mismatched call is an InvariantError, because the charge was computed from the
@@ -35,6 +55,13 @@ export interface Mechanisms {
     event: string,
     counts: Sensitive<readonly ReadonlyMap<number, number>[]>,
   ): Released<readonly (readonly KeptBin[])[]>;
+  /**
+   * A histogram of keys that nobody listed. `counts` has the number of contributors of each place.
+   * Returns the kept keys, largest noisy count first. See mechanisms/key-histogram.
+   */
+  keyHistogram(
+    event: string, counts: Sensitive<ArrayLike<number>>, keys: Sensitive<FoundKeys>,
+  ): Released<readonly KeptKey[]>;
   /**
    * The most frequent of the groups' labels if its lead is large enough, else null. The event is a
    * threshold event of sensitivity 2 and floor 2; see mechanisms/mode.

@@ -4,13 +4,14 @@ import { InvariantError } from '../../base/errors.js';
 import { checkList, checkObject } from '../../base/given.js';
 import { RandomBits } from '../../random/bits.js';
 import type { NoiseSource } from '../../random/source.js';
-import { checkEvents } from '../accounting/event-check.js';
+import { checkEvents, placeInMenu } from '../accounting/event-check.js';
 import type { MechanismEvent } from '../accounting/events.js';
-import type { KeptBin, Mechanisms } from './contract.js';
+import type { FoundKeys, KeptBin, KeptKey, Mechanisms } from './contract.js';
 import type { Draw } from './draw.js';
 import { drawExponential } from './exponential.js';
 import { drawGaussian } from './gaussian.js';
 import { drawHistogram } from './histogram.js';
+import { drawKeyHistogram } from './key-histogram.js';
 import { drawLaplace } from './laplace.js';
 import { drawMask } from './masking.js';
 import { drawMode } from './mode.js';
@@ -23,7 +24,9 @@ type EventOf<K extends Kind> = Extract<MechanismEvent, { readonly kind: K }>;
 
 interface Entry {
   readonly event: MechanismEvent;
+  /** Calls that are left; of a keyed event for each key that had a call, by its place. */
   left: number;
+  readonly byKey: Map<number, Entry>;
   /** Made at the first call: samplers take time to set up. */
   supplies: readonly NoiseSupply[] | null;
 }
@@ -33,9 +36,10 @@ export interface PreparedMechanisms extends Mechanisms {
   /**
    * Draws up to `limit` of the noise values that are not drawn yet. Returns how many it drew; 0
    * when all are ready. Three kinds of draw are never made ahead: choices (`exponential`), masks,
-   * and bins of a histogram past the first 128 of a coordinate. Their time depends on the data, so
-   * a server shows a release only after a planned time. Values drawn ahead exist in memory only.
-   * Each is used once or never, and it reveals nothing before it is added to something.
+   * and the bins and keys of a histogram past the first ones (see mechanisms/supply). Their time
+   * depends on the data, so a server shows a release only after a planned time. Values drawn ahead
+   * exist in memory only. Each is used once or never, and it reveals nothing before it is added to
+   * something.
    */
   prepare(limit: number): number;
 }
@@ -43,16 +47,15 @@ export interface PreparedMechanisms extends Mechanisms {
 /** The gate from sensitive to released values: every draw was charged. */
 class ChargedMechanisms implements PreparedMechanisms {
   readonly #entries: ReadonlyMap<string, Entry>;
+  /** The choice that each key has made in each menu. */
+  readonly #choices = new Map<string, number>();
   readonly #bits: RandomBits;
 
   constructor(events: readonly MechanismEvent[], noise: NoiseSource) {
     checkEvents(events);
     // Copies, so that a plan whose events change afterwards cannot weaken noise that was charged.
-    this.#entries = new Map(events.map((event) => [
-      event.name,
-      { event: Object.freeze({ ...event }), left: event.kind === 'exponential'
-        ? event.times : 1, supplies: null },
-    ]));
+    this.#entries =
+      new Map(events.map((event) => [event.name, entryOf(Object.freeze({ ...event }))]));
     this.#bits = new RandomBits(noise);
   }
 
@@ -103,6 +106,15 @@ class ChargedMechanisms implements PreparedMechanisms {
     return Released.fromMechanism(drawHistogram(this.#draw(event), spent, content));
   }
 
+  keyHistogram(
+    event: string, counts: Sensitive<ArrayLike<number>>, keys: Sensitive<FoundKeys>,
+  ): Released<readonly KeptKey[]> {
+    const spent = this.#spend(event, ['key-histogram']);
+    return Released.fromMechanism(drawKeyHistogram(
+      this.#draw(event), spent, Sensitive.open(counts), Sensitive.open(keys),
+    ));
+  }
+
   exponential(event: string, scores: Sensitive<Float64Array>): Released<number> {
     const spent = this.#spend(event, ['exponential']);
     return Released.fromMechanism(
@@ -118,6 +130,8 @@ class ChargedMechanisms implements PreparedMechanisms {
   prepare(limit: number): number {
     let drawn = 0;
     for (const entry of this.#entries.values()) {
+      // Which choice of a menu is drawn for a key is not known yet.
+      if (entry.event.keyed !== undefined) continue;
       for (const supply of this.#suppliesOf(entry)) {
         if (drawn < limit) drawn += supply.prepare(limit - drawn);
       }
@@ -131,12 +145,33 @@ class ChargedMechanisms implements PreparedMechanisms {
   }
 
   #draw(name: string, place = 0): Draw {
-    return this.#suppliesOf(this.#entries.get(name)!)[place]!.next;
+    return this.#suppliesOf(this.#entryOf(name)!)[place]!.next;
+  }
+
+  /** The entry of an event, or of one key of a keyed event: `name#key`. */
+  #entryOf(name: string): Entry | undefined {
+    const [, base, digits] = /^(.*)#(0|[1-9]\d{0,8})$/.exec(name) ?? [];
+    const entry = this.#entries.get(base ?? name);
+    const keyed = entry?.event.keyed;
+    if (entry === undefined || (keyed === undefined) !== (base === undefined)) return undefined;
+    if (keyed === undefined) return entry;
+    const key = Number(digits);
+    if (key >= keyed.keys) return undefined;
+    const { menu, choice } = placeInMenu(base!);
+    const made = this.#choices.get(`${menu}#${key}`) ?? choice;
+    if (made !== choice) {
+      throw new InvariantError(`key ${key} drew from choice ${made} of ${menu}, so ${name} is not `
+        + 'charged');
+    }
+    this.#choices.set(`${menu}#${key}`, choice);
+    const own = entry.byKey.get(key) ?? entryOf(entry.event);
+    entry.byKey.set(key, own);
+    return own;
   }
 
   /** Uses up one call of the event, before any noise is used. */
   #spend<K extends Kind>(name: string, kinds: readonly K[]): EventOf<K> {
-    const entry = this.#entries.get(name);
+    const entry = this.#entryOf(name);
     if (entry === undefined) throw new InvariantError(`no event ${name} was charged`);
     if (!(kinds as readonly Kind[]).includes(entry.event.kind)) {
       throw new InvariantError(`event ${name} was charged as ${entry.event.kind}, not as `
@@ -148,6 +183,11 @@ class ChargedMechanisms implements PreparedMechanisms {
     entry.left -= 1;
     return entry.event as EventOf<K>;
   }
+}
+
+function entryOf(event: MechanismEvent): Entry {
+  const left = event.kind === 'exponential' ? event.times : 1;
+  return { event, left, byKey: new Map(), supplies: null };
 }
 
 /**

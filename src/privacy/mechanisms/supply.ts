@@ -6,8 +6,8 @@ import type { Draw } from './draw.js';
 import { ratioInSteps, squareInSteps } from '../accounting/grid.js';
 
 /**
- * Noise is drawn ahead for this many occupied bins per coordinate. A histogram draws the rest at
- * the release.
+ * Noise is drawn ahead for this many occupied bins per coordinate, and for this many keys for each
+ * key that a contributor may have. A histogram draws the rest at the release.
  */
 const binsAhead = 128;
 const aheadMaximum = 2 ** 20;
@@ -81,6 +81,10 @@ export function suppliesOf(bits: RandomBits, event: MechanismEvent): readonly No
     case 'gaussian-histogram':
       return [supply(
         gaussianSampler(squareInSteps(event.sigma, event.grid)), binsAhead * event.coordinates,
+      )];
+    case 'key-histogram':
+      return [supply(
+        gaussianSampler(squareInSteps(event.sigma, event.grid)), binsAhead * event.keysMax,
       )];
     case 'exponential':
     case 'wishart-mask':

@@ -1,10 +1,11 @@
 import type { Page } from 'puppeteer-core';
-import type { ReleaseBody, StudyDocument } from '../../../src/wire/index.js';
+import type { Outcome } from '../../../src/base/outcome.js';
+import type { OneAnswer, OneQuestion, ReleaseFacts } from '../../../src/wire/index.js';
 import { refusal, Stage, valueOf } from '../dashboard-stage.js';
 import type { Camera } from './camera.js';
 import type { Scenes } from './main.js';
 
-type Change = Partial<StudyDocument>;
+type Change = Partial<OneQuestion>;
 type Prepare = (page: Page) => Promise<unknown>;
 
 /** Numbers that are the same on every picture, from 0 to 1. */
@@ -15,9 +16,9 @@ const next = ((source) => (): number => source.next().value)(numbers());
 
 const around = (
   centre: readonly number[], half: readonly number[], change: object = {},
-): ReleaseBody['outcome'] =>
+): Outcome =>
   valueOf(centre.map((each, i) => each + (next() - 0.5) * half[i]!), half, change);
-const flights = (): ReleaseBody['outcome'] => around([8.2, 500], [1.2, 18]);
+const flights = (): Outcome => around([8.2, 500], [1.2, 18]);
 const none = { kind: 'none' } as const;
 
 /**
@@ -25,8 +26,8 @@ const none = { kind: 'none' } as const;
  * back.
  */
 async function stageOf(
-  change: Change, outcomes: readonly ReleaseBody['outcome'][] | number,
-  more: Partial<ReleaseBody> = {},
+  change: Change, outcomes: readonly Outcome[] | number,
+  more: Partial<ReleaseFacts & OneAnswer> = {},
 ): Promise<Stage> {
   const stage = await Stage.start({ study: 'flights', ...change }, { study: 'second' });
   const all = typeof outcomes === 'number' ? Array.from({ length: outcomes }, flights) : outcomes;
@@ -48,8 +49,8 @@ async function show(
 
 /** A scene that is one study's page. */
 function study(
-  change: Change, outcomes: readonly ReleaseBody['outcome'][] | number, shown: string,
-  more: Partial<ReleaseBody> = {},
+  change: Change, outcomes: readonly Outcome[] | number, shown: string,
+  more: Partial<ReleaseFacts & OneAnswer> = {},
 ): Scenes[string] {
   return async (camera, name) => {
     const stage = await stageOf(change, outcomes, more);
@@ -78,7 +79,7 @@ const square = (size: number): readonly number[] => Array.from({ length: size * 
   return 10 * Math.cos((i - j) * 0.9) * Math.exp(-Math.abs(i - j) / 4)
     * Math.sqrt((1 + i) * (1 + j));
 });
-const covariance = (size: number): ReleaseBody['outcome'] =>
+const covariance = (size: number): Outcome =>
   around(square(size), square(size).map(() => 3), {
     shape: [size, size], parts: [{ name: 'covariance', shape: [size, size] }],
   });

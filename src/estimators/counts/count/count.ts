@@ -3,9 +3,13 @@ import { cite } from '../../contract/citations.js';
 import type {
   Estimator, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
+import { columnsOf } from '../../contract/given.js';
 import { choiceOf, optionalNumberOf } from '../../contract/values.js';
 import { columnNameOf, columnOf, columnParameter } from '../tables/common.js';
 import type { BinOf } from '../tables/counts.js';
+import {
+  keyPlacesOf, mostMoved, placeOf, rootAbove, type KeyPlaces,
+} from '../tables/key-places.js';
 import { planNoisyCounts } from '../tables/noisy-counts.js';
 
 /**
@@ -18,7 +22,17 @@ import { planNoisyCounts } from '../tables/noisy-counts.js';
  * event's grid. It is released once with noise of sensitivity 1, the discrete Gaussian or Laplace
  * (count-noise).
  *
- * A hostile contributor changes the count by one, like everybody else.
+ * Split by public keys: one count for each of m keys, empty ones too. A contributor counts under at
+ * most K keys.
+ * Claim. The neighbours are the same, the cost too. One contributor moves the vector of counts by
+ * min(2K, m) in L1, and by its root in L2, at most.
+ * Why: a row adds 0 or 1 to the count of its key. So a key that the contributor has on one side, or
+ * on both, moves by at most 1, and `mostMoved` with both = one = 1 is min(2K, m): j + 2 (K - j) and
+ * j + (m - j) do not grow with j. Disjoint sets of K keys reach it. The noise does not depend on m
+ * from 2K on.
+ *
+ * A hostile contributor changes the count by one, like everybody else; split by keys, the counts of
+ * K keys. So L of them move one key by at most L, and the sum over all keys by at most K L.
  * Source: Dwork and Roth (2014), counting queries; the discrete Gaussian of Canonne, Kamath and
  * Steinke (2020).
  */
@@ -39,6 +53,7 @@ export const count: Estimator = {
       description: 'the side of the threshold that is counted',
     },
   ],
+  keyed: ['public'],
   shelf: 'recommended',
   assumption: 'None.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '
@@ -55,8 +70,11 @@ function labelOf(values: ParameterValues, columns: readonly string[]): string {
 }
 
 function planCount(values: ParameterValues, facts: StudyFacts): Plan {
+  const isCounted = countedBy(values, columnsOf(facts));
+  const places = keyPlacesOf(facts);
+  if (facts.keys !== undefined) return planCounts(places, isCounted, facts);
   return planNoisyCounts({
-    name: 'count', counts: 1, l1: 1, l2: 1, binOf: countedBy(values, facts.dimension),
+    name: 'count', counts: 1, l1: 1, l2: 1, binOf: (row) => (isCounted(row, 0) ? 0 : null),
     theorem: 'a count of sensitivity 1 with discrete noise; '
       + 'proof in src/estimators/counts/count/count',
     facts: { errorsAreIn: 'shares of the cohort' },
@@ -64,21 +82,38 @@ function planCount(values: ParameterValues, facts: StudyFacts): Plan {
   }, facts);
 }
 
+/** A count for each key. */
+function planCounts(places: KeyPlaces, isCounted: IsCounted, facts: StudyFacts): Plan {
+  const { count: keys, keysMax, columnsFrom } = places;
+  const l1 = mostMoved(places, { both: 1, one: 1 });
+  const binOf: BinOf = (row) => (isCounted(row, columnsFrom) ? placeOf(row, places) : null);
+  return planNoisyCounts({
+    name: 'counts', counts: keys, l1, l2: rootAbove(l1), binOf,
+    theorem: 'counts by key of L2 sensitivity sqrt(min(2K, m)) with discrete noise; '
+      + 'proof in src/estimators/counts/count/count',
+    facts: { errorsAreIn: 'shares of the cohort, over all keys', keys, keysMax },
+    bias: Math.sqrt(l1),
+  }, facts);
+}
+
+/** Whether a row counts. Its columns begin at `from`. */
+type IsCounted = (row: ArrayLike<number>, from: number) => boolean;
+
 /**
  * @throws InvalidParameterError when there is no such column, or a column is named without a
  *   threshold.
  */
-function countedBy(values: ParameterValues, dimension: number): BinOf {
+function countedBy(values: ParameterValues, columns: number): IsCounted {
   const threshold = optionalNumberOf(values, 'threshold');
   if (threshold === undefined) {
-    if (optionalNumberOf(values, 'column') === undefined) return () => 0;
+    if (optionalNumberOf(values, 'column') === undefined) return () => true;
     throw new InvalidParameterError(
       'parameters.column is given without parameters.threshold: '
       + 'give a threshold to count by it, or leave column out',
       { path: 'parameters.column' },
     );
   }
-  const column = columnOf(values, dimension);
+  const column = columnOf(values, columns);
   const isBelow = choiceOf(values, 'side') === 'below';
-  return (row) => (row[column]! < threshold === isBelow ? 0 : null);
+  return (row, from) => row[from + column]! < threshold === isBelow;
 }

@@ -3,6 +3,8 @@ import { cite } from '../../contract/citations.js';
 import type {
   Estimator, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
+import { columnsOf } from '../../contract/given.js';
+import { infeasible } from '../../contract/planning.js';
 import { numberOf, optionalNumberOf, optionalNumbersOf } from '../../contract/values.js';
 import { columnNameOf, columnOf, columnParameter } from '../tables/common.js';
 import { planOpenBins } from './open-bins.js';
@@ -35,6 +37,7 @@ const parameters: readonly ParameterSpec[] = [
  * There are two forms. With `edges` every public bin is published with noise (public-bins). With
  * `width` the bins have no bounds, and a bin is shown when its noisy count is above a threshold
  * (open-bins). Claim, cost and proof of each are in its file.
+ * Public bins can be split by public keys: then each key has all bins.
  * Neighbours for both: one contributor's row replaced by any other row, or by nothing, or added.
  */
 export const histogram: Estimator = {
@@ -48,6 +51,7 @@ export const histogram: Estimator = {
     ),
   ],
   parameters,
+  keyed: ['public'],
   shelf: 'recommended',
   assumption: 'None with public edges; with a width, the bins that you care about hold many '
     + 'people.',
@@ -74,7 +78,12 @@ function planHistogram(values: ParameterValues, facts: StudyFacts): Plan | Infea
       { path: 'parameters.edges' },
     );
   }
-  const column = columnOf(values, facts.dimension);
+  const column = columnOf(values, columnsOf(facts));
+  if (edges === undefined && facts.keys !== undefined) {
+    return infeasible(
+      'bins without bounds cannot be split by keys', 'give edges for public bins',
+    );
+  }
   return edges === undefined
     ? planOpenBins({ column, width: width!, top: numberOf(values, 'top') }, facts)
     : planPublicBins({ column, edges }, facts);

@@ -35,6 +35,11 @@ export function stepsOf(value: number, { low, high, unit, lowest }: Bounds): num
   return Math.min(lowest + stepsPerUnit, Math.max(lowest, steps)) + 0;
 }
 
+/** The most units by which what a contributor adds is away from 0: 1/2 to 1. See `stepsOf`. */
+export function farthestOf({ lowest }: Bounds): number {
+  return Math.max(-lowest, lowest + stepsPerUnit) / stepsPerUnit;
+}
+
 /** Whether clipping changes the value. */
 export function isClipped(value: number, { low, high }: Bounds): boolean {
   return value < low || value > high;

@@ -5,14 +5,16 @@ import { pureForRho } from '../../../privacy/accounting/conversion.js';
 import type { ExponentialEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { Infeasible, Plan, StudyFacts } from '../../contract/estimator.js';
-import { makePlan, needsCohort } from '../../contract/planning.js';
+import { infeasible, makePlan, needsCohort } from '../../contract/planning.js';
 import { wholeCohort } from '../tables/counts.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
 import { wholeSumsOf, wholeSumsSummary } from '../tables/whole-sums.js';
 import {
   capLadder, capScores, capsTried, columnEntries, ladderAdder, ladderEntries, sumsUnder,
 } from './cap-ladder.js';
-import { clippedShare, errorOfTotals, releaseTotals, totalsNoise } from './totals.js';
+import {
+  clippedShare, errorOfTotals, releaseTotals, sizeOfColumns, totalsNoise,
+} from './totals.js';
 
 /** Share of the cost for finding the caps. */
 const capsShare = 0.2;
@@ -54,6 +56,12 @@ export interface FoundCapOptions {
 export function planFoundCap(options: FoundCapOptions, facts: StudyFacts): Plan | Infeasible {
   const { capMax, capShare } = options;
   const { cohort, dimension, target } = facts;
+  if (facts.keys !== undefined) {
+    return infeasible(
+      'no cap is found for an answer that is split by keys',
+      'give cap, the most that one contributor counts for under a key, or range',
+    );
+  }
   const choice = capChoice(facts);
   const rows = 2 / choice.epsilon;
   const leastRank = rows * Math.log(dimension / failure);
@@ -67,7 +75,8 @@ export function planFoundCap(options: FoundCapOptions, facts: StudyFacts): Plan 
       cohortNeeded, 'a larger epsilon or a cap that you know',
     );
   }
-  const noise = totalsNoise(dimension, target, 1 - clippedShare - capsShare);
+  const size = sizeOfColumns(dimension);
+  const noise = totalsNoise(size, target, 1 - clippedShare - capsShare);
   const ladders = capMax.map(capLadder);
   return makePlan({
     cohorts: [wholeCohort],
@@ -86,7 +95,7 @@ export function planFoundCap(options: FoundCapOptions, facts: StudyFacts): Plan 
       clippedAbout: rank,
       clippedReportedFrom: noise.reportedFrom,
     },
-    expectedError: errorOfTotals(noise, facts),
+    expectedError: errorOfTotals(noise, size, facts),
     summary: () => wholeSumsSummary(dimension, dimension * ladderEntries, ladderAdder(ladders)),
     release: async (summaries, mechanisms) => {
       const sums = wholeSumsOf(summaries);

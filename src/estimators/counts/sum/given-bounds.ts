@@ -2,9 +2,15 @@ import type { Plan, StudyFacts } from '../../contract/estimator.js';
 import { makePlan } from '../../contract/planning.js';
 import { wholeCohort } from '../tables/counts.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
+import {
+  keyPlacesOf, mostMoved, placeOf, rootAbove, type KeyPlaces,
+} from '../tables/key-places.js';
 import { wholeSumsOf, wholeSumsSummary, type AddWhole } from '../tables/whole-sums.js';
-import { isClipped, stepsOf, type Bounds } from './bounds.js';
-import { clippedShare, errorOfTotals, releaseTotals, totalsNoise } from './totals.js';
+import { farthestOf, isClipped, stepsOf, stepsPerUnit, type Bounds } from './bounds.js';
+import {
+  clippedShare, errorOfTotals, releaseTotals, sizeOfColumns, totalsNoise, type TotalsNoise,
+  type TotalsSize,
+} from './totals.js';
 
 /**
  * Totals of values that are clipped to public bounds, one pair for each column.
@@ -17,11 +23,29 @@ import { clippedShare, errorOfTotals, releaseTotals, totalsNoise } from './total
  * numbers of clipped values are d counts to which a row adds 0 or 1 each: the same distances. Both
  * are drawn once, by the discrete Gaussian or Laplace, and their costs add up: 95 % and 5 %. Units
  * are public, and the rest is post-processing.
+ *
+ * Split by m public keys: d totals for each key. A contributor has a row for each of at most K.
+ * Claim. The same neighbours and cost. Let w_c be the most units by which a value of column c is
+ * away from 0: between 1/2 and 1. One contributor moves all totals by `mostMoved` with both = d,
+ * one = sum of w_c^2 in L2 squared, and with one = sum of w_c in L1. For 0..cap that is 2 K d.
+ * Why: under a key that it has before and after, each of the d values moves by at most 1 unit.
+ * Under a key that it has on one side only, each moves by at most w_c, from or to 0. Each column's
+ * number of clipped values is of rows, of which a contributor has 0 to min(K, m). So these d
+ * numbers are d min(K, m) apart in L1, and sqrt(d) min(K, m) in L2.
+ * A value is clipped after the rows of a contributor under a key have become one row: what is
+ * bounded is the contributor, not the record.
+ *
+ * Hostile: L contributors move one key's total by at most L units, all totals of a column together
+ * by at most 2 K L units.
  */
 export function planGivenBounds(bounds: readonly Bounds[], facts: StudyFacts): Plan {
-  const { dimension, target } = facts;
-  const noise = totalsNoise(dimension, target, 1 - clippedShare);
+  const { dimension } = facts;
+  const places = keyPlacesOf(facts);
+  const size = sizeOf(bounds, facts);
+  const noise = noiseOfTotals(bounds, facts);
   const units = bounds.map(({ unit }) => unit);
+  const totals = size.keys * size.columns;
+  const shape = facts.keys === undefined ? [dimension] : [size.keys, size.columns];
   return makePlan({
     cohorts: [wholeCohort],
     events: [noise.totals.event, noise.clipped.event],
@@ -31,31 +55,69 @@ export function planGivenBounds(bounds: readonly Bounds[], facts: StudyFacts): P
       assumptions: ['for the total of unclipped values: all values are within the bounds'],
       corruptionMax,
     },
-    outputShape: [dimension],
-    noise: noise.totals.stated.map((sigma, j) => sigma * units[j]!),
+    outputShape: shape,
+    noise: noise.totals.stated.map((sigma, i) => sigma * units[i % units.length]!),
     facts: {
       errorsAreIn: 'shares of the total of a cohort in which everybody is at the bound',
       noiseInBounds: noise.totals.standardDeviation,
       clippedReportedFrom: noise.reportedFrom,
+      ...(facts.keys !== undefined && { keys: places.count, keysMax: places.keysMax }),
     },
-    expectedError: errorOfTotals(noise, facts),
-    summary: () => wholeSumsSummary(dimension, 2 * dimension, adder(bounds)),
+    expectedError: errorOfTotals(noise, size, facts),
+    summary: () => wholeSumsSummary(dimension, totals + size.columns, adder(bounds, places)),
     release: async (summaries, mechanisms) => releaseTotals(
       noise,
       units,
       wholeSumsOf(summaries).map((all) => ({
-        sums: all.subarray(0, dimension), clipped: all.subarray(dimension),
+        sums: all.subarray(0, totals), clipped: all.subarray(totals),
       })),
       mechanisms,
       facts,
+      shape,
     ),
   });
 }
 
-/** Totals in front, then how many values were clipped. */
-function adder(bounds: readonly Bounds[]): AddWhole {
-  return (row, sums) => bounds.forEach((own, j) => {
-    sums[j]! += stepsOf(row[j]!, own);
-    if (isClipped(row[j]!, own)) sums[bounds.length + j]! += 1;
-  });
+/** The noise that the totals of `planGivenBounds` get. */
+export function noiseOfTotals(bounds: readonly Bounds[], facts: StudyFacts): TotalsNoise {
+  return totalsNoise(sizeOf(bounds, facts), facts.target, 1 - clippedShare);
+}
+
+function sizeOf(bounds: readonly Bounds[], facts: StudyFacts): TotalsSize {
+  return facts.keys === undefined
+    ? sizeOfColumns(bounds.length) : sizeByKey(bounds, keyPlacesOf(facts));
+}
+
+function sizeByKey(bounds: readonly Bounds[], places: KeyPlaces): TotalsSize {
+  const columns = bounds.length;
+  const farthest = bounds.map(farthestOf);
+  const added = (norm: (units: number) => number): number =>
+    farthest.reduce((sum, units) => sum + norm(units), 0);
+  return {
+    columns,
+    keys: places.count,
+    l1: mostMoved(places, { both: columns, one: added((units) => units) }),
+    l2: rootAbove(mostMoved(places, { both: columns, one: added(squareAbove) })),
+    clipped: Math.min(places.keysMax, places.count),
+  };
+}
+
+/** Rounded up to a whole multiple of 2^-20, so that squares add up exactly. */
+function squareAbove(units: number): number {
+  return Math.ceil(units * units * stepsPerUnit) / stepsPerUnit;
+}
+
+/** Totals in front, by key and column, then by column how many values were clipped. */
+function adder(bounds: readonly Bounds[], places: KeyPlaces): AddWhole {
+  const columns = bounds.length;
+  const clippedFrom = places.count * columns;
+  return (row, sums) => {
+    const place = placeOf(row, places);
+    if (place === null) return;
+    bounds.forEach((own, j) => {
+      const value = row[places.columnsFrom + j]!;
+      sums[place * columns + j]! += stepsOf(value, own);
+      if (isClipped(value, own)) sums[clippedFrom + j]! += 1;
+    });
+  };
 }

@@ -3,6 +3,7 @@ import { cite } from '../../contract/citations.js';
 import type {
   Estimator, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
+import { columnsOf } from '../../contract/given.js';
 import {
   optionalNumberOf, optionalNumbersOf, rangeOf, rangeParameter,
 } from '../../contract/values.js';
@@ -50,6 +51,9 @@ const parameters: readonly ParameterSpec[] = [
  * whose value was clipped is drawn too, and the finding `values-clipped` reports it where it is
  * more than noise.
  *
+ * Split by public keys it has a total of each column for each key, with given bounds only. The
+ * bounds are those of one contributor under one key.
+ *
  * A hostile contributor moves a total by at most its unit, max(high, 0) - min(low, 0). More
  * of them raise a found cap, found-cap says how many; the total then has more noise.
  * Source: Dwork and Roth (2014), sums of bounded values; the discrete Gaussian of Canonne, Kamath
@@ -63,6 +67,7 @@ export const sum: Estimator = {
     cite('Smi11', 'the private quantile, here on public caps'),
   ],
   parameters,
+  keyed: ['public'],
   shelf: 'recommended',
   assumption: 'You know a bound for nearly all values, or the largest bound to try.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '
@@ -73,10 +78,20 @@ export const sum: Estimator = {
 
 /** @throws InvalidParameterError when parameters contradict each other, or one is missing. */
 function planSum(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
+  demandColumns(facts);
   const found = foundCapOf(values);
   return found === null
     ? planGivenBounds(givenBoundsOf(values), facts)
     : planFoundCap(found, facts);
+}
+
+/** @throws InvalidParameterError when there is nothing to add up. */
+function demandColumns(facts: StudyFacts): void {
+  if (columnsOf(facts) > 0) return;
+  throw new InvalidParameterError(
+    'the question has no columns: give it those that are added up, or ask count',
+    { path: 'columns' },
+  );
 }
 
 /** @throws InvalidParameterError when both or neither of cap and range are given. */

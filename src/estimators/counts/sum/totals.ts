@@ -6,6 +6,7 @@ import type { Plan, PrivacyTarget, StudyFacts } from '../../contract/estimator.j
 import { errorUpTo } from '../../contract/planning.js';
 import { finiteValue, intervalAbout } from '../../contract/outcomes.js';
 import { countNoise, type CountNoise } from '../tables/count-noise.js';
+import { rootAbove } from '../tables/key-places.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
 import { stepsPerUnit } from './bounds.js';
 
@@ -22,16 +23,38 @@ export interface TotalsNoise {
   readonly reportedFrom: number;
 }
 
+/** How many totals there are, and how far one contributor moves them. */
+export interface TotalsSize {
+  readonly columns: number;
+  /** Totals of each column: one for each key. */
+  readonly keys: number;
+  /** By how much one contributor moves all totals, in units of the columns' bounds. */
+  readonly l1: number;
+  readonly l2: number;
+  /** In each column, by how much one contributor moves the number of clipped values. */
+  readonly clipped: number;
+}
+
+/** The size of one total for each column, which a contributor moves by one unit at most. */
+export function sizeOfColumns(columns: number): TotalsSize {
+  return { columns, keys: 1, l1: columns, l2: rootAbove(columns), clipped: 1 };
+}
+
 /**
- * @param share - of the cost, for the totals.
  * The totals are in units of each column's bounds.
+ * @param share - of the cost, for the totals.
  */
-export function totalsNoise(columns: number, target: PrivacyTarget, share: number): TotalsNoise {
-  // A little above the root, which need not be a double.
-  const size = { counts: columns, l1: columns, l2: Math.sqrt(columns) * (1 + 2 ** -50), target };
-  const clipped = countNoise({ ...size, name: 'clipped', share: clippedShare });
+export function totalsNoise(
+  { columns, keys, l1, l2, clipped: most }: TotalsSize, target: PrivacyTarget, share: number,
+): TotalsNoise {
+  const clipped = countNoise({
+    name: 'clipped', counts: columns, l1: columns * most, l2: rootAbove(columns) * most, target,
+    share: clippedShare,
+  });
   return {
-    totals: countNoise({ ...size, name: 'totals', share, grid: 1 / stepsPerUnit }),
+    totals: countNoise({
+      name: 'totals', counts: keys * columns, l1, l2, target, share, grid: 1 / stepsPerUnit,
+    }),
     clipped,
     reportedFrom: clipped.upperQuantile(falseReports / columns),
   };
@@ -39,46 +62,48 @@ export function totalsNoise(columns: number, target: PrivacyTarget, share: numbe
 
 /** What a plan says of its error, in shares of the total of people who are all at the bound. */
 export function errorOfTotals(
-  { totals }: TotalsNoise, { cohort, dimension }: StudyFacts,
+  { totals }: TotalsNoise, { columns, keys, l2 }: TotalsSize, { cohort }: StudyFacts,
 ): Plan['expectedError'] {
-  const columns = Math.sqrt(dimension);
-  const honest = { sampling: 0, noise: (totals.standardDeviation * columns) / cohort };
-  return errorUpTo(corruptionMax, honest, (share) => columns * share);
+  const noise = (totals.standardDeviation * Math.sqrt(keys * columns)) / cohort;
+  return errorUpTo(corruptionMax, { sampling: 0, noise }, (share) => l2 * share);
 }
 
-/** What is added up, by column. */
+/** What is added up. */
 export interface ClippedSums {
-  /** In steps of the unit. */
+  /** In steps of the unit, by key and column. */
   readonly sums: Float64Array;
-  /** How many contributors have a value outside the bounds. */
+  /** How many values are outside the bounds, by column. */
   readonly clipped: Float64Array;
 }
 
 /**
  * Draws the totals and the numbers of clipped values.
  * @param units - of each column, in data units: public or released.
+ * @param shape - of the estimate; default: one number for each column.
  */
 export function releaseTotals(
   { totals, clipped, reportedFrom }: TotalsNoise, units: readonly number[],
   sums: Sensitive<ClippedSums>, mechanisms: Mechanisms, { cohort }: StudyFacts,
+  shape: readonly number[] = [units.length],
 ): Released<Outcome> {
+  const unitOf = (i: number): number => units[i % units.length]!;
   const beyond = clipped.draw(mechanisms, sums.map((all) => all.clipped)).value;
   const drawn = totals.draw(mechanisms, sums.map((all) =>
     all.sums.map((steps) => steps / stepsPerUnit)));
   return drawn.map((noisy) => {
-    const estimate = Array.from(noisy, (total, j) => total * units[j]!);
+    const estimate = Array.from(noisy, (total, i) => total * unitOf(i));
     // Rounding moves each contributor's value by at most half a step.
     const half = totals.interval95([0]).high[0]! + cohort / (2 * stepsPerUnit);
     const { uncertainty } = totals;
     const findings = findingsOf(beyond, reportedFrom);
     return finiteValue({
       estimate,
-      shape: [estimate.length],
+      shape,
       uncertainty: uncertainty.kind !== 'gaussian' ? uncertainty : {
         ...uncertainty,
-        standardDeviation: uncertainty.standardDeviation.map((sigma, j) => sigma * units[j]!),
+        standardDeviation: uncertainty.standardDeviation.map((sigma, i) => sigma * unitOf(i)),
       },
-      interval95: intervalAbout(estimate, (j) => half * units[j]!),
+      interval95: intervalAbout(estimate, (i) => half * unitOf(i)),
       scale: units,
       ...(findings.length > 0 && { findings }),
     }, 'a total is', 'give a smaller cap or range');

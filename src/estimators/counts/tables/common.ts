@@ -18,6 +18,12 @@ export function columnOf(values: ParameterValues, dimension: number): number {
   const column = optionalNumberOf(values, 'column');
   if (column === undefined && dimension === 1) return 0;
   if (column !== undefined && column < dimension) return column;
+  if (dimension === 0) {
+    throw new InvalidParameterError(
+      'parameters.column: the question has no columns, give it the one that is asked about',
+      { path: 'parameters.column', dimension },
+    );
+  }
   const why = column === undefined ? 'is missing' : `is ${column}`;
   throw new InvalidParameterError(
     `parameters.column ${why}: rows have ${dimension} columns, give the index of one, from 0 to `

@@ -15,6 +15,8 @@ export interface NoisyCountsOptions extends Omit<CountNoiseOptions, 'target'> {
   readonly facts: Plan['facts'];
   /** Euclidean error of all counts that one hostile contributor makes. */
   readonly bias: number;
+  /** Of the counts, row-major. Default: one axis. */
+  readonly shape?: readonly number[];
 }
 
 /**
@@ -24,7 +26,7 @@ export interface NoisyCountsOptions extends Omit<CountNoiseOptions, 'target'> {
  * epochs too large.
  */
 export function planNoisyCounts(options: NoisyCountsOptions, study: StudyFacts): Plan {
-  const { counts, binOf, theorem, bias } = options;
+  const { counts, binOf, theorem, bias, shape = [counts] } = options;
   const { cohort, dimension, target } = study;
   const noise = countNoise({ ...options, target });
   const { event, standardDeviation, uncertainty } = noise;
@@ -32,7 +34,7 @@ export function planNoisyCounts(options: NoisyCountsOptions, study: StudyFacts):
     cohorts: [wholeCohort],
     events: [event],
     guarantee: { theorem, assumptions: [], corruptionMax },
-    outputShape: [counts],
+    outputShape: shape,
     noise: noise.stated,
     facts: {
       ...options.facts,
@@ -49,7 +51,7 @@ export function planNoisyCounts(options: NoisyCountsOptions, study: StudyFacts):
       noise.draw(mechanisms, countsOf(summaries)).map((noisy) => {
         const estimate = Array.from(noisy);
         const interval95 = noise.interval95(estimate);
-        return { kind: 'value', estimate, shape: [counts], uncertainty, interval95 };
+        return { kind: 'value', estimate, shape, uncertainty, interval95 };
       }),
   });
 }

@@ -22,6 +22,11 @@ import {
 
 /** Variance after the map below which noise hides everything. Lower values are raised to it. */
 const leastMoment = 2 ** -10;
+/**
+ * A map that reached every direction leaves variances from .35 to 1, noise included. A lower one
+ * belongs to a direction that the rounds did not reach: noise hides how narrow it is.
+ */
+const narrowest = 0.25;
 
 /**
  * What the rounds and the last moments tell of the rows: z = inverse^-1 (x - centre) after the map,
@@ -45,6 +50,8 @@ export interface MomentsOfAll {
   readonly oneValue: FoundColumns['oneValue'];
   /** Whether the rows reach farther to one side; false where that is not looked for. */
   readonly isSkewed: boolean;
+  /** Whether noise hides how little the rows vary in some direction. */
+  readonly hidesDirection: boolean;
 }
 
 /** Draws all events of a design after its centre. Claim and proof: `designCentred`. */
@@ -74,11 +81,39 @@ export async function privateMomentsOfAll(
   const about = found.mean.map((entry, i) => mean.reduce((sum, own, k) =>
     sum + found.inverse[i * mean.length + k]! * own * tails.widen, entry));
   const isSkewed = await privateSkewness(design, draws, rows, { ...found, mean: about }, present);
-  return drawn.map((sums) => ({
-    kind: 'moments', inverse, mean, present, tails, isSkewed, oneValue: columns.oneValue,
-    centre: centre.map((entry, j) => entry + scale[j]! * found.mean[j]!),
-    moments: flooredAt(momentsAbout(sums, present), facts.dimension, leastMoment).floored,
-  }));
+  const { oneValue } = columns;
+  return drawn.map((sums) => {
+    const moments = momentsAbout(sums, present);
+    return {
+      kind: 'moments', inverse, mean, present, tails, isSkewed, oneValue,
+      centre: centre.map((entry, j) => entry + scale[j]! * found.mean[j]!),
+      moments: flooredAt(moments, facts.dimension, leastMoment).floored,
+      hidesDirection: leastVariance(moments, found.matrix, oneValue) * tails.widen ** 2 < narrowest,
+    };
+  });
+}
+
+/**
+ * The least variance after the map over directions in which no column of one value takes part. A
+ * direction u of the columns is seen as w with u = matrix^T w. So u has nothing of column j where w
+ * is orthogonal to column j of the matrix: along those columns a variance that is never the least
+ * is added.
+ */
+function leastVariance(
+  moments: Float64Array, matrix: Float64Array, oneValue: FoundColumns['oneValue'],
+): number {
+  const dimension = oneValue.length;
+  const raised = moments.slice();
+  oneValue.forEach((one, j) => {
+    if (one === null) return;
+    const image = Array.from(oneValue, (_, i) => matrix[i * dimension + j]!);
+    const length = Math.hypot(...image);
+    raised.forEach((entry, at) => {
+      raised[at] = entry + 2 ** 20
+        * (image[Math.floor(at / dimension)]! / length) * (image[at % dimension]! / length);
+    });
+  });
+  return flooredAt(raised, dimension, 0).smallest;
 }
 
 /** The covariance of all rows, in data units. */
@@ -109,7 +144,7 @@ export function entryOfOneValue({ oneValue }: MomentsOfAll, at: number): number 
  * @param knownAt - the number to answer in a place of the estimate, where such a column decides it.
  */
 export function withFindings(
-  outcome: ValueOutcome, { oneValue, tails, isSkewed }: MomentsOfAll,
+  outcome: ValueOutcome, { oneValue, tails, isSkewed, hidesDirection }: MomentsOfAll,
   knownAt: (place: number) => number | null,
 ): ValueOutcome {
   const { estimate, interval95, uncertainty } = outcome;
@@ -123,6 +158,7 @@ export function withFindings(
     findings.push({ reason: 'long-tails', columns: [], amounts: [] });
   }
   if (isSkewed) findings.push({ reason: 'skewed', columns: [], amounts: [] });
+  if (hidesDirection) findings.push({ reason: 'direction-unseen', columns: [], amounts: [] });
   if (findings.length === 0) return outcome;
   return {
     ...outcome, findings, estimate: set(estimate),

@@ -1,3 +1,4 @@
+import { InvalidParameterError } from '../../../base/errors.js';
 import type { Finding, Outcome } from '../../../base/outcome.js';
 import type { ExponentialEvent, GaussianEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
@@ -5,9 +6,10 @@ import {
   clippedMeanEvents, privateClippedMean, type ClippedMeanEvents,
 } from '../../../privacy/stages/clipped-mean.js';
 import type {
-  Estimator, Infeasible, ParameterValues, StudyFacts,
+  Estimator, Infeasible, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
-import { errorUpTo, withoutDelta } from '../../contract/planning.js';
+import { columnsOf } from '../../contract/given.js';
+import { errorUpTo, infeasible, withoutDelta } from '../../contract/planning.js';
 import {
   corruptionParameter, numberOf, optionalNumberOf, rangeOf, rangeParameter,
 } from '../../contract/values.js';
@@ -25,6 +27,7 @@ import { binsEvent } from '../../pooled/query-events.js';
 import {
   addedMost, chooseRadius, distanceBins, distanceCounts, readDistances, rowsIn, type Distances,
 } from '../../pooled/radius.js';
+import { planMeans } from '../../counts/quotients/means.js';
 import { truncationBias } from '../heavy-tails/truncation.js';
 
 /** Hostile share past which the centre itself may be theirs. */
@@ -60,7 +63,7 @@ const doubtful = 4;
  * Source. The clipped mean of Karwa and Vadhan (2018) and of Kamath, Singhal and Ullman (2020),
  * about the centre of privacy/stages/centre.
  */
-export const mean: Estimator = definePooledEstimator({
+const ofAll: Estimator = definePooledEstimator({
   name: 'mean',
   title: 'Private mean, which false rows can move',
   citations: [{
@@ -89,6 +92,43 @@ export const mean: Estimator = definePooledEstimator({
     + '(rho, delta)-approximate zCDP, rho split between the centre, a histogram of distances and '
     + 'the mean.',
 }, { demand, design });
+
+/**
+ * The private mean, of all people or for each key of a public list.
+ *
+ * By keys it needs `range`. Claim, cost and interval are those of counts/quotients/means: sums and
+ * counts in one draw. A key with too few people has no mean.
+ */
+export const mean: Estimator = {
+  ...ofAll,
+  keyed: ['public'],
+  plan: (values, facts) =>
+    (facts.keys === undefined ? ofAll.plan(values, facts) : planByKey(values, facts)),
+};
+
+/** @throws InvalidParameterError when there is nothing to average. */
+function planByKey(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
+  if (columnsOf(facts) === 0) {
+    throw new InvalidParameterError(
+      'the question has no columns: give it those that a mean is wanted of, or ask count',
+      { path: 'columns' },
+    );
+  }
+  const range = rangeOf(values);
+  if (range === null || values['scale'] !== 'auto' || values['radius'] !== undefined) {
+    return infeasible(
+      'a mean that is split by keys is of values in a public range, and finds nothing out',
+      'give range, such as 0..100, and leave out scale and radius',
+    );
+  }
+  return planMeans({
+    ranges: Array.from(range.low, (low, j) => ({ low, high: range.high[j]! })),
+    valueOf: (row, from, j) => row[from + j]!,
+    isScalar: false,
+    isSample: true,
+    corruptionMax: 0,
+  }, facts);
+}
 
 function demand(values: ParameterValues, { target }: StudyFacts): Infeasible | null {
   return rangeOf(values) === null ? withoutDelta(target, 'finding the centre')

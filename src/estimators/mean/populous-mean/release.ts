@@ -69,8 +69,8 @@ export function release(
       estimate,
       shape: [scale.length],
       uncertainty: { kind: 'gaussian', standardDeviation },
-      // Covers the noise and the sampling of honest rows no wider than scale; not what hostile rows
-      // moved.
+      // Noise and sampling of rows no wider than scale. It does not cover what trimming or hostile
+      // rows moved: populous-mean takes it away, or widens it by the mean of all rows.
       interval95: intervalAbout(estimate, (j) => half * scale[j]!),
     }, 'the noisy mean of the groups times scale is');
   });

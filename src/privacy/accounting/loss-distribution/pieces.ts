@@ -41,9 +41,10 @@ const upwards = 1 + 2 ** -40;
 /**
  * The piece of an event. null if its grid is coarser than two standard deviations, because the
  * comparison with continuous noise below does not hold then. Also null for a mask, for which one
- * divergence is known and no distribution.
+ * divergence is known and no distribution, and for a keyed event.
  */
 export function pieceOf(event: MechanismEvent): Repeated | null {
+  if (event.keyed !== undefined) return null;
   switch (event.kind) {
     case 'gaussian': {
       const { sensitivity, sigma, grid, dimension } = event;
@@ -66,6 +67,12 @@ export function pieceOf(event: MechanismEvent): Repeated | null {
       const { coordinates, sigma, grid, delta } = event;
       return gaussian(
         { shift: Math.sqrt(2 * coordinates), sigma, grid, sumOfShifts: 2 * coordinates }, 1, delta,
+      );
+    }
+    case 'key-histogram': {
+      const { keysMax, sigma, grid, delta } = event;
+      return gaussian(
+        { shift: Math.sqrt(2 * keysMax), sigma, grid, sumOfShifts: 2 * keysMax }, 1, delta,
       );
     }
     case 'laplace': {
@@ -115,11 +122,11 @@ interface Shifted {
  *   integral is at most f(m) s sqrt(pi / 2), and t s sqrt(pi / 2) <= .014 < 1/2.
  * By symmetry P(z >= k) <= P(N >= k - 1) for all integers k, and the mirror image.
  *
- * A threshold test and a histogram count as Gaussian noise, except in events of probability delta
- * on either side, which count as revealing everything. To see this, split off exactly delta on both
- * sides: the divergence of the mixture is convex in its parts. A test and the event behind it: if
- * both neighbours reach the floor, the pairs compose. If one does not, both fail except with
- * probability delta, which the part that reveals everything covers.
+ * A threshold test and both kinds of histogram count as Gaussian noise, except in events of
+ * probability delta on either side, which count as revealing everything. To see this, split off
+ * exactly delta on both sides: the divergence of the mixture is convex in its parts. A test and the
+ * event behind it: if both neighbours reach the floor, the pairs compose. If one does not, both
+ * fail except with probability delta, which the part that reveals everything covers.
  */
 function gaussian(event: Shifted, perCoordinate = 1, delta = 0): Repeated | null {
   const { shift, sumOfShifts, sigma, grid } = event;

@@ -77,6 +77,42 @@ const shapes: Readonly<Record<string, (data: DataSource) => number>> = {
   lognormal: (data) => Math.exp(data.normal()) - Math.exp(0.5),
 };
 
+/** Releases of rows of which one direction varies so many times more than another. */
+async function narrowFindings(
+  estimator: string, condition: number, parameters: Readonly<Record<string, unknown>> = {},
+): Promise<{ readonly reasons: readonly (readonly string[])[]; readonly errors: number[] }> {
+  const plan = planOf(estimator, parameters, factsOf(2, 6_000, 1));
+  expect(plan.facts['madeFrom']).toBe('all rows');
+  const [found, errors]: [(readonly string[])[], number[]] = [[], []];
+  for (const seed of ['one', 'two', 'three', 'four']) {
+    const data = dataSource(seed);
+    const cloud = cloudOf(data, [1, 1 / condition]);
+    const rows = Array.from({ length: 6_000 }, () => rowOf(cloud, data, 1));
+    const outcome = await releaseOf(plan, 2, rows, seed);
+    if (outcome.kind !== 'value') throw new Error(outcome.text);
+    found.push(reasons(outcome));
+    errors.push(relativeError(cloud, outcome.estimate.slice(-4)).frobenius);
+  }
+  return { reasons: found, errors };
+}
+
+describe('a direction in which rows vary so little that noise hides it', () => {
+  const bounds = { 'variance-low': 1e-12, 'variance-high': 1 };
+
+  it.each(['gaussian', 'covariance'])('is told by %s, and bounds on the variance show '
+    + 'it', async (estimator) => {
+    const unseen = await narrowFindings(estimator, 1e12);
+    expect(Math.min(...unseen.errors)).toBeGreaterThan(1);
+    for (const said of unseen.reasons) expect(said).toContain('direction-unseen');
+    for (const seen of [
+      await narrowFindings(estimator, 1e12, bounds), await narrowFindings(estimator, 1e4),
+    ]) {
+      expect(Math.max(...seen.errors)).toBeLessThan(0.3);
+      for (const said of seen.reasons) expect(said).not.toContain('direction-unseen');
+    }
+  });
+});
+
 describe('rows that are not normal', () => {
   it.each(Object.keys(shapes))('%s rows are said to be skewed, and the intervals hold their '
     + 'mean', async (name) => {
@@ -122,6 +158,8 @@ describe('rows that are not normal', () => {
     const outcome = await releaseOf(plan, 2, rows, 'constant') as ValueOutcome;
     expect(outcome.kind).toBe('value');
     expect(outcome.findings![0]).toMatchObject({ reason: 'mostly-one-value', columns: [1] });
+    // The constant column has no width. That is no direction that noise hides.
+    expect(reasons(outcome)).not.toContain('direction-unseen');
     const expected = estimator === 'gaussian' ? [0, 7, 1, 0, 0, 0] : [1, 0, 0, 0];
     outcome.estimate.forEach((entry, at) => expect(entry).toBeCloseTo(expected[at]!, 1));
     expect(outcome.interval95!.high.at(-1)).toBe(Infinity);

@@ -1,7 +1,7 @@
 import { toHex } from '../../../../src/base/bytes.js';
 import { signing } from '../../../../src/signing/node.js';
 import { issueEnrolment, type Signer } from '../../../../src/signing/index.js';
-import type { StudyDocument } from '../../../../src/wire/study-document.js';
+import type { OneQuestion, StudyDocument } from '../../../../src/wire/study-document.js';
 import { digestOfKeys } from '../../../../server/study-file/enrolled-keys.js';
 import { defineStudy, type StudyDefinition } from '../../../../server/studies/definition.js';
 
@@ -54,7 +54,7 @@ const tokens = new Map(contributors.map((signer, i) => {
 export const enrolmentOf = (publicKey: Uint8Array) =>
   tokens.get(toHex(publicKey)) ?? { isGood: false, token: undefined };
 
-function documentOf(name: string, change: Partial<StudyDocument>): StudyDocument {
+function documentOf(name: string, change: Partial<OneQuestion>): StudyDocument {
   return {
     version: 1, study: name, columns: Array.from({ length: columns }, (_, i) => `c${i}`),
     cohort: 100_000, participation: 'secret', epoch: { everyMs },

@@ -1,0 +1,103 @@
+import { assert } from '../../src/base/assert.js';
+import { StudyReduction, type Contribution } from '../../src/questions/reduction.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
+import { keySecretOf } from './assignment-hashes.js';
+import type { AcceptedBatch, EpochPart, RowPart } from './contract.js';
+import { OpenContributions, recordRanks } from './reduction.js';
+
+/** For each question, the rows that its estimator sees of one contributor. */
+export type RowsOfQuestions = readonly (readonly Float64Array[])[];
+
+/**
+ * The incomplete contributions of one epoch, in the order of their first part, so that a replay
+ * folds them in the same order.
+ */
+export interface Contributions {
+  readonly size: number;
+  /** Adds a part. Returns the contributor's rows when the part completes the contribution. */
+  take(part: EpochPart): RowsOfQuestions | null;
+  /** Yields and removes all remaining contributions. */
+  takeAll(): Iterable<{ readonly contributor: Uint8Array; readonly rows: RowsOfQuestions }>;
+}
+
+export function contributionsOf(
+  document: StudyDocument, assignmentKey: Uint8Array,
+): Contributions {
+  return document.questions === undefined
+    ? new ReducedContributions(document.contribution.reduce)
+    : new SentContributions(new StudyReduction(document.questions, document), assignmentKey);
+}
+
+/** Of a study in the short form: parts are reduced before they come. */
+class ReducedContributions implements Contributions {
+  readonly #open: OpenContributions;
+
+  constructor(reduce: 'mean' | 'sum' | 'one') {
+    this.#open = new OpenContributions(reduce);
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  take(part: EpochPart): RowsOfQuestions | null {
+    const row = this.#open.take(part as RowPart);
+    return row === null ? null : [[row]];
+  }
+
+  *takeAll(): Generator<{ contributor: Uint8Array; rows: RowsOfQuestions }> {
+    for (const { contributor, row } of this.#open.takeAll()) {
+      yield { contributor, rows: [[row]] };
+    }
+  }
+}
+
+interface OpenSent {
+  readonly contributor: Uint8Array;
+  readonly contribution: Contribution;
+}
+
+/**
+ * Of a study with a list of questions: each question reduces the rows that were sent. Memory: for
+ * each incomplete contribution and question one row, or one for each of at most keysMax keys.
+ */
+class SentContributions implements Contributions {
+  readonly #open = new Map<string, OpenSent>();
+
+  constructor(
+    private readonly reduction: StudyReduction, private readonly assignmentKey: Uint8Array,
+  ) {}
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  take(part: EpochPart): RowsOfQuestions | null {
+    assert('sequence' in part, 'a study with a list of questions gets its batches as they were sent');
+    const name = Buffer.from(part.contributor).toString('latin1');
+    let found = this.#open.get(name);
+    if (found === undefined) {
+      found = { contributor: part.contributor.slice(), contribution: this.reduction.empty() };
+      this.#open.set(name, found);
+    }
+    this.#add(found, part);
+    if (!part.complete) return null;
+    this.#open.delete(name);
+    return this.reduction.rowsOf(found.contribution);
+  }
+
+  *takeAll(): Generator<{ contributor: Uint8Array; rows: RowsOfQuestions }> {
+    for (const { contributor, contribution } of this.#open.values()) {
+      yield { contributor, rows: this.reduction.rowsOf(contribution) };
+    }
+    this.#open.clear();
+  }
+
+  #add({ contributor, contribution }: OpenSent, batch: AcceptedBatch): void {
+    const { values, rows, texts } = batch;
+    const ranks = this.reduction.needsRanks ? recordRanks(this.assignmentKey, batch) : null;
+    this.reduction.add(contribution, { values, rows, texts, ranks }, {
+      keySecret: () => keySecretOf(this.assignmentKey, contributor),
+    });
+  }
+}

@@ -1,0 +1,192 @@
+import type { ColumnType } from '../../src/base/columns.js';
+import { InvalidParameterError } from '../../src/base/errors.js';
+import { isText, questionsFault, type TypedColumns } from '../../src/base/question-rules.js';
+import type { GroupBy, Question, RowTest, TestValue } from '../../src/base/questions.js';
+import type { Estimator } from '../../src/estimators/contract/estimator.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
+import { estimators } from '../../src/estimators/registry.js';
+import { answerKeys } from '../../src/wire/answer-keys.js';
+import { defaultReduce, parametersFor, type Refuse } from './columns.js';
+import type { FileQuestion, FileTest } from './questions-schema.js';
+
+/** What the questions of a file are read with. */
+export interface QuestionContext {
+  readonly columns: TypedColumns;
+  /** `contribution.reduce` of the file. */
+  readonly reduce: Question['reduce'] | undefined;
+  readonly refuse: Refuse;
+  /** @throws InvalidParameterError for an estimator that does not exist. */
+  readonly findEstimator: (name: string) => Estimator;
+}
+
+/** Estimators that count people, so that they need no columns. */
+const ofPeople: ReadonlySet<string> = new Set(['count', 'distinct']);
+const usualDiscovery = { top: 100, prefilter: 2 };
+
+/**
+ * The questions of a study file, in its order: defaults filled in, shares resolved, parameters
+ * parsed.
+ * @throws what `refuse` makes, for the first rule that they break.
+ */
+export function readQuestions(
+  given: Readonly<Record<string, FileQuestion>>, context: QuestionContext,
+): readonly Question[] {
+  const entries = Object.entries(given);
+  const shares = sharesOf(entries, context.refuse);
+  const drafts = entries.map(([name, question], i): Question =>
+    draftOf(name, question, shares[i]!, context));
+  // The parameters are parsed by the columns, so those are checked first.
+  checked(drafts, context);
+  const questions = drafts.map((draft) => withParameters(draft, given[draft.name]!, context));
+  checked(questions, context);
+  return questions;
+}
+
+function checked(questions: readonly Question[], { columns, refuse }: QuestionContext): void {
+  const fault = questionsFault(questions, columns);
+  if (fault !== null) throw refuse(fault.path, fault.rule, fault.remedy);
+}
+
+/** Questions without a share divide the rest evenly; the first of them get what is left over. */
+function sharesOf(
+  entries: readonly (readonly [string, FileQuestion])[], refuse: Refuse,
+): readonly number[] {
+  const stated = entries.reduce((sum, [, { share = 0 }]) => sum + share, 0);
+  const [last] = entries.filter(([, { share }]) => share !== undefined).at(-1) ?? [''];
+  if (stated > 100) {
+    throw refuse(`questions.${last}.share`, `shares add up to ${stated}`,
+      'make them at most 100 in all');
+  }
+  const without = entries.filter(([, { share }]) => share === undefined);
+  const rest = 100 - stated;
+  if (rest < without.length) {
+    throw refuse(`questions.${without[0]![0]}.share`,
+      `is missing, and the other shares leave ${rest} per cent`, 'make the others smaller');
+  }
+  const even = Math.floor(rest / without.length);
+  let over = rest - even * without.length;
+  return entries.map(([, { share }]) => share ?? (over-- > 0 ? even + 1 : even));
+}
+
+/** A question whose parameters are not read. */
+function draftOf(
+  name: string, given: FileQuestion, share: number, { columns, refuse }: QuestionContext,
+): Question {
+  const path = `questions.${name}`;
+  return {
+    name, estimator: given.estimator, parameters: {}, columns: given.columns,
+    where: Object.entries(given.where).flatMap(([column, test]) => testsOf(column, test)),
+    ...(given.by !== undefined && { by: byOf(`${path}.by`, given.by, columns, refuse) }),
+    reduce: 'one', share,
+  };
+}
+
+function testsOf(column: string, given: FileTest): readonly RowTest[] {
+  if (typeof given !== 'object') return [{ column, is: given }];
+  const { is, not, in: values, 'at-least': atLeast, below, present } = given;
+  return [
+    ...(is === undefined ? [] : [{ column, is }]),
+    ...(not === undefined ? [] : [{ column, not }]),
+    ...(values === undefined ? [] : [{ column, in: values }]),
+    ...(atLeast === undefined ? [] : [{ column, atLeast }]),
+    ...(below === undefined ? [] : [{ column, below }]),
+    ...(present === undefined ? [] : [{ column, present }]),
+  ];
+}
+
+function byOf(
+  path: string, given: NonNullable<FileQuestion['by']>, columns: TypedColumns, refuse: Refuse,
+): GroupBy {
+  const { column, columns: several, keysMax, keys, discover = false } = given;
+  const names = several ?? [column!];
+  const stray = discover ? undefined : (['top', 'prefilter'] as const)
+    .find((each) => given[each] !== undefined);
+  if (stray !== undefined) {
+    throw refuse(`${path}.${stray}`, 'is for keys that are discovered',
+      'leave it out, or write discover: true');
+  }
+  const { top = usualDiscovery.top, prefilter = usualDiscovery.prefilter } = given;
+  return {
+    columns: names, keysMax,
+    ...(keys !== undefined && {
+      keys: keys.map((key, i) => (typeof key === 'object' ? key : [key]).map((part, j) =>
+        partOf(`${path}.keys[${i}]`, part, typeIn(columns, names[j]), refuse))),
+    }),
+    ...(discover && { discover: { top, prefilter } }),
+  };
+}
+
+/** A part of a key as text. The digits of a text need quotes: 1.0 would be another text than 1. */
+function partOf(
+  path: string, part: TestValue, type: ColumnType | undefined, refuse: Refuse,
+): string {
+  const isWord = type !== undefined && (type.type === 'category' || isText(type));
+  if (typeof part === 'string' || !isWord) return String(part);
+  throw refuse(path, `is ${String(part)}, which is no text`, 'write it in quotes');
+}
+
+function typeIn(
+  { columns, types }: TypedColumns, name: string | undefined,
+): ColumnType | undefined {
+  return name === undefined ? undefined : types[columns.indexOf(name)];
+}
+
+/** The question with its parameters, and with the reduction that suits them. */
+function withParameters(
+  draft: Question, given: FileQuestion, context: QuestionContext,
+): Question {
+  const path = `questions.${draft.name}`;
+  const estimator = placed(path, () => context.findEstimator(given.estimator));
+  checkEstimator(path, draft, estimator, given, context.refuse);
+  const columns = {
+    columns: draft.columns, types: draft.columns.map((name) => typeIn(context.columns, name)!),
+  };
+  const refuse: Refuse = (place, rule, remedy) =>
+    context.refuse(place.startsWith('parameters') ? `${path}.${place}` : place, rule, remedy);
+  const raw = parametersFor(given.parameters, estimator, columns, refuse);
+  const dimension = Math.max(1, draft.columns.length);
+  const parameters =
+    placed(path, () => parseParameters(estimator.parameters, raw, { dimension }));
+  const isOfNames = answerKeys({ estimator: estimator.name, parameters, types: columns.types })
+    !== null;
+  const usual = draft.columns.length === 0
+    ? 'one' : context.reduce ?? defaultReduce(estimator.name, columns, isOfNames);
+  const reduce = given.reduce ?? usual;
+  if (isOfNames && reduce !== 'one') {
+    throw context.refuse(`${path}.reduce`, `is ${reduce}, and a person is counted under one name`,
+      'write reduce: one, which chooses one of a person\'s rows at random');
+  }
+  return { ...draft, estimator: estimator.name, parameters, reduce };
+}
+
+/** The result of `work`. Its errors name places within the question. */
+function placed<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof InvalidParameterError)) throw error;
+    const place = error.details['path'];
+    throw new InvalidParameterError(error.message, {
+      ...error.details, path: typeof place === 'string' ? `${path}.${place}` : path,
+    });
+  }
+}
+
+/** Whether the estimator can be asked in this form. */
+function checkEstimator(
+  path: string, { columns, by }: Question, { name, keyed = [] }: Estimator,
+  { parameters }: FileQuestion, refuse: Refuse,
+): void {
+  const isOfPeople = ofPeople.has(name) && parameters['threshold'] === undefined;
+  if (columns.length === 0 && !isOfPeople) {
+    throw refuse(`${path}.columns`, `are missing, and ${name} works out numbers`,
+      'name the columns that it is about');
+  }
+  if (by === undefined) return;
+  const kind = by.discover === undefined ? 'public' : 'discovered';
+  if (keyed.includes(kind)) return;
+  const others = estimators.filter((each) => each.keyed?.includes(kind)).map((each) => each.name);
+  throw refuse(`${path}.by`,
+    `${name} is not split by keys${kind === 'public' ? '' : ' that are discovered'}`,
+    others.length === 0 ? 'leave by out' : `leave by out, or choose one of ${others.join(', ')}`);
+}

@@ -1,0 +1,141 @@
+import { InvalidParameterError } from '../../../base/errors.js';
+import type { Outcome } from '../../../base/outcome.js';
+import { cite } from '../../contract/citations.js';
+import type {
+  Estimator, Infeasible, ParameterValues, Plan, PrivacyTarget, StudyFacts,
+} from '../../contract/estimator.js';
+import { columnsOf } from '../../contract/given.js';
+import { errorUpTo, makePlan, needsCohort } from '../../contract/planning.js';
+import { numbersOf } from '../../contract/values.js';
+import {
+  answerOfQuotients, deviationsCovering, deviationsNeeded, quotientOf,
+} from '../quotients/fieller.js';
+import { boundsOf, stepsPerUnit, type Bounds } from '../sum/bounds.js';
+import { noiseOfTotals, planGivenBounds } from '../sum/given-bounds.js';
+import { keyPlacesOf } from '../tables/key-places.js';
+import { corruptionMax } from '../tables/noisy-counts.js';
+
+/**
+ * The total of the first column over the total of the second, each value clipped to 0..cap.
+ *
+ * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added.
+ * Cost: rho zCDP, no delta, for all data; or pure epsilon, where the budget asks for it.
+ * Why: it is the quotient of two totals that sum/given-bounds publishes, and nothing else is drawn.
+ *
+ * It is answered where the noisy total of the second column is 3 standard deviations of its noise
+ * or more. The interval is Fieller's (quotients/fieller), for the quotient of the totals of clipped
+ * values of the people who took part.
+ * Hostile: let a and b be the honest totals, in caps. L contributors raise the ratio, in first cap
+ * / second cap, by at most L / b, and lower it by at most (a / b) L / (b + L).
+ * Source: Fieller (1954); the discrete Gaussian of Canonne, Kamath and Steinke (2020).
+ */
+export const ratio: Estimator = {
+  name: 'ratio',
+  title: 'Total of one column over the total of another, each value clipped to a cap',
+  citations: [cite('CKS20', 'theorem 14, for whole multiples of 2^-20 of the cap')],
+  parameters: [{
+    name: 'cap', type: 'scale', minimum: 1e-150, maximum: 1e150, unit: 'data units',
+    description: 'the most that one contributor counts for in each of the two columns, one number '
+      + 'or one per column; values are clipped to 0..cap',
+  }],
+  keyed: ['public'],
+  shelf: 'recommended',
+  assumption: 'You know a cap for nearly all values of both columns.',
+  claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '
+    + 'pure epsilon under such a budget.',
+  plan: planRatio,
+  outputLabels: (_, [first = 'first', second = 'second']) => [`${first} per ${second}`],
+};
+
+/** @throws InvalidParameterError unless there are two columns. */
+function planRatio(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
+  if (columnsOf(facts) !== 2) {
+    throw new InvalidParameterError(
+      `a ratio needs 2 columns, and there are ${columnsOf(facts)}: give the column above the line, `
+      + 'then the one below it',
+      { path: 'columns' },
+    );
+  }
+  const { cohort, keys, target } = facts;
+  const bounds = numbersOf(values, 'cap').map((cap) => boundsOf(0, cap));
+  const { standardDeviation } = noiseOfTotals(bounds, facts).totals;
+  const cohortNeeded = Math.ceil(2 * deviationsNeeded * standardDeviation);
+  if (cohort < cohortNeeded) {
+    return needsCohort(
+      `with ${cohort} contributors, noise may hide the total below the line`, cohortNeeded,
+      'or a larger epsilon',
+    );
+  }
+  const sums = planGivenBounds(bounds, facts);
+  const { count, keysMax } = keyPlacesOf(facts);
+  const deviation = (Math.SQRT2 * standardDeviation * count * Math.sqrt(count)) / cohort;
+  const reading: Reading = {
+    bounds, standardDeviation, rounding: cohort / (2 * stepsPerUnit), byKey: keys !== undefined,
+    target,
+  };
+  return makePlan({
+    ...sums,
+    guarantee: {
+      ...sums.guarantee,
+      assumptions: ['for the ratio of unclipped totals: all values are within the caps'],
+    },
+    outputShape: [count],
+    noise: [],
+    facts: {
+      errorsAreIn: 'first cap / second cap, over all keys, if everybody is at both caps',
+      noiseInCaps: standardDeviation,
+      answeredFromNoisyTotalInCaps: deviationsNeeded * standardDeviation,
+      ...(keys !== undefined && { keys: count, keysMax }),
+    },
+    expectedError: errorUpTo(
+      corruptionMax, { sampling: 0, noise: deviation },
+      (share) => 2 * share * count * Math.sqrt(Math.min(keysMax, count)),
+    ),
+    release: async (summaries, mechanisms, compute) => {
+      const released = await sums.release(summaries, mechanisms, compute);
+      return released.map((totals) => ratioOf(totals, reading));
+    },
+  });
+}
+
+/** Public numbers with which ratios are read from noisy totals. */
+interface Reading {
+  readonly bounds: readonly Bounds[];
+  /** Of a total, in caps. */
+  readonly standardDeviation: number;
+  /** How far rounding may move a total, in caps. */
+  readonly rounding: number;
+  readonly byKey: boolean;
+  readonly target: PrivacyTarget;
+}
+
+/** Post-processing of the totals by key, first and second column in turn. */
+function ratioOf(
+  totals: Outcome, { bounds, standardDeviation, rounding, byKey, target }: Reading,
+): Outcome {
+  if (totals.kind === 'refused') return totals;
+  const [first, second] = bounds.map(({ unit }) => unit);
+  const unit = first! / second!;
+  const z = deviationsCovering(target);
+  const keys = totals.estimate.length / 2;
+  const quotients = Array.from({ length: keys }, (_, key) => {
+    const found = quotientOf({
+      numerator: totals.estimate[2 * key]! / first!,
+      denominator: totals.estimate[2 * key + 1]! / second!,
+      numeratorNoise: standardDeviation, denominatorNoise: standardDeviation, rounding,
+    }, z);
+    if (found === null) return null;
+    return {
+      estimate: found.estimate * unit,
+      standardDeviation: found.standardDeviation * unit,
+      low: found.low * unit,
+      high: found.high * unit,
+    };
+  });
+  const answer = answerOfQuotients({
+    quotients, shape: [keys], byKey, isPure: target.isPure === true,
+    divisor: 'the noisy total of the second column',
+  });
+  const { findings } = totals;
+  return answer.kind === 'refused' || findings === undefined ? answer : { ...answer, findings };
+}

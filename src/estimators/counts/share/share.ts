@@ -1,0 +1,66 @@
+import { cite } from '../../contract/citations.js';
+import type {
+  Estimator, Infeasible, ParameterValues, Plan, StudyFacts,
+} from '../../contract/estimator.js';
+import { columnsOf } from '../../contract/given.js';
+import { choiceOf, numberOf } from '../../contract/values.js';
+import { planMeans } from '../quotients/means.js';
+import { columnNameOf, columnOf, columnParameter } from '../tables/common.js';
+import { corruptionMax } from '../tables/noisy-counts.js';
+
+/**
+ * Which share of the contributors is on one side of a public threshold in one column.
+ *
+ * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added.
+ * Cost: rho zCDP, no delta, for all data; or pure epsilon, where the budget asks for it.
+ * Why: it is the mean of a value that is 0 or 1, with the range 0..1 (quotients/means). It divides
+ * by the noisy number of contributors, never by the exact one.
+ *
+ * The share is that of the people who took part, like a count. Its interval allows for the noise,
+ * and not for who happened to take part. A noisy share may be below 0 or above 1.
+ * Hostile: L contributors beside n honest ones move a share by at most L / (n + L), under one key
+ * too. So a share c of the contributors moves it by at most c.
+ * Source: Fieller (1954) for the interval; the discrete Gaussian of Canonne, Kamath and Steinke
+ * (2020).
+ */
+export const share: Estimator = {
+  name: 'share',
+  title: 'Share of the contributors on one side of a threshold, or of those who say yes',
+  citations: [cite('CKS20', 'theorem 14, for a sum and a count in one draw')],
+  parameters: [
+    columnParameter,
+    {
+      name: 'threshold', type: 'number', default: 0.5, minimum: -1e150, maximum: 1e150,
+      unit: 'data units',
+      description: 'the share is of contributors on one side of this value; a column of true and '
+        + 'false needs none',
+    },
+    {
+      name: 'side', type: 'choice', choices: ['at-least', 'below'], default: 'at-least',
+      description: 'the side of the threshold that is counted',
+    },
+  ],
+  keyed: ['public'],
+  shelf: 'recommended',
+  assumption: 'None.',
+  claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '
+    + 'pure epsilon under such a budget.',
+  plan: planShare,
+  outputLabels: (values, columns) => [
+    `share with ${columnNameOf(values, columns)} ${choiceOf(values, 'side').replace('-', ' ')} `
+      + String(numberOf(values, 'threshold')),
+  ],
+};
+
+function planShare(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
+  const column = columnOf(values, columnsOf(facts));
+  const threshold = numberOf(values, 'threshold');
+  const isBelow = choiceOf(values, 'side') === 'below';
+  return planMeans({
+    ranges: [{ low: 0, high: 1 }],
+    valueOf: (row, from) => (row[from + column]! < threshold === isBelow ? 1 : 0),
+    isScalar: true,
+    isSample: false,
+    corruptionMax,
+  }, facts);
+}

@@ -1,0 +1,57 @@
+import { findingsMax } from '../../base/findings.js';
+import type { Finding, Interval95, Outcome, ValueOutcome } from '../../base/outcome.js';
+
+/**
+ * One answer from those of all keys. A key that was refused or not asked has zeros and no interval.
+ * @param answers - null: the key is too small to be asked.
+ * @param shape - keys first, then the shape of one key's answer.
+ */
+export function answerOfKeys(
+  answers: readonly (Outcome | null)[], shape: readonly number[],
+): Outcome {
+  const values = answers.map((answer) => (answer?.kind === 'value' ? answer : null));
+  if (values.every((value) => value === null)) {
+    return {
+      kind: 'refused',
+      reason: 'participation-below-plan',
+      text: 'no key has enough people for an answer: use fewer keys, a larger epsilon, or wait '
+        + 'longer',
+    };
+  }
+  const entries = shape.slice(1).reduce((product, length) => product * length, 1);
+  const intervals = (of: (value: ValueOutcome) => Interval95 | undefined): Interval95 | undefined =>
+    (values.some((value) => value !== null && of(value) !== undefined)
+      ? joined(values.map((value) => (value === null ? undefined : of(value))), entries)
+      : undefined);
+  const interval95 = intervals((value) => value.interval95);
+  const intervalIfHostile95 = intervals((value) => value.intervalIfHostile95);
+  const findings = findingsOf(values);
+  return {
+    kind: 'value',
+    estimate: values.flatMap((value) => value?.estimate ?? filled(entries, 0)),
+    shape,
+    answered: values.map((value) => value !== null),
+    uncertainty: { kind: 'none' },
+    ...(interval95 !== undefined && { interval95 }),
+    ...(intervalIfHostile95 !== undefined && { intervalIfHostile95 }),
+    ...(findings.length > 0 && { findings }),
+  };
+}
+
+function joined(intervals: readonly (Interval95 | undefined)[], entries: number): Interval95 {
+  return {
+    low: intervals.flatMap((interval) => interval?.low ?? filled(entries, -Infinity)),
+    high: intervals.flatMap((interval) => interval?.high ?? filled(entries, Infinity)),
+  };
+}
+
+function filled(length: number, value: number): readonly number[] {
+  return new Array<number>(length).fill(value);
+}
+
+/** The findings of all keys, each with its key; the first ones if they are too many. */
+function findingsOf(values: readonly (ValueOutcome | null)[]): readonly Finding[] {
+  return values
+    .flatMap((value, key) => value?.findings?.map((finding) => ({ ...finding, key })) ?? [])
+    .slice(0, findingsMax);
+}

@@ -1,0 +1,230 @@
+import { assert } from '../../base/assert.js';
+import type { Sensitive } from '../../base/brands.js';
+import { InvariantError } from '../../base/errors.js';
+import { protocolLimits } from '../../base/limits.js';
+import type { Outcome } from '../../base/outcome.js';
+import type { MechanismEvent } from '../../privacy/accounting/events.js';
+import { pureForRho } from '../../privacy/accounting/conversion.js';
+import { shareOf } from '../../privacy/accounting/target.js';
+import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
+import { renamed } from '../../privacy/mechanisms/renamed.js';
+import type { WorkRandom } from '../../random/source.js';
+import type {
+  Compute, Estimator, Infeasible, KeyFacts, ParameterValues, Plan, PrivacyTarget, StudyFacts,
+} from '../contract/estimator.js';
+import { poolOf } from '../contract/finished.js';
+import {
+  infeasible, makePlan, nearSmallestCohort, needsCohort, pooledCohort,
+} from '../contract/planning.js';
+import { countNoise, type CountNoise } from '../counts/tables/count-noise.js';
+import { cohortName } from '../counts/tables/counts.js';
+import { rowsSummary } from '../summaries/rows.js';
+import { answerOfKeys } from './answer-of-keys.js';
+import { rowsOfKeys, type RowsOfKeys } from './rows-of-keys.js';
+
+/** Share of the cost for the noisy sizes of the keys. */
+const sizesShare = 0.15;
+/** A key's true size is below the size that it is planned for at most this often. */
+const failure = 0.01;
+/** Sizes of one menu. Each is twice the one before. */
+const sizesMax = 16;
+/** Keys of one release. Each draws on its own. */
+const keysMost = 256;
+
+/** What one key may be answered with: a plan for a public size. */
+interface Choice {
+  readonly size: number;
+  readonly plan: Plan;
+}
+
+/** The estimator, made to answer once for each key. Its parameters are those of one key. */
+export function forEachKey(estimator: Estimator): Estimator {
+  return {
+    ...estimator,
+    keyed: ['public'],
+    plan: (parameters, facts) => planEach(estimator, parameters, facts),
+  };
+}
+
+/**
+ * Any estimator, once for each key of a public list.
+ *
+ * Claim. Neighbours: one contributor's rows, in at most K of the m keys, are replaced by rows in at
+ * most K keys, or by none. Cost: the target's rho, delta or pure epsilon at most.
+ * Why: first the sizes of the keys are released, with 15 % of the cost. A contributor counts once
+ * in each of its keys, so between neighbours the counts of at most min(2 K, m) keys move by 1 each:
+ * L1 and squared L2 are min(2 K, m). Given these numbers, each key takes the plan for the largest
+ * size of a public ladder that its noisy size surely has, or none. So which plan a key has is
+ * public, and the second step is a list of independent releases, each of its own key's rows. A plan
+ * keeps its cost for every data set, also for one that is smaller than planned. Costs of the list
+ * are those of `costOfEvents` for keyed events: min(2 K, m) times the dearest choice of one key.
+ * Each plan is made for that part of the remaining 85 %. The second step is chosen by the output of
+ * the first, and the costs add up (Bun and Steinke 2016, lemma 2.3).
+ * A wrong size costs accuracy, never privacy: no plan relies on its cohort for its sensitivities.
+ *
+ * Assumption: that of the estimator, for the rows of each key.
+ * Hostile: a share of the people of a key may be hostile, as the estimator promises. Hostile people
+ * can all be in one key.
+ * @param facts with a public list of keys; `dimension` has the place of the key in it.
+ */
+export function planEach(
+  estimator: Estimator, parameters: ParameterValues, facts: StudyFacts,
+): Plan | Infeasible {
+  const { keys, dimension, cohort, target } = facts;
+  assert(keys?.list === 'public', 'an answer for each key has a public list of keys');
+  if (dimension < 2) {
+    return infeasible(`${estimator.name} has no column to answer about`, 'name its columns');
+  }
+  if (keys.count > keysMost) {
+    return infeasible(
+      `${estimator.name} answers for at most ${keysMost} keys, and there are ${keys.count}`,
+      'use fewer keys, or count, sum or mean',
+    );
+  }
+  const moved = Math.min(2 * keys.keysMax, keys.count);
+  const sizes = countNoise({
+    name: 'sizes', counts: keys.count, l1: moved, l2: Math.sqrt(moved), target, share: sizesShare,
+  });
+  const planFor = plannerOf(estimator, parameters, {
+    dimension: dimension - 1, participation: facts.participation, target: partOf(target, moved),
+  });
+  const choices = ladderOf(planFor, cohort);
+  if ('kind' in choices) return choices;
+  return planOf(estimator, facts, keys, sizes, choices);
+}
+
+/** The target of one key. If every key costs this, all together cost the rest after the sizes. */
+function partOf(target: PrivacyTarget, moved: number): PrivacyTarget {
+  const share = 1 - sizesShare;
+  // Pure costs are shared as epsilon, and rho is its square by two.
+  const rho = target.isPure === true
+    ? (pureForRho(target.rho) * share / moved) ** 2 / 2 * (1 - 2 ** -50)
+    : shareOf(target.rho, share) / moved * (1 - 2 ** -50);
+  return {
+    ...target, rho,
+    epsilon: target.epsilon * share / moved,
+    delta: target.delta / moved * (1 - 2 ** -50),
+    deltaTotal: target.deltaTotal / moved,
+  };
+}
+
+type Planner = (size: number) => Plan | Infeasible;
+
+function plannerOf(
+  estimator: Estimator, parameters: ParameterValues, facts: Omit<StudyFacts, 'cohort'>,
+): Planner {
+  return (size) => {
+    const cohort = Math.min(size, protocolLimits.cohortMax);
+    const plan = estimator.plan(parameters, { ...facts, cohort });
+    if (plan.kind === 'infeasible' || isOfOnePool(plan)) return plan;
+    return infeasible(
+      `${estimator.name} divides people into groups before their keys' sizes are known`,
+      'use an estimator without groups for each key, such as robust-mean, mean or quantile',
+    );
+  };
+}
+
+/** All rows are in one summary, and the answer is one array. */
+function isOfOnePool({ cohorts, parts }: Plan): boolean {
+  const [only] = cohorts;
+  return cohorts.length === 1 && only!.groups === 1 && only!.unit === 'row' && parts === undefined;
+}
+
+/** The plans of a key, from the smallest size that has one, each for twice as many. */
+function ladderOf(planFor: Planner, cohort: number): readonly Choice[] | Infeasible {
+  const least = nearSmallestCohort((size) => planFor(size).kind === 'plan', { from: 16 });
+  if (!(least <= cohort)) {
+    const plan = planFor(cohort);
+    if (plan.kind === 'infeasible' && least === Infinity) return plan;
+    return needsCohort(
+      `a key needs ${least} people for an answer, and the study has ${cohort}`, least,
+      'fewer keys, or a larger epsilon',
+    );
+  }
+  const choices: Choice[] = [];
+  for (let size = least; size <= cohort && choices.length < sizesMax; size *= 2) {
+    const plan = planFor(size);
+    if (plan.kind === 'plan') choices.push({ size, plan });
+  }
+  return choices;
+}
+
+function planOf(
+  { name, assumption }: Estimator, facts: StudyFacts, keys: KeyFacts & { list: 'public' },
+  sizes: CountNoise, choices: readonly Choice[],
+): Plan {
+  const { cohort, dimension } = facts;
+  const least = choices[0]!;
+  const usual = choices.filter(({ size }) => size <= cohort / keys.count).at(-1) ?? least;
+  const shape = [keys.count, ...usual.plan.outputShape];
+  const events = choices.flatMap(({ plan }, at) => plan.events.map((event): MechanismEvent => ({
+    ...event, name: nameOf(at, event.name), cohort: cohortName,
+    keyed: { keys: keys.count, keysMax: keys.keysMax },
+  })));
+  return makePlan({
+    cohorts: [pooledCohort(cohortName)],
+    events: [sizes.event, ...events],
+    guarantee: {
+      theorem: `${name} for each key: ${usual.plan.guarantee.theorem}; keys together by the proof `
+        + 'in src/estimators/keyed/each',
+      assumptions: [`of the rows of each key: ${assumption}`],
+      corruptionMax: usual.plan.guarantee.corruptionMax,
+    },
+    outputShape: shape,
+    facts: {
+      keys: keys.count,
+      keysOfOnePerson: keys.keysMax,
+      smallestKeyAnswered: Math.ceil(least.size + sizes.upperQuantile(failure)),
+      plannedSizeOfAKey: usual.size,
+      ...usual.plan.facts,
+    },
+    expectedError: (corruption) => usual.plan.expectedError(corruption),
+    summary: () => rowsSummary(dimension),
+    release: async (summaries, mechanisms, compute) => {
+      const byKey = poolOf(summaries, cohortName).map((rows) => rowsOfKeys(rows, keys.count));
+      const noisy = sizes.draw(mechanisms, byKey.map(({ counts }) => counts));
+      const noise = sizes.upperQuantile(failure);
+      const chosen = Array.from(noisy.value, (size) => choiceFor(choices, size - noise));
+      const answers: (Outcome | null)[] = [];
+      for (const [key, at] of chosen.entries()) {
+        answers.push(at < 0 ? null
+          : await releaseOne(choices[at]!.plan, byKey, key, forKey(mechanisms, at, key), compute));
+      }
+      return noisy.map(() => answerOfKeys(answers, shape));
+    },
+  });
+}
+
+/** The last choice whose size is at most `size`; -1: none is. */
+function choiceFor(choices: readonly Choice[], size: number): number {
+  return choices.findLastIndex((choice) => choice.size <= size);
+}
+
+const nameOf = (choice: number, event: string): string => `each@${choice}/${event}`;
+
+const forKey = (mechanisms: Mechanisms, choice: number, key: number): Mechanisms =>
+  renamed(mechanisms, (event) => `${nameOf(choice, event)}#${key}`);
+
+/** One key's release, made from its rows alone. */
+async function releaseOne(
+  plan: Plan, byKey: Sensitive<RowsOfKeys>, key: number, mechanisms: Mechanisms, compute: Compute,
+): Promise<Outcome> {
+  const { name } = plan.cohorts[0]!;
+  const summary = plan.summary(name);
+  const finished = byKey.map(({ rows }) => {
+    const { count, dimension, values, tags } = rows[key]!;
+    let state = summary.empty();
+    for (let row = 0; row < count; row++) {
+      const own = values.subarray(row * dimension, (row + 1) * dimension);
+      state = summary.add(state, own, tags[row]!);
+    }
+    return [summary.finish(state, noWork)];
+  });
+  return (await plan.release(new Map([[name, finished]]), mechanisms, compute)).value;
+}
+
+/** A pool is only put in order when it is finished, so it draws nothing. */
+const none = (): never => {
+  throw new InvariantError('the rows of a key need no random choices');
+};
+const noWork: WorkRandom = { kind: 'work', fill: none, uniform: none, fork: none };

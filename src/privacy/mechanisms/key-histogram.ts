@@ -1,0 +1,70 @@
+import { assert } from '../../base/assert.js';
+import type { KeyHistogramEvent } from '../accounting/events.js';
+import { addSteps, nearestSteps, valueOfSteps } from '../accounting/grid.js';
+import { keyKeepingSteps } from './bounds.js';
+import type { FoundKeys, KeptKey } from './contract.js';
+import type { Draw } from './draw.js';
+
+/**
+ * How many contributors have which key, for keys that nobody listed. Keys with fewer than t
+ * contributors (the prefilter) are dropped. The others get discrete Gaussian noise, and those whose
+ * noisy count is above a threshold are published.
+ *
+ * Neighbours: one contributor, who adds 1 to the count of at most K distinct keys, is replaced by
+ * anything or by nothing. K is the event's `keysMax`.
+ * Claim: (K / sigma^2, delta), delta-approximate zCDP.
+ *
+ * Proof. Let A and A' be the contributor's keys on the two sides. The count of a key is the same on
+ * both sides unless the key is in exactly one of A and A'; then the counts differ by 1.
+ * 1. Call a key lone on one side if it has at least t contributors there, and fewer on the other
+ *    side. The counts differ by at most 1, so a lone key has exactly t contributors on its side,
+ *    and it is in that side's A. So each side has at most K lone keys.
+ * 2. A lone key is kept if t plus its noise is strictly above t + m + 1 steps, where m is sigma
+ *    z(d0) rounded up. So its noise is at least m + 2 steps. By the tail bound in
+ *    mechanisms/threshold, that has at most the probability of a continuous normal number above m +
+ *    1 steps, so at most d0 = 1 - (1 - delta)^(1/K).
+ * 3. Noise is independent between keys. So on each side, all lone keys of that side stay hidden
+ *    with probability at least (1 - d0)^K = 1 - delta. Call this the good event of the side.
+ *    Delta-approximate zCDP asks for it on each side apart, so the cost is delta and not 2 delta.
+ * 4. Given its good event, a side shows a function of the noisy counts of the keys that pass the
+ *    prefilter on both sides. Their noise is independent of the good event, because that is about
+ *    other keys. These keys are the same for both sides. At most |A| + |A'| <= 2K of them differ,
+ *    by 1 each. So the squared L2 distance is at most 2K, and the Renyi divergence of order a is at
+ *    most a 2K / (2 sigma^2), in both directions (mechanisms/gaussian). The names of keys and their
+ *    order are functions of which keys were kept and of their noisy counts.
+ *
+ * Places follow from the order of arrival. So noise is drawn in an order of the keys themselves,
+ * and places are not published. How many draws there are depends on the data: one for each key that
+ * passes the prefilter. One contributor changes that by at most K draws. A server publishes after a
+ * planned time.
+ * Cost: O(k log k) comparisons and k draws for k keys that pass the prefilter.
+ * Source: Korolova, Kenthapadi, Mishra and Ntoulas 2009; Wilkins, Kifer, Zhang and Karrer 2024, for
+ * Gaussian noise.
+ */
+export function drawKeyHistogram(
+  draw: Draw, event: KeyHistogramEvent, counts: ArrayLike<number>, keys: FoundKeys,
+): readonly KeptKey[] {
+  assert(counts.length <= keys.size, 'every place that has a count has a key');
+  const threshold = keyKeepingSteps(event);
+  const kept: { readonly place: number; readonly noisyCount: number }[] = [];
+  for (const place of placesFrom(event.prefilter, counts).sort((left, right) =>
+    keys.compare(left, right))) {
+    const noisy = addSteps(nearestSteps(counts[place]!, event.grid), draw());
+    if (noisy > threshold) kept.push({ place, noisyCount: valueOfSteps(noisy, event.grid) });
+  }
+  // The sort is stable, so equal noisy counts stay in the order of their keys.
+  kept.sort((left, right) => right.noisyCount - left.noisyCount);
+  return kept.map(({ place, noisyCount }) => ({ key: keys.partsOf(place), noisyCount }));
+}
+
+/** The places with at least so many contributors. */
+function placesFrom(prefilter: number, counts: ArrayLike<number>): Uint32Array {
+  const places = new Uint32Array(counts.length);
+  let length = 0;
+  for (let place = 0; place < counts.length; place++) {
+    const count = counts[place]!;
+    assert(Number.isSafeInteger(count) && count >= 0, 'counts are whole numbers');
+    if (count >= prefilter) places[length++] = place;
+  }
+  return places.subarray(0, length);
+}

@@ -1,0 +1,186 @@
+import { utf8 } from '../base/bytes.js';
+import { InvalidParameterError } from '../base/errors.js';
+import { questionLimits, type GroupBy } from '../base/questions.js';
+import { foldKey } from '../random/chacha20.js';
+import { columnOf, type Column, type SentRows, type StudyColumns } from './columns.js';
+
+/** The public keys of a question, in their order. */
+export interface KeyList {
+  /** Each key has a part for each column of the question's `by`. */
+  readonly names: readonly (readonly string[])[];
+  /** The place of a row's key in `names`; -1 where a cell is absent or the key is not listed. */
+  placeOf(sent: SentRows, start: number): number;
+}
+
+/**
+ * The public keys of `by`: those in its list, or all combinations of its columns' public values.
+ * Among these, keys that differ in the last column only are next to each other.
+ * @throws InvalidParameterError for a column that is not there or has no public values, and for
+ *   more than `questionLimits.keys` keys.
+ */
+export function keyListOf(by: GroupBy, study: StudyColumns): KeyList {
+  const columns = by.columns.map((name) => columnOf(study, name));
+  return by.keys === undefined ? combinations(by, columns) : listed(by.keys, columns);
+}
+
+function combinations(by: GroupBy, columns: readonly Column[]): KeyList {
+  const values = columns.map((column, i) => publicValues(column, by.columns[i]!));
+  const count = values.reduce((product, { names }) => product * names.length, 1);
+  if (count > questionLimits.keys) {
+    throw new InvalidParameterError(
+      `by has ${count} combinations of values, and ${questionLimits.keys} are the most: `
+        + 'use fewer columns, or columns with fewer values',
+    );
+  }
+  let names: readonly (readonly string[])[] = [[]];
+  for (const own of values) {
+    names = names.flatMap((before) => own.names.map((name) => [...before, name]));
+  }
+  return {
+    names,
+    placeOf({ values: cells }, start) {
+      let place = 0;
+      for (let i = 0; i < columns.length; i++) {
+        const { first, names: own } = values[i]!;
+        const at = cells[start + columns[i]!.place]! - first;
+        if (!(at >= 0 && at < own.length)) return -1;
+        place = place * own.length + at;
+      }
+      return place;
+    },
+  };
+}
+
+/** The public values of a column: `names[i]` is the number `first + i`. */
+function publicValues(
+  { type, names, isText }: Column, name: string,
+): { readonly first: number; readonly names: readonly string[] } {
+  if (names !== null) return { first: 0, names };
+  if (type.type === 'integer' && type.low !== undefined && type.high !== undefined) {
+    const { low, high } = type;
+    const count = high - low + 1;
+    if (count > questionLimits.integerValues) {
+      throw new InvalidParameterError(
+        `column ${name} has ${count} values, and by takes an integer with at most `
+          + `${questionLimits.integerValues}`,
+      );
+    }
+    return { first: low, names: Array.from({ length: count }, (_, i) => String(low + i)) };
+  }
+  throw new InvalidParameterError(isText
+    ? `column ${name} is a text: give discover, or a list in keys`
+    : `column ${name} has no public values: by takes a category, a boolean, a text, or an integer `
+      + 'with low and high');
+}
+
+/** A given list. The parts of its keys are compared as text. */
+function listed(keys: readonly (readonly string[])[], columns: readonly Column[]): KeyList {
+  if (keys.length > questionLimits.keys) {
+    throw new InvalidParameterError(
+      `the list has ${keys.length} keys, and ${questionLimits.keys} are the most`,
+    );
+  }
+  const places = new Map(keys.map((key, place) => [JSON.stringify(key), place]));
+  return {
+    names: keys,
+    placeOf(sent, start) {
+      const key: string[] = [];
+      for (const column of columns) {
+        const part = partOf(column, sent, start);
+        if (part === undefined) return -1;
+        key.push(part);
+      }
+      return places.get(JSON.stringify(key)) ?? -1;
+    },
+  };
+}
+
+/** The text of a cell in a key; undefined for an absent cell. */
+function partOf({ place, names, isText }: Column, sent: SentRows, start: number):
+string | undefined {
+  const cell = sent.values[start + place]!;
+  if (Number.isNaN(cell)) return undefined;
+  if (isText) return sent.texts?.[place]?.[cell];
+  return names === null ? String(cell) : names[cell];
+}
+
+/** Ranks keys for one contributor. */
+export type KeyRanks = (key: readonly string[]) => number;
+
+/**
+ * The ranks by which a contributor's keys are chosen: pseudo-random in [0, 1) with 53 bits, from
+ * the names of the columns and the key. Questions that are split by the same columns have the same
+ * ranks.
+ *
+ * Privacy does not rely on the hash: a rank depends on the contributor's secret and the key alone,
+ * so nobody else's rows decide which keys stay. That the choice is even, and that nobody can choose
+ * a key with a small rank, relies on ChaCha20 as a keyed function: `foldKey` begins with the secret
+ * and precedes every text by its length, so no list of texts is the beginning of another.
+ * Cost: about one ChaCha20 block for each 32 bytes, plus one for each part.
+ * @param secret - of this contributor in this epoch, at least 16 bytes.
+ */
+export function keyRanks(secret: Uint8Array, columns: readonly string[]): KeyRanks {
+  const seed = foldKey(secret, ...columns.map(utf8));
+  return (key) => {
+    const rank = foldKey(seed, ...key.map(utf8));
+    const view = new DataView(rank.buffer, rank.byteOffset, 8);
+    return (view.getUint32(0) * 2 ** 21 + (view.getUint32(4) >>> 11)) / 2 ** 53;
+  };
+}
+
+/**
+ * The keys of one contributor that count: those with the smallest ranks, at most `keysMax`, and
+ * what each holds.
+ *
+ * Claim: after any rows it holds exactly the keys with the smallest ranks among all keys seen, and
+ * for each of them what all of its rows gave. So the result does not depend on the order of the
+ * rows, on how they were cut into batches, or on anybody else. Memory: keysMax keys.
+ * Proof: let r be the largest rank held once keysMax keys are held. A key leaves only for one with
+ * a smaller rank, so r only falls. A key that left, or was not taken, has a rank above r at that
+ * time and at every later time, so it never comes back. Hence a key that is held at the end was
+ * taken at its first row and never left.
+ * Ranks are computed only when there are more than keysMax keys.
+ */
+export class KeptKeys<Held> {
+  readonly #held = new Map<number, { readonly held: Held; rank: number }>();
+
+  constructor(private readonly keysMax: number) {}
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  entries(): readonly (readonly [place: number, held: Held])[] {
+    return [...this.#held].map(([place, { held }]) => [place, held]);
+  }
+
+  /**
+   * What the key at this place holds; undefined if the key does not count.
+   * @param rankOf - the rank of the key at a place. Equal ranks go by place.
+   */
+  at(place: number, rankOf: (place: number) => number, empty: () => Held): Held | undefined {
+    const found = this.#held.get(place);
+    if (found !== undefined) return found.held;
+    let rank = NaN;
+    if (this.#held.size >= this.keysMax) {
+      for (const [other, entry] of this.#held) {
+        if (Number.isNaN(entry.rank)) entry.rank = rankOf(other);
+      }
+      rank = rankOf(place);
+      const [last, largest] = this.#last();
+      if (rank > largest || (rank === largest && place > last)) return undefined;
+      this.#held.delete(last);
+    }
+    const held = empty();
+    this.#held.set(place, { held, rank });
+    return held;
+  }
+
+  #last(): readonly [place: number, rank: number] {
+    let [last, largest] = [-1, -1];
+    for (const [place, { rank }] of this.#held) {
+      if (rank > largest || (rank === largest && place > last)) [last, largest] = [place, rank];
+    }
+    return [last, largest];
+  }
+}

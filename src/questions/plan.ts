@@ -1,0 +1,217 @@
+import { utf8 } from '../base/bytes.js';
+import { InvalidParameterError } from '../base/errors.js';
+import type { ParameterValues, Participation } from '../base/facts.js';
+import { questionLimits, type Question } from '../base/questions.js';
+import type {
+  Estimator, Infeasible, Plan, PlannedWork, StudyFacts,
+} from '../estimators/contract/estimator.js';
+import { forEachKey } from '../estimators/keyed/each.js';
+import type { Amount } from '../privacy/accounting/amount.js';
+import { epsilonOfApproximateZcdp } from '../privacy/accounting/conversion.js';
+import type { PrivacyCost } from '../privacy/accounting/cost.js';
+import type { MechanismEvent } from '../privacy/accounting/events.js';
+import { resolvePureTarget, shareOf, type PrivacyTarget } from '../privacy/accounting/target.js';
+import type { StudyColumns } from './columns.js';
+import { QuestionReduction } from './reduction.js';
+
+/** A question and its plan. */
+export interface PlannedQuestion {
+  readonly question: Question;
+  readonly estimator: Estimator;
+  readonly plan: Plan;
+  /** Entries of a row that the estimator sees. */
+  readonly dimension: number;
+  /** The names of the public keys by which the answer is split. */
+  readonly keys?: readonly (readonly string[])[];
+}
+
+/** The plans of all questions of a study. One epoch is charged `cost`, once. */
+export interface QuestionsPlan {
+  readonly kind: 'plan';
+  /** In the order of the study. */
+  readonly questions: readonly [PlannedQuestion, ...PlannedQuestion[]];
+  /** The events of all questions; of a list of questions they are named `question/event`. */
+  readonly events: readonly MechanismEvent[];
+  /** The sum of the plans' costs. */
+  readonly cost: PrivacyCost;
+  /** The plans' bounds on their work, of those that state one. */
+  readonly work: readonly PlannedWork[];
+}
+
+/** The public facts of a study from which its questions are planned. */
+export interface QuestionsFacts extends StudyColumns {
+  readonly cohort: number;
+  readonly participation: Participation;
+  /** What all questions together may cost. */
+  readonly target: PrivacyTarget;
+}
+
+/** How questions are planned. */
+export interface QuestionPlanner {
+  find(estimator: string): Estimator;
+  /** `planWithin`: a plan within the facts' target, pure for a pure target. */
+  plan(estimator: Estimator, parameters: ParameterValues, facts: StudyFacts): Plan | Infeasible;
+}
+
+/** Most bytes of the answers of a release. */
+const answerBytesMax = 4 * 1024 * 1024;
+/** Bytes of a number of an answer, with its error and its interval. */
+const numberBytes = 24;
+
+/**
+ * Plans a study with a list of questions. Pure.
+ *
+ * Claim: one epoch costs each contributor at most the sum of the plans' costs, which is within the
+ * target. This holds whatever the questions ask, also if no row can pass the tests of two of them.
+ * Proof. Neighbours differ in one contributor's rows. Its reduction gives each question one changed
+ * contribution (see QuestionReduction), and each question's release has its plan's cost against
+ * that. The questions draw independent noise from events of their own. Rho, delta, pure epsilon and
+ * a divergence at one order add up under adaptive composition, so the sum bounds the cost. Two
+ * questions whose tests exclude each other do not cost the maximum only: the replaced contributor
+ * may leave one and enter the other, so both releases change.
+ * Within the target: a plan's cost is at most its share of the target, rounded up to units of
+ * 2^-64. Each share is first lowered by one unit, so a cost is at most the exact share, and the
+ * shares add up to at most 100 %.
+ *
+ * The delta for events is divided among the questions whose plans charge some, by their shares.
+ * @returns the plan, or why the first question without one has none; the reason begins with
+ *   `questions.<name>`.
+ * @throws InvalidParameterError when a question does not fit the columns or its estimator;
+ *   details.path begins with `questions.<name>`.
+ */
+export function planQuestions(
+  questions: readonly Question[], facts: QuestionsFacts, planner: QuestionPlanner,
+): QuestionsPlan | Infeasible {
+  const all = questions.reduce((sum, { share }) => sum + share, 0);
+  const first = questions.map((question) => planOne(question, all, facts, planner));
+  const usesDelta = first.map((found) => 'kind' in found || found.plan.cost.delta > 0n);
+  const shares = questions.reduce((sum, { share }, i) => sum + (usesDelta[i] ? share : 0), 0);
+  const planned: PlannedQuestion[] = [];
+  for (const [i, question] of questions.entries()) {
+    const found = usesDelta[i] && shares < all
+      ? planOne(question, shares, facts, planner) : first[i]!;
+    if ('kind' in found) return found;
+    planned.push(found);
+  }
+  return tooLarge(planned) ?? together(planned);
+}
+
+/** @param deltaShares - the sum of the shares of all questions that divide the delta. */
+function planOne(
+  question: Question, deltaShares: number, facts: QuestionsFacts, planner: QuestionPlanner,
+): PlannedQuestion | Infeasible {
+  const { name, by } = question;
+  const estimator = planner.find(question.estimator);
+  if (by?.discover !== undefined) {
+    return infeasible(
+      name, 'this version does not find keys by itself',
+      'list the keys in by.keys, or split by a category',
+    );
+  }
+  try {
+    const { keys, dimension } = new QuestionReduction(question, facts);
+    const isEach = by !== undefined && estimator.keyed?.includes('public') !== true;
+    const asked = isEach ? forEachKey(estimator) : estimator;
+    const plan = planner.plan(asked, question.parameters, {
+      dimension, cohort: facts.cohort, participation: facts.participation,
+      target: shareOfTarget(facts.target, question.share, deltaShares),
+      ...(keys !== null && {
+        keys: { list: 'public', keysMax: by!.keysMax, count: keys.names.length },
+      }),
+    });
+    const fault = plan.kind === 'infeasible' ? plan : unfit(plan, estimator);
+    if (plan.kind === 'infeasible' || fault !== null) {
+      return { ...fault!, reason: reasonOf(name, fault!.reason) };
+    }
+    return { question, estimator, plan, dimension, ...(keys !== null && { keys: keys.names }) };
+  } catch (error) {
+    if (!(error instanceof InvalidParameterError)) throw error;
+    const { path } = error.details;
+    throw new InvalidParameterError(reasonOf(name, error.message), {
+      ...error.details,
+      path: `questions.${name}${typeof path === 'string' ? `.${path}` : ''}`,
+    });
+  }
+}
+
+function unfit({ cost }: Plan, { name }: Estimator): Infeasible | null {
+  return cost.renyi === undefined ? null : {
+    kind: 'infeasible',
+    reason: `the noise of ${name} has a cost at one Renyi order only`,
+    remedy: 'give it a study of its own',
+  };
+}
+
+function infeasible(name: string, reason: string, remedy: string): Infeasible {
+  return { kind: 'infeasible', reason: reasonOf(name, reason), remedy };
+}
+
+function reasonOf(name: string, reason: string): string {
+  return `questions.${name}: ${reason}`;
+}
+
+/** One unit of the ledger. */
+const unit = 2 ** -64;
+
+/**
+ * A question's part of the target. The whole of it is the target itself, as in the short form. A
+ * plan may pass a pure target by a factor of 1 + 2^-40; see planWithin.
+ * @param deltaShares - the sum of the shares of all questions that divide the delta.
+ */
+function shareOfTarget(target: PrivacyTarget, share: number, deltaShares: number): PrivacyTarget {
+  if (share === 100) return target;
+  const { deltaTotal } = target;
+  if (target.isPure === true) {
+    const epsilon = shareOf(target.epsilon, share / 100) * (1 - 2 ** -39) - unit;
+    return resolvePureTarget({ epsilon, delta: deltaTotal });
+  }
+  const rho = Math.max(shareOf(target.rho, share / 100) - unit, 0);
+  const delta = Math.max(shareOf(target.delta, share / deltaShares) - unit, 0);
+  return { ...target, rho, delta, epsilon: epsilonOfApproximateZcdp(rho, delta, deltaTotal) };
+}
+
+/** Why the answers would be too large together. It depends on public numbers only. */
+function tooLarge(planned: readonly PlannedQuestion[]): Infeasible | null {
+  let [count, bytes] = [0, 0];
+  for (const { question: { name }, plan, keys = [] } of planned) {
+    count += keys.length;
+    bytes += numberBytes * plan.outputShape.reduce((product, size) => product * size, 1);
+    for (const key of keys) for (const part of key) bytes += utf8(part).length + 2;
+    if (count > questionLimits.keys) {
+      return infeasible(
+        name, `the answers have ${count} keys up to here, and ${questionLimits.keys} are the most`,
+        'use fewer or shorter lists of keys',
+      );
+    }
+    if (bytes > answerBytesMax) {
+      return infeasible(
+        name, `the answers have ${bytes} bytes up to here, and ${answerBytesMax} are the most`,
+        'use fewer keys, or fewer numbers for each',
+      );
+    }
+  }
+  return null;
+}
+
+function together(planned: readonly PlannedQuestion[]): QuestionsPlan {
+  const plans = planned.map(({ plan }) => plan);
+  return {
+    kind: 'plan',
+    questions: planned as [PlannedQuestion, ...PlannedQuestion[]],
+    events: planned.flatMap(({ question: { name }, plan }) => plan.events.map((event) => ({
+      ...event, name: `${name}/${event.name}`, cohort: `${name}/${event.cohort}`,
+    }))),
+    cost: plans.map(({ cost }) => cost).reduce(sumOfCosts),
+    work: plans.flatMap(({ work }) => (work === undefined ? [] : [work])),
+  };
+}
+
+function sumOfCosts(left: PrivacyCost, right: PrivacyCost): PrivacyCost {
+  const add = (a: Amount, b: Amount): Amount => (a + b) as Amount;
+  return {
+    rho: add(left.rho, right.rho),
+    delta: add(left.delta, right.delta),
+    epsilon: left.epsilon === null || right.epsilon === null
+      ? null : add(left.epsilon, right.epsilon),
+  };
+}

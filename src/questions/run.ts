@@ -1,0 +1,138 @@
+import type { Outcome } from '../base/outcome.js';
+import type { Compute } from '../estimators/contract/estimator.js';
+import { createGroups, type Groups } from '../estimators/run.js';
+import { createMechanisms, type PreparedMechanisms } from '../privacy/mechanisms/index.js';
+import type { NoiseSource, WorkRandom } from '../random/source.js';
+import type { PlannedQuestion } from './plan.js';
+
+/** The answer to one question, or what went wrong. */
+export type QuestionResult =
+  | { readonly kind: 'answered'; readonly outcome: Outcome }
+  /** `failure` may be about data: it is for the operator's eyes after its code is checked. */
+  | { readonly kind: 'failed'; readonly failure: unknown };
+
+/** The outcome of a question whose release failed. */
+export const failedOutcome: Outcome = {
+  kind: 'refused',
+  reason: 'numerical-failure',
+  text: 'the release of this question failed; nothing of it is published',
+};
+
+/** How far a run is; for the operator only. */
+export interface RunProgress {
+  readonly groups: number;
+  readonly groupsReached: number;
+}
+
+interface Running {
+  readonly planned: PlannedQuestion;
+  readonly groups: Groups;
+  readonly mechanisms: PreparedMechanisms;
+  failure: { readonly cause: unknown } | null;
+}
+
+/**
+ * The summaries of all questions of one epoch, and their releases. The same rows and the same work
+ * seed give the same summaries.
+ *
+ * Each question has mechanisms of its own, built from its plan's events. So a question can draw
+ * what was charged for it and nothing else: a draw under the name of another question's event is an
+ * InvariantError. The events of all plans together are those that the study was charged for.
+ *
+ * What goes wrong in one question is kept: the others go on, and its release fails.
+ */
+export class QuestionsRun {
+  readonly #running: readonly Running[];
+
+  /**
+   * @param noise - of this run alone. Each value is used once.
+   * @param work - all questions use the same seed. Their privacy does not rely on it.
+   */
+  constructor(
+    questions: readonly PlannedQuestion[], private readonly work: WorkRandom, noise: NoiseSource,
+  ) {
+    this.#running = questions.map((planned) => ({
+      planned,
+      groups: createGroups(planned.plan, planned.dimension),
+      mechanisms: createMechanisms(planned.plan.events, noise),
+      failure: null,
+    }));
+  }
+
+  /**
+   * Adds one contributor, once.
+   * @param assignmentHash - 32 bytes; see `assign` in src/estimators.
+   * @param rows - for each question the rows of the contributor: none, one, or one for each key.
+   */
+  add(assignmentHash: Uint8Array, rows: readonly (readonly Float64Array[])[]): void {
+    this.#each((running, i) => {
+      for (const row of rows[i]!) running.groups.add(assignmentHash, row);
+    });
+  }
+
+  /** Draws at most so many of the noise values of each question that are not drawn yet. */
+  prepareNoise(limit: number): void {
+    this.#each(({ mechanisms }) => mechanisms.prepare(limit));
+  }
+
+  /**
+   * Finishes groups early, of questions that allow it; see Groups.prepare.
+   * @param rowsAtLeast - for each question; null: its groups are not finished early.
+   * @returns the most that it finished of one question.
+   */
+  prepareGroups(limit: number, rowsAtLeast: readonly (number | null)[]): number {
+    let most = 0;
+    this.#each(({ groups }, i) => {
+      const least = rowsAtLeast[i]!;
+      if (least !== null) most = Math.max(most, groups.prepare(this.work, limit, least));
+    });
+    return most;
+  }
+
+  /** The groups of all questions. */
+  progress(): RunProgress {
+    const all = this.#running.map(({ groups }) => groups.progress());
+    const sum = (of: 'groups' | 'groupsStarted'): number =>
+      all.reduce((total, own) => total + own[of], 0);
+    return { groups: sum('groups'), groupsReached: sum('groupsStarted') };
+  }
+
+  /**
+   * Releases all questions, one after the other. Call it once, after the charge of all their events
+   * is durable. Noise that is not drawn yet is drawn before the data are read.
+   * @returns one result for each question, in their order.
+   */
+  async release(compute: Compute): Promise<readonly QuestionResult[]> {
+    this.prepareNoise(Infinity);
+    const results: QuestionResult[] = [];
+    for (const running of this.#running) results.push(await this.#release(running, compute));
+    return results;
+  }
+
+  async #release(
+    { planned: { plan, keys }, groups, mechanisms, failure }: Running, compute: Compute,
+  ): Promise<QuestionResult> {
+    if (failure !== null) return { kind: 'failed', failure: failure.cause };
+    try {
+      const released = await plan.release(groups.finish(this.work), mechanisms, compute);
+      const outcome = released.value;
+      return {
+        kind: 'answered',
+        outcome: outcome.kind === 'value' && keys !== undefined ? { ...outcome, keys } : outcome,
+      };
+    } catch (cause) {
+      return { kind: 'failed', failure: cause };
+    }
+  }
+
+  #each(visit: (running: Running, place: number) => void): void {
+    this.#running.forEach((running, i) => {
+      if (running.failure !== null) return;
+      try {
+        visit(running, i);
+      } catch (cause) {
+        running.failure = { cause };
+      }
+    });
+  }
+}

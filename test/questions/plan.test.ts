@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import type { Question } from '../../src/base/questions.js';
+import type { Infeasible } from '../../src/estimators/contract/estimator.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
+import { findEstimator } from '../../src/estimators/registry.js';
+import { planWithin } from '../../src/plan.js';
+import { amountOf } from '../../src/privacy/accounting/amount.js';
+import { costOfEvents } from '../../src/privacy/accounting/composition.js';
+import { privacyTarget, resolvePureTarget } from '../../src/privacy/accounting/target.js';
+import {
+  planQuestions, type QuestionsFacts, type QuestionsPlan,
+} from '../../src/questions/plan.js';
+import { pureEstimator } from '../support/pure-estimator.js';
+
+const target = privacyTarget({ epsilon: 1, delta: 1e-6 });
+const facts = {
+  columns: ['minutes', 'region'],
+  types: [{ type: 'number' }, { type: 'category', of: ['north', 'south'] }],
+  cohort: 5_000, participation: 'secret', target,
+} as const;
+const planner = { find: findEstimator, plan: planWithin };
+const parsed = (name: string, given: Readonly<Record<string, unknown>>) =>
+  parseParameters(findEstimator(name).parameters, given, { dimension: 1 });
+const counts: Question = {
+  name: 'counts', estimator: 'histogram', parameters: parsed('histogram', { edges: [0, 10] }),
+  columns: ['minutes'], where: [], reduce: 'mean', share: 100,
+};
+const open: Question = {
+  ...counts, name: 'open', parameters: parsed('histogram', { width: 10, top: 8 }),
+};
+const planned = (
+  questions: readonly Question[], own: Partial<QuestionsFacts> = {},
+): QuestionsPlan => {
+  const found = planQuestions(questions, { ...facts, ...own }, planner);
+  if (found.kind === 'infeasible') throw new Error(found.reason);
+  return found;
+};
+
+describe('the plan of several questions', () => {
+  it('costs the sum of their plans, and never more than the target', () => {
+    for (const shares of [[50, 50], [33, 33, 34], [1, 99], Array<number>(16).fill(6), [100]]) {
+      const { questions, cost, events } =
+        planned(shares.map((share, i) => ({ ...counts, name: `q${i}`, share })));
+      expect(cost.rho).toBe(questions.reduce((sum, { plan }) => sum + plan.cost.rho, 0n));
+      expect(cost.rho).toBeLessThanOrEqual(amountOf(target.rho));
+      expect(Number(cost.rho) / 2 ** 64)
+        .toBeGreaterThan(target.rho * (shares.reduce((a, b) => a + b) / 100) * (1 - 1e-5));
+      // The events are what is charged: their cost, rounded once, is within the sum.
+      const exact = costOfEvents(events, { disjoint: [] });
+      expect(exact.rho).toBeLessThanOrEqual(cost.rho);
+      expect(cost.rho - exact.rho).toBeLessThanOrEqual(BigInt(shares.length));
+    }
+  });
+
+  it('adds up the costs of questions whose tests exclude each other', () => {
+    const where = (name: 'north' | 'south'): Question => ({
+      ...counts, name, share: 50, where: [{ column: 'region', is: name }],
+    });
+    const { cost, questions: [first] } = planned([where('north'), where('south')]);
+    expect(cost.rho).toBe(2n * first.plan.cost.rho);
+  });
+
+  it('stays within the target where a share is near one unit of the ledger', () => {
+    const small = { ...target, rho: 1e-12 };
+    const questions = Array.from({ length: 16 }, (_, i) =>
+      ({ ...counts, name: `q${i}`, share: i < 4 ? 7 : 6 }));
+    const { cost } = planned(questions, { target: small });
+    expect(cost.rho).toBeLessThanOrEqual(amountOf(small.rho));
+  });
+
+  it('divides the delta among the questions that charge some', () => {
+    const { questions: [first, second, third], cost } = planned([
+      { ...counts, share: 40 }, { ...open, share: 45 }, { ...open, name: 'other', share: 15 },
+    ]);
+    expect(first.plan.cost.delta).toBe(0n);
+    expect(Number(second!.plan.cost.delta) / Number(third!.plan.cost.delta)).toBeCloseTo(3, 6);
+    expect(cost.delta).toBeLessThanOrEqual(amountOf(target.delta));
+    expect(Number(cost.delta) / 2 ** 64).toBeGreaterThan(target.delta * 0.999);
+  });
+
+  it('is that of the short form for one question with the whole budget', () => {
+    const { questions: [{ plan }], events } = planned([counts]);
+    const alone =
+      planWithin(findEstimator('histogram'), counts.parameters, { ...facts, dimension: 1 });
+    expect(alone.kind === 'plan' && alone.events).toEqual(plan.events);
+    expect(events.map(({ name }) => name)).toEqual(plan.events.map(({ name }) => `counts/${name}`));
+  });
+
+  it('divides epsilon under a pure target', () => {
+    const pure = { find: () => pureEstimator(3), plan: planWithin };
+    const found = planQuestions(
+      [
+        { ...counts, parameters: parsed('mean', { scale: 1 }), share: 30 },
+        { ...counts, name: 'other', parameters: parsed('mean', { scale: 1 }), share: 70 },
+      ],
+      { ...facts, target: resolvePureTarget({ epsilon: 1, delta: 0 }) }, pure,
+    ) as QuestionsPlan;
+    expect(found.cost.epsilon).toBe(
+      found.questions.reduce((sum, { plan }) => sum + plan.cost.epsilon!, 0n),
+    );
+    expect(found.cost.epsilon! <= amountOf(1)).toBe(true);
+    expect(Number(found.cost.epsilon) / 2 ** 64).toBeGreaterThan(0.999);
+  });
+});
+
+describe('a question without a plan', () => {
+  const reasonFor = (changed: Partial<Question>, cohort = 5_000): string => {
+    const questions = [counts, { ...open, share: 1, ...changed }];
+    const found = planQuestions(questions, { ...facts, cohort }, planner);
+    return (found as Infeasible).reason;
+  };
+
+  it('is named', () => {
+    expect(reasonFor({
+      estimator: 'robust-mean', parameters: parsed('robust-mean', { scale: 1 }),
+    }, 50)).toMatch(/^questions\.open: /);
+    expect(reasonFor({
+      by: { columns: ['region'], keysMax: 1 }, estimator: 'robust-mean',
+      parameters: parsed('robust-mean', { scale: 1 }),
+    }, 50)).toMatch(/^questions\.open: a key needs \d+ people/);
+    expect(reasonFor({
+      by: { columns: ['region'], keysMax: 1, discover: { top: 100, prefilter: 2 } },
+    })).toMatch(/^questions\.open: .*find keys/);
+  });
+
+  it('is named where it does not fit the columns', () => {
+    expect(() => reasonFor({ columns: ['speed'] })).toThrow(expect.objectContaining({
+      message: expect.stringMatching(/^questions\.open: there is no column speed/) as string,
+      details: expect.objectContaining({ path: 'questions.open' }) as object,
+    }));
+  });
+});

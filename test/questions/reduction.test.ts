@@ -1,0 +1,245 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ColumnType } from '../../src/base/columns.js';
+import { protocolLimits } from '../../src/base/limits.js';
+import type { Question } from '../../src/base/questions.js';
+import type { Dictionaries } from '../../src/questions/columns.js';
+import { KeptKeys, keyListOf, keyRanks } from '../../src/questions/keys.js';
+import { StudyReduction } from '../../src/questions/reduction.js';
+import { rowFilter } from '../../src/questions/where.js';
+
+const types = [
+  { type: 'number' },
+  { type: 'integer', low: -1, high: 2 },
+  { type: 'boolean' },
+  { type: 'category', of: ['north', 'south', 'east'], other: true },
+  { type: 'text' } as unknown as ColumnType,
+] as const satisfies readonly ColumnType[];
+const study = { columns: ['minutes', 'stops', 'late', 'region', 'app'], types };
+const texts: Dictionaries = [undefined, undefined, undefined, undefined, ['a', 'b', 'c', 'd']];
+
+const question = (given: Partial<Question> = {}): Question => ({
+  name: 'q', estimator: 'count', parameters: {}, columns: ['minutes'], where: [], reduce: 'sum',
+  share: 100, ...given,
+});
+
+type Row = readonly number[];
+const sentOf = (rows: readonly Row[]) =>
+  ({ values: Float64Array.from(rows.flat()), rows: rows.length, texts });
+
+/** The rows of one contributor, sent in batches that are cut at random. */
+function reduced(
+  questions: readonly Question[], rows: readonly Row[], ranks: readonly number[],
+  cuts: readonly number[] = [], secret = 7,
+): number[][][] {
+  const reduction = new StudyReduction(questions, study);
+  const contribution = reduction.empty();
+  const ends = [...cuts.map((cut) => cut % (rows.length + 1)), rows.length].sort((a, b) => a - b);
+  let from = 0;
+  for (const end of ends) {
+    reduction.add(
+      contribution,
+      { ...sentOf(rows.slice(from, end)), ranks: Float64Array.from(ranks.slice(from, end)) },
+      { keySecret: () => new Uint8Array(32).fill(secret) },
+    );
+    from = end;
+  }
+  return reduction.rowsOf(contribution).map((own) => own.map((row) => [...row]));
+}
+
+// Sixteenths of whole numbers: sums of them are exact in any order.
+const cell = fc.oneof(fc.integer({ min: -1_000, max: 1_000 }).map((n) => n / 16), fc.constant(NaN));
+const place = (values: number): fc.Arbitrary<number> =>
+  fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 0, max: values - 1 }) }, fc.constant(NaN));
+const row = fc.tuple(cell, fc.integer({ min: -3, max: 4 }), place(2), place(4), place(4));
+const ranked = fc.array(fc.tuple(row, fc.double({ min: 0, max: 1, noNaN: true })), {
+  minLength: 1, maxLength: 40,
+});
+const questions: readonly Question[] = [
+  question(),
+  question({ reduce: 'mean', where: [{ column: 'late', is: true }] }),
+  question({ reduce: 'one', columns: ['stops', 'minutes'] }),
+  question({ by: { columns: ['region'], keysMax: 2 }, columns: [] }),
+  question({ by: { columns: ['region', 'stops'], keysMax: 3 }, reduce: 'mean' }),
+  question({
+    by: { columns: ['app'], keysMax: 1, keys: [['d'], ['a'], ['c']] }, reduce: 'one',
+    where: [{ column: 'minutes', atLeast: 0 }],
+  }),
+];
+
+describe('the rows that an estimator sees', () => {
+  it('are the same under any cut into batches, and in any order', () => {
+    fc.assert(fc.property(
+      ranked, fc.array(fc.nat()), fc.array(fc.nat(), { minLength: 40, maxLength: 40 }),
+      (given, cuts, order) => {
+        // Two rows of one rank would be a choice by order; ranks are distinct but for 2^-53.
+        const distinct = [...new Map(given.map((entry) => [entry[1], entry])).values()];
+        const shuffled = distinct.map((entry, i) => [order[i]!, entry] as const)
+          .sort(([left], [right]) => left - right).map(([, entry]) => entry);
+        const of = (entries: typeof distinct, at: readonly number[]): number[][][] =>
+          reduced(questions, entries.map(([own]) => own), entries.map(([, rank]) => rank), at);
+        const whole = of(distinct, []);
+        expect(of(distinct, cuts)).toEqual(whole);
+        expect(of(shuffled, cuts)).toEqual(whole);
+      },
+    ));
+  });
+
+  it('are at most one, or one for each of at most keysMax different keys', () => {
+    fc.assert(fc.property(ranked, (given) => {
+      const found = reduced(questions, given.map(([own]) => own), given.map(([, rank]) => rank));
+      found.forEach((rows, i) => {
+        const { by, columns } = questions[i]!;
+        expect(rows.length).toBeLessThanOrEqual(by?.keysMax ?? 1);
+        if (by === undefined) return;
+        expect(new Set(rows.map(([key]) => key)).size).toBe(rows.length);
+        for (const own of rows) expect(own.length).toBe(1 + columns.length);
+      });
+    }));
+  });
+
+  it('come from the rows that pass: tests look at rows, not at what they add up to', () => {
+    const rows = [[5, 0, 0, 0, 0], [7, 0, 1, 0, 0], [9, 0, 1, 0, 0]];
+    const late = question({ where: [{ column: 'late', is: true }], reduce: 'mean' });
+    // After a reduction the column late would be 2/3, and no row would pass.
+    expect(reduced([late], rows, [0, 0, 0])).toEqual([[[8]]]);
+    const long = question({ where: [{ column: 'minutes', atLeast: 8 }] });
+    // The sum, 21, would pass too.
+    expect(reduced([long], rows, [0, 0, 0])).toEqual([[[9]]]);
+    const none = question({ where: [{ column: 'minutes', below: 0 }] });
+    expect(reduced([none], rows, [0, 0, 0])).toEqual([[]]);
+  });
+
+  it('leave out rows without a value in a column that the question uses', () => {
+    const rows = [[NaN, 0, 1, 0, NaN], [4, 0, 1, NaN, 1]];
+    expect(reduced([
+      question({ reduce: 'mean' }),
+      question({ columns: [] }),
+      question({ columns: [], by: { columns: ['region'], keysMax: 4 } }),
+      question({ by: { columns: ['region'], keysMax: 4 } }),
+    ], rows, [0, 0])).toEqual([[[4]], [[0]], [[0]], []]);
+  });
+
+  it('are clipped to the coarse box as they come', () => {
+    const far = [1e300, 0, 0, 0, 0];
+    expect(reduced([question()], [far, far], [0, 0])).toEqual([[[2 * protocolLimits.coarseBox]]]);
+  });
+});
+
+describe('where', () => {
+  const passes = (test: Question['where'][number], of: Row): boolean =>
+    rowFilter([test], study)(sentOf([of]), 0);
+  const here = [3, 1, 1, 2, 1];
+  const absent = [NaN, NaN, NaN, NaN, NaN];
+
+  it.each([
+    [{ column: 'minutes', is: 3 }, true], [{ column: 'minutes', not: 3 }, false],
+    [{ column: 'stops', in: [0, 1] }, true], [{ column: 'late', is: false }, false],
+    [{ column: 'region', is: 'east' }, true], [{ column: 'region', not: 'other' }, true],
+    [{ column: 'region', in: ['north', 'south'] }, false], [{ column: 'app', is: 'b' }, true],
+    [{ column: 'app', not: 'b' }, false], [{ column: 'app', in: ['x', 'b'] }, true],
+    [{ column: 'minutes', atLeast: 3 }, true], [{ column: 'minutes', below: 3 }, false],
+    [{ column: 'app', present: true }, true], [{ column: 'app', present: false }, false],
+  ] as const)('%j gives %s', (test, expected) => {
+    expect(passes(test, here)).toBe(expected);
+    const isAbsence = 'present' in test && !test.present;
+    expect(passes(test, absent)).toBe(isAbsence);
+  });
+
+  it('refuses columns that are not there, and values of another type', () => {
+    for (const test of [
+      { column: 'speed', is: 1 }, { column: 'region', is: 'west' }, { column: 'late', is: 1 },
+      { column: 'minutes', is: 'north' }, { column: 'region', atLeast: 1 },
+      { column: 'app', below: 1 },
+    ] as const) {
+      expect(() => rowFilter([test], study)).toThrow(/column|value/);
+    }
+  });
+});
+
+describe('public keys', () => {
+  it('are all combinations of the values that a column can have', () => {
+    const list = keyListOf({ columns: ['region', 'stops', 'late'], keysMax: 1 }, study);
+    expect(list.names.length).toBe(4 * 4 * 2);
+    expect(list.names[list.placeOf(sentOf([[0, 1, 1, 3, 0]]), 0)]).toEqual(['other', '1', 'true']);
+    expect(list.names[0]).toEqual(['north', '-1', 'false']);
+    // Beyond the public range of the integer, and an absent cell.
+    expect(list.placeOf(sentOf([[0, 3, 1, 3, 0]]), 0)).toBe(-1);
+    expect(list.placeOf(sentOf([[0, 1, 1, NaN, 0]]), 0)).toBe(-1);
+  });
+
+  it('are those of a list; a key that is not in it does not count', () => {
+    const list = keyListOf({
+      columns: ['app', 'late'], keysMax: 1, keys: [['b', 'true'], ['a', 'false']],
+    }, study);
+    expect(list.placeOf(sentOf([[0, 0, 1, 0, 1]]), 0)).toBe(0);
+    expect(list.placeOf(sentOf([[0, 0, 0, 0, 0]]), 0)).toBe(1);
+    expect(list.placeOf(sentOf([[0, 0, 1, 0, 0]]), 0)).toBe(-1);
+  });
+
+  it('refuses columns without public values, and too many keys', () => {
+    const of = (columns: readonly string[]) => () => keyListOf({ columns, keysMax: 1 }, study);
+    expect(of(['minutes'])).toThrow(/no public values/);
+    expect(of(['app'])).toThrow(/give discover, or a list/);
+    const wide = { columns: ['n', 'm'], types: [
+      { type: 'integer', low: 0, high: 1_023 }, { type: 'integer', low: 0, high: 4 },
+    ] as const };
+    expect(() => keyListOf({ columns: ['n', 'm'], keysMax: 1 }, wide)).toThrow(/5120 combinations/);
+  });
+});
+
+describe('the choice of keys', () => {
+  it('keeps those with the smallest ranks, and all that their rows gave', () => {
+    fc.assert(fc.property(
+      fc.array(fc.nat({ max: 12 }), { minLength: 1, maxLength: 60 }),
+      fc.integer({ min: 1, max: 5 }),
+      fc.array(fc.nat({ max: 6 }), { minLength: 13, maxLength: 13 }),
+      (places, keysMax, ranks) => {
+        const kept = new KeptKeys<{ rows: number }>(keysMax);
+        for (const at of places) {
+          const held = kept.at(at, (other) => ranks[other]!, () => ({ rows: 0 }));
+          if (held !== undefined) held.rows += 1;
+        }
+        const expected = [...new Set(places)]
+          .sort((left, right) => ranks[left]! - ranks[right]! || left - right).slice(0, keysMax)
+          .map((at) => [at, { rows: places.filter((other) => other === at).length }]);
+        expect(new Map(kept.entries())).toEqual(new Map(expected as [number, { rows: number }][]));
+      },
+    ));
+  });
+
+  it('is even, differs between contributors, and is the same for the same columns', () => {
+    const by = { columns: ['region'], keysMax: 1 };
+    const rows = [[0, 0, 0, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 2, 0], [0, 0, 0, 3, 0]];
+    const chosen = Array.from({ length: 1_000 }, (_, i) => {
+      const ranks = keyRanks(new Uint8Array(32).fill(i & 255).fill(i >> 8, 16), ['region']);
+      return ['north', 'south', 'east', 'other'].map((name) => ranks([name]))
+        .reduce((best, rank, at, all) => (rank < all[best]! ? at : best), 0);
+    });
+    for (const at of [0, 1, 2, 3]) {
+      const share = chosen.filter((one) => one === at).length / chosen.length;
+      // Six standard deviations of a fair choice.
+      expect(Math.abs(share - 0.25)).toBeLessThan(6 * Math.sqrt(0.1875 / 1_000));
+    }
+    const [counts, sums] = reduced([
+      question({ by, columns: [] }), question({ by, columns: ['minutes'] }),
+    ], rows, [0, 0, 0, 0]);
+    expect(counts![0]![0]).toBe(sums![0]![0]);
+    const keys = new Set(Array.from({ length: 20 }, (_, secret) =>
+      reduced([question({ by, columns: [] })], rows, [0, 0, 0, 0], [], secret)[0]![0]![0]));
+    expect(keys.size).toBeGreaterThan(1);
+  });
+
+  it('depends on the contributor\'s own rows alone, not on which came first', () => {
+    const by = { columns: ['region'], keysMax: 1 };
+    const of = (regions: readonly number[]): number =>
+      reduced([question({ by, columns: [] })], regions.map((at) => [0, 0, 0, at, 0]),
+        regions.map(() => 0))[0]![0]![0]!;
+    expect(new Set([of([0, 1, 2, 3]), of([3, 2, 1, 0]), of([1, 3, 0, 2])]).size).toBe(1);
+  });
+});
+
+it('refuses a question about a column that is not there', () => {
+  expect(() => new StudyReduction([question({ columns: ['speed'] })], study))
+    .toThrow(/no column speed/);
+});

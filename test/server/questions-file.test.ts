@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest';
+import { KeelsonError } from '../../src/base/errors.js';
+import { decodeStudyDocument, encodeStudyDocument } from '../../src/wire/index.js';
+import { parseStudyText } from '../../server/study-file/index.js';
+import { fileWith } from '../support/wrong-studies.js';
+
+const columns = `columns:
+  minutes: { type: number, low: 0, high: 240 }
+  stops: { type: integer, low: 0, high: 20 }
+  late: boolean
+  region: { type: category, of: [north, south], other: true }`;
+
+const parse = (questions: string, changes: Readonly<Record<string, string>> = {}) =>
+  parseStudyText(
+    fileWith({ columns, estimator: '', parameters: '', questions, ...changes }),
+    { name: 'study.yaml' },
+  ).document;
+
+function refusalOf(questions: string, changes: Readonly<Record<string, string>> = {}): string {
+  try {
+    parse(questions, changes);
+  } catch (error) {
+    if (error instanceof KeelsonError) return error.message;
+    throw error;
+  }
+  return 'nothing was refused';
+}
+
+/** A file with one question, `q`. */
+const asked = (...members: readonly string[]): string =>
+  `questions:\n  q: { ${members.join(', ')} }`;
+const count = (...members: readonly string[]): string => asked('estimator: count', ...members);
+const mean = (...members: readonly string[]): string =>
+  asked('estimator: robust-mean', 'columns: [minutes]', 'parameters: { scale: 40 }', ...members);
+
+describe('the questions of a study file', () => {
+  it('become facts of version 2, with every default written out', () => {
+    const document = parse(`questions:
+  delays: { estimator: robust-mean, columns: [minutes], where: { late: true }, share: 40,
+    parameters: { scale: 40 } }
+  regions: { estimator: count, by: { column: region, keysMax: 2 }, where: {
+    minutes: { at-least: 5, below: 60 }, region: { in: [north, other] }, stops: { not: 3 } } }
+  busy: { estimator: histogram, columns: [minutes, region], parameters: { column: region } }
+  time: { estimator: sum, columns: [minutes, stops] }
+  spread: { estimator: distribution, columns: [minutes], parameters: { cells: 64 } }`);
+    expect(document).toMatchObject({ version: 2, contribution: { rowsMax: 64 } });
+    expect(document).not.toHaveProperty('estimator');
+    expect(document.questions).toMatchObject([
+      {
+        name: 'delays', estimator: 'robust-mean', columns: ['minutes'], share: 40, reduce: 'mean',
+        where: [{ column: 'late', is: true }], parameters: { scale: [40] },
+      },
+      {
+        name: 'regions', estimator: 'count', columns: [], share: 15, reduce: 'one',
+        by: { columns: ['region'], keysMax: 2 },
+        where: [
+          { column: 'minutes', atLeast: 5 }, { column: 'minutes', below: 60 },
+          { column: 'region', in: ['north', 'other'] }, { column: 'stops', not: 3 },
+        ],
+      },
+      { name: 'busy', reduce: 'one', parameters: { column: 1, edges: [1, 2] }, share: 15 },
+      { name: 'time', reduce: 'sum', parameters: { range: [0, 240, 0, 20] }, share: 15 },
+      { name: 'spread', reduce: 'mean', parameters: { low: 0, high: 240 }, share: 15 },
+    ]);
+    expect(decodeStudyDocument(encodeStudyDocument(document))).toEqual(document);
+  });
+
+  it('may be about a list of columns, which are all numbers', () => {
+    const document = parse(mean('reduce: sum'), { columns: 'columns: [minutes, miles]' });
+    expect(document).toMatchObject({
+      version: 2, columns: ['minutes', 'miles'], types: [{ type: 'number' }, { type: 'number' }],
+      questions: [{ reduce: 'sum', share: 100 }],
+    });
+  });
+
+  it('take the reduction of the file, but where people are counted', () => {
+    const { questions } = parse(`${mean()}\n  people: { estimator: count }`, {
+      contribution: 'contribution: { reduce: sum, rowsMax: 8 }',
+    });
+    expect(questions!.map(({ reduce }) => reduce)).toEqual(['sum', 'one']);
+  });
+
+  it('divide what no share takes, as evenly as whole per cent allow', () => {
+    const sharesOf = (text: string) => parse(text).questions!.map(({ share }) => share);
+    const three = 'a: { estimator: count }\n  b: { estimator: count }\n  c: { estimator: count';
+    expect(sharesOf(`questions:\n  ${three} }`)).toEqual([34, 33, 33]);
+    expect(sharesOf(`questions:\n  ${three}, share: 50 }`)).toEqual([25, 25, 50]);
+    expect(sharesOf('questions:\n  a: { estimator: count, share: 20 }')).toEqual([20]);
+  });
+
+  it('may have keys of several columns, each written as it is in the file', () => {
+    const { questions } = parse(count('by: { columns: [region, late, stops], keysMax: 3, '
+      + 'keys: [[north, true, 3], [other, false, 0]] }'));
+    expect(questions![0]!.by!.keys).toEqual([['north', 'true', '3'], ['other', 'false', '0']]);
+  });
+
+  it.each<[string, string, string]>([
+    ['an estimator beside them', `${count()}\nestimator: mean`,
+      'estimator is given beside questions; write it in a question'],
+    ['parameters beside them', `${count()}\nparameters: { scale: 1 }`,
+      'parameters is given beside questions; write it in a question'],
+    ['a quarantine', `${count()}\nquarantine: { beyond: 3 }`,
+      'quarantine compares rows with one answer, and there are several; leave it out'],
+    ['no question', 'questions: {}', 'questions is {}: give a map of 1 to 16 names and questions'],
+    ['a name with capitals', 'questions: { Delays: { estimator: count } }',
+      'questions.Delays is "Delays": give a name of a to z, digits and hyphens, at most 32'],
+    ['the name of an object\'s own', 'questions: { constructor: { estimator: count } }',
+      'no question is named constructor, prototype, __proto__'],
+    ['a test of an object\'s own name', count('where: { constructor: 3 }'),
+      'a column named constructor, prototype, __proto__ cannot be tested'],
+    ['a name twice', 'questions:\n  a: { estimator: count }\n  a: { estimator: count }',
+      'the key "a" stands there twice'],
+    ['a misspelt key', count('shre: 5'),
+      'questions.q.shre is not a key that is known here; did you mean share?'],
+    ['no estimator', asked('share: 5'), 'questions.q.estimator is missing; give a name'],
+    ['an estimator that is none', asked('estimator: cuont'),
+      'questions.q.estimator cannot be used: there is no estimator "cuont": did you mean "count"?'],
+    ['a wrong parameter', mean('share: 5').replace('scale: 40', 'scale: 40, scle: 3'),
+      'questions.q.parameters.scle cannot be used'],
+    ['a parameter that is missing', asked('estimator: quantile', 'columns: [stops]'),
+      'questions.q.parameters.'],
+    ['a misspelt column', count('where: { minuts: 3 }'),
+      'questions.q.where names minuts, and the study has no such column; did you mean'],
+    ['a category in a mean', asked('estimator: mean', 'columns: [region]',
+      'parameters: { scale: 1 }'),
+    'columns.region is a category, and mean works out numbers'],
+    ['no columns for a mean', asked('estimator: mean', 'parameters: { scale: 1 }'),
+      'questions.q.columns are missing, and mean works out numbers; name the columns'],
+    ['a threshold without a column', count('parameters: { threshold: 3 }'),
+      'questions.q.columns are missing'],
+    ['a sum of names', asked('estimator: histogram', 'columns: [region]', 'reduce: sum'),
+      'questions.q.reduce is sum, and a person is counted under one name; write reduce: one'],
+    ['a share of 0', count('share: 0'),
+      'questions.q.share is 0: give a whole number from 1 to 100'],
+    ['shares above 100', 'questions:\n  a: { estimator: count, share: 80 }\n'
+      + '  b: { estimator: count, share: 50 }',
+    'questions.b.share shares add up to 130; make them at most 100 in all'],
+    ['nothing left to share', 'questions:\n  a: { estimator: count, share: 99 }\n'
+      + '  b: { estimator: count }\n  c: { estimator: count }',
+    'questions.b.share is missing, and the other shares leave 1 per cent; make the others smaller'],
+    ['a test without a condition', count('where: { late: {} }'),
+      'questions.q.where.late is {}: give a value, or a map of is, not, in, at-least, below'],
+    ['a test of a list', count('where: { region: [north] }'), 'questions.q.where.region'],
+    ['a test that never holds', count('where: { late: { is: true, not: true } }'),
+      'questions.q.where.late can never hold, so that no row would count'],
+    ['a value of another type', count('where: { late: 3 }'),
+      'questions.q.where.late is compared with 3, which it can never be; give true or false'],
+    ['a split of a robust mean', mean('by: { column: late, keysMax: 1 }'),
+      'questions.q.by robust-mean is not split by keys'],
+    ['a split by nothing', count('by: { keysMax: 1 }'),
+      'questions.q.by is {"keysMax":1}: give column: a column, or columns: up to 3 of them'],
+    ['no bound on keys', count('by: { column: late }'), 'questions.q.by.keysMax is missing'],
+    ['a split by numbers', count('by: { column: minutes, keysMax: 1 }'),
+      'questions.q.by cannot split by minutes, which is a number'],
+    ['a bound on keys that nobody discovers', count('by: { column: late, keysMax: 1, top: 3 }'),
+      'questions.q.by.top is for keys that are discovered; leave it out, or write discover: true'],
+    ['a number for the name of a key', count('by: { column: region, keysMax: 1, keys: [3] }'),
+      'questions.q.by.keys[0] is 3, which is no text; write it in quotes'],
+    ['a key that cannot be', count('by: { column: region, keysMax: 1, keys: [west] }'),
+      'questions.q.by.keys[0] has "west" for region, which it can never be; give one of north'],
+  ])('refuse %s with its place and a remedy', (_name, text, message) => {
+    expect(refusalOf(text)).toContain(message);
+  });
+
+  it('bound the keys of all answers', () => {
+    const wide = 'columns: { a: { type: integer, low: 1, high: 1000 }, '
+      + 'b: { type: integer, low: 1, high: 12 } }';
+    expect(refusalOf(count('by: { columns: [a, b], keysMax: 1 }'), { columns: wide }))
+      .toContain('questions.q.by has 12,000 keys: 4,096 keys at most');
+  });
+
+  it('name the line', () => {
+    expect(refusalOf('questions:\n  a: { estimator: count }\n  b: { estimator: count,\n'
+      + '    where: { late: 7 } }')).toMatch(/^study\.yaml, line 14: questions\.b\.where\.late is/);
+  });
+
+  it('must be there where no estimator is', () => {
+    expect(refusalOf('')).toContain(
+      'estimator is missing; give the name of one, or several questions');
+  });
+});
