@@ -9,15 +9,15 @@ import {
 import { keelson as read } from './generated/other-reader.js';
 import { keelson as sent } from './generated/other-writer.js';
 import type { LedgerPosition, ReleaseBody, ReleaseCost } from './messages.js';
+import { Writer } from './protobuf.js';
 import { malformed, readStrictly } from './reader.js';
-import { written } from './writer.js';
 
 /**
  * The bytes that the server signs as a release.
  * @throws WireError('malformed') for a body that no reader would accept.
  */
 export function encodeReleaseBody(body: ReleaseBody): Uint8Array {
-  return written(sent.v1.ReleaseBody.encode({
+  return sent.v1.ReleaseBody.encode({
     serverKey: sized(body.serverKey, keyBytes, 'server key'),
     studyId: sized(body.studyId, studyIdBytes, 'study id'),
     index: toLong(body.index, 'index'),
@@ -40,7 +40,7 @@ export function encodeReleaseBody(body: ReleaseBody): Uint8Array {
     columns: [...body.columns],
     cohort: toLong(checkedCohort(body.cohort), 'cohort'),
     guarantee: body.guarantee ?? '',
-  }));
+  }, new Writer()).finish();
 }
 
 /** @throws WireError('malformed') for any other bytes; never anything else. */
