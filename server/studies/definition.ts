@@ -1,3 +1,5 @@
+import { needsQuestions } from '../../src/base/columns.js';
+import { KeelsonError } from '../../src/base/errors.js';
 import type { Estimator, Plan, PrivacyTarget } from '../../src/estimators/contract/estimator.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { planStudy } from '../../src/plan-study.js';
@@ -33,7 +35,9 @@ export interface StudyDefinition {
  * Computes plan, target and budget from a study's facts.
  * @param enrolled the keys behind the document's digest; null when admission uses no list.
  * @param order the order of an existing Renyi budget, as for `planStudy`.
- * @throws KeelsonError as `planStudy` does.
+ * @throws KeelsonError as `planStudy` does, and 'invalid-study' for a study of one question with
+ *   texts or optional columns. No estimator may see a text, or NaN for a value that is absent: the
+ *   rows of such columns go through the questions of a study, which leave both out.
  */
 export function defineStudy(
   document: StudyDocument,
@@ -41,6 +45,10 @@ export function defineStudy(
   findEstimator: FindEstimator = findRegistered,
   order?: number,
 ): StudyDefinition {
+  if (needsQuestions(document.types)) {
+    throw new KeelsonError('invalid-study', `${document.study} has texts or optional columns, which `
+      + 'one question over all columns cannot use: list questions');
+  }
   const estimator = findEstimator(document.estimator);
   const { caps, ...planned } = planStudy(document, estimator, order);
   return { document, estimator, ...planned, enrolled, budget: budgetSpecOf(document, caps) };

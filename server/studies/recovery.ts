@@ -1,5 +1,5 @@
 import { fromHex } from '../../src/base/bytes.js';
-import { batchRows, decodeBatchBody } from '../../src/wire/index.js';
+import { batchCells, batchRows, decodeBatchBody } from '../../src/wire/index.js';
 import { reduceBatch } from '../epochs/reduction.js';
 import type { RowPart } from '../epochs/contract.js';
 import type { EpochRecord, JournalEntry } from '../store/contract.js';
@@ -52,7 +52,7 @@ export async function summarise(
 
 /**
  * Bodies were verified and decoded before they were journalled. The same code reads them again
- * here.
+ * here. It does not judge texts again: another version of Unicode must not change the verdict.
  */
 function partOf(definition: StudyDefinition, held: HeldEpoch, entry: JournalEntry): RowPart {
   const { document } = definition;
@@ -60,7 +60,8 @@ function partOf(definition: StudyDefinition, held: HeldEpoch, entry: JournalEntr
   return reduceBatch(document.contribution.reduce, document.columns.length, held.assignmentKey, {
     contributor: fromHex(entry.contributor),
     sequence: entry.sequence,
-    values: batchRows(body, document.types),
+    values: document.types === undefined
+      ? batchRows(body) : batchCells(body, document.types, 'accepted').values,
     rows: body.rows,
     complete: entry.complete,
   });

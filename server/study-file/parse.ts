@@ -11,7 +11,7 @@ import type { FindEstimator } from '../epochs/engine.js';
 import { defineStudy, type StudyDefinition } from '../studies/definition.js';
 import { answersAreRows } from '../studies/own-rows.js';
 import { checkText, type CheckedFile } from './check.js';
-import { defaultReduce, parametersFor, readColumns } from './columns.js';
+import { defaultReduce, parametersFor, readColumns, refuseUnasked } from './columns.js';
 import { digestOfKeys, parseKeyList } from './enrolled-keys.js';
 import type { Populations } from './populations.js';
 import { shown, studyError } from './refusal.js';
@@ -65,6 +65,7 @@ class StudyReader {
       study, cohort, participation, estimator: name, privacy, late, retention, quarantine,
     } = this.#content;
     const columns = readColumns(this.#content, this.#refuse);
+    refuseUnasked(columns, this.#refuse);
     const estimator = this.#estimator(name);
     const { admission, enrolled } = this.#admission();
     const asked = {

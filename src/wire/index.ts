@@ -8,10 +8,11 @@ export { decodeClientFrame, encodeClientFrame } from './client-frames.js';
 export { decodeHeadBody, encodeHeadBody } from './head-body.js';
 export type * from './messages.js';
 export { decodeReleaseBody, encodeReleaseBody } from './release-body.js';
-export { cellsPerBatch, encodeCells } from './cells.js';
+export { batchCells, cellsPerBatch, encodeCells, type BatchCells } from './cells.js';
 export { numberBytes } from './numbers.js';
 export { batchRows, encodeRows, firstNonFinite, viewBatchRows } from './rows.js';
 export { decodeServerFrame, encodeServerFrame } from './server-frames.js';
+export { textAt, textsPerBatch, type TextTable } from './text-cells.js';
 export { decodeStudyDocument, encodeStudyDocument, studyId } from './study-codec.js';
 export type { StudyDocument } from './study-document.js';
 

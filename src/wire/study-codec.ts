@@ -1,6 +1,6 @@
 import { equalBytes, fromUtf8, toHex, utf8 } from '../base/bytes.js';
 import { canonicalJson, type JsonValue } from '../base/canonical-json.js';
-import { columnLimits, isColumnType, type ColumnType } from '../base/columns.js';
+import { columnLimits, isColumnType, needsQuestions, type ColumnType } from '../base/columns.js';
 import { WireError } from '../base/errors.js';
 import type { ParameterValue } from '../base/facts.js';
 import { factsLimits as limits, isName, nameRule } from '../base/facts-limits.js';
@@ -76,6 +76,9 @@ function readDocument(facts: Members): StudyDocument {
   if ('contributors' in document.epoch && document.participation === 'secret') {
     throw refused('facts.epoch', 'a time: epochs close on a count only with public participation');
   }
+  if (needsQuestions(document.types)) {
+    throw refused('facts.columns', 'without texts and optional columns: those need questions');
+  }
   if (mustChooseOneRow(document) && document.contribution.reduce !== 'one') {
     throw refused('facts.contribution.reduce', 'one: a category has no sum and no mean');
   }
@@ -117,17 +120,22 @@ function readTypedColumns(facts: Members): Pick<StudyDocument, 'columns' | 'type
 }
 
 function readType(column: Members): ColumnType {
-  const type = column.choice('type', ['number', 'integer', 'boolean', 'category']);
+  const type = column.choice('type', ['number', 'integer', 'boolean', 'category', 'text']);
+  // Present only if true, so that facts without it have one form.
+  const optional = column.has('optional') && { optional: column.choice('optional', [true]) };
   switch (type) {
-    case 'boolean': return { type };
+    case 'boolean': return { type, ...optional };
+    // isColumnType refuses what is no number.
+    case 'text': return { type, bytes: column.take('bytes') as number, ...optional };
     case 'category': return {
       type,
+      ...optional,
       of: column.list('of', columnLimits.names).map((name) => checkName(name, 'a name in of')),
-      // Present only if true, so that facts without it have one form.
       ...(column.has('other') && { other: column.choice('other', [true]) }),
     };
     default: return {
       type,
+      ...optional,
       // They are numbers, or isColumnType refuses them.
       ...(column.has('low') && { low: column.take('low') as number }),
       ...(column.has('high') && { high: column.take('high') as number }),
