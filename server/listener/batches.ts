@@ -1,10 +1,10 @@
 import { signing } from '#signing';
-import type { WireCode } from '../../src/base/error-codes.js';
 import { equalBytes } from '../../src/base/bytes.js';
 import { WireError } from '../../src/base/errors.js';
 import { verifyBatch } from '../../src/signing/index.js';
 import {
-  decodeBatchBody, firstNonFinite, viewBatchRows, type BatchBody, type SignedBatch,
+  batchCells, decodeBatchBody, firstNonFinite, viewBatchRows, type BatchBody,
+  type SignedBatch,
 } from '../../src/wire/index.js';
 import type { VerifiedBatch } from '../studies/contract.js';
 import type { ChannelSetup } from './channel.js';
@@ -66,18 +66,19 @@ function contentsOf(
   setup: ChannelSetup,
   body: BatchBody,
   rowsPerBatch: number,
-): { readonly values: Float64Array } | { readonly rejectAs: WireCode } {
+): Pick<VerifiedBatch, 'values' | 'texts' | 'rejectAs'> {
   // The signature binds the channel's study. A body that names another study contradicts it.
   if (!equalBytes(body.studyId, setup.signatures.studyId)) return { rejectAs: 'malformed' };
   if (body.rows > rowsPerBatch) return { rejectAs: 'too-many-rows' };
   if (body.columns !== setup.dimension) return { rejectAs: 'wrong-dimension' };
-  let values: Float64Array;
   try {
+    // Its numbers are finite, but for NaN where an optional column has no value.
+    if (setup.types !== undefined) return batchCells(body, setup.types);
     // The body does not change after this, so the rows may share its bytes: no copy.
-    values = viewBatchRows(body, setup.types);
+    const values = viewBatchRows(body);
+    return firstNonFinite(values) >= 0 ? { rejectAs: 'not-finite' } : { values };
   } catch (error) {
     if (error instanceof WireError) return { rejectAs: error.code };
     throw error;
   }
-  return firstNonFinite(values) >= 0 ? { rejectAs: 'not-finite' } : { values };
 }

@@ -1,6 +1,7 @@
 import type { WireCode } from '../../src/base/error-codes.js';
 import type { KeyRotation } from '../../src/signing/index.js';
 import type { Spend } from '../../src/wire/messages.js';
+import type { TextTable } from '../../src/wire/text-cells.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type {
   ContributorState, LedgerBalance, Quarantine, ReleaseRecord, Rollback, StudyStateName,
@@ -36,8 +37,10 @@ export interface VerifiedBatch {
   readonly last: boolean;
   readonly rows: number;
   readonly columns: number;
-  /** Row-major doubles; absent when `rejectAs` is set. */
+  /** Row-major doubles, as `batchCells` makes them; absent when `rejectAs` is set. */
   readonly values?: Float64Array;
+  /** Of a study with typed columns: for each column its texts, else null. They view `body`. */
+  readonly texts?: readonly (TextTable | null)[];
   readonly digest: Uint8Array;
   readonly body: Uint8Array;
   readonly signature: Uint8Array;

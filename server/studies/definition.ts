@@ -1,3 +1,5 @@
+import { needsQuestions } from '../../src/base/columns.js';
+import { KeelsonError } from '../../src/base/errors.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { planStudy, type StudyPlan } from '../../src/plan-study.js';
 import type { BudgetCaps } from '../../src/privacy/accounting/target.js';
@@ -20,7 +22,9 @@ export interface StudyDefinition extends Omit<StudyPlan, 'caps'> {
  * Computes plan, target and budget from a study's facts.
  * @param enrolled the keys behind the document's digest; null when admission uses no list.
  * @param order the order of an existing Renyi budget, as for `planStudy`.
- * @throws KeelsonError as `planStudy` does.
+ * @throws KeelsonError as `planStudy` does, and 'invalid-study' for a study of one question with
+ *   texts or optional columns. No estimator may see a text, or NaN for a value that is absent: the
+ *   rows of such columns go through the questions of a study, which leave both out.
  */
 export function defineStudy(
   document: StudyDocument,
@@ -28,6 +32,10 @@ export function defineStudy(
   findEstimator: FindEstimator = findRegistered,
   order?: number,
 ): StudyDefinition {
+  if (document.questions === undefined && needsQuestions(document.types)) {
+    throw new KeelsonError('invalid-study', `${document.study} has texts or optional columns, which `
+      + 'one question over all columns cannot use: list questions');
+  }
   const { caps, ...planned } = planStudy(document, findEstimator, order);
   return { document, ...planned, enrolled, budget: budgetSpecOf(document, caps) };
 }

@@ -1,5 +1,5 @@
 import { fromHex } from '../../src/base/bytes.js';
-import { batchRows, decodeBatchBody } from '../../src/wire/index.js';
+import { batchCells, batchRows, decodeBatchBody } from '../../src/wire/index.js';
 import { partOf } from '../epochs/reduction.js';
 import type { EpochPart } from '../epochs/contract.js';
 import type { EpochRecord, JournalEntry } from '../store/contract.js';
@@ -52,7 +52,7 @@ export async function summarise(
 
 /**
  * Bodies were verified and decoded before they were journalled. The same code reads them again
- * here.
+ * here. It does not judge texts again: another version of Unicode must not change the verdict.
  */
 function partOfEntry(
   { document }: StudyDefinition, { assignmentKey }: HeldEpoch, entry: JournalEntry,
@@ -61,7 +61,8 @@ function partOfEntry(
   return partOf(document, assignmentKey, {
     contributor: fromHex(entry.contributor),
     sequence: entry.sequence,
-    values: batchRows(body, document.types),
+    values: document.types === undefined
+      ? batchRows(body) : batchCells(body, document.types, 'accepted').values,
     rows: body.rows,
     complete: entry.complete,
   });

@@ -1,6 +1,7 @@
 import {
-  columnLimits, isColumnType, namesOfType, type ColumnType,
+  columnLimits, isColumnType, namesOfType, needsQuestions, type ColumnType,
 } from '../../src/base/columns.js';
+import { textLimits } from '../../src/base/text-form.js';
 import { canonicalJson } from '../../src/base/canonical-json.js';
 import type { Question } from '../../src/base/questions.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
@@ -20,6 +21,7 @@ interface Asked {
 /** Keys of a column besides `type`, and the types that have them. */
 const keysOfTypes: Readonly<Record<string, readonly string[]>> = {
   low: ['number', 'integer'], high: ['number', 'integer'], of: ['category'], other: ['category'],
+  bytes: ['text'],
 };
 
 /**
@@ -41,26 +43,41 @@ export function readColumns(
 
 function typeOf(path: string, given: FileColumn, refuse: Refuse): ColumnType {
   const column = typeof given === 'string' ? { type: given } : given;
-  const { type, low, high, of, other } = column;
-  if (type === 'text') {
-    throw refuse(path, 'is a text, and no question over texts can be asked yet',
-      'leave the column out, or list its values with type: category');
-  }
+  const { type, low, high, of, other, bytes = textLimits.bytes, optional } = column;
   const wrong = Object.keys(column)
-    .find((key) => key !== 'type' && !keysOfTypes[key]?.includes(type));
+    .find((key) => !['type', 'optional'].includes(key) && !keysOfTypes[key]?.includes(type));
   if (wrong !== undefined) {
     throw refuse(`${path}.${wrong}`, `is not for type: ${type}`, 'leave it out');
   }
   if (type === 'category' && of === undefined) {
     throw refuse(path, 'is a category without names', 'give of: a list of its names');
   }
-  const read: ColumnType = type === 'boolean' ? { type }
+  const own: ColumnType = type === 'boolean' ? { type } : type === 'text' ? { type, bytes }
     : type === 'category' ? { type, of: of!, ...(other === true && { other }) }
       : { type, ...(low !== undefined && { low }), ...(high !== undefined && { high }) };
+  const read = { ...own, ...(optional === true && { optional }) };
   if (isColumnType(read)) return read;
   throw refuse(path, 'cannot be used', type === 'category'
     ? `of has 1 to ${columnLimits.names} different names, not other beside other: true`
     : 'low is below high, and both are whole for an integer');
+}
+
+/**
+ * Refuses columns that only a list of questions can use. The one question of the short form works
+ * out numbers from every column of every row.
+ * @throws what `refuse` makes.
+ */
+export function refuseUnasked(
+  { columns, types = [] }: Pick<StudyDocument, 'columns' | 'types'>, refuse: Refuse,
+): void {
+  const place = types.findIndex((type) => needsQuestions([type]));
+  if (place < 0) return;
+  const path = `columns.${columns[place]}`;
+  throw types[place]!.type === 'text'
+    ? refuse(path, 'is a text, which only a question uses, in by or where',
+      'write questions, or list its values with type: category')
+    : refuse(`${path}.optional`, 'is only for a study with questions',
+      'write questions: a row without a value does not count in those that use the column');
 }
 
 /**
@@ -108,7 +125,7 @@ function askedColumn(
   return Number.isInteger(index) && index >= 0 && index < columns.length ? index : null;
 }
 
-/** The place of a name says nothing as a number. */
+/** The place of a name or a text says nothing as a number. */
 function refuseCategories(
   given: Given, estimator: Asked,
   { columns, types = [] }: Pick<StudyDocument, 'columns' | 'types'>, refuse: Refuse,
@@ -118,8 +135,13 @@ function refuseCategories(
   if (usesNone) return;
   const asked = isAboutOne ? [askedColumn(given, estimator, columns) ?? -1] : columns.keys();
   for (const index of asked) {
+    const path = `columns.${columns[index]}`;
+    if (types[index]?.type === 'text') {
+      throw refuse(path, `is a text, and ${estimator.name} works out numbers`,
+        'leave the column out: a question uses texts in by and where');
+    }
     if (types[index]?.type !== 'category') continue;
-    throw refuse(`columns.${columns[index]}`,
+    throw refuse(path,
       `is a category, and ${estimator.name} works out numbers`,
       'choose the estimator histogram with parameters: { column: '
       + `${columns[index]} }, or leave the column out`);

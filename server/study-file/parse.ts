@@ -14,7 +14,7 @@ import type { FindEstimator } from '../epochs/engine.js';
 import { defineStudy, type StudyDefinition } from '../studies/definition.js';
 import { answersAreRows } from '../studies/own-rows.js';
 import { checkText, type CheckedFile } from './check.js';
-import { defaultReduce, parametersFor, readColumns } from './columns.js';
+import { defaultReduce, parametersFor, readColumns, refuseUnasked } from './columns.js';
 import { digestOfKeys, parseKeyList } from './enrolled-keys.js';
 import type { Populations } from './populations.js';
 import { readQuestions } from './questions.js';
@@ -73,6 +73,7 @@ class StudyReader {
       study, cohort, participation, privacy, late, retention, quarantine,
     } = this.#content;
     const columns = readColumns(this.#content, this.#refuse);
+    if (this.#content.questions === undefined) refuseUnasked(columns, this.#refuse);
     const asked = this.#content.questions === undefined
       ? this.#question(columns) : this.#questions(columns);
     const { admission, enrolled } = this.#admission();

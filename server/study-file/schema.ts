@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { columnLimits } from '../../src/base/columns.js';
+import { textLimits } from '../../src/base/text-form.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { epochLength } from './durations.js';
 import { parameters, questionsSchema, reduce } from './questions-schema.js';
@@ -30,8 +31,8 @@ const typeAlone = ruled(columnRule, v.picklist(columnTypes, columnRule));
 const columnMap = ruled(columnRule, v.strictObject({
   type: key(ruled(typeRule, v.picklist(columnTypes, typeRule)),
     'What the values are. number: any number. integer: a whole number. boolean: true or false. '
-    + 'category: one of a public list of names. text is not answered yet: a study with it is '
-    + 'refused.', 'category'),
+    + 'category: one of a public list of names. text: any short text, which a question uses in by '
+    + 'or where.', 'category'),
   low: key(v.optional(end), 'Of a number or an integer: the least value that you expect. With '
     + 'high it is the default range of the estimators sum and distribution.', 0, 'not stated'),
   high: key(v.optional(end), 'Of a number or an integer: the largest value that you expect.',
@@ -40,8 +41,10 @@ const columnMap = ruled(columnRule, v.strictObject({
     ['north', 'south'], 'must be given for a category'),
   other: key(v.optional(flag), 'Of a category. true: a file may hold other names, which count as '
     + 'other. false: they are refused.', true, 'false'),
-  bytes: key(v.optional(whole(1, 255)), 'Of a text: its longest form in UTF-8.', 64, '64 bytes'),
-  optional: key(v.optional(flag), 'Of a text: it may be absent.', true, 'false'),
+  bytes: key(v.optional(whole(1, textLimits.bytesMax)), 'Of a text: its most bytes in UTF-8. '
+    + 'Longer texts are refused.', 64, `${textLimits.bytes} bytes`),
+  optional: key(v.optional(flag), 'true: a row may have no value. It then does not count in '
+    + 'questions that use the column. Only for a study with questions.', true, 'false'),
 }, columnRule));
 const column = ruled(columnRule, chosen([typeAlone, columnMap], (input) =>
   (typeof input === 'object' && input !== null ? columnMap : typeAlone)));

@@ -1,4 +1,5 @@
 import { isName } from './facts-limits.js';
+import { textLimits } from './text-form.js';
 
 /**
  * The type of one column of a study, as its facts state it. The facts, the wire, the client and
@@ -6,13 +7,16 @@ import { isName } from './facts-limits.js';
  *
  * Estimators see numbers: a `boolean` is 0 or 1, a `category` is the place of its name in
  * `namesOfType`, from 0. `low` and `high` are public and only say what is expected; values beyond
- * them are taken.
+ * them are taken. A `text` has 1 to `bytes` bytes of UTF-8 in the form of `textFault`. No estimator
+ * sees it: it is for `by` and `where` of a question. In an `optional` column a row may have no
+ * value, which is NaN where rows are numbers.
  */
-export type ColumnType =
+export type ColumnType = { readonly optional?: true } & (
   | { readonly type: 'number'; readonly low?: number; readonly high?: number }
   | { readonly type: 'integer'; readonly low?: number; readonly high?: number }
   | { readonly type: 'boolean' }
-  | { readonly type: 'category'; readonly of: readonly string[]; readonly other?: true };
+  | { readonly type: 'category'; readonly of: readonly string[]; readonly other?: true }
+  | { readonly type: 'text'; readonly bytes: number });
 
 /** Limits of typed columns. */
 export const columnLimits = {
@@ -27,10 +31,14 @@ export const otherName = 'other';
 
 /**
  * Whether a type can be used. A category has 1 to 1,024 different names, without `other` beside
- * `other: true`. `low` is below `high`, and both are finite, and whole for an integer.
+ * `other: true`. `low` is below `high`, and both are finite, and whole for an integer. A text has 1
+ * to 255 bytes.
  */
 export function isColumnType(type: ColumnType): boolean {
   if (type.type === 'boolean') return true;
+  if (type.type === 'text') {
+    return Number.isInteger(type.bytes) && type.bytes >= 1 && type.bytes <= textLimits.bytesMax;
+  }
   if (type.type === 'category') {
     const names = namesOfType(type)!;
     return type.of.length > 0 && type.of.length <= columnLimits.names && names.every(isName)
@@ -43,7 +51,7 @@ export function isColumnType(type: ColumnType): boolean {
 
 /**
  * The names of the values 0, 1, 2 ... of a column: of a category, with `other` last, or of a
- * boolean. Null for numbers.
+ * boolean. Null for numbers and texts.
  */
 export function namesOfType(type: ColumnType): readonly string[] | null {
   if (type.type === 'boolean') return ['false', 'true'];
@@ -52,9 +60,18 @@ export function namesOfType(type: ColumnType): readonly string[] | null {
 }
 
 /**
- * Why a number cannot be a value of a column; null when it can.
+ * Whether a study can only have a list of questions with these columns: the one question of the
+ * short form works out numbers from every column of every row.
+ */
+export function needsQuestions(types: readonly ColumnType[] | undefined): boolean {
+  return types?.some(({ type, optional }) => type === 'text' || optional === true) === true;
+}
+
+/**
+ * Why a number cannot be a value of a column; null when it can. A row without a value is judged
+ * elsewhere: NaN is `not-finite` also where the column is optional.
  * - `not-finite`: NaN or infinite.
- * - `wrong-type`: not whole, outside +-(2^53 - 1), not 0 or 1, or not the place of a name.
+ * - `wrong-type`: not whole, outside +-(2^53 - 1), not 0 or 1, or not the place of a name or text.
  */
 export function cellFault(type: ColumnType, value: number): 'not-finite' | 'wrong-type' | null {
   if (!Number.isFinite(value)) return 'not-finite';
@@ -62,6 +79,7 @@ export function cellFault(type: ColumnType, value: number): 'not-finite' | 'wron
     case 'number': return null;
     case 'integer': return Number.isSafeInteger(value) ? null : 'wrong-type';
     case 'boolean': return value === 0 || value === 1 ? null : 'wrong-type';
+    case 'text': return Number.isInteger(value) && value >= 0 ? null : 'wrong-type';
     case 'category': {
       const names = type.of.length + (type.other === true ? 1 : 0);
       return Number.isInteger(value) && value >= 0 && value < names ? null : 'wrong-type';
@@ -70,9 +88,9 @@ export function cellFault(type: ColumnType, value: number): 'not-finite' | 'wron
 }
 
 /**
- * The number of a value that a person or program gives; null when the column cannot hold it. A name
- * of a category is compared without spaces around it and in Unicode form NFC; any other text is
- * `other`, where the category has that.
+ * The number of a value that a person or program gives; null when the column cannot hold it, and
+ * for a text, which has no number of its own. A name of a category is compared without spaces
+ * around it and in Unicode form NFC; any other name is `other`, where the category has that.
  */
 export function cellOf(type: ColumnType, cell: unknown): number | null {
   if (type.type === 'category') {

@@ -4,6 +4,9 @@ import { InvalidParameterError, WireError } from '../base/errors.js';
 import type { BatchBody, Cells } from './messages.js';
 import { numberBytes, readNumbers, writeNumbers } from './numbers.js';
 import { malformed } from './reader.js';
+import {
+  checkTexts, codeBytes, encodeCodes, encodeTexts, readCodes, readTexts, type TextTable,
+} from './text-cells.js';
 
 type DataType = BatchBody['dataType'];
 type TypedBatch = Pick<BatchBody, 'rows' | 'columns' | 'dataType' | 'data' | 'cells'>;
@@ -14,18 +17,35 @@ type TypedBatch = Pick<BatchBody, 'rows' | 'columns' | 'dataType' | 'data' | 'ce
  */
 export const cellsPerBatch = 2 ** 19;
 
+/** The rows of a batch of a study with typed columns. */
+export interface BatchCells {
+  /**
+   * rows * columns numbers, row-major, in their own memory. A boolean is 0 or 1, a category the
+   * place of its name, a text its place in the column's table. NaN where an optional column has no
+   * value, and nowhere else.
+   */
+  readonly values: Float64Array;
+  /** For each column its texts, which are views of the body; null where it is not of texts. */
+  readonly texts: readonly (TextTable | null)[];
+}
+
 /**
- * The rows of a batch of a study with typed columns, as doubles: rows * columns numbers, row-major,
- * in their own memory. A boolean is 0 or 1, a category the place of its name. Equal rows in one
- * data type have equal bytes: every other form is refused.
+ * Reads the cells of a batch. Equal rows in one data type have equal bytes: every other form is
+ * refused. Time and memory grow with the size of the batch.
+ * @param judge `accepted` for a batch that was accepted before: the form of its texts is not judged
+ *   again, so that another version of Unicode cannot change the verdict.
  * @throws WireError with the code
- *   - `malformed` for other fields or sizes than the types need, or unused bits that are not 0;
+ *   - `malformed` for other fields or sizes than the types need, unused bits that are not 0, or a
+ *     dictionary that is not in its one form;
  *   - `wrong-dimension` for another number of columns;
  *   - `too-many-rows` above `cellsPerBatch` values;
- *   - `not-finite`, `wrong-type` for a value that its column cannot hold.
+ *   - `not-finite`, `wrong-type` for a value that its column cannot hold;
+ *   - `bad-text` for a text that is not in the form of `textFault`.
  *   The text names column, row and rule, never the value.
  */
-export function cellValues(body: TypedBatch, types: readonly ColumnType[]): Float64Array {
+export function batchCells(
+  body: TypedBatch, types: readonly ColumnType[], judge: 'new' | 'accepted' = 'new',
+): BatchCells {
   const { rows, columns, data, cells = [] } = body;
   if (columns !== types.length || cells.length !== types.length) {
     throw refused('wrong-dimension', `the study has ${types.length} columns`);
@@ -36,42 +56,45 @@ export function cellValues(body: TypedBatch, types: readonly ColumnType[]): Floa
     throw refused('too-many-rows', `a batch holds at most ${cellsPerBatch} values`);
   }
   const values = new Float64Array(rows * columns);
-  types.forEach((type, column) => {
-    const read = columnValues(cells[column]!, type, body, column);
-    for (let row = 0; row < rows; row++) {
-      const value = read[row]!;
-      const fault = cellFault(type, value);
-      if (fault !== null) {
-        throw refused(fault, `column ${column}, row ${row}: no value of type ${type.type}`);
-      }
-      values[row * columns + column] = value;
-    }
+  const texts = types.map((type, column) => {
+    const read = columnValues(cells[column]!, type, body, column, judge);
+    for (let row = 0; row < rows; row++) values[row * columns + column] = read.values[row]!;
+    return read.texts;
   });
-  return values;
+  return { values, texts };
 }
 
 /**
- * Numbers, row-major, as the cells of a batch. `cellValues` reads them back.
+ * Numbers, row-major, as the cells of a batch. `batchCells` reads them back. NaN in an optional
+ * column is a row without a value.
+ * @param texts what the numbers of text columns are places in: texts in the form of `textFault`.
  * @throws InvalidParameterError for a value that its column cannot hold, or that float32 would
  *   change too much. It names column and row, never the value.
  */
 export function encodeCells(
   values: Float64Array, types: readonly ColumnType[], dataType: DataType,
+  texts: readonly string[] = [],
 ): Cells[] {
   const rows = values.length / types.length;
   return types.map((type, column) => {
-    const own =
+    const all =
       Float64Array.from({ length: rows }, (_, row) => values[row * types.length + column]!);
-    const sent = dataType === 'float32' && isNumeric(type) ? own.map(Math.fround) : own;
-    const bad = sent.findIndex((value, row) => cellFault(type, value) !== null
-      || (type.type === 'integer' && value !== own[row]));
+    const sent = dataType === 'float32' && isNumeric(type) ? all.map(Math.fround) : all;
+    const isAbsent = (value: number): boolean => type.optional === true && Number.isNaN(value);
+    const bad = sent.findIndex((value, row) => !isAbsent(all[row]!) && (
+      cellFault(type, value) !== null || (type.type === 'integer' && value !== all[row])
+      || (type.type === 'text' && value >= texts.length)));
     if (bad >= 0) {
       throw new InvalidParameterError(
         `column ${column} of row ${bad} is no ${dataType} ${type.type}: leave the row out`,
         { row: bad, column },
       );
     }
-    return encodeColumn(sent, type, dataType);
+    const there = sent.filter((value) => !isAbsent(value));
+    const cells = type.type === 'text'
+      ? encodeTexts(there, texts) : encodeColumn(there, type, dataType);
+    if (there.length === rows) return cells;
+    return { ...cells, present: bitmap(all, (value) => !isAbsent(value)) };
   });
 }
 
@@ -80,43 +103,80 @@ function encodeColumn(values: Float64Array, type: ColumnType, dataType: DataType
   if (isNumeric(type)) {
     return { numbers: writeNumbers(values, dataType, isLittleEndian), codes: none };
   }
-  const codes = new Uint8Array(codesLength(type, values.length));
-  const wide = codes.length === 2 * values.length;
-  values.forEach((value, row) => {
-    if (type.type === 'boolean') codes[row >> 3]! |= value << (row & 7);
-    else if (wide) codes.set([value & 255, value >> 8], 2 * row);
-    else codes[row] = value;
-  });
+  const codes = type.type === 'boolean'
+    ? bitmap(values, (value) => value === 1) : encodeCodes(values, namesOfType(type)!.length);
   return { numbers: none, codes };
 }
 
+/** A bit for each value, low bit first. */
+function bitmap(values: Float64Array, isSet: (value: number) => boolean): Uint8Array {
+  const bits = new Uint8Array(Math.ceil(values.length / 8));
+  values.forEach((value, row) => { bits[row >> 3]! |= Number(isSet(value)) << (row & 7); });
+  return bits;
+}
+
+interface ColumnRead {
+  /** One for each row. */
+  readonly values: Float64Array;
+  readonly texts: TextTable | null;
+}
+
 function columnValues(
-  { numbers, codes }: Cells, type: ColumnType, { rows, dataType }: TypedBatch, column: number,
-): Float64Array {
+  cells: Cells, type: ColumnType, { rows, dataType }: TypedBatch, column: number,
+  judge: 'new' | 'accepted',
+): ColumnRead {
+  const there = presentRows(cells.present, type, rows, column);
+  const count = there?.length ?? rows;
+  const texts = readTexts(cells.dictionary, type, column);
   const numeric = isNumeric(type);
-  const sizes = numeric ? [rows * numberBytes[dataType], 0] : [0, codesLength(type, rows)];
-  if (numbers.length !== sizes[0] || codes.length !== sizes[1]) {
-    throw malformed(`the cells of column ${column} do not have the size of ${rows} rows`);
+  const names = texts?.count ?? namesOfType(type)?.length ?? 0;
+  const sizes = numeric
+    ? [count * numberBytes[dataType], 0]
+    : [0, type.type === 'boolean' ? Math.ceil(count / 8) : codeBytes(names) * count];
+  if (cells.numbers.length !== sizes[0] || cells.codes.length !== sizes[1]) {
+    throw malformed(`the cells of column ${column} do not have the size of ${count} rows`);
   }
-  if (numeric) return readNumbers(numbers, dataType, isLittleEndian);
-  if (type.type !== 'boolean') {
-    const wide = codes.length === 2 * rows;
-    return Float64Array.from({ length: rows }, (_, row) =>
-      (wide ? codes[2 * row]! + 256 * codes[2 * row + 1]! : codes[row]!));
+  const read = numeric ? readNumbers(cells.numbers, dataType, isLittleEndian)
+    : type.type === 'boolean' ? readBits(cells.codes, count, column)
+      : readCodes(cells.codes, count, names);
+  for (let i = 0; i < count; i++) {
+    const fault = cellFault(type, read[i]!);
+    if (fault !== null) {
+      const row = there?.[i] ?? i;
+      throw refused(fault, `column ${column}, row ${row}: no value of type ${type.type}`);
+    }
   }
-  if ((rows & 7) !== 0 && codes.at(-1)! >> (rows & 7) !== 0) {
+  if (type.type === 'text') checkTexts(read, texts!, type.bytes, { column, there, judge });
+  if (there === null) return { values: read, texts };
+  const values = new Float64Array(rows).fill(Number.NaN);
+  there.forEach((row, i) => { values[row] = read[i]!; });
+  return { values, texts };
+}
+
+/** The rows that have a value; null where all have. */
+function presentRows(
+  present: Uint8Array | undefined, type: ColumnType, rows: number, column: number,
+): Uint32Array | null {
+  if (present === undefined || present.length === 0) return null;
+  if (type.optional !== true || present.length !== Math.ceil(rows / 8)) {
+    throw malformed(`column ${column} has other bits of presence than its type and rows need`);
+  }
+  const bits = readBits(present, rows, column);
+  const there = Uint32Array.from(bits.keys()).filter((row) => bits[row] === 1);
+  // Rows have one form: where every row has a value, there are no bits.
+  if (there.length === rows) throw malformed(`every row of column ${column} is present: no bits`);
+  return there;
+}
+
+function readBits(bits: Uint8Array, count: number, column: number): Float64Array {
+  if ((count & 7) !== 0 && bits.at(-1)! >> (count & 7) !== 0) {
     throw malformed(`unused bits of column ${column} are not 0`);
   }
-  return Float64Array.from({ length: rows }, (_, row) => (codes[row >> 3]! >> (row & 7)) & 1);
+  return Float64Array.from({ length: count }, (_, i) => (bits[i >> 3]! >> (i & 7)) & 1);
 }
 
 function isNumeric({ type }: ColumnType): boolean {
   return type === 'number' || type === 'integer';
-}
-
-function codesLength(type: ColumnType, rows: number): number {
-  if (type.type === 'boolean') return Math.ceil(rows / 8);
-  return namesOfType(type)!.length > 256 ? 2 * rows : rows;
 }
 
 function refused(

@@ -9,10 +9,11 @@ export { decodeHeadBody, encodeHeadBody } from './head-body.js';
 export type * from './messages.js';
 export { answersOf, onlyAnswer } from './messages.js';
 export { decodeReleaseBody, encodeReleaseBody } from './release-body.js';
-export { cellsPerBatch, encodeCells } from './cells.js';
+export { batchCells, cellsPerBatch, encodeCells, type BatchCells } from './cells.js';
 export { numberBytes } from './numbers.js';
 export { batchRows, encodeRows, firstNonFinite, viewBatchRows } from './rows.js';
 export { decodeServerFrame, encodeServerFrame } from './server-frames.js';
+export { textAt, textsPerBatch, type TextTable } from './text-cells.js';
 export {
   decodeContributorFacts, decodeStudyDocument, encodeStudyDocument, studyId,
 } from './study-codec.js';

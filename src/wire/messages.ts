@@ -60,12 +60,16 @@ export interface BatchBody {
   readonly cells?: readonly Cells[];
 }
 
-/** The values of one typed column of a batch. One of the two is empty. */
+/** The values of one typed column of a batch, one for each row that has one. */
 export interface Cells {
-  /** Of a number or integer: little-endian numbers of the batch's data type. */
+  /** Of an optional column: a bit for each row. Empty or absent: every row has a value. */
+  readonly present?: Uint8Array;
+  /** Of a number or integer: little-endian numbers of the batch's data type. Else empty. */
   readonly numbers: Uint8Array;
-  /** Of a boolean or category. */
+  /** Of a boolean, category or text. Else empty. */
   readonly codes: Uint8Array;
+  /** Of a text: its entries, each after a byte with its length. Else empty or absent. */
+  readonly dictionary?: Uint8Array;
 }
 
 /** Whether a study takes rows. */

@@ -1,7 +1,7 @@
 import { isLittleEndian } from '../base/byte-order.js';
 import type { ColumnType } from '../base/columns.js';
 import { InvalidParameterError } from '../base/errors.js';
-import { cellValues } from './cells.js';
+import { batchCells } from './cells.js';
 import type { BatchBody } from './messages.js';
 import { numberBytes, readNumbers, writeNumbers } from './numbers.js';
 import { malformed } from './reader.js';
@@ -12,12 +12,13 @@ type BatchNumbers = Pick<BatchBody, 'rows' | 'columns' | 'dataType' | 'data' | '
 /**
  * The rows of a batch as doubles: rows * columns numbers, row-major, in their own memory. Values
  * may be NaN or infinite where the study has no types: see `firstNonFinite`.
- * @param types of the columns, if the study has any: see `cellValues`.
+ * @param types of the columns, if the study has any. `batchCells` says what the numbers are then,
+ *   and has the texts.
  * @throws WireError('malformed') if there is no row or no column, or the data have another size; as
- *   `cellValues` does.
+ *   `batchCells` does.
  */
 export function batchRows(body: BatchNumbers, types?: readonly ColumnType[]): Float64Array {
-  if (types !== undefined) return cellValues(body, types);
+  if (types !== undefined) return batchCells(body, types).values;
   checkSize(body);
   return readNumbers(body.data, body.dataType, isLittleEndian);
 }
@@ -28,7 +29,7 @@ export function batchRows(body: BatchNumbers, types?: readonly ColumnType[]): Fl
  * @throws WireError('malformed') as `batchRows`.
  */
 export function viewBatchRows(body: BatchNumbers, types?: readonly ColumnType[]): Float64Array {
-  if (types !== undefined) return cellValues(body, types);
+  if (types !== undefined) return batchCells(body, types).values;
   checkSize(body);
   const { data, dataType } = body;
   const inPlace = dataType === 'float64' && isLittleEndian && data.byteOffset % 8 === 0;

@@ -1,7 +1,7 @@
 import { equalBytes, fromUtf8, toHex, utf8 } from '../base/bytes.js';
 import { canonicalJson, type JsonValue } from '../base/canonical-json.js';
 import type { TypedColumns } from '../base/question-rules.js';
-import { columnLimits, isColumnType, type ColumnType } from '../base/columns.js';
+import { columnLimits, isColumnType, needsQuestions, type ColumnType } from '../base/columns.js';
 import { WireError } from '../base/errors.js';
 import { factsLimits as limits } from '../base/facts-limits.js';
 import type { Question } from '../base/questions.js';
@@ -120,6 +120,9 @@ function readOne(facts: Members, shared: SharedFacts): OneQuestion {
   const contribution = facts.object('contribution', (given) => ({
     reduce: given.choice('reduce', ['mean', 'sum', 'one']), rowsMax: readRowsMax(given),
   }));
+  if (needsQuestions(shared.types)) {
+    throw refused('facts.columns', 'without texts and optional columns');
+  }
   if (mustChooseOneRow(shared) && contribution.reduce !== 'one') {
     throw refused('facts.contribution.reduce', 'one, with a category');
   }
@@ -171,17 +174,22 @@ function readTypedColumns(facts: Members): Pick<SharedFacts, 'columns' | 'types'
 }
 
 function readType(column: Members): ColumnType {
-  const type = column.choice('type', ['number', 'integer', 'boolean', 'category']);
+  const type = column.choice('type', ['number', 'integer', 'boolean', 'category', 'text']);
+  // Present only if true, so that facts without it have one form.
+  const optional = column.has('optional') && { optional: column.choice('optional', [true]) };
   switch (type) {
-    case 'boolean': return { type };
+    case 'boolean': return { type, ...optional };
+    // isColumnType refuses what is no number.
+    case 'text': return { type, bytes: column.take('bytes') as number, ...optional };
     case 'category': return {
       type,
+      ...optional,
       of: column.list('of', columnLimits.names).map((name) => checkName(name, 'a name in of')),
-      // Present only if true, so that facts without it have one form.
       ...(column.has('other') && { other: column.choice('other', [true]) }),
     };
     default: return {
       type,
+      ...optional,
       // They are numbers, or isColumnType refuses them.
       ...(column.has('low') && { low: column.take('low') as number }),
       ...(column.has('high') && { high: column.take('high') as number }),

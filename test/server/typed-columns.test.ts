@@ -3,6 +3,8 @@ import { fromUtf8 } from '../../src/base/bytes.js';
 import { KeelsonError } from '../../src/base/errors.js';
 import { questionsOf, type Question } from '../../src/base/questions.js';
 import { decodeStudyDocument, encodeStudyDocument } from '../../src/wire/index.js';
+import { defineStudy } from '../../server/studies/definition.js';
+import { readColumns } from '../../server/study-file/columns.js';
 import { parseStudyText } from '../../server/study-file/index.js';
 import { fileWith } from '../support/wrong-studies.js';
 
@@ -78,8 +80,16 @@ describe('typed columns of a study file', () => {
 
   it.each<[string, Readonly<Record<string, string>>, string]>([
     ['a text', { columns: 'columns: { app: { type: text, bytes: 64 } }' },
-      'columns.app is a text, and no question over texts can be asked yet; leave the column out, '
+      'columns.app is a text, which only a question uses, in by or where; write questions, '
       + 'or list its values with type: category'],
+    ['an optional column', { columns: 'columns: { late: { type: boolean, optional: true } }' },
+      'columns.late.optional is only for a study with questions; write questions'],
+    ['a text without room', { columns: 'columns: { app: { type: text, bytes: 0 } }' },
+      'columns.app.bytes is 0: give a whole number from 1 to 255'],
+    ['a text longer than a byte can say', { columns: 'columns: { a: { type: text, bytes: 256 } }' },
+      'columns.a.bytes is 256: give a whole number from 1 to 255'],
+    ['bytes of a number', { columns: 'columns: { app: { type: number, bytes: 3 } }' },
+      'columns.app.bytes is not for type: number; leave it out'],
     ['a type that is none', { columns: 'columns: { late: bool }' },
       'columns.late is "bool": give one of number, integer, boolean, category, text'],
     ['a misspelt key', { columns: 'columns: { late: { type: number, hihg: 3 } }' },
@@ -122,6 +132,31 @@ describe('typed columns of a study file', () => {
     'contribution.reduce is "sum": a category has no sum and no mean; write reduce: one'],
   ])('refuse %s with its place and a remedy', (_, changes, message) => {
     expect(refusalOf(changes)).toContain(message);
+  });
+
+  it('read texts and optional columns, with defaults written out', () => {
+    const columns = {
+      app: 'text' as const, ip: { type: 'text' as const, bytes: 39, optional: true },
+      stops: { type: 'integer' as const, low: 0, optional: true },
+      late: { type: 'boolean' as const, optional: false },
+      region: { type: 'category' as const, of: ['a'], other: true, optional: true },
+    };
+    const refuse = (path: string, rule: string) => new Error(`${path} ${rule}`);
+    expect(readColumns({ columns }, refuse).types).toEqual([
+      { type: 'text', bytes: 64 }, { type: 'text', bytes: 39, optional: true },
+      { type: 'integer', low: 0, optional: true }, { type: 'boolean' },
+      { type: 'category', of: ['a'], other: true, optional: true },
+    ]);
+  });
+
+  it('never reach an estimator as texts or absent values: such a study is not defined', () => {
+    const document = parse({ ...inBins, columns: regions });
+    for (const type of [{ type: 'text', bytes: 8 }, { type: 'number', optional: true }] as const) {
+      const types = [type, ...document.types!.slice(1)];
+      expect(() => defineStudy({ ...document, types })).toThrow(KeelsonError);
+      expect(() => defineStudy({ ...document, types })).toThrow(/list questions/);
+    }
+    expect(() => defineStudy(document)).not.toThrow();
   });
 
   it('name the line', () => {

@@ -40,6 +40,27 @@ describe('study document', () => {
     }
   });
 
+  const typedFacts = (columns: readonly JsonValue[]) =>
+    utf8(canonicalJson({ ...document, version: 2, columns }));
+  const onlyForQuestions = /without texts and optional columns: those need questions/;
+
+  it.each<[JsonValue, RegExp]>([
+    [{ name: 'a', type: 'text', bytes: 64 }, onlyForQuestions],
+    [{ name: 'a', type: 'text', bytes: 255, optional: true }, onlyForQuestions],
+    [{ name: 'a', type: 'boolean', optional: true }, onlyForQuestions],
+    [{ name: 'a', type: 'integer', low: 0, optional: true }, onlyForQuestions],
+    [{ name: 'a', type: 'category', of: ['b'], other: true, optional: true }, onlyForQuestions],
+    [{ name: 'a', type: 'text' }, /a column of its type/],
+    [{ name: 'a', type: 'text', bytes: 0 }, /a column of its type/],
+    [{ name: 'a', type: 'text', bytes: 256 }, /a column of its type/],
+    [{ name: 'a', type: 'text', bytes: '9' }, /a column of its type/],
+    [{ name: 'a', type: 'text', bytes: 9, low: 1 }, /a fact that this version has/],
+    [{ name: 'a', type: 'number', bytes: 9 }, /a fact that this version has/],
+    [{ name: 'a', type: 'number', optional: false }, /one of true/],
+  ])('judges a column of texts or without values: %j', (column, rule) => {
+    expect(() => decodeStudyDocument(typedFacts([column]))).toThrow(rule);
+  });
+
   it('has one id for one set of facts', async () => {
     const shuffled =
       Object.fromEntries(Object.entries(document).reverse()) as unknown as StudyDocument;

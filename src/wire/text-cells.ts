@@ -1,0 +1,138 @@
+import type { ColumnType } from '../base/columns.js';
+import { utf8 } from '../base/bytes.js';
+import { WireError } from '../base/errors.js';
+import { textBytesFault, textFaultWords } from '../base/text-form.js';
+import type { Cells } from './messages.js';
+import { malformed } from './reader.js';
+
+/** The most different texts in one column of a batch. A code of two bytes says which one. */
+export const textsPerBatch = 65_535;
+
+/** The texts of one column of a batch, as a view of its bytes. An object each would be large. */
+export interface TextTable {
+  readonly count: number;
+  /** For each text a byte with its length, then its UTF-8, in strictly ascending order. */
+  readonly bytes: Uint8Array;
+  /** Where each text's byte of length is. */
+  readonly starts: Uint32Array;
+}
+
+/** One text of a table, as a view of its bytes. @param place from 0. */
+export function textAt({ bytes, starts }: TextTable, place: number): Uint8Array {
+  const start = starts[place]!;
+  return bytes.subarray(start + 1, start + 1 + bytes[start]!);
+}
+
+/** Bytes of one code that chooses among so many names. */
+export function codeBytes(names: number): 1 | 2 {
+  return names > 256 ? 2 : 1;
+}
+
+/** Places among `names`, as little-endian codes. */
+export function encodeCodes(values: Float64Array, names: number): Uint8Array {
+  const size = codeBytes(names);
+  const codes = new Uint8Array(size * values.length);
+  values.forEach((value, i) => {
+    codes[size * i] = value;
+    if (size === 2) codes[2 * i + 1] = value >> 8;
+  });
+  return codes;
+}
+
+/** The reverse of `encodeCodes`. The caller has checked the length. */
+export function readCodes(codes: Uint8Array, count: number, names: number): Float64Array {
+  const wide = codeBytes(names) === 2;
+  return Float64Array.from({ length: count }, (_, i) =>
+    (wide ? codes[2 * i]! + 256 * codes[2 * i + 1]! : codes[i]!));
+}
+
+/** @param places of the values in `texts`, which may name one text twice. */
+export function encodeTexts(places: Float64Array, texts: readonly string[]): Cells {
+  const used = new Map([...new Set(Array.from(places, (place) => texts[place]!))]
+    .map((text) => [text, utf8(text)]));
+  const sorted = [...used].sort(([, left], [, right]) => compareBytes(left, right));
+  const codes = new Map(sorted.map(([text], code) => [text, code]));
+  return {
+    numbers: new Uint8Array(0),
+    codes: encodeCodes(places.map((place) => codes.get(texts[place]!)!), sorted.length),
+    dictionary: dictionaryOf(sorted.map(([, bytes]) => bytes)),
+  };
+}
+
+function dictionaryOf(texts: readonly Uint8Array[]): Uint8Array {
+  const dictionary = new Uint8Array(texts.reduce((sum, { length }) => sum + 1 + length, 0));
+  let at = 0;
+  for (const text of texts) {
+    dictionary[at] = text.length;
+    dictionary.set(text, at + 1);
+    at += 1 + text.length;
+  }
+  return dictionary;
+}
+
+/** Below 0, 0 or above 0, as the left bytes come before, at or after the right ones. */
+function compareBytes(left: Uint8Array, right: Uint8Array): number {
+  const shared = Math.min(left.length, right.length);
+  for (let i = 0; i < shared; i++) if (left[i] !== right[i]) return left[i]! - right[i]!;
+  return left.length - right.length;
+}
+
+/**
+ * The dictionary of a text column; null for other columns.
+ * @throws WireError('malformed') for a dictionary of another column, one that is cut short, has too
+ *   many texts, or is not strictly ascending.
+ */
+export function readTexts(
+  bytes: Uint8Array = new Uint8Array(0), type: ColumnType, column: number,
+): TextTable | null {
+  if (type.type !== 'text') {
+    if (bytes.length > 0) throw malformed(`column ${column} has no texts, and a dictionary`);
+    return null;
+  }
+  const starts: number[] = [];
+  let at = 0;
+  for (; at < bytes.length; at += 1 + bytes[at]!) {
+    if (starts.length === textsPerBatch) {
+      throw malformed(`column ${column} has more than ${textsPerBatch} texts`);
+    }
+    starts.push(at);
+  }
+  if (at !== bytes.length) throw malformed(`the dictionary of column ${column} is cut short`);
+  const table = { count: starts.length, bytes, starts: Uint32Array.from(starts) };
+  for (let place = 1; place < table.count; place++) {
+    if (compareBytes(textAt(table, place - 1), textAt(table, place)) >= 0) {
+      throw malformed(`the dictionary of column ${column} is not in strictly ascending order`);
+    }
+  }
+  return table;
+}
+
+/**
+ * Checks the codes of a text column, and the form of its texts unless they were accepted before.
+ * @throws WireError with `malformed` for a code past the dictionary or a text that no row uses, and
+ *   `bad-text` for a text that is not in the one form.
+ */
+export function checkTexts(
+  codes: Float64Array, texts: TextTable, bytesMax: number,
+  { column, there, judge }: {
+    readonly column: number;
+    /** The rows of the codes; null for all rows. */
+    readonly there: Uint32Array | null;
+    readonly judge: 'new' | 'accepted';
+  },
+): void {
+  const firstUse = new Int32Array(texts.count).fill(-1);
+  codes.forEach((code, i) => {
+    if (code >= texts.count) throw malformed(`column ${column} has a code past its dictionary`);
+    if (firstUse[code]! < 0) firstUse[code] = i;
+  });
+  firstUse.forEach((i, place) => {
+    if (i < 0) throw malformed(`the dictionary of column ${column} has a text that no row has`);
+    const fault = judge === 'new' ? textBytesFault(textAt(texts, place), bytesMax) : null;
+    if (fault !== null) {
+      const row = there?.[i] ?? i;
+      throw new WireError('bad-text',
+        `column ${column}, row ${row}: the text ${textFaultWords[fault]}`);
+    }
+  });
+}
