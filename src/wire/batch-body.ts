@@ -2,8 +2,8 @@ import { keelson as read } from './generated/contributor-reader.js';
 import { keelson as sent } from './generated/contributor-writer.js';
 import { ownSized, present, sized, studyIdBytes, toBigint, toLong, uint32 } from './fields.js';
 import type { BatchBody } from './messages.js';
-import { Writer } from './protobuf.js';
 import { malformed, readStrictly } from './reader.js';
+import { written } from './writer.js';
 
 const dataTypes: readonly (BatchBody['dataType'] | undefined)[] = [undefined, 'float32', 'float64'];
 
@@ -20,7 +20,7 @@ function refuseZero({ sequence, epoch }: Pick<BatchBody, 'sequence' | 'epoch'>):
  */
 export function encodeBatchBody(body: BatchBody): Uint8Array {
   refuseZero(body);
-  return sent.v1.BatchBody.encode({
+  return written(sent.v1.BatchBody.encode({
     studyId: sized(body.studyId, studyIdBytes, 'study id'),
     sequence: toLong(body.sequence, 'sequence'),
     epoch: toLong(body.epoch, 'epoch'),
@@ -30,10 +30,10 @@ export function encodeBatchBody(body: BatchBody): Uint8Array {
     dataType: dataTypes.indexOf(body.dataType),
     data: body.data,
     cells: [...(body.cells ?? [])],
-  }, new Writer()).finish();
+  }));
 }
 
-/** The generated default for empty bytes is one array for all messages, or nothing. */
+/** The generated default for empty bytes is a shared Buffer, or nothing. */
 function plain(bytes: Uint8Array | null | undefined): Uint8Array {
   return bytes === null || bytes === undefined || bytes.length === 0 ? new Uint8Array(0) : bytes;
 }

@@ -5,8 +5,8 @@ import {
   studyIdBytes, toBigint, toLong, uint32,
 } from './fields.js';
 import type { ClientFrame, Hello, SignedBatch, Withdraw } from './messages.js';
-import { Writer } from './protobuf.js';
 import { readStrictly } from './reader.js';
+import { written } from './writer.js';
 
 type WireClientFrame = sent.v1.ClientFrame.$Properties;
 
@@ -15,7 +15,7 @@ type WireClientFrame = sent.v1.ClientFrame.$Properties;
  * accept.
  */
 export function encodeClientFrame(frame: ClientFrame): Uint8Array {
-  return sent.v1.ClientFrame.encode(clientFrameToWire(frame), new Writer()).finish();
+  return written(sent.v1.ClientFrame.encode(clientFrameToWire(frame)));
 }
 
 /**

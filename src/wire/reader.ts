@@ -1,5 +1,5 @@
 import { WireError } from '../base/errors.js';
-import { Reader, type Long } from './protobuf.js';
+import protobuf from './generated/protobuf.js';
 
 /**
  * Length-delimited and 64-bit items in one message. The largest honest messages (a release with
@@ -12,11 +12,10 @@ const itemsMax = 16_384;
  * Reads `keelson.v1`, which is closed: an unknown field, a wrong wire type, a group, or text that
  * is not UTF-8 is an error. So two readers never disagree about a message.
  */
-export class StrictReader extends Reader {
+export class StrictReader extends protobuf.Reader {
   private items = 0;
 
-  /** The generated code calls it for a field or a wire type that it does not know. */
-  skipType(): never {
+  override skipType(): this {
     throw malformed('it has a field that keelson.v1 does not define');
   }
 
@@ -25,7 +24,11 @@ export class StrictReader extends Reader {
     return super.size();
   }
 
-  override uint64(): Long {
+  override string(): string {
+    return this.stringVerify();
+  }
+
+  override uint64(): ReturnType<protobuf.Reader['uint64']> {
     this.count();
     return super.uint64();
   }
@@ -50,7 +53,7 @@ export function readStrictly<T>(
   bytes: Uint8Array, what: string, read: (reader: StrictReader) => T,
 ): T {
   try {
-    // A view of a Buffer is a Buffer, which is not the declared type.
+    // From a Buffer the reader would make Buffers. From a plain view it makes the declared types.
     const plain =
       bytes.constructor === Uint8Array
         ? bytes : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -11,8 +11,8 @@ import { keelson as sent } from './generated/other-writer.js';
 import {
   onlyAnswer, type LedgerPosition, type ReleaseBody, type ReleaseCost,
 } from './messages.js';
-import { Writer } from './protobuf.js';
 import { malformed, readStrictly } from './reader.js';
+import { written } from './writer.js';
 
 /**
  * The bytes that the server signs as a release.
@@ -20,7 +20,7 @@ import { malformed, readStrictly } from './reader.js';
  */
 export function encodeReleaseBody(body: ReleaseBody): Uint8Array {
   const { estimator, parameters, outcome } = onlyAnswer(body);
-  return sent.v1.ReleaseBody.encode({
+  return written(sent.v1.ReleaseBody.encode({
     serverKey: sized(body.serverKey, keyBytes, 'server key'),
     studyId: sized(body.studyId, studyIdBytes, 'study id'),
     index: toLong(body.index, 'index'),
@@ -43,7 +43,7 @@ export function encodeReleaseBody(body: ReleaseBody): Uint8Array {
     columns: [...body.columns],
     cohort: toLong(checkedCohort(body.cohort), 'cohort'),
     guarantee: body.guarantee ?? '',
-  }, new Writer()).finish();
+  }));
 }
 
 /** @throws WireError('malformed') for any other bytes; never anything else. */

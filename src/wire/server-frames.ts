@@ -8,8 +8,8 @@ import type {
   Ack, Notice, Ready, Refusal, ServerFrame, SignedHead, SignedRelease, SignedStudy, Spend, Welcome,
   WireLimits,
 } from './messages.js';
-import { Writer } from './protobuf.js';
 import { readStrictly } from './reader.js';
+import { written } from './writer.js';
 
 // Do not give the generated namespaces shorter names here. A short name is a statement in the built
 // code, and would keep both directions in a bundle that uses one.
@@ -19,7 +19,7 @@ import { readStrictly } from './reader.js';
  * accept.
  */
 export function encodeServerFrame(frame: ServerFrame): Uint8Array {
-  return sent.v1.ServerFrame.encode(serverFrameToWire(frame), new Writer()).finish();
+  return written(sent.v1.ServerFrame.encode(serverFrameToWire(frame)));
 }
 
 /**

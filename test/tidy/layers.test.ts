@@ -59,6 +59,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
 /** Each third-party package has one importing folder, so that replacing it touches one place. */
 const packageHomes: Readonly<Record<string, readonly string[]>> = {
   tweetnacl: ['src/signing'],
+  'protobufjs/minimal': ['src/wire'],
   'ml-matrix': ['src/numerics'],
   'better-sqlite3': ['server/store'],
   kysely: ['server/store'],
