@@ -73,7 +73,7 @@ class SentContributions implements Contributions {
   }
 
   take(part: EpochPart): RowsOfQuestions | null {
-    assert('sequence' in part, 'a study with a list of questions gets its batches as they were sent');
+    assert('sequence' in part, 'a study with a list of questions gets batches as they were sent');
     const name = Buffer.from(part.contributor).toString('latin1');
     let found = this.#open.get(name);
     if (found === undefined) {

@@ -149,6 +149,24 @@ export function valueFault(value: ValueOutcome, columns?: number): string | null
     : null;
 }
 
+/**
+ * Why a value that is split by keys cannot say which keys have an answer; null when it can. Without
+ * any key that has none, `answered` is left out, so that an answer has one form.
+ */
+export function unansweredFault(
+  { estimate, shape, interval95, intervalIfHostile95 }: ValueOutcome,
+  answered: readonly boolean[],
+): string | null {
+  if (answered.length !== shape[0]) return 'answered is not one flag for each key';
+  if (!answered.includes(false)) return 'answered is stated, and every key has an answer';
+  const stride = estimate.length / answered.length;
+  const intervals = [interval95, intervalIfHostile95].filter((each) => each !== undefined);
+  const isEmpty = (place: number): boolean => estimate[place] === 0
+    && intervals.every(({ low, high }) => isUnbounded(low[place]!, high[place]!));
+  return estimate.every((_, place) => answered[Math.floor(place / stride)]! || isEmpty(place))
+    ? null : 'a key without an answer has a number or an interval';
+}
+
 function isInterval({ low, high }: Interval95, entries: number): boolean {
   return low.length === entries && high.length === entries && low.every((end, i) =>
     isUnbounded(end, high[i]!)

@@ -17,6 +17,8 @@ export const logFaultCodes = [
   'index-mismatch',
   'epoch-order',
   'digest-mismatch',
+  'answers-mismatch',
+  'keys-malformed',
   'derived-mismatch',
   'head-missing',
   'head-mismatch',

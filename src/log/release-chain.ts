@@ -1,4 +1,5 @@
 import { equalBytes, toHex } from '../base/bytes.js';
+import { canonicalJson } from '../base/canonical-json.js';
 import { WireError } from '../base/errors.js';
 import { verifyStatement } from '../signing/message.js';
 import type { Signing, Verifier } from '../signing/contract.js';
@@ -6,6 +7,7 @@ import { decodeHeadBody } from '../wire/head-body.js';
 import type { HeadBody, ReleaseBody, SignedHead, SignedRelease } from '../wire/messages.js';
 import { decodeReleaseBody } from '../wire/release-body.js';
 import type { StudyDocument } from '../wire/study-document.js';
+import { checkAnswers } from './answers.js';
 import { LogError } from './faults.js';
 
 /** A position in a chain: what the next release must continue. */
@@ -177,7 +179,9 @@ export class ReleaseChain {
         && body.columns.every((name, i) => name === document.columns[i]);
     for (const [name, agrees] of [
       ['study', body.study === document.study],
+      ['form', (body.answers === undefined) === (document.questions === undefined)],
       ['estimator', body.estimator === document.estimator],
+      ['parameters', body.parameters === parametersOf(document)],
       ['participation', body.participation === document.participation],
       ['cohort', body.cohort === BigInt(document.cohort)],
       ['columns', columnsAgree],
@@ -187,7 +191,13 @@ export class ReleaseChain {
         'facts-mismatch', `release ${expected} states another ${name} than the study`, { expected },
       );
     }
+    if (document.questions !== undefined) checkAnswers(document, body);
   }
+}
+
+/** The parameters as a release of the short form states them. */
+function parametersOf({ parameters }: StudyDocument): string | undefined {
+  return parameters === undefined ? undefined : canonicalJson(parameters);
 }
 
 function readBody<T>(read: () => T, what: string, expected: bigint): T {

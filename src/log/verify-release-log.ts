@@ -7,7 +7,9 @@ import { keyFingerprint } from '../signing/fingerprint.js';
 import { verifyStatement } from '../signing/message.js';
 import type { Signing, Verifier } from '../signing/contract.js';
 import { keyChain, keysOfRotation, type KeyRotation } from '../signing/rotation.js';
-import { answersOf, type ReleaseBody, type WireStudyState } from '../wire/messages.js';
+import {
+  answersOf, type Answer, type ReleaseBody, type WireStudyState,
+} from '../wire/messages.js';
 import { decodeStudyDocument, studyId as studyIdOf } from '../wire/study-codec.js';
 import type { StudyDocument } from '../wire/study-document.js';
 import { derivedPartsAgree } from './derived.js';
@@ -43,8 +45,10 @@ export interface LogReport {
   readonly authentic: boolean;
   /** Number of releases before the first fault. All of them verified. */
   readonly count: number;
-  /** What the last of them holds; null without one. */
+  /** What the last of them holds; null without one, and for a list of answers. */
   readonly lastOutcome: Outcome | null;
+  /** The answers of the last of them, in the order of the questions; empty without one. */
+  readonly lastAnswers: readonly Answer[];
   /** Lower-case hex; null when no study line could be read. */
   readonly studyId: string | null;
   readonly document: StudyDocument | null;
@@ -65,6 +69,7 @@ interface Progress {
   line: number;
   count: number;
   lastOutcome: Outcome | null;
+  lastAnswers: readonly Answer[];
   study?: { readonly id: string; readonly document: StudyDocument; readonly serverKey: Uint8Array };
   rotations: KeyRotation[];
   earlier: readonly Verifier[];
@@ -84,7 +89,7 @@ export async function verifyReleaseLog(
   options: LogVerification,
 ): Promise<LogReport> {
   const progress: Progress = {
-    line: 1, count: 0, lastOutcome: null, rotations: [], earlier: [],
+    line: 1, count: 0, lastOutcome: null, lastAnswers: [], rotations: [], earlier: [],
   };
   try {
     for await (const text of lines) {
@@ -138,7 +143,8 @@ async function takeLine(
         'derived-mismatch', `the quantiles of release ${release.index} do not follow from its counts`,
       );
     }
-    progress.lastOutcome = answers[0]!.outcome;
+    progress.lastOutcome = release.outcome ?? null;
+    progress.lastAnswers = answers;
     progress.count++;
     options.onRelease?.(release);
   } else {
@@ -240,6 +246,7 @@ function report(
     authentic: firstFault === null && serverKey !== undefined,
     count: progress.count,
     lastOutcome: progress.lastOutcome,
+    lastAnswers: progress.lastAnswers,
     studyId: study?.id ?? null,
     document: study?.document ?? null,
     serverKey: study === undefined ? null : toHex(study.serverKey),

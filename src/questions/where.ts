@@ -1,6 +1,8 @@
 import { InvalidParameterError } from '../base/errors.js';
 import type { RowTest, TestValue } from '../base/questions.js';
-import { codeOf, columnOf, textAt, type Column, type SentRows, type StudyColumns } from './columns.js';
+import {
+  codeOf, columnOf, textAt, type Column, type SentRows, type StudyColumns,
+} from './columns.js';
 
 /** Whether the row that begins at `start` of the values counts. */
 export type RowFilter = (sent: SentRows, start: number) => boolean;

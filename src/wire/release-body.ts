@@ -1,35 +1,32 @@
-import { valueFault } from '../base/findings.js';
+import { questionLimits } from '../base/questions.js';
 import {
-  refusalReasons, type Interval95, type Outcome, type Uncertainty, type ValueOutcome,
-} from '../base/outcome.js';
-import { entriesOf, partsFault } from '../base/parts.js';
-import {
-  digestBytes, keyBytes, oneOf, ownSized, present, sized, studyIdBytes, toBigint, toLong, uint32,
+  digestBytes, keyBytes, oneOf, ownSized, present, sized, studyIdBytes, toBigint, toLong,
 } from './fields.js';
 import { keelson as read } from './generated/other-reader.js';
 import { keelson as sent } from './generated/other-writer.js';
-import {
-  onlyAnswer, type LedgerPosition, type ReleaseBody, type ReleaseCost,
+import type {
+  Answer, LedgerPosition, ManyAnswers, OneAnswer, ReleaseBody, ReleaseCost,
 } from './messages.js';
+import { outcomeFromWire, outcomeToWire } from './outcome-body.js';
 import { malformed, readStrictly } from './reader.js';
 import { written } from './writer.js';
+
+/** Most bytes of a release with a list of answers: 4 MiB of answers, and its facts. */
+const bytesMax = 5 * 1024 * 1024;
 
 /**
  * The bytes that the server signs as a release.
  * @throws WireError('malformed') for a body that no reader would accept.
  */
 export function encodeReleaseBody(body: ReleaseBody): Uint8Array {
-  const { estimator, parameters, outcome } = onlyAnswer(body);
-  return written(sent.v1.ReleaseBody.encode({
+  const bytes = written(sent.v1.ReleaseBody.encode({
     serverKey: sized(body.serverKey, keyBytes, 'server key'),
     studyId: sized(body.studyId, studyIdBytes, 'study id'),
     index: toLong(body.index, 'index'),
     epoch: toLong(body.epoch, 'epoch'),
     study: body.study,
-    estimator,
-    parameters,
+    ...answersToWire(body),
     participation: body.participation,
-    outcome: outcomeToWire(outcome, body.columns.length),
     cost: {
       epsilon: body.cost.epsilon,
       delta: body.cost.delta,
@@ -44,22 +41,23 @@ export function encodeReleaseBody(body: ReleaseBody): Uint8Array {
     cohort: toLong(checkedCohort(body.cohort), 'cohort'),
     guarantee: body.guarantee ?? '',
   }));
+  if (body.answers !== undefined) checkSize(bytes);
+  return bytes;
 }
 
 /** @throws WireError('malformed') for any other bytes; never anything else. */
 export function decodeReleaseBody(bytes: Uint8Array): ReleaseBody {
   return readStrictly(bytes, 'release body', (reader) => {
     const body = read.v1.ReleaseBody.decode(reader);
+    if (body.answers.length > 0) checkSize(bytes);
     return {
+      ...answersFromWire(body),
       serverKey: ownSized(body.serverKey, keyBytes, 'server key'),
       studyId: ownSized(body.studyId, studyIdBytes, 'study id'),
       index: toBigint(body.index),
       epoch: toBigint(body.epoch),
       study: body.study,
-      estimator: body.estimator,
-      parameters: body.parameters,
       participation: oneOf(body.participation, ['secret', 'public'], 'participation'),
-      outcome: outcomeFromWire(present(body.outcome, 'outcome'), body.columns.length),
       cost: costFromWire(present(body.cost, 'cost') as read.v1.Cost),
       ledger: ledgerFromWire(present(body.ledger, 'ledger') as read.v1.LedgerPosition),
       previousDigest: ownSized(body.previousDigest, digestBytes, 'previous digest'),
@@ -72,118 +70,79 @@ export function decodeReleaseBody(bytes: Uint8Array): ReleaseBody {
   });
 }
 
+function checkSize(bytes: Uint8Array): void {
+  if (bytes.length > bytesMax) {
+    throw malformed(`the release has ${bytes.length} bytes, more than ${bytesMax}`);
+  }
+}
+
+type WireOutcome = read.v1.Outcome & read.v1.Outcome.$Shape;
+type WireAnswers = Pick<
+  sent.v1.ReleaseBody.$Properties, 'estimator' | 'parameters' | 'outcome' | 'answers'
+>;
+
+function answersToWire(body: ReleaseBody): WireAnswers {
+  if (body.answers === undefined) {
+    const { estimator, parameters, outcome, columns } = body;
+    return { estimator, parameters, outcome: outcomeToWire(outcome, columns.length) };
+  }
+  checkAnswers(body.answers);
+  return {
+    answers: body.answers.map((answer) => ({
+      question: answer.question,
+      estimator: answer.estimator,
+      parameters: answer.parameters,
+      outcome: outcomeToWire(answer.outcome),
+      rhoAmount: amountToWire(answer.rhoAmount),
+      deltaAmount: amountToWire(answer.deltaAmount),
+    })),
+  };
+}
+
+/** One answer in the fields of the release, or a list of them: never both. */
+function answersFromWire(
+  body: read.v1.ReleaseBody & read.v1.ReleaseBody.$Shape,
+): OneAnswer | ManyAnswers {
+  const { estimator, parameters, outcome } = body;
+  if (body.answers.length === 0) {
+    return {
+      estimator, parameters,
+      outcome: outcomeFromWire(present(outcome, 'outcome'), body.columns.length),
+    };
+  }
+  if (estimator !== '' || parameters !== '' || (outcome ?? null) !== null) {
+    throw malformed('a release with a list of answers has another answer beside it');
+  }
+  const answers = body.answers.map((answer): Answer => ({
+    question: answer.question ?? '',
+    estimator: answer.estimator ?? '',
+    parameters: answer.parameters ?? '',
+    outcome: outcomeFromWire(present(answer.outcome, 'outcome') as WireOutcome),
+    rhoAmount: amountFromWire(answer.rhoAmount ?? ''),
+    deltaAmount: amountFromWire(answer.deltaAmount ?? ''),
+  }));
+  checkAnswers(answers);
+  return { answers };
+}
+
+/** The bounds that the answers of a release share. `src/log` compares them with the facts. */
+function checkAnswers(answers: readonly Answer[]): void {
+  if (answers.length < 1 || answers.length > questionLimits.questions) {
+    throw malformed(
+      `a release has ${answers.length} answers, not 1 to ${questionLimits.questions}`,
+    );
+  }
+  const keys = answers.reduce((sum, { outcome }) =>
+    sum + (outcome.kind === 'value' ? outcome.keys?.length ?? 0 : 0), 0);
+  if (keys > questionLimits.keys) {
+    throw malformed(`a release has ${keys} keys, more than ${questionLimits.keys}`);
+  }
+}
+
 /** A study has contributors. In a body that ends early, the number would be 0. */
 function checkedCohort(cohort: bigint): bigint {
   if (cohort === 0n) throw malformed('the cohort is missing');
   return cohort;
-}
-
-function outcomeToWire(outcome: Outcome, columns: number): sent.v1.Outcome.$Properties {
-  if (outcome.kind === 'refused') {
-    return { refused: { reason: outcome.reason, text: outcome.text } };
-  }
-  checkValue(outcome, columns);
-  return {
-    value: {
-      estimate: [...outcome.estimate],
-      shape: outcome.shape.map((length) => uint32(length, 'shape')),
-      uncertainty: uncertaintyToWire(outcome.uncertainty),
-      intervalLow: [...(outcome.interval95?.low ?? [])],
-      intervalHigh: [...(outcome.interval95?.high ?? [])],
-      parts: (outcome.parts ?? []).map(({ name, shape }) => ({
-        name, shape: shape.map((length) => uint32(length, 'shape of a part')),
-      })),
-      intervalIfHostileLow: [...(outcome.intervalIfHostile95?.low ?? [])],
-      intervalIfHostileHigh: [...(outcome.intervalIfHostile95?.high ?? [])],
-      radiusIfHostile: outcome.radiusIfHostile95 ?? 0,
-      scale: [...(outcome.scale ?? [])],
-      findings: (outcome.findings ?? []).map((finding) => ({
-        reason: finding.reason, columns: [...finding.columns], amounts: [...finding.amounts],
-      })),
-    },
-  };
-}
-
-function outcomeFromWire(outcome: read.v1.Outcome.$Shape, columns: number): Outcome {
-  if (present(outcome.kind, 'the kind of outcome') === 'refused') {
-    const refused = outcome.refused as read.v1.Refused;
-    return {
-      kind: 'refused', reason: oneOf(refused.reason, refusalReasons, 'refusal reason'),
-      text: refused.text,
-    };
-  }
-  const value = outcome.value as read.v1.Value;
-  const interval95 = intervalFromWire(value.intervalLow, value.intervalHigh);
-  const intervalIfHostile95 =
-    intervalFromWire(value.intervalIfHostileLow, value.intervalIfHostileHigh);
-  const decoded: ValueOutcome = {
-    kind: 'value',
-    estimate: value.estimate,
-    shape: value.shape,
-    ...(value.parts.length > 0 && {
-      parts: value.parts.map(({ name, shape }) => ({ name: name ?? '', shape: shape ?? [] })),
-    }),
-    uncertainty: uncertaintyFromWire(value.uncertainty as read.v1.Uncertainty | null),
-    ...(interval95 !== null && { interval95 }),
-    ...(intervalIfHostile95 !== null && { intervalIfHostile95 }),
-    // Not 0: NaN is looked at below.
-    ...(value.radiusIfHostile !== 0 && { radiusIfHostile95: value.radiusIfHostile }),
-    ...(value.scale.length > 0 && { scale: value.scale }),
-    ...(value.findings.length > 0 && {
-      findings: value.findings.map((finding) => ({
-        reason: finding.reason ?? '', columns: finding.columns ?? [],
-        amounts: finding.amounts ?? [],
-      })),
-    }),
-  };
-  checkValue(decoded, columns);
-  return decoded;
-}
-
-/** Null when both lists are empty: the release states no such interval. */
-function intervalFromWire(low: readonly number[], high: readonly number[]): Interval95 | null {
-  return low.length + high.length > 0 ? { low, high } : null;
-}
-
-function checkValue(value: ValueOutcome, columns: number): void {
-  const entries = entriesOf(value.shape);
-  if (entries !== value.estimate.length || entries === 0) {
-    throw malformed(`an estimate of shape ${value.shape.join(' x ')} does not have `
-      + `${value.estimate.length} entries`);
-  }
-  const fault = valueFault(value, columns);
-  if (fault !== null) throw malformed(`the value cannot be read: ${fault}`);
-  const partFault = value.parts === undefined ? null : partsFault(value.parts, value.shape);
-  if (partFault !== null) throw malformed(`the estimate is not made of its parts: ${partFault}`);
-}
-
-function uncertaintyToWire(uncertainty: Uncertainty): sent.v1.Uncertainty.$Properties | null {
-  switch (uncertainty.kind) {
-    case 'gaussian':
-      return { gaussian: { standardDeviation: [...uncertainty.standardDeviation] } };
-    case 'relative':
-      return { relativeOperator: uncertainty.operator };
-    case 'grid':
-      return { gridSpacing: uncertainty.spacing };
-    case 'none':
-      return null;
-  }
-}
-
-function uncertaintyFromWire(uncertainty: read.v1.Uncertainty | null): Uncertainty {
-  if (uncertainty === null) return { kind: 'none' };
-  switch (present(uncertainty.kind, 'the kind of uncertainty')) {
-    case 'gaussian': {
-      const gaussian = uncertainty.gaussian as read.v1.GaussianUncertainty;
-      return { kind: 'gaussian', standardDeviation: gaussian.standardDeviation };
-    }
-    case 'relativeOperator':
-      return {
-        kind: 'relative', operator: present(uncertainty.relativeOperator, 'relative operator'),
-      };
-    case 'gridSpacing':
-      return { kind: 'grid', spacing: present(uncertainty.gridSpacing, 'grid spacing') };
-  }
 }
 
 function costFromWire(cost: read.v1.Cost): ReleaseCost {

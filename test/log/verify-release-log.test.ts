@@ -5,7 +5,12 @@ import {
 } from '../../src/log/index.js';
 import { signing as browser } from '../../src/signing/browser.js';
 import { signing } from '../../src/signing/node.js';
-import { document, server, serverSeed } from '../support/wire-samples.js';
+import type { ValueOutcome } from '../../src/base/outcome.js';
+import type { Answer, ReleaseFacts } from '../../src/wire/index.js';
+import {
+  answersBody, document, questionsDocument, releaseBody, server, serverSeed,
+} from '../support/wire-samples.js';
+import { without } from '../support/without.js';
 import { sampleLog } from '../support/log-samples.js';
 
 const log = await sampleLog(4);
@@ -177,6 +182,115 @@ describe('release log', () => {
     })).lines;
     expect(await fault(await logOf(12.5))).toBe('none');
     expect(await fault(await logOf(12.500001))).toBe('2 derived-mismatch');
+  });
+
+  describe('of a study with a list of questions', () => {
+    const faultOf = async (
+      changeAnswer: (answer: Answer) => Partial<Answer>, more: Partial<ReleaseFacts> = {},
+    ): Promise<string> => fault((await sampleLog(1, {
+      facts: questionsDocument,
+      changeAnswers: (body) => ({
+        ...body, ...more,
+        answers: body.answers.map((answer) => ({ ...answer, ...changeAnswer(answer) })),
+      }),
+    })).lines);
+    const only = (name: string, change: Partial<Answer>) => ({ question }: Answer) =>
+      (question === name ? change : {});
+    const split = answersBody.answers[1]!.outcome as ValueOutcome;
+
+    it('accepts answers to all questions, some of them refused', async () => {
+      expect(await fault((await sampleLog(3, { facts: questionsDocument })).lines)).toBe('none');
+    });
+
+    it('finds answers that are not to the questions of the facts', async () => {
+      const mismatch = '2 answers-mismatch';
+      expect(await faultOf(only('delays', { question: 'delay' }))).toBe(mismatch);
+      expect(await faultOf(only('delays', { estimator: 'mean' }))).toBe(mismatch);
+      expect(await faultOf(only('delays', { parameters: '{"scale":[40]}' }))).toBe(mismatch);
+      expect(await faultOf(only('delays', { rhoAmount: 1n }))).toBe(mismatch);
+      expect(await faultOf(only('quiet', { deltaAmount: 1n }))).toBe(mismatch);
+      const wide = { ...answersBody.answers[0]!.outcome as ValueOutcome, scale: [40, 1] };
+      expect(await faultOf(only('delays', { outcome: wide }))).toBe(mismatch);
+      const reversed = await sampleLog(1, {
+        facts: questionsDocument,
+        changeAnswers: (body) => ({ ...body, answers: body.answers.toReversed() }),
+      });
+      expect(await fault(reversed.lines)).toBe(mismatch);
+      const fewer = await sampleLog(1, {
+        facts: questionsDocument,
+        changeAnswers: (body) => ({ ...body, answers: body.answers.slice(1) }),
+      });
+      expect(await fault(fewer.lines)).toBe(mismatch);
+    });
+
+    it('finds keys that are not those of the facts', async () => {
+      const malformed = '2 keys-malformed';
+      const keys = split.keys!;
+      const unsplit = without(split, 'keys', 'answered');
+      for (const outcome of [
+        { ...split, keys: keys.toReversed() }, unsplit,
+        { ...split, keys: keys.map(([, region]) => [region!]) },
+      ]) expect(await faultOf(only('regions', { outcome }))).toBe(malformed);
+      const alone = { ...unsplit, estimate: [8], shape: [1], keys: [['north']] };
+      const plain = without(alone, 'interval95');
+      expect(await faultOf(only('delays', { outcome: plain }))).toBe(malformed);
+    });
+
+    it('finds keys that nobody can have sent, or that come twice', async () => {
+      const [, question] = questionsDocument.questions;
+      const facts = {
+        ...questionsDocument,
+        questions: questionsDocument.questions.map((each) => (each === question
+          ? {
+            ...question, by: { columns: ['late'], keysMax: 1, discover: { top: 2, prefilter: 1 } },
+          } : each)),
+      };
+      const of = async (keys: readonly string[][], estimate: readonly number[]) =>
+        fault((await sampleLog(1, {
+          facts,
+          changeAnswers: (body) => ({
+            ...body,
+            answers: body.answers.map((answer) => (answer.question !== 'regions' ? answer : {
+              ...answer,
+              outcome: {
+                kind: 'value' as const, estimate, shape: [estimate.length], keys,
+                uncertainty: { kind: 'none' as const },
+              },
+            })),
+          }),
+        })).lines);
+      expect(await of([['true'], ['false']], [9, 3])).toBe('none');
+      expect(await of([], [])).toBe('none');
+      expect(await of([['true'], ['false']], [3, 9])).toBe('2 keys-malformed');
+      expect(await of([['true'], ['true']], [9, 3])).toBe('2 keys-malformed');
+      expect(await of([['true'], ['maybe']], [9, 3])).toBe('2 keys-malformed');
+      expect(await of([['true'], ['false'], ['maybe']], [9, 3, 1])).toBe('2 keys-malformed');
+      expect(await of([['true', 'false']], [9])).toBe('2 keys-malformed');
+    });
+
+    it('finds a release of the short form, and in the short form a list of answers', async () => {
+      const facts = without(answersBody, 'answers');
+      const short = await sampleLog(1, {
+        facts: questionsDocument,
+        changeAnswers: (body) => ({
+          ...facts, serverKey: body.serverKey, studyId: body.studyId, index: 0n,
+          estimator: 'prime', parameters: '{}', outcome: releaseBody.outcome,
+          columns: body.columns.slice(0, 2),
+        }),
+      });
+      expect(await fault(short.lines)).toBe('2 facts-mismatch');
+      const long = await sampleLog(1, {
+        change: (body) => ({
+          ...without(body, 'estimator', 'parameters', 'outcome'), answers: answersBody.answers,
+        }),
+      });
+      expect(await fault(long.lines)).toBe('2 facts-mismatch');
+    });
+  });
+
+  it('finds parameters that are not those of the facts', async () => {
+    const { lines } = await sampleLog(1, { change: (body) => ({ ...body, parameters: '{}' }) });
+    expect(await fault(lines)).toBe('2 facts-mismatch');
   });
 
   it('finds a study line whose key or facts are unusable', async () => {

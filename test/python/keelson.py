@@ -113,7 +113,7 @@ LENGTHS = {
 }
 NEEDED = {
     "ClientFrame": ["kind"], "ServerFrame": ["kind"], "Outcome": ["kind"], "Uncertainty": ["kind"],
-    "Welcome": ["limits"], "ReleaseBody": ["outcome", "cost", "ledger"],
+    "Welcome": ["limits"], "ReleaseBody": ["cost", "ledger"], "Answer": ["outcome"],
 }
 NOT_ZERO = {"data_type", "state"}
 
@@ -131,6 +131,10 @@ def read(kind, data):
 
 def check_message(message):
     name = message.DESCRIPTOR.name
+    if name == "ReleaseBody":
+        check_form(message)
+    elif name == "Value":
+        check_keys(message)
     if len(message.UnknownFields()) > 0:
         raise ProtocolError(f"malformed: {name} has a field that the schema does not define")
     for part in NEEDED.get(name, []):
@@ -145,6 +149,56 @@ def check_message(message):
             value = [value]
         for one in value:
             check_value(name, field, one)
+
+
+def check_form(release):
+    """Section 7: one answer in the fields of the release, or a list of answers."""
+    if len(release.answers) == 0:
+        if not release.HasField("outcome"):
+            raise ProtocolError("malformed: ReleaseBody has no outcome")
+    elif release.estimator or release.parameters or release.HasField("outcome"):
+        raise ProtocolError("malformed: an answer beside a list of answers")
+    if len(release.answers) > 16:
+        raise ProtocolError("malformed: more than 16 answers")
+    values = [one.outcome.value for one in release.answers]
+    if sum(value.shape[0] for value in values if len(value.keys) > 0 and len(value.shape) > 0) > 4096:
+        raise ProtocolError("malformed: more than 4,096 keys")
+
+
+def check_keys(value):
+    """Section 7: the keys split the first axis, and `answered` has a bit for each."""
+    if len(value.keys) == 0:
+        if value.answered:
+            raise ProtocolError("malformed: answered without keys")
+        return
+    count = value.shape[0] if len(value.shape) > 0 else 0
+    if count == 0 or len(value.keys) % count != 0 or not 1 <= len(value.keys) // count <= 3:
+        raise ProtocolError("malformed: the keys are not the first axis")
+    if value.answered:
+        bits = int.from_bytes(value.answered, "little")
+        if len(value.answered) != (count + 7) // 8 or bits >= (1 << count) - 1:
+            raise ProtocolError("malformed: answered has another form")
+
+
+def keys_of_value(value):
+    """The keys of an answer that is split, each a list of parts."""
+    if len(value.keys) == 0:
+        return []
+    size = len(value.keys) // value.shape[0]
+    return [list(value.keys[at:at + size]) for at in range(0, len(value.keys), size)]
+
+
+def answered_of(value):
+    """Which keys have an answer."""
+    bits = int.from_bytes(value.answered, "little")
+    return [not value.answered or bits >> place & 1 == 1 for place in range(len(keys_of_value(value)))]
+
+
+def answers_of(release):
+    """The outcome of each question by its name. A study of the short form asks one, called answer."""
+    if len(release.answers) == 0:
+        return {"answer": release.outcome}
+    return {one.question: one.outcome for one in release.answers}
 
 
 def check_value(name, field, value):
@@ -210,14 +264,40 @@ class Chain:
             raise ProtocolError("digest-mismatch")
         if release.epoch <= self.epoch:
             raise ProtocolError("epoch-order")
-        for name in ("study", "estimator", "participation", "cohort"):
+        for name in ("study", "participation", "cohort"):
             if getattr(release, name) != self.facts[name]:
                 raise ProtocolError(f"facts-mismatch: {name}")
-        if list(release.columns) != self.facts["columns"]:
+        columns = [one if isinstance(one, str) else one["name"] for one in self.facts["columns"]]
+        if list(release.columns) != columns:
             raise ProtocolError("facts-mismatch: columns")
+        self.check_answers(release)
         self.keys, self.index, self.epoch = keys, self.index + 1, release.epoch
         self.digest = sha512(body)
         return release
+
+    def check_answers(self, release):
+        questions = self.facts.get("questions")
+        if questions is None:
+            if len(release.answers) > 0 or release.estimator != self.facts["estimator"]:
+                raise ProtocolError("facts-mismatch: estimator")
+            if json.loads(release.parameters) != self.facts["parameters"]:
+                raise ProtocolError("facts-mismatch: parameters")
+            return
+        if [one.question for one in release.answers] != [one["name"] for one in questions]:
+            raise ProtocolError("answers-mismatch: names")
+        for answer, question in zip(release.answers, questions):
+            if answer.estimator != question["estimator"]:
+                raise ProtocolError("answers-mismatch: estimator")
+            if json.loads(answer.parameters) != question["parameters"]:
+                raise ProtocolError("answers-mismatch: parameters")
+            keys, by = keys_of_value(answer.outcome.value), question.get("by")
+            if len({tuple(key) for key in keys}) < len(keys) or (by is None and len(keys) > 0):
+                raise ProtocolError("keys-malformed")
+            if by is not None and "keys" in by and len(keys) > 0 and keys != by["keys"]:
+                raise ProtocolError("keys-malformed: not the public list")
+        for name in ("rho_amount", "delta_amount"):
+            if sum(int(getattr(one, name)) for one in release.answers) != int(getattr(release.cost, name)):
+                raise ProtocolError("answers-mismatch: charges")
 
     def check_head(self, body, signature):
         verify_statement("head", self.keys[-1], self.study_id, body, signature)

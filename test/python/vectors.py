@@ -6,14 +6,15 @@ import re
 
 import wire_pb2 as wire
 from keelson import (
-    NO_KEY, NO_STUDY, Contributor, ProtocolError, check_key, keys_of, message_of, read, study_id_of,
-    verify,
+    NO_KEY, NO_STUDY, Contributor, ProtocolError, answered_of, answers_of, check_key, keys_of,
+    keys_of_value, message_of, read, study_id_of, verify,
 )
 
 BODIES = {
     "batch": wire.BatchBody, "typed-batch": wire.BatchBody,
     "release": wire.ReleaseBody, "release-of-parts": wire.ReleaseBody,
-    "release-with-findings": wire.ReleaseBody, "head": wire.HeadBody,
+    "release-with-findings": wire.ReleaseBody, "release-of-answers": wire.ReleaseBody,
+    "head": wire.HeadBody,
 }
 
 
@@ -91,12 +92,43 @@ def check_message(kind, vector, expected, name):
     must(message.SerializeToString(deterministic=True) == data, f"the bytes of {name}")
     if name == "release-with-findings":
         check_value(message.outcome.value, expected["outcome"])
+    if name == "release-of-answers":
+        check_answers(message, expected)
     if expected is not None:
         compare(message, expected, name)
     # A field that the schema does not define, and bytes that end too early.
     refuses(lambda: read(kind, data + bytes.fromhex("fa0700")), f"{name} with another field")
     refuses(lambda: read(kind, data[:-1]), f"{name} cut off")
     return message
+
+
+def check_answers(release, expected):
+    """The keys of every answer, and what an answer may not be."""
+    for answer, one in zip(release.answers, expected["answers"]):
+        value, outcome = answer.outcome.value, one["outcome"]
+        must(answers_of(release)[answer.question] == answer.outcome, f"the answer to {answer.question}")
+        must(keys_of_value(value) == outcome.get("keys", []), "the keys")
+        keys = len(outcome.get("keys", []))
+        must(answered_of(value) == outcome.get("answered", [True] * keys), "which keys have an answer")
+    for number, text in ((6, b"x"), (7, b"x"), (9, bytes.fromhex("1200"))):
+        beside = release.SerializeToString() + bytes([number << 3 | 2, len(text)]) + text
+        refuses(lambda: read(wire.ReleaseBody, beside), "an answer beside a list of answers")
+    split = release.answers[1].outcome.value
+    for change in ({"answered": b"\xff"}, {"answered": b"\x3f"}, {"answered": b""}, {"keys": ["a"] * 5}):
+        copy = wire.ReleaseBody()
+        copy.CopyFrom(release)
+        changed = copy.answers[1].outcome.value
+        for name, value in change.items():
+            changed.ClearField(name)
+            if isinstance(value, list):
+                changed.keys.extend(value)
+            else:
+                changed.answered = value
+        if change == {"answered": b""}:
+            must(answered_of(read(wire.ReleaseBody, copy.SerializeToString()).answers[1].outcome.value)
+                 == [True] * split.shape[0], "every key has an answer")
+        else:
+            refuses(lambda: read(wire.ReleaseBody, copy.SerializeToString()), f"{change} of a split answer")
 
 
 def check_value(value, expected):
@@ -121,7 +153,7 @@ def compare(message, expected, where):
     for camel, value in expected.items():
         field = re.sub(r"[A-Z]", lambda letter: "_" + letter.group().lower(), camel)
         # What releases say is shown in the words of the server's code.
-        if field in ("outcome", "cost", "ledger") or value is None:
+        if field in ("outcome", "cost", "ledger", "answers") or value is None:
             continue
         compare_value(getattr(message, field), value, message.DESCRIPTOR.fields_by_name[field], f"{where}.{field}")
 

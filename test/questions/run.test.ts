@@ -45,7 +45,7 @@ it('lets a question draw its own events only', async () => {
         throw new Error('it drew what another question was charged for');
       },
     }),
-    question('other', { events: [renamed], release: plan.release }),
+    question('other', { events: [renamed] }),
   ]);
   expect(own).toMatchObject({ kind: 'failed' });
   expect(own?.kind === 'failed' && own.failure).toBeInstanceOf(InvariantError);

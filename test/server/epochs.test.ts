@@ -16,7 +16,9 @@ import { OpenContributions, reduceBatch } from '../../server/epochs/reduction.js
 import { recordSeedOf, assignmentHashOf } from '../../server/epochs/assignment-hashes.js';
 import { WorkerEpochRunner } from '../../server/epochs/worker-runner.js';
 import { defineStudy } from '../../server/studies/definition.js';
-import { define, keyOf, rowOf, studyDocument } from '../support/hub-bench.js';
+import {
+  define, keyOf, questionsDocument, rowOf, studyDocument,
+} from '../support/hub-bench.js';
 import { until } from '../support/until.js';
 
 const parsedEdges =
@@ -223,17 +225,14 @@ describe.each(runners)('an epoch runner %s', (_name, make) => {
 
 describe('worker threads', () => {
   it('take the batches of a list of questions as they were sent', async () => {
-    const { estimator, parameters, contribution: _, ...shared } = studyDocument({ version: 2 });
     const asked = { where: [], columns: ['miles'], parameters: parsedEdges, share: 30 } as const;
-    const { document, target } = defineStudy({
-      ...shared, contribution: { rowsMax: 8 }, questions: [
-        { ...asked, name: 'total', estimator: 'histogram', reduce: 'sum' },
-        {
-          ...asked, name: 'long', estimator: 'histogram', reduce: 'one',
-          where: [{ column: 'minutes', atLeast: 12 }],
-        },
-      ],
-    });
+    const { document, target } = defineStudy(questionsDocument([
+      { ...asked, name: 'total', estimator: 'histogram', reduce: 'sum' },
+      {
+        ...asked, name: 'long', estimator: 'histogram', reduce: 'one',
+        where: [{ column: 'minutes', atLeast: 12 }],
+      },
+    ]));
     const threads = new WorkerEpochRunner({ onDeath: () => {} });
     const inline = new InlineEpochRunner({ noise: () => seededNoise('a') });
     const batches: AcceptedBatch[] = Array.from({ length: 800 }, (_, i) => ({

@@ -1,6 +1,7 @@
 import { systemClock } from '../../server/base/clock.js';
 import { createListener, type Listener } from '../../server/listener/index.js';
 import { createServerMetrics } from '../../server/metrics/server-metrics.js';
+import { canonicalJson } from '../../src/base/canonical-json.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import {
   shortForm, type OneAnswer, type OneQuestion, type ReleaseFacts,
@@ -73,7 +74,8 @@ export class Stage {
     const share = unit / BigInt(this.affords);
     const facts = shortForm(view.document);
     this.hub.publish(view.studyId, '', {
-      outcome, columns: facts.columns, estimator: facts.estimator, cohort: BigInt(facts.cohort),
+      outcome, columns: facts.columns, estimator: facts.estimator,
+      parameters: canonicalJson(facts.parameters), cohort: BigInt(facts.cohort),
       participation: facts.participation,
       cost: { epsilon: 1, delta: 1e-6, rhoAmount: share, deltaAmount: 1n },
       ledger: {

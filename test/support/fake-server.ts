@@ -1,4 +1,5 @@
 import { WebSocketServer, type WebSocket } from 'ws';
+import { canonicalJson } from '../../src/base/canonical-json.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import type { WireCode } from '../../src/base/error-codes.js';
 import { retryableWireCodes } from '../../src/base/error-codes.js';
@@ -172,7 +173,8 @@ export class FakeServer {
     const { study, estimator, participation, cohort, columns } = this.document;
     const body = encodeReleaseBody({
       ...releaseBody, serverKey: this.signer.publicKey, studyId: this.studyId, study, estimator,
-      participation, columns, cohort: BigInt(cohort), index, epoch: 7n + index,
+      parameters: canonicalJson(this.document.parameters), participation, columns,
+      cohort: BigInt(cohort), index, epoch: 7n + index,
       previousDigest: previous ?? before,
     });
     return {

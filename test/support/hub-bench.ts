@@ -3,7 +3,11 @@ import { join } from 'node:path';
 import { toHex } from '../../src/base/bytes.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { signing } from '../../src/signing/node.js';
-import { encodeBatchBody, encodeRows, type OneQuestion } from '../../src/wire/index.js';
+import type { Question } from '../../src/base/questions.js';
+import {
+  encodeBatchBody, encodeRows, type ManyQuestions, type OneQuestion,
+} from '../../src/wire/index.js';
+import type { SharedFacts } from '../../src/wire/study-document.js';
 import type { EpochRunner } from '../../server/epochs/contract.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import type { HubEvent, VerifiedBatch } from '../../server/studies/contract.js';
@@ -38,6 +42,18 @@ export function studyDocument(overrides: Partial<OneQuestion> = {}): OneQuestion
     late: 'next',
     retention: { kind: 'release' },
     ...overrides,
+  };
+}
+
+/** The same small study with a list of questions. */
+export function questionsDocument(
+  questions: readonly Question[], overrides: Partial<ManyQuestions> = {},
+): ManyQuestions {
+  const shared = Object.entries(studyDocument({ version: 2 }))
+    .filter(([name]) => name !== 'estimator' && name !== 'parameters');
+  return {
+    ...Object.fromEntries(shared) as unknown as SharedFacts, contribution: { rowsMax: 8 },
+    questions, ...overrides,
   };
 }
 

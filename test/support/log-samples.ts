@@ -1,15 +1,16 @@
 import { fromHex } from '../../src/base/bytes.js';
+import { canonicalJson } from '../../src/base/canonical-json.js';
 import { encodeLogLine } from '../../src/log/index.js';
 import type { Signer } from '../../src/signing/index.js';
 import { signStatement } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 import type {
-  HeadBody, OneAnswer, ReleaseBody, ReleaseFacts, StudyDocument,
+  HeadBody, ManyAnswers, OneAnswer, ReleaseBody, ReleaseFacts, StudyDocument,
 } from '../../src/wire/index.js';
 import {
   encodeHeadBody, encodeReleaseBody, encodeStudyDocument, studyId,
 } from '../../src/wire/index.js';
-import { document, releaseBody, server } from './wire-samples.js';
+import { answersBody, document, releaseBody, server } from './wire-samples.js';
 
 export interface SampleRelease {
   readonly body: Uint8Array;
@@ -32,6 +33,8 @@ export interface SampleLogOptions {
   readonly rotations?: readonly Uint8Array[];
   /** Changes the body of one release before it is signed: a server that signs nonsense. */
   readonly change?: (body: ReleaseFacts & OneAnswer) => ReleaseBody;
+  /** The same, of a study with a list of questions. */
+  readonly changeAnswers?: (body: ReleaseFacts & ManyAnswers) => ReleaseBody;
   readonly changeHead?: (body: HeadBody) => HeadBody;
 }
 
@@ -40,7 +43,7 @@ export async function sampleLog(count: number, options: SampleLogOptions = {}): 
   const {
     signer = server, facts: study = document, change = same, changeHead = same, rotations = [],
   } = options;
-  const { signerOf = () => signer } = options;
+  const { signerOf = () => signer, changeAnswers = same } = options;
   const facts = encodeStudyDocument(study);
   const id = fromHex(await studyId(facts, signing));
   const sign = (label: 'study' | 'release' | 'head', body: Uint8Array, by = signer): Uint8Array =>
@@ -48,17 +51,13 @@ export async function sampleLog(count: number, options: SampleLogOptions = {}): 
   const releases: SampleRelease[] = [];
   let previousDigest: Uint8Array = new Uint8Array(64);
   for (let index = 0; index < count; index++) {
-    const body = encodeReleaseBody(
-      change({
-        ...releaseBody,
-        serverKey: signerOf(index).publicKey,
-        studyId: id,
-        study: study.study,
-        index: BigInt(index),
-        epoch: BigInt(5 + 2 * index),
-        previousDigest,
-      }),
-    );
+    const place = {
+      serverKey: signerOf(index).publicKey, studyId: id, study: study.study, index: BigInt(index),
+      epoch: BigInt(5 + 2 * index), previousDigest,
+    };
+    const body = encodeReleaseBody(study.questions === undefined
+      ? change({ ...releaseBody, parameters: canonicalJson(study.parameters), ...place })
+      : changeAnswers({ ...answersBody, ...place }));
     previousDigest = signing.sha512(body);
     releases.push({
       body, signature: sign('release', body, signerOf(index)), digest: previousDigest,

@@ -4,7 +4,8 @@ import {
   issueEnrolment, signBatch, signHello, signReady, signRotation, signStatement, signWithdrawal,
 } from '../../src/signing/index.js';
 import type {
-  BatchBody, ClientFrame, HeadBody, OneAnswer, OneQuestion, ReleaseFacts, ServerFrame,
+  BatchBody, ClientFrame, HeadBody, ManyAnswers, ManyQuestions, OneAnswer, OneQuestion,
+  ReleaseFacts, ServerFrame,
 } from '../../src/wire/index.js';
 import {
   encodeBatchBody, encodeCells, encodeHeadBody, encodeReleaseBody, encodeRows, encodeStudyDocument,
@@ -169,6 +170,76 @@ export const doubtfulBody: ReleaseFacts & OneAnswer = {
   },
 };
 export const doubtfulBytes = encodeReleaseBody(doubtfulBody);
+
+/** A study with a list of questions: a mean, a count split by two columns, and a share. */
+export const questionsDocument: ManyQuestions = {
+  version: 2, study: 'rides', columns: typedDocument.columns, types: typedDocument.types!,
+  cohort: 3000, participation: 'secret', epoch: { everyMs: 10_000 },
+  contribution: { rowsMax: 64 },
+  questions: [
+    {
+      name: 'delays', estimator: 'prime', parameters: { corruption: 0.1, scale: [40] },
+      columns: ['minutes'], where: [{ column: 'late', is: true }], reduce: 'mean', share: 40,
+    },
+    {
+      name: 'regions', estimator: 'count', parameters: {}, columns: [], where: [], reduce: 'one',
+      share: 30, by: { columns: ['late', 'region'], keysMax: 2 },
+    },
+    {
+      name: 'quiet', estimator: 'prime', parameters: { corruption: 0.1, scale: [1] },
+      columns: ['stops'], where: [], reduce: 'mean', share: 30,
+    },
+  ],
+  privacy: { epsilon: 1, delta: 1e-6 },
+  budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'study' },
+  admission: { kind: 'open' }, late: 'next', retention: { kind: 'release' },
+};
+
+/** Answers to these questions. One key has no answer, and one question has none. */
+export const answersBody: ReleaseFacts & ManyAnswers = {
+  serverKey: server.publicKey, studyId: factsId, index: 0n, epoch: 7n, study: 'rides',
+  participation: 'secret',
+  answers: [
+    {
+      question: 'delays', estimator: 'prime', parameters: '{"corruption":0.1,"scale":[40]}',
+      outcome: {
+        kind: 'value', estimate: [8.25], shape: [1], scale: [40],
+        uncertainty: { kind: 'gaussian', standardDeviation: [0.5] },
+        interval95: { low: [7.25], high: [9.25] },
+      },
+      rhoAmount: unit / 160n, deltaAmount: 4_000_000_000_000n,
+    },
+    {
+      question: 'regions', estimator: 'count', parameters: '{}',
+      outcome: {
+        kind: 'value', estimate: [251, 198, 0, 149, -9, 12], shape: [6],
+        keys: [
+          ['false', 'north'], ['false', 'south'], ['false', 'other'],
+          ['true', 'north'], ['true', 'south'], ['true', 'other'],
+        ],
+        answered: [true, true, false, true, true, true],
+        uncertainty: { kind: 'none' },
+        interval95: {
+          low: [238, 185, -Infinity, 136, -22, -1], high: [264, 211, Infinity, 162, 4, 25],
+        },
+      },
+      rhoAmount: unit / 200n, deltaAmount: 3_000_000_000_000n,
+    },
+    {
+      question: 'quiet', estimator: 'prime', parameters: '{"corruption":0.1,"scale":[1]}',
+      outcome: { kind: 'refused', reason: 'groups-disagree', text: 'groups of rows disagree' },
+      rhoAmount: unit / 200n, deltaAmount: 2_223_372_036_855n,
+    },
+  ],
+  cost: {
+    epsilon: 1, delta: 1e-6, rhoAmount: unit / 160n + 2n * (unit / 200n),
+    deltaAmount: 9_223_372_036_855n,
+  },
+  ledger: { ...releaseBody.ledger, scope: 'study' },
+  previousDigest: new Uint8Array(64), mechanisms: '[]', closedAtMs: 1_767_225_600_000n,
+  columns: questionsDocument.columns, cohort: 3000n,
+};
+export const answersBytes = encodeReleaseBody(answersBody);
 
 export const headBody: HeadBody = {
   serverKey: server.publicKey,

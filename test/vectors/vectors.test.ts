@@ -31,6 +31,9 @@ const bodies = {
   'release-with-findings': {
     message: samples.doubtfulBody, bytes: samples.doubtfulBytes, decode: wire.decodeReleaseBody,
   },
+  'release-of-answers': {
+    message: samples.answersBody, bytes: samples.answersBytes, decode: wire.decodeReleaseBody,
+  },
   head: { message: samples.headBody, bytes: samples.headBytes, decode: wire.decodeHeadBody },
 };
 

@@ -8,6 +8,7 @@ import {
 import type { Outcome } from '../../src/base/outcome.js';
 import * as wire from '../../src/wire/index.js';
 import * as samples from '../support/wire-samples.js';
+import { without } from '../support/without.js';
 
 const bytes = (length: number): fc.Arbitrary<Uint8Array> =>
   fc.uint8Array({ minLength: length, maxLength: length });
@@ -166,6 +167,24 @@ const outcome: fc.Arbitrary<Outcome> = fc.oneof(
       });
     }),
 );
+const keyed: fc.Arbitrary<Outcome> = fc.tuple(
+  fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 2 }),
+).chain(([count, parts, each]) => fc.record({
+  keys: fc.array(fc.array(text, { minLength: parts, maxLength: parts }), {
+    minLength: count, maxLength: count,
+  }),
+  numbers: fc.array(double, { minLength: count * each, maxLength: count * each }),
+  flags: fc.array(fc.boolean(), { minLength: count, maxLength: count }),
+}).map(({ keys, numbers, flags }) => ({
+  kind: 'value', shape: each === 1 ? [count] : [count, each], keys,
+  estimate: numbers.map((number, i) => (flags[Math.floor(i / each)]! ? number : 0)),
+  uncertainty: { kind: 'none' },
+  ...(flags.includes(false) && { answered: flags }),
+})));
+const answers = fc.array(fc.record({
+  question: text, estimator: text, parameters: text, outcome: fc.oneof(outcome, keyed),
+  rhoAmount: amount, deltaAmount: amount,
+}), { minLength: 1, maxLength: 16 });
 const releaseBody: fc.Arbitrary<wire.ReleaseFacts & wire.OneAnswer> = fc.record({
   serverKey: bytes(32),
   studyId: bytes(32),
@@ -222,6 +241,11 @@ describe('frames and bodies', () => {
     fc.assert(fc.property(releaseBody, (release) => {
       expect(wire.decodeReleaseBody(wire.encodeReleaseBody(release))).toEqual(release);
     }), { numRuns: 300 });
+    fc.assert(fc.property(releaseBody, answers, (release, list) => {
+      const facts = without(release, 'estimator', 'parameters', 'outcome');
+      const body = { ...facts, answers: list };
+      expect(wire.decodeReleaseBody(wire.encodeReleaseBody(body))).toEqual(body);
+    }), { numRuns: 100 });
   });
 
   it('reads back every head and batch', () => {

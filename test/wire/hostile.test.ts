@@ -6,6 +6,7 @@ import { WireError } from '../../src/base/errors.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
 import * as wire from '../../src/wire/index.js';
 import * as samples from '../support/wire-samples.js';
+import { without } from '../support/without.js';
 
 const decoders: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
   clientFrame: wire.decodeClientFrame,
@@ -287,6 +288,73 @@ describe('hostile releases', () => {
       .toMatch(/two parts/);
     expect(malformed(() => wire.decodeReleaseBody(planted('', Uint8Array.of(1)))))
       .toMatch(/name of a part/);
+  });
+
+  it('refuses answers that are no list, or beside another answer', () => {
+    const { answersBody: body, answersBytes: bytes } = samples;
+    const [first] = body.answers;
+    const of = (answers: readonly wire.Answer[]) => malformed(() =>
+      wire.encodeReleaseBody({ ...body, answers }));
+    expect(of([])).toMatch(/0 answers, not 1 to 16/);
+    expect(of(Array.from({ length: 17 }, () => first!))).toMatch(/17 answers/);
+    expect(of([{ ...first!, rhoAmount: -1n }])).toMatch(/amount/);
+    expect(of([{ ...first!, parameters: 'x'.repeat(5 * 2 ** 20) }])).toMatch(/more than 5242880/);
+    const planted = (bytesOf: Uint8Array) => malformed(() =>
+      wire.decodeReleaseBody(concatBytes(bytes, bytesOf)));
+    for (const number of [6, 7]) {
+      expect(planted(field(number, utf8('x')))).toMatch(/another answer beside it/);
+    }
+    expect(planted(field(9, field(2, field(1, utf8('interrupted')))))).toMatch(/beside it/);
+    expect(planted(field(18, field(1, utf8('more'))))).toMatch(/outcome/);
+    expect(planted(field(13, new Uint8Array(5 * 2 ** 20)))).toMatch(/more than 5242880/);
+  });
+
+  it('refuses keys that do not split the answer', () => {
+    const [, regions] = samples.answersBody.answers;
+    const split = regions!.outcome as ValueOutcome;
+    const of = (change: Partial<ValueOutcome>) => malformed(() => wire.encodeReleaseBody({
+      ...samples.answersBody, answers: [{ ...regions!, outcome: { ...split, ...change } }],
+    }));
+    const keys = split.keys!;
+    for (const wrong of [[], keys.slice(1), keys.map(() => []), keys.map(() => ['', '', '', '']),
+      [['one'], ...keys.slice(1)]]) {
+      expect(of({ keys: wrong })).toMatch(/split by its keys/);
+    }
+    const many = Array.from({ length: 4097 }, (_, i) => [String(i)]);
+    const plain = without(split, 'answered', 'interval95');
+    const wide = { ...plain, keys: many, shape: [4097], estimate: many.map(() => 0) };
+    const answer = { ...regions!, outcome: wide };
+    expect(malformed(() => wire.encodeReleaseBody({ ...samples.answersBody, answers: [answer] })))
+      .toMatch(/4097 keys/);
+    const half = {
+      ...plain, keys: many.slice(0, 2049), shape: [2049], estimate: wide.estimate.slice(0, 2049),
+    };
+    const two = [{ ...regions!, outcome: half }, { ...regions!, outcome: half }];
+    expect(malformed(() => wire.encodeReleaseBody({ ...samples.answersBody, answers: two })))
+      .toMatch(/4098 keys/);
+  });
+
+  it('refuses flags of keys that have another form, or do not fit the numbers', () => {
+    const [, regions] = samples.answersBody.answers;
+    const split = regions!.outcome as ValueOutcome;
+    const bodyOf = (outcome: ValueOutcome) =>
+      ({ ...samples.answersBody, answers: [{ ...regions!, outcome }] });
+    const of = (change: Partial<ValueOutcome>) => malformed(() =>
+      wire.encodeReleaseBody(bodyOf({ ...split, ...change })));
+    expect(of({ answered: [true] })).toMatch(/one flag for each key/);
+    expect(of({ answered: split.keys!.map(() => true) })).toMatch(/every key has an answer/);
+    expect(of({ estimate: split.estimate.map(() => 1) })).toMatch(/without an answer/);
+    expect(of({ interval95: { low: split.estimate, high: split.estimate } }))
+      .toMatch(/without an answer/);
+    const bare = without(split, 'keys');
+    expect(malformed(() => wire.encodeReleaseBody(bodyOf(bare)))).toMatch(/without keys/);
+    // Six flags are one byte: 0b111011, as field 13 of a value.
+    const good = toHex(wire.encodeReleaseBody(bodyOf(split)));
+    expect(good).toContain('6a013b');
+    for (const [flags, why] of [['6a01fb', /unused bits/], ['6a013f', /every key/]] as const) {
+      const bytes = fromHex(good.replace('6a013b', flags));
+      expect(malformed(() => wire.decodeReleaseBody(bytes))).toMatch(why);
+    }
   });
 
   it('refuses amounts that are not plain decimal integers', () => {

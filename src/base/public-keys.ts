@@ -1,0 +1,29 @@
+import type { ColumnType } from './columns.js';
+import { publicParts } from './question-rules.js';
+import { questionLimits, type GroupBy } from './questions.js';
+
+/** The columns of a study, each with its type. */
+interface TypedColumns {
+  readonly columns: readonly string[];
+  readonly types?: readonly ColumnType[] | undefined;
+}
+
+/**
+ * The public keys of a split question: those of its list, or all combinations of its columns'
+ * public values. Among these, keys that differ in the last column only are next to each other.
+ * Null where the keys are found, where a column has no public values, or for more than 4,096 keys.
+ */
+export function publicKeys(
+  by: GroupBy, study: TypedColumns,
+): readonly (readonly string[])[] | null {
+  if (by.keys !== undefined) return by.keys;
+  if (by.discover !== undefined) return null;
+  let keys: readonly (readonly string[])[] = [[]];
+  for (const name of by.columns) {
+    const type = study.types?.[study.columns.indexOf(name)];
+    const values = type === undefined ? null : publicParts(type);
+    if (values === null || keys.length * values.length > questionLimits.keys) return null;
+    keys = keys.flatMap((key) => values.map((value) => [...key, value]));
+  }
+  return keys;
+}

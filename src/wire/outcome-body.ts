@@ -1,0 +1,178 @@
+import { unansweredFault, valueFault } from '../base/findings.js';
+import {
+  refusalReasons, type Interval95, type Outcome, type Uncertainty, type ValueOutcome,
+} from '../base/outcome.js';
+import { entriesOf, partsFault } from '../base/parts.js';
+import { questionLimits } from '../base/questions.js';
+import { oneOf, present, uint32 } from './fields.js';
+import type { keelson as read } from './generated/other-reader.js';
+import type { keelson as sent } from './generated/other-writer.js';
+import { malformed } from './reader.js';
+
+/**
+ * @param columns - number of columns that the answer is about. Absent: columns are not counted.
+ * @throws WireError('malformed') for an outcome that no reader would accept.
+ */
+export function outcomeToWire(outcome: Outcome, columns?: number): sent.v1.Outcome.$Properties {
+  if (outcome.kind === 'refused') {
+    return { refused: { reason: outcome.reason, text: outcome.text } };
+  }
+  checkValue(outcome, columns);
+  return {
+    value: {
+      estimate: [...outcome.estimate],
+      shape: outcome.shape.map((length) => uint32(length, 'shape')),
+      uncertainty: uncertaintyToWire(outcome.uncertainty),
+      intervalLow: [...(outcome.interval95?.low ?? [])],
+      intervalHigh: [...(outcome.interval95?.high ?? [])],
+      parts: (outcome.parts ?? []).map(({ name, shape }) => ({
+        name, shape: shape.map((length) => uint32(length, 'shape of a part')),
+      })),
+      intervalIfHostileLow: [...(outcome.intervalIfHostile95?.low ?? [])],
+      intervalIfHostileHigh: [...(outcome.intervalIfHostile95?.high ?? [])],
+      radiusIfHostile: outcome.radiusIfHostile95 ?? 0,
+      scale: [...(outcome.scale ?? [])],
+      findings: (outcome.findings ?? []).map((finding) => ({
+        reason: finding.reason, columns: [...finding.columns], amounts: [...finding.amounts],
+      })),
+      keys: (outcome.keys ?? []).flat(),
+      answered: outcome.answered === undefined ? new Uint8Array(0) : bitsOf(outcome.answered),
+    },
+  };
+}
+
+/** @param columns - as for `outcomeToWire`. @throws WireError('malformed') for any fault. */
+export function outcomeFromWire(outcome: read.v1.Outcome.$Shape, columns?: number): Outcome {
+  if (present(outcome.kind, 'the kind of outcome') === 'refused') {
+    const refused = outcome.refused as read.v1.Refused;
+    return {
+      kind: 'refused', reason: oneOf(refused.reason, refusalReasons, 'refusal reason'),
+      text: refused.text,
+    };
+  }
+  const value = outcome.value as read.v1.Value;
+  const interval95 = intervalFromWire(value.intervalLow, value.intervalHigh);
+  const intervalIfHostile95 =
+    intervalFromWire(value.intervalIfHostileLow, value.intervalIfHostileHigh);
+  const decoded: ValueOutcome = {
+    kind: 'value',
+    estimate: value.estimate,
+    shape: value.shape,
+    ...(value.parts.length > 0 && {
+      parts: value.parts.map(({ name, shape }) => ({ name: name ?? '', shape: shape ?? [] })),
+    }),
+    uncertainty: uncertaintyFromWire(value.uncertainty as read.v1.Uncertainty | null),
+    ...(interval95 !== null && { interval95 }),
+    ...(intervalIfHostile95 !== null && { intervalIfHostile95 }),
+    // Not 0: NaN is looked at below.
+    ...(value.radiusIfHostile !== 0 && { radiusIfHostile95: value.radiusIfHostile }),
+    ...(value.scale.length > 0 && { scale: value.scale }),
+    ...(value.findings.length > 0 && {
+      findings: value.findings.map((finding) => ({
+        reason: finding.reason ?? '', columns: finding.columns ?? [],
+        amounts: finding.amounts ?? [],
+      })),
+    }),
+    ...((value.keys.length > 0 || value.shape[0] === 0)
+      && { keys: keysFromWire(value.keys, value.shape) }),
+    ...(value.answered.length > 0 && { answered: answeredFromWire(value.answered, value.shape) }),
+  };
+  checkValue(decoded, columns);
+  return decoded;
+}
+
+/** Null when both lists are empty: the release states no such interval. */
+function intervalFromWire(low: readonly number[], high: readonly number[]): Interval95 | null {
+  return low.length + high.length > 0 ? { low, high } : null;
+}
+
+function checkValue(value: ValueOutcome, columns: number | undefined): void {
+  const entries = entriesOf(value.shape);
+  const isEmpty = entries === 0 && !(value.keys !== undefined && value.shape[0] === 0);
+  if (entries !== value.estimate.length || isEmpty) {
+    throw malformed(`an estimate of shape ${value.shape.join(' x ')} does not have `
+      + `${value.estimate.length} entries`);
+  }
+  const fault = valueFault(value, columns);
+  if (fault !== null) throw malformed(`the value cannot be read: ${fault}`);
+  const partFault = value.parts === undefined ? null : partsFault(value.parts, value.shape);
+  if (partFault !== null) throw malformed(`the estimate is not made of its parts: ${partFault}`);
+  const keyFault = keysFault(value);
+  if (keyFault !== null) throw malformed(`the estimate is not split by its keys: ${keyFault}`);
+}
+
+/** Why the keys of a value do not fit its estimate; null when they do, or when it has none. */
+function keysFault(value: ValueOutcome): string | null {
+  const { keys, answered, shape } = value;
+  if (keys === undefined) return answered === undefined ? null : 'answered is without keys';
+  const size = keys[0]?.length ?? 0;
+  if (keys.length !== shape[0]) {
+    return `${keys.length} keys are not the first axis of ${shape.join(' x ')}`;
+  }
+  if (keys.length > questionLimits.keys) {
+    return `it has ${keys.length} keys, more than ${questionLimits.keys}`;
+  }
+  // Nobody's key may have been found.
+  if (keys.length === 0) return answered === undefined ? null : 'answered is without keys';
+  if (size < 1 || size > questionLimits.byColumns || keys.some((key) => key.length !== size)) {
+    return `each key has the same number of parts, from 1 to ${questionLimits.byColumns}`;
+  }
+  return answered === undefined ? null : unansweredFault(value, answered);
+}
+
+/** The flat list of parts, cut into `shape[0]` keys of the same size. */
+function keysFromWire(flat: readonly string[], [count = 0]: readonly number[]): string[][] {
+  const size = count === 0 ? flat.length : flat.length / count;
+  if (!Number.isInteger(size) || (count === 0 && size > 0)) {
+    throw malformed(`${flat.length} parts of keys are not ${count} keys of the same size`);
+  }
+  return Array.from({ length: count }, (_, i) => flat.slice(i * size, (i + 1) * size));
+}
+
+/** A bit for each flag, the first one lowest in the first byte. */
+function bitsOf(flags: readonly boolean[]): Uint8Array {
+  const bits = new Uint8Array(Math.ceil(flags.length / 8));
+  flags.forEach((flag, i) => {
+    if (flag) bits[i >> 3]! |= 1 << (i & 7);
+  });
+  return bits;
+}
+
+function answeredFromWire(bits: Uint8Array, [count = 0]: readonly number[]): boolean[] {
+  if (bits.length !== Math.ceil(count / 8)) {
+    throw malformed(`answered has ${bits.length} bytes, not a bit for each of ${count} keys`);
+  }
+  if (count % 8 > 0 && bits.at(-1)! >> (count % 8) !== 0) {
+    throw malformed('answered has unused bits that are not 0');
+  }
+  return Array.from({ length: count }, (_, i) => (bits[i >> 3]! >> (i & 7) & 1) === 1);
+}
+
+function uncertaintyToWire(uncertainty: Uncertainty): sent.v1.Uncertainty.$Properties | null {
+  switch (uncertainty.kind) {
+    case 'gaussian':
+      return { gaussian: { standardDeviation: [...uncertainty.standardDeviation] } };
+    case 'relative':
+      return { relativeOperator: uncertainty.operator };
+    case 'grid':
+      return { gridSpacing: uncertainty.spacing };
+    case 'none':
+      return null;
+  }
+}
+
+function uncertaintyFromWire(uncertainty: read.v1.Uncertainty | null): Uncertainty {
+  if (uncertainty === null) return { kind: 'none' };
+  switch (present(uncertainty.kind, 'the kind of uncertainty')) {
+    case 'gaussian': {
+      const gaussian = uncertainty.gaussian as read.v1.GaussianUncertainty;
+      return { kind: 'gaussian', standardDeviation: gaussian.standardDeviation };
+    }
+    case 'relativeOperator':
+      return {
+        kind: 'relative', operator: present(uncertainty.relativeOperator, 'relative operator'),
+      };
+    case 'gridSpacing':
+      return { kind: 'grid', spacing: present(uncertainty.gridSpacing, 'grid spacing') };
+  }
+}
