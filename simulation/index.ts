@@ -3,7 +3,8 @@
  * SDK's bundle.
  */
 export {
-  attackNames, abuses, findAttack, isProtocolAttack, protocolAttacks, rowAttacks,
+  attackNames, abuses, findAttack, isProtocolAttack, numberAttacks, protocolAttacks,
+  rowAttacks,
 } from './attacks/index.js';
 export type { Abuse, AttackContext, ProtocolAttack, RowAttack } from './attacks/index.js';
 export { contributorSeed, createFleet } from './fleet.js';

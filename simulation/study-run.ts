@@ -1,3 +1,4 @@
+import { namesOfType } from '../src/base/columns.js';
 import type { ErrorCode } from '../src/base/error-codes.js';
 import type { KeelsonError } from '../src/base/errors.js';
 import { questionsOf } from '../src/base/questions.js';
@@ -191,6 +192,10 @@ export class StudyRun {
       columns: document.columns.length,
       scale: fleet.scale?.[document.study] ?? statedScale(document) ?? spread,
       centre,
+      ...(document.types !== undefined && {
+        names: document.types.map((type) => namesOfType(type)?.length ?? null),
+      }),
+      rowsMax: document.contribution.rowsMax,
       strength: this.hostility!.strength ?? attack.defaultStrength,
       age: this.hostility!.age,
       shared: random.fork('agreed'),

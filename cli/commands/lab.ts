@@ -1,6 +1,6 @@
 import type { ArgsDef } from 'citty';
 import { signing } from '#signing';
-import { rowAttacks, protocolAttacks, findAttack, type Fleet } from '../../simulation/index.js';
+import { numberAttacks, protocolAttacks, findAttack, type Fleet } from '../../simulation/index.js';
 import { defineCommand } from '../base/command.js';
 import { connected } from '../demo/connecting.js';
 import { fitDemo, measureHandshakes } from '../demo/fit.js';
@@ -25,7 +25,7 @@ const defaults = {
   estimators: ['mean', 'populous-mean', 'robust-mean'], shares: [0, 0.05, 0.1, 0.2],
   attack: 'shift',
 } as const;
-const allAttacks = [...rowAttacks, ...protocolAttacks].map(({ name }) => name);
+const allAttacks = [...numberAttacks, ...protocolAttacks].map(({ name }) => name);
 
 const text = (valueHint: string, description: string) =>
   ({ type: 'string', valueHint, description }) as const;

@@ -1,5 +1,5 @@
 import {
-  attackNames, findAttack, isProtocolAttack, protocolAttacks, rowAttacks,
+  attackNames, findAttack, isProtocolAttack, numberAttacks, protocolAttacks,
 } from '../../simulation/index.js';
 import type { Aggregator } from '../../server/aggregator.js';
 import { toHex } from '../../src/base/bytes.js';
@@ -187,7 +187,7 @@ function programme(facts: LabFacts) {
   return {
     estimators: estimators.filter(({ name }) => isMean(name, facts))
       .map(({ name, title, shelf, assumption }) => ({ name, title, shelf, assumption })),
-    attacks: [...rowAttacks, ...protocolAttacks].map((attack) => ({
+    attacks: [...numberAttacks, ...protocolAttacks].map((attack) => ({
       name: attack.name,
       title: attack.title,
       defaultStrength: isProtocolAttack(attack) ? null : attack.defaultStrength,

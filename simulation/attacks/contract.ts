@@ -7,6 +7,10 @@ export interface AttackContext {
   readonly scale: readonly number[];
   /** One per column: the centre of honest rows. Attackers are assumed to know it. */
   readonly centre: readonly number[];
+  /** For each column how many names it holds; null for a column of numbers. Default: no names. */
+  readonly names?: readonly (number | null)[];
+  /** Rows that a contribution may have. Default: as many as the honest one has. */
+  readonly rowsMax?: number;
   /** How far the attack moves rows, in scales. */
   readonly strength: number;
   /** Epochs since this attack began, from 0. Slow attacks use it. */
@@ -28,6 +32,9 @@ export interface RowAttack {
   readonly defaultStrength: number;
   /** True when the rows hold values that the client itself refuses to encode. */
   readonly unchecked?: boolean;
-  /** Returns attacked rows, row-major, of the same shape. Does not change its input. */
+  /**
+   * Returns attacked rows, row-major, with the same columns. `ballot-stuffing` makes more rows.
+   * Does not change its input.
+   */
   apply(rows: Float64Array, context: AttackContext): Float64Array;
 }

@@ -1,6 +1,7 @@
 import { InvalidParameterError } from '../../src/base/errors.js';
 import { didYouMean } from '../../src/base/suggest.js';
 import type { RowAttack } from './contract.js';
+import { ballotStuffing, heavyHitterPoisoning } from './keys.js';
 import { abuses, type Abuse } from './malformed.js';
 import {
   coordinate, direction, far, inliers, krumEvader, noise, notFinite, shift, slowDrift, sybil,
@@ -10,9 +11,14 @@ export type { AttackContext, RowAttack } from './contract.js';
 export { abuseFrames, abuses } from './malformed.js';
 export type { Abuse, AbuseContext, AbuseFrames } from './malformed.js';
 
-/** The attacks on the numbers. */
-export const rowAttacks: readonly RowAttack[] = [
+/** The attacks on columns of numbers. */
+export const numberAttacks: readonly RowAttack[] = [
   shift, direction, coordinate, far, inliers, krumEvader, slowDrift, sybil, noise, notFinite,
+];
+
+/** The attacks on rows: on numbers, and on the names by which answers are split. */
+export const rowAttacks: readonly RowAttack[] = [
+  ...numberAttacks, ballotStuffing, heavyHitterPoisoning,
 ];
 
 /**

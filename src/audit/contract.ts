@@ -1,10 +1,12 @@
 /**
  * The contributors of one data set: rows as `createGroups` takes them. It can be cloned, so threads
- * can pass it on.
+ * can pass it on. Of a question that is split by keys a contributor has several rows, one after the
+ * other, with the same assignment hash.
  */
 export interface Contributors {
+  /** Rows. */
   readonly count: number;
-  /** 32 bytes each: who shares a group with whom. */
+  /** 32 bytes for each row: who shares a group with whom. */
   readonly assignmentHashes: Uint8Array;
   /** Row-major, count * dimension. */
   readonly rows: Float64Array;

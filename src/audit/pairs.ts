@@ -28,11 +28,11 @@ export interface Crowd {
   readonly count: number;
 }
 
-/** One contributor's row before and after. null means absent. In data units. */
+/** One contributor's rows before and after. None means absent. In data units. */
 interface Change {
   readonly name: string;
-  readonly left: Float64Array | null;
-  readonly right: Float64Array | null;
+  readonly left: readonly Float64Array[];
+  readonly right: readonly Float64Array[];
 }
 
 /**
@@ -44,8 +44,11 @@ export function crowds(facts: PairFacts): readonly Crowd[] {
   const draw = seededRandom(utf8('audit crowd'));
   const count = cohort - 1;
   const normal = (): number => normalQuantile((draw.uniform() * 2 ** 53 + 0.5) / (2 ** 53 + 1));
-  const spread = new Float64Array(count * dimension).map((_, i) =>
-    normal() * units[i % dimension]!);
+  const { keys } = facts.facts;
+  const spread = new Float64Array(count * dimension).map((_, i) => {
+    const isPlace = keys?.list === 'public' && i % dimension === 0;
+    return isPlace ? (i / dimension) % keys.count : normal() * units[i % dimension]!;
+  });
   return [
     { name: 'still', rows: new Float64Array(count * dimension), count },
     { name: 'spread', rows: spread, count },
@@ -90,13 +93,51 @@ export function interleaved<T>(lists: readonly (readonly T[])[]): readonly T[] {
 /** The first changes of the list are worth trying in every crowd. */
 const fewChanges = 4;
 
-function changesOf({ plan, facts, parameters }: PairFacts): Change[] {
+function changesOf(asked: PairFacts): Change[] {
+  if (asked.facts.keys?.list === 'public') return changesOfKeys(asked, asked.facts.keys);
+  return changesOfRow(asked)
+    .map(({ name, left, right }) => ({ name, left: [left], right: right === null ? [] : [right] }));
+}
+
+/** Of a contributor with one row for each of its keys: other keys, other values, or absent. */
+function changesOfKeys(
+  asked: PairFacts, { count, keysMax }: { readonly count: number; readonly keysMax: number },
+): Change[] {
+  const units = unitsOf(asked);
+  const most = Math.min(keysMax, count);
+  const rows = (first: number, number: number, multiple: number): Float64Array[] =>
+    Array.from({ length: number }, (_, i) =>
+      units.map((unit, j) => (j === 0 ? first + i : unit * multiple)));
+  const changes: Change[] = [far, -far].map((multiple) => ({
+    name: `all keys to other keys, ${multiple > 0 ? 'far up' : 'far down'}`,
+    left: rows(0, most, multiple), right: rows(count - most, most, multiple),
+  }));
+  changes.push({
+    name: 'far to far under the same keys', left: rows(0, most, far), right: rows(0, most, -far),
+  });
+  if (asked.facts.participation === 'secret') {
+    changes.push({ name: 'all keys to absent', left: rows(0, most, far), right: [] });
+    changes.push({
+      name: 'one key to absent', left: rows(0, most, far), right: rows(0, most - 1, far),
+    });
+  }
+  return changes;
+}
+
+/** One contributor's row before and after. null means absent. */
+interface RowChange {
+  readonly name: string;
+  readonly left: Float64Array;
+  readonly right: Float64Array | null;
+}
+
+function changesOfRow({ plan, facts, parameters }: PairFacts): RowChange[] {
   const { dimension, participation } = facts;
   const units = unitsOf({ plan, facts, parameters });
   const along = (multiple: number): Float64Array => units.map((unit) => unit * multiple);
   const axis = (multiple: number): Float64Array =>
     units.map((unit, j) => (j === 0 ? unit * multiple : 0));
-  const changes: Change[] = [
+  const changes: RowChange[] = [
     { name: 'far corner to far corner', left: along(far), right: along(-far) },
     { name: 'a duplicate to far away', left: along(0), right: along(far) },
   ];
@@ -154,7 +195,7 @@ function anchorsOf(parameters: ParameterValues): readonly number[] {
 function unitsOf({ facts, parameters }: PairFacts): Float64Array {
   const { scale } = parameters;
   return new Float64Array(facts.dimension).map((_, j) =>
-    (Array.isArray(scale) ? (scale[j] as number) : 1));
+    (Array.isArray(scale) && facts.keys === undefined ? (scale[j] as number) : 1));
 }
 
 /** The places of the contributor who changes and of all others. */
@@ -209,18 +250,21 @@ function pairOf(
   seat.others.forEach(({ cohort, group }, i) => {
     if (!isAlone || cohort !== seat.place.cohort || group !== seat.place.group) present.push(i);
   });
-  const assignmentHashes = new Uint8Array((present.length + 1) * assignmentHashBytes);
-  const rows = new Float64Array((present.length + 1) * dimension);
+  const most = present.length + Math.max(change.left.length, change.right.length);
+  const assignmentHashes = new Uint8Array(most * assignmentHashBytes);
+  const rows = new Float64Array(most * dimension);
   present.forEach((other, i) => {
     assignmentHashes.set(seat.assignmentHashes.subarray(other * assignmentHashBytes, (other + 1)
       * assignmentHashBytes), i * assignmentHashBytes);
     rows.set(crowd.rows.subarray(other * dimension, (other + 1) * dimension), i * dimension);
   });
-  assignmentHashes.set(seat.assignmentHash, present.length * assignmentHashBytes);
-  const side = (row: Float64Array | null): Contributors => {
-    const count = present.length + (row === null ? 0 : 1);
+  for (let at = present.length; at < most; at++) {
+    assignmentHashes.set(seat.assignmentHash, at * assignmentHashBytes);
+  }
+  const side = (changed: readonly Float64Array[]): Contributors => {
+    const count = present.length + changed.length;
     const own = rows.slice(0, count * dimension);
-    if (row !== null) own.set(row, present.length * dimension);
+    changed.forEach((row, i) => { own.set(row, (present.length + i) * dimension); });
     return {
       count, assignmentHashes: assignmentHashes.subarray(0, count * assignmentHashBytes), rows: own,
     };

@@ -3,7 +3,7 @@ import { claimOf, eventsAsked } from '../../cli/audit/claim.js';
 import { audit, inlineTrials, searchPairs, type AuditResult } from '../../src/audit/index.js';
 import { lowerBound } from '../../src/audit/clopper-pearson.js';
 import { epsilonBound } from '../../src/audit/events.js';
-import type { Estimator, StudyFacts } from '../../src/estimators/contract/estimator.js';
+import type { Estimator, KeyFacts, StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { estimators, findEstimator } from '../../src/estimators/registry.js';
 import { privacyTarget } from '../../src/privacy/accounting/target.js';
@@ -14,16 +14,20 @@ import { sampleParameters } from '../support/sample-parameters.js';
 /** Audits as the command does, inline and with seeded noise. */
 async function audited(
   estimator: Estimator,
-  { epsilon, trials, only = [], glance = 5 }: {
+  { epsilon, trials, only = [], glance = 5, keys }: {
     readonly epsilon: number; readonly trials: number; readonly only?: readonly string[];
-    readonly glance?: number;
+    readonly glance?: number; readonly keys?: KeyFacts;
   },
 ): Promise<AuditResult> {
-  const dimension = 2;
+  const columns = 2;
+  const dimension = keys === undefined ? columns : 1 + columns;
   const target = privacyTarget({ epsilon, delta: 1e-6 });
   const parameters =
-    parseParameters(estimator.parameters, sampleParameters(estimator.name), { dimension });
-  let facts: StudyFacts = { dimension, cohort: 1, participation: 'secret', target };
+    parseParameters(estimator.parameters, keys === undefined || estimator.name !== 'mean'
+      ? sampleParameters(estimator.name) : { range: '-5..5' }, { dimension: columns });
+  let facts: StudyFacts = {
+    dimension, cohort: 1, participation: 'secret', target, ...(keys !== undefined && { keys }),
+  };
   let plan = estimator.plan(parameters, facts);
   if (plan.kind === 'infeasible') {
     facts = { ...facts, cohort: plan.cohortNeeded! };
@@ -54,6 +58,15 @@ const toCommand: ReadonlySet<string> = new Set(['mixture-1d', 'mixture']);
 const slowest: ReadonlySet<string> = new Set(['heavy-tailed-pure', 'tukey-median']);
 
 describe('the audit', { tags: ['long'] }, () => {
+  const splits = estimators.filter(({ keyed }) => keyed?.includes('public') === true);
+  it.each(splits)('proves no more of $name by keys than is claimed', async (estimator) => {
+    const found = await audited(estimator, {
+      epsilon: 1, trials: fewTrials, keys: { list: 'public', keysMax: 2, count: 5 },
+    });
+    expect(found.caught).toBe(false);
+    expect(found.bound).toBeLessThanOrEqual(1);
+  });
+
   for (const estimator of estimators) {
     const { name } = estimator;
     if (toCommand.has(name)) continue;

@@ -1,6 +1,6 @@
 import { Released, Sensitive } from '../../src/base/brands.js';
 import { inlineCompute } from '../../src/estimators/contract/compute.js';
-import type { Plan, StudyFacts } from '../../src/estimators/contract/estimator.js';
+import type { KeyFacts, Plan, StudyFacts } from '../../src/estimators/contract/estimator.js';
 import type { TrialSubject } from '../../src/audit/index.js';
 import {
   lineContestants, lineScores,
@@ -24,6 +24,7 @@ import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { allRowsUnclipped } from './all-rows-bug.js';
 import { binCounts, intoBall, intoCube, smallPlan, sumOf, tightGaussian } from './build.js';
 import { countsBugs } from './counts-bugs.js';
+import { keyedBugs } from './keyed-bugs.js';
 import { momentsBugs } from './moments-bugs.js';
 import { trueCountsRadius } from './radius-bug.js';
 import { twiceDrawnCells } from './range-bug.js';
@@ -38,6 +39,8 @@ export interface PlantedBug {
   readonly delta: number;
   readonly dimension: number;
   readonly cohort: number;
+  /** Of a question that is split by keys: the first column is the place of a key. */
+  readonly keys?: KeyFacts;
   /** Enough for a quick audit to catch it. */
   readonly trials: number;
   /** Whether a query's values on neighbours show it, before any noise. */
@@ -477,5 +480,5 @@ export const plantedBugs: readonly PlantedBug[] = [
   halfNoise, unclipped, oneCoordinate, noProjection, noThreshold, upperTriangle, turnedTriangle,
   redrawn, reused, dataDependentBins, steepScores, listedBuckets, uncertifiedWeights,
   ...scaleBugs, allRowsUnclipped, trueCountsRadius, twiceDrawnCells, ...shapeBugs, ...momentsBugs,
-  ...countsBugs, ...runningBugs,
+  ...countsBugs, ...keyedBugs, ...runningBugs,
 ];

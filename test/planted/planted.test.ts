@@ -24,9 +24,10 @@ interface Prepared {
 }
 
 async function prepare(bug: PlantedBug, planted: boolean): Promise<Prepared> {
-  const { epsilon, delta, dimension, cohort } = bug;
+  const { epsilon, delta, dimension, cohort, keys } = bug;
   const facts: StudyFacts = {
     dimension, cohort, participation: 'secret', target: privacyTarget({ epsilon, delta }),
+    ...(keys !== undefined && { keys }),
   };
   const subject = bug.make(facts, planted);
   const pool = inlineTrials(subject, (label) => seededNoise(`${bug.name} ${label}`));

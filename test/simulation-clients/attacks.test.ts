@@ -131,10 +131,38 @@ describe('attacks on the numbers', () => {
     }
   });
 
+  const withNames: AttackContext = {
+    ...contextOf(1), columns: 3, names: [4, null, 2], rowsMax: 6,
+  };
+
+  it('ballot-stuffing sends a row for as many keys as it can', () => {
+    const after = named('ballot-stuffing').apply(Float64Array.of(1, 7, 0, 2, 9, 1), withNames);
+    const rows = Array.from({ length: after.length / 3 }, (_, i) =>
+      [...after.subarray(3 * i, 3 * i + 3)]);
+    expect(rows).toHaveLength(6);
+    expect(new Set(rows.map(([first, , last]) => `${first} ${last}`)).size).toBe(6);
+    expect(rows.map(([, value]) => value)).toEqual([7, 9, 7, 9, 7, 9]);
+    const more = named('ballot-stuffing').apply(Float64Array.of(1, 7, 0), {
+      ...withNames, rowsMax: 100,
+    });
+    expect(more).toHaveLength(3 * 8);
+  });
+
+  it('heavy-hitter-poisoning sends one key that all agree on, with huge numbers', () => {
+    const keys = Array.from({ length: 20 }, (_, index) => {
+      const after = named('heavy-hitter-poisoning').apply(Float64Array.of(1, 7, 0, 2, 9, 1), {
+        ...withNames, ...contextOf(index), names: [4, null, 2], strength: 1e6,
+      });
+      expect(after[1]).toBeGreaterThan(1e5);
+      return [after[0], after[2], after[3], after[5]].join(' ');
+    });
+    expect(new Set(keys).size).toBe(1);
+  });
+
   it('are found by name, or the names are listed', () => {
     expect(attackNames).toEqual([
       'shift', 'direction', 'coordinate', 'far', 'inliers', 'krum-evader', 'slow-drift', 'sybil',
-      'noise', 'nan', 'malformed', 'replay',
+      'noise', 'nan', 'ballot-stuffing', 'heavy-hitter-poisoning', 'malformed', 'replay',
     ]);
     expect(() => findAttack('shfit')).toThrow('there is no attack "shfit": did you mean "shift"?');
     expect(() => findAttack('zzz')).toThrow('no attack "zzz": choose one of shift, direction');

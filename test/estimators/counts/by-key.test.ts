@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { findAttack, type RowAttack } from '../../../simulation/index.js';
 import { utf8 } from '../../../src/base/bytes.js';
 import type { ValueOutcome } from '../../../src/base/outcome.js';
 import type { Plan, StudyFacts } from '../../../src/estimators/contract/estimator.js';
@@ -247,5 +248,65 @@ describe('answers split by keys', () => {
     expect(() => refused('count', { threshold: 1 }, keyedFacts(0, 4_000, keys)))
       .toThrow(/no columns/);
     expect(() => refused('ratio', { cap: 1 })).toThrow(/2 columns, and there are 1/);
+  });
+});
+
+describe('hostile contributors, of a question that is split by keys', () => {
+  const keys = { count: 5, keysMax: 2 };
+  const [honest, liars] = [1_000, 150];
+  const perKey = honest / keys.count;
+  const people = Array.from({ length: honest }, (_, i): Person => [[i % keys.count, 4]]);
+
+  /** What the liars' rows become: at most `keysMax` keys, one row for each. */
+  const liarsBy = (name: string): Person[] => {
+    const attack = findAttack(name) as RowAttack;
+    return Array.from({ length: liars }, (_, i) => {
+      const rows = attack.apply(Float64Array.of(0, 4), {
+        columns: 2, centre: [0, 4], scale: [1, 2], strength: attack.defaultStrength, age: 0,
+        names: [keys.count, null], rowsMax: 64,
+        shared: seededRandom(utf8('shared')), own: seededRandom(utf8(`own ${i}`)),
+      });
+      return Array.from({ length: rows.length / 2 }, (__, row) =>
+        [...rows.subarray(2 * row, 2 * row + 2)]).slice(0, keys.keysMax);
+    });
+  };
+  const added = async (name: string, raw: Readonly<Record<string, unknown>>, attack: string) => {
+    const facts = keyedFacts(name === 'count' ? 0 : 1, honest, keys);
+    const plan = planOf(name, raw, facts);
+    const cut = (all: readonly Person[]): Person[] =>
+      all.map((rows) => rows.map((row) => row.slice(0, facts.dimension)));
+    const [before] = await givenTo(plan, facts.dimension, cut(people));
+    const [after] = await givenTo(plan, facts.dimension, cut([...people, ...liarsBy(attack)]));
+    return { before: before!, after: after!, gained: after!.map((all, i) => all - before![i]!) };
+  };
+
+  it('move a count by one each, and all counts by keysMax each', async () => {
+    const gained = (await added('count', {}, 'ballot-stuffing')).gained;
+    expect(Math.max(...gained)).toBeLessThanOrEqual(liars);
+    expect(gained.reduce((sum, more) => sum + more, 0)).toBe(keys.keysMax * liars);
+    const poisoned = (await added('count', {}, 'heavy-hitter-poisoning')).gained;
+    expect(poisoned.filter((more) => more === liars)).toHaveLength(1);
+    expect(poisoned.filter((more) => more === 0)).toHaveLength(keys.count - 1);
+  });
+
+  it('move a total by the cap each, however large their numbers are', async () => {
+    for (const attack of ['ballot-stuffing', 'heavy-hitter-poisoning']) {
+      const { gained } = await added('sum', { cap: 10 }, attack);
+      expect(Math.max(...gained)).toBeLessThanOrEqual(liars);
+    }
+    const { gained } = await added('sum', { cap: 10 }, 'heavy-hitter-poisoning');
+    expect(Math.max(...gained)).toBe(liars);
+  });
+
+  it('move the mean of a key by their share in it of the width of the range', async () => {
+    const { before, after } = await added('mean', { range: '0..10' }, 'heavy-hitter-poisoning');
+    const weight = before[1]! / perKey;
+    const means = (given: readonly number[]): number[] => Array.from({ length: keys.count },
+      (_, key) => 5 + (5 * given[2 * key]!) / (given[2 * key + 1]! / weight));
+    const moved = means(after).map((mean, key) => mean - means(before)[key]!);
+    const promised = (10 * liars) / (perKey + liars);
+    expect(Math.max(...moved)).toBeLessThanOrEqual(promised);
+    // From 4 to the end of the range at 10.
+    expect(Math.max(...moved)).toBeCloseTo(0.6 * promised, 6);
   });
 });

@@ -1,0 +1,64 @@
+import type { AttackContext, RowAttack } from './contract.js';
+
+/** Most rows that a contributor makes of its own. */
+const rowsMost = 4_096;
+
+/** The columns that hold names, and how many names each has. */
+function namedColumns({ names = [] }: AttackContext): readonly (readonly [number, number])[] {
+  return names.flatMap((count, column) => (count === null ? [] : [[column, count] as const]));
+}
+
+/** Sets the name columns of the row at `from` to the key of this number: all keys in turn. */
+function setKey(
+  rows: Float64Array, from: number, named: readonly (readonly [number, number])[], key: number,
+): void {
+  let rest = key;
+  for (const [column, count] of named) {
+    rows[from + column] = rest % count;
+    rest = Math.floor(rest / count);
+  }
+}
+
+const keysOf = (named: readonly (readonly [number, number])[]): number =>
+  named.reduce((product, [, count]) => product * count, 1);
+
+/**
+ * Each sends a row for as many keys as it can, from a key of its own on. A question that is split
+ * by keys counts it under `keysMax` of them.
+ */
+export const ballotStuffing: RowAttack = {
+  name: 'ballot-stuffing',
+  title: 'each sends a row under as many names as it can; tests that it counts under a few only',
+  defaultStrength: 1,
+  apply(rows, context) {
+    const { columns, own, rowsMax = rows.length / columns } = context;
+    const named = namedColumns(context);
+    const keys = keysOf(named);
+    const count = named.length === 0
+      ? rows.length / columns : Math.min(rowsMax, Math.max(keys, rows.length / columns), rowsMost);
+    const first = Math.floor(own.uniform() * keys);
+    const sent = new Float64Array(count * columns);
+    for (let row = 0; row < count; row++) {
+      const from = row * columns;
+      sent.set(rows.subarray(from % rows.length, from % rows.length + columns), from);
+      setKey(sent, from, named, (first + row) % keys);
+    }
+    return sent;
+  },
+};
+
+/** All send one agreed key, with numbers far out: enough to reach every cap. */
+export const heavyHitterPoisoning: RowAttack = {
+  name: 'heavy-hitter-poisoning',
+  title: 'all send one agreed name with huge numbers; tests how far one name can be pushed',
+  defaultStrength: 1e6,
+  apply(rows, context) {
+    const { columns, centre, scale, strength, shared } = context;
+    const named = namedColumns(context);
+    const key = Math.floor(shared.fork('key').uniform() * keysOf(named));
+    const pushed = rows.map((_, i) =>
+      centre[i % columns]! + strength * scale[i % columns]!);
+    for (let from = 0; from < pushed.length; from += columns) setKey(pushed, from, named, key);
+    return pushed;
+  },
+};

@@ -1,0 +1,83 @@
+import { Sensitive } from '../../src/base/brands.js';
+import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
+import { boundsOf, stepsOf, stepsPerUnit } from '../../src/estimators/counts/sum/bounds.js';
+import {
+  keyPlacesOf, mostMoved, placeOf, rootAbove,
+} from '../../src/estimators/counts/tables/key-places.js';
+import type { PlantedBug } from './bugs.js';
+import { smallPlan, sumOf, tightGaussian } from './build.js';
+
+/** Mistakes in answers that are split by keys. */
+const keyed = {
+  epsilon: 1, delta: 0.05, dimension: 1, cohort: 6, trials: 10_000, inSensitivity: true,
+  keys: { list: 'public', keysMax: 2, count: 6 },
+} as const;
+
+/** What a row adds to its key, with noise that just suffices. */
+function addedByKey(
+  facts: StudyFacts, sensitivity: number, added: (row: Float64Array) => number,
+  read: (noisy: Float64Array, exact: Float64Array) => readonly number[] = (noisy) => [...noisy],
+) {
+  const places = keyPlacesOf(facts);
+  const plan = smallPlan({
+    facts,
+    length: places.count,
+    events: [tightGaussian('keys', places.count, sensitivity, facts.target)],
+    release(rows, mechanisms) {
+      const sums = rows('rows').map((block) => sumOf(block, places.count, (row, sum) => {
+        const place = placeOf(row, places);
+        if (place !== null) sum[place]! += added(row);
+      }));
+      return mechanisms.gaussian('keys', sums).map((noisy) => read(noisy, Sensitive.open(sums)));
+    },
+  });
+  return { plan, dimension: facts.dimension };
+}
+
+const right = (facts: StudyFacts): number =>
+  rootAbove(mostMoved(keyPlacesOf(facts), { both: 1, one: 1 }));
+
+/** A contributor leaves K keys and comes to K others. */
+const newKeysOnly: PlantedBug = {
+  name: 'counts by key with the sensitivity of the new keys alone',
+  ...keyed,
+  trials: 40_000,
+  make: (facts, planted) =>
+    addedByKey(facts, planted ? Math.sqrt(keyed.keys.keysMax) : right(facts), () => 1),
+};
+
+const unit = boundsOf(0, 1);
+
+/** As if which key a row is in were public, so that releases of keys compose in parallel. */
+const membershipOnce: PlantedBug = {
+  name: 'totals by key with membership charged once',
+  ...keyed,
+  trials: 40_000,
+  dimension: 2,
+  keys: { ...keyed.keys, keysMax: 1 },
+  make: (facts, planted) => addedByKey(facts, planted ? 1 : right(facts), ([, value]) =>
+    stepsOf(value!, unit) / stepsPerUnit),
+};
+
+/** The columns of a row are two records of a contributor under its key. */
+const clippedBeforeReduced: PlantedBug = {
+  name: 'records under a key clipped before they are reduced',
+  ...keyed,
+  dimension: 3,
+  make: (facts, planted) => addedByKey(facts, right(facts), ([, one, two]) =>
+    (planted ? stepsOf(one!, unit) + stepsOf(two!, unit) : stepsOf(one! + two!, unit))
+      / stepsPerUnit),
+};
+
+/** Which keys have an answer: a key with nobody, or with somebody. */
+const answeredExactly: PlantedBug = {
+  name: 'a key answered or not by its exact count',
+  ...keyed,
+  inSensitivity: false,
+  make: (facts, planted) => addedByKey(facts, right(facts), () => 1, (noisy, exact) =>
+    [...planted ? exact : noisy].map((people, key) => (people >= 1 ? noisy[key]! : 0))),
+};
+
+export const keyedBugs: readonly PlantedBug[] = [
+  newKeysOnly, membershipOnce, clippedBeforeReduced, answeredExactly,
+];
