@@ -71,6 +71,7 @@ export function planDiscoveredCounts(
       corruptionMax,
     },
     outputShape: [top],
+    findsKeys: true,
     noise: new Array<number>(top).fill(sigma),
     facts: {
       errorsAreIn: 'shares of the cohort, over the counts that are shown',
