@@ -24,6 +24,7 @@ import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { allRowsUnclipped } from './all-rows-bug.js';
 import { binCounts, intoBall, intoCube, smallPlan, sumOf, tightGaussian } from './build.js';
 import { countsBugs } from './counts-bugs.js';
+import { keysBugs } from './keys-bugs.js';
 import { momentsBugs } from './moments-bugs.js';
 import { trueCountsRadius } from './radius-bug.js';
 import { twiceDrawnCells } from './range-bug.js';
@@ -477,5 +478,5 @@ export const plantedBugs: readonly PlantedBug[] = [
   halfNoise, unclipped, oneCoordinate, noProjection, noThreshold, upperTriangle, turnedTriangle,
   redrawn, reused, dataDependentBins, steepScores, listedBuckets, uncertifiedWeights,
   ...scaleBugs, allRowsUnclipped, trueCountsRadius, twiceDrawnCells, ...shapeBugs, ...momentsBugs,
-  ...countsBugs, ...runningBugs,
+  ...countsBugs, ...keysBugs, ...runningBugs,
 ];
