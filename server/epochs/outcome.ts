@@ -5,6 +5,7 @@ import { entriesOf, sameParts, sameShape, type NamedPart } from '../../src/base/
 /** The sizes and parts that a plan states for its values. */
 interface Planned {
   readonly outputShape: readonly number[];
+  readonly findsKeys?: true;
   readonly parts?: readonly NamedPart[];
 }
 
@@ -33,15 +34,24 @@ export const interrupted: Outcome = {
 };
 
 function isWhole(
-  outcome: ValueOutcome, { outputShape, parts }: Planned, columns: number | undefined,
+  outcome: ValueOutcome, plan: Planned, columns: number | undefined,
 ): boolean {
   const { estimate, shape, uncertainty } = outcome;
-  return sameShape(shape, outputShape)
-    && sameParts(outcome.parts, parts)
-    && estimate.length === entriesOf(outputShape)
+  return hasShape(outcome, plan)
+    && sameParts(outcome.parts, plan.parts)
+    && estimate.length === entriesOf(shape)
     && estimate.every(Number.isFinite)
     && numbersOf(uncertainty).every(Number.isFinite)
     && valueFault(outcome, columns) === null;
+}
+
+/** Of keys that were found there may be fewer than planned, but not none. */
+function hasShape(
+  { keys = [], shape }: ValueOutcome, { outputShape, findsKeys }: Planned,
+): boolean {
+  if (findsKeys !== true) return sameShape(shape, outputShape);
+  return keys.length >= 1 && keys.length <= outputShape[0]!
+    && sameShape(shape, [keys.length, ...outputShape.slice(1)]);
 }
 
 function numbersOf(uncertainty: Uncertainty): readonly number[] {

@@ -25,6 +25,7 @@ import { allRowsUnclipped } from './all-rows-bug.js';
 import { binCounts, intoBall, intoCube, smallPlan, sumOf, tightGaussian } from './build.js';
 import { countsBugs } from './counts-bugs.js';
 import { keyedBugs } from './keyed-bugs.js';
+import { keysBugs } from './keys-bugs.js';
 import { momentsBugs } from './moments-bugs.js';
 import { trueCountsRadius } from './radius-bug.js';
 import { twiceDrawnCells } from './range-bug.js';
@@ -480,5 +481,5 @@ export const plantedBugs: readonly PlantedBug[] = [
   halfNoise, unclipped, oneCoordinate, noProjection, noThreshold, upperTriangle, turnedTriangle,
   redrawn, reused, dataDependentBins, steepScores, listedBuckets, uncertifiedWeights,
   ...scaleBugs, allRowsUnclipped, trueCountsRadius, twiceDrawnCells, ...shapeBugs, ...momentsBugs,
-  ...countsBugs, ...keyedBugs, ...runningBugs,
+  ...countsBugs, ...keyedBugs, ...keysBugs, ...runningBugs,
 ];

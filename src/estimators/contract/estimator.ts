@@ -260,6 +260,11 @@ export interface Plan {
   readonly guarantee: Guarantee;
   /** Row-major shape of the estimate, e.g. [d] or [d, d]. */
   readonly outputShape: readonly number[];
+  /**
+   * The plan shows keys that it finds: its values have `keys`, and their first axis, the keys, is
+   * at most that of `outputShape`.
+   */
+  readonly findsKeys?: true;
   /** Of every value that it releases: the same names and shapes. Absent: the value has no parts. */
   readonly parts?: readonly NamedPart[];
   /**

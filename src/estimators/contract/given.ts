@@ -66,6 +66,11 @@ function checkKeys({ name, keyed = [] }: Estimator, keys: KeyFacts): void {
   checkWhole(keys.keysMax, 'keysMax, the keys of one contributor,', 1, questionLimits.keys);
   if (keys.list === 'public') {
     checkWhole(keys.count, 'count, the number of public keys,', 1, questionLimits.keys);
+  } else {
+    checkWhole(keys.top, 'top, the keys that are shown at most,', 1, questionLimits.keys);
+    checkWhole(
+      keys.prefilter, 'prefilter, the contributors of a key at least,', 1, protocolLimits.cohortMax,
+    );
   }
 }
 

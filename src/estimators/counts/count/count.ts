@@ -1,10 +1,13 @@
 import { InvalidParameterError } from '../../../base/errors.js';
 import { cite } from '../../contract/citations.js';
 import type {
-  Estimator, ParameterValues, Plan, StudyFacts,
+  Estimator, Infeasible, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
 import { columnsOf } from '../../contract/given.js';
 import { choiceOf, optionalNumberOf } from '../../contract/values.js';
+import { planDiscoveredCounts } from '../discovered/counts.js';
+import { planDistinct } from '../discovered/distinct.js';
+import type { IsCounted } from '../discovered/places.js';
 import { columnNameOf, columnOf, columnParameter } from '../tables/common.js';
 import type { BinOf } from '../tables/counts.js';
 import {
@@ -31,6 +34,9 @@ import { planNoisyCounts } from '../tables/noisy-counts.js';
  * j + (m - j) do not grow with j. Disjoint sets of K keys reach it. The noise does not depend on m
  * from 2K on.
  *
+ * Split by keys that nobody listed: see discovered/counts, and discovered/distinct for how many
+ * keys there are.
+ *
  * A hostile contributor changes the count by one, like everybody else; split by keys, the counts of
  * K keys. So L of them move one key by at most L, and the sum over all keys by at most K L.
  * Source: Dwork and Roth (2014), counting queries; the discrete Gaussian of Canonne, Kamath and
@@ -52,8 +58,13 @@ export const count: Estimator = {
       name: 'side', type: 'choice', choices: ['at-least', 'below'], default: 'at-least',
       description: 'the side of the threshold that is counted',
     },
+    {
+      name: 'of', type: 'choice', optional: true, choices: ['contributors', 'keys'],
+      description: 'split by discovered keys: the contributors of each key, or, with keys, how '
+        + 'many distinct keys there are; contributors when absent',
+    },
   ],
-  keyed: ['public'],
+  keyed: ['public', 'discovered'],
   shelf: 'recommended',
   assumption: 'None.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '
@@ -63,14 +74,29 @@ export const count: Estimator = {
 };
 
 function labelOf(values: ParameterValues, columns: readonly string[]): string {
+  if (values['of'] === 'keys') return 'distinct keys';
   const threshold = optionalNumberOf(values, 'threshold');
   if (threshold === undefined) return 'contributors';
   const side = choiceOf(values, 'side').replace('-', ' ');
   return `${columnNameOf(values, columns)} ${side} ${threshold}`;
 }
 
-function planCount(values: ParameterValues, facts: StudyFacts): Plan {
+/** @throws InvalidParameterError for `of: keys` where the keys are not discovered. */
+function planCount(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   const isCounted = countedBy(values, columnsOf(facts));
+  const ofKeys = values['of'] === 'keys';
+  if (facts.keys?.list === 'discovered') {
+    const discovered = { ...facts, keys: facts.keys };
+    return ofKeys ? planDistinct(isCounted, discovered)
+      : planDiscoveredCounts(isCounted, discovered);
+  }
+  if (ofKeys) {
+    throw new InvalidParameterError(
+      'parameters.of is keys, which counts keys that nobody listed: give by with discover, or '
+      + 'leave of out',
+      { path: 'parameters.of' },
+    );
+  }
   const places = keyPlacesOf(facts);
   if (facts.keys !== undefined) return planCounts(places, isCounted, facts);
   return planNoisyCounts({
@@ -95,9 +121,6 @@ function planCounts(places: KeyPlaces, isCounted: IsCounted, facts: StudyFacts):
     bias: Math.sqrt(l1),
   }, facts);
 }
-
-/** Whether a row counts. Its columns begin at `from`. */
-type IsCounted = (row: ArrayLike<number>, from: number) => boolean;
 
 /**
  * @throws InvalidParameterError when there is no such column, or a column is named without a

@@ -1,0 +1,32 @@
+import { normalCdf } from '../../../numerics/normal.js';
+import type { KeyHistogramEvent } from '../../../privacy/accounting/events.js';
+import { keyKeepingCount } from '../../../privacy/mechanisms/bounds.js';
+
+/**
+ * What hostile contributors can do to discovered keys. Nothing here is about privacy.
+ *
+ * A key that m of them send, and nobody else, has the count m. Its noise is normal but for the
+ * grid, so it is shown with probability Phi((m - T) / sigma), where T is the threshold; below the
+ * prefilter it is not shown at all. Each of them may send K keys. So n of them show at most
+ * n K max over m of Phi((m - T) / sigma) / m forged keys on average. Honest keys stay: no key's
+ * count depends on which other keys there are.
+ */
+
+/** How likely a key is shown that has exactly so many contributors. */
+export function shownChance(event: KeyHistogramEvent, contributors: number): number {
+  if (contributors < event.prefilter) return 0;
+  return normalCdf((contributors - keyKeepingCount(event)) / event.sigma);
+}
+
+/**
+ * The fewest hostile contributors for each forged key that is shown, on average, if they divide
+ * themselves in the way that is best for them.
+ */
+export function hostilePerForgedKey(event: KeyHistogramEvent): number {
+  const most = Math.ceil(keyKeepingCount(event) + 8 * event.sigma);
+  let fewest = Infinity;
+  for (let together = event.prefilter; together <= most; together++) {
+    fewest = Math.min(fewest, together / shownChance(event, together));
+  }
+  return fewest / event.keysMax;
+}
