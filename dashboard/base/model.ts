@@ -1,6 +1,6 @@
 import {
   answersOf, ifHostileText, type Interval95, type RefusedOutcome, type ReleaseBody,
-  type StudyDocument, type ValueOutcome,
+  type Measured, type StudyDocument, type ValueOutcome,
 } from '../../client/index.js';
 import { shown } from './format.js';
 
@@ -93,6 +93,12 @@ export function intervalOf(outcome: ValueOutcome, place: number): readonly [numb
   return [value - 1.96 * deviation, value + 1.96 * deviation];
 }
 
+/** Standard deviation of the noise in one number; 0 where the release does not say. */
+function deviationOf({ uncertainty }: ValueOutcome, place: number): number {
+  const deviation = uncertainty.kind === 'gaussian' ? uncertainty.standardDeviation[place] : 0;
+  return deviation !== undefined && Number.isFinite(deviation) ? deviation : 0;
+}
+
 /** The two ends; null where the release says that nothing is known. */
 function endsOf({ low, high }: Interval95, place: number): readonly [number, number] | null {
   const [from, to] = [low[place], high[place]];
@@ -133,6 +139,8 @@ export class History {
   readonly #values: (number | null)[][] = [];
   readonly #lows: (number | null)[][] = [];
   readonly #highs: (number | null)[][] = [];
+  /** Of the noise; 0 where it is not known. */
+  readonly #deviations: number[][] = [];
   /** Number of all releases that were added, including those no longer kept. */
   count = 0;
   /** How many of them refused. */
@@ -181,6 +189,7 @@ export class History {
       values.push(isValue ? (outcome.estimate[place] ?? null) : null);
       this.#lows[slot]!.push(interval?.[0] ?? null);
       this.#highs[slot]!.push(interval?.[1] ?? null);
+      this.#deviations[slot]!.push(isValue ? deviationOf(outcome, place) : 0);
     });
     // Forgetting half at twice the size costs O(1) per release.
     if (this.epochs.length >= 2 * this.kept) this.#forget();
@@ -197,6 +206,17 @@ export class History {
     };
   }
 
+  /** The same releases, with the noise in them; gaps where there is none or it is not known. */
+  measured(slot: number): readonly Measured[] {
+    const from = -this.kept;
+    const [values, deviations] = [this.#values[slot] ?? [], this.#deviations[slot] ?? []]
+      .map((list: readonly (number | null)[]) => list.slice(from));
+    return this.epochs.slice(from).map((epoch, i) => {
+      const deviation = deviations![i] ?? 0;
+      return { epoch, value: deviation > 0 ? (values![i] ?? null) : null, deviation };
+    });
+  }
+
   /** The number at `slot` of one release, and half of its interval. `row` is an index in `rows`. */
   at(slot: number, row: number): { readonly value: number | null; readonly half: number | null } {
     const [low, high] = [this.#lows[slot]?.[row] ?? null, this.#highs[slot]?.[row] ?? null];
@@ -211,12 +231,14 @@ export class History {
       this.#values.push(nothing());
       this.#lows.push(nothing());
       this.#highs.push(nothing());
+      this.#deviations.push(this.epochs.map(() => 0));
     }
   }
 
   #forget(): void {
     for (const list of [
       this.rows, this.epochs, this.refusals, ...this.#values, ...this.#lows, ...this.#highs,
+      ...this.#deviations,
     ]) {
       list.splice(0, list.length - this.kept);
     }

@@ -9,12 +9,14 @@ import {
 } from '../base/model.js';
 import { numbersOf } from '../base/numbers.js';
 import { historyOf, studies, type Followed } from '../base/session.js';
+import { canSmooth, isSmooth, smoothedSeries } from '../base/smoothing.js';
 import { Notice } from '../base/shell.js';
 import { Budget, Guarantee } from './budget.js';
 import { Column } from './column.js';
 import { Question, Verification } from './facts.js';
 import { PictureView } from './pictures.js';
 import { Releases } from './releases.js';
+import { SmoothSwitch } from './smoothing.js';
 import { EpochLine, LinkBadge, LinkNotice } from './status.js';
 
 /** Most numbers that are listed without a chart. The log has all of them. */
@@ -70,6 +72,10 @@ function Answer({ followed }: { readonly followed: Followed }): VNode {
     () => Array.from({ length: charts }, (_, place) => history.series(place)),
     [version.value, charts],
   );
+  const smoothed = useMemo(
+    () => series.map((_, place) => (isSmooth.value ? smoothedSeries(history, place) : null)),
+    [series, isSmooth.value],
+  );
   if (history.lastValue === null || found === null) {
     const isOver = news.value.state !== 'open';
     return html`<${NoAnswer} isReading=${!['live', 'ended']
@@ -89,9 +95,11 @@ function Answer({ followed }: { readonly followed: Followed }): VNode {
     <${Findings} outcome=${outcome} columns=${columns} />
     ${found.picture !== null
       && html`<${PictureView} picture=${found.picture} columns=${columns} column=${column} />`}
+    ${series.some((_, place) => canSmooth(history, place)) && html`<${SmoothSwitch} />`}
     <div class=${charts > 4 ? 'columns many' : 'columns'}>${series.map((each, place) => html`
-      <${Column} key=${place} name=${names[place] ?? ''} series=${each}
-        ifHostile=${hostileRangeText(outcome, numbers[place]?.place ?? place, parameters)} />`)}</div>
+      <${Column} key=${place} name=${names[place] ?? ''} series=${smoothed[place] ?? each}
+        ifHostile=${(smoothed[place] ?? null) !== null ? null
+          : hostileRangeText(outcome, numbers[place]?.place ?? place, parameters)} />`)}</div>
     ${found.charts > charts && found.picture === null
       && html`<${Uncharted} outcome=${outcome} names=${names}
       charts=${charts} />`}

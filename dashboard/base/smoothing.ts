@@ -1,0 +1,29 @@
+import { signal } from '@preact/signals';
+import { smoothedLevels, type Measured } from '../../client/index.js';
+import type { History, Series } from './model.js';
+
+/** Whether charts show smoothed numbers in place of the published ones. */
+export const isSmooth = signal(false);
+
+/** Fewer answers than this say nothing about each other that the published numbers do not. */
+const answersMin = 3;
+
+const isKnown = ({ value }: Measured): boolean => value !== null;
+
+/** Whether a number has enough answers that state the noise in them. */
+export function canSmooth(history: History, slot: number): boolean {
+  return history.measured(slot).filter(isKnown).length >= answersMin;
+}
+
+/**
+ * The smoothed line of one number of a study, with its 95 % band; null where too few answers state
+ * the noise in them. It is computed from published numbers. Cost: O(releases).
+ */
+export function smoothedSeries(history: History, slot: number): Series | null {
+  if (!canSmooth(history, slot)) return null;
+  const series = history.series(slot);
+  const levels = smoothedLevels(history.measured(slot));
+  const end = (side: number): readonly (number | null)[] =>
+    levels.map((level) => (level === null ? null : level.value + side * 1.96 * level.deviation));
+  return { ...series, values: end(0), lows: end(-1), highs: end(1) };
+}
