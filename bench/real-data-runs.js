@@ -51,14 +51,14 @@ function flightRows(contributors, seed) {
   };
 }
 
-/** Columns that the release says nothing of but the value that nearly all rows have. */
+/** Columns of which the release says that they have no interval, and why. */
 const withoutAnswer = (findings) => new Set(findings.flatMap(({ reason, columns }) =>
-  (reason === 'mostly-one-value' ? columns : [])));
+  (reason === 'mostly-one-value' || reason === 'end-unseen' ? columns : [])));
 
 /**
  * How many columns an interval holds for, [those, of all that it is asked for]. An interval without
- * an end holds nothing. Where nearly all rows have one value and the release says so, none is asked
- * for. null: the release has no such interval.
+ * an end holds nothing. Where the release says that a column has none, and why, none is asked for.
+ * null: the release has no such interval.
  */
 function holding(interval, findings, truth) {
   if (interval === undefined) return null;

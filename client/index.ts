@@ -46,8 +46,9 @@ export type { ParameterValue, ParameterValues, Participation } from '../src/base
 export type { Signer, Signing, Verifier } from '../src/signing/contract.js';
 export type { ColumnType } from '../src/base/columns.js';
 export {
-  ReleaseSeries, seriesFaultText, smooth, smoothedLevels, type Level, type Measured,
-  type NumberSeries, type QuestionSeries, type SeriesFault, type Total,
+  ReleaseSeries, RunningTotals, seriesFaultText, smooth, smoothedLevels, type Level,
+  type Measured, type NumberSeries, type QuestionSeries, type RunningTotal, type SeriesFault,
+  type Total,
 } from '../src/series/index.js';
 export { answerKeys } from '../src/wire/answer-keys.js';
 export type {

@@ -39,3 +39,8 @@ export {
 export {
   capsOf, perReleaseTarget, privacyTarget, targetFromRho, type BudgetCaps, type Statement,
 } from './privacy/accounting/target.js';
+
+export {
+  bandFor, runningEvent, runningFactor, type RunningFactor,
+} from './privacy/running/running-factor.js';
+export { RunningInputs } from './privacy/running/running-inputs.js';

@@ -39,7 +39,8 @@ const sections = [
   ]],
   ['Results', 'results', [
     ['Accuracy', 'accuracy'], ['Accuracy, all tables', 'accuracy-tables'], ['Audits', 'audit'],
-    ['Real tables', 'real-data'], ['Bars', 'bars'], ['Attack lab', 'lab'], ['Speed', 'speed'],
+    ['Real tables', 'real-data'], ['Liars per key', 'robust-by-key'], ['Bars', 'bars'],
+    ['Attack lab', 'lab'], ['Speed', 'speed'],
   ]],
 ];
 

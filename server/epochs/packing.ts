@@ -1,4 +1,4 @@
-import type { Dictionaries } from '../../src/questions/columns.js';
+import type { Dictionaries, Texts } from '../../src/questions/columns.js';
 import type { AcceptedBatch, EpochPart, RowPart } from './contract.js';
 
 /**
@@ -55,7 +55,9 @@ export function packBatches(batches: readonly AcceptedBatch[]): PackedBatches {
     complete: Uint8Array.from(batches, ({ complete }) => Number(complete)),
     values: new Float64Array(length),
     ends: new Uint32Array(batches.length),
-    texts: batches.map(({ texts }) => texts),
+    // Views are copied: a message would copy all of the memory behind them.
+    texts: batches.map(({ texts }) => texts?.map((own) => (own === null || own === undefined
+      || !('bytes' in own) ? own : { ...own, bytes: own.bytes.slice() }))),
   };
   let end = 0;
   batches.forEach(({ contributor, values }, i) => {
@@ -119,6 +121,10 @@ export function buffersOf(packed: PackedParts | PackedBatches): ArrayBuffer[] {
 export function bytesOfPart(part: EpochPart): number {
   const bytes = keyBytes + part.values.byteLength + 8 + 8 + 1;
   if (!('texts' in part) || part.texts === undefined) return bytes;
-  return part.texts.reduce((sum, texts = []) =>
-    texts.reduce((own, text) => own + 2 * text.length, sum), bytes);
+  return part.texts.reduce((sum, texts) => sum + bytesOfTexts(texts ?? []), bytes);
+}
+
+function bytesOfTexts(texts: Texts): number {
+  return 'bytes' in texts ? texts.bytes.length + 4 * texts.count
+    : texts.reduce((sum, text) => sum + 2 * text.length, 0);
 }

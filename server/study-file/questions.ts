@@ -182,11 +182,9 @@ function checkEstimator(
     throw refuse(`${path}.columns`, `are missing, and ${name} works out numbers`,
       'name the columns that it is about');
   }
-  if (by === undefined) return;
-  const kind = by.discover === undefined ? 'public' : 'discovered';
-  if (keyed.includes(kind)) return;
-  const others = estimators.filter((each) => each.keyed?.includes(kind)).map((each) => each.name);
-  throw refuse(`${path}.by`,
-    `${name} is not split by keys${kind === 'public' ? '' : ' that are discovered'}`,
-    others.length === 0 ? 'leave by out' : `leave by out, or choose one of ${others.join(', ')}`);
+  // Any estimator answers for each key of a public list; a plan says where it cannot.
+  if (by?.discover === undefined || keyed.includes('discovered')) return;
+  const others = estimators.filter((each) => each.keyed?.includes('discovered'));
+  throw refuse(`${path}.by`, `${name} is not split by keys that are discovered`,
+    `leave discover out, or choose one of ${others.map((each) => each.name).join(', ')}`);
 }

@@ -8,11 +8,20 @@ export interface StudyColumns {
   readonly types?: readonly ColumnType[];
 }
 
-/**
- * The dictionaries of a batch: for each column of texts, the texts that its cells are places in.
- * Other columns have none.
- */
-export type Dictionaries = readonly (readonly string[] | undefined)[];
+/** The different texts of one column, as bytes. */
+export interface TextBytes {
+  readonly count: number;
+  /** For each text a byte with its length, then its UTF-8. */
+  readonly bytes: Uint8Array;
+  /** Where each text's byte of length is. */
+  readonly starts: Uint32Array;
+}
+
+/** What the cells of a column of texts are places in. */
+export type Texts = readonly string[] | TextBytes;
+
+/** For each column its texts. Columns of other types have none. */
+export type Dictionaries = readonly (Texts | null | undefined)[];
 
 /** Rows as they were sent, row-major. An absent cell is NaN. */
 export interface SentRows {
@@ -20,6 +29,19 @@ export interface SentRows {
   readonly rows: number;
   /** Only where a column is a text. */
   readonly texts?: Dictionaries | undefined;
+}
+
+const decoded = new WeakMap<TextBytes, string[]>();
+const decoder = new TextDecoder();
+
+/** One text of a column. Texts that are bytes are decoded once. */
+export function textAt(texts: Texts, place: number): string {
+  if (!('bytes' in texts)) return texts[place]!;
+  let known = decoded.get(texts);
+  if (known === undefined) decoded.set(texts, known = []);
+  const { bytes, starts } = texts;
+  const start = starts[place]!;
+  return known[place] ??= decoder.decode(bytes.subarray(start + 1, start + 1 + bytes[start]!));
 }
 
 /** One column of a study. */

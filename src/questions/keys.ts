@@ -2,7 +2,7 @@ import { utf8 } from '../base/bytes.js';
 import { InvalidParameterError } from '../base/errors.js';
 import { questionLimits, type GroupBy } from '../base/questions.js';
 import { foldKey } from '../random/chacha20.js';
-import { columnOf, type Column, type SentRows, type StudyColumns } from './columns.js';
+import { columnOf, textAt, type Column, type SentRows, type StudyColumns } from './columns.js';
 
 /** The public keys of a question, in their order. */
 export interface KeyList {
@@ -100,7 +100,7 @@ function partOf({ place, names, isText }: Column, sent: SentRows, start: number)
 string | undefined {
   const cell = sent.values[start + place]!;
   if (Number.isNaN(cell)) return undefined;
-  if (isText) return sent.texts?.[place]?.[cell];
+  if (isText) return textAt(sent.texts![place]!, cell);
   return names === null ? String(cell) : names[cell];
 }
 

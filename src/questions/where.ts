@@ -1,6 +1,6 @@
 import { InvalidParameterError } from '../base/errors.js';
 import type { RowTest, TestValue } from '../base/questions.js';
-import { codeOf, columnOf, type Column, type SentRows, type StudyColumns } from './columns.js';
+import { codeOf, columnOf, textAt, type Column, type SentRows, type StudyColumns } from './columns.js';
 
 /** Whether the row that begins at `start` of the values counts. */
 export type RowFilter = (sent: SentRows, start: number) => boolean;
@@ -42,7 +42,7 @@ function oneOf(column: Column, values: readonly TestValue[], wanted: boolean): R
     const texts = new Set<unknown>(values);
     return (sent, start) => {
       const cell = sent.values[start + place]!;
-      return !Number.isNaN(cell) && texts.has(sent.texts![place]![cell]!) === wanted;
+      return !Number.isNaN(cell) && texts.has(textAt(sent.texts![place]!, cell)) === wanted;
     };
   }
   const codes = new Set(values.map((value) => codeOf(column, value)));

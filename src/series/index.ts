@@ -6,6 +6,7 @@ export { smoothedLevels, type Level, type Measured } from './local-level.js';
 export {
   ReleaseSeries, type NumberSeries, type QuestionSeries, type SeriesFault, type Total,
 } from './release-series.js';
+export { RunningTotals, type RunningTotal } from './running-totals.js';
 
 /** Why a question has no smoothed line, as a sentence. */
 export const seriesFaultText = {

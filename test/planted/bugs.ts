@@ -27,6 +27,7 @@ import { countsBugs } from './counts-bugs.js';
 import { momentsBugs } from './moments-bugs.js';
 import { trueCountsRadius } from './radius-bug.js';
 import { twiceDrawnCells } from './range-bug.js';
+import { runningBugs } from './running-bugs.js';
 import { scaleBugs } from './scale-bugs.js';
 import { shapeBugs } from './shape-bugs.js';
 
@@ -476,5 +477,5 @@ export const plantedBugs: readonly PlantedBug[] = [
   halfNoise, unclipped, oneCoordinate, noProjection, noThreshold, upperTriangle, turnedTriangle,
   redrawn, reused, dataDependentBins, steepScores, listedBuckets, uncertifiedWeights,
   ...scaleBugs, allRowsUnclipped, trueCountsRadius, twiceDrawnCells, ...shapeBugs, ...momentsBugs,
-  ...countsBugs,
+  ...countsBugs, ...runningBugs,
 ];

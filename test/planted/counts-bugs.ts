@@ -1,7 +1,8 @@
 import { Sensitive } from '../../src/base/brands.js';
+import { factorStep } from '../../src/base/root-factor.js';
 import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
 import {
-  factored, factorStep, rootFactor, type RootFactor,
+  factored, rootFactor, type RootFactor,
 } from '../../src/estimators/counts/distribution/factor.js';
 import { boundsOf, stepsOf, stepsPerUnit } from '../../src/estimators/counts/sum/bounds.js';
 import {

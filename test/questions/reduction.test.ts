@@ -18,6 +18,10 @@ const types = [
 const study = { columns: ['minutes', 'stops', 'late', 'region', 'app'], types };
 const texts: Dictionaries = [undefined, undefined, undefined, undefined, ['a', 'b', 'c', 'd']];
 
+const textBytes = {
+  count: 2, bytes: Uint8Array.of(1, 97, 2, 195, 169), starts: Uint32Array.of(0, 2),
+};
+
 const question = (given: Partial<Question> = {}): Question => ({
   name: 'q', estimator: 'count', parameters: {}, columns: ['minutes'], where: [], reduce: 'sum',
   share: 100, ...given,
@@ -144,6 +148,14 @@ describe('where', () => {
     expect(passes(test, here)).toBe(expected);
     const isAbsence = 'present' in test && !test.present;
     expect(passes(test, absent)).toBe(isAbsence);
+  });
+
+  it('reads texts that are strings, or bytes as they came over the wire', () => {
+    const of = (value: string, code: number): boolean => rowFilter(
+      [{ column: 'app', is: value }], study,
+    )({ ...sentOf([[0, 0, 0, 0, code]]), texts: [null, null, null, null, textBytes] }, 0);
+    expect([of('a', 0), of('\u00e9', 1), of('a', 1), of('a', NaN)])
+      .toEqual([true, true, false, false]);
   });
 
   it('refuses columns that are not there, and values of another type', () => {

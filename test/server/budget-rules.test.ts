@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Estimator } from '../../src/estimators/contract/estimator.js';
 import {
   amountOf, amountToNumber, zeroAmount, type Amount,
 } from '../../src/privacy/accounting/amount.js';
@@ -6,6 +7,7 @@ import { chargeUnder } from '../../src/privacy/accounting/budget.js';
 import { chargeFits } from '../../src/privacy/accounting/composition.js';
 import type { PrivacyCost } from '../../src/privacy/accounting/cost.js';
 import { decodeReleaseBody, type StudyDocument } from '../../src/wire/index.js';
+import { questionsPlanOf } from '../../server/epochs/engine.js';
 import { defineStudy } from '../../server/studies/definition.js';
 import { Bench, contribute, define, everyMs, studyDocument } from '../support/hub-bench.js';
 import { pureEstimator } from '../support/pure-estimator.js';
@@ -22,6 +24,13 @@ describe('rule pure', () => {
     studyDocument({
       privacy: { epsilon: 0.5, delta }, ...budget({ rule: 'pure', epsilon: 4, delta }),
     });
+
+  it('draws what was charged where a pure plan takes several rounds', () => {
+    const find = (): Estimator => pureEstimator(3);
+    const study = defineStudy(document(0), null, find);
+    expect(questionsPlanOf(study, find).events).toEqual(study.events);
+    expect(questionsPlanOf(study, find).cost).toEqual(study.cost);
+  });
 
   it.each([1, 3])(
     'plans %d pure mechanisms within the epsilon of a release, and epsilon adds up', (parts) => {

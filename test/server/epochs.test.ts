@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { protocolLimits } from '../../src/base/limits.js';
 import type { Outcome } from '../../src/base/outcome.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
+import { findEstimator } from '../../src/estimators/registry.js';
 import { assignmentHashBytes } from '../../src/estimators/run.js';
 import { seededNoise } from '../../src/random/insecure.js';
-import type { EpochRunner, EpochSetup, RowPart } from '../../server/epochs/contract.js';
+import type {
+  AcceptedBatch, EpochResult, EpochRunner, EpochSetup, RowPart,
+} from '../../server/epochs/contract.js';
 import { EpochThread } from '../../server/epochs/epoch-thread.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { publishable } from '../../server/epochs/outcome.js';
@@ -11,9 +15,12 @@ import { packParts, unpackParts } from '../../server/epochs/packing.js';
 import { OpenContributions, reduceBatch } from '../../server/epochs/reduction.js';
 import { recordSeedOf, assignmentHashOf } from '../../server/epochs/assignment-hashes.js';
 import { WorkerEpochRunner } from '../../server/epochs/worker-runner.js';
+import { defineStudy } from '../../server/studies/definition.js';
 import { define, keyOf, rowOf, studyDocument } from '../support/hub-bench.js';
 import { until } from '../support/until.js';
 
+const parsedEdges =
+  parseParameters(findEstimator('histogram').parameters, { edges: [500, 1_000] }, { dimension: 1 });
 const key = new Uint8Array(32).fill(9);
 const setup = (epoch = 1n, overrides = {}): EpochSetup => {
   const { document, target } = define(overrides);
@@ -215,6 +222,44 @@ describe.each(runners)('an epoch runner %s', (_name, make) => {
 });
 
 describe('worker threads', () => {
+  it('take the batches of a list of questions as they were sent', async () => {
+    const { estimator, parameters, contribution: _, ...shared } = studyDocument({ version: 2 });
+    const asked = { where: [], columns: ['miles'], parameters: parsedEdges, share: 30 } as const;
+    const { document, target } = defineStudy({
+      ...shared, contribution: { rowsMax: 8 }, questions: [
+        { ...asked, name: 'total', estimator: 'histogram', reduce: 'sum' },
+        {
+          ...asked, name: 'long', estimator: 'histogram', reduce: 'one',
+          where: [{ column: 'minutes', atLeast: 12 }],
+        },
+      ],
+    });
+    const threads = new WorkerEpochRunner({ onDeath: () => {} });
+    const inline = new InlineEpochRunner({ noise: () => seededNoise('a') });
+    const batches: AcceptedBatch[] = Array.from({ length: 800 }, (_, i) => ({
+      contributor: keyOf(i >> 1), sequence: BigInt(i % 2), values: rowOf(i), rows: 1,
+      complete: i % 2 === 1, texts: [undefined, ['a text']],
+    }));
+    for (const runner of [threads, inline]) {
+      await runner.open({ ...setup(), document, target });
+      for (let i = 0; i < 800; i += 32) runner.add('a', 1n, batches.slice(i, i + 32));
+    }
+    expect(threads.backlogBytes).toBeGreaterThan(800 * (32 + 2 * 8 + 2 * 6));
+    expect(await threads.progress('a', 1n)).toEqual(await inline.progress('a', 1n));
+    expect(await inline.progress('a', 1n)).toMatchObject({ complete: 400 });
+    const [one, other] = [await threads.release('a', 1n), await inline.release('a', 1n)];
+    expect(threads.backlogBytes).toBe(0);
+    await threads.close();
+    const numbersOf = ({ outcomes }: EpochResult): readonly (readonly number[])[] =>
+      outcomes.map((outcome) => (outcome.kind === 'value' ? outcome.estimate : []));
+    numbersOf(one).forEach((numbers, question) => {
+      expect(numbers.length).toBeGreaterThan(0);
+      numbers.forEach((number, i) => {
+        expect(Math.abs(number - numbersOf(other)[question]![i]!)).toBeLessThan(200);
+      });
+    });
+  });
+
   it('give what the calling thread gives, but for noise', async () => {
     const inline = new InlineEpochRunner({ noise: () => seededNoise('a') });
     const threads = new WorkerEpochRunner({ onDeath: () => {} });

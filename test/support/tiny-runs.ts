@@ -104,6 +104,10 @@ export const tinyRuns: readonly TinyRun[] = [
     file: 'bench/samplers.js',
     lines: [/^gaussian, sigma 2\^40 +\d+ +x \d/, /^laplace, scale 2\^20 +\d+/],
   },
+  {
+    file: 'bench/robust-by-key.js',
+    lines: [/^\| plain sum over plain count \| 1 \|/, /^\| Keelson `robust-mean` .* nobody lies /],
+  },
   { file: 'bench/select.js', lines: [
     /^normals, 20 x 100000: /, /^three columns, 20 x 100000: /, /^promise: within 0\.2 .* of 2;/,
   ] },

@@ -19,6 +19,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   'src/series': ['src/base', 'src/wire'],
   'src/privacy/accounting': library,
   'src/privacy/mechanisms': accounting,
+  'src/privacy/running': accounting,
   'src/privacy/stages': [...accounting, 'src/privacy/mechanisms'],
   'src/robust': privacy,
   'src/estimators/contract': privacy,

@@ -113,6 +113,8 @@ export interface Distances {
   readonly hidden: (radius: number) => number;
   /** The mean over all rows of how far they reach beyond `least`, clipped at `radius`. Scales. */
   readonly added: (least: number, radius: number) => number;
+  /** Standard deviation of the noise of `added` from `least` on, without a limit. Scales. */
+  readonly addedNoise: (least: number) => number;
 }
 
 /** Reads a released histogram. */
@@ -141,6 +143,10 @@ export function readDistances({ counts, sigma, dimension, rows }: NoisyDistances
     },
     added: (least, radius) =>
       meanOf((distance) => Math.max(0, Math.min(distance, radius) - least)),
+    addedNoise: (least) => (sigma / rows) * Math.hypot(
+      ...middles.filter((_, bin) => bin > 0 && seen[bin]!)
+        .map((middle) => Math.max(0, middle - least)),
+    ),
   };
 }
 
@@ -296,6 +302,12 @@ export interface RadiusOptions {
    * radius may follow from it: rows that nobody sees may be hostile. Default: 0.
    */
   readonly hiddenPart?: number;
+  /**
+   * Only what is cut off for sure counts: that less so many standard deviations of its noise. Bins
+   * that stand out together have some of noise alone, and far out these are much of the sum.
+   * Default: 0.
+   */
+  readonly doubt?: number;
 }
 
 /**
@@ -305,7 +317,9 @@ export interface RadiusOptions {
  */
 export function chooseRadius(
   distances: Distances,
-  { dimension, least, noise, corruption, trusted = least, hiddenPart = 0 }: RadiusOptions,
+  {
+    dimension, least, noise, corruption, trusted = least, hiddenPart = 0, doubt = 0,
+  }: RadiusOptions,
 ): number {
   const weight = columnWeight(dimension);
   const most = addedMost(corruption, distances.spread);
@@ -317,7 +331,8 @@ export function chooseRadius(
     if (radius > far) return best;
     if (radius > trusted && distances.added(trusted, radius) > most) return best;
     const hidden = hiddenPart * distances.hidden(Math.min(radius, trusted));
-    const loss = Math.hypot(noise * radius, weight * distances.added(radius, far) + hidden);
+    const cut = Math.max(0, distances.added(radius, far) - doubt * distances.addedNoise(radius));
+    const loss = Math.hypot(noise * radius, weight * cut + hidden);
     if (loss < bestLoss) [best, bestLoss] = [radius, loss];
   }
 }

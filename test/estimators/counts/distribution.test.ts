@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { utf8 } from '../../../src/base/bytes.js';
 import type { ValueOutcome } from '../../../src/base/outcome.js';
+import { factorStep } from '../../../src/base/root-factor.js';
 import { cellEdges, neverFalling, quantilesOfRunning } from '../../../src/base/running-counts.js';
 import type { Plan } from '../../../src/estimators/contract/estimator.js';
 import {
-  factored, factorStep, rootFactor, runningDeviations, runningSums, squaredSensitivity,
+  factored, rootFactor, runningDeviations, runningSums, squaredSensitivity,
 } from '../../../src/estimators/counts/distribution/factor.js';
 import { findEstimator } from '../../../src/estimators/registry.js';
 import { createGroups, releaseGroups } from '../../../src/estimators/run.js';

@@ -1,5 +1,4 @@
-/** The entries of the factor are whole multiples of this; a power of two. */
-export const factorStep = 2 ** -20;
+import { factorStep, rootColumn, runningColumn } from '../../../base/root-factor.js';
 
 /** The square-root factor of the running sums over some number of cells. */
 export interface RootFactor {
@@ -31,12 +30,7 @@ export interface RootFactor {
  * Cost: O(cells^2).
  */
 export function rootFactor(cells: number): RootFactor {
-  const column = new Float64Array(cells);
-  let exact = 1;
-  for (let k = 0; k < cells; k++) {
-    column[k] = Math.round(exact / factorStep);
-    exact *= (2 * k + 1) / (2 * k + 2);
-  }
+  const column = rootColumn(cells);
   return {
     cells, column, running: runningColumn(column),
     sensitivity: Math.sqrt(squaredSensitivity(column)) * factorStep * (1 + 2 ** -50),
@@ -54,17 +48,6 @@ export function squaredSensitivity(column: Float64Array): number {
     most = Math.max(most, sum);
   }
   return most;
-}
-
-/** L C^-1 is lower-triangular Toeplitz too: its first column solves C g = (1, 1, ...). */
-function runningColumn(column: Float64Array): Float64Array {
-  const running = new Float64Array(column.length);
-  for (let i = 0; i < column.length; i++) {
-    let rest = 1 / factorStep;
-    for (let k = 1; k <= i; k++) rest -= column[k]! * running[i - k]!;
-    running[i] = rest / column[0]!;
-  }
-  return running;
 }
 
 /** C x in units of 1, for whole counts: exact while there are fewer than 8e9 contributors. */

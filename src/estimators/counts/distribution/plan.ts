@@ -1,3 +1,4 @@
+import { factorStep } from '../../../base/root-factor.js';
 import { gaussianEvent } from '../../../privacy/accounting/calibration.js';
 import type { Infeasible, Plan, StudyFacts } from '../../contract/estimator.js';
 import { errorUpTo, infeasible, makePlan } from '../../contract/planning.js';
@@ -5,7 +6,7 @@ import { countsOf, countsSummary, wholeCohort } from '../tables/counts.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
 import { binBetween } from '../histogram/public-bins.js';
 import {
-  factored, factorStep, outsideDeviation, rootFactor, runningDeviations, runningSums,
+  factored, outsideDeviation, rootFactor, runningDeviations, runningSums,
 } from './factor.js';
 import {
   answerOf, bandFactor, partsOf, type DistributionOptions, type Reading,

@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest';
+import { Sensitive } from '../../src/base/brands.js';
+import { InvariantError } from '../../src/base/errors.js';
+import { inlineCompute } from '../../src/estimators/contract/compute.js';
+import type { Plan } from '../../src/estimators/contract/estimator.js';
+import { findEstimator } from '../../src/estimators/registry.js';
+import { privacyTarget } from '../../src/privacy/accounting/target.js';
+import type { PlannedQuestion } from '../../src/questions/plan.js';
+import { QuestionsRun } from '../../src/questions/run.js';
+import { seededNoise } from '../../src/random/insecure.js';
+import { seededRandom } from '../../src/random/work.js';
+
+const estimator = findEstimator('count');
+const plan = estimator.plan(
+  { column: 0, threshold: 0, side: 'at-least' },
+  {
+    dimension: 1, cohort: 100, participation: 'secret',
+    target: privacyTarget({ epsilon: 8, delta: 1e-6 }),
+  },
+) as Plan;
+const [event] = plan.events;
+const question = (name: string, changed: Partial<Plan> = {}): PlannedQuestion => ({
+  question: {
+    name, estimator: 'count', parameters: {}, columns: ['n'], where: [], reduce: 'mean', share: 50,
+  },
+  estimator, dimension: 1, plan: { ...plan, ...changed },
+});
+
+async function released(questions: readonly PlannedQuestion[], rows: readonly number[] = [1]) {
+  const run = new QuestionsRun(
+    questions, seededRandom(new Uint8Array(32)), seededNoise('questions'),
+  );
+  rows.forEach((value, i) => {
+    run.add(new Uint8Array(32).fill(i), questions.map(() => [Float64Array.of(value)]));
+  });
+  return run.release(inlineCompute());
+}
+
+it('lets a question draw its own events only', async () => {
+  const renamed = { ...event!, name: 'of-the-other' };
+  const [own, other] = await released([
+    question('own', {
+      release: async (_, mechanisms) => {
+        mechanisms.laplace('of-the-other', Sensitive.of(Float64Array.of(0)));
+        throw new Error('it drew what another question was charged for');
+      },
+    }),
+    question('other', { events: [renamed], release: plan.release }),
+  ]);
+  expect(own).toMatchObject({ kind: 'failed' });
+  expect(own?.kind === 'failed' && own.failure).toBeInstanceOf(InvariantError);
+  // This one asks for an event under the name that its plan does not have any more.
+  expect(other).toMatchObject({ kind: 'failed' });
+});
+
+it('keeps a failure while rows arrive to the question that has it', async () => {
+  const summary = plan.summary(plan.cohorts[0]!.name);
+  const broken = question('broken', {
+    summary: () => ({
+      ...summary, table: undefined, add: () => { throw new Error('no memory'); },
+    }) as unknown as typeof summary,
+  });
+  const results = await released([question('first'), broken, question('last')], [1, 2, 3]);
+  expect(results.map(({ kind }) => kind)).toEqual(['answered', 'failed', 'answered']);
+});
+
+it('names the keys of a split answer', async () => {
+  const keys = [['north']];
+  const [split, whole] = await released([{ ...question('split'), keys }, question('whole')]);
+  expect(split).toMatchObject({ outcome: { kind: 'value', keys } });
+  expect(whole?.kind === 'answered' && 'keys' in whole.outcome).toBe(false);
+});
+
+it('draws different noise for each question', async () => {
+  const results = await released([question('one'), question('two'), question('three')]);
+  const answers = results.map((result) =>
+    (result.kind === 'answered' && result.outcome.kind === 'value'
+      ? result.outcome.estimate[0] : null));
+  expect(new Set(answers).size).toBeGreaterThan(1);
+});
