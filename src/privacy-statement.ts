@@ -19,7 +19,9 @@ export interface PrivacyStatement {
  * and the zCDP amount that is charged. A pure plan states its own epsilon and delta 0; one with a
  * cost at one order only states the epsilon that this comes to.
  */
-export function statementOf(plan: Plan, target: PrivacyTarget): PrivacyStatement {
+export function statementOf(
+  plan: Pick<Plan, 'cost' | 'guarantee'>, target: PrivacyTarget,
+): PrivacyStatement {
   const { rho, epsilon, delta, renyi } = plan.cost;
   const { neighbours } = plan.guarantee;
   if (renyi !== undefined) {

@@ -5,14 +5,18 @@ import { InvalidInputError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { answerKeys } from '../../src/wire/answer-keys.js';
 import type { Infeasible, ParameterValues } from '../../src/estimators/contract/estimator.js';
+import { questions } from '../../src/choose.js';
+import { estimators } from '../../src/estimators/registry.js';
 import { flightsName } from '../data/flights.js';
 import { printAnswer } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
 import {
-  autoName, checkName, choiceFacts, printChoice, questionArguments, resolveEstimator,
+  autoName, checkName, choiceFacts, printChoice, resolveEstimator,
 } from '../estimate/chosen.js';
 import { estimateRows, type EstimateResult, type TimedResult } from '../estimate/estimation.js';
+import { estimateStudy, printStudy } from '../estimate/study.js';
+import { readStudies } from '../base/study-files.js';
 import { inputFormats, type InputFormat } from '../input/rows.js';
 import { readTables, type RowTable, type TableRequest } from '../input/table.js';
 import { columnsOfStudy } from '../input/typed-columns.js';
@@ -78,21 +82,27 @@ export const estimate = defineCommand({
   ],
   args: {
     name: {
-      type: 'positional', required: true,
+      type: 'positional', required: false,
       description: 'an estimator; "keelson estimators" lists them; auto chooses one from public '
-        + 'facts: the question, the columns, the cohort, and what --set says',
+        + 'facts: the question, the columns, the cohort, and what --set says; left out, --study '
+        + 'says what is asked',
     },
     file: {
       type: 'positional', required: false,
       description: 'rows: .csv, .ndjson or .npy; - is standard input; flights are those of the '
         + 'package (231,083 rows of delay_minutes and distance_miles)',
     },
-    ...questionArguments,
+    question: {
+      type: 'string', valueHint: 'name',
+      description: `with auto: what you want to know: ${questions.join(', ')} (default mean); `
+        + 'with --study alone: one of its questions (default all)',
+    },
     ...inputArguments,
     ...privacyArguments,
     study: {
       type: 'string', valueHint: 'file',
-      description: 'study file that gives the columns of FILE their types',
+      description: 'study file: gives the columns of FILE their types, and without NAME says what '
+        + 'is asked',
     },
     cohort: {
       type: 'string',
@@ -113,18 +123,26 @@ export const estimate = defineCommand({
     'keelson estimate robust-mean flights --epsilon 1 --delta 1e-6',
     'keelson estimate auto rows.csv --question mean --epsilon 1 --delta 1e-6 --set corruption=0.1',
     'keelson estimate mean rows.csv --epsilon 1 --delta 1e-6 --set scale=40',
+    'keelson estimate --study rides.yaml --input rides.csv --contributor id',
     'keelson estimate populous-mean rows.csv --contributor id --cohort 3000 \\\n'
     + '    --epsilon 2 --delta 1e-6 --set scale=40,600 --columns delay,distance',
   ],
   async run({ args, repeated, io, output }) {
     const startedMs = io.monotonicMs();
-    checkName(args.name, args.question);
+    if (args.study !== undefined && isStudyAlone(args)) {
+      return estimateAsked(args.study, args, { settings: repeated['set'] ?? [], io, output });
+    }
+    if (args.name === undefined) {
+      throw new UsageError('NAME is missing: give an estimator, or --study with a study file');
+    }
+    const name = args.name;
+    checkName(name, args.question);
     const target = targetOfFlags(args);
     const cohort = numberFlag(
       args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
     );
     const given = settingsFlag(repeated['set'] ?? []);
-    const request = tableRequest(args, args.name === 'sum' || args.question === 'sum');
+    const request = tableRequest(args, name === 'sum' || args.question === 'sum');
     const randomness = openRandomness(io);
     const compute = createComputePool(availableParallelism());
     const tables = await readWithProgress(request, compute, io);
@@ -132,8 +150,8 @@ export const estimate = defineCommand({
     const timed: TimedResult[] = [];
     const dimension = tables[0]!.columns.length;
     const types = typesOfTable(tables[0]!.columns, request);
-    const raw = parametersOfTypes(args.name, given, tables[0]!.columns, types);
-    const resolved = resolveEstimator(args, raw, {
+    const raw = parametersOfTypes(name, given, tables[0]!.columns, types);
+    const resolved = resolveEstimator({ name, question: args.question }, raw, {
       dimension, target, cohort: cohort ?? Math.min(...tables.map(({ count }) => count)),
       participation: cohort === undefined ? 'public' : 'secret',
     });
@@ -178,6 +196,58 @@ export const estimate = defineCommand({
     return results.every((result) => result.outcome === 'value') ? 0 : 1;
   },
 });
+
+/** Whether a study file says what is asked: no estimator is named. */
+function isStudyAlone({ name, file, input }: InputFlags & {
+  readonly name?: string | undefined;
+}): boolean {
+  if (name === undefined) return true;
+  // The first word is then the file.
+  return file === undefined && input === undefined && name !== autoName
+    && !estimators.some((each) => each.name === name);
+}
+
+/** The study's file has everything about it, so flags that could contradict it are refused. */
+const flagsOfEstimators = [
+  'epsilon', 'delta', 'rho', 'cohort', 'columns', 'reduce', 'group-by', 'groups', 'timing',
+] as const;
+
+/** Answers the questions of a study file. */
+async function estimateAsked(
+  file: string,
+  args: InputFlags & { readonly [name in (typeof flagsOfEstimators)[number] | 'name' | 'question'
+    ]?: string | boolean | undefined },
+  { settings, io, output }: {
+    readonly settings: readonly string[]; readonly io: Io; readonly output: Output;
+  },
+): Promise<0 | 1> {
+  const extra = settings.length > 0
+    ? 'set' : flagsOfEstimators.find((name) => args[name] !== undefined);
+  if (extra !== undefined) {
+    throw new UsageError(`--${extra} is given with a study file and no estimator: change the file `
+      + 'instead, or name an estimator');
+  }
+  const definition = readStudies([file], undefined)[0]!;
+  const path = inputPath({ ...args, file: args.file ?? (args.name as string | undefined) });
+  const { contributor, format, missing, question } = args;
+  const randomness = openRandomness(io);
+  const compute = createComputePool(availableParallelism());
+  try {
+    const answers = await estimateStudy({
+      definition, only: question as string | undefined, stdin: io.stdin, randomness, compute,
+      input: {
+        path, ...columnsOfStudy(file), missing: missing === 'null' ? 'null' : 'refuse',
+        ...(format === undefined ? {} : { format: format as InputFormat }),
+        ...(contributor === undefined ? {} : { contributor }),
+      },
+    });
+    output.json({ ...answers, ...(randomness.insecure ? { insecure: true } : {}) });
+    printStudy(answers, definition, output);
+    return Object.values(answers.questions).every(({ outcome }) => outcome === 'value') ? 0 : 1;
+  } finally {
+    await compute.close();
+  }
+}
 
 /** Where `auto` finds no estimator. Nothing was run, and nothing is charged. */
 function refuse({ reason, remedy }: Infeasible, output: Output): 1 {

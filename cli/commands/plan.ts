@@ -15,7 +15,7 @@ import { formatNumber, type Output } from '../base/output.js';
 import { exactSmallestCohort, plannerOf, smallestPlan, type PlanFor } from '../../src/plan.js';
 import { privacyArguments, targetOfFlags } from '../base/privacy-flags.js';
 import { statementOf, type PrivacyStatement } from '../../src/privacy-statement.js';
-import { shortForm } from '../../src/wire/study-document.js';
+import { describeQuestions, printQuestions, type DescribedQuestions } from '../plan/questions.js';
 import { readStudies } from '../base/study-files.js';
 
 export const plan = defineCommand({
@@ -203,8 +203,8 @@ function planStudies(
   const hostile = numberFlag(args.corruption, '--corruption', { atLeast: 0, below: 0.5 });
   const plans = readStudies(files, args.populations)
     .map((planned) => {
-      const { questions: [{ plan: found }], target, releases, binds } = planned;
-      const document = shortForm(planned.document);
+      const { document, questions: [{ plan: found }], target, releases, binds } = planned;
+      if (document.questions !== undefined) return describeQuestions(planned, hostile);
       const { study, parameters, cohort, budget: { epsilon, delta } } = document;
       const declared = parameters['corruption'];
       // Some designs do not use the declared share.
@@ -224,7 +224,8 @@ function planStudies(
   plans.forEach((each, i) => {
     if (i > 0) output.text();
     output.text(`study ${each.study}`);
-    print(each, output);
+    if ('questions' in each) printStudy(each, output);
+    else print(each, output);
   });
   return 0;
 }
@@ -374,6 +375,20 @@ function print(plan: Described, output: Output): void {
     errorRow(`${formatNumber(100 * plan.corruption)} % hostile`, plan.expectedError.corrupted),
   ]);
   if (plan.facts['errorsAreIn'] === undefined) output.text('errors are in scales');
+}
+
+/** A study that lists its questions. */
+function printStudy(
+  { cohort, privacy, questions, budget }: DescribedQuestions, output: Output,
+): void {
+  output.table(['', ''], [
+    ['cohort', `${cohort}`],
+    ['privacy', privacyText(privacy)],
+    ['neighbours', privacy.neighbours],
+    ['budget', budgetText(budget)],
+  ]);
+  output.text();
+  printQuestions(questions, output);
 }
 
 function privacyText({ epsilon, delta, rho }: PrivacyStatement): string {

@@ -7,6 +7,7 @@ import type {
 } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
+import { didYouMean } from '../../src/base/suggest.js';
 import { UsageError } from '../base/errors.js';
 import { wrap } from '../base/help.js';
 import { terminalColumns } from '../base/io.js';
@@ -54,7 +55,11 @@ export function resolveEstimator(
 
 /** Refuses a wrong name before any file is read. @throws UsageError; InvalidParameterError. */
 export function checkName(name: string, question: string | undefined): void {
-  if (name === autoName) return;
+  if (name === autoName) {
+    if (question === undefined || questions.some((each) => each === question)) return;
+    throw new UsageError(`--question is one of ${questions.join(', ')}, not "${question}"`
+      + didYouMean(question, questions));
+  }
   findEstimator(name);
   if (question === undefined) return;
   throw new UsageError(`--question is for ${autoName}: leave it out, or write ${autoName} in place `

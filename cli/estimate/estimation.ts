@@ -132,7 +132,8 @@ function infeasible(
   };
 }
 
-function described(outcome: Outcome, privacy: PrivacyStatement, size: Size): EstimateResult {
+/** An outcome in the form of the output. */
+export function described(outcome: Outcome, privacy: PrivacyStatement, size: Size): EstimateResult {
   if (outcome.kind === 'refused') {
     const { reason, text } = outcome;
     const empty = { estimate: [], shape: [], uncertainty: { kind: 'none' } };

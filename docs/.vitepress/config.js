@@ -19,6 +19,7 @@ const sections = [
     ['The total of a cost', 'total-of-a-cost'],
     ['The whole distribution', 'whole-distribution'],
     ['Count by name', 'count-by-name'],
+    ['Several questions', 'several-questions'],
     ['Totals over weeks', 'totals-over-weeks'],
     ['Estimate in a program', 'estimate-in-a-program'],
     ['Embed the client', 'embed-the-client'], ['Embed the aggregator', 'embed-the-aggregator'],

@@ -20,7 +20,8 @@ const kindsApart = 8;
  * Makes up rows for a study without a fitting data set: independent normal values where the study's
  * public parameters expect them. The values are whole multiples of its `resolution` or `unit` if it
  * states one. A mixture gets as many kinds of contributors as it has `components`. For `subspace`
- * the last column is the sum of the others.
+ * the last column is the sum of the others. Of several questions, the first that is about a column
+ * says where its values are, unless the column has a range.
  * @param rows per contribution, at least 1.
  */
 export function syntheticSource(
@@ -35,7 +36,7 @@ export function syntheticSource(
   const { length } = document.columns;
   const { parameters: { components = 1 }, reduce, estimator } = questionsOf(document)[0]!;
   // Where the rows of a contributor are added up, the parameters are about their sum.
-  const added = reduce === 'sum' ? rows : 1;
+  const added = reduce === 'sum' && document.questions === undefined ? rows : 1;
   const columns = document.columns.map((_, index): Column => {
     const { centre, spread } = columnOf(document, index);
     return { centre: centre / added, spread: spread / Math.sqrt(added) };
@@ -75,12 +76,19 @@ function sumBefore(values: Float64Array, end: number, length: number): number {
   return values.subarray(end - length + 1, end).reduce((sum, value) => sum + value, 0);
 }
 
-function columnOf(document: StudyDocument, index: number): Column {
-  const { columns, types } = document;
-  const { parameters } = questionsOf(document)[0]!;
-  const type = types?.[index];
+function columnOf(document: StudyDocument, place: number): Column {
+  const type = document.types?.[place];
   const names = type === undefined ? null : namesOfType(type);
   if (names !== null) return { centre: (names.length - 1) / 2, spread: names.length / 4 };
+  if (document.questions !== undefined && (type?.type === 'number' || type?.type === 'integer')
+      && type.low !== undefined && type.high !== undefined) {
+    return between(type.low, type.high);
+  }
+  const name = document.columns[place]!;
+  const question = questionsOf(document).find(({ columns: own }) => own.includes(name));
+  if (question === undefined) return usual;
+  const { parameters, columns } = question;
+  const index = columns.indexOf(name);
   const { scale, column, threshold, low, high, edges, hypotheses } = parameters;
   if (column === undefined || column === index) {
     if (isNumber(low) && isNumber(high)) return between(low, high);

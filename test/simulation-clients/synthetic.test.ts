@@ -58,6 +58,14 @@ describe('made-up rows', () => {
     expect(mean(valuesOf(study('select', { hypotheses }, ['a']), 0))).toBeCloseTo(70, 0);
   });
 
+  it('of several questions lie in the ranges of the columns', () => {
+    const text = readFileSync(`${root}studies/rides-questions.yaml`, 'utf8');
+    const { document } = parseStudyText(text, { name: 'rides-questions.yaml' });
+    expect(Math.abs(mean(valuesOf(document, 0)) - 120)).toBeLessThan(12);
+    expect(Math.abs(mean(valuesOf(document, 1)) - 10)).toBeLessThan(2);
+    expect(new Set(valuesOf(document, 3)).size).toBeGreaterThan(2);
+  });
+
   it('of one contributor add up to what bounds of a sum expect, and lie in a range', () => {
     const document = study('sum', { cap: [100, 8] });
     const { contribution } = document;

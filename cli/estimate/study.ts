@@ -1,0 +1,223 @@
+import type { Readable } from 'node:stream';
+import type { StudyDefinition } from '../../server/studies/definition.js';
+import type { Outcome } from '../../src/base/outcome.js';
+import { quotedText } from '../../src/base/shown-text.js';
+import type { Compute } from '../../src/estimators/contract/estimator.js';
+import { assignmentHashBytes } from '../../src/estimators/run.js';
+import { statementOf, type PrivacyStatement } from '../../src/privacy-statement.js';
+import { amountToNumber } from '../../src/privacy/accounting/amount.js';
+import { epsilonOfApproximateZcdp } from '../../src/privacy/accounting/conversion.js';
+import type { PlannedQuestion } from '../../src/questions/plan.js';
+import { StudyReduction, type Contribution } from '../../src/questions/reduction.js';
+import { failedOutcome, QuestionsRun } from '../../src/questions/run.js';
+import type { NoiseSource } from '../../src/random/source.js';
+import { answerKeys } from '../../src/wire/answer-keys.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
+import { intervalText, printAnswer } from '../base/answers.js';
+import { UsageError } from '../base/errors.js';
+import type { Randomness } from '../base/noise.js';
+import { formatNumber, type Output } from '../base/output.js';
+import { readRows, type InputRequest } from '../input/open.js';
+import { described, type EstimateResult } from './estimation.js';
+
+/** The answer to one question of a study. */
+export interface QuestionAnswer extends Omit<EstimateResult, 'privacy'> {
+  /** The keys of a split answer, the first axis of `shape`; with several columns each is a list. */
+  readonly keys?: readonly (string | readonly string[])[];
+  /** Whether each key has an answer; absent: all have. */
+  readonly answered?: readonly boolean[];
+  /** What this question costs of the release. */
+  readonly privacy: { readonly rho: number; readonly delta: number };
+}
+
+/** The answers to the questions of a study, by name, and what they cost together. */
+export interface StudyAnswers {
+  readonly questions: Readonly<Record<string, QuestionAnswer>>;
+  readonly privacy: PrivacyStatement;
+}
+
+/** What `estimateStudy` takes. */
+export interface StudyEstimate {
+  readonly definition: StudyDefinition;
+  /** Only this question; undefined: all. */
+  readonly only: string | undefined;
+  readonly input: InputRequest;
+  readonly stdin: Readable;
+  readonly randomness: Randomness;
+  readonly compute: Compute;
+}
+
+/**
+ * Reads a file and releases the answers to a study's questions, as the aggregator does at the end
+ * of an epoch. It spends what they cost. All rows of a person count, however many there are.
+ * @throws UsageError for a question that the study does not have, InvalidInputError for rows that
+ *   do not fit.
+ */
+export async function estimateStudy(
+  { definition, only, input, stdin, randomness, compute }: StudyEstimate,
+): Promise<StudyAnswers> {
+  const planned = chosen(definition, only);
+  const noise = randomness.noise('study/release');
+  const run = new QuestionsRun(planned, randomness.work('study'), noise);
+  const secrets = randomness.noise('study/rows');
+  await addRows(run, planned, { definition, input, stdin, secrets });
+  const results = await run.release(compute);
+  const questions = planned.map((each, i): [string, QuestionAnswer] => {
+    const result = results[i]!;
+    const outcome = result.kind === 'answered' ? result.outcome : failedOutcome;
+    return [each.question.name, answerOf(each, outcome, definition.document)];
+  });
+  return { questions: Object.fromEntries(questions), privacy: privacyOf(definition, planned) };
+}
+
+function chosen(
+  { questions, document }: StudyDefinition, only: string | undefined,
+): readonly PlannedQuestion[] {
+  if (only === undefined) return questions;
+  const found = questions.filter(({ question: { name } }) => name === only);
+  if (found.length > 0) return found;
+  const names = questions.map(({ question: { name } }) => name).join(', ');
+  throw new UsageError(
+    `--question names ${only}, and ${document.study} has no such question: it has ${names}`,
+  );
+}
+
+interface RowsContext extends Pick<StudyEstimate, 'definition' | 'input' | 'stdin'> {
+  readonly secrets: NoiseSource;
+}
+
+/** Reduces the rows of each person and adds them to the run, in the order of their first row. */
+async function addRows(
+  run: QuestionsRun, planned: readonly PlannedQuestion[],
+  { definition: { document }, input, stdin, secrets }: RowsContext,
+): Promise<void> {
+  const reduction = new StudyReduction(planned.map(({ question }) => question), document);
+  const width = document.columns.length;
+  const open = new Map<string, Person>();
+  const hash = new Uint8Array(assignmentHashBytes);
+  const finish = ({ contribution }: Person): void => {
+    secrets.fill(hash);
+    run.add(hash, reduction.rowsOf(contribution));
+  };
+  for await (const batch of readRows(input, stdin)) {
+    const { values, count, missing, contributors } = batch;
+    for (let row = 0; row < count; row++) {
+      const cells = values.subarray(row * width, (row + 1) * width);
+      if (missing[row] === 1) cells.fill(NaN);
+      const person = personOf(contributors?.[row], open, reduction);
+      const ranks = reduction.needsRanks ? Float64Array.of(rankFrom(secrets)) : null;
+      reduction.add(person.contribution, { values: cells, rows: 1, ranks }, {
+        keySecret: () => (person.secret ??= bytesFrom(secrets)),
+      });
+      if (contributors === null) finish(person);
+    }
+  }
+  for (const person of open.values()) finish(person);
+}
+
+interface Person {
+  readonly contribution: Contribution;
+  /** Decides which keys count, where the person has too many. Made when it is asked for. */
+  secret?: Uint8Array;
+}
+
+function personOf(
+  id: string | undefined, open: Map<string, Person>, reduction: StudyReduction,
+): Person {
+  const found = id === undefined ? undefined : open.get(id);
+  if (found !== undefined) return found;
+  const person: Person = { contribution: reduction.empty() };
+  if (id !== undefined) open.set(id, person);
+  return person;
+}
+
+function bytesFrom(noise: NoiseSource): Uint8Array {
+  const bytes = new Uint8Array(16);
+  noise.fill(bytes);
+  return bytes;
+}
+
+/** Uniform in [0, 1), with 32 bits. Equal ranks keep the earlier row. */
+function rankFrom(noise: NoiseSource): number {
+  return new DataView(bytesFrom(noise).buffer).getUint32(0) / 2 ** 32;
+}
+
+function answerOf(
+  { question, estimator, plan, keys: listed }: PlannedQuestion, outcome: Outcome,
+  { cohort, columns: all, types = [] }: StudyDocument,
+): QuestionAnswer {
+  const { columns, parameters } = question;
+  const asked = {
+    estimator: estimator.name, parameters, types: columns.map((name) => types[all.indexOf(name)]!),
+  };
+  const labels = listed !== undefined ? undefined
+    : answerKeys(types.length === 0 ? { ...asked, types: undefined } : asked)
+      ?? estimator.outputLabels?.(parameters, columns);
+  const cost = { rho: amountToNumber(plan.cost.rho), delta: amountToNumber(plan.cost.delta) };
+  const size = {
+    rows: cohort, dimension: columns.length, columns, ...(labels !== undefined && { labels }),
+  };
+  const answer = {
+    ...described(outcome, { ...cost, epsilon: 0, neighbours: '' }, size), privacy: cost,
+  };
+  if (outcome.kind === 'refused' || outcome.keys === undefined) return answer;
+  const { keys, answered } = outcome;
+  return {
+    ...answer, keys: keys.map((key) => (key.length === 1 ? key[0]! : key)),
+    ...(answered !== undefined && { answered }),
+  };
+}
+
+/** What the questions cost together. */
+function privacyOf(
+  { cost: whole, target, questions }: StudyDefinition, planned: readonly PlannedQuestion[],
+): PrivacyStatement {
+  const { guarantee, cost } = planned[0]!.plan;
+  if (planned.length === questions.length) return statementOf({ cost: whole, guarantee }, target);
+  const stated = statementOf({ cost, guarantee }, target);
+  if (stated.delta === 0) return stated;
+  const { rho, delta } = cost;
+  return {
+    ...stated,
+    epsilon: epsilonOfApproximateZcdp(
+      amountToNumber(rho), amountToNumber(delta), target.deltaTotal,
+    ),
+  };
+}
+
+/** The answers in words and tables. */
+export function printStudy(
+  { questions, privacy }: StudyAnswers, definition: StudyDefinition, output: Output,
+): void {
+  Object.entries(questions).forEach(([name, answer], i) => {
+    if (i > 0) output.text();
+    const { question } = definition.questions.find((each) => each.question.name === name)!;
+    output.text(`${name}: ${question.estimator}`);
+    if (answer.outcome === 'refused') output.text(`refused: ${answer.reason}: ${answer.text}`);
+    else if (answer.keys !== undefined) printKeyed(answer, answer.keys, output);
+    else {
+      const { labels, columns } = answer;
+      printAnswer(answer, { labels, columns, parameters: question.parameters }, output);
+    }
+  });
+  const { epsilon, delta, rho } = privacy;
+  output.text();
+  output.text(`privacy: epsilon ${formatNumber(epsilon)}, delta ${formatNumber(delta)} (rho `
+    + `${formatNumber(rho)})`);
+}
+
+/** A line for each number of a split answer, beside its key. */
+function printKeyed(
+  { estimate, interval95, answered }: QuestionAnswer, keys: NonNullable<QuestionAnswer['keys']>,
+  output: Output,
+): void {
+  const each = estimate.length / keys.length;
+  const nameOf = (key: string | readonly string[]): string =>
+    [key].flat().map((part) => quotedText(part)).join(' ');
+  output.table(['', 'estimate', '95 % interval'], estimate.map((value, i) => {
+    const place = Math.floor(i / each);
+    const name = `${nameOf(keys[place]!)}${each === 1 ? '' : ` [${i % each}]`}`;
+    return answered?.[place] === false
+      ? [name, 'no answer', ''] : [name, formatNumber(value), intervalText(interval95, i)];
+  }));
+}

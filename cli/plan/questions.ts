@@ -1,0 +1,61 @@
+import type { StudyDefinition } from '../../server/studies/definition.js';
+import type { PlannedQuestion } from '../../src/questions/plan.js';
+import { statementOf } from '../../src/privacy-statement.js';
+import { amountToNumber } from '../../src/privacy/accounting/amount.js';
+import { formatNumber, type Output } from '../base/output.js';
+
+/** The plan of one question of a list. */
+export type DescribedQuestion = ReturnType<typeof describeQuestion>;
+/** The plan of a study that lists its questions. */
+export type DescribedQuestions = ReturnType<typeof describeQuestions>;
+
+/**
+ * The plans of the questions of a study, for JSON.
+ * @param hostile - the share of hostile people to plan for; undefined: what each question declares.
+ */
+export function describeQuestions(
+  { document, questions, cost, target, releases, binds }: StudyDefinition,
+  hostile: number | undefined,
+) {
+  const { study, cohort, budget: { epsilon, delta } } = document;
+  const [{ plan: { guarantee } }] = questions;
+  return {
+    study, cohort, outcome: 'plan' as const,
+    privacy: statementOf({ cost, guarantee }, target),
+    questions: Object.fromEntries(questions.map((planned) =>
+      [planned.question.name, describeQuestion(planned, hostile)])),
+    budget: { epsilon, delta, releases, binds },
+  };
+}
+
+function describeQuestion(
+  { question, plan, keys }: PlannedQuestion, hostile: number | undefined,
+) {
+  const { corruptionMax } = plan.guarantee;
+  const declared = question.parameters['corruption'];
+  const corruption =
+    hostile ?? Math.min(typeof declared === 'number' ? declared : 0, corruptionMax);
+  return {
+    ...question, corruption, ...(keys !== undefined && { keys: keys.length }),
+    rho: amountToNumber(plan.cost.rho), noise: plan.noise, shape: plan.outputShape,
+    expectedError: { clean: plan.expectedError(0), corrupted: plan.expectedError(corruption) },
+    guarantee: plan.guarantee, facts: plan.facts,
+  };
+}
+
+/** A line for each question: what it costs and how far it may be off. */
+export function printQuestions(
+  questions: Readonly<Record<string, DescribedQuestion>>, output: Output,
+): void {
+  output.table(
+    ['question', 'estimator', 'keys', 'share', 'error', 'if hostile', 'in'],
+    Object.entries(questions).map(([name, { expectedError, keys, ...each }]) => [
+      name, each.estimator, keys === undefined ? '' : `${keys}`, `${each.share} %`,
+      formatNumber(expectedError.clean.total),
+      each.corruption === 0 ? '' : formatNumber(expectedError.corrupted.total),
+      String(each.facts['errorsAreIn'] ?? 'scales'),
+    ]),
+  );
+  output.text('errors are expected ones; "if hostile": with the share of hostile people that the '
+    + 'question declares');
+}

@@ -1,0 +1,128 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { keelson } from '../support/command.js';
+
+const scratch = mkdtempSync(join(tmpdir(), 'keelson-questions-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+const place = (name: string, contents: string): string => {
+  const path = join(scratch, name);
+  writeFileSync(path, contents);
+  return path;
+};
+
+const study = place('rides.yaml', `study: rides
+columns:
+  minutes: { type: number, low: 0, high: 240 }
+  late: boolean
+  region: { type: category, of: [north, south] }
+cohort: 3000
+epoch: { every: 1d }
+questions:
+  late: { estimator: count, where: { late: true }, share: 20 }
+  regions: { estimator: count, by: { column: region, keysMax: 1 }, share: 30 }
+  delays: { estimator: robust-mean, columns: [minutes], where: { late: true },
+    parameters: { scale: 20, corruption: 0.02 } }
+privacy: { epsilon: 8, delta: 1e-6 }
+budget: { epsilon: 40, delta: 1e-5 }
+`);
+/** 3,000 people with two rides each: every third is late throughout, by 60 minutes. */
+const rows = Array.from({ length: 6_000 }, (_, i) => {
+  const id = i % 3_000;
+  const minutes = id % 3 === 0 ? 50 + (id % 21) : 10;
+  return `p${id},${minutes},${id % 3 === 0},${id < 2_000 ? 'north' : 'south'}\n`;
+});
+const rides = place('rides.csv', `id,minutes,late,region\n${rows.join('')}`);
+
+const seeded = { environment: { KEELSON_INSECURE_SEED: 'a test' } };
+
+interface Answers {
+  readonly questions: Readonly<Record<string, {
+    readonly outcome: string; readonly estimate: readonly number[];
+    readonly keys?: readonly string[]; readonly privacy: { readonly rho: number };
+  }>>;
+  readonly privacy: { readonly epsilon: number; readonly delta: number; readonly rho: number };
+}
+
+const estimate = async (...words: readonly string[]): Promise<Answers> => {
+  const { status, stdout, stderr } =
+    await keelson(['estimate', '--study', study, ...words, '--json'], seeded);
+  expect([status, stderr]).toEqual([0, expect.stringContaining('warning: KEELSON_INSECURE')]);
+  return JSON.parse(stdout) as Answers;
+};
+
+describe('a study of several questions on the command line', () => {
+  it('is planned: each question with its share, its cost and its error', async () => {
+    const { status, stdout } = await keelson(['plan', study, '--json']);
+    expect(status).toBe(0);
+    const { studies: [plan] } = JSON.parse(stdout) as { studies: readonly {
+      readonly privacy: { readonly epsilon: number; readonly rho: number };
+      readonly questions: Readonly<Record<string, {
+        readonly rho: number; readonly share: number; readonly keys?: number;
+        readonly expectedError: { readonly clean: { readonly total: number } };
+      }>>;
+    }[] };
+    const { late, regions, delays } = plan!.questions;
+    expect([late!.share, regions!.share, delays!.share]).toEqual([20, 30, 50]);
+    expect(regions!.keys).toBe(2);
+    expect(plan!.privacy.epsilon).toBe(8);
+    expect(late!.rho + regions!.rho + delays!.rho).toBeCloseTo(plan!.privacy.rho, 12);
+    expect(delays!.expectedError.clean.total).toBeGreaterThan(0);
+    const text = (await keelson(['plan', study])).stdout;
+    expect(text).toMatch(/^late +count +20 % +0/m);
+    expect(text).toMatch(/^regions +count +2 +30 % +0/m);
+    expect(text).toMatch(/^delays +robust-mean +50 % +0\.\d+ +0\.\d+ +scales/m);
+  });
+
+  it('is answered from a file, people by their ids', async () => {
+    const { questions, privacy } = await estimate('--input', rides, '--contributor', 'id');
+    expect(Object.keys(questions)).toEqual(['late', 'regions', 'delays']);
+    const { late, regions, delays } = questions;
+    expect(Math.abs(late!.estimate[0]! - 1_000)).toBeLessThan(60);
+    expect(regions!.keys).toEqual(['north', 'south']);
+    expect(Math.abs(regions!.estimate[0]! - 2_000)).toBeLessThan(60);
+    expect(Math.abs(regions!.estimate[1]! - 1_000)).toBeLessThan(60);
+    expect(Math.abs(delays!.estimate[0]! - 60)).toBeLessThan(5);
+    expect(privacy).toMatchObject({ epsilon: 8, delta: 1e-6 });
+    const sum = [late, regions, delays].reduce((total, each) => total + each!.privacy.rho, 0);
+    expect(sum).toBeCloseTo(privacy.rho, 12);
+  });
+
+  it('counts every row as a person without ids, and takes the file as the only word', async () => {
+    const { questions } = await estimate(rides);
+    expect(Math.abs(questions['late']!.estimate[0]! - 2_000)).toBeLessThan(60);
+  });
+
+  it('answers one question alone, at its own cost', async () => {
+    const { questions, privacy } =
+      await estimate('--input', rides, '--contributor', 'id', '--question', 'late');
+    expect(Object.keys(questions)).toEqual(['late']);
+    expect(privacy.rho).toBe(questions['late']!.privacy.rho);
+    expect(privacy.epsilon).toBeLessThan(5);
+  });
+
+  it('prints each answer with its keys', async () => {
+    const { stdout } =
+      await keelson(['estimate', '--study', study, rides, '--contributor', 'id'], seeded);
+    expect(stdout).toMatch(/^late: count$/m);
+    expect(stdout).toMatch(/^regions: count\n.+\n"north" +[\d.]+ +[\d.]+ to [\d.]+$/m);
+    expect(stdout).toContain('privacy: epsilon 8, delta 0.000001');
+  });
+
+  it.each([
+    ['a question that is not there', ['--question', 'lat'],
+      '--question names lat, and rides has no such question: it has late, regions, delays'],
+    ['another epsilon', ['--epsilon', '2'],
+      '--epsilon is given with a study file and no estimator: change the file instead'],
+  ])('refuses %s', async (_name, words, message) => {
+    const { status, stderr } = await keelson(['estimate', '--study', study, rides, ...words]);
+    expect([status, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+
+  it('says what is missing without an estimator or a study', async () => {
+    const { status, stderr } = await keelson(['estimate']);
+    expect([status, stderr]).toEqual([2, expect.stringContaining(
+      'NAME is missing: give an estimator, or --study with a study file')]);
+  });
+});
