@@ -2,6 +2,7 @@ import {
   seriesFaultText, type NumberSeries, type QuestionSeries, type ReleaseSeries, type Total,
 } from '../../client/index.js';
 import { onlyQuestion } from '../../src/base/questions.js';
+import { quotedText } from '../../src/base/shown-text.js';
 import { formatNumber, type Output } from './output.js';
 
 /** How `watch` and `verify` show totals and smoothed numbers. */
@@ -17,7 +18,7 @@ function nameOf(
   { question, numbers }: QuestionSeries, { place, key }: NumberSeries, labels: readonly string[],
 ): string {
   const label = labels.length === numbers.length ? labels[place] : undefined;
-  const name = key?.join(', ') ?? label ?? `[${place}]`;
+  const name = key?.map(quotedText).join(', ') ?? label ?? `[${place}]`;
   return question === onlyQuestion ? name : `${question}: ${name}`;
 }
 

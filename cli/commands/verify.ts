@@ -11,6 +11,7 @@ import type { Io } from '../base/io.js';
 import { publicKeyFlag } from '../base/keys.js';
 import { numberFlag } from '../base/numbers.js';
 import type { Output } from '../base/output.js';
+import { answersJson, printAnswers } from '../base/questions.js';
 import { printTotals, totalsJson } from '../base/series.js';
 
 export const verify = defineCommand({
@@ -59,15 +60,18 @@ export const verify = defineCommand({
       signing, ...(key !== undefined && { serverKey: key }),
       ...(series !== null && { onRelease: (release) => series.take(release) }),
     });
-    const keys = report.document ? answerKeys(shortForm(report.document)) : null;
+    const { document, lastAnswers } = report;
+    const isList = document?.questions !== undefined;
+    const keys = document === null || isList ? null : answerKeys(shortForm(document));
     output.json({
-      ...report, columns: report.document?.columns, study: report.document?.study,
+      ...report, columns: document?.columns, study: document?.study,
+      lastAnswers: isList ? answersJson(lastAnswers, document, answerKeys) : undefined,
       ...(keys !== null && { keys }),
       ...(series !== null && { series: totalsJson(series, window) }),
     });
     describe(report, args.file === '-' ? 'standard input' : args.file, key !== undefined, output);
     if (series !== null && report.consistent) {
-      printTotals(series, window, keys ?? report.document?.columns ?? [], output);
+      printTotals(series, window, keys ?? document?.columns ?? [], output);
     }
     return report.authentic ? 0 : 1;
   },
@@ -105,7 +109,11 @@ function describe(report: LogReport, path: string, hasKey: boolean, output: Outp
     );
     output.text('             aggregator\'s, then run again with --server-key');
   }
-  const { lastOutcome: last, document } = report;
+  const { lastOutcome: last, lastAnswers, document } = report;
+  if (document?.questions !== undefined && lastAnswers.length > 0) {
+    output.text('last release');
+    printAnswers(lastAnswers, document, answerKeys, output);
+  }
   if (last?.kind !== 'value' || document === null) return;
   const { columns, parameters } = shortForm(document);
   output.text('last release');

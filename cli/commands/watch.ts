@@ -3,7 +3,7 @@ import {
 } from '../../client/index.js';
 import { toHex } from '../../src/base/bytes.js';
 import { ifHostileText } from '../../src/base/findings.js';
-import { onlyAnswer } from '../../src/wire/messages.js';
+import { answersOf, onlyAnswer } from '../../src/wire/messages.js';
 import { shortForm } from '../../src/wire/study-document.js';
 import { aggregatorUrl } from '../base/address.js';
 import { distributionRows, intervalText, printFindings } from '../base/answers.js';
@@ -14,6 +14,7 @@ import { tablesOf } from '../base/matrices.js';
 import { numberFlag } from '../base/numbers.js';
 import { terminalColumns } from '../base/io.js';
 import { formatNumber, type Output } from '../base/output.js';
+import { answersJson, printAnswers } from '../base/questions.js';
 import { seriesFaults, smoothedJson, smoothedRows } from '../base/series.js';
 
 export const watch = defineCommand({
@@ -91,23 +92,46 @@ function describeStudy({ release, document, serverKey }: VerifiedRelease, output
   const { budget, privacy } = document;
   output.text(`study       ${release.study}`);
   output.text(`study id    ${toHex(release.studyId)}`);
-  output.text(`estimator   ${release.estimator} over ${document.columns.join(', ')}`);
+  output.text(document.questions === undefined
+    ? `estimator   ${document.estimator} over ${document.columns.join(', ')}`
+    : `questions   ${document.questions.map(({ name }) => name).join(', ')}`);
   output.text(`privacy     epsilon ${privacy.epsilon} per release of ${budget.epsilon} in all, `
     + `delta ${budget.delta}`);
   output.text(`presence    ${release.participation}`);
   output.text(`server key  ${serverKey}`);
   output.text();
-  output.text(line('epoch', 'value', 'estimate', 'noise sd', 'epsilon spent'));
+  if (document.questions === undefined) {
+    output.text(line('epoch', 'value', 'estimate', 'noise sd', 'epsilon spent'));
+  }
 }
 
 function show(verified: VerifiedRelease, series: ReleaseSeries | null, output: Output): void {
-  showAnswer(verified, series === null ? {} : { smoothed: smoothedJson(series) }, output);
+  const { document } = verified;
+  const more = series === null ? {} : { smoothed: smoothedJson(series) };
+  const labels = document.questions === undefined ? labelsOf(document) : [];
+  if (document.questions === undefined) showAnswer(verified, more, output);
+  else showAnswers(verified, more, output);
   if (series === null) return;
-  const labels = labelsOf(shortForm(verified.document));
   for (const [name, value, deviation] of smoothedRows(series, labels)) {
     output.text(line('', `smoothed ${name}`, value, deviation, ''));
   }
   for (const text of seriesFaults(series)) output.text(`${' '.repeat(8)}${text}`);
+}
+
+/** Shows the answers to a list of questions. @param more what --json says besides. */
+function showAnswers(
+  { release, document }: VerifiedRelease, more: Readonly<Record<string, unknown>>, output: Output,
+): void {
+  const { ledger, study, epoch, index } = release;
+  const answers = answersOf(release);
+  output.jsonLine({
+    type: 'release', study, epoch, index,
+    questions: answersJson(answers, document, labelsOf), ...more,
+    epsilonSpent: ledger.epsilonSpent, epsilonCap: ledger.epsilonCap,
+  });
+  output.text(`epoch ${epoch}, epsilon spent ${shownSpent(ledger)}`);
+  printAnswers(answers, document, labelsOf, output);
+  output.text();
 }
 
 /** @param more what --json says besides. */

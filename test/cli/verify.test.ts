@@ -7,7 +7,7 @@ import { signing } from '../../src/signing/node.js';
 import { keelson } from '../support/command.js';
 import { sampleLog } from '../support/log-samples.js';
 import type { OneAnswer, ReleaseFacts } from '../../src/wire/index.js';
-import { doubtfulBody, server } from '../support/wire-samples.js';
+import { doubtfulBody, questionsDocument, server } from '../support/wire-samples.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'keelson-verify-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -27,6 +27,46 @@ describe('keelson verify', () => {
     const input = `${doubtful.lines.join('\n')}\n`;
     const { stdout } = await keelson(['verify', '-', '--server-key', key], { stdin: input });
     expect(stdout).toContain('note: Column delay_minutes reaches farther to one side');
+  });
+
+  it('shows every answer by its question, with keys that are safe to show', async () => {
+    const by = { columns: ['region'], keysMax: 1, discover: { top: 9, prefilter: 1 } };
+    const [delays, regions, quiet] = questionsDocument.questions;
+    const logged = await sampleLog(1, {
+      facts: {
+        ...questionsDocument, questions: [delays!, regions!, quiet!, {
+          ...regions!, name: 'found', by,
+        }].map((question) => ({ ...question, share: 25 })),
+      },
+      changeAnswers: (body) => ({
+        ...body,
+        answers: [...body.answers, {
+          question: 'found', estimator: 'count', parameters: '{}', rhoAmount: 0n, deltaAmount: 0n,
+          outcome: {
+            kind: 'value' as const, estimate: [41], shape: [1], keys: [['north']],
+            uncertainty: { kind: 'none' as const },
+          },
+        }],
+      }),
+    });
+    const input = `${logged.lines.join('\n')}\n`;
+    const shown = await keelson(['verify', '-', '--server-key', key], { stdin: input });
+    expect(shown.status).toBe(0);
+    expect(shown.stdout).toMatch(/delays: prime of minutes/);
+    expect(shown.stdout).toMatch(/minutes +8.25 +7.25 to 9.25/);
+    expect(shown.stdout).toMatch(/regions: count by late, region/);
+    expect(shown.stdout).toMatch(/"false", "north" +251 +238 to 264/);
+    expect(shown.stdout).toMatch(/"false", "other" +no answer/);
+    expect(shown.stdout).toMatch(/no answer \(groups-disagree\): groups of rows disagree/);
+    expect(shown.stdout).toMatch(/found: count by region\n.*\n"north" +41/);
+    const { stdout } = await keelson(['verify', '-', '--server-key', key, '--json'], {
+      stdin: input,
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ lastAnswers: {
+      delays: { outcome: 'value', estimate: [8.25], labels: ['minutes'] },
+      regions: { answered: [true, true, false, true, true, true] },
+      quiet: { outcome: 'refused', reason: 'groups-disagree' },
+    } });
   });
 
   it('shows the last answer with both of its intervals, as estimate does', async () => {

@@ -1,0 +1,102 @@
+import type { ColumnType } from '../../src/base/columns.js';
+import { findingText } from '../../src/base/findings.js';
+import type { ValueOutcome } from '../../src/base/outcome.js';
+import { partsByName } from '../../src/base/parts.js';
+import { questionsOf, type Question } from '../../src/base/questions.js';
+import { quotedText } from '../../src/base/shown-text.js';
+import type { Answer } from '../../src/wire/messages.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
+import { intervalText, printAnswer, printFindings } from './answers.js';
+import { wrap } from './help.js';
+import { terminalColumns } from './io.js';
+import { formatNumber, type Output } from './output.js';
+
+/** How `watch` and `verify` show the answers of a study with a list of questions. */
+
+/** What gives the numbers of an answer their names. */
+export interface AskedColumns {
+  readonly estimator: string;
+  readonly parameters: Question['parameters'];
+  readonly columns: readonly string[];
+  readonly types?: readonly ColumnType[];
+}
+
+/** The names of the numbers of an answer that is not split. Not all commands load estimators. */
+export type LabelsOf = (asked: AskedColumns) => readonly string[] | null;
+
+/** The answers as --json gives them, by the names of their questions. */
+export function answersJson(
+  answers: readonly Answer[], document: StudyDocument, labelsOf: LabelsOf,
+): Readonly<Record<string, unknown>> {
+  const asked = questionsOf(document);
+  const json = answers.map((answer, i): readonly [string, unknown] => {
+    const { question, outcome, rhoAmount, deltaAmount } = answer;
+    const { columns } = asked[i]!;
+    const charge = { rhoAmount: rhoAmount.toString(), deltaAmount: deltaAmount.toString() };
+    if (outcome.kind === 'refused') {
+      const { reason, text } = outcome;
+      return [question, { outcome: 'refused', reason, text, ...charge }];
+    }
+    const { kind, findings, ...value } = outcome;
+    return [question, {
+      ...partsByName(outcome), outcome: kind, ...value,
+      findings: findings?.map((each) => ({ ...each, text: findingText(each, columns) })),
+      ...(outcome.keys === undefined
+        && { labels: labelsOf(askedColumns(asked[i]!, document)) ?? columns }),
+      ...charge,
+    }];
+  });
+  return Object.fromEntries(json);
+}
+
+/** The answers for people: each under the name of its question. */
+export function printAnswers(
+  answers: readonly Answer[], document: StudyDocument, labelsOf: LabelsOf, output: Output,
+): void {
+  const asked = questionsOf(document);
+  answers.forEach(({ question, estimator, outcome }, i) => {
+    const { columns, parameters, by } = asked[i]!;
+    const over = columns.length === 0 ? '' : ` of ${columns.join(', ')}`;
+    const split = by === undefined ? '' : ` by ${by.columns.join(', ')}`;
+    output.text();
+    output.text(`${question}: ${estimator}${over}${split}`);
+    if (outcome.kind === 'refused') {
+      wrap(`no answer (${outcome.reason}): ${outcome.text}`, terminalColumns)
+        .forEach((line) => output.text(line));
+    } else if (outcome.keys !== undefined) {
+      printKeys(outcome, columns, output);
+      printFindings(outcome.findings, columns, output);
+    } else {
+      const labels = labelsOf(askedColumns(asked[i]!, document)) ?? undefined;
+      printAnswer(outcome, { labels, columns, parameters }, output);
+    }
+  });
+}
+
+/** A line for each number of each key. Keys are quoted: contributors may have chosen them. */
+function printKeys(
+  { estimate, keys = [], answered, interval95 }: ValueOutcome, columns: readonly string[],
+  output: Output,
+): void {
+  if (keys.length === 0) {
+    output.text('no key was found that enough people have');
+    return;
+  }
+  const stride = estimate.length / keys.length;
+  const nameOf = (place: number): string => (stride === 1 ? ''
+    : ` ${stride === columns.length ? columns[place]! : `[${place}]`}`);
+  output.table(['', 'estimate', '95 % interval'], estimate.map((value, i) => {
+    const key = Math.floor(i / stride);
+    const name = `${keys[key]!.map(quotedText).join(', ')}${nameOf(i % stride)}`;
+    return answered?.[key] === false
+      ? [name, 'no answer', ''] : [name, formatNumber(value), intervalText(interval95, i)];
+  }));
+}
+
+function askedColumns(
+  { estimator, parameters, columns }: Question, document: StudyDocument,
+): AskedColumns {
+  const types = document.types && columns.map((name) =>
+    document.types![document.columns.indexOf(name)]!);
+  return { estimator, parameters, columns, ...(types !== undefined && { types }) };
+}
