@@ -8,7 +8,7 @@ import type { Contributor, ContributorOptions } from './contributor-contract.js'
 import { clientDefaults, systemRuntime } from './base/defaults.js';
 import type { Outbox, OutboxItem } from './outbox/contract.js';
 import { memoryOutbox } from './outbox/memory.js';
-import { areNumbers, flattenRows, numbersOf, type RowsInput } from './rows.js';
+import { areNumbers, flattenRows, numbersOf, type RowNumbers, type RowsInput } from './rows.js';
 import { Broadcast } from './session/broadcast.js';
 import { Channel } from './session/channel.js';
 import type { Batch, Contribution } from './session/contribution.js';
@@ -122,9 +122,9 @@ class NetworkContributor implements Contributor {
       if (this.closing !== null) {
         throw new KeelsonError('closed', 'this contributor is closing: create another');
       }
-      const values = this.numbersIn(rows);
+      const numbers = this.numbersIn(rows);
       // Only the study tells how many numbers the other rows have: at least one each.
-      const byteLength = values instanceof Float64Array ? values.byteLength : 8 * rows.length;
+      const byteLength = numbers instanceof Promise ? 8 * rows.length : numbers.values.byteLength;
       if (this.waitingBytes + byteLength > clientDefaults.waitingBytesMax) {
         throw new KeelsonError(
           'overloaded',
@@ -142,11 +142,11 @@ class NetworkContributor implements Contributor {
       const first = rows[0];
       const given =
         Array.isArray(first) || first instanceof Float64Array ? first.length : undefined;
-      void Promise.all([values, this.loaded]).then(([found]) => {
+      void Promise.all([numbers, this.loaded]).then(([found]) => {
         this.submit({
           id: this.nextId++,
           last,
-          values: found,
+          ...found,
           ...(given !== undefined && { columns: given }),
           batches: [],
           refusal: null,
@@ -161,9 +161,9 @@ class NetworkContributor implements Contributor {
   }
 
   /** Numbers, copied at once. Rows with names or types become numbers once the study is known. */
-  private numbersIn(rows: RowsInput): Float64Array | Promise<Float64Array> {
+  private numbersIn(rows: RowsInput): RowNumbers | Promise<RowNumbers> {
     const document = this.channel.study?.document;
-    if (areNumbers(rows)) return flattenRows(rows, document?.columns.length ?? null);
+    if (areNumbers(rows)) return { values: flattenRows(rows, document?.columns.length ?? null) };
     if (document !== undefined) return numbersOf(rows, document);
     // The caller may change its own rows.
     const own = structuredClone(rows);
@@ -235,6 +235,7 @@ class NetworkContributor implements Contributor {
       id: item.id,
       last: item.last,
       values: item.values,
+      ...(item.texts !== undefined && { texts: item.texts }),
       ...(item.columns !== undefined && { columns: item.columns }),
       batches: [],
       refusal: null,
@@ -269,8 +270,8 @@ class NetworkContributor implements Contributor {
   private submit(contribution: Contribution): void {
     // Rows that cannot be signed at once are stored until they can.
     if (!this.channel.submit(contribution)) return;
-    const { id, values, last, columns } = contribution;
-    this.outbox.keep(id, values!, last, columns).then(
+    const { id, values, last, columns, texts } = contribution;
+    this.outbox.keep(id, values!, last, columns, texts).then(
       () => this.statusNews.publish({ kind: 'kept' }),
       (error: unknown) => {
         const wrapped = new KeelsonError('outbox-failed', 'rows cannot be kept', { cause: error });

@@ -1,10 +1,14 @@
 import { cellOf, type ColumnType } from '../src/base/columns.js';
 import { InvalidParameterError } from '../src/base/errors.js';
+import { textFault, textFaultWords, textForm } from '../src/base/text-form.js';
 import { firstNonFinite } from '../src/wire/index.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
 
-/** One value of a row: a name for a category. */
-export type Cell = number | boolean | string;
+/**
+ * One value of a row: a name for a category, any text for a text column. Null or undefined, where
+ * the column is optional: the row has no value.
+ */
+export type Cell = number | boolean | string | null | undefined;
 /** A row whose values stand by the columns' names, or in the columns' order. */
 export type TypedRow = Readonly<Record<string, Cell>> | readonly Cell[];
 /**
@@ -22,35 +26,61 @@ export function areNumbers(rows: RowsInput): rows is NumberRows {
     || (Array.isArray(row) && row.every((cell) => typeof cell === 'number')));
 }
 
+/** Rows as numbers, row-major. NaN: no value. Of a text column: a place in `texts`. */
+export interface RowNumbers {
+  readonly values: Float64Array;
+  readonly texts?: readonly string[];
+}
+
 /**
- * The numbers of rows that are given by names or with their types, row-major.
- * @throws InvalidParameterError for a row without one value of the right type for each column. It
- *   names row and column, never the value.
+ * The numbers of rows that are given by names or with their types. Texts are brought into the one
+ * form that a study takes: without white space around them, in Unicode form NFC.
+ * @throws InvalidParameterError for a row without one value of the right type for each column that
+ *   is not optional, or with a text that the study would refuse. It names row and column, never the
+ *   value.
  */
 export function numbersOf(
   rows: readonly TypedRow[], { columns, types }: Pick<StudyDocument, 'columns' | 'types'>,
-): Float64Array {
+): RowNumbers {
   const values = new Float64Array(rows.length * columns.length);
+  const places = new Map<string, number>();
   rows.forEach((row, i) => {
+    const isList = Array.isArray(row);
     const cells: Readonly<Record<string, Cell>> = row as never;
-    if (Object.keys(row).length !== columns.length) {
+    const fits = isList ? row.length === columns.length
+      : Object.keys(row).every((name) => columns.includes(name))
+        && columns.every((name, j) => name in row || types?.[j]?.optional === true);
+    if (!fits) {
       throw new InvalidParameterError(
         `row ${i} does not have the columns ${columns.join(', ')}: make them equal`, { row: i },
       );
     }
     columns.forEach((name, j) => {
       const type: ColumnType = types?.[j] ?? { type: 'number' };
-      const value = cellOf(type, cells[Array.isArray(row) ? j : name]);
-      if (value === null) {
+      const value = numberOf(cells[isList ? j : name], type, places);
+      if (typeof value === 'string') {
         throw new InvalidParameterError(
-          `${name} of row ${i} is no ${type.type} of the study: leave the row out`,
-          { row: i, column: j },
+          `${name} of row ${i} ${value}: leave the row out`, { row: i, column: j },
         );
       }
       values[i * columns.length + j] = value;
     });
   });
-  return values;
+  return { values, ...(places.size > 0 && { texts: [...places.keys()] }) };
+}
+
+/** The number of a cell, or what is wrong with it. */
+function numberOf(cell: Cell, type: ColumnType, places: Map<string, number>): number | string {
+  if (type.optional === true && (cell === null || cell === undefined)) return Number.NaN;
+  if (type.type !== 'text' || typeof cell !== 'string') {
+    return cellOf(type, cell) ?? `is no ${type.type} of the study`;
+  }
+  const text = textForm(cell);
+  const fault = textFault(text, type.bytes);
+  if (fault !== null) return textFaultWords[fault];
+  const place = places.get(text) ?? places.size;
+  places.set(text, place);
+  return place;
 }
 
 /**

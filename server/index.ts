@@ -18,6 +18,7 @@ export type { RunningHub } from './studies/hub-options.js';
 export type {
   HubEvent, StudyHub, StudyView, SubmitResult, VerifiedBatch,
 } from './studies/contract.js';
+export type { TextTable } from '../src/wire/text-cells.js';
 export type {
   ContributorEvidence, EpochEvidence, QuarantineOutcome,
 } from './studies/evidence-contract.js';

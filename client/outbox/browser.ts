@@ -93,9 +93,12 @@ class IndexedOutbox implements Outbox {
     });
   }
 
-  keep(id: number, values: Float64Array, last: boolean, columns?: number): Promise<void> {
+  keep(
+    id: number, values: Float64Array, last: boolean, columns?: number, texts?: readonly string[],
+  ): Promise<void> {
     return this.put({
       id, last, values, batches: [], ...(columns !== undefined && columns > 0 && { columns }),
+      ...(texts !== undefined && { texts }),
     });
   }
 

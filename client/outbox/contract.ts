@@ -25,6 +25,8 @@ export interface OutboxItem {
   readonly last: boolean;
   /** Row-major; null once signed. */
   readonly values: Float64Array | null;
+  /** What the numbers of text columns are places in. */
+  readonly texts?: readonly string[];
   /** Columns per row, if they were given. */
   readonly columns?: number;
   /** Empty until signed. */
@@ -53,8 +55,11 @@ export interface Outbox {
   /**
    * Stores unsigned rows. Durable before it resolves. The caller chooses the ids and uses each
    * once.
+   * @param texts what the numbers of text columns are places in.
    */
-  keep(id: number, values: Float64Array, last: boolean, columns?: number): Promise<void>;
+  keep(
+    id: number, values: Float64Array, last: boolean, columns?: number, texts?: readonly string[],
+  ): Promise<void>;
   /**
    * Stores the signed batches of an item, in place of its rows. They may be sent only after it has
    * resolved, because they are durable then.

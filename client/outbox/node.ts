@@ -91,8 +91,12 @@ class FileOutbox implements Outbox {
     return this.write({ kind: 'pin', ...pin });
   }
 
-  keep(id: number, values: Float64Array, last: boolean, columns = 0): Promise<void> {
-    return this.write({ kind: 'kept', id, last, values, columns });
+  keep(
+    id: number, values: Float64Array, last: boolean, columns = 0, texts?: readonly string[],
+  ): Promise<void> {
+    return this.write({
+      kind: 'kept', id, last, values, columns, ...(texts !== undefined && { texts }),
+    });
   }
 
   sign(id: number, last: boolean, batches: readonly OutboxBatch[]): Promise<void> {
@@ -199,9 +203,11 @@ class FileOutbox implements Outbox {
     const pins: OutboxRecord[] = this.pinned === null ? [] : [{ kind: 'pin', ...this.pinned }];
     return [
       ...pins,
-      ...[...this.items.values()].map(({ id, last, values, batches, columns = 0 }): OutboxRecord =>
-        values === null
-          ? { kind: 'signed', id, last, batches } : { kind: 'kept', id, last, values, columns }),
+      ...[...this.items.values()].map((item): OutboxRecord => {
+        const { id, last, values, batches, columns = 0, texts } = item;
+        if (values === null) return { kind: 'signed', id, last, batches };
+        return { kind: 'kept', id, last, values, columns, ...(texts !== undefined && { texts }) };
+      }),
     ];
   }
 
@@ -218,8 +224,11 @@ class FileOutbox implements Outbox {
 function itemOf(record: OutboxRecord & { readonly kind: 'kept' | 'signed' }): OutboxItem {
   const { id, last } = record;
   if (record.kind === 'signed') return { id, last, values: null, batches: record.batches };
-  const { values, columns } = record;
-  return { id, last, values, batches: [], ...(columns > 0 && { columns }) };
+  const { values, columns, texts } = record;
+  return {
+    id, last, values, batches: [], ...(columns > 0 && { columns }),
+    ...(texts !== undefined && { texts }),
+  };
 }
 
 /** The batch without the fields that a channel adds: the outbox must not keep the channel alive. */

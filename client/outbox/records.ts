@@ -1,3 +1,4 @@
+import { fromUtf8, utf8 } from '../../src/base/bytes.js';
 import { KeelsonError } from '../../src/base/errors.js';
 import type { OutboxBatch, OutboxPin } from './contract.js';
 
@@ -11,6 +12,8 @@ export type OutboxRecord =
       readonly values: Float64Array;
       /** Columns per row; 0 when the rows did not say. */
       readonly columns: number;
+      /** What the numbers of text columns are places in. */
+      readonly texts?: readonly string[];
     }
   | {
     readonly kind: 'signed'; readonly id: number; readonly last: boolean;
@@ -18,7 +21,8 @@ export type OutboxRecord =
   }
   | { readonly kind: 'settled'; readonly id: number };
 
-const kinds = ['pin', 'kept', 'signed', 'settled'] as const;
+/** The last one is `kept` with texts: files of earlier versions have none. */
+const kinds = ['pin', 'kept', 'signed', 'settled', 'kept-texts'] as const;
 
 /**
  * Little-endian: 1 byte kind, 6 bytes id, 1 byte last, then the fields of the kind. Only this code
@@ -26,7 +30,8 @@ const kinds = ['pin', 'kept', 'signed', 'settled'] as const;
  */
 export function encodeRecord(record: OutboxRecord): Uint8Array {
   const writer = new ByteWriter();
-  writer.number(kinds.indexOf(record.kind), 1);
+  const texts = record.kind === 'kept' ? record.texts : undefined;
+  writer.number(kinds.indexOf(texts === undefined ? record.kind : 'kept-texts'), 1);
   switch (record.kind) {
     case 'pin':
       writer.bytes(record.serverKey);
@@ -39,6 +44,10 @@ export function encodeRecord(record: OutboxRecord): Uint8Array {
       writer.number(record.columns, 4);
       writer.number(record.values.length, 4);
       for (const value of record.values) writer.double(value);
+      if (texts !== undefined) {
+        writer.number(texts.length, 4);
+        for (const text of texts) writer.bytes(utf8(text));
+      }
       break;
     case 'signed':
       writer.number(record.id, 6);
@@ -75,13 +84,14 @@ function decodeRecord(reader: ByteReader): OutboxRecord {
       return {
         kind, serverKey: reader.bytes(), studyId: reader.bytes(), contributor: reader.bytes(),
       };
-    case 'kept': {
+    case 'kept':
+    case 'kept-texts': {
       const [id, last] = [reader.number(6), reader.number(1) === 1];
       const [columns, count] = [reader.number(4), reader.number(4)];
-      return {
-        kind, id, last, columns,
-        values: Float64Array.from({ length: count }, () => reader.double()),
-      };
+      const values = Float64Array.from({ length: count }, () => reader.double());
+      if (kind === 'kept') return { kind, id, last, columns, values };
+      const texts = Array.from({ length: reader.number(4) }, () => fromUtf8(reader.bytes()));
+      return { kind: 'kept', id, last, columns, values, texts };
     }
     case 'signed': {
       const [id, last, count] = [reader.number(6), reader.number(1) === 1, reader.number(4)];

@@ -4,7 +4,7 @@ import { InvalidParameterError, type KeelsonError, type WireError } from '../../
 import { signBatch, type SignatureContext, type Signer } from '../../src/signing/index.js';
 import {
   cellsPerBatch, decodeBatchBody, encodeBatchBody, encodeCells, encodeRows, numberBytes,
-  type BatchBody, type WireLimits,
+  textsPerBatch, type BatchBody, type WireLimits,
 } from '../../src/wire/index.js';
 import type { OutboxBatch } from '../outbox/contract.js';
 import type { Settled } from './settled.js';
@@ -31,6 +31,8 @@ export interface Contribution {
   readonly last: boolean;
   /** Row-major; null once signed. */
   values: Float64Array | null;
+  /** What the numbers of text columns are places in. */
+  readonly texts?: readonly string[];
   /** Columns of the given rows; absent when only the study can tell. */
   readonly columns?: number;
   batches: Batch[];
@@ -120,9 +122,14 @@ export function signContribution(contribution: Contribution, context: SigningCon
 /** The most rows of a batch that fit a frame. @throws InvalidParameterError if none does. */
 function rowsOfBatch({ columns, types, dataType, limits }: SigningContext): number {
   const room = limits.frameBytes - frameOverheadBytes - (types === undefined ? 0 : 16 * columns);
-  const fitting = Math.floor(room / (columns * numberBytes[dataType]));
+  // A text has at most its bytes, one for its length and two of a code. Bits of presence are fewer
+  // than a byte for each row.
+  const rowBytes = columns * numberBytes[dataType] + (types ?? []).reduce((sum, type) =>
+    sum + (type.type === 'text' ? type.bytes + 3 : 0) + Number(type.optional === true), 0);
+  const fitting = Math.floor(room / rowBytes);
   const cells = types === undefined ? Infinity : Math.floor(cellsPerBatch / columns);
-  const perBatch = Math.min(limits.rowsPerBatch, fitting, cells);
+  const texts = types?.some(({ type }) => type === 'text') === true ? textsPerBatch : Infinity;
+  const perBatch = Math.min(limits.rowsPerBatch, fitting, cells, texts);
   if (perBatch >= 1) return perBatch;
   throw new InvalidParameterError(
     `a row of ${columns} ${dataType} columns does not fit a frame of ${limits.frameBytes} bytes`,
@@ -131,12 +138,15 @@ function rowsOfBatch({ columns, types, dataType, limits }: SigningContext): numb
 
 /** The rows from one index up to another, as the server reads them. */
 function encoded(
-  { values, encode = encodeRows }: Contribution, { columns, types, dataType }: SigningContext,
+  { values, texts, encode = encodeRows }: Contribution,
+  { columns, types, dataType }: SigningContext,
 ): (start: number, end: number) => Pick<BatchBody, 'data' | 'cells'> {
   if (types !== undefined) {
     return (start, end) => ({
       data: new Uint8Array(0),
-      cells: encodeCells(values!.subarray(start * columns, end * columns), types, dataType),
+      cells: encodeCells(
+        values!.subarray(start * columns, end * columns), types, dataType, texts,
+      ),
     });
   }
   const data = encode(values!, dataType);

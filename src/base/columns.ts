@@ -99,5 +99,6 @@ export function cellOf(type: ColumnType, cell: unknown): number | null {
     return place >= 0 ? place : type.other === true ? type.of.length : null;
   }
   if (type.type === 'boolean') return typeof cell === 'boolean' ? Number(cell) : null;
+  if (type.type === 'text') return null;
   return typeof cell === 'number' && cellFault(type, cell) === null ? cell : null;
 }

@@ -140,8 +140,9 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
     remedy: 'Leave out or repair such rows, and send the rest as a new batch.',
   },
   'bad-text': {
-    cause: 'A text is not in the form that the study takes. No study of this version has texts.',
-    remedy: 'Normalise the text, and send the rows as a new batch.',
+    cause: 'A text is not in the form that the study takes: too long, not in Unicode form NFC, '
+      + 'with white space around it, or with a character that is not allowed.',
+    remedy: 'Bring the text into the form, and send the rows as a new batch. The client does this.',
   },
   'invalid-parameter': {
     cause: 'A number or a choice is outside its range. The message names both.',

@@ -1,8 +1,17 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { signing } from '#signing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createContributor, type Contributor } from '../../client/index.js';
+import {
+  createContributor, openOutbox, type Cell, type Contributor, type TypedRow,
+} from '../../client/index.js';
 import { numbersOf } from '../../client/rows.js';
+import { signContribution } from '../../client/session/contribution.js';
+import { fromUtf8 } from '../../src/base/bytes.js';
 import { cellOf, type ColumnType } from '../../src/base/columns.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
+import { batchCells, decodeBatchBody, textAt } from '../../src/wire/index.js';
 import { FakeServer } from '../support/fake-server.js';
 import { contributorSeed, document, typedDocument } from '../support/wire-samples.js';
 
@@ -51,7 +60,8 @@ describe('rows with names and types', () => {
       [{ minutes: 1, stops: 1, late: true },
         'row 1 does not have the columns minutes, stops, late, region'],
       [{ ...ride, extra: 1 }, 'row 1 does not have the columns'],
-      [{ minutes: 1, stops: 1, late: true, Region: 'north' }, 'region of row 1 is no category'],
+      [{ minutes: 1, stops: 1, late: true, Region: 'north' },
+        'row 1 does not have the columns'],
     ] as const) {
       const refused = contributor.send([ride, row]);
       await expect(refused).rejects.toThrow(InvalidParameterError);
@@ -65,7 +75,83 @@ describe('rows with names and types', () => {
 
   it('may also have names where all columns are numbers', () => {
     expect(numbersOf([{ distance_miles: 2, delay_minutes: 1 }], document))
-      .toEqual(Float64Array.of(1, 2));
+      .toEqual({ values: Float64Array.of(1, 2) });
+  });
+
+  const types: readonly ColumnType[] = [
+    { type: 'text', bytes: 8, optional: true }, { type: 'number', optional: true },
+  ];
+  const study = { columns: ['app', 'minutes'], types };
+
+  it('bring texts into their one form, and leave out what is absent', () => {
+    const rows = [
+      { app: ' cafe\u0301', minutes: 1 }, ['caf\u00e9', null], { minutes: 2 },
+      { app: undefined, minutes: undefined }, ['chat', 3],
+    ];
+    expect(numbersOf(rows as TypedRow[], study)).toEqual({
+      values: Float64Array.of(0, 1, 0, NaN, NaN, 2, NaN, NaN, 1, 3), texts: ['caf\u00e9', 'chat'],
+    });
+  });
+
+  it.each<[string, Cell, string]>([
+    ['is too long', 'ninechars', 'app of row 1 has more bytes than its column takes'],
+    ['is empty', ' \n', 'app of row 1 is empty'],
+    ['has a joiner', 'a\u200db', 'app of row 1 has a control character, an invisible character'],
+    ['is no text', 7, 'app of row 1 is no text of the study'],
+  ])('say before they are sent that a text %s', (_, app, message) => {
+    const send = () => numbersOf([{ app: 'a' }, { app }], study);
+    expect(send).toThrow(InvalidParameterError);
+    expect(send).toThrow(message);
+    expect(send).not.toThrow(/ninechars/);
+  });
+
+  it('refuse an absent value where the column is not optional', () => {
+    const strict = { columns: ['app'], types: [{ type: 'text', bytes: 8 }] as const };
+    expect(() => numbersOf([{}], strict)).toThrow('row 0 does not have the columns app');
+    expect(() => numbersOf([{ app: null }], strict)).toThrow('is no text');
+  });
+
+  it('wait in an outbox with their texts', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'keelson-texts-'));
+    try {
+      const path = join(folder, 'a.outbox');
+      const kept = { values: Float64Array.of(0, NaN), texts: ['caf\u00e9'] };
+      const outbox = await openOutbox(path);
+      await outbox.load();
+      await outbox.keep(1, kept.values, true, 2, kept.texts);
+      await outbox.keep(2, Float64Array.of(5), false);
+      await outbox.close();
+      const again = await openOutbox(path);
+      expect((await again.load()).items).toEqual([
+        { id: 1, last: true, batches: [], columns: 2, ...kept },
+        { id: 2, last: false, batches: [], values: Float64Array.of(5) },
+      ]);
+      await again.close();
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('are signed as cells with a dictionary for each batch', () => {
+    const rows = Array.from({ length: 5 }, (_, i) => ({ app: `app ${i}`, minutes: i }));
+    const batches = signContribution({
+      id: 1, last: true, ...numbersOf(rows, study), batches: [], refusal: null,
+      finish: () => undefined, fail: () => undefined,
+    }, {
+      serverKey: new Uint8Array(32), studyId: new Uint8Array(32), columns: 2, types,
+      signer: signing.createSigner(contributorSeed),
+      dataType: 'float64', epoch: 1n, takeSequence: () => 1n,
+      limits: {
+        frameBytes: 4096, rowsPerBatch: 2, creditBatches: 4, channelsPerSocket: 1,
+        sequenceWindow: 64,
+      },
+    });
+    const apps = batches.flatMap(({ body }) => {
+      const { values, texts: [table] } = batchCells(decodeBatchBody(body), types);
+      return Array.from({ length: values.length / 2 }, (_, row) =>
+        fromUtf8(textAt(table!, values[2 * row]!)));
+    });
+    expect([batches.length, apps]).toEqual([3, rows.map(({ app }) => app)]);
   });
 
   it('refuse names that no list has, unless the category has other', () => {

@@ -53,8 +53,12 @@ export class SimulatedOutbox implements Outbox {
     return this.#write({ kind: 'pin', ...pin });
   }
 
-  keep(id: number, values: Float64Array, last: boolean, columns = 0): Promise<void> {
-    return this.#write({ kind: 'kept', id, last, values, columns });
+  keep(
+    id: number, values: Float64Array, last: boolean, columns = 0, texts?: readonly string[],
+  ): Promise<void> {
+    return this.#write({
+      kind: 'kept', id, last, values, columns, ...(texts !== undefined && { texts }),
+    });
   }
 
   sign(id: number, last: boolean, batches: OutboxItem['batches']): Promise<void> {
