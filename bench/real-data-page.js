@@ -23,7 +23,14 @@ over the seeds. Errors of clean rows are distances from the true mean, in deviat
 attacks are in \`bench/accuracy\`.
 
 \`npm run bench:real-data -- --out FILE --page docs/results/bars.md\` measures and writes this page, in as many pieces as wanted
-(\`--minutes\`). The same seeds give the same figures.`;
+(\`--minutes\`). The same seeds give the same figures.
+
+No interval is asked of a column of which the release says that it has none, and why (\`mostly-one-value\`, \`end-unseen\`).
+
+The published errors of \`shape: normal\` are medians of seven seeds. A release of today plans more events, so it draws other
+noise from the same seeds. The method is as accurate as it was: both versions state the same noise to .5 %, and on 25 other
+seeds of the same rows errors of today were 1.00 (\`none\`), 1.02 (\`near\`) and 1.00 (\`pairs\`) times those of then,
+in root mean square. What is beside the published errors here is the noise of the seeds.`;
 
 const barTable = (bars) => table(['bar', 'figure', 'within', 'worst', 'limit', 'cell'],
   bars.map((one) => {
@@ -45,6 +52,22 @@ const bothScales = (cells, textOf) => ['auto', '1'].flatMap((scale) => {
   return cell === undefined ? [] : [textOf(cell)];
 }).join(' / ');
 
+/** The share of the columns in an interval, and of those that have none, if there are any. */
+function holdsText({ own, dimension, ...cell }) {
+  const asked = own.flatMap(({ holds }) => (holds ? [holds[1]] : []));
+  const left = 1 - asked.reduce((sum, one) => sum + one, 0) / (dimension * asked.length);
+  const text = share(sharing({ ...cell, own }, 'holds'));
+  return asked.length === 0 || left < 0.005 ? text : `${text}, ${left.toFixed(2)} have none`;
+}
+
+/** How many data sets each figure is of, by part of the benchmark. */
+const seedsTable = (lines) => table(['part', 'figures', 'data sets of each'],
+  unique(lines.map(({ part }) => part)).map((part) => {
+    const counts = cellsOf(lines, part).map(({ own }) => own.length);
+    const [least, most] = [Math.min(...counts), Math.max(...counts)];
+    return [part, counts.length, least === most ? least : `${least} to ${most}`];
+  }));
+
 function cleanTable(lines) {
   const all = ['clean', 'fewer', 'one-column'].flatMap((part) => cellsOf(lines, part));
   const groups = unique(all.map(({ estimator, rows, dimension, contributors }) =>
@@ -63,7 +86,7 @@ function cleanTable(lines) {
       found === undefined ? '-' : scalesOf(found).map(short).join(' to '),
       bothScales(cells, (cell) => short(rootError(cell))),
       bothScales(cells, (cell) => short(overClipped(cell))),
-      bothScales(cells, (cell) => share(sharing(cell, 'holds'))), bothScales(cells, refused),
+      bothScales(cells, holdsText), bothScales(cells, refused),
     ];
   }));
 }
@@ -142,6 +165,7 @@ export function pageOf(lines, bars) {
   const seeds = Math.max(...attacked.map(({ own }) => own.length), 0);
   return [
     intro, '', '## Bars', '', ...barTable(bars), '', ...missedBars(bars), '',
+    '## Data sets', '', ...seedsTable(lines), '',
     '## Clean rows', '', 'Two figures are those of a scale that is found, and of true deviations '
       + 'that are given.', '', ...cleanTable(lines), '',
     '## Under attack', '', `\`shape: any\`, median error over ${seeds} seeds, scale found / given:`,
