@@ -1,3 +1,4 @@
+import { questionsOf } from '../../src/base/questions.js';
 import { createAggregator, type Aggregator } from '../../server/aggregator.js';
 import type { TlsIdentity } from '../../server/listener/index.js';
 import { createLogger, type Logger } from '../../server/base/logger.js';
@@ -227,8 +228,9 @@ function announce(aggregator: Aggregator, asked: readonly StudyDefinition[], out
   for (const study of studies) {
     const { document, releases } = study;
     const lasts = lifetimeMs(study);
-    const { study: name, estimator, privacy } = document;
-    output.text(`study        ${name}: ${estimator}, epsilon ${privacy.epsilon} per release`);
+    const { study: name, privacy } = document;
+    const asked = questionsOf(document).map(({ estimator }) => estimator).join(', ');
+    output.text(`study        ${name}: ${asked}, epsilon ${privacy.epsilon} per release`);
     const { perMs } = document.budget;
     output.text(`             the budget pays for ${releases} release${releases === 1 ? '' : 's'}`
       + (perMs === undefined ? '' : ` within any ${durationText(perMs)}`)

@@ -100,13 +100,13 @@ async function addRows(
     run.add(hash, reduction.rowsOf(contribution, run.tables));
   };
   for await (const batch of readRows(input, stdin)) {
-    const { values, count, missing, contributors } = batch;
+    const { values, texts, count, missing, contributors } = batch;
     for (let row = 0; row < count; row++) {
       const cells = values.subarray(row * width, (row + 1) * width);
       if (missing[row] === 1) cells.fill(NaN);
       const person = personOf(contributors?.[row], open, reduction);
       const ranks = reduction.needsRanks ? Float64Array.of(rankFrom(secrets)) : null;
-      reduction.add(person.contribution, { values: cells, rows: 1, ranks }, {
+      reduction.add(person.contribution, { values: cells, texts, rows: 1, ranks }, {
         keySecret: () => (person.secret ??= bytesFrom(secrets)),
       });
       if (contributors === null) finish(person);
