@@ -58,9 +58,13 @@ function noList({ columns: names, discover }: GroupBy, columns: readonly Column[
         + 'use fewer columns, or columns with fewer values',
     );
   }
-  return new InvalidParameterError(columns[at]!.isText
-    ? `column ${names[at]!} is a text: give discover, or a list in keys`
-    : `column ${names[at]!} has no public list of values: by takes a category, a boolean, a text, `
+  return noValues(columns[at]!, names[at]!);
+}
+
+function noValues({ isText }: Column, name: string): Error {
+  return new InvalidParameterError(isText
+    ? `column ${name} is a text: give discover, or a list in keys`
+    : `column ${name} has no public list of values: by takes a category, a boolean, a text, `
       + `or an integer with low and high and at most ${questionLimits.integerValues} values`);
 }
 
@@ -94,17 +98,13 @@ export type KeyReader = (sent: SentRows, start: number) => string | null;
 
 /** @throws InvalidParameterError for a column that is not there, or a number without a range. */
 export function keyReaderOf(by: GroupBy, study: StudyColumns): KeyReader {
-  const columns = by.columns.map((name) => {
-    const column = columnOf(study, name);
-    return { ...column, values: column.isText ? null : publicValues(column, name) };
-  });
+  const columns = partsOfBy(by, study);
   return (sent, start) => {
     const key: string[] = [];
-    for (const { place, values } of columns) {
+    for (const { place, first, parts } of columns) {
       const cell = sent.values[start + place]!;
       if (Number.isNaN(cell)) return null;
-      const part = values === null
-        ? textAt(sent.texts![place]!, cell) : values.names[cell - values.first];
+      const part = parts === null ? textAt(sent.texts![place]!, cell) : parts[cell - first];
       if (part === undefined) return null;
       key.push(part);
     }
@@ -123,12 +123,21 @@ export function partsOfKey(key: string): readonly string[] {
  * @throws InvalidParameterError as `keyReaderOf`.
  */
 export function keyBytesMax(by: GroupBy, study: StudyColumns): number {
-  return by.columns.reduce((sum, name) => {
+  return partsOfBy(by, study).reduce((sum, { type, parts }) => sum + 1
+    + (type.type === 'text' ? type.bytes : Math.max(...parts!.map((part) => utf8(part).length))), 0);
+}
+
+/** The columns of `by`. `parts[i]` is the text of the number `first + i`; null: texts. */
+function partsOfBy(by: GroupBy, study: StudyColumns): readonly (Column & {
+  readonly first: number; readonly parts: readonly string[] | null;
+})[] {
+  return by.columns.map((name) => {
     const column = columnOf(study, name);
-    const most = column.type.type === 'text' ? column.type.bytes
-      : Math.max(...publicValues(column, name).names.map((each) => utf8(each).length));
-    return sum + 1 + most;
-  }, 0);
+    const { type } = column;
+    const parts = column.isText ? null : publicParts(type);
+    if (parts === null && !column.isText) throw noValues(column, name);
+    return { ...column, parts, first: type.type === 'integer' ? type.low! : 0 };
+  });
 }
 
 /** The text of a cell in a key; undefined for an absent cell. */

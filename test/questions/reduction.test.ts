@@ -238,7 +238,7 @@ describe('keys that nobody listed', () => {
         ...types.slice(0, 4), { type: 'text', bytes: 9 },
       ] });
     expect(of(['region', 'late', 'stops', 'app'])).toBe(1 + 5 + 1 + 5 + 1 + 2 + 1 + 9);
-    expect(() => of(['minutes'])).toThrow(/no public values/);
+    expect(() => of(['minutes'])).toThrow(/no public list of values/);
   });
 });
 
