@@ -11,6 +11,7 @@ import { UsageError } from '../base/errors.js';
 import { refuseInsecureSeed } from '../base/noise.js';
 import { listFlag, numberFlag, timeFlag } from '../base/numbers.js';
 import type { Output } from '../base/output.js';
+import { askedText } from '../base/questions.js';
 import { readStudies, readStudyFiles, type StudyFiles } from '../base/study-files.js';
 import { readText } from '../base/text-files.js';
 
@@ -227,8 +228,9 @@ function announce(aggregator: Aggregator, asked: readonly StudyDefinition[], out
   for (const study of studies) {
     const { document, releases } = study;
     const lasts = lifetimeMs(study);
-    const { study: name, estimator, privacy } = document;
-    output.text(`study        ${name}: ${estimator}, epsilon ${privacy.epsilon} per release`);
+    const { study: name, privacy } = document;
+    output.text(`study        ${name}: ${askedText(document)}, `
+      + `epsilon ${privacy.epsilon} per release`);
     const { perMs } = document.budget;
     output.text(`             the budget pays for ${releases} release${releases === 1 ? '' : 's'}`
       + (perMs === undefined ? '' : ` within any ${durationText(perMs)}`)
