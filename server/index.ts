@@ -24,7 +24,8 @@ export type {
 } from './studies/evidence-contract.js';
 export type { FindEstimator } from './epochs/engine.js';
 export type {
-  EpochPart, EpochProgress, EpochResult, EpochRunner, EpochSetup, RowPart,
+  AcceptedBatch, EpochPart, EpochProgress, EpochResult, EpochRunner, EpochSetup, QuestionFailure,
+  RowPart,
 } from './epochs/contract.js';
 
 // The store of a data folder.

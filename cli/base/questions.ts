@@ -1,10 +1,12 @@
 import type { ColumnType } from '../../src/base/columns.js';
+import { WireError } from '../../src/base/errors.js';
 import { findingText } from '../../src/base/findings.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
 import { partsByName } from '../../src/base/parts.js';
 import { questionsOf, type Question } from '../../src/base/questions.js';
 import { quotedText } from '../../src/base/shown-text.js';
 import type { Answer } from '../../src/wire/messages.js';
+import { decodeStudyDocument } from '../../src/wire/study-codec.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import { intervalText, printAnswer, printFindings } from './answers.js';
 import { wrap } from './help.js';
@@ -24,6 +26,30 @@ export interface AskedColumns {
 /** The names of the numbers of an answer that is not split. Not all commands load estimators. */
 export type LabelsOf = (asked: AskedColumns) => readonly string[] | null;
 
+/**
+ * What a study asks, in one line: the estimator of a study in the short form, else the questions,
+ * each with its estimator and what it is split by.
+ */
+export function askedText(document: StudyDocument): string {
+  if (document.questions === undefined) return document.estimator;
+  return document.questions.map(({ name, estimator, by }) =>
+    `${name} (${estimator}${by === undefined ? '' : ` by ${by.columns.join(', ')}`})`).join(', ');
+}
+
+/** What a study asks, from its facts; null for facts that this version cannot read. */
+export function askedIn(
+  facts: Uint8Array,
+): { readonly text: string; readonly questions?: readonly string[] } | null {
+  try {
+    const document = decodeStudyDocument(facts);
+    const questions = document.questions?.map(({ name }) => name);
+    return { text: askedText(document), ...(questions !== undefined && { questions }) };
+  } catch (error) {
+    if (error instanceof WireError) return null;
+    throw error;
+  }
+}
+
 /** The answers as --json gives them, by the names of their questions. */
 export function answersJson(
   answers: readonly Answer[], document: StudyDocument, labelsOf: LabelsOf,
@@ -38,12 +64,12 @@ export function answersJson(
       return [question, { outcome: 'refused', reason, text, ...charge }];
     }
     const { kind, findings, ...value } = outcome;
+    const labels = labelsOf(askedColumns(asked[i]!, document)) ?? columns;
     return [question, {
       ...partsByName(outcome), outcome: kind, ...value,
       findings: findings?.map((each) =>
         ({ ...each, text: findingText(each, columns, outcome.keys) })),
-      ...(outcome.keys === undefined
-        && { labels: labelsOf(askedColumns(asked[i]!, document)) ?? columns }),
+      ...(outcome.keys === undefined && labels.length === outcome.estimate.length && { labels }),
       ...charge,
     }];
   });

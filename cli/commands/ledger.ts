@@ -1,3 +1,4 @@
+import { utf8 } from '../../src/base/bytes.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import { epsilonOfSpent } from '../../src/privacy/accounting/spent.js';
 import type {
@@ -8,6 +9,7 @@ import { durationText } from '../../server/studies/guarantee.js';
 import { defineCommand } from '../base/command.js';
 import { numberFlag } from '../base/numbers.js';
 import { formatNumber, type Output } from '../base/output.js';
+import { askedIn } from '../base/questions.js';
 import { lossOfBudget } from '../base/spent-loss.js';
 
 const entriesShown = 20;
@@ -146,6 +148,8 @@ interface StudyLine {
   readonly studyId: string;
   readonly state: string;
   readonly releases: number;
+  /** The names of its questions, of a study that lists them. One charge pays for all of them. */
+  readonly questions?: readonly string[];
 }
 
 interface EntryLine {
@@ -218,8 +222,13 @@ function view(
     ...(balance.windowMs !== undefined && { windowMs: balance.windowMs }),
     ...(leftOut !== null && { leftOut }),
     ...(excluded.length > 0 && { excluded }),
-    studies: studies.map(({ name, studyId, state, releaseCount }) =>
-      ({ study: name, studyId, state, releases: releaseCount })),
+    studies: studies.map(({ name, studyId, state, releaseCount, document }) => {
+      const questions = askedIn(utf8(document))?.questions;
+      return {
+        study: name, studyId, state, releases: releaseCount,
+        ...(questions !== undefined && { questions }),
+      };
+    }),
     rho,
     delta,
     epsilon: {
@@ -260,8 +269,9 @@ function describe(budget: BudgetView, output: Output): void {
   const renews = budget.windowMs === undefined
     ? '' : `, renews over ${durationText(budget.windowMs)}`;
   output.text(`${budget.budget}   scope ${budget.scope}, rule ${budget.rule}${order}${renews}`);
-  for (const { study, state, releases, studyId } of budget.studies) {
+  for (const { study, state, releases, studyId, questions } of budget.studies) {
     output.text(`  study ${study}: ${state}, ${releases} releases (${studyId.slice(0, 16)})`);
+    if (questions !== undefined) output.text(`    each pays for ${questions.join(', ')}`);
   }
   for (const { study, epoch, contributors } of budget.leftOut ?? []) {
     output.text(`  left out of epoch ${epoch} of ${study}: ${contributors} contributors`);

@@ -1,4 +1,3 @@
-import { questionsOf } from '../../src/base/questions.js';
 import { createAggregator, type Aggregator } from '../../server/aggregator.js';
 import type { TlsIdentity } from '../../server/listener/index.js';
 import { createLogger, type Logger } from '../../server/base/logger.js';
@@ -12,6 +11,7 @@ import { UsageError } from '../base/errors.js';
 import { refuseInsecureSeed } from '../base/noise.js';
 import { listFlag, numberFlag, timeFlag } from '../base/numbers.js';
 import type { Output } from '../base/output.js';
+import { askedText } from '../base/questions.js';
 import { readStudies, readStudyFiles, type StudyFiles } from '../base/study-files.js';
 import { readText } from '../base/text-files.js';
 
@@ -229,8 +229,8 @@ function announce(aggregator: Aggregator, asked: readonly StudyDefinition[], out
     const { document, releases } = study;
     const lasts = lifetimeMs(study);
     const { study: name, privacy } = document;
-    const asked = questionsOf(document).map(({ estimator }) => estimator).join(', ');
-    output.text(`study        ${name}: ${asked}, epsilon ${privacy.epsilon} per release`);
+    output.text(`study        ${name}: ${askedText(document)}, `
+      + `epsilon ${privacy.epsilon} per release`);
     const { perMs } = document.budget;
     output.text(`             the budget pays for ${releases} release${releases === 1 ? '' : 's'}`
       + (perMs === undefined ? '' : ` within any ${durationText(perMs)}`)

@@ -4,6 +4,7 @@ import { InvalidInputError, KeelsonError } from '../../src/base/errors.js';
 import { aggregatorUrl } from '../base/address.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
+import { askedIn } from '../base/questions.js';
 import { readText } from '../base/text-files.js';
 
 /** An aggregator answers at once. Another kind of server may never finish. */
@@ -17,6 +18,8 @@ interface Listed {
   readonly state: string;
   readonly epoch: string;
   readonly releases: number;
+  /** The canonical facts, in base64. */
+  readonly facts: string;
 }
 
 export const studies = defineCommand({
@@ -58,12 +61,16 @@ export const studies = defineCommand({
       throw new UsageError('--token-file is for --end: anybody may list the studies');
     }
     const listed = listIn(await ask(base, '/v1/studies', 'GET'), base);
-    output.json({ studies: listed.map(({ id, name, state, epoch, releases }) => ({
+    const shown = listed.map(({ facts, ...study }) =>
+      ({ ...study, asked: askedIn(Buffer.from(facts, 'base64')) }));
+    output.json({ studies: shown.map(({ id, name, state, epoch, releases, asked }) => ({
       id, name, state, epoch, releases,
+      ...(asked?.questions !== undefined && { questions: asked.questions }),
     })) });
-    for (const { id, name, state, epoch, releases } of listed) {
+    for (const { id, name, state, epoch, releases, asked } of shown) {
       output.text(`${name}: ${state}, ${epoch === '0' ? 'no open epoch' : `epoch ${epoch}`}, `
         + `${releases} releases`);
+      if (asked !== null) output.text(`  ${asked.text}`);
       output.text(`  ${id}`);
     }
     return 0;
@@ -85,7 +92,8 @@ function tokenIn(file: string): string {
 function listIn(text: string, base: URL): readonly Listed[] {
   try {
     const { studies: listed } = JSON.parse(text) as { readonly studies: readonly Listed[] };
-    const texts = listed.flatMap(({ id, name, state, epoch }) => [id, name, state, epoch]);
+    const texts = listed.flatMap(({ id, name, state, epoch, facts }) =>
+      [id, name, state, epoch, facts]);
     const isList = texts.every((text) => typeof text === 'string')
       && listed.every(({ releases }) => typeof releases === 'number');
     if (isList) return listed;

@@ -14,7 +14,7 @@ import { tablesOf } from '../base/matrices.js';
 import { numberFlag } from '../base/numbers.js';
 import { terminalColumns } from '../base/io.js';
 import { formatNumber, type Output } from '../base/output.js';
-import { answersJson, printAnswers } from '../base/questions.js';
+import { answersJson, askedText, printAnswers } from '../base/questions.js';
 import { seriesFaults, smoothedJson, smoothedRows } from '../base/series.js';
 
 export const watch = defineCommand({
@@ -94,7 +94,7 @@ function describeStudy({ release, document, serverKey }: VerifiedRelease, output
   output.text(`study id    ${toHex(release.studyId)}`);
   output.text(document.questions === undefined
     ? `estimator   ${document.estimator} over ${document.columns.join(', ')}`
-    : `questions   ${document.questions.map(({ name }) => name).join(', ')}`);
+    : `questions   ${askedText(document)}`);
   output.text(`privacy     epsilon ${privacy.epsilon} per release of ${budget.epsilon} in all, `
     + `delta ${budget.delta}`);
   output.text(`presence    ${release.participation}`);

@@ -4,8 +4,14 @@ import { boundsOf, stepsOf, stepsPerUnit } from '../../src/estimators/counts/sum
 import {
   keyPlacesOf, mostMoved, placeOf, rootAbove,
 } from '../../src/estimators/counts/tables/key-places.js';
+import { rowsOfKeys } from '../../src/estimators/keyed/rows-of-keys.js';
+import { gaussianEvent } from '../../src/privacy/accounting/calibration.js';
+import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
 import type { PlantedBug } from './bugs.js';
 import { smallPlan, sumOf, tightGaussian } from './build.js';
+
+/** Sizes that a key may be planned for. */
+const ladder = [1, 2, 4];
 
 /** Mistakes in answers that are split by keys. */
 const keyed = {
@@ -78,6 +84,58 @@ const answeredExactly: PlantedBug = {
     [...planted ? exact : noisy].map((people, key) => (people >= 1 ? noisy[key]! : 0))),
 };
 
+/**
+ * A key is answered with the plan for its size. The left side's count and the right side's lie on
+ * two sides of a size, so which draws there are tells which side it is.
+ */
+const sizeFromExactCount: PlantedBug = {
+  name: 'size of a key chosen from the exact count',
+  ...keyed,
+  dimension: 2,
+  keys: { ...keyed.keys, keysMax: 1 },
+  make(facts, planted) {
+    const places = keyPlacesOf(facts);
+    const { target } = facts;
+    // A third of rho for the sizes, and a third of it for each of the two keys that can move.
+    const rho = (target.epsilon / 6) ** 2 / 2;
+    const events = [
+      gaussianEvent({
+        name: 'sizes', cohort: 'rows', dimension: places.count, sensitivity: Math.SQRT2, rho,
+        grid: 2 ** -16,
+      }),
+      ...ladder.map((size): MechanismEvent => ({
+        ...gaussianEvent({
+          name: `each@${ladder.indexOf(size)}/sum`, cohort: 'rows', dimension: 1,
+          sensitivity: 2, rho: rho / 2, grid: 2 ** -16,
+        }),
+        keyed: { keys: places.count, keysMax: 1 },
+      })),
+    ];
+    const plan = smallPlan({
+      facts, length: places.count, events,
+      release(rows, mechanisms) {
+        const byKey = rows('rows').map((block) => rowsOfKeys(
+          { ...block, tags: new BigUint64Array(block.count) }, places.count,
+        ));
+        const counts = byKey.map((each) => each.counts);
+        const noisy = mechanisms.gaussian('sizes', counts);
+        const sizes = planted ? Sensitive.open(counts) : noisy.value;
+        return noisy.map(() => Array.from(sizes, (size, key) => {
+          const at = ladder.findLastIndex((least) => least <= size);
+          if (at < 0) return 0;
+          const sum = byKey.map((each) => sumOf(each.rows[key]!, 1, ([value], into) => {
+            into[0]! += Math.min(1, Math.max(-1, value!));
+          }));
+          // As a mean: the size of the plan divides the sum.
+          return mechanisms.gaussian(`each@${at}/sum#${key}`, sum).value[0]! / ladder[at]!;
+        }));
+      },
+    });
+    return { plan, dimension: facts.dimension };
+  },
+};
+
 export const keyedBugs: readonly PlantedBug[] = [
   newKeysOnly, membershipOnce, clippedBeforeReduced, answeredExactly,
+  sizeFromExactCount,
 ];
