@@ -223,7 +223,7 @@ export const textBody: BatchBody = {
   columns: 5,
   cells: encodeCells(
     Float64Array.of(0, 2, 3, 1, 1, 1, 2, NaN, 0, NaN, 0, NaN, NaN, NaN, NaN),
-    textDocument.types, 'float32', ['maps', 'mail', 'Zürich'],
+    textDocument.types!, 'float32', ['maps', 'mail', 'Zürich'],
   ),
 };
 export const textBytes = encodeBatchBody(textBody);
