@@ -40,7 +40,8 @@ export function answersJson(
     const { kind, findings, ...value } = outcome;
     return [question, {
       ...partsByName(outcome), outcome: kind, ...value,
-      findings: findings?.map((each) => ({ ...each, text: findingText(each, columns) })),
+      findings: findings?.map((each) =>
+        ({ ...each, text: findingText(each, columns, outcome.keys) })),
       ...(outcome.keys === undefined
         && { labels: labelsOf(askedColumns(asked[i]!, document)) ?? columns }),
       ...charge,
@@ -65,7 +66,7 @@ export function printAnswers(
         .forEach((line) => output.text(line));
     } else if (outcome.keys !== undefined) {
       printKeys(outcome, columns, output);
-      printFindings(outcome.findings, columns, output);
+      printFindings(outcome.findings, columns, output, outcome.keys);
     } else {
       const labels = labelsOf(askedColumns(asked[i]!, document)) ?? undefined;
       printAnswer(outcome, { labels, columns, parameters }, output);

@@ -234,9 +234,9 @@ export class LiveStudy implements Waiting {
     if (stopped() || this.#phase === 'abandoned') return;
     assert(held !== undefined
       && batch.values !== undefined, 'rows are accepted into an epoch that is held');
-    const { contributor, sequence, values, rows } = batch;
+    const { contributor, sequence, values, rows, texts } = batch;
     const part = partOf(document, held.assignmentKey, {
-      contributor, sequence, values, rows, complete: result.complete,
+      contributor, sequence, values, rows, texts, complete: result.complete,
     });
     runner.add(this.identity.studyId, result.epoch, [part]);
     if (!result.complete) return;

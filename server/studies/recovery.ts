@@ -61,8 +61,8 @@ function partOfEntry(
   return partOf(document, assignmentKey, {
     contributor: fromHex(entry.contributor),
     sequence: entry.sequence,
-    values: document.types === undefined
-      ? batchRows(body) : batchCells(body, document.types, 'accepted').values,
+    ...(document.types === undefined
+      ? { values: batchRows(body) } : batchCells(body, document.types, 'accepted')),
     rows: body.rows,
     complete: entry.complete,
   });

@@ -1,5 +1,7 @@
 import { utf8 } from '../base/bytes.js';
 import { InvalidParameterError } from '../base/errors.js';
+import { publicKeys } from '../base/public-keys.js';
+import { publicParts } from '../base/question-rules.js';
 import { questionLimits, type GroupBy } from '../base/questions.js';
 import { foldKey } from '../random/chacha20.js';
 import { columnOf, textAt, type Column, type SentRows, type StudyColumns } from './columns.js';
@@ -13,64 +15,53 @@ export interface KeyList {
 }
 
 /**
- * The public keys of `by`: those in its list, or all combinations of its columns' public values.
- * Among these, keys that differ in the last column only are next to each other.
- * @throws InvalidParameterError for a column that is not there or has no public values, and for
- *   more than `questionLimits.keys` keys.
+ * The public keys of `by`, as `publicKeys` lists them.
+ * @throws InvalidParameterError for a column that is not there or has no public values, for more
+ *   than `questionLimits.keys` keys, and where the keys are to be found.
  */
 export function keyListOf(by: GroupBy, study: StudyColumns): KeyList {
   const columns = by.columns.map((name) => columnOf(study, name));
-  return by.keys === undefined ? combinations(by, columns) : listed(by.keys, columns);
+  const names = publicKeys(by, study);
+  if (names === null) throw noList(by, columns);
+  return by.keys === undefined ? combinations(names, columns) : listed(names, columns);
 }
 
-function combinations(by: GroupBy, columns: readonly Column[]): KeyList {
-  const values = columns.map((column, i) => publicValues(column, by.columns[i]!));
-  const count = values.reduce((product, { names }) => product * names.length, 1);
-  if (count > questionLimits.keys) {
-    throw new InvalidParameterError(
-      `by has ${count} combinations of values, and ${questionLimits.keys} are the most: `
-        + 'use fewer columns, or columns with fewer values',
-    );
-  }
-  let names: readonly (readonly string[])[] = [[]];
-  for (const own of values) {
-    names = names.flatMap((before) => own.names.map((name) => [...before, name]));
-  }
+/** All combinations of the columns' public values, with the last column changing fastest. */
+function combinations(names: KeyList['names'], columns: readonly Column[]): KeyList {
+  const digits = columns.map(({ place, type }) => ({
+    place,
+    /** The number that stands for the first public value; the others follow it. */
+    first: type.type === 'integer' ? type.low! : 0,
+    count: publicParts(type)!.length,
+  }));
   return {
     names,
-    placeOf({ values: cells }, start) {
-      let place = 0;
-      for (let i = 0; i < columns.length; i++) {
-        const { first, names: own } = values[i]!;
-        const at = cells[start + columns[i]!.place]! - first;
-        if (!(at >= 0 && at < own.length)) return -1;
-        place = place * own.length + at;
+    placeOf({ values }, start) {
+      let key = 0;
+      for (const { place, first, count } of digits) {
+        const at = values[start + place]! - first;
+        if (!(at >= 0 && at < count)) return -1;
+        key = key * count + at;
       }
-      return place;
+      return key;
     },
   };
 }
 
-/** The public values of a column: `names[i]` is the number `first + i`. */
-function publicValues(
-  { type, names, isText }: Column, name: string,
-): { readonly first: number; readonly names: readonly string[] } {
-  if (names !== null) return { first: 0, names };
-  if (type.type === 'integer' && type.low !== undefined && type.high !== undefined) {
-    const { low, high } = type;
-    const count = high - low + 1;
-    if (count > questionLimits.integerValues) {
-      throw new InvalidParameterError(
-        `column ${name} has ${count} values, and by takes an integer with at most `
-          + `${questionLimits.integerValues}`,
-      );
-    }
-    return { first: low, names: Array.from({ length: count }, (_, i) => String(low + i)) };
+function noList({ columns: names, discover }: GroupBy, columns: readonly Column[]): Error {
+  if (discover !== undefined) return new InvalidParameterError('the keys of by are not listed');
+  const at = columns.findIndex(({ type }) => publicParts(type) === null);
+  if (at < 0) {
+    const count = columns.reduce((all, { type }) => all * publicParts(type)!.length, 1);
+    return new InvalidParameterError(
+      `by has ${count} combinations of values, and ${questionLimits.keys} are the most: `
+        + 'use fewer columns, or columns with fewer values',
+    );
   }
-  throw new InvalidParameterError(isText
-    ? `column ${name} is a text: give discover, or a list in keys`
-    : `column ${name} has no public values: by takes a category, a boolean, a text, or an integer `
-      + 'with low and high');
+  return new InvalidParameterError(columns[at]!.isText
+    ? `column ${names[at]!} is a text: give discover, or a list in keys`
+    : `column ${names[at]!} has no public list of values: by takes a category, a boolean, a text, `
+      + `or an integer with low and high and at most ${questionLimits.integerValues} values`);
 }
 
 /** A given list. The parts of its keys are compared as text. */

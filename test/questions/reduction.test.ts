@@ -191,7 +191,7 @@ describe('public keys', () => {
 
   it('refuses columns without public values, and too many keys', () => {
     const of = (columns: readonly string[]) => () => keyListOf({ columns, keysMax: 1 }, study);
-    expect(of(['minutes'])).toThrow(/no public values/);
+    expect(of(['minutes'])).toThrow(/no public list of values/);
     expect(of(['app'])).toThrow(/give discover, or a list/);
     const wide = { columns: ['n', 'm'], types: [
       { type: 'integer', low: 0, high: 1_023 }, { type: 'integer', low: 0, high: 4 },

@@ -30,7 +30,7 @@ export function answerOfKeys(
     kind: 'value',
     estimate: values.flatMap((value) => value?.estimate ?? filled(entries, 0)),
     shape,
-    answered: values.map((value) => value !== null),
+    ...(values.includes(null) && { answered: values.map((value) => value !== null) }),
     uncertainty: { kind: 'none' },
     ...(interval95 !== undefined && { interval95 }),
     ...(intervalIfHostile95 !== undefined && { intervalIfHostile95 }),

@@ -3,6 +3,7 @@ import { Sensitive } from '../../../src/base/brands.js';
 import type { Outcome, ValueOutcome } from '../../../src/base/outcome.js';
 import type { Plan, StudyFacts } from '../../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../../src/estimators/contract/parameters.js';
+import { answerOfKeys } from '../../../src/estimators/keyed/answer-of-keys.js';
 import { planEach } from '../../../src/estimators/keyed/each.js';
 import { findEstimator } from '../../../src/estimators/registry.js';
 import { chargeFits, costOfEvents } from '../../../src/privacy/accounting/composition.js';
@@ -10,6 +11,7 @@ import { gaussianEvent } from '../../../src/privacy/accounting/calibration.js';
 import { resolvePureTarget } from '../../../src/privacy/accounting/target.js';
 import { createMechanisms } from '../../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../../src/random/insecure.js';
+import { outcomeToWire } from '../../../src/wire/outcome-body.js';
 import { dataSource } from '../../support/data.js';
 import { factsOf, releaseOf } from '../../support/offline.js';
 import { sensitivityFaults } from '../../support/sensitivity-check.js';
@@ -59,10 +61,30 @@ describe('an answer for each key', () => {
     expect([value.estimate[3], low[3], high[3]]).toEqual([0, -Infinity, Infinity]);
   });
 
+  it('fits the wire, also when every key has an answer', async () => {
+    for (const sizes of [[500, 700], [500, 2]]) {
+      const people = sizes[0]! + sizes[1]!;
+      const plan = planned('quantile', { low: -100, high: 100 }, factsOf(2, people, 8), 2);
+      const value = valueOf(await releaseOf(plan, 2, rowsOf(sizes, 'wire'), 'wire'));
+      expect(value.answered).toEqual(sizes[1] === 2 ? [true, false] : undefined);
+      expect(outcomeToWire({ ...value, keys: [['a'], ['b']] }).value).toBeDefined();
+    }
+  });
+
+  it('is refused for the reason of a key, when no key has an answer', () => {
+    const refused: Outcome = { kind: 'refused', reason: 'scale-not-found', text: 'no scale' };
+    expect(answerOfKeys([null, refused], [2, 1])).toBe(refused);
+    expect(answerOfKeys([null, null], [2, 1]))
+      .toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
+  });
+
   it('resists the hostile people of a key as the estimator does', async () => {
     const plan = planned('robust-mean', { scale: '1' }, factsOf(2, 20_000, 4));
     const rows = rowsOf([5_000, 5_000, 5_000, 5_000], 'liars', 0.05);
-    const { estimate } = valueOf(await releaseOf(plan, 2, rows, 'liars'));
+    const { estimate, answered, findings } = valueOf(await releaseOf(plan, 2, rows, 'liars'));
+    expect(answered).toBeUndefined();
+    expect(findings?.filter(({ reason }) => reason === 'crowd-apart').map(({ key }) => key))
+      .toEqual([0, 1, 2, 3]);
     for (const [key, mean] of estimate.entries()) {
       expect(Math.abs(mean - 10 * key)).toBeLessThan(1);
     }
