@@ -97,7 +97,7 @@ async function addRows(
   const hash = new Uint8Array(assignmentHashBytes);
   const finish = ({ contribution }: Person): void => {
     secrets.fill(hash);
-    run.add(hash, reduction.rowsOf(contribution));
+    run.add(hash, reduction.rowsOf(contribution, run.tables));
   };
   for await (const batch of readRows(input, stdin)) {
     const { values, texts, count, missing, contributors } = batch;
@@ -150,7 +150,7 @@ function answerOf(
   const asked = {
     estimator: estimator.name, parameters, types: columns.map((name) => types[all.indexOf(name)]!),
   };
-  const labels = listed !== undefined ? undefined
+  const labels = listed !== undefined || plan.findsKeys === true ? undefined
     : answerKeys(types.length === 0 ? { ...asked, types: undefined } : asked)
       ?? estimator.outputLabels?.(parameters, columns);
   const cost = { rho: amountToNumber(plan.cost.rho), delta: amountToNumber(plan.cost.delta) };

@@ -21,12 +21,18 @@ const types: readonly ColumnType[] = [
 ];
 const parsed = (estimator: string, values: Record<string, unknown>) =>
   parseParameters(findEstimator(estimator).parameters, values, { dimension: 1 });
-const asked = { where: [], columns: [], reduce: 'mean', share: 25 } as const;
+const asked = { where: [], columns: [], reduce: 'mean', share: 16 } as const;
 const count = { ...asked, estimator: 'count', parameters: parsed('count', {}) } as const;
+const by = { columns: ['app'], keysMax: 1 };
 const questions: readonly Question[] = [
-  { ...count, name: 'apps', by: { columns: ['app'], keysMax: 1, keys: [['chess'], ['maps']] } },
+  { ...count, name: 'apps', by: { ...by, keys: [['chess'], ['maps']] } },
   { ...count, name: 'maps', where: [{ column: 'app', is: 'maps' }] },
   { ...count, name: 'named', where: [{ column: 'app', present: true }] },
+  { ...count, name: 'found', by: { ...by, discover: { top: 9, prefilter: 2 } } },
+  {
+    ...count, name: 'distinct', parameters: parsed('count', { of: 'keys' }),
+    by: { ...by, discover: { top: 1, prefilter: 2 } },
+  },
   {
     ...asked, name: 'time', estimator: 'sum', columns: ['minutes'],
     parameters: parsed('sum', { range: '0..10' }),
@@ -36,12 +42,15 @@ const document = questionsDocument(questions, {
   columns: ['minutes', 'app'], types, privacy: { epsilon: 8, delta: 1e-6 },
   budget: { epsilon: 64, delta: 1e-5, rule: 'zcdp', scope: 'study' },
 });
-const texts = ['chess', 'maps', 'a secret app'];
+const texts = ['chess', 'maps', 'letters', 'an app of one'];
 
-/** Contributor i sends two batches of a row each. A third has no minutes, a quarter no app. */
+/**
+ * Contributor i sends two batches of a row each. A third has no minutes, a quarter no app. One has
+ * an app that nobody else has.
+ */
 function batches(studyId: string, i: number): VerifiedBatch[] {
   return [0, 1].map((at) => {
-    const sent = Float64Array.of(i % 3 === 0 ? NaN : 5, i % 4 === 3 ? NaN : i % 4);
+    const sent = Float64Array.of(i % 3 === 0 ? NaN : 5, i % 4 === 3 ? NaN : i === 2 ? 3 : i % 4);
     const facts = { sequence: BigInt(at + 1), epoch: 1n, last: at === 1, rows: 1, columns: 2 };
     const body = encodeBatchBody({
       ...facts, studyId: fromHex(studyId), dataType: 'float64', data: new Uint8Array(0),
@@ -83,7 +92,11 @@ describe('a live study with texts', () => {
     const { body } = bench.record.published(studyId)[0]!;
     const numbers = Object.fromEntries(answersOf(decodeReleaseBody(body)).map((answer) =>
       [answer.question, answer.outcome.kind === 'value' ? answer.outcome.estimate : []]));
-    const truths = { apps: [60, 60], maps: [60], named: [180], time: [160 * 5] };
+    const found = answersOf(decodeReleaseBody(body))[3]!.outcome;
+    if (found.kind !== 'value') throw new Error(found.text);
+    expect(found.keys!.flat().sort()).toEqual(['chess', 'letters', 'maps']);
+    found.estimate.forEach((number) => expect(Math.abs(number - 60)).toBeLessThan(30));
+    const truths = { apps: [60, 60], maps: [60], named: [180], distinct: [3], time: [160 * 5] };
     for (const [name, truth] of Object.entries(truths)) {
       expect(numbers[name]).toHaveLength(truth.length);
       truth.forEach((number, i) =>
