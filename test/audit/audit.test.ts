@@ -5,6 +5,7 @@ import { lowerBound } from '../../src/audit/clopper-pearson.js';
 import { epsilonBound } from '../../src/audit/events.js';
 import type { Estimator, KeyFacts, StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
+import { forEachKey } from '../../src/estimators/keyed/each.js';
 import { estimators, findEstimator } from '../../src/estimators/registry.js';
 import { privacyTarget } from '../../src/privacy/accounting/target.js';
 import { RandomBits } from '../../src/random/bits.js';
@@ -14,9 +15,11 @@ import { sampleParameters } from '../support/sample-parameters.js';
 /** Audits as the command does, inline and with seeded noise. */
 async function audited(
   estimator: Estimator,
-  { epsilon, trials, only = [], glance = 5, keys }: {
+  { epsilon, trials, only = [], glance = 5, keys, crowd = 1 }: {
     readonly epsilon: number; readonly trials: number; readonly only?: readonly string[];
     readonly glance?: number; readonly keys?: KeyFacts;
+    /** People, as a multiple of the fewest that a plan needs. */
+    readonly crowd?: number;
   },
 ): Promise<AuditResult> {
   const columns = 2;
@@ -30,7 +33,7 @@ async function audited(
   };
   let plan = estimator.plan(parameters, facts);
   if (plan.kind === 'infeasible') {
-    facts = { ...facts, cohort: plan.cohortNeeded! };
+    facts = { ...facts, cohort: crowd * plan.cohortNeeded! };
     plan = estimator.plan(parameters, facts);
   }
   if (plan.kind === 'infeasible') throw new Error(plan.reason);
@@ -65,6 +68,17 @@ describe('the audit', { tags: ['long'] }, () => {
     });
     expect(found.caught).toBe(false);
     expect(found.bound).toBeLessThanOrEqual(1);
+  });
+
+  it('proves no more of an estimator that answers once for each key than is claimed', async () => {
+    const found = await audited(forEachKey(findEstimator('robust-mean')), {
+      trials: fewTrials, glance: 2, epsilon: 4, keys: { list: 'public', keysMax: 1, count: 2 },
+      // Each key has more people than its smallest plan is for.
+      crowd: 3,
+    });
+    expect(found.caught).toBe(false);
+    expect(found.bound).toBeLessThanOrEqual(found.claim.epsilon);
+    expect(found.trials).toBeGreaterThan(fewTrials / 2);
   });
 
   for (const estimator of estimators) {
