@@ -106,6 +106,14 @@ export interface Series {
   readonly refusals: readonly (string | null)[];
 }
 
+/**
+ * The place of the newest release that has an answer; -1 if there is none. Its number is null where
+ * it belongs to a key without an answer: an older number would look like the present one.
+ */
+export function newestIn({ refusals }: Series): number {
+  return refusals.findLastIndex((reason) => reason === null);
+}
+
 /** One release as a row of the table. */
 export interface Row {
   readonly epoch: bigint;

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { createLineChart, type LineChart } from '../charts/line-chart.js';
 import { shown, whole } from '../base/format.js';
 import { html } from '../base/html.js';
-import { reasonInWords, type Series } from '../base/model.js';
+import { newestIn, reasonInWords, type Series } from '../base/model.js';
 import { paint } from '../base/theme.js';
 
 /**
@@ -14,7 +14,7 @@ export function Column({ name, series, ifHostile }: {
   readonly name: string; readonly series: Series; readonly ifHostile: string | null;
 }): VNode {
   const [pointed, setPointed] = useState<number | null>(null);
-  const newest = series.values.findLastIndex((value) => value !== null);
+  const newest = newestIn(series);
   const now = shown(series.values[newest], halfOf(series, newest));
   return html`<section class="card column"><h3><bdi>${name}</bdi></h3>
     <p class="value">${now}</p>
@@ -50,6 +50,7 @@ export function halfOf({ lows, highs }: Series, place: number): number | null {
 
 function rangeText(series: Series, place: number): string {
   if (place < 0) return 'no answer yet';
+  if (series.values[place] === null) return 'no answer';
   const half = halfOf(series, place);
   if (half === null) return 'without an interval';
   if (half === 0) return 'exact';

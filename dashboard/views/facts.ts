@@ -68,7 +68,7 @@ export function QuestionFacts({ followed: { entry, questions }, place }: {
   const hidden = names === null ? [] : ['edges', 'top'];
   const rows = Object.entries(parameters)
     .filter(([name, value]) => value !== undefined && !hidden.includes(name));
-  return html`<section class="card question"><h2>The question${isList && ` ${asked.name}`}</h2>
+  return html`<section class="card question"><h2>The question${isList && `: ${asked.name}`}</h2>
     ${isList && html`<p class="quiet">${title}</p>`}<dl class="facts">
       <div><dt>Estimator</dt><dd class="code">${estimator}</dd></div>
       ${rows.map(([name, value]) => html`<div key=${name} title=${parameterWords[name]}>

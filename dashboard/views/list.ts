@@ -3,7 +3,7 @@ import { pictureOf } from '../base/answer.js';
 import { summaryOf } from '../base/summary.js';
 import { counted, shown, whole } from '../base/format.js';
 import { html } from '../base/html.js';
-import { reasonInWords, type Series } from '../base/model.js';
+import { newestIn, reasonInWords, type Series } from '../base/model.js';
 import { numbersOf } from '../base/numbers.js';
 import { studyAddress } from '../base/route.js';
 import { historyOf, isUnread, type Followed } from '../base/session.js';
@@ -66,7 +66,7 @@ function Newest({ followed }: { readonly followed: Followed }): VNode {
   const series = names.slice(0, Math.min(numbersShown, charts))
     .map((_, place) => history.series(place));
   return html`<dl class="newest">${series.map((each, place) => {
-    const at = each.values.findLastIndex((value) => value !== null);
+    const at = newestIn(each);
     const isLine = each.values.filter((value) => value !== null).length > 1;
     return html`<div key=${place} class=${isLine ? '' : 'plain'}><dt><bdi>${names[place]!}</bdi></dt>
       <dd>${shown(each.values[at], halfOf(each, at))}</dd>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { pictureOf } from '../../dashboard/base/answer.js';
 import { arranged, keyedOf, keyName, type KeyedPicture } from '../../dashboard/base/keys.js';
-import { History, type Asked } from '../../dashboard/base/model.js';
+import { History, newestIn, type Asked } from '../../dashboard/base/model.js';
 import { numbersOf } from '../../dashboard/base/numbers.js';
 import { testInWords } from '../../dashboard/base/question-words.js';
 import { summaryOf } from '../../dashboard/base/summary.js';
@@ -26,7 +26,11 @@ describe('a split answer', () => {
     const history = new History();
     history.take({ ...releaseBody, outcome });
     expect(history.at(1, 0)).toEqual({ value: null, half: null });
-    expect(history.measured(1)).toMatchObject([{ epoch: 7, value: null }]);
+    history.take({ ...releaseBody, outcome: split(['b', 'a10', 'a9']) });
+    for (const next of [outcome, refusal]) history.take({ ...releaseBody, outcome: next });
+    expect(newestIn(history.series(1))).toBe(2);
+    expect(history.series(1).values).toEqual([null, 20, null, null]);
+    expect(history.measured(1).slice(0, 1)).toMatchObject([{ epoch: 7, value: null }]);
   });
 
   it('is ordered as listed, by size with missing answers last, or by name; and filtered', () => {

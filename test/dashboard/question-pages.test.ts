@@ -1,10 +1,13 @@
 // @module-tag slow
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type { Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser, launchBrowser, openPage, type LaunchedBrowser } from '../support/browser.js';
 import { ridesAnswers, ridesStudy } from '../support/rides-stage.js';
 import { Stage } from './stage.js';
 
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 const polling = 50;
 
 describe.skipIf(!hasBrowser)('the page of a study with several questions', () => {
@@ -85,7 +88,7 @@ describe.skipIf(!hasBrowser)('the page of a study with several questions', () =>
     await page.select('.key-controls select', 'size');
     await says(page, '.keyed tbody tr:first-child', 'southtrue30.0');
     await says(page, '.keyed tbody tr:last-child', 'no answer');
-    expect(await textsOf(page, '.column .value')).toContain('none');
+    expect((await textsOf(page, '.column .value'))[2]).toBe('none');
   });
 
   it('shows keys that people sent as text, and says which may be mistaken', async () => {
@@ -111,6 +114,33 @@ describe.skipIf(!hasBrowser)('the page of a study with several questions', () =>
     stage.publish('rides', ridesAnswers(5));
     await says(page, '.keyed', '405');
     expect(await textsOf(page, '.keyed th bdi')).toEqual(['maps', 'Maps']);
+  });
+
+  it('fits both widths, and has nothing serious for axe-core in either theme', async () => {
+    const stage = await Stage.start(ridesStudy);
+    for (const shift of [0, 1, 2]) stage.publish('rides', ridesAnswers(shift));
+    const page = await open(stage.address);
+    for (const [width, theme] of [[380, 'dark'], [1440, 'light']] as const) {
+      await page.setViewport({ width, height: 900 });
+      await page.emulateMediaFeatures([
+        { name: 'prefers-color-scheme', value: theme },
+        { name: 'prefers-reduced-motion', value: 'reduce' },
+      ]);
+      for (const name of ['apps', 'change']) {
+        await page.goto('about:blank');
+        await page.goto(`${stage.page('rides')}/${name}`);
+        await page.waitForSelector('.keyed');
+        await page.waitForSelector('.dot.live');
+        expect(await page.evaluate('document.documentElement.scrollWidth'), `${name} at ${width}`)
+          .toBeLessThanOrEqual(width);
+        await page.evaluate(axe);
+        const { violations } = await page.evaluate('axe.run()') as {
+          readonly violations: readonly { readonly id: string; readonly impact: string }[];
+        };
+        expect(violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))
+          .map(({ id }) => id), `${name} at ${width}`).toEqual([]);
+      }
+    }
   });
 
   it('says in the list and on the tab which question has no answer', async () => {

@@ -2,6 +2,7 @@ import type { Page } from 'puppeteer-core';
 import type { Outcome } from '../../../src/base/outcome.js';
 import type { OneQuestion, ReleaseFacts } from '../../../src/wire/index.js';
 import { refusal, Stage, valueOf } from '../dashboard-stage.js';
+import { ridesAnswers, ridesStudy } from '../rides-stage.js';
 import type { Camera } from './camera.js';
 import type { Scenes } from './main.js';
 
@@ -179,6 +180,14 @@ const at = (address: (stage: Stage) => string, shown: string, prepare?: Prepare)
     await page.browserContext().close();
   };
 
+/** One tab of a study with several questions. The first question was refused at last. */
+const ofQuestion = (question: string, shown: string): Scenes[string] => async (camera, name) => {
+  const stage = await Stage.start(ridesStudy, { study: 'second' });
+  for (const shift of [0, 8, 3, 5]) stage.publish('rides', ridesAnswers(shift, shift === 5));
+  const page = await show(camera, name, `${stage.page('rides')}/${question}`, shown);
+  await page.browserContext().close();
+};
+
 const twenty = letters(20).map((_, i) => 3 * i - 4);
 
 /** Every state of the list and of a study's page. */
@@ -267,6 +276,11 @@ export const dashboardScenes: Scenes = {
       estimator: 'distribution', columns: ['delay'],
       parameters: { column: 0, low: -60, high: 240, cells: 60, probabilities: [0.05, 0.5, 0.95] },
     }, [spreadOf()], '.curve'),
+  'study-questions-delays': ofQuestion('delays', '.column canvas'),
+  'study-questions-regions': ofQuestion('regions', '.keyed'),
+  'study-questions-apps': ofQuestion('apps', '.keyed'),
+  'study-questions-change': ofQuestion('change', '.keyed'),
+  'study-questions-unknown': ofQuestion('nothing', '.empty'),
   'study-select':
     study({ estimator: 'select', columns: ['delay'], parameters: { alpha: 0.1, hypotheses } }, [
       { kind: 'value', shape: [1], uncertainty: none, estimate: [1] }], '.chosen'),
