@@ -66,6 +66,14 @@ describe('made-up rows', () => {
     expect(new Set(valuesOf(document, 3)).size).toBeGreaterThan(2);
   });
 
+  it('are places in made-up texts where a column is of texts', () => {
+    const text = readFileSync(`${root}studies/apps-nobody-listed.yaml`, 'utf8');
+    const { document } = parseStudyText(text, { name: 'apps-nobody-listed.yaml' });
+    const places = new Set(valuesOf(document, 0));
+    expect(places.size).toBeGreaterThan(2);
+    for (const place of places) expect(madeUpTexts[place]).toMatch(/^[a-h]$/);
+  });
+
   it('of one contributor add up to what bounds of a sum expect, and lie in a range', () => {
     const document = study('sum', { cap: [100, 8] });
     const { contribution } = document;
