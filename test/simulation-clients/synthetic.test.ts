@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { reduceRows, syntheticSource } from '../../simulation/index.js';
+import { madeUpTexts } from '../../simulation/data/synthetic.js';
 import { parseStudyText } from '../../server/study-file/index.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { estimators } from '../../src/estimators/registry.js';
