@@ -1,4 +1,3 @@
-import { namesOfType } from '../src/base/columns.js';
 import type { ErrorCode } from '../src/base/error-codes.js';
 import type { KeelsonError } from '../src/base/errors.js';
 import { questionsOf } from '../src/base/questions.js';
@@ -9,7 +8,7 @@ import type { Channel } from '../client/session/channel.js';
 import type { Contribution } from '../client/session/contribution.js';
 import type { AbuseGroup } from './abuser.js';
 import type { AttackContext, RowAttack } from './attacks/index.js';
-import { fittedRows } from './data/synthetic.js';
+import { fittedRows, madeUpTexts, namesOf } from './data/synthetic.js';
 import type { FleetOptions } from './fleet-options.js';
 import { hostilityOf, type Hostility } from './hostility.js';
 import { Pacer } from './pacer.js';
@@ -151,6 +150,7 @@ export class StudyRun {
       id: 0,
       last: true,
       values,
+      texts: madeUpTexts,
       batches: [],
       refusal: null,
       ...(this.attackOf(index)?.unchecked === true && { encode: encodeUnchecked }),
@@ -193,7 +193,7 @@ export class StudyRun {
       scale: fleet.scale?.[document.study] ?? statedScale(document) ?? spread,
       centre,
       ...(document.types !== undefined && {
-        names: document.types.map((type) => namesOfType(type)?.length ?? null),
+        names: document.types.map((type) => namesOf(type)?.length ?? null),
       }),
       rowsMax: document.contribution.rowsMax,
       strength: this.hostility!.strength ?? attack.defaultStrength,

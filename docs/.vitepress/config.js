@@ -20,6 +20,7 @@ const sections = [
     ['The whole distribution', 'whole-distribution'],
     ['Count by name', 'count-by-name'],
     ['Several questions', 'several-questions'],
+    ['Keys nobody listed', 'keys-nobody-listed'],
     ['Totals over weeks', 'totals-over-weeks'],
     ['Estimate in a program', 'estimate-in-a-program'],
     ['Embed the client', 'embed-the-client'], ['Embed the aggregator', 'embed-the-aggregator'],

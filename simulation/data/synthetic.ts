@@ -13,6 +13,8 @@ interface Column {
 }
 
 const usual: Column = { centre: 10, spread: 3 };
+/** What simulated people write in columns of texts. They fit a column of one byte. */
+export const madeUpTexts: readonly string[] = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 /** Distance between the components of a mixture, in spreads: large enough to separate them. */
 const kindsApart = 8;
 
@@ -21,7 +23,7 @@ const kindsApart = 8;
  * public parameters expect them. The values are whole multiples of its `resolution` or `unit` if it
  * states one. A mixture gets as many kinds of contributors as it has `components`. For `subspace`
  * the last column is the sum of the others. Of several questions, the first that is about a column
- * says where its values are, unless the column has a range.
+ * says where its values are, unless the column has a range. Texts are places in `madeUpTexts`.
  * @param rows per contribution, at least 1.
  */
 export function syntheticSource(
@@ -67,9 +69,14 @@ export function fittedRows(values: Float64Array, { types }: StudyDocument): Floa
 
 function fitted(value: number, type: ColumnType | undefined): number {
   if (type === undefined || type.type === 'number') return value;
-  const names = namesOfType(type);
+  const names = namesOf(type);
   return names === null ? Math.round(value)
     : Math.min(names.length - 1, Math.max(0, Math.round(value)));
+}
+
+/** The names that the numbers of a column are places in; null where they are no places. */
+export function namesOf(type: ColumnType): readonly string[] | null {
+  return type.type === 'text' ? madeUpTexts : namesOfType(type);
 }
 
 function sumBefore(values: Float64Array, end: number, length: number): number {
@@ -78,7 +85,7 @@ function sumBefore(values: Float64Array, end: number, length: number): number {
 
 function columnOf(document: StudyDocument, place: number): Column {
   const type = document.types?.[place];
-  const names = type === undefined ? null : namesOfType(type);
+  const names = type === undefined ? null : namesOf(type);
   if (names !== null) return { centre: (names.length - 1) / 2, spread: names.length / 4 };
   if (document.questions !== undefined && (type?.type === 'number' || type?.type === 'integer')
       && type.low !== undefined && type.high !== undefined) {

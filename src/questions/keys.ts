@@ -123,8 +123,11 @@ export function partsOfKey(key: string): readonly string[] {
  * @throws InvalidParameterError as `keyReaderOf`.
  */
 export function keyBytesMax(by: GroupBy, study: StudyColumns): number {
-  return partsOfBy(by, study).reduce((sum, { type, parts }) => sum + 1
-    + (type.type === 'text' ? type.bytes : Math.max(...parts!.map((part) => utf8(part).length))), 0);
+  return partsOfBy(by, study).reduce((sum, { type, parts }) => {
+    const most = type.type === 'text' ? type.bytes
+      : Math.max(...parts!.map((part) => utf8(part).length));
+    return sum + 1 + most;
+  }, 0);
 }
 
 /** The columns of `by`. `parts[i]` is the text of the number `first + i`; null: texts. */

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { reduceRows, syntheticSource } from '../../simulation/index.js';
+import { madeUpTexts } from '../../simulation/data/synthetic.js';
 import { parseStudyText } from '../../server/study-file/index.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { estimators } from '../../src/estimators/registry.js';
@@ -64,6 +65,14 @@ describe('made-up rows', () => {
     expect(Math.abs(mean(valuesOf(document, 0)) - 120)).toBeLessThan(12);
     expect(Math.abs(mean(valuesOf(document, 1)) - 10)).toBeLessThan(2);
     expect(new Set(valuesOf(document, 3)).size).toBeGreaterThan(2);
+  });
+
+  it('are places in made-up texts where a column is of texts', () => {
+    const text = readFileSync(`${root}studies/apps-nobody-listed.yaml`, 'utf8');
+    const { document } = parseStudyText(text, { name: 'apps-nobody-listed.yaml' });
+    const places = new Set(valuesOf(document, 0));
+    expect(places.size).toBeGreaterThan(2);
+    for (const place of places) expect(madeUpTexts[place]).toMatch(/^[a-h]$/);
   });
 
   it('of one contributor add up to what bounds of a sum expect, and lie in a range', () => {
