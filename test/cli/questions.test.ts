@@ -139,18 +139,23 @@ questions:
   listed: { estimator: count, by: { column: app, keysMax: 1, keys: [maps, Zürich, none] } }
   maps: { estimator: count, where: { app: maps } }
   nowhere: { estimator: count, where: { city: { present: false } } }
+  found: { estimator: count, by: { column: app, discover: true, keysMax: 1, top: 10 } }
+  pairs: { estimator: count, by: { columns: [app, city], discover: true, keysMax: 1 } }
+  rare: { estimator: count, where: { app: own }, by: { column: app, discover: true, keysMax: 1 } }
 privacy: { epsilon: 8, delta: 1e-6 }
 budget: { epsilon: 40, delta: 1e-5 }
 `);
-  // Two thirds have maps; half have a city, the others an empty cell.
+  // Two thirds have maps; half have a city, the others an empty cell. One person has "own".
   const cells = Array.from({ length: 3_000 }, (_, i) =>
-    `${i},${i % 3 === 0 ? ' Zu\u0308rich' : 'maps'},${i % 2 === 0 ? 'Bern' : ''}\n`);
+    `${i},${i % 3 === 0 ? ' Zu\u0308rich' : 'maps'},${i % 2 === 0 ? '"the ""B"""' : ''}\n`);
+  cells[0] = '0,own,\n';
   const file = place('apps.csv', `minutes,app,city\n${cells.join('')}`);
 
   it('is answered from a file', async () => {
     const { status, stdout } =
       await keelson(['estimate', '--study', apps, '--input', file, '--json'], seeded);
-    expect(status).toBe(0);
+    // One question has no answer.
+    expect(status).toBe(1);
     const { questions } = JSON.parse(stdout) as Answers;
     const near = (name: string, place: number, count: number): void =>
       expect(Math.abs(questions[name]!.estimate[place]! - count)).toBeLessThan(60);
@@ -160,11 +165,39 @@ budget: { epsilon: 40, delta: 1e-5 }
     near('listed', 2, 0);
     near('maps', 0, 2_000);
     near('nowhere', 0, 1_500);
+    expect(questions['found']!.keys).toEqual(['maps', 'Zürich']);
+    near('found', 0, 2_000);
+    near('found', 1, 1_000);
+    expect(questions['pairs']!.keys).toEqual([['maps', 'the "B"'], ['Zürich', 'the "B"']]);
+    near('pairs', 0, 1_000);
+    near('pairs', 1, 500);
+    expect(questions['rare'])
+      .toMatchObject({ outcome: 'refused', reason: 'participation-below-plan', estimate: [] });
+    // What one person alone has is nowhere.
+    expect(stdout).not.toContain('own"');
   });
 
   it('quotes the texts of an answer', async () => {
     const { stdout } = await keelson(['estimate', '--study', apps, file], seeded);
     expect(stdout).toMatch(/^"Zürich" +[\d.]+ +[\d.]+ to [\d.]+$/m);
+    expect(stdout).toMatch(/^"maps" "the \\"B\\"" +[\d.]+ /m);
+    expect(stdout).toMatch(/^rare: count\nrefused: participation-below-plan: no key is shown/m);
+  });
+
+  it('refuses more people than there is room for the keys of', async () => {
+    const many = place('many.yaml', `study: many
+columns: { a: { type: text, bytes: 255 }, b: { type: text, bytes: 255 } }
+cohort: 1000
+epoch: { every: 1d }
+questions:
+  found: { estimator: count, by: { columns: [a, b], discover: true, keysMax: 256 } }
+privacy: { epsilon: 1, delta: 1e-6 }
+budget: { epsilon: 4, delta: 1e-5 }
+`);
+    const own = place('many.csv', `a,b\n${'x,y\n'.repeat(4_000)}`);
+    const { status, stderr } = await keelson(['estimate', '--study', many, own]);
+    expect([status, stderr]).toEqual([2, expect.stringMatching(
+      /many\.csv: the keys of all its people may not find room, .* those of 3\d{3} people: give/)]);
   });
 
   it('refuses a text by its place and never shows it', async () => {
