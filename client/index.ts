@@ -29,6 +29,7 @@ export type {
 } from '../src/base/outcome.js';
 export { findingText, ifHostileText } from '../src/base/findings.js';
 export { cellEdges, type EdgeParameters } from '../src/base/running-counts.js';
+export { lookAlikes, mixesScripts, quotedText } from '../src/base/shown-text.js';
 export { partsByName } from '../src/base/parts.js';
 export type { NamedPart, Nested } from '../src/base/parts.js';
 export { LogError } from '../src/log/index.js';

@@ -29,7 +29,9 @@ function Content(): VNode {
   // With only one study there is nothing to choose.
   const only = list.length === 1 ? list[0] : undefined;
   const wanted = at.kind === 'study' ? list.find(({ entry }) => entry.id === at.id) : only;
-  if (wanted !== undefined) return html`<${StudyPage} key=${wanted.entry.id} followed=${wanted} />`;
+  if (wanted !== undefined) return html`<${StudyPage}
+    key=${wanted.entry.id} followed=${wanted} question=${at.kind === 'study'
+    ? at.question : undefined} />`;
   if (at.kind === 'study') return html`<${NoStudy} id=${at.id} />`;
   return list.length === 0 ? html`<${NoStudies} />` : html`<${ListPage} list=${list} />`;
 }
@@ -85,7 +87,8 @@ function followWanted(): void {
     const wanted = at.kind === 'study'
       ? studies.value?.find(({ entry }) => entry.id === at.id) : undefined;
     if (wanted !== undefined) follow(wanted);
-    document.title = wanted === undefined ? 'Keelson' : `${wanted.entry.name} – Keelson`;
+    const name = at.kind === 'study' && at.question !== undefined ? `: ${at.question}` : '';
+    document.title = wanted === undefined ? 'Keelson' : `${wanted.entry.name}${name} – Keelson`;
   });
   // The server may have started a study after the page asked for the list.
   effect(() => {

@@ -23,7 +23,10 @@ export type {
   ContributorEvidence, EpochEvidence, QuarantineOutcome,
 } from './studies/evidence-contract.js';
 export type { FindEstimator } from './epochs/engine.js';
-export type { EpochProgress, EpochRunner, EpochSetup, RowPart } from './epochs/contract.js';
+export type {
+  AcceptedBatch, EpochPart, EpochProgress, EpochResult, EpochRunner, EpochSetup, QuestionFailure,
+  RowPart,
+} from './epochs/contract.js';
 
 // The store of a data folder.
 export { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/open.js';

@@ -43,4 +43,4 @@ export {
 export {
   bandFor, runningEvent, runningFactor, type RunningFactor,
 } from './privacy/running/running-factor.js';
-export { RunningInputs } from './privacy/running/running-inputs.js';
+export { runningInputs, type RunningInputs } from './privacy/running/running-inputs.js';

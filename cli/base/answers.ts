@@ -1,5 +1,5 @@
 import { findingText, ifHostileText, isUnbounded } from '../../src/base/findings.js';
-import type { Finding, Interval95 } from '../../src/base/outcome.js';
+import type { Finding, Interval95, ValueOutcome } from '../../src/base/outcome.js';
 import type { NamedPart } from '../../src/base/parts.js';
 import { wrap } from './help.js';
 import { terminalColumns } from './io.js';
@@ -41,9 +41,10 @@ export function distributionRows(
 /** One "note:" for each finding, in lines that fit the terminal. */
 export function printFindings(
   findings: readonly Finding[] | undefined, columns: readonly string[], output: Output,
+  keys?: ValueOutcome['keys'],
 ): void {
   for (const finding of findings ?? []) {
-    wrap(`note: ${findingText(finding, columns)}`, terminalColumns)
+    wrap(`note: ${findingText(finding, columns, keys)}`, terminalColumns)
       .forEach((line) => output.text(line));
   }
 }

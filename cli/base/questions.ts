@@ -67,7 +67,8 @@ export function answersJson(
     const labels = labelsOf(askedColumns(asked[i]!, document)) ?? columns;
     return [question, {
       ...partsByName(outcome), outcome: kind, ...value,
-      findings: findings?.map((each) => ({ ...each, text: findingText(each, columns) })),
+      findings: findings?.map((each) =>
+        ({ ...each, text: findingText(each, columns, outcome.keys) })),
       ...(outcome.keys === undefined && labels.length === outcome.estimate.length && { labels }),
       ...charge,
     }];
@@ -91,7 +92,7 @@ export function printAnswers(
         .forEach((line) => output.text(line));
     } else if (outcome.keys !== undefined) {
       printKeys(outcome, columns, output);
-      printFindings(outcome.findings, columns, output);
+      printFindings(outcome.findings, columns, output, outcome.keys);
     } else {
       const labels = labelsOf(askedColumns(asked[i]!, document)) ?? undefined;
       printAnswer(outcome, { labels, columns, parameters }, output);

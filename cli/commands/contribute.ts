@@ -7,12 +7,11 @@ import { aggregatorUrl } from '../base/address.js';
 import { defineCommand } from '../base/command.js';
 import { inputFormats, type InputFormat } from '../input/rows.js';
 import { readRows } from '../input/open.js';
-import { columnsOfStudy, typedRow, type TypedColumns } from '../input/typed-columns.js';
+import { readTypes, typedRow, type TypedColumns } from '../input/typed-columns.js';
 import type { Io } from '../base/io.js';
 import { UsageError } from '../base/errors.js';
 import { readEnrolmentFile } from '../base/enrolments.js';
 import { publicKeyFlag, readKeyFile } from '../base/keys.js';
-import { listFlag } from '../base/numbers.js';
 import type { Output } from '../base/output.js';
 
 export const contribute = defineCommand({
@@ -51,6 +50,11 @@ export const contribute = defineCommand({
       type: 'string', valueHint: 'file',
       description: 'study file that gives the columns of the input their types',
     },
+    type: {
+      type: 'string', valueHint: 'column=type',
+      description: 'instead of a study file: number, integer, boolean, text or category:a,b (its '
+        + 'names); may be repeated',
+    },
     format: {
       type: 'enum', options: [...inputFormats],
       description: 'format of the input, if its file name does not show it',
@@ -68,6 +72,7 @@ export const contribute = defineCommand({
       description: 'public key of the only aggregator to connect to, 64 hexadecimal digits',
     },
   },
+  repeatable: ['type'],
   examples: [
     'keelson contribute ws://127.0.0.1:8787 --study flight-delays --key alice.key --input '
       + 'flights.csv',
@@ -76,7 +81,7 @@ export const contribute = defineCommand({
   // The input may be a pipe that sends nothing. An interrupt ends the process while it waits for
   // rows.
   stopsGently: 'once-started',
-  async run({ args, io, output }) {
+  async run({ args, repeated, io, output }) {
     if (args.input === undefined && args.withdraw !== true) {
       throw new UsageError(
         '--input is missing: give a file of rows, or --withdraw to take back what was sent',
@@ -91,7 +96,10 @@ export const contribute = defineCommand({
     const enrolment = args.enrolment === undefined
       ? undefined : readEnrolmentFile(args.enrolment, publicKeyOf(seed));
     const rows = args.input === undefined
-      ? [] : await allRows(args.input, args.format, columnsAsked(args), io);
+      ? [] : await allRows(
+        args.input, args.format,
+        readTypes(args.columns, args.types, repeated['type'] ?? [], '--types'), io,
+      );
     const url = aggregatorUrl(args.url);
     io.onStarted?.();
     // The name of a study may have any character, and the outbox is a file beside the key.
@@ -139,14 +147,6 @@ async function takeBack(contributor: Contributor, output: Output): Promise<0 | 1
     output.text(`refused: ${error.message} (${error.code})`);
     return 1;
   }
-}
-
-function columnsAsked(
-  args: { readonly columns?: string | undefined; readonly types?: string | undefined },
-): TypedColumns {
-  const columns = listFlag(args.columns, '--columns');
-  if (args.types !== undefined) return columnsOfStudy(args.types, columns);
-  return columns === undefined ? {} : { columns };
 }
 
 async function allRows(

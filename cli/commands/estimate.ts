@@ -19,7 +19,7 @@ import { estimateStudy, printStudy } from '../estimate/study.js';
 import { readStudies } from '../base/study-files.js';
 import { inputFormats, type InputFormat } from '../input/rows.js';
 import { readTables, type RowTable, type TableRequest } from '../input/table.js';
-import { columnsOfStudy } from '../input/typed-columns.js';
+import { columnsOfStudy, readTypes } from '../input/typed-columns.js';
 import { parametersOfTypes, typesOfTable } from '../estimate/types.js';
 import { wrap } from '../base/help.js';
 import { terminalColumns, type Io } from '../base/io.js';
@@ -104,6 +104,11 @@ export const estimate = defineCommand({
       description: 'study file: gives the columns of FILE their types, and without NAME says what '
         + 'is asked',
     },
+    type: {
+      type: 'string', valueHint: 'column=type',
+      description: 'instead of a study file: number, integer, boolean, text, text:64 (its most '
+        + 'bytes) or category:a,b (its names); may be repeated',
+    },
     cohort: {
       type: 'string',
       valueHint: 'n',
@@ -118,7 +123,7 @@ export const estimate = defineCommand({
       description: 'print the running time on standard error; it is not private: never publish it',
     },
   },
-  repeatable: ['set'],
+  repeatable: ['set', 'type'],
   examples: [
     'keelson estimate robust-mean flights --epsilon 1 --delta 1e-6',
     'keelson estimate auto rows.csv --question mean --epsilon 1 --delta 1e-6 --set corruption=0.1',
@@ -130,7 +135,7 @@ export const estimate = defineCommand({
   async run({ args, repeated, io, output }) {
     const startedMs = io.monotonicMs();
     if (args.study !== undefined && isStudyAlone(args)) {
-      return estimateAsked(args.study, args, { settings: repeated['set'] ?? [], io, output });
+      return estimateAsked(args.study, args, { repeated, io, output });
     }
     if (args.name === undefined) {
       throw new UsageError('NAME is missing: give an estimator, or --study with a study file');
@@ -142,7 +147,8 @@ export const estimate = defineCommand({
       args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
     );
     const given = settingsFlag(repeated['set'] ?? []);
-    const request = tableRequest(args, name === 'sum' || args.question === 'sum');
+    const request =
+      tableRequest(args, repeated['type'] ?? [], name === 'sum' || args.question === 'sum');
     const randomness = openRandomness(io);
     const compute = createComputePool(availableParallelism());
     const tables = await readWithProgress(request, compute, io);
@@ -217,12 +223,14 @@ async function estimateAsked(
   file: string,
   args: InputFlags & { readonly [name in (typeof flagsOfEstimators)[number] | 'name' | 'question'
     ]?: string | boolean | undefined },
-  { settings, io, output }: {
-    readonly settings: readonly string[]; readonly io: Io; readonly output: Output;
+  { repeated, io, output }: {
+    readonly repeated: Readonly<Record<string, readonly string[]>>;
+    readonly io: Io;
+    readonly output: Output;
   },
 ): Promise<0 | 1> {
-  const extra = settings.length > 0
-    ? 'set' : flagsOfEstimators.find((name) => args[name] !== undefined);
+  const extra = ['set', 'type'].find((name) => (repeated[name] ?? []).length > 0)
+    ?? flagsOfEstimators.find((name) => args[name] !== undefined);
   if (extra !== undefined) {
     throw new UsageError(`--${extra} is given with a study file and no estimator: change the file `
       + 'instead, or name an estimator');
@@ -283,11 +291,14 @@ function inputPath({ file, input }: InputFlags): string {
   return path;
 }
 
-/** @param isTotal - the answer is a total over people, so that the sum of their rows is meant. */
-function tableRequest(args: InputFlags, isTotal: boolean): TableRequest {
-  const asked = listFlag(args.columns, '--columns');
-  const typed = args.study === undefined ? {} : columnsOfStudy(args.study, asked);
-  const { columns = asked, types } = typed;
+/**
+ * @param types - of `--type`.
+ * @param isTotal - the answer is a total over people, so that the sum of their rows is meant.
+ */
+function tableRequest(
+  args: InputFlags, types: readonly string[], isTotal: boolean,
+): TableRequest {
+  const typed = readTypes(args.columns, args.study, types, '--study');
   const groups = listFlag(args.groups, '--groups');
   const group = args['group-by'];
   if ((group === undefined) !== (groups === undefined)) {
@@ -301,18 +312,18 @@ function tableRequest(args: InputFlags, isTotal: boolean): TableRequest {
   if (args.reduce !== undefined && args.contributor === undefined) {
     throw new UsageError('--reduce needs --contributor: without it every row is one person');
   }
-  const isOfNames = [...types?.values() ?? []].some(({ type }) => type === 'category');
+  const isOfNames = [...typed.types?.values() ?? []].some(({ type }) =>
+    type === 'category' || type === 'text');
   if (isOfNames && args.contributor !== undefined) {
-    throw new UsageError('--contributor averages the rows of a person, and the names of a category '
+    throw new UsageError('--contributor averages the rows of a person, and categories and texts '
       + 'have no mean: leave it out and give one row for each person');
   }
   return {
     path: inputPath(args),
-    ...(types === undefined ? {} : { types }),
+    ...typed,
     reduce: (args.reduce ?? (isTotal ? 'sum' : 'mean')) === 'sum' ? 'sum' : 'mean',
     missing: args.missing === 'null' ? 'null' : 'refuse',
     ...(args.format === undefined ? {} : { format: args.format as InputFormat }),
-    ...(columns === undefined ? {} : { columns }),
     ...(args.contributor === undefined ? {} : { contributor: args.contributor }),
     ...(group === undefined || groups === undefined ? {} : { group, groups }),
   };

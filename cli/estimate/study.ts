@@ -97,16 +97,16 @@ async function addRows(
   const hash = new Uint8Array(assignmentHashBytes);
   const finish = ({ contribution }: Person): void => {
     secrets.fill(hash);
-    run.add(hash, reduction.rowsOf(contribution));
+    run.add(hash, reduction.rowsOf(contribution, run.tables));
   };
   for await (const batch of readRows(input, stdin)) {
-    const { values, count, missing, contributors } = batch;
+    const { values, texts, count, missing, contributors } = batch;
     for (let row = 0; row < count; row++) {
       const cells = values.subarray(row * width, (row + 1) * width);
       if (missing[row] === 1) cells.fill(NaN);
       const person = personOf(contributors?.[row], open, reduction);
       const ranks = reduction.needsRanks ? Float64Array.of(rankFrom(secrets)) : null;
-      reduction.add(person.contribution, { values: cells, rows: 1, ranks }, {
+      reduction.add(person.contribution, { values: cells, texts, rows: 1, ranks }, {
         keySecret: () => (person.secret ??= bytesFrom(secrets)),
       });
       if (contributors === null) finish(person);
@@ -150,7 +150,7 @@ function answerOf(
   const asked = {
     estimator: estimator.name, parameters, types: columns.map((name) => types[all.indexOf(name)]!),
   };
-  const labels = listed !== undefined ? undefined
+  const labels = listed !== undefined || plan.findsKeys === true ? undefined
     : answerKeys(types.length === 0 ? { ...asked, types: undefined } : asked)
       ?? estimator.outputLabels?.(parameters, columns);
   const cost = { rho: amountToNumber(plan.cost.rho), delta: amountToNumber(plan.cost.delta) };

@@ -20,8 +20,8 @@ export function isIndex(text: string): boolean {
 
 /** Every column that the options name. */
 export function namedColumns(options: RowOptions): string[] {
-  return [...(options.columns ?? []), options.contributor, options.group].filter((name) =>
-    name !== undefined);
+  const { columns = [...options.types?.keys() ?? []], contributor, group } = options;
+  return [...columns, contributor, group].filter((name) => name !== undefined);
 }
 
 /**
@@ -52,7 +52,9 @@ export function selectColumns(
     .filter((i) => i !== contributor && i !== group);
   const data = options.columns === undefined ? rest : options.columns.map(find);
   checkData(options, data, contributor, group);
-  return { data, names: data.map((index) => names?.[index] ?? String(index)), contributor, group };
+  const found = data.map((index) => names?.[index] ?? String(index));
+  checkTyped(options, found, width, names);
+  return { data, names: found, contributor, group };
 }
 
 function checkData(
@@ -76,6 +78,21 @@ function checkData(
   if (data.includes(contributor) || data.includes(group)) {
     throw new InvalidInputError(
       `${source}: --columns holds the contributor or group column: leave it out`,
+    );
+  }
+}
+
+/** Without a list of columns every column is read, so a type is for one of them. */
+function checkTyped(
+  options: RowOptions, found: readonly string[], width: number, names: readonly string[] | null,
+): void {
+  if (options.columns !== undefined) return;
+  for (const name of options.types?.keys() ?? []) {
+    if (found.includes(name)) continue;
+    const own = isIndex(name) ? names?.[Number(name)] : undefined;
+    if (own === undefined) throw unknownColumn(options.source, name, width, names);
+    throw new InvalidInputError(
+      `${options.source}: column ${name} has the name "${own}": give its type by this name`,
     );
   }
 }

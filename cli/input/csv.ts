@@ -136,13 +136,15 @@ class CsvRows {
     this.builder = new BatchBuilder(this.selection.names, {
       contributors: this.selection.contributor >= 0,
       groups: this.selection.group >= 0,
+      types: this.options.types,
     });
     return isHeader;
   }
 
   private looksLikeHeader(names: readonly string[], line: number): boolean {
     const { data } = selectColumns(this.options, names.length, null);
-    const filled = data.filter((index) => names[index] !== '');
+    const filled = data.filter((index) =>
+      names[index] !== '' && this.options.types?.has(String(index)) !== true);
     const words = filled.filter((index) => parseNumber(names[index]!) === undefined);
     if (words.length === 0) return false;
     if (words.length === filled.length) return true;
@@ -167,15 +169,20 @@ class CsvRows {
     for (const [i, index] of selection.data.entries()) {
       const cell = record[index]!;
       const type = this.options.types?.get(selection.names[i]!);
-      const value = type === undefined
-        ? parseNumber(cell) : numberInText(cell, type, parseNumber);
-      if (value === undefined) {
-        const place = { line, column: index + 1, name: selection.names[i]! };
-        if (cell.trim() !== '') throw refusedAt(source, place, badCellRemedy(this.options, type));
-        if (missing === 'refuse') throw refusedAt(source, place, missingRemedy(this.options));
-        isMissing = true;
+      const value = type === undefined ? parseNumber(cell)
+        : type.type === 'text' ? builder.textPlace(i, cell) : numberInText(cell, type, parseNumber);
+      if (value !== undefined) {
+        target[offset + i] = value;
+        continue;
       }
-      target[offset + i] = value ?? 0;
+      const place = { line, column: index + 1, name: selection.names[i]! };
+      if (cell.trim() !== '') {
+        throw refusedAt(source, place, badCellRemedy(this.options, type, cell));
+      }
+      target[offset + i] = NaN;
+      if (type?.optional === true) continue;
+      if (missing === 'refuse') throw refusedAt(source, place, missingRemedy(this.options));
+      isMissing = true;
     }
     const contributor = selection.contributor < 0 ? '' : record[selection.contributor]!.trim();
     if (selection.contributor >= 0 && contributor === '') {

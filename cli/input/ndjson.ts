@@ -10,8 +10,9 @@ const newline = 10;
 
 /**
  * Reads one JSON array or object per line. The first line decides which of the two, and the
- * columns: an object's keys, or an array's indexes. Keys that the first line lacks are ignored. An
- * absent key and `null` are empty cells. Blank lines are skipped.
+ * columns: an object's keys, or an array's indexes. Keys that the first line lacks are ignored,
+ * except those of optional columns. An absent key, `null` and, in a column of texts, an empty text
+ * are empty cells. Blank lines are skipped.
  * @throws InvalidInputError with line and column, never with a value.
  */
 export async function* readNdjson(
@@ -121,13 +122,20 @@ class NdjsonRows {
         'an array of rows: write one row per line (NDJSON), not one array for all',
       );
     }
-    this.keys = Array.isArray(value) ? null : Object.keys(value);
+    this.keys = Array.isArray(value) ? null : this.keysOf(value);
     this.width = Array.isArray(value) ? value.length : this.keys!.length;
     this.selection = selectColumns(this.options, this.width, this.keys);
     this.builder = new BatchBuilder(this.selection.names, {
       contributors: this.selection.contributor >= 0,
       groups: this.selection.group >= 0,
+      types: this.options.types,
     });
+  }
+
+  /** An object without a value in an optional column lacks its key, also in the first line. */
+  private keysOf(value: object): readonly string[] {
+    const optional = [...this.options.types ?? []].filter(([, type]) => type.optional === true);
+    return [...new Set([...Object.keys(value), ...optional.map(([name]) => name)])];
   }
 
   private cellsOf(value: Readonly<Record<string, unknown>>): unknown[] {
@@ -143,16 +151,21 @@ class NdjsonRows {
     for (const [i, index] of selection.data.entries()) {
       const cell = cells[index];
       const place = { line, column: index + 1, name: selection.names[i]! };
-      if (cell === null) {
+      const type = this.options.types?.get(selection.names[i]!);
+      const isText = type?.type === 'text' && typeof cell === 'string';
+      if (cell === null || (isText && cell.trim() === '')) {
+        target[offset + i] = NaN;
+        if (type?.optional === true) continue;
         if (missing === 'refuse') throw refusedAt(source, place, missingRemedy(this.options));
         isMissing = true;
-        target[offset + i] = 0;
         continue;
       }
-      const type = this.options.types?.get(selection.names[i]!);
-      const value = type !== undefined ? cellOf(type, cell)
-        : typeof cell === 'number' && Number.isFinite(cell) ? cell : null;
-      if (value === null) throw refusedAt(source, place, badCellRemedy(this.options, type));
+      const value = isText ? builder.textPlace(i, cell)
+        : type !== undefined ? cellOf(type, cell) ?? undefined
+          : typeof cell === 'number' && Number.isFinite(cell) ? cell : undefined;
+      if (value === undefined) {
+        throw refusedAt(source, place, badCellRemedy(this.options, type, cell));
+      }
       target[offset + i] = value;
     }
     const contributor = this.label(cells, selection.contributor, line);

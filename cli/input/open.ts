@@ -39,6 +39,9 @@ export async function* readRows(
       throw new UsageError(`--format is given with ${flightsName}, which is no file: leave it out, `
         + `or write ./${flightsName} for a file of that name`);
     }
+    if ([...request.types?.values() ?? []].some(({ type }) => type !== 'number')) {
+      throw new UsageError(`${flightsName} holds numbers only: leave the types of columns out`);
+    }
     yield* readFlights({ ...request, source: flightsName });
     return;
   }

@@ -1,5 +1,6 @@
 import { cellFault, cellOf, type ColumnType } from '../../src/base/columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
+import { textFault, textFaultWords, textForm } from '../../src/base/text-form.js';
 
 export const inputFormats = ['csv', 'ndjson', 'npy'] as const;
 export type InputFormat = (typeof inputFormats)[number];
@@ -13,11 +14,17 @@ export interface RowOptions {
   readonly columns?: readonly string[];
   readonly contributor?: string;
   readonly group?: string;
-  /** With an empty cell, the file is refused, or its whole row becomes the NULL row. */
+  /**
+   * With an empty cell, the file is refused, or its whole row becomes the NULL row. In an optional
+   * column an empty cell only says that the row has no value there.
+   */
   readonly missing: 'refuse' | 'null';
   /** For messages: the path, or "standard input". */
   readonly source: string;
-  /** Types by column. Others are numbers. A boolean becomes 0 or 1, a category its place. */
+  /**
+   * Types by column. Others are numbers. A boolean becomes 0 or 1, a category its place, a text its
+   * place in the texts of the batch.
+   */
   readonly types?: ReadonlyMap<string, ColumnType>;
   /** The flags that the command has. Messages suggest no others. Default: all. */
   readonly flags?: readonly InputFlag[];
@@ -27,8 +34,13 @@ export interface RowOptions {
 export interface RowBatch {
   readonly columns: readonly string[];
   readonly count: number;
-  /** Row-major, count * columns.length, finite where the row is not missing. */
+  /**
+   * Row-major, count * columns.length, where the row is not missing: finite, or NaN where an
+   * optional column has no value.
+   */
   readonly values: Float64Array;
+  /** For each column its texts; null for other types. Undefined if no column is a text. */
+  readonly texts?: readonly (readonly string[] | null)[];
   /** 1 if a cell of the row was empty. */
   readonly missing: Uint8Array;
   /** Lines from 1 (CSV, NDJSON) or rows from 0 (npy). */
@@ -49,13 +61,19 @@ export class BatchBuilder {
   private groups: string[] = [];
   private count = 0;
   private hasCut = false;
+  private texts: readonly (BatchTexts | null)[];
   private readonly full: RowBatch[] = [];
 
   constructor(
     private readonly columns: readonly string[],
-    private readonly keeps: { readonly contributors: boolean; readonly groups: boolean },
+    private readonly keeps: {
+      readonly contributors: boolean;
+      readonly groups: boolean;
+      readonly types?: RowOptions['types'] | undefined;
+    },
   ) {
     this.values = new Float64Array(rowsPerBatch * columns.length);
+    this.texts = this.noTexts();
   }
 
   /** Where to write the next row: columns.length numbers from `offset`. */
@@ -65,6 +83,11 @@ export class BatchBuilder {
 
   get offset(): number {
     return this.count * this.columns.length;
+  }
+
+  /** What the cell of a text column becomes in `target`. Undefined: the column cannot hold it. */
+  textPlace(column: number, cell: string): number | undefined {
+    return this.texts[column]!.placeOf(cell);
   }
 
   /** Ends the row that was written at `target`. */
@@ -96,13 +119,46 @@ export class BatchBuilder {
       positions: this.positions.subarray(0, this.count),
       contributors: this.keeps.contributors ? this.contributors : null,
       groups: this.keeps.groups ? this.groups : null,
+      ...(this.texts.some((texts) => texts !== null)
+        && { texts: this.texts.map((texts) => texts?.list ?? null) }),
     });
+    this.texts = this.noTexts();
     this.values = new Float64Array(rowsPerBatch * this.columns.length);
     this.missing = new Uint8Array(rowsPerBatch);
     this.positions = new Float64Array(rowsPerBatch);
     this.contributors = [];
     this.groups = [];
     this.count = 0;
+  }
+
+  private noTexts(): readonly (BatchTexts | null)[] {
+    return this.columns.map((name) => {
+      const type = this.keeps.types?.get(name);
+      return type?.type === 'text' ? new BatchTexts(type.bytes) : null;
+    });
+  }
+}
+
+/** The different texts of one column of a batch. */
+class BatchTexts {
+  readonly list: string[] = [];
+  /** By the text, and by every cell that stands for it. */
+  private readonly places = new Map<string, number>();
+
+  constructor(private readonly bytesMax: number) {}
+
+  placeOf(cell: string): number | undefined {
+    const known = this.places.get(cell);
+    if (known !== undefined) return known;
+    const text = textForm(cell);
+    if (textFault(text, this.bytesMax) !== null) return undefined;
+    let place = this.places.get(text);
+    if (place === undefined) {
+      place = this.list.push(text) - 1;
+      this.places.set(text, place);
+    }
+    this.places.set(cell, place);
+    return place;
   }
 }
 
@@ -134,7 +190,7 @@ export function missingRemedy(options: RowOptions): string {
   return `the cell is empty: fill it in, or remove the row${adviceOn(options, 'missing', nulls)}`;
 }
 
-/** The number that a cell of text stands for. Undefined: its column cannot hold this text. */
+/** The number that a cell stands for. Undefined: its column, not of texts, cannot hold it. */
 export function numberInText(
   cell: string, type: ColumnType | undefined, parse: (cell: string) => number | undefined,
 ): number | undefined {
@@ -151,14 +207,24 @@ export function numberInText(
 }
 
 /** What to do about a cell that its column cannot hold. The message never holds the cell. */
-export function badCellRemedy(options: RowOptions, type: ColumnType | undefined): string {
+export function badCellRemedy(
+  options: RowOptions, type: ColumnType | undefined, cell: unknown,
+): string {
   switch (type?.type) {
+    case 'text': return badTextRemedy(cell, type.bytes);
     case 'boolean': return 'not true, false, 1 or 0: correct the cell';
     case 'integer': return 'not a whole number: correct the cell';
     case 'category': return 'none of the names of this category: correct the cell, or give the '
       + 'category other: true';
     default: return badNumberRemedy(options);
   }
+}
+
+function badTextRemedy(cell: unknown, bytesMax: number): string {
+  if (typeof cell !== 'string') return 'not a text: write it in double quotes';
+  const fault = textFault(textForm(cell), bytesMax)!;
+  const limit = fault === 'too-long' ? ` (${bytesMax})` : '';
+  return `the text ${textFaultWords[fault]}${limit}: correct the cell`;
 }
 
 export function badNumberRemedy(options: RowOptions): string {

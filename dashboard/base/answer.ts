@@ -1,10 +1,9 @@
 import {
-  answerKeys, cellEdges, partsByName, questionsOf, type Nested, type ValueOutcome,
+  answerKeys, cellEdges, partsByName, type Nested, type ValueOutcome,
 } from '../../client/index.js';
 import { exact } from './format.js';
-import { intervalOf, type StudyEntry } from './model.js';
-
-
+import { keyedOf, type KeyedPicture } from './keys.js';
+import { chartsMax, intervalOf, type Asked } from './model.js';
 
 type Value = ValueOutcome;
 
@@ -65,6 +64,7 @@ export interface CurvePicture {
 
 /** What a page can draw of an estimate besides numbers over time. */
 export type Picture =
+  | KeyedPicture
   | MatrixPicture
   | CurvePicture
   | { readonly kind: 'mixture'; readonly components: readonly Component[] }
@@ -76,11 +76,17 @@ export type Picture =
  * The picture of an estimate, and how many of the numbers from `numbersOf` are drawn over epochs.
  */
 export function pictureOf(
-  entry: StudyEntry, outcome: Value,
+  asked: Asked, outcome: Value,
 ): { readonly picture: Picture | null; readonly charts: number } {
   const size = outcome.estimate.length;
-  const picture = mixtureOf(entry, outcome) ?? cloudsOf(entry, outcome) ?? matrixOf(entry, outcome)
-    ?? binsOf(entry, outcome) ?? curveOf(entry, outcome) ?? choiceOf(entry, outcome);
+  const keyed = keyedOf(asked, outcome);
+  if (keyed !== null) {
+    // Discovered keys are others in each release, and more charts than this do not fit.
+    const isOverTime = asked.by?.discover === undefined && size <= chartsMax;
+    return { picture: keyed, charts: isOverTime ? size : 0 };
+  }
+  const picture = mixtureOf(asked, outcome) ?? cloudsOf(asked, outcome) ?? matrixOf(asked, outcome)
+    ?? binsOf(asked, outcome) ?? curveOf(asked, outcome) ?? choiceOf(asked, outcome);
   if (picture === null) return { picture, charts: size };
   if (picture.kind === 'curve') return { picture, charts: picture.quantiles };
   // A mean and variances are drawn over time, like other numbers.
@@ -89,9 +95,9 @@ export function pictureOf(
 }
 
 /** The square matrix that an estimate is or contains; null if there is none. */
-function matrixOf({ document }: StudyEntry, outcome: Value): MatrixPicture | null {
+function matrixOf({ columns }: Asked, outcome: Value): MatrixPicture | null {
   const { estimate, shape, parts } = outcome;
-  const size = document.columns.length;
+  const size = columns.length;
   const squareAt = (
     offset: number, name: string, centre: readonly number[] | null,
   ): MatrixPicture => {
@@ -125,12 +131,12 @@ function matrixOf({ document }: StudyEntry, outcome: Value): MatrixPicture | nul
   return null;
 }
 
-function mixtureOf({ document }: StudyEntry, outcome: Value): Picture | null {
+function mixtureOf({ estimator }: Asked, outcome: Value): Picture | null {
   const { weights, means, scales } = partsByName(outcome);
   let components: Component[];
   if (isList(weights) && isList(means) && isList(scales)) {
     components = weights.map((weight, k) => ({ weight, mean: means[k]!, deviation: scales[k]! }));
-  } else if (questionsOf(document)[0]!.estimator === 'mixture-1d' && outcome.shape[1] === 3) {
+  } else if (estimator === 'mixture-1d' && outcome.shape[1] === 3) {
     const { estimate, shape } = outcome;
     components = Array.from({ length: shape[0]! }, (_, k) =>
       ({ weight: estimate[3 * k]!, mean: estimate[3 * k + 1]!, deviation: estimate[3 * k + 2]! }));
@@ -142,8 +148,8 @@ function mixtureOf({ document }: StudyEntry, outcome: Value): Picture | null {
   };
 }
 
-function cloudsOf({ document }: StudyEntry, outcome: Value): Picture | null {
-  const size = document.columns.length;
+function cloudsOf({ columns }: Asked, outcome: Value): Picture | null {
+  const size = columns.length;
   const { weights, means, covariances } = partsByName(outcome);
   const isOfColumns = (list: Nested | undefined): list is readonly Nested[] =>
     Array.isArray(list) && list.length === size;
@@ -160,10 +166,9 @@ function cloudsOf({ document }: StudyEntry, outcome: Value): Picture | null {
   return { kind: 'clouds', clouds };
 }
 
-function binsOf({ document }: StudyEntry, { estimate, shape, interval95 }: Value): Picture | null {
-  const { estimator, parameters } = questionsOf(document)[0]!;
-  const { edges, width } = parameters;
-  const keys = answerKeys({ estimator, parameters, types: document.types });
+function binsOf(asked: Asked, { estimate, shape, interval95 }: Value): Picture | null {
+  const { estimator, parameters: { edges, width } } = asked;
+  const keys = answerKeys(asked);
   const bar = (from: number | null, to: number | null, place: number): Bin => ({
     ...(keys !== null && { name: keys[place]! }), from, to, count: estimate[place]!,
     low: interval95?.low[place] ?? null, high: interval95?.high[place] ?? null,
@@ -181,9 +186,8 @@ function binsOf({ document }: StudyEntry, { estimate, shape, interval95 }: Value
     .sort((one, two) => one.from! - two.from!) };
 }
 
-function curveOf({ document }: StudyEntry, outcome: Value): Picture | null {
+function curveOf({ estimator, parameters }: Asked, outcome: Value): Picture | null {
   const { quantiles, below } = partsByName(outcome);
-  const { estimator, parameters } = questionsOf(document)[0]!;
   const edges = cellEdges(parameters);
   if (estimator !== 'distribution' || edges === null || edges.length < 2) return null;
   if (!isList(quantiles) || !isList(below) || below.length !== edges.length + 1) return null;
@@ -197,8 +201,7 @@ function curveOf({ document }: StudyEntry, outcome: Value): Picture | null {
   };
 }
 
-function choiceOf({ document }: StudyEntry, { estimate }: Value): Picture | null {
-  const { estimator, parameters } = questionsOf(document)[0]!;
+function choiceOf({ estimator, parameters }: Asked, { estimate }: Value): Picture | null {
   const hypotheses = listIn(parameters['hypotheses']);
   if (estimator !== 'select' || hypotheses === null) return null;
   return { kind: 'choice', chosen: estimate[0]!, names: hypotheses.map(hypothesisInWords) };

@@ -1,6 +1,6 @@
 import {
-  answersOf, ifHostileText, type Interval95, type RefusedOutcome, type ReleaseBody,
-  type Measured, type StudyDocument, type ValueOutcome,
+  answersOf, ifHostileText, questionsOf, type ColumnType, type Interval95, type Measured,
+  type Question, type RefusedOutcome, type ReleaseBody, type StudyDocument, type ValueOutcome,
 } from '../../client/index.js';
 import { shown } from './format.js';
 
@@ -10,10 +10,13 @@ const releasesKept = 2000;
 /** Most charts of one study: a matrix has more numbers than a page can show over time. */
 export const chartsMax = 12;
 
-/** The page that an address asks for. A study is `#/study/ID`, so links and reloads keep it. */
+/**
+ * The page that an address asks for. A study is `#/study/ID`, and one of its questions is
+ * `#/study/ID/NAME`, so links and reloads keep it.
+ */
 export type Route =
   | { readonly kind: 'list' }
-  | { readonly kind: 'study'; readonly id: string }
+  | { readonly kind: 'study'; readonly id: string; readonly question?: string }
   /** There is no page for this address. `asked` is the text after the `#`, shortened. */
   | { readonly kind: 'unknown'; readonly asked: string };
 
@@ -23,8 +26,14 @@ const askedLength = 100;
 export function routeOf(hash: string): Route {
   // The skip link goes to #content, which is a place on the page and not a page.
   if (['', '#', '#/', '#content'].includes(hash)) return { kind: 'list' };
-  const found = /^#\/study\/([0-9a-f]{64})\/?$/i.exec(hash);
-  if (found !== null) return { kind: 'study', id: found[1]!.toLowerCase() };
+  const found = /^#\/study\/([0-9a-f]{64})(?:\/([a-z][a-z0-9-]{0,31}))?\/?$/i.exec(hash);
+  if (found !== null) {
+    const [, id, question] = found;
+    return {
+      kind: 'study', id: id!.toLowerCase(),
+      ...(question !== undefined && { question: question.toLowerCase() }),
+    };
+  }
   const asked = decoded(hash.slice(1));
   const isLong = asked.length > askedLength;
   return { kind: 'unknown', asked: isLong ? `${asked.slice(0, askedLength - 3)}...` : asked };
@@ -39,8 +48,17 @@ function decoded(text: string): string {
   }
 }
 
+/** What the server says for people about a question. */
+export interface QuestionWords {
+  /** The estimator in one line. */
+  readonly title: string;
+  readonly parameterWords: Readonly<Record<string, string>>;
+  /** A name for each number of an estimate, or of each key of a split one. */
+  readonly labels?: readonly string[];
+}
+
 /** What `/v1/studies` reports about a study. */
-export interface StudyEntry {
+export interface StudyEntry extends QuestionWords {
   readonly id: string;
   readonly name: string;
   readonly state: 'open' | 'exhausted' | 'ended';
@@ -51,11 +69,29 @@ export interface StudyEntry {
   /** Number of releases in the log. */
   readonly releases: number;
   readonly document: StudyDocument;
-  /** The estimator in one line. */
-  readonly title: string;
-  readonly parameterWords: Readonly<Record<string, string>>;
-  /** A name for each number of an estimate. */
-  readonly labels?: readonly string[];
+  /** Of a study with a list of questions: the words about each, in its order. */
+  readonly questions?: readonly QuestionWords[];
+}
+
+/** A question of a study, with the server's words about it. */
+export interface Asked extends Question, QuestionWords {
+  /** The type of each of its columns, in their order. Absent where all are numbers. */
+  readonly types?: readonly ColumnType[];
+}
+
+/** The questions of a study, in its order. A study in the short form has one. */
+export function questionsAsked(entry: StudyEntry): readonly Asked[] {
+  const { document, title, parameterWords, labels } = entry;
+  const ofStudy = { title, parameterWords, ...(labels !== undefined && { labels }) };
+  return questionsOf(document).map((question, i): Asked => {
+    const types = document.types && question.columns.map((name) =>
+      document.types![document.columns.indexOf(name)]!);
+    return {
+      ...question, ...(types !== undefined && { types }),
+      ...(document.questions === undefined ? ofStudy
+        : entry.questions?.[i] ?? { title: question.estimator, parameterWords: {} }),
+    };
+  });
 }
 
 /**
@@ -75,9 +111,20 @@ export interface Row {
   readonly epoch: bigint;
   readonly closedAtMs: bigint;
   readonly refusal: { readonly reason: string; readonly text: string } | null;
+  /** Number of keys of a split answer; null for any other. */
+  readonly keys: number | null;
 }
 
 export type { ValueOutcome };
+
+/**
+ * One number of an estimate; null if it has none there, or if it belongs to a key without an
+ * answer.
+ */
+export function numberAt({ estimate, keys, answered }: ValueOutcome, place: number): number | null {
+  const size = estimate.length / (keys?.length ?? 1);
+  return answered?.[Math.floor(place / size)] === false ? null : estimate[place] ?? null;
+}
 
 /**
  * The interval of one number of an estimate: the release's own, or that of its noise; null if there
@@ -85,11 +132,12 @@ export type { ValueOutcome };
  */
 export function intervalOf(outcome: ValueOutcome, place: number): readonly [number, number] | null {
   const { interval95: interval, uncertainty } = outcome;
+  const value = numberAt(outcome, place);
+  if (value === null) return null;
   if (interval !== undefined) return endsOf(interval, place);
   const deviation = uncertainty.kind === 'gaussian'
     ? uncertainty.standardDeviation[place] : undefined;
-  const value = outcome.estimate[place];
-  if (deviation === undefined || value === undefined) return null;
+  if (deviation === undefined) return null;
   return [value - 1.96 * deviation, value + 1.96 * deviation];
 }
 
@@ -129,7 +177,8 @@ export interface LastValue {
 }
 
 /**
- * What a page keeps of a study's releases: the numbers that it draws, and the last release in full.
+ * What a page keeps of the answers to one question: the numbers that it draws, and the last release
+ * in full.
  * Adding one costs O(charts) for any length of the log. `kept` bounds the memory.
  */
 export class History {
@@ -159,15 +208,17 @@ export class History {
   /**
    * @param choose returns the indexes of the numbers to keep, most important first. At most a dozen
    *   are kept.
+   * @param question the place of the question in the study.
    */
   constructor(
     private readonly kept = releasesKept,
     private readonly choose = (outcome: ValueOutcome): readonly number[] =>
       outcome.estimate.map((_, place) => place),
+    private readonly question = 0,
   ) {}
 
   take(release: ReleaseBody): void {
-    const { outcome } = answersOf(release)[0]!;
+    const { outcome } = answersOf(release)[this.question]!;
     this.count += 1;
     this.last = release;
     const isValue = outcome.kind === 'value';
@@ -180,13 +231,14 @@ export class History {
     }
     this.rows.push({
       epoch: release.epoch, closedAtMs: release.closedAtMs, refusal: isValue ? null : outcome,
+      keys: isValue ? outcome.keys?.length ?? null : null,
     });
     this.epochs.push(Number(release.epoch));
     this.refusals.push(isValue ? null : outcome.reason);
     this.#values.forEach((values, slot) => {
       const place = this.#places![slot]!;
       const interval = isValue ? intervalOf(outcome, place) : null;
-      values.push(isValue ? (outcome.estimate[place] ?? null) : null);
+      values.push(isValue ? numberAt(outcome, place) : null);
       this.#lows[slot]!.push(interval?.[0] ?? null);
       this.#highs[slot]!.push(interval?.[1] ?? null);
       this.#deviations[slot]!.push(isValue ? deviationOf(outcome, place) : 0);
@@ -248,9 +300,8 @@ export class History {
 /**
  * The columns if an estimate has one number per column; else the server's labels; else the indexes.
  */
-export function labelsOf(entry: StudyEntry, size: number): readonly string[] {
-  const { columns } = entry.document;
-  if (entry.labels?.length === size) return entry.labels;
+export function labelsOf({ columns, labels }: Asked, size: number): readonly string[] {
+  if (labels?.length === size) return labels;
   if (columns.length === size) return columns;
   return Array.from({ length: size }, (_, place) => `number ${place + 1} of ${size}`);
 }

@@ -1,7 +1,9 @@
 import { pictureOf } from './answer.js';
-import { labelsOf, type StudyEntry, type ValueOutcome } from './model.js';
+import { spoken } from './format.js';
+import { keyName } from './keys.js';
+import { labelsOf, type Asked, type ValueOutcome } from './model.js';
 
-/** One number of an estimate, and its name. */
+/** One number of an estimate, and its name as people read it. */
 export interface NamedNumber {
   readonly place: number;
   readonly name: string;
@@ -9,15 +11,24 @@ export interface NamedNumber {
 
 /**
  * The numbers of an estimate, most useful first. For a matrix: the mean in front of it, then its
- * diagonal, then each pair of columns once. Otherwise in their own order.
+ * diagonal, then each pair of columns once. Otherwise in their own order. None for discovered keys:
+ * each release has others.
  */
-export function numbersOf(entry: StudyEntry, outcome: ValueOutcome): readonly NamedNumber[] {
-  const labels = labelsOf(entry, outcome.estimate.length);
-  const all = labels.map((name, place) => ({ place, name }));
-  const { picture } = pictureOf(entry, outcome);
+export function numbersOf(asked: Asked, outcome: ValueOutcome): readonly NamedNumber[] {
+  if (asked.by?.discover !== undefined) return [];
+  const { picture } = pictureOf(asked, outcome);
+  if (picture?.kind === 'keyed') {
+    const { rows, numbers } = picture;
+    return rows.flatMap((row, key) => numbers.map((number, i) => ({
+      place: key * numbers.length + i,
+      name: numbers.length === 1 ? keyName(row) : `${keyName(row)}: ${spoken(number)}`,
+    })));
+  }
+  const all = labelsOf(asked, outcome.estimate.length)
+    .map((label, place) => ({ place, name: spoken(label) }));
   if (picture?.kind !== 'matrix') return all;
   const { size, offset, isCovariance } = picture;
-  const { columns } = entry.document;
+  const columns = asked.columns.map(spoken);
   const named = (i: number, j: number): NamedNumber => {
     const place = offset + i * size + j;
     const [one, both] = isCovariance ? ['variance of', 'covariance of'] : ['share of', 'shared by'];

@@ -4,17 +4,24 @@ import { routeOf, type Route } from './model.js';
 export const route = signal<Route>(routeOf(location.hash));
 
 /**
- * Follows the address from now on. After a change it scrolls to the top of the page and moves the
- * keyboard focus there.
+ * Follows the address from now on. A new page is shown from its top, and has the keyboard focus. A
+ * change of the question keeps both: the focus is on the tab.
  */
 export function startRouting(): void {
   addEventListener('hashchange', () => {
+    const before = route.value;
     route.value = routeOf(location.hash);
+    if (isSameStudy(before, route.value)) return;
     scrollTo(0, 0);
     document.getElementById('content')?.focus({ preventScroll: true });
   });
 }
 
-export function studyAddress(id: string): string {
-  return `#/study/${id}`;
+function isSameStudy(one: Route, two: Route): boolean {
+  return one.kind === 'study' && two.kind === 'study' && one.id === two.id;
+}
+
+/** @param question the name of one of its questions; absent: the first one. */
+export function studyAddress(id: string, question?: string): string {
+  return `#/study/${id}${question === undefined ? '' : `/${question}`}`;
 }

@@ -2,7 +2,7 @@ import { batch, signal, type Signal } from '@preact/signals';
 import {
   KeelsonError, LogError, subscribe, systemRuntime, type ReleaseSubscription, type StudyNews,
 } from '../../client/index.js';
-import { History, type StudyEntry } from './model.js';
+import { History, questionsAsked, type Asked, type StudyEntry } from './model.js';
 import { numbersOf } from './numbers.js';
 
 /** How this page is connected to a study. The status line shows it. */
@@ -18,10 +18,13 @@ export type Link =
   | { readonly kind: 'error'; readonly text: string }
   | { readonly kind: 'ended'; readonly state: 'exhausted' | 'ended' };
 
-/** A study and what the page knows about it. Views read `history` through `historyOf`. */
+/** A study and what the page knows about it. Views read `histories` through `historyOf`. */
 export interface Followed {
   readonly entry: StudyEntry;
-  readonly history: History;
+  /** In the study's order, one at least. */
+  readonly questions: readonly Asked[];
+  /** Of each question. The last release and the count of releases are the same in all of them. */
+  readonly histories: readonly History[];
   readonly version: Signal<number>;
   readonly link: Signal<Link>;
   /** Changes that are not drawn yet: the next drawing shows all of them. Null if there are none. */
@@ -32,12 +35,12 @@ export interface Followed {
 }
 
 /**
- * What the page knows about a study's releases. A view that reads it is drawn again when it
- * changes.
+ * What the page knows about a study's releases and their answers to one question, by its place. A
+ * view that reads it is drawn again when it changes.
  */
-export function historyOf({ history, version }: Followed): History {
+export function historyOf({ histories, version }: Followed, question = 0): History {
   void version.value;
-  return history;
+  return histories[question]!;
 }
 
 /**
@@ -95,10 +98,11 @@ function adopt(entries: readonly StudyEntry[]): void {
 }
 
 function followable(entry: StudyEntry): Followed {
+  const questions = questionsAsked(entry);
   return {
-    entry, version: signal(0), link: signal<Link>({ kind: 'idle' }), waiting: null,
-    history:
-      new History(undefined, (outcome) => numbersOf(entry, outcome).map(({ place }) => place)),
+    entry, questions, version: signal(0), link: signal<Link>({ kind: 'idle' }), waiting: null,
+    histories: questions.map((asked, i) =>
+      new History(undefined, (outcome) => numbersOf(asked, outcome).map(({ place }) => place), i)),
     news: signal({ state: entry.state, epoch: BigInt(entry.epoch), closesAtMs: null }),
   };
 }
@@ -155,11 +159,11 @@ function drawNow(followed: Followed): void {
 }
 
 async function read(followed: Followed, subscription: ReleaseSubscription): Promise<void> {
-  const { history, version, link } = followed;
-  const redraw = (): void => { version.value = history.count; };
+  const { histories, version, link } = followed;
+  const redraw = (): void => { version.value = histories[0]!.count; };
   try {
     for await (const { release } of subscription) {
-      history.take(release);
+      for (const history of histories) history.take(release);
       // At most once per drawing, for any number of releases.
       if (followed.waiting?.includes(redraw) !== true) draw(followed, redraw);
     }

@@ -1,5 +1,6 @@
 import type { CurvePicture, MatrixPicture, Picture } from './answer.js';
-import { amount, binText, percent, spoken, whole } from './format.js';
+import { amount, binText, percent, shown, spoken, whole } from './format.js';
+import { arranged, keyName, type KeyRow } from './keys.js';
 
 type Line = readonly [what: string, much: string];
 
@@ -14,6 +15,9 @@ export function summaryOf(picture: Picture, columns: readonly string[]): readonl
       return [...picture.clouds].sort((one, two) => two.weight - one.weight).slice(0, 3)
         .map(({ weight, mean }) =>
           [`around ${mean.slice(0, 2).map((entry) => amount(entry)).join(', ')}`, percent(weight)]);
+    case 'keyed':
+      return arranged(picture.rows, 'size', '', 0).slice(0, 3).map((row) =>
+        [keyName(row), row.values[0] === null ? 'no answer' : amountOf(row, picture.isCount)]);
     case 'bins':
       return [...picture.bins].sort((one, two) => two.count - one.count).slice(0, 3)
         .map(({ name, from, to, count }) =>
@@ -27,6 +31,11 @@ export function summaryOf(picture: Picture, columns: readonly string[]): readonl
       return !picture.isCovariance
         ? [['directions of', `${columns.length} columns`]] : strongest(picture, columns);
   }
+}
+
+function amountOf({ values: [value], intervals: [interval] }: KeyRow, isCount: boolean): string {
+  if (isCount) return whole(Math.round(value!));
+  return shown(value, interval ? (interval[1] - interval[0]) / 2 : null);
 }
 
 /** The first edge below which this share of the people are; the last if there is none. */

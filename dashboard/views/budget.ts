@@ -1,5 +1,4 @@
 import type { VNode } from 'preact';
-import { questionsOf } from '../../client/index.js';
 import { budgetOf, guaranteeInWords, type BudgetState } from '../base/budget.js';
 import { amount, counted, duration, percent, sentence } from '../base/format.js';
 import { html } from '../base/html.js';
@@ -96,12 +95,17 @@ function windowWords({ windowMs }: BudgetState): VNode | null {
     ${` ${duration(windowMs)}`}.</p>`;
 }
 
-/** The promise, first in words that everybody understands, then exactly. */
-export function Guarantee({ followed }: { readonly followed: Followed }): VNode {
+/**
+ * The promise, first in words that everybody understands, then exactly.
+ * @param place that of the question: each has its own promise about liars.
+ */
+export function Guarantee({ followed, place }: {
+  readonly followed: Followed; readonly place: number;
+}): VNode {
   const { document } = followed.entry;
   const { sentence: promise, notAgainst, oddsPerRelease, oddsInAll } = guaranteeInWords(document);
   const exact = historyOf(followed).last?.guarantee;
-  const corruption = questionsOf(document)[0]!.parameters['corruption'];
+  const corruption = followed.questions[place]!.parameters['corruption'];
   return html`<section class="card"><h2>What is promised</h2>
     <p>${promise} <span class="quiet">${notAgainst}</span></p>
     ${typeof corruption === 'number' && corruption > 0

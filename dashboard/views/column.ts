@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { createLineChart, type LineChart } from '../charts/line-chart.js';
-import { shown, spoken, whole } from '../base/format.js';
+import { shown, whole } from '../base/format.js';
 import { html } from '../base/html.js';
 import { reasonInWords, type Series } from '../base/model.js';
 import { paint } from '../base/theme.js';
@@ -16,12 +16,12 @@ export function Column({ name, series, ifHostile }: {
   const [pointed, setPointed] = useState<number | null>(null);
   const newest = series.values.findLastIndex((value) => value !== null);
   const now = shown(series.values[newest], halfOf(series, newest));
-  return html`<section class="card column"><h3>${spoken(name)}</h3>
+  return html`<section class="card column"><h3><bdi>${name}</bdi></h3>
     <p class="value">${now}</p>
     <p class="range quiet">${rangeText(series, newest)}</p>
     ${ifHostile !== null && html`<p class="range quiet">${ifHostile}</p>`}
     <${Chart} series=${series} onPoint=${setPointed}
-      label=${`${spoken(name)} over epochs, now ${now}; the table of releases has every number`} />
+      label=${`${name} over epochs, now ${now}; the table of releases has every number`} />
     <p class="readout quiet" aria-hidden="true">${readoutOf(series, pointed)}</p></section>`;
 }
 

@@ -1,9 +1,10 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { answerKeys, questionsOf, signing, type StudyDocument } from '../../client/index.js';
+import { answerKeys, signing, type StudyDocument } from '../../client/index.js';
 import { listIn } from '../base/answer.js';
-import { duration, exact, spoken, whole } from '../base/format.js';
+import { duration, exact, percent, spoken, whole } from '../base/format.js';
 import { html } from '../base/html.js';
+import { keysInWords, testInWords } from '../base/question-words.js';
 import { historyOf, isUnread, serverKey, type Followed } from '../base/session.js';
 
 const reduceWords = { mean: ' averaged', sum: ' added up', one: ' one counts' } as const;
@@ -51,23 +52,39 @@ function Fingerprint(): VNode {
   return html`<span class="code">${text}</span>`;
 }
 
-/** The question: every public fact of the study. */
-export function Question({ followed: { entry } }: { readonly followed: Followed }): VNode {
-  const { document, parameterWords, id } = entry;
-  const { estimator, parameters, reduce } = questionsOf(document)[0]!;
+/**
+ * The question, and every public fact of its study.
+ * @param place that of the question in the study.
+ */
+export function QuestionFacts({ followed: { entry, questions }, place }: {
+  readonly followed: Followed; readonly place: number;
+}): VNode {
+  const { document, id } = entry;
+  const asked = questions[place]!;
+  const { estimator, parameters, columns, reduce, parameterWords, title } = asked;
+  const isList = document.questions !== undefined;
   // Counts by name have edges between the places of the names: they say nothing to people.
-  const names = answerKeys({ estimator, parameters, types: document.types });
+  const names = answerKeys(asked);
   const hidden = names === null ? [] : ['edges', 'top'];
   const rows = Object.entries(parameters)
     .filter(([name, value]) => value !== undefined && !hidden.includes(name));
-  return html`<section class="card question"><h2>The question</h2><dl class="facts">
+  return html`<section class="card question"><h2>The question${isList && ` ${asked.name}`}</h2>
+    ${isList && html`<p class="quiet">${title}</p>`}<dl class="facts">
       <div><dt>Estimator</dt><dd class="code">${estimator}</dd></div>
       ${rows.map(([name, value]) => html`<div key=${name} title=${parameterWords[name]}>
         <dt>${spoken(name).replaceAll('-', ' ')}</dt>
         <dd>${name === 'column'
-          && typeof value === 'number' ? spoken(document.columns[value] ?? exact(value))
+          && typeof value === 'number' ? spoken(columns[value] ?? exact(value))
           : parameterText(value)}</dd></div>`)}
-      <div><dt>Columns</dt><dd>${document.columns.map(spoken).join(', ')}</dd></div>
+      <div><dt>Columns</dt><dd>${columns.length === 0 ? 'none: it counts people'
+        : columns.map(spoken).join(', ')}</dd></div>
+      ${isList && html`<div><dt>Rows that count</dt><dd>${asked.where.length === 0 ? 'all'
+        : asked.where.map(testInWords).join(', and ')}</dd></div>`}
+      ${asked.by !== undefined && html`<div><dt>Split by</dt>
+        <dd>${asked.by.columns.map(spoken).join(', ')}</dd></div>`}
+      ${asked.by !== undefined && html`<div><dt>Keys</dt><dd>${keysInWords(asked.by)}</dd></div>`}
+      ${isList && html`<div><dt>Its share of the privacy</dt><dd>${percent(asked.share / 100)}</dd>
+        </div>`}
       <div><dt>Contributors</dt><dd>about ${whole(document.cohort)} an epoch</dd></div>
       <div><dt>Epoch</dt><dd>${'everyMs' in document.epoch
         ? `every ${duration(document.epoch.everyMs)}`

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { pictureOf } from '../base/answer.js';
 import { summaryOf } from '../base/summary.js';
-import { counted, shown, spoken, whole } from '../base/format.js';
+import { counted, shown, whole } from '../base/format.js';
 import { html } from '../base/html.js';
 import { reasonInWords, type Series } from '../base/model.js';
 import { numbersOf } from '../base/numbers.js';
@@ -24,16 +24,20 @@ export function ListPage({ list }: { readonly list: readonly Followed[] }): VNod
 }
 
 function StudyCard({ followed }: { readonly followed: Followed }): VNode {
-  const { entry } = followed;
-  const { last, lastRefusal } = historyOf(followed);
+  const { entry, questions } = followed;
+  const isList = entry.document.questions !== undefined;
   return html`<li class="card study"><div class="card-head"><h2>
     <a href=${studyAddress(entry.id)}>${entry.name}</a></h2>
       <${LinkBadge} followed=${followed} /></div>
     <p class="quiet small clamp">${entry.title}</p><div class="card-middle">
+    ${isList && html`<h3><bdi>${questions[0]!.name}</bdi></h3>`}
     <${Newest} followed=${followed} />
-    ${lastRefusal !== null
-      && html`<p class="warn-text small">Epoch ${whole(last!.epoch)} has no answer:
-      ${` ${reasonInWords(lastRefusal.reason)}`}.</p>`}</div>
+    ${questions.map(({ name }, i) => {
+      const { last, lastRefusal } = historyOf(followed, i);
+      return lastRefusal !== null && html`<p key=${name} class="warn-text small">Epoch
+        ${` ${whole(last!.epoch)}`} has no answer${isList && ` to ${name}`}:
+        ${` ${reasonInWords(lastRefusal.reason)}`}.</p>`;
+    })}</div>
     <div class="card-foot"><${BudgetLine} followed=${followed} />
       <p class="quiet small"><${EpochLine} followed=${followed} /></p></div></li>`;
 }
@@ -41,7 +45,8 @@ function StudyCard({ followed }: { readonly followed: Followed }): VNode {
 const numbersShown = 3;
 
 function Newest({ followed }: { readonly followed: Followed }): VNode {
-  const { entry } = followed;
+  const { entry, questions } = followed;
+  const asked = questions[0]!;
   const history = historyOf(followed);
   const { lastValue } = history;
   if (lastValue === null) {
@@ -51,19 +56,19 @@ function Newest({ followed }: { readonly followed: Followed }): VNode {
       ? `${counted(entry.releases, 'release')}, not read yet: open the study to follow it`
       : 'No answer yet'}</p>`;
   }
-  const { picture, charts } = pictureOf(entry, lastValue.outcome);
+  const { picture, charts } = pictureOf(asked, lastValue.outcome);
   // The correlation of columns says more than the variance of each.
   const isPair = picture?.kind === 'matrix' && picture.centre === null;
   if (picture !== null && (charts === 0 || isPair)) return html`<dl class="newest">
-    ${summaryOf(picture, entry.document.columns).map(([what, much]) =>
-    html`<div class="plain" key=${what}><dt>${what}</dt><dd>${much}</dd></div>`)}</dl>`;
-  const names = numbersOf(entry, lastValue.outcome).map(({ name }) => name);
+    ${summaryOf(picture, asked.columns).map(([what, much]) =>
+    html`<div class="plain" key=${what}><dt><bdi>${what}</bdi></dt><dd>${much}</dd></div>`)}</dl>`;
+  const names = numbersOf(asked, lastValue.outcome).map(({ name }) => name);
   const series = names.slice(0, Math.min(numbersShown, charts))
     .map((_, place) => history.series(place));
   return html`<dl class="newest">${series.map((each, place) => {
     const at = each.values.findLastIndex((value) => value !== null);
     const isLine = each.values.filter((value) => value !== null).length > 1;
-    return html`<div key=${place} class=${isLine ? '' : 'plain'}><dt>${spoken(names[place]!)}</dt>
+    return html`<div key=${place} class=${isLine ? '' : 'plain'}><dt><bdi>${names[place]!}</bdi></dt>
       <dd>${shown(each.values[at], halfOf(each, at))}</dd>
       ${isLine && html`<${Sparkline} series=${each} />`}</div>`;
   })}

@@ -2,8 +2,10 @@ import type { VNode } from 'preact';
 import type { Bin, Picture } from '../base/answer.js';
 import { binText, spoken, whole } from '../base/format.js';
 import { html } from '../base/html.js';
+import { BarTrack } from './bar-track.js';
 import { Clouds } from './clouds.js';
 import { Curve } from './curve.js';
+import { Keyed } from './keyed.js';
 import { Matrix } from './matrix.js';
 import { Mixture } from './mixture.js';
 
@@ -20,6 +22,8 @@ export function PictureView({ picture, columns, column }: {
       return html`<${Clouds} clouds=${picture.clouds} columns=${columns} />`;
     case 'curve':
       return html`<${Curve} picture=${picture} column=${column} />`;
+    case 'keyed':
+      return html`<${Keyed} picture=${picture} />`;
     case 'bins':
       return html`<${Bins} bins=${picture.bins} column=${column} />`;
     case 'choice':
@@ -33,19 +37,14 @@ export function PictureView({ picture, columns, column }: {
  */
 function Bins({ bins, column }: { readonly bins: readonly Bin[]; readonly column: string }): VNode {
   const top = Math.max(1, ...bins.map(({ count, high: end }) => Math.max(count, end ?? count)));
-  const share = (value: number): string =>
-    `${(Math.max(0, Math.min(1, value / top)) * 100).toFixed(2)}%`;
   return html`<section class="card"><h2>Contributors by ${spoken(column)}</h2>
     ${bins.length === 0 && html`<p class="quiet">No bin was full enough to be shown.</p>`}
     <table class="bins"><thead class="hidden"><tr><th scope="col">Bin</th><th scope="col">Bar</th>
       <th scope="col">Contributors</th></tr></thead>
     <tbody>${bins.map(({ name, from, to, count, low, high: end }, i) => html`<tr key=${i}>
       <th scope="row"><bdi>${name ?? binText(from, to)}</bdi></th>
-      <td class="bin-bar"><span class="bar-track">
-      <span class="bar-fill" style=${{ width: share(count) }}></span>
-        ${low !== null && end !== null && html`<span class="whisker" style=${{
-          left: share(low), width: `calc(${share(end)} - ${share(low)})`,
-        }}></span>`}</span></td>
+      <td class="bin-bar"><${BarTrack} axis=${[0, top]} value=${count}
+        interval=${low !== null && end !== null ? [low, end] : null} /></td>
       <td class="bin-count">${whole(Math.round(count))}${low !== null && end !== null && end > low
         ? html`<span class="quiet"> ± ${whole(Math.round((end - low) / 2))}</span>`
         : null}</td></tr>`)}</tbody>

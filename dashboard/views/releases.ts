@@ -1,5 +1,5 @@
 import { Component, type VNode } from 'preact';
-import { clockTime, counted, shown, spoken, whole } from '../base/format.js';
+import { clockTime, counted, shown, whole } from '../base/format.js';
 import { html } from '../base/html.js';
 import { chartsMax, intervalOf, reasonInWords, type History, type Row } from '../base/model.js';
 import { numbersOf } from '../base/numbers.js';
@@ -34,11 +34,13 @@ class Line extends Component<LineFacts> {
 /**
  * A table of everything in the charts, with the refusals, newest first; and the log as a download.
  */
-export function Releases({ followed }: { readonly followed: Followed }): VNode {
-  const { entry } = followed;
-  const history = historyOf(followed);
+export function Releases({ followed, place }: {
+  readonly followed: Followed; readonly place: number;
+}): VNode {
+  const { entry, questions } = followed;
+  const history = historyOf(followed, place);
   const outcome = history.lastValue?.outcome;
-  const numbers = outcome === undefined ? [] : numbersOf(entry, outcome);
+  const numbers = outcome === undefined ? [] : numbersOf(questions[place]!, outcome);
   const names =
     thatFit(numbers.slice(0, Math.min(columnsShown, chartsMax)).map(({ name }) => name));
   const { rows } = history;
@@ -60,11 +62,12 @@ export function Releases({ followed }: { readonly followed: Followed }): VNode {
         <thead><tr><th scope="col">Epoch</th>
           ${names.length === 0 ? html`<th scope="col" class="refusal">Outcome</th>`
             : names.map((name) =>
-              html`<th scope="col" key=${name}>${spoken(name)}</th>`)}
+              html`<th scope="col" key=${name}><bdi>${name}</bdi></th>`)}
           <th scope="col" class="when">Closed</th></tr></thead>
         <tbody>${newest}</tbody></table></div>
         <p class="quiet small">${footnote(
-          history.count, newest.length, hasHalf, (outcome?.estimate.length ?? 0) - names.length,
+          history.count, newest.length, hasHalf,
+          numbers.length === 0 ? 0 : outcome!.estimate.length - names.length,
         )}</p>`}</section>`;
 }
 
@@ -76,12 +79,14 @@ function thatFit(names: readonly string[]): readonly string[] {
 }
 
 function lineFor(
-  history: History, { epoch, closedAtMs, refusal }: Row, place: number, columns: number,
+  history: History, { epoch, closedAtMs, refusal, keys }: Row, place: number, columns: number,
 ): VNode {
   return html`<tr><th scope="row">${whole(epoch)}</th>
     ${refusal === null
-      ? Array.from({ length: columns }, (_, column) =>
-        html`<td key=${column}>${cell(history, column, place)}</td>`)
+      ? keys !== null && columns === 0
+        ? html`<td class="found">${counted(keys, 'key')}</td>`
+        : Array.from({ length: columns }, (_, column) =>
+          html`<td key=${column}>${cell(history, column, place)}</td>`)
       : html`<td class="refusal" colspan=${Math
         .max(1, columns)}>Refused: ${reasonInWords(refusal.reason)}</td>`}
     <td class="when">${clockTime(Number(closedAtMs))}</td></tr>`;

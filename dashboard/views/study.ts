@@ -1,9 +1,10 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { findingText, questionsOf } from '../../client/index.js';
-import { pictureOf } from '../base/answer.js';
+import { findingText } from '../../client/index.js';
+import { pictureOf, type Picture } from '../base/answer.js';
 import { clockTime, counted, sentence, shown, spoken, whole } from '../base/format.js';
 import { html } from '../base/html.js';
+import { keyName } from '../base/keys.js';
 import {
   chartsMax, hostileRangeText, intervalOf, reasonInWords, type ValueOutcome,
 } from '../base/model.js';
@@ -13,47 +14,75 @@ import { canSmooth, isSmooth, smoothedSeries } from '../base/smoothing.js';
 import { Notice } from '../base/shell.js';
 import { Budget, Guarantee } from './budget.js';
 import { Column } from './column.js';
-import { Question, Verification } from './facts.js';
+import { QuestionFacts, Verification } from './facts.js';
 import { PictureView } from './pictures.js';
 import { Releases } from './releases.js';
 import { SmoothSwitch } from './smoothing.js';
 import { EpochLine, LinkBadge, LinkNotice } from './status.js';
+import { Tabs } from './tabs.js';
 
 /** Most numbers that are listed without a chart. The log has all of them. */
 const unchartedMax = 60;
+/** Most findings of a split answer on the page. The log has all of them. */
+const findingsShown = 8;
 
-/** Everything about one study. */
-export function StudyPage({ followed }: { readonly followed: Followed }): VNode {
-  const { entry } = followed;
+/** A study, and which of its questions. */
+interface Shown {
+  readonly followed: Followed;
+  /** The place of the question in the study. */
+  readonly place: number;
+}
+
+/**
+ * Everything about one study, and the answer to one of its questions.
+ * @param question the question's name; absent: the first one.
+ */
+export function StudyPage({ followed, question }: {
+  readonly followed: Followed; readonly question?: string;
+}): VNode {
+  const { entry, questions } = followed;
   const others = (studies.value?.length ?? 0) > 1;
+  const place = question === undefined ? 0 : questions.findIndex(({ name }) => name === question);
   return html`<main class="page">
     ${others
       && html`<nav aria-label="Breadcrumb"><a class="back" href="#/">← All studies</a></nav>`}
     <div class="title"><div><h1>${entry.name}</h1><p class="quiet subtitle">${entry.title}</p></div>
       <div class="title-state"><span role="status"><${LinkBadge} followed=${followed} /></span>
         <span class="quiet"><${EpochLine} followed=${followed} /></span></div></div>
-    <${Notices} followed=${followed} />
-    <div class="split"><div class="answers"><${Answer} followed=${followed} /></div>
+    <${Tabs} followed=${followed} place=${place} />
+    ${place < 0 ? html`<${NoQuestion} asked=${question} />`
+      : html`<${QuestionPage} key=${place} followed=${followed} place=${place} />`}</main>`;
+}
+
+function QuestionPage({ followed, place }: Shown): VNode {
+  return html`<div class="page-part"><${Notices} followed=${followed} place=${place} />
+    <div class="split"><div class="answers"><${Answer} followed=${followed} place=${place} /></div>
       <div class="side"><${Budget} followed=${followed} /><${Verification} followed=${followed} />
-        <${Guarantee} followed=${followed} /></div>
-      <div class="rest"><${Releases} followed=${followed} />
-      <${Question} followed=${followed} /></div></div></main>`;
+        <${Guarantee} followed=${followed} place=${place} /></div>
+      <div class="rest"><${Releases} followed=${followed} place=${place} />
+      <${QuestionFacts} followed=${followed} place=${place} /></div></div></div>`;
+}
+
+/** The address names a question that this study does not have. */
+function NoQuestion({ asked }: { readonly asked: string }): VNode {
+  return html`<section class="card empty"><h2>There is no such question in this study</h2>
+    <p>The address asks for <code class="asked">${asked}</code></p></section>`;
 }
 
 /**
  * Text for screen readers. It leaves out the progress of reading a long log, and everything that is
  * an alert already.
  */
-function Notices({ followed }: { readonly followed: Followed }): VNode {
+function Notices({ followed, place }: Shown): VNode {
   const { kind } = followed.link.value;
   const ofLink = html`<${LinkNotice} followed=${followed} />`;
   const isStatus = !['catching-up', 'failed', 'error'].includes(kind);
   return html`${!isStatus && ofLink}<div class="notices" role="status">${isStatus && ofLink}
-    <${RefusalNotice} followed=${followed} /></div>`;
+    <${RefusalNotice} followed=${followed} place=${place} /></div>`;
 }
 
-function RefusalNotice({ followed }: { readonly followed: Followed }): VNode | null {
-  const { last, lastRefusal, lastValue } = historyOf(followed);
+function RefusalNotice({ followed, place }: Shown): VNode | null {
+  const { last, lastRefusal, lastValue } = historyOf(followed, place);
   if (last === null || lastRefusal === null) return null;
   const { reason, text } = lastRefusal;
   return html`<${Notice} tone="warn" title=${`Epoch ${whole(last.epoch)} has no answer: `
@@ -63,10 +92,12 @@ function RefusalNotice({ followed }: { readonly followed: Followed }): VNode | n
 }
 
 /** The newest answer: as a picture if it has one, and over epochs. */
-function Answer({ followed }: { readonly followed: Followed }): VNode {
-  const { entry, link, news, version } = followed;
-  const history = historyOf(followed);
-  const found = history.lastValue === null ? null : pictureOf(entry, history.lastValue.outcome);
+function Answer({ followed, place: question }: Shown): VNode {
+  const { questions, link, news, version } = followed;
+  const asked = questions[question]!;
+  const history = historyOf(followed, question);
+  const outcome = history.lastValue?.outcome ?? null;
+  const found = useMemo(() => outcome && pictureOf(asked, outcome), [outcome]);
   const charts = Math.min(found?.charts ?? 0, chartsMax);
   const series = useMemo(
     () => Array.from({ length: charts }, (_, place) => history.series(place)),
@@ -76,23 +107,21 @@ function Answer({ followed }: { readonly followed: Followed }): VNode {
     () => series.map((_, place) => (isSmooth.value ? smoothedSeries(history, place) : null)),
     [series, isSmooth.value],
   );
-  if (history.lastValue === null || found === null) {
+  if (history.lastValue === null || outcome === null || found === null) {
     const isOver = news.value.state !== 'open';
     return html`<${NoAnswer} isReading=${!['live', 'ended']
       .includes(link.value.kind)} isOver=${isOver} refused=${history.refused} />`;
   }
-  const { outcome } = history.lastValue;
-  const numbers = numbersOf(entry, outcome);
+  const numbers = numbersOf(asked, outcome);
   const names = numbers.map(({ name }) => name);
-  const { columns } = entry.document;
-  const { parameters } = questionsOf(entry.document)[0]!;
+  const { columns, parameters } = asked;
   const column = columns[typeof parameters['column'] === 'number' ? parameters['column'] : 0] ?? '';
   const { epoch, closedAtMs } = history.lastValue;
   return html`<div class="answer-parts">
     <p class="quiet as-of">Answer of epoch ${whole(
       epoch,
     )}, closed ${clockTime(Number(closedAtMs))}</p>
-    <${Findings} outcome=${outcome} columns=${columns} />
+    <${Findings} outcome=${outcome} columns=${columns} picture=${found.picture} />
     ${found.picture !== null
       && html`<${PictureView} picture=${found.picture} columns=${columns} column=${column} />`}
     ${series.some((_, place) => canSmooth(history, place)) && html`<${SmoothSwitch} />`}
@@ -107,15 +136,22 @@ function Answer({ followed }: { readonly followed: Followed }): VNode {
 }
 
 /** What people should know of the rows before they rely on the answer. */
-function Findings({ outcome, columns }: {
+function Findings({ outcome, columns, picture }: {
   readonly outcome: ValueOutcome; readonly columns: readonly string[];
+  readonly picture: Picture | null;
 }): VNode | null {
+  const keyed = picture?.kind === 'keyed' ? picture : null;
   const { findings = [] } = outcome;
   if (findings.length === 0) return null;
   const names = columns.map(spoken);
+  const keys = keyed?.rows ?? [];
+  const left = findings.length - findingsShown;
   return html`<${Notice} tone="accent" title="Before you rely on this answer">
-    ${findings.map((finding) => html`<p key=${finding.reason}>${
-      findingText(finding, names)}</p>`)}<//>`;
+    ${findings.slice(0, findingsShown).map((finding, i) => html`<p key=${i}>${
+      finding.key !== undefined && keys[finding.key] !== undefined
+      && html`<span><bdi>${keyName(keys[finding.key]!)}</bdi>: </span>`}${
+      findingText(finding, names)}</p>`)}
+    ${left > 0 && html`<p>The log says ${whole(left)} more of this kind.</p>`}<//>`;
 }
 
 /** The present values of the numbers that have no chart. */
@@ -126,7 +162,7 @@ function Uncharted({ outcome, names, charts }: {
   const line = (name: string, place: number): VNode => {
     const interval = intervalOf(outcome, place);
     const half = interval === null ? null : (interval[1] - interval[0]) / 2;
-    return html`<div key=${place}><dt>${spoken(name)}</dt>
+    return html`<div key=${place}><dt>${name}</dt>
       <dd>${shown(estimate[place], half)}${half !== null && half > 0
       && html`<span class="quiet"> ± ${shown(half, half)}</span>`}</dd></div>`;
   };
@@ -141,7 +177,7 @@ function Uncharted({ outcome, names, charts }: {
 
 /** What an interval covers, in words. */
 function IntervalInWords({ outcome }: { readonly outcome: ValueOutcome }): VNode | null {
-  if (intervalOf(outcome, 0) === null) return null;
+  if (outcome.estimate.every((_, place) => intervalOf(outcome, place) === null)) return null;
   const covers = outcome.interval95 === undefined
     ? 'It counts the noise that was added for privacy. It does not count chance in who took part.'
     : 'It counts the noise that was added for privacy. It also counts chance in who took part, as '

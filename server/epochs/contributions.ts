@@ -1,4 +1,5 @@
 import { assert } from '../../src/base/assert.js';
+import type { KeyTable } from '../../src/questions/key-table.js';
 import { StudyReduction, type Contribution } from '../../src/questions/reduction.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import { keySecretOf } from './assignment-hashes.js';
@@ -20,12 +21,15 @@ export interface Contributions {
   takeAll(): Iterable<{ readonly contributor: Uint8Array; readonly rows: RowsOfQuestions }>;
 }
 
+/** @param tables - for each question the table of its discovered keys. */
 export function contributionsOf(
-  document: StudyDocument, assignmentKey: Uint8Array,
+  document: StudyDocument, assignmentKey: Uint8Array, tables: readonly (KeyTable | null)[],
 ): Contributions {
-  return document.questions === undefined
-    ? new ReducedContributions(document.contribution.reduce)
-    : new SentContributions(new StudyReduction(document.questions, document), assignmentKey);
+  if (document.questions === undefined) {
+    return new ReducedContributions(document.contribution.reduce);
+  }
+  const reduction = new StudyReduction(document.questions, document);
+  return new SentContributions(reduction, assignmentKey, tables);
 }
 
 /** Of a study in the short form: parts are reduced before they come. */
@@ -66,6 +70,7 @@ class SentContributions implements Contributions {
 
   constructor(
     private readonly reduction: StudyReduction, private readonly assignmentKey: Uint8Array,
+    private readonly tables: readonly (KeyTable | null)[],
   ) {}
 
   get size(): number {
@@ -83,12 +88,12 @@ class SentContributions implements Contributions {
     this.#add(found, part);
     if (!part.complete) return null;
     this.#open.delete(name);
-    return this.reduction.rowsOf(found.contribution);
+    return this.reduction.rowsOf(found.contribution, this.tables);
   }
 
   *takeAll(): Generator<{ contributor: Uint8Array; rows: RowsOfQuestions }> {
     for (const { contributor, contribution } of this.#open.values()) {
-      yield { contributor, rows: this.reduction.rowsOf(contribution) };
+      yield { contributor, rows: this.reduction.rowsOf(contribution, this.tables) };
     }
     this.#open.clear();
   }

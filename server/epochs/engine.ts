@@ -33,7 +33,8 @@ const prepareShare = 1 / 8;
  * One epoch: the incomplete contributions and the groups' summaries. The same setup and the same
  * parts in the same order give the same summaries, on any thread and after any restart.
  *
- * Memory: one row per incomplete contribution, and what the plan's summaries hold.
+ * Memory: one row per incomplete contribution, what the plan's summaries hold, and the tables of
+ * discovered keys, for which room was reserved before a batch was accepted: see KeyRoom.
  */
 export class EpochEngine {
   readonly #document: StudyDocument;
@@ -57,8 +58,8 @@ export class EpochEngine {
     this.#document = document;
     this.#assignmentKey = setup.assignmentKey.slice();
     this.#questions = questionsPlanOf(setup, findEstimator).questions;
-    this.#contributions = contributionsOf(document, this.#assignmentKey);
     this.#run = new QuestionsRun(this.#questions, seededRandom(setup.workSeed), noise);
+    this.#contributions = contributionsOf(document, this.#assignmentKey, this.#run.tables);
     this.#run.prepareNoise(noiseAtOpen);
     this.#nominalRows = this.#questions.map(({ plan }) => nominalRows(plan, document.cohort));
     this.#prepareEvery = Math.max(1, Math.ceil(document.cohort * prepareShare));

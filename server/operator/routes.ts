@@ -1,5 +1,5 @@
 import { toBase64, toHex } from '../../src/base/bytes.js';
-import { aboutEstimator } from './about-estimator.js';
+import { aboutStudy } from './about-study.js';
 import { evidence, quarantine } from './evidence-route.js';
 import type { Exchange } from './exchange.js';
 import { ledgerView } from './ledger-view.js';
@@ -91,7 +91,7 @@ async function studies(exchange: Exchange): Promise<void> {
       closesAtMs: view.closesAtMs,
       releases: view.releaseCount,
       document: view.document,
-      ...aboutEstimator(view.document),
+      ...aboutStudy(view.document),
       facts: toBase64(view.facts),
       signature: toBase64(view.factsSignature),
     })),

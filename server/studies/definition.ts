@@ -2,7 +2,9 @@ import { needsQuestions } from '../../src/base/columns.js';
 import { KeelsonError } from '../../src/base/errors.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { planStudy, type StudyPlan } from '../../src/plan-study.js';
+import { amountToNumber, type Amount } from '../../src/privacy/accounting/amount.js';
 import type { BudgetCaps } from '../../src/privacy/accounting/target.js';
+import type { Spend } from '../../src/wire/messages.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { FindEstimator } from '../epochs/engine.js';
 import type { BudgetSpec } from '../store/contract.js';
@@ -46,5 +48,15 @@ function budgetSpecOf(document: StudyDocument, caps: BudgetCaps): BudgetSpec {
     key: scope === 'population' ? `population:${population}` : `study:${document.study}`,
     scope, rule: caps.rule, rhoCap: caps.rhoCap, deltaCap: caps.deltaCap, epsilon, delta,
     ...(perMs !== undefined && { windowMs: perMs }),
+  };
+}
+
+/** A contributor's own spending, as it is reported to it. */
+export function ownSpendOf(
+  { budget }: StudyDefinition, spend: { readonly rho: Amount; readonly delta: Amount },
+): Spend {
+  return {
+    rho: amountToNumber(spend.rho), rhoCap: amountToNumber(budget.rhoCap),
+    delta: amountToNumber(spend.delta), deltaCap: amountToNumber(budget.deltaCap),
   };
 }

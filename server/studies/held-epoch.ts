@@ -13,6 +13,8 @@ export interface HeldEpoch extends Omit<OpenEpoch, 'studyId' | 'rowsMax' | 'late
    * before the release.
    */
   withdrawn: boolean;
+  /** What the discovered keys of its batches may take in a table, in bytes: see KeyRoom. */
+  keyBytes: number;
 }
 
 /** A new epoch. Its assignment key is new and secret, so no contributor can choose its group. */
@@ -23,6 +25,7 @@ export function freshEpoch(
   return {
     epoch, ...times, rho, delta, assignmentKey: signing.randomBytes(32),
     workSeed: signing.randomBytes(32), complete: 0, withdrawn: false,
+    keyBytes: 0,
   };
 }
 
@@ -30,7 +33,7 @@ export function heldEpochOf(record: EpochRecord): HeldEpoch {
   const { epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed } = record;
   return {
     epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed, complete: 0,
-    withdrawn: false,
+    withdrawn: false, keyBytes: 0,
   };
 }
 

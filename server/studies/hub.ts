@@ -112,9 +112,11 @@ class Hub implements RunningHub {
         'internal', 'the server stopped after a failure', { cause: this.#failure },
       );
     }
+    const free = study.reserve(batch.rows);
+    if (free === null) return refusal('overloaded');
     const bytes = bytesHeld(batch);
     return this.#queue.submit(requestOf(batch, study.definition), bytes, (result) =>
-      study.settle(batch, result));
+      study.settle(batch, result)).finally(free);
   }
 
   async withdraw(request: Omit<WithdrawalRequest, 'nowMs'>): Promise<WithdrawalResult> {
@@ -312,7 +314,9 @@ function fits({ values, rows, columns }: VerifiedBatch, definition: StudyDefinit
     && values.length === rows * columns;
 }
 
-function refusal(code: 'unknown-study' | 'epoch-not-open' | 'shutting-down'): SubmitResult {
+function refusal(
+  code: 'unknown-study' | 'epoch-not-open' | 'shutting-down' | 'overloaded',
+): SubmitResult {
   return { verdict: 'rejected', code };
 }
 

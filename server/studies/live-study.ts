@@ -2,18 +2,18 @@ import { assert } from '../../src/base/assert.js';
 import { KeelsonError, StorageError } from '../../src/base/errors.js';
 import type { EpochProgress } from '../epochs/contract.js';
 import { partOf } from '../epochs/reduction.js';
+import { keyRoomOf } from '../../src/questions/plan.js';
 import type { StudyView, SubmitResult, VerifiedBatch } from './contract.js';
 import type {
   AdmissionResult, EpochRecord, OpenEpochResult, StudyRecord, StudyStateName, WithdrawalRequest,
   WithdrawalResult,
 } from '../store/contract.js';
-import { amountToNumber, type Amount } from '../../src/privacy/accounting/amount.js';
-import type { Spend } from '../../src/wire/messages.js';
 import type { Waiting } from './budget-turns.js';
 import type { HubContext } from './context.js';
-import type { StudyDefinition } from './definition.js';
+import { ownSpendOf, type StudyDefinition } from './definition.js';
 import { excludeAfterRestart } from './exclusion.js';
 import { freshEpoch, heldEpochOf, openingOf, setupOf, type HeldEpoch } from './held-epoch.js';
+import { KeyRoom } from './key-room.js';
 import { rebuildEpoch, recoveriesMax } from './recovery.js';
 import { ReleaseLine, type ClosedEpoch } from './release-line.js';
 import type { Retention } from './retention.js';
@@ -74,6 +74,7 @@ export class LiveStudy implements Waiting {
   #mode: StudyMode;
   #isHeld: boolean;
   readonly #onDone: () => void;
+  readonly #keyRoom: KeyRoom;
 
   constructor(
     private readonly context: HubContext,
@@ -86,6 +87,7 @@ export class LiveStudy implements Waiting {
     this.#isHeld = options.held;
     this.#retention = options.retention;
     this.#onDone = options.onDone;
+    this.#keyRoom = new KeyRoom(definition.questions);
     this.#state = record.state;
     this.#exhausted = record.state === 'exhausted';
     this.#lastEpoch = record.lastEpoch;
@@ -148,6 +150,13 @@ export class LiveStudy implements Waiting {
     if (this.#open !== null) this.#drop(this.#open);
     this.#open = null;
     await this.close();
+  }
+
+  /** Reserves room for the keys of a batch: see KeyRoom. */
+  reserve(rows: number): (() => void) | null {
+    const from = this.#open?.epoch ?? 0n;
+    const held = [...this.#held.values()];
+    return this.#keyRoom.reserve(rows, held.filter(({ epoch }) => epoch >= from));
   }
 
   /**
@@ -228,16 +237,17 @@ export class LiveStudy implements Waiting {
 
   #count(batch: VerifiedBatch, result: AdmissionResult): void {
     const { runner, stopped } = this.context;
-    const { document } = this.definition;
+    const { document, questions } = this.definition;
     const held = this.#held.get(result.epoch);
     // A stopped process needs no summaries: the next start rebuilds them from the journal.
     if (stopped() || this.#phase === 'abandoned') return;
     assert(held !== undefined
       && batch.values !== undefined, 'rows are accepted into an epoch that is held');
-    const { contributor, sequence, values, rows } = batch;
+    const { contributor, sequence, values, rows, texts } = batch;
     const part = partOf(document, held.assignmentKey, {
-      contributor, sequence, values, rows, complete: result.complete,
+      contributor, sequence, values, rows, texts, complete: result.complete,
     });
+    held.keyBytes += keyRoomOf(questions, rows);
     runner.add(this.identity.studyId, result.epoch, [part]);
     if (!result.complete) return;
     held.complete += 1;
@@ -484,14 +494,4 @@ export class LiveStudy implements Waiting {
     emit({ kind: 'study-stopped', studyId, state: this.#state });
     this.#onDone();
   }
-}
-
-/** A contributor's own spending, as it is reported to it. */
-function ownSpendOf(
-  { budget }: StudyDefinition, spend: { readonly rho: Amount; readonly delta: Amount },
-): Spend {
-  return {
-    rho: amountToNumber(spend.rho), rhoCap: amountToNumber(budget.rhoCap),
-    delta: amountToNumber(spend.delta), deltaCap: amountToNumber(budget.deltaCap),
-  };
 }

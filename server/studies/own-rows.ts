@@ -1,7 +1,9 @@
 import type { Estimator } from '../../src/estimators/contract/estimator.js';
 import { estimators } from '../../src/estimators/registry.js';
 import { clipped } from '../../src/questions/reduction.js';
-import { batchRows, decodeBatchBody, decodeReleaseBody } from '../../src/wire/index.js';
+import {
+  batchCells, batchRows, decodeBatchBody, decodeReleaseBody,
+} from '../../src/wire/index.js';
 import type { OneQuestion, StudyDocument } from '../../src/wire/study-document.js';
 import type { StudyView } from './contract.js';
 import type { Store } from '../store/contract.js';
@@ -34,16 +36,21 @@ export class OwnRows {
     this.#sums = new Float64Array(columns.length);
   }
 
-  add(body: Uint8Array, complete: boolean): void {
-    const values = batchRows(decodeBatchBody(body), this.#types).map(clipped);
+  add(bytes: Uint8Array, complete: boolean): void {
+    const body = decodeBatchBody(bytes);
     this.#complete ||= complete;
+    if (this.point === null) {
+      // Without a point nothing is measured. Rows may then have texts and absent cells.
+      this.rows += body.rows;
+      return;
+    }
+    const values = (this.#types === undefined
+      ? batchRows(body) : batchCells(body, this.#types, 'accepted').values).map(clipped);
     for (let start = 0; start < values.length; start += this.#dimension) {
       const row = values.subarray(start, start + this.#dimension);
       for (let i = 0; i < this.#dimension; i++) this.#sums[i]! += row[i]!;
       this.rows += 1;
-      if (this.point !== null) {
-        this.#farthest = Math.max(this.#farthest, this.#distance(row, this.point));
-      }
+      this.#farthest = Math.max(this.#farthest, this.#distance(row, this.point));
     }
   }
 

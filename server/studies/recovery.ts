@@ -1,4 +1,5 @@
 import { fromHex } from '../../src/base/bytes.js';
+import { keyRoomOf } from '../../src/questions/plan.js';
 import { batchCells, batchRows, decodeBatchBody } from '../../src/wire/index.js';
 import { partOf } from '../epochs/reduction.js';
 import type { EpochPart } from '../epochs/contract.js';
@@ -43,8 +44,11 @@ export async function summarise(
   const { epoch } = held;
   await runner.open(setupOf(studyId, definition, held));
   held.complete = 0;
+  held.keyBytes = 0;
   for await (const page of journalPages(store, studyId, epoch)) {
-    runner.add(studyId, epoch, page.map((entry) => partOfEntry(definition, held, entry)));
+    const parts = page.map((entry) => partOfEntry(definition, held, entry));
+    runner.add(studyId, epoch, parts);
+    for (const { rows } of parts) held.keyBytes += keyRoomOf(definition.questions, rows);
     held.complete += page.filter((entry) => entry.complete).length;
     await runner.progress(studyId, epoch);
   }
@@ -61,8 +65,8 @@ function partOfEntry(
   return partOf(document, assignmentKey, {
     contributor: fromHex(entry.contributor),
     sequence: entry.sequence,
-    values: document.types === undefined
-      ? batchRows(body) : batchCells(body, document.types, 'accepted').values,
+    ...(document.types === undefined
+      ? { values: batchRows(body) } : batchCells(body, document.types, 'accepted')),
     rows: body.rows,
     complete: entry.complete,
   });

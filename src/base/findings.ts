@@ -1,5 +1,6 @@
 import { checkList, checkObject } from './given.js';
 import type { Finding, Interval95, ValueOutcome } from './outcome.js';
+import { quotedText } from './shown-text.js';
 
 /** Findings in words, and what intervals, scales and findings of a value must be. */
 
@@ -14,13 +15,23 @@ const shownMost = 8;
 /**
  * A finding in plain sentences, for people who see the answer.
  * @param columnNames - of the study; a column without a name is "column 3", counted from 1.
+ * @param keys - of an answer that is split: a finding about one key begins with it.
  * @throws InvalidParameterError for something that is not a finding.
  * @example
  * import { findingText } from 'keelson';
  * const text = findingText({ reason: 'skewed', columns: [0], amounts: [] }, ['delay', 'distance']);
  * console.log(text);
  */
-export function findingText(finding: Finding, columnNames: readonly string[]): string {
+export function findingText(
+  finding: Finding, columnNames: readonly string[], keys?: ValueOutcome['keys'],
+): string {
+  const text = textOfFinding(finding, columnNames);
+  const { key } = finding;
+  if (key === undefined) return text;
+  return `${keys?.[key]?.map(quotedText).join(', ') ?? `Key ${key + 1}`}: ${text}`;
+}
+
+function textOfFinding(finding: Finding, columnNames: readonly string[]): string {
   const given: unknown = finding;
   checkObject(given, 'a finding of a release has reason, columns and amounts');
   checkList(finding.columns, 'columns of a finding is a list of indexes');
@@ -143,9 +154,9 @@ export function valueFault(value: ValueOutcome, columns?: number): string | null
   if (findings !== undefined && findings.length > findingsMax) {
     return `there are more than ${findingsMax} findings`;
   }
-  return findings?.every((finding) => isFinding(finding, columns)) === false
-    ? 'a finding has no proper reason, names a column that is not there, or holds an amount that '
-      + 'is not finite'
+  return findings?.every((finding) => isFinding(finding, columns, value.keys?.length)) === false
+    ? 'a finding has no proper reason, names a column or a key that is not there, or holds an '
+      + 'amount that is not finite'
     : null;
 }
 
@@ -178,8 +189,10 @@ function isScale(scale: readonly number[], columns: number | undefined): boolean
     && scale.every((unit) => Number.isFinite(unit) && unit >= 0);
 }
 
-function isFinding({ reason, columns, amounts }: Finding, count = Infinity): boolean {
-  return reasonPattern.test(reason)
+function isFinding(
+  { reason, columns, amounts, key = 0 }: Finding, count = Infinity, keys = Infinity,
+): boolean {
+  return reasonPattern.test(reason) && Number.isInteger(key) && key >= 0 && key < keys
     && columns.every((column) => Number.isInteger(column) && column >= 0 && column < count)
     && amounts.every(Number.isFinite);
 }

@@ -23,11 +23,16 @@ const slotsPerKey = 4 / 3;
  * besides its text. Slots come in powers of two, and arrays double.
  */
 export function keyMemory(keyBytes: number): number {
-  return 8 * 2 * slotsPerKey + 2 * 4 + 2 * keyBytes;
+  return Math.ceil(8 * 2 * slotsPerKey + 2 * 4 + 2 * keyBytes);
 }
 
 /** Memory of an empty table, in bytes. */
 export const emptyTableBytes = 16_384;
+
+/** The most memory that the table of one question may take, in bytes. */
+export const keyTableBytes = 2 ** 30;
+/** Bytes of a table for which room can be reserved. */
+export const keyRoomBytes = keyTableBytes - emptyTableBytes;
 
 /**
  * Numbers the distinct keys that contributors send, from 0 in the order in which they come.

@@ -58,9 +58,13 @@ function noList({ columns: names, discover }: GroupBy, columns: readonly Column[
         + 'use fewer columns, or columns with fewer values',
     );
   }
-  return new InvalidParameterError(columns[at]!.isText
-    ? `column ${names[at]!} is a text: give discover, or a list in keys`
-    : `column ${names[at]!} has no public list of values: by takes a category, a boolean, a text, `
+  return noValues(columns[at]!, names[at]!);
+}
+
+function noValues({ isText }: Column, name: string): Error {
+  return new InvalidParameterError(isText
+    ? `column ${name} is a text: give discover, or a list in keys`
+    : `column ${name} has no public list of values: by takes a category, a boolean, a text, `
       + `or an integer with low and high and at most ${questionLimits.integerValues} values`);
 }
 
@@ -84,6 +88,56 @@ function listed(keys: readonly (readonly string[])[], columns: readonly Column[]
       return places.get(JSON.stringify(key)) ?? -1;
     },
   };
+}
+
+/**
+ * The key of a row as one text, of keys that nobody listed; null where a cell is absent or outside
+ * the range of its column. Equal keys give equal texts.
+ */
+export type KeyReader = (sent: SentRows, start: number) => string | null;
+
+/** @throws InvalidParameterError for a column that is not there, or a number without a range. */
+export function keyReaderOf(by: GroupBy, study: StudyColumns): KeyReader {
+  const columns = partsOfBy(by, study);
+  return (sent, start) => {
+    const key: string[] = [];
+    for (const { place, first, parts } of columns) {
+      const cell = sent.values[start + place]!;
+      if (Number.isNaN(cell)) return null;
+      const part = parts === null ? textAt(sent.texts![place]!, cell) : parts[cell - first];
+      if (part === undefined) return null;
+      key.push(part);
+    }
+    return JSON.stringify(key);
+  };
+}
+
+/** The parts of a key that a KeyReader read. */
+export function partsOfKey(key: string): readonly string[] {
+  return JSON.parse(key) as readonly string[];
+}
+
+/**
+ * The most bytes that a key of these columns takes in a table: the UTF-8 of each part, and a byte
+ * with its length. It depends on the columns' types alone.
+ * @throws InvalidParameterError as `keyReaderOf`.
+ */
+export function keyBytesMax(by: GroupBy, study: StudyColumns): number {
+  return partsOfBy(by, study).reduce((sum, { type, parts }) => sum + 1
+    + (type.type === 'text' ? type.bytes : Math.max(...parts!.map((part) => utf8(part).length))), 0);
+}
+
+/** The columns of `by`. `parts[i]` is the text of the number `first + i`; null: texts. */
+function partsOfBy(by: GroupBy, study: StudyColumns): readonly (Column & {
+  readonly first: number; readonly parts: readonly string[] | null;
+})[] {
+  return by.columns.map((name) => {
+    const column = columnOf(study, name);
+    const { type } = column;
+    const parts = column.isText ? null : publicParts(type);
+    if (parts === null && !column.isText) throw noValues(column, name);
+    return { ...column, parts, first: type.type === 'integer' ? type.low! : 0 };
+  });
 }
 
 /** The text of a cell in a key; undefined for an absent cell. */
@@ -132,8 +186,8 @@ export function keyRanks(secret: Uint8Array, columns: readonly string[]): KeyRan
  * taken at its first row and never left.
  * Ranks are computed only when there are more than keysMax keys.
  */
-export class KeptKeys<Held> {
-  readonly #held = new Map<number, { readonly held: Held; rank: number }>();
+export class KeptKeys<Held, Key extends number | string = number> {
+  readonly #held = new Map<Key, { readonly held: Held; rank: number }>();
 
   constructor(private readonly keysMax: number) {}
 
@@ -141,37 +195,40 @@ export class KeptKeys<Held> {
     return this.#held.size;
   }
 
-  entries(): readonly (readonly [place: number, held: Held])[] {
-    return [...this.#held].map(([place, { held }]) => [place, held]);
+  entries(): readonly (readonly [key: Key, held: Held])[] {
+    return [...this.#held].map(([key, { held }]) => [key, held]);
   }
 
   /**
-   * What the key at this place holds; undefined if the key does not count.
-   * @param rankOf - the rank of the key at a place. Equal ranks go by place.
+   * What this key holds; undefined if the key does not count.
+   * @param key - its place in a public list, or the key as one text.
+   * @param rankOf - the rank of a key. Equal ranks go by key.
    */
-  at(place: number, rankOf: (place: number) => number, empty: () => Held): Held | undefined {
-    const found = this.#held.get(place);
+  at(key: Key, rankOf: (key: Key) => number, empty: () => Held): Held | undefined {
+    const found = this.#held.get(key);
     if (found !== undefined) return found.held;
     let rank = NaN;
     if (this.#held.size >= this.keysMax) {
       for (const [other, entry] of this.#held) {
         if (Number.isNaN(entry.rank)) entry.rank = rankOf(other);
       }
-      rank = rankOf(place);
-      const [last, largest] = this.#last();
-      if (rank > largest || (rank === largest && place > last)) return undefined;
+      rank = rankOf(key);
+      const last = this.#last();
+      const largest = this.#held.get(last)!.rank;
+      if (rank > largest || (rank === largest && key > last)) return undefined;
       this.#held.delete(last);
     }
     const held = empty();
-    this.#held.set(place, { held, rank });
+    this.#held.set(key, { held, rank });
     return held;
   }
 
-  #last(): readonly [place: number, rank: number] {
-    let [last, largest] = [-1, -1];
-    for (const [place, { rank }] of this.#held) {
-      if (rank > largest || (rank === largest && place > last)) [last, largest] = [place, rank];
-    }
-    return [last, largest];
+  /** The key with the largest rank. */
+  #last(): Key {
+    const [last] = [...this.#held].reduce((most, each) => {
+      const gap = each[1].rank - most[1].rank;
+      return gap > 0 || (gap === 0 && each[0] > most[0]) ? each : most;
+    });
+    return last;
   }
 }

@@ -12,6 +12,8 @@ import type { PrivacyCost } from '../privacy/accounting/cost.js';
 import type { MechanismEvent } from '../privacy/accounting/events.js';
 import { resolvePureTarget, shareOf, type PrivacyTarget } from '../privacy/accounting/target.js';
 import type { StudyColumns } from './columns.js';
+import { keyMemory, keyRoomBytes } from './key-table.js';
+import { keyBytesMax } from './keys.js';
 import { QuestionReduction } from './reduction.js';
 
 /** A question and its plan. */
@@ -23,6 +25,8 @@ export interface PlannedQuestion {
   readonly dimension: number;
   /** The names of the public keys by which the answer is split. */
   readonly keys?: readonly (readonly string[])[];
+  /** Of a question whose keys are discovered: the most bytes of one key in a table of keys. */
+  readonly keyBytes?: number;
 }
 
 /** The plans of all questions of a study. One epoch is charged `cost`, once. */
@@ -102,15 +106,20 @@ function planOne(
 ): PlannedQuestion | Infeasible {
   const { name, by } = question;
   const estimator = planner.find(question.estimator);
-  if (by?.discover !== undefined) {
+  if (by?.discover !== undefined && estimator.keyed?.includes('discovered') !== true) {
     return infeasible(
-      name, 'this version does not find keys by itself',
-      'list the keys in by.keys, or split by a category',
+      name, `${estimator.name} cannot split its answer by keys that are discovered`,
+      'list the keys in by.keys, or ask for a count',
     );
   }
   try {
     const { keys, dimension } = new QuestionReduction(question, facts);
-    const isEach = by !== undefined && estimator.keyed?.includes('public') !== true;
+    const keyBytes = by?.discover === undefined ? undefined : keyBytesMax(by, facts);
+    if (keyBytes !== undefined) {
+      const people = Math.floor(keyRoomBytes / (by!.keysMax * keyMemory(keyBytes)));
+      if (facts.cohort > people) return tooManyKeys(name, people);
+    }
+    const isEach = keys !== null && estimator.keyed?.includes('public') !== true;
     const asked = isEach ? forEachKey(estimator) : estimator;
     const plan = planner.plan(asked, question.parameters, {
       dimension, cohort: facts.cohort, participation: facts.participation,
@@ -118,12 +127,18 @@ function planOne(
       ...(keys !== null && {
         keys: { list: 'public', keysMax: by!.keysMax, count: keys.names.length },
       }),
+      ...(by?.discover !== undefined && {
+        keys: { list: 'discovered', keysMax: by.keysMax, ...by.discover },
+      }),
     });
     const fault = plan.kind === 'infeasible' ? plan : unfit(plan, estimator);
     if (plan.kind === 'infeasible' || fault !== null) {
       return { ...fault!, reason: reasonOf(name, fault!.reason) };
     }
-    return { question, estimator, plan, dimension, ...(keys !== null && { keys: keys.names }) };
+    return {
+      question, estimator, plan, dimension, ...(keys !== null && { keys: keys.names }),
+      ...(keyBytes !== undefined && { keyBytes }),
+    };
   } catch (error) {
     if (!(error instanceof InvalidParameterError)) throw error;
     const { path } = error.details;
@@ -150,6 +165,24 @@ function reasonOf(name: string, reason: string): string {
   return `questions.${name}: ${reason}`;
 }
 
+/** There must be room for all keys of a cohort: see KeyTable. It depends on public numbers only. */
+function tooManyKeys(name: string, people: number): Infeasible {
+  return infeasible(
+    name, `the keys of the cohort may not find room: there is room for those of ${people} people`,
+    'a smaller keysMax, or fewer bytes for the texts of by',
+  );
+}
+
+/**
+ * The most bytes that the keys of so many rows of one contributor may take in the table of one
+ * question. A row has one key, and at most `keysMax` keys of a contributor count. So the sum over
+ * an epoch's batches bounds what the keys of the epoch take, whatever they are.
+ */
+export function keyRoomOf(questions: readonly PlannedQuestion[], rows: number): number {
+  return questions.reduce((most, { question: { by }, keyBytes }) => (keyBytes === undefined ? most
+    : Math.max(most, Math.min(rows, by!.keysMax) * keyMemory(keyBytes))), 0);
+}
+
 /** One unit of the ledger. */
 const unit = 2 ** -64;
 
@@ -173,8 +206,10 @@ function shareOfTarget(target: PrivacyTarget, share: number, deltaShares: number
 /** Why the answers would be too large together. It depends on public numbers only. */
 function tooLarge(planned: readonly PlannedQuestion[]): Infeasible | null {
   let [count, bytes] = [0, 0];
-  for (const { question: { name }, plan, keys = [] } of planned) {
-    count += keys.length;
+  for (const { question: { name, by }, plan, keys = [], keyBytes = 0 } of planned) {
+    const found = plan.findsKeys === true ? plan.outputShape[0]! : 0;
+    count += keys.length + found;
+    bytes += found * (keyBytes + (by?.columns.length ?? 0));
     bytes += numberBytes * plan.outputShape.reduce((product, size) => product * size, 1);
     for (const key of keys) for (const part of key) bytes += utf8(part).length + 2;
     if (count > questionLimits.keys) {

@@ -1,7 +1,11 @@
 import { protocolLimits } from '../base/limits.js';
 import type { Question } from '../base/questions.js';
 import { columnOf, type SentRows, type StudyColumns } from './columns.js';
-import { KeptKeys, keyListOf, keyRanks, type KeyList, type KeyRanks } from './keys.js';
+import type { KeyTable } from './key-table.js';
+import {
+  KeptKeys, keyListOf, keyRanks, keyReaderOf, partsOfKey, type KeyList, type KeyRanks,
+  type KeyReader,
+} from './keys.js';
 import { rowFilter, type RowFilter } from './where.js';
 
 /** What a contributor's rows need besides their values. */
@@ -29,9 +33,12 @@ interface KeyRows {
   rank: number;
 }
 
+/** A key of a public list is its place. A key that nobody listed is a text. */
+type Key = number | string;
+
 /** One contributor's rows for one question, reduced as they come. */
 export class QuestionRows {
-  readonly kept: KeptKeys<KeyRows>;
+  readonly kept: KeptKeys<KeyRows, Key>;
   ranks: KeyRanks | null = null;
 
   constructor(keysMax: number) {
@@ -49,13 +56,15 @@ export class QuestionRows {
  * and cannot add rows. This is what plans charge for.
  */
 export class QuestionReduction {
-  /** The public keys; null where the question is not split. */
+  /** The public keys; null where the question is not split, or its keys are discovered. */
   readonly keys: KeyList | null;
   /** Entries of a row that the estimator sees. */
   readonly dimension: number;
   /** Whether rows need ranks. */
   readonly needsRanks: boolean;
   readonly #filter: RowFilter;
+  /** Of a question whose keys are discovered. */
+  readonly #reader: KeyReader | null;
   readonly #places: readonly number[];
 
   /** @throws InvalidParameterError when the question does not fit the columns. */
@@ -63,7 +72,9 @@ export class QuestionReduction {
     const { where, by, columns, reduce } = question;
     this.#filter = rowFilter(where, study);
     this.#places = columns.map((name) => columnOf(study, name).place);
-    this.keys = by === undefined ? null : keyListOf(by, study);
+    const isDiscovered = by?.discover !== undefined;
+    this.keys = by === undefined || isDiscovered ? null : keyListOf(by, study);
+    this.#reader = isDiscovered ? keyReaderOf(by, study) : null;
     this.dimension = by === undefined ? Math.max(1, columns.length) : 1 + columns.length;
     this.needsRanks = reduce === 'one';
   }
@@ -80,10 +91,10 @@ export class QuestionReduction {
     for (let row = 0; row < sent.rows; row++) {
       const start = row * columns;
       if (!this.#filter(sent, start) || this.#lacksValue(sent.values, start)) continue;
-      const place = this.keys === null ? 0 : this.keys.placeOf(sent, start);
-      if (place < 0) continue;
+      const key = this.#keyOf(sent, start);
+      if (key === null) continue;
       const held = into.kept.at(
-        place, (other) => this.#rankOf(into, other, secrets), () => emptyRows(places.length),
+        key, (other) => this.#rankOf(into, other, secrets), () => emptyRows(places.length),
       );
       if (held === undefined) continue;
       held.rows += 1;
@@ -96,14 +107,20 @@ export class QuestionReduction {
     }
   }
 
-  /** The contributor's rows for the estimator, by their keys' places; none if no row counts. */
-  rowsOf({ kept }: QuestionRows): readonly Float64Array[] {
+  /**
+   * The contributor's rows for the estimator, in the order of their keys; none if no row counts.
+   * @param table - gives discovered keys their places. Only keys that count come into it: at most
+   *   `keysMax` of the contributor.
+   * @throws WireError `overloaded` if the table is full, which the caller has to prevent.
+   */
+  rowsOf({ kept }: QuestionRows, table: KeyTable | null = null): readonly Float64Array[] {
     const isMean = this.question.reduce === 'mean';
-    const entries = [...kept.entries()].sort(([left], [right]) => left - right);
-    return entries.map(([place, { values, rows }]) => {
+    const entries = [...kept.entries()].sort(([left], [right]) => (left < right ? -1 : 1));
+    return entries.map(([key, { values, rows }]) => {
+      const place = typeof key === 'number' ? key : table!.placeOf(partsOfKey(key));
       const reduced = isMean ? values.map((sum) => sum / rows) : values;
-      if (this.keys === null) return reduced.length === 0 ? new Float64Array(1) : reduced;
-      return Float64Array.of(place, ...reduced);
+      if (this.question.by !== undefined) return Float64Array.of(place, ...reduced);
+      return reduced.length === 0 ? new Float64Array(1) : reduced;
     });
   }
 
@@ -111,9 +128,17 @@ export class QuestionReduction {
     return this.#places.some((place) => Number.isNaN(values[start + place]!));
   }
 
-  #rankOf(into: QuestionRows, place: number, secrets: ContributorSecrets): number {
+  /** The key of a row; null if the row does not count. */
+  #keyOf(sent: SentRows, start: number): Key | null {
+    if (this.#reader !== null) return this.#reader(sent, start);
+    if (this.keys === null) return 0;
+    const place = this.keys.placeOf(sent, start);
+    return place < 0 ? null : place;
+  }
+
+  #rankOf(into: QuestionRows, key: Key, secrets: ContributorSecrets): number {
     into.ranks ??= keyRanks(secrets.keySecret(), this.question.by!.columns);
-    return into.ranks(this.keys!.names[place]!);
+    return into.ranks(typeof key === 'number' ? this.keys!.names[key]! : partsOfKey(key));
   }
 }
 
@@ -147,8 +172,13 @@ export class StudyReduction {
     this.questions.forEach((question, i) => question.add(into[i]!, sent, this.#columns, secrets));
   }
 
-  /** The rows that each question's estimator sees of the contributor. */
-  rowsOf(contribution: Contribution): readonly (readonly Float64Array[])[] {
-    return this.questions.map((question, i) => question.rowsOf(contribution[i]!));
+  /**
+   * The rows that each question's estimator sees of the contributor.
+   * @param tables - for each question the table of its discovered keys, as QuestionsRun has them.
+   */
+  rowsOf(
+    contribution: Contribution, tables: readonly (KeyTable | null)[] = [],
+  ): readonly (readonly Float64Array[])[] {
+    return this.questions.map((question, i) => question.rowsOf(contribution[i]!, tables[i]));
   }
 }

@@ -1,8 +1,10 @@
+import { Sensitive } from '../base/brands.js';
 import type { Outcome } from '../base/outcome.js';
 import type { Compute } from '../estimators/contract/estimator.js';
 import { createGroups, type Groups } from '../estimators/run.js';
 import { createMechanisms, type PreparedMechanisms } from '../privacy/mechanisms/index.js';
 import type { NoiseSource, WorkRandom } from '../random/source.js';
+import { KeyTable, keyTableBytes } from './key-table.js';
 import type { PlannedQuestion } from './plan.js';
 
 /** The answer to one question, or what went wrong. */
@@ -28,6 +30,7 @@ interface Running {
   readonly planned: PlannedQuestion;
   readonly groups: Groups;
   readonly mechanisms: PreparedMechanisms;
+  readonly table: KeyTable | null;
   failure: { readonly cause: unknown } | null;
 }
 
@@ -42,17 +45,23 @@ interface Running {
  * What goes wrong in one question is kept: the others go on, and its release fails.
  */
 export class QuestionsRun {
+  /** For each question the table of its discovered keys; null for others. */
+  readonly tables: readonly (KeyTable | null)[];
   readonly #running: readonly Running[];
 
   /**
    * @param noise - of this run alone. Each value is used once.
-   * @param work - all questions use the same seed. Their privacy does not rely on it.
+   * @param work - all questions use the same seed. Their privacy does not rely on it. If it is
+   *   secret, nobody can slow down the tables of discovered keys.
    */
   constructor(
     questions: readonly PlannedQuestion[], private readonly work: WorkRandom, noise: NoiseSource,
   ) {
-    this.#running = questions.map((planned) => ({
+    this.tables = questions.map(({ question, keyBytes }) =>
+      (keyBytes === undefined ? null : emptyTable(work.fork(`keys of ${question.name}`))));
+    this.#running = questions.map((planned, i) => ({
       planned,
+      table: this.tables[i]!,
       groups: createGroups(planned.plan, planned.dimension),
       mechanisms: createMechanisms(planned.plan.events, noise),
       failure: null,
@@ -110,11 +119,12 @@ export class QuestionsRun {
   }
 
   async #release(
-    { planned: { plan, keys }, groups, mechanisms, failure }: Running, compute: Compute,
+    { planned: { plan, keys }, groups, mechanisms, table, failure }: Running, compute: Compute,
   ): Promise<QuestionResult> {
     if (failure !== null) return { kind: 'failed', failure: failure.cause };
     try {
-      const released = await plan.release(groups.finish(this.work), mechanisms, compute);
+      const found = table === null ? undefined : Sensitive.of(table);
+      const released = await plan.release(groups.finish(this.work), mechanisms, compute, found);
       const outcome = released.value;
       return {
         kind: 'answered',
@@ -135,4 +145,10 @@ export class QuestionsRun {
       }
     });
   }
+}
+
+function emptyTable(random: WorkRandom): KeyTable {
+  const secret = new Uint8Array(16);
+  random.fill(secret);
+  return new KeyTable({ secret, bytesMax: keyTableBytes });
 }

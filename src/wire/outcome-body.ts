@@ -34,6 +34,7 @@ export function outcomeToWire(outcome: Outcome, columns?: number): sent.v1.Outco
       scale: [...(outcome.scale ?? [])],
       findings: (outcome.findings ?? []).map((finding) => ({
         reason: finding.reason, columns: [...finding.columns], amounts: [...finding.amounts],
+        key: finding.key === undefined ? 0 : finding.key + 1,
       })),
       keys: (outcome.keys ?? []).flat(),
       answered: outcome.answered === undefined ? new Uint8Array(0) : bitsOf(outcome.answered),
@@ -70,7 +71,7 @@ export function outcomeFromWire(outcome: read.v1.Outcome.$Shape, columns?: numbe
     ...(value.findings.length > 0 && {
       findings: value.findings.map((finding) => ({
         reason: finding.reason ?? '', columns: finding.columns ?? [],
-        amounts: finding.amounts ?? [],
+        amounts: finding.amounts ?? [], ...(finding.key && { key: finding.key - 1 }),
       })),
     }),
     ...((value.keys.length > 0 || value.shape[0] === 0)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { labelsOf } from '../../cli/base/labels.js';
-import { aboutEstimator } from '../../server/operator/about-estimator.js';
+import { aboutStudy } from '../../server/operator/about-study.js';
 import { answerKeys } from '../../src/wire/index.js';
 import { document, typedDocument } from '../support/wire-samples.js';
 
@@ -10,7 +10,7 @@ describe('the names of the numbers in an answer', () => {
   it('are those of the category or boolean that a histogram counts', () => {
     expect(answerKeys(typedDocument)).toEqual(names);
     expect(labelsOf(typedDocument)).toEqual(names);
-    expect(aboutEstimator(typedDocument).labels).toEqual(names);
+    expect(aboutStudy(typedDocument).labels).toEqual(names);
     const late = { ...typedDocument, parameters: { column: 2, edges: [1] } };
     expect(labelsOf(late)).toEqual(['false', 'true']);
   });

@@ -126,3 +126,75 @@ describe('a study of several questions on the command line', () => {
       'NAME is missing: give an estimator, or --study with a study file')]);
   });
 });
+
+describe('a study with texts', () => {
+  const apps = place('apps.yaml', `study: apps
+columns:
+  minutes: { type: number, low: 0, high: 240 }
+  app: { type: text, bytes: 32 }
+  city: { type: text, optional: true }
+cohort: 3000
+epoch: { every: 1d }
+questions:
+  listed: { estimator: count, by: { column: app, keysMax: 1, keys: [maps, Zürich, none] } }
+  maps: { estimator: count, where: { app: maps } }
+  nowhere: { estimator: count, where: { city: { present: false } } }
+privacy: { epsilon: 8, delta: 1e-6 }
+budget: { epsilon: 40, delta: 1e-5 }
+`);
+  // Two thirds have maps; half have a city, the others an empty cell.
+  const cells = Array.from({ length: 3_000 }, (_, i) =>
+    `${i},${i % 3 === 0 ? ' Zu\u0308rich' : 'maps'},${i % 2 === 0 ? 'Bern' : ''}\n`);
+  const file = place('apps.csv', `minutes,app,city\n${cells.join('')}`);
+
+  it('is answered from a file', async () => {
+    const { status, stdout } =
+      await keelson(['estimate', '--study', apps, '--input', file, '--json'], seeded);
+    expect(status).toBe(0);
+    const { questions } = JSON.parse(stdout) as Answers;
+    const near = (name: string, place: number, count: number): void =>
+      expect(Math.abs(questions[name]!.estimate[place]! - count)).toBeLessThan(60);
+    expect(questions['listed']!.keys).toEqual(['maps', 'Zürich', 'none']);
+    near('listed', 0, 2_000);
+    near('listed', 1, 1_000);
+    near('listed', 2, 0);
+    near('maps', 0, 2_000);
+    near('nowhere', 0, 1_500);
+  });
+
+  it('quotes the texts of an answer', async () => {
+    const { stdout } = await keelson(['estimate', '--study', apps, file], seeded);
+    expect(stdout).toMatch(/^"Zürich" +[\d.]+ +[\d.]+ to [\d.]+$/m);
+  });
+
+  it('refuses a text by its place and never shows it', async () => {
+    const long = place('long.csv', `minutes,app,city\n1,${'secret'.repeat(9)},\n`);
+    const { status, stderr } = await keelson(['estimate', '--study', apps, long]);
+    expect([status, stderr]).toEqual([2, expect.stringContaining(
+      'line 2, column 2 ("app"): the text has more bytes than its column takes (32)')]);
+    expect(stderr).not.toContain('secret');
+  });
+});
+
+describe('types without a study file', () => {
+  const flags = ['--epsilon', '8', '--delta', '1e-6', '--columns', 'late,region', '--type',
+    'late=boolean', '--type', 'region=category:north,south'];
+
+  it('say what a histogram counts', async () => {
+    const words = ['estimate', 'histogram', rides, ...flags, '--set', 'column=region', '--json'];
+    const { status, stdout } = await keelson(words, seeded);
+    expect(status).toBe(0);
+    const { labels, estimate } = JSON.parse(stdout) as {
+      readonly labels: readonly string[]; readonly estimate: readonly number[];
+    };
+    expect(labels).toEqual(['north', 'south']);
+    expect(Math.abs(estimate[0]! - 4_000)).toBeLessThan(60);
+  });
+
+  it('are not for a study that says what is asked', async () => {
+    const words = ['estimate', '--study', study, rides, '--type', 'a=text'];
+    const { status, stderr } = await keelson(words);
+    expect([status, stderr]).toEqual([2, expect.stringContaining(
+      '--type is given with a study file and no estimator')]);
+  });
+});

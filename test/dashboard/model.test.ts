@@ -5,7 +5,8 @@ import {
   amount, decimalsFor, duration, exact, percent, roundTicks, shown, spoken,
 } from '../../dashboard/base/format.js';
 import {
-  History, intervalOf, labelsOf, reasonInWords, routeOf, type StudyEntry,
+  History, intervalOf, labelsOf, questionsAsked, reasonInWords, routeOf, type Asked,
+  type StudyEntry,
 } from '../../dashboard/base/model.js';
 import { numbersOf } from '../../dashboard/base/numbers.js';
 import { pairsOf, summaryOf } from '../../dashboard/base/summary.js';
@@ -18,6 +19,8 @@ const entry: StudyEntry = {
   id: '', name: 'a', state: 'open', epoch: '7', closesAtMs: 0, releases: 0, title: '',
   parameterWords: {}, document,
 };
+const askedOf = (change: Partial<StudyEntry>): Asked =>
+  questionsAsked({ ...entry, ...change })[0]!;
 const release = (number: number, outcome: Outcome): ReleaseBody =>
   ({ ...releaseBody, epoch: BigInt(number), index: BigInt(number), outcome });
 
@@ -29,8 +32,10 @@ describe('the address', () => {
     const id = '0123456789abcdef'.repeat(4);
     for (const hash of [`#/study/${id}`, `#/study/${id}/`, `#/study/${id.toUpperCase()}`]) {
       expect(routeOf(hash), hash).toEqual({ kind: 'study', id });
+      const question = `${hash.replace(/\/$/, '')}/late-1`;
+      expect(routeOf(question), question).toEqual({ kind: 'study', id, question: 'late-1' });
     }
-    const near = [`/study/${id.slice(1)}`, `/study/${id}0`, `/studies/${id}`];
+    const near = [`/study/${id}/1st`, `/study/${id}/a/b`, `/study/${id.slice(1)}`, `/study/${id}0`, `/studies/${id}`];
     for (const asked of [...near, '/study/flights', '/operator', '%']) {
       expect(routeOf(`#${asked}`)).toEqual({ kind: 'unknown', asked });
     }
@@ -151,9 +156,9 @@ describe('numbers for people', () => {
   });
 
   it('have the names that the server gives, else the columns, else their places', () => {
-    expect(labelsOf({ ...entry, labels: ['p50', 'p90'] }, 2)).toEqual(['p50', 'p90']);
-    expect(labelsOf(entry, 2)).toEqual(document.columns);
-    expect(labelsOf(entry, 1)).toEqual(['number 1 of 1']);
+    expect(labelsOf(askedOf({ labels: ['p50', 'p90'] }), 2)).toEqual(['p50', 'p90']);
+    expect(labelsOf(askedOf({}), 2)).toEqual(document.columns);
+    expect(labelsOf(askedOf({}), 1)).toEqual(['number 1 of 1']);
   });
 
   it('have words for every reason to refuse', () => {
@@ -171,7 +176,7 @@ describe('pictures', () => {
     } as const;
     const outcome = { ...plain, ...change };
     return pictureOf(
-      { ...entry, document: { ...document, estimator, parameters: { ...parameters } } }, outcome,
+      askedOf({ document: { ...document, estimator, parameters: { ...parameters } } }), outcome,
     );
   };
 
@@ -190,7 +195,7 @@ describe('pictures', () => {
   it('of a covariance give every variance before any pair, and of a projector its own '
     + 'entries', () => {
     const columns = ['a', 'b', 'c'];
-    const three = { ...entry, document: { ...document, columns } };
+    const three = askedOf({ document: { ...document, columns } });
     const square =
       valueOf([4, 1, 0.1, 1, 9, -3, 0.1, -3, 16], [1, 0.5, 0.2, 0.5, 2, 0.5, 0.2, 0.5, 4], {
         shape: [3, 3], parts: [{ name: 'covariance', shape: [3, 3] }],
@@ -237,7 +242,7 @@ describe('pictures', () => {
     const outcome = {
       kind: 'value', estimate, shape: [14], parts, uncertainty: { kind: 'none' },
     } as const;
-    expect(numbersOf(entry, outcome).map(({ place }) => place))
+    expect(numbersOf(askedOf({}), outcome).map(({ place }) => place))
       .toEqual(estimate.map((_, place) => place));
     expect(picture).toEqual({
       kind: 'clouds', clouds: [{ weight: 1, mean: [3, -4], covariance: [[4, 1], [1, 9]] }],
@@ -258,7 +263,7 @@ describe('pictures', () => {
       types: [{ type: 'category', of: ['north', 'south'], other: true }],
       parameters: { edges: [1, 2] },
     } as const;
-    const { picture } = pictureOf({ ...entry, document: names }, {
+    const { picture } = pictureOf(askedOf({ document: names }), {
       kind: 'value', estimate: [7, 9, 2], shape: [3], uncertainty: { kind: 'none' },
     });
     expect(picture).toMatchObject({

@@ -66,7 +66,7 @@ describe('the studies of a lab', () => {
     const others = [
       'count', 'sum', 'histogram', 'quantile', 'distribution', 'subspace', 'covariance',
       'stable-covariance', 'stable-moments', 'gaussian', 'heavy-tailed-1d',
-      'select', 'mixture-1d', 'mixture',
+      'select', 'mixture-1d', 'mixture', 'share', 'ratio',
     ];
     for (const name of others) {
       expect(() => labStudies(facts, ['mean', name]), name).toThrow(

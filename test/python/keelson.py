@@ -6,7 +6,9 @@ against a real server, so the page cannot leave out what a client needs.
 import base64
 import hashlib
 import json
+import math
 import struct
+import unicodedata
 
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
@@ -223,6 +225,129 @@ def batch_body(study_id, sequence, epoch, rows, last):
         study_id=study_id, sequence=sequence, epoch=epoch, last=last, rows=len(rows),
         columns=len(rows[0]), data_type=wire.DATA_TYPE_FLOAT64, data=encode_rows(rows),
     ).SerializeToString()
+
+
+# Section 3: the white space that may not end a text, and the characters that no text has.
+SPACE = " \u00a0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+REFUSED = [
+    (0, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x61C, 0x61C), (0x180E, 0x180E), (0x200B, 0x200F),
+    (0x2028, 0x202E), (0x2060, 0x206F), (0xD800, 0xF8FF), (0xFDD0, 0xFDEF), (0xFE00, 0xFE0F),
+    (0xFEFF, 0xFEFF), (0xFFF0, 0xFFFB), (0xE0000, 0xE0FFF), (0xF0000, 0x10FFFF),
+]
+MOST_WHOLE = 2**53 - 1
+
+
+def text_of(data, most):
+    """A text from its bytes, or ProtocolError('bad-text') where it is not in the one form."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ProtocolError("bad-text: not UTF-8") from error
+    points = [ord(letter) for letter in text]
+    is_refused = any(low <= point <= high for point in points for low, high in REFUSED)
+    if not 1 <= len(data) <= most or is_refused or any(point & 0xFFFE == 0xFFFE for point in points):
+        raise ProtocolError("bad-text: its length or a character")
+    if text.strip(SPACE) != text or unicodedata.normalize("NFC", text) != text:
+        raise ProtocolError("bad-text: white space at an end, or not in NFC")
+    return text
+
+
+def names_of(column):
+    """What the places of a category stand for."""
+    return column["of"] + (["other"] if column.get("other") else [])
+
+
+def bits_of(data, count, what):
+    if len(data) != (count + 7) // 8 or int.from_bytes(data, "little") >> count != 0:
+        raise ProtocolError(f"malformed: the bits of {what}")
+    return [data[i // 8] >> i % 8 & 1 == 1 for i in range(count)]
+
+
+def packed_bits(bits):
+    whole = sum(1 << place for place, bit in enumerate(bits) if bit)
+    return whole.to_bytes((len(bits) + 7) // 8, "little")
+
+
+def unpacked(data, letter, count):
+    if len(data) != struct.calcsize(letter) * count:
+        raise ProtocolError("malformed: cells of another size")
+    return list(struct.unpack(f"<{count}{letter}", data))
+
+
+def dictionary_of(data, column):
+    texts, at = [], 0
+    while at < len(data):
+        end = at + 1 + data[at]
+        if end > len(data) or len(texts) == 65535:
+            raise ProtocolError("malformed: a dictionary that is cut short or too long")
+        texts.append(data[at + 1:end])
+        at = end
+    if any(left >= right for left, right in zip(texts, texts[1:])):
+        raise ProtocolError("malformed: a dictionary that does not ascend")
+    return [text_of(text, column["bytes"]) for text in texts]
+
+
+def column_of_cells(cells, column, rows, letter):
+    """Section 3: the values of one column, None where a row has none."""
+    kind, is_optional = column["type"], column.get("optional", False)
+    there = bits_of(cells.present, rows, "presence") if cells.present else [True] * rows
+    if cells.present and (not is_optional or all(there)):
+        raise ProtocolError("malformed: bits of presence that are not needed")
+    if (cells.numbers and kind not in ("number", "integer")) or (cells.dictionary and kind != "text"):
+        raise ProtocolError("malformed: cells of another type")
+    count = sum(there)
+    if kind in ("number", "integer"):
+        values = unpacked(cells.numbers, letter, count)
+        if cells.codes or not all(map(math.isfinite, values)):
+            raise ProtocolError("malformed: codes of numbers" if cells.codes else "not-finite")
+        if kind == "integer" and not all(one == int(one) and abs(one) <= MOST_WHOLE for one in values):
+            raise ProtocolError("wrong-type: no whole number")
+    elif kind == "boolean":
+        values = bits_of(cells.codes, count, "a boolean")
+    else:
+        texts = dictionary_of(cells.dictionary, column) if kind == "text" else names_of(column)
+        codes = unpacked(cells.codes, "B" if len(texts) <= 256 else "H", count)
+        if any(code >= len(texts) for code in codes):
+            raise ProtocolError(f"{'malformed' if kind == 'text' else 'wrong-type'}: a place past the names")
+        if kind == "text" and len(set(codes)) < len(texts):
+            raise ProtocolError("malformed: a text that no row has")
+        values = [texts[code] for code in codes]
+    found = iter(values)
+    return [next(found) if is_there else None for is_there in there]
+
+
+def rows_of(body, facts):
+    """The rows of a batch of a study of version 2, as people give them."""
+    columns = facts["columns"]
+    if body.columns != len(columns) or len(body.cells) != len(columns):
+        raise ProtocolError("wrong-dimension")
+    if body.data or body.rows == 0:
+        raise ProtocolError("malformed: data beside cells, or no rows")
+    if body.rows * len(columns) > 524288:
+        raise ProtocolError("too-many-rows")
+    letter = "f" if body.data_type == wire.DATA_TYPE_FLOAT32 else "d"
+    found = [column_of_cells(cells, column, body.rows, letter) for cells, column in zip(body.cells, columns)]
+    return [list(row) for row in zip(*found)]
+
+
+def cells_of_column(values, column, letter):
+    """The reverse of `column_of_cells`."""
+    there = [one for one in values if one is not None]
+    cells = wire.Cells()
+    if len(there) < len(values):
+        cells.present = packed_bits([one is not None for one in values])
+    if column["type"] in ("number", "integer"):
+        cells.numbers = struct.pack(f"<{len(there)}{letter}", *there)
+    elif column["type"] == "boolean":
+        cells.codes = packed_bits(there)
+    else:
+        is_text = column["type"] == "text"
+        names = sorted(set(there), key=lambda text: text.encode()) if is_text else names_of(column)
+        size = "B" if len(names) <= 256 else "H"
+        cells.codes = struct.pack(f"<{len(there)}{size}", *map(names.index, there))
+        if is_text:
+            cells.dictionary = b"".join(bytes([len(one.encode())]) + one.encode() for one in names)
+    return cells
 
 
 def code_name(number):

@@ -6,12 +6,12 @@ import re
 
 import wire_pb2 as wire
 from keelson import (
-    NO_KEY, NO_STUDY, Contributor, ProtocolError, answered_of, answers_of, check_key, keys_of,
-    keys_of_value, message_of, read, study_id_of, verify,
+    NO_KEY, NO_STUDY, Contributor, ProtocolError, answered_of, answers_of, cells_of_column, check_key,
+    keys_of, keys_of_value, message_of, read, rows_of, study_id_of, text_of, verify,
 )
 
 BODIES = {
-    "batch": wire.BatchBody, "typed-batch": wire.BatchBody,
+    "batch": wire.BatchBody, "typed-batch": wire.BatchBody, "text-batch": wire.BatchBody,
     "release": wire.ReleaseBody, "release-of-parts": wire.ReleaseBody,
     "release-with-findings": wire.ReleaseBody, "release-of-answers": wire.ReleaseBody,
     "head": wire.HeadBody,
@@ -69,6 +69,10 @@ def check_signatures(file):
 def check_messages(file):
     facts = file["facts"].encode()
     must(study_id_of(facts).hex() == file["studyId"], "the study id")
+    for name in ROWS:
+        check_rows(file, name)
+    check_dictionaries(file)
+    check_texts()
     count = 0
     for name, vector in file["bodies"].items():
         check_message(BODIES[name], vector, vector["message"], name)
@@ -84,6 +88,71 @@ def check_messages(file):
     must(len(keys_of(welcome.server_key, list(welcome.rotations))) == len(welcome.rotations) + 1, "rotations")
     refuses(lambda: keys_of(welcome.server_key, [one[:-1] + b"\0" for one in welcome.rotations]), "a rotation")
     return count
+
+
+ROWS = {
+    "typed": [[12.5, 3, True, "north"], [-4, 0, False, "other"]],
+    "text": [
+        ["maps", "Z\u00fcrich", 3, True, "south"], ["mail", "Z\u00fcrich", None, False, None],
+        ["maps", None, None, None, None],
+    ],
+}
+
+
+def check_rows(file, name):
+    """The rows of a batch of version 2: what they are, their only form, and what is refused."""
+    facts = json.loads(file[f"{name}Facts"])
+    must(study_id_of(file[f"{name}Facts"].encode()).hex() == file[f"{name}StudyId"], f"the id of {name}")
+    data = bytes.fromhex(file["bodies"][f"{name}-batch"]["bytes"])
+    body = read(wire.BatchBody, data)
+    must(rows_of(body, facts) == ROWS[name], f"the rows of {name}")
+    must(is_in_form(body, facts), f"the cells of {name}")
+    refused = 0
+    for place, cells in enumerate(body.cells):
+        for field in ("present", "numbers", "codes", "dictionary"):
+            for change in (b"", b"\xff", getattr(cells, field) + b"\0"):
+                if change == getattr(cells, field):
+                    continue
+                changed = read(wire.BatchBody, data)
+                setattr(changed.cells[place], field, change)
+                refused += not is_in_form(changed, facts)
+    # A boolean or a number may also become another one.
+    must(refused > 20, f"changed cells of {name} are refused")
+
+
+def check_dictionaries(file):
+    """What no other form of a text column may do."""
+    facts, data = json.loads(file["textFacts"]), bytes.fromhex(file["bodies"]["text-batch"]["bytes"])
+    for place, change in (
+        (0, {"dictionary": b"\4maps\4maps"}), (0, {"dictionary": b"\4maps\4mail"}),
+        (0, {"dictionary": b"\4mail\4maps\4play"}), (0, {"dictionary": b"\4mail\4map"}),
+        (0, {"codes": b"\1\0\2"}), (0, {"codes": b"\0\0\0"}), (0, {"present": b"\7"}), (0, {"present": b"\3", "codes": b"\1\0"}),
+        (1, {"present": b"\7", "codes": b"\0\0\0"}), (1, {"present": b"\x0b"}),
+    ):
+        changed = read(wire.BatchBody, data)
+        for field, value in change.items():
+            setattr(changed.cells[place], field, value)
+        must(not is_in_form(changed, facts), f"{change} of column {place} is refused")
+
+
+def is_in_form(body, facts):
+    """False for refused cells. Other cells must be the only form of their rows."""
+    try:
+        rows = rows_of(body, facts)
+    except ProtocolError:
+        return False
+    for cells, column, values in zip(body.cells, facts["columns"], zip(*rows)):
+        must(cells_of_column(values, column, "f") == cells, f"one form for {column['name']}")
+    return True
+
+
+def check_texts():
+    for text in ("a", "a b", "Z\u00fcrich", "\u65e5\u672c", "\U0001f600"):
+        must(text_of(text.encode(), 64) == text, "a text")
+    refused = ("", " a", "a\u3000", "a\n", "Zu\u0308rich", "a\u200db", "\ue000", "\ufffe", "\U0001ffff", "a" * 65)
+    for text in refused:
+        refuses(lambda: text_of(text.encode(), 64), f"the text {text!a}")
+    refuses(lambda: text_of(b"\xff", 64), "bytes that are not UTF-8")
 
 
 def check_message(kind, vector, expected, name):

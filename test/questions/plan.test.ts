@@ -118,9 +118,16 @@ describe('a question without a plan', () => {
       by: { columns: ['region'], keysMax: 1 }, estimator: 'robust-mean',
       parameters: parsed('robust-mean', { scale: 1 }),
     }, 50)).toMatch(/^questions\.open: a key needs \d+ people/);
+    const discover = { top: 100, prefilter: 2 };
     expect(reasonFor({
-      by: { columns: ['region'], keysMax: 1, discover: { top: 100, prefilter: 2 } },
-    })).toMatch(/^questions\.open: .*find keys/);
+      by: { columns: ['region'], keysMax: 1, discover }, estimator: 'robust-mean',
+      parameters: parsed('robust-mean', { scale: 1 }),
+    })).toMatch(/^questions\.open: robust-mean cannot split .* discovered/);
+    expect(reasonFor({
+      by: { columns: ['region'], keysMax: 4, discover }, estimator: 'count',
+      parameters: parsed('count', {}),
+    }, 10_000_000))
+      .toMatch(/^questions\.open: the keys of the cohort may not find room: .*\d+ people$/);
   });
 
   it('is named where it does not fit the columns', () => {

@@ -4,7 +4,8 @@ import type { ColumnType } from '../../src/base/columns.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import type { Question } from '../../src/base/questions.js';
 import type { Dictionaries } from '../../src/questions/columns.js';
-import { KeptKeys, keyListOf, keyRanks } from '../../src/questions/keys.js';
+import { KeyTable } from '../../src/questions/key-table.js';
+import { KeptKeys, keyBytesMax, keyListOf, keyRanks } from '../../src/questions/keys.js';
 import { StudyReduction } from '../../src/questions/reduction.js';
 import { rowFilter } from '../../src/questions/where.js';
 
@@ -197,6 +198,47 @@ describe('public keys', () => {
       { type: 'integer', low: 0, high: 1_023 }, { type: 'integer', low: 0, high: 4 },
     ] as const };
     expect(() => keyListOf({ columns: ['n', 'm'], keysMax: 1 }, wide)).toThrow(/5120 combinations/);
+  });
+});
+
+describe('keys that nobody listed', () => {
+  it('count as they would in a public list of all keys, whatever the cut and the order', () => {
+    const by = { columns: ['region', 'app', 'stops'], keysMax: 3 };
+    const all = ['north', 'south', 'east', 'other'].flatMap((region) =>
+      ['a', 'b', 'c', 'd'].flatMap((app) =>
+        ['-1', '0', '1', '2'].map((stops) => [region, app, stops])));
+    const own = { reduce: 'one', columns: ['minutes'] } as const;
+    const asked = [
+      question({ ...own, by: { ...by, keys: all } }),
+      question({ ...own, by: { ...by, discover: { top: 5, prefilter: 1 } } }),
+    ];
+    fc.assert(fc.property(ranked, fc.nat({ max: 40 }), (given, cut) => {
+      const reduction = new StudyReduction(asked, study);
+      const contribution = reduction.empty();
+      const table = new KeyTable({ secret: new Uint8Array(16), bytesMax: 2 ** 20 });
+      for (const part of [given.slice(0, cut), given.slice(cut)]) {
+        const ranks = Float64Array.from(part, ([, rank]) => rank);
+        reduction.add(contribution, { ...sentOf(part.map(([cells]) => cells)), ranks }, {
+          keySecret: () => new Uint8Array(32).fill(3),
+        });
+      }
+      const [listed, found] = reduction.rowsOf(contribution, [null, table]);
+      const named = (rows: readonly Float64Array[], nameOf: (at: number) => readonly string[]) =>
+        rows.map(([at, value]) => `${nameOf(at!).join()} ${value}`).sort();
+      expect(named(found!, (at) => table.partsOf(at))).toEqual(named(listed!, (at) => all[at]!));
+      // No other key came into the table.
+      expect(table.size).toBe(found!.length);
+    }));
+  });
+
+  it('need texts or columns with public values, and have a most number of bytes', () => {
+    const discover = { top: 5, prefilter: 1 };
+    const of = (columns: readonly string[]) =>
+      keyBytesMax({ columns, keysMax: 1, discover }, { ...study, types: [
+        ...types.slice(0, 4), { type: 'text', bytes: 9 },
+      ] });
+    expect(of(['region', 'late', 'stops', 'app'])).toBe(1 + 5 + 1 + 5 + 1 + 2 + 1 + 9);
+    expect(() => of(['minutes'])).toThrow(/no public list of values/);
   });
 });
 

@@ -4,8 +4,10 @@ import { createServerMetrics } from '../../server/metrics/server-metrics.js';
 import { canonicalJson } from '../../src/base/canonical-json.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import {
-  shortForm, type OneAnswer, type OneQuestion, type ReleaseFacts,
+  type ManyAnswers, type ManyQuestions, type OneAnswer, type OneQuestion, type ReleaseFacts,
+  type StudyDocument,
 } from '../../src/wire/index.js';
+import type { SharedFacts } from '../../src/wire/study-document.js';
 import { createFakeHub, type FakeHub } from './fake-hub.js';
 import { document } from './wire-samples.js';
 
@@ -14,6 +16,20 @@ const sampleDocument: OneQuestion = {
   ...document, estimator: 'prime', parameters: { scale: [20, 300], corruption: 0.05 },
   budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'study' },
 };
+
+/** A study out of the sample, in the short form or with a list of questions. */
+export type StageStudy = Partial<OneQuestion>
+  | (Partial<ManyQuestions> & Pick<ManyQuestions, 'questions'>);
+
+function documentOf(change: StageStudy): StudyDocument {
+  if (change.questions === undefined) return { ...sampleDocument, ...change };
+  const shared = Object.entries(sampleDocument)
+    .filter(([name]) => name !== 'estimator' && name !== 'parameters');
+  return {
+    ...Object.fromEntries(shared) as unknown as SharedFacts, version: 2,
+    contribution: { rowsMax: 8 }, ...change,
+  };
+}
 
 /**
  * A server whose studies and releases a test scripts; its log outlives its listener, as a store
@@ -31,9 +47,8 @@ export class Stage {
   }
 
   /** Each change makes a study of its own out of a sample; none makes a server without studies. */
-  static async start(...changes: readonly Partial<OneQuestion>[]): Promise<Stage> {
-    const stage =
-      new Stage(await createFakeHub(changes.map((change) => ({ ...sampleDocument, ...change }))));
+  static async start(...changes: readonly StageStudy[]): Promise<Stage> {
+    const stage = new Stage(await createFakeHub(changes.map(documentOf)));
     running.push(stage);
     await stage.up();
     return stage;
@@ -67,15 +82,21 @@ export class Stage {
     this.#listener = null;
   }
 
-  /** A release of the study; its cost is a fortieth of the budget, and the next epoch opens. */
-  publish(name: string, outcome: Outcome, change: Partial<ReleaseFacts & OneAnswer> = {}): void {
+  /**
+   * A release of the study; its cost is a fortieth of the budget, and the next epoch opens.
+   * @param outcome a list for a study with a list of questions: one for each.
+   */
+  publish(
+    name: string, outcome: Outcome | readonly Outcome[],
+    change: Partial<ReleaseFacts> = {},
+  ): void {
     const view = this.hub.study(this.id(name))!;
     const number = BigInt(view.releaseCount + 1);
     const share = unit / BigInt(this.affords);
-    const facts = shortForm(view.document);
+    const facts = view.document;
     this.hub.publish(view.studyId, '', {
-      outcome, columns: facts.columns, estimator: facts.estimator,
-      parameters: canonicalJson(facts.parameters), cohort: BigInt(facts.cohort),
+      ...answerTo(facts, [outcome].flat(), share), columns: facts.columns,
+      cohort: BigInt(facts.cohort),
       participation: facts.participation,
       cost: { epsilon: 1, delta: 1e-6, rhoAmount: share, deltaAmount: 1n },
       ledger: {
@@ -99,6 +120,19 @@ export class Stage {
     this.hub.change(this.id(name), { state, epoch: 0n, closesAtMs: 0 });
     this.hub.emit({ kind: 'study-stopped', studyId: this.id(name), state });
   }
+}
+
+function answerTo(
+  { questions, estimator, parameters }: StudyDocument, outcomes: readonly Outcome[], rho: bigint,
+): OneAnswer | ManyAnswers {
+  if (questions === undefined) {
+    return { outcome: outcomes[0]!, estimator, parameters: canonicalJson(parameters) };
+  }
+  return { answers: questions.map((question, i) => ({
+    question: question.name, estimator: question.estimator,
+    parameters: canonicalJson(question.parameters), outcome: outcomes[i]!,
+    rhoAmount: i === 0 ? rho : 0n, deltaAmount: i === 0 ? 1n : 0n,
+  })) };
 }
 
 /** A value with its interval. */

@@ -5,8 +5,7 @@ import { signReady, signStatement, type Signer } from '../../src/signing/index.j
 import { signing } from '../../src/signing/node.js';
 import {
   encodeHeadBody, encodeReleaseBody, encodeStudyDocument, studyId,
-  type OneAnswer, type ReleaseFacts,
-  type StudyDocument,
+  type ManyAnswers, type OneAnswer, type ReleaseBody, type ReleaseFacts, type StudyDocument,
 } from '../../src/wire/index.js';
 import type {
   HubEvent, StudyHub, StudyView, SubmitResult, VerifiedBatch,
@@ -40,12 +39,15 @@ export interface FakeHub extends StudyHub {
    * replaces what it says.
    */
   publish(
-    studyId: string, text?: string, change?: Partial<ReleaseFacts & OneAnswer>,
+    studyId: string, text?: string, change?: ReleaseChange,
   ): ReleaseRecord;
   change(studyId: string, change: Partial<StudyView>): void;
   emit(event: HubEvent): void;
   readonly listeners: number;
 }
+
+/** What a release says in place of the sample. `answers` replaces its one answer. */
+export type ReleaseChange = Partial<ReleaseFacts> & (Partial<OneAnswer> | ManyAnswers);
 
 interface Settled {
   readonly digest: string;
@@ -179,10 +181,12 @@ class Hub implements FakeHub {
     this.views.set(id, { ...this.views.get(id)!, ...change });
   }
 
-  publish(id: string, text = '', change: Partial<ReleaseFacts & OneAnswer> = {}): ReleaseRecord {
+  publish(id: string, text = '', change: ReleaseChange = {}): ReleaseRecord {
     const log = this.logs.get(id)!;
+    const { estimator, parameters, outcome, ...facts } = releaseBody;
     const body = encodeReleaseBody({
-      ...releaseBody,
+      ...facts,
+      ...(change.answers === undefined && { estimator, parameters, outcome }),
       studyId: fromHex(id),
       study: this.views.get(id)!.name,
       index: BigInt(log.length),
@@ -191,7 +195,7 @@ class Hub implements FakeHub {
       ...(text === ''
         ? {} : { outcome: { kind: 'refused', reason: 'interrupted', text } as const }),
       ...change,
-    });
+    } as ReleaseBody);
     const digest = signing.sha512(body);
     const signature = signStatement('release', this.signer, fromHex(id), digest);
     const epoch = BigInt(7 + log.length);

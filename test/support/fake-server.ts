@@ -23,6 +23,8 @@ export interface TakenBatch {
   readonly last: boolean;
   readonly rows: number;
   readonly values: Float64Array;
+  /** Of a study with typed columns. */
+  readonly cells?: BatchBody['cells'];
 }
 
 interface Window {
@@ -296,9 +298,11 @@ export class FakeServer {
     window.settled.set(body.sequence, { digest, code });
     while (window.settled.has(window.contiguous + 1n)) window.contiguous += 1n;
     if (code === null) {
-      const { sequence, epoch, last, rows } = body;
+      const { sequence, epoch, last, rows, cells } = body;
       const values = batchRows(body, this.document.types);
-      this.taken.push({ contributor, sequence, epoch, last, rows, values });
+      this.taken.push({
+        contributor, sequence, epoch, last, rows, values, ...(cells !== undefined && { cells }),
+      });
     }
     return code;
   }

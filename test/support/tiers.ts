@@ -11,6 +11,6 @@ export const systemTests: readonly string[] = [
   'test/listener/large-releases.test.ts',
   'test/numerics/kernels-{module,pool}.test.ts',
   'test/privacy/centre-threads.test.ts',
-  'test/server/{aggregator,epoch-batching,epochs,stand-back}.test.ts',
+  'test/server/{aggregator,epoch-batching,epochs,stand-back,texts}.test.ts',
   'test/wire/generated.test.ts',
 ];

@@ -195,7 +195,40 @@ export const questionsDocument: ManyQuestions = {
   admission: { kind: 'open' }, late: 'next', retention: { kind: 'release' },
 };
 
-/** Answers to these questions. One key has no answer, and one question has none. */
+/**
+ * A study with texts and optional columns, and three rows of it. The first row has every value, the
+ * last one only what it must have.
+ */
+export const textDocument: ManyQuestions = {
+  ...questionsDocument,
+  study: 'trips',
+  columns: ['app', 'city', 'stops', 'late', 'region'],
+  types: [
+    { type: 'text', bytes: 8 }, { type: 'text', bytes: 64, optional: true },
+    { type: 'integer', optional: true }, { type: 'boolean', optional: true },
+    { type: 'category', of: ['north', 'south'], optional: true },
+  ],
+  questions: [{
+    name: 'apps', estimator: 'count', parameters: {}, columns: [],
+    where: [{ column: 'city', is: 'Zürich' }], reduce: 'one', share: 100,
+    by: { columns: ['app'], keysMax: 1, keys: [['mail'], ['maps']] },
+  }],
+};
+export const textFacts = encodeStudyDocument(textDocument);
+export const textFactsId = fromHex(await studyId(textFacts, signing));
+export const textBody: BatchBody = {
+  ...typedBody,
+  studyId: textFactsId,
+  rows: 3,
+  columns: 5,
+  cells: encodeCells(
+    Float64Array.of(0, 2, 3, 1, 1, 1, 2, NaN, 0, NaN, 0, NaN, NaN, NaN, NaN),
+    textDocument.types!, 'float32', ['maps', 'mail', 'Zürich'],
+  ),
+};
+export const textBytes = encodeBatchBody(textBody);
+
+/** Answers to `questionsDocument`. One key has no answer, and one question has none. */
 export const answersBody: ReleaseFacts & ManyAnswers = {
   serverKey: server.publicKey, studyId: factsId, index: 0n, epoch: 7n, study: 'rides',
   participation: 'secret',

@@ -18,6 +18,8 @@ const frames = JSON.parse(text('test/vectors/frames.json')) as {
   studyId: string;
   typedFacts: string;
   typedStudyId: string;
+  textFacts: string;
+  textStudyId: string;
   bodies: Record<string, Entry>;
   clientFrames: Record<string, Entry>;
   serverFrames: Record<string, Entry>;
@@ -47,6 +49,7 @@ describe('docs/reference/protocol.md', () => {
       'enrol-token': signatures.enrolmentToken,
       'study-id': frames.studyId,
       'typed-study-id': frames.typedStudyId,
+      'text-study-id': frames.textStudyId,
       'hello-frame': frames.clientFrames['hello']!.bytes,
       'batch-frame': frames.clientFrames['batch']!.bytes,
       'ready-frame': frames.serverFrames['ready']!.bytes,
@@ -63,6 +66,7 @@ describe('docs/reference/protocol.md', () => {
     });
     expect(page).toContain(`\`\`\`json facts\n${frames.facts}\n\`\`\``);
     expect(page).toContain(`\`\`\`json typed-facts\n${frames.typedFacts}\n\`\`\``);
+    expect(page).toContain(`\`\`\`json text-facts\n${frames.textFacts}\n\`\`\``);
   });
 
   it('lists the codes as the sources and the schema do', () => {

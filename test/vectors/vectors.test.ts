@@ -22,6 +22,9 @@ const bodies = {
   'typed-batch': {
     message: samples.typedBody, bytes: samples.typedBytes, decode: wire.decodeBatchBody,
   },
+  'text-batch': {
+    message: samples.textBody, bytes: samples.textBytes, decode: wire.decodeBatchBody,
+  },
   release: {
     message: samples.releaseBody, bytes: samples.releaseBytes, decode: wire.decodeReleaseBody,
   },
@@ -82,6 +85,8 @@ describe('vectors', () => {
         studyId: toHex(samples.factsId),
         typedFacts: new TextDecoder().decode(samples.typedFacts),
         typedStudyId: toHex(samples.typedFactsId),
+        textFacts: new TextDecoder().decode(samples.textFacts),
+        textStudyId: toHex(samples.textFactsId),
         bodies: Object.fromEntries(
           Object.entries(bodies).map(([name, body]) => [
             name,
@@ -98,7 +103,7 @@ describe('vectors', () => {
     const file = read('frames.json') as Record<
       'bodies' | 'clientFrames' | 'serverFrames',
       Record<string, { bytes: string }>
-    > & { facts: string; typedFacts: string };
+    > & { facts: string; typedFacts: string; textFacts: string };
     for (const [name, frame] of Object.entries(samples.clientFrames)) {
       expect(wire.decodeClientFrame(fromHex(file.clientFrames[name]!.bytes)), name).toEqual(frame);
     }
@@ -112,6 +117,8 @@ describe('vectors', () => {
       .toEqual(samples.document);
     expect(wire.decodeStudyDocument(new TextEncoder().encode(file.typedFacts)))
       .toEqual(samples.typedDocument);
+    expect(wire.decodeStudyDocument(new TextEncoder().encode(file.textFacts)))
+      .toEqual(samples.textDocument);
   });
 
   it('fixes what is signed, and the signatures', async () => {

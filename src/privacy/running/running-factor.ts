@@ -1,4 +1,5 @@
 import { InvalidParameterError } from '../../base/errors.js';
+import { checkObject } from '../../base/given.js';
 import { factorStep, rootColumn } from '../../base/root-factor.js';
 import { gaussianEvent } from '../accounting/calibration.js';
 import type { GaussianEvent } from '../accounting/events.js';
@@ -103,6 +104,9 @@ export function runningEvent(options: {
   readonly name: string; readonly cohort: string; readonly separation: number;
   readonly entries: number; readonly sensitivity: number; readonly rho: number;
 }): GaussianEvent {
+  checkObject(
+    options, 'a running event is { name, cohort, separation, entries, sensitivity, rho }',
+  );
   const { name, cohort, separation, entries, sensitivity, rho } = options;
   const { norm } = runningFactor(bandFor(separation));
   return gaussianEvent({

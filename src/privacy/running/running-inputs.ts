@@ -111,3 +111,8 @@ function joined<A, B, C>(
   left.map((one) => right.map((two) => { result = join(one, two); }));
   return Sensitive.of(result!);
 }
+
+/** A new series; parameters and errors are those of `RunningInputs`. */
+export function runningInputs(separation: number, entries: number): RunningInputs {
+  return new RunningInputs(separation, entries);
+}

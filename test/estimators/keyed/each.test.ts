@@ -81,7 +81,10 @@ describe('an answer for each key', () => {
   it('resists the hostile people of a key as the estimator does', async () => {
     const plan = planned('robust-mean', { scale: '1' }, factsOf(2, 20_000, 4));
     const rows = rowsOf([5_000, 5_000, 5_000, 5_000], 'liars', 0.05);
-    const { estimate } = valueOf(await releaseOf(plan, 2, rows, 'liars'));
+    const { estimate, answered, findings } = valueOf(await releaseOf(plan, 2, rows, 'liars'));
+    expect(answered).toBeUndefined();
+    expect(findings?.filter(({ reason }) => reason === 'crowd-apart').map(({ key }) => key))
+      .toEqual([0, 1, 2, 3]);
     for (const [key, mean] of estimate.entries()) {
       expect(Math.abs(mean - 10 * key)).toBeLessThan(1);
     }

@@ -1,6 +1,6 @@
 import type { Page } from 'puppeteer-core';
 import type { Outcome } from '../../../src/base/outcome.js';
-import type { OneAnswer, OneQuestion, ReleaseFacts } from '../../../src/wire/index.js';
+import type { OneQuestion, ReleaseFacts } from '../../../src/wire/index.js';
 import { refusal, Stage, valueOf } from '../dashboard-stage.js';
 import type { Camera } from './camera.js';
 import type { Scenes } from './main.js';
@@ -27,7 +27,7 @@ const none = { kind: 'none' } as const;
  */
 async function stageOf(
   change: Change, outcomes: readonly Outcome[] | number,
-  more: Partial<ReleaseFacts & OneAnswer> = {},
+  more: Partial<ReleaseFacts> = {},
 ): Promise<Stage> {
   const stage = await Stage.start({ study: 'flights', ...change }, { study: 'second' });
   const all = typeof outcomes === 'number' ? Array.from({ length: outcomes }, flights) : outcomes;
@@ -50,7 +50,7 @@ async function show(
 /** A scene that is one study's page. */
 function study(
   change: Change, outcomes: readonly Outcome[] | number, shown: string,
-  more: Partial<ReleaseFacts & OneAnswer> = {},
+  more: Partial<ReleaseFacts> = {},
 ): Scenes[string] {
   return async (camera, name) => {
     const stage = await stageOf(change, outcomes, more);

@@ -1,0 +1,82 @@
+import { lookAlikes, mixesScripts, quotedText, type ValueOutcome } from '../../client/index.js';
+import { intervalOf, labelsOf, numberAt, type Asked } from './model.js';
+
+/** The answer of each key. */
+export interface KeyedPicture {
+  readonly kind: 'keyed';
+  readonly rows: readonly KeyRow[];
+  /** Names of the numbers that each key has, one at least. */
+  readonly numbers: readonly string[];
+  /** Names of the columns that the answer is split by. */
+  readonly by: readonly string[];
+  /** The numbers count people, so below zero there is noise only. */
+  readonly isCount: boolean;
+}
+
+/** One key with its numbers. */
+export interface KeyRow {
+  /** A part for each column, as a page may show it. */
+  readonly parts: readonly string[];
+  /** Null for a key without an answer. */
+  readonly values: readonly (number | null)[];
+  readonly intervals: readonly (readonly [number, number] | null)[];
+  /** Why a reader may mistake the key for another one; null if nothing says so. */
+  readonly doubt: 'look-alike' | 'mixed letters' | null;
+}
+
+/** Orders in which keys can be shown. */
+export const keyOrders = ['listed', 'size', 'name'] as const;
+/** An order in which keys can be shown. */
+export type KeyOrder = (typeof keyOrders)[number];
+
+/** The keys of a split answer and their numbers; null for an answer that is not split. */
+export function keyedOf(asked: Asked, outcome: ValueOutcome): KeyedPicture | null {
+  const { keys, estimate } = outcome;
+  if (keys === undefined) return null;
+  const size = keys.length === 0 ? 1 : estimate.length / keys.length;
+  const numbers = labelsOf(asked, size);
+  const alike = lookAlikes(keys.map((key) => key.join('\n')));
+  const rows = keys.map((key, row): KeyRow => {
+    const places = numbers.map((_, i) => row * size + i);
+    return {
+      parts: key.map(shownKey),
+      values: places.map((place) => numberAt(outcome, place)),
+      intervals: places.map((place) => intervalOf(outcome, place)),
+      doubt: alike[row] !== null ? 'look-alike'
+        : key.some(mixesScripts) ? 'mixed letters' : null,
+    };
+  });
+  const isCount = asked.estimator === 'count' || asked.estimator === 'histogram';
+  return { kind: 'keyed', rows, numbers, by: asked.by?.columns ?? [], isCount };
+}
+
+/** A part of a key as it is; in quotes, with escapes, if it holds anything that cannot be seen. */
+function shownKey(part: string): string {
+  const quoted = quotedText(part);
+  return quoted === `"${part}"` ? part : quoted;
+}
+
+/** The parts of a key in one line of text. */
+export function keyName({ parts }: Pick<KeyRow, 'parts'>): string {
+  return parts.join(', ');
+}
+
+const collator = new Intl.Collator('en-GB', { numeric: true });
+const searched = (text: string): string => text.normalize('NFKC').toLowerCase();
+
+/**
+ * The rows whose key holds `filter`, in the wanted order. Sizes are those of the number at `place`,
+ * the largest first; keys without an answer are last.
+ */
+export function arranged(
+  rows: readonly KeyRow[], order: KeyOrder, filter: string, place: number,
+): readonly KeyRow[] {
+  const wanted = searched(filter.trim());
+  const found = rows.filter((row) => searched(keyName(row)).includes(wanted));
+  if (order === 'listed') return found;
+  if (order === 'name') {
+    return found.sort((one, two) => collator.compare(keyName(one), keyName(two)));
+  }
+  const sizeOf = ({ values }: KeyRow): number => values[place] ?? -Infinity;
+  return found.sort((one, two) => (sizeOf(two) > sizeOf(one) ? 1 : -1));
+}

@@ -1,0 +1,23 @@
+import type { GroupBy, RowTest, TestValue } from '../../client/index.js';
+import { counted, exact, spoken, whole } from './format.js';
+
+const value = (each: TestValue): string => (typeof each === 'number' ? exact(each) : String(each));
+
+/** A test of the rows that count: `region is north or south`. */
+export function testInWords(test: RowTest): string {
+  const column = spoken(test.column);
+  if ('is' in test) return `${column} is ${value(test.is)}`;
+  if ('not' in test) return `${column} is not ${value(test.not)}`;
+  if ('in' in test) return `${column} is ${test.in.map(value).join(' or ')}`;
+  if ('atLeast' in test) return `${column} is at least ${exact(test.atLeast)}`;
+  if ('below' in test) return `${column} is below ${exact(test.below)}`;
+  return `${column} is ${test.present ? '' : 'not '}given`;
+}
+
+/** Where the keys of a split answer come from, and how many of them a person counts for. */
+export function keysInWords({ keysMax, keys, discover }: GroupBy): string {
+  const from = discover !== undefined
+    ? `those that most people sent, at most ${whole(discover.top)}`
+    : keys !== undefined ? `a list of ${whole(keys.length)}` : 'all public values';
+  return `${from}; a person counts for ${counted(keysMax, 'key')} at most`;
+}

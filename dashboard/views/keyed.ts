@@ -1,0 +1,115 @@
+import type { VNode } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { shown, spoken, whole } from '../base/format.js';
+import { html } from '../base/html.js';
+import {
+  arranged, keyOrders, type KeyedPicture, type KeyOrder, type KeyRow,
+} from '../base/keys.js';
+import { Badge } from '../base/shell.js';
+import { BarTrack } from './bar-track.js';
+
+/** With more keys than this there is a box that filters them. */
+const filterFrom = 12;
+/** A page draws no more keys until it is asked to. */
+const rowsFirst = 100;
+
+const orderWords: Readonly<Record<KeyOrder, string>> = {
+  listed: 'as in the answer', size: 'largest first', name: 'by name',
+};
+
+/** The answer of each key as a bar with its interval. */
+export function Keyed({ picture }: { readonly picture: KeyedPicture }): VNode {
+  const { rows, numbers, by, isCount } = picture;
+  const [order, setOrder] = useState<KeyOrder>('listed');
+  const [filter, setFilter] = useState('');
+  const [wanted, setWanted] = useState(0);
+  const [isWhole, setIsWhole] = useState(false);
+  const number = Math.min(wanted, numbers.length - 1);
+  const found = useMemo(
+    () => arranged(rows, order, filter, number), [rows, order, filter, number],
+  );
+  const drawn = isWhole ? found : found.slice(0, rowsFirst);
+  const axis = axisOf(rows, number, isCount);
+  const name = spoken(numbers[number]!);
+  const what = !isCount ? name : `contributors${numbers.length > 1 ? `, ${name},` : ''}`;
+  return html`<section class="card keyed"><h2>${sentenceStart(what)} by
+      ${` ${by.map(spoken).join(', ')}`}</h2>
+    <div class="key-controls">
+      ${numbers.length > 1 && html`<${Choice} label="Number" value=${String(number)}
+        onChoose=${(value: string) => setWanted(Number(value))}
+        options=${numbers.map((name, i) => [String(i), spoken(name)])} />`}
+      ${rows.length > 1 && html`<${Choice} label="Order" value=${order}
+        onChoose=${(value: string) => setOrder(value as KeyOrder)}
+        options=${keyOrders.map((each) => [each, orderWords[each]])} />`}
+      ${rows.length > filterFrom && html`<label class="field"><span>Filter</span>
+        <input type="search" value=${filter} onInput=${(event: Event) =>
+          setFilter((event.currentTarget as HTMLInputElement).value)} /></label>`}</div>
+    ${found.length === 0 && html`<p class="quiet">${rows.length === 0
+      ? 'No key was found that enough people have.' : 'No key holds this text.'}</p>`}
+    <table class="bins"><thead class="hidden"><tr><th scope="col">Key</th><th scope="col">Bar</th>
+      <th scope="col">${what}</th></tr></thead>
+    <tbody>${drawn.map((row) => html`<${KeyLine} key=${JSON.stringify(row.parts)} row=${row}
+      number=${number} axis=${axis} isCount=${isCount} />`)}</tbody></table>
+    ${found.length > drawn.length && html`<div><button type="button"
+      onClick=${() => setIsWhole(true)}>Show all ${whole(found.length)} keys</button></div>`}
+    ${rows.some(({ doubt }) => doubt !== null) && html`<p class="quiet small">People sent these keys
+      as texts. A look-alike differs from another key only in capitals or in the form of its letters.
+      Mixed letters come from several writing systems, and may imitate another key.</p>`}
+    </section>`;
+}
+
+function KeyLine({ row, number, axis, isCount }: {
+  readonly row: KeyRow; readonly number: number; readonly axis: readonly [number, number];
+  readonly isCount: boolean;
+}): VNode {
+  const [value, interval] = [row.values[number] ?? null, row.intervals[number] ?? null];
+  return html`<tr><th scope="row"><span class=${row.parts.length > 1 ? 'key-parts' : 'key-part'}>
+      ${row.parts.map((part, i) => html`<bdi key=${i}>${part}</bdi>`)}</span>
+      ${row.doubt !== null && html`<${Badge} tone="warn">${row.doubt}<//>`}</th>
+    <td class="bin-bar">${value !== null
+      && html`<${BarTrack} axis=${axis} value=${value} interval=${interval} />`}</td>
+    <td class="bin-count">${value === null ? html`<span class="quiet">no answer</span>`
+      : html`<span>${valueText(value, interval, isCount)}</span>`}</td></tr>`;
+}
+
+/** The value and its interval: half of it, or both ends where the value is not in the middle. */
+function valueText(
+  value: number, interval: readonly [number, number] | null, isCount: boolean,
+): VNode {
+  const [low, high] = interval ?? [value, value];
+  const half = (high - low) / 2;
+  const text = (each: number): string =>
+    (isCount ? whole(Math.round(each)) : shown(each, half));
+  const isCentred = Math.abs((low + high) / 2 - value) <= half / 50;
+  const range = isCentred ? ` ± ${isCount ? text(half) : shown(half, half)}`
+    : ` (${text(low)} to ${text(high)})`;
+  return html`<span>${text(value)}${half > 0 && html`<span class="quiet">${range}</span>`}</span>`;
+}
+
+/** From zero, or below it where numbers below zero mean something, to the farthest end. */
+function axisOf(rows: readonly KeyRow[], number: number, isCount: boolean): [number, number] {
+  let [from, to] = [0, isCount ? 1 : 0];
+  for (const { values, intervals } of rows) {
+    for (const each of [values[number], ...(intervals[number] ?? [])]) {
+      if (typeof each !== 'number') continue;
+      to = Math.max(to, each);
+      if (!isCount) from = Math.min(from, each);
+    }
+  }
+  return [from, to];
+}
+
+function Choice({ label, value, options, onChoose }: {
+  readonly label: string; readonly value: string; readonly onChoose: (value: string) => void;
+  readonly options: readonly (readonly [value: string, text: string])[];
+}): VNode {
+  return html`<label class="field"><span>${label}</span>
+    <select value=${value} onChange=${(event: Event) =>
+      onChoose((event.currentTarget as HTMLSelectElement).value)}>${options.map(([each, text]) =>
+      html`<option key=${each} value=${each} selected=${each === value}>${text}</option>`)}
+    </select></label>`;
+}
+
+function sentenceStart(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}

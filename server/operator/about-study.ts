@@ -1,0 +1,63 @@
+import type { ColumnType } from '../../src/base/columns.js';
+import { questionsOf, type Question } from '../../src/base/questions.js';
+import { estimators } from '../../src/estimators/registry.js';
+import { answerKeys, type StudyDocument } from '../../src/wire/index.js';
+
+/** Most names that a page shows; a covariance of 200 columns would have 40,000. */
+const labelsMax = 128;
+
+/** A page's words about a question and the numbers of its answers. */
+export interface QuestionWords {
+  /** One line; the estimator's name when this server's registry does not have it. */
+  readonly title: string;
+  /** Words for each parameter that the question gives. */
+  readonly parameterWords: Readonly<Record<string, string>>;
+  /**
+   * A name for every entry of an estimate, or of one key's estimate where it is split. Absent when
+   * there are more than 128, or the estimator has no names.
+   */
+  readonly labels?: readonly string[];
+}
+
+/** A page's words about a study. */
+export interface StudyWords extends QuestionWords {
+  /** Of a study with a list of questions: the words about each, in its order. */
+  readonly questions?: readonly QuestionWords[];
+}
+
+/**
+ * Uses public facts only. Never throws: a running study is listed even if nothing is known of its
+ * estimators.
+ */
+export function aboutStudy(document: StudyDocument): StudyWords {
+  const { columns, types } = document;
+  const questions = questionsOf(document).map((question) => aboutQuestion(question,
+    types && question.columns.map((name) => types[columns.indexOf(name)]!)));
+  if (document.questions === undefined) return questions[0]!;
+  const names = document.questions.map(({ name }) => name);
+  const many = `${names.length} question${names.length === 1 ? '' : 's'}`;
+  return { title: `${many}: ${names.join(', ')}`, parameterWords: {}, questions };
+}
+
+/** @param types those of the question's columns. */
+function aboutQuestion(
+  { estimator: name, parameters, columns }: Question, types: readonly ColumnType[] | undefined,
+): QuestionWords {
+  const estimator = estimators.find((candidate) => candidate.name === name);
+  if (estimator === undefined) return { title: name, parameterWords: {} };
+  const words = estimator.parameters
+    .filter((spec) => Object.hasOwn(parameters, spec.name))
+    .map((spec) => [
+      spec.name, spec.unit === undefined ? spec.description : `${spec.description} (${spec.unit})`,
+    ]);
+  const about = {
+    title: estimator.title, parameterWords: Object.fromEntries(words) as Record<string, string>,
+  };
+  try {
+    const labels = answerKeys({ estimator: name, parameters, types })
+      ?? estimator.outputLabels?.(parameters, columns);
+    return labels === undefined || labels.length > labelsMax ? about : { ...about, labels };
+  } catch {
+    return about;
+  }
+}

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { pictureOf } from '../../dashboard/base/answer.js';
+import { arranged, keyedOf, keyName, type KeyedPicture } from '../../dashboard/base/keys.js';
+import { History, type Asked } from '../../dashboard/base/model.js';
+import { numbersOf } from '../../dashboard/base/numbers.js';
+import { testInWords } from '../../dashboard/base/question-words.js';
+import { summaryOf } from '../../dashboard/base/summary.js';
+import type { Outcome, ValueOutcome } from '../../src/base/outcome.js';
+import { releaseBody } from '../support/wire-samples.js';
+import { refusal, valueOf } from './stage.js';
+
+const asked: Asked = {
+  name: 'regions', estimator: 'count', parameters: {}, columns: [], where: [], reduce: 'one',
+  share: 100, by: { columns: ['region'], keysMax: 1 }, title: '', parameterWords: {},
+};
+const split = (keys: readonly string[], change: object = {}, value = [3, 20, -4]): ValueOutcome =>
+  valueOf(value, value.map(() => 2), { keys: keys.map((key) => [key]), ...change }) as ValueOutcome;
+const pictureFor = (outcome: ValueOutcome): KeyedPicture => keyedOf(asked, outcome)!;
+
+describe('a split answer', () => {
+  it('has a row for each key, without a number or interval for a key without an answer', () => {
+    const outcome = split(['b', 'a10', 'a9'], { answered: [true, false, true] });
+    const { rows } = pictureFor(outcome);
+    expect(rows.map(({ values, intervals }) => [values[0], intervals[0]]))
+      .toEqual([[3, [1, 5]], [null, null], [-4, [-6, -2]]]);
+    const history = new History();
+    history.take({ ...releaseBody, outcome });
+    expect(history.at(1, 0)).toEqual({ value: null, half: null });
+    expect(history.measured(1)).toMatchObject([{ epoch: 7, value: null }]);
+  });
+
+  it('is ordered as listed, by size with missing answers last, or by name; and filtered', () => {
+    const { rows } = pictureFor(split(['b', 'a10', 'a9'], { answered: [true, false, true] }));
+    const names = (...how: [Parameters<typeof arranged>[1], string]): readonly string[] =>
+      arranged(rows, ...how, 0).map(keyName);
+    expect(names('listed', '')).toEqual(['b', 'a10', 'a9']);
+    expect(names('size', '')).toEqual(['b', 'a9', 'a10']);
+    expect(names('name', '')).toEqual(['a9', 'a10', 'b']);
+    expect(names('listed', ' A1')).toEqual(['a10']);
+  });
+
+  it('keeps several numbers of each key apart', () => {
+    const columns = ['x', 'y'];
+    const outcome = split(['b', 'a'], { shape: [2, 2] }, [1, 2, 3, 4]);
+    expect(keyedOf({ ...asked, estimator: 'mean', columns }, outcome)).toMatchObject({
+      numbers: columns, isCount: false, rows: [{ values: [1, 2] }, { values: [3, 4] }],
+    });
+    expect(numbersOf({ ...asked, columns }, outcome).map(({ name }) => name))
+      .toEqual(['b: x', 'b: y', 'a: x', 'a: y']);
+  });
+
+  it('is drawn over epochs where its keys are public and few, and never otherwise', () => {
+    const outcome = split(['b', 'a10', 'a9']);
+    expect(pictureOf(asked, outcome).charts).toBe(3);
+    const found = {
+      ...asked, by: { columns: ['app'], keysMax: 1, discover: { top: 9, prefilter: 1 } },
+    };
+    expect([pictureOf(found, outcome).charts, numbersOf(found, outcome)]).toEqual([0, []]);
+    const many = Array.from({ length: 13 }, (_, i) => i);
+    expect(pictureOf(asked, split(many.map(String), {}, many)).charts).toBe(0);
+  });
+
+  it('is summed up by its largest keys', () => {
+    const { picture } = pictureOf(asked, split(['b', 'a10', 'a9']));
+    expect(summaryOf(picture!, [])).toEqual([['a10', '20'], ['b', '3'], ['a9', '−4']]);
+    expect(pictureFor(split([], {}, [])).rows).toEqual([]);
+  });
+});
+
+describe('a history', () => {
+  it('takes the answer to its own question', () => {
+    const answer = (question: string, outcome: Outcome) => ({
+      question, estimator: 'mean', parameters: '{}', outcome, rhoAmount: 0n, deltaAmount: 0n,
+    });
+    const answers = [answer('a', refusal), answer('b', valueOf([5], [1]))];
+    const release = {
+      ...releaseBody, answers, estimator: undefined, parameters: undefined,
+      outcome: undefined,
+    };
+    const histories = [0, 1].map((place) => new History(undefined, undefined, place));
+    for (const history of histories) history.take(release);
+    expect(histories.map(({ lastValue }) => lastValue?.outcome.estimate)).toEqual([undefined, [5]]);
+    expect(histories.map(({ count, refused }) => [count, refused])).toEqual([[1, 1], [1, 0]]);
+  });
+});
+
+it('says every test of rows in words', () => {
+  const column = 'is_late';
+  expect([
+    { column, is: true }, { column, not: 'north' }, { column, in: [1, 2] }, { column, atLeast: -5 },
+    { column, below: 60 }, { column, present: false }, { column, present: true },
+  ].map(testInWords)).toEqual([
+    'is late is true', 'is late is not north', 'is late is 1 or 2', 'is late is at least −5',
+    'is late is below 60', 'is late is not given', 'is late is given',
+  ]);
+});

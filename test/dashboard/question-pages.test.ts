@@ -1,0 +1,131 @@
+// @module-tag slow
+import type { Page } from 'puppeteer-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { hasBrowser, launchBrowser, openPage, type LaunchedBrowser } from '../support/browser.js';
+import { ridesAnswers, ridesStudy } from '../support/rides-stage.js';
+import { Stage } from './stage.js';
+
+const polling = 50;
+
+describe.skipIf(!hasBrowser)('the page of a study with several questions', () => {
+  let chromium: LaunchedBrowser;
+  const opened: Page[] = [];
+  const wrong: string[] = [];
+  beforeAll(async () => { chromium = await launchBrowser(); });
+  afterAll(() => chromium?.close());
+  afterEach(async () => {
+    for (const page of opened.splice(0)) await page.close();
+    expect(wrong.splice(0)).toEqual([]);
+  });
+
+  async function open(address: string): Promise<Page> {
+    const page = await openPage(chromium.browser);
+    opened.push(page);
+    page.on('pageerror', (error) => wrong.push(String(error)));
+    page.on('console', (said) => { if (said.type() === 'error') wrong.push(said.text()); });
+    await page.goto(address);
+    return page;
+  }
+
+  const says = (page: Page, selector: string, text: string): Promise<unknown> =>
+    page.waitForFunction((where, what) => [...document.querySelectorAll(where)]
+      .some((each) => each.textContent.replace(/\s+/g, ' ').includes(what)),
+    { polling }, selector, text);
+  const textsOf = (page: Page, selector: string): Promise<string[]> =>
+    page.$$eval(selector, (all) => all.map(({ textContent }) => textContent.trim()));
+  const rowsOf = async (page: Page): Promise<string[]> =>
+    (await textsOf(page, '.keyed tbody tr')).map((row) => row.replace(/\s+/g, ' '));
+
+  it('has a tab for each question, with its own answer and facts, at its own address', async () => {
+    const stage = await Stage.start(ridesStudy, { study: 'second' });
+    for (const shift of [0, 1]) stage.publish('rides', ridesAnswers(shift));
+    const page = await open(stage.page('rides'));
+    await says(page, '.value', '22.5');
+    expect(await textsOf(page, '.tabs a')).toEqual(['delays', 'regions', 'apps', 'change']);
+    expect(await textsOf(page, '[aria-current=page]')).toEqual(['delays']);
+    await says(page, '.question', 'late is true, and minutes is at least 5');
+    await says(page, '.question', 'Its share of the privacy40 %');
+    // By keyboard, and the focus stays on the tab.
+    await page.focus('.tabs a:nth-child(2)');
+    await page.keyboard.press('Enter');
+    await says(page, 'h2', 'Contributors by region');
+    expect(await textsOf(page, '[aria-current=page]')).toEqual(['regions']);
+    expect(await page.evaluate(() => document.activeElement!.textContent)).toBe('regions');
+    expect(await page.evaluate(() => location.hash)).toBe(`#/study/${stage.id('rides')}/regions`);
+    await says(page, '.question', 'all public values; a person counts for 2 keys at most');
+    expect(await textsOf(page, '.releases thead th'))
+      .toEqual(['Epoch', 'north', 'south', 'east', 'west', 'other', 'Closed']);
+    expect(await page.$$('.column canvas')).toHaveLength(5);
+    await page.reload();
+    await says(page, 'h2', 'Contributors by region');
+    await page.goto(`${stage.page('rides')}/nothing`);
+    await says(page, '.empty h2', 'no such question');
+  });
+
+  it('shows a split answer as bars, in order of size or name, and filters many keys', async () => {
+    const stage = await Stage.start(ridesStudy);
+    stage.publish('rides', ridesAnswers());
+    const page = await open(`${stage.page('rides')}/regions`);
+    await says(page, 'h2', 'Contributors by region');
+    expect(await rowsOf(page)).toEqual([
+      'north402 ± 26', 'south251 ± 26', 'east198 ± 26', 'west149 ± 26', 'other−9 ± 26',
+    ]);
+    const widths = await page.$$eval('.bar-fill', (bars) =>
+      bars.map((bar) => bar.getBoundingClientRect().width));
+    expect(widths[1]! / widths[0]!).toBeCloseTo(251 / 402, 2);
+    expect(widths[4]).toBe(0);
+    expect(await page.$('input[type=search]')).toBeNull();
+    await page.select('.key-controls select', 'name');
+    await says(page, '.keyed tbody tr:first-child', 'east');
+    await page.goto(`${stage.page('rides')}/change`);
+    await says(page, 'h2', 'by region, late');
+    expect((await rowsOf(page)).slice(0, 4)).toEqual(
+      ['northfalse4.3 ± 2.0', 'northtrue−12.5 ± 3.0', 'southfalseno answer', 'southtrue30.0 ± 9.0'],
+    );
+    await page.select('.key-controls select', 'size');
+    await says(page, '.keyed tbody tr:first-child', 'southtrue30.0');
+    await says(page, '.keyed tbody tr:last-child', 'no answer');
+    expect(await textsOf(page, '.column .value')).toContain('none');
+  });
+
+  it('shows keys that people sent as text, and says which may be mistaken', async () => {
+    const stage = await Stage.start(ridesStudy);
+    stage.publish('rides', ridesAnswers());
+    const page = await open(`${stage.page('rides')}/apps`);
+    await says(page, 'h2', 'Contributors by app');
+    expect(await textsOf(page, '.keyed th bdi')).toEqual([
+      'maps', 'Maps', 'p\u0430y', '<b>bold</b>', '\u05e9\u05dc\u05d5\u05dd', '"a\\u{3164}b"', 'a_b',
+      'app 1', 'app 2', 'app 3', 'app 4', 'app 5', 'app 6', 'app 7',
+    ]);
+    expect(await textsOf(page, '.keyed .badge')).toEqual(
+      ['look-alike', 'look-alike', 'mixed letters']);
+    await says(page, '.keyed p', 'A look-alike differs from another key');
+    await says(page, '.question', 'those that most people sent, at most 100');
+    expect(await textsOf(page, '.releases td.found')).toEqual(['14 keys']);
+    expect(await page.$('.column')).toBeNull();
+    await page.type('input[type=search]', 'MAPS');
+    await page.waitForFunction(
+      () => document.querySelectorAll('.keyed tbody tr').length === 2, { polling },
+    );
+    // The next release keeps what was typed.
+    stage.publish('rides', ridesAnswers(5));
+    await says(page, '.keyed', '405');
+    expect(await textsOf(page, '.keyed th bdi')).toEqual(['maps', 'Maps']);
+  });
+
+  it('says in the list and on the tab which question has no answer', async () => {
+    const stage = await Stage.start(ridesStudy, { study: 'second' });
+    for (const refuses of [false, true]) stage.publish('rides', ridesAnswers(0, refuses));
+    const page = await open(stage.address);
+    await says(page, '.study', '4 questions: delays, regions, apps, change');
+    await says(page, '.study h3', 'delays');
+    await says(page, '.study .warn-text', 'Epoch 8 has no answer to delays: fewer people');
+    expect(await textsOf(page, '.study .warn-text')).toHaveLength(1);
+    await page.click('.study h2 a');
+    await says(page, '.notice', 'Epoch 8 has no answer: fewer people took part');
+    expect(await textsOf(page, '.tabs .warn-text')).toEqual(['no answer']);
+    await page.click('.tabs a:nth-child(2)');
+    await says(page, 'h2', 'Contributors by region');
+    expect(await page.$('.notice')).toBeNull();
+  });
+});

@@ -1,0 +1,64 @@
+// @module-tag long
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { fromHex } from '../../src/base/bytes.js';
+import type { ColumnType } from '../../src/base/columns.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
+import { findEstimator } from '../../src/estimators/registry.js';
+import { keyMemory, keyRoomBytes } from '../../src/questions/key-table.js';
+import { batchCells, decodeBatchBody, encodeBatchBody, encodeCells } from '../../src/wire/index.js';
+import { defineStudy } from '../../server/studies/definition.js';
+import type { RunningHub } from '../../server/studies/hub.js';
+import { Bench, batchOf, everyMs, questionsDocument } from '../support/hub-bench.js';
+
+/** As many long keys as a contributor may have, so that a few contributors take all room. */
+const rows = 4_096;
+const columns = ['a', 'b', 'c'];
+const types: readonly ColumnType[] = columns.map(() =>
+  ({ type: 'text', bytes: 255, optional: true }));
+const fitting = Math.floor(keyRoomBytes / (rows * keyMemory(3 * 256)));
+const study = defineStudy(questionsDocument([{
+  name: 'found', estimator: 'count', columns: [], where: [], reduce: 'mean', share: 100,
+  parameters: parseParameters(findEstimator('count').parameters, { of: 'keys' }, { dimension: 1 }),
+  by: { columns, keysMax: rows, discover: { top: 1, prefilter: 1 } },
+}], { columns, types, cohort: 100, contribution: { rowsMax: rows } }));
+
+let bench: Bench;
+beforeEach(() => { bench = new Bench(); });
+afterEach(() => bench.close());
+
+/** One batch of each of these contributors, whose rows have no texts. It reserves the same. */
+async function verdicts(
+  hub: RunningHub, from: number, until: number, epoch: bigint, rejected = false,
+): Promise<readonly string[]> {
+  const { studyId } = hub.studies()[0]!;
+  const facts = { sequence: epoch, epoch, last: true, rows, columns: columns.length };
+  const body = encodeBatchBody({
+    ...facts, studyId: fromHex(studyId), dataType: 'float64', data: new Uint8Array(0),
+    cells: encodeCells(new Float64Array(rows * columns.length).fill(NaN), types, 'float64'),
+  });
+  const cells = batchCells(decodeBatchBody(body), types);
+  const results = await Promise.all(Array.from({ length: until - from }, (_, i) => hub.submit({
+    ...batchOf(studyId, from + i, epoch), ...facts, ...cells, body,
+    ...(rejected && { rejectAs: 'not-finite' as const }),
+  })));
+  return results.map(({ verdict, code }) => code ?? verdict);
+}
+
+it('puts off batches whose keys may find no room, before a table is full', async () => {
+  let hub = await bench.start([study]);
+  const numberOf = (all: readonly string[], which: string): number =>
+    all.filter((each) => each === which).length;
+  // Room that is reserved for batches in flight is free again when they do not count.
+  const refused = await verdicts(hub, 1_000, 1_000 + fitting + 3, 1n, true);
+  expect([numberOf(refused, 'not-finite'), numberOf(refused, 'overloaded')]).toEqual([fitting, 3]);
+  const first = await verdicts(hub, 0, fitting + 5, 1n);
+  expect([numberOf(first, 'accepted'), numberOf(first, 'overloaded')]).toEqual([fitting, 5]);
+  // A restart reserves it again. The next epoch has room of its own.
+  await hub.close();
+  hub = await bench.start([study]);
+  expect(await verdicts(hub, fitting, fitting + 1, 1n)).toEqual(['overloaded']);
+  await bench.clock.advance(everyMs);
+  expect(await verdicts(hub, fitting, fitting + 1, 2n)).toEqual(['accepted']);
+  await hub.close();
+  expect(bench.failures).toEqual([]);
+});
