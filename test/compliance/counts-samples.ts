@@ -35,7 +35,7 @@ export const countsSamples: Readonly<Record<string, ComplianceSample>> = {
   share: {
     parameters: { threshold: -1, side: 'below' },
     // Its errors are in half widths of the range 0..1.
-    dimension: 1, cohort, scale: 0.5, location: false, hopelessCohort: 8,
+    dimension: 1, cohort, scale: 0.5, location: false, hopelessCohort: 8, isOneNumber: true,
     honest: (data) => Float64Array.of(data.normal()),
     truth: (_, rows) => [rows.filter(([value = NaN]) => value < -1).length / rows.length],
   },

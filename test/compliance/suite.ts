@@ -52,6 +52,13 @@ export interface ComplianceSample {
    * A release takes a second: `npm test` makes a few, and the rest is left to `npm run test:all`.
    */
   readonly isLarge?: true;
+  /**
+   * The answer is one number with normal noise, which is shared among those who came. The mean of
+   * few squared errors then varies much, so more releases are made. An estimator that errs exactly
+   * as it says fails a check with the chance of chi-squared: 3e-7 with 100 degrees of freedom below
+   * 44.4 or above 225, and 3e-8 with 250 above 390.6, where half of the cohort doubles the error.
+   */
+  readonly isOneNumber?: true;
 }
 
 /** What rounding to doubles may do to an exact answer. */
@@ -373,16 +380,18 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
 
     it.each([0.5, 1, 1.5])('is right or refuses when %d of the cohort '
       + 'came', { tags: ['slow'] }, async (share) => {
+      const rounds = sample.isOneNumber === true ? 250 : 4;
       const { rms, answered } =
-        await measured(plan, `cohort ${share}`, Math.round(share * cohort), 4);
-      if (share === 1) expect(answered).toBe(4);
+        await measured(plan, `cohort ${share}`, Math.round(share * cohort), rounds);
+      if (share === 1) expect(answered).toBe(rounds);
       if (answered > 0) expect(rms).toBeLessThan(2.5 * plan.expectedError(0).total + roundingError);
     });
 
     it('errs as much as it says on honest rows, within a factor 1.5 either '
       + 'way', { tags: ['slow'] }, async () => {
-      const { rms, answered } = await measured(plan, 'honest', cohort, 16);
-      expect(answered).toBe(16);
+      const rounds = sample.isOneNumber === true ? 100 : 16;
+      const { rms, answered } = await measured(plan, 'honest', cohort, rounds);
+      expect(answered).toBe(rounds);
       const said = plan.expectedError(0).total;
       expect(rms).toBeLessThan(1.5 * said + roundingError);
       if (sample.exact !== true) expect(rms).toBeGreaterThan(said / 1.5);
