@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { StudyDefinition } from '../../server/studies/definition.js';
+import { InvalidInputError } from '../../src/base/errors.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import { quotedText } from '../../src/base/shown-text.js';
 import type { Compute } from '../../src/estimators/contract/estimator.js';
@@ -7,7 +8,8 @@ import { assignmentHashBytes } from '../../src/estimators/run.js';
 import { statementOf, type PrivacyStatement } from '../../src/privacy-statement.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import { epsilonOfApproximateZcdp } from '../../src/privacy/accounting/conversion.js';
-import type { PlannedQuestion } from '../../src/questions/plan.js';
+import { keyRoomBytes } from '../../src/questions/key-table.js';
+import { keyRoomOf, type PlannedQuestion } from '../../src/questions/plan.js';
 import { StudyReduction, type Contribution } from '../../src/questions/reduction.js';
 import { failedOutcome, QuestionsRun } from '../../src/questions/run.js';
 import type { NoiseSource } from '../../src/random/source.js';
@@ -15,6 +17,7 @@ import { answerKeys } from '../../src/wire/answer-keys.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import { intervalText, printAnswer } from '../base/answers.js';
 import { UsageError } from '../base/errors.js';
+import { noKeyText } from '../base/questions.js';
 import type { Randomness } from '../base/noise.js';
 import { formatNumber, type Output } from '../base/output.js';
 import { readRows, type InputRequest } from '../input/open.js';
@@ -51,7 +54,7 @@ export interface StudyEstimate {
  * Reads a file and releases the answers to a study's questions, as the aggregator does at the end
  * of an epoch. It spends what they cost. All rows of a person count, however many there are.
  * @throws UsageError for a question that the study does not have, InvalidInputError for rows that
- *   do not fit.
+ *   do not fit, and for more people than there is room for where keys are discovered.
  */
 export async function estimateStudy(
   { definition, only, input, stdin, randomness, compute }: StudyEstimate,
@@ -95,7 +98,9 @@ async function addRows(
   const width = document.columns.length;
   const open = new Map<string, Person>();
   const hash = new Uint8Array(assignmentHashBytes);
+  const admit = keyRoom(planned, input.path);
   const finish = ({ contribution }: Person): void => {
+    admit();
     secrets.fill(hash);
     run.add(hash, reduction.rowsOf(contribution, run.tables));
   };
@@ -113,6 +118,26 @@ async function addRows(
     }
   }
   for (const person of open.values()) finish(person);
+}
+
+/**
+ * Call what it returns before each person. A table of discovered keys is then never full, whatever
+ * the keys are: a full one would fail the release, so that one person's keys decide about it.
+ * It throws InvalidInputError, which depends on the number of people alone.
+ */
+function keyRoom(planned: readonly PlannedQuestion[], path: string): () => void {
+  const each = keyRoomOf(planned, Infinity);
+  const people = each === 0 ? Infinity : Math.floor(keyRoomBytes / each);
+  let count = 0;
+  return () => {
+    count += 1;
+    if (count <= people) return;
+    throw new InvalidInputError(
+      `${path}: the keys of all its people may not find room, and there is room for those of `
+        + `${people} people: give a smaller keysMax, or fewer bytes for the texts of by`,
+      { path, people },
+    );
+  };
 }
 
 interface Person {
@@ -211,6 +236,10 @@ function printKeyed(
   { estimate, interval95, answered }: QuestionAnswer, keys: NonNullable<QuestionAnswer['keys']>,
   output: Output,
 ): void {
+  if (keys.length === 0) {
+    output.text(noKeyText);
+    return;
+  }
   const each = estimate.length / keys.length;
   const nameOf = (key: string | readonly string[]): string =>
     [key].flat().map((part) => quotedText(part)).join(' ');
