@@ -17,6 +17,7 @@ import { answerKeys } from '../../src/wire/answer-keys.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import { intervalText, printAnswer } from '../base/answers.js';
 import { UsageError } from '../base/errors.js';
+import { noKeyText } from '../base/questions.js';
 import type { Randomness } from '../base/noise.js';
 import { formatNumber, type Output } from '../base/output.js';
 import { readRows, type InputRequest } from '../input/open.js';
@@ -235,6 +236,10 @@ function printKeyed(
   { estimate, interval95, answered }: QuestionAnswer, keys: NonNullable<QuestionAnswer['keys']>,
   output: Output,
 ): void {
+  if (keys.length === 0) {
+    output.text(noKeyText);
+    return;
+  }
   const each = estimate.length / keys.length;
   const nameOf = (key: string | readonly string[]): string =>
     [key].flat().map((part) => quotedText(part)).join(' ');

@@ -3,6 +3,7 @@ import type { Finding, Interval95, Outcome, ValueOutcome } from '../../base/outc
 
 /**
  * One answer from those of all keys. A key that was refused or not asked has zeros and no interval.
+ * Without any answer it is refused for the reason of the first key that was asked.
  * @param answers - null: the key is too small to be asked.
  * @param shape - keys first, then the shape of one key's answer.
  */
@@ -11,7 +12,7 @@ export function answerOfKeys(
 ): Outcome {
   const values = answers.map((answer) => (answer?.kind === 'value' ? answer : null));
   if (values.every((value) => value === null)) {
-    return {
+    return answers.find((answer) => answer !== null) ?? {
       kind: 'refused',
       reason: 'participation-below-plan',
       text: 'no key has enough people for an answer: use fewer keys, a larger epsilon, or wait '
