@@ -8,9 +8,9 @@ import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { createLogger } from '../../server/base/logger.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { parseStudyText } from '../../server/study-file/index.js';
-import { fromHex } from '../../src/base/bytes.js';
+import { fromHex, utf8 } from '../../src/base/bytes.js';
 import { createContributor, subscribe, type VerifiedRelease } from '../../client/index.js';
-import { encodeRows } from '../../src/wire/index.js';
+import { answersOf, encodeCells, encodeRows, type Answer } from '../../src/wire/index.js';
 import { bytesMark, floatPairMark, markOf, marksIn, type Mark } from '../support/marks.js';
 import { meanStudy, populousStudy } from '../support/study-files.js';
 import { TappedPort } from '../support/tapped-port.js';
@@ -39,10 +39,28 @@ const studies = {
   plain: meanStudy('plain', counted),
   robust: populousStudy('robust', { ...counted, cohort: '240' }),
 };
+/** A study about keys that nobody listed. Every marked person has a text of its own. */
+const textStudy = `study: texts
+columns: { app: { type: text, bytes: 32 } }
+cohort: 120
+participation: public
+epoch: { contributors: ${people} }
+questions: { apps: { estimator: count, by: { column: app, keysMax: 1, discover: true } } }
+privacy: { epsilon: 12, delta: 1e-6 }
+budget: { epsilon: 100, delta: 1e-5, scope: study }
+`;
+const textTypes = [{ type: 'text', bytes: 32 }] as const;
+const textOf = (person: number): string =>
+  (person < marked ? `text of person ${person + 100}` : 'a text of many');
+const cellsOf = (text: string) => ({
+  columns: 1, data: new Uint8Array(0),
+  cells: encodeCells(Float64Array.of(0), textTypes, 'float64', [text]),
+});
 
 const values: readonly Mark[] = [
   markOf('the common value, or a mean without noise', commonValue),
   markOf('the mean of everybody without noise', exactMean),
+  ...Array.from({ length: marked }, (_, i) => bytesMark(`text ${i}`, utf8(textOf(i)))),
   ...Array.from({ length: marked }, (_, i) => markOf(`the row of ${i}`, own(i))),
   ...Array.from({ length: marked }, (_, i) =>
     floatPairMark(`the floats of ${i}`, [own(i), commonValue])),
@@ -98,6 +116,28 @@ async function contributeSome(studyId: string, first: number): Promise<void> {
   client.close();
 }
 
+/** Texts of all people in one epoch, and marked texts in forms that the server refuses. */
+async function contributeTexts(studyId: string): Promise<void> {
+  const client = await WireClient.open(tap.port);
+  const wrong = await WireContributor.open(client, studyId);
+  const [cells] = cellsOf(textOf(0)).cells;
+  const { dictionary } = cells!;
+  const odd = [
+    { dictionary: utf8(` ${textOf(0)}`) }, { dictionary: dictionary!.subarray(1) },
+    { codes: Uint8Array.of(7) }, { numbers: utf8(textOf(1)) },
+  ];
+  for (const [i, change] of odd.entries()) {
+    const sent = { ...cellsOf(textOf(0)), cells: [{ ...cells!, ...change }] };
+    expect((await wrong.send(BigInt(i + 1), sent)).rejections).toHaveLength(1);
+  }
+  for (let person = 0; person < people; person++) {
+    const contributor = await WireContributor.open(client, studyId);
+    const ack = await contributor.send(1n, { ...cellsOf(textOf(person)), last: true });
+    expect(ack.rejections).toEqual([]);
+  }
+  client.close();
+}
+
 /** Marked rows in messages that are wrong in every way a server names. */
 async function misbehave(studyId: string): Promise<void> {
   const client = await WireClient.open(tap.port);
@@ -130,7 +170,8 @@ async function misbehave(studyId: string): Promise<void> {
 beforeAll(async () => {
   const inFile = (text: string) => parseStudyText(text, { name: 'study.yaml' });
   aggregator = await createAggregator({
-    dataDirectory: folder, port: 0, studies: Object.values(studies).map(inFile),
+    dataDirectory: folder, port: 0,
+    studies: [...Object.values(studies), textStudy].map(inFile),
     logger: createLogger({ level: 'debug', destination: { write: (line) => logged.push(line) } }),
     openStore: (directory, clock) => openInlineSqliteStore({ directory, clock }),
     runnerFactory: () => new InlineEpochRunner(),
@@ -148,10 +189,11 @@ beforeAll(async () => {
   });
   const stays = createContributor({ url, study: 'plain', seed: new Uint8Array(32).fill(9) });
   await stays.send([[own(1), commonValue]]);
-  await Promise.all(aggregator.hub.studies().map(({ studyId }) => contributeAll(studyId)));
-  await misbehave(aggregator.hub.studies()[0]!.studyId);
+  await Promise.all(aggregator.hub.studies().map(({ studyId, name }) =>
+    (name === 'texts' ? contributeTexts(studyId) : contributeAll(studyId))));
+  await misbehave(aggregator.hub.studies().find(({ name }) => name === 'plain')!.studyId);
   const heard = (name: string): boolean => releases.some(({ document }) => document.study === name);
-  while (!Object.keys(studies).every(heard)) await pause(20);
+  while (![...Object.keys(studies), 'texts'].every(heard)) await pause(20);
   for (const path of [
     '/', '/healthz', '/v1/studies', '/v1/ledger', '/metrics', '/v1/operator/progress',
   ]) await get(path);
@@ -194,6 +236,12 @@ describe('marked rows', () => {
       expect(towardsClients.length).toBeGreaterThan(10_000);
       expect(marksIn(towardsClients, values)).toEqual([]);
     }
+  });
+
+  it('of texts show only where many people have them', () => {
+    const { release } = releases.find(({ document }) => document.study === 'texts')!;
+    const [{ outcome }] = answersOf(release) as [Answer];
+    expect(outcome).toMatchObject({ kind: 'value', keys: [['a text of many']] });
   });
 
   it('are in no line of its log, at the level that says most', () => {
