@@ -23,6 +23,9 @@ export interface AskedColumns {
   readonly types?: readonly ColumnType[];
 }
 
+/** What people read where keys are discovered, and none was. */
+export const noKeyText = 'no key was found that enough people have';
+
 /** The names of the numbers of an answer that is not split. Not all commands load estimators. */
 export type LabelsOf = (asked: AskedColumns) => readonly string[] | null;
 
@@ -106,7 +109,7 @@ function printKeys(
   output: Output,
 ): void {
   if (keys.length === 0) {
-    output.text('no key was found that enough people have');
+    output.text(noKeyText);
     return;
   }
   const stride = estimate.length / keys.length;
