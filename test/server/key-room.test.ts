@@ -53,6 +53,8 @@ it('puts off batches whose keys may find no room, before a table is full', async
   expect([numberOf(refused, 'not-finite'), numberOf(refused, 'overloaded')]).toEqual([fitting, 3]);
   const first = await verdicts(hub, 0, fitting + 5, 1n);
   expect([numberOf(first, 'accepted'), numberOf(first, 'overloaded')]).toEqual([fitting, 5]);
+  // Batches that count keep their room.
+  expect(await verdicts(hub, fitting, fitting + 1, 1n)).toEqual(['overloaded']);
   // A restart reserves it again. The next epoch has room of its own.
   await hub.close();
   hub = await bench.start([study]);
