@@ -19,7 +19,8 @@ const keelson = fileURLToPath(new URL('../bin/keelson.js', import.meta.url));
  * with their defaults.
  */
 const settings = {
-  count: [], sum: ['cap=5'], share: [], ratio: ['cap=5'], distribution: ['low=-5', 'high=5', 'cells=16'],
+  count: [], sum: ['cap=5'], share: [], ratio: ['cap=5'],
+  distribution: ['low=-5', 'high=5', 'cells=16'],
   histogram: ['edges=-1,0,1'], quantile: ['low=-5', 'high=5'],
   covariance: ['variance-low=.01', 'variance-high=100'],
   gaussian: ['variance-low=.01', 'variance-high=100'],

@@ -82,7 +82,8 @@ const by = ruled(byRule, v.pipe(v.strictObject({
     'true: the keys are those that enough people send, and nobody lists them. It needs a delta.',
     true, 'false'),
   top: key(v.optional(whole(1, limits.keys)),
-    'With discover: so many keys are shown at most, those with the largest counts.', 100, '100 keys'),
+    'With discover: so many keys are shown at most, those with the largest counts.', 100,
+    '100 keys'),
   prefilter: key(v.optional(whole(1, limits.prefilter)),
     'With discover: a key of fewer people is not looked at.', 2, '2 people'),
 }, byRule), v.check(({ column, columns }) =>
