@@ -1,6 +1,7 @@
 // A server for bench/dashboard.js with scripted releases: a real listener with real signatures over
 // a hub in memory.
 import { fromHex, toHex } from '../dist/src/base/bytes.js';
+import { canonicalJson } from '../dist/src/base/canonical-json.js';
 import { signStatement } from '../dist/src/signing/index.js';
 import { signing } from '../dist/src/signing/node.js';
 import {
@@ -51,7 +52,7 @@ export async function scriptedServer({ columns, releases }) {
     const body = encodeReleaseBody({
       serverKey: signer.publicKey, studyId: fromHex(id), index: BigInt(index),
       epoch: BigInt(index + 1), study: document.study, estimator: document.estimator,
-      parameters: '{}', participation: 'secret',
+      parameters: canonicalJson(document.parameters), participation: 'secret',
       outcome: {
         kind: 'value', estimate, shape: [columns],
         uncertainty: { kind: 'gaussian', standardDeviation: estimate.map(() => 1) },

@@ -66,9 +66,9 @@ class WatchedRunner extends WorkerEpochRunner {
     const ends = this.#endOf.get(epoch);
     const from = now();
     try {
-      const outcome = await super.release(studyId, epoch);
-      process.send({ type: 'released', from, to: now(), outcome: outcome.kind });
-      return outcome;
+      const result = await super.release(studyId, epoch);
+      process.send({ type: 'released', from, to: now(), outcome: result.outcomes[0].kind });
+      return result;
     } finally {
       ends?.();
     }
