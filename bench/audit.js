@@ -4,13 +4,15 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { estimators } from '../dist/src/estimators/registry.js';
+import { auditByKey, keyedSubjects, titleOf } from './audit-keys.js';
 import { optionsOf } from './options.js';
 
 const {
-  seconds: secondsEach, only, epsilons,
+  seconds: secondsEach, only, keys, epsilons,
 } = optionsOf('Audits every estimator; a Markdown table.', {
   seconds: { usual: 60, tiny: 1, means: 'for each audit' },
   only: { usual: null, tiny: 'count', means: 'names of estimators, separated by commas' },
+  keys: { usual: 'too', means: 'answers by key: "too", "only" or "none"' },
   epsilons: { usual: [0.5, 1, 4], tiny: [1], means: 'of a release' },
 });
 const keelson = fileURLToPath(new URL('../bin/keelson.js', import.meta.url));
@@ -77,21 +79,29 @@ cells([
   'closest pair',
 ]);
 cells(Array.from({ length: 8 }, () => '---'));
-for (const [estimator, name, given, events] of subjects) {
+function report(name, epsilon, found) {
+  if (found.claim === undefined) {
+    // A user who asks for one estimator by name must notice that it was not audited.
+    if (chosen !== undefined) process.exitCode = 1;
+    cells([name, epsilon, found.reason ?? found.outcome, '', '', '', '', '']);
+    return;
+  }
+  const { claim, bound, trialsCounted, seconds, pair, caught } = found;
+  if (caught) process.exitCode = 1;
+  const share = `${Math.round((100 * bound) / claim.epsilon)} %`;
+  cells([
+    name, epsilon, claim.epsilon.toFixed(3), bound.toFixed(3), share, trialsCounted, seconds, pair,
+  ]);
+}
+
+for (const [estimator, name, given, events] of keys === 'only' ? [] : subjects) {
   for (const epsilon of epsilons) {
-    const found = audited(estimator, epsilon, given, events);
-    if (found.claim === undefined) {
-      // A user who asks for one estimator by name must notice that it was not audited.
-      if (chosen !== undefined) process.exitCode = 1;
-      cells([name, epsilon, found.reason ?? found.outcome, '', '', '', '', '']);
-      continue;
-    }
-    const { claim, bound, trialsCounted, seconds, pair, caught } = found;
-    if (caught) process.exitCode = 1;
-    const share = `${Math.round((100 * bound) / claim.epsilon)} %`;
-    cells([
-      name, epsilon, claim.epsilon.toFixed(3), bound.toFixed(3), share, trialsCounted, seconds,
-      pair,
-    ]);
+    report(name, epsilon, audited(estimator, epsilon, given, events));
+  }
+}
+for (const subject of keys === 'none' ? [] : keyedSubjects) {
+  if (chosen !== undefined && !chosen.includes(subject.name)) continue;
+  for (const epsilon of epsilons) {
+    report(titleOf(subject), epsilon, await auditByKey(subject, epsilon, secondsEach));
   }
 }

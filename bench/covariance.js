@@ -91,12 +91,12 @@ for (const dimension of ['unbounded', 'all'].includes(part) ? [2, 5, 10] : []) {
   const few = findEstimator('covariance').name;
   const small = { dimension, contributors: 2e3, corruption: 0 };
   console.log(`unbounded, d = ${dimension}, n = 2e3: ${planOf(few, small, target, raw)}`);
-  let contributors = 4e4;
+  let contributors = small.contributors;
   while (typeof planOf(few, { ...small, contributors }, target, raw) === 'string') {
     contributors = Math.ceil(contributors * 1.1);
   }
   const shape = { ...small, contributors };
-  // Groups distinguish matrices unless some column is a mixture of others to within a thousandth.
+  // Groups know their matrices unless some column is a mixture of others to within a millionth.
   console.log(`unbounded, d = ${dimension}, n = ${contributors}, condition 1e4, variances about `
     + '1e-60: '
     + await errors(planOf(few, shape, target, raw), shape, (seed) =>

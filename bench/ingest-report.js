@@ -3,6 +3,11 @@
 const mega = 1024 * 1024;
 /** Growth of resident memory that is allowed in a minute: allocator and collector cause some. */
 const flatShare = 0.1;
+/**
+ * What the server's busiest thread has to reach of the signatures that as many cores check as the
+ * server has threads for it.
+ */
+const verifyShare = 0.6;
 
 /**
  * Resident memory over the measured time: the medians of thirds, and the slope by least squares.
@@ -40,6 +45,11 @@ export function verdictsOf(result, machine) {
       `${shape}: replay table of a million rows`, result.replayRows >= 1_000_000,
       `${result.replayRows}`,
     ],
+    [
+      `${shape}: .60 of digest and verify, in CPU`,
+      result.cpu.ofVerify === null || result.cpu.ofVerify >= verifyShare,
+      result.cpu.ofVerify?.toFixed(2) ?? 'not known here',
+    ],
     [`${shape}: every ack after its commit`, result.acked <= result.journalled
       && machine.fileSystem !== 'tmpfs',
       `server killed: ${result.acked} acked, ${result.journalled} journalled`, true],
@@ -50,6 +60,22 @@ export function verdictsOf(result, machine) {
   return all.map(
     ([target, met, measured, atAnySize = false]) => ({ target, met, measured, atAnySize }),
   );
+}
+
+/** Asked of a shape with a text column, or over HTTP, beside the same shape of numbers alone. */
+const besideShare = 0.8;
+
+/** Compares shapes with a suffix with those of as many bytes without one, in one run. */
+export function beside(results) {
+  return results.flatMap((result) => {
+    const plain = results.find(({ shape }) => [`${shape}t`, `${shape}h`].includes(result.shape));
+    if (plain === undefined) return [];
+    const ratio = result.perSecond / plain.perSecond;
+    return [{
+      target: `${result.shape}: at least ${besideShare} of the rate of ${plain.shape}`,
+      met: ratio >= besideShare, measured: ratio.toFixed(2), atAnySize: false,
+    }];
+  });
 }
 
 /** The whole text. */
@@ -78,6 +104,10 @@ const lines = [
     `${whole(r.commitsPerSecond)}; ${whole(r.batchesPerCommit)}`],
   ['commit median / p99, ms', ({ commitMs: c }) => `${c.median.toFixed(1)} / ${c.p99.toFixed(1)}`],
   ['server CPU per batch, us', (r) => whole(r.cpu.serverMsPerBatch * 1_000)],
+  ['threads that check signatures', (r) => r.checkThreads],
+  ['CPU of its busiest thread per batch, us', (r) => whole(r.cpu.busiestThreadUs)],
+  ['CPU of digest and verify alone (ratio)', (r) =>
+    `${whole(r.cpu.verifyUs)} (${r.cpu.ofVerify?.toFixed(2) ?? '-'})`],
   ['cores used: server; load generator', (r) =>
     `${r.cpu.serverCores.toFixed(2)}; ${r.cpu.loadCores.toFixed(2)}`],
   ['cores used by other processes', (r) =>

@@ -2,8 +2,10 @@
 // Speaks with its parent over the fork's channel. With `preload` above 0 it only fills the replay
 // table, through its own store, and ends: so that what filling leaves in memory is not in the
 // figures.
-// usage: fork('bench/ingest-server.js', ['{"directory","columns","preload","contributors"}'])
+// usage: fork('bench/ingest-server.js',
+//   ['{"directory","columns","texts"?,"preload","contributors","checkThreads"?}'])
 import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import {
   createAggregator, createLogger, openSqliteStore, parseStudyText,
 } from '../dist/server/index.js';
@@ -13,17 +15,30 @@ import { seedOf } from './load-generator.js';
 const options = JSON.parse(process.argv[2]);
 const listBatches = 5_000;
 
-const study = `
+const names = Array.from({ length: options.columns }, (_, i) => `c${i}`);
+const lasting = `
 study: bench-ingest
-columns: [${Array.from({ length: options.columns }, (_, i) => `c${i}`).join(', ')}]
 cohort: 1000000
 epoch: { every: 1h }
 contribution: { reduce: mean, rowsMax: 1000000000 }
-estimator: mean
-parameters: { scale: 10 }
 privacy: { epsilon: 1, delta: 1e-6 }
 budget: { epsilon: 8, delta: 1e-5, scope: study }
 `;
+const numeric = `${lasting}
+columns: [${names.join(', ')}]
+estimator: mean
+parameters: { scale: 10 }
+`;
+/** The last column is a text. Its keys are discovered, beside the mean of the other columns. */
+const withTexts = `${lasting}
+columns:
+${names.slice(0, -1).map((name) => `  ${name}: number`).join('\n')}
+  app: { type: text, bytes: 16 }
+questions:
+  means: { estimator: mean, columns: [${names.slice(0, -1).join(', ')}], parameters: { scale: 10 } }
+  apps: { estimator: count, by: { column: app, discover: true, keysMax: 4 } }
+`;
+const study = options.texts === true ? withTexts : numeric;
 
 /**
  * Keys of nobody. Those of the load's contributors are spread evenly among them, and so over the
@@ -64,11 +79,28 @@ async function preload(store, studyId) {
   return (performance.now() - started) / 1_000;
 }
 
+/** Microseconds of processor time that each thread has used; null where there is no /proc. */
+function cpuOfThreads() {
+  if (!existsSync('/proc/self/task')) return null;
+  return Object.fromEntries(readdirSync('/proc/self/task').flatMap((id) => {
+    try {
+      const text = readFileSync(`/proc/self/task/${id}/stat`, 'utf8');
+      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+      // Ticks of a hundredth of a second in user mode and in the kernel.
+      return [[id, (Number(fields[11]) + Number(fields[12])) * 10_000]];
+    } catch {
+      // The thread has ended.
+      return [];
+    }
+  }));
+}
+
 let store;
 const aggregator = await createAggregator({
   dataDirectory: options.directory,
   studies: [parseStudyText(study, { name: 'bench-ingest.yaml' })],
   port: 0,
+  ...(options.checkThreads !== undefined && { checkThreads: options.checkThreads }),
   logger:
     createLogger({ level: 'warn', destination: { write: (line) => process.stderr.write(line) } }),
   openStore: async (directory, clock) => (store = await openSqliteStore({ directory, clock })),
@@ -86,7 +118,8 @@ if (options.preload > 0) {
     if (wish === 'exit') process.exit(0);
     process.send({
       type: 'sample', atMs: performance.now(), cpu: process.cpuUsage(),
-      memory: process.memoryUsage(), loop: performance.eventLoopUtilization(),
+      threads: cpuOfThreads(), memory: process.memoryUsage(),
+      loop: performance.eventLoopUtilization(),
       health: await store.health(),
     });
   });

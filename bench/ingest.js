@@ -8,14 +8,15 @@
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
-import { cpus, loadavg, tmpdir } from 'node:os';
+import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../dist/server/base/clock.js';
+import { checkThreadsFor } from '../dist/server/checks/threads.js';
 import { openSqliteStore } from '../dist/server/store/sqlite/open.js';
 import { appendAndSync, rawWebSocket, verifySignatures } from './ceilings.js';
-import { memoryOf, report, verdictsOf } from './ingest-report.js';
+import { beside, memoryOf, report, verdictsOf } from './ingest-report.js';
 import { optionsOf } from './options.js';
 
 const values = optionsOf('Durable, verified batches per second of one aggregator, end to end.', {
@@ -23,8 +24,14 @@ const values = optionsOf('Durable, verified batches per second of one aggregator
   preload: { usual: 1_000_000, tiny: 2_000, means: 'rows in the replay table before it begins' },
   contributors: { usual: 1024, tiny: 64, means: 'that send' },
   shapes: {
-    usual: '64x8,256x32', tiny: '4x2', means: 'rows x columns of a batch, separated by commas',
+    usual: '64x8,64x8h,64x8t,256x32', tiny: '4x2,4x2h,4x2t',
+    means: 'rows x columns of a batch, separated by commas; t: the last column is a text; h: over '
+      + 'HTTP requests',
   },
+  checks: {
+    usual: checkThreadsFor(availableParallelism()), means: 'threads that check signatures',
+  },
+  requestBatches: { usual: 16, means: 'batches in a request, in shapes with h' },
   sockets: { usual: 16, tiny: 4, means: 'that carry them' },
   directory: { usual: tmpdir(), means: 'where the data folder goes' },
   profile: { usual: null, means: 'folder for a CPU profile of the server' },
@@ -40,9 +47,9 @@ const note = (text) => process.stderr.write(`${text}\n`);
 const inFlightBytes = 16 * 1024 * 1024;
 
 /** Fills the replay table. @returns the seconds it took. */
-async function preloadStore(directory, columns) {
-  const child =
-    fork(here('ingest-server.js'), [JSON.stringify({ directory, columns, preload, contributors })]);
+async function preloadStore(directory, { columns, texts }) {
+  const settings = JSON.stringify({ directory, columns, texts, preload, contributors });
+  const child = fork(here('ingest-server.js'), [settings]);
   const ended = once(child, 'exit').then(() => { throw new Error('preloading failed'); });
   ended.catch(() => undefined);
   const [{ seconds: took }] = await Promise.race([once(child, 'message'), ended]);
@@ -51,10 +58,12 @@ async function preloadStore(directory, columns) {
 }
 
 /** The server of one shape: its messages, and samples of its resources. */
-async function startServer(directory, columns) {
+async function startServer(directory, { columns, texts }) {
   const execArgv = values.profile === null
     ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`];
-  const settings = JSON.stringify({ directory, columns, preload: 0, contributors });
+  const settings = JSON.stringify({
+    directory, columns, texts, preload: 0, contributors, checkThreads: values.checks,
+  });
   const child = fork(here('ingest-server.js'), [settings], { execArgv });
   const ended = once(child, 'exit').then(() => { throw new Error('the server ended by itself'); });
   ended.catch(() => undefined);
@@ -78,7 +87,8 @@ function startLoad(shape, ready, warmUpSeconds) {
   const bytes = shape.rows * shape.columns * 8;
   const inFlight = Math.min(contributors, Math.max(64, Math.floor(inFlightBytes / bytes)));
   const options = {
-    url: ready.url, studyId: ready.studyId, rows: shape.rows, columns: shape.columns, contributors,
+    url: ready.url, studyId: ready.studyId, rows: shape.rows, columns: shape.columns,
+    texts: shape.texts, batchesPerRequest: shape.http ? values.requestBatches : 0, contributors,
     inFlight, sockets: values.sockets, seconds, warmUpSeconds,
   };
   const child = spawn(process.execPath, [here('load-generator.js'), JSON.stringify(options)],
@@ -120,10 +130,15 @@ async function countJournalled(directory, studyId) {
 
 async function ceilingsOf(bytes) {
   const ceilingSeconds = Math.min(2, seconds);
+  const webSocket = await rawWebSocket(bytes + 200, ceilingSeconds);
+  const [start, before] = [performance.now(), process.cpuUsage()];
+  const verify = verifySignatures(bytes, ceilingSeconds);
+  const { user, system } = process.cpuUsage(before);
+  const checked = verify * (performance.now() - start) / 1_000;
   return {
-    webSocket: await rawWebSocket(bytes + 200, ceilingSeconds),
-    verify: verifySignatures(bytes, ceilingSeconds),
+    webSocket, verify,
     disk: appendAndSync(bytes, ceilingSeconds, values.directory),
+    verifyCpuUs: (user + system) / checked,
   };
 }
 
@@ -144,10 +159,10 @@ async function measure(shape) {
   let load;
   try {
     note(`${shape.name}: preloading ${preload} replay rows`);
-    const preloadSeconds = preload > 0 ? await preloadStore(directory, shape.columns) : 0;
+    const preloadSeconds = preload > 0 ? await preloadStore(directory, shape) : 0;
     const bytes = shape.rows * shape.columns * 8;
     const before = await ceilingsOf(bytes);
-    server = await startServer(directory, shape.columns);
+    server = await startServer(directory, shape);
     note(`${shape.name}: preloaded in ${preloadSeconds.toFixed(1)} s, load for ${seconds} s`);
     load = startLoad(shape, server.ready, warmUpSeconds);
     await load.measuring;
@@ -182,6 +197,8 @@ function summary(shape, { ceilings, preloadSeconds, load, samples, busy, done, j
   const batches = last.health.batches - first.health.batches;
   const cpuSeconds = (last.cpu.user + last.cpu.system - first.cpu.user - first.cpu.system) / 1e6;
   const busyMs = last.loop.active - first.loop.active;
+  const { verifyCpuUs, ...rates } = ceilings;
+  const busiestThreadUs = busiestThread(first, last, batches);
   return {
     shape: shape.name, bytes: shape.rows * shape.columns * 8, target: shape.target,
     perSecond: done.perSecond, seconds: done.seconds,
@@ -194,25 +211,41 @@ function summary(shape, { ceilings, preloadSeconds, load, samples, busy, done, j
     },
     cpu: {
       serverMsPerBatch: cpuSeconds * 1_000 / batches, serverCores: cpuSeconds / took,
+      busiestThreadUs, verifyUs: verifyCpuUs,
+      // Both are processor time, so other load on the machine changes the ratio little.
+      ofVerify: busiestThreadUs === null
+        ? null : verifyCpuUs / (busiestThreadUs * Math.max(1, values.checks)),
       mainThreadShare: busyMs / (took * 1_000), loadCores: done.cpuShare,
       otherCores: busy === null
         ? null : Math.max(0, busy / took - cpuSeconds / took - done.cpuShare),
     },
     memory: memoryOf(samples),
     fileBytes: last.health.fileBytes - first.health.fileBytes, walBytes: last.health.walBytes,
-    ceilings,
+    checkThreads: values.checks,
+    ceilings: rates,
     ratios: Object.fromEntries(
-      Object.entries(ceilings).map(([name, rate]) => [name, done.perSecond / rate]),
+      Object.entries(rates).map(([name, rate]) => [name, done.perSecond / rate]),
     ),
     load: loadavg(),
   };
 }
 
+/**
+ * Processor time per batch of the server's thread that uses most, in microseconds; null if the
+ * system does not report it. With a core for each thread it is what limits.
+ */
+function busiestThread(first, last, batches) {
+  if (last.threads === null) return null;
+  const used = Object.entries(last.threads).map(([id, us]) => us - (first.threads[id] ?? 0));
+  return Math.max(...used) / batches;
+}
+
 function shapesOf(text) {
   const targets = { '64x8': 3_000, '256x32': 1_000 };
   return text.split(',').map((name) => {
-    const [rows, columns] = name.split('x').map(Number);
-    return { name, rows, columns, target: targets[name] ?? 0 };
+    const [texts, http] = [name.endsWith('t'), name.endsWith('h')];
+    const [rows, columns] = name.replace(/[th]$/, '').split('x').map(Number);
+    return { name, rows, columns, texts, http, target: targets[name] ?? 0 };
   });
 }
 
@@ -243,8 +276,9 @@ const machine = {
 };
 const results = [];
 for (const shape of shapesOf(values.shapes)) results.push(await measure(shape));
-const verdicts = results.flatMap((result) => verdictsOf(result, machine))
-  .filter(({ atAnySize }) => atAnySize || !tiny);
+const verdicts = [
+  ...results.flatMap((result) => verdictsOf(result, machine)), ...beside(results),
+].filter(({ atAnySize }) => atAnySize || !tiny);
 if (values.json) console.log(JSON.stringify({ machine, results, verdicts }));
 else console.log(report(machine, results, verdicts));
 process.exitCode = verdicts.every((verdict) => verdict.met) ? 0 : 1;

@@ -2,17 +2,20 @@
 // with its own key, signing every batch live. A fixed number of batches is in flight; contributors
 // take turns, so all of them are active.
 // usage: node bench/load-generator.js
-// '{"url","studyId","rows","columns","contributors","sockets","seconds",
-//        "warmUpSeconds","inFlight","pauseMs"?,"trace"?}'
+// '{"url","studyId","rows","columns","texts"?,"contributors","sockets","seconds",
+//        "warmUpSeconds","inFlight","pauseMs"?,"trace"?,"batchesPerRequest"?}'
+// With "batchesPerRequest" the batches travel over HTTP requests, so many in each.
+// With "texts" the last column is a text, and a batch has as many bytes as one of numbers.
 // Prints JSON lines: ready, measuring, done.
 import { createHash, randomBytes } from 'node:crypto';
 import { pathToFileURL } from 'node:url';
 import { WebSocket } from 'ws';
+import { startUploads } from './upload-load.js';
 import { fromHex } from '../dist/src/base/bytes.js';
 import { signBatch, signHello } from '../dist/src/signing/message.js';
 import { signing } from '../dist/src/signing/node.js';
 import {
-  decodeServerFrame, encodeBatchBody, encodeClientFrame, subprotocol,
+  decodeServerFrame, encodeBatchBody, encodeCells, encodeClientFrame, subprotocol,
 } from '../dist/src/wire/index.js';
 
 /**
@@ -24,7 +27,9 @@ export function seedOf(index) {
 
 function generate(options) {
   const studyId = fromHex(options.studyId);
-  const data = rowsBytes(options.rows, options.columns);
+  const parts = options.texts === true
+    ? textParts(options.rows, options.columns)
+    : [{ data: rowsBytes(options.rows, options.columns) }];
   const totals = { acked: 0, refused: 0, sent: 0 };
   const refusals = new Map();
   const latencies = [];
@@ -33,17 +38,21 @@ function generate(options) {
   let measuring = false;
   let stopping = false;
 
-  function sendBatch(channel, sequence) {
-    const { socket, signer, sentAt, epoch } = channel;
+  function batchFrame({ signer, sentAt, epoch, id }, sequence, serverKey) {
     const body = encodeBatchBody({
       studyId, sequence, epoch, last: false, rows: options.rows, columns: options.columns,
-      dataType: 'float64', data,
+      dataType: 'float64', ...parts[totals.sent % parts.length],
     });
     const signature =
-      signBatch(signer, { serverKey: socket.serverKey, studyId }, signing.sha512(body));
+      signBatch(signer, { serverKey, studyId }, signing.sha512(body));
     sentAt.set(sequence, performance.now());
-    socket.send(encodeClientFrame({ kind: 'batch', channel: channel.id, body, signature }));
     totals.sent += 1;
+    return encodeClientFrame({ kind: 'batch', channel: id, body, signature });
+  }
+
+  function sendBatch(channel, sequence) {
+    const { socket } = channel;
+    socket.send(batchFrame(channel, sequence, socket.serverKey));
   }
 
   /** The next contributor in turn sends its next batch. */
@@ -77,6 +86,29 @@ function generate(options) {
       channel.sentAt.delete(sequence);
       if (options.pauseMs) setTimeout(() => { if (!stopping) next(socket); }, options.pauseMs);
       else if (!stopping) next(socket);
+    }
+  }
+
+  /** Over HTTP. A request is answered as a whole, so what was refused is not sent again. */
+  function upload(signers) {
+    const turns = signers.map((signer) => ({ id: 1, signer, sequence: 1n, sentAt: new Map() }));
+    const { url, batchesPerRequest, inFlight } = options;
+    return startUploads({
+      url, studyId, batchesPerRequest, turns,
+      connections: Math.max(1, Math.floor(inFlight / batchesPerRequest)),
+      batch: (person, serverKey) => batchFrame(person, person.sequence += 1n, serverKey),
+      onAck: onUploadAck,
+      isOver: () => stopping,
+    });
+  }
+
+  function onUploadAck(person, ack) {
+    for (const { code, text } of ack.rejections) throw new Error(`${code}: ${text}`);
+    const now = performance.now();
+    totals.acked += ack.accepted.length;
+    for (const sequence of ack.accepted) {
+      if (measuring) latencies.push(now - person.sentAt.get(sequence));
+      person.sentAt.delete(sequence);
     }
   }
 
@@ -134,13 +166,38 @@ function generate(options) {
     }, () => process.exit(0));
   }
 
-  return { totals, connect, next, start: () => { measuring = true; }, finish };
+  return { totals, connect, upload, next, start: () => { measuring = true; }, finish };
 }
 
 function rowsBytes(rows, columns) {
   const values = new Float64Array(rows * columns);
   for (let i = 0; i < values.length; i++) values[i] = Math.sin(i) * 3;
   return new Uint8Array(values.buffer);
+}
+
+/** Different texts in all batches together. */
+const textsInAll = 4_096;
+/** Rows for each text of a batch. */
+const rowsPerText = 2;
+
+/**
+ * Data of batches whose last column is a text: of 64 batches, each with other texts. Where a number
+ * takes 8 bytes, a row has 1 byte for its code and 7 for its part of a text with its length.
+ */
+function textParts(rows, columns) {
+  const numbers = new Float64Array(new Uint8Array(rowsBytes(rows, columns)).buffer);
+  const types = Array.from({ length: columns }, (_, i) =>
+    (i < columns - 1 ? { type: 'number' } : { type: 'text', bytes: 16 }));
+  const length = 7 * rowsPerText - 1;
+  return Array.from({ length: 64 }, (_, batch) => {
+    const texts = Array.from({ length: Math.ceil(rows / rowsPerText) }, (_, i) =>
+      `app-${(batch * 61 + i * 127) % textsInAll}`.padEnd(length, '-'));
+    const values = numbers.slice();
+    for (let row = 0; row < rows; row++) {
+      values[row * columns + columns - 1] = Math.floor(row / rowsPerText);
+    }
+    return { data: new Uint8Array(0), cells: encodeCells(values, types, 'float64', texts) };
+  });
 }
 
 function say(message, then) {
@@ -151,12 +208,21 @@ async function main(options) {
   const load = generate(options);
   const signers =
     Array.from({ length: options.contributors }, (_, i) => signing.createSigner(seedOf(i)));
+  if (options.batchesPerRequest > 0) {
+    say({ type: 'ready', contributors: signers.length });
+    load.upload(signers).catch((error) => { throw error; });
+    return measure(load, options);
+  }
   const share = Math.ceil(options.contributors / options.sockets);
   const sockets = await Promise.all(Array.from({ length: options.sockets }, (_, i) =>
     load.connect(signers.slice(i * share, (i + 1) * share))));
   say({ type: 'ready', contributors: signers.length });
   const inFlight = Math.ceil(options.inFlight / options.sockets);
   for (const socket of sockets) for (let i = 0; i < inFlight; i++) load.next(socket);
+  measure(load, options);
+}
+
+function measure(load, options) {
   setTimeout(() => {
     load.start();
     const from = { acked: load.totals.acked, at: performance.now(), cpu: process.cpuUsage() };

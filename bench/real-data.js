@@ -66,11 +66,12 @@ function* cleanRuns() {
 
 function* hostileRuns() {
   const chosen = options.attack === 'all' ? Object.keys(attacks) : options.attack.split(',');
+  const asked = options.rows.split(',');
   for (const attack of chosen) {
-    for (const rows of options.rows.split(',')) {
+    for (const rows of asked) {
       yield* times(seeds, { ...general, part: 'attacks', rows, attack, contributors });
     }
-    for (const rows of ['normal', 'condition-1e4']) {
+    for (const rows of ['normal', 'condition-1e4'].filter((name) => asked.includes(name))) {
       yield* times(seeds, { ...general, part: 'normal', rows, attack, contributors,
         parameters: { shape: 'normal' } });
     }
@@ -103,9 +104,12 @@ function* peerRuns() {
   }
   for (const [columns, count] of pairsOf(options.small)) {
     for (const reach of [10, 1000]) {
-      for (const estimator of ['mean', 'robust-mean']) {
-        yield* times(2 * seeds, { part: 'small', rows: `within ${reach}`, reach,
-          dimension: columns, contributors: count, estimator });
+      const run = { part: 'small', reach, dimension: columns, contributors: count };
+      const rows = `within ${reach}`;
+      yield* times(2 * seeds, { ...run, rows, estimator: 'mean', parameters: {} });
+      for (const [shape, more] of [['any', ''], ['normal', ', shape: normal']]) {
+        yield* times(2 * seeds, { ...run, rows: `${rows}${more}`, estimator: 'robust-mean',
+          parameters: { shape } });
       }
     }
   }

@@ -1,20 +1,26 @@
 // The store's hot path: verified batches through `admit` with group commit, beside a raw file that
 // is written and fdatasync'ed in pieces of the same size in the same run. Build first (npm run
 // build).
+// With an address, the same cases run on PostgreSQL too, in turn with SQLite. It makes a schema of
+// its own there, and leaves nothing. Its data should lie on the disk of --directory.
 //   npm run bench:store [-- --contributors 1000000] [-- --seconds 5] [-- --directory DIR]
+//     [-- --postgres postgres://user:password@host/database]
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../dist/server/base/clock.js';
+import { openPostgresStore } from '../dist/server/store/postgres/open.js';
+import { dropSchema, migrateSchema } from '../dist/server/store/postgres/schema.js';
 import { openSqliteStore } from '../dist/server/store/sqlite/open.js';
 import { optionsOf } from './options.js';
 
 const {
-  contributors, seconds, directory: place,
+  contributors, seconds, directory: place, postgres,
 } = optionsOf('The store alone: admit with group commit, beside a raw file.', {
   contributors: { usual: 1_000_000, tiny: 5_000, means: 'rows of the replay table' },
   seconds: { usual: 5, tiny: 0.2, means: 'of each case' },
   directory: { usual: tmpdir(), means: 'where the data folder goes' },
+  postgres: { usual: '', means: 'address of a database to measure beside SQLite' },
 });
 const studyId = 'ab'.repeat(32);
 const directory = mkdtempSync(join(place, 'keelson-bench-'));
@@ -113,38 +119,64 @@ function measureRaw(bytes, perCommit) {
   return (groups * perCommit) / took;
 }
 
-const open = () => openSqliteStore({ directory, clock: systemClock });
-let store = await open();
-try {
-  await store.registerStudy({
+const schema = `bench_${process.pid}`;
+const kinds = [{
+  name: 'SQLite', open: () => openSqliteStore({ directory, clock: systemClock }),
+}];
+if (postgres !== '') {
+  await migrateSchema({ url: postgres, schema });
+  kinds.push({ name: 'PostgreSQL', open: () => openPostgresStore({ url: postgres, schema }) });
+}
+
+async function begin(kind) {
+  kind.store = await kind.open();
+  await kind.store.registerStudy({
     studyId, name: 'bench', document: '{}', nowMs: 0,
     budget: {
       key: 'study:bench', scope: 'study', rule: { rule: 'zcdp' }, rhoCap: 1_000n, deltaCap: 0n,
         epsilon: 1, delta: 0,
     },
   });
-  await openEpoch(store, 1n);
-  await fill(store);
+  await openEpoch(kind.store, 1n);
+  await fill(kind.store);
+}
+
+/** Opened again, so that the store's own latencies belong to this case only. */
+async function measureCase(kind, sequence, bytes, inFlight) {
+  await kind.store.close();
+  kind.store = await kind.open();
+  const epoch = BigInt(sequence);
+  await openEpoch(kind.store, epoch);
+  const result = await measure(kind.store, epoch, sequence, bytes, inFlight);
+  const raw = measureRaw(bytes, result.perCommit);
+  console.log(`${kind.name}, ${bytes} B, ${inFlight} in flight: `
+    + `${result.perSecond.toFixed(0)} batches/s, ${result.perCommit.toFixed(0)} per commit, `
+    + `ack median ${result.median.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms, max `
+    + `${result.max.toFixed(0)} ms; commit median ${result.commitMedian.toFixed(1)} ms, p99 `
+    + `${result.commit99.toFixed(1)} ms; raw write + fdatasync ${raw.toFixed(0)}/s, ratio `
+    + `${(result.perSecond / raw).toFixed(2)}; log ${(result.wal / 1e6).toFixed(0)} MB`);
+  return result;
+}
+
+try {
+  for (const kind of kinds) await begin(kind);
   let sequence = 2;
-  for (const [bytes, inFlight] of [[4_096, 64], [4_096, 512], [65_536, 64], [65_536, 256]]) {
-    // Opened again, so that the store's own latencies belong to this case only.
-    await store.close();
-    store = await open();
-    const epoch = BigInt(sequence);
-    await openEpoch(store, epoch);
-    const result = await measure(store, epoch, sequence, bytes, inFlight);
-    const raw = measureRaw(bytes, result.perCommit);
-    console.log(`${bytes} B, ${inFlight} in flight: ${result.perSecond.toFixed(0)} batches/s, `
-      + `${result.perCommit.toFixed(0)} per commit, `
-      + `ack median ${result.median.toFixed(1)} ms, p99 ${result.p99.toFixed(1)} ms, max `
-      + `${result.max.toFixed(0)} ms; commit median ${result.commitMedian.toFixed(1)} ms, p99 `
-      + `${result.commit99.toFixed(1)} ms; raw write + fdatasync ${raw.toFixed(0)}/s, ratio `
-      + `${(result.perSecond / raw).toFixed(2)}; `
-      + `log ${(result.wal / 1e6).toFixed(0)} MB`);
+  const cases = [[300, 512], [4_096, 64], [4_096, 512], [65_536, 64], [65_536, 256]];
+  for (const [bytes, inFlight] of cases) {
+    const results = [];
+    for (const kind of kinds) results.push(await measureCase(kind, sequence, bytes, inFlight));
+    const [sqlite, other] = results;
+    if (other !== undefined) {
+      console.log(`PostgreSQL / SQLite: ${(other.perSecond / sqlite.perSecond).toFixed(2)} of the `
+        + `batches/s, ${(other.p99 / sqlite.p99).toFixed(2)} of p99`);
+    }
     sequence += 1;
   }
-  console.log(`file ${((await store.health()).fileBytes / 1e6).toFixed(0)} MB`);
+  for (const { name, store } of kinds) {
+    console.log(`${name}: ${((await store.health()).fileBytes / 1e6).toFixed(0)} MB`);
+  }
 } finally {
-  await store.close();
+  for (const { store } of kinds) await store?.close();
+  if (postgres !== '') await dropSchema({ url: postgres, schema });
   rmSync(directory, { recursive: true, force: true });
 }

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { parseCommandArguments, type Command } from './base/command.js';
 import { commandTable } from './commands/table.js';
 import { errorText, exitStatusOf, UsageError } from './base/errors.js';
 import { commandHelp, overviewHelp } from './base/help.js';
 import type { ExitStatus, Io } from './base/io.js';
 import { createOutput } from './base/output.js';
+import { packageVersion } from '../server/base/package-version.js';
 import { didYouMean } from '../src/base/suggest.js';
 
 /**
@@ -80,18 +80,4 @@ async function findCommand(name: string): Promise<Command> {
     throw new UsageError(`${what}${didYouMean(name, Object.keys(commandTable))}`);
   }
   return entry.load();
-}
-
-/** From package.json, in the folder above cli/ or above dist/cli/. */
-function packageVersion(): string {
-  for (const path of ['../package.json', '../../package.json']) {
-    try {
-      const text = readFileSync(new URL(path, import.meta.url), 'utf8');
-      const found = JSON.parse(text) as { name?: string; version?: string };
-      if (found.name === 'keelson' && found.version !== undefined) return found.version;
-    } catch {
-      // Not found: tries the next place.
-    }
-  }
-  return 'unknown';
 }

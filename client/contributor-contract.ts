@@ -1,5 +1,6 @@
 import type { BatchBody, Spend } from '../src/wire/index.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
+import type { Via } from './http/fallback.js';
 import type { Outbox } from './outbox/contract.js';
 import type { RowsInput } from './rows.js';
 import type { ClientRuntime } from './base/runtime.js';
@@ -44,6 +45,7 @@ export interface ContributorOptions {
   readonly idleTimeoutMs?: number;
   /** For tests and other platforms. */
   readonly runtime?: ClientRuntime;
+  /** Default: WebSocket, and HTTP requests where no WebSocket gets through. */
   readonly openTransport?: OpenTransport;
 }
 
@@ -53,6 +55,8 @@ export interface Contributor {
   readonly publicKey: Uint8Array;
   /** The present state. */
   readonly state: ContributorState;
+  /** How rows travel now: see `ContributorStatus`. */
+  readonly via: Via;
   /**
    * What the study's budget has charged to this contributor, as of the last connection, or of the
    * first row of an epoch after it. Null outside contributor scope.

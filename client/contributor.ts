@@ -6,6 +6,7 @@ import type { Spend } from '../src/wire/index.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
 import type { Contributor, ContributorOptions } from './contributor-contract.js';
 import { clientDefaults, systemRuntime } from './base/defaults.js';
+import { withHttpFallback, type Via } from './http/fallback.js';
 import type { Outbox, OutboxItem } from './outbox/contract.js';
 import { memoryOutbox } from './outbox/memory.js';
 import { areNumbers, flattenRows, numbersOf, type RowNumbers, type RowsInput } from './rows.js';
@@ -48,6 +49,7 @@ class NetworkContributor implements Contributor {
   private pins: readonly Uint8Array[];
   private kept: Uint8Array | null = null;
   private current: ContributorState = { kind: 'connecting' };
+  private travelsVia: Via = 'websocket';
   private spend: Spend | null = null;
   private newestEpoch = 0n;
   private nextId = 1;
@@ -91,7 +93,17 @@ class NetworkContributor implements Contributor {
       },
     });
     this.multiplexer = new Multiplexer(
-      { ...options, runtime, openTransport: options.openTransport ?? platformTransport },
+      {
+        ...options,
+        runtime,
+        openTransport: options.openTransport ?? withHttpFallback(platformTransport, {
+          runtime,
+          onVia: (via, reason) => {
+            this.travelsVia = via;
+            this.statusNews.publish({ kind: 'via', via, reason });
+          },
+        }),
+      },
       {
         pinnedKeys: () => this.pins,
         onDown: (reason, retryInMs, attempt) =>
@@ -106,6 +118,10 @@ class NetworkContributor implements Contributor {
 
   get state(): ContributorState {
     return this.current;
+  }
+
+  get via(): Via {
+    return this.travelsVia;
   }
 
   get ownSpend(): Spend | null {

@@ -25,9 +25,10 @@ export {
 } from '../src/base/errors.js';
 export type {
   Finding, FindingReason, Interval95, NewerReason, Outcome, RefusalReason, RefusedOutcome,
-  Uncertainty, ValueOutcome,
+  RunningRelease, Uncertainty, ValueOutcome,
 } from '../src/base/outcome.js';
 export { findingText, ifHostileText } from '../src/base/findings.js';
+export { runningText } from '../src/base/running-totals.js';
 export { cellEdges, type EdgeParameters } from '../src/base/running-counts.js';
 export { lookAlikes, mixesScripts, quotedText } from '../src/base/shown-text.js';
 export { partsByName } from '../src/base/parts.js';
@@ -36,7 +37,7 @@ export { LogError } from '../src/log/index.js';
 export type { LogFaultCode } from '../src/log/index.js';
 export type {
   Answer, BatchBody, Cells, HeadBody, LedgerPosition, ManyAnswers, OneAnswer, ReleaseBody,
-  ReleaseCost, ReleaseFacts, SignedRelease, Spend, WireStudyState,
+  Ready, ReleaseCost, ReleaseFacts, SignedRelease, Spend, WireStudyState,
 } from '../src/wire/messages.js';
 export { answersOf } from '../src/wire/messages.js';
 export { questionsOf } from '../src/base/questions.js';
@@ -57,6 +58,7 @@ export type {
 } from '../src/wire/study-document.js';
 export { createContributor, publicKeyOf } from './contributor.js';
 export type { Contributor, ContributorOptions } from './contributor-contract.js';
+export type { Via } from './http/fallback.js';
 export { clientDefaults, systemRuntime } from './base/defaults.js';
 export type {
   Outbox, OutboxBatch, OutboxContents, OutboxItem, OutboxPin,
@@ -71,4 +73,6 @@ export { subscribe } from './subscriber.js';
 export type {
   ReleaseSubscription, StudyNews, SubscribeOptions, VerifiedRelease,
 } from './subscriber.js';
-export type { OpenTransport, Transport, TransportHandlers } from './websocket/contract.js';
+export type {
+  HelloAgain, OpenTransport, Transport, TransportHandlers,
+} from './websocket/contract.js';

@@ -1,5 +1,6 @@
 import type { WireCode } from '../src/base/error-codes.js';
 import type { KeelsonError } from '../src/base/errors.js';
+import type { Via } from './http/fallback.js';
 import type { Settled } from './session/settled.js';
 
 /** The state of a contributor. */
@@ -21,13 +22,18 @@ export type ContributorState =
   /** Ended; `error` is null after `close`. */
   | { readonly kind: 'ended'; readonly error: KeelsonError | null };
 
-/** What `status` yields: each new state, and three events that do not change the state. */
+/** What `status` yields: each new state, and four events that do not change the state. */
 export type ContributorStatus =
   | ContributorState
   /** Rows that cannot be sent yet are in the outbox. If it is durable, a later run finds them. */
   | { readonly kind: 'kept' }
   /** The server asked to try later. The client does so without help. */
   | { readonly kind: 'put-off'; readonly code: WireCode }
+  /**
+   * Rows travel another way than before: over HTTP requests where no WebSocket gets through, or by
+   * WebSocket again.
+   */
+  | { readonly kind: 'via'; readonly via: Via; readonly reason: string }
   /** Rows that an earlier run had left in the outbox are settled. */
   | { readonly kind: 'recovered'; readonly result: Settled };
 

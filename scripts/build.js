@@ -9,6 +9,7 @@ import { withoutComments } from './blank-comments.js';
 import { buildClient } from './build-client.js';
 import './generate.js';
 import { root } from './generated.js';
+import { reached } from './reached.js';
 
 const compile = (project) =>
   execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project], {
@@ -19,7 +20,7 @@ compile('tsconfig.json');
 compile('tsconfig.browser.json');
 // The compiler leaves the outputs of sources that are gone. They must not reach the package.
 for (const path of readdirSync(`${root}dist`, { recursive: true })) {
-  const source = path.replace(/\.(js|js\.map|d\.ts)$/, '.ts');
+  const source = path.replace(/^declarations\b./, '').replace(/\.(js|js\.map|d\.ts)$/, '.ts');
   const isBundle = /^(browser|dashboard.site)\b/.test(path);
   if (source === path || isBundle) continue;
   const output = `${root}dist/${path}`;
@@ -29,8 +30,24 @@ for (const path of readdirSync(`${root}dist`, { recursive: true })) {
   }
 }
 // The generated wire code is JavaScript with its own declarations: tsc does not copy it.
-rmSync(`${root}dist/src/wire/generated`, { recursive: true, force: true });
-cpSync(`${root}src/wire/generated`, `${root}dist/src/wire/generated`, { recursive: true });
+for (const place of ['src', 'declarations/src']) {
+  const generated = `${root}dist/${place}/wire/generated`;
+  rmSync(generated, { recursive: true, force: true });
+  cpSync(`${root}src/wire/generated`, generated, { recursive: true });
+}
+// Beside the modules stand only the declarations that a public entry reaches: a fifth of all.
+const inDeclarations = (path) => path.replace('dist/', 'dist/declarations/');
+const { exports: entries, imports } = JSON.parse(
+  readFileSync(`${root}package.json`, 'utf8'),
+  (_, value) => (typeof value === 'string' ? inDeclarations(value) : value),
+);
+const types = Object.values(entries).flatMap((entry) => entry.types?.slice(2) ?? []);
+const kept = reached(types, imports).map((path) => path.replace('/declarations/', '/'));
+for (const path of readdirSync(`${root}dist`, { recursive: true })) {
+  const isBeside = path.endsWith('.d.ts') && !path.startsWith('declarations');
+  if (isBeside) rmSync(`${root}dist/${path}`);
+}
+for (const path of kept) cpSync(root + inDeclarations(path), root + path);
 const bundle = (from, to) => buildSync({
   absWorkingDir: root,
   entryPoints: [from],

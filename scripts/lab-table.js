@@ -21,11 +21,13 @@ const brokenFactor = 5;
 const refusedMost = 0.05;
 
 const faults = [];
+/** A run with answers by key: each of them promises something, and plain answers are beside it. */
+const isKeyed = rows[0].baselines['naive-mean'] === undefined;
 const promisedShare = Math.max(
   ...rows.filter(({ answers }) => answers.some(isRobust)).map(({ hostileShare }) => hostileShare));
 
 function isRobust({ estimator, promised }) {
-  return estimator !== 'mean' && promised !== null;
+  return (isKeyed || estimator !== 'mean') && promised !== null;
 }
 
 let refusals = 0;
@@ -40,7 +42,7 @@ for (const { attack, hostileShare, rounds, answers, baselines } of rows) {
       faults.push(`${where}: ${estimator} is at ${error}, promised ${promised}`);
     }
   }
-  if (!loud.includes(attack) || hostileShare !== promisedShare) continue;
+  if (isKeyed || !loud.includes(attack) || hostileShare !== promisedShare) continue;
   const broken = brokenFactor * baselines['robust-filter'];
   const { error: mean } = answers.find(({ estimator }) => estimator === 'mean');
   const naive = baselines['naive-mean'];
@@ -50,21 +52,28 @@ for (const { attack, hostileShare, rounds, answers, baselines } of rows) {
 if (refusals > refusedMost * asked) {
   faults.push(`robust estimators refused ${refusals} of ${asked} times`);
 }
-for (const attack of loud) {
+const wanted = isKeyed
+  ? ['ballot-stuffing', 'heavy-hitter-poisoning', 'forge-keys', 'evict-keys'] : loud;
+for (const attack of wanted) {
   const isPlayed = rows.some((row) => row.attack === attack && row.hostileShare === promisedShare);
   if (!isPlayed) faults.push(`${attack} was not played at ${100 * promisedShare} %`);
 }
 
 const short = (value) =>
   (value === null ? 'refused' : value >= 1000 ? value.toExponential(0) : value.toFixed(2));
+const headOf = {
+  'naive-mean': 'naive mean', 'coordinate-median': 'median', 'robust-filter': 'filter',
+};
+const plain = isKeyed ? ['plain count', 'plain sum', 'plain mean'] : Object.keys(headOf);
 const names = rows[0].answers.map(({ estimator }) => estimator);
 const cells = rows.map(({ attack, hostileShare, baselines, answers }) => [
   attack, `${100 * hostileShare} %`,
-  ...['naive-mean', 'coordinate-median', 'robust-filter'].map((name) => short(baselines[name])),
-  ...answers.map(({ error, promised }) => `${short(error)} (${short(promised)})`),
+  ...plain.map((name) => short(baselines[name])),
+  ...answers.map(({ error, promised }) =>
+    `${short(error)} (${promised === null ? 'none' : short(promised)})`),
 ]);
 const head = [
-  'attack', 'hostile', 'naive mean', 'median', 'filter', ...names.map((name) => `\`${name}\``),
+  'attack', 'hostile', ...plain.map((name) => headOf[name] ?? name), ...names.map((name) => `\`${name}\``),
 ];
 const table = [head, head.map((_, i) => (i === 0 ? '---' : '---:')), ...cells]
   .map((row) => `| ${row.join(' | ')} |`).join('\n');

@@ -1,7 +1,7 @@
 // Pictures of every page and state, at both widths and in both themes:
-//   npm run screenshots [-- FOLDER [server,states,survey,lab,demo]]
-// The README's own are written into docs/images; all of them go into FOLDER (default: screenshots,
-// which git ignores).
+//   npm run screenshots [-- FOLDER [server,states,survey,lab,demo,questions]]
+// Those of the README and the guides are written into docs/images; all of them go into FOLDER
+// (default: screenshots, which git ignores).
 /* global document, fetch */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { launch } from 'puppeteer-core';
+import { ofQuestions } from './screenshots/questions.js';
 import { ofStates } from './screenshots/states.js';
 import { ofSurvey } from './screenshots/survey.js';
 
@@ -27,6 +28,8 @@ if (!existsSync(chromium)) {
  * demonstration.
  */
 const inReadme = ['study-1440-light', 'study-1440-dark', 'lab-1440-light', 'lab-1440-dark', 'demo'];
+/** Committed, because guides show them. */
+const inGuides = ['people-by-country', 'median-by-device'];
 const widths = [1440, 380];
 const themes = ['light', 'dark'];
 const triesMax = 4;
@@ -203,7 +206,8 @@ async function demoOnce(browser) {
     && document.querySelectorAll('.releases tbody tr').length === 4);
   await page.close();
   const [said] = await whole;
-  return isLive && !said.includes('refused') ? said : null;
+  // The summary of the study with ten questions says "none refused".
+  return isLive && !said.replaceAll('none refused', '').includes('refused') ? said : null;
 }
 
 /**
@@ -217,7 +221,8 @@ async function takeTerminal(browser, said) {
   const page = await newPage(browser);
   await page.setViewport({ width: 840, height: 200, deviceScaleFactor: 1.33 });
   await page.setContent(`<style>html { background: #0d1117; } body { margin: 0; }
-    pre { margin: 0; padding: 30px; font: 16px/1.5 'DejaVu Sans Mono', monospace; color: #e6edf3; }
+    pre { margin: 0; padding: 30px; font: 16px/1.5 'DejaVu Sans Mono', monospace; color: #e6edf3;
+      white-space: pre-wrap; overflow-wrap: anywhere; }
     b { font-weight: normal; color: #7ee2a8; } i { font-style: normal; color: #79b8ff; }</style>
     <pre><i>$ npm run demo</i>\n\n${lines.join('\n')}</pre>`);
   await page.screenshot({ path: join(folder, 'demo.png'), fullPage: true });
@@ -236,18 +241,19 @@ const browser = await launch({
   ],
 });
 const shared = {
-  keelson, newPage: () => newPage(browser), take, until, scratch, root, running, port,
+  keelson, newPage: () => newPage(browser), take, until, scratch, root, running, port, folder,
 };
 const makers = { server: ofServer, states: () =>
-  ofStates(shared), survey: () => ofSurvey(shared), lab: ofLab, demo: ofDemo };
+  ofStates(shared), survey: () => ofSurvey(shared), lab: ofLab, demo: ofDemo,
+  questions: () => ofQuestions(shared) };
 const parts = (process.argv[3] ?? Object.keys(makers).join()).split(',');
 try {
   for (const part of parts) {
     await makers[part](browser);
     for (const child of running.splice(0)) child.kill('SIGKILL');
   }
-  for (const name of inReadme) {
-    const part = name.startsWith('lab') ? 'lab' : 'demo';
+  for (const name of [...inReadme, ...inGuides]) {
+    const part = inGuides.includes(name) ? 'questions' : name.startsWith('lab') ? 'lab' : 'demo';
     const isTaken = parts.includes(part);
     if (isTaken) copyFileSync(join(folder, `${name}.png`), `${root}docs/images/${name}.png`);
   }

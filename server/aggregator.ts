@@ -1,10 +1,17 @@
+import { availableParallelism } from 'node:os';
 import { signing } from '#signing';
 import { toHex } from '../src/base/bytes.js';
-import type { KeelsonError } from '../src/base/errors.js';
+import { InvalidParameterError, type KeelsonError } from '../src/base/errors.js';
+import { keyFingerprint, keysOfRotation } from '../src/signing/index.js';
+import { BodyMemory } from './checks/body-memory.js';
+import type { BatchChecks } from './checks/contract.js';
+import { inlineChecks } from './checks/inline.js';
+import { checkThreadsFor, threadedChecks } from './checks/threads.js';
 import { checkClock } from './store/clock-check.js';
 import { systemClock, type Clock } from './base/clock.js';
 import type { EpochRunner } from './epochs/contract.js';
 import { WorkerEpochRunner } from './epochs/worker-runner.js';
+import { openSeriesKey } from './keys/series-key.js';
 import { openServerKeys } from './keys/server-keys.js';
 import { checkBeforeListening } from './listener/before-listening.js';
 import {
@@ -52,6 +59,11 @@ export interface AggregatorOptions {
   readonly logger?: Logger;
   /** Computes the releases. Default: worker threads. */
   readonly runnerFactory?: (onDeath: (error: KeelsonError) => void) => EpochRunner;
+  /**
+   * Threads that check the signatures of batches, from 0 to 16. 0: the main thread checks. Default:
+   * one fewer than there are cores, at most 4.
+   */
+  readonly checkThreads?: number;
   /**
    * Accepts a database that is older than what the folder has held: what is known to be missing is
    * charged. Set it for one start only. Default: such a folder is refused (StorageError
@@ -137,10 +149,7 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     // After the check of the clock: this adds charges with its time.
     await store.acceptRollback?.(clock.nowMs());
     if (acceptRollback) await reportRollbacks(store, logger);
-    // After the store, whose lock excludes other servers from this folder.
-    const rotations = await store.rotations?.() ?? [];
-    const keys = openServerKeys(dataDirectory, rotations, rotations.length === 0
-      ? await keyOfReleases(store) : null);
+    const { keys, rotations } = await openKeys(store, dataDirectory);
     const running: { listener?: Listener } = {};
     const hub = await createStudyHub({
       store, clock, logger,
@@ -149,8 +158,8 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
       studies: options.studies,
       ...(options.refused !== undefined && { refused: options.refused }),
       ...(options.strict !== undefined && { strict: options.strict }),
-      releaseTickMs: options.releaseTickMs ?? 250,
-      held: options.held ?? false,
+      releaseTickMs: options.releaseTickMs ?? 250, held: options.held ?? false,
+      seriesKey: () => openSeriesKey(dataDirectory),
       runnerFactory: options.runnerFactory ?? ((onDeath) => new WorkerEpochRunner({ onDeath })),
       onFatal: (error) => {
         failure.reject(error);
@@ -159,8 +168,10 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
       },
     });
     opened.push(() => hub.close());
+    const checks = startChecks(options.checkThreads, hub, logger);
+    opened.push(() => checks.close());
     const listener = await createListener({
-      hub, clock, logger,
+      hub, clock, logger, checks,
       host,
       port,
       operatorToken: keys.operatorToken,
@@ -169,9 +180,7 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     });
     running.listener = listener;
     opened.push(() => listener.close(true));
-    const studies = options.studies.map(({ document }) => document.study);
-    const serverKey = toHex(hub.serverKey);
-    logger.info({ address: listener.address, serverKey, studies }, 'the server listens');
+    reportStart(logger, listener.address, options.studies, hub.serverKey, checks);
     let closing: Promise<void> | undefined;
     return {
       hub, port: listener.port, address: listener.address, serverKey: hub.serverKey,
@@ -183,6 +192,38 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     await closeAll();
     throw error;
   }
+}
+
+function reportStart(
+  logger: Logger, address: string, studies: readonly StudyDefinition[], key: Uint8Array,
+  checks: BatchChecks,
+): void {
+  logger.info({
+    address, serverKey: toHex(key), fingerprint: keyFingerprint(key, signing),
+    studies: studies.map(({ document }) => document.study), checkThreads: checks.threads,
+  }, 'the server listens');
+}
+
+/** Call it after the store was opened: its lock excludes other servers from this folder. */
+async function openKeys(store: Store, dataDirectory: string) {
+  const rotations = await store.rotations?.() ?? [];
+  const keys = openServerKeys(dataDirectory, rotations, rotations.length === 0
+    ? await keyOfReleases(store) : null);
+  return { keys, rotations };
+}
+
+/** Decides once, by the number of cores, where signatures are checked. */
+function startChecks(
+  wanted: number | undefined, { serverKey, rotations }: RunningHub, logger: Logger,
+): BatchChecks {
+  const threads = wanted ?? checkThreadsFor(availableParallelism());
+  if (!Number.isInteger(threads) || threads < 0 || threads > 16) {
+    throw new InvalidParameterError('checkThreads is a whole number from 0 to 16', { threads });
+  }
+  const memory = new BodyMemory();
+  if (threads === 0) return inlineChecks(memory);
+  const earlier = rotations.map((rotation) => keysOfRotation(rotation).previousKey);
+  return threadedChecks({ threads, memory, logger, serverKeys: [serverKey, ...earlier] });
 }
 
 async function reportRollbacks(store: Store, logger: Logger): Promise<void> {

@@ -18,24 +18,29 @@ export type { RunningHub } from './studies/hub-options.js';
 export type {
   HubEvent, StudyHub, StudyView, SubmitResult, VerifiedBatch,
 } from './studies/contract.js';
-export type { TextTable } from '../src/wire/text-cells.js';
+export type { TextTable } from '../src/base/text-table.js';
 export type {
   ContributorEvidence, EpochEvidence, QuarantineOutcome,
 } from './studies/evidence-contract.js';
 export type { FindEstimator } from './epochs/engine.js';
+export type { SealedSeries } from '../src/base/running-totals.js';
 export type {
   AcceptedBatch, EpochPart, EpochProgress, EpochResult, EpochRunner, EpochSetup, QuestionFailure,
-  RowPart,
+  RowPart, SeriesInput, TextTables,
 } from './epochs/contract.js';
 
-// The store of a data folder.
+// The stores: a data folder, and a database.
 export { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/open.js';
+export { openPostgresStore, type PostgresStoreOptions } from './store/postgres/open.js';
+export type { PostgresPlace } from './store/postgres/place.js';
 export type {
-  AdmissionRequest, AdmissionResult, BudgetSpec, ContributorKey, ContributorState, EpochRecord,
+  AdmissionRequest, AdmissionResult, BudgetSpec, ChargeResult, ContributorKey, ContributorState,
+  EpochRecord,
   EpochState, JournalEntry, LedgerBalance, LedgerEntry, NewQuarantine, OpenEpoch, OpenEpochResult,
-  Quarantine, ReleaseRecord, Rollback, Store, StoreHealth, StoreRelease, StudyId, StudyRecord,
+  Quarantine, ReleaseRecord, Rollback, Store, StoreRelease, StudyId, StudyRecord,
   StudyRegistration, StudyStateName, WithdrawalRequest, WithdrawalResult,
 } from './store/contract.js';
+export type { StoreHealth } from './store/health.js';
 
 // What these are made of.
 export type { Charge } from '../src/privacy/accounting/budget.js';

@@ -23,9 +23,12 @@ export interface FleetOptions {
    * and `strength`; null keeps those. For attacks on the numbers only.
    */
   readonly tactics?: (study: string, epoch: bigint) => Tactics | null;
-  /** Called with each accepted contribution, reduced as by the server, to compare releases with. */
+  /**
+   * Called with each accepted contribution, to compare releases with: `reduced` as by the server,
+   * and the rows that were sent.
+   */
   readonly onAccepted?: (
-    study: string, epoch: bigint, reduced: Float64Array, isHostile: boolean,
+    study: string, epoch: bigint, reduced: Float64Array, isHostile: boolean, sent: Float64Array,
   ) => void;
   /**
    * By study name, one per column, in data units: the unit of `strength`. Default: the study's

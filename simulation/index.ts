@@ -11,7 +11,7 @@ export { contributorSeed, createFleet } from './fleet.js';
 export type { Fleet, FleetOptions, Tactics } from './fleet-options.js';
 export { datasetSource, gaussianSource } from './data/sources.js';
 export type { DatasetSourceOptions, GaussianSourceOptions, RowSource } from './data/sources.js';
-export { syntheticSource } from './data/synthetic.js';
+export { madeUpTexts, syntheticSource } from './data/synthetic.js';
 export type { FleetStatistics } from './statistics.js';
 export { reduceRows, truthOf, TruthSums } from './truth.js';
 export type { Truth } from './truth.js';

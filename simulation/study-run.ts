@@ -8,7 +8,7 @@ import type { Channel } from '../client/session/channel.js';
 import type { Contribution } from '../client/session/contribution.js';
 import type { AbuseGroup } from './abuser.js';
 import type { AttackContext, RowAttack } from './attacks/index.js';
-import { fittedRows, madeUpTexts, namesOf } from './data/synthetic.js';
+import { fittedRows, inventedTexts, madeUpTexts, namesOf } from './data/synthetic.js';
 import type { FleetOptions } from './fleet-options.js';
 import { hostilityOf, type Hostility } from './hostility.js';
 import { Pacer } from './pacer.js';
@@ -45,6 +45,8 @@ export class StudyRun {
   private epoch = 0n;
   private document: StudyDocument | null = null;
   private honest: HonestRows | null = null;
+  /** What texts are places in: those of honest contributors, and then what attackers invent. */
+  private texts: readonly string[] = madeUpTexts;
   private hostility: Hostility | null = null;
   /** Contributors whose own budget is used up. They send nothing any more. */
   private readonly spent = new Set<number>();
@@ -66,6 +68,7 @@ export class StudyRun {
   /** Called when a channel learns of an epoch. @returns true for the first channel that does. */
   hear(document: StudyDocument, epoch: bigint, closesInMs: number | null): boolean {
     if (this.isEnded || epoch <= this.epoch) return false;
+    if (this.document === null) this.texts = [...madeUpTexts, ...inventedTexts(document)];
     this.document = document;
     this.epoch = epoch;
     const { fleet, counters, random } = this.options;
@@ -122,7 +125,8 @@ export class StudyRun {
     if (attack === null) return rows;
     const attacked = attack.apply(rows, this.attackContext(index, attack));
     // A hostile client sends what the server takes. Other attacks send what it must refuse.
-    return attack.unchecked === true ? attacked : fittedRows(attacked, this.document!);
+    return attack.unchecked === true ? attacked
+      : fittedRows(attacked, this.document!, this.texts);
   }
 
   /** The attack of this contributor on its numbers in this epoch; null for an honest one. */
@@ -150,7 +154,7 @@ export class StudyRun {
       id: 0,
       last: true,
       values,
-      texts: madeUpTexts,
+      texts: this.texts,
       batches: [],
       refusal: null,
       ...(this.attackOf(index)?.unchecked === true && { encode: encodeUnchecked }),
@@ -159,7 +163,7 @@ export class StudyRun {
         if (result.kind === 'accepted') {
           counters.accepted += 1;
           this.sums(result.epoch, columns).add(reduced, isHostile);
-          fleet.onAccepted?.(study, result.epoch, reduced, isHostile);
+          fleet.onAccepted?.(study, result.epoch, reduced, isHostile, values);
           // Late rows may have counted in the epoch that was open at the answer.
           const isLate = this.document!.late === 'next' && result.openEpoch > result.epoch;
           if (isLate) this.countedIn.set(index, result.openEpoch);
@@ -194,6 +198,8 @@ export class StudyRun {
       centre,
       ...(document.types !== undefined && {
         names: document.types.map((type) => namesOf(type)?.length ?? null),
+        invented: document.types.map(({ type }) =>
+          (type === 'text' ? this.texts.length - madeUpTexts.length : 0)),
       }),
       rowsMax: document.contribution.rowsMax,
       strength: this.hostility!.strength ?? attack.defaultStrength,

@@ -24,7 +24,7 @@ export type { ErrorCode, LocalCode, WireCode } from './base/error-codes.js';
 // What a plan and its outcome are made of.
 export type {
   Finding, FindingReason, Interval95, NewerReason, Outcome, RefusalReason, RefusedOutcome,
-  Uncertainty, ValueOutcome,
+  RunningRelease, Uncertainty, ValueOutcome,
 } from './base/outcome.js';
 export { findingText, ifHostileText } from './base/findings.js';
 export type { NamedPart } from './base/parts.js';
@@ -32,7 +32,8 @@ export type { Released, Sensitive } from './base/brands.js';
 export type {
   Citation, CohortPlan, Compute, Estimator, ExpectedError, Finished, FinishedSummaries,
   GroupStatistic, Guarantee, Infeasible, KeyFacts, ParameterSpec, ParameterValue, ParameterValues,
-  Participation, Plan, PlannedWork, PooledRows, PrivacyTarget, StudyFacts, Summary, SummaryTable,
+  Participation, PlaceCounts, Plan, PlannedSeries, PlannedWork, PooledRows,
+  PrivacyTarget, StudyFacts, Summary, SummaryTable,
 } from './estimators/contract/estimator.js';
 export type { Amount } from './privacy/accounting/amount.js';
 export type { PrivacyCost, RenyiCost } from './privacy/accounting/cost.js';

@@ -11,7 +11,7 @@ import {
 import {
   capsOf, perReleaseTarget, resolvePureTarget, type BudgetCaps,
 } from './privacy/accounting/target.js';
-import { planQuestions, type QuestionsPlan } from './questions/plan.js';
+import { notRunningTexts, planQuestions, type QuestionsPlan } from './questions/plan.js';
 import type { StudyDocument } from './wire/study-document.js';
 
 /** What follows from a study's public facts and its estimators alone. */
@@ -71,16 +71,25 @@ export function planQuestionsOf(
   document: StudyDocument, find: (estimator: string) => Estimator,
   target: PrivacyTarget,
 ): QuestionsPlan | Infeasible {
-  const { cohort, participation, columns, types } = document;
-  const facts = { cohort, participation, columns, target, ...(types !== undefined && { types }) };
+  const { cohort, participation, columns, types, running } = document;
+  const facts = {
+    cohort, participation, columns, target, ...(types !== undefined && { types }),
+    ...(running !== undefined && { running }),
+  };
   if (document.questions !== undefined) {
     return planQuestions(document.questions, facts, { find, plan: planWithin });
   }
   const estimator = find(document.estimator);
   const dimension = columns.length;
   const plan =
-    planWithin(estimator, document.parameters, { dimension, cohort, participation, target });
+    planWithin(estimator, document.parameters, {
+      dimension, cohort, participation, target, ...(running !== undefined && { running }),
+    });
   if (plan.kind === 'infeasible') return plan;
+  if (running !== undefined && plan.running === undefined) {
+    const [reason, remedy] = notRunningTexts(estimator);
+    return { kind: 'infeasible', reason, remedy };
+  }
   const { events, cost, work } = plan;
   const question = questionsOf(document)[0]!;
   return {

@@ -1,5 +1,8 @@
 import { findingText, ifHostileText, isUnbounded } from '../../src/base/findings.js';
-import type { Finding, Interval95, ValueOutcome } from '../../src/base/outcome.js';
+import type {
+  Finding, Interval95, RunningRelease, ValueOutcome,
+} from '../../src/base/outcome.js';
+import { runningText } from '../../src/base/running-totals.js';
 import type { NamedPart } from '../../src/base/parts.js';
 import { wrap } from './help.js';
 import { terminalColumns } from './io.js';
@@ -54,6 +57,7 @@ export interface ShownAnswer extends Distribution {
   readonly shape: readonly number[];
   readonly intervalIfHostile95?: Interval95;
   readonly findings?: readonly Finding[];
+  readonly running?: RunningRelease;
 }
 
 /** What an answer is of. */
@@ -88,6 +92,7 @@ export function printAnswer(
       ]),
     );
   }
+  if (answer.running !== undefined) output.text(runningText(answer.running));
   printFindings(answer.findings, columns, output);
 }
 

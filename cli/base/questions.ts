@@ -1,9 +1,10 @@
-import type { ColumnType } from '../../src/base/columns.js';
+import { typesOfColumns, type ColumnType } from '../../src/base/columns.js';
 import { WireError } from '../../src/base/errors.js';
 import { findingText } from '../../src/base/findings.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
 import { partsByName } from '../../src/base/parts.js';
 import { questionsOf, type Question } from '../../src/base/questions.js';
+import { runningText } from '../../src/base/running-totals.js';
 import { quotedText } from '../../src/base/shown-text.js';
 import type { Answer } from '../../src/wire/messages.js';
 import { decodeStudyDocument } from '../../src/wire/study-codec.js';
@@ -22,9 +23,6 @@ export interface AskedColumns {
   readonly columns: readonly string[];
   readonly types?: readonly ColumnType[];
 }
-
-/** What people read where keys are discovered, and none was. */
-export const noKeyText = 'no key was found that enough people have';
 
 /** The names of the numbers of an answer that is not split. Not all commands load estimators. */
 export type LabelsOf = (asked: AskedColumns) => readonly string[] | null;
@@ -90,12 +88,14 @@ export function printAnswers(
     const split = by === undefined ? '' : ` by ${by.columns.join(', ')}`;
     output.text();
     output.text(`${question}: ${estimator}${over}${split}`);
+    if (outcome.kind === 'value' && outcome.keys !== undefined && outcome.running !== undefined) {
+      output.text(runningText(outcome.running));
+    }
     if (outcome.kind === 'refused') {
       wrap(`no answer (${outcome.reason}): ${outcome.text}`, terminalColumns)
         .forEach((line) => output.text(line));
     } else if (outcome.keys !== undefined) {
-      printKeys(outcome, columns, output);
-      printFindings(outcome.findings, columns, output, outcome.keys);
+      printKeys({ ...outcome, keys: outcome.keys }, columns, output);
     } else {
       const labels = labelsOf(askedColumns(asked[i]!, document)) ?? undefined;
       printAnswer(outcome, { labels, columns, parameters }, output);
@@ -103,13 +103,21 @@ export function printAnswers(
   });
 }
 
-/** A line for each number of each key. Keys are quoted: contributors may have chosen them. */
-function printKeys(
-  { estimate, keys = [], answered, interval95 }: ValueOutcome, columns: readonly string[],
+/** A split answer as people read it. */
+export type SplitAnswer =
+  Pick<ValueOutcome, 'estimate' | 'answered' | 'interval95' | 'findings'>
+  & { readonly keys: readonly (readonly string[])[] };
+
+/**
+ * A line for each number of each key, then what the release says of the rows. Keys are quoted:
+ * contributors may have chosen them.
+ */
+export function printKeys(
+  { estimate, keys, answered, interval95, findings }: SplitAnswer, columns: readonly string[],
   output: Output,
 ): void {
   if (keys.length === 0) {
-    output.text(noKeyText);
+    output.text('no key was found that enough people have');
     return;
   }
   const stride = estimate.length / keys.length;
@@ -121,12 +129,12 @@ function printKeys(
     return answered?.[key] === false
       ? [name, 'no answer', ''] : [name, formatNumber(value), intervalText(interval95, i)];
   }));
+  printFindings(findings, columns, output, keys);
 }
 
 function askedColumns(
   { estimator, parameters, columns }: Question, document: StudyDocument,
 ): AskedColumns {
-  const types = document.types && columns.map((name) =>
-    document.types![document.columns.indexOf(name)]!);
+  const types = typesOfColumns(document, columns);
   return { estimator, parameters, columns, ...(types !== undefined && { types }) };
 }

@@ -5,7 +5,8 @@ import { defineCommand } from '../base/command.js';
 import { fitDemo, measureHandshakes, type Fit, type FitRequest } from '../demo/fit.js';
 import { createReport } from '../demo/report.js';
 import { runDemo, type DemoOptions } from '../demo/run.js';
-import { flightsPerContribution } from '../demo/studies.js';
+import { isAnswered } from '../demo/scoreboard.js';
+import { demoStudiesCount, flightsPerContribution } from '../demo/studies.js';
 import { UsageError } from '../base/errors.js';
 import type { Io } from '../base/io.js';
 import { openRandomness } from '../base/noise.js';
@@ -25,7 +26,7 @@ const flags = {
     description: 'what they do (default shift: all move 4 scales per column)',
   },
   strength: text('scales', 'how far the attack moves things'),
-  epochs: text('n', 'epochs to show, of both studies (default: 5, fewer where they are long)'),
+  epochs: text('n', 'epochs to show, of all studies (default: 5, fewer where they are long)'),
   every: text('seconds', 'length of an epoch (default: what suits this machine, at least 4)'),
   epsilon: text('e', `of each release, at delta 1e-6 (default ${defaults.epsilon})`),
   seed: text('text', 'people and attacks follow from it; the noise never does (default 1)'),
@@ -42,11 +43,12 @@ export const demo = defineCommand({
   summary: 'Run everything at once on real flights: aggregator, honest people and liars.',
   details: [
     `Each simulated person gets ${flightsPerContribution} flights per epoch out of 231,083, and `
-    + 'takes part in two studies at once: the private mean, and robust-mean, which limits the '
-    + 'effect of a minority. The hostile people attack together. The table shows every release '
-    + 'beside two numbers that only the demonstration knows: the mean of the honest people, and '
-    + 'the error of the plain mean of all rows. Errors are Euclidean distances, in units of the '
-    + 'studies\' scale.',
+    + 'takes part in three studies at once. The first two ask one question: the private mean, and '
+    + 'robust-mean, which limits the effect of a minority. The hostile people attack together. The '
+    + 'table shows each of their releases beside two numbers that only the demonstration knows: '
+    + 'the mean of the honest people, and the error of the plain mean of all rows. Errors are '
+    + 'Euclidean distances, in units of the studies\' scale. The third study asks ten questions. '
+    + 'A person sends it one contribution, which answers all ten.',
     'The address of the dashboard is printed first. The page shows releases while the command '
     + 'runs. With --keep the budgets renew, so that releases continue. The promise then holds for '
     + 'any period of the length that the first lines print.',
@@ -62,10 +64,10 @@ export const demo = defineCommand({
     checkFolder(args.logs ?? defaults.logs);
     const randomness = openRandomness(io);
     const report = createReport(output, randomness.insecure);
-    const { scores, isComplete } = await runDemo(optionsFrom(args, io), io, randomness, report);
+    const { shown, isComplete } = await runDemo(optionsFrom(args, io), io, randomness, report);
     // With --keep, Ctrl-C is the normal end, whatever was shown.
     if (args.keep === true && io.interrupted.aborted) return 0;
-    return isComplete && scores.every((score) => score.outcome === 'value') ? 0 : 1;
+    return isComplete && shown.every(isAnswered) ? 0 : 1;
   },
 });
 
@@ -88,6 +90,7 @@ function optionsFrom(typed: Typed, io: Io): DemoOptions {
     epochMs: seconds === undefined ? undefined : 1000 * seconds,
     epochs: numberFlag(epochs, '--epochs', { whole: true, atLeast: 1, atMost: 1_000 }),
     epsilon: numberFlag(typed.epsilon, '--epsilon', { above: 0, atMost: 20 }) ?? defaults.epsilon,
+    studies: demoStudiesCount,
   };
   return {
     ...asked,

@@ -15,7 +15,8 @@ import {
   autoName, checkName, choiceFacts, printChoice, resolveEstimator,
 } from '../estimate/chosen.js';
 import { estimateRows, type EstimateResult, type TimedResult } from '../estimate/estimation.js';
-import { estimateStudy, printStudy } from '../estimate/study.js';
+import { askedQuestion, type AskedFlags } from '../estimate/asked.js';
+import { estimateStudy, printStudy, type StudyEstimate } from '../estimate/study.js';
 import { readStudies } from '../base/study-files.js';
 import { inputFormats, type InputFormat } from '../input/rows.js';
 import { readTables, type RowTable, type TableRequest } from '../input/table.js';
@@ -63,7 +64,18 @@ const inputArguments = {
   },
   groups: {
     type: 'string', valueHint: 'a,b',
-    description: 'the groups, a public list; rows of others are left out',
+    description: 'the groups, a public list; rows of others are left out; with --keys-max also '
+      + 'discover, which finds those that enough people have',
+  },
+  'keys-max': {
+    type: 'string', valueHint: 'n',
+    description: 'with --group-by: in how many groups a person counts at most; who is in which '
+      + 'group is then secret too, and needs --cohort',
+  },
+  where: {
+    type: 'string', valueHint: 'test',
+    description: 'rows that count: column=value, column!=value, column>=number or column<number; '
+      + 'may be repeated; needs --cohort',
   },
   missing: {
     type: 'enum',
@@ -123,12 +135,14 @@ export const estimate = defineCommand({
       description: 'print the running time on standard error; it is not private: never publish it',
     },
   },
-  repeatable: ['set', 'type'],
+  repeatable: ['set', 'type', 'where'],
   examples: [
     'keelson estimate robust-mean flights --epsilon 1 --delta 1e-6',
     'keelson estimate auto rows.csv --question mean --epsilon 1 --delta 1e-6 --set corruption=0.1',
     'keelson estimate mean rows.csv --epsilon 1 --delta 1e-6 --set scale=40',
     'keelson estimate --study rides.yaml --input rides.csv --contributor id',
+    'keelson estimate count rows.csv --group-by app --groups discover --keys-max 2 \\\n'
+    + '    --where "minutes>=60" --cohort 5000 --epsilon 1 --delta 1e-6',
     'keelson estimate populous-mean rows.csv --contributor id --cohort 3000 \\\n'
     + '    --epsilon 2 --delta 1e-6 --set scale=40,600 --columns delay,distance',
   ],
@@ -147,6 +161,10 @@ export const estimate = defineCommand({
       args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
     );
     const given = settingsFlag(repeated['set'] ?? []);
+    const where = repeated['where'] ?? [];
+    if (where.length > 0 || args['keys-max'] !== undefined) {
+      return answerFlags(name, args, { where, types: repeated['type'] ?? [], given, io, output });
+    }
     const request =
       tableRequest(args, repeated['type'] ?? [], name === 'sum' || args.question === 'sum');
     const randomness = openRandomness(io);
@@ -176,10 +194,7 @@ export const estimate = defineCommand({
       timed.push(await estimateRows(table, asked));
     }
     const results = timed.map(({ result }) => result);
-    const notes = [
-      ...(cohort === undefined ? [rowsArePublic] : []),
-      ...(request.groups === undefined ? [] : [groupsArePublic]),
-    ];
+    const notes = notesOn(cohort, request);
     const shared = {
       parameters,
       ...(notes.length === 0 ? {} : { notes }),
@@ -193,15 +208,27 @@ export const estimate = defineCommand({
     if (choice !== null) printChoice(choice, output);
     results.forEach((result, i) =>
       print(result, { group: tables[i]!.group, parameters, output }));
-    for (const note of notes) {
-      wrap(`note: ${note}`, terminalColumns).forEach((line) => output.text(line));
-    }
+    printNotes(notes, output);
     if (args.timing === true) noteTiming(timed, (io.monotonicMs() - startedMs) / 1_000, output);
     // The noise is drawn. A failure from here on must not lose the answer.
     await compute.close();
     return results.every((result) => result.outcome === 'value') ? 0 : 1;
   },
 });
+
+/** What the guarantee takes as public. */
+function notesOn(cohort: number | undefined, { groups }: TableRequest): readonly string[] {
+  return [
+    ...(cohort === undefined ? [rowsArePublic] : []),
+    ...(groups === undefined ? [] : [groupsArePublic]),
+  ];
+}
+
+function printNotes(notes: readonly string[], output: Output): void {
+  for (const note of notes) {
+    wrap(`note: ${note}`, terminalColumns).forEach((line) => output.text(line));
+  }
+}
 
 /** Whether a study file says what is asked: no estimator is named. */
 function isStudyAlone({ name, file, input }: InputFlags & {
@@ -215,7 +242,8 @@ function isStudyAlone({ name, file, input }: InputFlags & {
 
 /** The study's file has everything about it, so flags that could contradict it are refused. */
 const flagsOfEstimators = [
-  'epsilon', 'delta', 'rho', 'cohort', 'columns', 'reduce', 'group-by', 'groups', 'timing',
+  'epsilon', 'delta', 'rho', 'cohort', 'columns', 'reduce', 'group-by', 'groups', 'keys-max',
+  'timing',
 ] as const;
 
 /** Answers the questions of a study file. */
@@ -229,7 +257,7 @@ async function estimateAsked(
     readonly output: Output;
   },
 ): Promise<0 | 1> {
-  const extra = ['set', 'type'].find((name) => (repeated[name] ?? []).length > 0)
+  const extra = ['set', 'type', 'where'].find((name) => (repeated[name] ?? []).length > 0)
     ?? flagsOfEstimators.find((name) => args[name] !== undefined);
   if (extra !== undefined) {
     throw new UsageError(`--${extra} is given with a study file and no estimator: change the file `
@@ -237,20 +265,54 @@ async function estimateAsked(
   }
   const definition = readStudies([file], undefined)[0]!;
   const path = inputPath({ ...args, file: args.file ?? (args.name as string | undefined) });
-  const { contributor, format, missing, question } = args;
+  return answerStudy({
+    definition, only: args.question as string | undefined,
+    input: { path, ...columnsOfStudy(file), ...inputFlags(args) },
+  }, io, output);
+}
+
+/** What is read of a file, besides its columns. */
+function inputFlags({ contributor, format, missing }: InputFlags) {
+  return {
+    missing: missing === 'null' ? 'null' : 'refuse',
+    ...(format === undefined ? {} : { format: format as InputFormat }),
+    ...(contributor === undefined ? {} : { contributor }),
+  } as const;
+}
+
+/** Answers the one question that flags ask. */
+async function answerFlags(
+  name: string,
+  args: InputFlags & AskedFlags,
+  { where, types, given, io, output }: {
+    readonly where: readonly string[];
+    readonly types: readonly string[];
+    readonly given: Readonly<Record<string, unknown>>;
+    readonly io: Io;
+    readonly output: Output;
+  },
+): Promise<0 | 1> {
+  if (name === autoName || args.rho !== undefined) {
+    const what = name === autoName ? `${autoName} is` : '--rho is';
+    throw new UsageError(`${what} not for --where and --keys-max: give an estimator and --epsilon`);
+  }
+  const path = inputPath(args);
+  const typed = readTypes(undefined, args.study, types, '--study');
+  const { definition, input } = askedQuestion(name, args, where, given, typed);
+  return answerStudy({
+    definition, only: undefined, input: { path, ...input, ...inputFlags(args) },
+  }, io, output);
+}
+
+async function answerStudy(
+  asked: Pick<StudyEstimate, 'definition' | 'only' | 'input'>, io: Io, output: Output,
+): Promise<0 | 1> {
   const randomness = openRandomness(io);
   const compute = createComputePool(availableParallelism());
   try {
-    const answers = await estimateStudy({
-      definition, only: question as string | undefined, stdin: io.stdin, randomness, compute,
-      input: {
-        path, ...columnsOfStudy(file), missing: missing === 'null' ? 'null' : 'refuse',
-        ...(format === undefined ? {} : { format: format as InputFormat }),
-        ...(contributor === undefined ? {} : { contributor }),
-      },
-    });
+    const answers = await estimateStudy({ ...asked, stdin: io.stdin, randomness, compute });
     output.json({ ...answers, ...(randomness.insecure ? { insecure: true } : {}) });
-    printStudy(answers, definition, output);
+    printStudy(answers, asked.definition, output);
     return Object.values(answers.questions).every(({ outcome }) => outcome === 'value') ? 0 : 1;
   } finally {
     await compute.close();

@@ -6,9 +6,11 @@ import type { StudyDefinition } from '../../server/studies/definition.js';
 import { InvalidInputError, KeelsonError } from '../../src/base/errors.js';
 import { defineCommand } from '../base/command.js';
 import { asInputError } from '../base/errors.js';
+import { askedText } from '../base/questions.js';
 import { askSize, askStudy, type InitFlags } from '../init/answers.js';
 import { createAsker, type Asker } from '../init/asker.js';
-import { questions, studyText } from '../init/study-text.js';
+import { questions } from '../init/questions.js';
+import { studyText } from '../init/study-text.js';
 
 const defaultFile = 'study.yaml';
 const text = (valueHint: string, description: string) =>
@@ -25,7 +27,10 @@ export const init = defineCommand({
     + 'on one side, such as incomes, which needs ranges; total of each column; share of people '
     + 'from some value on; '
     + 'histogram of a column; quantile, such as the median, of a column; distribution, the whole '
-    + 'spread of a column; covariance of columns. '
+    + 'spread of a column; covariance of columns. These are about the names in a column, and '
+    + '--by says which: count-by-key, how many people there are under each name; median-by-key, '
+    + 'the median of another column for each name; unknown-keys, the names that enough people '
+    + 'send, where nobody has a list; several, four such questions from the same rows. '
     + 'Ranges are public guesses: do not take them from the data.',
   ],
   args: {
@@ -42,6 +47,8 @@ export const init = defineCommand({
     range: text(
       'a=low..high', 'values between which a column nearly always lies; may be repeated',
     ),
+    by: text('column', 'of a question about names: the column that holds them'),
+    keys: text('a,b', 'the names that --by holds, a public list; others count as other'),
     threshold: text('x', 'of a share: people with at least this value count'),
     cohort: text('n', 'about how many people take part in each epoch'),
     epsilon: text('e', 'privacy loss bound of each release (default 1)'),
@@ -52,6 +59,8 @@ export const init = defineCommand({
     'keelson init',
     'keelson init commutes.yaml --question mean --columns minutes,kilometres --cohort 3000',
     'keelson init ages.yaml --question quantile --columns age --range 0..120 --cohort 500',
+    'keelson init rides.yaml --question count-by-key --by region --keys north,south --cohort 2000',
+    'keelson init apps.yaml --question unknown-keys --by app --cohort 2000',
   ],
   async run({ args, repeated, io, output }) {
     const file = args.file ?? defaultFile;
@@ -61,12 +70,19 @@ export const init = defineCommand({
       const flags = { ...args, ranges: repeated['range'] ?? [] };
       const { content, definition } = await acceptedStudy(flags, file, asker);
       write(file, content);
-      const { document: { study, estimator, budget }, releases } = definition;
-      output.text(`wrote ${file}: the study ${study}, with the estimator ${estimator}`);
+      const { document, releases } = definition;
+      const { study, estimator, questions: asked, budget } = document;
+      const what = asked === undefined ? `the estimator ${estimator}`
+        : `${asked.length === 1 ? 'the question' : 'the questions'} ${askedText(document)}`;
+      output.text(`wrote ${file}: the study ${study}, with ${what}`);
       const count = releases === 1 ? '1 release' : `${releases} releases`;
       output.text(`its budget of epsilon ${budget.epsilon} pays for ${count}`);
       output.text(`next: keelson plan ${file}`);
-      output.json({ file, study, estimator, releases });
+      output.json({
+        file, study, releases,
+        ...(asked === undefined ? { estimator }
+          : { questions: asked.map(({ name }) => name) }),
+      });
     } finally {
       asker.close();
     }

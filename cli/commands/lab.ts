@@ -1,6 +1,6 @@
 import type { ArgsDef } from 'citty';
 import { signing } from '#signing';
-import { numberAttacks, protocolAttacks, findAttack, type Fleet } from '../../simulation/index.js';
+import { attackNames, findAttack, type Fleet } from '../../simulation/index.js';
 import { defineCommand } from '../base/command.js';
 import { connected } from '../demo/connecting.js';
 import { fitDemo, measureHandshakes } from '../demo/fit.js';
@@ -8,12 +8,12 @@ import { UsageError } from '../base/errors.js';
 import { KeelsonError } from '../../src/base/errors.js';
 import type { Io } from '../base/io.js';
 import { breakdown, breakdownTable } from '../lab/breakdown.js';
-import { labData } from '../lab/data.js';
+import { attacksOn, labData, type LabData } from '../lab/data.js';
 import { labFiles } from '../lab/files.js';
 import type { Round } from '../lab/rounds.js';
 import { runLab, type LabOptions } from '../lab/run.js';
 import { Script, type Setting } from '../lab/setting.js';
-import { labStudies, type LabFacts } from '../lab/studies.js';
+import { labStudies, usualEstimators, type LabFacts } from '../lab/studies.js';
 import { LabSession } from '../lab/session.js';
 import { serveLab } from '../lab/web.js';
 import { refuseInsecureSeed } from '../base/noise.js';
@@ -22,10 +22,13 @@ import type { Output } from '../base/output.js';
 
 const defaults = {
   contributors: 4000, epsilon: 2, promise: 0.1, epochs: 1, port: 0, page: 8790,
-  estimators: ['mean', 'populous-mean', 'robust-mean'], shares: [0, 0.05, 0.1, 0.2],
-  attack: 'shift',
+  shares: [0, 0.05, 0.1, 0.2],
 } as const;
-const allAttacks = [...numberAttacks, ...protocolAttacks].map(({ name }) => name);
+const usual = (of: (data: LabData) => readonly string[], most: number): string => {
+  const texts = labData.map((data) => of(data).slice(0, most).join(','));
+  return `${texts[0]!}; for rides ${texts.at(-1)!}`;
+};
+const attacksNamed = (data: LabData): readonly string[] => attacksOn(data).map(({ name }) => name);
 
 const text = (valueHint: string, description: string) =>
   ({ type: 'string', valueHint, description }) as const;
@@ -36,9 +39,10 @@ const flags = {
     description: 'what honest people hold (default flights)',
   },
   estimators:
-    text('a,b', `private estimators to compare (default ${defaults.estimators.join(',')})`),
+    text('a,b', `private estimators to compare (default ${usual(usualEstimators, Infinity)})`),
   attack:
-    text('a,b', `attacks to play, or all (default ${defaults.attack}): ${allAttacks.join(', ')}`),
+    text('a,b', `attacks to play, or all that suit the data (default ${usual(attacksNamed, 1)}): `
+      + attackNames.join(', ')),
   hostile: text('a,b', `hostile shares to play, below 0.5 (default ${defaults.shares.join(',')})`),
   admission: {
     type: 'enum', options: ['open', 'enrolment'],
@@ -71,7 +75,9 @@ export const lab = defineCommand({
     + 'every epoch a share of them attacks. The private answers are what the server released. The '
     + 'lab computes three answers without privacy from its own people\'s rows: the mean of all, '
     + 'the median of each column, and a robust filter. Errors are Euclidean distances from the '
-    + 'honest mean, in units of scale. Brackets hold the error that the plan promised before any '
+    + 'honest mean, in units of scale. With --data rides the studies answer by key, and the lab '
+    + 'computes their plain counts, sums and means; each error is in the unit of its own promise. '
+    + 'Brackets hold the error that the plan promised before any '
     + 'row, and ! marks an error of more than twice that. Without a page, a round is repeated if '
     + 'too many honest people were late, because the machine was too slow for it.',
   ],
@@ -129,11 +135,11 @@ const share = { atLeast: 0, below: 0.5 } as const;
 /** Serves the page until it is interrupted. */
 async function playWithPage(typed: Typed, io: Io, output: Output): Promise<0> {
   const { data, ...facts } = factsFrom(typed, io);
-  const [attack] = attacksOf(typed.attack);
+  const [attack] = attacksOf(typed.attack, data);
   const [hostileShare = 0.1] = sharesOf(typed.hostile) ?? [];
   const session = new LabSession({
     ...facts,
-    scene: { data: data.name, estimators: estimatorsOf(typed.estimators) },
+    scene: { data: data.name, estimators: estimatorsOf(typed.estimators, data) },
     setting: { attack: attack!, hostileShare },
     ...placeFrom(typed, io),
   });
@@ -168,7 +174,7 @@ function factsFrom(typed: Typed, io: Io): LabFacts {
   if (contributors !== undefined && epochMs !== undefined) {
     return { ...facts, contributors, epochMs };
   }
-  const estimators = estimatorsOf(typed.estimators);
+  const estimators = estimatorsOf(typed.estimators, facts.data);
   const speed = measureHandshakes(io);
   const asked = {
     epochMs, epochs: 1, epsilon, studies: estimators.length,
@@ -207,8 +213,8 @@ function sharesOf(typed: string | undefined): readonly number[] | undefined {
   return listFlag(typed, '--hostile')?.map((one) => numberFlag(one, '--hostile', share));
 }
 
-function estimatorsOf(typed: string | undefined): readonly string[] {
-  const names = listFlag(typed, '--estimators') ?? defaults.estimators;
+function estimatorsOf(typed: string | undefined, data: LabData): readonly string[] {
+  const names = listFlag(typed, '--estimators') ?? usualEstimators(data);
   if (new Set(names).size < names.length) {
     throw new UsageError('--estimators names one of them twice');
   }
@@ -222,13 +228,14 @@ function scriptFrom(typed: Typed, io: Io): {
   const perSetting = numberFlag(typed.epochs, '--epochs', { whole: true, atLeast: 1, atMost: 1000 })
     ?? defaults.epochs;
   const shares = sharesOf(typed.hostile) ?? defaults.shares;
-  const script = attacksOf(typed.attack).flatMap((attack) => shares.flatMap((hostileShare) =>
-    Array.from({ length: perSetting }, (): Setting => ({ attack, hostileShare }))));
+  const script = attacksOf(typed.attack, facts.data).flatMap((attack) =>
+    shares.flatMap((hostileShare) =>
+      Array.from({ length: perSetting }, (): Setting => ({ attack, hostileShare }))));
   return {
     perSetting,
     options: {
       ...facts,
-      studies: labStudies(facts, estimatorsOf(typed.estimators)),
+      studies: labStudies(facts, estimatorsOf(typed.estimators, facts.data)),
       director: new Script(script),
       rounds: script.length,
       ...placeFrom(typed, io),
@@ -236,9 +243,9 @@ function scriptFrom(typed: Typed, io: Io): {
   };
 }
 
-function attacksOf(typed: string | undefined): readonly string[] {
-  const named = listFlag(typed, '--attack') ?? [defaults.attack];
-  if (named.includes('all')) return allAttacks;
+function attacksOf(typed: string | undefined, data: LabData): readonly string[] {
+  const named = listFlag(typed, '--attack') ?? attacksNamed(data).slice(0, 1);
+  if (named.includes('all')) return attacksNamed(data);
   for (const name of named) findAttack(name);
   return named;
 }

@@ -4,19 +4,22 @@ import { epsilonOfSpent } from '../../src/privacy/accounting/spent.js';
 import type {
   LedgerBalance, LedgerEntry, Rollback, StudyRecord,
 } from '../../server/store/contract.js';
+import { openPostgresReader, type PostgresReader } from '../../server/store/postgres/reader.js';
 import { openSqliteReader, type SqliteReader } from '../../server/store/sqlite/reader.js';
 import { durationText } from '../../server/studies/guarantee.js';
 import { defineCommand } from '../base/command.js';
+import { UsageError } from '../base/errors.js';
 import { numberFlag } from '../base/numbers.js';
 import { formatNumber, type Output } from '../base/output.js';
 import { askedIn } from '../base/questions.js';
 import { lossOfBudget } from '../base/spent-loss.js';
+import { placeOf, schemaArgument } from '../base/store-flags.js';
 
 const entriesShown = 20;
 
 export const ledger = defineCommand({
   name: 'ledger',
-  summary: 'Show what was spent, reserved and is left of every budget in a data folder.',
+  summary: 'Show what was spent, reserved and is left of every budget of a server.',
   details: [
     'It may run beside the aggregator, and changes nothing. Amounts are rho (zero-concentrated '
     + 'privacy) and delta; epsilon is their tight conversion at the budget\'s delta. Under the '
@@ -34,21 +37,29 @@ export const ledger = defineCommand({
   ],
   args: {
     directory: {
-      type: 'positional', required: true, description: 'data folder of "keelson serve"',
+      type: 'positional', required: false, description: 'data folder of "keelson serve"',
     },
+    store: {
+      type: 'string', valueHint: 'url',
+      description: 'instead: the store in PostgreSQL, like postgres://user@host/database',
+    },
+    ...schemaArgument,
     entries: {
       type: 'string', valueHint: 'n',
       description: 'newest ledger entries, and excluded keys, to show per budget (default '
         + `${entriesShown})`,
     },
   },
-  examples: ['keelson ledger data', 'keelson ledger data --json'],
+  examples: [
+    'keelson ledger data', 'keelson ledger data --json',
+    'keelson ledger --store postgres://keelson@db/keelson',
+  ],
   async run({ args, output }) {
     const limit = numberFlag(
       args.entries, '--entries', { whole: true, atLeast: 0, atMost: 100_000 },
     )
       ?? entriesShown;
-    const store = await openSqliteReader(args.directory);
+    const store = await readerOf(args);
     try {
       const studies = await store.studies();
       const budgets = [];
@@ -70,7 +81,7 @@ export const ledger = defineCommand({
       describeRollbacks(rollbacks, output);
       for (const budget of budgets) describe(budget, output);
       if (budgets.length === 0) {
-        output.text('no budget yet: no study was ever served from this folder');
+        output.text('no budget yet: no study was ever served from here');
       }
       return 0;
     } finally {
@@ -78,6 +89,23 @@ export const ledger = defineCommand({
     }
   },
 });
+
+type Reader = SqliteReader | PostgresReader;
+
+/** @throws UsageError unless exactly one place is given. */
+function readerOf({ directory, store, 'store-schema': schema }: {
+  readonly directory?: string | undefined; readonly store?: string | undefined;
+  readonly 'store-schema'?: string | undefined;
+}): Promise<Reader> {
+  if ((directory === undefined) === (store === undefined)) {
+    throw new UsageError('name one place: the data folder of "keelson serve", or --store URL');
+  }
+  if (store !== undefined) return openPostgresReader(placeOf(store, schema));
+  if (schema !== undefined) {
+    throw new UsageError('--store-schema belongs to --store: add --store, or leave it out');
+  }
+  return openSqliteReader(directory!);
+}
 
 /** An older database that the operator accepted. */
 type RollbackLine = Omit<Rollback, 'atMs'> & {
@@ -180,7 +208,7 @@ function countingAt(
 }
 
 async function leftOutOf(
-  store: SqliteReader, { scope }: LedgerBalance, studies: readonly StudyRecord[],
+  store: Reader, { scope }: LedgerBalance, studies: readonly StudyRecord[],
 ): Promise<readonly LeftOut[] | null> {
   if (scope !== 'contributor') return null;
   const newest = studies.flatMap(({ studyId, name, lastEpoch }) =>
@@ -191,7 +219,7 @@ async function leftOutOf(
 }
 
 async function excludedFrom(
-  store: SqliteReader, studies: readonly StudyRecord[], limit: number,
+  store: Reader, studies: readonly StudyRecord[], limit: number,
 ): Promise<readonly Excluded[]> {
   const all = await Promise.all(studies.map(async ({ studyId, name }) =>
     (await store.quarantines(studyId, limit))

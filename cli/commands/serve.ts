@@ -5,7 +5,9 @@ import type { StudyDefinition } from '../../server/studies/definition.js';
 import { noStudyStarts } from '../../server/studies/refused-study.js';
 import { reloadStudies } from '../../server/studies/reload.js';
 import { durationText } from '../../server/studies/guarantee.js';
+import { signing } from '#signing';
 import { toHex } from '../../src/base/bytes.js';
+import { keyFingerprint } from '../../src/signing/index.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
 import { refuseInsecureSeed } from '../base/noise.js';
@@ -13,9 +15,10 @@ import { listFlag, numberFlag, timeFlag } from '../base/numbers.js';
 import type { Output } from '../base/output.js';
 import { askedText } from '../base/questions.js';
 import { readStudies, readStudyFiles, type StudyFiles } from '../base/study-files.js';
+import { dataOf, storeArguments } from '../base/store-flags.js';
 import { readText } from '../base/text-files.js';
 
-const defaults = { data: 'keelson-data', port: 8787, host: '127.0.0.1' } as const;
+const defaults = { port: 8787, host: '127.0.0.1' } as const;
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
 export const serve = defineCommand({
@@ -32,6 +35,9 @@ export const serve = defineCommand({
     'SIGHUP reads the study files again. A file with changed facts is a new version of its study, '
     + 'which opens at once; the version before ends with its open epoch. "keelson studies" lists '
     + 'the running studies, and ends a study for good.',
+    'With --store everything but the secrets is in PostgreSQL ("keelson store init" makes the '
+    + 'tables). The password comes from the address, PGPASSWORD or ~/.pgpass. '
+    + 'docs/operating/postgres.md has the rest.',
     'If a study cannot start, the server reports it and runs the others. With --strict nothing '
     + 'starts then, and SIGHUP changes nothing as long as one file cannot be used.',
   ],
@@ -40,9 +46,7 @@ export const serve = defineCommand({
       type: 'positional', required: true, valueHint: 'file...',
       description: 'study files (.yaml), as many as you like',
     },
-    data: {
-      type: 'string', valueHint: 'folder', description: `data folder (default ${defaults.data})`,
-    },
+    ...storeArguments,
     port: {
       type: 'string', valueHint: 'port', description: `default ${defaults.port}; 0: any free port`,
     },
@@ -103,6 +107,7 @@ export const serve = defineCommand({
     const { studies, refused } = read();
     // Checked before the data folder is made.
     if (studies.length === 0) throw noStudyStarts(refused);
+    const data = dataOf(args);
     const allowedOrigins = listFlag(args['allow-origin'], '--allow-origin');
     const allowedHosts = listFlag(args['allow-host'], '--allow-host');
     const level = (args['log-level']) ?? 'info';
@@ -118,7 +123,7 @@ export const serve = defineCommand({
     const logger =
       createLogger({ level, destination: { write: (line) => void io.stderr.write(line) } });
     const aggregator = await listening(port, host, () => createAggregator({
-      dataDirectory: args.data ?? defaults.data, studies, refused, strict, host, port, logger,
+      ...data, studies, refused, strict, host, port, logger,
       ...(confirmedTimeMs !== undefined && { confirmedTimeMs }),
       ...(releaseTickMs !== undefined && { releaseTickMs }),
       acceptRollback: args['accept-rollback'] === true,
@@ -221,7 +226,10 @@ function announce(aggregator: Aggregator, asked: readonly StudyDefinition[], out
     refused: refused.map(({ study, error }) => ({ study, reason: error.message })),
   });
   output.text(`listening    ${aggregator.address.replace(/^http/, 'ws')}`);
+  output.text(`dashboard    ${aggregator.address}/`);
+  output.text(`operator     ${aggregator.address}/operator`);
   output.text(`server key   ${serverKey}`);
+  output.text(`fingerprint  ${keyFingerprint(aggregator.serverKey, signing)}`);
   for (const path of aggregator.created) {
     output.text(`made         ${path} (secret, only you can read it)`);
   }

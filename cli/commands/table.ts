@@ -45,12 +45,16 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     load: async () => erase((await import('./watch.js')).watch),
   },
   ledger: {
-    summary: 'Show what was spent, reserved and is left of every budget in a data folder.',
+    summary: 'Show what was spent, reserved and is left of every budget of a server.',
     load: async () => erase((await import('./ledger.js')).ledger),
   },
   backup: {
     summary: 'Copy the store of a data folder, beside a running aggregator.',
     load: async () => erase((await import('./backup.js')).backup),
+  },
+  store: {
+    summary: 'Make the tables of a store in PostgreSQL, upgrade them, or show its state.',
+    load: async () => erase((await import('./store.js')).store),
   },
   estimators: {
     summary: 'List the estimators, or show one with its parameters and guarantees.',
@@ -71,6 +75,10 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
   verify: {
     summary: 'Check a release log: chain, signatures and signed head.',
     load: async () => erase((await import('./verify.js')).verify),
+  },
+  conform: {
+    summary: 'Try a client program of any language on the rules of the protocol.',
+    load: async () => erase((await import('./conform.js')).conform),
   },
   keys: {
     summary: 'Change the key that an aggregator signs with; its clients and logs follow.',

@@ -3,6 +3,7 @@ import {
 } from '../../client/index.js';
 import { toHex } from '../../src/base/bytes.js';
 import { ifHostileText } from '../../src/base/findings.js';
+import { runningText } from '../../src/base/running-totals.js';
 import { answersOf, onlyAnswer } from '../../src/wire/messages.js';
 import { shortForm } from '../../src/wire/study-document.js';
 import { aggregatorUrl } from '../base/address.js';
@@ -152,12 +153,12 @@ function showAnswer(
     return;
   }
   const { estimate, shape, uncertainty, interval95, intervalIfHostile95, parts } = outcome;
-  const { radiusIfHostile95, scale } = outcome;
+  const { radiusIfHostile95, scale, running } = outcome;
   const findings = outcome.findings?.map((finding) =>
     ({ ...finding, text: findingText(finding, columns) }));
   output.jsonLine({
     ...partsByName(outcome), ...facts, estimate, shape, parts, uncertainty, interval95,
-    intervalIfHostile95, radiusIfHostile95, scale, findings, ...spent,
+    intervalIfHostile95, radiusIfHostile95, scale, findings, running, ...spent,
   });
   const distribution = distributionRows(outcome, labels);
   if (parts !== undefined) {
@@ -178,6 +179,7 @@ function showAnswer(
     output.text(`${' '.repeat(8)}95 % interval ${intervalText(interval95, i) || 'not stated'}, `
       + `${ifHostileText(shortForm(document).parameters)} ${intervalText(intervalIfHostile95, i)}`);
   });
+  if (running !== undefined) output.text(`${' '.repeat(8)}${runningText(running)}`);
   printFindings(findings, columns, output);
 }
 

@@ -16,8 +16,8 @@ export interface FitRequest {
   readonly epochs: number | undefined;
   /** For each release. With a smaller epsilon, an answer needs more people. */
   readonly epsilon: number;
-  /** Number of studies in which everybody takes part. Default 2. */
-  readonly studies?: number;
+  /** Number of studies in which everybody takes part. */
+  readonly studies: number;
   /** Most people that are chosen. Default 6,000. */
   readonly contributorsMost?: number;
 }
@@ -44,7 +44,7 @@ const sessionCost = 2.2;
  * rows. Everything ends within a minute if that leaves enough people for an answer.
  */
 export function fitDemo(request: FitRequest, handshakesPerSecond: number): Fit {
-  const { contributors, epochMs, epochs, epsilon, studies = 2, contributorsMost = 6_000 } = request;
+  const { contributors, epochMs, epochs, epsilon, studies, contributorsMost = 6_000 } = request;
   const peoplePerMs = handshakesPerSecond / (1000 * sessionCost * studies);
   const limitMs = epochMs === undefined ? connectMs : Math.min(connectMs, epochMs / epochShare);
   const least = Math.min(contributorsMost, Math.ceil(contributorsLeastAtOne / epsilon));

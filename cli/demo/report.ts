@@ -1,12 +1,17 @@
 import type { StudyDefinition } from '../../server/studies/definition.js';
 import { durationText } from '../../server/studies/guarantee.js';
+import { labelsOf } from '../base/labels.js';
 import { formatNumber, type Output } from '../base/output.js';
-import type { Score, StudySummary } from './scoreboard.js';
+import { answersJson } from '../base/questions.js';
+import { answerLines, answersSummaryLine, questionsLines } from './answers.js';
+import type { Answers, Score, Shown, StudySummary } from './scoreboard.js';
 
 /** What the demonstration will do. */
 export interface DemoPlan {
   readonly address: string;
   readonly studies: readonly StudyDefinition[];
+  /** Address of each study's page on the dashboard, by the study's name. */
+  readonly pages: ReadonlyMap<string, string>;
   readonly contributors: number;
   readonly hostileShare: number;
   readonly attack: string;
@@ -25,14 +30,14 @@ export interface RunFacts {
 
 /**
  * Prints the demonstration while it runs: a table for people, or JSON lines. No line is longer than
- * 80 columns.
+ * 80 columns, except for addresses and keys.
  */
 export interface DemoReport {
   started(plan: DemoPlan): void;
   /** Everybody is connected, and the first epoch opens. */
   ready(seconds: number): void;
   /** One epoch: a release of each study. */
-  round(scores: readonly Score[]): void;
+  round(shown: readonly Shown[]): void;
   summary(summaries: readonly StudySummary[], facts: RunFacts): void;
   /** All epochs were shown, and the run continues. */
   kept(): void;
@@ -40,6 +45,8 @@ export interface DemoReport {
 
 const widths = { epoch: 5, study: 14, release: 13, truth: 13, error: 6 } as const;
 const rule = '-'.repeat(79);
+/** Column at which the epsilon that is spent begins. */
+const epsilonAt = line('', '', '', '', '', '', '-').length - 1;
 
 /** @param insecure the noise is repeatable. Every JSON line then says so. */
 export function createReport(output: Output, insecure: boolean): DemoReport {
@@ -61,10 +68,14 @@ export function createReport(output: Output, insecure: boolean): DemoReport {
         `everybody is connected after ${after.toFixed(1)} s; answers come every ${seconds} s`,
       );
     },
-    round(scores) {
-      for (const score of scores) output.jsonLine({ type: 'release', ...score, ...mark });
+    round(shown) {
+      for (const each of shown) output.jsonLine({ type: 'release', ...jsonOf(each), ...mark });
       if (rounds++ === 0) head(output);
-      scores.forEach((score, i) => output.text(scoreLine(score, i === 0)));
+      else output.text();
+      shown.forEach((each, i) => {
+        if (!('answers' in each)) output.text(scoreLine(each, i === 0));
+        else for (const text of answersLines(each, i === 0)) output.text(text);
+      });
     },
     summary(summaries, facts) {
       output.jsonLine({ type: 'summary', studies: summaries, ...facts, ...mark });
@@ -85,7 +96,8 @@ export function createReport(output: Output, insecure: boolean): DemoReport {
 }
 
 function describe(
-  { address, studies, contributors, hostileShare, attack, epochMs }: DemoPlan, output: Output,
+  { address, studies, pages, contributors, hostileShare, attack, epochMs }: DemoPlan,
+  output: Output,
 ): void {
   const hostile = Math.round(hostileShare * contributors);
   const seconds = formatNumber(epochMs / 1000);
@@ -93,7 +105,12 @@ function describe(
   output.text(
     `${contributors} contributors, ${hostile} of them hostile (${attack}); epochs of ${seconds} s`,
   );
-  for (const { document, questions: [{ plan }] } of studies) {
+  for (const definition of studies) {
+    const { document, questions: [{ plan }] } = definition;
+    if (document.questions !== undefined) {
+      questionsLines(definition, pages.get(document.study)!).forEach((each) => output.text(each));
+      continue;
+    }
     // From public numbers only, before any row.
     const promised = plan.expectedError(hostileShare).total.toFixed(2);
     output.text(`  ${document.study.padEnd(widths.study)} epsilon ${document.privacy.epsilon} per `
@@ -111,20 +128,39 @@ function head(output: Output): void {
   output.text(rule);
 }
 
+/** What --json says of a release. The answers of several questions are as `watch` gives them. */
+function jsonOf(shown: Shown): object {
+  if (!('answers' in shown)) return shown;
+  const { answers, document, study, epoch, ...counts } = shown;
+  return { study, epoch, questions: answersJson(answers, document, labelsOf), ...counts };
+}
+
+function answersLines(answers: Answers, isFirst: boolean): readonly string[] {
+  const { epoch, study, answers: { length }, contributors } = answers;
+  const words = `${length} answers to ${contributors} contributions`;
+  const before = `${(isFirst ? String(epoch) : '').padStart(widths.epoch)} `
+    + `${study.padEnd(widths.study)} ${words}`;
+  return [`${before.padEnd(epsilonAt)}${spentText(answers)}`, ...answerLines(answers)];
+}
+
 function scoreLine(score: Score, isFirst: boolean): string {
-  const { estimate, error, naiveError, epsilonSpent, epsilonLeft } = score;
+  const { estimate, error, naiveError } = score;
   return line(
     isFirst ? String(score.epoch) : '', score.study,
     estimate === null ? 'refused' : vector(estimate), vector(score.truth),
     error === null ? '-' : error.toFixed(3), naiveError.toFixed(3),
-    `${epsilonSpent.toFixed(2)} of ${(epsilonSpent + epsilonLeft).toFixed(2)}`,
+    spentText(score),
   ) + (score.reason === undefined
     ? '' : `\n${' '.repeat(widths.epoch + 1)}(refused: ${score.reason})`);
 }
 
-function summaryLine(
-  { study, releases, medianError, medianNaiveError, alwaysCloser, refused }: StudySummary,
-): string {
+function spentText({ epsilonSpent, epsilonLeft }: Shown): string {
+  return `${epsilonSpent.toFixed(2)} of ${(epsilonSpent + epsilonLeft).toFixed(2)}`;
+}
+
+function summaryLine(summary: StudySummary): string {
+  if ('questions' in summary) return answersSummaryLine(summary);
+  const { study, releases, medianError, medianNaiveError, alwaysCloser, refused } = summary;
   const name = study.padEnd(widths.study);
   if (releases === 0) return `${name} nothing to show yet`;
   const error = medianError === null ? '-' : medianError.toFixed(3);

@@ -1,17 +1,15 @@
-import type { Score } from './scoreboard.js';
-
-/** Collects the scores of all studies by epoch, and passes complete epochs on in order. */
-export class Rounds {
-  private readonly waiting = new Map<bigint, Map<string, Score | null>>();
+/** Collects one result per study and epoch, and passes complete epochs on in order. */
+export class Rounds<Result> {
+  private readonly waiting = new Map<bigint, Map<string, Result | null>>();
   private readonly nextOf = new Map<string, bigint>();
   private lost = 0;
   private complete = 0;
 
-  /** @param onRound gets one score per study, in the order of `studies`. */
+  /** @param onRound gets one result per study, in the order of `studies`. */
   constructor(
     private readonly studies: readonly string[],
     private readonly wanted: number,
-    private readonly onRound: (scores: readonly Score[]) => void,
+    private readonly onRound: (results: readonly Result[]) => void,
   ) {}
 
   /**
@@ -26,10 +24,10 @@ export class Rounds {
     return this.complete >= this.wanted;
   }
 
-  /** Adds the release of an epoch. @param score null if no row of the fleet was in time for it. */
-  add(study: string, epoch: bigint, score: Score | null): void {
-    const own = this.waiting.get(epoch) ?? new Map<string, Score | null>();
-    this.waiting.set(epoch, own.set(study, score));
+  /** Adds the release of an epoch. @param result null if no row of the fleet was in time for it. */
+  add(study: string, epoch: bigint, result: Result | null): void {
+    const own = this.waiting.get(epoch) ?? new Map<string, Result | null>();
+    this.waiting.set(epoch, own.set(study, result));
     this.nextOf.set(study, epoch + 1n);
     // Each study's releases come in order. So the oldest waiting epoch is complete once every study
     // has passed it.
@@ -40,15 +38,15 @@ export class Rounds {
     }
   }
 
-  private finish(own: ReadonlyMap<string, Score | null>): void {
+  private finish(own: ReadonlyMap<string, Result | null>): void {
     if (this.isDone) return;
-    const scores = this.studies.map((study) => own.get(study) ?? null)
-      .filter((score) => score !== null);
-    if (scores.length < this.studies.length) {
+    const results = this.studies.map((study) => own.get(study) ?? null)
+      .filter((result) => result !== null);
+    if (results.length < this.studies.length) {
       this.lost += 1;
       return;
     }
     this.complete += 1;
-    this.onRound(scores);
+    this.onRound(results);
   }
 }

@@ -14,8 +14,9 @@ import type { Io } from '../base/io.js';
 import type { Randomness } from '../base/noise.js';
 import { connected } from './connecting.js';
 import type { DemoReport } from './report.js';
+import { questionsRows, questionsScale, questionsStudy } from './questions.js';
 import { Rounds } from './rounds.js';
-import { scoreRelease, summarise, type Score } from './scoreboard.js';
+import { shownOf, summarise, type Shown } from './scoreboard.js';
 import { demoStudies, flightsPerContribution, type DemoFacts } from './studies.js';
 
 /**
@@ -38,7 +39,7 @@ export interface DemoOptions extends DemoFacts {
 
 /** The results of a run. */
 export interface DemoResult {
-  readonly scores: readonly Score[];
+  readonly shown: readonly Shown[];
   /** False if an interrupt, or the end of the budget, came before every epoch was shown. */
   readonly isComplete: boolean;
 }
@@ -77,7 +78,9 @@ export async function runDemo(
   try {
     const aggregator = await startAggregator(folder, studies, options.port, randomness);
     try {
-      report.started({ ...options, address: aggregator.address, studies });
+      const pages = new Map(aggregator.hub.studies().map(({ studyId, name }) =>
+        [name, `${aggregator.address}/#/study/${studyId}`]));
+      report.started({ ...options, address: aggregator.address, studies, pages });
       return await perform({ options, studies, aggregator, stop, report, io, people });
     } finally {
       stop.abort();
@@ -91,10 +94,10 @@ export async function runDemo(
 async function perform(config: DemoConfig): Promise<DemoResult> {
   const { options, studies, aggregator, report, stop } = config;
   const fleet = startFleet(config);
-  const scores: Score[] = [];
+  const shown: Shown[] = [];
   const rounds =
-    new Rounds(studies.map(({ document }) => document.study), options.epochs, (round) => {
-      scores.push(...round);
+    new Rounds<Shown>(studies.map(({ document }) => document.study), options.epochs, (round) => {
+      shown.push(...round);
       report.round(round);
     });
   await Promise.race([
@@ -102,8 +105,7 @@ async function perform(config: DemoConfig): Promise<DemoResult> {
   ]);
   if (!options.keep) fleet.abort();
   const logs = await saveLogs(aggregator, studies, options.logDirectory);
-  const summaries = studies.map(({ document }) =>
-    summarise(document.study, scores.filter((score) => score.study === document.study)));
+  const summaries = studies.map(({ document }) => summarise(document, shown));
   const serverKey = toHex(aggregator.serverKey);
   report.summary(
     summaries, { epochs: options.epochs, lostEpochs: rounds.lostEpochs, serverKey, logs },
@@ -113,7 +115,7 @@ async function perform(config: DemoConfig): Promise<DemoResult> {
     await Promise.race([aborted(stop.signal), aggregator.failed]);
   }
   fleet.abort();
-  return { scores, isComplete: rounds.isDone };
+  return { shown, isComplete: rounds.isDone };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -144,16 +146,23 @@ async function startAggregator(
 }
 
 function peopleFor({ seed: text, contributors }: DemoOptions): People {
-  const { count, columns } = loadFlights();
+  const flights = loadFlights();
+  const { count, columns } = flights;
   const values = new Float64Array(2 * count);
   for (let i = 0; i < count; i++) {
     values[2 * i] = columns.delay[i]!;
     values[2 * i + 1] = columns.distance[i]!;
   }
   const seed = signing.sha512(utf8(`keelson demo ${text}`)).slice(0, 32);
+  // The same seed deals the same flights to a person in every study.
+  const deal = (data: { readonly values: Float64Array; readonly columns: number }): RowSource =>
+    datasetSource({ ...data, rows: flightsPerContribution, contributors, seed });
+  const ofMeans = deal({ values, columns: 2 });
+  const ofQuestions = deal(questionsRows(flights));
   return {
     seed,
-    rows: datasetSource({ values, columns: 2, rows: flightsPerContribution, contributors, seed }),
+    rows: (contributor, epoch, study) =>
+      (study === questionsStudy ? ofQuestions : ofMeans)(contributor, epoch, study),
   };
 }
 
@@ -166,6 +175,7 @@ function startFleet({ options, studies, aggregator, stop, people }: DemoConfig):
     hostileShare: options.hostileShare,
     attack: options.attack,
     ...(options.strength !== undefined && { strength: options.strength }),
+    scale: { [questionsStudy]: questionsScale },
     paceShare,
     serverKey: aggregator.serverKey,
     signal: stop.signal,
@@ -186,9 +196,9 @@ async function gather(
   await Promise.all(hub.studies().map(({ studyId }) => hub.startStudy(studyId)));
 }
 
-/** Follows both studies until there are enough rounds, or no more come. */
+/** Follows all studies until there are enough rounds, or no more come. */
 async function collect(
-  { studies, aggregator, stop }: DemoConfig, fleet: Fleet, rounds: Rounds,
+  { studies, aggregator, stop }: DemoConfig, fleet: Fleet, rounds: Rounds<Shown>,
 ): Promise<void> {
   const enough = new AbortController();
   const signal = AbortSignal.any([enough.signal, stop.signal]);
@@ -198,7 +208,7 @@ async function collect(
     for await (const { release } of subscribe({ url, study, serverKey, signal })) {
       const truth = fleet.truth(study, release.epoch);
       rounds.add(study, release.epoch, truth === null
-        ? null : scoreRelease(release, document, truth));
+        ? null : shownOf(release, document, truth));
       if (rounds.isDone) enough.abort();
     }
   };

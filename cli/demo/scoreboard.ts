@@ -1,4 +1,4 @@
-import { onlyAnswer, type ReleaseBody } from '../../src/wire/messages.js';
+import { answersOf, onlyAnswer, type Answer, type ReleaseBody } from '../../src/wire/messages.js';
 import { shortForm, type StudyDocument } from '../../src/wire/study-document.js';
 import { truthOf, type Truth } from '../../simulation/index.js';
 
@@ -23,11 +23,49 @@ export interface Score {
   readonly contributors: number;
 }
 
+/** A release with several answers. They are shown alone, without the true ones. */
+export interface Answers {
+  readonly study: string;
+  readonly epoch: bigint;
+  readonly document: StudyDocument;
+  /** One for each question, in the study's order. */
+  readonly answers: readonly Answer[];
+  readonly epsilonSpent: number;
+  readonly epsilonLeft: number;
+  /** Number of accepted contributions, hostile ones included. */
+  readonly contributors: number;
+}
+
+/** What the demonstration shows of one release. */
+export type Shown = Score | Answers;
+
+/** Whether every question of a release has an answer. */
+export function isAnswered(shown: Shown): boolean {
+  return 'answers' in shown
+    ? shown.answers.every(({ outcome }) => outcome.kind === 'value') : shown.outcome === 'value';
+}
+
+/** What is shown of a release. The release of one question is compared with the truth. */
+export function shownOf(release: ReleaseBody, document: StudyDocument, truth: Truth): Shown {
+  if (document.questions === undefined) return scoreRelease(release, document, truth);
+  const { study, epoch } = release;
+  return { study, epoch, document, answers: answersOf(release), ...countsOf(release, truth) };
+}
+
+function countsOf(
+  { ledger }: ReleaseBody, truth: Truth,
+): Pick<Shown, 'epsilonSpent' | 'epsilonLeft' | 'contributors'> {
+  return {
+    epsilonSpent: ledger.epsilonSpent,
+    epsilonLeft: Math.max(0, ledger.epsilonCap - ledger.epsilonSpent),
+    contributors: truth.honest + truth.hostile,
+  };
+}
+
 /** Compares a release with the truth of its epoch. */
-export function scoreRelease(release: ReleaseBody, document: StudyDocument, truth: Truth): Score {
+function scoreRelease(release: ReleaseBody, document: StudyDocument, truth: Truth): Score {
   const scale = scaleOf(document);
   const { outcome } = onlyAnswer(release);
-  const { ledger } = release;
   const { honest, naive } = truthOf(shortForm(document), truth);
   return {
     study: document.study,
@@ -38,9 +76,7 @@ export function scoreRelease(release: ReleaseBody, document: StudyDocument, trut
     truth: honest,
     error: outcome.kind === 'value' ? scaledDistance(outcome.estimate, honest, scale) : null,
     naiveError: scaledDistance(naive, honest, scale),
-    epsilonSpent: ledger.epsilonSpent,
-    epsilonLeft: Math.max(0, ledger.epsilonCap - ledger.epsilonSpent),
-    contributors: truth.honest + truth.hostile,
+    ...countsOf(release, truth),
   };
 }
 
@@ -58,7 +94,22 @@ function scaledDistance(
 }
 
 /** Results of a study over the whole run. */
-export interface StudySummary {
+export type StudySummary = ScoreSummary | AnswersSummary;
+
+/** Results of a study with several questions. */
+export interface AnswersSummary {
+  readonly study: string;
+  readonly releases: number;
+  /** Number of questions that each release answers. */
+  readonly questions: number;
+  /** Answers that were refused, over all releases. */
+  readonly refused: number;
+  readonly epsilonSpent: number;
+  readonly epsilonLeft: number;
+}
+
+/** Results of a study of one question. */
+export interface ScoreSummary {
   readonly study: string;
   readonly releases: number;
   readonly refused: number;
@@ -71,7 +122,25 @@ export interface StudySummary {
   readonly epsilonLeft: number;
 }
 
-export function summarise(study: string, scores: readonly Score[]): StudySummary {
+/** @param shown of all studies. */
+export function summarise(
+  { study, questions }: StudyDocument, shown: readonly Shown[],
+): StudySummary {
+  const own = shown.filter((each) => each.study === study);
+  if (questions === undefined) {
+    return summariseScores(study, own.filter((each): each is Score => !('answers' in each)));
+  }
+  const last = own.at(-1);
+  const answers = own.flatMap((each) => ('answers' in each ? each.answers : []));
+  return {
+    study, releases: own.length, questions: questions.length,
+    refused: answers.filter(({ outcome }) => outcome.kind === 'refused').length,
+    epsilonSpent: last?.epsilonSpent ?? 0,
+    epsilonLeft: last?.epsilonLeft ?? 0,
+  };
+}
+
+function summariseScores(study: string, scores: readonly Score[]): ScoreSummary {
   const errors = scores.map((score) => score.error).filter((error) => error !== null);
   const last = scores.at(-1);
   return {

@@ -4,8 +4,9 @@ import { findEstimator } from '../../src/estimators/registry.js';
 import { perReleaseTarget } from '../../src/privacy/accounting/target.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import { UsageError } from '../base/errors.js';
+import { demoScale, questionsDefinition } from './questions.js';
 
-/** Public facts that both demonstration studies share. */
+/** Public facts that the studies of the demonstration share. */
 export interface DemoFacts {
   readonly contributors: number;
   /** Number of epochs to show. */
@@ -21,12 +22,6 @@ export interface DemoFacts {
 /** Rows per contribution. */
 export const flightsPerContribution = 8;
 
-/**
- * One unit of each column. It is public knowledge and does not come from these flights: the mean of
- * eight flights is rarely more than twenty minutes or three hundred miles from the usual mean.
- */
-const demoScale = [20, 300] as const;
-
 const delta = 1e-6;
 const budgetDelta = 1e-5;
 /** The largest epsilon that a budget may have. */
@@ -37,9 +32,12 @@ const budgetMax = 100;
  */
 const spareEpochs = 3;
 
+/** Number of studies. Everybody takes part in all of them. */
+export const demoStudiesCount = 3;
+
 /**
- * The two questions of the demonstration, on the same columns and people: the private mean, and the
- * robust mean, which limits the effect of a hostile minority.
+ * The studies of the demonstration, about the same flights and people: the private mean; the robust
+ * mean, which limits the effect of a hostile minority; and ten questions to one contribution.
  * @throws UsageError if no budget pays for so many releases; KeelsonError('plan-infeasible') for
  *   too few people.
  */
@@ -59,7 +57,7 @@ export function demoStudies(facts: DemoFacts): readonly StudyDefinition[] {
     retention: { kind: 'release' },
   } as const;
   const corruption = Math.max(facts.hostileShare, 0.01);
-  return (['mean', 'robust-mean'] as const).map((estimator) => {
+  const means = (['mean', 'robust-mean'] as const).map((estimator) => {
     const { parameters } = findEstimator(estimator);
     const document: StudyDocument = {
       ...shared,
@@ -70,6 +68,10 @@ export function demoStudies(facts: DemoFacts): readonly StudyDefinition[] {
     };
     return defineStudy(document);
   });
+  const { cohort, privacy, budget } = shared;
+  return [...means, questionsDefinition({
+    cohort, privacy, budget, corruption, everyMs: facts.epochMs, rowsMax: flightsPerContribution,
+  })];
 }
 
 /**

@@ -142,7 +142,7 @@ export function described(outcome: Outcome, privacy: PrivacyStatement, size: Siz
   const { estimate, shape, uncertainty, interval95, parts } = outcome;
   const { intervalIfHostile95, radiusIfHostile95, scale } = outcome;
   const findings = outcome.findings?.map((finding) =>
-    ({ ...finding, text: findingText(finding, size.columns) }));
+    ({ ...finding, text: findingText(finding, size.columns, outcome.keys) }));
   return {
     // The parts come first, so that no name of a part can replace a member below.
     ...partsByName(outcome),

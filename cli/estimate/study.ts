@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { StudyDefinition } from '../../server/studies/definition.js';
+import { typesOfColumns } from '../../src/base/columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import type { Outcome } from '../../src/base/outcome.js';
-import { quotedText } from '../../src/base/shown-text.js';
 import type { Compute } from '../../src/estimators/contract/estimator.js';
 import { assignmentHashBytes } from '../../src/estimators/run.js';
 import { statementOf, type PrivacyStatement } from '../../src/privacy-statement.js';
@@ -15,9 +15,9 @@ import { failedOutcome, QuestionsRun } from '../../src/questions/run.js';
 import type { NoiseSource } from '../../src/random/source.js';
 import { answerKeys } from '../../src/wire/answer-keys.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
-import { intervalText, printAnswer } from '../base/answers.js';
+import { printAnswer } from '../base/answers.js';
 import { UsageError } from '../base/errors.js';
-import { noKeyText } from '../base/questions.js';
+import { printKeys } from '../base/questions.js';
 import type { Randomness } from '../base/noise.js';
 import { formatNumber, type Output } from '../base/output.js';
 import { readRows, type InputRequest } from '../input/open.js';
@@ -96,10 +96,11 @@ async function addRows(
 ): Promise<void> {
   const reduction = new StudyReduction(planned.map(({ question }) => question), document);
   const width = document.columns.length;
-  const open = new Map<string, Person>();
+  const open = new Map<string, Contribution>();
+  const keySecrets = new Map<Contribution, Uint8Array>();
   const hash = new Uint8Array(assignmentHashBytes);
   const admit = keyRoom(planned, input.path);
-  const finish = ({ contribution }: Person): void => {
+  const finish = (contribution: Contribution): void => {
     admit();
     secrets.fill(hash);
     run.add(hash, reduction.rowsOf(contribution, run.tables));
@@ -111,13 +112,16 @@ async function addRows(
       if (missing[row] === 1) cells.fill(NaN);
       const person = personOf(contributors?.[row], open, reduction);
       const ranks = reduction.needsRanks ? Float64Array.of(rankFrom(secrets)) : null;
-      reduction.add(person.contribution, { values: cells, texts, rows: 1, ranks }, {
-        keySecret: () => (person.secret ??= bytesFrom(secrets)),
+      reduction.add(person, { values: cells, texts, rows: 1, ranks }, {
+        keySecret: () => secretOf(person, keySecrets, secrets),
       });
       if (contributors === null) finish(person);
     }
   }
-  for (const person of open.values()) finish(person);
+  for (const [id, person] of open) {
+    finish(person);
+    open.delete(id);
+  }
 }
 
 /**
@@ -140,20 +144,23 @@ function keyRoom(planned: readonly PlannedQuestion[], path: string): () => void 
   };
 }
 
-interface Person {
-  readonly contribution: Contribution;
-  /** Decides which keys count, where the person has too many. Made when it is asked for. */
-  secret?: Uint8Array;
-}
-
 function personOf(
-  id: string | undefined, open: Map<string, Person>, reduction: StudyReduction,
-): Person {
+  id: string | undefined, open: Map<string, Contribution>, reduction: StudyReduction,
+): Contribution {
   const found = id === undefined ? undefined : open.get(id);
   if (found !== undefined) return found;
-  const person: Person = { contribution: reduction.empty() };
+  const person = reduction.empty();
   if (id !== undefined) open.set(id, person);
   return person;
+}
+
+/** Decides which keys count where a person has too many. Few people need one. */
+function secretOf(
+  person: Contribution, known: Map<Contribution, Uint8Array>, secrets: NoiseSource,
+): Uint8Array {
+  let secret = known.get(person);
+  if (secret === undefined) known.set(person, secret = bytesFrom(secrets));
+  return secret;
 }
 
 function bytesFrom(noise: NoiseSource): Uint8Array {
@@ -169,18 +176,17 @@ function rankFrom(noise: NoiseSource): number {
 
 function answerOf(
   { question, estimator, plan, keys: listed }: PlannedQuestion, outcome: Outcome,
-  { cohort, columns: all, types = [] }: StudyDocument,
+  document: StudyDocument,
 ): QuestionAnswer {
   const { columns, parameters } = question;
-  const asked = {
-    estimator: estimator.name, parameters, types: columns.map((name) => types[all.indexOf(name)]!),
-  };
+  const asked =
+    { estimator: estimator.name, parameters, types: typesOfColumns(document, columns) };
   const labels = listed !== undefined || plan.findsKeys === true ? undefined
-    : answerKeys(types.length === 0 ? { ...asked, types: undefined } : asked)
-      ?? estimator.outputLabels?.(parameters, columns);
+    : answerKeys(asked) ?? estimator.outputLabels?.(parameters, columns);
   const cost = { rho: amountToNumber(plan.cost.rho), delta: amountToNumber(plan.cost.delta) };
   const size = {
-    rows: cohort, dimension: columns.length, columns, ...(labels !== undefined && { labels }),
+    rows: document.cohort, dimension: columns.length, columns,
+    ...(labels !== undefined && { labels }),
   };
   const answer = {
     ...described(outcome, { ...cost, epsilon: 0, neighbours: '' }, size), privacy: cost,
@@ -219,7 +225,10 @@ export function printStudy(
     const { question } = definition.questions.find((each) => each.question.name === name)!;
     output.text(`${name}: ${question.estimator}`);
     if (answer.outcome === 'refused') output.text(`refused: ${answer.reason}: ${answer.text}`);
-    else if (answer.keys !== undefined) printKeyed(answer, answer.keys, output);
+    else if (answer.keys !== undefined) {
+      const keys = answer.keys.map((key) => [key].flat());
+      printKeys({ ...answer, keys }, answer.columns, output);
+    }
     else {
       const { labels, columns } = answer;
       printAnswer(answer, { labels, columns, parameters: question.parameters }, output);
@@ -229,24 +238,4 @@ export function printStudy(
   output.text();
   output.text(`privacy: epsilon ${formatNumber(epsilon)}, delta ${formatNumber(delta)} (rho `
     + `${formatNumber(rho)})`);
-}
-
-/** A line for each number of a split answer, beside its key. */
-function printKeyed(
-  { estimate, interval95, answered }: QuestionAnswer, keys: NonNullable<QuestionAnswer['keys']>,
-  output: Output,
-): void {
-  if (keys.length === 0) {
-    output.text(noKeyText);
-    return;
-  }
-  const each = estimate.length / keys.length;
-  const nameOf = (key: string | readonly string[]): string =>
-    [key].flat().map((part) => quotedText(part)).join(' ');
-  output.table(['', 'estimate', '95 % interval'], estimate.map((value, i) => {
-    const place = Math.floor(i / each);
-    const name = `${nameOf(keys[place]!)}${each === 1 ? '' : ` [${i % each}]`}`;
-    return answered?.[place] === false
-      ? [name, 'no answer', ''] : [name, formatNumber(value), intervalText(interval95, i)];
-  }));
 }

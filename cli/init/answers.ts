@@ -1,5 +1,6 @@
 import { basename, extname } from 'node:path';
 import { durationForm, epochLength, parseDuration } from '../../server/study-file/durations.js';
+import { columnLimits, isColumnType, otherName } from '../../src/base/columns.js';
 import { isName, nameRule } from '../../src/base/facts-limits.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { didYouMean } from '../../src/base/suggest.js';
@@ -8,7 +9,7 @@ import { UsageError } from '../base/errors.js';
 import { listFlag, numberFlag } from '../base/numbers.js';
 import { readCsvNames } from '../input/csv-names.js';
 import type { Asker } from './asker.js';
-import { questions, type Answers, type Question, type Range } from './study-text.js';
+import { isKeyed, questions, type Answers, type Question, type Range } from './questions.js';
 
 /** The values on the command line. Everything else is asked, or has a default. */
 export interface InitFlags {
@@ -18,6 +19,8 @@ export interface InitFlags {
   /** Each is `low..high` or `column=low..high`. */
   readonly ranges: readonly string[];
   readonly threshold?: string | undefined;
+  readonly by?: string | undefined;
+  readonly keys?: string | undefined;
   readonly cohort?: string | undefined;
   readonly epsilon?: string | undefined;
   readonly every?: string | undefined;
@@ -32,8 +35,10 @@ const columnsShown = 8;
 const valueRule = { atLeast: -1e12, atMost: 1e12 };
 
 const ofOneColumn: ReadonlySet<Question> = new Set<Question>([
-  'share', 'histogram', 'quantile', 'distribution',
+  'share', 'histogram', 'quantile', 'distribution', 'median-by-key', 'several',
 ]);
+/** They count people, so no column of numbers is needed. */
+const ofNoColumn: ReadonlySet<Question> = new Set<Question>(['count-by-key', 'unknown-keys']);
 /** No estimator of these finds the scale by itself. */
 const needRanges: ReadonlySet<Question> = new Set<Question>([
   ...ofOneColumn, 'skewed-mean', 'total',
@@ -56,18 +61,24 @@ export async function askStudy(
     question: `What do you want to know: ${questions.join(', ')}?`,
   });
   refuseFlagsOfOthers(flags, question);
-  const columns = await askColumns(flags, listed, question, asker);
+  const columns = ofNoColumn.has(question)
+    ? [] : await askColumns(flags, listed, question, asker);
   const ranges = question === 'share' ? null : await askRanges(flags, columns, question, asker);
   const threshold = question !== 'share' ? null : await asker.ask({
     flag: 'threshold', given: flags.threshold,
     question: `From which value of ${columns[0]!} on does a person count?`,
     parse: (text) => numberFlag(text, '--threshold', valueRule),
   });
+  const by = isKeyed(question) ? await askBy(flags, listed, columns, asker) : null;
+  const keys = by === null || question === 'unknown-keys' ? null : await asker.ask({
+    flag: 'keys', given: flags.keys, parse: parseKeys,
+    question: `Which names does ${by} hold, separated by commas?`,
+  });
   const every = await asker.ask({
     flag: 'every', given: flags.every, fallback: '1d', parse: parseEvery,
     question: 'How long does an epoch last?',
   });
-  return { study, question, columns, ranges, threshold, every };
+  return { study, question, columns, by, keys, ranges, threshold, every };
 }
 
 /** Asks for the number of people, and for the privacy. */
@@ -107,13 +118,52 @@ function parseQuestion(text: string): Question {
   throw new UsageError(`the question is one of ${questions.join(', ')}${near}`);
 }
 
-function refuseFlagsOfOthers({ ranges, threshold }: InitFlags, question: Question): void {
+function refuseFlagsOfOthers(
+  { columns, ranges, threshold, by, keys }: InitFlags, question: Question,
+): void {
   if (threshold !== undefined && question !== 'share') {
     throw new UsageError(`--threshold is for --question share, not ${question}: leave it out`);
   }
   if (ranges.length > 0 && question === 'share') {
     throw new UsageError('--range is not for --question share: give --threshold instead');
   }
+  if (by !== undefined && !isKeyed(question)) {
+    throw new UsageError(`--by is not for --question ${question}: leave it out, or ask for `
+      + 'count-by-key, median-by-key, unknown-keys or several');
+  }
+  if (keys !== undefined && (!isKeyed(question) || question === 'unknown-keys')) {
+    throw new UsageError(`--keys is not for --question ${question}: leave it out, or ask for `
+      + 'count-by-key, median-by-key or several');
+  }
+  if (ofNoColumn.has(question) && (columns !== undefined || ranges.length > 0)) {
+    const flag = columns === undefined ? 'range' : 'columns';
+    throw new UsageError(`--${flag} is not for --question ${question}, which counts people: `
+      + 'name the column of names with --by');
+  }
+}
+
+async function askBy(
+  { by: given }: InitFlags, listed: readonly string[] | undefined, columns: readonly string[],
+  asker: Asker,
+): Promise<string> {
+  return asker.ask({
+    flag: 'by', given, question: 'Which column holds the names?',
+    parse: (text) => {
+      const [name] = checkedNames([text.trim()], '--by');
+      if (listed?.includes(name!) === false) {
+        throw new UsageError(`the file has no column "${name}"${didYouMean(name!, listed)}`);
+      }
+      if (!columns.includes(name!)) return name!;
+      throw new UsageError(`${name} holds numbers: name another column, which holds names`);
+    },
+  });
+}
+
+function parseKeys(text: string): readonly string[] {
+  const names = listFlag(text.normalize(), '--keys')!;
+  if (isColumnType({ type: 'category', of: names, other: true })) return names;
+  throw new UsageError(`--keys is 1 to ${columnLimits.names} names, each ${nameRule}, and none is `
+    + `${otherName}: any name that is not listed counts as ${otherName}`);
 }
 
 function parseEvery(text: string): string {

@@ -1,35 +1,11 @@
 import { basename } from 'node:path';
 import { epsilonRange } from '../../src/privacy/accounting/target.js';
 import { findEstimator } from '../../src/estimators/registry.js';
-
-/** What one can want to know. */
-export const questions = [
-  'mean', 'skewed-mean', 'total', 'share', 'histogram', 'quantile', 'distribution',
-  'covariance',
-] as const;
-export type Question = typeof questions[number];
-
-/** Nearly all honest values lie between these two. */
-export interface Range {
-  readonly low: number;
-  readonly high: number;
-}
-
-/** The values that a study file is made from. */
-export interface Answers {
-  readonly study: string;
-  readonly question: Question;
-  /** Exactly one column for share, histogram, quantile and distribution. */
-  readonly columns: readonly string[];
-  /** One for each column; null if they are not known, for a mean or a covariance. */
-  readonly ranges: readonly Range[] | null;
-  /** For a share: it counts people whose value is at least this. */
-  readonly threshold: number | null;
-  readonly cohort: number;
-  readonly epsilon: number;
-  /** A duration in the form of a study file. */
-  readonly every: string;
-}
+import { keyedParts, keyedTitles } from './keyed-text.js';
+import {
+  isKeyed, yamlText, type Answers, type AskedParts, type PlainQuestion, type Question, type Range,
+} from './questions.js';
+import { corruption, corruptionRemark, rounded, scaleOf } from './scale.js';
 
 /** The estimator for a question, its parameters as lines of YAML, and a comment about them. */
 interface Choice {
@@ -40,7 +16,6 @@ interface Choice {
 
 /** With more columns, a covariance is not robust against false rows. */
 const robustColumnsMax = 16;
-const corruption = 0.05;
 const bins = 10;
 
 /**
@@ -49,21 +24,19 @@ const bins = 10;
  *   such line.
  */
 export function studyText(answers: Answers, file: string, schema: string | undefined): string {
-  const { study, columns, cohort, epsilon, every, question } = answers;
-  const { estimator, remarks, parameters } = choiceFor(answers);
+  const { study, cohort, epsilon, every, question } = answers;
   const digits = deltaDigits(cohort);
   const whole = rounded(Math.min(8 * epsilon, epsilonRange.atMost), 6);
-  const reduce = reductions[question] ?? 'one';
+  const { columns, asked } = isKeyed(question)
+    ? keyedParts(question, answers) : plainParts(question, answers);
   return `${schema === undefined ? '' : `# yaml-language-server: $schema=${schema}\n`}\
-# ${titles[question]} Made by keelson init.
+# ${isKeyed(question) ? keyedTitles[question] : titles[question]} Made by keelson init.
 # All of this is public. After a change, check it without data: keelson plan ${basename(file)}
 
 # People and commands ask for the study by this name.
 study: ${yamlText(study)}
 
-# The numbers in a row, in their order.
-columns: [${columns.map(yamlText).join(', ')}]
-
+${columns}
 # About how many people you expect in each epoch: a public guess, never a count.
 cohort: ${cohort}
 
@@ -74,16 +47,7 @@ participation: secret
 # An epoch ends after this time and gives one release.
 epoch: { every: ${every} }
 
-# However many rows a person sends in an epoch, they count as one row:
-# ${reduceWords[reduce]}
-contribution: { reduce: ${reduce}, rowsMax: 64 }
-
-# How the answer is worked out. All settings: keelson estimators ${estimator}
-# It assumes: ${findEstimator(estimator).assumption}
-estimator: ${estimator}
-
-${remarks.map((line) => `# ${line}\n`).join('')}parameters: { ${parameters} }
-
+${asked}
 # How much one release may reveal about any one person: smaller is more private, with more noise.
 # delta is the probability that the bound fails; keep it far below one divided by the cohort.
 privacy: { epsilon: ${epsilon}, delta: 1e-${digits} }
@@ -94,6 +58,27 @@ budget: { epsilon: ${whole}, delta: 1e-${digits - 1}, scope: study }
 `;
 }
 
+function plainParts(question: PlainQuestion, answers: Answers): AskedParts {
+  const { estimator, remarks, parameters } = choiceFor(question, answers);
+  const reduce = reductions[question] ?? 'one';
+  return {
+    columns: `# The numbers in a row, in their order.
+columns: [${answers.columns.map(yamlText).join(', ')}]
+`,
+    asked: `\
+# However many rows a person sends in an epoch, they count as one row:
+# ${reduceWords[reduce]}
+contribution: { reduce: ${reduce}, rowsMax: 64 }
+
+# How the answer is worked out. All settings: keelson estimators ${estimator}
+# It assumes: ${findEstimator(estimator).assumption}
+estimator: ${estimator}
+
+${remarks.map((line) => `# ${line}\n`).join('')}parameters: { ${parameters} }
+`,
+  };
+}
+
 const reductions: Partial<Record<Question, keyof typeof reduceWords>> = {
   mean: 'mean', 'skewed-mean': 'mean', covariance: 'mean', total: 'sum',
 };
@@ -102,7 +87,7 @@ const reduceWords = {
   one: 'one is one of them, chosen at random.',
 } as const;
 
-const titles: Readonly<Record<Question, string>> = {
+const titles: Readonly<Record<PlainQuestion, string>> = {
   mean: 'A mean of each column.',
   'skewed-mean': 'A mean of each column, where some honest values are far out on one side.',
   total: 'The total of each column over all people.',
@@ -113,8 +98,8 @@ const titles: Readonly<Record<Question, string>> = {
   covariance: 'How the columns vary together.',
 };
 
-function choiceFor(answers: Answers): Choice {
-  switch (answers.question) {
+function choiceFor(question: PlainQuestion, answers: Answers): Choice {
+  switch (question) {
     case 'mean': return meanChoice('robust-mean', answers);
     case 'skewed-mean': return meanChoice('prime-heavy', answers);
     case 'covariance': return covarianceChoice(answers);
@@ -162,8 +147,6 @@ function choiceFor(answers: Answers): Choice {
   }
 }
 
-const corruptionRemark = 'corruption is the share of people who may send false rows.';
-
 function meanChoice(estimator: string, { ranges }: Answers): Choice {
   const scale = scaleOf(ranges);
   return {
@@ -193,49 +176,13 @@ function covarianceChoice({ columns, ranges }: Answers): Choice {
   };
 }
 
-/** Values spread evenly over a range have a standard deviation of .29 of its width. */
-const scalePerWidth = 1 / 3;
-
-interface Scale {
-  readonly text: string;
-  readonly remarks: readonly string[];
-}
-
-function scaleOf(ranges: readonly Range[] | null): Scale {
-  if (ranges === null) {
-    const remark = 'scale: auto finds how widely values are spread, for a tenth of the privacy.';
-    return { text: 'auto', remarks: [remark] };
-  }
-  const scales = ranges.map(({ low, high }) => rounded((high - low) * scalePerWidth, 3));
-  return {
-    text: `[${scales.join(', ')}]`,
-    remarks: [
-      'scale is a guess of the standard deviation of each column: here a third of its range.',
-      'A better guess gives less noise, but one that is far too small makes the answer wrong.',
-      'Take it from public knowledge, not from the data.',
-    ],
-  };
-}
-
 function edgesOf({ low, high }: Range): readonly number[] {
   const inner = Array.from({ length: bins - 1 }, (_, i) =>
     rounded(low + ((high - low) * (i + 1)) / bins, 12));
   return [low, ...inner, high];
 }
 
-function rounded(value: number, digits: number): number {
-  return Number(value.toPrecision(digits));
-}
-
 /** Digits of the study's delta, 1e-6 or less: at most a tenth of one divided by the cohort. */
 function deltaDigits(cohort: number): number {
   return Math.max(6, Math.ceil(Math.log10(10 * cohort)));
-}
-
-/** Words that YAML would not read as text. */
-const reserved = /^(true|false|null|yes|no|on|off|y|n)$/i;
-
-/** A name in YAML: in quotes, unless it is a plain word. */
-function yamlText(name: string): string {
-  return /^[a-z_][a-z0-9_-]*$/i.test(name) && !reserved.test(name) ? name : JSON.stringify(name);
 }

@@ -1,34 +1,65 @@
+import type { Outcome } from '../../src/base/outcome.js';
+import type { Plan } from '../../src/estimators/contract/estimator.js';
 import { columnOf, pointSet } from '../../src/numerics/points.js';
 import { median } from '../../src/numerics/selection.js';
 import { robustMean } from '../../src/robust/robust-mean.js';
 
 /** What the lab computes from the rows of its own people, without privacy. */
 export interface Baselines {
-  /** Mean of the honest people. Every answer is compared with it. */
+  /**
+   * Mean of the honest people. Every answer is compared with it. Empty where answers are by key.
+   */
   readonly truth: readonly number[];
   readonly honest: number;
   readonly hostile: number;
-  /** Answers of methods that see all rows but do not know who is hostile. */
-  readonly baselines: Readonly<Record<Baseline, readonly number[]>>;
+  /** Answers of methods that see all rows but do not know who is hostile, by name. */
+  readonly baselines: Readonly<Record<string, Compared>>;
+  /** A private answer beside the truth. */
+  judge(answer: JudgedAnswer): Judgement;
 }
 
-/** The answers without privacy, by name. */
-export const baselines = ['naive-mean', 'coordinate-median', 'robust-filter'] as const;
-export type Baseline = (typeof baselines)[number];
+/** An answer without privacy. */
+export interface Compared {
+  readonly estimate: readonly number[];
+  readonly error: number;
+}
 
-/** The accepted contributions of one epoch. */
-export class EpochRows {
+/** A release, and what is public about it. */
+export interface JudgedAnswer {
+  readonly plan: Plan;
+  readonly cohort: number;
+  readonly outcome: Outcome;
+  readonly hostileShare: number;
+}
+
+/** The error of a private answer, null if it was refused, and the one that its plan promised. */
+export interface Judgement {
+  readonly error: number | null;
+  readonly promised: number;
+}
+
+/** The accepted contributions of one epoch of a study. */
+export interface EpochPeople {
+  /**
+   * @param reduced a contribution as the server reduces it.
+   * @param sent its rows.
+   */
+  add(reduced: Float64Array, isHostile: boolean, sent: Float64Array): void;
+  /** Null if no honest person took part. */
+  compute(): Baselines | null;
+}
+
+/** The accepted contributions of one epoch, where answers are means of columns. */
+export class EpochRows implements EpochPeople {
   private readonly honest: Float64Array[] = [];
   private readonly hostile: Float64Array[] = [];
 
   constructor(private readonly scale: readonly number[]) {}
 
-  /** @param reduced a contribution as the server reduces it. */
   add(reduced: Float64Array, isHostile: boolean): void {
     (isHostile ? this.hostile : this.honest).push(reduced);
   }
 
-  /** Null if no honest person took part. */
   compute(): Baselines | null {
     const { honest, hostile, scale } = this;
     if (honest.length === 0) return null;
@@ -38,15 +69,22 @@ export class EpochRows {
     );
     const inUnits = (scaled: ArrayLike<number>): number[] =>
       Array.from(scaled, (value, j) => value * scale[j]!);
+    const truth = meanOf(honest, columns);
+    const compared = (estimate: readonly number[]): Compared =>
+      ({ estimate, error: scaledDistance(estimate, truth, scale) });
     return {
-      truth: meanOf(honest, columns),
+      truth,
       honest: honest.length,
       hostile: hostile.length,
       baselines: {
-        'naive-mean': meanOf([...honest, ...hostile], columns),
-        'coordinate-median': inUnits(scale.map((_, j) => median(columnOf(all, j)))),
-        'robust-filter': inUnits(robustMean(all)),
+        'naive-mean': compared(meanOf([...honest, ...hostile], columns)),
+        'coordinate-median': compared(inUnits(scale.map((_, j) => median(columnOf(all, j))))),
+        'robust-filter': compared(inUnits(robustMean(all))),
       },
+      judge: ({ plan, outcome, hostileShare }) => ({
+        error: outcome.kind === 'value' ? scaledDistance(outcome.estimate, truth, scale) : null,
+        promised: plan.expectedError(hostileShare).total,
+      }),
     };
   }
 }

@@ -1,5 +1,4 @@
 import { formatNumber } from '../base/output.js';
-import { baselines, type Baseline } from './baselines.js';
 import type { Round } from './rounds.js';
 
 /**
@@ -13,7 +12,7 @@ export interface BreakdownRow {
   readonly hostile: number;
   /** Most keys that the server refused in one round. */
   readonly turnedAway: number;
-  readonly baselines: Readonly<Record<Baseline, number>>;
+  readonly baselines: Readonly<Record<string, number>>;
   readonly answers: readonly BreakdownAnswer[];
 }
 
@@ -52,8 +51,8 @@ export function breakdown(rounds: readonly Round[]): readonly BreakdownRow[] {
       rounds: group.length,
       hostile: middle(group.map((round) => round.hostile)),
       turnedAway: Math.max(...group.map((round) => round.turnedAway ?? 0)),
-      baselines: Object.fromEntries(baselines.map((name) =>
-        [name, middle(group.map((round) => round.baselines[name]))])) as Record<Baseline, number>,
+      baselines: Object.fromEntries(Object.keys(group[0]!.baselines).map((name) =>
+        [name, middle(group.map((round) => round.baselines[name]!))])),
       answers: group[0]!.answers.map((_, i) => answerOf(group, i)),
     };
   });
@@ -80,7 +79,7 @@ function middle(values: readonly number[]): number {
   return [...values].sort((left, right) => left - right)[Math.floor((values.length - 1) / 2)]!;
 }
 
-const shortNames: Readonly<Record<Baseline, string>> = {
+const shortNames: Readonly<Record<string, string>> = {
   'naive-mean': 'naive', 'coordinate-median': 'median', 'robust-filter': 'filter',
 };
 
@@ -90,17 +89,18 @@ export function breakdownTable(rows: readonly BreakdownRow[]): {
   readonly lines: readonly (readonly string[])[];
 } {
   const isEnrolled = rows.some(({ turnedAway }) => turnedAway > 0);
+  const baselines = Object.keys(rows[0]?.baselines ?? {});
   const estimators = rows[0]?.answers.map(({ estimator }) => estimator) ?? [];
   return {
     head: [
       'attack', 'hostile', ...(isEnrolled ? ['refused keys'] : []),
-      ...baselines.map((name) => shortNames[name]), ...estimators,
+      ...baselines.map((name) => shortNames[name] ?? name), ...estimators,
     ],
     lines: rows.map((row) => [
       row.attack,
       `${formatNumber(100 * row.hostileShare)} %`,
       ...(isEnrolled ? [String(row.turnedAway)] : []),
-      ...baselines.map((name) => short(row.baselines[name])),
+      ...baselines.map((name) => short(row.baselines[name]!)),
       ...row.answers.map(({ error, promised, keptPromise }) =>
         (error === null ? 'refused' : short(error))
         + (promised === null ? '' : ` (${short(promised)})`)

@@ -1,10 +1,14 @@
 import { signing } from '#signing';
-import { datasetSource, type RowSource } from '../../simulation/index.js';
+import {
+  datasetSource, numberAttacks, protocolAttacks, rowAttacks, type ProtocolAttack, type RowAttack,
+  type RowSource,
+} from '../../simulation/index.js';
 import { utf8 } from '../../src/base/bytes.js';
 import type { WorkRandom } from '../../src/random/source.js';
 import { seededRandom } from '../../src/random/work.js';
 import { gaussianVector } from '../../simulation/data/gaussian.js';
 import { loadFlights } from '../data/flights.js';
+import { keyedColumns, keyedScale, keyedSource } from './keyed.js';
 
 /** The rows of the lab's honest people. */
 export interface LabData {
@@ -15,8 +19,16 @@ export interface LabData {
   readonly scale: readonly number[];
   /** Rows per contribution. */
   readonly rows: number;
+  /** Answers are split by key: see keyed. Absent: they are means of the columns. */
+  readonly isKeyed?: true;
   /** Everybody's rows. All studies get the same ones, so that their answers can be compared. */
   source(contributors: number, seed: Uint8Array): RowSource;
+}
+
+/** The attacks that are played on such people, the usual one first. */
+export function attacksOn({ isKeyed }: LabData): readonly (RowAttack | ProtocolAttack)[] {
+  const keyAttacks = rowAttacks.filter((attack) => !numberAttacks.includes(attack));
+  return [...isKeyed === true ? keyAttacks : numberAttacks, ...protocolAttacks];
 }
 
 /** The data sets of the lab. */
@@ -36,6 +48,15 @@ export const labData: readonly LabData[] = [
     const [common, ...own] = gaussianVector(6, random);
     return Float64Array.from(own, (value) => Math.sqrt(0.9) * common! + Math.sqrt(0.1) * value);
   }),
+  {
+    name: 'rides',
+    title: 'a ride of each person, with a region and an app; answers are by key',
+    columns: keyedColumns,
+    scale: keyedScale,
+    rows: 1,
+    isKeyed: true,
+    source: keyedSource,
+  },
 ];
 
 function flightsSource(contributors: number, seed: Uint8Array): RowSource {

@@ -1,8 +1,8 @@
 import type { StudyDefinition } from '../../server/studies/definition.js';
-import { onlyAnswer, type ReleaseBody } from '../../src/wire/messages.js';
-import { shortForm } from '../../src/wire/study-document.js';
-import { baselines, scaledDistance, type Baseline, type Baselines } from './baselines.js';
+import { answersOf, type ReleaseBody } from '../../src/wire/messages.js';
+import type { Baselines, Compared } from './baselines.js';
 import type { Setting } from './setting.js';
+import { labNameOf } from './studies.js';
 
 /** A private answer compared with the truth of its own study's epoch. */
 export interface Answer {
@@ -11,7 +11,9 @@ export interface Answer {
   readonly outcome: 'value' | 'refused';
   readonly reason?: string;
   readonly estimate: readonly number[] | null;
-  /** In scales; null if refused. */
+  /** Of an answer by key: the keys, in the order of the estimate. */
+  readonly keys?: readonly string[];
+  /** In scales, or what the study of an answer by key measures it in; null if refused. */
   readonly error: number | null;
   /**
    * The error that the plan promised before any row, at this hostile share; infinite beyond its
@@ -33,8 +35,8 @@ export interface Round {
   /** Keys that the server refused in this round; absent if admission is open. */
   readonly turnedAway?: number;
   /** Errors of the answers without privacy, in scales. */
-  readonly baselines: Readonly<Record<Baseline, number>>;
-  readonly baselineEstimates: Readonly<Record<Baseline, readonly number[]>>;
+  readonly baselines: Readonly<Record<string, number>>;
+  readonly baselineEstimates: Readonly<Record<string, readonly number[]>>;
   readonly answers: readonly Answer[];
 }
 
@@ -47,18 +49,22 @@ export interface Part {
 
 /** Compares a release with what the lab knows about its epoch. */
 export function answerOf(
-  { document, questions: [{ plan }] }: StudyDefinition, release: ReleaseBody, { truth }: Baselines,
-  { hostileShare }: Setting, scale: readonly number[],
+  { document, questions: [{ plan }] }: StudyDefinition, release: ReleaseBody,
+  baselines: Baselines, { hostileShare }: Setting,
 ): Answer {
-  const { outcome } = onlyAnswer(release);
+  const { outcome } = answersOf(release)[0]!;
+  const { error, promised } =
+    baselines.judge({ plan, cohort: document.cohort, outcome, hostileShare });
   return {
-    estimator: shortForm(document).estimator,
+    estimator: labNameOf(document),
     epoch: release.epoch,
     outcome: outcome.kind,
     ...(outcome.kind === 'refused' && { reason: outcome.reason }),
     estimate: outcome.kind === 'value' ? outcome.estimate : null,
-    error: outcome.kind === 'value' ? scaledDistance(outcome.estimate, truth, scale) : null,
-    promised: plan.expectedError(hostileShare).total,
+    ...(outcome.kind === 'value' && outcome.keys !== undefined
+      && { keys: outcome.keys.map((key) => key.join(', ')) }),
+    error,
+    promised,
     epsilonSpent: release.ledger.epsilonSpent,
   };
 }
@@ -70,7 +76,6 @@ export class Rounds {
 
   constructor(
     private readonly studies: readonly string[],
-    private readonly scale: readonly number[],
     private readonly onRound: (round: Round) => void,
   ) {}
 
@@ -94,6 +99,10 @@ export class Rounds {
     const parts = this.studies.map((name) => own.get(name)!);
     const { setting, roundBaselines } = parts[0]!;
     const { truth, honest, hostile } = roundBaselines;
+    // Studies about means compare with the same answers, each study by key with its own.
+    const plain = Object.assign(
+      {}, ...[...parts].reverse().map((part) => part.roundBaselines.baselines),
+    ) as Baselines['baselines'];
     const honestFewest = Math.min(...parts.map((part) => part.roundBaselines.honest));
     this.onRound({
       index,
@@ -102,12 +111,15 @@ export class Rounds {
       honest,
       hostile,
       honestFewest,
-      baselines: Object.fromEntries(baselines.map((name) =>
-        [
-          name, scaledDistance(roundBaselines.baselines[name], truth, this.scale),
-        ])) as Record<Baseline, number>,
-      baselineEstimates: roundBaselines.baselines,
+      baselines: each(plain, ({ error }) => error),
+      baselineEstimates: each(plain, ({ estimate }) => estimate),
       answers: parts.map(({ answer }) => answer),
     });
   }
+}
+
+function each<T>(
+  compared: Baselines['baselines'], of: (one: Compared) => T,
+): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(compared).map(([name, one]) => [name, of(one)]));
 }

@@ -11,10 +11,10 @@ import { createLogger } from '../../server/base/logger.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
 import { utf8 } from '../../src/base/bytes.js';
 import { issueEnrolment } from '../../src/signing/index.js';
-import { EpochRows } from './baselines.js';
+import type { EpochPeople } from './baselines.js';
 import { answerOf, Rounds, type Round } from './rounds.js';
 import type { Director, Setting } from './setting.js';
-import type { LabFacts } from './studies.js';
+import { peopleOf, type LabFacts } from './studies.js';
 
 export interface LabOptions extends LabFacts {
   readonly studies: readonly StudyDefinition[];
@@ -93,7 +93,7 @@ export async function runLab(options: LabOptions, report: LabReport): Promise<vo
 interface Played {
   readonly index: number;
   readonly setting: Setting;
-  readonly rows: EpochRows;
+  readonly people: EpochPeople;
 }
 
 class Laboratory {
@@ -121,7 +121,7 @@ class Laboratory {
   ) {
     this.names = options.studies.map(({ document }) => document.study);
     for (const name of this.names) this.played.set(name, new Map());
-    this.rounds = new Rounds(this.names, options.data.scale, (round) => {
+    this.rounds = new Rounds(this.names, (round) => {
       if (!this.isPlayedAgain(round.setting, round.honestFewest)) {
         report.round({ ...round, ...this.refusedIn(round.setting) });
       }
@@ -158,8 +158,8 @@ class Laboratory {
       rows: data.source(contributors, seed),
       scale: Object.fromEntries(this.names.map((name) => [name, data.scale])),
       tactics: (study, epoch) => this.tacticsOf(study, epoch),
-      onAccepted: (study, epoch, reduced, isHostile) =>
-        this.played.get(study)?.get(epoch)?.rows.add(reduced, isHostile),
+      onAccepted: (study, epoch, reduced, isHostile, sent) =>
+        this.played.get(study)?.get(epoch)?.people.add(reduced, isHostile, sent),
     });
   }
 
@@ -181,13 +181,18 @@ class Laboratory {
     const index = played.size;
     const setting = this.options.director.settingOf(index);
     if (setting === null) return { hostileShare: 0, attack: 'shift' };
-    played.set(epoch, { index, setting, rows: new EpochRows(this.options.data.scale) });
+    played.set(epoch, { index, setting, people: this.peopleOf(study) });
     // If keys are enrolled, the keys of a Sybil cannot be those of the main fleet, because each of
     // those has a token.
     const isApart = isProtocolAttack(findAttack(setting.attack))
       || (this.isSybil(setting) && this.options.issuer !== undefined);
     this.letAbuse(isApart ? setting : null);
     return isApart ? { ...setting, attack: 'absent' } : setting;
+  }
+
+  private peopleOf(name: string): EpochPeople {
+    const { document } = this.options.studies.find(({ document: { study } }) => study === name)!;
+    return peopleOf(document, this.options.data);
   }
 
   private isSybil({ attack }: Setting): boolean {
@@ -236,8 +241,8 @@ class Laboratory {
       ...(setting.strength !== undefined && { strength: setting.strength }),
       rows: data.source(count, seed),
       scale: Object.fromEntries(this.names.map((name) => [name, data.scale])),
-      onAccepted: (study, epoch, reduced) =>
-        this.played.get(study)?.get(epoch)?.rows.add(reduced, true),
+      onAccepted: (study, epoch, reduced, _, sent) =>
+        this.played.get(study)?.get(epoch)?.people.add(reduced, true, sent),
     });
     fleet.ready().catch(() => undefined);
     this.abusers = { key, fleet };
@@ -273,12 +278,11 @@ class Laboratory {
   private async follow(definition: StudyDefinition): Promise<void> {
     const { study } = definition.document;
     const { address: url, serverKey } = this.aggregator;
-    const { scale } = this.options.data;
     for await (const { release } of subscribe({
       url, study, serverKey, signal: this.stop.signal,
     })) {
       const played = this.played.get(study)!.get(release.epoch);
-      const roundBaselines = played?.rows.compute() ?? null;
+      const roundBaselines = played?.people.compute() ?? null;
       if (played === undefined) continue;
       if (roundBaselines === null) {
         // Everybody was late for this study's epoch. Waiting for it would never end.
@@ -289,10 +293,10 @@ class Laboratory {
         continue;
       }
       const { index, setting } = played;
-      const answer = answerOf(definition, release, roundBaselines, setting, scale);
+      const answer = answerOf(definition, release, roundBaselines, setting);
       this.rounds.add(study, index, { setting, roundBaselines, answer });
       // The rows are no longer needed. The entry stays, because rounds are counted by it.
-      this.played.get(study)!.set(release.epoch, { index, setting, rows: new EpochRows(scale) });
+      this.played.get(study)!.set(release.epoch, { index, setting, people: this.peopleOf(study) });
     }
   }
 }

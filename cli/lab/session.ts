@@ -1,16 +1,17 @@
 import {
-  attackNames, findAttack, isProtocolAttack, numberAttacks, protocolAttacks,
+  attackNames, findAttack, isProtocolAttack,
 } from '../../simulation/index.js';
 import type { Aggregator } from '../../server/aggregator.js';
 import { toHex } from '../../src/base/bytes.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
-import { estimators } from '../../src/estimators/registry.js';
-import { shortForm } from '../../src/wire/study-document.js';
-import { labData } from './data.js';
+import { estimators, findEstimator } from '../../src/estimators/registry.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
+import { attacksOn, labData, type LabData } from './data.js';
 import type { Round } from './rounds.js';
 import { runLab, type LabOptions } from './run.js';
 import { LabController, type Setting } from './setting.js';
-import { labStudies, type LabFacts } from './studies.js';
+import { labNameOf, labStudies, usualEstimators, type LabFacts } from './studies.js';
+import { keyedStudies, keyedStudyOf, regions, type KeyedStudy } from './keyed.js';
 
 /** What a person chose for a whole run. A change starts a new run with an empty ledger. */
 export interface LabConfig {
@@ -37,6 +38,8 @@ export interface StudyFacts {
   readonly study: string;
   readonly estimator: string;
   readonly title: string;
+  /** What errors of this study are in. */
+  readonly unit: string;
   /** Promised error by hostile share, from public numbers; null beyond the promise. */
   readonly promised: readonly (readonly [share: number, error: number | null])[];
 }
@@ -100,9 +103,14 @@ export class LabSession {
    * Starts a new run. @throws what `labStudies` throws for a configuration that cannot be planned;
    * the old run then goes on.
    */
-  show(scene: LabConfig): void {
+  show({ data, estimators: named }: LabConfig): void {
+    const [before, next] = [dataOf(this.scene.data), dataOf(data)];
+    // Estimators of one kind of data mean nothing to the other.
+    const scene = before.isKeyed === next.isKeyed ? { data, estimators: named }
+      : { data, estimators: usualEstimators(next) };
     this.studies(scene);
     this.scene = scene;
+    if (before.isKeyed !== next.isKeyed) this.set(usualSetting(next));
     this.change.abort();
   }
 
@@ -162,8 +170,9 @@ export class LabSession {
       serverKey: null,
       studies: studies.map(({ document, questions: [{ estimator, plan }] }) => ({
         study: document.study,
-        estimator: shortForm(document).estimator,
-        title: estimator.title,
+        estimator: labNameOf(document),
+        title: keyedOf(this.scene, document)?.title ?? estimator.title,
+        unit: keyedOf(this.scene, document)?.unit ?? 'scales',
         promised: shares.map((share) => {
           const { total } = plan.expectedError(share);
           return [share, Number.isFinite(total) ? total : null] as const;
@@ -182,17 +191,30 @@ export class LabSession {
   }
 }
 
+/** What liars do first where a person did not say it. */
+function usualSetting(data: LabData): Setting {
+  return { attack: attacksOn(data)[0]!.name, hostileShare: 0.1 };
+}
+
+function keyedOf({ data }: LabConfig, document: StudyDocument): KeyedStudy | undefined {
+  return dataOf(data).isKeyed === true ? keyedStudyOf(labNameOf(document)) : undefined;
+}
+
 /** Everything that can be chosen, with texts for people. */
 function programme(facts: LabFacts) {
   return {
-    estimators: estimators.filter(({ name }) => isMean(name, facts))
-      .map(({ name, title, shelf, assumption }) => ({ name, title, shelf, assumption })),
-    attacks: [...numberAttacks, ...protocolAttacks].map((attack) => ({
+    estimators: facts.data.isKeyed === true
+      ? keyedStudies.map(({ name, title, estimator }) =>
+        ({ name, title, shelf: 'recommended', assumption: findEstimator(estimator).assumption }))
+      : estimators.filter(({ name }) => isMean(name, facts))
+        .map(({ name, title, shelf, assumption }) => ({ name, title, shelf, assumption })),
+    attacks: attacksOn(facts.data).map((attack) => ({
       name: attack.name,
       title: attack.title,
       defaultStrength: isProtocolAttack(attack) ? null : attack.defaultStrength,
     })),
-    data: labData.map(({ name, title, columns, scale }) => ({ name, title, columns, scale })),
+    data: labData.map(({ name, title, columns, scale, isKeyed }) =>
+      ({ name, title, columns: isKeyed === true ? regions : columns, scale })),
   };
 }
 

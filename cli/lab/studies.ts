@@ -6,8 +6,12 @@ import type { Estimator } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import type { Signer } from '../../src/signing/index.js';
-import type { StudyDocument } from '../../src/wire/study-document.js';
+import type { SharedFacts, StudyDocument } from '../../src/wire/study-document.js';
+import { EpochRows, type EpochPeople } from './baselines.js';
 import type { LabData } from './data.js';
+import {
+  keyedQuestion, KeyedPeople, keyedRowsMax, keyedStudies, keyedStudyOf, keyedTypes,
+} from './keyed.js';
 
 /** What every study of a lab has in common. */
 export interface LabFacts {
@@ -27,6 +31,23 @@ export interface LabFacts {
 /** Enough for weeks of epochs: the lab is about attacks and not about budgets. */
 const budget = { epsilon: 100, delta: 1e-4, rule: 'zcdp', scope: 'study' } as const;
 
+/** The estimators that a lab compares if nobody names others. */
+export function usualEstimators({ isKeyed }: LabData): readonly string[] {
+  return isKeyed === true ? keyedStudies.map(({ name }) => name)
+    : ['mean', 'populous-mean', 'robust-mean'];
+}
+
+/** What the lab calls the estimator of one of its studies. */
+export function labNameOf({ study }: StudyDocument): string {
+  return study.slice(namePrefix.length);
+}
+
+/** Collects the people of one epoch of a study. */
+export function peopleOf(document: StudyDocument, { scale, isKeyed }: LabData): EpochPeople {
+  return isKeyed === true
+    ? new KeyedPeople(keyedStudyOf(labNameOf(document))!) : new EpochRows(scale);
+}
+
 /**
  * One study per estimator. Everything else is the same.
  * @throws KeelsonError('plan-infeasible') if some estimator cannot answer for so few people;
@@ -35,7 +56,22 @@ const budget = { epsilon: 100, delta: 1e-4, rule: 'zcdp', scope: 'study' } as co
 export function labStudies(
   facts: LabFacts, estimators: readonly string[],
 ): readonly StudyDefinition[] {
-  return estimators.map((name) => labStudy(facts, findEstimator(name)));
+  return estimators.map((name) => (facts.data.isKeyed === true
+    ? keyedLabStudy(facts, name) : labStudy(facts, findEstimator(name))));
+}
+
+/** @throws InvalidParameterError for a study that the lab does not have. */
+function keyedLabStudy(facts: LabFacts, name: string): StudyDefinition {
+  const study = keyedStudyOf(name);
+  if (study === undefined) {
+    throw new InvalidParameterError(`${facts.data.name} has answers by key, and none is called `
+      + `${name}: use ${keyedStudies.map((each) => each.name).join(', ')}`);
+  }
+  return defineStudy({
+    ...sharedFacts(facts, name), version: 2, types: keyedTypes,
+    contribution: { rowsMax: keyedRowsMax },
+    questions: [keyedQuestion(study, findEstimator(study.estimator), facts.promise)],
+  });
 }
 
 function labStudy(facts: LabFacts, estimator: Estimator): StudyDefinition {
@@ -67,19 +103,31 @@ function notAMean(name: string): InvalidParameterError {
 }
 
 function documentOf(facts: LabFacts, { name, parameters }: Estimator): StudyDocument {
-  const { data, contributors, epochMs, epsilon, promise, issuer } = facts;
+  const { data, promise } = facts;
   const given = {
     ...(parameters.some((spec) => spec.name === 'scale') && { scale: [...data.scale] }),
     ...(parameters.some((spec) => spec.name === 'corruption') && { corruption: promise }),
   };
   return {
+    ...sharedFacts(facts, name),
     version: 1,
-    study: `lab-${name}`,
+    contribution: { reduce: 'mean', rowsMax: data.rows },
+    estimator: name,
+    parameters: parseParameters(parameters, given, { dimension: data.columns.length }),
+  };
+}
+
+const namePrefix = 'lab-';
+
+function sharedFacts(
+  { data, contributors, epochMs, epsilon, issuer }: LabFacts, name: string,
+): Omit<SharedFacts, 'version'> {
+  return {
+    study: `${namePrefix}${name}`,
     columns: [...data.columns],
     cohort: contributors,
     participation: 'secret',
     epoch: { everyMs: epochMs },
-    contribution: { reduce: 'mean', rowsMax: data.rows },
     privacy: { epsilon, delta: 1e-6 },
     budget,
     admission: issuer === undefined
@@ -87,7 +135,5 @@ function documentOf(facts: LabFacts, { name, parameters }: Estimator): StudyDocu
     // A late row would count in the next round without the lab's knowledge.
     late: 'drop',
     retention: { kind: 'release' },
-    estimator: name,
-    parameters: parseParameters(parameters, given, { dimension: data.columns.length }),
   };
 }

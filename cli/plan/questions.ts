@@ -56,6 +56,20 @@ export function printQuestions(
       String(each.facts['errorsAreIn'] ?? 'scales'),
     ]),
   );
+  for (const [name, { facts }] of Object.entries(questions)) {
+    runningTexts(facts).forEach((text) => output.text(`${name}: ${text}`));
+  }
   output.text('errors are expected ones; "if hostile": with the share of hostile people that the '
     + 'question declares');
+}
+
+/** What a running total gains; nothing for other answers. */
+function runningTexts(facts: DescribedQuestion['facts']): readonly string[] {
+  return Object.entries(facts).flatMap(([name, total]) => {
+    const epochs = /^noiseOfTotalOver(\d+)Epochs$/.exec(name)?.[1];
+    const separate = facts[`noiseOfSeparateReleasesOver${epochs}Epochs`];
+    if (typeof total !== 'number' || typeof separate !== 'number') return [];
+    return [`a total of ${epochs} epochs has a noise of ${formatNumber(total)}, a sum of separate `
+      + `releases ${formatNumber(separate)}`];
+  });
 }

@@ -43,6 +43,17 @@ export const clientDefaults = {
   endGraceMs: 2_000,
   /** Releases held for a slow reader. Above this number they are requested again later. */
   releasesHeldMax: 256,
+  /** Bytes of frames in one request, where rows travel over HTTP. One frame always fits. */
+  uploadBytes: 1024 * 1024,
+  /**
+   * Over HTTP the server says nothing by itself. When nothing waits, the client asks how the study
+   * stands: this long after the open epoch closes, or after this wait, doubled up to the maximum.
+   */
+  pollInitialMs: 250,
+  pollMaxMs: 15_000,
+  /** First wait before a WebSocket is tried again beside HTTP. It doubles up to the maximum. */
+  probeInitialMs: 300_000,
+  probeMaxMs: 3_600_000,
   /** Bytes of unsettled rows that a contributor holds. Above this `send` refuses. */
   waitingBytesMax: 64 * 1024 * 1024,
 } as const;

@@ -167,6 +167,13 @@ export class Channel {
     this.link!.send(this.greeting.hello());
   }
 
+  /** @internal A Hello for another nonce of the same server, on a transport without a socket. */
+  regreet(serverNonce: Uint8Array): Greeting | null {
+    if (this.link === null || this.known === null) return null;
+    const welcome = { ...this.link.welcome, serverNonce };
+    return new Greeting(this.options, welcome, this.known.studyId);
+  }
+
   /** @internal The router found that this Ready belongs to this channel. */
   onReady(ready: Ready): void {
     if (this.state !== 'greeting') return;

@@ -2,7 +2,7 @@ import { KeelsonError, WireError } from '../../src/base/errors.js';
 import { decodeServerFrame, subprotocol, type ServerFrame } from '../../src/wire/index.js';
 import { clientDefaults } from '../base/defaults.js';
 import type { ClientRuntime } from '../base/runtime.js';
-import type { OpenTransport, Transport } from '../websocket/contract.js';
+import type { HelloAgain, OpenTransport, Transport } from '../websocket/contract.js';
 import { Backoff } from './backoff.js';
 import { verifyWelcome, type ReadFacts, type VerifiedWelcome } from './handshake.js';
 
@@ -39,6 +39,8 @@ export interface ConnectionHooks {
    * True while an answer is expected. Silence is then suspicious, even if the platform cannot ping.
    */
   isAwaiting(): boolean;
+  /** See `TransportHandlers`. */
+  regreet?(serverNonce: Uint8Array): HelloAgain | null;
 }
 
 /**
@@ -80,6 +82,7 @@ export class Connection {
     this.lastSignMs = runtime.nowMs();
     this.transport = openTransport(url, subprotocol, {
       onOpen: () => undefined,
+      regreet: (serverNonce) => this.hooks.regreet?.(serverNonce) ?? null,
       onMessage: (bytes) => {
         if (current()) this.receive(bytes, current);
       },

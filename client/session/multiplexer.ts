@@ -48,6 +48,7 @@ export class Multiplexer {
         for (const channel of this.all()) channel.end(error);
         hooks.onFatal?.(error);
       },
+      regreet: (serverNonce) => this.all()[0]?.regreet(serverNonce) ?? null,
       isAwaiting: () => this.all().some((channel) => channel.isAwaiting),
     });
   }

@@ -1,3 +1,13 @@
+import type { Ready } from '../../src/wire/index.js';
+
+/** A Hello for another nonce of the server. */
+export interface HelloAgain {
+  /** The frame. */
+  hello(): Uint8Array;
+  /** True when the server signed both nonces. */
+  isProvenBy(ready: Ready): boolean;
+}
+
 /** What a transport reports to its owner. `onClose` comes exactly once, and nothing after it. */
 export interface TransportHandlers {
   onOpen(): void;
@@ -7,6 +17,11 @@ export interface TransportHandlers {
   onActivity(): void;
   /** `reason` is for people: close code, HTTP status or system error. */
   onClose(reason: string): void;
+  /**
+   * For transports whose every request begins with a Hello of its own. Null when there is nobody
+   * to greet. Absent: the owner cannot.
+   */
+  regreet?(serverNonce: Uint8Array): HelloAgain | null;
 }
 
 /** One WebSocket, open or opening. Methods never throw: `onClose` reports a dead socket. */

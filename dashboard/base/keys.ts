@@ -47,7 +47,14 @@ export function keyedOf(asked: Asked, outcome: ValueOutcome): KeyedPicture | nul
     };
   });
   const isCount = asked.estimator === 'count' || asked.estimator === 'histogram';
-  return { kind: 'keyed', rows, numbers, by: asked.by?.columns ?? [], isCount };
+  return {
+    kind: 'keyed', rows, numbers: numbers.map(numberName), by: asked.by?.columns ?? [], isCount,
+  };
+}
+
+/** The half quantile is better known as the median. */
+function numberName(name: string): string {
+  return name.replace(/^(.+) at 0\.5$/, 'median $1');
 }
 
 /** A part of a key as it is; in quotes, with escapes, if it holds anything that cannot be seen. */

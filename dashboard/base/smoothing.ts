@@ -12,7 +12,9 @@ const isKnown = ({ value }: Measured): boolean => value !== null;
 
 /** Whether a number has enough answers that state the noise in them. */
 export function canSmooth(history: History, slot: number): boolean {
-  return history.measured(slot).filter(isKnown).length >= answersMin;
+  // Totals share their noise, so one says nothing new about the one before.
+  return history.lastValue?.outcome.running === undefined
+    && history.measured(slot).filter(isKnown).length >= answersMin;
 }
 
 /**

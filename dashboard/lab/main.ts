@@ -30,7 +30,8 @@ function Chart({ lines }: { readonly lines: readonly Line[] }): VNode {
   }, [names, painted]);
   useEffect(() => chart.current?.update(lines, numbers), [lines]);
   return html`<section class="card"><div class="card-head"><h2>Errors over the rounds</h2>
-    <span class="quiet small">in scales, each step tenfold</span></div>
+    <span class="quiet small">in ${new Set(lines.map(({ name }) => unitOf(name))).size > 1
+      ? 'the unit of each card' : unitOf(lines[0]!.name)}, each step tenfold</span></div>
     <div class="chart" role="img" ref=${host}
       aria-label="Errors of every answer over the rounds; the table below has the numbers"></div>
     <ul class="legend">${lines.map(({ name, title, isPrivate }, i) =>
@@ -84,16 +85,19 @@ function Answers({ round, lines }: {
       )} honest people came too late for it, because this machine is busy.
       Use fewer people (--contributors) or longer epochs (--every).</p>`}
     <div class="group"><h3>Computed from every row, without privacy</h3><div class="answers">
-      <article class="answer truth"><h4>The truth</h4><${Values} of=${round.truth} />
-        <p class="reason">mean of the honest people</p></article>${of(false)}</div></div>
+      ${round.truth.length > 0 && html`<article class="answer truth"><h4>The truth</h4>
+        <${Values} of=${round.truth} /><p class="reason">mean of the honest people</p></article>`}
+      ${of(false)}</div></div>
     <div class="group"><h3>Released by the server, private</h3>
     <div class="answers">${of(true)}</div></div></section>`;
 }
 
 /** One number per column. Each has its name as a tooltip and for screen readers. */
-function Values({ of }: { readonly of: readonly number[] | null }): VNode | null {
-  const columns =
-    programme.value?.data.find(({ name }) => name === state.value?.scene.data)?.columns ?? [];
+function Values({ of, keys }: {
+  readonly of: readonly number[] | null; readonly keys?: readonly string[] | undefined;
+}): VNode | null {
+  const columns = keys
+    ?? programme.value?.data.find(({ name }) => name === state.value?.scene.data)?.columns ?? [];
   if (of === null) return null;
   return html`<p class="values">${of.map((value, j) => html`<span key=${j} title=${columns[j]}>
     ${j > 0 ? ', ' : ''}${shown(value)}</span>`)}</p>`;
@@ -106,13 +110,21 @@ interface CardFacts {
   readonly values: readonly number[] | null;
 }
 
+/** What an error is in; a plain answer is measured as the private one of its kind. */
+function unitOf(name: string): string {
+  const studies = state.value?.studies ?? [];
+  const own = studies.find(({ estimator }) => estimator === name.replace(/^plain /, ''));
+  return own?.unit ?? 'scales';
+}
+
 function Card({ line, place, answer, values }: CardFacts): VNode {
   const verdict = answer === undefined ? null : verdictOf(answer);
   const isRefused = answer?.outcome === 'refused';
+  const unit = unitOf(line.name);
   return html`<article class=${`answer s${place}`}><h4><span class="key"></span>${line.title}</h4>
     <p class="error"><span>${isRefused ? 'refused' : short(line.errors.at(-1) ?? null)}</span>
-      ${!isRefused && html`<small>scales off</small>`}</p>
-    <${Values} of=${values} />
+      ${!isRefused && html`<small>${unit} off</small>`}</p>
+    <${Values} of=${values} keys=${answer?.keys} />
     ${verdict !== null && html`<${Badge} tone=${verdict.tone}>${verdict.text}<//>`}
     ${answer?.reason !== undefined && html`<p class="reason">${answer.reason}</p>`}</article>`;
 }

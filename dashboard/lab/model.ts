@@ -20,6 +20,8 @@ export interface State {
   readonly serverKey: string | null;
   readonly studies: readonly {
     readonly study: string; readonly estimator: string; readonly title: string;
+    /** What its errors are in. */
+    readonly unit: string;
   }[];
 }
 
@@ -28,6 +30,8 @@ export interface Answer {
   readonly outcome: 'value' | 'refused';
   readonly reason?: string;
   readonly estimate: readonly number[] | null;
+  /** Of an answer by key: the keys, in the order of the estimate. */
+  readonly keys?: readonly string[];
   readonly error: number | null;
   /** Null beyond the estimator's promise. */
   readonly promised: number | null;
@@ -75,6 +79,9 @@ const baselineTitles: Readonly<Record<string, string>> = {
   'naive-mean': 'mean of everybody',
   'coordinate-median': 'column medians',
   'robust-filter': 'robust filter',
+  'plain count': 'rows by region',
+  'plain sum': 'sums by region, without caps',
+  'plain mean': 'means by region, without a range',
 };
 
 /** The lines of all rounds: first the answers without privacy, then the private ones. */

@@ -27,13 +27,20 @@ export async function begin(): Promise<void> {
     const { state: next } = JSON.parse(event.data as string) as { state: State };
     // A new configuration begins without rounds.
     if (next.phase === 'connecting' && next.address === null) rounds.value = [];
+    const hasOtherData = state.value !== null && state.value.scene.data !== next.scene.data;
     state.value = next;
+    // Other people are attacked in other ways, and asked other questions.
+    if (hasOtherData) void choices();
   });
   events.addEventListener('round', (event) => {
     const { round } = JSON.parse(event.data as string) as { round: Round };
     rounds.value =
       [...rounds.value.filter(({ index }) => index < round.index), round].slice(-roundsKept);
   });
+  await choices();
+}
+
+async function choices(): Promise<void> {
   programme.value = await (await fetch('/lab/programme')).json() as Programme;
 }
 

@@ -12,6 +12,8 @@ export interface StudyProgress {
   readonly everyMs: number | null;
   readonly releases: number;
   readonly progress: EpochProgress | null;
+  /** None of a study with one question. */
+  readonly questions: readonly QuestionProgress[];
   /** Number of contributors whose own budget did not pay for the open epoch. */
   readonly leftOut: number;
   /**
@@ -39,6 +41,18 @@ export interface EpochProgress {
   readonly complete: number;
   readonly groupsReached: number;
   readonly groups: number;
+  /** Of a study with discovered keys: bytes of memory that are reserved for them, and the most. */
+  readonly keyRoom?: { readonly reserved: number; readonly most: number };
+}
+
+/** One question of a study with a list of questions. */
+export interface QuestionProgress {
+  readonly name: string;
+  readonly estimator: string;
+  /** Whole per cent of the study's privacy cost. */
+  readonly share: number;
+  /** Of the newest release: `value`, or the reason of a refusal; null before the first release. */
+  readonly last: string | null;
 }
 
 /** The answer of `/v1/operator/progress`. */
@@ -110,7 +124,7 @@ const meanings: Readonly<Record<string, string>> = {
   'budget-exhausted': 'the budget pays for no further epoch',
   'sequence-too-far': 'far ahead of unsettled batches',
   'credit-exceeded': 'a client that ignores flow control',
-  'overloaded': 'the journal was behind',
+  'overloaded': 'the journal was behind, or the room for keys was full',
   'rate-limited': 'too many handshakes from one address',
   'too-many-channels': 'a limit per socket or server',
   'contributor-budget-exhausted': 'the contributor\'s own budget is used up',

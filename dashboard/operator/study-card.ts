@@ -4,7 +4,7 @@ import { html } from '../base/html.js';
 import { Badge } from '../base/shell.js';
 import { useNow } from '../views/status.js';
 import { Figure, Meter, Refusals, Track } from './figures.js';
-import type { StudyProgress } from './model.js';
+import { bytes, type QuestionProgress, type StudyProgress } from './model.js';
 
 const states = {
   open: ['good', 'Open'], exhausted: ['accent', 'Budget used up'], ended: ['quiet', 'Ended'],
@@ -28,7 +28,8 @@ export function StudyCard(
       ${progress.groups > 1 && html`<${Meter} name="Groups reached" value=${progress.groupsReached}
         of=${progress.groups} />`}
       <${Meter} name="Contributions complete" value=${progress.complete} of=${progress.contributors}
-        tone="good" /></div>`}
+        tone="good" />
+      ${progress.keyRoom !== undefined && html`<${KeyRoom} room=${progress.keyRoom} />`}</div>`}
     ${study.leftOut > 0
       && html`<p class="small warn-text">${whole(
         study.leftOut,
@@ -39,7 +40,29 @@ export function StudyCard(
         ? 'batches' : `batches, ${whole(rate)} a second`} />
       <${Figure} name="Sent twice" value=${whole(batches.duplicates)} note="counted once" />
       <${Figure} name="Releases" value=${whole(study.releases)} note="in the log" /></dl>
+    ${study.questions.length > 0 && html`<${Questions} questions=${study.questions} />`}
     <div class="stack"><h3>Refused</h3><${Refusals} refused=${batches.refused} /></div></section>`;
+}
+
+/** Memory for keys that nobody listed. A full room refuses batches until the next epoch. */
+function KeyRoom({ room: { reserved, most } }: {
+  readonly room: { readonly reserved: number; readonly most: number };
+}): VNode {
+  const name = 'Room reserved for discovered keys';
+  return html`<div class="meter"><span class="meter-name">${name}</span>
+    <span class="meter-value">${bytes(reserved)} <span class="quiet">of ${bytes(most)}</span></span>
+    <${Track} name=${name} share=${reserved / most} tone="accent" /></div>`;
+}
+
+/** The questions of a study, each with its share of the cost and its last outcome. */
+function Questions({ questions }: { readonly questions: readonly QuestionProgress[] }): VNode {
+  return html`<div class="stack"><h3>Questions</h3>
+    <div class="scroll" tabindex="0" role="region" aria-label="Questions"><table>
+    <thead><tr><th>Question</th><th>Estimator</th><th>Share of the cost</th><th>Last release</th>
+    </tr></thead><tbody>${questions.map(({ name, estimator, share, last }) => html`<tr key=${name}>
+      <th scope="row">${name}</th><td>${estimator}</td><td class="count">${share} %</td>
+      <td>${last === null ? 'none yet' : last === 'value' ? 'answered' : `refused: ${last}`}</td>
+      </tr>`)}</tbody></table></div></div>`;
 }
 
 /** Which epoch is open and how much of its time has passed. */

@@ -11,6 +11,8 @@ const columnsShown = 6;
 const lettersShown = 56;
 /** A longer name takes several lines. */
 const lettersInLine = 18;
+/** A number with its interval takes as much. */
+const lettersLeast = 10;
 
 interface LineFacts {
   readonly history: History;
@@ -75,7 +77,8 @@ export function Releases({ followed, place }: {
 function thatFit(names: readonly string[]): readonly string[] {
   let letters = 0;
   return names.filter((name, i) =>
-    (letters += Math.min(Math.max(name.length, 8), lettersInLine)) <= lettersShown || i === 0);
+    (letters += Math.min(Math.max(name.length, lettersLeast), lettersInLine)) <= lettersShown
+      || i === 0);
 }
 
 function lineFor(
@@ -100,7 +103,7 @@ function cell(history: History, column: number, place: number): VNode {
 
 function footnote(count: number, listed: number, hasHalf: boolean, hidden: number): string {
   const rows = count > listed ? `The newest ${whole(listed)} of ${whole(count)} releases. ` : '';
-  const more = hidden > 0 ? `The log has ${whole(hidden)} more of each release. ` : '';
+  const more = hidden > 0 ? `The log has ${counted(hidden, 'more number')} of each release. ` : '';
   const half = !hasHalf ? '' : '± is half of the 95 % interval. ';
   return `${rows}${half}${more}`
     + 'The downloaded log can be checked offline: keelson verify FILE.';

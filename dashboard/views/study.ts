@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { findingText } from '../../client/index.js';
+import { findingText, runningText } from '../../client/index.js';
 import { pictureOf, type Picture } from '../base/answer.js';
 import { clockTime, counted, sentence, shown, spoken, whole } from '../base/format.js';
 import { html } from '../base/html.js';
@@ -121,6 +121,8 @@ function Answer({ followed, place: question }: Shown): VNode {
     <p class="quiet as-of">Answer of epoch ${whole(
       epoch,
     )}, closed ${clockTime(Number(closedAtMs))}</p>
+    ${outcome.running !== undefined
+      && html`<p>${runningText(outcome.running)} Its interval counts the noise of all of them.</p>`}
     <${Findings} outcome=${outcome} columns=${columns} picture=${found.picture} />
     ${found.picture !== null
       && html`<${PictureView} picture=${found.picture} columns=${columns} column=${column} />`}

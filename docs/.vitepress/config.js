@@ -18,7 +18,8 @@ const sections = [
     ['Choose cohort and scale', 'choose-cohort-and-scale'],
     ['The total of a cost', 'total-of-a-cost'],
     ['The whole distribution', 'whole-distribution'],
-    ['Count by name', 'count-by-name'],
+    ['Count by name', 'count-by-name'], ['Count by country', 'count-by-country'],
+    ['Median per device', 'median-per-device'],
     ['Several questions', 'several-questions'],
     ['Keys nobody listed', 'keys-nobody-listed'],
     ['Totals over weeks', 'totals-over-weeks'],
@@ -34,15 +35,17 @@ const sections = [
   ['Reference', 'reference', [
     ['Study file', 'study-file'], ['Commands', 'commands'], ['Estimators', 'estimators'],
     ['Error codes', 'error-codes'], ['Metrics', 'metrics'], ['Protocol', 'protocol'],
+    ['Trying a client', 'conformance'],
   ]],
-  ['Operating', 'operating', [['Operations', 'operations']]],
+  ['Operating', 'operating', [['Operations', 'operations'], ['PostgreSQL', 'postgres']]],
   ['Internals', 'internals', [
     ['Simulation', 'simulation'], ['Fuzzing', 'fuzzing'], ['Mixtures', 'mixtures'],
     ['Stabilised relaxations', 'stabilised-relaxations'], ['Papers', 'papers'],
   ]],
   ['Results', 'results', [
     ['Accuracy', 'accuracy'], ['Accuracy, all tables', 'accuracy-tables'], ['Audits', 'audit'],
-    ['Real tables', 'real-data'], ['Liars per key', 'robust-by-key'], ['Bars', 'bars'],
+    ['Real tables', 'real-data'], ['Questions to tables', 'real-questions'],
+    ['Liars per key', 'robust-by-key'], ['Keys', 'keys'], ['Bars', 'bars'],
     ['Attack lab', 'lab'], ['Speed', 'speed'],
   ]],
 ];

@@ -11,7 +11,10 @@ function listed(shelf) {
 
 const keyLists = { public: 'a public list', discovered: 'keys that are discovered' };
 
-function section({ name, title, shelf, assumption, claim, parameters, citations, keyed = [] }) {
+function section(estimator) {
+  const {
+    name, title, shelf, assumption, claim, liars, parameters, citations, keyed = [],
+  } = estimator;
   const rows = parameters.map((spec) => [
     code(spec.name),
     plain(rangeOf(spec) + (spec.unit === undefined ? '' : `, in ${spec.unit}`)),
@@ -22,6 +25,7 @@ function section({ name, title, shelf, assumption, claim, parameters, citations,
     `## ${name}`,
     `${plain(sentence(title))} On the shelf: ${shelf}.`,
     `- Assumes: ${plain(assumption)}\n- Privacy: ${plain(sentence(claim))}`
+      + (liars === undefined ? '' : `\n- Liars: ${plain(sentence(liars))}`)
       + (keyed.length === 0 ? ''
         : `\n- Can be split by keys: ${keyed.map((list) => keyLists[list]).join(', or ')}.`),
     table(['parameter', 'value', 'default', 'meaning'], rows),

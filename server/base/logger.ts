@@ -24,7 +24,10 @@ export function createLogger(options: LoggerOptions = {}): Logger {
     level: options.level ?? 'info',
     base: null,
     // Amounts and epochs are bigint, which JSON cannot hold.
-    formatters: { log: (fields: object) => withoutBigint(fields) },
+    formatters: {
+      level: (name: string) => ({ level: name }),
+      log: (fields: object) => withoutBigint(fields),
+    },
   };
   return options.destination === undefined ? pino(settings) : pino(settings, options.destination);
 }

@@ -1,6 +1,8 @@
 import type { ErrorCode } from '../../src/base/error-codes.js';
 import type { Outcome } from '../../src/base/outcome.js';
+import type { TextTable } from '../../src/base/text-table.js';
 import type { SentRows } from '../../src/questions/columns.js';
+import type { SealedSeries } from '../../src/base/running-totals.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 
 /**
@@ -21,11 +23,15 @@ export interface RowPart {
   readonly complete: boolean;
 }
 
+/** For each column of a batch its texts. Columns of other types have none. */
+export type TextTables = readonly (TextTable | null | undefined)[];
+
 /**
  * One accepted batch, in journal order. Row-major: rows * columns numbers, finite but for absent
  * cells.
  */
 export interface AcceptedBatch extends SentRows {
+  readonly texts?: TextTables | undefined;
   /** 32 bytes. */
   readonly contributor: Uint8Array;
   readonly sequence: bigint;
@@ -52,6 +58,14 @@ export interface EpochResult {
   readonly outcomes: readonly Outcome[];
   /** For the operator's log. */
   readonly failures: readonly QuestionFailure[];
+  /** What running totals leave to the next epoch; empty without any. */
+  readonly series: readonly SealedSeries[];
+}
+
+/** What the release before left to running totals, and the key that opens it: 32 bytes. */
+export interface SeriesInput {
+  readonly key: Uint8Array;
+  readonly series: readonly SealedSeries[];
 }
 
 /** What a runner needs to hold one epoch. Every runner makes the same plan from it. */
@@ -76,6 +90,11 @@ export interface EpochProgress {
   readonly complete: number;
   readonly groupsReached: number;
   readonly groups: number;
+  /**
+   * Of a study with discovered keys: bytes of memory that are reserved for them, and the most. What
+   * is reserved depends on how many rows came, not on their keys.
+   */
+  readonly keyRoom?: { readonly reserved: number; readonly most: number };
 }
 
 /**
@@ -96,8 +115,9 @@ export interface EpochRunner {
   /**
    * Adds noise, drawn earlier or now. Call it once per epoch, after the charge is durable. Then the
    * epoch is dropped.
+   * @param before of a study with running totals. Absent: their series begin, and leave nothing.
    */
-  release(studyId: string, epoch: bigint): Promise<EpochResult>;
+  release(studyId: string, epoch: bigint, before?: SeriesInput): Promise<EpochResult>;
   /** Drops the epoch without a release. */
   drop(studyId: string, epoch: bigint): void;
   close(): Promise<void>;

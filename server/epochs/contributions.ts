@@ -56,17 +56,13 @@ class ReducedContributions implements Contributions {
   }
 }
 
-interface OpenSent {
-  readonly contributor: Uint8Array;
-  readonly contribution: Contribution;
-}
-
 /**
  * Of a study with a list of questions: each question reduces the rows that were sent. Memory: for
  * each incomplete contribution and question one row, or one for each of at most keysMax keys.
  */
 class SentContributions implements Contributions {
-  readonly #open = new Map<string, OpenSent>();
+  /** By the bytes of the contributor's key, each a character. */
+  readonly #open = new Map<string, Contribution>();
 
   constructor(
     private readonly reduction: StudyReduction, private readonly assignmentKey: Uint8Array,
@@ -80,26 +76,27 @@ class SentContributions implements Contributions {
   take(part: EpochPart): RowsOfQuestions | null {
     assert('sequence' in part, 'a study with a list of questions gets batches as they were sent');
     const name = Buffer.from(part.contributor).toString('latin1');
-    let found = this.#open.get(name);
-    if (found === undefined) {
-      found = { contributor: part.contributor.slice(), contribution: this.reduction.empty() };
-      this.#open.set(name, found);
+    let contribution = this.#open.get(name);
+    if (contribution === undefined) {
+      contribution = this.reduction.empty();
+      this.#open.set(name, contribution);
     }
-    this.#add(found, part);
+    this.#add(contribution, part);
     if (!part.complete) return null;
     this.#open.delete(name);
-    return this.reduction.rowsOf(found.contribution, this.tables);
+    return this.reduction.rowsOf(contribution, this.tables);
   }
 
   *takeAll(): Generator<{ contributor: Uint8Array; rows: RowsOfQuestions }> {
-    for (const { contributor, contribution } of this.#open.values()) {
+    for (const [name, contribution] of this.#open) {
+      const contributor = Buffer.from(name, 'latin1');
       yield { contributor, rows: this.reduction.rowsOf(contribution, this.tables) };
     }
     this.#open.clear();
   }
 
-  #add({ contributor, contribution }: OpenSent, batch: AcceptedBatch): void {
-    const { values, rows, texts } = batch;
+  #add(contribution: Contribution, batch: AcceptedBatch): void {
+    const { contributor, values, rows, texts } = batch;
     const ranks = this.reduction.needsRanks ? recordRanks(this.assignmentKey, batch) : null;
     this.reduction.add(contribution, { values, rows, texts, ranks }, {
       keySecret: () => keySecretOf(this.assignmentKey, contributor),

@@ -3,17 +3,19 @@ import { InvariantError } from '../../src/base/errors.js';
 import type { Compute, Estimator, Plan } from '../../src/estimators/contract/estimator.js';
 import { planQuestionsOf } from '../../src/plan-study.js';
 import type { PlannedQuestion, QuestionsPlan } from '../../src/questions/plan.js';
-import { failedOutcome, QuestionsRun } from '../../src/questions/run.js';
+import { failedOutcome, QuestionsRun, type QuestionResult } from '../../src/questions/run.js';
+import type { SealedSeries } from '../../src/base/running-totals.js';
 import type { NoiseSource } from '../../src/random/source.js';
 import { seededRandom } from '../../src/random/work.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import { assignmentHashOf } from './assignment-hashes.js';
 import type {
-  EpochPart, EpochProgress, EpochResult, EpochSetup, QuestionFailure,
+  EpochPart, EpochProgress, EpochResult, EpochSetup, QuestionFailure, SeriesInput,
 } from './contract.js';
 import { contributionsOf, type Contributions, type RowsOfQuestions } from './contributions.js';
 import { partsOfError } from './messages.js';
 import { publishable } from './outcome.js';
+import { sealingOf } from './sealing.js';
 
 /** Finds an estimator by the name in a study's facts. */
 export type FindEstimator = (name: string) => Estimator;
@@ -38,6 +40,8 @@ const prepareShare = 1 / 8;
  */
 export class EpochEngine {
   readonly #document: StudyDocument;
+  readonly #studyId: string;
+  readonly #epoch: bigint;
   readonly #questions: readonly PlannedQuestion[];
   readonly #run: QuestionsRun;
   readonly #contributions: Contributions;
@@ -56,6 +60,8 @@ export class EpochEngine {
   constructor(setup: EpochSetup, findEstimator: FindEstimator, noise: NoiseSource) {
     const { document } = setup;
     this.#document = document;
+    this.#studyId = setup.studyId;
+    this.#epoch = setup.epoch;
     this.#assignmentKey = setup.assignmentKey.slice();
     this.#questions = questionsPlanOf(setup, findEstimator).questions;
     this.#run = new QuestionsRun(this.#questions, seededRandom(setup.workSeed), noise);
@@ -94,13 +100,15 @@ export class EpochEngine {
    * data are read, so that it does not depend on how rows arrived. The duration of all this may
    * depend on rows; the planned time of the release hides it (server/studies/schedule.ts).
    */
-  async release(compute: Compute): Promise<EpochResult> {
+  async release(compute: Compute, before?: SeriesInput): Promise<EpochResult> {
     assert(!this.#released, 'an epoch draws its noise once');
     this.#released = true;
     for (const { contributor, rows } of this.#contributions.takeAll()) {
       this.#fold(contributor, rows);
     }
-    const results = await this.#run.release(compute);
+    const results = await this.#run.release(compute, before && {
+      sealing: sealingOf(before.key, this.#studyId, this.#epoch), series: before.series,
+    });
     const failures: QuestionFailure[] = [];
     const outcomes = results.map((result, i) => {
       const { question, plan } = this.#questions[i]!;
@@ -113,7 +121,15 @@ export class EpochEngine {
       failures.push({ question: question.name, code, message });
       return failedOutcome;
     });
-    return { outcomes, failures };
+    return { outcomes, failures, series: this.#leftBy(results) };
+  }
+
+  #leftBy(results: readonly QuestionResult[]): readonly SealedSeries[] {
+    return results.flatMap((result, i) => {
+      const left = result.kind === 'failed' ? undefined : result.left;
+      const { name } = this.#questions[i]!.question;
+      return left === undefined ? [] : [{ question: name, sealed: left }];
+    });
   }
 
   #fold(contributor: Uint8Array, rows: RowsOfQuestions): void {

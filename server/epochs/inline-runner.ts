@@ -5,7 +5,7 @@ import { findEstimator as findRegistered } from '../../src/estimators/registry.j
 import { secureNoise } from '../../src/random/secure.js';
 import type { NoiseSource } from '../../src/random/source.js';
 import type {
-  EpochPart, EpochProgress, EpochResult, EpochRunner, EpochSetup,
+  EpochPart, EpochProgress, EpochResult, EpochRunner, EpochSetup, SeriesInput,
 } from './contract.js';
 import { EpochEngine, type FindEstimator } from './engine.js';
 
@@ -74,11 +74,11 @@ export class InlineEpochRunner implements EpochRunner {
     };
   }
 
-  async release(studyId: string, epoch: bigint): Promise<EpochResult> {
+  async release(studyId: string, epoch: bigint, before?: SeriesInput): Promise<EpochResult> {
     const holder = this.#holder(studyId, epoch);
     this.drop(studyId, epoch);
     if (holder.engine === null || holder.failure !== null) throw holder.failure;
-    return holder.engine.release(this.#compute);
+    return holder.engine.release(this.#compute, before);
   }
 
   drop(studyId: string, epoch: bigint): void {

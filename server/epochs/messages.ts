@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../src/base/error-codes.js';
 import { InvariantError, KeelsonError } from '../../src/base/errors.js';
-import type { EpochSetup } from './contract.js';
+import type { EpochSetup, SeriesInput } from './contract.js';
 import type { PackedBatches, PackedParts } from './packing.js';
 
 /** Requests to the epochs' thread, executed in the order sent. Each `id` gets one answer. */
@@ -19,7 +19,7 @@ export type EpochRequest =
   }
   | {
     readonly kind: 'release'; readonly id: number; readonly studyId: string;
-    readonly epoch: bigint;
+    readonly epoch: bigint; readonly before?: SeriesInput | undefined;
   }
   | {
     readonly kind: 'drop'; readonly id: number; readonly studyId: string; readonly epoch: bigint;

@@ -1,5 +1,5 @@
-import type { Dictionaries, Texts } from '../../src/questions/columns.js';
-import type { AcceptedBatch, EpochPart, RowPart } from './contract.js';
+import { assert } from '../../src/base/assert.js';
+import type { AcceptedBatch, EpochPart, RowPart, TextTables } from './contract.js';
 
 /**
  * Parts of one epoch in five arrays. Their memory is transferred to the other thread, not copied.
@@ -16,7 +16,19 @@ export interface PackedParts {
   readonly complete: Uint8Array<ArrayBuffer>;
 }
 
-/** Batches of one epoch as they were sent. Their memory is transferred, but for the texts. */
+/** The texts of a list of batches, in a few arrays: a message copies an object slowly. */
+export interface PackedTexts {
+  /** For each batch and column the number of texts; -1 for a column of another type. */
+  readonly counts: Int32Array<ArrayBuffer>;
+  /** Where the bytes of each of these tables end. */
+  readonly ends: Uint32Array<ArrayBuffer>;
+  /** The bytes of all tables, one after the other. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The starts of the texts of all tables; see TextTable. */
+  readonly starts: Uint32Array<ArrayBuffer>;
+}
+
+/** Batches of one epoch as they were sent. Their memory is transferred. */
 export interface PackedBatches {
   /** 32 bytes each. */
   readonly contributors: Uint8Array<ArrayBuffer>;
@@ -28,7 +40,8 @@ export interface PackedBatches {
   readonly values: Float64Array<ArrayBuffer>;
   /** Where each batch's values end. */
   readonly ends: Uint32Array<ArrayBuffer>;
-  readonly texts: readonly (Dictionaries | undefined)[];
+  /** Null if the study has no texts. */
+  readonly texts: PackedTexts | null;
 }
 
 const keyBytes = 32;
@@ -55,9 +68,7 @@ export function packBatches(batches: readonly AcceptedBatch[]): PackedBatches {
     complete: Uint8Array.from(batches, ({ complete }) => Number(complete)),
     values: new Float64Array(length),
     ends: new Uint32Array(batches.length),
-    // Views are copied: a message would copy all of the memory behind them.
-    texts: batches.map(({ texts }) => texts?.map((own) => (own === null || own === undefined
-      || !('bytes' in own) ? own : { ...own, bytes: own.bytes.slice() }))),
+    texts: packTexts(batches),
   };
   let end = 0;
   batches.forEach(({ contributor, values }, i) => {
@@ -69,15 +80,55 @@ export function packBatches(batches: readonly AcceptedBatch[]): PackedBatches {
   return packed;
 }
 
+function packTexts(batches: readonly AcceptedBatch[]): PackedTexts | null {
+  if (batches.every(({ texts }) => texts === undefined)) return null;
+  const tables = batches.flatMap(({ texts }) => texts ?? []);
+  const packed: PackedTexts = {
+    counts: Int32Array.from(tables, (table) => table?.count ?? -1),
+    ends: new Uint32Array(tables.length),
+    bytes: new Uint8Array(tables.reduce((sum, table) => sum + (table?.bytes.length ?? 0), 0)),
+    starts: new Uint32Array(tables.reduce((sum, table) => sum + (table?.count ?? 0), 0)),
+  };
+  let [end, texts] = [0, 0];
+  tables.forEach((table, i) => {
+    if (table !== null && table !== undefined) {
+      packed.bytes.set(table.bytes, end);
+      packed.starts.set(table.starts, texts);
+      end += table.bytes.length;
+      texts += table.count;
+    }
+    packed.ends[i] = end;
+  });
+  return packed;
+}
+
+/** The texts of all batches, as views of the packed arrays. */
+function unpackTexts({ counts, ends, bytes, starts }: PackedTexts, batches: number): TextTables[] {
+  const columns = counts.length / batches;
+  assert(Number.isInteger(columns), 'the batches of one study have the same columns');
+  let [from, texts] = [0, 0];
+  const tables = Array.from(counts, (count, i) => {
+    if (count < 0) return null;
+    const table = {
+      count, bytes: bytes.subarray(from, ends[i]), starts: starts.subarray(texts, texts + count),
+    };
+    from = ends[i]!;
+    texts += count;
+    return table;
+  });
+  return Array.from({ length: batches }, (_, i) => tables.slice(i * columns, (i + 1) * columns));
+}
+
 function unpackBatches(packed: PackedBatches): AcceptedBatch[] {
-  const { contributors, sequences, rows, complete, values, ends, texts } = packed;
+  const { contributors, sequences, rows, complete, values, ends } = packed;
+  const texts = packed.texts === null ? null : unpackTexts(packed.texts, ends.length);
   return Array.from(ends, (end, i) => ({
     contributor: contributors.subarray(i * keyBytes, (i + 1) * keyBytes),
     sequence: sequences[i]!,
     rows: rows[i]!,
     complete: complete[i] === 1,
     values: values.subarray(i === 0 ? 0 : ends[i - 1]!, end),
-    texts: texts[i],
+    texts: texts?.[i],
   }));
 }
 
@@ -113,18 +164,18 @@ export function unpackParts(packed: PackedParts): RowPart[] {
 }
 
 export function buffersOf(packed: PackedParts | PackedBatches): ArrayBuffer[] {
-  return Object.values(packed).flatMap((own: unknown) =>
-    (ArrayBuffer.isView(own) ? [own.buffer as ArrayBuffer] : []));
+  const own: unknown[] = Object.values(packed);
+  if ('texts' in packed && packed.texts !== null) {
+    const { counts, ends, bytes, starts } = packed.texts;
+    own.push(counts, ends, bytes, starts);
+  }
+  return own.flatMap((each) => (ArrayBuffer.isView(each) ? [each.buffer as ArrayBuffer] : []));
 }
 
-/** Bytes of one part in packed form. Texts count with two bytes for each character. */
+/** Bytes of one part in packed form. */
 export function bytesOfPart(part: EpochPart): number {
-  const bytes = keyBytes + part.values.byteLength + 8 + 8 + 1;
+  let bytes = keyBytes + part.values.byteLength + 8 + 8 + 1;
   if (!('texts' in part) || part.texts === undefined) return bytes;
-  return part.texts.reduce((sum, texts) => sum + bytesOfTexts(texts ?? []), bytes);
-}
-
-function bytesOfTexts(texts: Texts): number {
-  return 'bytes' in texts ? texts.bytes.length + 4 * texts.count
-    : texts.reduce((sum, text) => sum + 2 * text.length, 0);
+  for (const table of part.texts) bytes += 8 + (table?.bytes.length ?? 0) + 4 * (table?.count ?? 0);
+  return bytes;
 }

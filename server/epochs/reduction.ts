@@ -1,5 +1,6 @@
 import { assert } from '../../src/base/assert.js';
 import { clipped } from '../../src/questions/reduction.js';
+import { copyNumbers } from '../../src/numerics/kernels/shared.js';
 import { seededRandom } from '../../src/random/work.js';
 import type { Question } from '../../src/base/questions.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
@@ -10,8 +11,28 @@ import { recordSeedOf } from './assignment-hashes.js';
 export function partOf(
   document: StudyDocument, assignmentKey: Uint8Array, batch: AcceptedBatch,
 ): EpochPart {
-  return document.questions !== undefined ? batch
+  return document.questions !== undefined ? ownRows(batch)
     : reduceBatch(document.contribution.reduce, document.columns.length, assignmentKey, batch);
+}
+
+/**
+ * The batch without shared memory: the listener uses that again when the batch is answered, and the
+ * epochs' thread gets the rows later.
+ */
+function ownRows(batch: AcceptedBatch): AcceptedBatch {
+  const { values, texts } = batch;
+  const own = isShared(values) ? new Float64Array(values.length) : values;
+  if (own !== values) copyNumbers(values, own);
+  if (texts === undefined) return { ...batch, values: own };
+  return {
+    ...batch, values: own,
+    texts: texts.map((table) => (table === null || table === undefined || !('bytes' in table)
+      || !isShared(table.bytes) ? table : { ...table, bytes: Uint8Array.from(table.bytes) })),
+  };
+}
+
+function isShared({ buffer }: ArrayBufferView): boolean {
+  return buffer instanceof SharedArrayBuffer;
 }
 
 /**
@@ -55,11 +76,26 @@ export function recordRanks(
   return Float64Array.from({ length: rows }, () => random.uniform());
 }
 
+/**
+ * The sum of each column, added row after row. Four columns at a time stay in registers, which
+ * takes half the time of a loop over rows. Each sum has the same additions in the same order.
+ */
 function sumOf(values: Float64Array, rows: number, dimension: number): Float64Array {
   const sum = new Float64Array(dimension);
-  let at = 0;
-  for (let row = 0; row < rows; row++) {
-    for (let column = 0; column < dimension; column++) sum[column]! += clipped(values[at++]!);
+  const end = rows * dimension;
+  let column = 0;
+  for (; column + 4 <= dimension; column += 4) {
+    let [first, second, third, fourth] = [0, 0, 0, 0];
+    for (let at = column; at < end; at += dimension) {
+      first += clipped(values[at]!);
+      second += clipped(values[at + 1]!);
+      third += clipped(values[at + 2]!);
+      fourth += clipped(values[at + 3]!);
+    }
+    sum.set([first, second, third, fourth], column);
+  }
+  for (; column < dimension; column++) {
+    for (let at = column; at < end; at += dimension) sum[column]! += clipped(values[at]!);
   }
   return sum;
 }

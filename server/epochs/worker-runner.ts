@@ -1,6 +1,6 @@
 import { InvariantError, type KeelsonError } from '../../src/base/errors.js';
 import type {
-  EpochPart, EpochProgress, EpochResult, EpochRunner, EpochSetup,
+  EpochPart, EpochProgress, EpochResult, EpochRunner, EpochSetup, SeriesInput,
 } from './contract.js';
 import { EpochThread } from './epoch-thread.js';
 import { nameOf } from './inline-runner.js';
@@ -92,11 +92,12 @@ export class WorkerEpochRunner implements EpochRunner {
     return await home.thread.call({ kind: 'progress', studyId, epoch }) as EpochProgress;
   }
 
-  async release(studyId: string, epoch: bigint): Promise<EpochResult> {
+  async release(studyId: string, epoch: bigint, before?: SeriesInput): Promise<EpochResult> {
     const home = this.#home(studyId, epoch);
     this.#flush(home);
     try {
-      return await home.thread.call({ kind: 'release', studyId, epoch }) as EpochResult;
+      const call = { kind: 'release', studyId, epoch, before } as const;
+      return await home.thread.call(call) as EpochResult;
     } finally {
       this.#forget(home);
     }

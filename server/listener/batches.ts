@@ -1,50 +1,36 @@
-import { signing } from '#signing';
 import { equalBytes } from '../../src/base/bytes.js';
 import { WireError } from '../../src/base/errors.js';
-import { verifyBatch } from '../../src/signing/index.js';
 import {
   batchCells, decodeBatchBody, firstNonFinite, viewBatchRows, type BatchBody,
   type SignedBatch,
 } from '../../src/wire/index.js';
 import type { VerifiedBatch } from '../studies/contract.js';
+import type { CheckedBatch } from '../checks/contract.js';
 import type { ChannelSetup } from './channel.js';
 
 /**
- * The result of judging a batch: ready for the hub, or unreadable, in which case it has no sequence
- * to settle.
+ * The batch that a checked body holds, ready for the hub; undefined when the body is unreadable, so
+ * that there is no sequence to settle. A body with unusable contents still has a sequence: it is
+ * passed on with `rejectAs`, so that the sequence is consumed.
  */
-export type Judged =
-  | { readonly kind: 'verified'; readonly batch: VerifiedBatch }
-  | { readonly kind: 'refused'; readonly code: 'bad-signature' | 'malformed' };
-
-/**
- * Verifies the signature over the exact bytes received, and only then decodes them. A signed batch
- * with unusable contents still has a sequence: it is passed on with `rejectAs`, so that the
- * sequence is consumed.
- */
-export function judgeBatch(setup: ChannelSetup, frame: SignedBatch, rowsPerBatch: number): Judged {
-  const digest = signing.sha512(frame.body);
-  const contexts = [setup.signatures, ...setup.earlier];
-  if (!contexts.some((context) => verifyBatch(setup.verifier, context, digest, frame.signature))) {
-    return { kind: 'refused', code: 'bad-signature' };
-  }
-  const body = readBody(frame.body);
-  if (body === undefined) return { kind: 'refused', code: 'malformed' };
+export function readBatch(
+  setup: ChannelSetup, signature: Uint8Array, { body: bytes, digest }: CheckedBatch,
+  rowsPerBatch: number,
+): VerifiedBatch | undefined {
+  const body = readBody(bytes);
+  if (body === undefined) return undefined;
   return {
-    kind: 'verified',
-    batch: {
-      studyId: setup.studyId,
-      contributor: setup.verifier.publicKey,
-      sequence: body.sequence,
-      epoch: body.epoch,
-      last: body.last,
-      rows: body.rows,
-      columns: body.columns,
-      digest,
-      body: frame.body,
-      signature: frame.signature,
-      ...contentsOf(setup, body, rowsPerBatch),
-    },
+    studyId: setup.studyId,
+    contributor: setup.verifier.publicKey,
+    sequence: body.sequence,
+    epoch: body.epoch,
+    last: body.last,
+    rows: body.rows,
+    columns: body.columns,
+    digest,
+    body: bytes,
+    signature,
+    ...contentsOf(setup, body, rowsPerBatch),
   };
 }
 
@@ -66,7 +52,7 @@ function contentsOf(
   setup: ChannelSetup,
   body: BatchBody,
   rowsPerBatch: number,
-): Pick<VerifiedBatch, 'values' | 'texts' | 'rejectAs'> {
+): Pick<VerifiedBatch, 'values' | 'texts' | 'rejectAs' | 'fault'> {
   // The signature binds the channel's study. A body that names another study contradicts it.
   if (!equalBytes(body.studyId, setup.signatures.studyId)) return { rejectAs: 'malformed' };
   if (body.rows > rowsPerBatch) return { rejectAs: 'too-many-rows' };
@@ -76,9 +62,13 @@ function contentsOf(
     if (setup.types !== undefined) return batchCells(body, setup.types);
     // The body does not change after this, so the rows may share its bytes: no copy.
     const values = viewBatchRows(body);
-    return firstNonFinite(values) >= 0 ? { rejectAs: 'not-finite' } : { values };
+    const bad = firstNonFinite(values);
+    if (bad < 0) return { values };
+    const place = `column ${bad % body.columns}, row ${Math.floor(bad / body.columns)}`;
+    return { rejectAs: 'not-finite', fault: `${place}: the value is NaN or infinite` };
   } catch (error) {
-    if (error instanceof WireError) return { rejectAs: error.code };
+    // What these errors say has no values.
+    if (error instanceof WireError) return { rejectAs: error.code, fault: error.message };
     throw error;
   }
 }

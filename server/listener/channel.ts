@@ -1,25 +1,17 @@
 import type { ColumnType } from '../../src/base/columns.js';
 import { encodeServerFrame } from '../../src/wire/index.js';
 import type { Rejection, Spend } from '../../src/wire/messages.js';
-import type { SignatureContext, Verifier } from '../../src/signing/index.js';
+import type { BatchSigner } from '../checks/contract.js';
 import type { SubmitResult } from '../studies/contract.js';
 import type { TextFacts } from './refusal-texts.js';
 
 /** The constant facts of a channel. */
-export interface ChannelSetup {
+export interface ChannelSetup extends BatchSigner {
   /** From 1. On the wire, 0 means the socket itself. */
   readonly id: number;
   /** Hex. */
   readonly studyId: string;
   readonly studyName: string;
-  /** Holds the parsed key. Parsing costs about a tenth of a verification. */
-  readonly verifier: Verifier;
-  readonly signatures: SignatureContext;
-  /**
-   * Contexts with the keys that the server had before. A contributor may have signed for an earlier
-   * key, and its batch or the answer may have been lost.
-   */
-  readonly earlier: readonly SignatureContext[];
   readonly dimension: number;
   /** Types of the columns, if the study has any. */
   readonly types?: readonly ColumnType[] | undefined;
@@ -30,11 +22,16 @@ export interface ChannelSetup {
 
 /** One contributor in one study on one socket, and the ack that is collected for it. */
 export class Channel {
-  /** Batches received and not yet answered. */
+  /** Batches received and not yet answered, with those that are being checked. */
   inFlight = 0;
   #accepted: bigint[] = [];
   #rejections: Rejection[] = [];
   #withdrawn: bigint | undefined;
+  /** Batches whose check began, and whose check ended. */
+  #begun = 0;
+  #checked = 0;
+  /** What waits for the checks that began before it. */
+  readonly #afterChecks: { readonly begun: number; readonly action: () => void }[] = [];
   #ownSpend: Spend | undefined;
   /** A Withdraw waits for its answer. There is one at a time. */
   withdrawing = false;
@@ -53,6 +50,24 @@ export class Channel {
   reject(rejected: Rejection, result?: SubmitResult): void {
     this.#rejections.push(rejected);
     this.#ownSpend = result?.ownSpend ?? this.#ownSpend;
+  }
+
+  checkBegins(): void {
+    this.#begun += 1;
+  }
+
+  /** Call it after the batch was passed on or refused. */
+  checkEnded(): void {
+    this.#checked += 1;
+    while (this.#afterChecks[0] !== undefined && this.#afterChecks[0].begun <= this.#checked) {
+      this.#afterChecks.shift()!.action();
+    }
+  }
+
+  /** Calls `action` when every check that began before has ended: at once if there is none. */
+  afterChecks(action: () => void): void {
+    if (this.#checked === this.#begun) action();
+    else this.#afterChecks.push({ begun: this.#begun, action });
   }
 
   /** The contributor's Withdraw is durable. The next ack reports it. */

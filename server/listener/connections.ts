@@ -5,21 +5,24 @@ import { subprotocol } from '../../src/wire/index.js';
 import type { ListenerContext } from './context.js';
 import { Sessions } from './sessions.js';
 import { connectSession, sessionSocket } from './socket.js';
-import { UnfinishedMessages } from './unfinished.js';
+import type { UnfinishedMessages } from './unfinished.js';
 import { judgeUpgrade, type BrowserRules, type UpgradeRefusal } from '../network/upgrade.js';
 
 /** The WebSocket connections of a listener. */
 export class Connections {
   readonly #server: WebSocketServer;
   readonly #sessions: Sessions;
-  readonly #unfinished: UnfinishedMessages;
   /**
    * Every TCP connection that asked for an upgrade, accepted or refused. The HTTP server no longer
    * tracks these.
    */
   readonly #raws = new Set<Duplex>();
 
-  constructor(private readonly context: ListenerContext, private readonly rules: BrowserRules) {
+  constructor(
+    private readonly context: ListenerContext,
+    private readonly rules: BrowserRules,
+    private readonly unfinished: UnfinishedMessages,
+  ) {
     const { closeTimeoutMs, frameBytes } = context.limits;
     const settings = {
       noServer: true,
@@ -37,7 +40,6 @@ export class Connections {
     };
     this.#server = new WebSocketServer(settings);
     this.#sessions = new Sessions(context);
-    this.#unfinished = new UnfinishedMessages(context);
   }
 
   get size(): number {
@@ -76,13 +78,12 @@ export class Connections {
   /** Cuts the remaining connections. */
   terminate(): void {
     this.#sessions.terminate();
-    this.#unfinished.stop();
     for (const raw of [...this.#raws]) raw.destroy();
   }
 
   #begin(ws: WebSocket, raw: Duplex, address: string): void {
     const { context } = this;
-    this.#unfinished.watch(ws, raw);
+    this.unfinished.watch(ws, raw);
     const session = this.#sessions.begin(sessionSocket(ws, raw, address));
     connectSession(ws, session, (error) => {
       context.metrics.socketsClosed.add(1, { reason: closeReason(error) });

@@ -1,7 +1,9 @@
 import type { Clock } from '../base/clock.js';
+import { protocolLimits } from '../../src/base/limits.js';
 import type { StudyHub } from '../studies/contract.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
 import type { AddressCounts } from '../network/address-counts.js';
+import type { BatchChecks } from '../checks/contract.js';
 import type { SubscriberRegistry } from './subscriber-registry.js';
 import type { ClientAddress } from '../network/client-address.js';
 import type { LogReads } from '../network/log-reads.js';
@@ -17,6 +19,7 @@ export interface ListenerContext {
   readonly logger: Logger;
   readonly limits: ListenerLimits;
   readonly metrics: ServerMetrics;
+  readonly checks: BatchChecks;
   readonly subscribers: SubscriberRegistry;
   readonly clientAddress: ClientAddress;
   /** Whether a connection comes from a reverse proxy. It then counts for no address. */
@@ -54,4 +57,14 @@ export interface SessionSocket {
   terminate(): void;
   /** Calls `action` whenever the buffer has emptied after being full. */
   onDrain(action: () => void): void;
+}
+
+/**
+ * Whether no batch may be taken now. Batches whose signature is being checked count as if they were
+ * in the journal's queue already.
+ */
+export function isOverloaded({ hub, metrics: { totals } }: ListenerContext): boolean {
+  return hub.overloaded()
+    || totals.queuedBatches >= protocolLimits.journalQueueBatches
+    || totals.queuedBytes >= protocolLimits.journalQueueBytes;
 }

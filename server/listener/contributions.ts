@@ -3,9 +3,9 @@ import { toHex } from '../../src/base/bytes.js';
 import { verifyWithdrawal } from '../../src/signing/index.js';
 import type { Hello, SignedBatch, Withdraw } from '../../src/wire/messages.js';
 import type { SubmitResult, VerifiedBatch } from '../studies/contract.js';
-import { claimedSequence, judgeBatch } from './batches.js';
+import { claimedSequence, readBatch } from './batches.js';
 import { Channel } from './channel.js';
-import type { ListenerContext, SessionSocket } from './context.js';
+import { isOverloaded, type ListenerContext, type SessionSocket } from './context.js';
 import { noticeOf } from './event-frames.js';
 import { judgeHello, readyFrom, type Admitted, type NotAdmitted } from './hello.js';
 import { rejection } from './refusal-texts.js';
@@ -32,7 +32,11 @@ export class Contributions {
 
   /** Whether a contributor waits for an answer. */
   get owes(): boolean {
-    if (this.#pendingHellos > 0) return true;
+    return this.#pendingHellos > 0 || this.inFlight;
+  }
+
+  /** Whether a batch or a Withdraw waits for its answer. */
+  get inFlight(): boolean {
     for (const { inFlight, withdrawing } of this.#channels.values()) {
       if (inFlight > 0 || withdrawing) return true;
     }
@@ -98,14 +102,45 @@ export class Contributions {
       return output.strike('stray');
     }
     if (context.stopping) return this.#later(channel, frame, 'shutting-down');
-    if (context.hub.overloaded()) return this.#later(channel, frame, 'overloaded');
+    if (isOverloaded(context)) return this.#later(channel, frame, 'overloaded');
     const startedMs = context.clock.monotonicMs();
-    const judged = judgeBatch(setup, frame, context.limits.rowsPerBatch);
-    if (judged.kind === 'refused') {
-      output.refuse(judged.code, subject);
-      return output.strike(judged.code === 'malformed' ? 'malformed' : 'badSignature');
-    }
-    this.#submit(channel, judged.batch, startedMs);
+    const { signature } = frame;
+    const bytes = frame.body.length;
+    const done = this.#countIn(channel, bytes);
+    channel.checkBegins();
+    context.checks.check(setup, frame, (checked) => {
+      const batch = checked === null
+        ? undefined : readBatch(setup, signature, checked, context.limits.rowsPerBatch);
+      if (checked !== null && batch !== undefined) {
+        this.#submit(channel, batch, startedMs, () => {
+          checked.release();
+          done();
+        });
+      } else {
+        checked?.release();
+        channel.inFlight -= 1;
+        done();
+        output.refuse(checked === null ? 'bad-signature' : 'malformed', subject);
+        output.strike(checked === null ? 'badSignature' : 'malformed');
+      }
+      channel.checkEnded();
+    });
+  }
+
+  /**
+   * Counts a batch as received and not settled.
+   * @returns the function that takes it out of the totals; the credit is freed by the answer.
+   */
+  #countIn(channel: Channel, bytes: number): () => void {
+    const { metrics: { totals }, settled } = this.context;
+    channel.inFlight += 1;
+    totals.queuedBatches += 1;
+    totals.queuedBytes += bytes;
+    return () => {
+      totals.queuedBatches -= 1;
+      totals.queuedBytes -= bytes;
+      settled.fire();
+    };
   }
 
   withdraw(frame: Withdraw): void {
@@ -134,17 +169,21 @@ export class Contributions {
       studyId: setup.studyId, contributor: toHex(setup.verifier.publicKey), epoch: frame.epoch,
       signature: frame.signature,
     };
-    context.hub.withdraw(request).then((result) => {
-      if (result.kind === 'refused') return output.refuse(result.code, subject);
-      channel.withdrew(frame.epoch);
-      this.#scheduleAck(channel);
-    }).catch((error: unknown) => {
-      context.logger.error({ err: error }, 'a withdrawal could not be stored');
-      output.refuse('internal', subject);
-    }).finally(() => {
-      channel.withdrawing = false;
-      context.metrics.totals.queuedBatches -= 1;
-      context.settled.fire();
+    // Batches that came before it reach the hub before it.
+    channel.afterChecks(() => {
+      context.hub.withdraw(request).finally(() => {
+        channel.withdrawing = false;
+      }).then((result) => {
+        if (result.kind === 'refused') return output.refuse(result.code, subject);
+        channel.withdrew(frame.epoch);
+        this.#scheduleAck(channel);
+      }).catch((error: unknown) => {
+        context.logger.error({ err: error }, 'a withdrawal could not be stored');
+        output.refuse('internal', subject);
+      }).finally(() => {
+        context.metrics.totals.queuedBatches -= 1;
+        context.settled.fire();
+      });
     });
   }
 
@@ -197,20 +236,15 @@ export class Contributions {
     this.context.channelsOf.add(this.socket.address, change);
   }
 
-  #submit(channel: Channel, batch: VerifiedBatch, startedMs: number): void {
+  /** @param done called when the batch is settled. The answer leaves at the end of the turn. */
+  #submit(channel: Channel, batch: VerifiedBatch, startedMs: number, done: () => void): void {
     const { clock, hub, logger, metrics } = this.context;
-    const bytes = batch.body.length;
-    const { sequence } = batch;
-    channel.inFlight += 1;
-    metrics.totals.queuedBatches += 1;
-    metrics.totals.queuedBytes += bytes;
+    const { sequence, fault } = batch;
     // Until then only the fields that the answer needs are kept, not the rows.
     const settled = (result: SubmitResult | undefined): void => {
-      metrics.totals.queuedBatches -= 1;
-      metrics.totals.queuedBytes -= bytes;
       metrics.ackSeconds.observe((clock.monotonicMs() - startedMs) / 1000);
-      this.#settle(channel, sequence, result);
-      this.context.settled.fire();
+      this.#settle(channel, sequence, result, fault);
+      done();
     };
     hub.submit(batch).then(settled, (error: unknown) => {
       logger.error({ err: error }, 'a batch could not be stored');
@@ -219,7 +253,9 @@ export class Contributions {
   }
 
   /** @param result undefined when the hub failed: the sequence was not consumed. */
-  #settle(channel: Channel, sequence: bigint, result: SubmitResult | undefined): void {
+  #settle(
+    channel: Channel, sequence: bigint, result: SubmitResult | undefined, fault?: string,
+  ): void {
     const { metrics } = this.context;
     const { studyName: study, facts } = channel.setup;
     if (result === undefined) {
@@ -227,9 +263,11 @@ export class Contributions {
       channel.reject(rejection(sequence, 'internal', facts));
     } else if (result.verdict === 'rejected') {
       const code = result.code ?? 'unspecified';
-      const { retryAtMs } = result;
-      const told = retryAtMs === undefined
-        ? facts : { ...facts, retryInMs: retryAtMs - this.context.clock.nowMs() };
+      const { retryAtMs, lacksKeyRoom } = result;
+      const told = {
+        ...facts, fault, lacksKeyRoom,
+        ...(retryAtMs !== undefined && { retryInMs: retryAtMs - this.context.clock.nowMs() }),
+      };
       metrics.refused.add(1, { study, code });
       channel.reject(rejection(sequence, code, told), result);
     } else {

@@ -5,12 +5,16 @@ import type { TLSSocket } from 'node:tls';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { protocolLimits as defaultLimits } from '../../src/base/limits.js';
 import { createHttpHandler } from '../operator/http.js';
-import { observeServer } from '../metrics/server-metrics.js';
+import { watchProcess } from '../base/process-figures.js';
+import { observeServer } from '../metrics/observe-server.js';
 import { boundArrivals } from './arrivals.js';
 import { checkedIdentity } from './before-listening.js';
 import { Connections } from './connections.js';
 import type { ListenerContext } from './context.js';
 import { descriptorLimit, withinDescriptors } from './descriptors.js';
+import { UnfinishedMessages } from './unfinished.js';
+import { Uploads } from './uploads.js';
+import { EventStreams } from './event-streams.js';
 import { contextOf, followHub } from './new-context.js';
 import type { Listener, ListenerLimits, ListenerOptions, TlsIdentity } from '../network/options.js';
 
@@ -23,12 +27,21 @@ export type {
  * @throws the system's error (e.g. EADDRINUSE) when it cannot listen.
  */
 export async function createListener(options: ListenerOptions): Promise<Listener> {
-  const context = contextOf({ ...options, limits: attainableLimits(options) });
+  const descriptors = options.descriptors ?? descriptorLimit();
+  const context = contextOf({ ...options, limits: attainableLimits(options, descriptors) });
   const { hub, clock } = options;
   const rules = {
     allowedOrigins: options.allowedOrigins ?? [], allowedHosts: options.allowedHosts ?? [],
   };
-  observeServer(context.metrics.registry, hub, options.storeHealth);
+  const watched = watchProcess();
+  const unobserve = observeServer(context.metrics.registry, {
+    hub, clock, storeHealth: options.storeHealth, process: watched, descriptors,
+    checkThreads: context.checks.threads,
+  });
+  const unfinished = new UnfinishedMessages(context);
+  const streams = new EventStreams(context);
+  const uploads = new Uploads(context, rules, unfinished);
+  const open = { connections: new Connections(context, rules, unfinished), streams, uploads };
   const handler = createHttpHandler({
     hub,
     clock,
@@ -42,18 +55,22 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     allowedHosts: rules.allowedHosts,
     clientAddress: context.clientAddress,
     isStopping: () => context.stopping,
+    events: (...begun) => streams.begin(...begun),
+    upload: (request, response) => uploads.answer(request, response),
   });
   const server = createHttpServer(context, options.tls);
   server.on('request', handler);
   // Otherwise node itself would answer these, without the rate limit and without closing the
   // connection.
   server.on('checkExpectation', handler);
-  const connections = new Connections(context, rules);
-  server.on('upgrade', (request, raw, head) => connections.upgrade(request, raw, head));
+  server.on('upgrade', (request, raw, head) => open.connections.upgrade(request, raw, head));
   try {
     await listen(server, options);
   } catch (error) {
-    connections.terminate();
+    watched.stop();
+    unobserve();
+    unfinished.stop();
+    open.connections.terminate();
     throw error;
   }
   const unfollow = followHub(context);
@@ -71,14 +88,21 @@ export async function createListener(options: ListenerOptions): Promise<Listener
         server.setSecureContext({ cert: identity.certificate, key: identity.key }));
     },
     close: (graceful = true) =>
-      (closing ??= closeAll(context, server, connections, graceful).finally(unfollow)),
+      (closing ??= closeAll(context, server, open, graceful).finally(() => {
+        unfinished.stop();
+        unfollow();
+        unobserve();
+        watched.stop();
+      })),
   };
 }
 
 /** Lowers the limits to what the process's descriptors allow, and logs when that changes them. */
-function attainableLimits({ limits, descriptors, logger }: ListenerOptions): ListenerLimits {
+function attainableLimits(
+  { limits, logger }: ListenerOptions, descriptors: number | undefined,
+): ListenerLimits {
   const wanted = { ...defaultLimits, ...limits };
-  const attainable = withinDescriptors(wanted, descriptors ?? descriptorLimit());
+  const attainable = withinDescriptors(wanted, descriptors);
   const { sockets, socketsPerAddress } = attainable;
   if (sockets < wanted.sockets) {
     logger.warn(
@@ -95,7 +119,8 @@ function createHttpServer(context: ListenerContext, tls: TlsIdentity | undefined
   const settings: ServerOptions = {
     maxHeaderSize: limits.httpHeaderBytes,
     headersTimeout: limits.handshakeTimeoutMs,
-    requestTimeout: limits.handshakeTimeoutMs,
+    // Uploads, the only requests with a body, have a limit of their own.
+    requestTimeout: limits.uploadTimeoutMs + limits.handshakeTimeoutMs,
     connectionsCheckingInterval: Math.ceil(limits.handshakeTimeoutMs / 2),
     keepAliveTimeout: 5_000,
   };
@@ -140,7 +165,9 @@ function listen(server: Server, options: ListenerOptions): Promise<void> {
 async function closeAll(
   context: ListenerContext,
   server: Server,
-  connections: Connections,
+  { connections, streams, uploads }: {
+    connections: Connections; streams: EventStreams; uploads: Uploads;
+  },
   graceful: boolean,
 ): Promise<void> {
   context.stopping = true;
@@ -148,8 +175,10 @@ async function closeAll(
   const { closeTimeoutMs } = context.limits;
   if (graceful) {
     const { totals } = context.metrics;
-    await context.settled.until(() => totals.queuedBatches === 0, closeTimeoutMs);
+    await context.settled
+      .until(() => totals.queuedBatches === 0 && uploads.size === 0, closeTimeoutMs);
     connections.stop();
+    streams.stop();
     server.closeIdleConnections();
     await context.settled.until(() => connections.size === 0, closeTimeoutMs);
   }

@@ -1,6 +1,8 @@
 import { protocolLimits as defaultLimits } from '../../src/base/limits.js';
 import { createServerMetrics } from '../metrics/server-metrics.js';
 import { AddressCounts } from '../network/address-counts.js';
+import { inlineChecks } from '../checks/inline.js';
+import { BodyMemory } from '../checks/body-memory.js';
 import { SubscriberRegistry } from './subscriber-registry.js';
 import { clientAddressOf, trustedProxyCheck } from '../network/client-address.js';
 import type { ListenerContext } from './context.js';
@@ -12,13 +14,17 @@ import { Signal } from './signal.js';
 
 /** The options from which the shared context of a listener's sessions is made. */
 export type ContextOptions =
-  Pick<ListenerOptions, 'hub' | 'clock' | 'logger' | 'limits' | 'metrics' | 'trustedProxies'>;
+  Pick<
+    ListenerOptions,
+    'hub' | 'clock' | 'logger' | 'limits' | 'metrics' | 'trustedProxies' | 'checks'
+  >;
 
 /** A new context, without sessions. */
 export function contextOf(options: ContextOptions): ListenerContext {
   const limits = { ...defaultLimits, ...options.limits };
   const { clock } = options;
-  const metrics = options.metrics ?? createServerMetrics();
+  const metrics = options.metrics
+    ?? createServerMetrics(() => options.hub.studies().map(({ name }) => name));
   const rates = (perSecond: number, burst: number): AddressRates =>
     new AddressRates(clock, perSecond, burst, limits.rateAddresses);
   return {
@@ -27,6 +33,7 @@ export function contextOf(options: ContextOptions): ListenerContext {
     logger: options.logger,
     limits,
     metrics,
+    checks: options.checks ?? inlineChecks(new BodyMemory()),
     subscribers: new SubscriberRegistry(),
     clientAddress: clientAddressOf(options.trustedProxies ?? []),
     isTrustedProxy: trustedProxyCheck(options.trustedProxies ?? []),

@@ -1,6 +1,7 @@
 import { retryableWireCodes, type WireCode } from '../../src/base/error-codes.js';
 import type { Rejection } from '../../src/wire/messages.js';
 import { durationText } from '../studies/guarantee.js';
+import { keyRoomBytes } from '../../src/questions/key-table.js';
 import type { ListenerLimits } from '../network/options.js';
 
 /** Public facts that a text may name. */
@@ -15,14 +16,21 @@ export interface TextFacts {
   readonly perSecond?: number;
   /** With `too-many-new-keys`: time until the next key is taken. */
   readonly retryInMs?: number;
+  /** Column, row and rule where one cell of a batch is at fault. Never a value. */
+  readonly fault?: string | undefined;
+  /** With `overloaded`: the room for keys that nobody listed is full, not the journal. */
+  readonly lacksKeyRoom?: true | undefined;
 }
+
+const keyRoomMebibytes = Math.floor(keyRoomBytes / 2 ** 20);
 
 type Text = string | ((facts: TextFacts) => string);
 
 /** The sentence for each code: what happened, the limit, what to do. It never has row values. */
 const texts: Readonly<Record<WireCode, Text>> = {
   unspecified: 'the request was refused',
-  malformed: 'the message is not valid keelson.v1: compare it with docs/reference/protocol.md',
+  malformed: ({ fault }) =>
+    fault ?? 'the message is not valid keelson.v1: compare it with docs/reference/protocol.md',
   'unknown-study':
     'this server runs no study with that id: take the id from Welcome, the facts may have changed',
   'invalid-key': 'the public key is not a usable Ed25519 key: generate a fresh one',
@@ -37,8 +45,8 @@ const texts: Readonly<Record<WireCode, Text>> = {
       ? 'the rows do not have the columns of the study: send one number for each column'
       : `the study has ${columns.length} columns (${namesOf(columns)}): send one number for each, `
         + 'in this order',
-  'not-finite':
-    'a value is NaN or infinite: leave such rows out, and send the rest with a new sequence',
+  'not-finite': ({ fault = 'a value is NaN or infinite' }) =>
+    `${fault}: leave such rows out, and send the rest with a new sequence`,
   'too-many-rows': ({ limits }) => `a batch holds at most ${limits.rowsPerBatch} rows: split it`,
   'contribution-full': ({ rowsMax }) =>
     rowsMax === undefined
@@ -57,7 +65,11 @@ const texts: Readonly<Record<WireCode, Text>> = {
   'credit-exceeded': ({ limits }) =>
     `more than ${limits.creditBatches} batches in flight on this channel: wait for acks`
     + ` (${limits.strayFramesPerSocket} such frames close the socket)`,
-  overloaded: 'the journal is behind: send the same bytes again in a moment',
+  overloaded: ({ lacksKeyRoom }) => (lacksKeyRoom === true
+    ? `the open epoch has no more room for keys that nobody listed: ${keyRoomMebibytes} MiB for all `
+      + 'contributors. Send the same bytes in the next epoch; the operator makes room with a '
+      + 'smaller keysMax, or fewer bytes for the texts of by'
+    : 'the journal is behind: send the same bytes again in a moment'),
   'rate-limited': ({ limits, perSecond = limits.helloPerSecond }) =>
     `more than ${perSecond} requests per second from this address: slow down and try again`,
   'too-many-channels': ({ limits }) =>
@@ -75,9 +87,11 @@ const texts: Readonly<Record<WireCode, Text>> = {
     + 'in the facts: ask the operator',
   'too-late': 'the epoch is over: what was not withdrawn before counts in its release, which is '
     + 'never changed',
-  'wrong-type': 'a value does not have the type of its column: send whole numbers for an integer, '
-    + 'and for a category the place of one of its names; leave other rows out',
-  'bad-text': 'a text is not in the form that the study takes: normalise it, or leave the row out',
+  'wrong-type': ({ fault = 'a value does not have the type of its column' }) =>
+    `${fault}: send whole numbers for an integer, and for a category the place of one of its names; `
+    + 'leave other rows out',
+  'bad-text': ({ fault = 'a text is not in the form that the study takes' }) =>
+    `${fault}: normalise it, or leave the row out`,
   'enrolment-expired':
     'the enrolment token of this key has expired: ask the operator for a new one',
   'too-many-new-keys': ({ newKeys, retryInMs }) =>

@@ -1,23 +1,21 @@
 import { signing } from '#signing';
-import { retryableWireCodes, type WireCode } from '../../src/base/error-codes.js';
-import { toHex } from '../../src/base/bytes.js';
+import type { WireCode } from '../../src/base/error-codes.js';
 import { WireError } from '../../src/base/errors.js';
 import {
-  decodeClientFrame, encodeServerFrame, type ClientFrame, type ServerFrame,
+  viewClientFrame, encodeServerFrame, type ClientFrame, type ServerFrame,
 } from '../../src/wire/index.js';
 import type { HubEvent } from '../studies/contract.js';
 import type { Subscriber } from './subscriber-registry.js';
-import type { ListenerContext, SessionSocket } from './context.js';
+import { isOverloaded, type ListenerContext, type SessionSocket } from './context.js';
 import { Contributions } from './contributions.js';
 import { noticeOf } from './event-frames.js';
+import type { CloseReason } from '../metrics/server-metrics.js';
 import { Rate } from '../network/rates.js';
-import { refusalText } from './refusal-texts.js';
 import { Strikes, type StrikeKind } from './strikes.js';
+import { countedRefusal, welcomeOf } from './server-frames.js';
 import { Subscriptions } from './subscriptions.js';
 import type { Subject, SessionOutput } from './session-output.js';
 import { Liveness } from './liveness.js';
-
-const noBytes = new Uint8Array(0);
 
 /**
  * One socket, with any number of contributors and subscriptions up to the limits. Frames are
@@ -56,17 +54,7 @@ export class Session implements SessionOutput, Subscriber {
 
   /** Sends Welcome. */
   start(): void {
-    const { hub, limits } = this.context;
-    this.send({
-      kind: 'welcome',
-      serverKey: hub.serverKey,
-      serverNonce: this.#serverNonce,
-      limits,
-      studies: hub.studies().map((view) => ({
-        facts: view.facts, signature: view.factsSignature, state: view.state, epoch: view.epoch,
-      })),
-      rotations: hub.rotations,
-    });
+    this.send(welcomeOf(this.context, this.#serverNonce));
   }
 
   /** One WebSocket message. */
@@ -77,7 +65,7 @@ export class Session implements SessionOutput, Subscriber {
     this.#liveness.heard();
     if (!isBinary) return this.#close(1003, 'text', 'keelson.v1 has binary messages only');
     try {
-      this.#handle(decodeClientFrame(bytes));
+      this.#handle(viewClientFrame(bytes));
     } catch (error) {
       this.#failed(error);
     }
@@ -138,19 +126,7 @@ export class Session implements SessionOutput, Subscriber {
   }
 
   refuse(code: WireCode, subject: Subject = {}): void {
-    const { hub, limits, metrics } = this.context;
-    const study = subject.studyId === undefined
-      ? '' : (hub.study(toHex(subject.studyId))?.name ?? '');
-    metrics.refused.add(1, { study, code });
-    this.send({
-      kind: 'refusal',
-      code,
-      retryable: retryableWireCodes.has(code),
-      text: refusalText(code, subject.facts ?? { limits }),
-      channel: subject.channel ?? 0,
-      studyId: subject.studyId ?? noBytes,
-      publicKey: subject.publicKey ?? noBytes,
-    });
+    this.send(countedRefusal(this.context, code, subject));
   }
 
   rest(): void {
@@ -253,14 +229,14 @@ export class Session implements SessionOutput, Subscriber {
   }
 
   #mustWait(): boolean {
-    return this.context.hub.overloaded() || this.#backpressured();
+    return isOverloaded(this.context) || this.#backpressured();
   }
 
   #backpressured(): boolean {
     return this.socket.bufferedBytes > this.context.limits.subscriberBufferBytes;
   }
 
-  #close(code: number, why: string, reason: string): void {
+  #close(code: number, why: CloseReason, reason: string): void {
     if (this.#closed) return;
     this.context.metrics.socketsClosed.add(1, { reason: why });
     this.context.logger.debug({ address: this.socket.address, reason: why }, 'closing a socket');
@@ -270,7 +246,7 @@ export class Session implements SessionOutput, Subscriber {
     this.socket.close(code, reason);
   }
 
-  #cut(why: string): void {
+  #cut(why: CloseReason): void {
     if (this.#isCut) return;
     this.#isCut = true;
     this.context.metrics.socketsClosed.add(1, { reason: why });

@@ -10,10 +10,12 @@ const everyMs = 250;
 /** Bytes of a control frame's header and mask. This frame has no longer form. */
 const controlHeadBytes = 6;
 
-interface Held {
-  readonly ws: WebSocket;
+/** An unfinished message. */
+export interface Held {
   /** Bytes that came since the last complete message, without control frames. */
-  bytes: number;
+  readonly bytes: number;
+  /** Cuts its connection. */
+  cut(): void;
 }
 
 /**
@@ -33,8 +35,8 @@ export class UnfinishedMessages {
 
   /** @param raw the connection below `ws`, after TLS. It counts until it closes. */
   watch(ws: WebSocket, raw: Duplex): void {
-    const held: Held = { ws, bytes: 0 };
-    this.#held.add(held);
+    const held = { bytes: 0, cut: () => ws.terminate() };
+    const forget = this.hold(held);
     const control = (data: Buffer): void => {
       held.bytes = Math.max(0, held.bytes - data.length - controlHeadBytes);
     };
@@ -43,7 +45,13 @@ export class UnfinishedMessages {
     ws.prependListener('message', () => { held.bytes = 0; });
     ws.on('ping', control);
     ws.on('pong', control);
-    ws.on('close', () => this.#held.delete(held));
+    ws.on('close', forget);
+  }
+
+  /** Counts a message until the function that is returned is called. */
+  hold(held: Held): () => void {
+    this.#held.add(held);
+    return () => { this.#held.delete(held); };
   }
 
   stop(): void {
@@ -68,7 +76,7 @@ export class UnfinishedMessages {
       sum -= held.bytes;
       this.#held.delete(held);
       metrics.socketsClosed.add(1, { reason: 'unfinished' });
-      held.ws.terminate();
+      held.cut();
     }
   }
 }

@@ -19,15 +19,31 @@ export interface Sample {
   readonly value: number;
 }
 
+type ReadSamples = () => readonly Sample[] | Promise<readonly Sample[]>;
+
+/** Quantiles of recent observations, with the count and the sum of all. */
+export interface Summary {
+  /** By share, 0 to 1. */
+  readonly quantiles: Readonly<Record<string, number>>;
+  readonly sum: number;
+  readonly count: number;
+}
+
 /** Numbers about a running server, in the Prometheus text format (version 0.0.4). */
 export interface MetricRegistry {
-  counter(name: string, help: string): Counter;
+  /**
+   * @param present series that are shown with 0 before they first count. A rate over a series that
+   *   appears late misses its first count. Default: the one without labels, until another counts.
+   */
+  counter(name: string, help: string, present?: () => readonly Labels[]): Counter;
   /** @param bounds upper bounds of the buckets, increasing; +Inf is added. */
   histogram(name: string, help: string, bounds: readonly number[]): Histogram;
   /** Registers a gauge; each `render` calls `read`. */
-  gauge(
-    name: string, help: string, read: () => readonly Sample[] | Promise<readonly Sample[]>,
-  ): void;
+  gauge(name: string, help: string, read: ReadSamples): void;
+  /** Registers a counter that is kept elsewhere; each `render` calls `read`. */
+  countedElsewhere(name: string, help: string, read: ReadSamples): void;
+  /** Registers quantiles that are kept elsewhere; each `render` calls `read`. */
+  summary(name: string, help: string, read: () => Promise<Summary>): void;
   render(): Promise<string>;
 }
 
@@ -41,13 +57,22 @@ type Family = () => Promise<string[]>;
 /** Creates counters in memory. Adding to them never waits and never fails. */
 export function createMetricRegistry(): MetricRegistry {
   const families: Family[] = [];
+  const readElsewhere = (name: string, help: string, kind: string, read: ReadSamples): void => {
+    families.push(async () => [
+      ...heading(name, help, kind),
+      ...(await readOrNone(read)).map(({ labels, value }) => `${name}${labelText(labels)} ${value}`),
+    ]);
+  };
   return {
-    counter(name, help) {
+    counter(name, help, present) {
       const series = new Map<string, Series>();
-      families.push(async () => [
-        ...heading(name, help, 'counter'),
-        ...[...series].map(([text, { value }]) => `${name}${text} ${value}`),
-      ]);
+      families.push(async () => {
+        const counted = [...series].map(([text, { value }]) => `${name}${text} ${value}`);
+        const expected = present?.() ?? (series.size === 0 ? [{}] : []);
+        const zero = expected.map(labelText).filter((text) => !series.has(text))
+          .map((text) => `${name}${text} 0`);
+        return [...heading(name, help, 'counter'), ...counted, ...zero];
+      });
       return counterOver(series);
     },
     histogram(name, help, bounds) {
@@ -63,12 +88,19 @@ export function createMetricRegistry(): MetricRegistry {
         },
       };
     },
-    gauge(name, help, read) {
-      families.push(async () => [
-        ...heading(name, help, 'gauge'),
-        ...(await readOrNone(read)).map(({ labels, value }) =>
-          `${name}${labelText(labels)} ${value}`),
-      ]);
+    gauge: (name, help, read) => readElsewhere(name, help, 'gauge', read),
+    countedElsewhere: (name, help, read) => readElsewhere(name, help, 'counter', read),
+    summary(name, help, read) {
+      families.push(async () => {
+        const [summary] = await readOrNone(async () => [await read()]);
+        return [
+          ...heading(name, help, 'summary'), ...(summary === undefined ? [] : [
+            ...Object.entries(summary.quantiles).map(([share, value]) =>
+              `${name}${labelText({ quantile: share })} ${value}`),
+            `${name}_sum ${summary.sum}`, `${name}_count ${summary.count}`,
+          ]),
+        ];
+      });
     },
     async render() {
       const parts = await Promise.all(families.map((family) => family()));
@@ -106,9 +138,9 @@ function counterOver(series: Map<string, Series>): Counter {
  * Returns nothing for a value that cannot be read now, so that the rest of the page is still
  * rendered.
  */
-async function readOrNone(
-  read: () => readonly Sample[] | Promise<readonly Sample[]>,
-): Promise<readonly Sample[]> {
+async function readOrNone<T>(
+  read: () => readonly T[] | Promise<readonly T[]>,
+): Promise<readonly T[]> {
   try {
     return await read();
   } catch {

@@ -1,9 +1,10 @@
 import type { Limits } from '../../src/base/limits.js';
+import type { BatchChecks } from '../checks/contract.js';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { StudyHub } from '../studies/contract.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
-import type { StoreHealth } from '../store/contract.js';
+import type { StoreHealth } from '../store/health.js';
 
 /** The limits of src/base/limits.ts as plain numbers, so that embedding code can tighten them. */
 export type ListenerLimits = { readonly [Name in keyof Limits]: number };
@@ -34,6 +35,8 @@ export interface ListenerOptions extends NetworkOptions {
   readonly operatorToken: string;
   /** Created when absent. */
   readonly metrics?: ServerMetrics;
+  /** Checks the signatures of batches. The caller closes it. Default: the listener's thread. */
+  readonly checks?: BatchChecks;
   /** Latencies of the store, for metrics and health. */
   readonly storeHealth?: () => Promise<StoreHealth>;
   /**

@@ -38,7 +38,9 @@ export function judgeUpgrade(
  * listed origin. Also, the request must name the server by a name that no stranger can point at it
  * (DNS rebinding): an IP address, localhost, or a listed name. Other clients send no Origin.
  */
-function judgeBrowser(request: IncomingMessage, rules: BrowserRules): UpgradeRefusal | undefined {
+export function judgeBrowser(
+  request: IncomingMessage, rules: BrowserRules,
+): UpgradeRefusal | undefined {
   const { origin, host } = request.headers;
   if (origin === undefined) return undefined;
   if (!isOwnHost(host ?? '', rules)) {

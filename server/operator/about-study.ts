@@ -1,4 +1,4 @@
-import type { ColumnType } from '../../src/base/columns.js';
+import { typesOfColumns, type ColumnType } from '../../src/base/columns.js';
 import { questionsOf, type Question } from '../../src/base/questions.js';
 import { estimators } from '../../src/estimators/registry.js';
 import { answerKeys, type StudyDocument } from '../../src/wire/index.js';
@@ -30,9 +30,8 @@ export interface StudyWords extends QuestionWords {
  * estimators.
  */
 export function aboutStudy(document: StudyDocument): StudyWords {
-  const { columns, types } = document;
-  const questions = questionsOf(document).map((question) => aboutQuestion(question,
-    types && question.columns.map((name) => types[columns.indexOf(name)]!)));
+  const questions = questionsOf(document).map((question) =>
+    aboutQuestion(question, typesOfColumns(document, question.columns)));
   if (document.questions === undefined) return questions[0]!;
   const names = document.questions.map(({ name }) => name);
   const many = `${names.length} question${names.length === 1 ? '' : 's'}`;

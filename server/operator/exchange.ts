@@ -6,7 +6,7 @@ import type { ClientAddress } from '../network/client-address.js';
 import type { LogReads } from '../network/log-reads.js';
 import type { Logger } from '../base/logger.js';
 import type { ListenerLimits } from '../network/options.js';
-import type { StoreHealth } from '../store/contract.js';
+import type { StoreHealth } from '../store/health.js';
 import { HttpError } from './http-error.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
 import type { OperatorSessions } from './sessions.js';
@@ -25,7 +25,15 @@ export interface HttpOptions {
   readonly allowedHosts: readonly string[];
   readonly clientAddress: ClientAddress;
   readonly isStopping: () => boolean;
+  /** Answers POST /v1/batches. @throws (rejects) HttpError. */
+  readonly events: BeginEvents;
+  readonly upload: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 }
+
+/** Begins a stream of events, from the release of an index on. @throws HttpError. */
+export type BeginEvents = (
+  request: IncomingMessage, response: ServerResponse, view: StudyView, from: number,
+) => void;
 
 /** One request whose access was checked. */
 export interface Exchange extends HttpOptions {
@@ -54,4 +62,13 @@ export function findStudy(hub: StudyHub, nameOrId: string | null): StudyView {
     throw new HttpError(404, 'unknown-study', text);
   }
   return found;
+}
+
+/** The index of a release. @throws HttpError 400. */
+export function releaseIndex(text: string | null, name: string): number {
+  if (text === null) return 0;
+  if (!/^\d{1,15}$/.test(text)) {
+    throw new HttpError(400, 'bad-request', `${name} is the index of a release: 0, 1, ...`);
+  }
+  return Number(text);
 }

@@ -5,7 +5,7 @@ import { hasOneHost, isOwnHost } from '../network/upgrade.js';
 import { createOperatorCheck } from './auth.js';
 import type { HttpOptions } from './exchange.js';
 import { HttpError } from './http-error.js';
-import { routes, type Route } from './routes.js';
+import { routeOf, routes, type Route } from './routes.js';
 import { createOperatorSessions, isFromOwnPage } from './sessions.js';
 
 /** Headers of every answer: answers are data, not pages, and must not be cached. */
@@ -20,14 +20,24 @@ const headersOfAll = {
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** The route of a path. @throws HttpError 404. */
-function routeAt(path: string): Route {
-  const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
-  if (route === undefined) {
+/** The route of a URL. A study that its path names is put into the query. @throws HttpError 404. */
+function routeAt(url: URL): Route {
+  const found = routeOf(url.pathname);
+  if (found === undefined) {
     const known = Object.keys(routes).join(', ');
-    throw new HttpError(404, 'not-found', `no such resource: there are ${known}`);
+    throw new HttpError(404, 'not-found',
+      `no such resource: there are ${known}, /v1/studies/STUDY/releases`);
   }
-  return route;
+  if (found.study !== undefined) url.searchParams.set('study', decoded(found.study));
+  return found.route;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new HttpError(400, 'bad-request', 'the path of the request cannot be read');
+  }
 }
 
 /** @throws HttpError 401, with the header that names what is missing. */
@@ -63,11 +73,10 @@ export function createHttpHandler(options: HttpOptions): Handler {
   const admit = (request: IncomingMessage, response: ServerResponse): void => {
     for (const [name, value] of Object.entries(headersOfAll)) response.setHeader(name, value);
     allowOrigin(request, response, options.allowedOrigins);
-    refuseBody(request);
+    const takesBody = takesBodyAt(request);
+    if (!takesBody) refuseBody(request);
     if (!hasOneHost(request)) {
-      throw new HttpError(
-        400, 'bad-request', 'a request has one Host header: leave out the others',
-      );
+      throw new HttpError(400, 'bad-request', 'a request has one Host header: send one');
     }
     if (unanswered.get(request.socket)! > limits.httpPipelined) {
       throw new HttpError(
@@ -75,7 +84,7 @@ export function createHttpHandler(options: HttpOptions): Handler {
         `more than ${limits.httpPipelined} requests at once on a connection: wait for the answers`,
       );
     }
-    if (!rates.take(options.clientAddress(request))) {
+    if (!takesBody && !rates.take(options.clientAddress(request))) {
       throw new HttpError(
         429, 'rate-limited', `more than ${limits.httpPerSecond} requests per second: slow down`,
       );
@@ -84,7 +93,8 @@ export function createHttpHandler(options: HttpOptions): Handler {
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = urlOf(request);
-    const route = routeAt(url.pathname);
+    const route = routeAt(url);
+    if (answersPreflight(route, request, response)) return;
     checkMethod(route, request, response);
     const withToken = isOperator(request);
     if (!withToken) checkHost(route, request, options.allowedHosts);
@@ -94,6 +104,12 @@ export function createHttpHandler(options: HttpOptions): Handler {
       ...options, request, response, sessions, query: url.searchParams, operator, withToken,
       isHead: request.method === 'HEAD',
     });
+  };
+
+  const endWith = (request: IncomingMessage, response: ServerResponse, error: unknown): void => {
+    closing.add(request.socket);
+    closeAfter(response);
+    failWith(logger, request, response, error);
   };
 
   return (request, response) => {
@@ -107,11 +123,10 @@ export function createHttpHandler(options: HttpOptions): Handler {
       // Synchronous: a thousand requests may have been read from the connection together.
       admit(request, response);
     } catch (error) {
-      closing.add(socket);
-      response.setHeader('Connection', 'close');
-      return failWith(logger, request, response, error);
+      return endWith(request, response, error);
     }
-    answer(request, response).catch((error: unknown) => failWith(logger, request, response, error));
+    answer(request, response).catch((error: unknown) => (takesBodyAt(request)
+      ? endWith(request, response, error) : failWith(logger, request, response, error)));
   };
 }
 
@@ -120,7 +135,7 @@ export function createHttpHandler(options: HttpOptions): Handler {
  * this server's pages.
  */
 function checkMethod(route: Route, request: IncomingMessage, response: ServerResponse): void {
-  const allowed = route.changes === true ? ['POST'] : ['GET', 'HEAD'];
+  const allowed = route.changes === true || route.takesBody === true ? ['POST'] : ['GET', 'HEAD'];
   if (!allowed.includes(request.method ?? '')) {
     response.setHeader('Allow', allowed.join(', '));
     throw new HttpError(405, 'method-not-allowed', `use ${allowed[0]}`);
@@ -153,7 +168,34 @@ function urlOf(request: IncomingMessage): URL {
   }
 }
 
-/** No route reads a body. An announced body is refused without waiting for it. */
+/** What is left of a body, and requests behind it, are not read. */
+function closeAfter(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('Connection', 'close');
+}
+
+function takesBodyAt({ url = '/' }: IncomingMessage): boolean {
+  const path = url.split('?')[0]!;
+  return Object.hasOwn(routes, path) && routes[path]!.takesBody === true;
+}
+
+/**
+ * Browsers ask first whether a page of another origin may send a body. @returns whether this was
+ * such a question.
+ */
+function answersPreflight(
+  route: Route, request: IncomingMessage, response: ServerResponse,
+): boolean {
+  const { method, headers: { origin } } = request;
+  if (route.takesBody !== true || method !== 'OPTIONS' || origin === undefined) return false;
+  response.setHeader('Access-Control-Allow-Methods', 'POST');
+  response.setHeader('Access-Control-Allow-Headers', 'Content-Type, Keelson-Nonce');
+  response.setHeader('Access-Control-Max-Age', '600');
+  response.statusCode = 204;
+  response.end();
+  return true;
+}
+
+/** No other route reads a body. An announced body is refused without waiting for it. */
 function refuseBody(request: IncomingMessage): void {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   if (encoding === undefined && (length === undefined || length === '0')) return;
@@ -174,7 +216,7 @@ function fail(response: ServerResponse, error: HttpError): void {
   // An incomplete answer is cut, so that no reader takes it for a complete one.
   if (response.headersSent) return void response.destroy();
   response.statusCode = error.status;
-  if (error.status === 429) response.setHeader('Retry-After', '1');
+  if (error.status === 429 || error.status === 503) response.setHeader('Retry-After', '1');
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.end(`${JSON.stringify({ error: { code: error.code, text: error.message } })}\n`);
 }

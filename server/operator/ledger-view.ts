@@ -1,7 +1,7 @@
 import { amountToNumber, type Amount } from '../../src/privacy/accounting/amount.js';
 import { remaining } from '../../src/privacy/accounting/budget.js';
-import { decodeReleaseBody } from '../../src/wire/index.js';
 import type { StudyHub, StudyView } from '../studies/contract.js';
+import { newestRelease } from '../studies/newest-release.js';
 import type { LedgerBalance } from '../store/contract.js';
 
 /**
@@ -39,8 +39,7 @@ function sharedBudget(balance: LedgerBalance): object {
 
 async function contributorBudget(hub: StudyHub, view: StudyView): Promise<object> {
   const { budget } = view.document;
-  const [last] = view.releaseCount === 0
-    ? [] : await hub.releases(view.studyId, view.releaseCount - 1, 1);
+  const last = await newestRelease(hub, view);
   const statement = {
     budget: `study:${view.name}`,
     study: view.studyId,
@@ -50,8 +49,8 @@ async function contributorBudget(hub: StudyHub, view: StudyView): Promise<object
     deltaTarget: budget.delta,
     ...(budget.perMs !== undefined && { windowMs: budget.perMs }),
   };
-  if (last === undefined) return { ...statement, costPerEpoch: null, bound: null };
-  const { cost, ledger } = decodeReleaseBody(last.body);
+  if (last === null) return { ...statement, costPerEpoch: null, bound: null };
+  const { cost, ledger } = last;
   return {
     ...statement,
     cap: amounts(ledger.rhoCap, ledger.deltaCap),

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { encodeLogLine } from '../../src/log/index.js';
 import { decodeHeadBody } from '../../src/wire/index.js';
-import { findStudy, type Exchange } from './exchange.js';
+import { findStudy, releaseIndex, type Exchange } from './exchange.js';
 import { HttpError } from './http-error.js';
 
 /**
@@ -13,7 +13,7 @@ import { HttpError } from './http-error.js';
 export async function releaseLog(exchange: Exchange): Promise<void> {
   const { hub, limits, logReads, query, response } = exchange;
   const view = findStudy(hub, query.get('study'));
-  const from = indexOf(query.get('from'));
+  const from = releaseIndex(query.get('from'), 'from');
   const head = await hub.head(view.studyId);
   const count = Number(decodeHeadBody(head.body).count);
   response.setHeader('Content-Type', 'application/x-ndjson; charset=utf-8');
@@ -42,14 +42,6 @@ export async function releaseLog(exchange: Exchange): Promise<void> {
   }
   await write(response, encodeLogLine({ type: 'head', ...head }));
   response.end();
-}
-
-function indexOf(text: string | null): number {
-  if (text === null) return 0;
-  if (!/^\d{1,15}$/.test(text)) {
-    throw new HttpError(400, 'bad-request', 'from is the index of a release: 0, 1, ...');
-  }
-  return Number(text);
 }
 
 /** Resolves when there is room for more, or when the reader has gone. */

@@ -4,7 +4,9 @@ import { evidence, quarantine } from './evidence-route.js';
 import type { Exchange } from './exchange.js';
 import { ledgerView } from './ledger-view.js';
 import { pageFile } from './pages.js';
+import { questionProgress } from './question-progress.js';
 import { releaseLog } from './release-download.js';
+import { studyReleases } from './study-releases.js';
 import { signIn, signOut } from './session-routes.js';
 import { endStudy } from './study-routes.js';
 
@@ -15,6 +17,11 @@ export interface Route {
    * accepts GET and HEAD.
    */
   readonly changes?: true;
+  /**
+   * The route accepts POST with a body, from every client that may open a WebSocket. It checks
+   * origin and rate itself.
+   */
+  readonly takesBody?: true;
   /** The route answers under any host name: it reveals no more than a port scan. */
   readonly anyHost?: true;
   answer(exchange: Exchange): Promise<void>;
@@ -35,6 +42,10 @@ export const routes: Readonly<Record<string, Route>> = {
   '/metrics': { access: 'operator', answer: metrics },
   '/v1/studies': { access: 'public', answer: studies },
   '/v1/releases': { access: 'public', answer: releaseLog },
+  '/v1/batches': {
+    access: 'public', takesBody: true, anyHost: true,
+    answer: ({ upload, request, response }) => upload(request, response),
+  },
   '/v1/ledger': { access: 'public', answer: ledger },
   '/v1/operator/progress': { access: 'operator', answer: progress },
   '/v1/operator/evidence': {
@@ -48,6 +59,22 @@ export const routes: Readonly<Record<string, Route>> = {
   '/v1/operator/sign-in': { access: 'operator', changes: true, answer: signIn },
   '/v1/operator/sign-out': { access: 'public', changes: true, answer: signOut },
 };
+
+/** Routes whose path names a study, by what follows its name or id. */
+const studyRoutes: Readonly<Record<string, Route>> = {
+  releases: { access: 'public', answer: studyReleases },
+};
+
+/**
+ * The route of a path.
+ * @returns undefined when there is none; `study` as written in the path, where it names one.
+ */
+export function routeOf(path: string): { route: Route; study?: string } | undefined {
+  if (Object.hasOwn(routes, path)) return { route: routes[path]! };
+  const [, study, name = ''] = /^\/v1\/studies\/([^/]+)\/([a-z]+)$/.exec(path) ?? [];
+  if (study === undefined || !Object.hasOwn(studyRoutes, name)) return undefined;
+  return { route: studyRoutes[name]!, study };
+}
 
 function sendJson(exchange: Exchange, value: unknown, status = 200): void {
   exchange.response.statusCode = status;
@@ -123,6 +150,7 @@ async function progress(exchange: Exchange): Promise<void> {
     everyMs: 'everyMs' in view.document.epoch ? view.document.epoch.everyMs : null,
     releases: view.releaseCount,
     progress: await hub.progress(view.studyId),
+    questions: await questionProgress(hub, view),
     leftOut: (await hub.leftOut?.(view.studyId)) ?? 0,
     beyond: view.document.quarantine?.beyond ?? null,
     automatic: view.document.quarantine?.automatic === true,

@@ -2,6 +2,8 @@ import type { Amount } from '../../src/privacy/accounting/amount.js';
 import type { BudgetRule } from '../../src/privacy/accounting/cost.js';
 import type { KeyRotation } from '../../src/signing/index.js';
 import type { WireCode } from '../../src/base/error-codes.js';
+import type { SealedSeries } from '../../src/base/running-totals.js';
+import type { StoreHealth } from './health.js';
 
 /** Lower-case hex of 32 bytes. */
 export type StudyId = string;
@@ -115,6 +117,16 @@ export type OpenEpochResult =
     readonly deltaAsked: Amount; readonly retryAtMs?: number;
   };
 
+/** Whether the reserved cost of an epoch became spent by this call. */
+export interface ChargeResult {
+  readonly balance: LedgerBalance;
+  /**
+   * True when this call moved the epoch from closing to charged. Only its caller may draw the
+   * noise of the epoch. False when the epoch was charged before: somebody may have drawn already.
+   */
+  readonly isMine: boolean;
+}
+
 /** An epoch as the store has it. */
 export interface EpochRecord extends Omit<OpenEpoch, 'late'> {
   readonly state: EpochState;
@@ -222,6 +234,11 @@ export interface ReleaseRecord {
 /** A release to append to the log, with the time. */
 export interface StoreRelease extends ReleaseRecord {
   readonly nowMs: number;
+  /**
+   * What running totals leave to the next release, sealed. It replaces what the release before
+   * left, in the same transaction. Default: nothing, so that their series end.
+   */
+  readonly series?: readonly SealedSeries[];
 }
 
 /** A key that is left out of a study's epochs. A quarantine is never lifted. */
@@ -302,14 +319,20 @@ export interface Store {
   /** open -> closing: `admit` takes no later batch into this epoch. Idempotent. */
   beginClose(studyId: StudyId, epoch: bigint): Promise<void>;
   /**
+   * `beginClose` of one epoch and `openEpoch` of the next, in one transaction. No other call sees
+   * the study between the two, so contributors always find the next epoch open when the old one
+   * closes. The reservation of the old one is still there, so the next one must fit beside it.
+   */
+  turnEpoch(studyId: StudyId, closing: bigint, next: OpenEpoch): Promise<OpenEpochResult>;
+  /**
    * closing -> charged: the reserved cost becomes spent. Idempotent.
    * @param atMs Unix time from which the charge counts, where the budget renews: not before the
    *   scheduled close of the epoch. A public number: the ledger's balances show it.
-   * @returns the balance at that time.
+   * @returns the balance at that time, and whether this call made the charge.
    */
   chargeEpoch(
     studyId: StudyId, epoch: bigint, events: string, atMs: number,
-  ): Promise<LedgerBalance>;
+  ): Promise<ChargeResult>;
   /** open or closing -> lapsed: the reservation is given back. Only when no noise was taken. */
   lapseEpoch(studyId: StudyId, epoch: bigint, nowMs: number): Promise<void>;
   /**
@@ -416,8 +439,9 @@ export interface Store {
    * 5 The contribution is complete, or its rows would pass rowsMax -> `contribution-full`
    *   (permanent).
    * 6 Contributor scope and first row of the epoch: the cost is debited in this transaction. If it
-   *   does not fit -> `contributor-budget-exhausted` (permanent), for this and every later batch of
-   *   the contributor in the epoch.
+   *   does not fit, or the study has running totals and the contributor was in one of the
+   *   separation - 1 epochs before -> `contributor-budget-exhausted` (permanent), for this and
+   *   every later batch of the contributor in the epoch.
    * 7 Journal it. The contribution is complete when `last` is set or rowsMax is reached.
    */
   admit(batches: readonly AdmissionRequest[]): Promise<readonly AdmissionResult[]>;
@@ -454,19 +478,14 @@ export interface Store {
     studyId: StudyId, fromIndex: number, limit: number, bytesMost?: number,
   ): Promise<readonly ReleaseRecord[]>;
 
+  /**
+   * What the newest stored release left to the next. Optional: without it, series of running totals
+   * are one release long.
+   */
+  series?(studyId: StudyId): Promise<readonly SealedSeries[]>;
+
   /** Latencies and sizes of the store, for metrics; no contributor data. */
   health(): Promise<StoreHealth>;
   /** Finishes the calls in progress, checkpoints, and releases the folder. */
   close(): Promise<void>;
-}
-
-/** Figures of the store for metrics. They say nothing about contributors. */
-export interface StoreHealth {
-  readonly commits: number;
-  readonly batches: number;
-  /** Seconds, over recent commits. */
-  readonly commitSecondsMedian: number;
-  readonly commitSeconds99: number;
-  readonly fileBytes: number;
-  readonly walBytes: number;
 }

@@ -20,6 +20,8 @@ export interface HubContext {
    * releases show when ready.
    */
   readonly releaseTickMs: number;
+  /** The key that seals what running totals leave in the store: 32 bytes. */
+  readonly seriesKey: () => Uint8Array;
   /** Decides which study asks first for an epoch of a shared budget. */
   readonly turns: BudgetTurns;
   /** Calls every listener. A listener that throws is logged. */

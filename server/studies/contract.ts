@@ -1,7 +1,8 @@
 import type { WireCode } from '../../src/base/error-codes.js';
+import type { Charge } from '../../src/privacy/accounting/budget.js';
 import type { KeyRotation } from '../../src/signing/index.js';
 import type { Spend } from '../../src/wire/messages.js';
-import type { TextTable } from '../../src/wire/text-cells.js';
+import type { TextTable } from '../../src/base/text-table.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type {
   ContributorState, LedgerBalance, Quarantine, ReleaseRecord, Rollback, StudyStateName,
@@ -25,9 +26,15 @@ export interface StudyView {
   /** Unix ms; 0 when the epoch closes on a count or none is open. */
   readonly closesAtMs: number;
   readonly releaseCount: number;
+  /** Key of the budget that pays, and what one epoch takes from it. */
+  readonly budget: string;
+  readonly charge: Charge;
 }
 
-/** A batch whose signature was verified over `body` and whose fields were decoded. */
+/**
+ * A batch whose signature was verified over `body` and whose fields were decoded. The memory of
+ * body, values and texts may be used again once the batch is settled: copy what is needed longer.
+ */
 export interface VerifiedBatch {
   readonly studyId: string;
   /** 32 bytes. */
@@ -46,6 +53,8 @@ export interface VerifiedBatch {
   readonly signature: Uint8Array;
   /** Set when the contents are unusable: the sequence is settled with this code. */
   readonly rejectAs?: WireCode;
+  /** With `rejectAs`: column, row and rule where one cell is at fault. Never a value. */
+  readonly fault?: string;
 }
 
 /** The verdict on one batch, after it is durable. */
@@ -59,6 +68,8 @@ export interface SubmitResult {
   readonly ownSpend?: Spend;
   /** With `too-many-new-keys`: the Unix time from which the study takes new keys again. */
   readonly retryAtMs?: number;
+  /** With `overloaded`: the open epoch has no more room for keys that nobody listed. */
+  readonly lacksKeyRoom?: true;
 }
 
 /** What happened to the studies of a hub. */

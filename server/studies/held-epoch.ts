@@ -1,7 +1,8 @@
 import { signing } from '#signing';
 import type { EpochSetup } from '../epochs/contract.js';
-import type { EpochRecord, OpenEpoch } from '../store/contract.js';
+import type { EpochRecord, OpenEpoch, OpenEpochResult, Store } from '../store/contract.js';
 import type { StudyDefinition } from './definition.js';
+import { EpochKeyRoom } from './key-room.js';
 import type { EpochTimes } from './schedule.js';
 
 /** An epoch of this process that is open, or closed and not yet released. */
@@ -13,8 +14,7 @@ export interface HeldEpoch extends Omit<OpenEpoch, 'studyId' | 'rowsMax' | 'late
    * before the release.
    */
   withdrawn: boolean;
-  /** What the discovered keys of its batches may take in a table, in bytes: see KeyRoom. */
-  keyBytes: number;
+  keyRoom: EpochKeyRoom;
 }
 
 /** A new epoch. Its assignment key is new and secret, so no contributor can choose its group. */
@@ -25,7 +25,7 @@ export function freshEpoch(
   return {
     epoch, ...times, rho, delta, assignmentKey: signing.randomBytes(32),
     workSeed: signing.randomBytes(32), complete: 0, withdrawn: false,
-    keyBytes: 0,
+    keyRoom: new EpochKeyRoom(),
   };
 }
 
@@ -33,7 +33,7 @@ export function heldEpochOf(record: EpochRecord): HeldEpoch {
   const { epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed } = record;
   return {
     epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed, complete: 0,
-    withdrawn: false, keyBytes: 0,
+    withdrawn: false, keyRoom: new EpochKeyRoom(),
   };
 }
 
@@ -45,7 +45,22 @@ export function setupOf(studyId: string, definition: StudyDefinition, held: Held
   };
 }
 
-export function openingOf(
+/**
+ * Closes `old` and opens `next` in the store, in one transaction where there are both.
+ * @returns undefined when nothing was to be opened.
+ */
+export async function turnEpochs(
+  store: Store, studyId: string, definition: StudyDefinition, old: HeldEpoch | null,
+  next: HeldEpoch | null,
+): Promise<OpenEpochResult | undefined> {
+  const opening = next === null ? null : openingOf(studyId, definition, next);
+  if (old === null) return opening === null ? undefined : store.openEpoch(opening);
+  if (opening !== null) return store.turnEpoch(studyId, old.epoch, opening);
+  await store.beginClose(studyId, old.epoch);
+  return undefined;
+}
+
+function openingOf(
   studyId: string, definition: StudyDefinition, held: HeldEpoch,
 ): OpenEpoch {
   const { epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed } = held;

@@ -50,6 +50,12 @@ export interface StudyHubOptions {
    * and is released. Default false.
    */
   readonly held?: boolean;
+  /**
+   * Gives the key that seals exact values of running totals in the store: 32 bytes, the same after
+   * a restart. Asked for at the first release that needs it. Default: a fresh one, so that the
+   * series begin again after a restart.
+   */
+  readonly seriesKey?: () => Uint8Array;
   /** Default: the registry. */
   readonly findEstimator?: FindEstimator;
 }

@@ -1,3 +1,4 @@
+import { signing } from '#signing';
 import { fromHex } from '../../src/base/bytes.js';
 import { InvalidParameterError, KeelsonError, WireError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
@@ -67,6 +68,7 @@ class Hub implements RunningHub {
       runner: this.#runner,
       findEstimator: options.findEstimator ?? findRegistered,
       releaseTickMs: checkedTick(options.releaseTickMs ?? 0),
+      seriesKey: once(options.seriesKey ?? (() => signing.randomBytes(32))),
       turns: new BudgetTurns(),
       emit: (event) => this.#emit(event),
       drained: () => this.#queue.drained(),
@@ -113,7 +115,7 @@ class Hub implements RunningHub {
       );
     }
     const free = study.reserve(batch.rows);
-    if (free === null) return refusal('overloaded');
+    if (free === null) return { ...refusal('overloaded'), lacksKeyRoom: true };
     const bytes = bytesHeld(batch);
     return this.#queue.submit(requestOf(batch, study.definition), bytes, (result) =>
       study.settle(batch, result)).finally(free);
@@ -322,4 +324,10 @@ function refusal(
 
 function hexOf(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('hex');
+}
+
+/** Calls `make` when its value is first needed. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => (made ??= { value: make() }).value;
 }

@@ -2,7 +2,6 @@ import { assert } from '../../src/base/assert.js';
 import { KeelsonError, StorageError } from '../../src/base/errors.js';
 import type { EpochProgress } from '../epochs/contract.js';
 import { partOf } from '../epochs/reduction.js';
-import { keyRoomOf } from '../../src/questions/plan.js';
 import type { StudyView, SubmitResult, VerifiedBatch } from './contract.js';
 import type {
   AdmissionResult, EpochRecord, OpenEpochResult, StudyRecord, StudyStateName, WithdrawalRequest,
@@ -12,8 +11,9 @@ import type { Waiting } from './budget-turns.js';
 import type { HubContext } from './context.js';
 import { ownSpendOf, type StudyDefinition } from './definition.js';
 import { excludeAfterRestart } from './exclusion.js';
-import { freshEpoch, heldEpochOf, openingOf, setupOf, type HeldEpoch } from './held-epoch.js';
+import { freshEpoch, heldEpochOf, setupOf, turnEpochs, type HeldEpoch } from './held-epoch.js';
 import { KeyRoom } from './key-room.js';
+import { LatestView, type StudyIdentity } from './latest-view.js';
 import { rebuildEpoch, recoveriesMax } from './recovery.js';
 import { ReleaseLine, type ClosedEpoch } from './release-line.js';
 import type { Retention } from './retention.js';
@@ -26,13 +26,6 @@ import { closeTime, delayUntilClose, dueTime, lastTick, nextTimes } from './sche
 const waitingMax = 2;
 /** The same limit for studies in which each release decides which keys later epochs leave out. */
 const waitingMaxExcluding = 1;
-
-/** A study's identity: its facts as signed bytes. */
-export interface StudyIdentity {
-  readonly studyId: string;
-  readonly facts: Uint8Array;
-  readonly factsSignature: Uint8Array;
-}
 
 /**
  * `run`: epochs follow one another until the budget or the operator ends the study.
@@ -56,6 +49,7 @@ export class LiveStudy implements Waiting {
   readonly #retention: Retention;
   /** Epochs in which batches can still count, or that wait for their release. */
   readonly #held = new Map<bigint, HeldEpoch>();
+  readonly #view: LatestView;
   #state: StudyStateName;
   #exhausted: boolean;
   #open: HeldEpoch | null = null;
@@ -83,6 +77,7 @@ export class LiveStudy implements Waiting {
     record: StudyRecord,
     options: LiveStudyOptions,
   ) {
+    this.#view = new LatestView(definition, identity);
     this.#mode = options.mode;
     this.#isHeld = options.held;
     this.#retention = options.retention;
@@ -96,16 +91,12 @@ export class LiveStudy implements Waiting {
   }
 
   get view(): StudyView {
-    const { document } = this.definition;
-    return {
-      ...this.identity,
-      name: document.study,
-      document,
+    return this.#view.of({
       state: this.#state,
       epoch: this.#open?.epoch ?? 0n,
       closesAtMs: this.#open?.closesAtMs ?? 0,
       releaseCount: this.#line.count,
-    };
+    });
   }
 
   get mode(): StudyMode {
@@ -129,6 +120,8 @@ export class LiveStudy implements Waiting {
    */
   async start(unfinished: readonly EpochRecord[]): Promise<void> {
     const { clock, releaseTickMs } = this.context;
+    // A key that cannot be read must fail here, not at a release.
+    if (this.definition.document.running !== undefined) this.context.seriesKey();
     // The work below takes a time that depends on rows. So the schedule counts from here.
     const startedMs = lastTick(clock.nowMs(), releaseTickMs);
     await excludeAfterRestart(this.context, this.view, this.#line.count);
@@ -187,8 +180,10 @@ export class LiveStudy implements Waiting {
   }
 
   async progress(): Promise<EpochProgress | null> {
-    return this.#open === null
-      ? null : this.context.runner.progress(this.identity.studyId, this.#open.epoch);
+    const held = this.#open;
+    if (held === null) return null;
+    const progress = await this.context.runner.progress(this.identity.studyId, held.epoch);
+    return { ...progress, ...this.#keyRoom.of(held) };
   }
 
   /** Opens the first epoch of a study that was held. */
@@ -247,7 +242,7 @@ export class LiveStudy implements Waiting {
     const part = partOf(document, held.assignmentKey, {
       contributor, sequence, values, rows, texts, complete: result.complete,
     });
-    held.keyBytes += keyRoomOf(questions, rows);
+    held.keyRoom.add(questions, { contributor, rows, complete: result.complete });
     runner.add(this.identity.studyId, result.epoch, [part]);
     if (!result.complete) return;
     held.complete += 1;
@@ -365,16 +360,11 @@ export class LiveStudy implements Waiting {
     const atMs = startedMs > 0 ? startedMs + releaseTickMs : lastTick(clock.nowMs(), releaseTickMs);
     const next = this.#nextEpoch(startedMs);
     this.#overdue = false;
-    // Both calls are posted together, so the store executes nothing between them: contributors
-    // always find the next epoch open when the old one closes. The reservation of the old one is
-    // still there, so the next one must fit beside it.
-    const [, opened] = await Promise.all([
-      old === null ? undefined : store.beginClose(studyId, old.epoch),
-      next === null ? undefined : store.openEpoch(openingOf(studyId, this.definition, next)),
-    ]).catch((error: unknown) => {
-      if (next !== null) this.#drop(next);
-      throw error;
-    });
+    const opened = await turnEpochs(store, studyId, this.definition, old, next)
+      .catch((error: unknown) => {
+        if (next !== null) this.#drop(next);
+        throw error;
+      });
     if (stopped()) return;
     this.#open = null;
     if (next !== null) this.#opened(next, opened!);

@@ -1,5 +1,4 @@
 import { fromHex } from '../../src/base/bytes.js';
-import { keyRoomOf } from '../../src/questions/plan.js';
 import { batchCells, batchRows, decodeBatchBody } from '../../src/wire/index.js';
 import { partOf } from '../epochs/reduction.js';
 import type { EpochPart } from '../epochs/contract.js';
@@ -8,6 +7,7 @@ import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
 import { heldEpochOf, setupOf, type HeldEpoch } from './held-epoch.js';
 import { journalPages } from './journal-pages.js';
+import { EpochKeyRoom } from './key-room.js';
 
 /**
  * Most attempts to rebuild an epoch. Without a limit, an epoch that stops the server each time
@@ -44,11 +44,11 @@ export async function summarise(
   const { epoch } = held;
   await runner.open(setupOf(studyId, definition, held));
   held.complete = 0;
-  held.keyBytes = 0;
+  held.keyRoom = new EpochKeyRoom();
   for await (const page of journalPages(store, studyId, epoch)) {
     const parts = page.map((entry) => partOfEntry(definition, held, entry));
     runner.add(studyId, epoch, parts);
-    for (const { rows } of parts) held.keyBytes += keyRoomOf(definition.questions, rows);
+    for (const part of parts) held.keyRoom.add(definition.questions, part);
     held.complete += page.filter((entry) => entry.complete).length;
     await runner.progress(studyId, epoch);
   }

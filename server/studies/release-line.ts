@@ -2,8 +2,10 @@ import type { Outcome } from '../../src/base/outcome.js';
 import { KeelsonError, StorageError, WireError } from '../../src/base/errors.js';
 import { eventsToJson } from '../../src/privacy/accounting/event-codec.js';
 import { failedOutcome } from '../../src/questions/run.js';
+import type { SealedSeries } from '../../src/base/running-totals.js';
+import type { EpochResult, SeriesInput } from '../epochs/contract.js';
 import { interrupted } from '../epochs/outcome.js';
-import type { LedgerBalance, ReleaseRecord } from '../store/contract.js';
+import type { ChargeResult, LedgerBalance, ReleaseRecord } from '../store/contract.js';
 import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
 import { excludeFar } from './exclusion.js';
@@ -29,6 +31,9 @@ export interface ClosedEpoch {
   readonly dueFromMs: number;
 }
 
+/** What the runner drew for an epoch. */
+type Drawn = Pick<EpochResult, 'outcomes' | 'series'>;
+
 /** How many ledger entries are searched for the events of a charge that preceded a crash. */
 const ledgerPage = 10_000;
 
@@ -39,11 +44,19 @@ const ledgerPage = 10_000;
  *   reserved (at the opening) -> closing -> CHARGED, durable -> noise is drawn -> BYTES STORED,
  *   durable -> published.
  * Claim 1: what is published was charged. Noise is drawn only after chargeEpoch resolved, from
- * mechanisms built from the events whose cost was charged, and a charge is never undone.
+ * mechanisms built from the events whose cost was charged, and a charge is never undone. Only one
+ * call makes the charge of an epoch. Its answer says so (`isMine`), and only then is noise drawn.
+ * So noise is drawn at most once.
  * Claim 2: no epoch has two answers. Before the bytes are stored, no reader saw anything. A restart
  * that finds the charge without the bytes publishes `refused: interrupted`, a constant, and does
  * not draw again. Once bytes are stored, the store accepts no others, and a restart publishes the
  * same bytes.
+ * Claim 3: a running total has one release for each place of its series. What a release leaves to
+ * the next is stored with its bytes, in one transaction, and is read again before the next draw. So
+ * a series goes on only from bytes that are stored. If the bytes are lost, so is what they left:
+ * the store still has what an earlier epoch left, which does not open for a later one
+ * (server/epochs/sealing), and the refusal that is stored for the epoch deletes it. The series
+ * ends.
  */
 export class ReleaseLine {
   #count: number;
@@ -124,13 +137,15 @@ export class ReleaseLine {
     }
     // The charge precedes all work whose time depends on rows: every reader may ask for the
     // ledger's totals.
-    const { balance, mechanisms } = await this.#charge(closed);
-    const isReady = await this.#withoutWithdrawn(closed);
+    const { balance, mechanisms, isMine } = await this.#charge(closed);
+    if (!isMine) runner.drop(this.studyId, epoch);
+    const isReady = isMine && await this.#withoutWithdrawn(closed);
     const drawn = closed.kind === 'release' && isReady
       ? await this.#draw(epoch) : this.#interrupted();
-    const { release, outcomes } = this.#sign(closed, drawn, balance, mechanisms);
+    const { release, outcomes } = this.#sign(closed, drawn.outcomes, balance, mechanisms);
+    const series = this.#goesOn(drawn.series, outcomes);
     const publishedAtMs = await this.#untilDue(deadline, epoch);
-    await store.storeRelease({ ...release, nowMs: clock.nowMs() });
+    await store.storeRelease({ ...release, nowMs: clock.nowMs(), series });
     this.#count += 1;
     this.#digest = release.digest;
     emit({ kind: 'release', studyId: this.studyId, release });
@@ -246,49 +261,67 @@ export class ReleaseLine {
     }
   }
 
-  async #charge(closed: ClosedEpoch): Promise<{ balance: LedgerBalance; mechanisms: string }> {
+  async #charge(closed: ClosedEpoch): Promise<ChargeResult & { readonly mechanisms: string }> {
     const { store } = this.context;
     const { held, kind, dueFromMs } = closed;
     const planned = eventsToJson(this.definition.events);
     if (kind !== 'interrupted') {
-      const balance = await store.chargeEpoch(this.studyId, held.epoch, planned, dueFromMs);
-      return { balance, mechanisms: planned };
+      const charged = await store.chargeEpoch(this.studyId, held.epoch, planned, dueFromMs);
+      return { ...charged, mechanisms: planned };
     }
     // A newer program may plan differently. The events that the ledger has for the charge are in
     // force.
     const { key } = this.definition.budget;
     const entries = await store.ledgerEntries(key, ledgerPage);
-    const charged = entries.find((entry) =>
-      entry.kind === 'charged' && entry.studyId === this.studyId && entry.epoch === held.epoch);
-    const mechanisms = charged?.events ?? planned;
-    const balance = await store.chargeEpoch(this.studyId, held.epoch, mechanisms, dueFromMs);
-    return { balance, mechanisms };
+    const entry = entries.find(({ kind: name, studyId, epoch }) =>
+      name === 'charged' && studyId === this.studyId && epoch === held.epoch);
+    const mechanisms = entry?.events ?? planned;
+    const charged =
+      await store.chargeEpoch(this.studyId, held.epoch, mechanisms, dueFromMs);
+    return { ...charged, mechanisms };
   }
 
   /**
    * Called when the charge is durable. Any failure from here on concerns this epoch alone, and the
    * charge stays.
    */
-  async #draw(epoch: bigint): Promise<readonly Outcome[]> {
+  async #draw(epoch: bigint): Promise<Drawn> {
+    const before = await this.#seriesBefore();
     const { runner, drained, logger } = this.context;
     const { study } = this.definition.document;
     try {
       await drained();
-      const { outcomes, failures } = await runner.release(this.studyId, epoch);
+      const { outcomes, failures, series } = await runner.release(this.studyId, epoch, before);
       for (const failure of failures) {
         logger.error(
           { study, epoch, ...failure }, 'the release of a question failed; the others go on',
         );
       }
-      return outcomes;
+      return { outcomes, series };
     } catch (error) {
       logger.error({ study, epoch, err: error }, 'a release failed; it ends as interrupted');
       return this.#interrupted();
     }
   }
 
-  #interrupted(): readonly Outcome[] {
-    return this.definition.questions.map(() => interrupted);
+  #interrupted(): Drawn {
+    return { outcomes: this.definition.questions.map(() => interrupted), series: [] };
+  }
+
+  /** Of a study with running totals: what the last stored release left. */
+  async #seriesBefore(): Promise<SeriesInput | undefined> {
+    if (this.definition.document.running === undefined) return undefined;
+    const series = await this.context.store.series?.(this.studyId) ?? [];
+    return { key: this.context.seriesKey(), series };
+  }
+
+  /** A series goes on from a release that is published with its answer. */
+  #goesOn(
+    series: readonly SealedSeries[], outcomes: readonly Outcome[],
+  ): readonly SealedSeries[] {
+    const { questions } = this.definition;
+    return series.filter(({ question: name }) =>
+      outcomes[questions.findIndex(({ question }) => question.name === name)]?.kind === 'value');
   }
 
   #sign(
@@ -314,7 +347,7 @@ export class ReleaseLine {
     const release = attempt(drawn);
     if (release !== null) return { release, outcomes: drawn };
     // One question's outcome that does not fit must not take the others with it.
-    const none = this.#interrupted();
+    const none = this.#interrupted().outcomes;
     const outcomes = drawn.length === 1 ? none : drawn.map((outcome, i) =>
       (attempt(none.with(i, outcome)) === null ? failedOutcome : outcome));
     return { release: signed(outcomes), outcomes };

@@ -82,13 +82,14 @@ export function refuseUnasked(
 
 /**
  * The parameters of a file, with what follows from its columns: the index of a column that is given
- * by name; for a histogram of a category or boolean a bin for each name; for a sum or a
- * distribution the range of the columns.
+ * by name; for a histogram of a category or boolean a bin for each name; for a sum, a
+ * distribution and a mean that is split by keys the range of the columns.
+ * @param isKeyed whether the answer is split by keys.
  * @throws what `refuse` makes, where the estimator cannot be asked about these columns.
  */
 export function parametersFor(
   given: Given, estimator: Asked,
-  { columns, types }: Pick<StudyDocument, 'columns' | 'types'>, refuse: Refuse,
+  { columns, types }: Pick<StudyDocument, 'columns' | 'types'>, refuse: Refuse, isKeyed = false,
 ): Given {
   const named = withIndex(given, columns);
   if (types === undefined) return named;
@@ -107,7 +108,7 @@ export function parametersFor(
     return { ...named, edges: names.slice(1).map((_, i) => i + 1) };
   }
   refuseCategories(named, estimator, { columns, types }, refuse);
-  return { ...rangeOf(named, estimator.name, types, asked), ...named };
+  return { ...rangeOf(named, { name: estimator.name, isKeyed }, types, asked), ...named };
 }
 
 /** `column` may be the name of a column. */
@@ -148,18 +149,24 @@ function refuseCategories(
   }
 }
 
-/** The default range of a sum or a distribution, where every column that it needs states one. */
+/**
+ * The default range of a sum, a distribution or a mean by keys, where every column that it needs
+ * states one. A mean by keys finds no scale, so it has no plan without a range.
+ */
 function rangeOf(
-  given: Given, estimator: string, types: readonly ColumnType[], asked: number | null,
+  given: Given, { name, isKeyed }: { readonly name: string; readonly isKeyed: boolean },
+  types: readonly ColumnType[], asked: number | null,
 ): Given {
   const ends = (type: ColumnType | undefined): readonly [number, number] | null =>
     (type !== undefined && 'low' in type && type.low !== undefined && type.high !== undefined
       ? [type.low, type.high] : null);
-  if (estimator === 'distribution' && given['edges'] === undefined) {
+  if (name === 'distribution' && given['edges'] === undefined) {
     const found = ends(types[asked ?? -1]);
     return found === null ? {} : { low: found[0], high: found[1] };
   }
-  if (estimator !== 'sum' || given['cap'] !== undefined) return {};
+  const needsRange = name === 'sum' ? given['cap'] === undefined
+    : name === 'mean' && isKeyed && given['scale'] === undefined;
+  if (!needsRange) return {};
   const found = types.map((type) => (type.type === 'boolean' ? [0, 1] as const : ends(type)));
   if (found.some((each) => each === null)) return {};
   return { range: found.map((each) => `${each![0]}..${each![1]}`) };

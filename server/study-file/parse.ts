@@ -9,7 +9,7 @@ import { answerKeys } from '../../src/wire/answer-keys.js';
 import type {
   ManyQuestions, OneQuestion, SharedFacts, StudyDocument,
 } from '../../src/wire/study-document.js';
-import { mayExclude, mustChooseOneRow } from '../../src/wire/study-codec.js';
+import { mayExclude, mustChooseOneRow, runningFault } from '../../src/wire/study-codec.js';
 import type { FindEstimator } from '../epochs/engine.js';
 import { defineStudy, type StudyDefinition } from '../studies/definition.js';
 import { answersAreRows } from '../studies/own-rows.js';
@@ -70,7 +70,7 @@ class StudyReader {
 
   read(): { readonly document: StudyDocument; readonly enrolled: ReadonlySet<string> | null } {
     const {
-      study, cohort, participation, privacy, late, retention, quarantine,
+      study, cohort, participation, privacy, late, retention, quarantine, running,
     } = this.#content;
     const columns = readColumns(this.#content, this.#refuse);
     if (this.#content.questions === undefined) refuseUnasked(columns, this.#refuse);
@@ -89,7 +89,9 @@ class StudyReader {
           beyond: quarantine.beyond, ...(quarantine.automatic && { automatic: true as const }),
         },
       }),
+      ...(running !== undefined && { running: this.#running(running) }),
     };
+    this.#checkRunning(document);
     if (quarantine !== undefined && !mayExclude(document)) {
       throw this.#refused('quarantine', undefined,
         'cannot be used here: exclusions would reveal, or charge people for, what they had sent',
@@ -197,6 +199,33 @@ class StudyReader {
     } catch (error) {
       throw this.placed(error);
     }
+  }
+
+  /** The names of the questions in the study's order, so that one study has one id. */
+  #running(
+    { separation, questions }: NonNullable<StudyFile['running']>,
+  ): NonNullable<StudyDocument['running']> {
+    const names = this.#content.questions === undefined
+      ? undefined : Object.keys(this.#content.questions);
+    if (names === undefined && questions !== undefined) {
+      throw this.#refused('running.questions', undefined, 'names questions, and the study has one',
+        'leave it out');
+    }
+    if (names === undefined) return { separation };
+    const unknown = questions?.find((name) => !names.includes(name));
+    if (questions === undefined || unknown !== undefined) {
+      throw this.#refused('running.questions', unknown,
+        unknown === undefined ? 'is missing' : 'is no question of this study',
+        `give some of ${names.join(', ')}`);
+    }
+    return { separation, questions: names.filter((name) => questions.includes(name)) };
+  }
+
+  #checkRunning(document: StudyDocument): void {
+    const fault = document.running === undefined ? null : runningFault(document);
+    if (fault === null) return;
+    const [path, rule, remedy] = fault;
+    throw this.#refused(path, undefined, rule, remedy);
   }
 
   #contribution(

@@ -143,7 +143,9 @@ function withParameters(
   };
   const refuse: Refuse = (place, rule, remedy) =>
     context.refuse(place.startsWith('parameters') ? `${path}.${place}` : place, rule, remedy);
-  const raw = parametersFor(given.parameters, estimator, columns, refuse);
+  const raw = parametersFor(
+    given.parameters, estimator, columns, refuse, draft.by !== undefined,
+  );
   const dimension = Math.max(1, draft.columns.length);
   const parameters =
     placed(path, () => parseParameters(estimator.parameters, raw, { dimension }));

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { columnLimits } from '../../src/base/columns.js';
 import { textLimits } from '../../src/base/text-form.js';
 import { protocolLimits } from '../../src/base/limits.js';
+import { runningLimits } from '../../src/base/root-factor.js';
 import { epochLength } from './durations.js';
 import { parameters, questionsSchema, reduce } from './questions-schema.js';
 import {
@@ -34,7 +35,8 @@ const columnMap = ruled(columnRule, v.strictObject({
     + 'category: one of a public list of names. text: any short text, which a question uses in by '
     + 'or where.', 'category'),
   low: key(v.optional(end), 'Of a number or an integer: the least value that you expect. With '
-    + 'high it is the default range of the estimators sum and distribution.', 0, 'not stated'),
+    + 'high it is the default range of the estimators sum and distribution, and of a mean that is '
+    + 'split by keys.', 0, 'not stated'),
   high: key(v.optional(end), 'Of a number or an integer: the largest value that you expect.',
     240, 'not stated'),
   of: key(v.optional(category), 'Of a category: its names. They are public.',
@@ -186,6 +188,16 @@ const quarantine = ruled(quarantineRule, v.strictObject({
     'true: every such key is excluded at each release. false: the operator excludes keys.', false),
 }, quarantineRule));
 
+const runningRule = `separation: how many epochs, from 2 to ${runningLimits.separation}, and questions: `
+  + 'names, in a study that lists questions';
+const running = ruled(runningRule, v.strictObject({
+  separation: key(whole(2, runningLimits.separation),
+    'A person takes part in at most one of so many successive epochs, and is refused in others. '
+    + 'The larger, the less noise a total has.', 30),
+  questions: key(v.optional(listOfNames), 'The questions whose answers become totals.',
+    ['regions'], 'must be given where questions is; the study has one question'),
+}, runningRule));
+
 /** A study file. */
 export const studySchema = v.strictObject({
   study: key(
@@ -231,6 +243,10 @@ export const studySchema = v.strictObject({
   quarantine: key(v.optional(quarantine),
     'Finds keys whose rows are far from published answers, so that they can be excluded.',
     { beyond: 20 }, 'nobody is compared with answers'),
+  running: key(v.optional(running),
+    'Answers become totals over epochs, with far less noise than the sum of separate releases. It '
+    + 'needs budget.scope: contributor. For counts and histograms with edges.',
+    { separation: 30 }, 'each answer is about one epoch'),
 }, 'a study: keys and values');
 
 const populationRule = 'epsilon, delta and perhaps rule and per';

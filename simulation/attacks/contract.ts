@@ -9,6 +9,11 @@ export interface AttackContext {
   readonly centre: readonly number[];
   /** For each column how many names it holds; null for a column of numbers. Default: no names. */
   readonly names?: readonly (number | null)[];
+  /**
+   * For each column how many further names an attacker can invent, 0 where only listed names can be
+   * sent. They are numbered from `names` on. Default: none.
+   */
+  readonly invented?: readonly number[];
   /** Rows that a contribution may have. Default: as many as the honest one has. */
   readonly rowsMax?: number;
   /** How far the attack moves rows, in scales. */
@@ -33,8 +38,8 @@ export interface RowAttack {
   /** True when the rows hold values that the client itself refuses to encode. */
   readonly unchecked?: boolean;
   /**
-   * Returns attacked rows, row-major, with the same columns. `ballot-stuffing` makes more rows.
-   * Does not change its input.
+   * Returns attacked rows, row-major, with the same columns. `ballot-stuffing` and `evict-keys`
+   * make more rows. Does not change its input.
    */
   apply(rows: Float64Array, context: AttackContext): Float64Array;
 }

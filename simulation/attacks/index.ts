@@ -1,7 +1,7 @@
 import { InvalidParameterError } from '../../src/base/errors.js';
 import { didYouMean } from '../../src/base/suggest.js';
 import type { RowAttack } from './contract.js';
-import { ballotStuffing, heavyHitterPoisoning } from './keys.js';
+import { ballotStuffing, evictKeys, forgeKeys, heavyHitterPoisoning } from './keys.js';
 import { abuses, type Abuse } from './malformed.js';
 import {
   coordinate, direction, far, inliers, krumEvader, noise, notFinite, shift, slowDrift, sybil,
@@ -18,7 +18,7 @@ export const numberAttacks: readonly RowAttack[] = [
 
 /** The attacks on rows: on numbers, and on the names by which answers are split. */
 export const rowAttacks: readonly RowAttack[] = [
-  ...numberAttacks, ballotStuffing, heavyHitterPoisoning,
+  ...numberAttacks, ballotStuffing, heavyHitterPoisoning, forgeKeys, evictKeys,
 ];
 
 /**

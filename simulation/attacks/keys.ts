@@ -62,3 +62,56 @@ export const heavyHitterPoisoning: RowAttack = {
     return pushed;
   },
 };
+
+/** A row with the key of this number: invented names where they can be, else listed ones. */
+function forgedRow(
+  rows: Float64Array, row: number, key: number, context: AttackContext,
+): Float64Array {
+  const { columns, names = [], invented = [] } = context;
+  const from = (row * columns) % rows.length;
+  return rows.slice(from, from + columns).map((value, column) => {
+    const listed = names[column] ?? null;
+    if (listed === null) return value;
+    const more = invented[column] ?? 0;
+    return more > 0 ? listed + (key % more) : key % listed;
+  });
+}
+
+/** The row-major rows of these keys, one each. */
+function forgedRows(
+  rows: Float64Array, context: AttackContext, keys: readonly number[],
+): Float64Array {
+  return Float64Array.from(keys.flatMap((key, row) => [...forgedRow(rows, row, key, context)]));
+}
+
+/** Numbers of keys. They are large enough for every column to have names of its own. */
+const keyNumbers = 2 ** 31;
+
+/** All send the same keys that nobody else has: as many keys as the strength says. */
+export const forgeKeys: RowAttack = {
+  name: 'forge-keys',
+  title: 'all send one agreed name that nobody else has; tests how many people a forged name needs',
+  defaultStrength: 1,
+  apply(rows, context) {
+    const { columns, strength, shared } = context;
+    const draw = shared.fork('forged keys');
+    const keys = Array.from({ length: Math.max(1, Math.round(strength)) }, () =>
+      Math.floor(draw.uniform() * keyNumbers));
+    const count = rows.length / columns;
+    return forgedRows(rows, context, Array.from({ length: count }, (_, row) =>
+      keys[row % keys.length]!));
+  },
+};
+
+/** Each sends as many keys of its own as it can, so that there is no room for those of others. */
+export const evictKeys: RowAttack = {
+  name: 'evict-keys',
+  title: 'each sends as many new names as it can; tests that names of others are never pushed out',
+  defaultStrength: 1,
+  apply(rows, context) {
+    const { columns, own, rowsMax = rows.length / columns } = context;
+    const count = Math.max(rows.length / columns, Math.min(rowsMax, rowsMost));
+    return forgedRows(rows, context, Array.from({ length: count }, () =>
+      Math.floor(own.uniform() * keyNumbers)));
+  },
+};

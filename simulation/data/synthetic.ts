@@ -61,15 +61,38 @@ export function syntheticSource(
   };
 }
 
-/** Rows of the nearest values that the columns of a study can hold. */
-export function fittedRows(values: Float64Array, { types }: StudyDocument): Float64Array {
-  if (types === undefined) return values;
-  return values.map((value, i) => fitted(value, types[i % types.length]));
+/** The most texts that an attacker invents. */
+const inventedMost = 4_096;
+
+/**
+ * Texts that nobody made up before, for attackers. They fit every column of texts of the study: the
+ * fewer bytes it allows, the fewer there are. None without such a column.
+ */
+export function inventedTexts({ types = [] }: StudyDocument): readonly string[] {
+  const bytes = Math.min(...types.map((type) => (type.type === 'text' ? type.bytes : Infinity)));
+  if (bytes === Infinity) return [];
+  if (bytes === 1) return [...'ijklmnopqrstuvwxyz'];
+  // A letter, and a number of at most `bytes - 1` digits.
+  return Array.from({ length: Math.min(inventedMost, 36 ** (bytes - 1)) }, (_, i) =>
+    `z${i.toString(36)}`);
 }
 
-function fitted(value: number, type: ColumnType | undefined): number {
+/**
+ * Rows of the nearest values that the columns of a study can hold.
+ * @param texts - what texts are places in.
+ */
+export function fittedRows(
+  values: Float64Array, { types }: StudyDocument, texts = madeUpTexts,
+): Float64Array {
+  if (types === undefined) return values;
+  return values.map((value, i) => fitted(value, types[i % types.length], texts));
+}
+
+function fitted(
+  value: number, type: ColumnType | undefined, texts: readonly string[] = madeUpTexts,
+): number {
   if (type === undefined || type.type === 'number') return value;
-  const names = namesOf(type);
+  const names = type.type === 'text' ? texts : namesOf(type);
   return names === null ? Math.round(value)
     : Math.min(names.length - 1, Math.max(0, Math.round(value)));
 }

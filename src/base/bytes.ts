@@ -7,6 +7,23 @@ export function utf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
+/**
+ * Writes a text as UTF-8 from a place on. Returns how many bytes it wrote; -1 if there was no room
+ * for all of them. Short ASCII texts, which most keys are, take no other memory.
+ */
+export function writeUtf8(text: string, into: Uint8Array, from: number): number {
+  if (text.length > into.length - from) return -1;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code > 127) {
+      const { read, written } = encoder.encodeInto(text, into.subarray(from));
+      return read === text.length ? written : -1;
+    }
+    into[from + at] = code;
+  }
+  return text.length;
+}
+
 /** @throws TypeError when the bytes are not UTF-8. */
 export function fromUtf8(bytes: Uint8Array): string {
   return decoder.decode(bytes);

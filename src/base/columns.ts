@@ -67,6 +67,16 @@ export function needsQuestions(types: readonly ColumnType[] | undefined): boolea
   return types?.some(({ type, optional }) => type === 'text' || optional === true) === true;
 }
 
+/** The types of some of a study's columns; undefined where all columns are numbers. */
+export function typesOfColumns(
+  { columns, types }: {
+    readonly columns: readonly string[]; readonly types?: readonly ColumnType[] | undefined;
+  },
+  names: readonly string[],
+): readonly ColumnType[] | undefined {
+  return types && names.map((name) => types[columns.indexOf(name)]!);
+}
+
 /**
  * Why a number cannot be a value of a column; null when it can. A row without a value is judged
  * elsewhere: NaN is `not-finite` also where the column is optional.

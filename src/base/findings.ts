@@ -132,12 +132,14 @@ export function isUnbounded(low: number, high: number): boolean {
 }
 
 /**
- * Why the intervals, the scale or the findings of a value cannot be published or read, in words;
- * null when they can.
+ * Why the intervals, the scale, the findings or the place of a value cannot be published or read,
+ * in words; null when they can.
  * @param columns - number of columns of the study. Absent: columns are not counted.
  */
 export function valueFault(value: ValueOutcome, columns?: number): string | null {
-  const { estimate, interval95, intervalIfHostile95, radiusIfHostile95, scale, findings } = value;
+  const {
+    estimate, interval95, intervalIfHostile95, radiusIfHostile95, scale, findings, running,
+  } = value;
   for (const interval of [interval95, intervalIfHostile95]) {
     if (interval !== undefined && !isInterval(interval, estimate.length)) {
       return 'an interval does not have two ends for each number of the estimate, both finite and '
@@ -150,6 +152,11 @@ export function valueFault(value: ValueOutcome, columns?: number): string | null
   }
   if (scale !== undefined && !isScale(scale, columns)) {
     return 'the scale is not a finite number from 0 on for each column';
+  }
+  if (running !== undefined && !(running.released.length === estimate.length
+      && running.released.every(Number.isFinite) && Number.isInteger(running.position)
+      && running.position >= 0)) {
+    return 'the running total has no place, or not one released number for each total';
   }
   if (findings !== undefined && findings.length > findingsMax) {
     return `there are more than ${findingsMax} findings`;

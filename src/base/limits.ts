@@ -138,6 +138,14 @@ export const protocolLimits = {
    * read for longest.
    */
   catchUpBytes: 256 * 1024 * 1024,
+  /**
+   * Body of one upload over HTTP. A batch of the largest frame fits, and a list of smaller ones.
+   */
+  uploadBytes: 8 * 1024 * 1024,
+  /** The body of an upload has to arrive within this time, in milliseconds. */
+  uploadTimeoutMs: 60_000,
+  /** A nonce for an upload can be used for this long, in milliseconds. */
+  uploadNonceMs: 120_000,
   /** HTTP requests per address and second, sustained and burst. */
   httpPerSecond: 50,
   httpBurst: 200,

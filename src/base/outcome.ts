@@ -68,6 +68,17 @@ export interface Finding {
   readonly amounts: readonly number[];
 }
 
+/** The place of a release in the series of a running total, and what was released. */
+export interface RunningRelease {
+  /** From 0. The releases of a series are those of successive epochs. */
+  readonly position: number;
+  /**
+   * In the order of the estimate: the values of the newest epochs, mixed, with fresh noise. The
+   * totals follow from these numbers of all releases of the series; see base/running-totals.
+   */
+  readonly released: readonly number[];
+}
+
 /** The estimator ran, was paid for, and answered. */
 export interface ValueOutcome {
   readonly kind: 'value';
@@ -100,6 +111,8 @@ export interface ValueOutcome {
   readonly scale?: readonly number[];
   /** What people should know of the rows before they rely on the answer. */
   readonly findings?: readonly Finding[];
+  /** Of a running total: the estimate is a total over the epochs of a series, up to this one. */
+  readonly running?: RunningRelease;
 }
 
 /** Why an estimator that was paid for has no answer. The names are stable. */

@@ -54,6 +54,19 @@ export interface Question {
   readonly share: number;
 }
 
+/** Which answers of a study are totals over epochs. */
+export interface RunningFacts {
+  /** A contributor may take part in at most one of so many successive epochs: 2 to 3,653. */
+  readonly separation: number;
+  /** The names of questions of the study, in its order. Absent in the short form. */
+  readonly questions?: readonly string[];
+}
+
+/** Whether the answer to a question is a total over epochs. */
+export function isRunningQuestion(running: RunningFacts | undefined, question: string): boolean {
+  return running !== undefined && (running.questions?.includes(question) ?? true);
+}
+
 /** Limits of questions. */
 export const questionLimits = {
   questions: 16,

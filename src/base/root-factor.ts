@@ -7,6 +7,14 @@
 /** The entries of the factor are integer multiples of this; a power of two. */
 export const factorStep = 2 ** -20;
 
+/** Limits of running totals. */
+export const runningLimits = {
+  /** The largest separation, in epochs: ten years of days. */
+  separation: 3_653,
+  /** Most numbers that a series keeps: entries of an answer times the separation. */
+  kept: 2 ** 18,
+} as const;
+
 /** The first `entries` entries of C's first column in steps: rounded to whole numbers. */
 export function rootColumn(entries: number): Float64Array {
   const column = new Float64Array(entries);

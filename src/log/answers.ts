@@ -10,9 +10,6 @@ import type { Answer, ReleaseBody } from '../wire/messages.js';
 import type { StudyDocument } from '../wire/study-document.js';
 import { LogError } from './faults.js';
 
-/** Most bytes of a text in any column. */
-const textBytesMax = 255;
-
 /**
  * Checks that a release answers the questions of its study: names and order, estimators and
  * parameters, charges, and keys.
@@ -97,9 +94,9 @@ function foundKeysFault(
 
 /** Whether a text can be a part of a key that a column of this type gave. */
 function partTest(type: ColumnType | undefined): (part: string) => boolean {
+  if (type?.type === 'text') return (part) => textFault(part, type.bytes) === null;
   const parts = type === undefined ? null : publicParts(type);
-  // A column without public values is a text.
-  return (part) => parts?.includes(part) ?? textFault(part, textBytesMax) === null;
+  return (part) => parts?.includes(part) === true;
 }
 
 function isFalling(counts: readonly number[]): boolean {

@@ -16,6 +16,7 @@ import { derivedPartsAgree } from './derived.js';
 import { LogError, type LogFaultCode } from './faults.js';
 import { decodeLogLine, type LogLine, type RotationLine, type StudyLine } from './log-line.js';
 import { ReleaseChain } from './release-chain.js';
+import { RunningCheck } from './running.js';
 
 export interface LogVerification {
   readonly signing: Signing;
@@ -74,6 +75,7 @@ interface Progress {
   rotations: KeyRotation[];
   earlier: readonly Verifier[];
   chain?: ReleaseChain;
+  running?: RunningCheck;
   state?: WireStudyState;
 }
 
@@ -143,6 +145,8 @@ async function takeLine(
         'derived-mismatch', `the quantiles of release ${release.index} do not follow from its counts`,
       );
     }
+    const fault = (progress.running ??= new RunningCheck(study.document)).take(release);
+    if (fault !== null) throw new LogError('derived-mismatch', `release ${release.index}: ${fault}`);
     progress.lastOutcome = release.outcome ?? null;
     progress.lastAnswers = answers;
     progress.count++;

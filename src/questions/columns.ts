@@ -1,6 +1,7 @@
 import { namesOfType, type ColumnType } from '../base/columns.js';
 import { InvalidParameterError } from '../base/errors.js';
 import type { TestValue } from '../base/questions.js';
+import { textAt, type TextTable } from '../base/text-table.js';
 
 /** The columns of a study, as its facts state them. Without `types` all are numbers. */
 export interface StudyColumns {
@@ -8,17 +9,8 @@ export interface StudyColumns {
   readonly types?: readonly ColumnType[];
 }
 
-/** The different texts of one column, as bytes. */
-export interface TextBytes {
-  readonly count: number;
-  /** For each text a byte with its length, then its UTF-8. */
-  readonly bytes: Uint8Array;
-  /** Where each text's byte of length is. */
-  readonly starts: Uint32Array;
-}
-
 /** What the cells of a column of texts are places in. */
-export type Texts = readonly string[] | TextBytes;
+export type Texts = readonly string[] | TextTable;
 
 /** For each column its texts. Columns of other types have none. */
 export type Dictionaries = readonly (Texts | null | undefined)[];
@@ -31,17 +23,26 @@ export interface SentRows {
   readonly texts?: Dictionaries | undefined;
 }
 
-const decoded = new WeakMap<TextBytes, string[]>();
+const decoded = new WeakMap<TextTable, string[]>();
 const decoder = new TextDecoder();
 
 /** One text of a column. Texts that are bytes are decoded once. */
-export function textAt(texts: Texts, place: number): string {
+export function textOf(texts: Texts, place: number): string {
   if (!('bytes' in texts)) return texts[place]!;
   let known = decoded.get(texts);
   if (known === undefined) decoded.set(texts, known = []);
-  const { bytes, starts } = texts;
-  const start = starts[place]!;
-  return known[place] ??= decoder.decode(bytes.subarray(start + 1, start + 1 + bytes[start]!));
+  return known[place] ??= decodedText(textAt(texts, place));
+}
+
+/** Most texts are short and ASCII, and this is faster for them than the decoder. */
+function decodedText(bytes: Uint8Array): string {
+  if (bytes.length > 32) return decoder.decode(bytes);
+  let text = '';
+  for (const byte of bytes) {
+    if (byte > 127) return decoder.decode(bytes);
+    text += String.fromCharCode(byte);
+  }
+  return text;
 }
 
 /** One column of a study. */
@@ -62,7 +63,7 @@ export function columnOf({ columns, types }: StudyColumns, name: string): Column
     );
   }
   const type = types?.[place] ?? { type: 'number' };
-  const isText = (type.type as string) === 'text';
+  const isText = type.type === 'text';
   return { place, type, names: isText ? null : namesOfType(type), isText };
 }
 

@@ -1,4 +1,5 @@
 import { assert } from '../base/assert.js';
+import { writeUtf8 } from '../base/bytes.js';
 import { WireError } from '../base/errors.js';
 import type { FoundKeys } from '../privacy/mechanisms/contract.js';
 
@@ -17,17 +18,26 @@ export interface KeyTableOptions {
 const partBytesMax = 255;
 /** Slots per key, at least: a search then ends after a few slots. */
 const slotsPerKey = 4 / 3;
+const firstSlots = 512;
+/** Keys are kept in pieces of so many bytes, so that growth copies nothing. A power of two. */
+const pieceBytes = 2 ** 16;
+const pieceBits = Math.log2(pieceBytes);
+/** Places of keys are kept in pieces of so many numbers. A power of two. */
+const pieceStarts = 2 ** 14;
+const startsBits = Math.log2(pieceStarts);
 
 /**
- * What one key of `keyBytes` bytes may take in a table, at most. A key has a byte for each part
- * besides its text. Slots come in powers of two, and arrays double.
+ * What one key of at most `keyBytes` bytes may take in a table. A key has a byte for each part
+ * besides its text. Slots come in powers of two. No key crosses the end of a piece, so a piece may
+ * end with fewer than `keyBytes` free bytes.
  */
 export function keyMemory(keyBytes: number): number {
-  return Math.ceil(8 * 2 * slotsPerKey + 2 * 4 + 2 * keyBytes);
+  const unused = pieceBytes / (pieceBytes - keyBytes);
+  return Math.ceil(4 * 2 * slotsPerKey + 4 + keyBytes * unused);
 }
 
-/** Memory of an empty table, in bytes. */
-export const emptyTableBytes = 16_384;
+/** Memory of an empty table, in bytes: its slots and one piece of each kind. */
+export const emptyTableBytes = 4 * firstSlots + 4 * pieceStarts + pieceBytes;
 
 /** The most memory that the table of one question may take, in bytes. */
 export const keyTableBytes = 2 ** 30;
@@ -43,7 +53,8 @@ export const keyRoomBytes = keyTableBytes - emptyTableBytes;
  * reserve room for as many keys as a contributor may have, whatever they are, and stop taking
  * contributors in time.
  *
- * Memory: 8 bytes for each slot, 4 for each key, and the bytes of each distinct key once.
+ * Memory: 4 bytes for each slot, 4 for each key, and the bytes of each distinct key once. When the
+ * slots grow, the old ones are let go first: the new ones are filled from the keys.
  * Time: a keyed hash and a few slots for each call. About two million calls a second.
  */
 export class KeyTable implements FoundKeys {
@@ -51,14 +62,20 @@ export class KeyTable implements FoundKeys {
   readonly #key1: number;
   readonly #bytesMax: number;
   #size = 0;
-  /** Two numbers for each slot: the hash, and the place plus one; 0 for a free slot. */
-  #slots = new Uint32Array(2 * 512);
-  /** Where each key begins in the arena, and where the last one ends. */
-  #starts = new Uint32Array(512);
-  #arena = new Uint8Array(8_192);
+  /** The parts of every key. */
+  #parts = 0;
+  /**
+   * 0 for a free slot. The low bits, as many as number the slots, are the place of a key plus one.
+   * The high bits are those of its hash, so few other keys are compared.
+   */
+  #slots = new Uint32Array(firstSlots);
+  /** Where each key begins: the number of its piece, and the byte in it. */
+  readonly #starts = [new Uint32Array(pieceStarts)];
+  readonly #pieces = [new Uint8Array(pieceBytes)];
+  /** Bytes used of the last piece. */
+  #used = 0;
   /** The key that is looked for. */
   #wanted = new Uint8Array(256);
-  readonly #encoder = new TextEncoder();
   readonly #decoder = new TextDecoder();
 
   constructor({ secret, bytesMax }: KeyTableOptions) {
@@ -76,7 +93,8 @@ export class KeyTable implements FoundKeys {
 
   /** Memory that the table takes, in bytes. */
   get bytes(): number {
-    return 4 * (this.#slots.length + this.#starts.length) + this.#arena.length;
+    return 4 * this.#slots.length + 4 * pieceStarts * this.#starts.length
+      + pieceBytes * this.#pieces.length;
   }
 
   /**
@@ -90,126 +108,133 @@ export class KeyTable implements FoundKeys {
   }
 
   compare(left: number, right: number): number {
-    let [one, other] = [this.#starts[left]!, this.#starts[right]!];
-    const [oneEnd, otherEnd] = [this.#starts[left + 1]!, this.#starts[right + 1]!];
-    for (; one < oneEnd && other < otherEnd; one++, other++) {
-      const gap = this.#arena[one]! - this.#arena[other]!;
+    const [one, oneStart] = this.#keyAt(left);
+    const [other, otherStart] = this.#keyAt(right);
+    const oneBytes = this.#lengthOf(one, oneStart);
+    const otherBytes = this.#lengthOf(other, otherStart);
+    const shorter = Math.min(oneBytes, otherBytes);
+    for (let i = 0; i < shorter; i++) {
+      const gap = one[oneStart + i]! - other[otherStart + i]!;
       if (gap !== 0) return gap;
     }
-    return (oneEnd - one) - (otherEnd - other);
+    return oneBytes - otherBytes;
   }
 
   partsOf(place: number): readonly string[] {
     assert(place >= 0 && place < this.#size, 'every place has a key');
+    const [piece, start] = this.#keyAt(place);
     const parts: string[] = [];
-    const end = this.#starts[place + 1]!;
-    for (let at = this.#starts[place]!; at < end;) {
-      const next = at + 1 + this.#arena[at]!;
-      parts.push(this.#decoder.decode(this.#arena.subarray(at + 1, next)));
+    for (let at = start; parts.length < this.#parts;) {
+      const next = at + 1 + piece[at]!;
+      parts.push(this.#decoder.decode(piece.subarray(at + 1, next)));
       at = next;
     }
     return parts;
   }
 
+  /** The piece that a key is in, and where it begins there. */
+  #keyAt(place: number): readonly [piece: Uint8Array, start: number] {
+    const start = this.#startOf(place);
+    return [this.#pieces[start >>> pieceBits]!, start & (pieceBytes - 1)];
+  }
+
+  #startOf(place: number): number {
+    return this.#starts[place >>> startsBits]![place & (pieceStarts - 1)]!;
+  }
+
+  #lengthOf(piece: Uint8Array, start: number): number {
+    let at = start;
+    for (let part = 0; part < this.#parts; part++) at += 1 + piece[at]!;
+    return at - start;
+  }
+
   /** Writes the parts to `wanted`, each behind its length. Returns how many bytes they take. */
   #encode(parts: readonly string[]): number {
+    if (this.#size === 0) this.#parts = parts.length;
+    assert(parts.length === this.#parts, 'all keys of a table have the same number of parts');
     const room = parts.length * (partBytesMax + 1);
     if (this.#wanted.length < room) this.#wanted = new Uint8Array(room);
     let at = 0;
     for (const part of parts) {
-      const written = this.#encodePart(part, at + 1);
+      const written = writeUtf8(part, this.#wanted, at + 1);
+      assert(written >= 0 && written <= partBytesMax, 'a part of a key has at most 255 bytes');
       this.#wanted[at] = written;
       at += 1 + written;
     }
     return at;
   }
 
-  #encodePart(part: string, from: number): number {
-    assert(part.length <= partBytesMax, 'a part of a key has at most 255 bytes');
-    let at = 0;
-    // Most keys are ASCII, and this is faster for them than the encoder.
-    for (; at < part.length; at++) {
-      const code = part.charCodeAt(at);
-      if (code > 127) break;
-      this.#wanted[from + at] = code;
-    }
-    if (at === part.length) return at;
-    const { read, written } = this.#encoder
-      .encodeInto(part, this.#wanted.subarray(from, from + partBytesMax));
-    assert(read === part.length, 'a part of a key has at most 255 bytes');
-    return written;
-  }
-
   /** The place of the first `length` bytes of `wanted`. */
   #placeOf(length: number): number {
-    const hash = halfSipHash(this.#wanted, length, this.#key0, this.#key1);
-    const mask = this.#slots.length / 2 - 1;
-    let slot = hash & mask;
-    for (;; slot = (slot + 1) & mask) {
-      const found = this.#slots[2 * slot + 1]!;
-      if (found === 0) break;
-      if (this.#slots[2 * slot] === hash && this.#isWanted(found - 1, length)) return found - 1;
+    const hash = halfSipHash(this.#wanted, 0, length, this.#key0, this.#key1);
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    for (let slot = hash & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
+      const found = slots[slot]!;
+      if (((found ^ hash) & ~mask) === 0) {
+        const place = (found & mask) - 1;
+        if (this.#isWanted(place, length)) return place;
+      }
     }
-    if (this.#grow(length)) slot = this.#freeSlot(hash);
-    const place = this.#size;
-    const start = this.#starts[place]!;
-    for (let i = 0; i < length; i++) this.#arena[start + i] = this.#wanted[i]!;
-    this.#starts[place + 1] = start + length;
-    this.#slots[2 * slot] = hash;
-    this.#slots[2 * slot + 1] = place + 1;
+    this.#grow(length);
+    this.#keep(length);
+    this.#fill(hash, this.#size);
     this.#size += 1;
-    return place;
+    return this.#size - 1;
   }
 
+  /** Equal bytes are equal keys: each part stands behind its length. */
   #isWanted(place: number, length: number): boolean {
-    const start = this.#starts[place]!;
-    if (this.#starts[place + 1]! - start !== length) return false;
-    for (let i = 0; i < length; i++) {
-      if (this.#arena[start + i] !== this.#wanted[i]) return false;
-    }
+    const start = this.#startOf(place);
+    const piece = this.#pieces[start >>> pieceBits]!;
+    const from = start & (pieceBytes - 1);
+    if (from + length > pieceBytes) return false;
+    for (let i = 0; i < length; i++) if (piece[from + i] !== this.#wanted[i]) return false;
     return true;
   }
 
-  #freeSlot(hash: number): number {
-    const mask = this.#slots.length / 2 - 1;
+  /** Keeps the first `length` bytes of `wanted` as the next key. */
+  #keep(length: number): void {
+    const piece = this.#pieces.at(-1)!;
+    const starts = this.#starts.at(-1)!;
+    starts[this.#size & (pieceStarts - 1)] = (this.#pieces.length - 1) * pieceBytes + this.#used;
+    for (let i = 0; i < length; i++) piece[this.#used + i] = this.#wanted[i]!;
+    this.#used += length;
+  }
+
+  /** Puts a place into the first free slot for its hash. Places are smaller than the mask. */
+  #fill(hash: number, place: number): void {
+    const mask = this.#slots.length - 1;
     let slot = hash & mask;
-    while (this.#slots[2 * slot + 1] !== 0) slot = (slot + 1) & mask;
-    return slot;
+    while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
+    this.#slots[slot] = (hash & ~mask) | (place + 1);
   }
 
-  /** Makes room for one more key. Returns whether slots have moved. */
-  #grow(keyBytes: number): boolean {
-    const slots = (this.#size + 1) * slotsPerKey > this.#slots.length / 2
-      ? 2 * this.#slots.length : this.#slots.length;
-    const starts = this.#size + 2 > this.#starts.length
-      ? 2 * this.#starts.length : this.#starts.length;
-    const used = this.#starts[this.#size]! + keyBytes;
-    const arena = used > this.#arena.length
-      ? Math.max(used, 2 * this.#arena.length) : this.#arena.length;
-    if (4 * (slots + starts) + arena > this.#bytesMax) throw full(this.#bytesMax);
-    if (starts > this.#starts.length) {
-      const larger = new Uint32Array(starts);
-      larger.set(this.#starts);
-      this.#starts = larger;
+  /** Makes room for one more key. */
+  #grow(keyBytes: number): void {
+    const needsSlots = (this.#size + 1) * slotsPerKey > this.#slots.length;
+    const needsStarts = this.#size === pieceStarts * this.#starts.length;
+    const needsPiece = this.#used + keyBytes > pieceBytes;
+    const more = (needsSlots ? 4 * this.#slots.length : 0) + (needsStarts ? 4 * pieceStarts : 0)
+      + (needsPiece ? pieceBytes : 0);
+    if (this.bytes + more > this.#bytesMax) throw full(this.#bytesMax);
+    if (needsStarts) this.#starts.push(new Uint32Array(pieceStarts));
+    if (needsPiece) {
+      this.#pieces.push(new Uint8Array(pieceBytes));
+      this.#used = 0;
     }
-    if (arena > this.#arena.length) {
-      const larger = new Uint8Array(arena);
-      larger.set(this.#arena);
-      this.#arena = larger;
-    }
-    if (slots === this.#slots.length) return false;
-    this.#rehash(slots);
-    return true;
+    if (needsSlots) this.#fillSlots(2 * this.#slots.length);
   }
 
-  #rehash(length: number): void {
-    const before = this.#slots;
-    this.#slots = new Uint32Array(length);
-    for (let at = 0; at < before.length; at += 2) {
-      if (before[at + 1] === 0) continue;
-      const slot = this.#freeSlot(before[at]!);
-      this.#slots[2 * slot] = before[at]!;
-      this.#slots[2 * slot + 1] = before[at + 1]!;
+  #fillSlots(count: number): void {
+    this.#slots = new Uint32Array(0);
+    this.#slots = new Uint32Array(count);
+    for (let place = 0; place < this.#size; place++) {
+      const start = this.#startOf(place);
+      const piece = this.#pieces[start >>> pieceBits]!;
+      const from = start & (pieceBytes - 1);
+      const length = this.#lengthOf(piece, from);
+      this.#fill(halfSipHash(piece, from, length, this.#key0, this.#key1), place);
     }
   }
 }
@@ -228,18 +253,20 @@ function full(bytesMax: number): WireError {
  * find texts with equal hashes. Nothing but the speed of the table relies on this: keys with equal
  * hashes are compared in full.
  */
-function halfSipHash(bytes: Uint8Array, length: number, key0: number, key1: number): number {
+function halfSipHash(
+  bytes: Uint8Array, from: number, length: number, key0: number, key1: number,
+): number {
   let [v0, v1, v2, v3] = [key0, key1, 0x6c796765 ^ key0, 0x74656462 ^ key1];
   const words = length >>> 2;
   // One round for each word, one for the rest, and three after them.
   for (let i = 0; i < words + 4; i++) {
     let word = 0;
     if (i < words) {
-      const at = 4 * i;
+      const at = from + 4 * i;
       word = bytes[at]! | bytes[at + 1]! << 8 | bytes[at + 2]! << 16 | bytes[at + 3]! << 24;
     } else if (i === words) {
       word = length << 24;
-      for (let at = 4 * words; at < length; at++) word |= bytes[at]! << (8 * (at & 3));
+      for (let at = 4 * words; at < length; at++) word |= bytes[from + at]! << (8 * (at & 3));
     }
     v3 ^= word;
     v0 = (v0 + v1) | 0; v1 = (v1 << 5 | v1 >>> 27) ^ v0; v0 = v0 << 16 | v0 >>> 16;

@@ -1,10 +1,11 @@
-import { utf8 } from '../base/bytes.js';
+import { assert } from '../base/assert.js';
+import { utf8, writeUtf8 } from '../base/bytes.js';
 import { InvalidParameterError } from '../base/errors.js';
 import { publicKeys } from '../base/public-keys.js';
 import { publicParts } from '../base/question-rules.js';
 import { questionLimits, type GroupBy } from '../base/questions.js';
-import { foldKey } from '../random/chacha20.js';
-import { columnOf, textAt, type Column, type SentRows, type StudyColumns } from './columns.js';
+import { chachaState, foldKey, foldPart } from '../random/chacha20.js';
+import { columnOf, textOf, type Column, type SentRows, type StudyColumns } from './columns.js';
 
 /** The public keys of a question, in their order. */
 export interface KeyList {
@@ -23,7 +24,8 @@ export function keyListOf(by: GroupBy, study: StudyColumns): KeyList {
   const columns = by.columns.map((name) => columnOf(study, name));
   const names = publicKeys(by, study);
   if (names === null) throw noList(by, columns);
-  return by.keys === undefined ? combinations(names, columns) : listed(names, columns);
+  return by.keys === undefined
+    ? combinations(names, columns) : listed(names, keyReaderOf(by, study));
 }
 
 /** All combinations of the columns' public values, with the last column changing fastest. */
@@ -68,30 +70,25 @@ function noValues({ isText }: Column, name: string): Error {
       + `or an integer with low and high and at most ${questionLimits.integerValues} values`);
 }
 
-/** A given list. The parts of its keys are compared as text. */
-function listed(keys: readonly (readonly string[])[], columns: readonly Column[]): KeyList {
+/** A given list. Keys are compared as text. */
+function listed(keys: readonly (readonly string[])[], read: KeyReader): KeyList {
   if (keys.length > questionLimits.keys) {
     throw new InvalidParameterError(
       `the list has ${keys.length} keys, and ${questionLimits.keys} are the most`,
     );
   }
-  const places = new Map(keys.map((key, place) => [JSON.stringify(key), place]));
+  const places = new Map(keys.map((key, place) => [textOfKey(key), place]));
   return {
     names: keys,
     placeOf(sent, start) {
-      const key: string[] = [];
-      for (const column of columns) {
-        const part = partOf(column, sent, start);
-        if (part === undefined) return -1;
-        key.push(part);
-      }
-      return places.get(JSON.stringify(key)) ?? -1;
+      const key = read(sent, start);
+      return key === null ? -1 : places.get(key) ?? -1;
     },
   };
 }
 
 /**
- * The key of a row as one text, of keys that nobody listed; null where a cell is absent or outside
+ * The key of a row as one text; null where a cell is absent or outside
  * the range of its column. Equal keys give equal texts.
  */
 export type KeyReader = (sent: SentRows, start: number) => string | null;
@@ -99,22 +96,35 @@ export type KeyReader = (sent: SentRows, start: number) => string | null;
 /** @throws InvalidParameterError for a column that is not there, or a number without a range. */
 export function keyReaderOf(by: GroupBy, study: StudyColumns): KeyReader {
   const columns = partsOfBy(by, study);
+  const [only] = columns;
+  if (columns.length === 1 && only!.isText) {
+    const { place } = only!;
+    return ({ values, texts }, start) => {
+      const cell = values[start + place]!;
+      return Number.isNaN(cell) ? null : textOf(texts![place]!, cell);
+    };
+  }
   return (sent, start) => {
     const key: string[] = [];
     for (const { place, first, parts } of columns) {
       const cell = sent.values[start + place]!;
       if (Number.isNaN(cell)) return null;
-      const part = parts === null ? textAt(sent.texts![place]!, cell) : parts[cell - first];
+      const part = parts === null ? textOf(sent.texts![place]!, cell) : parts[cell - first];
       if (part === undefined) return null;
       key.push(part);
     }
-    return JSON.stringify(key);
+    return textOfKey(key);
   };
 }
 
-/** The parts of a key that a KeyReader read. */
-export function partsOfKey(key: string): readonly string[] {
-  return JSON.parse(key) as readonly string[];
+/** A key as one text: its part, or its parts as JSON. */
+function textOfKey(parts: readonly string[]): string {
+  return parts.length === 1 ? parts[0]! : JSON.stringify(parts);
+}
+
+/** The parts of a key that a KeyReader read. @param count - the number of parts. */
+export function partsOfKey(key: string, count: number): readonly string[] {
+  return count === 1 ? [key] : JSON.parse(key) as readonly string[];
 }
 
 /**
@@ -143,15 +153,6 @@ function partsOfBy(by: GroupBy, study: StudyColumns): readonly (Column & {
   });
 }
 
-/** The text of a cell in a key; undefined for an absent cell. */
-function partOf({ place, names, isText }: Column, sent: SentRows, start: number):
-string | undefined {
-  const cell = sent.values[start + place]!;
-  if (Number.isNaN(cell)) return undefined;
-  if (isText) return textAt(sent.texts![place]!, cell);
-  return names === null ? String(cell) : names[cell];
-}
-
 /** Ranks keys for one contributor. */
 export type KeyRanks = (key: readonly string[]) => number;
 
@@ -168,12 +169,25 @@ export type KeyRanks = (key: readonly string[]) => number;
  * @param secret - of this contributor in this epoch, at least 16 bytes.
  */
 export function keyRanks(secret: Uint8Array, columns: readonly string[]): KeyRanks {
-  const seed = foldKey(secret, ...columns.map(utf8));
+  const seed = chachaState(foldKey(foldKey(secret, ...columns.map(utf8))));
   return (key) => {
-    const rank = foldKey(seed, ...key.map(utf8));
-    const view = new DataView(rank.buffer, rank.byteOffset, 8);
-    return (view.getUint32(0) * 2 ** 21 + (view.getUint32(4) >>> 11)) / 2 ** 53;
+    rankState.set(seed);
+    for (const part of key) {
+      const length = writeUtf8(part, rankedPart, 0);
+      assert(length >= 0, 'a part of a key has at most 255 bytes');
+      foldPart(rankState, rankedPart, length);
+    }
+    return (swapped(rankState[4]!) * 2 ** 21 + (swapped(rankState[5]!) >>> 11)) / 2 ** 53;
   };
+}
+
+/** Memory in which ranks are computed, one after the other. */
+const rankState = new Uint32Array(16);
+const rankedPart = new Uint8Array(255);
+
+/** A number of 32 bits with its bytes in the other order. */
+function swapped(word: number): number {
+  return (word << 24 | (word & 0xff00) << 8 | (word >>> 8 & 0xff00) | word >>> 24) >>> 0;
 }
 
 /**
@@ -184,22 +198,28 @@ export function keyRanks(secret: Uint8Array, columns: readonly string[]): KeyRan
  * for each of them what all of its rows gave. So the result does not depend on the order of the
  * rows, on how they were cut into batches, or on anybody else. Memory: keysMax keys.
  * Proof: let r be the largest rank held once keysMax keys are held. A key leaves only for one with
- * a smaller rank, so r only falls. A key that left, or was not taken, has a rank above r at that
- * time and at every later time, so it never comes back. Hence a key that is held at the end was
- * taken at its first row and never left.
+ * a smaller rank, so r only falls. A key that left or was refused has a rank above r, then and
+ * later. So it never comes back. A key that is held at the end was therefore taken at its first
+ * row, and it never left.
  * Ranks are computed only when there are more than keysMax keys.
+ * The first key is held without a map, so that a million people with one key each are small.
  */
 export class KeptKeys<Held, Key extends number | string = number> {
-  readonly #held = new Map<Key, { readonly held: Held; rank: number }>();
+  /** Null: no key is held here. */
+  #key: Key | null = null;
+  #held: Held | null = null;
+  #rank = unranked;
+  #others: OtherKeys<Held, Key> | null = null;
 
   constructor(private readonly keysMax: number) {}
 
   get size(): number {
-    return this.#held.size;
+    return Number(this.#key !== null) + (this.#others?.keys.size ?? 0);
   }
 
   entries(): readonly (readonly [key: Key, held: Held])[] {
-    return [...this.#held].map(([key, { held }]) => [key, held]);
+    const others = [...this.#others?.keys ?? []].map(([key, { held }]) => [key, held] as const);
+    return this.#key === null ? others : [[this.#key, this.#held!], ...others];
   }
 
   /**
@@ -208,30 +228,64 @@ export class KeptKeys<Held, Key extends number | string = number> {
    * @param rankOf - the rank of a key. Equal ranks go by key.
    */
   at(key: Key, rankOf: (key: Key) => number, empty: () => Held): Held | undefined {
-    const found = this.#held.get(key);
+    if (this.#key === key) return this.#held!;
+    const found = this.#others?.keys.get(key);
     if (found !== undefined) return found.held;
-    let rank = NaN;
-    if (this.#held.size >= this.keysMax) {
-      for (const [other, entry] of this.#held) {
-        if (Number.isNaN(entry.rank)) entry.rank = rankOf(other);
-      }
+    let rank = unranked;
+    if (this.size >= this.keysMax) {
       rank = rankOf(key);
-      const last = this.#last();
-      const largest = this.#held.get(last)!.rank;
-      if (rank > largest || (rank === largest && key > last)) return undefined;
-      this.#held.delete(last);
+      this.#others ??= { keys: new Map(), last: null };
+      const last = this.#others.last ??= this.#largest(rankOf);
+      if (rank > last.rank || (rank === last.rank && key > last.key)) return undefined;
+      if (this.#key === last.key) this.#key = null;
+      else this.#others.keys.delete(last.key);
     }
     const held = empty();
-    this.#held.set(key, { held, rank });
+    this.#put(key, held, rank);
     return held;
   }
 
-  /** The key with the largest rank. */
-  #last(): Key {
-    const [last] = [...this.#held].reduce((most, each) => {
-      const gap = each[1].rank - most[1].rank;
-      return gap > 0 || (gap === 0 && each[0] > most[0]) ? each : most;
-    });
-    return last;
+  #put(key: Key, held: Held, rank: number): void {
+    if (this.#key === null) {
+      [this.#key, this.#held, this.#rank] = [key, held, rank];
+    } else {
+      this.#others ??= { keys: new Map(), last: null };
+      this.#others.keys.set(key, { held, rank });
+    }
+    if (this.#others !== null) this.#others.last = null;
   }
+
+  /** The key with the largest rank. Computes the ranks that are not known yet. */
+  #largest(rankOf: (key: Key) => number): RankedKey<Key> {
+    let last: RankedKey<Key> | null = null;
+    const visit = (key: Key, rank: number): void => {
+      if (last === null || rank > last.rank || (rank === last.rank && key > last.key)) {
+        last = { key, rank };
+      }
+    };
+    if (this.#key !== null) {
+      if (this.#rank === unranked) this.#rank = rankOf(this.#key);
+      visit(this.#key, this.#rank);
+    }
+    for (const [key, kept] of this.#others!.keys) {
+      if (kept.rank === unranked) kept.rank = rankOf(key);
+      visit(key, kept.rank);
+    }
+    return last!;
+  }
+}
+
+/** The rank of a key whose rank was not needed yet. */
+const unranked = -1;
+
+interface RankedKey<Key> {
+  readonly key: Key;
+  readonly rank: number;
+}
+
+/** What a contributor holds besides its first key. */
+interface OtherKeys<Held, Key> {
+  readonly keys: Map<Key, { readonly held: Held; rank: number }>;
+  /** The one with the largest rank of all keys that are held. Null: not known. */
+  last: RankedKey<Key> | null;
 }

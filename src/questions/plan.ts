@@ -1,7 +1,9 @@
 import { utf8 } from '../base/bytes.js';
 import { InvalidParameterError } from '../base/errors.js';
 import type { ParameterValues, Participation } from '../base/facts.js';
-import { questionLimits, type Question } from '../base/questions.js';
+import {
+  isRunningQuestion, questionLimits, type Question, type RunningFacts,
+} from '../base/questions.js';
 import type {
   Estimator, Infeasible, Plan, PlannedWork, StudyFacts,
 } from '../estimators/contract/estimator.js';
@@ -48,6 +50,8 @@ export interface QuestionsFacts extends StudyColumns {
   readonly participation: Participation;
   /** What all questions together may cost. */
   readonly target: PrivacyTarget;
+  /** Which answers are totals over epochs. */
+  readonly running?: RunningFacts;
 }
 
 /** How questions are planned. */
@@ -121,7 +125,9 @@ function planOne(
     }
     const isEach = keys !== null && estimator.keyed?.includes('public') !== true;
     const asked = isEach ? forEachKey(estimator) : estimator;
+    const isRunning = isRunningQuestion(facts.running, name);
     const plan = planner.plan(asked, question.parameters, {
+      ...(isRunning && { running: { separation: facts.running!.separation } }),
       dimension, cohort: facts.cohort, participation: facts.participation,
       target: shareOfTarget(facts.target, question.share, deltaShares),
       ...(keys !== null && {
@@ -131,9 +137,13 @@ function planOne(
         keys: { list: 'discovered', keysMax: by.keysMax, ...by.discover },
       }),
     });
-    const fault = plan.kind === 'infeasible' ? plan : unfit(plan, estimator);
-    if (plan.kind === 'infeasible' || fault !== null) {
-      return { ...fault!, reason: reasonOf(name, fault!.reason) };
+    if (plan.kind === 'infeasible') return { ...plan, reason: reasonOf(name, plan.reason) };
+    if (isRunning && plan.running === undefined) return notRunning(name, estimator);
+    if (plan.cost.renyi !== undefined) {
+      return infeasible(
+        name, `the noise of ${estimator.name} has a cost at one Renyi order only`,
+        'give it a study of its own',
+      );
     }
     return {
       question, estimator, plan, dimension, ...(keys !== null && { keys: keys.names }),
@@ -149,16 +159,21 @@ function planOne(
   }
 }
 
-function unfit({ cost }: Plan, { name }: Estimator): Infeasible | null {
-  return cost.renyi === undefined ? null : {
-    kind: 'infeasible',
-    reason: `the noise of ${name} has a cost at one Renyi order only`,
-    remedy: 'give it a study of its own',
-  };
-}
-
 function infeasible(name: string, reason: string, remedy: string): Infeasible {
   return { kind: 'infeasible', reason: reasonOf(name, reason), remedy };
+}
+
+/** Why an estimator has no totals over epochs. */
+function notRunning(name: string, estimator: Estimator): Infeasible {
+  return infeasible(name, ...notRunningTexts(estimator));
+}
+
+/** Reason and remedy. A total over epochs adds up whole numbers of contributors. */
+export function notRunningTexts(estimator: Estimator): readonly [string, string] {
+  return [
+    `${estimator.name} with these settings has no running total, which adds up counts of people`,
+    'ask for a count, also by public keys, or for a histogram with edges; or leave running out',
+  ];
 }
 
 function reasonOf(name: string, reason: string): string {
@@ -176,7 +191,7 @@ function tooManyKeys(name: string, people: number): Infeasible {
 /**
  * The most bytes that the keys of so many rows of one contributor may take in the table of one
  * question. A row has one key, and at most `keysMax` keys of a contributor count. So the sum over
- * an epoch's batches bounds what the keys of the epoch take, whatever they are.
+ * an epoch's contributors bounds what the keys of the epoch take, whatever they are.
  */
 export function keyRoomOf(questions: readonly PlannedQuestion[], rows: number): number {
   return questions.reduce((most, { question: { by }, keyBytes }) => (keyBytes === undefined ? most

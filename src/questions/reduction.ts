@@ -27,22 +27,28 @@ export function clipped(value: number): number {
 
 /** What the rows of one key gave. */
 interface KeyRows {
-  readonly values: Float64Array;
+  readonly values: number[];
   rows: number;
   /** The rank of the row that `reduce: one` keeps. */
   rank: number;
 }
 
+/** More than the rank of any row. */
+const aboveRanks = 2;
+
+/** Of a question without columns: rows give nothing but their key. */
+const noRows: KeyRows = { values: [], rows: 0, rank: 0 };
+
 /** A key of a public list is its place. A key that nobody listed is a text. */
 type Key = number | string;
 
 /** One contributor's rows for one question, reduced as they come. */
-export class QuestionRows {
-  readonly kept: KeptKeys<KeyRows, Key>;
+export class QuestionRows extends KeptKeys<KeyRows, Key> {
   ranks: KeyRanks | null = null;
 
-  constructor(keysMax: number) {
-    this.kept = new KeptKeys(keysMax);
+  /** @param next - of the same contributor for the next question; null after the last one. */
+  constructor(keysMax: number, readonly next: QuestionRows | null) {
+    super(keysMax);
   }
 }
 
@@ -76,33 +82,31 @@ export class QuestionReduction {
     this.keys = by === undefined || isDiscovered ? null : keyListOf(by, study);
     this.#reader = isDiscovered ? keyReaderOf(by, study) : null;
     this.dimension = by === undefined ? Math.max(1, columns.length) : 1 + columns.length;
-    this.needsRanks = reduce === 'one';
+    this.needsRanks = reduce === 'one' && columns.length > 0;
   }
 
-  empty(): QuestionRows {
-    return new QuestionRows(this.question.by?.keysMax ?? 1);
+  empty(next: QuestionRows | null): QuestionRows {
+    return new QuestionRows(this.question.by?.keysMax ?? 1, next);
   }
 
   /** Adds a batch; `columns` is the study's number of them. */
   add(
     into: QuestionRows, sent: RankedRows, columns: number, secrets: ContributorSecrets,
   ): void {
-    const places = this.#places;
+    const rankOf = this.#ranking(into, secrets);
+    const { values } = sent;
     for (let row = 0; row < sent.rows; row++) {
       const start = row * columns;
-      if (!this.#filter(sent, start) || this.#lacksValue(sent.values, start)) continue;
+      if (!this.#filter(sent, start) || this.#lacksValue(values, start)) continue;
       const key = this.#keyOf(sent, start);
       if (key === null) continue;
-      const held = into.kept.at(
-        key, (other) => this.#rankOf(into, other, secrets), () => emptyRows(places.length),
-      );
-      if (held === undefined) continue;
+      const held = into.at(key, rankOf, this.#emptyRows);
+      if (held === undefined || held === noRows) continue;
       held.rows += 1;
-      if (!this.needsRanks) {
-        places.forEach((from, i) => { held.values[i]! += clipped(sent.values[start + from]!); });
-      } else if (sent.ranks![row]! < held.rank) {
+      if (!this.needsRanks) this.#addTo(held.values, values, start);
+      else if (sent.ranks![row]! < held.rank) {
         held.rank = sent.ranks![row]!;
-        places.forEach((from, i) => { held.values[i] = clipped(sent.values[start + from]!); });
+        this.#places.forEach((from, i) => { held.values[i] = clipped(values[start + from]!); });
       }
     }
   }
@@ -113,19 +117,20 @@ export class QuestionReduction {
    *   `keysMax` of the contributor.
    * @throws WireError `overloaded` if the table is full, which the caller has to prevent.
    */
-  rowsOf({ kept }: QuestionRows, table: KeyTable | null = null): readonly Float64Array[] {
+  rowsOf(rows: QuestionRows, table: KeyTable | null = null): readonly Float64Array[] {
     const isMean = this.question.reduce === 'mean';
-    const entries = [...kept.entries()].sort(([left], [right]) => (left < right ? -1 : 1));
-    return entries.map(([key, { values, rows }]) => {
-      const place = typeof key === 'number' ? key : table!.placeOf(partsOfKey(key));
-      const reduced = isMean ? values.map((sum) => sum / rows) : values;
+    const entries = [...rows.entries()].sort(([left], [right]) => (left < right ? -1 : 1));
+    return entries.map(([key, { values, rows: count }]) => {
+      const place = typeof key === 'number' ? key : table!.placeOf(this.#partsOf(key));
+      const reduced = isMean ? values.map((sum) => sum / count) : values;
       if (this.question.by !== undefined) return Float64Array.of(place, ...reduced);
-      return reduced.length === 0 ? new Float64Array(1) : reduced;
+      return reduced.length === 0 ? new Float64Array(1) : Float64Array.from(reduced);
     });
   }
 
   #lacksValue(values: Float64Array, start: number): boolean {
-    return this.#places.some((place) => Number.isNaN(values[start + place]!));
+    for (const place of this.#places) if (Number.isNaN(values[start + place]!)) return true;
+    return false;
   }
 
   /** The key of a row; null if the row does not count. */
@@ -136,18 +141,40 @@ export class QuestionReduction {
     return place < 0 ? null : place;
   }
 
-  #rankOf(into: QuestionRows, key: Key, secrets: ContributorSecrets): number {
-    into.ranks ??= keyRanks(secrets.keySecret(), this.question.by!.columns);
-    return into.ranks(typeof key === 'number' ? this.keys!.names[key]! : partsOfKey(key));
+  readonly #emptyRows = (): KeyRows => (this.#places.length === 0 ? noRows
+    : { values: this.#places.map(() => 0), rows: 0, rank: aboveRanks });
+
+  #partsOf(key: string): readonly string[] {
+    return partsOfKey(key, this.question.by!.columns.length);
+  }
+
+  /** Adds the clipped values of one row. */
+  #addTo(sums: number[], values: Float64Array, start: number): void {
+    const places = this.#places;
+    for (let i = 0; i < places.length; i++) sums[i]! += clipped(values[start + places[i]!]!);
+  }
+
+  /** Gives the rank of a key. The rank of each key of one batch is computed once. */
+  #ranking(into: QuestionRows, secrets: ContributorSecrets): (key: Key) => number {
+    const known = new Map<Key, number>();
+    return (key) => {
+      into.ranks ??= keyRanks(secrets.keySecret(), this.question.by!.columns);
+      const earlier = known.get(key);
+      if (earlier !== undefined) return earlier;
+      const rank = into.ranks(
+        typeof key === 'number' ? this.keys!.names[key]! : this.#partsOf(key),
+      );
+      known.set(key, rank);
+      return rank;
+    };
   }
 }
 
-function emptyRows(columns: number): KeyRows {
-  return { values: new Float64Array(columns), rows: 0, rank: Infinity };
-}
-
-/** One contributor's rows for all questions of a study. */
-export type Contribution = readonly QuestionRows[];
+/**
+ * One contributor's rows for all questions of a study: those for the first, which lead to the next.
+ * A list of them would take more memory, and there may be millions of contributors.
+ */
+export type Contribution = QuestionRows;
 
 /** The reductions of all questions of a study. */
 export class StudyReduction {
@@ -164,12 +191,18 @@ export class StudyReduction {
   }
 
   empty(): Contribution {
-    return this.questions.map((question) => question.empty());
+    return this.questions.reduceRight<QuestionRows | null>(
+      (next, question) => question.empty(next), null,
+    )!;
   }
 
   /** Adds one batch of the contributor. Time: rows times questions. */
   add(into: Contribution, sent: RankedRows, secrets: ContributorSecrets): void {
-    this.questions.forEach((question, i) => question.add(into[i]!, sent, this.#columns, secrets));
+    let own: QuestionRows | null = into;
+    for (const question of this.questions) {
+      question.add(own!, sent, this.#columns, secrets);
+      own = own!.next;
+    }
   }
 
   /**
@@ -179,6 +212,11 @@ export class StudyReduction {
   rowsOf(
     contribution: Contribution, tables: readonly (KeyTable | null)[] = [],
   ): readonly (readonly Float64Array[])[] {
-    return this.questions.map((question, i) => question.rowsOf(contribution[i]!, tables[i]));
+    let own: QuestionRows | null = contribution;
+    return this.questions.map((question, i) => {
+      const rows = question.rowsOf(own!, tables[i]);
+      own = own!.next;
+      return rows;
+    });
   }
 }

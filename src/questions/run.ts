@@ -6,10 +6,15 @@ import { createMechanisms, type PreparedMechanisms } from '../privacy/mechanisms
 import type { NoiseSource, WorkRandom } from '../random/source.js';
 import { KeyTable, keyTableBytes } from './key-table.js';
 import type { PlannedQuestion } from './plan.js';
+import { RunningQuestion, type SeriesBefore } from './series.js';
 
 /** The answer to one question, or what went wrong. */
 export type QuestionResult =
-  | { readonly kind: 'answered'; readonly outcome: Outcome }
+  | {
+    readonly kind: 'answered'; readonly outcome: Outcome;
+    /** Of a running total: what the release of the next epoch needs, if this one is published. */
+    readonly left?: Uint8Array;
+  }
   /** `failure` may be about data: it is for the operator's eyes after its code is checked. */
   | { readonly kind: 'failed'; readonly failure: unknown };
 
@@ -109,26 +114,40 @@ export class QuestionsRun {
   /**
    * Releases all questions, one after the other. Call it once, after the charge of all their events
    * is durable. Noise that is not drawn yet is drawn before the data are read.
+   * @param before - of running totals, what the release of the epoch just before left. Absent:
+   *   their series begin.
    * @returns one result for each question, in their order.
    */
-  async release(compute: Compute): Promise<readonly QuestionResult[]> {
+  async release(
+    compute: Compute, before?: SeriesBefore,
+  ): Promise<readonly QuestionResult[]> {
     this.prepareNoise(Infinity);
     const results: QuestionResult[] = [];
-    for (const running of this.#running) results.push(await this.#release(running, compute));
+    for (const running of this.#running) {
+      results.push(await this.#release(running, compute, before));
+    }
     return results;
   }
 
   async #release(
-    { planned: { plan, keys }, groups, mechanisms, table, failure }: Running, compute: Compute,
+    { planned: { question, plan, keys }, groups, mechanisms, table, failure }: Running,
+    compute: Compute, before: SeriesBefore | undefined,
   ): Promise<QuestionResult> {
     if (failure !== null) return { kind: 'failed', failure: failure.cause };
     try {
       const found = table === null ? undefined : Sensitive.of(table);
-      const released = await plan.release(groups.finish(this.work), mechanisms, compute, found);
-      const outcome = released.value;
+      const totals = plan.running === undefined ? null
+        : new RunningQuestion(plan.running, leftBefore(question.name, before));
+      const { value } = await plan.release(
+        groups.finish(this.work), totals?.mechanisms(mechanisms) ?? mechanisms, compute, found,
+      );
+      const outcome = totals?.answered(value) ?? value;
       return {
         kind: 'answered',
         outcome: outcome.kind === 'value' && keys !== undefined ? { ...outcome, keys } : outcome,
+        ...(totals !== null && before !== undefined && {
+          left: totals.sealed((plain) => before.sealing.seal(question.name, plain)),
+        }),
       };
     } catch (cause) {
       return { kind: 'failed', failure: cause };
@@ -145,6 +164,11 @@ export class QuestionsRun {
       }
     });
   }
+}
+
+function leftBefore(question: string, before: SeriesBefore | undefined): Uint8Array | null {
+  const found = before?.series.find((each) => each.question === question);
+  return found === undefined ? null : before!.sealing.open(question, found.sealed);
 }
 
 function emptyTable(random: WorkRandom): KeyTable {

@@ -1,7 +1,7 @@
 import { InvalidParameterError } from '../base/errors.js';
 import type { RowTest, TestValue } from '../base/questions.js';
 import {
-  codeOf, columnOf, textAt, type Column, type SentRows, type StudyColumns,
+  codeOf, columnOf, textOf, type Column, type SentRows, type StudyColumns,
 } from './columns.js';
 
 /** Whether the row that begins at `start` of the values counts. */
@@ -44,7 +44,7 @@ function oneOf(column: Column, values: readonly TestValue[], wanted: boolean): R
     const texts = new Set<unknown>(values);
     return (sent, start) => {
       const cell = sent.values[start + place]!;
-      return !Number.isNaN(cell) && texts.has(textAt(sent.texts![place]!, cell)) === wanted;
+      return !Number.isNaN(cell) && texts.has(textOf(sent.texts![place]!, cell)) === wanted;
     };
   }
   const codes = new Set(values.map((value) => codeOf(column, value)));

@@ -1,5 +1,4 @@
 import { assert } from '../base/assert.js';
-import { concatBytes } from '../base/bytes.js';
 
 const words = 16;
 const constants = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574] as const;
@@ -95,21 +94,30 @@ export class ChachaStream {
  * only, not as a general hash.
  */
 export function foldKey(...parts: readonly Uint8Array[]): Uint8Array {
-  let key: Uint8Array = new Uint8Array(32);
-  const block = new Uint32Array(words);
-  for (const part of parts) {
-    const length = new Uint8Array(8);
-    new DataView(length.buffer).setBigUint64(0, BigInt(part.length), true);
-    const text = concatBytes(length, part);
-    for (let offset = 0; offset < text.length; offset += 32) {
-      const mixed = key.slice();
-      text.subarray(offset, offset + 32).forEach((byte, i) => (mixed[i]! ^= byte));
-      chachaBlock(chachaState(mixed), block);
-      const next = new Uint8Array(32);
-      const view = new DataView(next.buffer);
-      for (let i = 0; i < 8; i++) view.setUint32(4 * i, block[i]!, true);
-      key = next;
-    }
-  }
+  const state = chachaState(new Uint8Array(32));
+  for (const part of parts) foldPart(state, part, part.length);
+  const key = new Uint8Array(32);
+  const view = new DataView(key.buffer);
+  for (let i = 0; i < 8; i++) view.setUint32(4 * i, state[4 + i]!, true);
   return key;
+}
+
+const folded = new Uint32Array(words);
+
+/**
+ * Folds one more text into the key of a ChaCha20 state, in place: `chachaState(foldKey(a))` becomes
+ * `chachaState(foldKey(a, b))`. One block for every 32 bytes of the text and its length.
+ * @param text - the first `length` bytes.
+ */
+export function foldPart(state: Uint32Array, text: Uint8Array, length: number): void {
+  // The length takes 8 bytes, the low one first.
+  state[4] = state[4]! ^ (length >>> 0);
+  state[5] = state[5]! ^ Math.floor(length / 2 ** 32);
+  for (let from = 0, at = 8; from < length || at > 0; at = 0) {
+    for (; at < 32 && from < length; at++, from++) {
+      state[4 + (at >> 2)] = state[4 + (at >> 2)]! ^ (text[from]! << 8 * (at & 3));
+    }
+    chachaBlock(state, folded);
+    for (let i = 4; i < 12; i++) state[i] = folded[i - 4]!;
+  }
 }

@@ -6,7 +6,7 @@ export { smoothedLevels, type Level, type Measured } from './local-level.js';
 export {
   ReleaseSeries, type NumberSeries, type QuestionSeries, type SeriesFault, type Total,
 } from './release-series.js';
-export { RunningTotals, type RunningTotal } from './running-totals.js';
+export { RunningTotals, type RunningTotal } from '../base/running-totals.js';
 
 /** Why a question has no smoothed line, as a sentence. */
 export const seriesFaultText = {
@@ -14,6 +14,8 @@ export const seriesFaultText = {
     + 'to smooth them',
   'keys-change': 'its keys differ between releases: a key that is not shown had a small count, so '
     + 'the shown counts are no fair sample',
+  'running-total': 'its answers are totals already, and their noise is shared: sums and smoothed '
+    + 'lines of them would count it wrongly',
   'shape-changes': 'its answers changed their shape between releases',
 } as const;
 

@@ -3,7 +3,7 @@ import { answersOf, type ReleaseBody } from '../wire/messages.js';
 import { LocalLevel, smoothedLevels, type Level, type Measured } from './local-level.js';
 
 /** Why the answers to a question have no totals and no smoothed line. The names are stable. */
-export type SeriesFault = 'noise-unknown' | 'keys-change' | 'shape-changes';
+export type SeriesFault = 'noise-unknown' | 'keys-change' | 'shape-changes' | 'running-total';
 
 /** A total over epochs. Noise of different releases is independent, so its variances add up. */
 export interface Total {
@@ -127,7 +127,11 @@ export class QuestionSeries {
       for (const number of this.numbers) number.take({ epoch, value: null, deviation: 0 });
       return;
     }
-    const { estimate, keys, answered } = outcome;
+    const { estimate, keys, answered, running } = outcome;
+    if (running !== undefined) {
+      this.#fault = 'running-total';
+      return;
+    }
     const size = estimate.length / (keys?.length ?? 1);
     if (this.numbers.length === 0) this.#begin(estimate.length, keys, size);
     this.#fault = JSON.stringify(keys ?? null) !== this.#keys ? 'keys-change'

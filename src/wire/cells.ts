@@ -1,11 +1,13 @@
 import { isLittleEndian } from '../base/byte-order.js';
 import { cellFault, namesOfType, type ColumnType } from '../base/columns.js';
 import { InvalidParameterError, WireError } from '../base/errors.js';
+import type { TextTable } from '../base/text-table.js';
+import { bitAt, bitsOf, hasUnusedBits } from './bits.js';
 import type { BatchBody, Cells } from './messages.js';
 import { numberBytes, readNumbers, writeNumbers } from './numbers.js';
 import { malformed } from './reader.js';
 import {
-  checkTexts, codeBytes, encodeCodes, encodeTexts, readCodes, readTexts, type TextTable,
+  checkTexts, codeBytes, encodeCodes, encodeTexts, readCodes, readTexts,
 } from './text-cells.js';
 
 type DataType = BatchBody['dataType'];
@@ -57,11 +59,33 @@ export function batchCells(
   }
   const values = new Float64Array(rows * columns);
   const texts = types.map((type, column) => {
+    if (readAllNumbers(cells[column]!, type, body, column, values)) return null;
     const read = columnValues(cells[column]!, type, body, column, judge);
     for (let row = 0; row < rows; row++) values[row * columns + column] = read.values[row]!;
     return read.texts;
   });
   return { values, texts };
+}
+
+/**
+ * Writes a column of doubles to its place in the rows. Most columns are so, and this is faster than
+ * `columnValues`. Returns false for every other column and every fault, which that then judges.
+ */
+function readAllNumbers(
+  cells: Cells, { type }: ColumnType, { rows, columns, dataType }: TypedBatch, column: number,
+  values: Float64Array,
+): boolean {
+  const { numbers, codes, present, dictionary } = cells;
+  const isPlain = type === 'number' && dataType === 'float64' && numbers.length === 8 * rows
+    && codes.length === 0 && isEmpty(present) && isEmpty(dictionary);
+  if (!isPlain) return false;
+  const view = new DataView(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+  for (let row = 0; row < rows; row++) {
+    const value = view.getFloat64(8 * row, true);
+    if (!Number.isFinite(value)) return false;
+    values[row * columns + column] = value;
+  }
+  return true;
 }
 
 /**
@@ -94,7 +118,7 @@ export function encodeCells(
     const cells = type.type === 'text'
       ? encodeTexts(there, texts) : encodeColumn(there, type, dataType);
     if (there.length === rows) return cells;
-    return { ...cells, present: bitmap(all, (value) => !isAbsent(value)) };
+    return { ...cells, present: bitsOf(rows, (row) => !isAbsent(all[row]!)) };
   });
 }
 
@@ -104,15 +128,13 @@ function encodeColumn(values: Float64Array, type: ColumnType, dataType: DataType
     return { numbers: writeNumbers(values, dataType, isLittleEndian), codes: none };
   }
   const codes = type.type === 'boolean'
-    ? bitmap(values, (value) => value === 1) : encodeCodes(values, namesOfType(type)!.length);
+    ? bitsOf(values.length, (row) => values[row] === 1)
+    : encodeCodes(values, namesOfType(type)!.length);
   return { numbers: none, codes };
 }
 
-/** A bit for each value, low bit first. */
-function bitmap(values: Float64Array, isSet: (value: number) => boolean): Uint8Array {
-  const bits = new Uint8Array(Math.ceil(values.length / 8));
-  values.forEach((value, row) => { bits[row >> 3]! |= Number(isSet(value)) << (row & 7); });
-  return bits;
+function isEmpty(bytes: Uint8Array | undefined): boolean {
+  return bytes === undefined || bytes.length === 0;
 }
 
 interface ColumnRead {
@@ -139,18 +161,30 @@ function columnValues(
   const read = numeric ? readNumbers(cells.numbers, dataType, isLittleEndian)
     : type.type === 'boolean' ? readBits(cells.codes, count, column)
       : readCodes(cells.codes, count, names);
-  for (let i = 0; i < count; i++) {
-    const fault = cellFault(type, read[i]!);
-    if (fault !== null) {
-      const row = there?.[i] ?? i;
-      throw refused(fault, `column ${column}, row ${row}: no value of type ${type.type}`);
-    }
-  }
+  checkCells(read, type, column, there);
   if (type.type === 'text') checkTexts(read, texts!, type.bytes, { column, there, judge });
   if (there === null) return { values: read, texts };
   const values = new Float64Array(rows).fill(Number.NaN);
   there.forEach((row, i) => { values[row] = read[i]!; });
   return { values, texts };
+}
+
+/** @param there - the rows of the values; null for all rows. */
+function checkCells(
+  values: Float64Array, type: ColumnType, column: number, there: Uint32Array | null,
+): void {
+  for (let i = 0; i < values.length; i++) {
+    const fault = cellFault(type, values[i]!);
+    if (fault === null) continue;
+    const row = there?.[i] ?? i;
+    throw refused(fault, `column ${column}, row ${row}: ${ruleOf(type, fault)}`);
+  }
+}
+
+function ruleOf({ type }: ColumnType, fault: 'not-finite' | 'wrong-type'): string {
+  if (fault === 'not-finite') return 'the value is NaN or infinite';
+  return type === 'integer' ? 'the value is not a whole number of at most 2^53 - 1 in size'
+    : 'the code is not the place of a name of the category';
 }
 
 /** The rows that have a value; null where all have. */
@@ -169,10 +203,10 @@ function presentRows(
 }
 
 function readBits(bits: Uint8Array, count: number, column: number): Float64Array {
-  if ((count & 7) !== 0 && bits.at(-1)! >> (count & 7) !== 0) {
-    throw malformed(`unused bits of column ${column} are not 0`);
-  }
-  return Float64Array.from({ length: count }, (_, i) => (bits[i >> 3]! >> (i & 7)) & 1);
+  if (hasUnusedBits(bits, count)) throw malformed(`unused bits of column ${column} are not 0`);
+  const values = new Float64Array(count);
+  for (let i = 0; i < count; i++) values[i] = bitAt(bits, i);
+  return values;
 }
 
 function isNumeric({ type }: ColumnType): boolean {

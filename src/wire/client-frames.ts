@@ -24,6 +24,15 @@ export function encodeClientFrame(frame: ClientFrame): Uint8Array {
  * @throws WireError('malformed') for any other bytes; never anything else.
  */
 export function decodeClientFrame(bytes: Uint8Array): ClientFrame {
+  const frame = viewClientFrame(bytes);
+  return frame.kind === 'batch' ? { ...frame, body: ownedEndAligned(frame.body) } : frame;
+}
+
+/**
+ * As `decodeClientFrame`, but the body of a batch is a view of `bytes`. Copy it before the bytes
+ * change.
+ */
+export function viewClientFrame(bytes: Uint8Array): ClientFrame {
   return readStrictly(bytes, 'client frame', (reader) =>
     clientFrameFromWire(read.v1.ClientFrame.decode(reader)));
 }
@@ -117,7 +126,7 @@ function batchFromWire(batch: read.v1.SignedBatch): SignedBatch {
   return {
     kind: 'batch',
     channel: batch.channel,
-    body: ownedEndAligned(batch.body),
+    body: batch.body,
     signature: ownSized(batch.signature, signatureBytes, 'signature'),
   };
 }

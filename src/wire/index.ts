@@ -4,7 +4,8 @@
  */
 export { answerKeys } from './answer-keys.js';
 export { decodeBatchBody, encodeBatchBody } from './batch-body.js';
-export { decodeClientFrame, encodeClientFrame } from './client-frames.js';
+export { decodeClientFrame, encodeClientFrame, viewClientFrame } from './client-frames.js';
+export { FrameSplitter, joinFrames, splitFrames } from './delimited.js';
 export { decodeHeadBody, encodeHeadBody } from './head-body.js';
 export type * from './messages.js';
 export { answersOf, onlyAnswer } from './messages.js';
@@ -13,7 +14,8 @@ export { batchCells, cellsPerBatch, encodeCells, type BatchCells } from './cells
 export { numberBytes } from './numbers.js';
 export { batchRows, encodeRows, firstNonFinite, viewBatchRows } from './rows.js';
 export { decodeServerFrame, encodeServerFrame } from './server-frames.js';
-export { textAt, textsPerBatch, type TextTable } from './text-cells.js';
+export { textAt, type TextTable } from '../base/text-table.js';
+export { textsPerBatch } from './text-cells.js';
 export {
   decodeContributorFacts, decodeStudyDocument, encodeStudyDocument, studyId,
 } from './study-codec.js';

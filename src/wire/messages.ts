@@ -108,6 +108,7 @@ export interface Spend {
   readonly deltaCap: number;
 }
 
+/** The server's answer to Hello: section 4 of docs/reference/protocol.md. */
 export interface Ready {
   readonly kind: 'ready';
   readonly channel: number;

@@ -4,6 +4,7 @@ import {
 } from '../base/outcome.js';
 import { entriesOf, partsFault } from '../base/parts.js';
 import { questionLimits } from '../base/questions.js';
+import { bitAt, bitsOf, hasUnusedBits } from './bits.js';
 import { oneOf, present, uint32 } from './fields.js';
 import type { keelson as read } from './generated/other-reader.js';
 import type { keelson as sent } from './generated/other-writer.js';
@@ -37,7 +38,11 @@ export function outcomeToWire(outcome: Outcome, columns?: number): sent.v1.Outco
         key: finding.key === undefined ? 0 : finding.key + 1,
       })),
       keys: (outcome.keys ?? []).flat(),
-      answered: outcome.answered === undefined ? new Uint8Array(0) : bitsOf(outcome.answered),
+      answered: bitsOf(outcome.answered?.length ?? 0, (key) => outcome.answered![key]!),
+      running: outcome.running === undefined ? null : {
+        position: uint32(outcome.running.position, 'position of a running total'),
+        released: [...outcome.running.released],
+      },
     },
   };
 }
@@ -77,6 +82,9 @@ export function outcomeFromWire(outcome: read.v1.Outcome.$Shape, columns?: numbe
     ...((value.keys.length > 0 || value.shape[0] === 0)
       && { keys: keysFromWire(value.keys, value.shape) }),
     ...(value.answered.length > 0 && { answered: answeredFromWire(value.answered, value.shape) }),
+    ...(value.running && {
+      running: { position: value.running.position ?? 0, released: value.running.released ?? [] },
+    }),
   };
   checkValue(decoded, columns);
   return decoded;
@@ -130,23 +138,12 @@ function keysFromWire(flat: readonly string[], [count = 0]: readonly number[]): 
   return Array.from({ length: count }, (_, i) => flat.slice(i * size, (i + 1) * size));
 }
 
-/** A bit for each flag, the first one lowest in the first byte. */
-function bitsOf(flags: readonly boolean[]): Uint8Array {
-  const bits = new Uint8Array(Math.ceil(flags.length / 8));
-  flags.forEach((flag, i) => {
-    if (flag) bits[i >> 3]! |= 1 << (i & 7);
-  });
-  return bits;
-}
-
 function answeredFromWire(bits: Uint8Array, [count = 0]: readonly number[]): boolean[] {
   if (bits.length !== Math.ceil(count / 8)) {
     throw malformed(`answered has ${bits.length} bytes, not a bit for each of ${count} keys`);
   }
-  if (count % 8 > 0 && bits.at(-1)! >> (count % 8) !== 0) {
-    throw malformed('answered has unused bits that are not 0');
-  }
-  return Array.from({ length: count }, (_, i) => (bits[i >> 3]! >> (i & 7) & 1) === 1);
+  if (hasUnusedBits(bits, count)) throw malformed('answered has unused bits that are not 0');
+  return Array.from({ length: count }, (_, i) => bitAt(bits, i) === 1);
 }
 
 function uncertaintyToWire(uncertainty: Uncertainty): sent.v1.Uncertainty.$Properties | null {

@@ -4,7 +4,8 @@ import type { TypedColumns } from '../base/question-rules.js';
 import { columnLimits, isColumnType, needsQuestions, type ColumnType } from '../base/columns.js';
 import { WireError } from '../base/errors.js';
 import { factsLimits as limits } from '../base/facts-limits.js';
-import type { Question } from '../base/questions.js';
+import type { Question, RunningFacts } from '../base/questions.js';
+import { runningLimits } from '../base/root-factor.js';
 import { checkName, readObject, readParameter, refused, type Members } from './members.js';
 import { readQuestions } from './questions-codec.js';
 import type { ManyQuestions, OneQuestion, SharedFacts, StudyDocument } from './study-document.js';
@@ -93,6 +94,7 @@ function readDocument(facts: Members, read: ReadQuestions): StudyDocument {
     late: facts.choice('late', ['next', 'drop']),
     retention: facts.object('retention', readRetention),
     ...(facts.has('quarantine') && { quarantine: facts.object('quarantine', readQuarantine) }),
+    ...(facts.has('running') && { running: facts.object('running', readRunning) }),
   };
   checkShared(shared);
   return version === 2 && facts.has('questions')
@@ -113,6 +115,9 @@ function checkShared({ columns, epoch, admission, participation, ...rest }: Shar
   if (rest.quarantine !== undefined && !mayExclude({ participation, budget: rest.budget })) {
     throw refused('facts.quarantine', 'one for this participation and budget');
   }
+  if (rest.running !== undefined && runningFault({ participation, budget: rest.budget }) !== null) {
+    throw refused('facts.running', 'one for this participation and budget');
+  }
 }
 
 /** A study in the short form. */
@@ -122,6 +127,9 @@ function readOne(facts: Members, shared: SharedFacts): OneQuestion {
   }));
   if (needsQuestions(shared.types)) {
     throw refused('facts.columns', 'without texts and optional columns');
+  }
+  if (shared.running?.questions !== undefined) {
+    throw refused('facts.running', 'without questions, for one question');
   }
   if (mustChooseOneRow(shared) && contribution.reduce !== 'one') {
     throw refused('facts.contribution.reduce', 'one, with a category');
@@ -138,11 +146,23 @@ function readMany(facts: Members, shared: SharedFacts, read: ReadQuestions): Man
     throw refused('facts.quarantine', 'for several questions');
   }
   const { columns, types } = shared;
+  const questions = read(facts, { columns, types: types! });
+  const { running } = shared;
+  if (running !== undefined && !isSubset(running.questions, questions)) {
+    throw refused('facts.running.questions', 'a list of the study\'s questions, in its order');
+  }
   return {
     ...shared,
     contribution: facts.object('contribution', (given) => ({ rowsMax: readRowsMax(given) })),
-    questions: read(facts, { columns, types: types! }),
+    questions,
   };
+}
+
+/** Whether the names are some of the questions, at least one, in their order. */
+function isSubset(names: readonly string[] = [], questions: readonly Question[]): boolean {
+  const running = questions.map(({ name }) => name).filter((name) => names.includes(name));
+  return names.length > 0 && running.length === names.length
+    && names.every((name, i) => name === running[i]);
 }
 
 function readRowsMax(contribution: Members): number {
@@ -213,6 +233,31 @@ export function mayExclude(
   return participation === 'secret' && budget.scope !== 'contributor';
 }
 
+/**
+ * Why a study cannot have running totals, and what to do; null when it can. Their proof
+ * (src/privacy/running) needs contributors who are rarely in an epoch, which only a budget of each
+ * contributor enforces, and epochs that nobody's absence skips. A value is in later releases too,
+ * so a charge that leaves the budget's window would leave it too early.
+ */
+export function runningFault(
+  { participation, budget }: Pick<StudyDocument, 'participation' | 'budget'>,
+): readonly [path: string, rule: string, remedy: string] | null {
+  if (budget.scope !== 'contributor') {
+    return [
+      'budget.scope', 'running needs a budget of each contributor', 'write scope: contributor',
+    ];
+  }
+  if (participation !== 'secret') {
+    return ['participation', 'running needs secret participation', 'write participation: secret'];
+  }
+  if (budget.perMs !== undefined) {
+    return ['budget.per', 'a running total needs a budget that does not renew', 'leave per out'];
+  }
+  return budget.rule === 'pure'
+    ? ['budget.rule', 'a running total has Gaussian noise, which is not pure', 'leave rule out']
+    : null;
+}
+
 function readEpoch(epoch: Members): StudyDocument['epoch'] {
   return epoch.has('everyMs')
     ? { everyMs: epoch.integer('everyMs', 1, Number.MAX_SAFE_INTEGER) }
@@ -263,5 +308,14 @@ function readQuarantine(quarantine: Members): NonNullable<StudyDocument['quarant
     beyond: readPositive(quarantine, 'beyond'),
     // Present only if true, so that facts without it have one form.
     ...(quarantine.has('automatic') && { automatic: quarantine.choice('automatic', [true]) }),
+  };
+}
+
+function readRunning(running: Members): RunningFacts {
+  return {
+    separation: running.integer('separation', 2, runningLimits.separation),
+    ...(running.has('questions') && {
+      questions: running.list('questions', 16).map((name) => checkName(name, 'facts.running')),
+    }),
   };
 }

@@ -83,6 +83,12 @@ export interface SharedFacts {
    * the operator measures.
    */
   readonly quarantine?: { readonly beyond: number; readonly automatic?: true };
+  /**
+   * Answers that are totals over epochs. A contributor is refused in the `separation` - 1 epochs
+   * after one that it was in, and the server keeps the exact values of so many epochs, sealed.
+   * Contributor scope and secret participation only. Absent: each answer is about one epoch.
+   */
+  readonly running?: { readonly separation: number; readonly questions?: readonly string[] };
 }
 
 /**

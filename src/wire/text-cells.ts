@@ -2,26 +2,12 @@ import type { ColumnType } from '../base/columns.js';
 import { utf8 } from '../base/bytes.js';
 import { WireError } from '../base/errors.js';
 import { textBytesFault, textFaultWords } from '../base/text-form.js';
+import { textAt, type TextTable } from '../base/text-table.js';
 import type { Cells } from './messages.js';
 import { malformed } from './reader.js';
 
 /** The most different texts in one column of a batch. A code of two bytes says which one. */
 export const textsPerBatch = 65_535;
-
-/** The texts of one column of a batch, as a view of its bytes. An object each would be large. */
-export interface TextTable {
-  readonly count: number;
-  /** For each text a byte with its length, then its UTF-8, in strictly ascending order. */
-  readonly bytes: Uint8Array;
-  /** Where each text's byte of length is. */
-  readonly starts: Uint32Array;
-}
-
-/** One text of a table, as a view of its bytes. @param place from 0. */
-export function textAt({ bytes, starts }: TextTable, place: number): Uint8Array {
-  const start = starts[place]!;
-  return bytes.subarray(start + 1, start + 1 + bytes[start]!);
-}
 
 /** Bytes of one code that chooses among so many names. */
 export function codeBytes(names: number): 1 | 2 {
@@ -41,9 +27,12 @@ export function encodeCodes(values: Float64Array, names: number): Uint8Array {
 
 /** The reverse of `encodeCodes`. The caller has checked the length. */
 export function readCodes(codes: Uint8Array, count: number, names: number): Float64Array {
+  const values = new Float64Array(count);
   const wide = codeBytes(names) === 2;
-  return Float64Array.from({ length: count }, (_, i) =>
-    (wide ? codes[2 * i]! + 256 * codes[2 * i + 1]! : codes[i]!));
+  for (let i = 0; i < count; i++) {
+    values[i] = wide ? codes[2 * i]! + 256 * codes[2 * i + 1]! : codes[i]!;
+  }
+  return values;
 }
 
 /** @param places of the values in `texts`, which may name one text twice. */
@@ -77,6 +66,15 @@ function compareBytes(left: Uint8Array, right: Uint8Array): number {
   return left.length - right.length;
 }
 
+/** Whether the text whose byte of length is at `left` comes before the one at `right`. */
+function isAscending(bytes: Uint8Array, left: number, right: number): boolean {
+  const shared = Math.min(bytes[left]!, bytes[right]!);
+  for (let i = 1; i <= shared; i++) {
+    if (bytes[left + i] !== bytes[right + i]) return bytes[left + i]! < bytes[right + i]!;
+  }
+  return bytes[left]! < bytes[right]!;
+}
+
 /**
  * The dictionary of a text column; null for other columns.
  * @throws WireError('malformed') for a dictionary of another column, one that is cut short, has too
@@ -100,7 +98,7 @@ export function readTexts(
   if (at !== bytes.length) throw malformed(`the dictionary of column ${column} is cut short`);
   const table = { count: starts.length, bytes, starts: Uint32Array.from(starts) };
   for (let place = 1; place < table.count; place++) {
-    if (compareBytes(textAt(table, place - 1), textAt(table, place)) >= 0) {
+    if (!isAscending(bytes, starts[place - 1]!, starts[place]!)) {
       throw malformed(`the dictionary of column ${column} is not in strictly ascending order`);
     }
   }
@@ -122,10 +120,11 @@ export function checkTexts(
   },
 ): void {
   const firstUse = new Int32Array(texts.count).fill(-1);
-  codes.forEach((code, i) => {
+  for (let i = 0; i < codes.length; i++) {
+    const code = codes[i]!;
     if (code >= texts.count) throw malformed(`column ${column} has a code past its dictionary`);
     if (firstUse[code]! < 0) firstUse[code] = i;
-  });
+  }
   firstUse.forEach((i, place) => {
     if (i < 0) throw malformed(`the dictionary of column ${column} has a text that no row has`);
     const fault = judge === 'new' ? textBytesFault(textAt(texts, place), bytesMax) : null;

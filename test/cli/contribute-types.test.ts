@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toHex } from '../../src/base/bytes.js';
 import { encodeCells } from '../../src/wire/index.js';
 import { keelson } from '../support/command.js';
-import { FakeServer } from '../support/fake-server.js';
+import { ScriptedServer } from '../../cli/conform/scripted-server.js';
 import { textDocument, textFacts, textFactsId } from '../support/wire-samples.js';
 
 const studyFile = `study: trips
@@ -34,10 +34,10 @@ const sent = encodeCells(
 
 describe('contribute sends rows with texts and empty cells', () => {
   let folder: string;
-  let server: FakeServer;
+  let server: ScriptedServer;
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'keelson-contribute-'));
-    server = await FakeServer.start({ version: 2, columns: textDocument.columns, types });
+    server = await ScriptedServer.start({ version: 2, columns: textDocument.columns, types });
     server.facts = textFacts;
     server.id = toHex(textFactsId);
     await keelson(['keygen', join(folder, 'a.key')]);

@@ -1,19 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { fitDemo, measureHandshakes } from '../../cli/demo/fit.js';
+import { demoStudiesCount } from '../../cli/demo/studies.js';
 
 const asked = (overrides: Partial<Parameters<typeof fitDemo>[0]> = {}) =>
-  ({ contributors: undefined, epochMs: undefined, epochs: undefined, epsilon: 2, ...overrides });
+  ({
+    contributors: undefined, epochMs: undefined, epochs: undefined, epsilon: 2,
+    studies: demoStudiesCount, ...overrides,
+  });
 
 describe('the crowd and the epoch of the demonstration', () => {
   it('are the usual ones on a fast machine, and smaller on a slow one', () => {
-    expect(fitDemo(asked(), 5000)).toEqual({ contributors: 6000, epochMs: 4000, epochs: 5 });
-    expect(fitDemo(asked(), 1000)).toEqual({ contributors: 1800, epochMs: 6000, epochs: 5 });
+    expect(fitDemo(asked(), 5000)).toEqual({ contributors: 6000, epochMs: 6000, epochs: 5 });
+    expect(fitDemo(asked(), 1000)).toEqual({ contributors: 1200, epochMs: 6000, epochs: 5 });
   });
 
   it('keep enough people for an answer where the machine is very slow, and show fewer, longer '
     + 'epochs', () => {
-    expect(fitDemo(asked(), 200)).toEqual({ contributors: 1000, epochMs: 17_000, epochs: 2 });
-    expect(fitDemo(asked(), 300)).toEqual({ contributors: 1000, epochMs: 11_000, epochs: 3 });
+    expect(fitDemo(asked(), 200)).toEqual({ contributors: 1000, epochMs: 25_000, epochs: 2 });
+    expect(fitDemo(asked(), 500))
+      .toEqual({ contributors: 1000, epochMs: 10_000, epochs: 3 });
+    expect(fitDemo(asked(), 300)).toEqual({ contributors: 1000, epochMs: 17_000, epochs: 2 });
     expect(fitDemo(asked({ epsilon: 1 }), 100).contributors).toBe(2000);
     expect(fitDemo(asked({ epsilon: 0.01 }), 100).contributors).toBe(6000);
   });
@@ -27,9 +33,9 @@ describe('the crowd and the epoch of the demonstration', () => {
     const all = { contributors: 400, epochMs: 2000, epochs: 7 };
     expect(fitDemo(asked(all), 1)).toEqual(all);
     expect(fitDemo(asked({ contributors: 10_000 }), 1000))
-      .toEqual({ contributors: 10_000, epochMs: 33_000, epochs: 2 });
+      .toEqual({ contributors: 10_000, epochMs: 50_000, epochs: 2 });
     expect(fitDemo(asked({ epochMs: 3000 }), 2000))
-      .toEqual({ contributors: 1800, epochMs: 3000, epochs: 5 });
+      .toEqual({ contributors: 1200, epochMs: 3000, epochs: 5 });
   });
 });
 

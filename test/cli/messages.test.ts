@@ -3,7 +3,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { connect } from '../../server/store/sqlite/driver.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aggregatorUrl } from '../../cli/base/address.js';
 import { systemClock } from '../../server/base/clock.js';
@@ -208,7 +208,9 @@ describe('files that commands take', () => {
     };
     const other = at('other-program');
     mkdirSync(other);
-    new Database(join(other, 'keelson.db')).exec('CREATE TABLE notes (text TEXT)').close();
+    const foreign = connect(join(other, 'keelson.db'));
+    foreign.exec('CREATE TABLE notes (text TEXT)');
+    foreign.close();
     for (const command of ['ledger', 'backup']) {
       const rest = command === 'backup' ? [at('copy')] : [];
       expect(await refusal(command, held(`${command}-text`, 'x'.repeat(5000)), ...rest))

@@ -13,9 +13,9 @@ const score = (study: string, epoch: bigint): Score => ({
  */
 function roundsOf(
   releases: readonly string[], wanted = 9,
-): { readonly shown: string[]; readonly rounds: Rounds } {
+): { readonly shown: string[]; readonly rounds: Rounds<Score> } {
   const shown: string[] = [];
-  const rounds = new Rounds(studies, wanted, (scores) =>
+  const rounds = new Rounds<Score>(studies, wanted, (scores) =>
     shown.push(scores.map(({ study, epoch }) => `${study}${epoch}`).join(' ')));
   for (const release of releases) {
     const [study, epoch, nobody] = release.split(' ');

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keelson } from '../support/command.js';
-import { FakeServer } from '../support/fake-server.js';
+import { ScriptedServer } from '../../cli/conform/scripted-server.js';
 
-let server: FakeServer;
+let server: ScriptedServer;
 beforeAll(async () => {
-  server = await FakeServer.start();
+  server = await ScriptedServer.start();
   for (let i = 0; i < 3; i++) server.publish();
 });
 afterAll(() => server.crash());

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createContributor, type Contributor, type OutboxBatch } from '../../client/index.js';
 import { openOutbox, openSeed } from '../../client/outbox/browser.js';
 import type { ContributorStatus } from '../../client/status.js';
-import { FakeServer } from '../support/fake-server.js';
+import { ScriptedServer } from '../../cli/conform/scripted-server.js';
 import { until } from '../support/until.js';
 import { contributorSeed } from '../support/wire-samples.js';
 
@@ -81,7 +81,7 @@ describe('the outbox of a browser', () => {
   });
 
   it('sends after the page was closed between signing and the ack: once', async () => {
-    const server = await FakeServer.start();
+    const server = await ScriptedServer.start();
     const open = async (): Promise<Contributor> => createContributor({
       url: server.url, study: 'flight-delays', seed: contributorSeed,
       outbox: await openOutbox('alice'),

@@ -5,11 +5,11 @@ import {
 import type { ContributorStatus } from '../../client/status.js';
 import { toHex } from '../../src/base/bytes.js';
 import { signing } from '../../src/signing/node.js';
-import { FakeServer } from '../support/fake-server.js';
+import { ScriptedServer } from '../../cli/conform/scripted-server.js';
 import { until } from '../support/until.js';
 import { contributorSeed } from '../support/wire-samples.js';
 
-const open = { contributors: [] as Contributor[], servers: [] as FakeServer[] };
+const open = { contributors: [] as Contributor[], servers: [] as ScriptedServer[] };
 
 afterEach(async () => {
   for (const contributor of open.contributors.splice(0)) contributor.abort();
@@ -17,14 +17,14 @@ afterEach(async () => {
 });
 
 async function startServer(
-  document: Parameters<typeof FakeServer.start>[0] = {},
-): Promise<FakeServer> {
-  const server = await FakeServer.start(document);
+  document: Parameters<typeof ScriptedServer.start>[0] = {},
+): Promise<ScriptedServer> {
+  const server = await ScriptedServer.start(document);
   open.servers.push(server);
   return server;
 }
 
-function connect(server: FakeServer, options: Partial<ContributorOptions> = {}): Contributor {
+function connect(server: ScriptedServer, options: Partial<ContributorOptions> = {}): Contributor {
   const contributor = createContributor({
     url: server.url, study: 'flight-delays', seed: contributorSeed, backoffInitialMs: 5,
     backoffMaxMs: 20, ...options,
@@ -35,7 +35,7 @@ function connect(server: FakeServer, options: Partial<ContributorOptions> = {}):
 
 /** Rows that can be told apart: the first value counts. */
 const row = (i: number): number[][] => [[i, 100]];
-const firsts = (server: FakeServer): number[] =>
+const firsts = (server: ScriptedServer): number[] =>
   server.taken.map((batch) => batch.values[0]!).sort((a, b) => a - b);
 
 describe('a contributor', () => {
@@ -297,7 +297,7 @@ describe('the server of a contributor', () => {
     await contributor.send(row(1));
     const { port } = server;
     await server.crash();
-    const other = await FakeServer.start({}, signing.createSigner(signing.generateSeed()));
+    const other = await ScriptedServer.start({}, signing.createSigner(signing.generateSeed()));
     await other.crash();
     other.port = port;
     await other.listen();
@@ -407,7 +407,7 @@ describe('the end of a contributor', () => {
   });
 
   it('refuses to hold more than its bound', async () => {
-    const contributor = connect({ url: 'ws://127.0.0.1:9' } as FakeServer);
+    const contributor = connect({ url: 'ws://127.0.0.1:9' } as ScriptedServer);
     const large = new Float64Array(1024 * 1024);
     const sent = Array.from({ length: 9 }, () => contributor.send(large));
     await expect(sent[8]).rejects.toMatchObject({ code: 'overloaded', retryable: true });

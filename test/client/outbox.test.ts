@@ -8,7 +8,7 @@ import {
   createContributor, openOutbox, type Contributor, type Outbox, type OutboxBatch,
 } from '../../client/index.js';
 import type { ContributorStatus } from '../../client/status.js';
-import { FakeServer } from '../support/fake-server.js';
+import { ScriptedServer } from '../../cli/conform/scripted-server.js';
 import { until } from '../support/until.js';
 import { contributorSeed } from '../support/wire-samples.js';
 
@@ -151,10 +151,10 @@ describe('the file outbox', () => {
 });
 
 describe('a contributor with an outbox', () => {
-  let server: FakeServer;
+  let server: ScriptedServer;
   let contributor: Contributor | undefined;
 
-  beforeEach(async () => { server = await FakeServer.start(); });
+  beforeEach(async () => { server = await ScriptedServer.start(); });
   afterEach(async () => {
     contributor?.abort();
     await contributor?.close();
@@ -217,7 +217,7 @@ describe('a contributor with an outbox', () => {
     await stranger.close();
     const { port } = server;
     await server.crash();
-    server = await FakeServer.start(
+    server = await ScriptedServer.start(
       {}, (await import('../../src/signing/node.js')).signing.createSigner(bytes(32, 5)),
     );
     await server.crash();

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { subscribe, type SubscribeOptions, type VerifiedRelease } from '../../client/index.js';
 import { signing } from '../../src/signing/node.js';
-import { FakeServer } from '../support/fake-server.js';
+import { ScriptedServer } from '../../cli/conform/scripted-server.js';
 import { until } from '../support/until.js';
 
-let server: FakeServer;
-beforeEach(async () => { server = await FakeServer.start(); });
+let server: ScriptedServer;
+beforeEach(async () => { server = await ScriptedServer.start(); });
 afterEach(() => server.crash());
 
 const follow = (options: Partial<SubscribeOptions> = {}) =>

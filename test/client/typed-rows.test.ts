@@ -12,18 +12,18 @@ import { fromUtf8 } from '../../src/base/bytes.js';
 import { cellOf, type ColumnType } from '../../src/base/columns.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import { batchCells, decodeBatchBody, textAt } from '../../src/wire/index.js';
-import { FakeServer } from '../support/fake-server.js';
+import { ScriptedServer } from '../../cli/conform/scripted-server.js';
 import { contributorSeed, document, typedDocument } from '../support/wire-samples.js';
 
-const open = { contributors: [] as Contributor[], servers: [] as FakeServer[] };
+const open = { contributors: [] as Contributor[], servers: [] as ScriptedServer[] };
 
 afterEach(async () => {
   for (const contributor of open.contributors.splice(0)) contributor.abort();
   for (const server of open.servers.splice(0)) await server.crash();
 });
 
-async function connected(): Promise<{ server: FakeServer; contributor: Contributor }> {
-  const server = await FakeServer.start(typedDocument);
+async function connected(): Promise<{ server: ScriptedServer; contributor: Contributor }> {
+  const server = await ScriptedServer.start(typedDocument);
   open.servers.push(server);
   const contributor = createContributor({
     url: server.url, study: typedDocument.study, seed: contributorSeed, backoffInitialMs: 5,

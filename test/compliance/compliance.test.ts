@@ -10,8 +10,8 @@ describe('compliance', () => {
 });
 
 for (const [name, sample] of forms) {
-  const { variant, shape } = sample.parameters;
-  describe(`variant ${String(variant ?? shape)}`, () =>
+  const { variant, shape, preconditioner } = sample.parameters;
+  describe(`variant ${String(variant ?? shape ?? preconditioner)}`, () =>
     complianceSuite(findEstimator(name), sample));
 }
 

@@ -136,4 +136,7 @@ export const forms: readonly (readonly [string, ComplianceSample, form?: string]
     ...locationSample, cohort: 20_000,
     parameters: { scale: 3, corruption: 0.1, rounds: 2, moment: 8, variant: 'reference' },
   }],
+  ['covariance', {
+    ...samples['covariance']!, cohort: 3_000, parameters: { preconditioner: 'unbounded' },
+  }, ' from groups'],
 ];

@@ -281,6 +281,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
         }
         // Rows without tags come in the order of arrival, on which a release must not depend.
         const numbers = (item: typeof merged): Float64Array => {
+          if (item.kind === 'places') return Float64Array.from(item.counts);
           if (item.kind !== 'pooled') return item.statistic.values;
           const { values, tags, count } = item.rows;
           if (tags.length === count) return values;

@@ -53,6 +53,15 @@ describe('a split answer', () => {
       .toEqual(['b: x', 'b: y', 'a: x', 'a: y']);
   });
 
+  it('calls the half quantile the median', () => {
+    const outcome = split(['a'], { shape: [1, 2] }, [1, 2]);
+    const { numbers } = keyedOf({
+      ...asked, estimator: 'quantile', columns: ['minutes'],
+      labels: ['minutes at 0.5', 'minutes at 0.9'],
+    }, outcome)!;
+    expect(numbers).toEqual(['median minutes', 'minutes at 0.9']);
+  });
+
   it('is drawn over epochs where its keys are public and few, and never otherwise', () => {
     const outcome = split(['b', 'a10', 'a9']);
     expect(pictureOf(asked, outcome).charts).toBe(3);

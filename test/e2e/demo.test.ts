@@ -2,11 +2,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Stage, type Ended, type JsonLine } from '../support/live-command.js';
 
 const stage = new Stage();
-const studies = ['flights-mean', 'flights-robust'];
+const studies = ['flights-mean', 'flights-robust', 'flights-ten'];
+const questions = [
+  'late-people', 'late-share', 'mean-delay', 'robust-delay', 'middle-delay', 'total-miles',
+  'people-by-part', 'late-by-part', 'delay-by-part', 'distances',
+];
 const few = ['demo', '--contributors', '400', '--every', '2', '--epsilon', '12'];
 const small = [...few, '--epochs', '2'];
 
 afterAll(() => stage.end());
+
+type AnswersByName =
+  Readonly<Record<string, { readonly outcome: string; readonly keys?: readonly unknown[] }>>;
+const answersIn = (line: JsonLine): AnswersByName => line['questions'] as AnswersByName;
 
 const linesOf = (run: Ended): JsonLine[] =>
   run.stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as JsonLine);
@@ -14,6 +22,8 @@ const linesOf = (run: Ended): JsonLine[] =>
 describe('keelson demo --json', () => {
   let run: Ended;
   let lines: JsonLine[];
+  let releases: JsonLine[];
+  let summary: JsonLine;
   const aNumber = expect.any(Number) as number;
 
   beforeAll(async () => {
@@ -25,23 +35,26 @@ describe('keelson demo --json', () => {
     });
     expect(connected).toEqual({ type: 'connected', seconds: aNumber });
     lines = rest;
+    releases = lines.slice(0, -1);
+    summary = lines.at(-1)!;
   });
 
-  it('writes a line per release, both studies of an epoch together, and a summary', () => {
+  it('writes a line per release, all studies of an epoch together, and a summary', () => {
     expect(run.stderr).toBe('');
     expect(lines.map(({ type }) => type))
-      .toEqual(['release', 'release', 'release', 'release', 'summary']);
-    expect(lines.slice(0, 4).map(({ study }) => study)).toEqual([...studies, ...studies]);
-    const [first, second, third, fourth] = lines.map(({ epoch }) => Number(epoch));
-    expect([second, fourth]).toEqual([first, third]);
+      .toEqual([...Array<string>(6).fill('release'), 'summary']);
+    expect(releases.map(({ study }) => study)).toEqual([...studies, ...studies]);
+    const [first, , , next] = releases.map(({ epoch }) => Number(epoch));
+    expect(releases.map(({ epoch }) => epoch)).toEqual([first, first, first, next, next, next]);
     // A machine that stops for a whole epoch loses it; the summary counts these.
-    const lost = Number(lines[4]!['lostEpochs']);
-    expect(third! - first! - 1).toBeGreaterThanOrEqual(0);
-    expect(third! - first! - 1).toBeLessThanOrEqual(lost);
+    const lost = Number(summary['lostEpochs']);
+    expect(next! - first! - 1).toBeGreaterThanOrEqual(0);
+    expect(next! - first! - 1).toBeLessThanOrEqual(lost);
   });
 
-  it('prints every release beside the facts that only the demonstration knows', () => {
-    for (const line of lines.slice(0, 4)) {
+  it('prints every release of one question beside the facts that only the demonstration '
+    + 'knows', () => {
+    for (const line of releases.filter(({ study }) => study !== 'flights-ten')) {
       const { reason, ...facts } = line;
       const isValue = line['outcome'] === 'value';
       expect(reason).toEqual(isValue ? undefined : expect.any(String));
@@ -57,22 +70,48 @@ describe('keelson demo --json', () => {
     }
   });
 
+  it('answers ten questions with one contribution of each person', () => {
+    const asked = releases.filter(({ study }) => study === 'flights-ten');
+    expect(asked).toHaveLength(2);
+    for (const line of asked) {
+      expect(line).toEqual({
+        type: 'release', study: 'flights-ten', epoch: aNumber,
+        questions: expect.any(Object) as object,
+        epsilonSpent: aNumber, epsilonLeft: aNumber, contributors: aNumber,
+      });
+      expect(Number(line['contributors'])).toBeLessThanOrEqual(400);
+      const answers = answersIn(line);
+      expect(Object.keys(answers)).toEqual(questions);
+      // These need no least number of people.
+      for (const name of ['late-people', 'late-share', 'people-by-part', 'distances']) {
+        expect([name, answers[name]!.outcome]).toEqual([name, 'value']);
+      }
+      expect(answers['people-by-part']!.keys).toEqual([['morning'], ['afternoon'], ['evening']]);
+    }
+    expect((summary['studies'] as unknown[])[2]).toEqual({
+      study: 'flights-ten', releases: 2, questions: questions.length, refused: aNumber,
+      epsilonSpent: aNumber, epsilonLeft: aNumber,
+    });
+  });
+
   it('sums up, and charges no epoch before everybody is connected', () => {
-    const summary = lines[4]!;
     expect(summary).toMatchObject({ type: 'summary', epochs: 2 });
     expect(summary['serverKey']).toMatch(/^[0-9a-f]{64}$/);
     expect(summary['insecure']).toBeUndefined();
     // The first epoch that is charged is the first that is shown, unless the machine stopped for a
     // whole epoch.
-    expect(Number(lines[3]!['epoch'])).toBe(2 + Number(summary['lostEpochs']));
+    expect(Number(releases.at(-1)!['epoch'])).toBe(2 + Number(summary['lostEpochs']));
     expect(summary['studies'])
       .toMatchObject(studies.map((study) => ({ study, releases: 2, epsilonSpent: aNumber })));
-    expect(run.status).toBe(lines.slice(0, 4).every(({ outcome }) => outcome === 'value') ? 0 : 1);
+    const outcomes = releases.flatMap((line) => (line['questions'] === undefined
+      ? [line['outcome']] : Object.values(answersIn(line)).map(({ outcome }) => outcome)));
+    expect(outcomes).toHaveLength(2 * (2 + questions.length));
+    expect(run.status).toBe(outcomes.every((outcome) => outcome === 'value') ? 0 : 1);
   });
 
   it('leaves logs that verify under its key', async () => {
-    const { logs, serverKey } = lines[4] as { logs: string[]; serverKey: string };
-    expect(logs).toHaveLength(2);
+    const { logs, serverKey } = summary as unknown as { logs: string[]; serverKey: string };
+    expect(logs).toHaveLength(3);
     for (const log of logs) {
       const verified = await stage.run(['verify', log, '--server-key', serverKey, '--json']);
       expect(verified.status).toBe(0);
@@ -88,7 +127,7 @@ describe('keelson demo with repeatable noise', () => {
     const words = [...few, '--epochs', '1', '--json', '--logs', stage.path('insecure')];
     const run = await stage.run(words, { environment });
     expect(run.stderr).toContain('NOT private');
-    expect(linesOf(run).map(({ insecure }) => insecure)).toEqual(Array(5).fill(true));
+    expect(linesOf(run).map(({ insecure }) => insecure)).toEqual(Array(6).fill(true));
   });
 
   it('is refused to serve', async () => {
@@ -121,12 +160,20 @@ it('prints a table that fits a terminal, and stops at once on an interrupt', asy
   // The first line is where to look, and the page is there at once.
   const [address] = /^dashboard at (\S+)/.exec(run.stdout)!.slice(1);
   expect(await (await fetch(address!)).text()).toContain('dashboard.js');
-  while (!/^ +\d+ flights-mean .*\n +flights-robust /m.test(run.stdout)) await run.next();
+  const round = /^ +\d+ flights-mean .*\n +flights-robust .*\n +flights-ten .*\n[^]*distances +-?\d/m;
+  while (!round.test(run.stdout)) await run.next();
+  // The page of the study with ten questions has an address of its own.
+  expect(run.stdout).toMatch(/^ {4}http:\/\/127\.0\.0\.1:\d+\/#\/study\/[0-9a-f]{64}$/m);
+  // Each answer has its name, also where two are on a line.
+  for (const name of questions) {
+    expect(run.stdout).toMatch(new RegExp(`${name} +(-|-?\\d[\\d.]*|refused)`));
+  }
   const { status, stdout, stderr } = await run.interrupt();
   // Not all of its epochs were shown.
   expect([status, stderr]).toEqual([1, '']);
   expect(stdout).toContain('check the releases yourself');
-  for (const line of stdout.split('\n').filter((text) => !text.includes('keelson verify'))) {
+  const lines = stdout.split('\n').filter((text) => !/keelson verify|^ {4}http:/.test(text));
+  for (const line of lines) {
     expect(line.length, line).toBeLessThanOrEqual(80);
   }
   // Plain text: nothing for a terminal goes into a pipe.

@@ -5,7 +5,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { platform } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { connect } from '../../server/store/sqlite/driver.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keelson } from '../support/command.js';
 import { Stage, type Served } from '../support/live-command.js';
@@ -134,7 +134,9 @@ describe.concurrent('serve', () => {
   it('refuses the database of another program, and a file as its folder', async () => {
     const other = stage.path('other');
     mkdirSync(other);
-    new Database(join(other, 'keelson.db')).exec('CREATE TABLE notes (text TEXT)').close();
+    const foreign = connect(join(other, 'keelson.db'));
+    foreign.exec('CREATE TABLE notes (text TEXT)');
+    foreign.close();
     const study = stage.path('study.yaml');
     const words = ['serve', study, '--port', '0', '--data'];
     expect(await refused(...words, other)).toContain('belongs to another program');

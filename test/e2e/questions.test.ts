@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createContributor } from '../../client/index.js';
+import { keyedOf } from '../../dashboard/base/keys.js';
+import { chartsMax, History, questionsAsked, type StudyEntry } from '../../dashboard/base/model.js';
+import { numbersOf } from '../../dashboard/base/numbers.js';
 import { fromHex } from '../../src/base/bytes.js';
 import { decodeLogLine } from '../../src/log/index.js';
 import { amountToNumber, type Amount } from '../../src/privacy/accounting/amount.js';
@@ -137,6 +140,29 @@ describe('one contribution', () => {
         if (labels !== undefined) expect(labels.length).toBe(estimate.length);
       }
     }
+  });
+
+  it('has the same answers on the dashboard, in a tab for each question', async () => {
+    const { studies } = await (await fetch(`${served.address}/v1/studies`)).json() as {
+      readonly studies: readonly StudyEntry[];
+    };
+    const release = releasedAnswers();
+    const asked = questionsAsked(studies[0]!);
+    expect(asked.map(({ name }) => name)).toEqual(names);
+    asked.forEach((question, i) => {
+      const places = (outcome: Parameters<typeof numbersOf>[1]): readonly number[] =>
+        numbersOf(question, outcome).map(({ place }) => place);
+      const history = new History(undefined, places, i);
+      history.take(release);
+      const { outcome } = history.lastValue!;
+      const { estimate, keys } = (watched['questions'] as ShownByName)[question.name]!;
+      expect(outcome.estimate).toEqual(estimate);
+      places(outcome).slice(0, chartsMax).forEach((place, line) =>
+        expect(history.at(line, 0).value, question.name).toBe(estimate[place]));
+      const rows = keyedOf(question, outcome)?.rows;
+      expect(rows?.flatMap(({ values }) => values)).toEqual(keys && estimate);
+      expect(rows?.map(({ parts }) => parts)).toEqual(keys);
+    });
   });
 
   it('costs what the ledger says: the charges of its answers', async () => {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
-import Database from 'better-sqlite3';
+import { connect, pragma } from '../../server/store/sqlite/driver.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Stage } from '../support/live-command.js';
 import { meanStudy } from '../support/study-files.js';
@@ -35,8 +35,8 @@ describe('serve refuses, with status 2 and the remedy,', () => {
     await refused(words, 'is in use by another server', 'choose another');
     expect((await fetch(`${served.address}/healthz`)).status).toBe(200);
     await served.command.interrupt();
-    const database = new Database(stage.path('shared/keelson.db'));
-    database.pragma('user_version = 999');
+    const database = connect(stage.path('shared/keelson.db'));
+    pragma(database, 'user_version = 999');
     database.close();
     await Promise.all([
       refused(words, 'schema 999', 'newer keelson'),

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import type { Question } from '../../cli/init/questions.js';
 import { Stage, type Ended, type JsonLine } from '../support/live-command.js';
 import { root } from '../support/sources.js';
 
@@ -55,6 +56,36 @@ describe('keelson simulate', () => {
     expect((await run.interrupt()).status).toBe(0);
   });
 
+  it('takes part in every study that init offers', { tags: ['slow'] }, async () => {
+    const one = ['--columns', 'minutes', '--range', '0..240'];
+    const names = ['--by', 'region', '--keys', 'north,south'];
+    const offered: Readonly<Record<Question, readonly string[]>> = {
+      mean: one, 'skewed-mean': one, total: one, histogram: one, quantile: one, distribution: one,
+      share: ['--columns', 'minutes', '--threshold', '60'],
+      covariance: ['--columns', 'minutes,kilometres'],
+      'count-by-key': names, 'median-by-key': [...one, ...names], 'unknown-keys': ['--by', 'app'],
+      several: [...one, ...names],
+    };
+    const paths = await Promise.all(Object.entries(offered).map(async ([question, flags]) => {
+      const path = stage.path(`init-${question}.yaml`);
+      const { status, stderr } = await stage.run([
+        'init', path, '--question', question, '--cohort', '20000', '--every', '15s', ...flags,
+      ]);
+      expect(status, stderr).toBe(0);
+      return path;
+    }));
+    const { url } = await stage.serve(paths, { data: 'offered' });
+    const studies = paths.map(nameIn);
+    const run = await stage.run(
+      ['simulate', url, '--study', studies.join(), '--epochs', '1', ...few],
+    );
+    expect(run.status, run.stderr).toBe(0);
+    const { sent, accepted, refused } =
+      linesOf(run).at(-1) as { sent: number; accepted: number; refused: object };
+    expect(refused).toEqual({});
+    expect([accepted, accepted >= 30 * studies.length]).toEqual([sent, true]);
+  });
+
   it('takes part in every sample study with hostile people, honest ones refused '
     + 'nothing', { tags: ['slow'] }, async () => {
     const files = readdirSync(`${root}studies`).filter((name) => name !== 'members-survey.yaml');
@@ -70,9 +101,12 @@ describe('keelson simulate', () => {
     expect(lines.filter(({ type }) => type === 'summary')).toHaveLength(1);
     for (const name of names) expect(lines.some(({ study }) => study === name), name).toBe(true);
     const { sent, accepted, refused } =
-      lines.at(-1) as { sent: number; accepted: number; refused: object };
-    expect(refused).toEqual({});
-    expect([accepted, accepted >= 30 * names.length]).toEqual([sent, true]);
+      lines.at(-1) as { sent: number; accepted: number; refused: Record<string, number> };
+    // riders-total takes nobody in two successive epochs, and a busy machine may still send when
+    // the first one closes.
+    const { 'contributor-budget-exhausted': twice = 0, ...others } = refused;
+    expect(others).toEqual({});
+    expect([accepted + twice, accepted >= 29 * names.length]).toEqual([sent, true]);
     // Flights go only where the columns are theirs; the rest is made up, and said to be.
     expect(run.stderr).toContain('flights-mean: real flights, 8 rows a contribution');
     expect(run.stderr).toContain('delay-histogram: real flights');

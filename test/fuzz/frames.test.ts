@@ -6,13 +6,13 @@ import { Tally } from '../support/fuzz/frames/tally.js';
 describe('frames made to harm', () => {
   it('are refused by name or count as they should, in front of a whole server', async () => {
     const tally = new Tally();
-    for (let seed = 1; seed <= 3; seed++) await fuzzWorld(seed, 1_600, tally);
+    for (let seed = 6; seed <= 10; seed++) await fuzzWorld(seed, 1_600, tally);
     expect(tally.passedSignature / tally.frames).toBeGreaterThan(0.2);
     for (const met of [
       'ready', 'ack', 'refusal malformed', 'refusal bad-signature', 'refusal invalid-key',
       'refusal key-not-allowed', 'refusal not-enrolled', 'refusal enrolment-expired',
       'rejected too-many-new-keys', 'refusal unknown-channel', 'refusal unknown-study',
-      'rejected malformed', 'rejected mutated', 'rejected not-finite',
+      'rejected malformed', 'rejected mutated', 'rejected not-finite', 'rejected bad-text',
       'rejected sequence-too-far', 'rejected wrong-dimension', 'rejected too-many-rows',
       'rejected epoch-not-open', 'rejected contribution-full', 'rejected study-ended',
       'refusal too-late', 'refusal epoch-not-open', 'client: followed', 'client: bad-signature',

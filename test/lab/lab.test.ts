@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { breakdown, breakdownTable } from '../../cli/lab/breakdown.js';
 import { labData } from '../../cli/lab/data.js';
-import { EpochRows, scaledDistance } from '../../cli/lab/baselines.js';
+import { EpochRows, type EpochPeople } from '../../cli/lab/baselines.js';
 import { Rounds, type Answer, type Round } from '../../cli/lab/rounds.js';
-import { labStudies } from '../../cli/lab/studies.js';
+import { labNameOf, labStudies, peopleOf, usualEstimators } from '../../cli/lab/studies.js';
+import type { Outcome } from '../../src/base/outcome.js';
 import { LabSession } from '../../cli/lab/session.js';
 import { estimators } from '../../src/estimators/registry.js';
 import { LabController, Script, type Setting } from '../../cli/lab/setting.js';
@@ -22,18 +23,25 @@ const round = (index: number, answers: readonly Answer[], change: Partial<Round>
   ...change,
 });
 
+function add(people: EpochPeople, row: readonly number[], isHostile: boolean): void {
+  const values = Float64Array.from(row);
+  people.add(values, isHostile, values);
+}
+
 describe('the lab\'s own reckoning', () => {
   it('knows the honest mean, and three answers that do not know who is hostile', () => {
     const rows = new EpochRows([1, 10]);
-    for (let i = 0; i < 90; i++) rows.add(Float64Array.of((i % 3) - 1, 10 * ((i % 5) - 2)), false);
-    for (let i = 0; i < 10; i++) rows.add(Float64Array.of(50, 500), true);
+    for (let i = 0; i < 90; i++) {
+      add(rows, [(i % 3) - 1, 10 * ((i % 5) - 2)], false);
+    }
+    for (let i = 0; i < 10; i++) add(rows, [50, 500], true);
     const { truth, honest, hostile, baselines } = rows.compute()!;
     expect([honest, hostile]).toEqual([90, 10]);
     truth.forEach((value) => expect(value).toBeCloseTo(0, 9));
-    expect(baselines['naive-mean'][0]).toBeCloseTo(5, 9);
-    expect(baselines['naive-mean'][1]).toBeCloseTo(50, 9);
-    expect(Math.abs(baselines['coordinate-median'][0]!)).toBeLessThan(1.01);
-    expect(scaledDistance(baselines['robust-filter'], truth, [1, 10])).toBeLessThan(0.1);
+    expect(baselines['naive-mean']!.estimate[0]).toBeCloseTo(5, 9);
+    expect(baselines['naive-mean']!.estimate[1]).toBeCloseTo(50, 9);
+    expect(Math.abs(baselines['coordinate-median']!.estimate[0]!)).toBeLessThan(1.01);
+    expect(baselines['robust-filter']!.error).toBeLessThan(0.1);
     expect(new EpochRows([1]).compute()).toBeNull();
   });
 
@@ -81,6 +89,52 @@ describe('the studies of a lab', () => {
   });
 });
 
+describe('answers by key', () => {
+  const rides = labData.find(({ name }) => name === 'rides')!;
+  const facts = { data: rides, contributors: 2_000, epochMs: 5000, epsilon: 2, promise: 0.1 };
+  const studies = labStudies(facts, usualEstimators(rides));
+  const outcome = (estimate: readonly number[], keys: readonly string[]): Outcome => ({
+    kind: 'value', estimate, shape: [estimate.length], keys: keys.map((key) => [key]),
+    uncertainty: { kind: 'gaussian', standardDeviation: estimate.map(() => 1) },
+  });
+  const judged = (name: string, own: Outcome) => {
+    const definition = studies.find(({ document }) => labNameOf(document) === name)!;
+    const people = peopleOf(definition.document, rides);
+    for (let i = 0; i < 900; i++) add(people, [10, i % 3, i % 3], false);
+    for (let i = 0; i < 100; i++) add(people, [1e6, 0, 9, 1e6, 3, 9], true);
+    const { plan } = definition.questions[0];
+    const compared = people.compute()!;
+    return {
+      ...compared, ...compared.judge({ plan, cohort: 1_000, outcome: own, hostileShare: 0.1 }),
+    };
+  };
+  const regions = ['north', 'south', 'east', 'west'];
+
+  it('have a study each, with one question', () => {
+    expect(studies.map(({ document }) => labNameOf(document)))
+      .toEqual(['count', 'sum', 'mean', 'robust-mean', 'discovered']);
+    expect(() => labStudies(facts, ['median'])).toThrow('none is called median: use count, sum');
+  });
+
+  it('are compared with honest people by key, in the unit of their promise', () => {
+    const counts = judged('count', outcome([400, 300, 300, 0], regions));
+    expect(counts.error).toBeCloseTo(0.1, 9);
+    expect(counts.promised).toBeGreaterThan(0.1);
+    // Each row of a liar counts without privacy.
+    expect(counts.baselines['plain count']!.estimate).toEqual([400, 300, 300, 100]);
+    const sums = judged('sum', outcome([3_000 + 240 * 100, 3_000, 3_000, 0], regions));
+    expect(sums.error).toBeCloseTo(0.1, 9);
+    expect(sums.baselines['plain sum']!.error).toBeGreaterThan(100);
+    expect(judged('mean', outcome([130, 10, 10, 0], regions)).error).toBeCloseTo(1, 9);
+    // A quarter of the people of north lie: nothing is promised for it.
+    expect(judged('robust-mean', outcome([10, 40, 10, 0], regions)))
+      .toMatchObject({ error: 1, promised: Infinity });
+    expect(judged('discovered', outcome([310, 300, 100], ['a', 'b', 'forged'])).error)
+      .toBeCloseTo(Math.hypot(10, 0, 100) / 1_000, 9);
+    expect(judged('count', { kind: 'refused', reason: 'interrupted', text: '' }).error).toBeNull();
+  });
+});
+
 describe('the list that a person chooses from', () => {
   it('has the recommended means first, each with its shelf and what it assumes', () => {
     const session = new LabSession({
@@ -101,10 +155,13 @@ describe('the list that a person chooses from', () => {
 describe('rounds of several studies', () => {
   it('are reported once every study has answered, with any numbers of epochs', () => {
     const told: Round[] = [];
-    const rounds = new Rounds(['a', 'b'], [1], (one) => told.push(one));
+    const rounds = new Rounds(['a', 'b'], (one) => told.push(one));
     const roundBaselines = {
-      truth: [1], honest: 9, hostile: 1,
-      baselines: { 'naive-mean': [3], 'coordinate-median': [1], 'robust-filter': [0] },
+      truth: [1], honest: 9, hostile: 1, judge: () => ({ error: 0, promised: 0 }),
+      baselines: {
+        'naive-mean': { estimate: [3], error: 2 }, 'coordinate-median': { estimate: [1], error: 0 },
+        'robust-filter': { estimate: [0], error: 1 },
+      },
     };
     const part = (error: number) => ({ setting, roundBaselines, answer: answer(error) });
     rounds.add('a', 0, part(0.1));
@@ -120,10 +177,13 @@ describe('rounds of several studies', () => {
 
   it('skip a round for which everybody was late, and count it once', () => {
     const told: Round[] = [];
-    const rounds = new Rounds(['a', 'b'], [1], (one) => told.push(one));
+    const rounds = new Rounds(['a', 'b'], (one) => told.push(one));
     const roundBaselines = {
-      truth: [1], honest: 9, hostile: 1,
-      baselines: { 'naive-mean': [3], 'coordinate-median': [1], 'robust-filter': [0] },
+      truth: [1], honest: 9, hostile: 1, judge: () => ({ error: 0, promised: 0 }),
+      baselines: {
+        'naive-mean': { estimate: [3], error: 2 }, 'coordinate-median': { estimate: [1], error: 0 },
+        'robust-filter': { estimate: [0], error: 1 },
+      },
     };
     const part = { setting, roundBaselines, answer: answer(0.1) };
     rounds.add('a', 0, part);

@@ -48,6 +48,16 @@ describe('the laboratory\'s table', () => {
     expect(judged(committed, true)).toEqual({ status: 0, stderr: '' });
   });
 
+  it('is on the page for answers by key, which keep every promise', () => {
+    const keyed = readFileSync(`${root}docs/results/lab-keys.json`, 'utf8');
+    expect(judged(keyed, true)).toEqual({ status: 0, stderr: '' });
+    const run = JSON.parse(keyed) as Run;
+    const sum = answer(run, 'heavy-hitter-poisoning', 'sum');
+    sum.error = 2.01 * sum.promised;
+    expect(judged(JSON.stringify(run), false).stderr)
+      .toContain('heavy-hitter-poisoning at 10 %: sum');
+  });
+
   it.each([
     ['a robust estimator breaks its promise', (run: Run) => {
       const robust = answer(run, 'coordinate', 'robust-mean');

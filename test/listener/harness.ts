@@ -47,7 +47,7 @@ export async function startRig(options: Partial<ListenerOptions> = {}): Promise<
   const logs: LogRecord[] = [];
   const log = (level: string) =>
     (fields: object, text: string) => void logs.push({ level, fields, text });
-  const metrics = createServerMetrics();
+  const metrics = createServerMetrics(() => hub.studies().map(({ name }) => name));
   const logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') };
   const listener = await createListener({
     hub, clock: systemClock, logger, host: '127.0.0.1', port: 0, operatorToken, metrics, ...options,

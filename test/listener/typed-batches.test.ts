@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createFakeHub } from '../support/fake-hub.js';
+import { protocolLimits } from '../../src/base/limits.js';
+import { refusalText } from '../../server/listener/refusal-texts.js';
 import { encodeCells } from '../../src/wire/index.js';
 import { WireContributor } from '../support/wire-client.js';
 import { document, typedDocument, typedBody } from '../support/wire-samples.js';
@@ -40,24 +42,42 @@ describe('batches with typed columns', () => {
       good.map((each, i) => (i === column ? { ...each, ...change } : each));
     const doubles = (value: number) => new Uint8Array(Float64Array.of(value).buffer);
     const refusals = [
-      ['not-finite', { cells: withColumn(0, { numbers: doubles(Number.NaN) }) }],
-      ['wrong-type', { cells: withColumn(1, { numbers: doubles(0.5) }) }],
-      ['wrong-type', { cells: withColumn(3, { codes: Uint8Array.of(3) }) }],
-      ['malformed', { cells: withColumn(2, { codes: Uint8Array.of(2) }) }],
-      ['malformed', { cells: good, data: doubles(1) }],
-      ['wrong-dimension', { cells: good.slice(1) }],
-      ['wrong-dimension', { cells: good.slice(1), columns: 3 }],
+      ['not-finite', { cells: withColumn(0, { numbers: doubles(Number.NaN) }) },
+        /^column 0, row 0: the value is NaN or infinite: leave such rows out/],
+      ['wrong-type', { cells: withColumn(1, { numbers: doubles(0.5) }) },
+        /^column 1, row 0: the value is not a whole number of at most 2\^53 - 1 in size: /],
+      ['wrong-type', { cells: withColumn(3, { codes: Uint8Array.of(3) }) },
+        /^column 3, row 0: the code is not the place of a name of the category: /],
+      ['malformed', { cells: withColumn(2, { codes: Uint8Array.of(2) }) },
+        /^malformed message: unused bits of column 2 are not 0; see docs/],
+      ['malformed', { cells: good, data: doubles(1) }, /takes cells, not data; see docs/],
+      ['wrong-dimension', { cells: good.slice(1) }, /^the study has 4 columns \(/],
+      ['wrong-dimension', { cells: good.slice(1), columns: 3 }, /^the study has 4 columns \(/],
     ] as const;
-    for (const [i, [code, change]] of refusals.entries()) {
+    for (const [i, [code, change, text]] of refusals.entries()) {
       const sequence = BigInt(i + 1);
       typed.client.send(typed.batch(sequence, { ...base, ...change }));
       const { rejections } = await typed.client.next('ack');
       expect(rejections).toMatchObject([{ sequence, code, retryable: false }]);
+      expect(rejections[0]!.text).toMatch(text);
       expect(hub.submitted.at(-1)).toMatchObject({ rejectAs: code });
     }
     // A study without types takes no cells, and says so.
     plain.client.send(plain.batch(1n, { columns: 2, data: none, cells: good.slice(0, 2) }));
     expect((await plain.client.next('ack')).rejections)
       .toMatchObject([{ sequence: 1n, code: 'malformed', retryable: false }]);
+    plain.client.send(plain.batch(2n, {
+      rows: 2, columns: 2, data: new Uint8Array(Float64Array.of(1, 2, 3, Infinity).buffer),
+    }));
+    const [last] = (await plain.client.next('ack')).rejections;
+    expect(last).toMatchObject({ sequence: 2n, code: 'not-finite' });
+    expect(last!.text).toMatch(/^column 1, row 1: the value is NaN or infinite: leave/);
   });
+});
+
+it('say that the room for keys is full, and who can make room', () => {
+  const text = refusalText('overloaded', { limits: protocolLimits, lacksKeyRoom: true });
+  expect(text).toMatch(/no more room for keys that nobody listed: 1023 MiB .* next epoch; the op/);
+  expect(text).toMatch(/smaller keysMax/);
+  expect(refusalText('overloaded', { limits: protocolLimits })).toMatch(/^the journal is/);
 });

@@ -105,7 +105,9 @@ describe('compute pool', () => {
       await momentsOfRows(pools[1]!, { values, dimension, count: 200_000 });
       held.push(process.memoryUsage().arrayBuffers / values.byteLength);
     }
-    expect(Math.max(...held)).toBeLessThan(36);
+    // V8 chooses when to collect. 21 to 26 passes are usual, 62 were seen on a busy machine.
+    // Without the companion buffers it is all 200.
+    expect(Math.max(...held)).toBeLessThan(120);
   });
 
   it('does not wait for a late thread, and rejects with the error of a failed one', async () => {

@@ -24,9 +24,10 @@ async function status(rig: Rig, line: string, ...headers: readonly string[]): Pr
 describe('requests that no honest client sends', () => {
   it('find no method on any path but its own', { tags: ['long'] }, async () => {
     const rig = await startRig(generous);
-    for (const [path, { changes }] of Object.entries(routes)) {
+    for (const [path, { changes, takesBody }] of Object.entries(routes)) {
       for (const method of [
-        'PUT', 'DELETE', 'OPTIONS', 'TRACE', 'PATCH', 'PROPFIND', changes === true ? 'GET' : 'POST',
+        'PUT', 'DELETE', 'OPTIONS', 'TRACE', 'PATCH', 'PROPFIND',
+        changes === true || takesBody === true ? 'GET' : 'POST',
       ]) {
         expect([method, path, await status(rig, `${method} ${path} HTTP/1.1`)])
           .toEqual([method, path, 405]);
@@ -130,8 +131,9 @@ describe('a name that a stranger points at the server', () => {
     + 'itself', { tags: ['long'] }, async () => {
     const rig = await startRig({ ...generous, allowedHosts: ['aggregator.example'] });
     const stranger = 'Host: evil.example:8787';
-    for (const [path, { changes, access }] of Object.entries(routes)) {
-      const line = `${changes === true ? 'POST' : 'GET'} ${path} HTTP/1.1`;
+    for (const [path, { changes, takesBody, access }] of Object.entries(routes)) {
+      const isPost = changes === true || takesBody === true;
+      const line = `${isPost ? 'POST' : 'GET'} ${path} HTTP/1.1`;
       const answer = await status(rig, line, stranger, 'Origin: http://evil.example:8787');
       expect([path, answer]).toEqual([path, path === '/healthz' ? 200 : 403]);
       if (access === 'public' && changes !== true) {

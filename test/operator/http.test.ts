@@ -5,9 +5,11 @@ import { decodeLogLine } from '../../src/log/index.js';
 import { verifyStatement } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 import { decodeHeadBody, decodeReleaseBody, encodeStudyDocument } from '../../src/wire/index.js';
-import { amount } from '../support/fake-hub.js';
+import { amount, createFakeHub } from '../support/fake-hub.js';
 import { rawExchange } from '../support/wire-client.js';
-import { document, releaseBody, server } from '../support/wire-samples.js';
+import {
+  answersBody, document, questionsDocument, releaseBody, server,
+} from '../support/wire-samples.js';
 import { operatorToken, startRig, type Rig } from '../listener/harness.js';
 
 const bearer = { Authorization: `Bearer ${operatorToken}` };
@@ -20,6 +22,7 @@ interface Studies {
   readonly serverKey: string;
   readonly studies: readonly {
     readonly facts: string; readonly signature: string; readonly batches: object;
+    readonly questions: readonly { readonly last: string | null }[];
   }[];
 }
 
@@ -245,12 +248,31 @@ describe('operator data', () => {
       batches: { accepted: 1, duplicates: 0, refused: { 'wrong-dimension': 1 } },
     });
     expect(studies[1]!.batches).toEqual({ accepted: 0, duplicates: 0, refused: {} });
+    expect(studies.map(({ questions }) => questions)).toEqual([[], []]);
+  });
+
+  it('/v1/operator/progress gives each question, its share and its last outcome', async () => {
+    const hub = await createFakeHub([questionsDocument]);
+    const rig = await startRig({ hub });
+    const questions = async () => (await get(rig, '/v1/operator/progress', { headers: bearer }))
+      .json<Studies>().studies[0]!.questions;
+    const asked = questionsDocument.questions.map(({ name, estimator, share }) =>
+      ({ name, estimator, share }));
+    expect(await questions()).toEqual(asked.map((each) => ({ ...each, last: null })));
+    const { answers } = answersBody;
+    hub.publish(hub.studies()[0]!.studyId, '', { answers });
+    expect(await questions()).toEqual(asked.map((each) => {
+      const { outcome } = answers.find(({ question }) => question === each.name)!;
+      return { ...each, last: outcome.kind === 'value' ? 'value' : outcome.reason };
+    }));
+    expect((await questions()).map(({ last }) => last)).toContain('value');
   });
 
   it('/metrics is Prometheus text with reasons, latencies and states', async () => {
     const rig = await startRig({
       storeHealth: async () => ({
-        commits: 1, batches: 1, commitSecondsMedian: 0.004, commitSeconds99: 0.02, fileBytes: 4096,
+        commits: 1, batches: 1, commitSecondsMedian: 0.004, commitSeconds99: 0.02,
+        commitSecondsTotal: 0.1, fileBytes: 4096,
         walBytes: 8,
       }),
     });
@@ -268,6 +290,7 @@ describe('operator data', () => {
       'keelson_ack_seconds_bucket{le="+Inf"} 1',
       'keelson_channels 1',
       'keelson_queue_batches 0',
+      'keelson_check_threads 0',
       `keelson_study_epoch{study="${document.study}",id="${rig.study.slice(0, 16)}"} 7`,
       'keelson_store_commit_seconds{quantile="0.99"} 0.02',
       '# TYPE keelson_ack_seconds histogram',

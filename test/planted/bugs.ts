@@ -24,11 +24,13 @@ import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { allRowsUnclipped } from './all-rows-bug.js';
 import { binCounts, intoBall, intoCube, smallPlan, sumOf, tightGaussian } from './build.js';
 import { countsBugs } from './counts-bugs.js';
+import { trueScaleOfGroups } from './groups-bug.js';
 import { keyedBugs } from './keyed-bugs.js';
 import { keysBugs } from './keys-bugs.js';
 import { momentsBugs } from './moments-bugs.js';
 import { trueCountsRadius } from './radius-bug.js';
 import { twiceDrawnCells } from './range-bug.js';
+import { reductionBugs } from './reduction-bugs.js';
 import { runningBugs } from './running-bugs.js';
 import { scaleBugs } from './scale-bugs.js';
 import { shapeBugs } from './shape-bugs.js';
@@ -480,6 +482,7 @@ const uncertifiedWeights: PlantedBug = {
 export const plantedBugs: readonly PlantedBug[] = [
   halfNoise, unclipped, oneCoordinate, noProjection, noThreshold, upperTriangle, turnedTriangle,
   redrawn, reused, dataDependentBins, steepScores, listedBuckets, uncertifiedWeights,
-  ...scaleBugs, allRowsUnclipped, trueCountsRadius, twiceDrawnCells, ...shapeBugs, ...momentsBugs,
-  ...countsBugs, ...keyedBugs, ...keysBugs, ...runningBugs,
+  ...scaleBugs, allRowsUnclipped, trueCountsRadius, trueScaleOfGroups, twiceDrawnCells,
+  ...shapeBugs, ...momentsBugs, ...countsBugs, ...keyedBugs, ...keysBugs, ...reductionBugs,
+  ...runningBugs,
 ];

@@ -1,6 +1,11 @@
+import { Sensitive } from '../../src/base/brands.js';
+import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { keyHistogramEvent } from '../../src/privacy/accounting/calibration.js';
+import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
+import { renamed } from '../../src/privacy/mechanisms/renamed.js';
 import type { RowBlock } from '../../src/privacy/stages/rows.js';
+import type { NoiseSource } from '../../src/random/source.js';
 import { numberedKeys } from '../support/found-keys.js';
 import type { PlantedBug } from './bugs.js';
 import { smallPlan } from './build.js';
@@ -17,6 +22,18 @@ function countsOf({ count, dimension, values }: RowBlock): Float64Array {
   return counts;
 }
 
+/** Releases how many keys were kept. */
+const keptKeysPlan = (facts: StudyFacts, event: MechanismEvent) => smallPlan({
+  facts,
+  length: 1,
+  events: [event],
+  release: (rows, mechanisms) => {
+    const counts = rows('rows').map(countsOf);
+    const keys = counts.map(() => numberedKeys(size));
+    return mechanisms.keyHistogram('keys', counts, keys).map((kept) => [kept.length]);
+  },
+});
+
 /** Two keys of one contributor are shown with nearly twice the probability of one. */
 const oneKeyThreshold: PlantedBug = {
   name: 'threshold of one discovered key for two',
@@ -32,16 +49,7 @@ const oneKeyThreshold: PlantedBug = {
       name: 'keys', cohort: 'rows', keysMax: 2, prefilter: 1, rho: 0.01,
       delta: facts.target.deltaTotal,
     });
-    const plan = smallPlan({
-      facts,
-      length: 1,
-      events: [event],
-      release: (rows, mechanisms) => {
-        const counts = rows('rows').map(countsOf);
-        const keys = counts.map(() => numberedKeys(size));
-        return mechanisms.keyHistogram('keys', counts, keys).map((kept) => [kept.length]);
-      },
-    });
+    const plan = keptKeysPlan(facts, event);
     return {
       plan,
       dimension: 2,
@@ -53,4 +61,142 @@ const oneKeyThreshold: PlantedBug = {
   },
 };
 
-export const keysBugs: readonly PlantedBug[] = [oneKeyThreshold];
+/** Shares of rho and delta that leave enough for the conversion to epsilon. */
+const rhoOf = ({ target }: StudyFacts): number => target.epsilon ** 2 / 30;
+const deltaOf = ({ target }: StudyFacts): number => 0.9 * target.deltaTotal;
+
+const oneKeyEvent = (facts: StudyFacts, prefilter: number): MechanismEvent =>
+  keyHistogramEvent({
+    name: 'keys', cohort: 'rows', keysMax: 1, prefilter, rho: rhoOf(facts), delta: deltaOf(facts),
+  });
+
+/**
+ * Mechanisms that drop the keys below `least` as charged, and take the threshold of another
+ * prefilter: 1, or 0 for none.
+ */
+function withThresholdOf(
+  prefilter: 0 | 1, least: number, events: readonly MechanismEvent[], noise: NoiseSource,
+) {
+  const inner = createMechanisms(
+    events.map((event) => ({ ...event, prefilter: 1 }) as MechanismEvent), noise,
+  );
+  return {
+    ...renamed(inner, (event) => event),
+    prepare: (limit: number) => inner.prepare(limit),
+    keyHistogram: ((event, counts, keys) => {
+      const all = Array.from(Sensitive.open(counts));
+      const left = all.flatMap((count, place) => (count >= least ? [place] : []));
+      const lifted = left.map((place) => all[place]! + 1 - prefilter);
+      return inner.keyHistogram(event, Sensitive.of(lifted), keys.map((found) => ({
+        size: left.length,
+        compare: (one, other) => found.compare(left[one]!, left[other]!),
+        partsOf: (place) => found.partsOf(left[place]!),
+      })));
+    }) satisfies typeof inner.keyHistogram,
+  };
+}
+
+/** One contributor brings the count of a key to the prefilter. The threshold is too low for it. */
+function lowThreshold(name: string, prefilter: number, wrong: 0 | 1): PlantedBug {
+  return {
+    name,
+    epsilon: 2,
+    delta: 0.05,
+    dimension: 1,
+    cohort: prefilter,
+    trials: 60_000,
+    inSensitivity: false,
+    make(facts, planted) {
+      const event = oneKeyEvent(facts, prefilter);
+      const plan = keptKeysPlan(facts, event);
+      return {
+        plan,
+        dimension: 1,
+        mechanisms: (events, noise) => (planted
+          ? withThresholdOf(wrong, prefilter, events, noise) : createMechanisms(events, noise)),
+      };
+    },
+  };
+}
+
+const prefilterForgotten = lowThreshold('threshold without the prefilter', 4, 0);
+const otherPrefilter = lowThreshold('threshold of a prefilter of 1 for one of 2', 2, 1);
+
+/** Rows in an order of arrival: those that are farthest from 0 come first. */
+const arrivals = ({ count, values }: RowBlock): readonly number[] =>
+  Array.from(values.subarray(0, count)).sort((one, other) => Math.abs(other) - Math.abs(one));
+
+/** The key of a row of one column. */
+const keyOf = (value: number): number => Number(value !== 0);
+
+/**
+ * There is memory for one key. One contributor whose key comes first pushes out the key of all
+ * others.
+ */
+const boundedByMemory: PlantedBug = {
+  name: 'keys kept as long as there is memory',
+  epsilon: 1,
+  delta: 0.05,
+  dimension: 1,
+  cohort: 40,
+  trials: 10_000,
+  inSensitivity: true,
+  make(facts, planted) {
+    const room = planted ? 1 : Infinity;
+    const event = oneKeyEvent(facts, 1);
+    const plan = smallPlan({
+      facts,
+      length: 1,
+      events: [event],
+      release: (rows, mechanisms) => {
+        const counts = rows('rows').map((block) => {
+          const byKey = new Map<number, number>();
+          for (const value of arrivals(block)) {
+            const key = keyOf(value);
+            if (byKey.has(key) || byKey.size < room) byKey.set(key, (byKey.get(key) ?? 0) + 1);
+          }
+          return Float64Array.of(byKey.get(0) ?? 0, byKey.get(1) ?? 0);
+        });
+        const keys = counts.map(() => numberedKeys(2));
+        return mechanisms.keyHistogram('keys', counts, keys).map((kept) => [kept.length]);
+      },
+    });
+    return { plan, dimension: 1 };
+  },
+};
+
+/** Two keys have many contributors each. The places of keys tell whose came first. */
+const orderOfArrival: PlantedBug = {
+  name: 'keys shown in the order of arrival',
+  epsilon: 1,
+  delta: 0.05,
+  dimension: 1,
+  cohort: 4,
+  trials: 10_000,
+  inSensitivity: false,
+  make(facts, planted) {
+    const event = oneKeyEvent(facts, 1);
+    const plan = smallPlan({
+      facts,
+      length: 1,
+      events: [event],
+      release: (rows, mechanisms) => {
+        const arrived = rows('rows').map((block) =>
+          arrivals(block).concat([0, 1].flatMap((value) => Array<number>(500).fill(value))));
+        const counts = arrived.map((values) => Float64Array.from([0, 1], (key) =>
+          values.filter((value) => keyOf(value) === key).length));
+        const keys = counts.map(() => numberedKeys(2));
+        const order = Sensitive.open(arrived.map((values) => new Set(values.map(keyOf))));
+        return mechanisms.keyHistogram('keys', counts, keys).map((kept) => {
+          const shown = kept.map(({ key }) => Number(key[0]));
+          return [planted ? [...order].find((key) => shown.includes(key)) ?? -1 : shown[0] ?? -1];
+        });
+      },
+    });
+    return { plan, dimension: 1 };
+  },
+};
+
+export const keysBugs: readonly PlantedBug[] = [
+  oneKeyThreshold, prefilterForgotten, otherPrefilter, boundedByMemory, orderOfArrival,
+];

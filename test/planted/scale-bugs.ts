@@ -130,35 +130,34 @@ function valuesPlan(
   });
 }
 
-/** Counts are multiplied as if one column were asked about, while all four are. */
-const multipliedCounts: PlantedBug = {
-  name: 'octaves multiplied for too few columns',
+/** A row that differs in eight columns counts fully in each, while it is charged for two. */
+const fullWeights: PlantedBug = {
+  name: 'octaves with full weight in every column',
   ...shape,
-  dimension: 4,
+  dimension: 8,
   trials: 30_000,
   inSensitivity: true,
   make(facts, planted) {
     const { dimension } = facts;
-    const multiple = planted ? Math.sqrt(dimension) : 1;
+    // On the grid of the event, so rounded down.
+    const weight = planted ? 1 : Math.floor(Math.sqrt(2 / dimension) * 1024) / 1024;
     const plan = smallPlan({
       facts,
       length: dimension * bins,
-      events: [tightGaussian(
-        'octaves', dimension * bins, Math.sqrt(2 * dimension), facts.target,
-      )],
+      events: [tightGaussian('octaves', dimension * bins, Math.sqrt(4), facts.target)],
       release: (rows, mechanisms) => mechanisms.gaussian('octaves', rows('rows').map((block) => {
         const counts = new Float64Array(dimension * bins);
         for (let at = 0; at < block.count * dimension; at++) {
           const bin = Math.abs(block.values[at]!) >= 1 ? 2 : 1;
-          counts[(at % dimension) * bins + bin]! += multiple;
+          counts[(at % dimension) * bins + bin]! += weight;
         }
         return counts;
-      })).map((counts) => Array.from(counts, (count) => count / multiple)),
+      })).map((counts) => Array.from(counts, (count) => count / weight)),
     });
     return { plan, dimension };
   },
 };
 
 export const scaleBugs: readonly PlantedBug[] = [
-  zeroBinHalf, zeroBinTrue, trueValues, multipliedCounts,
+  zeroBinHalf, zeroBinTrue, trueValues, fullWeights,
 ];

@@ -81,11 +81,10 @@ describe('a deviation from counts per doubling', () => {
 });
 
 /** What the pairs of such rows tell when `threshold` of them keep a bin. */
-function scaleOfRows(row: (random: ReturnType<typeof randomOf>) => number): {
-  readonly scale: number; readonly medianScale: number; readonly isDiscrete: boolean;
-} {
+function scaleOfRows(
+  row: (random: ReturnType<typeof randomOf>) => number, pairs = 15_000, threshold = 300,
+): { readonly scale: number; readonly medianScale: number; readonly isDiscrete: boolean } {
   const random = randomOf('scale of rows');
-  const [pairs, threshold] = [15_000, 300];
   const counts = new Map<number, number>();
   for (let pair = 0; pair < pairs; pair++) {
     const difference = Math.abs(row(random) - row(random));
@@ -128,6 +127,18 @@ describe('the scale of a column', () => {
       (uniform() < share ? 1_000 : normal())).scale;
     expect(crowd(0.05)).toBeLessThan(1.5);
     expect(crowd(0.3)).toBeGreaterThan(3);
+  });
+
+  // The pairs and the threshold of 100,000 rows of 10 columns.
+  it('goes on half as far past a doubling that a crowd may be all of', () => {
+    const scaleOf = (row: (random: ReturnType<typeof randomOf>) => number): number =>
+      scaleOfRows(row, 26_491, 379).scale;
+    const crowd = scaleOf(({ uniform, normal }) =>
+      normal() + (uniform() < 0.05 ? 1.5 * Math.sqrt(10) : 0));
+    expect(crowd).toBeLessThan(1.8);
+    expect(crowd).toBeGreaterThan(1.44);
+    const lognormal = scaleOf(({ normal }) => Math.exp(normal()));
+    expect(lognormal / 2.16).toBeGreaterThan(0.8);
   });
 
   it('is right when half of the planned people come', () => {

@@ -1,4 +1,4 @@
-"""test/vectors of the source, as section 9 of docs/reference/protocol.md explains them."""
+"""test/vectors of the source, as section 10 of docs/reference/protocol.md explains them."""
 import json
 import math
 import os

@@ -124,7 +124,7 @@ describe('a question without a plan', () => {
       parameters: parsed('robust-mean', { scale: 1 }),
     })).toMatch(/^questions\.open: robust-mean cannot split .* discovered/);
     expect(reasonFor({
-      by: { columns: ['region'], keysMax: 4, discover }, estimator: 'count',
+      by: { columns: ['region'], keysMax: 8, discover }, estimator: 'count',
       parameters: parsed('count', {}),
     }, 10_000_000))
       .toMatch(/^questions\.open: the keys of the cohort may not find room: .*\d+ people$/);

@@ -2,7 +2,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { fromHex, toHex, utf8 } from '../../src/base/bytes.js';
 import { KeelsonError } from '../../src/base/errors.js';
 import { RandomBits } from '../../src/random/bits.js';
-import { ChachaStream, chachaBlock, foldKey } from '../../src/random/chacha20.js';
+import {
+  ChachaStream, chachaBlock, chachaState, foldKey, foldPart,
+} from '../../src/random/chacha20.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { secureNoise } from '../../src/random/secure.js';
 import { seededRandom } from '../../src/random/work.js';
@@ -49,6 +51,19 @@ describe('ChaCha20', () => {
     ]
       .map((parts) => toHex(foldKey(...parts.map(utf8))));
     expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it('folds texts into the same keys in every version', () => {
+    const parts = ['', 'a', 'b'.repeat(24), 'c'.repeat(25), 'd'.repeat(200)].map(utf8);
+    expect(parts.map((part) => toHex(foldKey(part)).slice(0, 16))).toEqual([
+      '76b8e0ada0f13d90', '32f7285ffd9db587', '778e33d347769c99', '6df336a3ef4df7e1',
+      'c3f932dda135bce0',
+    ]);
+    expect(toHex(foldKey(...parts)))
+      .toBe('a51ffb16b86512976e89129ab99e6466a2c6d3cae2d497a6af4d8389d484420a');
+    const state = chachaState(foldKey(parts[1]!, parts[2]!));
+    for (const part of parts.slice(3)) foldPart(state, part, part.length);
+    expect(state).toEqual(chachaState(foldKey(...parts.slice(1))));
   });
 });
 

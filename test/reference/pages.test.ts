@@ -5,12 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandTable } from '../../cli/commands/table.js';
 import { commandHelp } from '../../cli/base/help.js';
-import { createServerMetrics, observeServer } from '../../server/metrics/server-metrics.js';
 import { localCodes, wireCodes } from '../../src/base/error-codes.js';
 import { estimators } from '../../src/estimators/registry.js';
-import { createFakeHub } from '../support/fake-hub.js';
+import { servedMetrics } from '../support/served-metrics.js';
 import { root } from '../support/sources.js';
-import { document } from '../support/wire-samples.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-reference-'));
 const pages = ['commands.md', 'error-codes.md', 'estimators.md', 'metrics.md', 'study-file.md'];
@@ -49,6 +47,15 @@ describe('the generated reference', () => {
     expect(empty).toEqual([]);
   });
 
+  it('says how far liars can move the answers that can be split by keys', () => {
+    const sections = page('estimators.md').split(/^## /m);
+    for (const { name, liars, keyed } of estimators) {
+      const found = sections.find((section) => section.startsWith(`${name}\n`))!;
+      expect(found.includes('\n- Liars: '), name).toBe(liars !== undefined);
+      if (keyed !== undefined) expect(liars, name).toBeDefined();
+    }
+  });
+
   it.each(Object.entries(commandTable))('has the help of %s', async (_name, entry) => {
     expect(page('commands.md')).toContain(commandHelp(await entry.load()));
   });
@@ -60,10 +67,7 @@ describe('the generated reference', () => {
   });
 
   it('says what every metric of a running server means', async () => {
-    const { registry } = createServerMetrics();
-    const health = { commitSecondsMedian: 0, commitSeconds99: 0, fileBytes: 0, walBytes: 0 };
-    observeServer(registry, await createFakeHub([document]), async () => health as never);
-    const metrics = [...(await registry.render()).matchAll(/^# TYPE (\w+) (\w+)$/gm)];
+    const metrics = [...(await servedMetrics()).matchAll(/^# TYPE (\w+) (\w+)$/gm)];
     expect(metrics.length).toBeGreaterThan(15);
     for (const [, name, kind] of metrics) {
       const [, type, help] = rowOf('metrics.md', `\`${name}\``);

@@ -145,8 +145,8 @@ describe('a contributor', () => {
 });
 
 const steps = [
-  'openEpoch 1', 'beginClose 1', 'openEpoch 2', 'chargeEpoch 1', 'storeRelease 1', 'purgeEpoch 1',
-    'beginClose 2', 'openEpoch 3', 'chargeEpoch 2', 'storeRelease 2', 'purgeEpoch 2',
+  'openEpoch 1', 'turnEpoch 1', 'chargeEpoch 1', 'storeRelease 1', 'purgeEpoch 1',
+    'turnEpoch 2', 'chargeEpoch 2', 'storeRelease 2', 'purgeEpoch 2',
 ];
 
 describe.each([undefined, 5 * everyMs])('a crash, with a window of %s ms', (perMs) => {

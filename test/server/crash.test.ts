@@ -5,6 +5,7 @@ import { ReleaseChain } from '../../src/log/index.js';
 import { decodeReleaseBody } from '../../src/wire/index.js';
 import { signing } from '../../src/signing/node.js';
 import type { RunningHub } from '../../server/studies/hub.js';
+import type { Store } from '../../server/store/contract.js';
 import { Bench, contribute, define, everyMs, type Crash } from '../support/hub-bench.js';
 import { settle } from '../support/virtual-clock.js';
 
@@ -65,8 +66,8 @@ async function liveThrough(crash: Crash): Promise<void> {
 }
 
 const steps = [
-  'openEpoch 1', 'beginClose 1', 'openEpoch 2', 'chargeEpoch 1', 'storeRelease 1', 'purgeEpoch 1',
-  'beginClose 2', 'openEpoch 3', 'chargeEpoch 2', 'storeRelease 2', 'purgeEpoch 2',
+  'openEpoch 1', 'turnEpoch 1', 'chargeEpoch 1', 'storeRelease 1', 'purgeEpoch 1',
+  'turnEpoch 2', 'chargeEpoch 2', 'storeRelease 2', 'purgeEpoch 2',
 ];
 
 describe.each(steps)('a crash at %s', (step) => {
@@ -114,6 +115,31 @@ describe('a crash between charge and release', () => {
   });
 });
 
+describe('a charge that another call made', () => {
+  it('draws nothing: the epoch ends as interrupted', async () => {
+    bench.wrapStore = (store) => {
+      const chargeEpoch: Store['chargeEpoch'] = async (...charge) => {
+        await store.chargeEpoch(...charge);
+        return store.chargeEpoch(...charge);
+      };
+      return { ...store, chargeEpoch };
+    };
+    const hub = await bench.start([study]);
+    await contribute(hub, studyId, 30, 1n);
+    await bench.clock.advance(everyMs);
+    await hub.settled();
+    const [release] = await hub.releases(studyId, 0, 10);
+    expect(decodeReleaseBody(release!.body)).toMatchObject({
+      epoch: 1n, outcome: { kind: 'refused', reason: 'interrupted' },
+      cost: { rhoAmount: study.charge.rho },
+    });
+    expect(bench.record.draws.size).toBe(0);
+    expect(bench.failures).toEqual([]);
+    await checkLedger();
+    await hub.close();
+  });
+});
+
 describe('a failing release', () => {
   it('ends as interrupted and leaves the other study alone', async () => {
     const other = define({ study: 'other' });
@@ -147,7 +173,7 @@ describe('a store that fails', () => {
     expect(bench.failures).toHaveLength(1);
     await expect(contribute(hub, studyId, 1, 1n)).rejects.toThrow('stopped after a failure');
     await bench.clock.advance(3 * everyMs);
-    expect(bench.record.steps).not.toContain('store.beginClose 1');
+    expect(bench.record.steps).not.toContain('store.turnEpoch 1');
     store.admit = admit;
   });
 });

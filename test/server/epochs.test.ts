@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { utf8 } from '../../src/base/bytes.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import type { Outcome } from '../../src/base/outcome.js';
+import type { TextTable } from '../../src/base/text-table.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { assignmentHashBytes } from '../../src/estimators/run.js';
@@ -11,7 +13,9 @@ import type {
 import { EpochThread } from '../../server/epochs/epoch-thread.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { publishable } from '../../server/epochs/outcome.js';
-import { packParts, unpackParts } from '../../server/epochs/packing.js';
+import {
+  buffersOf, packBatches, packParts, unpack, unpackParts,
+} from '../../server/epochs/packing.js';
 import { OpenContributions, reduceBatch } from '../../server/epochs/reduction.js';
 import { recordSeedOf, assignmentHashOf } from '../../server/epochs/assignment-hashes.js';
 import { WorkerEpochRunner } from '../../server/epochs/worker-runner.js';
@@ -32,6 +36,16 @@ const setup = (epoch = 1n, overrides = {}): EpochSetup => {
 };
 const partOf = (contributor: number, complete = true): RowPart =>
   ({ contributor: keyOf(contributor), values: rowOf(contributor), rows: 1, rank: 0n, complete });
+/** Texts as a view of larger memory, as those of a body are. */
+const tableOf = (...texts: readonly string[]): TextTable => {
+  const bytes = texts.flatMap((text) => [utf8(text).length, ...utf8(text)]);
+  let end = 0;
+  const starts = Uint32Array.from(texts, (text) => (end += 1 + utf8(text).length)
+    - 1 - utf8(text).length);
+  const body = new Uint8Array(1_000);
+  body.set(bytes, 10);
+  return { count: texts.length, bytes: body.subarray(10, 10 + bytes.length), starts };
+};
 const partsOf = (count: number): RowPart[] => Array.from({ length: count }, (_, i) => partOf(i));
 
 describe('assignment hashes', () => {
@@ -73,6 +87,19 @@ describe('reduction', () => {
     expect([...row!]).toEqual([protocolLimits.coarseBox / 2, -protocolLimits.coarseBox / 2]);
   });
 
+  it('adds each column in the order of the rows, to the last bit', () => {
+    for (const dimension of [1, 3, 4, 5, 8, 11]) {
+      const values = Float64Array.from({ length: 37 * dimension }, (_, i) =>
+        Math.sin(i * 12.9898) * 10 ** (i % 19 - 9));
+      const expected = new Float64Array(dimension);
+      values.forEach((value, i) => { expected[i % dimension]! += value; });
+      const { values: sums } = reduceBatch('sum', dimension, key, {
+        contributor: keyOf(1), sequence: 1n, values, rows: 37, complete: true,
+      });
+      expect(sums).toEqual(expected);
+    }
+  });
+
   it('chooses one record by a keyed hash, whatever the values and the cut into parts of a '
     + 'journal', () => {
     const rows = Array.from({ length: 40 }, (_, i) => [i, -i]);
@@ -107,6 +134,21 @@ describe('packing', () => {
     const packed = structuredClone(packParts(parts, 2));
     expect(unpackParts(packed)).toEqual(parts);
     expect(unpackParts(packParts([], 2))).toEqual([]);
+  });
+
+  it('carries batches with texts unchanged, and leaves the memory behind their views', () => {
+    const lists = [['a', 'bc'], [], ['\u00e9t\u00e9'], ['d'.repeat(255), 'e', 'f']];
+    const batches = lists.map((texts, i): AcceptedBatch => ({
+      contributor: keyOf(i), sequence: BigInt(i), values: Float64Array.of(i, 0, NaN), rows: 1,
+      complete: i % 2 === 0, texts: [null, tableOf(...texts), tableOf('g')],
+    }));
+    const packed = packBatches(batches);
+    expect(packed.texts!.bytes.length).toBeLessThan(300);
+    const sent = structuredClone(packed, { transfer: buffersOf(packed) });
+    expect(packed.texts!.bytes.length).toBe(0);
+    expect(unpack(sent)).toEqual(batches);
+    const numeric = batches.map((batch) => ({ ...batch, texts: undefined }));
+    expect(unpack(packBatches(numeric))).toEqual(numeric);
   });
 });
 
@@ -237,13 +279,13 @@ describe('worker threads', () => {
     const inline = new InlineEpochRunner({ noise: () => seededNoise('a') });
     const batches: AcceptedBatch[] = Array.from({ length: 800 }, (_, i) => ({
       contributor: keyOf(i >> 1), sequence: BigInt(i % 2), values: rowOf(i), rows: 1,
-      complete: i % 2 === 1, texts: [undefined, ['a text']],
+      complete: i % 2 === 1, texts: [null, tableOf('a text')],
     }));
     for (const runner of [threads, inline]) {
       await runner.open({ ...setup(), document, target });
       for (let i = 0; i < 800; i += 32) runner.add('a', 1n, batches.slice(i, i + 32));
     }
-    expect(threads.backlogBytes).toBeGreaterThan(800 * (32 + 2 * 8 + 2 * 6));
+    expect(threads.backlogBytes).toBeGreaterThan(800 * (32 + 2 * 8 + 7 + 4));
     expect(await threads.progress('a', 1n)).toEqual(await inline.progress('a', 1n));
     expect(await inline.progress('a', 1n)).toMatchObject({ complete: 400 });
     const [one, other] = [await threads.release('a', 1n), await inline.release('a', 1n)];

@@ -41,6 +41,9 @@ async function verdicts(
     ...batchOf(studyId, from + i, epoch), ...facts, ...cells, body,
     ...(rejected && { rejectAs: 'not-finite' as const }),
   })));
+  for (const { code, lacksKeyRoom } of results) {
+    expect(lacksKeyRoom).toBe(code === 'overloaded' ? true : undefined);
+  }
   return results.map(({ verdict, code }) => code ?? verdict);
 }
 
@@ -53,6 +56,10 @@ it('puts off batches whose keys may find no room, before a table is full', async
   expect([numberOf(refused, 'not-finite'), numberOf(refused, 'overloaded')]).toEqual([fitting, 3]);
   const first = await verdicts(hub, 0, fitting + 5, 1n);
   expect([numberOf(first, 'accepted'), numberOf(first, 'overloaded')]).toEqual([fitting, 5]);
+  // The operator sees how full it is.
+  const { studyId } = hub.studies()[0]!;
+  const reserved = fitting * rows * keyMemory(3 * 256);
+  expect((await hub.progress(studyId))?.keyRoom).toEqual({ reserved, most: keyRoomBytes });
   // Batches that count keep their room.
   expect(await verdicts(hub, fitting, fitting + 1, 1n)).toEqual(['overloaded']);
   // A restart reserves it again. The next epoch has room of its own.
@@ -61,6 +68,40 @@ it('puts off batches whose keys may find no room, before a table is full', async
   expect(await verdicts(hub, fitting, fitting + 1, 1n)).toEqual(['overloaded']);
   await bench.clock.advance(everyMs);
   expect(await verdicts(hub, fitting, fitting + 1, 2n)).toEqual(['accepted']);
+  await hub.close();
+  expect(bench.failures).toEqual([]);
+});
+
+it('reserves for many small batches what a large one needs, also after a restart', async () => {
+  const few = defineStudy(questionsDocument([{
+    ...study.document.questions![0]!,
+    by: { columns, keysMax: 3, discover: { top: 1, prefilter: 1 } },
+  }], { columns, types, cohort: 100, contribution: { rowsMax: rows } }));
+  let hub = await bench.start([few]);
+  const { studyId } = hub.studies()[0]!;
+  const send = async (contributor: number, sequence: bigint, count: number, last: boolean) => {
+    const facts = { sequence, epoch: 1n, last, rows: count, columns: columns.length };
+    const body = encodeBatchBody({
+      ...facts, studyId: fromHex(studyId), dataType: 'float64', data: new Uint8Array(0),
+      cells: encodeCells(new Float64Array(count * columns.length).fill(NaN), types, 'float64'),
+    });
+    const cells = batchCells(decodeBatchBody(body), types);
+    return hub.submit({ ...batchOf(studyId, contributor, sequence), ...facts, ...cells, body });
+  };
+  const reserved = async () =>
+    ((await hub.progress(studyId))?.keyRoom?.reserved ?? NaN) / keyMemory(3 * 256);
+  for (let i = 1n; i <= 8n; i++) await send(1, i, 1, i === 8n);
+  expect(await reserved()).toBe(3);
+  await send(2, 1n, 2, false);
+  expect(await reserved()).toBe(5);
+  await send(3, 1n, 50, true);
+  expect(await reserved()).toBe(8);
+  // The journal has what each contributor reserved, also of one who is not done.
+  await hub.close();
+  hub = await bench.start([few]);
+  expect(await reserved()).toBe(8);
+  await send(2, 2n, 10, false);
+  expect(await reserved()).toBe(9);
   await hub.close();
   expect(bench.failures).toEqual([]);
 });

@@ -66,9 +66,11 @@ function withAndWithout(left: Finished[][], right: Finished[][]): EpochRunner {
 }
 
 function changedGroups(left: GroupsSeen, right: GroupsSeen): number {
-  const text = (item: Finished): string => (item.kind === 'label'
-    ? item.label
-    : [...(item.kind === 'group' ? item.statistic.values : item.rows.values)].join());
+  const text = (item: Finished): string => {
+    if (item.kind === 'label') return item.label;
+    if (item.kind === 'places') return item.counts.join();
+    return (item.kind === 'group' ? item.statistic.values : item.rows.values).join();
+  };
   return left.flat().filter((item, i) => text(item) !== text(right.flat()[i]!)).length;
 }
 

@@ -145,7 +145,7 @@ describe('two studies on one population', () => {
     await hub.close();
   });
 
-  it.each(['openEpoch 2', 'beginClose 1', 'chargeEpoch 1', 'storeRelease 1', 'chargeEpoch 2'])(
+  it.each(['turnEpoch 1', 'turnEpoch 2', 'chargeEpoch 1', 'storeRelease 1', 'chargeEpoch 2'])(
     'keep that through a crash at %s', async (step) => {
       const studies = both();
       for (const when of ['before', 'after'] as const) {

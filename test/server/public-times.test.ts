@@ -45,11 +45,11 @@ function slowed(bench: Bench, store: Store, guest: Guest | null): Store {
 function slowRunner(bench: Bench, guest: Guest | null): InlineEpochRunner {
   const runner = new InlineEpochRunner();
   const release = runner.release.bind(runner);
-  runner.release = async (studyId, epoch) => {
+  runner.release = async (studyId, epoch, before) => {
     if (guest !== null && epoch === guest.epoch) {
       await new Promise<void>((resolve) => { bench.clock.after(guest.releaseMs ?? 0, resolve); });
     }
-    return release(studyId, epoch);
+    return release(studyId, epoch, before);
   };
   return runner;
 }

@@ -163,6 +163,16 @@ describe('the questions of a study file', () => {
     expect(refusalOf(text)).toContain(message);
   });
 
+  it('need keys for a text, and a delta where the keys are discovered', () => {
+    const text = 'columns: { app: { type: text } }';
+    expect(refusalOf(count('by: { column: app, keysMax: 1 }'), { columns: text }))
+      .toContain('questions.q.by has a text; give discover: true, or a list in keys');
+    expect(refusalOf(count('by: { column: app, keysMax: 1, discover: true }'), {
+      columns: text, budget: 'budget: { epsilon: 8, delta: 0, rule: pure }',
+      privacy: 'privacy: { epsilon: 1, delta: 0 }',
+    })).toContain('questions.q: showing discovered keys needs a delta, and the budget asks');
+  });
+
   it('bound the keys of all answers', () => {
     const wide = 'columns: { a: { type: integer, low: 1, high: 1000 }, '
       + 'b: { type: integer, low: 1, high: 12 } }';
@@ -178,5 +188,55 @@ describe('the questions of a study file', () => {
   it('must be there where no estimator is', () => {
     expect(refusalOf('')).toContain(
       'estimator is missing; give the name of one, or several questions');
+  });
+});
+
+describe('running totals in a study file', () => {
+  const own = { budget: 'budget: { epsilon: 4, delta: 1e-5, scope: contributor }' };
+  const two = `questions:
+  regions: { estimator: count, by: { column: region, keysMax: 2 } }
+  delays: { estimator: robust-mean, columns: [minutes], parameters: { scale: 40 } }`;
+  const running = (text: string) => ({ ...own, running: `running: ${text}` });
+
+  it('become facts, and are read back', () => {
+    const document = parse(two, running('{ separation: 7, questions: [regions] }'));
+    expect(document.running).toEqual({ separation: 7, questions: ['regions'] });
+    expect(decodeStudyDocument(encodeStudyDocument(document))).toEqual(document);
+  });
+
+  it.each([
+    ['{ separation: 1, questions: [regions] }', 'from 2 to 3653'],
+    ['{ separation: 7 }', 'running.questions is missing'],
+    ['{ separation: 7, questions: [speeds] }', 'is no question of this study'],
+    ['{ separation: 7, questions: [delays] }', 'questions.delays: robust-mean with these settings '
+      + 'has no running total'],
+  ])('are refused as %s', (text, message) => {
+    expect(refusalOf(two, running(text))).toContain(message);
+  });
+
+  it.each([
+    ['budget', 'budget: { epsilon: 4, delta: 1e-5 }', 'running needs a budget of each contributor'],
+    ['budget', 'budget: { epsilon: 4, delta: 1e-5, scope: contributor, per: 30d }',
+      'needs a budget that does not renew'],
+    ['budget', 'budget: { epsilon: 4, delta: 1e-5, scope: contributor, rule: pure }',
+      'not pure'],
+    ['participation', 'participation: public', 'running needs secret participation'],
+  ])('are refused with another %s', (name, text, message) => {
+    const changes = { ...running('{ separation: 7, questions: [regions] }'), [name]: text };
+    expect(refusalOf(two, changes)).toContain(message);
+    if (name === 'participation') return;
+    const document = parse(two, running('{ separation: 7, questions: [regions] }'));
+    const { budget } = document;
+    const worse = { ...document, budget: { ...budget, scope: 'study' as const } };
+    expect(() => decodeStudyDocument(encodeStudyDocument(worse))).toThrow('facts.running');
+  });
+
+  it('keep a bounded number of exact values', () => {
+    const document = parse(two, running('{ separation: 3653, questions: [regions] }'));
+    expect(document.running!.separation).toBe(3_653);
+    const bins = Array.from({ length: 80 }, (_, i) => i).join(', ');
+    expect(refusalOf(`questions:\n  bins: { estimator: histogram, columns: [minutes], parameters: { `
+      + `edges: [${bins}] } }`, running('{ separation: 3653, questions: [bins] }')))
+      .toContain('262144 are the most');
   });
 });

@@ -122,7 +122,7 @@ describe('a study with a list of questions', () => {
 
   it.each([
     ['store.openEpoch 1', 'before'], ['store.openEpoch 1', 'after'],
-    ['store.beginClose 1', 'before'], ['store.beginClose 1', 'after'],
+    ['store.turnEpoch 1', 'before'], ['store.turnEpoch 1', 'after'],
     ['store.chargeEpoch 1', 'before'], ['store.chargeEpoch 1', 'after'],
     ['store.storeRelease 1', 'before'], ['store.storeRelease 1', 'after'],
   ] as const)('charges once, and answers all or none, after a crash at %s, %s it', async (

@@ -12,9 +12,9 @@ afterEach(() => bench.close());
 function slowRunner(tookMs: () => number): InlineEpochRunner {
   const runner = new InlineEpochRunner();
   const release = runner.release.bind(runner);
-  runner.release = async (studyId, epoch) => {
+  runner.release = async (studyId, epoch, before) => {
     await new Promise<void>((resolve) => { bench.clock.after(tookMs(), resolve); });
-    return release(studyId, epoch);
+    return release(studyId, epoch, before);
   };
   return runner;
 }

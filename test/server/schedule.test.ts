@@ -66,7 +66,7 @@ describe('a running study', () => {
 
   // A timer keeps the process: after SIGTERM it would stay for an epoch, or for as long as rows are
   // kept.
-  it.each(['openEpoch', 'unpurgedEpochs'] as const)(
+  it.each(['turnEpoch', 'unpurgedEpochs'] as const)(
     'leaves no timer behind when it is closed during %s', async (call) => {
       const hub =
         await bench.start([define({ retention: { kind: 'duration', keepMs: 100 * everyMs } })]);
@@ -96,7 +96,7 @@ describe('a running study', () => {
     await hub.settled();
     const steps = bench.record.steps.filter((step) => !step.startsWith('store.purge'));
     expect(steps).toEqual([
-      'store.openEpoch 1', 'store.beginClose 1', 'store.openEpoch 2',
+      'store.openEpoch 1', 'store.turnEpoch 1',
       'store.chargeEpoch 1', 'noise 1', 'store.storeRelease 1', 'publish 1',
     ]);
     await hub.close();

@@ -159,10 +159,49 @@ describe('attacks on the numbers', () => {
     expect(new Set(keys).size).toBe(1);
   });
 
+  const withTexts: AttackContext = {
+    ...contextOf(1), columns: 3, names: [4, null, 8], invented: [0, 0, 500], rowsMax: 20,
+  };
+  const textsOf = (rows: Float64Array): number[] =>
+    Array.from(rows).filter((_, i) => i % 3 === 2);
+
+  it('forge-keys sends the same few texts that nobody else has', () => {
+    const sent = Array.from({ length: 20 }, (_, index) =>
+      named('forge-keys').apply(Float64Array.of(1, 7, 0, 2, 9, 1), {
+        ...withTexts, ...contextOf(index), strength: 1,
+      }));
+    const texts = new Set(sent.flatMap(textsOf));
+    expect(texts.size).toBe(1);
+    for (const text of texts) expect(text >= 8 && text < 508).toBe(true);
+    // Names of a category cannot be invented, and numbers stay.
+    expect(sent[0]![0]).toBeLessThan(4);
+    expect([sent[0]![1], sent[0]![4]]).toEqual([7, 9]);
+    const two = named('forge-keys').apply(Float64Array.of(1, 7, 0, 2, 9, 1), {
+      ...withTexts, strength: 2,
+    });
+    expect(new Set(textsOf(two)).size).toBe(2);
+    const numbers = named('forge-keys').apply(Float64Array.of(1, 7, 0), contextOf(1));
+    expect([...numbers]).toEqual([1, 7, 0]);
+  });
+
+  it('evict-keys sends as many texts of its own as it can', () => {
+    const sent = [1, 2].map((index) =>
+      named('evict-keys').apply(Float64Array.of(1, 7, 0), {
+        ...withTexts, own: seededRandom(seed).fork(`evicts ${index}`),
+      }));
+    for (const rows of sent) {
+      expect(rows).toHaveLength(3 * 20);
+      expect(new Set(textsOf(rows)).size).toBeGreaterThan(10);
+      expect(textsOf(rows).every((text) => text >= 8 && text < 508)).toBe(true);
+    }
+    expect(textsOf(sent[0]!)).not.toEqual(textsOf(sent[1]!));
+  });
+
   it('are found by name, or the names are listed', () => {
     expect(attackNames).toEqual([
       'shift', 'direction', 'coordinate', 'far', 'inliers', 'krum-evader', 'slow-drift', 'sybil',
-      'noise', 'nan', 'ballot-stuffing', 'heavy-hitter-poisoning', 'malformed', 'replay',
+      'noise', 'nan', 'ballot-stuffing', 'heavy-hitter-poisoning', 'forge-keys', 'evict-keys',
+      'malformed', 'replay',
     ]);
     expect(() => findAttack('shfit')).toThrow('there is no attack "shfit": did you mean "shift"?');
     expect(() => findAttack('zzz')).toThrow('no attack "zzz": choose one of shift, direction');

@@ -1,13 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
-  contributorSeed, createFleet, gaussianSource, type Fleet, type FleetOptions,
+  contributorSeed, createFleet, gaussianSource, syntheticSource, type Fleet, type FleetOptions,
 } from '../../simulation/index.js';
 import { systemClock } from '../../server/base/clock.js';
 import { createListener, type Listener } from '../../server/listener/index.js';
+import { parseStudyText } from '../../server/study-file/index.js';
 import { fromHex, toHex, utf8 } from '../../src/base/bytes.js';
+import { textOf } from '../../src/questions/columns.js';
 import { signing } from '../../src/signing/node.js';
-import type { OneQuestion } from '../../src/wire/index.js';
+import type { StudyDocument } from '../../src/wire/index.js';
 import { createFakeHub, type FakeHub } from '../support/fake-hub.js';
+import { root } from '../support/sources.js';
 import { until } from '../support/until.js';
 import { document as sampleDocument } from '../support/wire-samples.js';
 
@@ -23,7 +27,7 @@ let listener: Listener;
 let fleet: Fleet | undefined;
 
 async function serve(
-  documents: readonly OneQuestion[] = [sampleDocument], port = 0,
+  documents: readonly StudyDocument[] = [sampleDocument], port = 0,
 ): Promise<void> {
   hub = port === 0 ? await createFakeHub(documents) : hub;
   listener = await createListener({
@@ -99,7 +103,7 @@ describe('a fleet against the real listener', () => {
   });
 
   it('knows the total, where a study adds up the rows of a contributor', async () => {
-    await serve([{ ...sampleDocument, contribution: { reduce: 'sum', rowsMax: 8 } }]);
+    await serve([{ ...sampleDocument, contribution: { reduce: 'sum' as const, rowsMax: 8 } }]);
     const running = start();
     await until(() => running.statistics().accepted === 40);
     const { honestTotal, honestMean } = running.truth('flight-delays', 7n)!;
@@ -111,6 +115,29 @@ describe('a fleet against the real listener', () => {
       expect(honestTotal[j]).toBeCloseTo(total, 6);
       expect(honestMean[j]).toBeCloseTo(total / 40, 6);
     });
+  });
+
+  it('sends texts that people make up, and hostile people others', async () => {
+    const text = readFileSync(`${root}studies/apps-nobody-listed.yaml`, 'utf8');
+    const { document } = parseStudyText(text, { name: 'apps-nobody-listed.yaml' });
+    for (const [attack, most] of [['forge-keys', 1], ['evict-keys', 10 * 16]] as const) {
+      await serve([document]);
+      const running = start({
+        studies: [document.study], rows: syntheticSource(document, 2, seed), hostileShare: 0.25,
+        attack,
+      });
+      await until(() => running.statistics().accepted === 40);
+      expect(running.statistics()).toMatchObject({ refused: {} });
+      const sent = hub.submitted.flatMap(({ values, texts }) =>
+        Array.from(values!).filter((_, i) => i % 2 === 0)
+          .map((place) => textOf(texts![0]!, place)));
+      expect(sent.filter((one) => /^[a-h]$/.test(one))).toHaveLength(30 * 2);
+      const forged = new Set(sent.filter((one) => one.startsWith('z')));
+      expect(forged.size).toBeGreaterThan(most / 2);
+      expect(forged.size).toBeLessThanOrEqual(most);
+      running.abort();
+      if (attack === 'forge-keys') await listener.close(false);
+    }
   });
 
   it('continues after the server was killed, with nothing lost and nothing twice', async () => {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { reduceRows, syntheticSource } from '../../simulation/index.js';
-import { madeUpTexts } from '../../simulation/data/synthetic.js';
+import { fittedRows, inventedTexts, madeUpTexts } from '../../simulation/data/synthetic.js';
 import { parseStudyText } from '../../server/study-file/index.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { estimators } from '../../src/estimators/registry.js';
@@ -73,6 +73,24 @@ describe('made-up rows', () => {
     const places = new Set(valuesOf(document, 0));
     expect(places.size).toBeGreaterThan(2);
     for (const place of places) expect(madeUpTexts[place]).toMatch(/^[a-h]$/);
+  });
+
+  it('leave other texts to attackers, as many as a column has room for', () => {
+    const text = readFileSync(`${root}studies/apps-nobody-listed.yaml`, 'utf8');
+    for (const bytes of [1, 2, 32]) {
+      const { document } = parseStudyText(text.replace('bytes: 32', `bytes: ${bytes}`), {
+        name: 'apps-nobody-listed.yaml',
+      });
+      const invented = inventedTexts(document);
+      expect(invented.length).toBe({ 1: 18, 2: 36, 32: 4096 }[bytes]);
+      const all = [...madeUpTexts, ...invented];
+      expect(new Set(all).size).toBe(all.length);
+      expect(all.every((each) => utf8(each).length <= bytes)).toBe(true);
+      const last = all.length - 1;
+      expect([...fittedRows(Float64Array.of(last, 5), document, all)]).toEqual([last, 5]);
+      expect([...fittedRows(Float64Array.of(1e6, 5), document)]).toEqual([7, 5]);
+    }
+    expect(inventedTexts(study('mean', {}))).toEqual([]);
   });
 
   it('of one contributor add up to what bounds of a sum expect, and lie in a range', () => {

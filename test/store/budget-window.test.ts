@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { connect } from '../../server/store/sqlite/driver.js';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { BudgetSpec, Store } from '../../server/store/contract.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
@@ -199,9 +199,9 @@ it('counts a contributor\'s debit until a window after the charge, however late 
   await clock.advance(3 * windowMs);
   await store.purgeEpoch(idOf('s'), 2n);
   expect(await spendOf('a')).toBe(100n);
-  const file = new Database(join(directory, 'keelson.db'), { readonly: true });
+  const file = connect(join(directory, 'keelson.db'), { readonly: true });
   expect(file.prepare('SELECT count(*) AS debits FROM contributor_debits').get())
-    .toEqual({ debits: 1 });
+    .toEqual({ debits: 1n });
   file.close();
   await store.lapseEpoch(idOf('s'), 3n, clock.nowMs());
   expect(await spendOf('a')).toBe(0n);

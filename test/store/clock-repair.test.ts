@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { connect } from '../../server/store/sqlite/driver.js';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BudgetSpec, Store } from '../../server/store/contract.js';
@@ -114,9 +114,9 @@ describe('a clock that was ahead and is set right', () => {
     await finish(1);
     clock.jump(yearMs);
     await store.purgeEpoch(idOf('s'), 1n);
-    const file = new Database(join(directory, 'keelson.db'), { readonly: true });
+    const file = connect(join(directory, 'keelson.db'), { readonly: true });
     expect(file.prepare('SELECT count(*) AS debits FROM contributor_debits').get())
-      .toEqual({ debits: 0 });
+      .toEqual({ debits: 0n });
     file.close();
     clock.jump(10 - yearMs);
     const spendOf = async (name: string) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../server/base/clock.js';
 import type { AdmissionRequest, AdmissionResult } from '../../server/store/contract.js';
-import { GroupCommit, groupBatches, groupBytes } from '../../server/store/sqlite/group-commit.js';
+import { GroupCommit, groupBatches, groupBytes } from '../../server/store/group-commit.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { batch } from '../support/store-fixtures.js';
 

@@ -22,6 +22,24 @@ describe('lists of batches between threads', () => {
     expect(unpackList(packed)).toEqual(list);
   });
 
+  it('leave bodies in shared memory where they are', () => {
+    const memories = [new SharedArrayBuffer(4_096), new SharedArrayBuffer(4_096)];
+    const shared = (memory: SharedArrayBuffer, start: number) =>
+      new Uint8Array(memory, start, 1_000).fill(start % 251);
+    const list = [shared(memories[0]!, 8), shared(memories[1]!, 16), shared(memories[0]!, 2_000)]
+      .map((body, i) => batch('a', i + 1, 1, { body }));
+    const mixed = [list[0]!, ...bodies(500), list[1]!, list[2]!];
+    const packed = packList(mixed);
+    expect(packed.bytes.byteLength).toBe(65_536);
+    const unpacked = unpackList(packed);
+    expect(unpacked).toEqual(mixed);
+    expect([0, 2, 3].map((i) => unpacked[i]!.body.buffer))
+      .toEqual([memories[0], memories[1], memories[0]]);
+    // No byte of a shared body is in the list.
+    list[0]!.body.fill(77);
+    expect(unpacked[0]!.body[0]).toBe(77);
+  });
+
   it('leave room for the next list, but not past what is kept', () => {
     expect(packList(bodies(70_000)).bytes.byteLength).toBe(131_072);
     const large = packList(bodies(reusedBytes));

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { connect } from '../../server/store/sqlite/driver.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newKeysSchema } from '../../server/store/sqlite/migrations/0005-new-keys.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
@@ -75,8 +75,9 @@ it('counts over a restart, and begins no period anew for a clock that is set bac
 it('keeps its count when the folder of an older program is upgraded', async () => {
   const studyId = await register('s');
   await store.close();
-  const database = new Database(join(directory, 'keelson.db'));
-  database.exec(`DROP TABLE new_keys; ${newKeysSchema}
+  const database = connect(join(directory, 'keelson.db'));
+  database.exec(`DROP TABLE running_series; DROP TABLE running_participations;
+    DROP TABLE new_keys; ${newKeysSchema}
     INSERT INTO new_keys VALUES ('s', ${10 * perMs}, 2); PRAGMA user_version = 7`);
   database.close();
   await open();

@@ -3,7 +3,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { connect } from '../../server/store/sqlite/driver.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock, type Clock } from '../../server/base/clock.js';
 import { createAggregator, silentLogger, type Aggregator } from '../../server/index.js';
@@ -368,7 +368,7 @@ describe('a folder without a mark', () => {
   it('gets one when an older version wrote it', async () => {
     await folderWithCopy();
     rmSync(mark());
-    const database = new Database(path('keelson.db'));
+    const database = connect(path('keelson.db'));
     database.exec("DELETE FROM meta WHERE name = 'marked'");
     database.close();
     await (await open()).close();
@@ -412,7 +412,8 @@ describe('the order of database and mark', () => {
       .rejects.toMatchObject({ code: 'storage-failed', details: { reason: 'EISDIR' } });
     expect(await store.balance('study:s')).toMatchObject({ rhoSpent: 0n });
     rmSync(`${mark()}.draft`, { recursive: true });
-    expect(await store.chargeEpoch(idOf('s'), 1n, '[]', 8_000)).toMatchObject({ rhoSpent: 100n });
+    expect(await store.chargeEpoch(idOf('s'), 1n, '[]', 8_000))
+      .toMatchObject({ isMine: true, balance: { rhoSpent: 100n } });
     await store.close();
   });
 
@@ -424,5 +425,28 @@ describe('the order of database and mark', () => {
     await store.chargeEpoch(idOf('s'), 1n, '[]', 8_000);
     expect(readFileSync(mark(), 'utf8')).toContain('"charged":{"rho":"100","delta":"10"}');
     await store.close();
+  });
+});
+
+describe('the series of running totals', () => {
+  it('end where an older database is accepted, also without a mark', async () => {
+    const left = [{ question: 'answer', sealed: Uint8Array.of(1, 2, 3) }];
+    const store = await open();
+    await store.registerStudy(registration());
+    await store.openEpoch(epochOf(1));
+    await store.beginClose(idOf('s'), 1n);
+    await store.chargeEpoch(idOf('s'), 1n, '[]', 8_000);
+    await store.storeRelease(release(0, 1, { series: left }));
+    expect(await store.series!(idOf('s'))).toEqual(left);
+    const copy = copyDatabase();
+    // A release that leaves nothing ends them, too.
+    await runEpochs(store, 2, 2);
+    expect(await store.series!(idOf('s'))).toEqual([]);
+    await store.close();
+    putBack(copy);
+    rmSync(mark());
+    const again = await open(true);
+    expect(await again.series!(idOf('s'))).toEqual([]);
+    await again.close();
   });
 });

@@ -4,7 +4,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { connect, pragma } from '../../server/store/sqlite/driver.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../server/base/clock.js';
 import { migrations } from '../../server/store/sqlite/migrations/index.js';
@@ -24,7 +24,7 @@ const openThreaded = (): Promise<Store> => openSqliteStore({ directory, clock: s
 
 /** Changes the closed file as a mistaken hand would. */
 function tamper(statement: string): void {
-  const database = new Database(file());
+  const database = connect(file());
   database.exec(statement);
   database.close();
 }
@@ -67,7 +67,7 @@ describe('opening a data folder', () => {
   });
 
   it('refuses another program\'s database, and a ledger that does not add up', async () => {
-    const foreign = new Database(file());
+    const foreign = connect(file());
     foreign.exec('CREATE TABLE notes (text); PRAGMA user_version = 3');
     foreign.close();
     await expect(openInline()).rejects
@@ -138,11 +138,11 @@ describe('the schema', () => {
     await store.registerStudy(registration());
     await store.openEpoch(epochOf(1));
     await store.close();
-    const database = new Database(file(), { readonly: true });
+    const database = connect(file(), { readonly: true });
     const tables = database.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table'")
       .all() as { name: string; sql: string }[];
     const silent = tables.flatMap(({ name, sql }) =>
-      (database.pragma(`table_info(${name})`) as { name: string }[])
+      database.prepare<[], { name: string }>(`PRAGMA table_info(${name})`).all()
         .filter((column) => !new RegExp(`^\\s+${column.name} .*-- \\S+`, 'm').test(sql))
         .map((column) => `${name}.${column.name}`));
     database.close();
@@ -171,6 +171,7 @@ describe('a folder that an older program wrote', () => {
     tamper('DROP TABLE budget_windows; DROP TABLE contributor_debits; DROP TABLE epochs_left_out; '
       + 'DROP INDEX ledger_charged; DROP TABLE quarantines; DROP TABLE key_rotations; DROP TABLE '
       + 'new_keys; DROP TABLE withdrawals; DROP TABLE rollback_charges; DROP TABLE rollbacks; '
+      + 'DROP TABLE running_series; DROP TABLE running_participations; '
       + 'PRAGMA user_version = 1');
   }
 
@@ -209,6 +210,7 @@ describe('a folder that an older program wrote', () => {
     'DROP TABLE withdrawals;',
     'DROP TABLE rollback_charges; DROP TABLE rollbacks;',
     `DROP TABLE new_keys; ${newKeysSchema}`,
+    'DROP TABLE running_series; DROP TABLE running_participations;',
   ];
   it('is upgraded from every schema there was, and keeps what it holds', async () => {
     expect(added).toHaveLength(migrations.length - 1);
@@ -235,8 +237,8 @@ describe('a folder that an older program wrote', () => {
     // The last statement of the step fails.
     tamper('CREATE INDEX ledger_charged ON ledger (at_ms)');
     await expect(openInline()).rejects.toMatchObject({ code: 'storage-failed' });
-    const database = new Database(file(), { readonly: true });
-    expect(database.pragma('user_version', { simple: true })).toBe(1);
+    const database = connect(file(), { readonly: true });
+    expect(pragma(database, 'user_version')).toBe(1n);
     expect(database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'budget_windows'").get())
       .toBeUndefined();
     database.close();
@@ -282,7 +284,7 @@ describe('reading beside a running server', () => {
     await store.openEpoch(epochOf(1));
     await store.admit([batch('a', 1, 1, { content: 'row-that-must-leave' })]);
     await finishEpoch(store, 1, 0);
-    const reader = new Database(file(), { readonly: true });
+    const reader = connect(file(), { readonly: true });
     reader.exec('BEGIN');
     reader.prepare('SELECT count(*) FROM studies').get();
     let purged = false;
@@ -327,7 +329,7 @@ describe('what a purge forgets', () => {
     const keys: Buffer[] = [];
     for (const epoch of [1, 2, 3]) {
       await store.openEpoch(epochOf(epoch));
-      const reader = new Database(file(), { readonly: true });
+      const reader = connect(file(), { readonly: true });
       keys.push((reader.prepare(`SELECT fingerprint_key FROM secrets_1_${epoch}`)
         .get() as { fingerprint_key: Buffer }).fingerprint_key);
       reader.close();
@@ -338,11 +340,11 @@ describe('what a purge forgets', () => {
     // With epoch 3 the newest, a batch may still be compared with one of epochs 2 and 3.
     expect(keys.map(filesHold)).toEqual([false, true, true]);
     await store.close();
-    const database = new Database(file(), { readonly: true });
-    const left = database.prepare(
+    const database = connect(file(), { readonly: true });
+    const left = database.prepare<[], { name: string }>(
       "SELECT name FROM sqlite_schema WHERE name GLOB 'journal_*' OR name GLOB 'secrets_*' ORDER "
         + 'BY name',
-    ).pluck().all();
+    ).all().map(({ name }) => name);
     database.close();
     expect(left).toEqual(['secrets_1_2', 'secrets_1_3']);
   });

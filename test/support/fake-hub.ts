@@ -1,5 +1,6 @@
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import type { WireCode } from '../../src/base/error-codes.js';
+import { chargeOf } from '../../src/privacy/accounting/budget.js';
 import type { Amount } from '../../src/privacy/accounting/amount.js';
 import { signReady, signStatement, type Signer } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
@@ -77,6 +78,8 @@ export async function createFakeHub(
       epoch: 7n,
       closesAtMs: Date.now() + 60_000,
       releaseCount: 0,
+      budget: `study:${document.study}`,
+      charge: chargeOf(0.01, 1e-9),
     });
     logs.set(id, []);
   }
@@ -121,7 +124,15 @@ class Hub implements FakeHub {
   progress = async () => ({ contributors: 41, complete: 40, groupsReached: 3, groups: 9 });
 
   submit(batch: VerifiedBatch): Promise<SubmitResult> {
-    this.submitted.push(batch);
+    // The listener uses the memory of body and rows again after the verdict.
+    this.submitted.push({
+      ...batch, body: Uint8Array.from(batch.body),
+      ...(batch.values !== undefined && { values: Float64Array.from(batch.values) }),
+      ...(batch.texts !== undefined && {
+        texts: batch.texts.map((table) =>
+          (table === null ? null : { ...table, bytes: Uint8Array.from(table.bytes) })),
+      }),
+    });
     if (this.broken) return Promise.reject(new Error('the disk is gone'));
     return new Promise((resolve) => {
       const settle = (): void => resolve(this.#settle(batch));

@@ -86,7 +86,7 @@ export interface Crash {
 }
 
 const watched: readonly string[] = [
-  'openEpoch', 'beginClose', 'chargeEpoch', 'lapseEpoch', 'storeRelease', 'purgeEpoch',
+  'openEpoch', 'beginClose', 'turnEpoch', 'chargeEpoch', 'lapseEpoch', 'storeRelease', 'purgeEpoch',
 ];
 
 /**
@@ -127,13 +127,13 @@ function epochOf(args: readonly unknown[]): string {
 export function watchedRunner(record: Record, seed = 'bench', crashInDraw = false): EpochRunner {
   const runner = new InlineEpochRunner({ noise: () => seededNoise(seed) });
   const release = runner.release.bind(runner);
-  runner.release = async (studyId, epoch) => {
+  runner.release = async (studyId, epoch, before) => {
     const key = `${studyId}/${epoch}`;
     record.contributorsAtDraw.set(key, (await runner.progress(studyId, epoch)).contributors);
     record.steps.push(`noise ${epoch}`);
     record.draws.set(key, (record.draws.get(key) ?? 0) + 1);
     if (crashInDraw) return new Promise(() => {});
-    return release(studyId, epoch);
+    return release(studyId, epoch, before);
   };
   return runner;
 }
@@ -186,6 +186,7 @@ export class Bench {
       ...(options.strict !== undefined && { strict: options.strict }),
       ...(options.refused !== undefined && { refused: options.refused }),
       ...(options.held !== undefined && { held: options.held }),
+      seriesKey: () => new Uint8Array(32).fill(9),
       studies,
       logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
       onFatal: (error) => this.failures.push(error),
@@ -199,9 +200,9 @@ export class Bench {
 
   #breakable(runner: EpochRunner): EpochRunner {
     const release = runner.release.bind(runner);
-    runner.release = (studyId, epoch) =>
+    runner.release = (studyId, epoch, before) =>
       (studyId === this.breakRelease
-        ? Promise.reject(new Error('a defect')) : release(studyId, epoch));
+        ? Promise.reject(new Error('a defect')) : release(studyId, epoch, before));
     return runner;
   }
 

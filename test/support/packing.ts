@@ -4,6 +4,8 @@ export interface Packed {
   readonly filename: string;
   /** Of the tarball, in bytes. */
   readonly size: number;
+  /** A digest of the tarball. */
+  readonly integrity: string;
   readonly files: readonly { readonly path: string }[];
 }
 

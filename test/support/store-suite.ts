@@ -20,12 +20,20 @@ interface Bench {
   reopen(): Promise<void>;
 }
 
+/** What a kind of store promises beyond the contract. */
+export interface StoreTraits {
+  /** A purge leaves no byte of the rows in the files. */
+  readonly erases: boolean;
+}
+
 /**
  * The contract's test: any Store passes it.
  * @param tags of the comparison with the model, which makes some 15,000 calls, and of the tests of
  * studies, epochs and budgets. The other tests make the same calls. Each test opens a store.
  */
-export function storeSuite(name: string, open: StoreFactory, tags: string[] = []): void {
+export function storeSuite(
+  name: string, open: StoreFactory, tags: string[] = [], { erases }: StoreTraits = { erases: true },
+): void {
   describe(name, () => {
     const bench = { store: undefined as unknown as Store, directory: '' } as Bench;
     bench.reopen = async () => {
@@ -45,8 +53,9 @@ export function storeSuite(name: string, open: StoreFactory, tags: string[] = []
     describe('epochs and ledger', { tags }, () => epochTests(bench));
     describe('contributor scope', { tags }, () => contributorTests(bench));
     describe('admission', () => admissionTests(bench, tags));
+    describe('withdrawals and quarantine', () => takenOutTests(bench));
     describe('releases', () => releaseTests(bench));
-    describe('purge', () => purgeTests(bench));
+    describe('purge', () => purgeTests(bench, erases));
     describe('life', () => lifeTests(bench, open));
   });
 }
@@ -123,18 +132,20 @@ function epochTests(bench: Bench): void {
     await store.beginClose(idOf('s'), 1n);
     await expect(store.storeRelease(release(0, 1))).rejects.toMatchObject({ code: 'invariant' });
     const charged = await store.chargeEpoch(idOf('s'), 1n, '[]', 5_000);
-    expect(charged)
+    expect(charged.isMine).toBe(true);
+    expect(charged.balance)
       .toMatchObject({ rhoReserved: 0n, rhoSpent: 100n, deltaReserved: 0n, deltaSpent: 10n });
-    expect(await store.chargeEpoch(idOf('s'), 1n, '[]', 6_000)).toEqual(charged);
+    const again = { ...charged, isMine: false };
+    expect(await store.chargeEpoch(idOf('s'), 1n, '[]', 6_000)).toEqual(again);
     await expect(store.chargeEpoch(idOf('s'), 1n, '["others"]', 6_000)).rejects
       .toMatchObject({ code: 'invariant' });
     await expect(store.lapseEpoch(idOf('s'), 1n, 5_000)).rejects
       .toMatchObject({ code: 'invariant' });
     await store.storeRelease(release(0, 1));
-    expect(await store.chargeEpoch(idOf('s'), 1n, '[]', 6_000)).toEqual(charged);
+    expect(await store.chargeEpoch(idOf('s'), 1n, '[]', 6_000)).toEqual(again);
     await expect(store.beginClose(idOf('s'), 1n)).rejects.toMatchObject({ code: 'invariant' });
     await bench.reopen();
-    expect(await bench.store.balance('study:s')).toEqual(charged);
+    expect(await bench.store.balance('study:s')).toEqual(charged.balance);
     expect(await bench.store.ledgerEntries('study:s', 10)).toEqual([
       {
         budgetKey: 'study:s', studyId: idOf('s'), epoch: 1n, kind: 'charged', rho: 100n, delta: 10n,
@@ -205,6 +216,28 @@ function epochTests(bench: Bench): void {
       .toMatchObject({ kind: 'declined' });
     expect(await bench.store.openEpoch(epochOf(1, { studyId: idOf('w'), rho: amount(cap) })))
       .toMatchObject({ kind: 'opened' });
+  });
+
+  it('closes one epoch and opens the next in one step, or does neither', async () => {
+    const { store } = bench;
+    const turn = (closing: bigint, next: Parameters<typeof epochOf>) =>
+      store.turnEpoch(idOf('s'), closing, epochOf(...next));
+    await store.openEpoch(epochOf(1));
+    await expect(turn(7n, [2])).rejects.toMatchObject({ code: 'invariant' });
+    await expect(turn(1n, [1])).rejects.toMatchObject({ code: 'invariant' });
+    expect(await store.epoch(idOf('s'), 1n)).toMatchObject({ state: 'open' });
+    const before = verdicts(store, [batch('a', 1, 1)]);
+    const turned = turn(1n, [2]);
+    const after = verdicts(store, [batch('a', 2, 2)]);
+    // The reservation of the epoch that closed is still there.
+    expect(await turned).toMatchObject({ kind: 'opened', balance: { rhoReserved: 200n } });
+    expect([await before, await after]).toEqual([['accepted@1'], ['accepted@2']]);
+    expect(await turn(2n, [3, { rho: amount(801) }])).toMatchObject({ kind: 'declined' });
+    expect(await store.epoch(idOf('s'), 2n)).toMatchObject({ state: 'closing' });
+    expect(await store.study(idOf('s'))).toMatchObject({ state: 'exhausted', lastEpoch: 2n });
+    await bench.reopen();
+    expect((await bench.store.unfinishedEpochs()).map(({ epoch, state }) => [epoch, state]))
+      .toEqual([[1n, 'closing'], [2n, 'closing']]);
   });
 
   it('gives a reservation back when an epoch lapses, once', async () => {
@@ -587,6 +620,80 @@ function admissionTests(bench: Bench, tags: string[]): void {
   });
 }
 
+function takenOutTests(bench: Bench): void {
+  const takeBack = (name: string, epoch: bigint, studyId = idOf('s')) => bench.store.withdraw(
+    { studyId, contributor: idOf(name), epoch, signature: new Uint8Array(64), nowMs: 2_500 },
+  );
+  const untouched = { kind: 'withdrawn', undone: false, complete: false };
+
+  it('takes a contribution out of the open epoch, once and for good', async () => {
+    await bench.store.registerStudy(registration());
+    await bench.store.openEpoch(epochOf(1));
+    await bench.store.admit([batch('a', 1, 1), batch('b', 1, 1), batch('c', 1, 1, { rows: 4 })]);
+    expect(await takeBack('a', 2n ** 64n - 1n)).toEqual(
+      { kind: 'refused', code: 'epoch-not-open' });
+    expect(await takeBack('new', 1n)).toEqual(untouched);
+    expect(await takeBack('a', 1n)).toEqual({ ...untouched, undone: true });
+    expect(await takeBack('c', 1n)).toEqual({ ...untouched, undone: true, complete: true });
+    expect(await takeBack('a', 1n)).toEqual(untouched);
+    await bench.reopen();
+    const { store } = bench;
+    expect(await store.contributorCount(idOf('s'), 1n)).toBe(1);
+    expect((await store.journal(idOf('s'), 1n, 0n, 9)).map(({ contributor }) => contributor))
+      .toEqual([idOf('b')]);
+    expect(await verdicts(store, [batch('a', 1, 1), batch('a', 2, 1)]))
+      .toEqual(['duplicate@1', 'rejected:contribution-full']);
+    await store.turnEpoch(idOf('s'), 1n, epochOf(2));
+    expect(await takeBack('a', 1n)).toEqual(untouched);
+    expect(await takeBack('b', 1n)).toEqual({ kind: 'refused', code: 'too-late' });
+    expect(await verdicts(store, [batch('a', 3, 2)])).toEqual(['accepted@2']);
+    // A withdrawal is remembered as long as a batch may name its epoch.
+    await store.chargeEpoch(idOf('s'), 1n, '[]', 8_000);
+    await store.storeRelease(release(0, 1));
+    await store.turnEpoch(idOf('s'), 2n, epochOf(3));
+    await store.purgeEpoch(idOf('s'), 1n);
+    expect(await takeBack('a', 1n)).toEqual({ kind: 'refused', code: 'too-late' });
+  });
+
+  it('gives back what a contributor was debited, once', async () => {
+    for (const [name, windowMs] of [['s', undefined], ['t', 9_000]] as const) {
+      const studyId = idOf(name);
+      const own = budget({
+        key: `study:${name}`, scope: 'contributor', ...(windowMs !== undefined && { windowMs }),
+      });
+      await bench.store.registerStudy(registration({ studyId, name, budget: own }));
+      await bench.store.openEpoch(epochOf(1, { studyId }));
+      await bench.store.admit([batch('a', 1, 1, { studyId }), batch('b', 1, 1, { studyId })]);
+      for (let i = 0; i < 2; i++) await takeBack('a', 1n, studyId);
+      const spendOf = async (key: string) =>
+        (await bench.store.contributorState(studyId, idOf(key))).spend!.rho;
+      expect([await spendOf('a'), await spendOf('b')]).toEqual([0n, 100n]);
+    }
+  });
+
+  it('leaves quarantined keys out of the epochs that open later', async () => {
+    await bench.store.registerStudy(registration());
+    const entry = {
+      studyId: idOf('s'), contributor: idOf('a'), distance: 9.5, beyond: 3, releaseIndex: 0,
+      atMs: 7_000,
+    };
+    await expect(bench.store.quarantine!([entry])).rejects.toMatchObject({ code: 'invariant' });
+    await bench.store.openEpoch(epochOf(1));
+    await bench.store.admit([batch('a', 1, 1), batch('b', 1, 1)]);
+    const stored = { ...entry, fromEpoch: 2n };
+    expect(await bench.store.quarantine!([entry])).toEqual([stored]);
+    expect(await bench.store.quarantine!([{ ...entry, distance: 1, fromEpoch: 9n }]))
+      .toEqual([stored]);
+    expect(await verdicts(bench.store, [batch('a', 2, 1)])).toEqual(['accepted@1']);
+    await bench.store.turnEpoch(idOf('s'), 1n, epochOf(2));
+    await bench.reopen();
+    expect(await verdicts(bench.store, [batch('a', 3, 2), batch('b', 2, 2)]))
+      .toEqual(['rejected:quarantined', 'accepted@2']);
+    expect(await bench.store.quarantines!(idOf('s'), 5)).toEqual([stored]);
+    expect(await bench.store.quarantineOf!(idOf('s'), idOf('b'))).toBeNull();
+  });
+}
+
 function releaseTests(bench: Bench): void {
   beforeEach(async () => {
     await bench.store.registerStudy(registration());
@@ -631,8 +738,15 @@ function filesHold(directory: string, marker: Buffer): boolean {
     .some((file) => readFileSync(join(directory, file)).includes(marker));
 }
 
-function purgeTests(bench: Bench): void {
+/** Expects a marker in the files, or none: of a store that keeps its files there. */
+type ExpectFiles = (directory: string, marker: Buffer, holds: boolean) => void;
+
+function purgeTests(bench: Bench, erases: boolean): void {
   beforeEach(async () => { await bench.store.registerStudy(registration()); });
+
+  const expectFiles: ExpectFiles = (directory, marker, holds) => {
+    if (erases) expect(filesHold(directory, marker)).toBe(holds);
+  };
 
   it('leaves no byte of the rows in any file, whatever their size', async () => {
     const { store, directory } = bench;
@@ -654,13 +768,13 @@ function purgeTests(bench: Bench): void {
       await store.admit([batch(`c${i}`, 1, 1, { body }),
         batch(`c${i}`, 1, 1, { studyId: idOf('t'), content: `kept ${i}`.repeat(40) })]);
     }
-    expect(filesHold(directory, marker)).toBe(true);
-    expect(filesHold(directory, secret)).toBe(true);
+    expectFiles(directory, marker, true);
+    expectFiles(directory, secret, true);
     await finishEpoch(store, 1, 0);
     expect(await store.unpurgedEpochs(idOf('s'))).toEqual([{ epoch: 1n, releasedAtMs: 9_000 }]);
     await store.purgeEpoch(idOf('s'), 1n);
-    expect(filesHold(directory, marker)).toBe(false);
-    expect(filesHold(directory, secret)).toBe(false);
+    expectFiles(directory, marker, false);
+    expectFiles(directory, secret, false);
     expect(await store.unpurgedEpochs(idOf('s'))).toEqual([]);
     expect(await store.journal(idOf('s'), 1n, 0n, 10)).toEqual([]);
     expect(await store.journal(idOf('t'), 1n, 0n, 1_000)).toHaveLength(140);
@@ -726,7 +840,7 @@ function purgeTests(bench: Bench): void {
     const batches = [batch('a', 1, 1), batch('b', 1, 1, { rejectAs: 'not-finite' })];
     await store.admit(batches);
     for (const one of batches) {
-      expect(filesHold(directory, Buffer.from(one.digest.subarray(0, 16)))).toBe(false);
+      expectFiles(directory, Buffer.from(one.digest.subarray(0, 16)), false);
     }
   });
 

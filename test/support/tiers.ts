@@ -4,13 +4,15 @@
  * them start no thread and no process.
  */
 export const systemTests: readonly string[] = [
-  'test/{bench,browser,dashboard,docs,e2e,fuzz,planted,python,simulation,store}/**/*.test.ts',
+  'test/{bench,browser,conform,dashboard,deploy,docs,e2e}/**/*.test.ts',
+  'test/{fuzz,planted,python,simulation,store}/**/*.test.ts',
+  'test/checks/threads.test.ts',
   'test/cli/{messages,npy-table,process}.test.ts',
   'test/client/bundle.test.ts',
   'test/estimators/mean/{filters/filters,robust-mean/robust-mean}.test.ts',
   'test/listener/large-releases.test.ts',
   'test/numerics/kernels-{module,pool}.test.ts',
   'test/privacy/centre-threads.test.ts',
-  'test/server/{aggregator,epoch-batching,epochs,stand-back,texts}.test.ts',
+  'test/server/{aggregator,epoch-batching,epochs,stand-back,taint,taint-operations,texts}.test.ts',
   'test/wire/generated.test.ts',
 ];

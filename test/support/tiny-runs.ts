@@ -22,7 +22,11 @@ export const tinyRuns: readonly TinyRun[] = [
     file: 'bench/accuracy/renew.js',
     lines: [/^every run is there$/, /^mean: 4 of 4 cells measured/, /^0 cells have other rows/],
   },
-  { file: 'bench/audit.js', lines: [/^\| estimator \|/, /^\| count \| 1 \| 1\.\d+ \| \d\.\d+ \|/] },
+  { file: 'bench/audit.js', lines: [
+    /^\| estimator \|/, /^\| count \| 1 \| 1\.\d+ \| \d\.\d+ \|/,
+    /^\| count, by key \| 1 \| 1\.\d+ \| \d\.\d+ \|/,
+    /^\| count, keys that nobody listed \| 1 \| 1\.\d+ \| \d\.\d+ \|/,
+  ] },
   {
     file: 'bench/connections.js',
     lines: [
@@ -57,8 +61,9 @@ export const tinyRuns: readonly TinyRun[] = [
   {
     file: 'bench/ingest.js',
     lines: [
-      /^accepted per second +\d+$/, /^contributors; replay rows +64; 2000$/,
-      /^ceiling: digest and verify\/s/, /^met +4x2: every ack after/,
+      /^accepted per second +\d+ +\d+ +\d+$/, /^contributors; replay rows( +64; 2000){3}$/,
+      /^ceiling: digest and verify\/s/, /^met +4x2: every ack after/, /^met +4x2t: every ack/,
+      /^met +4x2h: every ack/,
     ],
   },
   { file: 'bench/kernels.js', lines: [
@@ -82,7 +87,7 @@ export const tinyRuns: readonly TinyRun[] = [
     lines: [
       /^every run is there$/, /^bar 1, refused releases of clean rows: \d+ of 28 cells; worst /,
       /^bar 3, .*: \d+ of 20 cells; /, /^bar 5, /,
-      /^bar 6, small cohorts .*: \d of 4 cells; |^CoinPress is left out: /,
+      /^bar 6, small cohorts .*: \d of 6 cells; |^CoinPress is left out: /,
       /^bar 7, .* of skewed rows .*: \d+ of 7 cells; /,
     ],
   },
@@ -105,8 +110,26 @@ export const tinyRuns: readonly TinyRun[] = [
     lines: [/^gaussian, sigma 2\^40 +\d+ +x \d/, /^laplace, scale 2\^20 +\d+/],
   },
   {
+    file: 'bench/real-questions.js',
+    lines: [/^\| days: count by city and sky \| 10 of 10 \|/, /^\| medians \| Seattle at 0\.5 \|/],
+  },
+  {
     file: 'bench/robust-by-key.js',
     lines: [/^\| plain sum over plain count \| 1 \|/, /^\| Keelson `robust-mean` .* nobody lies /],
+  },
+  {
+    file: 'bench/keys/run.js',
+    lines: [
+      /^\| 1 \| 1 \| 35 \(6\.6\) \| 27 \|/, /^\| 4 \| 4 \| \d+ \(\d\.\d\) \| \d+ \|/,
+      /^\| `sum` \| 10 % \| `heavy-hitter-poisoning` \|/, /^\| 44 \| 100 % \| 100 % \| 0 of \d+ \|$/,
+    ],
+  },
+  {
+    file: 'bench/keys/cost.js',
+    lines: [
+      /estimate, 3000 rows, listed texts, by person +\d/, /20000 distinct keys counted +\d/,
+      /planning of 16 questions +\d/, /release of 200 keys +\d/,
+    ],
   },
   { file: 'bench/select.js', lines: [
     /^normals, 20 x 100000: /, /^three columns, 20 x 100000: /, /^promise: within 0\.2 .* of 2;/,
@@ -129,7 +152,14 @@ export const tinyRuns: readonly TinyRun[] = [
   },
   {
     file: 'bench/store.js',
-    lines: [/^filled 5000 replay rows/, /^65536 B, 256 in flight: \d+ batches\/s/, /^file \d+ MB/],
+    lines: [
+      /^filled 5000 replay rows/, /^SQLite, 65536 B, 256 in flight: \d+ batches\/s/,
+      /^SQLite: \d+ MB/,
+    ],
+  },
+  {
+    file: 'scripts/sbom.js', words: ['FOLDER/sbom.json'],
+    lines: [/^\d+ packages, all under allowed licences: /],
   },
   { file: 'scripts/check-commits.js', words: [], lines: [/^\d+ subjects of commits, 0 refused/] },
   {
@@ -175,4 +205,5 @@ export const runElsewhere: Readonly<Record<string, string>> = {
   'scripts/build.js': 'test/support/build-once.ts',
   'scripts/lab-table.js': 'test/lab/table.test.ts',
   'scripts/test-planted.js': 'test/planted',
+  'scripts/test-postgres.js': 'test/store/postgres-server.test.ts',
 };

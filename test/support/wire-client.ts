@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 import { WebSocket, type ClientOptions } from 'ws';
 import { fromHex } from '../../src/base/bytes.js';
-import { signBatch, signHello, type Signer } from '../../src/signing/index.js';
+import { signBatch, signHello, signWithdrawal, type Signer } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 import {
   decodeServerFrame, encodeBatchBody, encodeClientFrame, encodeRows, subprotocol,
   type Ack, type BatchBody, type ClientFrame, type Hello, type Ready, type Refusal,
-  type ServerFrame, type SignedBatch, type Welcome,
+  type ServerFrame, type SignedBatch, type Welcome, type Withdraw,
 } from '../../src/wire/index.js';
 
 type Kind = ServerFrame['kind'];
@@ -151,6 +151,14 @@ export class WireContributor {
       ...change,
     });
     return this.signed(body);
+  }
+
+  /** Takes the rows of an epoch back. */
+  withdrawal(epoch: bigint): Withdraw {
+    const { serverKey } = this.client.frames.find((frame) => frame.kind === 'welcome')!;
+    const context = { serverKey, studyId: fromHex(this.studyId) };
+    const signature = signWithdrawal(this.signer, context, epoch);
+    return { kind: 'withdraw', channel: this.ready.channel, epoch, signature };
   }
 
   /** Any bytes, well signed. */

@@ -4,25 +4,26 @@ import {
   issueEnrolment, signBatch, signHello, signReady, signRotation, signStatement, signWithdrawal,
 } from '../../src/signing/index.js';
 import type {
-  BatchBody, ClientFrame, HeadBody, ManyAnswers, ManyQuestions, OneAnswer, OneQuestion,
-  ReleaseFacts, ServerFrame,
+  BatchBody, ClientFrame, HeadBody, ManyAnswers, OneAnswer, ReleaseFacts, ServerFrame,
 } from '../../src/wire/index.js';
 import {
   encodeBatchBody, encodeCells, encodeHeadBody, encodeReleaseBody, encodeRows, encodeStudyDocument,
   studyId,
 } from '../../src/wire/index.js';
+import {
+  contributor, counting, document, facts, factsId, questionsDocument, releaseBody, server,
+  textDocument, typedDocument, unit,
+} from '../../cli/conform/samples.js';
+
+export {
+  contributor, contributorSeed, document, facts, factsId, questionsDocument, releaseBody, server,
+  serverSeed, textDocument, typedDocument,
+} from '../../cli/conform/samples.js';
 
 /**
  * One exchange with fixed keys and nonces, from which the vectors and docs/reference/protocol.md
  * are made.
  */
-const counting = (first: number, length: number): Uint8Array =>
-  Uint8Array.from({ length }, (_, i) => (first + i) & 255);
-
-export const serverSeed = counting(0x00, 32);
-export const contributorSeed = counting(0x20, 32);
-export const server = signing.createSigner(serverSeed);
-export const contributor = signing.createSigner(contributorSeed);
 export const issuerSeed = counting(0x80, 32);
 export const issuer = signing.createSigner(issuerSeed);
 /** The key that the server changes to. */
@@ -30,25 +31,6 @@ export const nextServer = signing.createSigner(counting(0xa0, 32));
 export const rotation = signRotation(server, nextServer, signing);
 export const nonces = { serverNonce: counting(0x40, 32), clientNonce: counting(0x60, 32) };
 
-export const document: OneQuestion = {
-  version: 1,
-  study: 'flight-delays',
-  columns: ['delay_minutes', 'distance_miles'],
-  cohort: 3000,
-  participation: 'secret',
-  epoch: { everyMs: 10_000 },
-  contribution: { reduce: 'mean', rowsMax: 64 },
-  estimator: 'prime',
-  parameters: { corruption: 0.1, scale: [40, 600] },
-  privacy: { epsilon: 1, delta: 1e-6 },
-  budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'contributor' },
-  admission: { kind: 'open' },
-  late: 'next',
-  retention: { kind: 'release' },
-};
-
-export const facts = encodeStudyDocument(document);
-export const factsId = fromHex(await studyId(facts, signing));
 export const context = { serverKey: server.publicKey, studyId: factsId };
 
 /** Until 2030, in the study alone. */
@@ -69,20 +51,6 @@ export const batchBody: BatchBody = {
 export const batchBytes = encodeBatchBody(batchBody);
 export const batchDigest = signing.sha512(batchBytes);
 
-/** A study with a column of each type, and two rows of it. */
-export const typedDocument: OneQuestion = {
-  ...document,
-  version: 2,
-  study: 'rides',
-  columns: ['minutes', 'stops', 'late', 'region'],
-  types: [
-    { type: 'number', low: 0, high: 240 }, { type: 'integer' }, { type: 'boolean' },
-    { type: 'category', of: ['north', 'south'], other: true },
-  ],
-  contribution: { reduce: 'one', rowsMax: 64 },
-  estimator: 'histogram',
-  parameters: { column: 3, edges: [1, 2], top: 10 },
-};
 export const typedFacts = encodeStudyDocument(typedDocument);
 export const typedFactsId = fromHex(await studyId(typedFacts, signing));
 export const typedBody: BatchBody = {
@@ -100,41 +68,6 @@ export const typedBody: BatchBody = {
 };
 export const typedBytes = encodeBatchBody(typedBody);
 
-const unit = 2n ** 64n;
-
-export const releaseBody: ReleaseFacts & OneAnswer = {
-  serverKey: server.publicKey,
-  studyId: factsId,
-  index: 0n,
-  epoch: 7n,
-  study: document.study,
-  estimator: document.estimator,
-  parameters: '{"corruption":0.1,"scale":[40,600]}',
-  participation: 'secret',
-  outcome: {
-    kind: 'value',
-    estimate: [8.25, 731.5],
-    shape: [2],
-    uncertainty: { kind: 'gaussian', standardDeviation: [0.5, 8] },
-    interval95: { low: [7.25, 715.5], high: [9.25, 747.5] },
-  },
-  cost: { epsilon: 1, delta: 1e-6, rhoAmount: unit / 64n, deltaAmount: 9_223_372_036_855n },
-  ledger: {
-    scope: 'contributor',
-    rule: 'zcdp',
-    rhoSpent: unit / 64n,
-    rhoCap: unit,
-    deltaSpent: 9_223_372_036_855n,
-    deltaCap: 92_233_720_368_548n,
-    epsilonSpent: 1,
-    epsilonCap: 8,
-  },
-  previousDigest: new Uint8Array(64),
-  mechanisms: '[]',
-  closedAtMs: 1_767_225_600_000n,
-  columns: document.columns,
-  cohort: 3000n,
-};
 export const releaseBytes = encodeReleaseBody(releaseBody);
 export const releaseDigest = signing.sha512(releaseBytes);
 
@@ -171,49 +104,6 @@ export const doubtfulBody: ReleaseFacts & OneAnswer = {
 };
 export const doubtfulBytes = encodeReleaseBody(doubtfulBody);
 
-/** A study with a list of questions: a mean, a count split by two columns, and a share. */
-export const questionsDocument: ManyQuestions = {
-  version: 2, study: 'rides', columns: typedDocument.columns, types: typedDocument.types!,
-  cohort: 3000, participation: 'secret', epoch: { everyMs: 10_000 },
-  contribution: { rowsMax: 64 },
-  questions: [
-    {
-      name: 'delays', estimator: 'prime', parameters: { corruption: 0.1, scale: [40] },
-      columns: ['minutes'], where: [{ column: 'late', is: true }], reduce: 'mean', share: 40,
-    },
-    {
-      name: 'regions', estimator: 'count', parameters: {}, columns: [], where: [], reduce: 'one',
-      share: 30, by: { columns: ['late', 'region'], keysMax: 2 },
-    },
-    {
-      name: 'quiet', estimator: 'prime', parameters: { corruption: 0.1, scale: [1] },
-      columns: ['stops'], where: [], reduce: 'mean', share: 30,
-    },
-  ],
-  privacy: { epsilon: 1, delta: 1e-6 },
-  budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'study' },
-  admission: { kind: 'open' }, late: 'next', retention: { kind: 'release' },
-};
-
-/**
- * A study with texts and optional columns, and three rows of it. The first row has every value, the
- * last one only what it must have.
- */
-export const textDocument: ManyQuestions = {
-  ...questionsDocument,
-  study: 'trips',
-  columns: ['app', 'city', 'stops', 'late', 'region'],
-  types: [
-    { type: 'text', bytes: 8 }, { type: 'text', bytes: 64, optional: true },
-    { type: 'integer', optional: true }, { type: 'boolean', optional: true },
-    { type: 'category', of: ['north', 'south'], optional: true },
-  ],
-  questions: [{
-    name: 'apps', estimator: 'count', parameters: {}, columns: [],
-    where: [{ column: 'city', is: 'Zürich' }], reduce: 'one', share: 100,
-    by: { columns: ['app'], keysMax: 1, keys: [['mail'], ['maps']] },
-  }],
-};
 export const textFacts = encodeStudyDocument(textDocument);
 export const textFactsId = fromHex(await studyId(textFacts, signing));
 export const textBody: BatchBody = {

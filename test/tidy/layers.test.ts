@@ -8,7 +8,9 @@ const accounting = [...library, 'src/privacy/accounting'];
 const privacy = [...library, 'src/privacy'];
 const estimation = [...privacy, 'src/robust', 'src/estimators/contract'];
 const pooling = [...estimation, 'src/estimators/summaries', 'src/estimators/pooled'];
-const network = ['src', 'server/base', 'server/store', 'server/studies', 'server/metrics'];
+const network = [
+  'src', 'server/base', 'server/store', 'server/studies', 'server/metrics', 'server/checks',
+];
 const layers: Readonly<Record<string, readonly string[]>> = {
   'src/base': [],
   'src/random': ['src/base'],
@@ -47,7 +49,8 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   'server/epochs': ['src', 'server/base', 'server/compute'],
   'server/studies': ['src', 'server/base', 'server/store', 'server/epochs'],
   'server/study-file': ['src', 'server/epochs', 'server/studies'],
-  'server/metrics': ['src', 'server/store', 'server/studies'],
+  'server/checks': ['src', 'server/base'],
+  'server/metrics': ['src', 'server/base', 'server/store', 'server/studies'],
   'server/network': network,
   'server/operator': [...network, 'server/network'],
   'server/listener': [...network, 'server/network', 'server/operator'],
@@ -61,10 +64,13 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   tweetnacl: ['src/signing'],
   'protobufjs/minimal': ['src/wire'],
   'ml-matrix': ['src/numerics'],
-  'better-sqlite3': ['server/store'],
+  // The rules of transactions have no connection.
+  'better-sqlite3': ['server/store/sqlite'],
+  pg: ['server/store/postgres'],
   kysely: ['server/store'],
-  // Two ends of one protocol: the server's listener and the client's Node transport.
-  ws: ['server/listener', 'client/websocket'],
+  // Two ends of one protocol: the server's listener and the client's Node transport. And the
+  // server with which the conformance kit tries clients.
+  ws: ['server/listener', 'client/websocket', 'cli/conform'],
   pino: ['server/base/logger.ts'],
   yaml: ['server/study-file'],
   valibot: ['server/study-file'],

@@ -175,11 +175,17 @@ const keyed: fc.Arbitrary<Outcome> = fc.tuple(
   }),
   numbers: fc.array(double, { minLength: count * each, maxLength: count * each }),
   flags: fc.array(fc.boolean(), { minLength: count, maxLength: count }),
-}).map(({ keys, numbers, flags }) => ({
+  isRunning: fc.boolean(),
+}).map(({ keys, numbers, flags, isRunning }) => ({
   kind: 'value', shape: each === 1 ? [count] : [count, each], keys,
   estimate: numbers.map((number, i) => (flags[Math.floor(i / each)]! ? number : 0)),
   uncertainty: { kind: 'none' },
   ...(flags.includes(false) && { answered: flags }),
+  ...(isRunning && {
+    running: {
+      position: count, released: numbers.map((each) => (Number.isFinite(each) ? each : 0)),
+    },
+  }),
 })));
 const answers = fc.array(fc.record({
   question: text, estimator: text, parameters: text, outcome: fc.oneof(outcome, keyed),

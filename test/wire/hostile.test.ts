@@ -334,7 +334,7 @@ describe('hostile releases', () => {
       .toMatch(/4098 keys/);
   });
 
-  it('refuses flags of keys that have another form, or do not fit the numbers', () => {
+  it('refuses flags and places of totals that do not fit the numbers', () => {
     const [, regions] = samples.answersBody.answers;
     const split = regions!.outcome as ValueOutcome;
     const bodyOf = (outcome: ValueOutcome) =>
@@ -346,6 +346,11 @@ describe('hostile releases', () => {
     expect(of({ estimate: split.estimate.map(() => 1) })).toMatch(/without an answer/);
     expect(of({ interval95: { low: split.estimate, high: split.estimate } }))
       .toMatch(/without an answer/);
+    const { estimate } = split;
+    expect(of({ running: { position: 0, released: estimate.slice(1) } })).toMatch(/running total/);
+    expect(of({ running: { position: 0, released: estimate.map(() => NaN) } }))
+      .toMatch(/running total/);
+    expect(of({ running: { position: -1, released: estimate } })).toMatch(/running total/);
     const bare = without(split, 'keys');
     expect(malformed(() => wire.encodeReleaseBody(bodyOf(bare)))).toMatch(/without keys/);
     // Six flags are one byte: 0b111011, as field 13 of a value.

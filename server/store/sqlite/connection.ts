@@ -3,8 +3,8 @@ import {
 } from 'node:fs';
 import { platform } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { StorageError } from '../../../src/base/errors.js';
+import { connect, pragma, transaction, type Connection } from './driver.js';
 import { asStoreError } from './failures.js';
 import { refuseOtherWriters, rememberLock, takeLock } from './folder-lock.js';
 import { markFile } from './mark.js';
@@ -40,7 +40,7 @@ const remedies: Readonly<Record<string, string>> = {
 
 /** An open data folder: the connection and the lock that keeps other writers out. */
 export interface DataFolder {
-  readonly database: Database.Database;
+  readonly database: Connection;
   /** @throws StorageError when the database file was removed or replaced since it was opened. */
   checkInPlace(): void;
   /** Closes both; the lock is also released by the system when the process dies. */
@@ -66,16 +66,16 @@ export function openDataFolder(directory: string): DataFolder {
   }
   refuseOthersWriting(directory);
   const lock = takeLock(directory);
-  let database: Database.Database | undefined;
+  let database: Connection | undefined;
   try {
     refuseOtherWriters(directory, databaseFile(directory), lock, busyMs);
-    database = new Database(databaseFile(directory), { timeout: busyMs });
+    database = connect(databaseFile(directory), { timeout: busyMs });
     const checkInPlace = watchedFile(databaseFile(directory));
     configure(database);
     migrate(database, directory);
     rememberLock(database, lock);
     // The log must not keep what an earlier run purged.
-    database.pragma('wal_checkpoint(TRUNCATE)');
+    pragma(database, 'wal_checkpoint(TRUNCATE)');
     const opened = database;
     return { database: opened, checkInPlace, close: () => { opened.close(); lock.release(); } };
   } catch (error) {
@@ -90,13 +90,12 @@ export function openDataFolder(directory: string): DataFolder {
  * @throws StorageError when there is no store, or its schema is another version than this
  *   program's.
  */
-export function openForReading(directory: string): Database.Database {
+export function openForReading(directory: string): Connection {
   const file = databaseFile(directory);
   if (!isThere(file)) throw noStore(directory);
-  let database: Database.Database | undefined;
+  let database: Connection | undefined;
   try {
-    database = new Database(file, { readonly: true, fileMustExist: true, timeout: busyMs });
-    database.defaultSafeIntegers(true);
+    database = connect(file, { readonly: true, timeout: busyMs });
     const version = schemaVersion(database, directory);
     if (version === 0) throw noStore(directory);
     if (version < migrations.length) {
@@ -178,25 +177,24 @@ function watchedFile(path: string): () => void {
   };
 }
 
-function configure(database: Database.Database): void {
-  database.pragma(`page_size = ${pageBytes}`);
-  const mode = database.pragma('journal_mode = WAL', { simple: true });
+function configure(database: Connection): void {
+  pragma(database, `page_size = ${pageBytes}`);
+  const mode = pragma(database, 'journal_mode = WAL');
   if (mode !== 'wal') {
     throw new StorageError('the data folder does not support a write-ahead log; use a local disk');
   }
   // With WAL, any level below FULL acknowledges commits that a power failure would lose.
-  database.pragma('synchronous = FULL');
-  database.pragma('secure_delete = ON');
-  database.pragma('foreign_keys = ON');
-  database.pragma('temp_store = MEMORY');
-  database.pragma('cache_size = -65536');
-  database.pragma(`wal_autocheckpoint = ${checkpointBytes / pageBytes}`);
-  database.defaultSafeIntegers(true);
+  pragma(database, 'synchronous = FULL');
+  pragma(database, 'secure_delete = ON');
+  pragma(database, 'foreign_keys = ON');
+  pragma(database, 'temp_store = MEMORY');
+  pragma(database, 'cache_size = -65536');
+  pragma(database, `wal_autocheckpoint = ${checkpointBytes / pageBytes}`);
 }
 
-function schemaVersion(database: Database.Database, directory: string): number {
-  const version = Number(database.pragma('user_version', { simple: true }));
-  const owner = Number(database.pragma('application_id', { simple: true }));
+function schemaVersion(database: Connection, directory: string): number {
+  const version = Number(pragma(database, 'user_version'));
+  const owner = Number(pragma(database, 'application_id'));
   // Many programs set no application id. A file of ours without one is still empty.
   const isEmpty = (): boolean =>
     database.prepare('SELECT 1 FROM sqlite_master').get() === undefined;
@@ -214,12 +212,12 @@ function schemaVersion(database: Database.Database, directory: string): number {
   return version;
 }
 
-function migrate(database: Database.Database, directory: string): void {
+function migrate(database: Connection, directory: string): void {
   for (let version = schemaVersion(database, directory); version < migrations.length; version++) {
-    database.transaction(() => {
+    transaction(database, () => {
       database.exec(migrations[version]!);
-      database.pragma(`application_id = ${applicationId}`);
-      database.pragma(`user_version = ${version + 1}`);
-    }).immediate();
+      pragma(database, `application_id = ${applicationId}`);
+      pragma(database, `user_version = ${version + 1}`);
+    });
   }
 }

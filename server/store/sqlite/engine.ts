@@ -2,23 +2,25 @@ import { statSync } from 'node:fs';
 import type { Clock } from '../../base/clock.js';
 import { assert } from '../../../src/base/assert.js';
 import { StorageError } from '../../../src/base/errors.js';
-import type { AdmissionRequest, AdmissionResult, Store, StoreHealth } from '../contract.js';
+import type { AdmissionRequest, AdmissionResult, Store } from '../contract.js';
+import type { StoreHealth } from '../health.js';
+import { verifyLedger } from '../rules/budgets.js';
+import {
+  changesOf, chargesOf, performed, readsOf, type StoreParts,
+} from '../rules/calls.js';
+import { newestTime, repairTimes } from '../rules/clock-repair.js';
+import type { Steps } from '../rules/steps.js';
 import { Admission } from './admission.js';
-import { ledgerEntries, readBalance, readBalances, verifyLedger } from './budgets.js';
 import { databaseFile, openDataFolder, type DataFolder } from './connection.js';
-import { newestTime, repairTimes } from './clock-repair.js';
 import { ContributorSpending } from './contributor-spending.js';
-import { readSecrets } from './epoch-tables.js';
-import * as epochs from './epochs.js';
+import { epochTablesOf, readSecrets } from './epoch-tables.js';
+import { unpurgedLapses } from '../rules/epochs.js';
 import { asStoreError, isFatal } from './failures.js';
 import { Journal, type PurgeProgress } from './journal.js';
-import { addRotation, readRotations } from './key-rotations.js';
-import { Latencies } from './latencies.js';
-import { addQuarantines, readQuarantineOf, readQuarantines } from './quarantines.js';
+import { Latencies } from '../latencies.js';
 import { Queries } from './query.js';
+import { readReleases } from './releases.js';
 import { FolderMark, readRollbacks } from './rollback.js';
-import * as studies from './studies.js';
-import { withdraw } from './withdrawals.js';
 
 /** The store's methods that are one call each. `admit` and `purgeEpoch` have their own code. */
 export type PlainMethods = Omit<Required<Store>, 'admit' | 'purgeEpoch' | 'close' | 'health'>;
@@ -129,61 +131,39 @@ function engineOver(
   directory: string, folder: DataFolder, clock: Clock, acceptsRollback: boolean,
 ): Engine {
   const queries = new Queries(folder.database);
-  verifyLedger(queries);
-  const spending = new ContributorSpending(folder.database);
+  queries.perform(verifyLedger());
+  const spending = new ContributorSpending(queries);
   const nowMs = (): number => clock.nowMs();
-  const refund = refundOf(spending);
+  const parts: StoreParts = {
+    tables: epochTablesOf(queries), refund: refundOf(spending),
+    refundOne: refundOneOf(spending), nowMs, secrets: secretsOf(queries),
+  };
   const mark = new FolderMark(queries, directory, acceptsRollback);
   const admission = new Admission(queries, spending, nowMs);
   const journal = new Journal(queries, admission, spending, nowMs);
   if (mark.isSettled) purgeLapses(queries, journal);
   const latencies = new Latencies();
   const guard = new Guard(folder, mark, admission);
-  const secrets: epochs.ReadSecrets = (study, epoch) => readSecrets(queries, study, epoch);
   const reads = <T>(action: () => T): T => guard.read(action);
   const writes = <T>(action: () => T): T => guard.write(action);
-  const charges = <T>(action: () => T): T => guard.charge(action);
+  const whole = <T>(steps: Steps<T>) => () => queries.transaction(() => queries.perform(steps));
   return {
-    registerStudy: (input) => writes(() => studies.registerStudy(queries, input)),
-    study: (studyId) => reads(() => studies.readStudy(queries, studyId)),
-    studies: () => reads(() => studies.readStudies(queries)),
-    setStudyState: (studyId, state) => writes(() => studies.setStudyState(queries, studyId, state)),
-    openEpoch: (input) => writes(() => epochs.openEpoch(queries, input)),
-    beginClose: (studyId, epoch) => writes(() => epochs.beginClose(queries, studyId, epoch)),
-    chargeEpoch: (studyId, epoch, events, atMs) =>
-      charges(() => epochs.chargeEpoch(queries, studyId, epoch, events, atMs)),
-    lapseEpoch: (studyId, epoch, nowMs) =>
-      writes(() => epochs.lapseEpoch(queries, studyId, epoch, nowMs, refund)),
-    storeRelease: (input) => charges(() => epochs.storeRelease(queries, input)),
-    epoch: (studyId, epoch) => reads(() => epochs.readEpoch(queries, studyId, epoch, secrets)),
-    unfinishedEpochs: () => reads(() => epochs.unfinishedEpochs(queries, secrets)),
-    unpurgedEpochs: (studyId) => reads(() => epochs.unpurgedEpochs(queries, studyId)),
-    noteRecovery: (studyId, epoch) => writes(() => epochs.noteRecovery(queries, studyId, epoch)),
-    noteRecovered: (studyId, epoch) => writes(() => epochs.noteRecovered(queries, studyId, epoch)),
-    newestTime: () => reads(() => newestTime(queries)),
-    repairTimes: (nowMs, confirmed) => guard.repair(() => repairTimes(queries, nowMs, confirmed)),
-    balance: (key) => reads(() => readBalance(queries, key, nowMs())),
-    balances: () => reads(() => readBalances(queries, nowMs())),
-    ledgerEntries: (key, limit) => reads(() => ledgerEntries(queries, key, limit)),
-    quarantine: (inputs) => writes(() => addQuarantines(queries, inputs)),
-    quarantines: (studyId, limit) => reads(() => readQuarantines(queries, studyId, limit)),
-    quarantineOf: (studyId, contributor) =>
-      reads(() => readQuarantineOf(queries, studyId, contributor)),
+    ...performed<Shared<typeof readsOf>>(
+      readsOf(parts), (steps) => reads(() => queries.perform(steps)),
+    ),
+    ...performed<Shared<typeof changesOf>>(changesOf(parts), (steps) => writes(whole(steps))),
+    ...performed<Shared<typeof chargesOf>>(chargesOf(), (steps) => guard.charge(whole(steps))),
+    newestTime: () => reads(() => queries.perform(newestTime())),
+    repairTimes: (...how) => guard.repair(whole(repairTimes(...how))),
     acceptRollback: (nowMs) => guard.repair(() => {
-      mark.acceptRollback({ nowMs, refund });
+      mark.acceptRollback({ nowMs, parts });
       purgeLapses(queries, journal);
     }),
     rollbacks: () => reads(() => readRollbacks(queries)),
-    rotations: () => reads(() => readRotations(queries)),
-    addRotation: (record, nowMs) => writes(() => addRotation(queries, record, nowMs)),
     contributorState: (studyId, contributor) =>
       reads(() => admission.contributorState(studyId, contributor)),
-    withdraw: (input) => writes(() => withdraw(queries, spending, input)),
     journal: (...page) => reads(() => journal.read(...page)),
-    contributorCount: (studyId, epoch) =>
-      reads(() => epochs.contributorCount(queries, studyId, epoch)),
-    leftOutCount: (studyId, epoch) => reads(() => epochs.leftOutCount(queries, studyId, epoch)),
-    releases: (...which) => reads(() => studies.readReleases(queries, ...which)),
+    releases: (...which) => reads(() => readReleases(queries, ...which)),
     admit: (batches) => guard.admit(() => {
       const before = clock.monotonicMs();
       const results = admission.admit(batches);
@@ -196,12 +176,30 @@ function engineOver(
   };
 }
 
-const refundOf = (spending: ContributorSpending): epochs.Refund => (epochKey, budget, cost) =>
-  spending.refund(epochKey, budget.budget_id, budget.window_ms !== null, cost);
+/** Methods of the engine that run shared calls. */
+type Shared<Of extends (parts: StoreParts) => object> =
+  Pick<Engine, keyof ReturnType<Of> & keyof Engine>;
+
+/* eslint-disable require-yield -- These need no rows, and run at once. */
+const refundOf = (spending: ContributorSpending): StoreParts['refund'] =>
+  function* refund(epochKey, budget, cost) {
+    spending.refund(epochKey, budget.budget_id, budget.window_ms !== null, cost);
+  };
+
+const refundOneOf = (spending: ContributorSpending): StoreParts['refundOne'] =>
+  function* refundOne(epochKey, budget, contributorId, cost) {
+    spending.refundOne(budget.budget_id, budget.window_ms !== null, contributorId, epochKey, cost);
+  };
+
+const secretsOf = (queries: Queries): StoreParts['secrets'] =>
+  function* secrets(studyKey, epoch) {
+    return readSecrets(queries, studyKey, epoch);
+  };
+/* eslint-enable require-yield */
 
 /** Deletes rows of lapsed epochs. If a reader of the file blocks it, the next start continues. */
 function purgeLapses(queries: Queries, journal: Journal): void {
-  for (const { studyId, epoch } of epochs.unpurgedLapses(queries)) {
+  for (const { studyId, epoch } of queries.perform(unpurgedLapses())) {
     let progress: PurgeProgress;
     do progress = journal.purgeStep(studyId, epoch); while (progress === 'more');
   }

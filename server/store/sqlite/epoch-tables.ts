@@ -1,8 +1,11 @@
-import { createHmac } from 'node:crypto';
 import { signing } from '#signing';
-import type Database from 'better-sqlite3';
 import { assert } from '../../../src/base/assert.js';
-import { plainBytes, type Queries } from './query.js';
+import {
+  fingerprintOf, noSecrets, type EpochTables, type GroupSecrets,
+} from '../rules/epoch-tables.js';
+import { plainBytes } from '../rules/steps.js';
+import type { Connection } from './driver.js';
+import type { Queries } from './query.js';
 
 /**
  * Each epoch has two tables of its own. No other epoch's rows share a page with them.
@@ -19,17 +22,16 @@ import { plainBytes, type Queries } from './query.js';
 export const journalTable = (epochKey: bigint): string => `journal_${epochKey}`;
 const secretsTable = (studyKey: bigint, epoch: bigint): string => `secrets_${studyKey}_${epoch}`;
 
-export const fingerprintBytes = 16;
 const keyBytes = 32;
 
-export interface GroupSecrets {
-  readonly assignmentKey: Uint8Array;
-  readonly workSeed: Uint8Array;
-}
+/* eslint-disable require-yield -- These need no rows, and run at once. */
+export const epochTablesOf = (queries: Queries): EpochTables => ({
+  *createJournal(epochKey) { createJournal(queries, epochKey); },
+  *createSecrets(...secrets) { createSecrets(queries, ...secrets); },
+});
+/* eslint-enable require-yield */
 
-const none: GroupSecrets = { assignmentKey: new Uint8Array(0), workSeed: new Uint8Array(0) };
-
-export function createJournal(queries: Queries, epochKey: bigint): void {
+function createJournal(queries: Queries, epochKey: bigint): void {
   queries.database.exec(`CREATE TABLE ${journalTable(epochKey)} (
     position INTEGER PRIMARY KEY, -- order of acceptance over all studies, never reused: the replay order
     contributor_id INTEGER NOT NULL, -- who sent it
@@ -49,14 +51,14 @@ export function hasJournal(queries: Queries, epochKey: bigint): boolean {
 }
 
 /** Keys of the epochs whose journal is in the file. */
-export function journalKeys(database: Database.Database): bigint[] {
+export function journalKeys(database: Connection): bigint[] {
   const tables = database.prepare<[], { name: string }>(
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'journal_[0-9]*'");
   return tables.all().map(({ name }) => BigInt(name.slice('journal_'.length)));
 }
 
-export function createSecrets(
-  queries: Queries, studyKey: bigint, epoch: bigint, secrets: GroupSecrets = none,
+function createSecrets(
+  queries: Queries, studyKey: bigint, epoch: bigint, secrets: GroupSecrets = noSecrets,
 ): void {
   const table = secretsTable(studyKey, epoch);
   queries.database.exec(`CREATE TABLE ${table} (
@@ -70,7 +72,7 @@ export function createSecrets(
     .run(secrets.assignmentKey, secrets.workSeed, signing.randomBytes(keyBytes));
 }
 
-function hasTable(database: Database.Database, name: string): boolean {
+function hasTable(database: Connection, name: string): boolean {
   return database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?")
     .get(name) !== undefined;
 }
@@ -78,7 +80,7 @@ function hasTable(database: Database.Database, name: string): boolean {
 /** Empty arrays once the epoch was purged. */
 export function readSecrets(queries: Queries, studyKey: bigint, epoch: bigint): GroupSecrets {
   const table = secretsTable(studyKey, epoch);
-  if (!hasTable(queries.database, table)) return none;
+  if (!hasTable(queries.database, table)) return noSecrets;
   const row = queries.database.prepare<[], { assignment_key: Uint8Array; work_seed: Uint8Array }>(
     `SELECT assignment_key, work_seed FROM ${table}`).get();
   return { assignmentKey: plainBytes(row!.assignment_key), workSeed: plainBytes(row!.work_seed) };
@@ -114,10 +116,10 @@ export function forgetFingerprints(
 
 /** Fingerprints under the keys of a store's epochs. Caches the keys until `forgetKeys`. */
 export class Fingerprints {
-  readonly #database: Database.Database;
+  readonly #database: Connection;
   readonly #keys = new Map<string, Uint8Array | undefined>();
 
-  constructor(database: Database.Database) {
+  constructor(database: Connection) {
     this.#database = database;
   }
 
@@ -136,7 +138,7 @@ export class Fingerprints {
   of(studyKey: bigint, epoch: bigint, digest: Uint8Array): Uint8Array | undefined {
     const key = this.#key(studyKey, epoch);
     if (key === undefined) return undefined;
-    return createHmac('sha256', key).update(digest).digest().subarray(0, fingerprintBytes);
+    return fingerprintOf(key, digest);
   }
 
   #key(studyKey: bigint, epoch: bigint): Uint8Array | undefined {

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.js';
 import { KeelsonError, StorageError } from '../../../src/base/errors.js';
 import type { AdmissionRequest, AdmissionResult, Store } from '../contract.js';
 import type { PlainMethods } from './engine.js';
-import type { GroupCommit } from './group-commit.js';
+import type { GroupCommit } from '../group-commit.js';
 import type { PurgeProgress } from './journal.js';
 import type { NamedMethod } from './messages.js';
 
@@ -23,6 +23,7 @@ const purgeRetries = 50;
 const readMethods: ReadonlySet<keyof PlainMethods> = new Set([
   'study', 'studies', 'epoch', 'unfinishedEpochs', 'unpurgedEpochs', 'balance', 'balances',
   'ledgerEntries', 'contributorState', 'journal', 'contributorCount', 'leftOutCount', 'releases',
+  'series',
   'quarantines', 'quarantineOf', 'rotations', 'newestTime', 'rollbacks',
 ]);
 
@@ -46,14 +47,16 @@ export function storeOver(caller: Caller, clock: Clock, group?: GroupCommit): St
   return {
     registerStudy: plain('registerStudy'), study: plain('study'), studies: plain('studies'),
     setStudyState: plain('setStudyState'), openEpoch: plain('openEpoch'),
-    beginClose: plain('beginClose'), chargeEpoch: plain('chargeEpoch'),
+    beginClose: plain('beginClose'), turnEpoch: plain('turnEpoch'),
+    chargeEpoch: plain('chargeEpoch'),
     lapseEpoch: plain('lapseEpoch'), storeRelease: plain('storeRelease'), epoch: plain('epoch'),
     unfinishedEpochs: plain('unfinishedEpochs'), unpurgedEpochs: plain('unpurgedEpochs'),
     noteRecovery: plain('noteRecovery'), noteRecovered: plain('noteRecovered'),
     balance: plain('balance'), balances: plain('balances'),
     ledgerEntries: plain('ledgerEntries'), contributorState: plain('contributorState'),
     journal: plain('journal'), contributorCount: plain('contributorCount'),
-    leftOutCount: plain('leftOutCount'), releases: plain('releases'), withdraw: plain('withdraw'),
+    leftOutCount: plain('leftOutCount'), releases: plain('releases'),
+    series: plain('series'), withdraw: plain('withdraw'),
     newestTime: plain('newestTime'), repairTimes: plain('repairTimes'),
     acceptRollback: plain('acceptRollback'), rollbacks: plain('rollbacks'),
     rotations: plain('rotations'), addRotation: plain('addRotation'),

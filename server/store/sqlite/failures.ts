@@ -1,8 +1,8 @@
-import Database from 'better-sqlite3';
 import type { ErrorCode } from '../../../src/base/error-codes.js';
 import {
   InvariantError, KeelsonError, StorageError, type StorageCode,
 } from '../../../src/base/errors.js';
+import { sqliteCode } from './driver.js';
 
 /** SQLite codes of passing causes: another process held a lock, or the disk was full. */
 const passing = /^SQLITE_(BUSY|LOCKED|FULL)/;
@@ -30,18 +30,19 @@ const remedies: Readonly<Record<string, string>> = {
 };
 
 /**
- * Turns an error of better-sqlite3 into a Keelson error. SQLite's texts name tables and columns,
+ * Turns an error of SQLite into a Keelson error. SQLite's texts name tables and columns,
  * never values.
  */
 export function asStoreError(error: unknown): KeelsonError {
   if (error instanceof KeelsonError) return error;
-  if (error instanceof Database.SqliteError) {
-    const kind = /^SQLITE_[A-Z]+/.exec(error.code)?.[0] ?? '';
+  const code = sqliteCode(error);
+  if (code !== undefined) {
+    const kind = /^SQLITE_[A-Z]+/.exec(code)?.[0] ?? '';
     const remedy = remedies[kind] === undefined ? '' : `; ${remedies[kind]}`;
     return new StorageError(
-      `the store failed: ${error.message} (${error.code})${remedy}`, 'storage-failed', {
-        retryable: passing.test(error.code), cause: error,
-        details: { sqliteCode: error.code, ...(ofOneCall.test(error.code) && { scope: 'call' }) },
+      `the store failed: ${(error as Error).message} (${code})${remedy}`, 'storage-failed', {
+        retryable: passing.test(code), cause: error,
+        details: { sqliteCode: code, ...(ofOneCall.test(code) && { scope: 'call' }) },
       },
     );
   }
@@ -53,7 +54,8 @@ export function asStoreError(error: unknown): KeelsonError {
 
 /** True when nothing may be written through this connection any more. */
 export function isFatal(error: unknown): boolean {
-  return error instanceof Database.SqliteError && fatal.test(error.code);
+  const code = sqliteCode(error);
+  return code !== undefined && fatal.test(code);
 }
 
 /** An error in a form that crosses a thread boundary. */

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { StorageError } from '../../../src/base/errors.js';
+import { connect, pragma, sqliteCode, type Connection } from './driver.js';
 import { asStoreError } from './failures.js';
 
 /*
@@ -31,7 +31,7 @@ export interface FolderLock {
 
 /** @throws StorageError data-folder-in-use when another writer holds it. */
 export function takeLock(directory: string): FolderLock {
-  const lock = new Database(lockFile(directory), { timeout: 0 });
+  const lock = connect(lockFile(directory), { timeout: 0 });
   try {
     lock.exec('BEGIN EXCLUSIVE');
     return { inode: inodeOf(lockFile(directory)), release: () => { lock.close(); } };
@@ -57,9 +57,9 @@ export function refuseOtherWriters(
   directory: string, path: string, lock: FolderLock, waitMs: number,
 ): void {
   if (lastLockOf(path) === lock.inode) return;
-  const probe = new Database(path, { timeout: waitMs });
+  const probe = connect(path, { timeout: waitMs });
   try {
-    probe.pragma('locking_mode = EXCLUSIVE');
+    pragma(probe, 'locking_mode = EXCLUSIVE');
     probe.exec('BEGIN EXCLUSIVE; COMMIT');
   } catch (cause) {
     if (!isBusy(cause)) throw cause;
@@ -74,20 +74,20 @@ export function refuseOtherWriters(
 }
 
 /** Stores in the database which lock file its writer holds. */
-export function rememberLock(database: Database.Database, lock: FolderLock): void {
+export function rememberLock(database: Connection, lock: FolderLock): void {
   database.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES ('lock_inode', ?)")
     .run(lock.inode);
 }
 
 function lastLockOf(path: string): bigint | undefined {
   // Opened for writing, so that SQLite can roll back what a power failure left incomplete.
-  const database = new Database(path);
+  const database = connect(path);
   try {
-    database.defaultSafeIntegers(true);
     const made = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get();
     if (made === undefined) return undefined;
-    return database.prepare<[], bigint>("SELECT value FROM meta WHERE name = 'lock_inode'")
-      .pluck().get();
+    return database
+      .prepare<[], { value: bigint }>("SELECT value FROM meta WHERE name = 'lock_inode'")
+      .get()?.value;
   } finally {
     database.close();
   }
@@ -99,5 +99,5 @@ function inodeOf(path: string): bigint {
 }
 
 function isBusy(cause: unknown): boolean {
-  return cause instanceof Database.SqliteError && cause.code.startsWith('SQLITE_BUSY');
+  return sqliteCode(cause)?.startsWith('SQLITE_BUSY') === true;
 }

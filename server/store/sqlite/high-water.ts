@@ -1,8 +1,9 @@
 import { parseAmount } from '../../../src/privacy/accounting/amount.js';
 import type { BudgetSpec } from '../contract.js';
-import { budgetRows, noSpend, plus, specOf, type Spend } from './budgets.js';
+import { budgetRows, noSpend, plus, specOf, type Spend } from '../rules/budgets.js';
 import { draftMark, publishMark, type Mark, type StudyMark } from './mark.js';
-import { sql, type Queries } from './query.js';
+import { sql } from '../rules/steps.js';
+import type { Queries } from './query.js';
 
 /** How far the ledger has come, study by study. */
 export interface Progress {

@@ -1,15 +1,19 @@
 import { toHex } from '../../../src/base/bytes.js';
 import { InvariantError } from '../../../src/base/errors.js';
 import type { JournalEntry, StudyId } from '../contract.js';
-import { ownBudget, type Admission } from './admission.js';
+import type { Admission } from './admission.js';
+import { pragma } from './driver.js';
 import type { ContributorSpending } from './contributor-spending.js';
 import {
   dropJournal, forgetFingerprints, forgetGroups, hasJournal, journalTable,
 } from './epoch-tables.js';
-import { epochRow, type EpochRow } from './epochs.js';
-import { plainBytes, sql, type Queries } from './query.js';
-import { existingStudy, studyRow } from './studies.js';
-import { forgetWithdrawals } from './withdrawals.js';
+import { epochRow, type EpochRow } from '../rules/epochs.js';
+import { ownBudget } from '../rules/own-budget.js';
+import { plainBytes, sql } from '../rules/steps.js';
+import type { Queries } from './query.js';
+import { sweepRunning } from './running-series.js';
+import { existingStudy, studyRow } from '../rules/studies.js';
+import { forgetWithdrawals } from '../rules/withdrawals.js';
 
 /**
  * 'more': rows are left, call again. 'blocked': all rows are deleted, but a reader's snapshot
@@ -60,8 +64,9 @@ export class Journal {
   read(
     studyId: StudyId, epoch: bigint, afterPosition: bigint, limit: number, bytesMost = Infinity,
   ): JournalEntry[] {
-    const study = studyRow(this.#queries, studyId);
-    const row = study === undefined ? undefined : epochRow(this.#queries, study.study_key, epoch);
+    const study = this.#queries.perform(studyRow(studyId));
+    const row = study === undefined
+      ? undefined : this.#queries.perform(epochRow(study.study_key, epoch));
     if (row === undefined || row.purged !== kept) return [];
     const rows = this.#queries.database.prepare<[bigint, bigint, number], JournalRow>(
       `SELECT position, public_key, sequence, complete, signature, body FROM ${journalTable(row.epoch_key)}
@@ -90,8 +95,8 @@ export class Journal {
    * @throws InvariantError for an epoch whose rows are still needed.
    */
   purgeStep(studyId: StudyId, epoch: bigint): PurgeProgress {
-    const study = existingStudy(this.#queries, studyId);
-    const row = epochRow(this.#queries, study.study_key, epoch);
+    const study = this.#queries.perform(existingStudy(studyId));
+    const row = this.#queries.perform(epochRow(study.study_key, epoch));
     if (row === undefined) throw new InvariantError(`cannot purge epoch ${epoch}: it is absent`);
     if (row.state !== 'released' && row.state !== 'lapsed') {
       throw new InvariantError(
@@ -100,9 +105,10 @@ export class Journal {
     }
     if (row.purged === gone) return 'done';
     if (this.#deleteSome(row)) return 'more';
-    const own = ownBudget(this.#queries, study.budget_id);
+    const own = this.#queries.perform(ownBudget(study.budget_id));
     const sweep = (): boolean => this.#spending.sweep(own, this.#nowMs());
     if (own.windowMs !== null && this.#queries.transaction(sweep)) return 'more';
+    if (sweepRunning(this.#queries, study)) return 'more';
     this.#queries.transaction(() => {
       dropJournal(this.#queries, row.epoch_key);
       this.#setPurged(row, leaving);
@@ -110,8 +116,8 @@ export class Journal {
       // A batch is stale when it names an epoch before open - 1. An ended study reads no batch.
       const forgetBefore = study.state === 'ended' ? study.last_epoch : study.last_epoch - 1n;
       forgetFingerprints(this.#queries, study.study_key, forgetBefore,
-        (at) => epochRow(this.#queries, study.study_key, at)?.purged !== kept);
-      forgetWithdrawals(this.#queries, study.study_key, study.last_epoch - 1n);
+        (at) => this.#queries.perform(epochRow(study.study_key, at))?.purged !== kept);
+      this.#queries.perform(forgetWithdrawals(study.study_key, study.last_epoch - 1n));
     });
     if (!this.truncateLog()) return 'blocked';
     this.#queries.transaction(() => this.#setPurged(row, gone));
@@ -124,13 +130,13 @@ export class Journal {
    */
   truncateLog(): boolean {
     const { database } = this.#queries;
-    const wait = database.pragma('busy_timeout', { simple: true }) as bigint | number;
-    database.pragma(`busy_timeout = ${truncateWaitMs}`);
+    const wait = pragma(database, 'busy_timeout') as bigint;
+    pragma(database, `busy_timeout = ${truncateWaitMs}`);
     try {
-      const [outcome] = database.pragma('wal_checkpoint(TRUNCATE)') as { busy: bigint | number }[];
-      return Number(outcome!.busy) === 0;
+      // Its first column is `busy`.
+      return pragma(database, 'wal_checkpoint(TRUNCATE)') === 0n;
     } finally {
-      database.pragma(`busy_timeout = ${wait}`);
+      pragma(database, `busy_timeout = ${wait}`);
     }
   }
 

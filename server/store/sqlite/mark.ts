@@ -5,7 +5,7 @@ import { StorageError } from '../../../src/base/errors.js';
 import { parseAmount } from '../../../src/privacy/accounting/amount.js';
 import { syncFolder } from '../../base/secret-files.js';
 import type { BudgetSpec } from '../contract.js';
-import type { Spend } from './budgets.js';
+import type { Spend } from '../rules/budgets.js';
 
 /**
  * The high-water mark: a small file beside the database that says how far the ledger and the logs

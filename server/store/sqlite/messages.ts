@@ -1,3 +1,4 @@
+import { assert } from '../../../src/base/assert.js';
 import type { AdmissionRequest, AdmissionResult } from '../contract.js';
 import type { Engine } from './engine.js';
 import type { ErrorMessage } from './failures.js';
@@ -27,43 +28,61 @@ export type Response =
   | { readonly kind: 'error'; readonly id: number; readonly error: ErrorMessage };
 
 type PackedBatch = Omit<AdmissionRequest, 'digest' | 'body' | 'signature'> & {
-  readonly digestBytes: number;
-  readonly signatureBytes: number;
   readonly bodyBytes: number;
+  /** First byte of the body in `memory`, an index of the list's memories; absent if copied. */
+  readonly at?: number;
+  readonly memory?: number;
 };
 
 /**
- * A list of batches. All their bytes are at the front of one buffer, in order: copied once, then
- * transferred.
+ * A list of batches. Bodies in shared memory stay there: the list says where. All other bytes are
+ * at the front of one buffer, in order: copied once, then transferred.
  */
 export interface PackedList {
   readonly batches: readonly PackedBatch[];
   readonly bytes: ArrayBuffer;
+  readonly memories: readonly SharedArrayBuffer[];
 }
 
 /** A buffer up to this size is reused for the next list. Larger lists are rare. */
 export const reusedBytes = 8 * 1024 * 1024;
 
+const digestBytes = 64;
+const signatureBytes = 64;
+
+const isShared = ({ buffer }: Uint8Array): boolean => buffer instanceof SharedArrayBuffer;
+
 /**
- * Packs a list. Bodies are many and small, so one copy is cheaper than many transfers.
+ * Packs a list. What is copied is many and small, so one copy is cheaper than many transfers.
  * @param spare memory of an earlier list, used when it is large enough.
  */
 export function packList(batches: readonly AdmissionRequest[], spare?: ArrayBuffer): PackedList {
-  const bytesOf = (batch: AdmissionRequest): number =>
-    batch.digest.length + batch.signature.length + batch.body.length;
-  const total = batches.reduce((sum, batch) => sum + bytesOf(batch), 0);
+  const total = batches.reduce((sum, { body }) =>
+    sum + digestBytes + signatureBytes + (isShared(body) ? 0 : body.length), 0);
   const joined =
     new Uint8Array(spare !== undefined && spare.byteLength >= total ? spare : freshBuffer(total));
   let offset = 0;
-  const put = (bytes: Uint8Array): number => {
+  const put = (bytes: Uint8Array): void => {
     joined.set(bytes, offset);
     offset += bytes.length;
-    return bytes.length;
   };
-  const packed = batches.map(({ digest, signature, body, ...facts }): PackedBatch => ({
-    ...facts, digestBytes: put(digest), signatureBytes: put(signature), bodyBytes: put(body),
-  }));
-  return { batches: packed, bytes: joined.buffer };
+  const memories: SharedArrayBuffer[] = [];
+  const packed = batches.map(({ digest, signature, body, ...facts }): PackedBatch => {
+    assert(digest.length === digestBytes && signature.length === signatureBytes,
+      'digests and signatures have 64 bytes');
+    put(digest);
+    put(signature);
+    if (!isShared(body)) {
+      put(body);
+      return { ...facts, bodyBytes: body.length };
+    }
+    const memory = body.buffer as SharedArrayBuffer;
+    if (memories.at(-1) !== memory) memories.push(memory);
+    return {
+      ...facts, bodyBytes: body.length, at: body.byteOffset, memory: memories.length - 1,
+    };
+  });
+  return { batches: packed, bytes: joined.buffer, memories };
 }
 
 /** The size is a power of two, so that the next list fits too, unless it is too large to keep. */
@@ -72,7 +91,7 @@ function freshBuffer(bytes: number): ArrayBuffer {
     ? bytes : 2 ** Math.ceil(Math.log2(Math.max(bytes, 65_536))));
 }
 
-/** The batches of a packed list, as views of its buffer. */
+/** The batches of a packed list, as views of its buffer and its memories. */
 export function unpackList(list: PackedList): AdmissionRequest[] {
   let offset = 0;
   const take = (length: number): Uint8Array => {
@@ -80,8 +99,11 @@ export function unpackList(list: PackedList): AdmissionRequest[] {
     offset += length;
     return view;
   };
-  return list.batches
-    .map(({ digestBytes, signatureBytes, bodyBytes, ...facts }): AdmissionRequest => ({
-      ...facts, digest: take(digestBytes), signature: take(signatureBytes), body: take(bodyBytes),
-    }));
+  return list.batches.map(({ bodyBytes, at, memory, ...facts }): AdmissionRequest => ({
+    ...facts,
+    digest: take(digestBytes),
+    signature: take(signatureBytes),
+    body: memory === undefined
+      ? take(bodyBytes) : new Uint8Array(list.memories[memory]!, at, bodyBytes),
+  }));
 }

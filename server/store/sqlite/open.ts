@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.js';
 import type { Store } from '../contract.js';
 import { storeOver } from './facade.js';
-import { GroupCommit } from './group-commit.js';
+import { GroupCommit } from '../group-commit.js';
 import { WorkerCaller } from './worker-caller.js';
 
 /** Which folder a store opens, and by which clock. */

@@ -1,39 +1,35 @@
-import type Database from 'better-sqlite3';
-import {
-  DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, type Compilable,
-} from 'kysely';
-import type { Tables } from './tables.js';
-
-/**
- * Kysely only writes typed SQL here. Its own SQLite driver answers through promises, so another
- * call could run inside an open transaction. better-sqlite3 is synchronous: the compiled text runs
- * on it directly, and a transaction is one uninterrupted function call.
- */
-export const sql = new Kysely<Tables>({
-  dialect: {
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: (database) => new SqliteIntrospector(database),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-  },
-});
+import type { Compilable } from 'kysely';
+import type { Steps } from '../rules/steps.js';
+import { transaction, type Connection, type Statement } from './driver.js';
 
 /**
  * Runs compiled queries on one connection. Each text is prepared once; the set of texts is fixed.
+ * Kysely's own SQLite driver answers through promises, so another call could run inside an open
+ * transaction. The connections here are synchronous: a transaction is one uninterrupted function
+ * call.
  */
 export class Queries {
-  readonly #statements = new Map<string, Database.Statement>();
+  readonly #statements = new Map<string, Statement>();
 
-  constructor(readonly database: Database.Database) {}
+  constructor(readonly database: Connection) {}
+
+  /** Runs a part of a transaction. Outside of one, each of its queries is its own. */
+  perform<T>(steps: Steps<T>): T {
+    let step = steps.next();
+    while (step.done !== true) step = steps.next(this.#rows(step.value));
+    return step.value;
+  }
 
   all<Row>(query: Compilable<Row>): Row[] {
-    const { sql: text, parameters } = query.compile();
-    return this.#statement(text).all(...parameters) as Row[];
+    return this.#rows(query) as Row[];
   }
 
   first<Row>(query: Compilable<Row>): Row | undefined {
-    const { sql: text, parameters } = query.compile();
-    return this.#statement(text).get(...parameters) as Row | undefined;
+    return this.#rows(query)[0] as Row | undefined;
+  }
+
+  run(query: Compilable): void {
+    this.#rows(query);
   }
 
   /**
@@ -44,17 +40,20 @@ export class Queries {
     return this.#statement(text).iterate(...parameters) as IterableIterator<Row>;
   }
 
-  run(query: Compilable): Database.RunResult {
-    const { sql: text, parameters } = query.compile();
-    return this.#statement(text).run(...parameters);
-  }
-
   /** One write transaction. Committed and durable on return; rolled back when `action` throws. */
   transaction<T>(action: () => T): T {
-    return this.database.transaction(action).immediate();
+    return transaction(this.database, action);
   }
 
-  #statement(text: string): Database.Statement {
+  #rows(query: Compilable): unknown[] {
+    const { sql: text, parameters } = query.compile();
+    const statement = this.#statement(text);
+    if (statement.reader) return statement.all(...parameters);
+    statement.run(...parameters);
+    return [];
+  }
+
+  #statement(text: string): Statement {
     let statement = this.#statements.get(text);
     if (statement === undefined) {
       statement = this.database.prepare(text);
@@ -62,9 +61,4 @@ export class Queries {
     }
     return statement;
   }
-}
-
-/** A plain view of a blob that better-sqlite3 returned as a Buffer. */
-export function plainBytes(blob: Uint8Array): Uint8Array {
-  return new Uint8Array(blob.buffer, blob.byteOffset, blob.byteLength);
 }

@@ -1,13 +1,16 @@
 import { systemClock, type Clock } from '../../base/clock.js';
 import type { LedgerEntry, Store } from '../contract.js';
-import { lastDeclined, ledgerEntries, readBalance, readBalances } from './budgets.js';
+import { lastDeclined, ledgerEntries, readBalance, readBalances } from '../rules/budgets.js';
+import { noSecrets, type GroupSecrets } from '../rules/epoch-tables.js';
+import type { Steps } from '../rules/steps.js';
 import { openForReading } from './connection.js';
-import { leftOutCount, readEpoch, unfinishedEpochs } from './epochs.js';
+import { leftOutCount, readEpoch, unfinishedEpochs } from '../rules/epochs.js';
 import { asStoreError } from './failures.js';
-import { readQuarantines } from './quarantines.js';
+import { readQuarantines } from '../rules/quarantines.js';
 import { Queries } from './query.js';
+import { readReleases } from './releases.js';
 import { readRollbacks } from './rollback.js';
-import { readReleases, readStudies, readStudy } from './studies.js';
+import { readStudies, readStudy } from '../rules/studies.js';
 
 /**
  * What the operator may read beside a running server: records and counts. It never reads rows or
@@ -21,7 +24,8 @@ export interface SqliteReader extends Pick<Store,
   lastDeclined(budgetKey: string): Promise<LedgerEntry | null>;
 }
 
-const noSecrets = () => ({ assignmentKey: new Uint8Array(0), workSeed: new Uint8Array(0) });
+// eslint-disable-next-line require-yield -- A reader reads no secrets.
+function* withoutSecrets(): Steps<GroupSecrets> { return noSecrets; }
 
 /**
  * Opens a data folder for reading, whether or not a server has it open. Each call sees one
@@ -41,17 +45,17 @@ export async function openSqliteReader(
     }
   };
   return {
-    study: (studyId) => read(() => readStudy(queries, studyId)),
-    studies: () => read(() => readStudies(queries)),
-    epoch: (studyId, epoch) => read(() => readEpoch(queries, studyId, epoch, noSecrets)),
-    unfinishedEpochs: () => read(() => unfinishedEpochs(queries, noSecrets)),
-    balance: (key) => read(() => readBalance(queries, key, clock.nowMs())),
-    balances: () => read(() => readBalances(queries, clock.nowMs())),
-    ledgerEntries: (key, limit) => read(() => ledgerEntries(queries, key, limit)),
-    lastDeclined: (key) => read(() => lastDeclined(queries, key)),
+    study: (studyId) => read(() => queries.perform(readStudy(studyId))),
+    studies: () => read(() => queries.perform(readStudies())),
+    epoch: (...which) => read(() => queries.perform(readEpoch(...which, withoutSecrets))),
+    unfinishedEpochs: () => read(() => queries.perform(unfinishedEpochs(withoutSecrets))),
+    balance: (key) => read(() => queries.perform(readBalance(key, clock.nowMs()))),
+    balances: () => read(() => queries.perform(readBalances(clock.nowMs()))),
+    ledgerEntries: (...which) => read(() => queries.perform(ledgerEntries(...which))),
+    lastDeclined: (key) => read(() => queries.perform(lastDeclined(key))),
     rollbacks: () => read(() => readRollbacks(queries)),
-    leftOutCount: (studyId, epoch) => read(() => leftOutCount(queries, studyId, epoch)),
-    quarantines: (studyId, limit) => read(() => readQuarantines(queries, studyId, limit)),
+    leftOutCount: (studyId, epoch) => read(() => queries.perform(leftOutCount(studyId, epoch))),
+    quarantines: (studyId, limit) => read(() => queries.perform(readQuarantines(studyId, limit))),
     releases: (...which) => read(() => readReleases(queries, ...which)),
     close: async () => { database.close(); },
   };

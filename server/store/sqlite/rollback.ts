@@ -4,16 +4,19 @@ import { assert } from '../../../src/base/assert.js';
 import { StorageError } from '../../../src/base/errors.js';
 import type { Amount } from '../../../src/privacy/accounting/amount.js';
 import type { Rollback } from '../contract.js';
-import { chargeTime } from './budget-window.js';
+import { chargeTime } from '../rules/budget-window.js';
 import {
   addEntry, budgetById, capsOf, minus, noSpend, plus, smaller, totalsOf, within, wholeMs,
   writeTotals, type Spend,
-} from './budgets.js';
-import { abandonEpoch, lapseEpoch, type Refund } from './epochs.js';
+} from '../rules/budgets.js';
+import { abandonEpoch, lapseEpoch } from '../rules/epochs.js';
+import type { StoreParts } from '../rules/calls.js';
 import { HighWater, markOf, noProgress, progressSince } from './high-water.js';
 import { markFile, readMark, releasesIn, type Mark, type StudyMark } from './mark.js';
-import { sql, type Queries } from './query.js';
-import { existingStudy, registerStudy, studyRow, type StudyRow } from './studies.js';
+import { forgetSeries } from '../rules/running-series.js';
+import { sql } from '../rules/steps.js';
+import type { Queries } from './query.js';
+import { existingStudy, registerStudy, studyRow, type StudyRow } from '../rules/studies.js';
 
 /*
  * Rollbacks: a start finds an older database than the folder has held. Its ledger lacks the later
@@ -27,7 +30,7 @@ import { existingStudy, registerStudy, studyRow, type StudyRow } from './studies
  * checked before (server/store/clock-check.ts). The missing charges may not fit the cap. Those that
  * still count do fit: charges within one window never passed the cap (budget-window.ts). So the
  * budget is then filled to its cap, and that is at least what counts. Under contributor scope every
- * contributor is debited what is missing (contributor-spending.ts), whether or not it took part in
+ * contributor is debited what is missing (own-budget.ts), whether or not it took part in
  * the lost epochs.
  *
  * Claim: no epoch gets a second release. If the mark has a charge of an epoch and the ledger lacks
@@ -43,7 +46,7 @@ export interface RollbackOptions {
   /** Unix time of the acceptance, and the stamp of its charges. The clock has been checked. */
   readonly nowMs: number;
   /** Gives contributors back what they were debited for an epoch that lapses. */
-  readonly refund: Refund;
+  readonly parts: StoreParts;
 }
 
 /** The mark of an open folder. Compares it with the database once, then keeps both in step. */
@@ -168,7 +171,7 @@ const above = (left: Amount, right: Amount): Amount =>
   (left > right ? (left - right) as Amount : noSpend.rho);
 
 function digestAt(queries: Queries, { studyId, releases }: StudyMark): string | undefined {
-  const study = studyRow(queries, studyId);
+  const study = queries.perform(studyRow(studyId));
   if (study === undefined) return undefined;
   return queries.first(sql.selectFrom('releases').select('digest')
     .where('study_key', '=', study.study_key)
@@ -179,16 +182,17 @@ function digestAt(queries: Queries, { studyId, releases }: StudyMark): string | 
 function acceptRollback(
   queries: Queries, mark: Mark | null, found: Mark, options: RollbackOptions,
 ): void {
-  const rollback = BigInt(queries.run(sql.insertInto('rollbacks').values({
+  queries.perform(forgetSeries());
+  const { rollback } = queries.first(sql.insertInto('rollbacks').values({
     at_ms: wholeMs(options.nowMs), ledger_found: found.ledger, ledger_marked: mark?.ledger ?? null,
     releases_found: BigInt(releasesIn(found)),
     releases_marked: mark === null ? null : BigInt(releasesIn(mark)),
-  })).lastInsertRowid);
+  }).returning('rollback'))!;
   const losses = (mark?.studies ?? [])
     .map((marked) => ({ marked, loss: lossOf(queries, marked, found) }));
   for (const { marked, loss } of losses) {
     if (loss === null) continue;
-    const study = registered(queries, mark!, marked, options.nowMs);
+    const study = registered(queries, mark!, marked, options);
     const own = found.studies.find(({ studyId }) => studyId === marked.studyId);
     const isCharged = !within(loss.missing, noSpend);
     // The charge goes to an epoch that has none. That is the mark's epoch, unless the database went
@@ -206,13 +210,15 @@ function acceptRollback(
 }
 
 /** The study of the mark. Registered again when the database does not have it. */
-function registered(queries: Queries, mark: Mark, marked: StudyMark, nowMs: number): StudyRow {
-  const present = studyRow(queries, marked.studyId);
+function registered(
+  queries: Queries, mark: Mark, marked: StudyMark, { nowMs, parts }: RollbackOptions,
+): StudyRow {
+  const present = queries.perform(studyRow(marked.studyId));
   if (present !== undefined) return present;
   const budget = mark.budgets.find(({ key }) => key === marked.budgetKey)!;
   const { studyId, name, document } = marked;
-  registerStudy(queries, { studyId, name, document, budget, nowMs });
-  return existingStudy(queries, studyId);
+  queries.perform(registerStudy(parts.tables, { studyId, name, document, budget, nowMs }));
+  return queries.perform(existingStudy(studyId));
 }
 
 /**
@@ -221,14 +227,15 @@ function registered(queries: Queries, mark: Mark, marked: StudyMark, nowMs: numb
 function closeEpochs(
   queries: Queries, study: StudyRow,
   which: { readonly upTo: bigint; readonly alsoCharged: boolean },
-  { nowMs, refund }: RollbackOptions,
+  { nowMs, parts }: RollbackOptions,
 ): void {
   const rows = queries.all(sql.selectFrom('epochs').selectAll()
     .where('study_key', '=', study.study_key)
     .where('epoch', '<=', which.upTo).where('state', 'in', ['open', 'closing', 'charged']));
   for (const row of rows) {
-    if (row.state !== 'charged') lapseEpoch(queries, study.study_id, row.epoch, nowMs, refund);
-    else if (which.alsoCharged) abandonEpoch(queries, row);
+    if (row.state !== 'charged') {
+      queries.perform(lapseEpoch(study.study_id, row.epoch, nowMs, parts.refund));
+    } else if (which.alsoCharged) queries.perform(abandonEpoch(row));
   }
 }
 
@@ -243,25 +250,25 @@ function chargeMissing(
   queries: Queries, { study, epoch, missing, rollback }: MissingCharge, options: RollbackOptions,
 ): void {
   const { nowMs } = options;
-  const isShared = budgetById(queries, study.budget_id, nowMs).scope !== 'contributor';
+  const isShared = queries.perform(budgetById(study.budget_id, nowMs)).scope !== 'contributor';
   if (isShared && !within(missing, roomOf(queries, study, nowMs))) {
     giveReservationsBack(queries, study, options);
   }
-  const budget = budgetById(queries, study.budget_id, nowMs);
+  const budget = queries.perform(budgetById(study.budget_id, nowMs));
   const cost = isShared ? smaller(missing, roomOf(queries, study, nowMs)) : missing;
-  addEntry(queries, {
+  queries.perform(addEntry({
     budgetId: budget.budget_id, studyKey: study.study_key, epoch, kind: 'charged', cost,
-    atMs: chargeTime(queries, budget, nowMs),
-  });
-  const newest = queries.database.prepare<[], bigint>('SELECT max(entry_id) FROM ledger')
-    .pluck().get()!;
+    atMs: queries.perform(chargeTime(budget, nowMs)),
+  }));
+  const { newest } = queries.database
+    .prepare<[], { newest: bigint }>('SELECT max(entry_id) AS newest FROM ledger').get()!;
   queries.run(sql.insertInto('rollback_charges').values({ entry_id: newest, rollback }));
   const { spent, reserved } = totalsOf(budget);
-  writeTotals(queries, budget, { spent: plus(spent, cost), reserved });
+  queries.perform(writeTotals(budget, { spent: plus(spent, cost), reserved }));
 }
 
 function roomOf(queries: Queries, study: StudyRow, nowMs: number): Spend {
-  const budget = budgetById(queries, study.budget_id, nowMs);
+  const budget = queries.perform(budgetById(study.budget_id, nowMs));
   const { spent, reserved } = totalsOf(budget);
   return minus(capsOf(budget), plus(spent, reserved));
 }

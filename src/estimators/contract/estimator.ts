@@ -45,6 +45,12 @@ export interface StudyFacts {
   readonly cohort: number;
   readonly participation: Participation;
   readonly target: PrivacyTarget;
+  /**
+   * Present if the answer is a total over epochs; see privacy/running. Contributors are in at most
+   * one of any `separation` successive epochs. An estimator that cannot give totals ignores it, and
+   * its plan has no `running`.
+   */
+  readonly running?: { readonly separation: number };
 }
 
 /** The paper that an estimator is from. */
@@ -161,13 +167,20 @@ export interface GroupStatistic {
 }
 
 /**
+ * Contributors of each place of discovered keys. There may be millions of places. May be a view of
+ * a state, so it is not written to.
+ */
+export type PlaceCounts = Uint16Array | Uint32Array;
+
+/**
  * What `finish` yields: rows for a pooled cohort; for a disjoint group a statistic, or a label that
- * others may share.
+ * others may share; for discovered keys the contributors of each place.
  */
 export type Finished =
   | { readonly kind: 'pooled'; readonly rows: PooledRows }
   | { readonly kind: 'label'; readonly label: string }
-  | { readonly kind: 'group'; readonly statistic: GroupStatistic };
+  | { readonly kind: 'group'; readonly statistic: GroupStatistic }
+  | { readonly kind: 'places'; readonly counts: PlaceCounts };
 
 /**
  * Grows as rows arrive; replayable. `State` never leaves the server and is only read through
@@ -246,6 +259,16 @@ export interface PlannedWork {
   readonly columns: number;
 }
 
+/** How an answer becomes a total over epochs. */
+export interface PlannedSeries {
+  readonly separation: number;
+  /** The plan's Gaussian event. Its values are whole numbers, one for each of the answer. */
+  readonly event: string;
+  readonly entries: number;
+  /** Standard deviation of the noise of one release. */
+  readonly sigma: number;
+}
+
 /**
  * One release: its cost, noise draws and expected error, and how to run it. Made from public facts
  * alone.
@@ -265,6 +288,8 @@ export interface Plan {
    * at most that of `outputShape`.
    */
   readonly findsKeys?: true;
+  /** Present if `facts.running` is, and the estimator gives totals over epochs. */
+  readonly running?: PlannedSeries;
   /** Of every value that it releases: the same names and shapes. Absent: the value has no parts. */
   readonly parts?: readonly NamedPart[];
   /**
@@ -320,6 +345,8 @@ export interface Estimator {
   readonly assumption: string;
   /** Neighbours and cost in one sentence, for `keelson estimators`. */
   readonly claim: string;
+  /** How far m people who lie can move an answer, before noise. Absent: nothing short is true. */
+  readonly liars?: string;
   /**
    * Pure: no data, no randomness.
    * @param parameters - as `parseParameters` returned them for this estimator.

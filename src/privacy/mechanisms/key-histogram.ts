@@ -59,12 +59,16 @@ export function drawKeyHistogram(
 
 /** The places with at least so many contributors. */
 function placesFrom(prefilter: number, counts: ArrayLike<number>): Uint32Array {
-  const places = new Uint32Array(counts.length);
   let length = 0;
   for (let place = 0; place < counts.length; place++) {
     const count = counts[place]!;
     assert(Number.isSafeInteger(count) && count >= 0, 'counts are whole numbers');
-    if (count >= prefilter) places[length++] = place;
+    if (count >= prefilter) length += 1;
   }
-  return places.subarray(0, length);
+  // Most keys may have one contributor, so the memory is of those that pass.
+  const places = new Uint32Array(length);
+  for (let place = 0, at = 0; at < length; place++) {
+    if (counts[place]! >= prefilter) places[at++] = place;
+  }
+  return places;
 }

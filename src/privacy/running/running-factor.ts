@@ -1,6 +1,6 @@
 import { InvalidParameterError } from '../../base/errors.js';
 import { checkObject } from '../../base/given.js';
-import { factorStep, rootColumn } from '../../base/root-factor.js';
+import { factorStep, rootColumn, runningLimits } from '../../base/root-factor.js';
 import { gaussianEvent } from '../accounting/calibration.js';
 import type { GaussianEvent } from '../accounting/events.js';
 
@@ -20,7 +20,7 @@ export interface RunningFactor {
 }
 
 /** The longest band: ten years of days. */
-export const bandMaximum = 3_653;
+export const bandMaximum = runningLimits.separation;
 
 /**
  * Totals over epochs with noise that grows slowly.
@@ -70,28 +70,23 @@ export function runningFactor(band: number): RunningFactor {
 }
 
 /**
- * The band for contributors who are in at most one of any `separation` successive epochs.
+ * Checks how rarely contributors take part, and returns it: the band of the factor.
  *
- * An epoch that was interrupted has no release: its value is added to that of the next epoch, so
- * the value of an epoch belongs to the position of the first release at or after it.
- * Claim. While at most one of any `separation` successive epochs was interrupted, the positions of
- * a contributor are at least this band apart.
- * Proof. Let W be the separation, and let it be in epochs e and e' = e + W + k, k >= 0. The
- * distance of their positions is the number of epochs with a release among e ... e' - 1. These are
- * W + k epochs: W of them with at most one interruption, and k others with at most k. So the
- * distance is at least W + k - 1 - k = W - 1.
- * @throws InvalidParameterError when the separation is not a whole number from 2 to
- *   `bandMaximum + 1`. With separation 1 the band would gain nothing.
+ * An epoch without a release ends its series, so the positions of a series are successive epochs.
+ * Contributors who are in at most one of any `separation` successive epochs are therefore in
+ * positions that are at least `separation` apart, as the claim of `runningFactor` asks.
+ * @throws InvalidParameterError when the separation is not a whole number from 2 to `bandMaximum`.
+ *   With separation 1 the band would gain nothing.
  */
 export function bandFor(separation: number): number {
-  if (!Number.isInteger(separation) || separation < 2 || separation > bandMaximum + 1) {
+  if (!Number.isInteger(separation) || separation < 2 || separation > bandMaximum) {
     throw new InvalidParameterError(
       `the separation of a running total is ${separation} epochs: give a whole number from 2 to `
-      + `${bandMaximum + 1}`,
+      + `${bandMaximum}`,
       { separation },
     );
   }
-  return separation - 1;
+  return separation;
 }
 
 /**

@@ -33,7 +33,7 @@ export interface ColumnScale {
 }
 
 /** A column is discrete when more than this share of its pairs has a difference of 0. */
-const discreteShare = 0.1;
+export const discreteShare = 0.1;
 /** Seven rows in ten have one value, or more, when more than this share of the pairs is equal. */
 const mostlyEqualShare = 0.5;
 /** The scale is at most so many times that of the median difference. */
@@ -60,7 +60,8 @@ const readAs = {
  *
  * `scale` is the root of half the mean square difference, which is the variance. Each doubling
  * counts with the share of the pairs that it holds. One doubling past the last kept one is added,
- * at the ratio of the last two: it holds less than the threshold, or it would have been kept. Bins
+ * at the ratio of the last two: it holds less than the threshold, or it would have been kept, and
+ * half of that where the last kept one may be a crowd. Bins
  * of a far crowd are left out: they lie behind an empty doubling, and hold no more pairs than the
  * planned hostile rows can be in. `scale` is never below `medianScale`, nor four times above it.
  */
@@ -72,10 +73,11 @@ export function columnScaleOf(kept: readonly KeptBin[], facts: PairFacts): Colum
   const isDiscrete = equal > discreteShare * total;
   const isMostlyEqual = equal > mostlyEqualShare * total;
   const medianScale = deviationOf(apart);
-  const hostile = 1 - Math.max(0, 1 - crowdMargin * facts.corruption) ** 2;
-  const near = withoutCrowd(apart, farFrom * medianScale, hostile * total);
+  const hostile = total * hostilePairs(crowdMargin * facts.corruption);
+  const near = withoutCrowd(apart, farFrom * medianScale, hostile);
   const { square, unseen } = isDiscrete ? readAs.discrete : readAs.continuous;
-  const bins = [...near, ...pastLast(near, unseen * facts.threshold)];
+  const past = pastLast(near, unseen * facts.threshold, total * hostilePairs(facts.corruption));
+  const bins = [...near, ...past];
   const scale = rootOfMoment(bins, square / (2 * total));
   if (isDiscrete) return { scale, medianScale: scale, isDiscrete, isMostlyEqual };
   const most = timesMedianMax * medianScale;
@@ -127,12 +129,25 @@ export function scaleAbout(kept: readonly KeptBin[], atOnce: number, corruption:
   return rootOfMoment(near, (readAs.discrete.square * atOnce) / total ** 2);
 }
 
-/** The doubling past the last one, as the last two say. @param bins - ascending. */
-function pastLast(bins: readonly KeptBin[], most: number): readonly KeptBin[] {
+/** The share of the pairs in which at least one row is of a share of the rows. */
+const hostilePairs = (share: number): number => 1 - Math.max(0, 1 - share) ** 2;
+
+/** So many times the most that the next doubling holds would surely have been kept. */
+const surelyKept = 1.5;
+
+/**
+ * The doubling past the last one, as the last two say. If that many pairs would surely have been
+ * kept, and hostile rows may be all of the last doubling, then it may be a crowd, which ends there,
+ * or a tail. The next doubling then gets half of the most.
+ * @param bins - ascending. @param most - that the next doubling holds.
+ * @param crowd - pairs that hostile rows can be in.
+ */
+function pastLast(bins: readonly KeptBin[], most: number, crowd: number): readonly KeptBin[] {
   const [before, last] = bins.slice(-2);
   if (last === undefined || last.bin !== before!.bin + 1) return [];
   const next = last.noisyCount * Math.min(1, last.noisyCount / before!.noisyCount);
-  return [{ bin: last.bin + 1, noisyCount: Math.min(most, next) }];
+  const isCrowd = next > surelyKept * most && last.noisyCount <= crowd;
+  return [{ bin: last.bin + 1, noisyCount: isCrowd ? most / 2 : Math.min(most, next) }];
 }
 
 /** sqrt(weight * sum count 4^bin), without overflow. @param bins - ascending. */

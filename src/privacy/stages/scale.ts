@@ -75,7 +75,7 @@ export function slotsFor(cohort: number): number {
  * Pairs enough for the median to be known to a hundredth of the rows, and so many times what keeps
  * a bin.
  */
-const slotsEnough = 1 << 15;
+export const slotsEnough = 1 << 15;
 const slotsPerKeptCount = 64;
 
 /**
@@ -106,10 +106,13 @@ export function pairingFor(
   cohort: number, event: GaussianHistogramEvent, corruption: number,
 ): Pairing {
   const slots = slotsForScale(cohort, event);
-  const rowsPerSlot = cohort / slots;
-  // A slot has a pair when two or more rows are in it; their number is about Poisson.
-  const pairs = slots * (1 - (1 + rowsPerSlot) * Math.exp(-rowsPerSlot));
-  return { slots, pairs, threshold: keepingCount(event), corruption };
+  return { slots, pairs: pairsInSlots(slots, cohort), threshold: keepingCount(event), corruption };
+}
+
+/** A slot has a pair when two or more rows are in it; their number is about Poisson. */
+export function pairsInSlots(slots: number, rows: number): number {
+  const rowsPerSlot = rows / slots;
+  return slots * (1 - (1 + rowsPerSlot) * Math.exp(-rowsPerSlot));
 }
 
 /**

@@ -121,11 +121,28 @@ describe('a count split by discovered keys', () => {
       places.reduce((state, at) => summary.add(state, Float64Array.of(at), 0n), summary.empty());
     const merged = summary.merge(of(0, 200, 3), summary.decode(summary.encode(of(3, 1, 1))));
     const finished = summary.finish(merged, work);
-    if (finished.kind !== 'group') throw new Error('places are a statistic');
-    expect(finished.statistic.count).toBe(6);
-    expect(Array.from(finished.statistic.values.slice(0, 4))).toEqual([1, 2, 0, 2]);
-    expect(finished.statistic.values[200]).toBe(1);
-    expect(finished.statistic.values).toHaveLength(201);
+    if (finished.kind !== 'places') throw new Error('places have a form of their own');
+    const { counts } = finished;
+    expect(Array.from(counts.slice(0, 4))).toEqual([1, 2, 0, 2]);
+    expect(counts[200]).toBe(1);
+    expect(counts).toHaveLength(201);
+  });
+
+  it('counts beyond 65,535 people of a key', () => {
+    const summary = placesSummary(1, everyone);
+    const work = seededRandom(new Uint8Array(32));
+    let state = summary.empty();
+    for (let i = 0; i < 70_000; i++) state = summary.add(state, Float64Array.of(i < 5 ? 1 : 0), 0n);
+    const countsOf = (own: typeof state) => {
+      const finished = summary.finish(own, work);
+      return finished.kind === 'places' ? Array.from(finished.counts) : [];
+    };
+    expect(countsOf(state)).toEqual([69_995, 5]);
+    const half = summary.decode(summary.encode(state));
+    expect(countsOf(summary.merge(half, state))).toEqual([139_990, 10]);
+    let few = summary.empty();
+    for (let i = 0; i < 40_000; i++) few = summary.add(few, Float64Array.of(0), 0n);
+    expect(countsOf(summary.merge(few, summary.decode(summary.encode(few))))).toEqual([80_000]);
   });
 });
 

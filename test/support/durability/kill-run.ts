@@ -2,6 +2,7 @@ import { cpSync, rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Chance } from '../simulation/chance.js';
 import type { LiveCommand, Served, Stage } from '../live-command.js';
+import { startRefusingProxy, type RefusingProxy } from '../refusing-proxy.js';
 import { root } from '../sources.js';
 import { columns, studyNames, writeStudies } from './crash-studies.js';
 import { Load } from './load.js';
@@ -13,6 +14,8 @@ export interface KillOptions {
   /** Contributors, over all studies. */
   readonly people: number;
   readonly seed: number;
+  /** Rows travel over HTTP, through a proxy that refuses WebSockets. */
+  readonly http?: boolean;
   readonly log?: (text: string) => void;
 }
 
@@ -35,6 +38,7 @@ export class KillRun {
   #loads: readonly Load[] = [];
   #served!: { readonly command: LiveCommand; listening: boolean };
   #port = 0;
+  #proxy: RefusingProxy | undefined;
   /** How wrong the server's clock is at its next start. */
   #shiftMs = 0;
   #clockConfirmed = false;
@@ -69,6 +73,7 @@ export class KillRun {
     if (status !== 0) {
       this.#broken.push(`the last server ended with ${status}: ${stderr.slice(-2_000)}`);
     }
+    await this.#proxy?.close();
     verdict = await this.#judge();
     return { figures: this.#figures(verdict), broken: this.#broken };
   }
@@ -91,9 +96,13 @@ export class KillRun {
     const first: Served = await this.stage.serve(this.#words);
     this.#port = first.port;
     this.#served = { command: first.command, listening: true };
+    if (this.options.http === true) this.#proxy = await startRefusingProxy(this.#port);
+    const url = this.#proxy?.url ?? first.url;
     const people = Math.ceil(this.options.people / studyNames.length);
     this.#loads = studyNames.map((study) =>
-      new Load({ ...first, study, people, columns, pauseMs: 20, withdraws: 0.1 }));
+      new Load({
+        ...first, url, readsFrom: first.url, study, people, columns, pauseMs: 20, withdraws: 0.1,
+      }));
   }
 
   /** A fifth of the kills come before the server listens. */
@@ -212,6 +221,7 @@ export class KillRun {
       ...shortOf(verdict), acknowledged: this.#acknowledged().length,
       refused: total(({ refused }) => refused),
       withdrawn: total(({ withdrawn }) => withdrawn.length), ...this.#counts,
+      ...(this.#proxy && { requests: this.#proxy.seen.requests }),
     };
   }
 }

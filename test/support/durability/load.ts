@@ -18,6 +18,8 @@ export interface Acknowledged {
 
 export interface LoadOptions {
   readonly url: string;
+  /** Where releases are read. Default: `url`. */
+  readonly readsFrom?: string;
   readonly study: string;
   /** Hex. */
   readonly serverKey: string;
@@ -127,10 +129,11 @@ export class Load {
   }
 
   async #listen(): Promise<void> {
-    const { url, study, serverKey } = this.options;
+    const { study, serverKey, url, readsFrom = url } = this.options;
     const { signal } = this.#stop;
     const subscription = subscribe({
-      url, study, serverKey: fromHex(serverKey), signal, backoffInitialMs: 20, backoffMaxMs: 200,
+      url: readsFrom, study, serverKey: fromHex(serverKey), signal,
+      backoffInitialMs: 20, backoffMaxMs: 200,
     });
     // It fails by itself when an index comes again with other bytes: the chain would not verify.
     for await (const { release, signed } of subscription) {

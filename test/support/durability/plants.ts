@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { connect } from '../../../server/store/sqlite/driver.js';
 import { databaseFile } from '../../../server/store/sqlite/connection.js';
 
 /** What a server that broke its promises would have left in its folder. Each must be found. */
@@ -27,10 +27,10 @@ export const plants: Readonly<Record<string, (folder: string) => void>> = {
 /** @throws Error when there was nothing to damage: the judge would then rightly find no fault. */
 function change(statement: string): (folder: string) => void {
   return (folder) => {
-    const database = new Database(databaseFile(folder));
+    const database = connect(databaseFile(folder));
     const { changes } = database.prepare(statement).run();
     database.close();
-    if (changes === 0) throw new Error(`nothing in the folder was changed by: ${statement}`);
+    if (Number(changes) === 0) throw new Error(`nothing in the folder was changed by: ${statement}`);
   };
 }
 
@@ -43,16 +43,16 @@ function counts(journal: string): string {
 /** @param statement for the journal with the most rows that count. */
 function inFullestJournal(statement: (journal: string) => string): (folder: string) => void {
   return (folder) => {
-    const database = new Database(databaseFile(folder), { readonly: true });
+    const database = connect(databaseFile(folder), { readonly: true });
     const names = database.prepare<[], { name: string }>(
       `SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'journal_[0-9]*'`).all();
     const counted = names.map(({ name }) => ({
       name,
-      rows: database.prepare<[], { rows: number }>(
+      rows: database.prepare<[], { rows: bigint }>(
         `SELECT count(*) AS rows FROM ${name} WHERE ${counts(name)}`).get()!.rows,
     }));
     database.close();
-    const [fullest] = counted.sort((left, right) => right.rows - left.rows);
+    const [fullest] = counted.sort((left, right) => Number(right.rows - left.rows));
     change(statement(fullest!.name))(folder);
   };
 }

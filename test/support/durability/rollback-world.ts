@@ -3,7 +3,7 @@ import {
   cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { connect } from '../../../server/store/sqlite/driver.js';
 import { KeelsonError } from '../../../src/base/errors.js';
 import { signing } from '../../../src/signing/node.js';
 import type { StudyDocument } from '../../../src/wire/study-document.js';
@@ -293,7 +293,7 @@ class RollbackWorld {
   /** A folder with an older database and its own mark, as a snapshot of the whole leaves it. */
   #setMarkBack(): void {
     rmSync(join(this.#folder, 'keelson.mark'));
-    const database = new Database(join(this.#folder, 'keelson.db'));
+    const database = connect(join(this.#folder, 'keelson.db'));
     const isMade = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'")
       .get() !== undefined;
     if (isMade) database.exec("DELETE FROM meta WHERE name = 'marked'");
@@ -321,17 +321,18 @@ class RollbackWorld {
     if (this.#happened.draws.size === 0) return null;
     const path = join(this.#folder, 'keelson.db');
     if (!existsSync(path)) return 'there is no database';
-    const database = new Database(path);
+    const database = connect(path);
     try {
       if (database.prepare('SELECT 1 FROM sqlite_schema WHERE name = '
         + "'ledger'").get() === undefined) return 'it is empty';
-      const total = (
-        database.prepare("SELECT rho FROM ledger WHERE kind = 'charged'").pluck().all() as string[]
-      )
-        .reduce((sum, rho) => sum + BigInt(rho), 0n);
+      const total = database
+        .prepare<[], { rho: string }>("SELECT rho FROM ledger WHERE kind = 'charged'").all()
+        .reduce((sum, { rho }) => sum + BigInt(rho), 0n);
       const drawn = BigInt(this.#happened.draws.size) * this.#studies[0]!.charge.rho;
       if (total < drawn) return `${drawn} was spent and the ledger knows ${total}`;
-      const digests = new Set(database.prepare('SELECT digest FROM releases').pluck().all());
+      const digests = new Set(database
+        .prepare<[], { digest: string }>('SELECT digest FROM releases').all()
+        .map(({ digest }) => digest));
       for (const [epoch, digest] of this.published) {
         if (!this.#givenUp.has(epoch) && !digests.has(digest)) {
           return `the release of ${epoch} is gone`;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import { connect } from '../../../server/store/sqlite/driver.js';
 import { systemClock } from '../../../server/base/clock.js';
 import { openServerKeys } from '../../../server/keys/server-keys.js';
 import type {
@@ -122,9 +122,8 @@ async function everyEntry(
 
 /** Rows that are in the file and marked as taken back. */
 function takenBack(directory: string): Set<string> {
-  const database = new Database(databaseFile(directory), { readonly: true });
+  const database = connect(databaseFile(directory), { readonly: true });
   try {
-    database.defaultSafeIntegers(true);
     const epochs = database.prepare<[], { epoch_key: bigint }>('SELECT DISTINCT epoch_key FROM '
       + 'withdrawals').all();
     return new Set(epochs.flatMap(({ epoch_key: key }) => database

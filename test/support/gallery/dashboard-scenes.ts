@@ -1,7 +1,7 @@
 import type { Page } from 'puppeteer-core';
 import type { Outcome } from '../../../src/base/outcome.js';
 import type { OneQuestion, ReleaseFacts } from '../../../src/wire/index.js';
-import { refusal, Stage, valueOf } from '../dashboard-stage.js';
+import { refusal, Stage, valueOf, type StageStudy } from '../dashboard-stage.js';
 import { ridesAnswers, ridesStudy } from '../rides-stage.js';
 import type { Camera } from './camera.js';
 import type { Scenes } from './main.js';
@@ -188,6 +188,48 @@ const ofQuestion = (question: string, shown: string): Scenes[string] => async (c
   await page.browserContext().close();
 };
 
+/** 200 keys as people write them: long, look-alike, from right to left, and without an answer. */
+const manyKeys = [
+  'a-very-long-name-without-a-space-that-somebody-typed-once-and-64',
+  'A long name with many words that somebody typed and that goes on',
+  'maps', 'Maps', 'm\u0430ps', '\u05de\u05e4\u05d5\u05ea \u05d5\u05e0\u05d9\u05d5\u05d5\u05d8',
+  '\u062e\u0631\u0627\u0626\u0637 12 \u0643\u0645', '\u5730\u56fe', '=SUM(A1)', '<i>maps</i>',
+  ...Array.from({ length: 190 }, (_, i) => `app ${i + 1}`),
+];
+const manyStudy: StageStudy = {
+  study: 'apps', columns: ['app', 'minutes'],
+  types: [{ type: 'text', bytes: 64 }, { type: 'number', low: 0, high: 240 }],
+  questions: [
+    {
+      ...ridesStudy.questions![2]!, name: 'people', share: 50,
+      by: { columns: ['app'], keysMax: 1, discover: { top: 200, prefilter: 2 } },
+    },
+    {
+      name: 'medians', estimator: 'quantile', columns: ['minutes'], where: [], reduce: 'mean',
+      parameters: { low: 0, high: 240, probabilities: [0.5] }, share: 50,
+      by: { columns: ['app'], keysMax: 1, keys: manyKeys.map((key) => [key]) },
+    },
+  ],
+};
+
+const ofManyKeys = (question: string): Scenes[string] => async (camera, name) => {
+  const stage = await Stage.start(manyStudy);
+  const keys = manyKeys.map((key) => [key]);
+  const counts = keys.map((_, i) => 12_345 / (i + 1) ** 0.7);
+  const minutes = keys.map((_, i) => (i % 7 === 3 ? 0 : 20 + ((i * 37) % 150)));
+  for (let release = 0; release < 3; release++) {
+    stage.publish('apps', [
+      valueOf(counts, counts.map(() => 26), { keys }),
+      {
+        kind: 'value', estimate: minutes, shape: [keys.length], uncertainty: none, keys,
+        answered: keys.map((_, i) => i % 7 !== 3),
+      },
+    ]);
+  }
+  const page = await show(camera, name, `${stage.page('apps')}/${question}`, '.keyed');
+  await page.browserContext().close();
+};
+
 const twenty = letters(20).map((_, i) => 3 * i - 4);
 
 /** Every state of the list and of a study's page. */
@@ -280,6 +322,8 @@ export const dashboardScenes: Scenes = {
   'study-questions-regions': ofQuestion('regions', '.keyed'),
   'study-questions-apps': ofQuestion('apps', '.keyed'),
   'study-questions-change': ofQuestion('change', '.keyed'),
+  'study-questions-many-people': ofManyKeys('people'),
+  'study-questions-many-medians': ofManyKeys('medians'),
   'study-questions-unknown': ofQuestion('nothing', '.empty'),
   'study-select':
     study({ estimator: 'select', columns: ['delay'], parameters: { alpha: 0.1, hypotheses } }, [

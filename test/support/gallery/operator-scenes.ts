@@ -16,7 +16,7 @@ const study = (change: object = {}): object => ({
   id: 'aa'.repeat(32), name: 'flights-robust', state: 'open', epoch: '8',
   closesAtMs: Date.now() + 6_000, cohort: 3000, everyMs: 10_000, releases: 7,
   progress: { contributors: 1147, complete: 1031, groupsReached: 212, groups: 240 }, leftOut: 0,
-  beyond: 30, automatic: false, quarantined: [],
+  questions: [], beyond: 30, automatic: false, quarantined: [],
   batches: { accepted: 15_160, duplicates: 3, refused: {} }, ...change,
 });
 const refused = {

@@ -15,7 +15,8 @@ Everywhere: --steps N (500), --withdraw P (chance that a contributor takes rows 
   --change-key P (chance that the server's key is changed before it starts again; ${rough.changeKey}),
   --broken-study P (chance that a start is asked for a study that contradicts the store; ${rough.brokenStudy}),
   --wrong-clock P (chance that the clock is hours ahead at a start; ${rough.wrongClock}),
-  --budgets P (share of worlds whose budget has another rule, renews or is soon used up; ${rough.budgets}), --plant NAME (${plantNames.join(', ')})`;
+  --budgets P (share of worlds whose budget has another rule, renews or is soon used up; ${rough.budgets}),
+  --lists P (share of worlds whose studies list questions; ${rough.lists}), --plant NAME (${plantNames.join(', ')})`;
 
 const shareOptions = Object.fromEntries(Object.entries(shareNames).map(([name, rate]) =>
   [name, { type: 'string', default: String(rough[rate]) }])) as
@@ -107,9 +108,10 @@ async function planted(seeds: number, steps: number): Promise<number> {
   const rows: Record<string, { seed: number | string; found: string }> = {};
   for (const plant of plantNames) {
     rows[plant] = { seed: `none of ${seeds}`, found: '' };
-    const trials = { from: 1, steps, ...plantTrials[plant] };
+    const { lists = 0, ...trials } = { from: 1, steps, ...plantTrials[plant] };
+    const rates = { ...rough, lists };
     for (let seed = trials.from; seed < trials.from + seeds; seed++) {
-      const { failure } = await simulate({ seed, steps: trials.steps, plant });
+      const { failure } = await simulate({ seed, steps: trials.steps, plant, rates });
       if (failure === null) continue;
       rows[plant] = { seed, found: failure.split('\n')[0]! };
       break;

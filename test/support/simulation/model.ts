@@ -4,7 +4,10 @@ import {
   keyChain, keysOfRotation, type KeyRotation, type Verifier,
 } from '../../../src/signing/index.js';
 import { ReleaseChain, chainStart, verifyReleaseLog } from '../../../src/log/index.js';
-import { batchRows, decodeBatchBody } from '../../../src/wire/index.js';
+import {
+  batchCells, batchRows, decodeBatchBody, decodeReleaseBody,
+} from '../../../src/wire/index.js';
+import type { ReleaseBody } from '../../../src/wire/messages.js';
 import { equalBytes, fromHex } from '../../../src/base/bytes.js';
 import type { Engine } from '../../../server/store/sqlite/engine.js';
 import type {
@@ -12,7 +15,7 @@ import type {
   WithdrawalResult,
 } from '../../../server/store/contract.js';
 import type { StudyDefinition } from '../../../server/studies/definition.js';
-import { columnCount, type SeenRow } from './study.js';
+import { columnCount, separation, type SeenBy, type SeenRow } from './study.js';
 
 /** A promise of the product that a simulated world saw broken. */
 export class BrokenPromise extends Error {}
@@ -30,6 +33,8 @@ interface StudyModel {
   readonly draws: Map<bigint, number>;
   /** Contributor and tag, both ways, by epoch. */
   readonly groups: Map<string, string>;
+  /** The newest release with a running total. */
+  series: { readonly epoch: bigint; readonly position: number } | null;
 }
 
 /**
@@ -60,6 +65,7 @@ export class Model {
   clockConfirmed = false;
   readonly checks = {
     follows: 0, withdrawals: 0, acks: 0, draws: 0, releases: 0, balances: 0, recoveries: 0,
+    totals: 0,
   };
 
   /** @param onNote gets every fact. */
@@ -70,7 +76,7 @@ export class Model {
   addStudy(studyId: string, definition: StudyDefinition): void {
     this.#studies.set(studyId, {
       definition, bytes: [], releasedEpochs: new Set(), journals: new Map(), draws: new Map(),
-      groups: new Map(),
+      groups: new Map(), series: null,
       chain: new ReleaseChain({
         server: this.#keys[0]!, signing, studyId: fromHex(studyId), document: definition.document,
         from: chainStart,
@@ -102,8 +108,12 @@ export class Model {
     if (study.releasedEpochs.has(epoch)) {
       throw new BrokenPromise(`epoch ${epoch} takes rows after its release`);
     }
-    const { rows, columns, ...rest } = decodeBatchBody(body);
-    const values = batchRows({ rows, columns, ...rest });
+    const decoded = decodeBatchBody(body);
+    const { rows, columns } = decoded;
+    const { types, running } = study.definition.document;
+    const values = types === undefined
+      ? batchRows(decoded) : batchCells(decoded, types, 'accepted').values;
+    if (running !== undefined) this.#mustBeApart(study, epoch, contributor);
     for (let row = 0; row < rows; row++) {
       const name =
         `${studyId} ${contributor} ${values[row * columns]} ${values[row * columns + 1]}`;
@@ -351,6 +361,59 @@ export class Model {
     }
   }
 
+  /** Two epochs of one contributor are as far apart as a running total was planned for. */
+  #mustBeApart({ journals }: StudyModel, epoch: bigint, contributor: string): void {
+    for (const [other, journal] of journals) {
+      const apart = other < epoch ? epoch - other : other - epoch;
+      if (apart > 0n && apart < BigInt(separation) && journal.has(contributor)) {
+        throw new BrokenPromise(`${contributor.slice(0, 8)} is in epochs ${other} and ${epoch} of a `
+          + 'running total');
+      }
+    }
+  }
+
+  /**
+   * A question by key is released from these rows: under each key as many contributors as the
+   * journal says. The places of discovered keys follow from the order of arrival.
+   */
+  drawnByKey(studyId: string, epoch: bigint, rows: readonly SeenRow[], by: SeenBy): void {
+    const { journals } = this.#study(studyId);
+    const column = by === 'public keys' ? 2 : 1;
+    const expected = new Map<number, number>();
+    for (const batches of (journals.get(epoch) ?? new Map<string, never>()).values()) {
+      const keys = new Set([...batches.values()].flatMap((values: Float64Array) =>
+        [...values.filter((_, at) => at % columnCount === column)]));
+      for (const key of keys) expected.set(key, (expected.get(key) ?? 0) + 1);
+    }
+    const seen = new Map<number, number>();
+    for (const { values: [place] } of rows) seen.set(place!, (seen.get(place!) ?? 0) + 1);
+    const textOfCounts = (counts: ReadonlyMap<number, number>): string => {
+      const pairs = [...counts].sort(([one], [other]) => one - other);
+      return by === 'public keys' ? pairs.join(' ')
+        : pairs.map(([, count]) => count).sort((one, other) => one - other).join(' ');
+    };
+    if (textOfCounts(seen) !== textOfCounts(expected)) {
+      throw new BrokenPromise(`epoch ${epoch}: contributors under ${by} are not those of the journal`);
+    }
+    this.checks.draws += 1;
+  }
+
+  /** The series of a running total goes on from one answered epoch to the next, and ends else. */
+  #followSeries(study: StudyModel, { answers, epoch }: ReleaseBody): void {
+    for (const { outcome } of answers ?? []) {
+      if (outcome.kind !== 'value' || outcome.running === undefined) continue;
+      const { position } = outcome.running;
+      const before = study.series;
+      const expected = before !== null && before.epoch === epoch - 1n ? before.position + 1 : 0;
+      if (position !== expected) {
+        throw new BrokenPromise(`epoch ${epoch} is number ${position} of its running total, and `
+          + `${expected} is due`);
+      }
+      study.series = { epoch, position };
+      this.checks.totals += Number(position > 0);
+    }
+  }
+
   /** A release was told to subscribers. */
   published(studyId: string, release: ReleaseRecord): void {
     const study = this.#study(studyId);
@@ -372,6 +435,7 @@ export class Model {
     study.releasedEpochs.add(epoch);
     study.chain.accept({ body, signature });
     study.bytes.push(body.slice());
+    this.#followSeries(study, decodeReleaseBody(body));
     this.checks.releases += 1;
   }
 

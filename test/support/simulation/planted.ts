@@ -2,7 +2,7 @@ import type { Clock } from '../../../server/base/clock.js';
 import type { EpochRunner } from '../../../server/epochs/contract.js';
 import { InvariantError, KeelsonError } from '../../../src/base/errors.js';
 import type { ListenerLimits } from '../../../server/network/options.js';
-import type { AdmissionRequest, LedgerBalance, Store } from '../../../server/store/contract.js';
+import type { AdmissionRequest, ChargeResult, Store } from '../../../server/store/contract.js';
 
 /**
  * A defect put around the real parts, to see that the simulation finds it. Made anew for each
@@ -20,15 +20,20 @@ export interface Plant {
 export const plantNames = [
   'ack-before-fsync', 'charge-after-draw', 'missing-dedupe', 'group-by-arrival', 'lost-wake-up',
   'noise-redrawn', 'cap-at-restart', 'one-stops-all', 'clock-unseen',
-  'mark-before-commit',
+  'mark-before-commit', 'series-forgotten',
 ] as const;
 export type PlantName = (typeof plantNames)[number];
 
 /** Where to look for a fault that few worlds show: the first seed, and the steps of each. */
 export const plantTrials: Readonly<
-  Partial<Record<PlantName, { readonly from: number; readonly steps: number }>>
+  Partial<Record<PlantName, {
+    readonly from: number; readonly steps: number;
+    /** Only studies that list questions show it. */
+    readonly lists?: 1;
+  }>>
 > = {
   'cap-at-restart': { from: 55, steps: 1_500 }, 'clock-unseen': { from: 566, steps: 500 },
+  'series-forgotten': { from: 1, steps: 1_500, lists: 1 },
 };
 
 export function plantOf(name: PlantName | null): Plant {
@@ -55,6 +60,8 @@ export function plantOf(name: PlantName | null): Plant {
       return { store: clockUnseen };
     case 'mark-before-commit':
       return { marksFirst: true };
+    case 'series-forgotten':
+      return { store: seriesForgotten };
   }
 }
 
@@ -67,11 +74,11 @@ function over<T extends object>(real: T, changes: Partial<T>): T {
 
 /** The charge is answered from memory and becomes durable only with the bytes of the release. */
 function chargeAfterDraw(real: Store): Store {
-  let owed: (() => Promise<LedgerBalance>) | undefined;
+  let owed: (() => Promise<ChargeResult>) | undefined;
   return over(real, {
     async chargeEpoch(studyId, epoch, events, nowMs) {
       owed = () => real.chargeEpoch(studyId, epoch, events, nowMs);
-      return (await real.balances())[0]!;
+      return { balance: (await real.balances())[0]!, isMine: true };
     },
     async storeRelease(input) {
       await owed?.();
@@ -103,7 +110,7 @@ function groupByArrival(real: EpochRunner): EpochRunner {
     backlogBytes: real.backlogBytes,
     open: (setup) => real.open(setup),
     progress: (studyId, epoch) => real.progress(studyId, epoch),
-    release: (studyId, epoch) => real.release(studyId, epoch),
+    release: (studyId, epoch, before) => real.release(studyId, epoch, before),
     drop: (studyId, epoch) => real.drop(studyId, epoch),
     close: () => real.close(),
     add(studyId, epoch, parts) {
@@ -142,13 +149,19 @@ function lostWakeUp(): Plant {
   };
 }
 
-/** Recovery takes an epoch that was charged for one that can still be released. */
+/**
+ * Recovery takes an epoch that was charged for one that can still be released, and a repeated
+ * charge for its own.
+ */
 function noiseRedrawn(real: Store): Store {
   return over(real, {
     async unfinishedEpochs() {
       const records = await real.unfinishedEpochs();
       return records.map((record) =>
         (record.state === 'charged' ? { ...record, state: 'closing' as const } : record));
+    },
+    async chargeEpoch(...charge) {
+      return { ...await real.chargeEpoch(...charge), isMine: true };
     },
   });
 }
@@ -176,6 +189,19 @@ function oneStopsAll(real: Store): Store {
       if (!(error instanceof KeelsonError) || error.code !== 'invalid-study') throw error;
       throw new InvariantError(`the server ends: ${error.message}`);
     }),
+  });
+}
+
+/** After a start, what the last release left to a running total is not read. */
+function seriesForgotten(real: Store): Store {
+  let isFirst = true;
+  return over(real, {
+    async series(studyId) {
+      const found = await real.series!(studyId);
+      const isForgotten = isFirst && found.length > 0;
+      isFirst = false;
+      return isForgotten ? [] : found;
+    },
   });
 }
 

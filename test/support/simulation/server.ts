@@ -14,7 +14,7 @@ import type { Logger } from '../../../server/base/logger.js';
 import type { Store } from '../../../server/store/contract.js';
 import type { Engine } from '../../../server/store/sqlite/engine.js';
 import { storeOver } from '../../../server/store/sqlite/facade.js';
-import { GroupCommit } from '../../../server/store/sqlite/group-commit.js';
+import { GroupCommit } from '../../../server/store/group-commit.js';
 import type { StudyDefinition } from '../../../server/studies/definition.js';
 import { createStudyHub, type RunningHub } from '../../../server/studies/hub.js';
 import type { Chance } from './chance.js';
@@ -57,6 +57,9 @@ export interface ServerOptions {
   /** Something threw that must not: ends the simulation. */
   readonly onBroken: (error: unknown) => void;
 }
+
+/** In a file beside the database, which crashes leave as it is. */
+const seriesKey = new Uint8Array(32).fill(55);
 
 /** One run of the server's process over a disk: real hub, sessions, epochs, ledger and store. */
 export class ServerProcess {
@@ -105,7 +108,8 @@ export class ServerProcess {
     this.#guard(() => this.#countPastCap());
     const hub = await createStudyHub({
       store, clock, signer, studies: broken === null ? studies : [...studies, broken],
-      logger: silent, rotations: this.#engine.rotations(), runnerFactory: () => this.#runner(),
+      logger: silent, rotations: this.#engine.rotations(), seriesKey: () => seriesKey,
+      runnerFactory: () => this.#runner(),
       onFatal: (error) => { if (this.timers.alive) onFatal(error); },
     });
     if (!this.timers.alive) return;
@@ -174,16 +178,19 @@ export class ServerProcess {
 
   #runner(): EpochRunner {
     const { chance, plant, model } = this.options;
-    const findEstimator = watchedEstimator((rows) => this.#guard(() =>
-      model.drawn(this.#drawing.studyId, this.#drawing.epoch, rows, this.#engine)));
+    const findEstimator = watchedEstimator((rows, by) => this.#guard(() => {
+      const { studyId, epoch } = this.#drawing;
+      if (by === 'nothing') model.drawn(studyId, epoch, rows, this.#engine);
+      else model.drawnByKey(studyId, epoch, rows, by);
+    }));
     const inner =
       new InlineEpochRunner({ findEstimator, noise: () => seededNoise(chance.bytes(32)) });
     const release = inner.release.bind(inner);
-    inner.release = (studyId, epoch) => {
+    inner.release = (studyId, epoch, before) => {
       // A dead process draws nothing that anybody sees.
       if (!this.timers.alive) return new Promise(() => undefined);
       this.#drawing = { studyId, epoch };
-      return release(studyId, epoch);
+      return release(studyId, epoch, before);
     };
     return plant.runner?.(inner) ?? inner;
   }

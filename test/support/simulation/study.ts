@@ -1,6 +1,8 @@
 import type { Estimator, Plan } from '../../../src/estimators/contract/estimator.js';
 import { findEstimator as findRegistered } from '../../../src/estimators/registry.js';
-import type { StudyDocument } from '../../../src/wire/study-document.js';
+import type { ColumnType } from '../../../src/base/columns.js';
+import type { Question } from '../../../src/base/questions.js';
+import type { SharedFacts, StudyDocument } from '../../../src/wire/study-document.js';
 import { defineStudy, type StudyDefinition } from '../../../server/studies/definition.js';
 import type { FindEstimator } from '../../../server/epochs/engine.js';
 
@@ -33,15 +35,21 @@ export interface SeenRow {
   readonly tag: bigint;
 }
 
-/** The private mean, unchanged, whose summaries also tell what rows they were given. */
-export function watchedEstimator(onDraw: (rows: readonly SeenRow[]) => void): FindEstimator {
+/** How the rows of a question are split. */
+export type SeenBy = 'nothing' | 'public keys' | 'discovered keys';
+type OnDraw = (rows: readonly SeenRow[], by: SeenBy) => void;
+
+/** The estimators, unchanged, whose summaries also tell what rows they were given. */
+export function watchedEstimator(onDraw: OnDraw): FindEstimator {
   return (name): Estimator => {
     const inner = findRegistered(name);
     return {
       ...inner,
       plan(parameters, facts) {
         const plan = inner.plan(parameters, facts);
-        return plan.kind === 'infeasible' ? plan : watchedPlan(plan, onDraw);
+        const by = facts.keys === undefined ? 'nothing'
+          : facts.keys.list === 'public' ? 'public keys' : 'discovered keys';
+        return plan.kind === 'infeasible' ? plan : watchedPlan(plan, (rows) => onDraw(rows, by));
       },
     };
   };
@@ -61,9 +69,9 @@ function watchedPlan(plan: Plan, onDraw: (rows: readonly SeenRow[]) => void): Pl
         },
       };
     },
-    release(summaries, mechanisms, compute) {
+    release(summaries, mechanisms, compute, keys) {
       onDraw(rows);
-      return plan.release(summaries, mechanisms, compute);
+      return plan.release(summaries, mechanisms, compute, keys);
     },
   };
 }
@@ -81,6 +89,8 @@ export interface SimulatedFacts {
   readonly rule?: StudyDocument['budget']['rule'];
   /** Default: a budget that does not renew. */
   readonly perMs?: number;
+  /** The study lists questions. Under contributor scope one of them is a running total. */
+  readonly lists?: true;
 }
 
 /** A budget of the pure rule takes pure noise only. */
@@ -89,21 +99,46 @@ const estimators = {
   count: { column: 0, threshold: 0, side: 'at-least' },
 };
 
-function documentOf(
-  name: string, { scope, late, epsilon, rule = 'zcdp', perMs }: SimulatedFacts,
-): StudyDocument {
+/** A contributor of a running total takes part in one of so many epochs. */
+export const separation = 2;
+
+/**
+ * Everything as it is; a count by the first cell, which is 0 or 1; and the numbers of rows, which
+ * nobody listed.
+ */
+function listsOf({ scope }: SimulatedFacts, columns: readonly string[]) {
+  const question = (name: string, share: number) =>
+    ({
+      name, share, estimator: 'count', parameters: { side: 'at-least' }, columns: [], where: [],
+      reduce: 'one',
+    }) as const;
+  const types: readonly ColumnType[] = columns.map((_, i) => (i === 1
+    ? { type: 'integer', low: 0, high: 1_023 } : i === 2
+      ? { type: 'integer', low: 0, high: 1 } : { type: 'number' }));
+  const questions: readonly Question[] = [
+    { ...question('rows', 40), estimator: 'mean', parameters: estimators.mean, columns,
+      reduce: 'mean' },
+    { ...question('halves', 30), by: { columns: [columns[2]!], keysMax: 2 } },
+    { ...question('numbers', 30),
+      by: { columns: [columns[1]!], keysMax: rowsMax, discover: { top: 10, prefilter: 1 } } },
+  ];
+  return {
+    types, questions, version: 2 as const, contribution: { rowsMax },
+    ...(scope === 'contributor' && { running: { separation, questions: ['halves'] } }),
+  };
+}
+
+function documentOf(name: string, facts: SimulatedFacts): StudyDocument {
+  const { scope, late, epsilon, rule = 'zcdp', perMs, lists } = facts;
   const isPure = rule === 'pure';
   const estimator = isPure ? 'count' : 'mean';
-  return {
-    version: 1,
+  const columns = Array.from({ length: columnCount }, (_, i) => `c${i}`);
+  const shared: Omit<SharedFacts, 'version'> = {
     study: name,
-    columns: Array.from({ length: columnCount }, (_, i) => `c${i}`),
+    columns,
     cohort: 100_000,
     participation: 'secret',
     epoch: { everyMs },
-    contribution: { reduce: 'mean', rowsMax },
-    estimator,
-    parameters: estimators[estimator],
     privacy: { epsilon: 1, delta: isPure ? 0 : 1e-6 },
     budget: {
       epsilon, delta: isPure ? 0 : 1e-4, rule, scope,
@@ -113,6 +148,11 @@ function documentOf(
     admission: { kind: 'open' },
     late,
     retention: { kind: 'release' },
+  };
+  if (lists === true) return { ...shared, ...listsOf(facts, columns) };
+  return {
+    ...shared, version: 1, contribution: { reduce: 'mean', rowsMax }, estimator,
+    parameters: estimators[estimator],
   };
 }
 

@@ -72,11 +72,15 @@ export class World {
   /** Makes everybody; the first step is still to come. */
   async begin(): Promise<void> {
     const chance = this.#chance.fork('setting');
-    const scope = chance.pick(['study', 'study', 'contributor', 'population'] as const);
+    const asksLists = this.#chance.fork('questions').happens(this.rates.lists);
+    const usualScope = chance.pick(['study', 'study', 'contributor', 'population'] as const);
+    // Running totals are of contributor scope.
+    const scope = asksLists && usualScope === 'study' ? 'contributor' : usualScope;
     const late = chance.pick(['next', 'next', 'drop'] as const);
     const names = scope === 'population' ? ['tally', 'tally-too'] : ['tally'];
     const budgetEpsilon = chance.pick([2, 3, 12]);
-    const facts = this.#budgetOf({ scope, late, epsilon: budgetEpsilon });
+    const usual = { scope, late, epsilon: budgetEpsilon };
+    const facts: SimulatedFacts = asksLists ? { ...usual, lists: true } : this.#budgetOf(usual);
     this.#definitions = names.map((name) => studyOf(name, facts));
     this.#broken = studyOf(names[0]!, { ...facts, epsilon: 2 * facts.epsilon });
     for (const definition of this.#definitions) {

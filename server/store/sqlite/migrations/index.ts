@@ -6,6 +6,7 @@ import { newKeysSchema } from './0005-new-keys.js';
 import { withdrawalsSchema } from './0006-withdrawals.js';
 import { rollbacksSchema } from './0007-rollbacks.js';
 import { newKeyPeriodsSchema } from './0008-new-key-periods.js';
+import { runningSchema } from './0009-running.js';
 
 /**
  * Schema steps in order. Step i raises `user_version` from i to i + 1. A released step is never
@@ -13,5 +14,5 @@ import { newKeyPeriodsSchema } from './0008-new-key-periods.js';
  */
 export const migrations: readonly string[] = [
   initialSchema, windowsSchema, quarantineSchema, keyRotationsSchema, newKeysSchema,
-  withdrawalsSchema, rollbacksSchema, newKeyPeriodsSchema,
+  withdrawalsSchema, rollbacksSchema, newKeyPeriodsSchema, runningSchema,
 ];

@@ -4,11 +4,11 @@ import type {
   Estimator, Infeasible, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
 import { columnsOf } from '../../contract/given.js';
-import { choiceOf, optionalNumberOf } from '../../contract/values.js';
+import { optionalNumberOf } from '../../contract/values.js';
 import { planDiscoveredCounts } from '../discovered/counts.js';
 import { planDistinct } from '../discovered/distinct.js';
 import type { IsCounted } from '../discovered/places.js';
-import { columnNameOf, columnOf, columnParameter } from '../tables/common.js';
+import { columnOf, columnParameter, sideLabelOf, sideOf, sideParameter } from '../tables/common.js';
 import type { BinOf } from '../tables/counts.js';
 import {
   keyPlacesOf, mostMoved, placeOf, rootAbove, type KeyPlaces,
@@ -54,10 +54,7 @@ export const count: Estimator = {
       description: 'count only contributors on one side of this value; everybody who sent a row '
         + 'when absent',
     },
-    {
-      name: 'side', type: 'choice', choices: ['at-least', 'below'], default: 'at-least',
-      description: 'the side of the threshold that is counted',
-    },
+    sideParameter,
     {
       name: 'of', type: 'choice', optional: true, choices: ['contributors', 'keys'],
       description: 'split by discovered keys: the contributors of each key, or, with keys, how '
@@ -69,6 +66,9 @@ export const count: Estimator = {
   assumption: 'None.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '
     + 'pure epsilon under such a budget.',
+  liars: 'If m people lie, each count moves by at most m. Split by keys, all counts together move '
+    + 'by at most m times the keys that a person may have. Liars forge a discovered key by being '
+    + 'as many as its threshold, and push out none',
   plan: planCount,
   outputLabels: (values, columns) => [labelOf(values, columns)],
 };
@@ -77,8 +77,7 @@ function labelOf(values: ParameterValues, columns: readonly string[]): string {
   if (values['of'] === 'keys') return 'distinct keys';
   const threshold = optionalNumberOf(values, 'threshold');
   if (threshold === undefined) return 'contributors';
-  const side = choiceOf(values, 'side').replace('-', ' ');
-  return `${columnNameOf(values, columns)} ${side} ${threshold}`;
+  return sideLabelOf(values, columns, threshold);
 }
 
 /** @throws InvalidParameterError for `of: keys` where the keys are not discovered. */
@@ -109,7 +108,9 @@ function planCount(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
 }
 
 /** A count for each key. */
-function planCounts(places: KeyPlaces, isCounted: IsCounted, facts: StudyFacts): Plan {
+function planCounts(
+  places: KeyPlaces, isCounted: IsCounted, facts: StudyFacts,
+): Plan | Infeasible {
   const { count: keys, keysMax, columnsFrom } = places;
   const l1 = mostMoved(places, { both: 1, one: 1 });
   const binOf: BinOf = (row) => (isCounted(row, columnsFrom) ? placeOf(row, places) : null);
@@ -137,6 +138,6 @@ function countedBy(values: ParameterValues, columns: number): IsCounted {
     );
   }
   const column = columnOf(values, columns);
-  const isBelow = choiceOf(values, 'side') === 'below';
-  return (row, from) => row[from + column]! < threshold === isBelow;
+  const isCounted = sideOf(values, threshold);
+  return (row, from) => isCounted(row[from + column]!);
 }

@@ -1,5 +1,5 @@
 import { assert } from '../../../base/assert.js';
-import type { Plan } from '../../contract/estimator.js';
+import type { PlaceCounts, Plan } from '../../contract/estimator.js';
 import { errorUpTo, makePlan } from '../../contract/planning.js';
 import { countNoise } from '../tables/count-noise.js';
 import { wholeCohort } from '../tables/counts.js';
@@ -54,7 +54,7 @@ export function planDistinct(isCounted: IsCounted, facts: DiscoveredFacts): Plan
   });
 }
 
-function keysFrom(prefilter: number, counts: Float64Array): number {
+function keysFrom(prefilter: number, counts: PlaceCounts): number {
   assert(prefilter >= 1, 'a key that is counted has a contributor');
   let number = 0;
   for (const count of counts) number += Number(count >= prefilter);

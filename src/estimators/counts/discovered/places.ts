@@ -1,7 +1,9 @@
 import { assert } from '../../../base/assert.js';
 import type { Sensitive } from '../../../base/brands.js';
-import type { FinishedSummaries, KeyFacts, StudyFacts, Summary } from '../../contract/estimator.js';
-import { onlyStatistic } from '../../contract/finished.js';
+import type {
+  FinishedSummaries, KeyFacts, PlaceCounts, StudyFacts, Summary,
+} from '../../contract/estimator.js';
+import { finishedOf } from '../../contract/finished.js';
 import { readState, writerOf } from '../../summaries/codec.js';
 import { cohortName } from '../tables/counts.js';
 
@@ -14,16 +16,18 @@ export type DiscoveredFacts = StudyFacts & { readonly keys: DiscoveredKeys };
 /** Whether a row counts under its key. Its columns begin at `from`. */
 export type IsCounted = (row: ArrayLike<number>, from: number) => boolean;
 
-/** Contributors under each place; places from `size` on have none. */
+/** What each place has; places from `size` on have nothing. */
 export interface PlacesState {
-  readonly counts: Float64Array;
+  /** Contributors. Numbers of 32 bits from the first one on that needs more than 16. */
+  readonly counts: PlaceCounts;
   readonly size: number;
 }
 
 /**
  * Counts of contributors by the place of their key, which is the first entry of a row. A row adds 1
  * to the count of its place, or nothing. The number of places depends on the data, so it stays
- * inside `Sensitive`. Memory: O(places).
+ * inside `Sensitive`. Memory: 2 bytes of a place (4 where a count is above 65,535), and at most as
+ * much again.
  *
  * Two states can be merged or shipped only with the table that gave the places: a place means
  * another key in another table.
@@ -32,50 +36,59 @@ export function placesSummary(dimension: number, isCounted: IsCounted): Summary<
   const form = { format: 0x4b_50_4c_31, dimension };
   return {
     untagged: true,
-    empty: () => ({ counts: new Float64Array(0), size: 0 }),
+    empty: () => ({ counts: new Uint16Array(0), size: 0 }),
     add(state, row) {
       assert(row.length === dimension, 'a row has the dimension of its summary');
       const place = row[0]!;
       assert(Number.isSafeInteger(place) && place >= 0, 'a row begins with the place of its key');
       if (!isCounted(row, 1)) return state;
-      const grown = withRoom(state, place + 1);
+      const grown = withCounts(withRoom(state, place + 1), (state.counts[place] ?? 0) + 1);
       grown.counts[place]! += 1;
       return grown;
     },
     merge(left, right) {
-      const merged = withRoom(left, right.size);
-      for (let place = 0; place < right.size; place++) {
-        merged.counts[place]! += right.counts[place]!;
+      let merged = withRoom(left, right.size);
+      for (let i = 0; i < right.size; i++) {
+        merged = withCounts(merged, merged.counts[i]! + right.counts[i]!);
+        merged.counts[i]! += right.counts[i]!;
       }
       return merged;
     },
-    finish({ counts, size }) {
-      const values = counts.slice(0, size);
-      const count = values.reduce((sum, each) => sum + each, 0);
-      return { kind: 'group', statistic: { count, values } };
-    },
-    encode: ({ counts, size }) =>
-      writerOf(form).integer(size).doubles(counts.subarray(0, size)).finish(),
+    finish: ({ counts, size }) => ({ kind: 'places', counts: counts.subarray(0, size) }),
+    encode: ({ counts, size }) => writerOf(form).integer(size)
+      .doubles(Float64Array.from(counts.subarray(0, size))).finish(),
     decode: (bytes) => readState(bytes, form, (reader) => {
-      const counts = reader.doubles(reader.integer());
-      if (counts.every((count) => Number.isSafeInteger(count) && count >= 0)) {
-        return { counts, size: counts.length };
+      const size = reader.integer();
+      const counts = reader.doubles(size);
+      if (!counts.every((count) => Number.isInteger(count) && count >= 0 && count < 2 ** 32)) {
+        return reader.fail('holds a count that is not a whole number');
       }
-      return reader.fail('holds a count that is not a whole number');
+      return { counts: Uint32Array.from(counts), size };
     }),
   };
 }
 
-/** The same counts with at least so many places. Room doubles, so a row costs O(1) on average. */
+/** The same state with at least so many places. Room doubles, so a row costs O(1) on average. */
 function withRoom(state: PlacesState, size: number): PlacesState {
   if (size <= state.size) return state;
-  if (size <= state.counts.length) return { counts: state.counts, size };
-  const counts = new Float64Array(Math.max(size, 2 * state.counts.length, 64));
+  if (size <= state.counts.length) return { ...state, size };
+  const room = Math.max(size, 2 * state.counts.length, 64);
+  const counts = state.counts instanceof Uint16Array
+    ? new Uint16Array(room) : new Uint32Array(room);
   counts.set(state.counts.subarray(0, state.size));
   return { counts, size };
 }
 
-/** The counts of `placesSummary`, by place. */
-export function countsByPlace(summaries: FinishedSummaries): Sensitive<Float64Array> {
-  return onlyStatistic(summaries, cohortName).map(({ values }) => values);
+/** The same state, in which a count can be so large. */
+function withCounts(state: PlacesState, count: number): PlacesState {
+  return count < 2 ** 16 || state.counts instanceof Uint32Array
+    ? state : { ...state, counts: Uint32Array.from(state.counts) };
+}
+
+/** The contributors of each place, as `placesSummary` counts them. */
+export function countsByPlace(summaries: FinishedSummaries): Sensitive<PlaceCounts> {
+  return finishedOf(summaries, cohortName, 1).map(([only]) => {
+    assert(only?.kind === 'places', 'a question with discovered keys has a summary by place');
+    return only.counts;
+  });
 }

@@ -61,6 +61,7 @@ export const distribution: Estimator = {
   assumption: 'You know a range that nearly all values lie in.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta, for '
     + 'all counts and quantiles together.',
+  liars: 'If m people lie, the number of people up to any value moves by at most m',
   plan,
   outputLabels,
 };

@@ -58,6 +58,8 @@ export const histogram: Estimator = {
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP with public '
     + 'bins, '
     + '(rho, delta)-approximate zCDP with bins without bounds.',
+  liars: 'If m people lie, all bins together move by at most m; split by keys, by at most m times '
+    + 'the keys that a person may have',
   plan: planHistogram,
   outputLabels,
 };

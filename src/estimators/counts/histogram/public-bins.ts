@@ -1,4 +1,4 @@
-import type { Plan, StudyFacts } from '../../contract/estimator.js';
+import type { Infeasible, Plan, StudyFacts } from '../../contract/estimator.js';
 import type { BinOf } from '../tables/counts.js';
 import { keyPlacesOf, mostMoved, placeOf, rootAbove } from '../tables/key-places.js';
 import { planNoisyCounts } from '../tables/noisy-counts.js';
@@ -28,7 +28,9 @@ export interface PublicBinsOptions {
  * another: 2, in L1 and in L2 squared. Under a key that it has on one side only it is 1. So
  * `mostMoved` with both = 2, one = 1 is the most that j allows of min(2K, m + j): 2 min(K, m).
  */
-export function planPublicBins({ column, edges }: PublicBinsOptions, facts: StudyFacts): Plan {
+export function planPublicBins(
+  { column, edges }: PublicBinsOptions, facts: StudyFacts,
+): Plan | Infeasible {
   const bins = edges.length + 1;
   if (facts.keys !== undefined) return planBinsByKey({ column, edges }, facts);
   return planNoisyCounts({
@@ -41,7 +43,9 @@ export function planPublicBins({ column, edges }: PublicBinsOptions, facts: Stud
   }, facts);
 }
 
-function planBinsByKey({ column, edges }: PublicBinsOptions, facts: StudyFacts): Plan {
+function planBinsByKey(
+  { column, edges }: PublicBinsOptions, facts: StudyFacts,
+): Plan | Infeasible {
   const bins = edges.length + 1;
   const places = keyPlacesOf(facts);
   const { count: keys, keysMax, columnsFrom } = places;

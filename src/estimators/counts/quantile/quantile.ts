@@ -84,6 +84,7 @@ export const quantile: Estimator = {
   assumption: 'You know a range that nearly all values lie in.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta, '
     + 'rho split between the quantiles and the number present; pure epsilon under such a budget.',
+  liars: 'If m people lie, the rank of an answer moves by at most m people',
   plan: planQuantile,
   outputLabels: (values, columns) =>
     numbersOf(values, 'probabilities').map((p) => `${columnNameOf(values, columns)} at ${p}`),

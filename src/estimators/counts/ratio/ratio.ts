@@ -43,6 +43,7 @@ export const ratio: Estimator = {
   assumption: 'You know a cap for nearly all values of both columns.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '
     + 'pure epsilon under such a budget.',
+  liars: 'Each person who lies adds at most one cap above the line, and at most one below it',
   plan: planRatio,
   outputLabels: (_, [first = 'first', second = 'second']) => [`${first} per ${second}`],
 };

@@ -3,9 +3,9 @@ import type {
   Estimator, Infeasible, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
 import { columnsOf } from '../../contract/given.js';
-import { choiceOf, numberOf } from '../../contract/values.js';
+import { numberOf } from '../../contract/values.js';
 import { planMeans } from '../quotients/means.js';
-import { columnNameOf, columnOf, columnParameter } from '../tables/common.js';
+import { columnOf, columnParameter, sideLabelOf, sideOf, sideParameter } from '../tables/common.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
 
 /**
@@ -16,8 +16,9 @@ import { corruptionMax } from '../tables/noisy-counts.js';
  * Why: it is the mean of a value that is 0 or 1, with the range 0..1 (quotients/means). It divides
  * by the noisy number of contributors, never by the exact one.
  *
- * The share is that of the people who took part, like a count. Its interval allows for the noise,
- * and not for who happened to take part. A noisy share may be below 0 or above 1.
+ * The share is that of the people who took part, like a count. Its interval is about the noise
+ * alone. It does not say how far these people differ from others. A noisy share may be below 0 or
+ * above 1.
  * Hostile: L contributors beside n honest ones move a share by at most L / (n + L), under one key
  * too. So a share c of the contributors moves it by at most c.
  * Source: Fieller (1954) for the interval; the discrete Gaussian of Canonne, Kamath and Steinke
@@ -35,30 +36,26 @@ export const share: Estimator = {
       description: 'the share is of contributors on one side of this value; a column of true and '
         + 'false needs none',
     },
-    {
-      name: 'side', type: 'choice', choices: ['at-least', 'below'], default: 'at-least',
-      description: 'the side of the threshold that is counted',
-    },
+    sideParameter,
   ],
   keyed: ['public'],
   shelf: 'recommended',
   assumption: 'None.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '
     + 'pure epsilon under such a budget.',
+  liars: 'If m of n people lie, the share moves by at most m / n; split by keys, m of the n people '
+    + 'of a key',
   plan: planShare,
-  outputLabels: (values, columns) => [
-    `share with ${columnNameOf(values, columns)} ${choiceOf(values, 'side').replace('-', ' ')} `
-      + String(numberOf(values, 'threshold')),
-  ],
+  outputLabels: (values, columns) =>
+    [`share with ${sideLabelOf(values, columns, numberOf(values, 'threshold'))}`],
 };
 
 function planShare(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   const column = columnOf(values, columnsOf(facts));
-  const threshold = numberOf(values, 'threshold');
-  const isBelow = choiceOf(values, 'side') === 'below';
+  const isCounted = sideOf(values, numberOf(values, 'threshold'));
   return planMeans({
     ranges: [{ low: 0, high: 1 }],
-    valueOf: (row, from) => (row[from + column]! < threshold === isBelow ? 1 : 0),
+    valueOf: (row, from) => (isCounted(row[from + column]!) ? 1 : 0),
     isScalar: true,
     isSample: false,
     corruptionMax,

@@ -72,6 +72,8 @@ export const sum: Estimator = {
   assumption: 'You know a bound for nearly all values, or the largest bound to try.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '
     + 'pure epsilon under such a budget.',
+  liars: 'If m people lie, each total moves by at most m times its cap, or m times the width of '
+    + 'its range with 0 in it. They can raise a cap that is found',
   plan: planSum,
   outputLabels,
 };

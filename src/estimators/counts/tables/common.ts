@@ -1,7 +1,7 @@
 import { InvalidParameterError } from '../../../base/errors.js';
 import { protocolLimits } from '../../../base/limits.js';
 import type { ParameterSpec, ParameterValues } from '../../contract/estimator.js';
-import { optionalNumberOf } from '../../contract/values.js';
+import { choiceOf, optionalNumberOf } from '../../contract/values.js';
 
 /** Which column a query is about. */
 export const columnParameter: ParameterSpec = {
@@ -30,6 +30,26 @@ export function columnOf(values: ParameterValues, dimension: number): number {
     + `${dimension - 1}`,
     { path: 'parameters.column', dimension },
   );
+}
+
+/** Which side of a public threshold is asked about. */
+export const sideParameter: ParameterSpec = {
+  name: 'side', type: 'choice', choices: ['at-least', 'below'], default: 'at-least',
+  description: 'the side of the threshold that is counted',
+};
+
+/** Whether a value is on the side that is asked about. */
+export function sideOf(values: ParameterValues, threshold: number): (value: number) => boolean {
+  const isBelow = choiceOf(values, 'side') === 'below';
+  return (value) => value < threshold === isBelow;
+}
+
+/** That side in words, for labels: `minutes at least 60`. */
+export function sideLabelOf(
+  values: ParameterValues, columns: readonly string[], threshold: number,
+): string {
+  return `${columnNameOf(values, columns)} ${choiceOf(values, 'side').replace('-', ' ')} `
+    + String(threshold);
 }
 
 /** The name of that column, for labels. */

@@ -17,7 +17,7 @@ import {
 import { leadingBlock, padded } from '../moments/matrices.js';
 import { pairsOf } from '../moments/pairs.js';
 import {
-  flooredAt, noiseNorm, privatePreconditioner, type Preconditioner,
+  flooredAt, noiseNorm, privatePreconditioner, type BoundedMoments, type Preconditioner,
 } from '../moments/preconditioner.js';
 import { privateSecondMoments } from '../moments/second-moments.js';
 import type { VarianceBounds } from './variance-bounds.js';
@@ -132,15 +132,6 @@ export async function releaseWithin(
     return covarianceOutcome({ dimension, moments, inverse, noise, relative, pairs });
   });
 }
-
-/**
- * The map, its inverse, the second moments after it (positive definite) and the noisy number of
- * pairs; or too few pairs.
- */
-export type BoundedMoments =
-  | { readonly kind: 'too-few-pairs' }
-  | ({ readonly kind: 'moments'; readonly moments: Float64Array; readonly pairs: number }
-  & Preconditioner);
 
 /**
  * Draws every event of a design. The covariance is inverse moments inverse^T.

@@ -9,6 +9,7 @@ import { groupsMax } from '../../mean/populous-mean/stability.js';
 import { planPooled } from '../../pooled/estimator.js';
 import { planBounded } from './bounded.js';
 import { designCentred } from './centred.js';
+import { planGroups } from './groups.js';
 import { planUnbounded } from './unbounded.js';
 import { conditionOf, optionalVarianceParameters, varianceBoundsOf } from './variance-bounds.js';
 
@@ -19,8 +20,7 @@ const parameters: readonly ParameterSpec[] = [
   {
     name: 'preconditioner', type: 'choice', choices: ['bounded', 'unbounded'], default: 'bounded',
     description: 'bounded: from all rows, or from pairs of rows where the release has no delta; '
-      + 'unbounded: from groups of rows, at the price of a cost at one Renyi order, which live '
-      + 'needs a budget with rule renyi',
+      + 'unbounded: from groups of rows, and nothing need be known of the variances',
   },
   scaleParameter,
   ...optionalVarianceParameters,
@@ -36,9 +36,11 @@ const parameters: readonly ParameterSpec[] = [
       + 'depend on it',
   },
   {
-    name: 'mask', type: 'choice', choices: ['wishart', 'affine'], default: 'wishart',
-    description: 'unbounded: how the average of the groups is masked; affine is the form of the '
-      + 'paper',
+    name: 'mask', type: 'choice', choices: ['none', 'wishart', 'affine'], default: 'none',
+    description: 'unbounded: none: histograms of the groups find a map, and noise is added after '
+      + 'it; wishart or affine: the average of groups that agree is masked, affine as in the '
+      + 'paper. This needs more contributors. Its cost is known at one Renyi order, which live '
+      + 'needs a budget with rule renyi',
   },
   {
     name: 'groups', type: 'integer', optional: true, minimum: 40, maximum: groupsMax,
@@ -50,10 +52,11 @@ const parameters: readonly ParameterSpec[] = [
  * The covariance of rows, private and accurate in every direction relative to the variance there:
  * an invertible linear map of the data within the bounds leaves the answer as good as before.
  *
- * There are three forms: from all rows (centred.ts), which needs a delta for scale and centre; from
- * pairs of rows (bounded.ts), which needs none; and from groups (unbounded.ts). Of the first two
- * the plan takes the one with the smaller expected error; its fact `madeFrom` names it. Claim,
- * neighbours, cost, proof and source of each are in its file.
+ * There are four forms: from all rows (centred.ts), which needs a delta for scale and centre; from
+ * pairs of rows (bounded.ts), which needs none; from groups after a map (groups.ts); and from
+ * groups under a mask (unbounded.ts). Of the first two the plan takes the one with the smaller
+ * expected error; its fact `madeFrom` names it. Claim, neighbours, cost, proof and source of each
+ * are in its file.
  *
  * None of the first two resists hostile rows: the guarantee promises accuracy for no share of them.
  */
@@ -70,7 +73,8 @@ export const covariance: Estimator = {
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '
     + 'zCDP, rho split between scale, centre, the number of rows, the rounds of the map, a '
     + 'histogram of distances and the second moments; from pairs of rows rho-zCDP without delta; '
-    + 'from groups a divergence at one order.',
+    + 'from groups (rho, delta), split between a map, their number and their mean; with a mask a '
+    + 'divergence at one order.',
   plan: planCovariance,
   outputLabels: (_, columns) => columns.flatMap(
     (row) => columns.map((column) => `${row}, ${column}`),
@@ -83,15 +87,19 @@ export const covariance: Estimator = {
 function planCovariance(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   checkColumnsMax('covariance', facts.dimension, columnsMax);
   if (choiceOf(values, 'preconditioner') === 'bounded') return planWithin(values, facts);
+  const { dimension, cohort, target } = facts;
   const groups = optionalNumberOf(values, 'groups');
+  const local = choiceOf(values, 'local') === 'robust' ? 'robust' : 'empirical';
+  const common = { dimension, cohort, local, ...(groups !== undefined && { groups }) } as const;
+  const corruption = numberOf(values, 'corruption');
+  const mask = choiceOf(values, 'mask');
+  if (mask === 'none') {
+    const { rho, delta } = target;
+    const borne = local === 'robust' ? corruption : 0;
+    return planGroups(facts, { ...common, rho, delta, corruption: borne });
+  }
   return planUnbounded(facts, {
-    dimension: facts.dimension,
-    cohort: facts.cohort,
-    target: facts.target,
-    local: choiceOf(values, 'local') === 'robust' ? 'robust' : 'empirical',
-    kind: choiceOf(values, 'mask') === 'affine' ? 'affine' : 'wishart',
-    corruption: numberOf(values, 'corruption'),
-    ...(groups !== undefined && { groups }),
+    ...common, target, corruption, kind: mask === 'affine' ? 'affine' : 'wishart',
   });
 }
 

@@ -42,7 +42,7 @@ const samplesForAnswer = (dimension: number): number => 50 * dimension;
  * Degrees of freedom that a row is worth: of a median scale for one column, else about those of
  * Tyler's shape.
  */
-function efficiencyOf(local: LocalCovariance, dimension: number): number {
+export function efficiencyOf(local: LocalCovariance, dimension: number): number {
   if (local === 'empirical') return 1;
   return dimension === 1 ? 0.36 : (0.9 * dimension) / (dimension + 2);
 }

@@ -154,7 +154,7 @@ function errorOf(
 }
 
 /** A group's covariance, a function of its rows alone: zeros when there is none. */
-function groupSummary(local: LocalCovariance, dimension: number): Summary {
+export function groupSummary(local: LocalCovariance, dimension: number): Summary {
   const finite = (matrix: Float64Array): Float64Array =>
     (allFinite(matrix) ? matrix : new Float64Array(dimension ** 2));
   if (local === 'robust') return groupRowsSummary(dimension, (rows) => finite(robustScatter(rows)));

@@ -119,6 +119,15 @@ export interface Preconditioner {
   readonly inverse: Float64Array;
 }
 
+/**
+ * The map, its inverse, the second moments after it (positive definite) and the noisy number of
+ * pairs, or of groups; or too few of them.
+ */
+export type BoundedMoments =
+  | { readonly kind: 'too-few-pairs' }
+  | ({ readonly kind: 'moments'; readonly moments: Float64Array; readonly pairs: number }
+  & Preconditioner);
+
 /** How the map is found. */
 export interface PreconditionerOptions {
   /** Public upper bound on the variance in any direction, after `start`. */

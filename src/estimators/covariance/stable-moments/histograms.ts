@@ -22,21 +22,27 @@ export function histogramsAlong(
   { mechanisms }: Draws, event: GaussianEvent, images: Sensitive<LeftRows>,
   axes: readonly Float64Array[],
 ): readonly Histogram[] {
-  const entries = axes.map((axis) => projectionsOn(axis, 1));
   const counted = mechanisms.gaussian(
     event.name, images.map(({ count, dimension, steps, alive }) => {
       const counts = new Float64Array(event.dimension);
+      const flat = Float64Array.from(axes.flatMap((axis) => [...axis]));
       for (let i = 0; i < count; i++) {
         if (alive[i] === 0) continue;
-        for (let k = 0; k < entries.length; k++) {
-          counts[k * axisBins + binAlongAxis(entries[k]!(steps, i * dimension))]! += 1;
+        for (let k = 0; k < axes.length; k++) {
+          let entry = 0;
+          for (let j = 0; j < dimension; j++) {
+            entry += flat[k * dimension + j]! * steps[i * dimension + j]!;
+          }
+          counts[k * axisBins + binAlongAxis(entry)]! += 1;
         }
       }
       return counts;
     }),
   ).value;
-  return entries.map((entryOf, k) => ({
-    entryOf, counts: counted.slice(k * axisBins, (k + 1) * axisBins), noise: event.sigma,
+  return axes.map((axis, k) => ({
+    entryOf: projectionsOn(axis, 1),
+    counts: counted.slice(k * axisBins, (k + 1) * axisBins),
+    noise: event.sigma,
   }));
 }
 

@@ -34,10 +34,10 @@ export async function sumOf(
     const features = powerFeatures(rows, space);
     const set = { values: features, dimension: space.indices.length, count: rows.count };
     const { grid, steps } = ball;
-    const inside = sharedDoubles(features.length);
     const clip = { grid, steps, centre: new Float64Array(set.dimension) };
-    await clipAllRows(compute, set, clip, inside, sharedBytes(rows.count));
-    const { sums } = await momentsOfRows(compute, { ...set, values: inside });
+    // Clipped where they are: they are needed for nothing else.
+    await clipAllRows(compute, set, clip, features, sharedBytes(rows.count));
+    const { sums } = await momentsOfRows(compute, set);
     return sums.map((entry) => entry * grid);
   });
   return mechanisms.gaussian(sum.name, total);

@@ -47,15 +47,17 @@ function permutations(index: readonly number[]): number {
 export function powerFeatures(
   { count, dimension, steps, alive }: LeftRows, space: TensorSpace,
 ): Float64Array {
-  const { indices, weights } = space;
+  const { indices, weights, order } = space;
   const size = indices.length;
+  const columns = Uint16Array.from(indices.flat());
   const features = sharedDoubles(count * size);
   for (let i = 0; i < count; i++) {
     if (alive[i] === 0) continue;
-    for (let at = 0; at < size; at++) {
+    const [row, first] = [i * dimension, i * size];
+    for (let at = 0, next = 0; at < size; at++) {
       let product = weights[at]!;
-      for (const j of indices[at]!) product *= steps[i * dimension + j]!;
-      features[i * size + at] = product;
+      for (const end = next + order; next < end; next++) product *= steps[row + columns[next]!]!;
+      features[first + at] = product;
     }
   }
   return features;

@@ -1,8 +1,8 @@
-import {
-  countGrid, gaussianEvent, symmetricGaussianEvent,
-} from '../../../privacy/accounting/calibration.js';
-import type { GaussianEvent, SymmetricGaussianEvent } from '../../../privacy/accounting/events.js';
+import { countGrid, gaussianEvent } from '../../../privacy/accounting/calibration.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
+import {
+  groupBias, matricesEvent, type GroupMomentsDesign,
+} from '../../covariance/moments/group-moments.js';
 import { noiseNorm, roundsMax, shiftFor } from '../../covariance/moments/preconditioner.js';
 import { meanDesign, whitenedScale, type MeanDesign, type StageShare } from './mean-design.js';
 import type { StageError } from './distance.js';
@@ -18,17 +18,10 @@ export interface GroupFacts {
 }
 
 /** The public constants of a covariance from group estimates. */
-export interface GroupCovarianceDesign {
+export interface GroupCovarianceDesign extends GroupMomentsDesign {
   readonly kind: 'groups';
   readonly from: StageShare;
   readonly groups: number;
-  /** Frobenius norm at which a group's matrix is cut after the map. */
-  readonly radius: number;
-  readonly count: GaussianEvent;
-  readonly rounds: readonly SymmetricGaussianEvent[];
-  readonly final: SymmetricGaussianEvent;
-  /** Noisy groups below which the rounds do not reach across the range. */
-  readonly groupsNeeded: number;
   readonly error: StageError;
 }
 
@@ -42,40 +35,6 @@ const turnout = 0.8;
  */
 const meanLoss = 1.2;
 const covarianceLoss = 1.5;
-
-/**
- * What hostile rows in every group do to the groups' estimates: measured against far rows, in 1 to
- * 10 columns.
- */
-export function groupBias(
-  corruption: number, dimension: number,
-): { readonly mean: number; readonly covariance: number } {
-  const root = Math.sqrt(dimension);
-  return {
-    mean: 1.2 * corruption * root,
-    covariance: (corruption * (dimension + 2 + 1.5 * root)) / Math.max(
-      0.1, 1 - corruption * dimension,
-    ),
-  };
-}
-
-/**
- * The noise on a sum of symmetric positive semidefinite matrices, one a group, of Frobenius norm at
- * most `radius`.
- *
- * Claim: rho zCDP for one matrix replaced by another such matrix or by zero. Why: the inner product
- * of two positive semidefinite matrices is not negative, so their difference has norm at most sqrt
- * 2 radius, and a single one has less. What rounding to the grid adds is in the event; the last
- * digits of norm and product are in the 2^-40.
- */
-function matricesEvent(
-  { cohort, rho }: StageShare, name: string, dimension: number, radius: number, groups: number,
-): SymmetricGaussianEvent {
-  return symmetricGaussianEvent({
-    name, cohort, dimension, rho, sensitivity: Math.SQRT2 * radius * (1 + 2 ** -40),
-    magnitude: 2 * groups * radius,
-  });
-}
 
 /**
  * The split of rho between rounds and the last release that leaves the least noise; null when no
@@ -110,11 +69,10 @@ function covarianceWith(
   let rounds = range === 1 ? 1 : 2;
   while (rounds <= roundsMax && !isEnough(rounds)) rounds += 1;
   if (rounds > roundsMax || groups < 1) return null;
-  const eachRound = matricesEvent(
-    { ...from, rho: perRound(rounds) }, 'precondition', dimension, radius, groups,
-  );
+  const common = { cohort: from.cohort, dimension, radius, groups };
+  const eachRound = matricesEvent({ ...common, name: 'precondition', rho: perRound(rounds) });
   const lastRho = shareOf(from.rho, 1 - share - countShare);
-  const final = matricesEvent({ ...from, rho: lastRho }, 'covariance', dimension, radius, groups);
+  const final = matricesEvent({ ...common, name: 'covariance', rho: lastRho });
   const countRho = shareOf(from.rho, countShare);
   const size = noiseNorm(dimension) * eachRound.sigma;
   return {

@@ -5,7 +5,7 @@ import {
 } from '../../contract/planning.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { distanceOf, type StageError } from './distance.js';
-import { groupBias } from './group-design.js';
+import { groupBias } from '../../covariance/moments/group-moments.js';
 import { planAllRows } from './all-rows.js';
 import { gaussianDesign, type GaussianDesign } from './design.js';
 import { partsOf } from './outcome.js';

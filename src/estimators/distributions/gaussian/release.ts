@@ -11,15 +11,17 @@ import type {
 } from '../../contract/estimator.js';
 import { poolOf } from '../../contract/finished.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
-import { privateBoundedMoments, type BoundedMoments } from '../../covariance/covariance/bounded.js';
+import { privateBoundedMoments } from '../../covariance/covariance/bounded.js';
+import { privateGroupMoments } from '../../covariance/moments/group-moments.js';
 import { product, transposed, withEigenvalues } from '../../covariance/moments/matrices.js';
 import { tooFewPairs } from '../../covariance/moments/outcomes.js';
 import { pairsOf } from '../../covariance/moments/pairs.js';
+import type { BoundedMoments } from '../../covariance/moments/preconditioner.js';
 import type { GaussianDesign } from './design.js';
 import {
   outOfFrame, paddedRows, privateFrame, rowsInFrame, wholeFrame, type Frame,
 } from './frame.js';
-import { estimatesOf, meansOf, privateGroupMoments } from './groups.js';
+import { estimatesOf, meansOf } from './groups.js';
 import type { StageShare } from './mean-design.js';
 import {
   gaussianOutcome, meanNotFound, pointOutcome, subspaceNotFound, tooFewGroups, type Shape,

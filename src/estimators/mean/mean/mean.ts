@@ -91,6 +91,8 @@ const ofAll: Estimator = definePooledEstimator({
   claim: 'One contributor’s row replaced by anything, including nothing: '
     + '(rho, delta)-approximate zCDP, rho split between the centre, a histogram of distances and '
     + 'the mean.',
+  liars: 'With a range, if m of n people lie, the mean moves by at most m / n of its width; split '
+    + 'by keys, m of the n people of a key',
 }, { demand, design });
 
 /**

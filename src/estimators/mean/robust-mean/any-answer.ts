@@ -3,7 +3,7 @@ import { deviations95 } from '../../../numerics/normal.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
 import { finiteValue, intervalAbout, widenedBy } from '../../contract/outcomes.js';
 import type { CentredPool, FoundColumns } from '../../pooled/estimator.js';
-import { hostileShare, movedByShare } from '../../pooled/expected-error.js';
+import { likelyShare, movedByShare, reachOf } from '../../pooled/expected-error.js';
 import { usualRadius } from '../../pooled/parameters.js';
 import type { AnyDesign } from './any-design.js';
 import type { Directions } from './directions.js';
@@ -64,7 +64,8 @@ const noShift: Omit<Shift, 'by'> = { noise: 0, sampling: 0, lost: 0, share: 0 };
  */
 export function answerOfAny(answer: AnyFound): Outcome {
   const { design, found: { centre, scale }, frame, radius, total, present } = answer;
-  const { count, corruption, facts: { dimension } } = design;
+  const { count, corruption, facts } = design;
+  const { dimension } = facts;
   const toData = (moved: Float64Array): Float64Array => unmapped(frame.inverse, moved)
     .map((entry, j) => centre[j]! + scale[j]! * (frame.mean[j]! + entry));
   const moved = total.sums.map((entry) => (entry * radius.radius) / present);
@@ -85,8 +86,10 @@ export function answerOfAny(answer: AnyFound): Outcome {
   const bound = movedByShare(corruption) * radius.spread;
   const estimate = Array.from(mean);
   const interval95 = intervalAbout(estimate, (j) => half[j]!);
-  const ball = radius.spread * movedByShare(hostileShare(corruption)) + radius.beyond
-    + 2 * Math.hypot(noise, sampling) * Math.sqrt(dimension);
+  const ball = reachOf(
+    radius.spread * movedByShare(likelyShare(corruption, facts.cohort)) + radius.beyond,
+    Math.hypot(noise, sampling), dimension,
+  );
   return finiteValue({
     estimate,
     shape: [dimension],
@@ -95,7 +98,7 @@ export function answerOfAny(answer: AnyFound): Outcome {
     intervalIfHostile95: widenedBy(interval95, (j) => reach[j]! * bound),
     radiusIfHostile95: ball * longestInScales(frame, dimension),
     scale: Array.from(scale),
-    findings: findingsOf(answer, others, extra.share),
+    findings: findingsOf(answer, moved, others, extra.share),
   }, 'the noisy mean times scale is');
 }
 
@@ -135,14 +138,15 @@ export const widerRows = 10_000;
 
 function findingsOf(
   { design, found: { scale, columns }, directions, radius, covariance, excessMax }: AnyFound,
-  others: Float64Array | null, share: number,
+  moved: Float64Array, others: Float64Array | null, share: number,
 ): Finding[] {
   const { facts: { dimension, cohort } } = design;
   const findings: Finding[] = [];
   const say = (
     reason: Finding['reason'], about: readonly number[] = [], amounts: readonly number[] = [],
   ): void => void findings.push({ reason, columns: about, amounts });
-  if (directions.isSkewed) say('skewed', directions.skewed);
+  const { isSkewed, skewed } = directions.skewAbout(moved);
+  if (isSkewed) say('skewed', skewed);
   const wider = widerColumns(scale, columns, covariance, excessMax);
   if (cohort >= widerRows * dimension && wider.length > 0) say('wider-than-scale', wider);
   if (others !== null) say('crowd-apart', [], [share, ...others]);

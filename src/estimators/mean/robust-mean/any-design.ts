@@ -3,6 +3,7 @@ import type { GaussianEvent, SymmetricGaussianEvent } from '../../../privacy/acc
 import { powerOfTwoBelow } from '../../../privacy/accounting/grid.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
+import { equalPairsEvent, showsEqualPairs } from '../../../privacy/stages/equal-pairs.js';
 import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
 import { errorUpTo } from '../../contract/planning.js';
 import {
@@ -11,7 +12,7 @@ import {
 import type { MeanEvents } from '../../pooled/centred-mean.js';
 import { honestErrorOfMean, movedByShare } from '../../pooled/expected-error.js';
 import { usualRadius } from '../../pooled/parameters.js';
-import { surplus } from '../../pooled/pool.js';
+import { rowsCohort, surplus } from '../../pooled/pool.js';
 import { distanceBins } from '../../pooled/radius.js';
 import { axisBins } from '../../pooled/valleys.js';
 import { binsEvent, countEvent, squareEvent, sumEvent } from '../../pooled/query-events.js';
@@ -23,6 +24,7 @@ import { binsEvent, countEvent, squareEvent, sumEvent } from '../../pooled/query
  * vectors of norm at most R, so neighbours differ by at most 2 R. Sums of the mean, and of the rows
  * left out, are of rows divided by a released radius, in a ball of radius 1. `distance` has every
  * row in one bin: that of its distance, in one histogram if it is left and in another if not.
+ * `equal` counts pairs of rows (stages/equal-pairs).
  * Neighbours. One contributor's row replaced by any other, or by none, or added: at any time at
  * most one row of those left is in one set and not in the other, and at most one the other way
  * round (any-release).
@@ -53,6 +55,11 @@ export interface AnyDesign extends QueryDesign, MeanEvents {
   readonly thirdBall: ClipBall;
   readonly axes: readonly GaussianEvent[];
   readonly distance: GaussianEvent;
+  /**
+   * Tells which columns are discrete, once a crowd is seen. Null where a found scale has told it,
+   * and where noise hides it or nobody is left out.
+   */
+  readonly equal: GaussianEvent | null;
   /** Radius 1, in units of the chosen radius. */
   readonly unitBall: ClipBall;
   /** Sum of the rows left out, in units of a radius of their own. */
@@ -64,6 +71,8 @@ export interface AnyOptions {
   /** Null or absent: the centre may be anywhere. */
   readonly bounds?: CentreBounds | null;
   readonly corruption: number;
+  /** The scale is given, so that nothing has told which columns are discrete. */
+  readonly isScaleGiven?: boolean;
   readonly radius: number | null;
   /** Rounds of moments at most. */
   readonly rounds: number;
@@ -78,7 +87,7 @@ export interface AnyOptions {
 /** Shares of rho. */
 const shares = {
   round: 0.05, mappedRound: 0.045, third: 0.04, refine: 0.04, axis: 0.035,
-  distance: 0.03, distanceOfFew: 0.15,
+  distance: 0.03, distanceOfFew: 0.15, equal: 0.01,
 } as const;
 /** Of the centre, where none is given: small cohorts need more to find it. */
 const centreShares = [0.08, 0.12, 0.2];
@@ -126,22 +135,28 @@ export function anyDesign(options: AnyOptions): AnyDesign {
   const sum = sumEvent('mean/sum', dimension, unitBall, shareOf(rhoFinal, finalParts.sum));
   const count = countEvent('mean/count', shareOf(rhoFinal, finalParts.count));
   const apart = sumEvent('mean/apart', dimension, unitBall, shareOf(rhoFinal, finalParts.apart));
-  const { present, rounds, third, refine, axes, distance } = shape;
+  const { present, rounds, third, refine, axes, distance, equal } = shape;
   return {
     ...shape, facts, corruption, radius, centre, rowsMax, unitBall, sum, count, apart,
     events: [
       ...centre.events, ...present === null ? [] : [present],
       ...rounds.flatMap((round) => [round.sum, round.square]),
       ...third === null ? [] : [third], ...refine === null ? [] : [refine], ...axes, distance,
-      sum, count, apart,
+      ...equal === null ? [] : [equal], sum, count, apart,
     ],
   };
 }
 
-function sharesOfLooks({ facts: { dimension }, rounds, axes }: AnyOptions): number {
+function sharesOfLooks(options: AnyOptions): number {
+  const { facts: { dimension }, rounds, axes } = options;
   return shares.round + (rounds - 1) * shares.mappedRound + shares.third + shares.refine
-    + axesOf(axes, dimension) * shares.axis + distanceShare(dimension);
+    + axesOf(axes, dimension) * shares.axis + distanceShare(dimension)
+    + (asksEqual(options) ? shares.equal : 0);
 }
+
+/** Only crowds that are left out need to be told from discrete columns. */
+const asksEqual = ({ isScaleGiven = false, corruption }: AnyOptions): boolean =>
+  isScaleGiven && corruption > 0;
 
 /** One axis more than columns: the one that third moments tell is not perpendicular to others. */
 function axesOf(axes: number, dimension: number): number {
@@ -153,14 +168,14 @@ function distanceShare(dimension: number): number {
 }
 
 type ShapeEvents = Pick<
-  AnyDesign, 'present' | 'rounds' | 'third' | 'refine' | 'thirdBall' | 'axes' | 'distance'
+  AnyDesign, 'present' | 'rounds' | 'third' | 'refine' | 'thirdBall' | 'axes' | 'distance' | 'equal'
 > & { /** Of rho, in all. */ readonly share: number };
 
 /** The events that tell where rows are, those that noise does not make useless. */
 function shapeEvents(
-  { facts: { dimension, cohort }, rounds: roundsMax, axes: axesMax }: AnyOptions,
-  unitBall: ClipBall, rowsMax: number, rhoOf: (share: number) => number,
+  options: AnyOptions, unitBall: ClipBall, rowsMax: number, rhoOf: (share: number) => number,
 ): ShapeEvents {
+  const { facts: { dimension, cohort }, rounds: roundsMax, axes: axesMax } = options;
   const root = Math.sqrt(dimension);
   const ballOf = (radius: number): ClipBall => clipBall(radius, { products: true, rowsMax });
   /** Fine enough for sums of rows in the unit ball as well (reallocation). */
@@ -199,15 +214,21 @@ function shapeEvents(
   const axes = Array.from({ length: isSeen ? axesOf(axesMax, dimension) : 0 }, (_, k) =>
     histogram(`axis-${k + 1}`, axisBins, shares.axis));
   const refined = hasThird && dimension > 1;
+  const pairs = asksEqual(options) ? equalPairsEvent({
+    name: 'equal', cohort: rowsCohort, dimension, rho: rhoOf(shares.equal),
+    gridMost: fine(Math.sqrt(dimension), 1),
+  }) : null;
+  const equal = pairs !== null && showsEqualPairs(pairs, cohort) ? pairs : null;
   return {
-    rounds, thirdBall, axes,
+    rounds, thirdBall, axes, equal,
     present: isSeen ? countEvent('present', rhoOf(shares.round * parts.count)) : null,
     third: hasThird ? third : null,
     refine: refined ? vector('refine', shares.refine) : null,
     distance: histogram('distance', 2 * distanceBins, distanceShare(dimension)),
     share: (isSeen ? shares.round : 0) + Math.max(0, rounds.length - 1) * shares.mappedRound
       + (hasThird ? shares.third : 0) + (refined ? shares.refine : 0)
-      + axes.length * shares.axis + distanceShare(dimension),
+      + axes.length * shares.axis + distanceShare(dimension)
+      + (equal === null ? 0 : shares.equal),
   };
 }
 

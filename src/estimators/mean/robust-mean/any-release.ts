@@ -2,6 +2,7 @@ import type { Released, Sensitive } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import type { GaussianEvent, SymmetricGaussianEvent } from '../../../privacy/accounting/events.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
+import { privateDiscreteColumns } from '../../../privacy/stages/equal-pairs.js';
 import type { Draws } from '../../pooled/centre.js';
 import type { CentredPool } from '../../pooled/estimator.js';
 import { noiseOfSquare, type AnyDesign } from './any-design.js';
@@ -44,8 +45,9 @@ export async function releaseAny(run: AnyRun, found: CentredPool): Promise<Relea
   const { rows, frame } = rounds;
   const directions = releaseDirections(run, found, rounds);
   const seen = rounds.present ?? facts.cohort;
-  const unusedAxes = removeAlongAxes(run, found, rows, frame, directions.axes, seen);
-  const distances = removeFar(run, found, rows);
+  const discrete = new DiscreteColumns(run, found, seen);
+  const unusedAxes = await removeAlongAxes(run, discrete, rows, frame, directions.axes, seen);
+  const distances = await removeFar(run, discrete, rows);
   const isApart = unusedAxes.hasRemoved || distances.hasRemoved;
   const radius = findRadius({
     counts: distances.counts, noise: design.distance.sigma, dimension, corruption,
@@ -54,7 +56,7 @@ export async function releaseAny(run: AnyRun, found: CentredPool): Promise<Relea
   });
   const unused = [
     ...rounds.unused.flatMap(({ sum, square }) => [sum, square]), ...directions.unused,
-    ...unusedAxes.events, ...isApart ? [] : [design.apart],
+    ...unusedAxes.events, ...discrete.unused, ...isApart ? [] : [design.apart],
   ];
   const { total, count } = drawMean(run, rows, radius, unused);
   const allRows = Math.max(facts.cohort / 4, rounds.present ?? distances.rows);
@@ -89,15 +91,45 @@ interface FoundDistances {
   readonly hasRemoved: boolean;
 }
 
+/** Which columns are discrete, as far as it is known. */
+class DiscreteColumns {
+  #drawn: readonly boolean[] | null = null;
+
+  constructor(
+    private readonly run: AnyRun, private readonly found: CentredPool,
+    private readonly present: number,
+  ) {}
+
+  get known(): readonly boolean[] {
+    return this.#drawn ?? this.found.columns.discrete;
+  }
+
+  /** Nothing was asked that would have needed it. */
+  get unused(): readonly GaussianEvent[] {
+    const { equal } = this.run.design;
+    return equal === null || this.#drawn !== null ? [] : [equal];
+  }
+
+  /** Draws what a crowd may be made of, once. */
+  async drawn(): Promise<readonly boolean[]> {
+    const { compute, mechanisms, design: { equal, facts } } = this.run;
+    if (equal === null) return this.known;
+    return this.#drawn ??= (await privateDiscreteColumns(
+      compute, mechanisms, this.found.pool, equal,
+      { contributors: facts.cohort, present: this.present },
+    )).value;
+  }
+}
+
 /** Draws a histogram along each axis, and removes the crowds that stand apart there. */
-function removeAlongAxes(
-  { design, mechanisms }: AnyRun, { columns }: CentredPool, rows: Sensitive<MappedRows>,
+async function removeAlongAxes(
+  { design, mechanisms }: AnyRun, discrete: DiscreteColumns, rows: Sensitive<MappedRows>,
   frame: Frame, axes: readonly Float64Array[], present: number,
-): { readonly events: readonly GaussianEvent[]; readonly hasRemoved: boolean } {
+): Promise<{ readonly events: readonly GaussianEvent[]; readonly hasRemoved: boolean }> {
   if (design.corruption === 0) return { events: design.axes, hasRemoved: false };
-  const looked = axes
-    .filter((axis) => discreteShare(timesTransposed(frame.map, axis), columns.discrete)
-      <= discreteMax)
+  const isAlong = (axis: Float64Array, columns: readonly boolean[]): boolean =>
+    discreteShare(timesTransposed(frame.map, axis), columns) > discreteMax;
+  const looked = axes.filter((axis) => !isAlong(axis, discrete.known))
     .slice(0, design.axes.length);
   let hasRemoved = false;
   for (const [k, axis] of looked.entries()) {
@@ -107,6 +139,7 @@ function removeAlongAxes(
     const high = crowdAbove(counts.value, limits) ?? axisBins;
     const low = crowdBelow(counts.value, limits) ?? 0;
     if (low === 0 && high === axisBins) continue;
+    if (isAlong(axis, await discrete.drawn())) continue;
     hasRemoved = true;
     rows.map((left) => removeAlong(left, axis, low, high));
   }
@@ -120,9 +153,9 @@ function discreteShare(axis: Float64Array, discrete: readonly boolean[]): number
 }
 
 /** Draws the histogram of the distances, and removes the crowd that stands far out. */
-function removeFar(
-  { design, mechanisms }: AnyRun, { columns }: CentredPool, rows: Sensitive<MappedRows>,
-): FoundDistances {
+async function removeFar(
+  { design, mechanisms }: AnyRun, discrete: DiscreteColumns, rows: Sensitive<MappedRows>,
+): Promise<FoundDistances> {
   const { corruption, distance: event, facts: { dimension } } = design;
   const drawn = mechanisms.gaussian(event.name, rows.map(distanceCounts)).value;
   const counts = drawn.slice(0, distanceBins);
@@ -130,9 +163,10 @@ function removeFar(
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (corruption === 0) return { counts, apart, rows: total, hasRemoved: false };
   const high = crowdAbove(counts, limitsOf(total, corruption, event.sigma, 0));
+  const columns = high === null ? discrete.known : await discrete.drawn();
   // With a discrete column honest rows may have a crowd. One of that many rows stands no farther
   // out than this, or the columns would vary by more than their scale.
-  const farthest = columns.discrete.includes(true)
+  const farthest = columns.includes(true)
     ? Math.sqrt(dimension / (crowdShares.least * corruption)) : 0;
   if (high === null || high >= distanceBins || distanceEdge(high, dimension) < farthest) {
     return { counts, apart, rows: total, hasRemoved: false };

@@ -70,6 +70,8 @@ export interface RobustOptions extends AnyOptions {
   /** The same where noise hides every look: only the mean is drawn. Default: `radius`. */
   readonly radiusOfMean?: number;
   readonly centreShare: number;
+  /** The same where only the mean is drawn. Default: `centreShare`. */
+  readonly centreShareOfMean?: number;
   readonly finalShare: number;
 }
 
@@ -91,27 +93,33 @@ const mapNoiseMax = 0.35;
 
 /** Splits rho: the centre, the rounds, the map, the final mean. */
 export function robustDesign(options: RobustOptions): RobustDesign {
-  const { facts, bounds = null, corruption, centreShare, finalShare } = options;
+  const { facts, bounds = null, corruption, finalShare } = options;
   const { dimension, cohort, target } = facts;
   const rowsMax = surplus * cohort;
   const lookBall = clipBall(options.radius, { products: true, rowsMax });
-  const centre = centreStage({
-    dimension, rho: shareOf(target.rho, centreShare), delta: target.delta, corruption, bounds,
-  });
-  const rhoRound = shareOf(target.rho, (1 - centreShare - finalShare) / options.rounds);
+  const rhoRound = shareOf(target.rho, (1 - options.centreShare - finalShare) / options.rounds);
   const planned = Array.from({ length: options.rounds }, (_, t) =>
     // Logs and released bytes depend on the events' names.
     robustRound(options, `look-${t + 1}`, rhoRound, lookBall));
   const excessMax = excessMaxOf(planned[0]!, cohort);
-  const rounds = isBlind(excessMax, corruption, lookBall) ? [] : planned;
-  const ball = rounds.length > 0 ? lookBall
-    : clipBall(options.radiusOfMean ?? options.radius, { products: true, rowsMax });
-  const mapping = rounds.length === 0 ? null : mapEvents(
+  const meanBall = clipBall(options.radiusOfMean ?? options.radius, { products: true, rowsMax });
+  // A share c of hostile rows moves the mean by c R in the ball of radius R, and by sqrt(c t) where
+  // rounds hide an excess of t. So rounds are for nothing unless t < c R^2, R being the radius
+  // without them.
+  const rounds = isBlind(excessMax, corruption, meanBall) ? [] : planned;
+  const hasRounds = rounds.length > 0;
+  const ball = hasRounds ? lookBall : meanBall;
+  const centreShare = hasRounds
+    ? options.centreShare : options.centreShareOfMean ?? options.centreShare;
+  const centre = centreStage({
+    dimension, rho: shareOf(target.rho, centreShare), delta: target.delta, corruption, bounds,
+  });
+  const mapping = !hasRounds ? null : mapEvents(
     options, rounds[0]!, ball, (share) => shareOf(target.rho, share * finalShare),
   );
   const left = mapping === null ? 1 : mapShares.rest;
   const rhoFinal =
-    shareOf(target.rho, rounds.length === 0 ? 1 - centreShare : finalShare * left);
+    shareOf(target.rho, hasRounds ? finalShare * left : 1 - centreShare);
   const sum = sumEvent('mean/sum', dimension, ball, shareOf(rhoFinal, finalSumShare));
   const count = countEvent('mean/count', shareOf(rhoFinal, 0.05));
   return {

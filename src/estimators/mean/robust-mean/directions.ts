@@ -1,5 +1,6 @@
 import type { Sensitive } from '../../../base/brands.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
+import { chiSquareAt } from '../../../numerics/chi-square.js';
 import { normalDensity } from '../../../numerics/normal.js';
 import type { GaussianEvent } from '../../../privacy/accounting/events.js';
 import type { Draws } from '../../pooled/centre.js';
@@ -18,21 +19,27 @@ import type { RoundsFound } from './moment-rounds.js';
 export interface Directions {
   /** Unit axes of the mapped rows. */
   readonly axes: readonly Float64Array[];
-  /** The rows reach farther to one side than noise explains. */
-  readonly isSkewed: boolean;
-  /** Columns that reach farther to one side by themselves, from 0. */
-  readonly skewed: readonly number[];
+  /** @param mean - released, of the mapped rows. */
+  readonly skewAbout: (mean: Float64Array) => Skew;
   /** Events that were not drawn. */
   readonly unused: readonly GaussianEvent[];
 }
 
+/** What third moments say. */
+export interface Skew {
+  /** The rows reach farther to one side than noise explains. */
+  readonly isSkewed: boolean;
+  /** Columns that reach farther to one side by themselves, from 0. */
+  readonly skewed: readonly number[];
+}
+
 /** Third moments show a direction from this many times their noise on. */
 const directionFrom = 1.5;
-/** They say that rows are skewed from this many times their noise on. */
-const skewedFrom = 3;
+/** They say that rows are skewed if noise is as long in one release of 30,000. */
+const skewedFrom = 4;
 /** And in a column from so many standard deviations on. */
 const columnFrom = 4;
-/** Normal rows show less than this: their mean is not exactly at 0. */
+/** Rows that are normal but for a little may show as much as this. */
 const skewLeast = 0.25;
 /** Rows beyond this many standard deviations tell the direction again, with less noise. */
 const tailFrom = 1.3;
@@ -57,36 +64,66 @@ export function releaseDirections(
 ): Directions {
   const { facts: { dimension }, third, refine, thirdBall: ball, rounds } = design;
   const unused: GaussianEvent[] = [];
-  if (present === null || covariance === null) {
-    return { axes: [], isSkewed: false, skewed: [], unused };
-  }
+  if (present === null || covariance === null) return { axes: [], skewAbout: unseen, unused };
   const noise = noiseOfSquare(rounds[0]!.square, present);
   const wide = widestOf(covariance, scale, columns.medianScale, frame, noise);
-  if (third === null) return { axes: unlike(wide), isSkewed: false, skewed: [], unused };
+  if (third === null) return { axes: unlike(wide), skewAbout: unseen, unused };
   const draw = (event: GaussianEvent, sums: Sensitive<Float64Array>): Float64Array =>
     mechanisms.gaussian(event.name, sums.map((all) => all.map((entry) => entry * ball.grid)))
       .value.map((entry) => entry / present);
   const sides = draw(third, rows.map((left) => thirdMoments(left, ball)));
   const norm = Math.hypot(...sides);
   const own = noiseOfSum(third, present);
-  const least = skewLeast / ball.radius ** 2;
-  const isSkewed = norm > Math.max(skewedFrom * own, least);
-  const columnLeast = Math.max((columnFrom * third.sigma) / present, least);
-  const skewed = frame.map === null
-    ? Array.from(sides.keys()).filter((j) => Math.abs(sides[j]!) > columnLeast) : [];
-  const found = { isSkewed, skewed: isSkewed ? skewed : [] };
+  const skewAbout = (mean: Float64Array): Skew => skewOf(
+    withoutShift(sides, mean, frame.map === null ? covariance : null, ball.radius),
+    third.sigma / present, skewLeast / ball.radius ** 2, frame.map === null,
+  );
   if (norm <= directionFrom * own) {
-    return { axes: unlike(wide), ...found, unused: refine === null ? [] : [refine] };
+    return { axes: unlike(wide), skewAbout, unused: refine === null ? [] : [refine] };
   }
   const first = sides.map((entry) => entry / norm);
-  if (refine === null) return { axes: unlike([first, ...wide]), ...found, unused };
+  if (refine === null) return { axes: unlike([first, ...wide]), skewAbout, unused };
   const width = frame.map === null
     ? Math.min(1, deviationAlong(covariance, first, dimension)) : 1;
   const beyond = draw(refine, rows.map((left) => sumBeyond(left, ball, first, tailFrom * width)));
   // A crowd has widened the whole, so the others are narrower.
   const expected = width * othersWidth * normalDensity(tailFrom / othersWidth);
   const refined = unit(beyond.map((entry, j) => entry - expected * first[j]!));
-  return { axes: unlike([refined ?? first, ...wide]), ...found, unused };
+  return { axes: unlike([refined ?? first, ...wide]), skewAbout, unused };
+}
+
+/** Third moments were not drawn. */
+const unseen = (): Skew => ({ isSkewed: false, skewed: [] });
+
+/**
+ * Third moments without what they show of the mean alone. Rows of mean m and covariance C that are
+ * normal otherwise have third moments m tr C + 2 C m, about, where m is small.
+ * @param covariance - null: about 1 in every direction.
+ */
+function withoutShift(
+  sides: Float64Array, mean: Float64Array, covariance: Float64Array | null, radius: number,
+): Float64Array {
+  const { length } = mean;
+  const entry = (i: number, j: number): number =>
+    (covariance === null ? Number(i === j) : covariance[i * length + j]!);
+  const trace = mean.reduce((sum, _, j) => sum + entry(j, j), 0);
+  return sides.map((side, i) => side - (trace * mean[i]!
+    + 2 * mean.reduce((sum, other, j) => sum + entry(i, j) * other, 0)) / radius ** 2);
+}
+
+/**
+ * Whether third moments are longer than noise is. The squared length of the noise is chi-square.
+ * @param deviation - of the noise of an entry. @param least - what does not count.
+ */
+function skewOf(
+  sides: Float64Array, deviation: number, least: number, hasColumns: boolean,
+): Skew {
+  const noise = deviation * Math.sqrt(chiSquareAt(skewedFrom, sides.length));
+  const isSkewed = Math.hypot(...sides) > Math.max(noise, least);
+  const columnLeast = Math.max(columnFrom * deviation, least);
+  const skewed = isSkewed && hasColumns
+    ? Array.from(sides.keys()).filter((j) => Math.abs(sides[j]!) > columnLeast) : [];
+  return { isSkewed, skewed };
 }
 
 /** At most so many axes are chosen by their width. */

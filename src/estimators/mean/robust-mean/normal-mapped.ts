@@ -102,12 +102,12 @@ export async function releaseMapped(
     Float64Array.of(alive.reduce((sum, one) => sum + one, 0))));
   return count.map(([left = 0]): Outcome => {
     if (left < cohort / 4) return participationBelowPlan(facts);
+    const moved = total.sums.map((entry) => entry / left);
     const answer = answerOfMapped({
-      design, found, frame, detected, present: left, noise: total.sigma / left,
-      moved: total.sums.map((entry) => entry / left),
+      design, found, frame, detected, present: left, noise: total.sigma / left, moved,
     });
     if (answer.kind === 'refused') return answer;
-    const { isSkewed } = directions;
+    const { isSkewed } = directions.skewAbout(moved);
     const findings = findingsOf({ design, found, first, present: left, isSkewed });
     return { ...answer, ...findings.length > 0 && { findings } };
   });

@@ -89,7 +89,8 @@ export const robustMean: Estimator = definePooledEstimator({
         + 'each filter round; default 4, and 2 with shape normal',
     },
     centreShareParameter(
-      'default .08 to .3, what the cohort needs, and .2 with shape normal', 0.6,
+      'default .08 to .3, what the cohort needs; with shape normal .2, or .3 without filter rounds',
+      0.6,
     ),
     finalShareParameter('default: what the others leave, and .4 with shape normal', 0.9),
     radiusParameter(1e6, ', and with shape any what fits the rows'),
@@ -124,7 +125,7 @@ function presetsOf(values: ParameterValues) {
 
 const presets = {
   any: { rounds: 3, axes: 4, centreShare: null, finalShare: null },
-  normal: { rounds: 2, axes: 2, centreShare: 0.2, finalShare: 0.4 },
+  normal: { rounds: 2, axes: 2, centreShare: 0.2, centreShareOfMean: 0.3, finalShare: 0.4 },
 } as const;
 
 function demand(values: ParameterValues, facts: StudyFacts): Infeasible | null {
@@ -138,12 +139,12 @@ function demand(values: ParameterValues, facts: StudyFacts): Infeasible | null {
   }, facts, { needsDelta: !isBounded });
 }
 
-function designForAny({ values, facts, bounds }: DesignRequest): PooledDesign {
+function designForAny({ values, facts, bounds, scale }: DesignRequest): PooledDesign {
   const { dimension, cohort } = facts;
   const corruption = numberOf(values, 'corruption');
   const design = anyDesign({
     facts, bounds, corruption, radius: optionalNumberOf(values, 'radius') ?? null,
-    ...presetsOf(values),
+    isScaleGiven: scale !== null, ...presetsOf(values),
   });
   const { rounds, sum, axes } = design;
   const radius = usualChoice(design);
@@ -179,6 +180,9 @@ function designForNormal({ values, facts, bounds }: DesignRequest): PooledDesign
     centreShare: centreShare ?? presets.normal.centreShare,
     finalShare: finalShare ?? presets.normal.finalShare,
     radius: optionalNumberOf(values, 'radius') ?? usualRadius(dimension),
+    // Few rows find their centre less surely, and the smaller ball forgives a wrong one less.
+    centreShareOfMean:
+      optionalNumberOf(values, 'centre-share') ?? presets.normal.centreShareOfMean,
     // About normal rows are about sqrt(columns) scales from their mean.
     radiusOfMean: optionalNumberOf(values, 'radius') ?? Math.sqrt(dimension) + 1.5,
   });

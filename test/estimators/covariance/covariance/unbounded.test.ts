@@ -24,7 +24,7 @@ import { factsOf, planOf, releaseOf } from '../../../support/offline.js';
 import { cloudOf, relativeError, rowOf } from './data.js';
 
 const kernels = createKernels();
-const unbounded = { preconditioner: 'unbounded' };
+const unbounded = { preconditioner: 'unbounded', mask: 'wishart' };
 
 /** log of the largest factor between two positive definite matrices of two columns, either way. */
 function distance(a: ArrayLike<number>, b: ArrayLike<number>): number {
@@ -145,7 +145,7 @@ describe('the design of a mask', () => {
   });
 });
 
-describe('covariance without bounds', () => {
+describe('covariance under a mask', () => {
   const rowsOf = (
     cloud: ReturnType<typeof cloudOf>, count: number, seed: string, centre = 50,
   ): Float64Array[] => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  estimatesOf, sumOfMatrices,
-} from '../../../../src/estimators/distributions/gaussian/groups.js';
+import { sumOfMatrices } from '../../../../src/estimators/covariance/moments/group-moments.js';
+import { estimatesOf } from '../../../../src/estimators/distributions/gaussian/groups.js';
 import { normalOfRows } from '../../../../src/robust/normal-of-rows.js';
 import { dataSource } from '../../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../../support/offline.js';

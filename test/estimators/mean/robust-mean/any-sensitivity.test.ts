@@ -89,13 +89,14 @@ describe('robust-mean of rows of any shape', () => {
     const right = (name: string): number => {
       if (name.startsWith('mean/')) return name === 'mean/count' ? 1 : 2;
       if (name === 'present') return 1;
+      if (name === 'equal') return Math.sqrt(4);
       if (name.startsWith('axis-') || name === 'distance') return Math.SQRT2;
       if (!name.startsWith('round-')) return 2 * (Math.sqrt(4) + 2.5);
       const radius = Math.sqrt(4) + (name.startsWith('round-1') ? 2.2 : 1.2);
       return name.endsWith('/sum') ? 2 * radius : Math.SQRT2 * radius ** 2;
     };
     const others = plan.events.filter(({ name }) => !name.startsWith('centre/'));
-    expect(others).toHaveLength(1 + 6 + 2 + 4 + 1 + 3);
+    expect(others).toHaveLength(1 + 6 + 2 + 4 + 1 + 1 + 3);
     for (const event of others) {
       const { name } = event;
       if (event.kind !== 'gaussian' && event.kind !== 'symmetric-gaussian') throw new Error(name);

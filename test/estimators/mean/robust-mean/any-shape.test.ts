@@ -86,6 +86,14 @@ describe('robust-mean of rows of any shape', () => {
     expect(reasonsOf(any)).toContain('skewed');
   });
 
+  it('says that rows are skewed once they are so by more than noise explains', async () => {
+    const saysSo = async (rows: string): Promise<boolean> => reasonsOf(await answerTo(
+      { rows, dimension: 10, contributors: 42_000, seed: 1 }, {},
+    )).includes('skewed');
+    expect(await saysSo('bimodal')).toBe(true);
+    expect(await saysSo('normal')).toBe(false);
+  });
+
   it('answers delays and distances of flights with their means', async () => {
     const { count, columns: { delay, distance } } = loadFlights();
     const values = Float64Array.from({ length: 2 * count }, (_, at) =>
@@ -158,6 +166,26 @@ describe('robust-mean of rows of any shape', () => {
     }
   });
 
+  it.each([
+    ['bernoulli-.05', 0.03], ['bernoulli-.01', 0.03], ['likert', 0.03],
+  ])('keeps rare values of a discrete column beside a given scale: %s', async (rows, most) => {
+    const { error, interval95, truth } =
+      await answerTo({ rows, dimension: 2, contributors: 20_000 }, { scale: 1 });
+    expect(error).toBeLessThan(most);
+    truth.forEach((entry, j) => {
+      expect(interval95!.low[j]).toBeLessThan(entry);
+      expect(interval95!.high[j]).toBeGreaterThan(entry);
+    });
+  });
+
+  it('still leaves out a crowd at one point beside a given scale', async () => {
+    const outcome = await answerTo(
+      { rows: 'normal', attack: 'point', dimension: 4, contributors: 20_000 }, { scale: 1 },
+    );
+    expect(reasonsOf(outcome)).toContain('crowd-apart');
+    expect(outcome.error).toBeLessThan(0.05);
+  });
+
   it('keeps crowds that the gaps of a discrete column make', async () => {
     const data = dataSource('rare');
     const values = Float64Array.from({ length: 40_000 }, (_, at) =>
@@ -201,7 +229,7 @@ describe('robust-mean of rows of any shape', () => {
       planOf('robust-mean', { scale: 1 }, factsOf(10, cohort, 1)).events.map(({ name }) => name);
     expect(names(1_500).filter((name) => !name.startsWith('centre/')))
       .toEqual(['distance', 'mean/sum', 'mean/count', 'mean/apart']);
-    expect(names(100_000)).toHaveLength(2 + 1 + 6 + 2 + 4 + 1 + 3);
+    expect(names(100_000)).toHaveLength(2 + 1 + 6 + 2 + 4 + 1 + 1 + 3);
     const small = Array.from({ length: 1_500 }, () => data.normals(10));
     const outcome = await releaseOf(
       planOf('robust-mean', { scale: 1 }, factsOf(10, 1_500, 1)), 10, small, 'small',

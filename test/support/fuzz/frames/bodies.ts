@@ -2,7 +2,7 @@ import type { Dice } from '../dice.js';
 import {
   bytesField, encodeFields, extreme, flipped, mutateFields, numberField, resized, type Field,
 } from './protobuf.js';
-import { columns, rowsMax } from './study.js';
+import { columns, kinds, rowsMax } from './study.js';
 
 /** What the body of a batch is made for. */
 export interface BodyContext {
@@ -10,6 +10,8 @@ export interface BodyContext {
   readonly otherStudyId: Uint8Array;
   readonly sequence: bigint;
   readonly epoch: bigint;
+  /** Whether the study has typed columns: its batches have cells. */
+  readonly typed: boolean;
 }
 
 const doubles = [
@@ -25,14 +27,81 @@ export interface MadeBody {
 
 type Recipe = (context: BodyContext, dice: Dice) => Field[] | Uint8Array;
 
-function fieldsOf({ studyId, sequence, epoch }: BodyContext, dice: Dice): Field[] {
+function fieldsOf({ studyId, sequence, epoch, typed }: BodyContext, dice: Dice): Field[] {
   const rows = 1 + dice.below(2);
   return [
     bytesField(1, studyId), numberField(2, sequence), numberField(3, epoch),
     numberField(4, dice.happens(0.1) ? 1n : 0n),
     numberField(5, BigInt(rows)), numberField(6, BigInt(columns)), numberField(7, 2n),
-    bytesField(8, numbers(rows * columns, dice)),
+    ...(typed ? cellsFields(rows, dice) : [bytesField(8, numbers(rows * columns, dice))]),
   ];
+}
+
+/** The first five are in the form of texts. */
+const words = [
+  'hello', 'a', 'zebra', 'ß', '\u{1f600}', 'e\u0301', ' a', 'a\u0000', '', 'way too long',
+];
+
+/** The cells of a column with each row's place in a dictionary that is in order. */
+function textCells(rows: number, dice: Dice): Field[] {
+  const chosen = Array.from({ length: rows }, () =>
+    (dice.happens(0.9) ? dice.pick(words.slice(0, 5)) : dice.pick(words)));
+  const sorted = [...new Set(chosen)].map((word) => Buffer.from(word))
+    .sort((one, other) => Buffer.compare(one, other));
+  const codes = chosen.map((word) => sorted.findIndex((one) => one.toString() === word));
+  return [
+    bytesField(3, Uint8Array.from(codes)),
+    bytesField(4, new Uint8Array(
+      Buffer.concat(sorted.flatMap((word) => [Buffer.of(word.length), word])),
+    )),
+  ];
+}
+
+/** The fields of the cells of each column of the typed study, as a client makes them. */
+function cellsOf(rows: number, dice: Dice): Field[][] {
+  const there = Array.from({ length: rows }, () => dice.happens(0.8));
+  const count = there.filter(Boolean).length;
+  const bits = there.reduce((sum, isThere, row) => sum + (isThere ? 2 ** row : 0), 0);
+  return [
+    [
+      ...(count === rows ? [] : [bytesField(1, Uint8Array.of(bits))]),
+      ...(count === 0 ? [] : [bytesField(2, numbers(count, dice))]),
+    ],
+    [bytesField(3, Uint8Array.from({ length: rows }, () => dice.below(kinds)))],
+    textCells(rows, dice),
+  ];
+}
+
+const cellsFields = (rows: number, dice: Dice): Field[] =>
+  cellsOf(rows, dice).map((cells) => bytesField(9, encodeFields(cells)));
+
+/** Cells of which one column has something wrong. */
+function brokenCells(context: BodyContext, dice: Dice): Field[] {
+  const rows = 1 + dice.below(3);
+  const all = cellsOf(rows, dice);
+  const column = dice.below(all.length);
+  const cells = all[column]!;
+  const field = dice.below(Math.max(1, cells.length));
+  const change = dice.below(5);
+  const changed = cells.map((one, i) => {
+    if (i !== field || change > 2) return one;
+    const bytes = one.value as Uint8Array;
+    if (change === 0) return bytesField(one.number, resized(bytes, dice));
+    if (change === 1) return bytesField(one.number, flipped(bytes, dice));
+    return bytesField(1 + dice.below(5), bytes);
+  });
+  const made = change === 3 ? encodeFields(mutateFields(cells, dice))
+    : change === 4 ? dice.bytes(dice.below(30)) : encodeFields(changed);
+  const fields = all.map((one, i) => bytesField(9, i === column ? made : encodeFields(one)));
+  const honest = fieldsOf(context, dice).filter(({ number }) => number < 8);
+  const sized = having(honest, numberField(5, BigInt(rows)));
+  // One column too few, too many, in another order, or beside the numbers of an untyped study.
+  const how = dice.below(12);
+  if (how === 0) fields.pop();
+  if (how === 1) fields.push(fields[0]!);
+  if (how === 2) fields.reverse();
+  if (how === 3) sized.push(bytesField(8, numbers(rows * columns, dice)));
+  return [...sized, ...fields];
 }
 
 function numbers(
@@ -92,6 +161,7 @@ const recipes: Readonly<Record<string, readonly [number, Recipe]>> = {
     const fields = fieldsOf(context, dice);
     return having(fields, bytesField(8, resized(fields.at(-1)!.value as Uint8Array, dice)));
   }],
+  'cells': [6, brokenCells],
   'other study': [
     3, (context, dice) => having(fieldsOf(context, dice), bytesField(1, context.otherStudyId)),
   ],

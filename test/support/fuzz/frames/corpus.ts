@@ -13,12 +13,12 @@ import { World } from './world.js';
 
 /**
  * One message that is kept, and what is said to it. A body is signed anew, by one who sent nothing
- * yet; of a withdrawal the epoch is kept, and one asks for it who gave a row before and gives
- * another after; a welcome is what a client reads.
+ * yet, for the first study or the one with typed columns. Of a withdrawal the epoch is kept, and
+ * one asks for it who gave a row before and gives another after. A welcome is what a client reads.
  */
 export interface KeptFrame {
   readonly recipe: string;
-  readonly kind: 'body' | 'frame' | 'withdrawal' | 'welcome';
+  readonly kind: 'body' | 'typed-body' | 'frame' | 'withdrawal' | 'welcome';
   readonly hex: string;
   readonly outcome: string;
 }
@@ -48,7 +48,7 @@ export class Bench {
     new DataView(seed.buffer).setUint32(0, ++this.#senders);
     const signer = signing.createSigner(seed);
     const peer = new Peer(world, tally, 'here');
-    peer.greet(signer, world.studies[0]!);
+    peer.greet(signer, kind === 'typed-body' ? this.#typed : world.studies[0]!);
     await world.settled();
     const [{ channel, studyId }] = peer.channels as [Peer['channels'][number]];
     tally.outcomes.clear();
@@ -59,7 +59,7 @@ export class Bench {
       await world.settled();
     };
     if (kind === 'frame') peer.receive(bytes);
-    else if (kind === 'body') await send(bytes);
+    else if (kind === 'body' || kind === 'typed-body') await send(bytes);
     else {
       const epoch = Buffer.from(bytes).readBigUInt64BE();
       await send(this.#row(1n));
@@ -76,11 +76,17 @@ export class Bench {
     return said.sort().join(', ');
   }
 
+  /** The study with typed columns. */
+  get #typed(): string {
+    return this.world.studies.find((id) => this.world.nameOf(fromHex(id)) === 'typed')!;
+  }
+
   /** The body of an honest batch, the same each time. */
   #row(sequence: bigint): Uint8Array {
     const [studyId, otherStudyId] = this.world.studies.map(fromHex) as [Uint8Array, Uint8Array];
     const epoch = this.world.epochOf(this.world.studies[0]!);
-    return makeBody({ studyId, otherStudyId, sequence, epoch }, new Dice(1), 'honest').body;
+    const context = { studyId, otherStudyId, sequence, epoch, typed: false };
+    return makeBody(context, new Dice(1), 'honest').body;
   }
 
   async close(): Promise<void> {
@@ -104,10 +110,19 @@ export class Bench {
     };
     const [studyId, otherStudyId] = world.studies.map(fromHex) as [Uint8Array, Uint8Array];
     const context = {
-      studyId, otherStudyId, sequence: 1n, epoch: world.epochOf(world.studies[0]!),
+      studyId, otherStudyId, sequence: 1n, epoch: world.epochOf(world.studies[0]!), typed: false,
+    };
+    const typed = {
+      ...context, studyId: fromHex(this.#typed), epoch: world.epochOf(this.#typed), typed: true,
     };
     for (const name of bodyRecipes) {
       for (let i = 0; i < tries; i++) await keep(name, 'body', makeBody(context, dice, name).body);
+    }
+    for (const name of ['honest', 'cells']) {
+      for (let i = 0; i < 8 * tries; i++) {
+        const { body } = makeBody(typed, dice, name);
+        await keep(`typed: ${name}`, 'typed-body', body);
+      }
     }
     for (const [name, epoch] of withdrawn) {
       const bytes = new Uint8Array(8);

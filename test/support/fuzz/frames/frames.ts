@@ -57,6 +57,7 @@ export class FrameMaker {
       sequence: dice.happens(0.1) && channel.sequence > 1n
         ? channel.sequence - 1n : channel.sequence,
       epoch: this.world.epochOf(Buffer.from(channel.studyId).toString('hex')),
+      typed: this.world.nameOf(channel.studyId) === 'typed',
     }, dice);
     const { publicKey: serverKey } = dice.happens(0.05) ? earlierSigner : serverSigner;
     const context = { serverKey, studyId: channel.studyId };
@@ -71,7 +72,9 @@ export class FrameMaker {
   forged(channel: OpenChannel): MadeFrame {
     const { dice } = this;
     const { studyId: own } = channel;
-    const { body } = makeBody({ studyId: own, otherStudyId: own, sequence: 1n, epoch: 1n }, dice);
+    const { body } = makeBody(
+      { studyId: own, otherStudyId: own, sequence: 1n, epoch: 1n, typed: dice.happens(0.2) }, dice,
+    );
     const other = dice.pick(contributors);
     const studyId = fromHex(dice.pick(this.world.studies));
     const context = {

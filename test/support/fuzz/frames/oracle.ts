@@ -1,6 +1,9 @@
 import { toHex } from '../../../../src/base/bytes.js';
+import { textAt, type TextTable } from '../../../../src/base/text-table.js';
 import type { StudyHub, SubmitResult, VerifiedBatch } from '../../../../server/studies/contract.js';
-import { columns, ratedKeys, ratedPerMs, rowsMax } from './study.js';
+import {
+  columns, kinds, ratedKeys, ratedPerMs, rowsMax, wordBytes,
+} from './study.js';
 
 type WithdrawalOptions = Parameters<StudyHub['withdraw']>[0];
 type WithdrawalAnswer = Awaited<ReturnType<StudyHub['withdraw']>>;
@@ -11,6 +14,22 @@ export class BrokenPromise extends Error {}
 
 export function must(holds: boolean, promise: string): void {
   if (!holds) throw new BrokenPromise(promise);
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** What a cell of the study with typed columns may hold: amount, kind and word of each row. */
+function judgeCells(values: Float64Array, texts: TextTable): void {
+  for (let row = 0; row < values.length; row += columns) {
+    const [amount, kind, place] = values.subarray(row, row + columns);
+    must(Number.isNaN(amount) || Number.isFinite(amount), 'an amount is finite or absent');
+    must(Number.isInteger(kind) && kind! >= 0 && kind! < kinds, 'a kind is on the list');
+    const bytes = textAt(texts, place!);
+    const word = decoder.decode(bytes);
+    must(bytes.length > 0 && bytes.length <= wordBytes, 'a text fits its column');
+    must(word === word.normalize('NFC') && word === word.trim()
+      && !/\p{Cc}|\p{Cf}|\p{Co}/u.test(word), 'a text is in the one form');
+  }
 }
 
 /**
@@ -42,7 +61,9 @@ export class Oracle {
       && batch.values !== undefined, 'what cannot be used is not accepted');
     must(batch.columns === columns
       && batch.values!.length === batch.rows * columns, 'rows have the study\'s columns');
-    must(batch.values!.every((value) => Number.isFinite(value)), 'rows are finite');
+    if (batch.texts === undefined) {
+      must(batch.values!.every((value) => Number.isFinite(value)), 'rows are finite');
+    } else judgeCells(batch.values!, batch.texts[2]!);
     must(batch.epoch === openEpoch
       || batch.epoch === openEpoch - 1n, 'a batch counts in its epoch or the next');
     this.#contribute(who, batch, openEpoch);

@@ -2,12 +2,17 @@ import { toHex } from '../../../../src/base/bytes.js';
 import { signing } from '../../../../src/signing/node.js';
 import { issueEnrolment, type Signer } from '../../../../src/signing/index.js';
 import type { OneQuestion, StudyDocument } from '../../../../src/wire/study-document.js';
+import { parseStudyText } from '../../../../server/study-file/index.js';
 import { digestOfKeys } from '../../../../server/study-file/enrolled-keys.js';
 import { defineStudy, type StudyDefinition } from '../../../../server/studies/definition.js';
 
 export const columns = 3;
 export const rowsMax = 24;
 export const everyMs = 1_000;
+/** Of the text column of the study with typed columns. */
+export const wordBytes = 8;
+/** Names of its category. */
+export const kinds = 3;
 
 const signerOf = (fill: number, index: number): Signer => {
   const seed = new Uint8Array(32).fill(fill);
@@ -68,6 +73,26 @@ function documentOf(name: string, change: Partial<OneQuestion>): StudyDocument {
   };
 }
 
+/** Columns of every kind of cells, and keys that nobody listed. */
+const typedText = `study: typed
+columns:
+  amount: { type: number, low: 0, high: 10, optional: true }
+  kind: { type: category, of: [one, two, three] }
+  word: { type: text, bytes: ${wordBytes} }
+cohort: 2000
+participation: secret
+epoch: { every: ${everyMs}ms }
+contribution: { rowsMax: ${rowsMax} }
+questions:
+  words: { estimator: count, by: { column: word, keysMax: 2, discover: true } }
+  kinds: { estimator: count, by: { column: kind, keysMax: 1 }, where: { word: hello } }
+  total: { estimator: sum, columns: [amount] }
+privacy: { epsilon: 2, delta: 1e-6 }
+budget: { epsilon: 60, delta: 1e-3, scope: study }
+late: next
+retention: release
+`;
+
 let defined: readonly StudyDefinition[] | undefined;
 
 /** One study of every kind that answers differently; the last one is ended as soon as it runs. */
@@ -94,6 +119,7 @@ function makeStudies(): readonly StudyDefinition[] {
     defineStudy(documentOf('rated', {
       participation: 'public', admission: { kind: 'rate', keys: ratedKeys, perMs: ratedPerMs },
     })),
+    defineStudy(parseStudyText(typedText, { name: 'typed.yaml' }).document),
     defineStudy(documentOf('ended', {})),
   ];
 }

@@ -1,0 +1,98 @@
+// The page docs/results/real-questions.md.
+
+/** Keys of one answer that the page lists. */
+const keysShown = 8;
+
+const digits = (value) => (value === null || Number.isNaN(value) ? '-'
+  : Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en')
+    : String(Number(value.toPrecision(3))));
+const tableOf = (head, rows) => [head, head.map(() => '---'), ...rows]
+  .map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+const median = (values) => [...values].sort((one, two) => one - two)[values.length >> 1] ?? null;
+
+/** @param results - for each study its cohorts, each with all answers. */
+export function pageOf(results, seeds) {
+  return `# Questions to real tables
+
+Studies with several questions, asked about public tables: real names, real skewness, missing values. Each number below is beside
+the truth of the same people. The study files are in \`studies/\`. Privacy is epsilon 2 at delta 1e-6 for all questions of
+a study together. Nobody lies.
+
+A cohort is 20,000 people. Each has one row of the table, drawn at random with replacement, because the tables are small. The rows
+go through the same code as \`keelson estimate --study\`. The figures are of ${seeds} cohorts with noise of their own.
+
+- **error** is the root mean square distance from the truth, over all keys and cohorts.
+- **interval** is half of the usual 95 % interval (the median over keys and cohorts), and **holds** says how often the
+  truth was in it. The interval of a mean also covers chance in who takes part, which the truth of the same people does not
+  have. Quantiles of a key have no interval.
+- **numbers** says how many had an answer. A key that nobody listed may be missing: the line under the table says which sizes
+  were shown.
+
+${results.map((result) => sectionOf(result)).join('\n\n')}
+
+\`npm run bench:real-questions -- --page docs/results/real-questions.md\` measures and writes this page. With
+\`--rows FOLDER\` it also writes the rows of the first cohort, so that you can ask them yourself:
+
+\`\`\`text
+npm run bench:real-questions -- --seeds 1 --rows .
+npx keelson estimate --study studies/flights-by-origin.yaml --input flights-by-origin.csv
+\`\`\`
+
+The tables come from the package \`vega-datasets\`, which the tests install. None is copied.
+`;
+}
+
+function sectionOf({ name, table, rows, cohorts }) {
+  const questions = cohorts[0].map((_, i) => cohorts.map((answers) => answers[i]));
+  const summary = tableOf(
+    ['question', 'numbers', 'error', 'interval', 'holds'], questions.map(summaryOf));
+  const found = questions.filter(([{ question }]) => question.by?.discover !== undefined)
+    .map(foundText);
+  return `## ${name}
+
+${table.from}: \`${table.of}\`, ${rows.toLocaleString('en')} rows.
+
+${[summary, ...found, 'The first cohort:', tableOf(
+    ['question', 'key', 'answer', '95 % interval', 'truth'], cohorts[0].flatMap(linesOf),
+  )].join('\n\n')}`;
+}
+
+function summaryOf(answers) {
+  const { question: { name, estimator, by } } = answers[0];
+  const all = answers.flatMap(({ lines }) => lines);
+  const given = all.filter(({ estimate }) => estimate !== null);
+  const error = Math.sqrt(given.reduce((sum, { estimate, truth }) =>
+    sum + (estimate - truth) ** 2, 0) / given.length);
+  const stated = given.filter(({ half }) => half !== null);
+  const holding = stated.filter(({ holds }) => holds).length;
+  return [
+    `${name}: ${estimator}${by === undefined ? '' : ` by ${by.columns.join(' and ')}`}`,
+    `${given.length} of ${all.length}`, digits(error),
+    digits(median(stated.map((each) => each.half))),
+    stated.length === 0 ? 'has none' : `${holding} of ${stated.length}`,
+  ];
+}
+
+/** Which keys were found, by their size. */
+function foundText(answers) {
+  const [{ question }] = answers;
+  const sizes = answers.flatMap(({ people, lines }) => {
+    const shown = new Set(lines.map(({ key }) => key));
+    return [...people].map(([key, { length }]) => ({ length, isShown: shown.has(key) }));
+  });
+  const largestMissing = Math.max(0, ...sizes.filter(({ isShown }) => !isShown)
+    .map(({ length }) => length));
+  const smallestShown = Math.min(...sizes.filter(({ isShown }) => isShown)
+    .map(({ length }) => length));
+  const shown = sizes.filter(({ isShown }) => isShown).length / answers.length;
+  return `\`${question.name}\` showed ${digits(shown)} of ${digits(sizes.length / answers.length)} `
+    + `keys on average. The largest key that was not shown had ${largestMissing} people. The `
+    + `smallest that was shown had ${smallestShown}.`;
+}
+
+function linesOf({ question, lines }) {
+  return lines.slice(0, keysShown).map(({ key, estimate, half, truth }) => [
+    question.name, key.trim(), digits(estimate), half === null ? '' : `± ${digits(half)}`,
+    digits(truth),
+  ]);
+}

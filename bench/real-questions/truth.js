@@ -1,0 +1,66 @@
+// What the answers of a study should be, from the rows that its people have.
+
+const clipped = (value, { low = -Infinity, high = Infinity }) =>
+  Math.min(high, Math.max(low, Number(value)));
+const sumOf = (values) => values.reduce((sum, value) => sum + value, 0);
+
+/** The value at a share of sorted numbers, as `quantile` defines it. */
+const quantileOf = (sorted, share) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+
+/** What each number of one answer is of: a function of the values of the people under a key. */
+function numbersOf({ estimator, parameters }, type) {
+  const held = (values) => values.map((value) => clipped(value, type));
+  const sorted = (values) => Float64Array.from(held(values)).sort();
+  switch (estimator) {
+    case 'count': return [['', (values) => values.length]];
+    case 'sum': return [['', (values) => sumOf(held(values))]];
+    case 'mean': return [['', (values) => sumOf(held(values)) / values.length]];
+    // The mean of all values: nobody lies, and no value is clipped.
+    case 'robust-mean': return [['', (values) => sumOf(values.map(Number)) / values.length]];
+    case 'share': return [['', (values) => sumOf(values.map(Number)) / values.length]];
+    default: return (parameters.probabilities ?? [0.05, 0.25, 0.5, 0.75, 0.95])
+      .map((share) => [` at ${share}`, (values) => quantileOf(sorted(values), share)]);
+  }
+}
+
+/**
+ * The numbers of one answer beside the truth. Each person has one row.
+ * @param answer - of `estimateStudy`: its keys, estimate and interval95.
+ * @returns for each number: { key, part, truth, estimate, half, holds }. half and holds are null
+ *   where there is no interval; estimate is null where a key has no answer.
+ */
+export function judged({ question, types }, answer, rows) {
+  const [column] = question.columns;
+  const by = question.by?.columns ?? [];
+  const people = new Map();
+  for (const row of rows) {
+    if (column !== undefined && row[column] === null) continue;
+    const key = by.map((name) => nameOf(row[name], types[name])).join(', ');
+    const found = people.get(key) ?? [];
+    people.set(key, found);
+    found.push(column === undefined ? 1 : row[column]);
+  }
+  const numbers = numbersOf(question, types[column] ?? {});
+  const keys = by.length === 0 ? [''] : answer.keys.map((key) => [key].flat().join(', '));
+  const width = answer.keys === undefined ? 0 : answer.estimate.length / keys.length;
+  const lines = keys.flatMap((key, i) => numbers.map(([part, of], j) =>
+    lineOf(answer, width * i + j, answer.answered?.[i] ?? true, {
+      key: `${key}${part}`, truth: of(people.get(key) ?? []),
+    })));
+  return { lines, people };
+}
+
+/** A value that is not on the list of a category counts as other. */
+const nameOf = (value, type) =>
+  (type.of === undefined || type.of.includes(value) ? value : 'other');
+
+function lineOf({ estimate, interval95 }, at, isAnswered, { key, truth }) {
+  if (!isAnswered) return { key, truth, estimate: null, half: null, holds: null };
+  const [low, high] = [interval95?.low[at], interval95?.high[at]];
+  const hasEnds = Number.isFinite(low) && Number.isFinite(high);
+  return {
+    key, truth, estimate: estimate[at], half: hasEnds ? (high - low) / 2 : null,
+    holds: hasEnds ? low <= truth && truth <= high : null,
+  };
+}

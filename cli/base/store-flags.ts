@@ -1,0 +1,102 @@
+import type { AggregatorOptions } from '../../server/aggregator.js';
+import { bindSecrets } from '../../server/keys/bound-secrets.js';
+import type { PostgresPlace } from '../../server/store/postgres/place.js';
+import { openPostgresStore } from '../../server/store/postgres/open.js';
+import { namePostgresStore } from '../../server/store/postgres/status.js';
+import { UsageError } from './errors.js';
+import { numberFlag } from './numbers.js';
+
+const defaults = { data: 'keelson-data', secrets: 'keelson-secrets' } as const;
+
+/** Flags that say where the tables of PostgreSQL are. */
+export const schemaArgument = {
+  'store-schema': {
+    type: 'string', valueHint: 'name', description: 'schema of its tables (default keelson)',
+  },
+} as const;
+
+/** Flags of `serve` that say where everything is kept. */
+export const storeArguments = {
+  data: {
+    type: 'string', valueHint: 'folder', description: `data folder (default ${defaults.data})`,
+  },
+  store: {
+    type: 'string', valueHint: 'url',
+    description: 'instead of a data folder: PostgreSQL, like postgres://user@host/database',
+  },
+  secrets: {
+    type: 'string', valueHint: 'folder',
+    description: `with --store: where the keys are (default ${defaults.secrets})`,
+  },
+  ...schemaArgument,
+  'store-pool': {
+    type: 'string', valueHint: 'n', description: 'most connections to --store (default 8)',
+  },
+} as const;
+
+/** The values of these flags. */
+export interface StoreFlags {
+  readonly data?: string | undefined;
+  readonly store?: string | undefined;
+  readonly secrets?: string | undefined;
+  readonly 'store-schema'?: string | undefined;
+  readonly 'store-pool'?: string | undefined;
+  readonly 'accept-rollback'?: boolean | undefined;
+}
+
+/**
+ * What the flags mean for the aggregator.
+ * @throws UsageError when they exclude each other.
+ */
+export function dataOf(
+  flags: StoreFlags,
+): Pick<AggregatorOptions, 'dataDirectory' | 'openStore'> {
+  const { data, store, secrets = defaults.secrets } = flags;
+  if (store === undefined) {
+    const alone = (['secrets', 'store-schema', 'store-pool'] as const)
+      .find((name) => flags[name] !== undefined);
+    if (alone !== undefined) {
+      throw new UsageError(`--${alone} belongs to --store: add --store, or leave --${alone} out`);
+    }
+    return { dataDirectory: data ?? defaults.data };
+  }
+  if (data !== undefined) {
+    throw new UsageError('--store and --data exclude each other: give the keys\' folder with '
+      + '--secrets');
+  }
+  if (flags['accept-rollback'] === true) {
+    throw new UsageError('--accept-rollback is for a data folder: leave it out with --store');
+  }
+  const place = placeOf(store, flags['store-schema']);
+  const pool =
+    numberFlag(flags['store-pool'], '--store-pool', { whole: true, atLeast: 4, atMost: 500 }) ?? 8;
+  return {
+    dataDirectory: secrets,
+    async openStore(directory, clock) {
+      bindSecrets(directory, await namePostgresStore(place));
+      return openPostgresStore({ ...place, pool, clock });
+    },
+  };
+}
+
+/**
+ * The place that an address and a schema name.
+ * @throws UsageError when they cannot be one. The address is not repeated: it may hold a password.
+ */
+export function placeOf(url: string, schema: string | undefined): PostgresPlace {
+  if (!/^postgres(ql)?:\/\/./.test(url)) {
+    throw new UsageError('the address of the store does not begin with postgres://: write '
+      + 'postgres://user@host/database');
+  }
+  try {
+    new URL(url);
+  } catch {
+    throw new UsageError('the address of the store cannot be read: write '
+      + 'postgres://user@host/database, with special characters of the password as %XX');
+  }
+  if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
+    throw new UsageError(`--store-schema is "${schema}": write up to 63 lower-case letters, `
+      + 'digits and _, with no digit first');
+  }
+  return { url, ...(schema !== undefined && { schema }) };
+}

@@ -1,0 +1,81 @@
+import type { PostgresPlace } from '../../server/store/postgres/place.js';
+import { migrateSchema, schemaStatus } from '../../server/store/postgres/schema.js';
+import {
+  namePostgresStore, postgresStatus, type PostgresStatus,
+} from '../../server/store/postgres/status.js';
+import { StorageError } from '../../src/base/errors.js';
+import { defineCommand } from '../base/command.js';
+import { UsageError } from '../base/errors.js';
+import type { Output } from '../base/output.js';
+import { placeOf, schemaArgument } from '../base/store-flags.js';
+
+export const store = defineCommand({
+  name: 'store',
+  summary: 'Make the tables of a store in PostgreSQL, upgrade them, or show its state.',
+  details: [
+    '"init" makes the schema and its tables in a database that exists, and does nothing when they '
+    + 'are there. "migrate" brings the tables of an older version up to this one, in one '
+    + 'transaction; stop the servers first. "status" changes nothing: it shows the versions, the '
+    + 'server that holds the store, and what is set wrongly.',
+    'The password comes from the address, PGPASSWORD or ~/.pgpass, and is never printed. The user '
+    + 'needs the right to create a schema in the database.',
+  ],
+  args: {
+    action: { type: 'positional', required: true, description: 'init, migrate or status' },
+    url: {
+      type: 'positional', required: true,
+      description: 'the database, like postgres://user@host/database',
+    },
+    ...schemaArgument,
+  },
+  examples: [
+    'keelson store init postgres://keelson@db/keelson',
+    'keelson store status postgres://keelson@db/keelson --json',
+  ],
+  async run({ args, output }) {
+    const place = placeOf(args.url, args['store-schema']);
+    if (!['init', 'migrate', 'status'].includes(args.action)) {
+      throw new UsageError(
+        `there is no "keelson store ${args.action}": write init, migrate or status`,
+      );
+    }
+    const before = args.action === 'status' ? undefined : await change(args.action, place);
+    const status = await postgresStatus(place);
+    output.json({ ...(before !== undefined && { before }), ...status });
+    if (before !== undefined) output.text(before === status.version
+      ? 'nothing changed: the tables are there' : 'the tables are made');
+    describe(status, output);
+    return 0;
+  },
+});
+
+/** @returns the version of the tables before; 0 when there were none. */
+async function change(action: string, place: PostgresPlace): Promise<number> {
+  const { version, supported } = await schemaStatus(place);
+  const refuse = (text: string): never => {
+    throw new StorageError(text, 'storage-failed', { details: { found: version, supported } });
+  };
+  if (action === 'init' && version > 0 && version < supported) {
+    refuse(`the database has schema ${version}, this program writes ${supported}: end all servers `
+      + 'on it, then run keelson store migrate');
+  }
+  if (action === 'migrate' && version === 0) {
+    refuse('the database has no store in this schema: make one with keelson store init, or name '
+      + 'another --store-schema');
+  }
+  await migrateSchema(place);
+  await namePostgresStore(place);
+  return version;
+}
+
+function describe({ holder, warnings, ...status }: PostgresStatus, output: Output): void {
+  output.text(`PostgreSQL   ${status.server}`);
+  output.text(`schema       ${status.schema}, `
+    + (status.version === 0 ? 'without tables: run "keelson store init"'
+      : `version ${status.version}; this program needs ${status.needed}`));
+  if (status.store !== null) output.text(`store        ${status.store}`);
+  if (holder !== null) {
+    output.text(`server       ${holder.name}, ${holder.isAlive ? 'running' : 'ended'}`);
+  }
+  for (const warning of warnings) output.text(`warning      ${warning}`);
+}

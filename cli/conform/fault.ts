@@ -1,0 +1,7 @@
+/** What a client program did against the protocol. The text is for the author of the client. */
+export class ConformanceFault extends Error {}
+
+/** @throws ConformanceFault with the text unless the condition holds. */
+export function expect(condition: boolean, text: string): asserts condition {
+  if (!condition) throw new ConformanceFault(text);
+}

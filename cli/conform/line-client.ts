@@ -1,0 +1,146 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { signing } from '#signing';
+import type { Contributor, createContributor, openOutbox, subscribe } from '../../client/index.js';
+import { fromHex, toHex } from '../../src/base/bytes.js';
+import { KeelsonError, WireError } from '../../src/base/errors.js';
+import { logLines, verifyReleaseLog } from '../../src/log/index.js';
+import { signedMessage } from '../../src/signing/index.js';
+
+/** A command of the kit. docs/reference/conformance.md has the members of each. */
+interface Line {
+  readonly do: string;
+  readonly url: string;
+  readonly study: string;
+  readonly seed: string;
+  readonly outbox: string;
+  readonly serverKey?: string;
+  readonly enrolment?: string;
+  readonly id: string;
+  readonly rows: number[][];
+  readonly last?: boolean;
+  readonly log: string;
+  readonly label: 'hello' | 'batch';
+  readonly studyId: string;
+  readonly bytes: string;
+}
+
+const say = (event: string, members: object = {}): void =>
+  void process.stdout.write(`${JSON.stringify({ event, ...members })}\n`);
+
+const codeOf = (error: unknown): string =>
+  (error instanceof KeelsonError ? error.code : 'invariant');
+
+/** Short waits: a try ends sooner, and nobody else is kept from the server. */
+const waits = { backoffInitialMs: 20, backoffMaxMs: 500 };
+
+/** The parts of the client that are tried. Tests of the kit give faulty ones. */
+export interface LineClientParts {
+  readonly createContributor: typeof createContributor;
+  readonly openOutbox: typeof openOutbox;
+  readonly subscribe: typeof subscribe;
+}
+
+const pinOf = ({ serverKey }: Line): { serverKey?: Uint8Array } =>
+  (serverKey === undefined ? {} : { serverKey: fromHex(serverKey) });
+
+async function follow(own: Contributor): Promise<void> {
+  for await (const status of own.status()) {
+    if (status.kind === 'kept') say('stored');
+    if (status.kind === 'recovered') {
+      const { result } = status;
+      say('settled', { code: result.kind === 'accepted' ? 'accepted' : result.error.code });
+    }
+    if (status.kind === 'ended' && status.error !== null) say('ended', { code: status.error.code });
+  }
+}
+
+async function verify({ log, serverKey = '' }: Line): Promise<void> {
+  const lines = logLines(createReadStream(log));
+  const report = await verifyReleaseLog(lines, { signing, serverKey: fromHex(serverKey) });
+  say('verified', { ok: report.authentic });
+}
+
+function sign({ label, seed, serverKey = '', studyId, bytes }: Line): void {
+  const signer = signing.createSigner(fromHex(seed));
+  const context = { serverKey: fromHex(serverKey), studyId: fromHex(studyId) };
+  const payload = label === 'hello' ? fromHex(bytes) : signing.sha512(fromHex(bytes));
+  const message = signedMessage(label, context, signer.publicKey, payload);
+  say('signed', { message: toHex(message), signature: toHex(signer.sign(message)) });
+}
+
+/** The client of this package behind the line protocol. One contributor and one subscription. */
+class LineClient {
+  private contributor: Contributor | null = null;
+  private reading: AbortController | null = null;
+
+  constructor(private readonly parts: LineClientParts) {}
+
+  async take(line: Line): Promise<void> {
+    switch (line.do) {
+      case 'open': return this.open(line);
+      case 'send': return void this.send(line);
+      case 'subscribe': return void this.read(line);
+      case 'verify': return verify(line);
+      case 'sign': return sign(line);
+      case 'ping': return say('pong');
+      case 'close': return void this.close();
+      default: throw new Error(`unknown command ${line.do}`);
+    }
+  }
+
+  async open(line: Line): Promise<void> {
+    const { url, study, seed, enrolment } = line;
+    const outbox = await this.parts.openOutbox(line.outbox);
+    this.contributor = this.parts.createContributor({
+      url, study, seed: fromHex(seed), outbox, ...waits, ...pinOf(line),
+      ...(enrolment !== undefined && { enrolment }),
+    });
+    void follow(this.contributor);
+  }
+
+  async send({ id, rows, last = false }: Line): Promise<void> {
+    try {
+      const result = await this.contributor!.send(rows, { last });
+      say('settled', { id, code: result.kind === 'accepted' ? 'accepted' : result.error.code });
+    } catch (error) {
+      // An error that ended the contributor is reported as its end. The outbox keeps the rows.
+      if (error instanceof WireError && this.contributor!.state.kind !== 'ended') {
+        say('settled', { id, code: error.code });
+      }
+    }
+  }
+
+  async read(line: Line): Promise<void> {
+    const { url, study } = line;
+    this.reading = new AbortController();
+    const { signal } = this.reading;
+    try {
+      for await (const { release, signed } of
+        this.parts.subscribe({ url, study, signal, ...waits, ...pinOf(line) })) {
+        const digest = toHex(signing.sha512(signed.body));
+        say('release', { index: Number(release.index), epoch: Number(release.epoch), digest });
+      }
+    } catch (error) {
+      say('ended', { code: codeOf(error) });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.reading?.abort();
+    await this.contributor?.close();
+    const state = this.contributor?.state;
+    const ended = state?.kind === 'ended' ? state.error : null;
+    if (ended === null) say('closed');
+  }
+}
+
+/** Takes commands from standard input until it ends, and writes events to standard output. */
+export async function serveLines(parts: LineClientParts): Promise<void> {
+  const client = new LineClient(parts);
+  say('hello', { can: ['contribute', 'typed', 'subscribe', 'verify'] });
+  for await (const text of createInterface({ input: process.stdin })) {
+    await client.take(JSON.parse(text) as Line);
+  }
+  process.exit(0);
+}

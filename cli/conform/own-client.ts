@@ -1,0 +1,5 @@
+import { createContributor, openOutbox, subscribe } from '../../client/index.js';
+import { serveLines } from './line-client.js';
+
+/** A program of its own: `keelson conform` starts it when no command is given. */
+await serveLines({ createContributor, openOutbox, subscribe });

@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import { contributingCases } from './contributing-cases.js';
+import { aggregatorCases } from './aggregator-cases.js';
+import { readingCases } from './reading-cases.js';
+import { refusalCases } from './refusals-cases.js';
+import { trustCases } from './trust-cases.js';
+import { verifyingCases } from './verifying-cases.js';
+import { ConformanceFault, expect } from './fault.js';
+import { Program, type ProgramEvent } from './program.js';
+import { Stage, type ConformanceCase } from './stage.js';
+
+export const conformanceCases: readonly ConformanceCase[] = [
+  ...trustCases, ...contributingCases, ...refusalCases, ...readingCases, ...verifyingCases,
+  ...aggregatorCases,
+];
+
+/** `left-out`: the program says that it cannot do this. */
+export interface CaseResult {
+  readonly name: string;
+  readonly outcome: 'passed' | 'failed' | 'left-out';
+  /** What went wrong. */
+  readonly text?: string;
+}
+
+export interface ConformanceOptions {
+  /** The client program and its arguments. */
+  readonly words: readonly string[];
+  /** A folder that exists and is empty. */
+  readonly folder: string;
+  /** A case that takes longer fails, in milliseconds. */
+  readonly limitMs: number;
+  readonly cases?: readonly ConformanceCase[];
+  readonly onResult?: (result: CaseResult) => void;
+}
+
+/** Cases that run at once: they wait most of the time. */
+const atOnce = 4;
+
+/**
+ * Tries a client program on every case.
+ * @returns the results in the order of the cases.
+ */
+export async function runConformance(options: ConformanceOptions): Promise<CaseResult[]> {
+  const { cases = conformanceCases, onResult = () => undefined } = options;
+  const results: CaseResult[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < cases.length) {
+      const place = next++;
+      const result = await runCase(cases[place]!, place, options);
+      results[place] = result;
+      onResult(result);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return results;
+}
+
+/** The case is for a skill that the program does not have. */
+class LeftOut extends Error {}
+
+async function runCase(
+  tried: ConformanceCase, place: number, options: ConformanceOptions,
+): Promise<CaseResult> {
+  const { name, needs } = tried;
+  const start = async (onEvent: (event: ProgramEvent) => void): Promise<Program> => {
+    const program = new Program(options.words, onEvent);
+    const { can } = await program.event(({ event }) => event === 'hello');
+    expect(Array.isArray(can), 'an event "hello" has no list "can"');
+    if (!can.includes(needs)) {
+      await program.kill();
+      throw new LeftOut();
+    }
+    return program;
+  };
+  const stage = new Stage(join(options.folder, String(place)), start);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const text = `nothing more happened within ${options.limitMs / 1_000} s`;
+    timer = setTimeout(() => reject(new ConformanceFault(text)), options.limitMs);
+  });
+  try {
+    await Promise.race([stage.noticed, tried.run(stage), late]);
+    return { name, outcome: 'passed' };
+  } catch (error) {
+    if (error instanceof LeftOut) return { name, outcome: 'left-out' };
+    if (error instanceof ConformanceFault) return { name, outcome: 'failed', text: error.message };
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    await stage.end();
+  }
+}

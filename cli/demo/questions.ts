@@ -1,0 +1,150 @@
+import type { StudyDefinition } from '../../server/studies/definition.js';
+import { parseStudyText } from '../../server/study-file/index.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
+import type { Flights } from '../data/flights.js';
+
+/**
+ * One unit of delay and distance. It is public knowledge and does not come from these flights: the
+ * mean of eight flights is rarely more than twenty minutes or three hundred miles from the usual
+ * mean.
+ */
+export const demoScale = [20, 300] as const;
+
+/** The study of the demonstration that asks several questions of one contribution. */
+export const questionsStudy = 'flights-ten';
+
+/** A flight is late from this many minutes on. */
+const lateMinutes = 15;
+/** Parts of the day. Each begins when the one before ends. */
+const parts = ['morning', 'afternoon', 'evening'] as const;
+/** Hours at which the afternoon and the evening begin. */
+const [noon, evening] = [12, 18];
+
+const columns = {
+  delay_minutes: 'number',
+  distance_miles: 'number',
+  part: { type: 'category', of: parts },
+  late: 'boolean',
+} as const;
+
+const delay = { columns: ['delay_minutes'] } as const;
+/** A person counts in at most two parts of the day. More parts would need more noise. */
+const byPart = { by: { column: 'part', keysMax: 2 } } as const;
+/** Public bounds of the mean delay of eight flights. */
+const delayRange = '-60..180';
+
+/** The unit of an attack's strength in each column, as in the other studies. */
+export const questionsScale: readonly number[] = [...demoScale, 1, 1];
+
+/** What is asked, and how the first lines of the demonstration say so. */
+interface Asked {
+  readonly about: string;
+  /** As in a study file. */
+  readonly question: Readonly<Record<string, unknown>>;
+}
+
+const askedWith = (corruption: number): Readonly<Record<string, Asked>> => ({
+  'late-people': {
+    about: `people with a flight that is ${lateMinutes} minutes late or more`,
+    question: { estimator: 'count', where: { late: true } },
+  },
+  'late-share': {
+    about: 'share of late flights',
+    question: { estimator: 'share', columns: ['late'], reduce: 'one' },
+  },
+  'mean-delay': {
+    about: 'mean delay in minutes',
+    question: { estimator: 'mean', ...delay, parameters: { range: delayRange } },
+  },
+  'robust-delay': {
+    about: 'the same, robust against the liars',
+    question: {
+      estimator: 'robust-mean', ...delay, share: 28,
+      parameters: { scale: demoScale[0], range: delayRange, corruption },
+    },
+  },
+  'middle-delay': {
+    about: 'half of the people have a smaller mean delay',
+    question: {
+      estimator: 'quantile', ...delay, share: 14,
+      parameters: { probabilities: [0.5], low: -60, high: 180 },
+    },
+  },
+  'total-miles': {
+    about: 'miles that all people fly together',
+    question: {
+      estimator: 'sum', columns: ['distance_miles'], reduce: 'sum', parameters: { cap: 12_000 },
+    },
+  },
+  'people-by-part': {
+    about: `people who fly in the ${parts.join(', ')}`,
+    question: { estimator: 'count', ...byPart },
+  },
+  'late-by-part': {
+    about: 'people with a late flight, by part of the day',
+    question: { estimator: 'count', where: { late: true }, ...byPart },
+  },
+  'delay-by-part': {
+    about: 'mean delay in minutes, by part of the day',
+    question: { estimator: 'mean', ...delay, ...byPart, parameters: { range: delayRange } },
+  },
+  distances: {
+    about: 'people by miles of a mean flight: below 400, 600, 800, more',
+    question: {
+      estimator: 'histogram', columns: ['distance_miles'], parameters: { edges: [400, 600, 800] },
+    },
+  },
+});
+
+/** What each question asks, by its name. */
+export const aboutQuestions: Readonly<Record<string, string>> =
+  Object.fromEntries(Object.entries(askedWith(0)).map(([name, { about }]) => [name, about]));
+
+/** The public facts that the study shares with the others of the demonstration. */
+export type SharedFacts = Pick<StudyDocument, 'cohort' | 'privacy'> & {
+  readonly everyMs: number;
+  readonly rowsMax: number;
+  readonly budget: Pick<StudyDocument['budget'], 'epsilon' | 'delta' | 'perMs'>;
+  /** Hostile share that the robust answer is planned for. */
+  readonly corruption: number;
+};
+
+/**
+ * The study with ten questions. One contribution of a person answers all of them, and the epsilon
+ * of a release bounds all ten answers together.
+ * @throws KeelsonError('plan-infeasible') for too few people.
+ */
+export function questionsDefinition(facts: SharedFacts): StudyDefinition {
+  const { cohort, privacy, everyMs, rowsMax, corruption } = facts;
+  const { perMs, ...budget } = facts.budget;
+  const questions = Object.entries(askedWith(corruption))
+    .map(([name, { question }]) => [name, question]);
+  // A study file is YAML, and JSON is YAML.
+  const text = JSON.stringify({
+    study: questionsStudy, columns, cohort, participation: 'secret',
+    epoch: { every: `${everyMs}ms` },
+    contribution: { rowsMax },
+    questions: Object.fromEntries(questions) as unknown,
+    privacy,
+    budget: { ...budget, scope: 'study', ...(perMs !== undefined && { per: `${perMs}ms` }) },
+    late: 'drop',
+    retention: 'release',
+  });
+  return parseStudyText(text, { name: questionsStudy });
+}
+
+/** The flights as rows of this study, row-major. */
+export function questionsRows({ count, columns: flights }: Flights): {
+  readonly values: Float64Array; readonly columns: number;
+} {
+  const { length } = Object.keys(columns);
+  const values = new Float64Array(length * count);
+  for (let i = 0; i < count; i++) {
+    const minutes = flights.delay[i]!;
+    const hour = flights.time[i]!;
+    const part = hour < noon ? 0 : hour < evening ? 1 : 2;
+    const isLate = minutes >= lateMinutes;
+    values.set([minutes, flights.distance[i]!, part, isLate ? 1 : 0], length * i);
+  }
+  return { values, columns: length };
+}

@@ -1,0 +1,165 @@
+import type { StudyDefinition } from '../../server/studies/definition.js';
+import { parseStudyText } from '../../server/study-file/index.js';
+import type { ColumnType } from '../../src/base/columns.js';
+import { KeelsonError } from '../../src/base/errors.js';
+import { protocolLimits } from '../../src/base/limits.js';
+import { textLimits } from '../../src/base/text-form.js';
+import { UsageError } from '../base/errors.js';
+import { listFlag, numberFlag } from '../base/numbers.js';
+import { targetOfFlags, type PrivacyFlags } from '../base/privacy-flags.js';
+import type { TypedColumns } from '../input/typed-columns.js';
+
+/** The flags that make one question, as a study file asks it. */
+export interface AskedFlags extends PrivacyFlags {
+  readonly columns?: string | undefined;
+  readonly cohort?: string | undefined;
+  readonly contributor?: string | undefined;
+  readonly reduce?: string | undefined;
+  readonly 'group-by'?: string | undefined;
+  readonly groups?: string | undefined;
+  readonly 'keys-max'?: string | undefined;
+}
+
+/** One question, planned, and how its file is read. */
+export interface AskedQuestion {
+  readonly definition: StudyDefinition;
+  readonly input: Required<TypedColumns>;
+}
+
+/** What `--groups` says where nobody has a list. */
+export const discoverWord = 'discover';
+const typeUsual: ColumnType = { type: 'number' };
+
+/**
+ * The question that flags ask, as a study of one release. Who is in which group, and whose rows
+ * pass the tests, is as secret as what the rows hold.
+ * @param name of the estimator.
+ * @param where - the texts of `--where`.
+ * @param types - of the columns that a study file or `--type` names; others hold numbers.
+ * @throws UsageError for flags that make no question; KeelsonError('plan-infeasible') where there
+ *   is no plan.
+ */
+export function askedQuestion(
+  name: string, flags: AskedFlags, where: readonly string[],
+  parameters: Readonly<Record<string, unknown>>, { types = new Map() }: TypedColumns,
+): AskedQuestion {
+  const cohort = numberFlag(
+    flags.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
+  );
+  if (cohort === undefined) {
+    throw new UsageError('--cohort is missing: with --where and --keys-max it is secret which rows '
+      + 'count, so give the public number of contributors');
+  }
+  const tests = where.map((text) => testOf(text, types));
+  const by = byOf(flags);
+  const own = listFlag(flags.columns, '--columns') ?? [];
+  const names = [...new Set([
+    ...own, ...tests.map(({ column }) => column), ...(by === null ? [] : [by.column]),
+  ])];
+  const typeOf = (column: string): ColumnType => types.get(column)
+    ?? (column === by?.column ? { type: 'text', bytes: textLimits.bytes } : typeUsual);
+  // It refuses flags that are missing or wrong.
+  const { epsilon, deltaTotal: delta } = targetOfFlags(flags);
+  const privacy = { epsilon, delta };
+  const definition = planned({
+    study: 'these flags', cohort, epoch: { every: '1d' }, privacy,
+    columns: Object.fromEntries(names.map((column) => [column, typeOf(column)])),
+    budget: { ...privacy, scope: 'study', ...(delta === 0 && { rule: 'pure' }) },
+    questions: { [name]: {
+      estimator: name, columns: own, parameters,
+      where: whereOf(tests),
+      ...(by !== null && { by }), ...(flags.reduce !== undefined && { reduce: flags.reduce }),
+    } },
+  });
+  return {
+    definition,
+    input: { columns: names, types: new Map(names.map((column) => [column, typeOf(column)])) },
+  };
+}
+
+interface By {
+  readonly column: string;
+  readonly keysMax: number;
+  readonly discover?: true;
+  readonly keys?: readonly string[];
+}
+
+/** Null if the answer is not split. */
+function byOf(flags: AskedFlags): By | null {
+  const { 'group-by': column, groups, 'keys-max': text } = flags;
+  const keysMax = numberFlag(text, '--keys-max', { atLeast: 1, whole: true });
+  if (column === undefined) {
+    const stray = keysMax !== undefined ? '--keys-max' : groups !== undefined ? '--groups' : null;
+    if (stray === null) return null;
+    throw new UsageError(`${stray} needs --group-by: name the column that holds the groups`);
+  }
+  if (keysMax === undefined) {
+    throw new UsageError('--where with --group-by needs --keys-max: say in how many groups a '
+      + 'person counts at most');
+  }
+  if (groups === undefined) return { column, keysMax };
+  if (groups.trim() === discoverWord) return { column, keysMax, discover: true };
+  return { column, keysMax, keys: listFlag(groups, '--groups')! };
+}
+
+interface Test {
+  readonly column: string;
+  readonly test: object;
+}
+
+/** `late=true`, `region!=north`, `minutes>=5` or `minutes<60`. */
+function testOf(text: string, types: ReadonlyMap<string, ColumnType>): Test {
+  const [, column, sign, value] = /^(.*?)\s*(!=|>=|=|<)\s*(.*)$/.exec(text.trim()) ?? [];
+  if (column === undefined || column === '' || value === '') {
+    throw new UsageError(`--where ${text} is no test: write column=value, column!=value, `
+      + 'column>=number or column<number');
+  }
+  const key = ({ '=': 'is', '!=': 'not', '>=': 'at-least', '<': 'below' } as const)[
+    sign as '=' | '!=' | '>=' | '<'
+  ];
+  return { column, test: { [key]: valueOf(column, value!, types.get(column) ?? typeUsual) } };
+}
+
+/** The tests by column, as a study file has them. */
+function whereOf(tests: readonly Test[]): Readonly<Record<string, object>> {
+  const found = new Map<string, object>();
+  for (const { column, test } of tests) {
+    const before = found.get(column) ?? {};
+    const twice = Object.keys(test).find((key) => key in before);
+    if (twice !== undefined) {
+      throw new UsageError(`--where tests twice what ${column} ${twice}: give one of them`);
+    }
+    found.set(column, { ...before, ...test });
+  }
+  return Object.fromEntries(found);
+}
+
+function valueOf(column: string, text: string, { type }: ColumnType): string | number | boolean {
+  if (type === 'category' || type === 'text') return text;
+  if (type === 'number' || type === 'integer') return numberFlag(text, `--where ${column}`, {});
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new UsageError(`--where ${column} is true or false, not "${text}"`);
+}
+
+/** The flags that say what a key of a study file says. */
+const flagOf: readonly (readonly [path: RegExp, flag: string])[] = [
+  [/^columns/, '--type'], [/\.where/, '--where'], [/\.by/, '--group-by'],
+  [/\.parameters/, '--set'], [/\.columns/, '--columns'], [/\.reduce/, '--reduce'],
+  [/^privacy|^budget/, '--epsilon'],
+];
+
+function planned(file: object): StudyDefinition {
+  try {
+    return parseStudyText(JSON.stringify(file), { name: 'these flags' });
+  } catch (error) {
+    if (!(error instanceof KeelsonError)) throw error;
+    const { code, details } = error;
+    const text = error.message.replace(/^these flags(, line \d+)?: /, '')
+      .replace('the study these flags', 'the question');
+    if (code === 'plan-infeasible') throw new KeelsonError(code, text, { details, cause: error });
+    if (code !== 'invalid-study') throw error;
+    const path = String(details['path']);
+    const flag = flagOf.find(([pattern]) => pattern.test(path))?.[1];
+    throw new UsageError(flag === undefined ? text : `${flag}: ${text}`);
+  }
+}

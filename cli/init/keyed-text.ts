@@ -1,0 +1,130 @@
+import {
+  yamlText, type Answers, type AskedParts, type KeyedQuestion,
+} from './questions.js';
+import { corruption, corruptionRemark, scaleOf } from './scale.js';
+
+/** The study files that have a list of questions. */
+
+export const keyedTitles: Readonly<Record<KeyedQuestion, string>> = {
+  'count-by-key': 'How many people there are under each name.',
+  'median-by-key': 'The median of a column for each name.',
+  'unknown-keys': 'How many people there are under each name, also of names that nobody listed.',
+  several: 'Several questions about the same rows.',
+};
+
+/** Bytes of a text that nobody listed: as long as most names of things. */
+const textBytes = 64;
+const keysShown = 50;
+
+/** One question: its comments, and its lines below `questions`. */
+interface Asked {
+  readonly remarks: readonly string[];
+  readonly lines: readonly string[];
+}
+
+/** @param answers with `by`, and with the columns, ranges and keys that the question needs. */
+export function keyedParts(question: KeyedQuestion, answers: Answers): AskedParts {
+  const asked = questionsOf(question, answers);
+  const several = asked.length > 1;
+  return {
+    columns: columnsText(answers),
+    asked: `\
+# A person may send this many rows in an epoch.
+contribution: { rowsMax: 64 }
+
+# What is asked. ${several ? 'All questions share the privacy below.' : 'You may add more questions.'}
+# keysMax: a person counts for this many names at most. More names need more noise.
+questions:
+${asked.map(({ remarks, lines }) => [
+    ...remarks.map((remark) => `  # ${remark}`), ...lines.map((line) => `  ${line}`),
+  ].join('\n')).join('\n')}
+`,
+  };
+}
+
+function columnsText({ columns, ranges, by, keys }: Answers): string {
+  const numbers = columns.map((name, i) => {
+    const { low, high } = ranges![i]!;
+    return `  ${yamlText(name)}: { type: number, low: ${low}, high: ${high} }`;
+  });
+  const names = keys === null
+    ? `{ type: text, bytes: ${textBytes} }`
+    : `{ type: category, of: [${keys.map(yamlText).join(', ')}], other: true }`;
+  const remarks = [
+    '# What a row holds.',
+    ...(columns.length === 0 ? [] : ['# Values beyond low and high count as at that end.']),
+    keys === null ? `# A text has at most ${textBytes} bytes of UTF-8.`
+      : '# Any name that is not listed counts as other.',
+  ];
+  return `${remarks.join('\n')}
+columns:
+${[...numbers, `  ${yamlText(by!)}: ${names}`].join('\n')}
+`;
+}
+
+function questionsOf(question: KeyedQuestion, answers: Answers): readonly Asked[] {
+  switch (question) {
+    case 'count-by-key': return [people(answers)];
+    case 'median-by-key': return [medians(answers)];
+    case 'unknown-keys': return [unknown(answers)];
+    case 'several': return [people(answers), medians(answers), mean(answers), spread(answers)];
+  }
+}
+
+function people({ by }: Answers): Asked {
+  return {
+    remarks: ['The number of people under each name.'],
+    lines: [`people: { estimator: count, by: { column: ${yamlText(by!)}, keysMax: 1 } }`],
+  };
+}
+
+function unknown({ by }: Answers): Asked {
+  return {
+    remarks: [
+      'The names are found among those that people send. A name of few people is not shown.',
+      `At most ${keysShown} names are shown, those with the most people.`,
+    ],
+    lines: [
+      'people:',
+      '  estimator: count',
+      `  by: { column: ${yamlText(by!)}, keysMax: 1, discover: true, top: ${keysShown} }`,
+    ],
+  };
+}
+
+function medians({ by, columns, ranges }: Answers): Asked {
+  const { low, high } = ranges![0]!;
+  return {
+    remarks: [
+      'The median for each name. A name has no answer where a noisy count says that it has too few',
+      'people.',
+    ],
+    lines: [
+      'medians:',
+      '  estimator: quantile',
+      `  columns: [${yamlText(columns[0]!)}]`,
+      `  by: { column: ${yamlText(by!)}, keysMax: 1 }`,
+      `  parameters: { probabilities: [0.5], low: ${low}, high: ${high} }`,
+    ],
+  };
+}
+
+function mean({ columns, ranges }: Answers): Asked {
+  const scale = scaleOf(ranges);
+  return {
+    remarks: ['The mean of everybody.', ...scale.remarks, corruptionRemark],
+    lines: [
+      'mean:',
+      '  estimator: robust-mean',
+      `  columns: [${yamlText(columns[0]!)}]`,
+      `  parameters: { scale: ${scale.text}, corruption: ${corruption} }`,
+    ],
+  };
+}
+
+function spread({ columns }: Answers): Asked {
+  return {
+    remarks: ['How the values are spread, and any quantile of it.'],
+    lines: [`spread: { estimator: distribution, columns: [${yamlText(columns[0]!)}] }`],
+  };
+}

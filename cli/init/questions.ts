@@ -1,0 +1,61 @@
+/** What one can want to know. */
+export const questions = [
+  'mean', 'skewed-mean', 'total', 'share', 'histogram', 'quantile', 'distribution',
+  'covariance', 'count-by-key', 'median-by-key', 'unknown-keys', 'several',
+] as const;
+export type Question = typeof questions[number];
+
+/** Those that make a file with a list of questions, split by the names in a column. */
+const keyedQuestions = ['count-by-key', 'median-by-key', 'unknown-keys', 'several'] as const;
+export type KeyedQuestion = typeof keyedQuestions[number];
+/** Those that make a file with one estimator. */
+export type PlainQuestion = Exclude<Question, KeyedQuestion>;
+
+export function isKeyed(question: Question): question is KeyedQuestion {
+  return keyedQuestions.some((each) => each === question);
+}
+
+/** Nearly all honest values lie between these two. */
+export interface Range {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The values that a study file is made from. */
+export interface Answers {
+  readonly study: string;
+  readonly question: Question;
+  /**
+   * Columns of numbers. Exactly one for share, histogram, quantile, distribution, median-by-key and
+   * several. None for count-by-key and unknown-keys.
+   */
+  readonly columns: readonly string[];
+  /** The column that holds names; null where none does. */
+  readonly by: string | null;
+  /** The public list of these names; null where nobody has one. */
+  readonly keys: readonly string[] | null;
+  /** One for each column; null if they are not known, for a mean or a covariance. */
+  readonly ranges: readonly Range[] | null;
+  /** For a share: it counts people whose value is at least this. */
+  readonly threshold: number | null;
+  readonly cohort: number;
+  readonly epsilon: number;
+  /** A duration in the form of a study file. */
+  readonly every: string;
+}
+
+/** The parts of a study file that depend on what is asked. */
+export interface AskedParts {
+  /** The key `columns`, with its comment. */
+  readonly columns: string;
+  /** The keys from `contribution` on that say what is asked. */
+  readonly asked: string;
+}
+
+/** Words that YAML would not read as text. */
+const reserved = /^(true|false|null|yes|no|on|off|y|n)$/i;
+
+/** A name in YAML: in quotes, unless it is a plain word. */
+export function yamlText(name: string): string {
+  return /^[a-z_][a-z0-9_-]*$/i.test(name) && !reserved.test(name) ? name : JSON.stringify(name);
+}

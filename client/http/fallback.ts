@@ -1,0 +1,138 @@
+import { clientDefaults } from '../base/defaults.js';
+import type { ClientRuntime } from '../base/runtime.js';
+import type { OpenTransport, Transport, TransportHandlers } from '../websocket/contract.js';
+import { UploadTransport } from './uploads.js';
+
+/** How a contributor's rows travel. */
+export type Via = 'websocket' | 'http';
+
+/** What a fallback needs besides the WebSocket. */
+export interface FallbackOptions {
+  readonly runtime: ClientRuntime;
+  /** Called when the first message has come another way than before. @param reason for people. */
+  onVia(via: Via, reason: string): void;
+}
+
+/**
+ * A transport that uses HTTP requests where WebSockets do not get through. A WebSocket that ends
+ * before its first message counts as refused, by a proxy or by the server. While requests are used,
+ * the transport tries a WebSocket now and then. It goes back when one brings a message.
+ */
+export function withHttpFallback(open: OpenTransport, options: FallbackOptions): OpenTransport {
+  const { runtime } = options;
+  let via: Via = 'websocket';
+  /** A WebSocket brought nothing and was dropped: requests have the next turn. */
+  let isHttpNext = false;
+  const arrived = (now: Via, reason: string): void => {
+    if (via === now) return;
+    via = now;
+    options.onVia(now, reason);
+  };
+  const overHttp = (
+    url: string, subprotocol: string, handlers: TransportHandlers, refused: string,
+  ): Transport => {
+    let cancelProbe = (): void => undefined;
+    let isHeard = false;
+    const transport = new UploadTransport(url, {
+      ...handlers,
+      onMessage(bytes) {
+        if (!isHeard) arrived('http', refused);
+        isHeard = true;
+        handlers.onMessage(bytes);
+      },
+      onClose(reason) {
+        cancelProbe();
+        isHttpNext = isHeard && via === 'http';
+        handlers.onClose(isHeard ? reason : refused);
+      },
+    }, runtime);
+    cancelProbe = keepProbing(runtime, (answer) => open(url, subprotocol, answer), () => {
+      via = 'websocket';
+      options.onVia(via, 'a WebSocket gets through again');
+      transport.terminate();
+    });
+    return transport;
+  };
+  return (url, subprotocol, handlers) => {
+    if (isHttpNext) return overHttp(url, subprotocol, handlers, 'no WebSocket gets through');
+    let isHeard = false;
+    let isEnded = false;
+    let current = open(url, subprotocol, {
+      ...handlers,
+      onMessage(bytes) {
+        isHeard = true;
+        arrived('websocket', '');
+        handlers.onMessage(bytes);
+      },
+      onClose(reason) {
+        if (isHeard || isEnded) handlers.onClose(reason);
+        else current = overHttp(url, subprotocol, handlers, reason);
+      },
+    });
+    return {
+      send: (bytes) => current.send(bytes),
+      get bufferedAmount() {
+        return current.bufferedAmount;
+      },
+      ping: () => current.ping(),
+      close() {
+        isEnded = true;
+        current.close();
+      },
+      terminate() {
+        isEnded = true;
+        isHttpNext ||= !isHeard;
+        current.terminate();
+      },
+    };
+  };
+}
+
+/**
+ * Tries a WebSocket less and less often, until one brings a message.
+ * @returns a function that stops it.
+ */
+function keepProbing(
+  runtime: ClientRuntime, open: (handlers: TransportHandlers) => Transport, found: () => void,
+): () => void {
+  let stop = (): void => undefined;
+  let isOver = false;
+  const probe = (waitMs: number): void => {
+    stop = runtime.after(waitMs, () => {
+      let isDone = false;
+      const done = (): boolean => {
+        if (isDone || isOver) return false;
+        isDone = true;
+        cancel();
+        return true;
+      };
+      const failed = (): void => {
+        if (done()) probe(Math.min(2 * waitMs, clientDefaults.probeMaxMs));
+      };
+      const cancel = runtime.after(clientDefaults.handshakeTimeoutMs, () => {
+        failed();
+        socket.terminate();
+      });
+      const socket = open({
+        onOpen: () => undefined,
+        onActivity: () => undefined,
+        onMessage() {
+          if (!done()) return;
+          isOver = true;
+          socket.terminate();
+          found();
+        },
+        onClose: failed,
+      });
+      stop = () => {
+        cancel();
+        socket.terminate();
+      };
+    });
+  };
+  probe(clientDefaults.probeInitialMs);
+  return () => {
+    isOver = true;
+    stop();
+  };
+}

@@ -1,0 +1,198 @@
+import { fromHex } from '../../src/base/bytes.js';
+import { decodeServerFrame, joinFrames, splitFrames } from '../../src/wire/index.js';
+import { clientDefaults } from '../base/defaults.js';
+import type { ClientRuntime } from '../base/runtime.js';
+import type { HelloAgain, Transport, TransportHandlers } from '../websocket/contract.js';
+import { uploadUrl } from './upload-url.js';
+
+interface Answer {
+  readonly status: number;
+  readonly nonce: string;
+  readonly body: Uint8Array;
+}
+
+/** Longest frame in an answer: as for a socket. */
+const answerBytesMax = 64 * 1024 * 1024;
+
+/**
+ * A transport of one contributor over HTTP requests. The first request gets Welcome. Each later one
+ * carries a Hello for its own nonce and the frames that wait, and brings their answers. Only one
+ * request runs at a time, so the order of the frames is kept. When nothing waits, it asks now and
+ * then how the study stands. A request that fails closes the transport: its owner connects again
+ * and sends again what is not settled.
+ */
+export class UploadTransport implements Transport {
+  bufferedAmount = 0;
+  private readonly url: string;
+  private readonly aborter = new AbortController();
+  private queue: Uint8Array[] = [];
+  private nonce = '';
+  private state: 'busy' | 'idle' | 'closed' = 'busy';
+  /** The server has answered a Hello on this transport. */
+  private isGreeted = false;
+  private isDue = false;
+  private quietPolls = 0;
+  /** Until the open epoch closes, as the server last said. 0: it did not say. */
+  private closesInMs = 0;
+  private cancelPoll: () => void = () => undefined;
+
+  /** @throws InvalidParameterError for a URL that can never work. */
+  constructor(
+    url: string, private readonly handlers: TransportHandlers,
+    private readonly runtime: ClientRuntime,
+  ) {
+    this.url = uploadUrl(url);
+    void this.run(async () => {
+      const frames = this.framesOf(await this.post(null));
+      handlers.onOpen();
+      this.deliver(frames);
+    });
+  }
+
+  send(bytes: Uint8Array): void {
+    if (this.state === 'closed') return;
+    this.queue.push(bytes);
+    this.bufferedAmount += bytes.length;
+    this.flushSoon();
+  }
+
+  ping(): boolean {
+    return false;
+  }
+
+  close(): void {
+    this.end('closed by this client');
+  }
+
+  terminate(): void {
+    this.end('dropped by this client');
+  }
+
+  /** What is sent in one turn goes in one request. */
+  private flushSoon(): void {
+    if (this.isDue || this.state !== 'idle') return;
+    this.isDue = true;
+    queueMicrotask(() => {
+      this.isDue = false;
+      if (this.state === 'idle') void this.run(() => this.exchange());
+    });
+  }
+
+  private async run(work: () => Promise<void>): Promise<void> {
+    this.cancelPoll();
+    this.state = 'busy';
+    try {
+      await work();
+    } catch (error) {
+      return this.end(reasonOf(error));
+    }
+    // The owner may have closed it meanwhile.
+    if (this.isClosed) return;
+    this.state = 'idle';
+    if (this.queue.length > 0) this.flushSoon();
+    else if (this.isGreeted) this.schedulePoll();
+  }
+
+  private get isClosed(): boolean {
+    return this.state === 'closed';
+  }
+
+  private async exchange(): Promise<void> {
+    const frames = this.take();
+    let again = this.helloAgain();
+    let answer = await this.postWith(again, frames);
+    if (answer.status === 409 && again !== null) {
+      again = this.helloAgain();
+      answer = await this.postWith(again, frames);
+    }
+    const answers = this.framesOf(answer);
+    this.bufferedAmount -= bytesOf(frames);
+    const first = answers[0] === undefined ? null : decodeServerFrame(answers[0]);
+    if (first?.kind !== 'ready') return this.deliver(answers);
+    if (again?.isProvenBy(first) === false) throw new Error('the server did not prove its key');
+    this.isGreeted = true;
+    this.deliver(again === null ? answers : answers.slice(1));
+  }
+
+  /** The first Hello comes from the owner, which signed the nonce of Welcome. */
+  private helloAgain(): HelloAgain | null {
+    return this.isGreeted ? (this.handlers.regreet?.(fromHex(this.nonce)) ?? null) : null;
+  }
+
+  private postWith(again: HelloAgain | null, frames: readonly Uint8Array[]): Promise<Answer> {
+    return this.post(joinFrames(again === null ? frames : [again.hello(), ...frames]));
+  }
+
+  /** The frames of the next request, in order: at least one, if any waits. */
+  private take(): Uint8Array[] {
+    let bytes = 0;
+    let count = 0;
+    while (count < this.queue.length
+      && (count === 0 || bytes + this.queue[count]!.length <= clientDefaults.uploadBytes)) {
+      bytes += this.queue[count++]!.length;
+    }
+    return this.queue.splice(0, count);
+  }
+
+  private async post(body: Uint8Array | null): Promise<Answer> {
+    const response = await fetch(this.url, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/x-protobuf',
+        ...(body !== null && { 'Keelson-Nonce': this.nonce }),
+      },
+      // The copy has the plain ArrayBuffer that the type requires.
+      body: body === null ? null : Uint8Array.from(body),
+      credentials: 'omit', redirect: 'error', signal: this.aborter.signal,
+    });
+    const nonce = response.headers.get('Keelson-Nonce') ?? '';
+    const answer =
+      { status: response.status, nonce, body: new Uint8Array(await response.arrayBuffer()) };
+    this.nonce = nonce;
+    this.handlers.onActivity();
+    return answer;
+  }
+
+  private framesOf({ status, nonce, body }: Answer): Uint8Array[] {
+    if (status === 200 && nonce !== '') return splitFrames(body, answerBytesMax);
+    const said = /"text":"([^"]+)"/.exec(new TextDecoder().decode(body))?.[1];
+    throw new Error(`HTTP status ${status}${said === undefined ? '' : `: ${said}`}`);
+  }
+
+  private deliver(frames: readonly Uint8Array[]): void {
+    for (const frame of frames) {
+      if (!this.isClosed) this.handlers.onMessage(frame);
+    }
+    const last = frames.at(-1) === undefined ? null : decodeServerFrame(frames.at(-1)!);
+    if (last?.kind === 'notice') this.closesInMs = Number(last.closesInMs);
+    this.quietPolls = frames.length > 1 ? 0 : this.quietPolls + 1;
+  }
+
+  /** Asks again soon after the epoch closes, and otherwise less and less often. */
+  private schedulePoll(): void {
+    const { pollInitialMs, pollMaxMs } = clientDefaults;
+    const waitMs = this.closesInMs > 0
+      ? this.closesInMs + pollInitialMs : pollInitialMs * 2 ** Math.min(8, this.quietPolls);
+    const delayMs = Math.min(waitMs, pollMaxMs) * (1 + this.runtime.fraction() / 4);
+    this.cancelPoll = this.runtime.after(delayMs, () => this.flushSoon());
+  }
+
+  private end(reason: string): void {
+    if (this.isClosed) return;
+    this.state = 'closed';
+    this.cancelPoll();
+    this.aborter.abort();
+    this.handlers.onClose(reason);
+  }
+}
+
+function bytesOf(frames: readonly Uint8Array[]): number {
+  return frames.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** One line for people. On Node the cause of a failed fetch says more than its message. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error & { readonly cause?: Error };
+  return cause?.message || message;
+}
+

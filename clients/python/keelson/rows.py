@@ -1,0 +1,137 @@
+"""Rows as the bytes of a batch: section 3 of the protocol."""
+from __future__ import annotations
+
+import math
+import struct
+import unicodedata
+from typing import Any, Dict, List, Sequence
+
+from .errors import KeelsonError
+
+# The white space that may not end a text, and the characters that no text has.
+SPACE = " \u00a0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+REFUSED = [
+    (0, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x61C, 0x61C), (0x180E, 0x180E), (0x200B, 0x200F),
+    (0x2028, 0x202E), (0x2060, 0x206F), (0xD800, 0xF8FF), (0xFDD0, 0xFDEF), (0xFE00, 0xFE0F),
+    (0xFEFF, 0xFEFF), (0xFFF0, 0xFFFB), (0xE0000, 0xE0FFF), (0xF0000, 0x10FFFF),
+]
+MOST_WHOLE = 2**53 - 1
+CELLS_MAX = 524_288
+TEXTS_MAX = 65_535
+
+
+def invalid(text: str) -> KeelsonError:
+    return KeelsonError("invalid-rows", text)
+
+
+def plain_rows(rows: Any) -> List[List[Any]]:
+    """Lists of values, from lists or from a numpy array of two dimensions. At least one row."""
+    found = rows.tolist() if hasattr(rows, "tolist") else rows
+    if not isinstance(found, (list, tuple)) or len(found) == 0:
+        raise invalid("give at least one row, as a list of lists or an array of two dimensions")
+    if any(not isinstance(row, (list, tuple)) or len(row) != len(found[0]) for row in found):
+        raise invalid("every row is a list, and all have the same length")
+    return [[getattr(value, "item", lambda value=value: value)() for value in row] for row in found]
+
+
+def checked_rows(rows: List[List[Any]], facts: Dict[str, Any]) -> List[List[Any]]:
+    """The rows in the form that the study takes. An error names row and column, not the value."""
+    columns = facts["columns"]
+    if len(rows[0]) != len(columns):
+        raise invalid(f"the rows have {len(rows[0])} columns, the study has {len(columns)}")
+    kinds = [{"type": "number"} if isinstance(one, str) else one for one in columns]
+    return [[_checked(value, kind, f"column {j} of row {i}")
+             for j, (value, kind) in enumerate(zip(row, kinds))] for i, row in enumerate(rows)]
+
+
+def _checked(value: Any, column: Dict[str, Any], place: str) -> Any:
+    kind = column["type"]
+    if value is None and column.get("optional", False):
+        return None
+    if kind == "boolean":
+        if not isinstance(value, bool):
+            raise invalid(f"{place} is not true or false")
+        return value
+    if kind in ("number", "integer"):
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise invalid(f"{place} is not a number")
+        if not math.isfinite(value):
+            raise invalid(f"{place} is not a finite number: leave the row out")
+        if kind == "integer" and (value != int(value) or abs(value) > MOST_WHOLE):
+            raise invalid(f"{place} is not a whole number of at most 2^53 - 1")
+        return value
+    if not isinstance(value, str):
+        raise invalid(f"{place} is not a text")
+    if kind == "category":
+        if value not in names_of(column):
+            raise invalid(f"{place} is not one of the names of the study")
+        return value
+    return text_form(value, column["bytes"], place)
+
+
+def text_form(value: str, most: int, place: str) -> str:
+    """The text in NFC and without white space around it. Raises for one that no study takes."""
+    text = unicodedata.normalize("NFC", value).strip(SPACE)
+    points = [ord(letter) for letter in text]
+    is_refused = any(low <= point <= high for point in points for low, high in REFUSED)
+    if is_refused or any(point & 0xFFFE == 0xFFFE for point in points):
+        raise invalid(f"{place} has a character that no text may have")
+    if not 1 <= len(text.encode("utf-8")) <= most:
+        raise invalid(f"{place} must have 1 to {most} bytes of UTF-8")
+    return text
+
+
+def names_of(column: Dict[str, Any]) -> List[str]:
+    """What the places of a category stand for."""
+    return list(column["of"]) + (["other"] if column.get("other") else [])
+
+
+def rows_per_batch(facts: Dict[str, Any], limits: Any) -> int:
+    """The most rows that fit a batch and its frame."""
+    columns = facts["columns"]
+    typed = facts["version"] != 1
+    room = limits.frame_bytes - 512 - (16 * len(columns) if typed else 0)
+    texts = [one["bytes"] + 3 for one in columns if typed and one["type"] == "text"]
+    size = 9 * len(columns) + sum(texts)
+    most = min(limits.rows_per_batch, room // size)
+    if typed:
+        most = min(most, CELLS_MAX // len(columns), TEXTS_MAX)
+    if most < 1:
+        raise invalid("a row does not fit a frame of the server")
+    return most
+
+
+def contents_of(rows: Sequence[Sequence[Any]], facts: Dict[str, Any]) -> Dict[str, Any]:
+    """The fields `data` or `cells` of a batch body."""
+    if facts["version"] == 1:
+        return {"data": b"".join(struct.pack(f"<{len(row)}d", *row) for row in rows)}
+    columns = zip(*rows)
+    pairs = zip(columns, facts["columns"])
+    return {"cells": [cells_of(list(values), one) for values, one in pairs]}
+
+
+def cells_of(values: List[Any], column: Dict[str, Any]) -> Dict[str, bytes]:
+    """The one form of the values of a column."""
+    there = [one for one in values if one is not None]
+    cells: Dict[str, bytes] = {}
+    if len(there) < len(values):
+        cells["present"] = packed_bits([one is not None for one in values])
+    if column["type"] in ("number", "integer"):
+        cells["numbers"] = struct.pack(f"<{len(there)}d", *there)
+    elif column["type"] == "boolean":
+        cells["codes"] = packed_bits(there)
+    else:
+        is_text = column["type"] == "text"
+        names = sorted(set(there), key=lambda text: text.encode()) if is_text else names_of(column)
+        places = {name: place for place, name in enumerate(names)}
+        size = "B" if len(names) <= 256 else "H"
+        cells["codes"] = struct.pack(f"<{len(there)}{size}", *(places[one] for one in there))
+        if is_text:
+            encoded = (one.encode() for one in names)
+            cells["dictionary"] = b"".join(bytes([len(one)]) + one for one in encoded)
+    return cells
+
+
+def packed_bits(bits: Sequence[bool]) -> bytes:
+    whole = sum(1 << place for place, bit in enumerate(bits) if bit)
+    return whole.to_bytes((len(bits) + 7) // 8, "little")

@@ -1,0 +1,123 @@
+"""A subscriber: every release is verified before it is yielded."""
+from __future__ import annotations
+
+import asyncio
+from typing import AsyncIterator, Dict, List, NamedTuple, Optional
+
+from ._wire import CODES, Message
+from .connection import LOST, Backoff, Connection, open_connection
+from .errors import KeelsonError
+from .releases import Chain
+from .signing import check_key
+
+END_GRACE = 2.0
+
+
+class Release(NamedTuple):
+    """A verified release. `message` has all fields of ReleaseBody; `body` are the signed bytes."""
+
+    index: int
+    epoch: int
+    digest: bytes
+    body: bytes
+    signature: bytes
+    message: Message
+
+    @property
+    def estimates(self) -> Dict[str, Optional[List[float]]]:
+        """The numbers of each question; None where the release refuses. A study of one question
+        has the name of its estimator."""
+        answers = self.message.answers
+        named = {one.question: one.outcome for one in answers} if answers else {
+            self.message.estimator: self.message.outcome}
+        return {name: None if one.value is None else list(one.value.estimate)
+                for name, one in named.items()}
+
+
+class _Again(Exception):
+    """The server left something out: one new socket may still deliver it."""
+
+
+class _Reader:
+    def __init__(self, study: str, server_key: Optional[bytes]) -> None:
+        self.study = study
+        self.pins = [] if server_key is None else [check_key(server_key)]
+        self.chain: Optional[Chain] = None
+        self.missing: Optional[int] = None
+        self.stood_at = 0
+        self.ended = False
+
+    async def begin(self, connection: Connection) -> None:
+        wanted = self.study if self.chain is None else self.chain.study_id.hex()
+        study_id, facts, _ = connection.study(wanted)
+        if self.chain is None:
+            self.chain = Chain(study_id, facts, connection.keys)
+        else:
+            # A key that was given up before stays given up.
+            self.chain.keys = connection.keys[connection.keys.index(self.chain.keys[0]):]
+        self.pins = [connection.server_key]
+        self.stood_at = self.chain.index
+        await connection.send("subscribe", {"study_id": study_id, "from_release": self.chain.index})
+
+    def take(self, kind: str, frame: Message) -> Optional[Release]:
+        chain = self.chain
+        assert chain is not None
+        try:
+            if kind == "release":
+                self.check_gap(chain.index_of(frame.body))
+                message = chain.accept(frame.body, frame.signature)
+                return Release(
+                    message.index, message.epoch, chain.digest or b"", frame.body, frame.signature,
+                    message)
+            if kind == "head":
+                self.head(chain, frame)
+        except KeelsonError as error:
+            raise KeelsonError("log-invalid", str(error)) from error
+        if kind == "refusal" and frame.channel == 0:
+            if frame.retryable:
+                raise EOFError(CODES[frame.code])
+            raise KeelsonError(CODES[frame.code], frame.text)
+        return None
+
+    def head(self, chain: Chain, frame: Message) -> None:
+        count = chain.count_of(frame.body)
+        self.check_gap(count)
+        if self.stood_at <= count < chain.index:
+            return  # It was written before a release that came first.
+        self.ended = chain.check_head(frame.body, frame.signature).state != 1
+
+    def check_gap(self, index: int) -> None:
+        assert self.chain is not None
+        if index > self.chain.index and self.missing != self.chain.index:
+            self.missing = self.chain.index
+            raise _Again()
+
+
+async def subscribe_async(
+    url: str, study: str, server_key: Optional[bytes] = None,
+) -> AsyncIterator[Release]:
+    """The releases of a study from the first one on, then each new one.
+
+    Lost connections are renewed. Ends when the study has ended. Raises KeelsonError: "log-invalid"
+    for a release or a head that does not verify, "server-key-mismatch", "unknown-study".
+    """
+    reader, backoff = _Reader(study, server_key), Backoff()
+    while not reader.ended:
+        connection = None
+        try:
+            connection = await open_connection(url, reader.pins)
+            await reader.begin(connection)
+            while True:
+                # A study that stopped may still publish one release.
+                limit = END_GRACE if reader.ended else None
+                kind, frame = await asyncio.wait_for(connection.next(), limit)
+                release = reader.take(kind, frame)
+                if release is not None:
+                    backoff.reset()
+                    yield release
+        except (_Again, *LOST):
+            if not reader.ended:
+                await backoff.wait()
+        finally:
+            if connection is not None:
+                await connection.close()

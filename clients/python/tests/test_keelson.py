@@ -1,0 +1,187 @@
+"""With clients/python on PYTHONPATH: python3 -m unittest discover -s clients/python/tests."""
+import json
+import os
+import sqlite3
+import tempfile
+import unittest
+
+from keelson import KeelsonError, open_seed, verify_log
+from keelson._wire import SCHEMA, decode, encode, kind_of
+from keelson.outbox import Batch, Outbox
+from keelson.rows import checked_rows, contents_of, plain_rows, text_form
+from keelson.signing import Signer, check_key, message_of, study_id_of, verify
+
+VECTORS = os.path.join(os.path.dirname(__file__), "..", "..", "..", "test", "vectors")
+BODIES = {
+    "batch": "BatchBody", "typed-batch": "BatchBody", "text-batch": "BatchBody",
+    "release": "ReleaseBody", "release-of-parts": "ReleaseBody",
+    "release-with-findings": "ReleaseBody", "release-of-answers": "ReleaseBody",
+    "head": "HeadBody",
+}
+
+
+def load(name):
+    with open(os.path.join(VECTORS, name), encoding="utf-8") as file:
+        return json.load(file)
+
+
+class Vectors(unittest.TestCase):
+    def test_signatures(self):
+        file = load("signatures.json")
+        for one in file["signed"]:
+            issuer = one["label"] == "enrol"
+            key = bytes.fromhex(file["issuerKey"] if issuer else file["serverKey"])
+            no_study = one["label"] in ("enrol", "rotation")
+            study = bytes(32) if no_study else bytes.fromhex(file["studyId"])
+            contributor = bytes.fromhex(one["contributorKey"] or "00" * 32)
+            payload = bytes.fromhex(one["payload"])
+            message = message_of(one["label"], key, study, contributor, payload)
+            self.assertEqual(message.hex(), one["message"], one["label"])
+            signer = Signer(bytes.fromhex(file[one["signer"] + "Seed"]))
+            signature = bytes.fromhex(one["signature"])
+            verify(signer.public_key, message, signature)
+            with self.assertRaises(KeelsonError):
+                verify(signer.public_key, message[:-1] + bytes([message[-1] ^ 1]), signature)
+            if one["label"] in ("hello", "batch", "withdraw"):
+                payload = bytes.fromhex(one["payload"])
+                self.assertEqual(signer.sign(one["label"], key, study, payload), signature)
+
+    def test_messages(self):
+        file = load("frames.json")
+        named = [(BODIES[name], one) for name, one in file["bodies"].items()]
+        named += [("ClientFrame", one) for one in file["clientFrames"].values()]
+        named += [("ServerFrame", one) for one in file["serverFrames"].values()]
+        for name, one in named:
+            data = bytes.fromhex(one["bytes"])
+            message = decode(name, data)
+            if "kind" in one["message"] and name.endswith("Frame"):
+                self.assertEqual(kind_of(message), one["message"]["kind"])
+            if name in ("ClientFrame", "BatchBody"):
+                self.assertEqual(encode(name, plain(message)), data)
+            for wrong in (data + bytes.fromhex("fa0700"), data[:-1]):
+                with self.assertRaises(KeelsonError):
+                    decode(name, wrong)
+
+    def test_facts(self):
+        file = load("frames.json")
+        for name in ("facts", "typedFacts", "textFacts"):
+            found = study_id_of(file[name].encode()).hex()
+            self.assertEqual(found, file["studyId" if name == "facts" else name[:-5] + "StudyId"])
+
+    def test_refused_keys(self):
+        for keys in load("refused-keys.json").values():
+            for key in keys:
+                with self.assertRaises(KeelsonError):
+                    check_key(bytes.fromhex(key))
+
+    def test_logs(self):
+        file = load("logs.json")
+        for one in file["logs"]:
+            data, key = one["log"].encode(), bytes.fromhex(file["serverKey"])
+            if one["fault"] is None:
+                verify_log(data, key)
+            else:
+                with self.assertRaises(KeelsonError, msg=one["name"]):
+                    verify_log(data, key)
+
+
+def plain(message):
+    """The fields of a message, those of inner ones too."""
+    def one(value):
+        if isinstance(value, list):
+            return [one(inner) for inner in value]
+        return plain(value) if hasattr(value, "__dict__") else value
+    return {name: one(value) for name, value in message.__dict__.items()}
+
+
+class Rows(unittest.TestCase):
+    def test_form(self):
+        facts = json.loads(load("frames.json")["textFacts"])
+        given = [["maps", " Zu\u0308rich ", 3, True, "south"], ["mail"] + [None] * 4]
+        rows = checked_rows(given, facts)
+        self.assertEqual(rows[0][1], "Z\u00fcrich")
+        cells = contents_of(rows, facts)["cells"]
+        self.assertEqual(cells[0], {"codes": b"\1\0", "dictionary": b"\4mail\4maps"})
+        self.assertEqual(cells[3], {"present": b"\1", "codes": b"\1"})
+
+    def test_refused(self):
+        facts = json.loads(load("frames.json")["typedFacts"])
+        for row in (
+            ["1", 3, True, "north"], [1, 2.5, True, "north"], [1, 2, 1, "north"],
+            [1, 2, True, "east"],
+            [float("nan"), 2, True, "north"], [None, 2, True, "north"], [1, 2, True],
+        ):
+            with self.assertRaises(KeelsonError):
+                checked_rows([row], facts)
+        for rows in ([], [[1], [1, 2]], 3, [1, 2]):
+            with self.assertRaises(KeelsonError):
+                plain_rows(rows)
+        for text in ("", " ", "a\n", "a\u200db", "\ue000", "\ufffe", "\U0001ffff", "a" * 65):
+            with self.assertRaises(KeelsonError):
+                text_form(text, 64, "a text")
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def test_outbox(self):
+        path = os.path.join(self.folder.name, "outbox")
+        outbox = Outbox(path)
+        first, second = outbox.keep([[1.5, 2]], True), outbox.keep([["a", None]], False)
+        outbox.sign(first.id, [Batch(1, first.id, b"body", b"sig"), Batch(2, first.id, b"b", b"s")])
+        with self.assertRaises(KeelsonError):
+            sqlite_wait(lambda: Outbox(path))
+        outbox.close()
+        outbox = Outbox(path)
+        self.assertEqual([one.rows for one in outbox.items()], [None, [["a", None]]])
+        self.assertEqual([one.sequence for one in outbox.batches()], [1, 2])
+        outbox.settle(1)
+        outbox.forget(first.id)
+        self.assertEqual(outbox.batches(), [])
+        self.assertEqual([one.id for one in outbox.items()], [second.id])
+        outbox.close()
+        self.assertEqual(os.stat(path).st_mode & 0o077, 0)
+
+    def test_seed(self):
+        path = os.path.join(self.folder.name, "key")
+        self.assertEqual(open_seed(path), open_seed(path))
+        os.chmod(path, 0o644)
+        with self.assertRaises(KeelsonError):
+            open_seed(path)
+
+
+def sqlite_wait(open_it):
+    """Opens a file that is locked: without the usual wait of sqlite3."""
+    connect = sqlite3.connect
+    sqlite3.connect = lambda *words, **more: connect(*words, timeout=0, **more)
+    try:
+        return open_it()
+    finally:
+        sqlite3.connect = connect
+
+
+class Schema(unittest.TestCase):
+    def test_fields(self):
+        """The table of fields says what wire.proto says."""
+        path = os.path.join(VECTORS, "..", "..", "proto", "keelson", "v1", "wire.proto")
+        message, found = None, {}
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                words = line.split()
+                if words[:1] == ["message"]:
+                    message = found.setdefault(words[1], [])
+                elif words[:1] == ["enum"]:
+                    message = None
+                elif message is not None and "=" in words[:5] and words[0] != "oneof":
+                    at = words.index("=")
+                    number = int(words[at + 1].rstrip(";"))
+                    message.append((number, words[at - 1], words[0] == "repeated"))
+        ours = {name: [(number, field, kind.endswith("*")) for number, field, kind, _ in fields]
+                for name, fields in SCHEMA.items()}
+        self.assertEqual({name: sorted(fields) for name, fields in found.items()}, ours)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,39 @@
+import type { SignatureContext, Verifier } from '../../src/signing/index.js';
+import type { SignedBatch } from '../../src/wire/index.js';
+
+/** Whose batches a channel carries, and for which server and study they are signed. */
+export interface BatchSigner {
+  /** Holds the parsed key. Parsing costs about a tenth of a verification. */
+  readonly verifier: Verifier;
+  readonly signatures: SignatureContext;
+  /**
+   * Contexts with the keys that the server had before. A contributor may have signed for an earlier
+   * key, and its batch or the answer may have been lost.
+   */
+  readonly earlier: readonly SignatureContext[];
+}
+
+/** A batch whose signature is valid. */
+export interface CheckedBatch {
+  /** Shared memory, until `release`. */
+  readonly body: Uint8Array;
+  /** SHA-512 of the body. */
+  readonly digest: Uint8Array;
+  /** Call it once, when nobody reads the body any more. */
+  readonly release: () => void;
+}
+
+/** @param checked null when the signature is not valid; the body is then released. */
+export type OnChecked = (checked: CheckedBatch | null) => void;
+
+/** Checks the signatures of batches. */
+export interface BatchChecks {
+  /** Threads that check. 0: the thread of the listener does it, within `check`. */
+  readonly threads: number;
+  /**
+   * Copies the body out of the frame, and calls `onChecked` once. The calls for one contributor
+   * come in the order of its batches.
+   */
+  check(signer: BatchSigner, frame: SignedBatch, onChecked: OnChecked): void;
+  close(): Promise<void>;
+}

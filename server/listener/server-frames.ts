@@ -1,0 +1,40 @@
+import { retryableWireCodes, type WireCode } from '../../src/base/error-codes.js';
+import { toHex } from '../../src/base/bytes.js';
+import type { Refusal, Welcome } from '../../src/wire/messages.js';
+import type { ListenerContext } from './context.js';
+import { refusalText } from './refusal-texts.js';
+import type { Subject } from './session-output.js';
+
+const noBytes = new Uint8Array(0);
+
+/** What a client must know before it says who it is. @param serverNonce signed by its Hello. */
+export function welcomeOf({ hub, limits }: ListenerContext, serverNonce: Uint8Array): Welcome {
+  return {
+    kind: 'welcome',
+    serverKey: hub.serverKey,
+    serverNonce,
+    limits,
+    studies: hub.studies().map((view) => ({
+      facts: view.facts, signature: view.factsSignature, state: view.state, epoch: view.epoch,
+    })),
+    rotations: hub.rotations,
+  };
+}
+
+/** Counts a request as refused. @returns the frame that says so. */
+export function countedRefusal(
+  { hub, limits, metrics }: ListenerContext, code: WireCode, subject: Subject,
+): Refusal {
+  const study = subject.studyId === undefined
+    ? '' : (hub.study(toHex(subject.studyId))?.name ?? '');
+  metrics.refused.add(1, { study, code });
+  return {
+    kind: 'refusal',
+    code,
+    retryable: retryableWireCodes.has(code),
+    text: refusalText(code, subject.facts ?? { limits }),
+    channel: subject.channel ?? 0,
+    studyId: subject.studyId ?? noBytes,
+    publicKey: subject.publicKey ?? noBytes,
+  };
+}

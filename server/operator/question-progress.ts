@@ -1,0 +1,31 @@
+import type { Outcome } from '../../src/base/outcome.js';
+import { answersOf, decodeReleaseBody } from '../../src/wire/index.js';
+import type { StudyHub, StudyView } from '../studies/contract.js';
+
+/** One question of a study with a list of them, for the operator's page. All of it is public. */
+export interface QuestionProgress {
+  readonly name: string;
+  readonly estimator: string;
+  /** Whole per cent of the study's privacy cost. */
+  readonly share: number;
+  /** Of the newest release: `value`, or the reason of a refusal; null before the first release. */
+  readonly last: string | null;
+}
+
+/** The questions of a study, in its order; none of a study in the short form. */
+export async function questionProgress(
+  hub: Pick<StudyHub, 'releases'>, { studyId, document, releaseCount }: StudyView,
+): Promise<readonly QuestionProgress[]> {
+  const { questions } = document;
+  if (questions === undefined) return [];
+  const [newest] = releaseCount === 0 ? [] : await hub.releases(studyId, releaseCount - 1, 1);
+  const outcomes = new Map(newest === undefined ? [] : answersOf(decodeReleaseBody(newest.body))
+    .map(({ question, outcome }) => [question, outcome]));
+  return questions.map(({ name, estimator, share }) =>
+    ({ name, estimator, share, last: lastOf(outcomes.get(name)) }));
+}
+
+function lastOf(outcome: Outcome | undefined): string | null {
+  if (outcome === undefined) return null;
+  return outcome.kind === 'value' ? 'value' : outcome.reason;
+}

@@ -1,0 +1,100 @@
+import type { Pool, PoolClient, PoolConfig } from 'pg';
+import { InvalidParameterError, StorageError } from '../../../src/base/errors.js';
+import { asStoreError, PostgresFailure } from './failures.js';
+import type { PostgresPlace } from './place.js';
+import { Session } from './session.js';
+
+type Pg = { readonly Pool: new (config: PoolConfig) => Pool };
+
+/**
+ * Settings of every connection. All queries of the store find few rows by an index. While a table
+ * is new the planner does not know yet that it is large, so it is told. A transaction that waits
+ * for a dead client is ended, since it may hold the gate.
+ */
+const settings = [
+  'enable_hashjoin=off', 'enable_mergejoin=off', 'enable_seqscan=off', 'jit=off',
+  'idle_in_transaction_session_timeout=30s', 'client_min_messages=warning', 'DateStyle=ISO',
+];
+
+const connectTimeoutMs = 10_000;
+/** A query without an answer for so long counts as lost: a cut network says nothing. */
+const queryTimeoutMs = 60_000;
+
+/**
+ * Loads the optional package.
+ * @throws StorageError when it is not installed.
+ */
+async function loadPg(): Promise<Pg> {
+  try {
+    return (await import('pg')).default;
+  } catch (cause) {
+    throw new StorageError('a store in PostgreSQL needs the package pg, which is not installed: '
+      + 'run npm install pg', 'storage-failed', { cause });
+  }
+}
+
+/** The connections of one store. */
+export class Connections {
+  /** Names of prepared statements, by text. The set of texts is fixed. */
+  readonly #names = new Map<string, string>();
+
+  private constructor(private readonly pool: Pool, readonly schema: string) {
+    // A connection that breaks is replaced. Who uses one gets the error from its query, and would
+    // get it a second time as an event, which ends the process where nobody listens.
+    pool.on('error', () => undefined);
+    pool.on('connect', (client) => { client.on('error', () => undefined); });
+  }
+
+  /**
+   * Connects nothing yet.
+   * @param most connections at once.
+   */
+  static async open({ url, schema = 'keelson' }: PostgresPlace, most: number):
+  Promise<Connections> {
+    if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
+      throw new InvalidParameterError('the name of a schema has up to 63 lower-case '
+        + 'letters, digits and _, and does not begin with a digit');
+    }
+    const { Pool: PoolOf } = await loadPg();
+    const options = [`search_path=${schema}`, ...settings].map((each) => `-c ${each}`).join(' ');
+    try {
+      return new Connections(new PoolOf({
+        connectionString: url, max: most, options, application_name: 'keelson',
+        connectionTimeoutMillis: connectTimeoutMs, query_timeout: queryTimeoutMs, keepAlive: true,
+      }), schema);
+    } catch {
+      // The text of the cause could hold the password.
+      throw new InvalidParameterError('the address of the store cannot be read: write '
+        + 'postgres://user@host/database');
+    }
+  }
+
+  /**
+   * Runs an action on a connection of its own. A connection with an open transaction is closed, so
+   * that no other action finds it.
+   * @throws KeelsonError: errors of the database are typed.
+   */
+  async use<T>(action: (session: Session) => Promise<T>): Promise<T> {
+    let client: PoolClient;
+    try {
+      client = await this.pool.connect();
+    } catch (error) {
+      throw asStoreError(error);
+    }
+    const session = new Session(client, this.#names);
+    try {
+      const result = await action(session);
+      client.release();
+      return result;
+    } catch (error) {
+      const typed = asStoreError(error);
+      const isLost = typed instanceof PostgresFailure && typed.kind === 'lost';
+      client.release(session.isDirty || isLost);
+      throw typed;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.pool.end();
+  }
+}

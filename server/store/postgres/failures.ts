@@ -1,0 +1,85 @@
+import { KeelsonError, StorageError, type StorageCode } from '../../../src/base/errors.js';
+
+/**
+ * `lost`: the connection or the database is gone, or takes no writes; wait and try again. `again`:
+ * another transaction came first; try again at once. `taken`: another server holds the lease.
+ * `other`: a defect, or something that an operator must change.
+ */
+export type FailureKind = 'lost' | 'again' | 'taken' | 'other';
+
+/** What went wrong in the database, and what the store may do about it. */
+export class PostgresFailure extends StorageError {
+  constructor(
+    message: string, readonly kind: FailureKind, code: StorageCode = 'storage-failed',
+    sqlState?: string,
+  ) {
+    super(message, code, {
+      retryable: kind === 'lost' || kind === 'again',
+      details: sqlState === undefined ? {} : { sqlState },
+    });
+  }
+}
+
+/** A transaction that had to make way, and one that read what another changed meanwhile. */
+const again = new Set(['40001', '40P01', 'KE002']);
+/** Connection failures, shutdowns and crashes of the database, and too many connections. */
+const lost = /^(08...|57P0[1-4]|53300)$/;
+/** The database takes no writes now: its disk or memory is full, or it is a standby. Wait too. */
+const paused = new Set(['53100', '53200', '25006']);
+/** Errors whose text has no data: who may connect, what exists, what is full. */
+const tellable = /^(0A|25|28|3D|3F|42|53|54|55|57|58)/;
+
+const remedies: Readonly<Record<string, string>> = {
+  '28P01': 'check the user and the password in the address, PGPASSWORD or the password file',
+  '28000': 'check the user in the address, and pg_hba.conf of the database',
+  '3D000': 'create the database, or correct its name in the address',
+  '42501': 'give this user the rights on the schema, or name its owner in the address',
+  '42P01': 'a table is missing: was the schema changed by hand? Restore a copy',
+  '53100': 'free space on the disk of the database',
+  '25006': 'the database is read-only: name the primary in the address',
+  '58030': 'check the disk of the database',
+};
+
+/**
+ * Turns an error of the database into a Keelson error. The text of a broken constraint or a wrong
+ * value may name the value, so of these only the code is passed on.
+ */
+export function asStoreError(error: unknown): KeelsonError {
+  if (error instanceof KeelsonError) return error;
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+  // A state of SQL has a digit. EPIPE, which has as many letters, is a code of the system.
+  const sqlState = typeof code === 'string' && /^(?=.*[0-9])[0-9A-Z]{5}$/.test(code)
+    ? code : undefined;
+  if (sqlState === 'KE003') return takenOver();
+  const text = typeof message === 'string' && message !== '' ? message : String(code);
+  if (sqlState === undefined && !isOfConnection(code, text)) {
+    return new StorageError(`the store failed: ${text}`, 'storage-failed', { cause: error });
+  }
+  if (sqlState === undefined || lost.test(sqlState)) {
+    return new PostgresFailure(
+      `the database cannot be reached (${text}): check that it runs, and the address`, 'lost',
+      'storage-failed', sqlState,
+    );
+  }
+  const told = tellable.test(sqlState) ? `${text} (${sqlState})` : sqlState;
+  const remedy = remedies[sqlState] === undefined ? '' : `; ${remedies[sqlState]}`;
+  const kind = again.has(sqlState) ? 'again' : paused.has(sqlState) ? 'lost' : 'other';
+  return new PostgresFailure(
+    `the store failed: ${told}${remedy}`, kind, 'storage-failed', sqlState,
+  );
+}
+
+/** Errors of the socket have a code of the system; those of the package about it have a text. */
+function isOfConnection(code: unknown, text: string): boolean {
+  return (typeof code === 'string' && /^E[A-Z]+$/.test(code))
+    || /^Connection terminated|^Query read timeout|^timeout e|^Client (was|has encountered)/.test(text);
+}
+
+export const takenOver = (): PostgresFailure => new PostgresFailure(
+  'another server has taken over this database, so this one has stopped: run one server on it, '
+  + 'or start this one again when the other has ended', 'taken', 'data-folder-in-use',
+);
+
+/** Another transaction changed what this one had read. Nothing was written. */
+export const moved = (): PostgresFailure =>
+  new PostgresFailure('other transactions change the same rows all the time', 'again');

@@ -1,0 +1,112 @@
+import type { AdmissionRequest } from '../contract.js';
+import type { ListAdmission } from '../rules/admission-list.js';
+import type { PostgresFacts } from './admission-facts.js';
+import { byteaArray, int8Array, textArray } from './arrays.js';
+import type { LoadedList } from './loaded-list.js';
+
+/** The places of the parameters of `admit_list`. */
+const parameters = Array.from({ length: 46 }, (_, i) => `$${i + 1}`).join(', ');
+
+/** Writes what still holds; see migrations/functions.ts. */
+export const admitText = `SELECT admit_list(${parameters}) AS admitted`;
+
+const bit = (flag: boolean): bigint => (flag ? 1n : 0n);
+
+/** Whether the list changes anything. */
+export function writesAnything(admission: ListAdmission<PostgresFacts>): boolean {
+  return admission.changed().next().done !== true;
+}
+
+/**
+ * The parameters of `admit_list`.
+ * @param begin the parameters of `begin_write`.
+ */
+export function listParameters(
+  begin: readonly unknown[], list: LoadedList, admission: ListAdmission<PostgresFacts>,
+  batches: readonly AdmissionRequest[],
+): unknown[] {
+  const studies = new Map<bigint, bigint>();
+  for (const { studyId } of batches) {
+    const facts = list.study(studyId);
+    if (facts !== undefined) studies.set(facts.studyKey, facts.revision);
+  }
+  const locked = [...studies].sort(([left], [right]) => (left < right ? -1 : 1));
+  return [
+    ...begin, int8Array(locked.map(([key]) => key)), int8Array(locked.map(([, of]) => of)),
+    int8Array([...list.newIds.values()]),
+    byteaArray([...list.newIds.keys()].map((key) => Buffer.from(key, 'hex'))),
+    ...windowParameters(list, admission), ...tallyParameters(admission),
+    ...journalParameters(list), ...spendParameters(list), ...newKeyParameters(list),
+  ];
+}
+
+function windowParameters(
+  list: LoadedList, admission: ListAdmission<PostgresFacts>,
+): Buffer[] {
+  // Two lists that change the same rows lock them in the same order.
+  const changed = [...admission.changed()].sort((left, right) =>
+    Number(left.study.studyKey - right.study.studyKey)
+      || Number(left.contributorId - right.contributorId));
+  const numbers = (of: (each: typeof changed[number]) => bigint): Buffer =>
+    int8Array(changed.map(of));
+  return [
+    numbers(({ study }) => study.studyKey), numbers(({ contributorId }) => contributorId),
+    numbers(({ study, contributorId }) => list.versionOf(study.studyKey, contributorId)),
+    numbers(({ state }) => BigInt(state.window.contiguous)),
+    numbers(({ state }) => BigInt(state.window.high)), numbers(({ state }) => state.epochKey),
+    numbers(({ state }) => BigInt(state.rows)), numbers(({ state }) => bit(state.complete)),
+    byteaArray(changed.map(({ state }) => state.window.entries)),
+  ];
+}
+
+function tallyParameters({ tallies }: ListAdmission<PostgresFacts>): Buffer[] {
+  const counted = [...tallies];
+  return [
+    int8Array(counted.map(([epochKey]) => epochKey)),
+    int8Array(counted.map(([, { contributors }]) => BigInt(contributors))),
+    int8Array(counted.map(([, { leftOut }]) => BigInt(leftOut))),
+  ];
+}
+
+function journalParameters({ journalled }: LoadedList): Buffer[] {
+  return [
+    int8Array(journalled.map(({ epochKey }) => epochKey)),
+    int8Array(journalled.map(({ position }) => position)),
+    int8Array(journalled.map(({ contributorId }) => contributorId)),
+    int8Array(journalled.map(({ batch }) => batch.sequence)),
+    int8Array(journalled.map(({ complete }) => bit(complete))),
+    byteaArray(journalled.map(({ batch }) => batch.signature)),
+    byteaArray(journalled.map(({ batch }) => batch.body)),
+  ];
+}
+
+function spendParameters({ spends, debits, entered }: LoadedList): Buffer[] {
+  const sums = [...spends.values()];
+  return [
+    int8Array(sums.map(({ budgetId }) => budgetId)),
+    int8Array(sums.map(({ contributorId }) => contributorId)),
+    int8Array(sums.map(({ version }) => version)),
+    textArray(sums.map(({ total }) => String(total.rho))),
+    textArray(sums.map(({ total }) => String(total.delta))),
+    int8Array(debits.map(({ budgetId }) => budgetId)),
+    int8Array(debits.map(({ contributorId }) => contributorId)),
+    int8Array(debits.map(({ epochKey }) => epochKey)),
+    textArray(debits.map(({ cost }) => String(cost.rho))),
+    textArray(debits.map(({ cost }) => String(cost.delta))),
+    int8Array(entered.map(({ studyKey }) => studyKey)),
+    int8Array(entered.map(({ contributorId }) => contributorId)),
+    int8Array(entered.map(({ epoch }) => epoch)),
+  ];
+}
+
+function newKeyParameters({ periods }: LoadedList): Buffer[] {
+  const counted = periods.counted();
+  return [
+    textArray(counted.map(({ study }) => study)),
+    int8Array(counted.map(({ perMs }) => BigInt(perMs))),
+    int8Array(counted.map(({ now }) => BigInt(now.fromMs))),
+    int8Array(counted.map(({ now }) => BigInt(now.keys))),
+    int8Array(counted.map(({ read }) => BigInt(read?.fromMs ?? -1))),
+    int8Array(counted.map(({ read }) => BigInt(read?.keys ?? -1))),
+  ];
+}

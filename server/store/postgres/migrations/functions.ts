@@ -1,0 +1,182 @@
+/**
+ * The functions of the first schema. They decide nothing: they take locks, and write what still
+ * holds. Each statement of a function sees what was committed before it began, so whatever is read
+ * after a lock is not older than the lock.
+ *
+ * - `begin_write`: the first statement of every transaction. It fails when another process has
+ *   taken the lease, so after a taking has committed, no transaction of an older holder commits. It
+ *   notes the number of the transaction, so that its holder can ask later whether it was committed.
+ * - `lock_studies`: the gate, closed. Taken by everything that changes what admission reads.
+ * - `admit_list`: one list of batches, all or nothing. It holds the gate open for its studies to
+ *   the end of its transaction. So a list either commits before a closing begins to change
+ *   anything, or finds another revision and writes nothing.
+ */
+export const initialFunctions = `
+CREATE FUNCTION gate_class() RETURNS int LANGUAGE sql STABLE AS $$
+  SELECT hashtext('keelson ' || current_schema()) $$;
+
+CREATE FUNCTION begin_write(held text, own bigint, number bigint, ttl_ms bigint) RETURNS void
+LANGUAGE plpgsql AS $$ BEGIN
+  UPDATE leases SET last = number, expires_at = clock_timestamp() + ttl_ms * interval '1 ms'
+    WHERE name = held AND token = own AND last = number - 1;
+  IF NOT FOUND THEN RAISE EXCEPTION 'the lease is no longer held' USING ERRCODE = 'KE003'; END IF;
+END $$;
+
+CREATE FUNCTION affected(ids text[], budget text) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
+  SELECT s.study_key FROM studies AS s JOIN budgets AS b USING (budget_id)
+  WHERE s.study_id = ANY (ids) OR (b.scope = 'contributor' AND (b.budget_key = budget
+    OR s.budget_id IN (SELECT budget_id FROM studies WHERE study_id = ANY (ids))))
+  ORDER BY s.study_key $$;
+
+CREATE FUNCTION lock_studies(ids text[], budget text) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE gate bigint;
+BEGIN
+  IF budget IS NOT NULL THEN PERFORM pg_advisory_xact_lock(gate_class(), 0); END IF;
+  FOR gate IN SELECT affected(ids, budget) LOOP
+    PERFORM pg_advisory_xact_lock(gate_class(), gate::int);
+  END LOOP;
+  PERFORM 1 FROM budgets WHERE budget_key = budget
+    OR budget_id IN (SELECT budget_id FROM studies WHERE study_id = ANY (ids))
+    ORDER BY budget_id FOR UPDATE;
+  UPDATE studies SET revision = revision + 1 WHERE study_key IN (SELECT affected(ids, budget));
+END $$;
+
+CREATE FUNCTION admit_list(
+  held text, own bigint, number bigint, ttl_ms bigint,
+  study_keys bigint[], revisions bigint[],
+  new_ids bigint[], new_public_keys bytea[],
+  w_study bigint[], w_contributor bigint[], w_version bigint[], w_contiguous bigint[],
+  w_high bigint[], w_epoch bigint[], w_rows bigint[], w_complete bigint[], w_window bytea[],
+  t_epoch bigint[], t_contributors bigint[], t_left_out bigint[],
+  j_epoch bigint[], j_position bigint[], j_contributor bigint[], j_sequence bigint[],
+  j_complete bigint[], j_signature bytea[], j_body bytea[],
+  s_budget bigint[], s_contributor bigint[], s_version bigint[], s_rho text[], s_delta text[],
+  d_budget bigint[], d_contributor bigint[], d_epoch bigint[], d_rho text[], d_delta text[],
+  p_study bigint[], p_contributor bigint[], p_epoch bigint[],
+  n_name text[], n_per bigint[], n_from bigint[], n_keys bigint[], n_from_read bigint[],
+  n_keys_read bigint[]
+) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  gate bigint;
+  wrote bigint;
+  more bigint;
+BEGIN
+  FOREACH gate IN ARRAY study_keys LOOP
+    PERFORM pg_advisory_xact_lock_shared(gate_class(), gate::int);
+  END LOOP;
+  PERFORM 1 FROM unnest(study_keys, revisions) AS read (study_key, revision)
+    LEFT JOIN studies USING (study_key, revision) WHERE studies.study_id IS NULL;
+  IF FOUND THEN RETURN false; END IF;
+  PERFORM begin_write(held, own, number, ttl_ms);
+
+  IF cardinality(new_ids) > 0 THEN
+    INSERT INTO contributors (contributor_id, public_key)
+      SELECT * FROM unnest(new_ids, new_public_keys) ON CONFLICT DO NOTHING;
+    GET DIAGNOSTICS wrote = ROW_COUNT;
+    IF wrote < cardinality(new_ids) THEN RAISE EXCEPTION 'read again' USING ERRCODE = 'KE002'; END IF;
+  END IF;
+
+  UPDATE replay AS r SET version = r.version + 1, contiguous = w.contiguous, high = w.high,
+      epoch_key = w.epoch_key, row_count = w.row_count, complete = w.complete, "window" = w.entries
+    FROM unnest(w_study, w_contributor, w_version, w_contiguous, w_high, w_epoch, w_rows, w_complete,
+        w_window) AS w (study_key, contributor_id, version, contiguous, high, epoch_key, row_count,
+        complete, entries)
+    WHERE r.study_key = w.study_key AND r.contributor_id = w.contributor_id
+      AND r.version = w.version;
+  GET DIAGNOSTICS wrote = ROW_COUNT;
+  INSERT INTO replay (study_key, contributor_id, contiguous, high, epoch_key, row_count, complete,
+      "window")
+    SELECT study_key, contributor_id, contiguous, high, epoch_key, row_count, complete, entries
+    FROM unnest(w_study, w_contributor, w_version, w_contiguous, w_high, w_epoch, w_rows, w_complete,
+        w_window) AS w (study_key, contributor_id, version, contiguous, high, epoch_key, row_count,
+        complete, entries)
+    WHERE version = 0 ON CONFLICT DO NOTHING;
+  GET DIAGNOSTICS more = ROW_COUNT;
+  IF wrote + more < cardinality(w_study) THEN
+    RAISE EXCEPTION 'read again' USING ERRCODE = 'KE002';
+  END IF;
+
+  IF cardinality(t_epoch) > 0 THEN
+    INSERT INTO epoch_tallies AS t (epoch_key, writer, contributors, left_out)
+      SELECT epoch_key, own, contributors, left_out
+      FROM unnest(t_epoch, t_contributors, t_left_out) AS n (epoch_key, contributors, left_out)
+      ON CONFLICT (epoch_key, writer) DO UPDATE SET
+        contributors = t.contributors + excluded.contributors,
+        left_out = t.left_out + excluded.left_out;
+  END IF;
+
+  FOR gate IN SELECT DISTINCT unnest(j_epoch) LOOP
+    EXECUTE format('INSERT INTO %I (position, contributor_id, sequence, complete, signature, body)
+      SELECT position, contributor_id, sequence, complete, signature, body
+      FROM unnest($1, $2, $3, $4, $5, $6, $7)
+        AS j (epoch_key, position, contributor_id, sequence, complete, signature, body)
+      WHERE epoch_key = $8', 'journal_' || gate)
+      USING j_epoch, j_position, j_contributor, j_sequence, j_complete, j_signature, j_body, gate;
+  END LOOP;
+
+  IF cardinality(s_budget) > 0 THEN
+    PERFORM write_spending(s_budget, s_contributor, s_version, s_rho::numeric[], s_delta::numeric[]);
+    INSERT INTO contributor_debits (budget_id, contributor_id, epoch_key, rho, delta)
+      SELECT * FROM unnest(d_budget, d_contributor, d_epoch, d_rho::numeric[], d_delta::numeric[]);
+  END IF;
+  IF cardinality(p_study) > 0 THEN
+    INSERT INTO running_participations AS p (study_key, contributor_id, epoch)
+      SELECT * FROM unnest(p_study, p_contributor, p_epoch)
+      ON CONFLICT (study_key, contributor_id) DO UPDATE SET epoch = excluded.epoch;
+  END IF;
+  IF cardinality(n_name) > 0 THEN
+    PERFORM write_new_keys(n_name, n_per, n_from, n_keys, n_from_read, n_keys_read);
+  END IF;
+  RETURN true;
+END $$;
+
+CREATE FUNCTION write_spending(
+  budgets bigint[], contributors bigint[], versions bigint[], rhos numeric[], deltas numeric[]
+) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  wrote bigint;
+  more bigint;
+BEGIN
+  UPDATE contributor_spend AS s SET version = s.version + 1, rho = n.rho, delta = n.delta
+    FROM unnest(budgets, contributors, versions, rhos, deltas)
+      AS n (budget_id, contributor_id, version, rho, delta)
+    WHERE s.budget_id = n.budget_id AND s.contributor_id = n.contributor_id
+      AND s.version = n.version;
+  GET DIAGNOSTICS wrote = ROW_COUNT;
+  INSERT INTO contributor_spend (budget_id, contributor_id, rho, delta)
+    SELECT budget_id, contributor_id, rho, delta
+    FROM unnest(budgets, contributors, versions, rhos, deltas)
+      AS n (budget_id, contributor_id, version, rho, delta)
+    WHERE version = 0 ON CONFLICT DO NOTHING;
+  GET DIAGNOSTICS more = ROW_COUNT;
+  IF wrote + more < cardinality(budgets) THEN
+    RAISE EXCEPTION 'read again' USING ERRCODE = 'KE002';
+  END IF;
+END $$;
+
+CREATE FUNCTION write_new_keys(
+  names text[], pers bigint[], froms bigint[], counts bigint[], froms_read bigint[],
+  counts_read bigint[]
+) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  wrote bigint;
+  more bigint;
+BEGIN
+  UPDATE new_keys AS k SET from_ms = n.from_ms, keys = n.keys
+    FROM unnest(names, pers, froms, counts, froms_read, counts_read)
+      AS n (study_name, per_ms, from_ms, keys, from_read, keys_read)
+    WHERE k.study_name = n.study_name AND k.per_ms = n.per_ms
+      AND k.from_ms = n.from_read AND k.keys = n.keys_read;
+  GET DIAGNOSTICS wrote = ROW_COUNT;
+  INSERT INTO new_keys (study_name, per_ms, from_ms, keys)
+    SELECT study_name, per_ms, from_ms, keys
+    FROM unnest(names, pers, froms, counts, froms_read, counts_read)
+      AS n (study_name, per_ms, from_ms, keys, from_read, keys_read)
+    WHERE keys_read < 0 ON CONFLICT DO NOTHING;
+  GET DIAGNOSTICS more = ROW_COUNT;
+  IF wrote + more < cardinality(names) THEN
+    RAISE EXCEPTION 'read again' USING ERRCODE = 'KE002';
+  END IF;
+END $$;
+`;

@@ -1,0 +1,7 @@
+/** Where the database is. */
+export interface PostgresPlace {
+  /** postgres://user@host/database?sslmode=verify-full, as libpq reads it. May hold a password. */
+  readonly url: string;
+  /** The schema that holds all tables. Default: keelson. */
+  readonly schema?: string;
+}

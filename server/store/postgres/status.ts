@@ -1,0 +1,87 @@
+import type { PostgresPlace } from './place.js';
+import { Connections } from './connection.js';
+import { checkDatabase, schemaVersion } from './schema.js';
+import { migrations } from './migrations/index.js';
+import type { Session } from './session.js';
+
+/** What stands in a database. */
+export interface PostgresStatus {
+  /** The version of PostgreSQL, as it says it. */
+  readonly server: string;
+  readonly schema: string;
+  /** Version of the tables; 0 when there are none. */
+  readonly version: number;
+  /** Version that this program needs. */
+  readonly needed: number;
+  /** Names the store, also when its database is copied or moved; null when there are no tables. */
+  readonly store: string | null;
+  /** The server that last wrote; null when none ever did. */
+  readonly holder: { readonly name: string; readonly isAlive: boolean } | null;
+  /** What an operator should look at, in words. */
+  readonly warnings: readonly string[];
+}
+
+/** Changes nothing. @throws StorageError when the database cannot be reached. */
+export function postgresStatus(place: PostgresPlace): Promise<PostgresStatus> {
+  return connected(place, statusOf);
+}
+
+/**
+ * Checks that a store can be opened, and gives it a name if it has none.
+ * @returns its name: see `PostgresStatus.store`.
+ * @throws StorageError as `openPostgresStore`.
+ */
+export function namePostgresStore(place: PostgresPlace): Promise<string> {
+  return connected(place, async ({ session }) => {
+    await checkDatabase(session);
+    await session.text(`INSERT INTO meta (name, value) SELECT 'store_id',
+      ('x' || translate(left(gen_random_uuid()::text, 18), '-', ''))::bit(64)::bigint
+      ON CONFLICT (name) DO NOTHING`);
+    return (await nameOf(session))!;
+  });
+}
+
+interface Connected {
+  readonly session: Session;
+  readonly schema: string;
+}
+
+async function connected<T>(
+  place: PostgresPlace, action: (context: Connected) => Promise<T>,
+): Promise<T> {
+  const connections = await Connections.open(place, 1);
+  try {
+    return await connections.use((session) => action({ session, schema: connections.schema }));
+  } finally {
+    await connections.close();
+  }
+}
+
+async function nameOf(session: Session): Promise<string | null> {
+  const [row] = await session.text<{ readonly store: string }>(
+    "SELECT to_hex(value) AS store FROM meta WHERE name = 'store_id'");
+  return row?.store ?? null;
+}
+
+async function statusOf({ session, schema }: Connected): Promise<PostgresStatus> {
+  const version = await schemaVersion(session);
+  const [server] = await session.text<{ readonly version: string; readonly standbys: bigint }>(
+    `SELECT current_setting('server_version') AS version,
+      (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum'))
+        AS standbys`);
+  const [lease] = version === 0 ? [] : await session.text<{
+    readonly holder: string; readonly is_alive: boolean;
+  }>(`SELECT holder, expires_at > clock_timestamp() AS is_alive FROM leases
+    WHERE name = 'server'`);
+  return {
+    server: server!.version, schema, version, needed: migrations.length,
+    store: version === 0 ? null : await nameOf(session),
+    holder: lease === undefined ? null : { name: lease.holder, isAlive: lease.is_alive },
+    warnings: [
+      // What it refuses, a server refuses at its start.
+      ...await checkDatabase(session).then(() => [], (error: Error) => [error.message]),
+      ...(server!.standbys > 0n ? [] : ['there is no synchronous standby, so what is acknowledged '
+        + 'is on one machine only']),
+    ],
+  };
+}

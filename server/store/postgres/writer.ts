@@ -1,0 +1,113 @@
+import type { Clock } from '../../base/clock.js';
+import type { Steps } from '../rules/steps.js';
+import type { Connections } from './connection.js';
+import { PostgresFailure, takenOver } from './failures.js';
+import type { Lease } from './lease.js';
+import { pause, throughOutage } from './outage.js';
+import type { Session } from './session.js';
+
+/** What a change locks: studies by their ids, and for a registration the budget by its key. */
+export interface Locks {
+  readonly studies: readonly string[];
+  readonly budget?: string;
+}
+
+/** Tries of one transaction that others got in the way of. */
+const triesMost = 20;
+
+/**
+ * Runs the transactions of this server that write, one after another.
+ *
+ * Each has a number, and its first statement notes the number in the row of the lease. So when the
+ * connection is lost while a transaction is being committed, the row says afterwards whether it
+ * was. The statement that asks also takes the number, so a transaction that is still on its way
+ * fails.
+ */
+export class Writer {
+  #tail: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly connections: Connections, private readonly lease: Lease,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Runs an action after those that were passed in before it. */
+  inOrder<T>(action: () => Promise<T>): Promise<T> {
+    const result = this.#tail.then(action);
+    this.#tail = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Resolves when everything that was passed in is done. */
+  async idle(): Promise<void> {
+    await this.#tail;
+  }
+
+  /**
+   * One transaction: takes the locks, then runs the steps. What the steps read is not older than
+   * the locks, since each statement sees all that was committed before it.
+   */
+  change<T>(locks: Locks, steps: () => Steps<T>): Promise<T> {
+    return this.inOrder(() => this.write(async (session, begin, note) => {
+      await session.transaction('', async () => {
+        await session.text('SELECT begin_write($1, $2, $3, $4)', begin);
+        await session.text('SELECT lock_studies($1, $2)', [locks.studies, locks.budget ?? null]);
+        note(await session.perform(steps()));
+      });
+      return true;
+    }));
+  }
+
+  /**
+   * Runs one transaction until its outcome is known. It may run several times, and is committed
+   * once.
+   * @param action gets the parameters of `begin_write`. It notes its result before it commits, and
+   *   returns whether it wrote anything.
+   */
+  async write<T>(
+    action: (
+      session: Session, begin: readonly unknown[], note: (result: T) => void,
+    ) => Promise<boolean>,
+  ): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      const number = this.lease.last + 1n;
+      let noted: { readonly result: T } | undefined;
+      try {
+        const wrote = await this.connections.use((session) =>
+          action(session, this.lease.begin(number), (result) => { noted = { result }; }));
+        if (wrote) this.lease.last = number;
+        return noted!.result;
+      } catch (error) {
+        if (!(error instanceof PostgresFailure) || error.kind === 'other'
+            || error.kind === 'taken' || tries >= triesMost) throw error;
+        if (error.kind === 'lost') {
+          if (await this.#isCommitted(number)) return noted!.result;
+        } else {
+          await pause(this.clock, tries * tries);
+        }
+      }
+    }
+  }
+
+  /**
+   * Whether the transaction of this number is committed. Waits for a database that is gone. A
+   * transaction that is not committed yet never will be.
+   */
+  async #isCommitted(number: bigint): Promise<boolean> {
+    this.lease.last = await throughOutage(this.clock, () =>
+      this.connections.use((session) => this.#lastOf(session, number)));
+    return this.lease.last === number;
+  }
+
+  /** Skips two numbers when the transaction is not committed, so that asking again is harmless. */
+  async #lastOf(session: Session, number: bigint): Promise<bigint> {
+    const [name, token] = this.lease.begin(number);
+    await session.text(
+      'UPDATE leases SET last = $3 WHERE name = $1 AND token = $2 AND last = $4',
+      [name, token, number + 1n, number - 1n]);
+    const [row] = await session.text<{ last: bigint }>(
+      'SELECT last FROM leases WHERE name = $1 AND token = $2', [name, token]);
+    if (row === undefined) throw takenOver();
+    return row.last;
+  }
+}

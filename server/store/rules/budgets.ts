@@ -1,0 +1,311 @@
+import type { Selectable } from 'kysely';
+import { assert } from '../../../src/base/assert.js';
+import { KeelsonError, StorageError } from '../../../src/base/errors.js';
+import { parseAmount, zeroAmount, type Amount } from '../../../src/privacy/accounting/amount.js';
+import type { BudgetRule } from '../../../src/privacy/accounting/cost.js';
+import type { BudgetSpec, LedgerBalance, LedgerEntry } from '../contract.js';
+import { renewed } from './budget-window.js';
+import { all, first, run, sql, type Steps } from './steps.js';
+import type { BudgetRow, LedgerTable } from './tables.js';
+
+/*
+ * The ledger's arithmetic. Claim: in every committed state, for every budget, spent + reserved <=
+ * cap in rho and in delta. One exception: charges that had left a window early were counted again
+ * (clock-repair.ts). Then the sum only falls until it is within the cap. Each function that moves
+ * an amount ends in `writeTotals`, which asserts the claim inside the same transaction, so a state
+ * that breaks it is rolled back. Amounts are compared as integers, never as doubles.
+ * budget-window.ts says what counts as spent in a budget that renews.
+ *
+ * Under contributor scope the claim is about each contributor (own-budget.ts). The total
+ * here is the sum over epochs. It may exceed the cap, so nothing compares the two. Reports show the
+ * smaller one.
+ *
+ * A cap can shrink. Under the other scopes it cannot shrink below what is spent and reserved. Under
+ * contributor scope it can always shrink: whether it may must not depend on what any contributor
+ * has spent. The new cap is compared with each contributor's own debits, from the next first row
+ * on. A contributor that has spent more under the earlier cap keeps what it spent, and every later
+ * epoch leaves it out. So the releases of the version with the new cap cost each contributor at
+ * most the new cap, and all releases together at most the larger of the new cap and what the
+ * earlier versions state. An epoch that is open while the cap shrinks was debited under the earlier
+ * cap.
+ */
+
+export interface Spend {
+  readonly rho: Amount;
+  readonly delta: Amount;
+}
+
+export interface Totals {
+  readonly spent: Spend;
+  readonly reserved: Spend;
+}
+
+const ruleOf = (row: BudgetRow): BudgetRule =>
+  row.rule === 'renyi' ? { rule: 'renyi', order: row.renyi_order! } : { rule: row.rule };
+
+export const totalsOf = (row: BudgetRow): Totals => ({
+  spent: { rho: parseAmount(row.rho_spent), delta: parseAmount(row.delta_spent) },
+  reserved: { rho: parseAmount(row.rho_reserved), delta: parseAmount(row.delta_reserved) },
+});
+
+export const capsOf = (row: Pick<BudgetRow, 'rho_cap' | 'delta_cap'>): Spend =>
+  ({ rho: parseAmount(row.rho_cap), delta: parseAmount(row.delta_cap) });
+
+export const plus = (left: Spend, right: Spend): Spend =>
+  ({ rho: (left.rho + right.rho) as Amount, delta: (left.delta + right.delta) as Amount });
+
+export const minus = (left: Spend, right: Spend): Spend =>
+  ({ rho: (left.rho - right.rho) as Amount, delta: (left.delta - right.delta) as Amount });
+
+/** Coordinate by coordinate. */
+export const within = (left: Spend, right: Spend): boolean =>
+  left.rho <= right.rho && left.delta <= right.delta;
+
+export const noSpend: Spend = { rho: zeroAmount, delta: zeroAmount };
+
+/** Coordinate by coordinate. */
+const larger = (left: Spend, right: Spend): Spend =>
+  ({
+    rho: left.rho > right.rho ? left.rho : right.rho,
+    delta: left.delta > right.delta ? left.delta : right.delta,
+  });
+
+/** Coordinate by coordinate. */
+export const smaller = (left: Spend, right: Spend): Spend =>
+  ({
+    rho: left.rho < right.rho ? left.rho : right.rho,
+    delta: left.delta < right.delta ? left.delta : right.delta,
+  });
+
+export function balanceOf(row: BudgetRow): LedgerBalance {
+  const { spent, reserved } = totalsOf(row);
+  const caps = capsOf(row);
+  const shown = row.scope === 'contributor' ? smaller(spent, caps) : spent;
+  return {
+    key: row.budget_key, scope: row.scope, rule: ruleOf(row), rhoCap: caps.rho,
+    deltaCap: caps.delta, rhoSpent: shown.rho, deltaSpent: shown.delta, rhoReserved: reserved.rho,
+    deltaReserved: reserved.delta, epsilon: row.epsilon, delta: row.delta,
+    ...(row.window_ms !== null && { windowMs: Number(row.window_ms) }),
+  };
+}
+
+export const budgetRows = () => sql.selectFrom('budgets')
+  .leftJoin('budget_windows', 'budget_windows.budget_id', 'budgets.budget_id')
+  .selectAll('budgets').select(['window_ms', 'renewed_through_ms']);
+
+function* budgetByKey(key: string): Steps<BudgetRow | undefined> {
+  return yield* first(budgetRows().where('budget_key', '=', key));
+}
+
+/** The specification that the budget was created with. */
+export function specOf(row: BudgetRow): BudgetSpec {
+  const caps = capsOf(row);
+  return {
+    key: row.budget_key, scope: row.scope, rule: ruleOf(row),
+    rhoCap: caps.rho, deltaCap: caps.delta, epsilon: row.epsilon, delta: row.delta,
+    ...(row.window_ms !== null && { windowMs: Number(row.window_ms) }),
+  };
+}
+
+/** Null when no budget has that key. */
+export function* readBalance(key: string, nowMs: number): Steps<LedgerBalance | null> {
+  const row = yield* budgetByKey(key);
+  return row === undefined ? null : balanceOf(yield* renewed(row, nowMs));
+}
+
+/** In order of creation. */
+export function* readBalances(nowMs: number): Steps<LedgerBalance[]> {
+  const balances: LedgerBalance[] = [];
+  for (const row of yield* all(budgetRows().orderBy('budgets.budget_id'))) {
+    balances.push(balanceOf(yield* renewed(row, nowMs)));
+  }
+  return balances;
+}
+
+/** The budget at `nowMs`. */
+export function* budgetById(id: bigint, nowMs: number): Steps<BudgetRow> {
+  const row = yield* first(budgetRows().where('budgets.budget_id', '=', id));
+  assert(row !== undefined, 'every study has a budget');
+  return yield* renewed(row, nowMs);
+}
+
+/** Writes new totals and the time of the renewal, after checking the claim above. */
+export function* writeTotals(row: BudgetRow, totals: Totals): Steps<LedgerBalance> {
+  const caps = capsOf(row);
+  assert(within(noSpend, totals.spent)
+    && within(noSpend, totals.reserved), 'a ledger total is not negative');
+  const before = totalsOf(row);
+  const bound = larger(caps, plus(before.spent, before.reserved));
+  assert(row.scope === 'contributor' || within(plus(totals.spent, totals.reserved), bound),
+    'spent and reserved stay within the cap, or do not grow');
+  const columns = {
+    rho_spent: String(totals.spent.rho), delta_spent: String(totals.spent.delta),
+    rho_reserved: String(totals.reserved.rho), delta_reserved: String(totals.reserved.delta),
+  };
+  yield* run(sql.updateTable('budgets').set(columns).where('budget_id', '=', row.budget_id));
+  if (row.renewed_through_ms !== null) {
+    yield* run(
+      sql.updateTable('budget_windows').set({ renewed_through_ms: row.renewed_through_ms })
+        .where('budget_id', '=', row.budget_id),
+    );
+  }
+  return balanceOf({ ...row, ...columns });
+}
+
+/**
+ * The budget of a study that registers: a new one, or the existing one, shrunk to the new caps.
+ * @throws KeelsonError invalid-study when rule, scope or window differ, or a cap grows, or (except
+ *   under contributor scope) a cap shrinks below what is spent and reserved.
+ */
+export function* ensureBudget(spec: BudgetSpec, nowMs: number): Steps<bigint> {
+  const found = yield* budgetByKey(spec.key);
+  if (found === undefined) return yield* createBudget(spec);
+  const row = yield* renewed(found, nowMs);
+  const refuse = (what: string): never => {
+    throw new KeelsonError('invalid-study', `the budget ${spec.key} exists and ${what}`,
+      { details: { budget: spec.key } });
+  };
+  const order = spec.rule.rule === 'renyi' ? spec.rule.order : null;
+  if (row.rule !== spec.rule.rule || row.renyi_order !== order) {
+    refuse(`its rule is ${row.rule}: keep it, or name another budget`);
+  }
+  if (row.scope !== spec.scope) {
+    refuse(`its scope is ${row.scope}: keep it, or name another budget`);
+  }
+  const windowMs = row.window_ms === null ? undefined : Number(row.window_ms);
+  if (windowMs !== spec.windowMs) {
+    const rule = windowMs === undefined ? 'does not renew' : `renews over ${windowMs} ms`;
+    refuse(`${rule}: keep that, or name another budget`);
+  }
+  const caps: Spend = { rho: spec.rhoCap, delta: spec.deltaCap };
+  if (!within(caps, capsOf(row))) {
+    refuse(`can only shrink: keep epsilon ${row.epsilon} and delta ${row.delta}, or ask for less `
+      + 'of both');
+  }
+  // Unchanged caps need no check.
+  const shrinks = !within(capsOf(row), caps);
+  const { spent, reserved } = totalsOf(row);
+  if (shrinks && row.scope !== 'contributor' && !within(plus(spent, reserved), caps)) {
+    refuse('more than the new cap is already spent or reserved: ask for more, or end the studies '
+      + 'that use it');
+  }
+  yield* run(sql.updateTable('budgets').where('budget_id', '=', row.budget_id).set({
+    rho_cap: String(caps.rho), delta_cap: String(caps.delta), epsilon: spec.epsilon,
+    delta: spec.delta,
+  }));
+  return row.budget_id;
+}
+
+function* createBudget(spec: BudgetSpec): Steps<bigint> {
+  const created = yield* first(sql.insertInto('budgets').values({
+    budget_key: spec.key, scope: spec.scope, rule: spec.rule.rule,
+    renyi_order: spec.rule.rule === 'renyi' ? spec.rule.order : null,
+    rho_cap: String(spec.rhoCap), delta_cap: String(spec.deltaCap),
+    rho_spent: '0', delta_spent: '0', rho_reserved: '0', delta_reserved: '0',
+    epsilon: spec.epsilon, delta: spec.delta,
+  }).returning('budget_id'));
+  const id = created!.budget_id;
+  if (spec.windowMs !== undefined) {
+    yield* run(sql.insertInto('budget_windows').values({
+      budget_id: id, window_ms: wholeMs(spec.windowMs), renewed_through_ms: 0n,
+    }));
+  }
+  return id;
+}
+
+export interface NewEntry {
+  readonly budgetId: bigint;
+  readonly studyKey: bigint;
+  readonly epoch: bigint;
+  readonly kind: LedgerTable['kind'];
+  readonly cost: Spend;
+  readonly events?: string;
+  readonly atMs: number;
+}
+
+/**
+ * Appends to the ledger. An epoch has at most one entry of each kind; a second `declined` is
+ * dropped.
+ */
+export function* addEntry(entry: NewEntry): Steps<void> {
+  const insert = sql.insertInto('ledger').values({
+    budget_id: entry.budgetId, study_key: entry.studyKey, epoch: entry.epoch, kind: entry.kind,
+    rho: String(entry.cost.rho), delta: String(entry.cost.delta), events: entry.events ?? '',
+    at_ms: wholeMs(entry.atMs),
+  });
+  yield* run(entry.kind === 'declined'
+    ? insert.onConflict((conflict) => conflict.doNothing()) : insert);
+}
+
+export const wholeMs = (ms: number): bigint => BigInt(Math.round(ms));
+
+const entryRows = (budgetKey: string, limit: number) => sql.selectFrom('ledger')
+  .innerJoin('budgets', 'budgets.budget_id', 'ledger.budget_id')
+  .innerJoin('studies', 'studies.study_key', 'ledger.study_key')
+  .leftJoin('rollback_charges', 'rollback_charges.entry_id', 'ledger.entry_id')
+  .select([
+    'budget_key', 'studies.study_id', 'ledger.epoch', 'ledger.kind', 'ledger.rho', 'ledger.delta',
+      'ledger.events', 'ledger.at_ms', 'rollback_charges.rollback',
+  ])
+  .where('budgets.budget_key', '=', budgetKey)
+  .orderBy('ledger.entry_id', 'desc').limit(limit);
+
+type EntryRow =
+  Pick<Selectable<LedgerTable>, 'epoch' | 'kind' | 'rho' | 'delta' | 'events' | 'at_ms'>
+    & { readonly budget_key: string; readonly study_id: string; readonly rollback: bigint | null };
+
+const entryOf = (row: EntryRow): LedgerEntry => ({
+  budgetKey: row.budget_key, studyId: row.study_id, epoch: row.epoch,
+  // Every sum counts it as a charge.
+  kind: row.rollback === null ? row.kind : 'rollback',
+  rho: parseAmount(row.rho), delta: parseAmount(row.delta), events: row.events,
+  atMs: Number(row.at_ms),
+});
+
+/** Newest first. */
+export function* ledgerEntries(budgetKey: string, limit: number): Steps<LedgerEntry[]> {
+  return (yield* all(entryRows(budgetKey, limit))).map(entryOf);
+}
+
+/** The newest epoch that did not fit; null when all did. */
+export function* lastDeclined(budgetKey: string): Steps<LedgerEntry | null> {
+  const row = yield* first(entryRows(budgetKey, 1).where('ledger.kind', '=', 'declined'));
+  return row === undefined ? null : entryOf(row);
+}
+
+/**
+ * Adds the entries up and compares them with the totals, for budgets whose totals are sums (under
+ * contributor scope they are a bound).
+ * @throws StorageError when they differ: something other than this program changed the file.
+ */
+export function* verifyLedger(): Steps<void> {
+  const budgets = yield* all(budgetRows().where('scope', '!=', 'contributor'));
+  for (const budget of budgets) {
+    let spent = noSpend;
+    let reserved = noSpend;
+    const entries = yield* all(sql.selectFrom('ledger')
+      .leftJoin('rollback_charges', 'rollback_charges.entry_id', 'ledger.entry_id')
+      .select(['kind', 'rho', 'delta', 'at_ms', 'rollback'])
+      .where('budget_id', '=', budget.budget_id));
+    for (const entry of entries) {
+      const cost: Spend = { rho: parseAmount(entry.rho), delta: parseAmount(entry.delta) };
+      if (entry.kind === 'reserved') reserved = plus(reserved, cost);
+      const isCounted = budget.renewed_through_ms === null
+        || entry.at_ms > budget.renewed_through_ms;
+      if (entry.kind === 'charged' && isCounted) spent = plus(spent, cost);
+      // The charges of an accepted rollback were never reserved.
+      const wasReserved = entry.kind === 'lapsed'
+        || (entry.kind === 'charged' && entry.rollback === null);
+      if (wasReserved) reserved = minus(reserved, cost);
+    }
+    const totals = totalsOf(budget);
+    const agrees = within(spent, totals.spent) && within(totals.spent, spent)
+      && within(reserved, totals.reserved) && within(totals.reserved, reserved);
+    if (!agrees) {
+      throw new StorageError(
+        `the ledger of ${budget.budget_key} does not add up to its totals: the file was damaged or `
+        + 'edited; restore it from a '
+        + 'backup', 'storage-failed', { details: { budget: budget.budget_key } });
+    }
+  }
+}

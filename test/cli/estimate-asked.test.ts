@@ -1,0 +1,146 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { keelson } from '../support/command.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'keelson-asked-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function file(name: string, text: string): string {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+}
+
+const people = 3_000;
+const apps = ['maps', 'mail', 'music'];
+/** Two rows of each person: of two apps, in one region. Minutes are 0 to 99. */
+const lines = Array.from({ length: 2 * people }, (_, i) => {
+  const person = Math.floor(i / 2);
+  return [
+    person, i % 100, person % 4 === 0, person % 3 === 0 ? 'north' : 'south', apps[i % 3],
+  ].join();
+});
+const rows = file('rows.csv', ['id,minutes,late,region,app', ...lines].join('\n'));
+const shared = ['--contributor', 'id', '--epsilon', '1', '--delta', '1e-6'];
+const asked = [...shared, '--cohort', String(people)];
+
+interface Answer {
+  readonly estimate: readonly number[];
+  readonly keys?: readonly string[];
+  readonly interval95: { readonly low: readonly number[]; readonly high: readonly number[] };
+}
+
+/** The only answer of a run with noise that is always the same. */
+async function answer(words: readonly string[]): Promise<Answer> {
+  const run = await keelson(['estimate', ...words, '--json'], {
+    environment: { KEELSON_INSECURE_SEED: 'asked' },
+  });
+  expect(run.stderr).toContain('NOT private');
+  expect(run.status, run.stderr).toBe(0);
+  const { questions } = JSON.parse(run.stdout) as { questions: Readonly<Record<string, Answer>> };
+  expect(Object.keys(questions)).toHaveLength(1);
+  return Object.values(questions)[0]!;
+}
+
+describe('keelson estimate with --where and --keys-max', () => {
+  it('finds groups that nobody listed, of rows that pass the tests', async () => {
+    const { keys, estimate } = await answer([
+      'count', rows, ...asked, '--group-by', 'app', '--groups', 'discover', '--keys-max', '2',
+      '--where', 'minutes>=20', '--where', 'minutes < 70', '--where', 'region!=north',
+      '--type', 'region=category:north,south',
+    ]);
+    const truth = (app: string): number => new Set(lines.map((line) => line.split(','))
+      .filter(([, minutes, , region, own]) => own === app && region === 'south'
+        && Number(minutes) >= 20 && Number(minutes) < 70).map(([id]) => id)).size;
+    expect([...keys!].sort()).toEqual([...apps].sort());
+    keys!.forEach((app, i) => expect(Math.abs(estimate[i]! - truth(app))).toBeLessThan(60));
+  });
+
+  it('gives what a study file gives, bit for bit', async () => {
+    const study = file('asked.yaml', `study: asked
+columns:
+  minutes: number
+  late: boolean
+  region: { type: text, bytes: 64 }
+cohort: ${people}
+epoch: { every: 1d }
+questions:
+  mean: { estimator: mean, columns: [minutes], where: { late: true },
+          by: { column: region, keysMax: 1, keys: [north, south] }, parameters: { range: 0..100 } }
+privacy: { epsilon: 1, delta: 1e-6 }
+budget: { epsilon: 1, delta: 1e-6 }
+`);
+    const fromFlags = await answer([
+      'mean', rows, ...asked, '--columns', 'minutes', '--where', 'late=true', '--type',
+      'late=boolean', '--group-by', 'region', '--groups', 'north,south', '--keys-max', '1',
+      '--set', 'range=0..100',
+    ]);
+    const fromFile = await answer(['--study', study, '--input', rows, '--contributor', 'id']);
+    expect(fromFlags).toEqual(fromFile);
+    expect(fromFlags.keys).toEqual(['north', 'south']);
+    expect(fromFlags.interval95.low[0]).toBeLessThan(49.5);
+    expect(fromFlags.interval95.high[0]).toBeGreaterThan(49.5);
+  });
+
+  it('takes the range of a mean by keys from low and high of the column', async () => {
+    const types = file('types.yaml', `study: types
+columns:
+  minutes: { type: number, low: 0, high: 100 }
+  region: { type: category, of: [north, south] }
+cohort: 1000
+epoch: { every: 1d }
+questions: { people: { estimator: count } }
+privacy: { epsilon: 1, delta: 1e-6 }
+budget: { epsilon: 8, delta: 1e-5 }
+`);
+    const words = [
+      'mean', rows, ...asked, '--columns', 'minutes', '--group-by', 'region', '--keys-max', '1',
+    ];
+    const usual = await answer([...words, '--study', types]);
+    expect(usual).toEqual(await answer([...words, '--study', types, '--set', 'range=0..100']));
+    const wider = await answer([...words, '--study', types, '--set', 'range=0..200']);
+    expect(wider.estimate).not.toEqual(usual.estimate);
+  });
+
+  const split = ['--group-by', 'region', '--groups', 'north,south'];
+  it.each([
+    ['no cohort', ['count', rows, ...shared, '--where', 'minutes>=5'], '--cohort is missing'],
+    ['no test', ['count', rows, ...asked, '--where', 'minutes~5'], 'is no test: write column=valu'],
+    ['half a test', ['count', rows, ...asked, '--where', 'minutes='], 'is no test'],
+    ['a test twice', ['count', rows, ...asked, '--where', 'minutes<5', '--where', 'minutes<6'],
+      'tests twice what minutes below'],
+    ['a number that is none', ['count', rows, ...asked, '--where', 'minutes=five'], '--where min'],
+    ['a boolean that is none', [
+      'count', rows, ...asked, '--where', 'late=maybe', '--type', 'late=boolean',
+    ], 'late is true or false'],
+    ['an order of names', [
+      'count', rows, ...asked, '--where', 'region>=a', '--type', 'region=text',
+    ], '--where: questions.count.where'],
+    ['groups without a bound', ['count', rows, ...asked, ...split, '--where', 'minutes<5'],
+      '--where with --group-by needs --keys-max'],
+    ['a bound without groups', ['count', rows, ...asked, '--keys-max', '2'], 'needs --group-by'],
+    ['a bound that is none', ['count', rows, ...asked, ...split, '--keys-max', '0'], '--keys-max'],
+    ['no columns', ['mean', rows, ...asked, '--where', 'minutes<5'], '--columns: questions.mean'],
+    ['auto', ['auto', rows, ...asked, '--where', 'minutes<5'], 'auto is not for --where'],
+    ['rho', ['count', rows, ...asked.slice(0, 2), '--cohort', '9', '--rho', '1', '--delta', '1e-6',
+      '--where', 'minutes<5'], '--rho is not for --where'],
+    ['no delta', ['count', rows, '--cohort', '9', '--epsilon', '1', '--where', 'minutes<5'],
+      '--delta is missing'],
+    ['a study that asks', ['--study', 'x.yaml', '--input', rows, '--where', 'minutes<5'],
+      '--where is given with a study file and no estimator'],
+  ])('refuses %s', async (_what, words, message) => {
+    const run = await keelson(['estimate', ...words]);
+    expect([run.status, run.stdout]).toEqual([2, '']);
+    expect(run.stderr).toContain(message);
+  });
+
+  it('says which question has no plan', async () => {
+    const run = await keelson([
+      'estimate', 'count', rows, '--cohort', '3000', '--epsilon', '1', '--delta', '0',
+      '--group-by', 'app', '--groups', 'discover', '--keys-max', '1',
+    ]);
+    expect([run.status, run.stdout]).toEqual([1, '']);
+    expect(run.stderr).toContain('the question cannot be planned: questions.count: showing');
+  });
+});

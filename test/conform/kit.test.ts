@@ -1,0 +1,93 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { conformanceCases, runConformance, type CaseResult } from '../../cli/conform/runner.js';
+import { logKey, logVectors } from '../../cli/conform/logs.js';
+import { root } from '../support/sources.js';
+
+let folder: string;
+beforeEach(() => { folder = mkdtempSync(join(tmpdir(), 'keelson-conform-')); });
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const faulty = `${root}test/support/children/faulty-client.js`;
+/** Cases that the planted faults are about. Every fault but `none` breaks one of them. */
+const names = [
+  'rows are split, within the credit, and end with "last"', 'nothing is accepted before the Ack',
+  'killed before the Ack', 'killed while rows wait for an epoch',
+  'a release signed by another key', 'a release that does not continue the one before',
+];
+const cases = conformanceCases.filter(({ name }) => names.includes(name));
+
+/** The failed cases of a program, each with what is said of it. */
+async function failures(words: readonly string[]): Promise<Record<string, string>> {
+  const results = await runConformance({ words, folder, limitMs: 60_000, cases });
+  const failed = results.filter(({ outcome }: CaseResult) => outcome === 'failed');
+  return Object.fromEntries(failed.map(({ name, text }) => [name, text!]));
+}
+
+describe('the conformance kit', () => {
+  it('has a name of its own for each case', () => {
+    const all = conformanceCases.map(({ name }) => name);
+    expect(new Set(all).size).toBe(all.length);
+    expect(cases).toHaveLength(names.length);
+  });
+
+  it('passes the client of this package', () => {
+    const words = [`${root}bin/keelson.js`, 'conform', '--json'];
+    const { failed, leftOut, cases: results } =
+      JSON.parse(execFileSync(process.execPath, words, { encoding: 'utf8' })) as {
+        failed: number; leftOut: number; cases: readonly CaseResult[];
+      };
+    expect({ failed, leftOut, cases: results.length })
+      .toEqual({ failed: 0, leftOut: 0, cases: conformanceCases.length });
+  }, 240_000);
+
+  it('finds nothing where no fault was planted', async () => {
+    expect(await failures([process.execPath, faulty, 'none'])).toEqual({});
+  }, 120_000);
+
+  it.each([
+    ['sequence-reuse', names[0]!, 'sequence 1 was used for two bodies'],
+    ['early-ack', names[1]!, 'rows were reported as accepted before the server had said so'],
+    ['no-resume', names[2]!,
+      'after a kill, batches that were sent must be sent again with the same bytes'],
+    ['no-resume', names[3]!, 'a row counts 0 times, and it must count 1 times'],
+    ['forged-release', names[4]!, 'a forged release was reported as verified'],
+    ['forged-release', names[5]!, 'a forged release was reported as verified'],
+  ])('finds the planted fault %s in "%s"', async (fault, name, text) => {
+    const only = cases.filter((one) => one.name === name);
+    const words = [process.execPath, faulty, fault];
+    const [result] = await runConformance({ words, folder, limitMs: 60_000, cases: only });
+    expect(result).toEqual({ name, outcome: 'failed', text });
+  }, 120_000);
+
+  it('says what is wrong with a program that does not keep to the line protocol', async () => {
+    const only = cases.slice(0, 1);
+    const run = async (words: readonly string[], place: string): Promise<CaseResult> => {
+      const own = mkdtempSync(join(folder, place));
+      return (await runConformance({ words, folder: own, limitMs: 60_000, cases: only }))[0]!;
+    };
+    const script = (text: string): string[] => [process.execPath, '-e', text];
+    expect((await run(script('console.log("good day")'), 'a')).text)
+      .toBe('the program wrote a line that is no event: good day');
+    expect((await run(script('console.error("no such study")'), 'b')).text)
+      .toBe('the program has ended: no such study\n');
+    expect((await run(['/no/such/program'], 'c')).text).toMatch(/^the program has ended: .*ENOENT/);
+    const can = 'console.log(JSON.stringify({ event: "hello", can: ["verify"] }))';
+    expect((await run(script(can), 'd')).outcome).toBe('left-out');
+  }, 60_000);
+
+  it('has its logs in test/vectors', async () => {
+    const file = `${JSON.stringify({ serverKey: logKey, logs: logVectors() }, null, 2)}\n`;
+    await expect(file).toMatchFileSnapshot('../vectors/logs.json');
+  });
+
+  it('is documented', () => {
+    const page = readFileSync(`${root}docs/reference/conformance.md`, 'utf8');
+    const missing = conformanceCases.map(({ name }) => name.replace(/^(Ack|.* Hello|.* channel): .*/, '$1'))
+      .filter((name) => !page.includes(name.replace(/^(log|a release|cut|Notice|vector).*/, '$1')));
+    expect(missing).toEqual([]);
+  });
+});

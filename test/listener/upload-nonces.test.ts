@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import { UploadNonces } from '../../server/listener/upload-nonces.js';
+import { HandClock } from './hand-clock.js';
+
+it('takes a nonce once, in any order, and only what it issued itself', () => {
+  const nonces = new UploadNonces(new HandClock(), 1_000);
+  const issued = Array.from({ length: 100 }, () => nonces.issue());
+  expect(new Set(issued.map((nonce) => nonce.join())).size).toBe(100);
+  const [first, ...others] = issued.reverse();
+  expect(nonces.take(first!)).toBe(true);
+  expect(others.every((nonce) => nonces.take(nonce))).toBe(true);
+  expect(issued.some((nonce) => nonces.take(nonce))).toBe(false);
+  const fresh = nonces.issue();
+  for (let i = 0; i < fresh.length; i++) {
+    const changed = Uint8Array.from(fresh);
+    changed[i]! ^= 1;
+    expect(nonces.take(changed), `byte ${i}`).toBe(false);
+  }
+  expect(nonces.take(fresh.subarray(1))).toBe(false);
+  expect(new UploadNonces(new HandClock(), 1_000).take(fresh)).toBe(false);
+  expect(nonces.take(fresh)).toBe(true);
+});
+
+it('takes no nonce that is too old', () => {
+  const clock = new HandClock();
+  const nonces = new UploadNonces(clock, 1_000);
+  const [one, other] = [nonces.issue(), nonces.issue()];
+  clock.advance(1_000);
+  expect(nonces.take(one)).toBe(true);
+  clock.advance(1);
+  expect(nonces.take(other)).toBe(false);
+});
+
+it('refuses a nonce whose bit a later one has, used or not', () => {
+  const nonces = new UploadNonces(new HandClock(), 1_000, 64);
+  const [used, unused] = [nonces.issue(), nonces.issue()];
+  expect(nonces.take(used)).toBe(true);
+  for (let i = 2; i < 64; i++) nonces.issue();
+  expect(nonces.take(used)).toBe(false);
+  nonces.issue();
+  expect(nonces.take(used)).toBe(false);
+  expect(nonces.take(unused)).toBe(true);
+  nonces.issue();
+  expect(nonces.take(unused)).toBe(false);
+});

@@ -1,0 +1,63 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Stage } from '../support/live-command.js';
+import { root } from '../support/sources.js';
+import { meanStudy } from '../support/study-files.js';
+
+/** Debian's, whose packages these are; another one in the path knows nothing of them. */
+const python = '/usr/bin/python3';
+const packages = 'python3-websockets python3-nacl python3-numpy';
+const environment = { PYTHONPATH: `${root}clients/python`, PYTHONDONTWRITEBYTECODE: '1' };
+
+function hasPython(): boolean {
+  try {
+    execFileSync(python, ['-c', 'import nacl.signing, numpy, websockets'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const runs = hasPython();
+// The title of a suite that is skipped is not shown.
+if (!runs) {
+  process.stderr.write(`clients/python is not tested. To test it: apt-get install ${packages}\n`);
+}
+
+describe.skipIf(!runs)('the client in clients/python', () => {
+  const stage = new Stage();
+  afterAll(() => stage.end());
+
+  it('passes its own tests', async () => {
+    const words = ['unittest', 'discover', '-s', `${root}clients/python/tests`];
+    const { status, stderr } =
+      await stage.run(words, { program: python, command: '-m', environment });
+    expect([status, stderr]).toEqual([0, expect.stringMatching(/Ran \d+ tests[^]*OK/)]);
+  }, 60_000);
+
+  it('passes the conformance kit', async () => {
+    const words = ['conform', '--json', '--', python, '-m', 'keelson.conform'];
+    const { stdout } = await stage.run(words, { environment });
+    const { failed, leftOut, cases } = JSON.parse(stdout) as {
+      failed: number; leftOut: number; cases: { outcome: string }[];
+    };
+    expect(cases.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
+    expect({ failed, leftOut }).toEqual({ failed: 0, leftOut: 0 });
+  }, 240_000);
+
+  it('runs the example of its README in at most 10 lines', async () => {
+    const page = readFileSync(`${root}clients/python/README.md`, 'utf8');
+    const [, example] = /```python\n([^]*?)```/.exec(page)!;
+    expect(example!.trim().split('\n').length).toBeLessThanOrEqual(10);
+    const study = stage.write('study.yaml', meanStudy('flight-delays', {
+      epoch: '{ contributors: 1 }', participation: 'public',
+    }));
+    const { url } = await stage.serve([study]);
+    const command = stage.write('example.py', example!.replace('ws://127.0.0.1:8787', url));
+    const { status, stdout, stderr } =
+      await stage.run([], { program: python, command, environment, directory: stage.folder });
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^1 \{'mean': (None|\[.+, .+\])\}\n$/);
+  }, 60_000);
+});

@@ -1,0 +1,209 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Store } from '../../server/store/contract.js';
+import { migrateSchema } from '../../server/store/postgres/schema.js';
+import { openPostgresStore } from '../../server/store/postgres/open.js';
+import {
+  amount, batch, budget, epochOf, idOf, registration, verdicts,
+} from '../support/store-fixtures.js';
+import { MeddlingProxy } from '../support/postgres/meddling-proxy.js';
+import {
+  describePrivatePostgres, psql, startPrivatePostgres,
+} from '../support/postgres.js';
+
+/** Longer than any test, so that no renewal comes in between. */
+const leaseMs = 600_000;
+
+describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
+  let url = '';
+  let store: Store;
+  let proxy: MeddlingProxy;
+
+  beforeEach(async () => {
+    const direct = await server().createDatabase();
+    await migrateSchema({ url: direct });
+    const started = await MeddlingProxy.start(direct);
+    url = direct;
+    proxy = started.proxy;
+    store = await openPostgresStore({ url: started.url, leaseMs });
+    await store.registerStudy(registration());
+    await store.openEpoch(epochOf(1));
+  });
+  afterEach(async () => {
+    await store.close();
+    await proxy.stop();
+  });
+
+  const sql = (text: string): Promise<string> => psql(url, `set search_path = keelson; ${text}`);
+  const rows = async (): Promise<string[]> =>
+    (await store.journal(idOf('s'), 1n, 0n, 100)).map(({ body }) => Buffer.from(body).toString());
+  const changed = `update studies set revision = revision + 1`;
+
+  it.each(['before', 'after'] as const)('counts a list once when its connection is cut %s it is '
+    + 'committed', async (cut) => {
+    await verdicts(store, [batch('a', 1, 1)]);
+    proxy.planned.push({ marker: 'marked', cut });
+    expect(await verdicts(store, [batch('a', 2, 1, { content: 'marked' }), batch('b', 1, 1)]))
+      .toEqual(['accepted@1', 'accepted@1']);
+    expect(proxy.planned).toEqual([]);
+    expect(await rows()).toEqual(['a/1', 'marked', 'b/1']);
+    expect(await verdicts(store, [batch('a', 2, 1, { content: 'marked' }), batch('b', 2, 1)]))
+      .toEqual(['duplicate@1', 'accepted@1']);
+    expect(await store.contributorCount(idOf('s'), 1n)).toBe(2);
+  });
+
+  it.each(['before', 'after'] as const)('charges once, and says that it did, when the connection '
+    + 'is cut %s the commit', async (cut) => {
+    await store.beginClose(idOf('s'), 1n);
+    proxy.planned.push({ marker: 'COMMIT', cut });
+    expect((await store.chargeEpoch(idOf('s'), 1n, '[]', 5_000)).isMine).toBe(true);
+    expect(proxy.planned).toEqual([]);
+    expect(await store.balance('study:s')).toMatchObject({ rhoSpent: 100n, rhoReserved: 0n });
+    expect((await store.chargeEpoch(idOf('s'), 1n, '[]', 5_000)).isMine).toBe(false);
+  });
+
+  it('judges again when a study has changed since its facts were read', async () => {
+    expect(await verdicts(store, [batch('a', 1, 1)])).toEqual(['accepted@1']);
+    await sql(`${changed}, state = 'ended'`);
+    // Both a list that would write and one that would not.
+    expect(await verdicts(store, [batch('a', 2, 1)])).toEqual(['rejected:study-ended']);
+    await sql(`${changed}, state = 'open'`);
+    expect(await verdicts(store, [batch('a', 2, 1)])).toEqual(['accepted@1']);
+  });
+
+  it('judges again when a window has changed since it was read', async () => {
+    await verdicts(store, [batch('a', 1, 1)]);
+    // As if another server had settled the contributor's last row of the epoch.
+    const settled = 'update replay set version = version + 1, complete = 1';
+    proxy.planned.push({ marker: 'marked', before: async () => { await sql(settled); } });
+    expect(await verdicts(store, [batch('a', 2, 1, { content: 'marked' }), batch('b', 1, 1)]))
+      .toEqual(['rejected:contribution-full', 'accepted@1']);
+    expect(await rows()).toEqual(['a/1', 'b/1']);
+  });
+
+  it('judges again when another server has stored the same new key', async () => {
+    const insert = `insert into contributors values (1, '\\x${idOf('a')}')`;
+    proxy.planned.push({ marker: 'marked', before: async () => { await sql(insert); } });
+    expect(await verdicts(store, [batch('a', 1, 1, { content: 'marked' })]))
+      .toEqual(['accepted@1']);
+    expect(await sql('select contributor_id from contributors')).toBe('1');
+  });
+
+  it('judges again when the spending of a contributor has changed', async () => {
+    const studyId = idOf('t');
+    const own = budget({ key: 'study:t', scope: 'contributor', rhoCap: amount(250) });
+    await store.registerStudy(registration({ studyId, name: 't', budget: own }));
+    await store.openEpoch(epochOf(1, { studyId }));
+    await verdicts(store, [batch('a', 1, 1, { studyId })]);
+    await store.turnEpoch(studyId, 1n, epochOf(2, { studyId }));
+    const spent = 'update contributor_spend set version = version + 1, rho = 200';
+    proxy.planned.push({ marker: 'marked', before: async () => { await sql(spent); } });
+    expect(await verdicts(store, [batch('a', 2, 2, { studyId, content: 'marked' })]))
+      .toEqual(['rejected:contributor-budget-exhausted']);
+    expect((await store.contributorState(studyId, idOf('a'))).spend)
+      .toEqual({ rho: 200n, delta: 10n });
+  });
+
+  it('commits nothing after another server has taken over', async () => {
+    await sql("update leases set expires_at = now() - interval '1 s'");
+    const next = await openPostgresStore({ url, leaseMs });
+    const refused = { code: 'data-folder-in-use' };
+    await expect(store.admit([batch('a', 1, 1)])).rejects.toMatchObject(refused);
+    await expect(store.beginClose(idOf('s'), 1n)).rejects.toMatchObject(refused);
+    expect(await verdicts(next, [batch('b', 1, 1)])).toEqual(['accepted@1']);
+    expect(await rows()).toEqual(['b/1']);
+    // What is left of the old one does not end the lease of the new one.
+    await store.close();
+    expect(await verdicts(next, [batch('b', 2, 1)])).toEqual(['accepted@1']);
+    store = next;
+  });
+
+  it('replaces a dead server when its lease ends', async () => {
+    await store.close();
+    await sql("update leases set holder = 'dead', expires_at = now() + interval '400 ms'");
+    store = await openPostgresStore({ url, leaseMs });
+    expect(await verdicts(store, [batch('a', 1, 1)])).toEqual(['accepted@1']);
+  });
+
+  it('waits while the disk of the database is full', async () => {
+    await sql(`create function no_room() returns trigger language plpgsql as
+      $$ begin raise exception 'full' using errcode = '53100'; end $$;
+      create trigger no_room before update on leases execute function no_room()`);
+    const waiting = verdicts(store, [batch('a', 1, 1)]);
+    await sql('drop trigger no_room on leases');
+    expect(await waiting).toEqual(['accepted@1']);
+  });
+
+  it('waits for a server that was killed, and has what was acknowledged', async () => {
+    await verdicts(store, [batch('a', 1, 1)]);
+    await server().crash();
+    const waiting = verdicts(store, [batch('b', 1, 1)]);
+    await server().restart();
+    expect(await waiting).toEqual(['accepted@1']);
+    expect(await rows()).toEqual(['a/1', 'b/1']);
+  });
+
+  it('lets the database refuse a total above the cap', async () => {
+    await expect(sql('update budgets set rho_reserved = rho_cap + 1')).rejects
+      .toThrow('budgets_within_cap');
+  });
+
+  it('explains its columns in the catalogue', async () => {
+    const missing = await sql(`select attrelid::regclass || '.' || attname from pg_attribute
+      where attrelid in (select oid from pg_class where relnamespace = 'keelson'::regnamespace
+        and relkind = 'r' and relname not like 'journal%')
+      and attnum > 0 and not attisdropped and col_description(attrelid, attnum) is null`);
+    expect(missing).toBe('');
+  });
+});
+
+describePrivatePostgres('opening a PostgreSQL store', (server) => {
+  const refusal = (url: string, schema = 'keelson') =>
+    expect(openPostgresStore({ url, schema })).rejects;
+
+  it('refuses what is not there, each with its remedy', async () => {
+    const url = await server().createDatabase();
+    await refusal(url).toThrow(/no store yet: run keelson store init/);
+    await refusal(url, 'Not a name').toThrow(/name of a schema has up to 63/);
+    await refusal(server().url('nothing')).toThrow(/"nothing" does not exist .*create the database/);
+    await refusal(url.replace(/:[^:@]+@/, ':wrong@')).toThrow(/check the user and the password/);
+    await refusal('postgres://user:secret@localhost:port/x').not.toThrow(/secret/);
+    await refusal('postgres://localhost:1/x').toThrow(/cannot be reached.*check that it runs/);
+  });
+
+  it('refuses a schema of another version, and another program\'s', async () => {
+    const url = await server().createDatabase();
+    const status = { schema: 'keelson', version: 1, supported: 1 };
+    expect(await migrateSchema({ url })).toEqual(status);
+    expect(await migrateSchema({ url })).toEqual(status);
+    await psql(url, 'update keelson.meta set value = 7');
+    await refusal(url).toMatchObject({ code: 'schema-too-new' });
+    await expect(migrateSchema({ url })).rejects.toMatchObject({ code: 'schema-too-new' });
+    await psql(url, 'delete from keelson.meta');
+    await refusal(url).toThrow(/belongs to another program/);
+  });
+
+  it('refuses a database that is read-only or does not wait for its disk', async () => {
+    const url = await server().createDatabase();
+    await migrateSchema({ url });
+    const name = new URL(url).pathname.slice(1);
+    for (const [setting, value, text] of [
+      ['default_transaction_read_only', 'on', /is read-only: name the primary/],
+      ['synchronous_commit', 'off', /synchronous_commit = off.*set it to on/],
+    ] as const) {
+      await psql(url, `alter database ${name} set ${setting} = ${value}`);
+      await refusal(url).toThrow(text);
+      await psql(server().url('postgres'), `alter database ${name} reset ${setting}`);
+    }
+  });
+
+  it('refuses a server without fsync', async () => {
+    const careless = await startPrivatePostgres({ settings: { fsync: 'off' } });
+    try {
+      const url = await careless.createDatabase();
+      await migrateSchema({ url });
+      await refusal(url).toThrow(/fsync = off, so it may lose batches/);
+    } finally {
+      await careless.stop();
+    }
+  });
+});

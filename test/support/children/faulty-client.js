@@ -1,0 +1,79 @@
+// The client of this package with one planted fault, to see whether the conformance kit finds it:
+//   node faulty-client.js sequence-reuse | early-ack | no-resume | forged-release | none
+import { createContributor, openOutbox, signing, subscribe } from '../../../dist/client/index.js';
+import { openTransport } from '../../../dist/client/websocket/node.js';
+import { serveLines } from '../../../dist/cli/conform/line-client.js';
+import { signBatch } from '../../../dist/src/signing/index.js';
+import {
+  decodeBatchBody, decodeClientFrame, decodeServerFrame, encodeBatchBody, encodeClientFrame,
+} from '../../../dist/src/wire/index.js';
+
+/** Every batch goes out under sequence 1, well signed. */
+function reusing(options) {
+  const signer = signing.createSigner(options.seed);
+  let serverKey;
+  const open = (url, subprotocol, handlers) => {
+    const transport = openTransport(url, subprotocol, {
+      ...handlers,
+      onMessage: (bytes) => {
+        const frame = decodeServerFrame(bytes);
+        if (frame.kind === 'welcome') ({ serverKey } = frame);
+        handlers.onMessage(bytes);
+      },
+    });
+    const send = transport.send.bind(transport);
+    transport.send = (bytes) => {
+      const frame = decodeClientFrame(bytes);
+      if (frame.kind !== 'batch') return send(bytes);
+      const batch = { ...decodeBatchBody(frame.body), sequence: 1n };
+      const body = encodeBatchBody(batch);
+      const context = { serverKey, studyId: batch.studyId };
+      const signature = signBatch(signer, context, signing.sha512(body));
+      return send(encodeClientFrame({ ...frame, body, signature }));
+    };
+    return transport;
+  };
+  return createContributor({ ...options, openTransport: open });
+}
+
+/** Rows are called accepted when they were handed over. */
+function hasty(options) {
+  const contributor = createContributor(options);
+  const send = contributor.send.bind(contributor);
+  contributor.send = (rows, more) => {
+    send(rows, more).catch(() => undefined);
+    return Promise.resolve({ kind: 'accepted', epoch: 0n, openEpoch: 0n, sequences: [] });
+  };
+  return contributor;
+}
+
+/** What an earlier run left is not looked at. */
+async function forgetful(path) {
+  const outbox = await openOutbox(path);
+  const load = outbox.load.bind(outbox);
+  outbox.load = async () => ({ ...await load(), items: [] });
+  return outbox;
+}
+
+/** A release that does not verify is shown like the others. */
+async function* credulous(options) {
+  let index = 0n;
+  try {
+    for await (const one of subscribe(options)) {
+      index = one.release.index + 1n;
+      yield one;
+    }
+  } catch {
+    yield { release: { index, epoch: index + 7n }, signed: { body: new Uint8Array(0) } };
+  }
+}
+
+const faults = {
+  none: {},
+  'sequence-reuse': { createContributor: reusing },
+  'early-ack': { createContributor: hasty },
+  'no-resume': { openOutbox: forgetful },
+  'forged-release': { subscribe: credulous },
+};
+
+await serveLines({ createContributor, openOutbox, subscribe, ...faults[process.argv[2]] });
