@@ -58,7 +58,7 @@ export class Admission {
 
   async contributorState(studyId: StudyId, key: string): Promise<ContributorState> {
     return this.connections.use(async (session) => {
-      const facts = await this.#read(session, [studyId]);
+      const facts = await this.#readFresh(session, studyId);
       const study = facts.get(studyId);
       const pairs = study === undefined ? [] : [{ study, key }];
       const windows = await readWindows(session, pairs);
@@ -91,7 +91,8 @@ export class Admission {
       const results = batches.map((batch) => admission.admit(batch));
       note(results);
       if (!writesAnything(admission)) {
-        await this.#check(session, facts);
+        // A list that was judged by facts of the past is judged again.
+        if (await this.#isChanged(session, facts)) throw moved();
         return false;
       }
       const [row] = await session.text<{ admitted: boolean }>(
@@ -106,15 +107,26 @@ export class Admission {
     }
   }
 
-  /** Fails when the list was judged by facts that have changed. */
-  async #check(session: Session, facts: ReadonlyMap<StudyId, PostgresFacts>): Promise<void> {
+  /** The facts of now: another node may have changed them since they were read. */
+  async #readFresh(
+    session: Session, studyId: StudyId,
+  ): Promise<ReadonlyMap<StudyId, PostgresFacts>> {
+    const known = await this.#read(session, [studyId]);
+    if (!await this.#isChanged(session, known)) return known;
+    this.#facts.delete(studyId);
+    return this.#read(session, [studyId]);
+  }
+
+  async #isChanged(
+    session: Session, facts: ReadonlyMap<StudyId, PostgresFacts>,
+  ): Promise<boolean> {
     const studies = [...facts.values()];
     const [changed] = await session.text(
       `SELECT 1 FROM unnest($1::bigint[], $2::bigint[]) AS read (study_key, revision)
         JOIN studies USING (study_key) WHERE studies.revision != read.revision LIMIT 1`,
       [int8Array(studies.map(({ studyKey }) => studyKey)),
         int8Array(studies.map(({ revision }) => revision))]);
-    if (changed !== undefined) throw moved();
+    return changed !== undefined;
   }
 
   async #read(
