@@ -101,7 +101,7 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
     await open;
   });
 
-  it('keep a lease that is over as long as nobody takes it, and notice when it is gone', async () => {
+  it('keep a lease that is over until somebody takes it, and notice that', async () => {
     await Promise.all([one.close(), two.close()]);
     one = await openPostgresStore({ url, leaseMs: 150 });
     two = await openPostgresStore({ url, leaseMs });

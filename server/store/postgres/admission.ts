@@ -13,6 +13,7 @@ import { readExtras } from './list-extras.js';
 import { readWindows } from './list-reads.js';
 import { admitText, listParameters, writesAnything } from './list-write.js';
 import { LoadedList, pairsOf } from './loaded-list.js';
+import type { StoreNode } from './node.js';
 import type { Session } from './session.js';
 import type { Writer } from './writer.js';
 
@@ -36,7 +37,8 @@ export class Admission {
 
   constructor(
     private readonly connections: Connections, private readonly writer: Writer,
-    private readonly clock: Clock, private readonly latencies: Latencies,
+    private readonly node: StoreNode, private readonly clock: Clock,
+    private readonly latencies: Latencies,
   ) {}
 
   /** Drops the cached facts. Call it after a change. */
@@ -88,7 +90,8 @@ export class Admission {
       const base = await this.#base(session);
       const list = new LoadedList(facts, windows, extras, base, () => this.clock.nowMs());
       const admission = new ListAdmission<PostgresFacts>(list);
-      const results = batches.map((batch) => admission.admit(batch));
+      const results = batches.map((batch) =>
+        (this.#mayJudge(batch, facts) ? admission.admit(batch) : sentElsewhere));
       note(results);
       if (!writesAnything(admission)) {
         // A list that was judged by facts of the past is judged again.
@@ -105,6 +108,15 @@ export class Admission {
       }
       throw error;
     }
+  }
+
+  /**
+   * Claim: a batch for the leader is written only by the node that had the lease when it was
+   * committed, or before another node took it. The facts say who has the lease, every taking raises
+   * the revision, and a list is written only under the revision of its facts.
+   */
+  #mayJudge({ studyId, leaderOnly }: AdmissionRequest, facts: ReadonlyMap<StudyId, PostgresFacts>) {
+    return leaderOnly !== true || facts.get(studyId)?.leader === this.node.id;
   }
 
   /** The facts of now: another node may have changed them since they were read. */
@@ -158,3 +170,8 @@ export class Admission {
 }
 
 const empty = new Uint8Array(0);
+
+/** The sender may try again: then perhaps here, perhaps at the leader. */
+const sentElsewhere: AdmissionResult = {
+  verdict: 'rejected', code: 'overloaded', epoch: 0n, position: 0n, complete: false,
+};

@@ -63,7 +63,8 @@ function tallyParameters(
   { tallies }: ListAdmission<PostgresFacts>, { journalled }: LoadedList,
 ): Buffer[] {
   const none = { contributors: 0, leftOut: 0, complete: 0 };
-  const counted = new Map([...tallies].map(([epochKey, tally]) => [epochKey, { ...none, ...tally }]));
+  const counted = new Map([...tallies].map(([epochKey, tally]) =>
+    [epochKey, { ...none, ...tally }]));
   for (const { epochKey, complete } of journalled) {
     const tally = counted.get(epochKey) ?? { ...none };
     if (complete) tally.complete += 1;

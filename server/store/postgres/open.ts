@@ -50,9 +50,9 @@ export interface PostgresStoreOptions extends PostgresPlace {
  * of them admit batches, and one at a time leads a study (leases.ts). A node that dies loses
  * nothing that it acknowledged; one that was replaced as a leader can commit nothing more as such.
  *
- * A call waits up to a minute for a database that is gone, then rejects with a retryable
- * StorageError. A transaction whose answer is lost is looked up, so it is neither lost nor done
- * twice.
+ * A call that writes waits for a database that is gone until it is back, or the store is closed.
+ * One that reads waits up to a minute, then rejects with a retryable StorageError. A transaction
+ * whose answer is lost is looked up, so it is neither lost nor done twice.
  * @throws StorageError when pg is not installed, the database cannot be reached, has no schema or
  *   another version of it, or may lose what it commits.
  * @example
@@ -68,7 +68,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const connections = await Connections.open(options, Math.max(pool, 2) + 1);
   try {
     await connections.use(checkDatabase);
-    const name = `${hostname()} ${process.pid} ${toHex(signing.randomBytes(4))}`;
+    const name = `${hostname()} ${toHex(signing.randomBytes(4))}`;
     const node = await StoreNode.enter(connections, name);
     const store = new PostgresStore(connections, node, clock, leaseMs);
     await store.start();
@@ -97,10 +97,10 @@ class PostgresStore {
     private readonly connections: Connections, private readonly node: StoreNode,
     private readonly clock: Clock, private readonly leaseMs: number,
   ) {
-    this.#writer = new Writer(connections, node, clock);
+    this.#writer = new Writer(connections, node, clock, () => this.#closing !== undefined);
     this.#leases = new Leases(connections, this.#writer, node, clock, leaseMs);
     this.#news = new News(connections, clock);
-    this.#admission = new Admission(connections, this.#writer, clock, this.#latencies);
+    this.#admission = new Admission(connections, this.#writer, node, clock, this.#latencies);
     this.#group = new GroupCommit(clock, (batches) => this.#admission.admit(batches));
     this.#parts = {
       tables: epochTables, secrets: readSecrets, refund, refundOne, nowMs: () => clock.nowMs(),

@@ -30,7 +30,7 @@ export class Writer {
 
   constructor(
     private readonly connections: Connections, private readonly node: StoreNode,
-    private readonly clock: Clock,
+    private readonly clock: Clock, private readonly isClosing: () => boolean,
   ) {}
 
   /** Runs an action after those that were passed in before it. */
@@ -101,7 +101,7 @@ export class Writer {
    */
   async #isCommitted(number: bigint): Promise<boolean> {
     this.node.last = await throughOutage(this.clock, () =>
-      this.connections.use((session) => this.#lastOf(session, number)));
+      this.connections.use((session) => this.#lastOf(session, number)), this.isClosing);
     return this.node.last === number;
   }
 

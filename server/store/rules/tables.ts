@@ -22,7 +22,8 @@ export interface Tables {
   readonly running_participations: {
     readonly study_key: bigint; readonly contributor_id: bigint; readonly epoch: bigint;
   };
-  // These two in PostgreSQL only.
+  // These three in PostgreSQL only.
+  readonly leases: { readonly budget_id: bigint; readonly node_id: bigint };
   readonly epoch_secrets: {
     readonly study_key: bigint; readonly epoch: bigint; readonly assignment_key: Uint8Array;
     readonly work_seed: Uint8Array; readonly fingerprint_key: Uint8Array;
