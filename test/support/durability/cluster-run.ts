@@ -67,11 +67,11 @@ export class ClusterRun {
       await this.#begin();
       await this.#goesOn();
       const faults = this.#faults();
-      for (const [i, fault] of faults.entries()) {
-        await fault();
+      for (const [i, { name, strike }] of faults.entries()) {
+        this.options.log?.(`fault ${i + 1} of ${faults.length}: ${name}`);
+        await strike();
         await this.#goesOn();
         if (this.#broken.length > 0) break;
-        if ((i + 1) % 10 === 0) this.options.log?.(`${i + 1} faults of ${faults.length}`);
       }
       await Promise.all(this.#loads.map((load) => load.end()));
       for (const node of this.#nodes) await this.#ends(node);
@@ -114,17 +114,22 @@ export class ClusterRun {
   }
 
   /** All faults, in an order of chance. */
-  #faults(): readonly (() => Promise<void>)[] {
+  #faults(): readonly { readonly name: string; readonly strike: () => Promise<void> }[] {
     const { kills, databaseKills, cuts, freezes } = this.options;
-    const many = (count: number, fault: (i: number) => Promise<void>) =>
-      Array.from({ length: count }, (_, i) => ({ at: this.#chance.uniform(), fault, i }));
+    const many = (name: string, count: number, fault: (i: number) => Promise<void>) =>
+      Array.from({ length: count }, (_, i) => ({ name, at: this.#chance.uniform(), fault, i }));
     return [
-      ...many(kills, (i) => this.#kill(i % 2 === 0)), ...many(cuts, (i) => this.#cut(i % 2 === 0)),
-      ...many(databaseKills, () => this.#killDatabase()), ...many(freezes, () => this.#freeze()),
-    ].sort((left, right) => left.at - right.at).map(({ fault, i }) => async () => {
-      await pause(this.#chance.between(0, 1_500));
-      await fault(i);
-    });
+      ...many('a server is killed', kills, (i) => this.#kill(i % 2 === 0)),
+      ...many('PostgreSQL is killed', databaseKills, () => this.#killDatabase()),
+      ...many('a connection is cut', cuts, (i) => this.#cut(i % 2 === 0)),
+      ...many('a leader freezes', freezes, () => this.#freeze()),
+    ].sort((left, right) => left.at - right.at).map(({ name, fault, i }) => ({
+      name,
+      strike: async () => {
+        await pause(this.#chance.between(0, 1_500));
+        await fault(i);
+      },
+    }));
   }
 
   async #kill(ofLeader: boolean): Promise<void> {
