@@ -17,6 +17,7 @@ export class Balancer {
 
   async stop(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
+    if (!this.#server.listening) return;
     this.#server.close();
     await once(this.#server, 'close');
   }

@@ -54,7 +54,7 @@ export class ClusterRun {
   readonly #failovers: number[] = [];
   readonly #nodes: ClusterNode[] = [];
   #loads: readonly Load[] = [];
-  #database!: PrivatePostgres;
+  #database: PrivatePostgres | undefined;
   #url = '';
 
   constructor(private readonly stage: Stage, private readonly options: ClusterOptions) {
@@ -85,13 +85,14 @@ export class ClusterRun {
       await this.stage.endCommands();
       for (const node of this.#nodes) await node.proxy.stop();
       await this.#balancer.stop();
-      await this.#database.stop();
+      await this.#database?.stop();
     }
   }
 
   async #begin(): Promise<void> {
-    this.#database = await startPrivatePostgres();
-    this.#url = await this.#database.createDatabase();
+    const database = await startPrivatePostgres();
+    this.#database = database;
+    this.#url = await database.createDatabase();
     const { status, stderr } = await this.stage.run(['store', 'init', this.#url]);
     if (status !== 0) throw new Error(stderr);
     const port = await this.#balancer.start();
@@ -145,9 +146,9 @@ export class ClusterRun {
   }
 
   async #killDatabase(): Promise<void> {
-    await this.#database.crash();
+    await this.#database!.crash();
     await pause(this.#chance.between(0, 1_000));
-    await this.#database.restart();
+    await this.#database!.restart();
   }
 
   async #cut(isSilent: boolean): Promise<void> {
