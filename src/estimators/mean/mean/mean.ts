@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import { InvalidParameterError } from '../../../base/errors.js';
 import type { Finding, Outcome } from '../../../base/outcome.js';
 import type { ExponentialEvent, GaussianEvent } from '../../../privacy/accounting/events.js';
@@ -278,7 +279,7 @@ function findingsOf(
   },
 ): readonly Finding[] {
   // Rows by which the private median may be off, over the density of normal rows at the median.
-  const medianRows = (2 / median.epsilon) * Math.log(median.candidates * dimension / 0.01);
+  const medianRows = (2 / median.epsilon) * ln(median.candidates * dimension / 0.01);
   const chance = doubtful * Math.hypot(
     (radius * clipped.sum.sigma) / present, 1 / Math.sqrt(present),
   ) + (2.5 * medianRows) / present;
