@@ -1,5 +1,3 @@
-import { ln, pow } from '../base/elementary.js';
-
 /** One release of one number: its value and the standard deviation of its noise. */
 export interface Measured {
   readonly epoch: number;
@@ -19,7 +17,7 @@ export interface Level {
  * Step variances that are tried, in units of the variance of the first answer's noise: from 1e-6,
  * where a thousand releases are one flat line, to 1e4, where smoothing does nothing.
  */
-const candidates = Float64Array.from({ length: 31 }, (_, k) => pow(10, k / 3 - 6));
+const candidates = Float64Array.from({ length: 31 }, (_, k) => 10 ** (k / 3 - 6));
 
 /**
  * The weight of a candidate before there is data. It is about that of a uniform gain, up to steps
@@ -86,7 +84,7 @@ export class LocalLevel {
   #update(k: number, measured: number, noise: number): void {
     const [before, miss] = [this.#variances[k]!, measured - this.#means[k]!];
     const sum = before + noise;
-    this.#logLikelihoods[k]! -= (ln(sum) + miss * miss / sum) / 2;
+    this.#logLikelihoods[k]! -= (Math.log(sum) + miss * miss / sum) / 2;
     this.#means[k]! += before / sum * miss;
     this.#variances[k] = before * (noise / sum);
   }
