@@ -1,28 +1,23 @@
 import { InvalidInputError } from '../../src/base/errors.js';
+import { blocksOf, factsOf, viewOf, type MessageFacts } from './arrow-facts.js';
 import { damaged } from './damage.js';
 
 /** The message of a schema, of values of a dictionary, or of rows. */
-export interface ArrowMessage {
-  readonly kind: 'schema' | 'dictionary' | 'rows';
+export interface ArrowMessage extends Pick<MessageFacts, 'kind' | 'dictionary'> {
   /** The whole message, in memory of its own that begins at a multiple of 8 bytes. */
   readonly bytes: Uint8Array;
   /** Where it begins, in bytes from the start of the file. */
   readonly at: number;
-  /** The dictionary that it gives values to, and whether they come after those it has. */
-  readonly dictionary?: { readonly id: bigint; readonly isDelta: boolean };
 }
 
 const metadataBytesMax = 16 * 1024 * 1024;
 /** Rows of one message are in memory together. */
 const bodyBytesMax = 1 << 30;
 const continuation = 0xffffffff;
+const endMark = Buffer.from('ffffffff00000000', 'hex');
 const fileMagic = 'ARROW1';
 /** A file begins with its magic, filled up to 8 bytes. */
 const fileStart = 8;
-
-const kinds: Readonly<Record<number, ArrowMessage['kind']>> = {
-  1: 'schema', 2: 'dictionary', 3: 'rows',
-};
 
 /**
  * The messages of Arrow's stream or file format, one at a time. A file is a stream between its
@@ -89,104 +84,27 @@ async function whole(
   );
 }
 
-interface Facts extends Pick<ArrowMessage, 'kind' | 'dictionary'> {
-  readonly bodyBytes: number;
-}
-
-/** What a message says about itself. Slots are those of Message.fbs of the format. */
-function factsOf(metadata: Uint8Array, at: number, source: string): Facts {
-  try {
-    const message = FlatTable.root(metadata);
-    const kind = kinds[message.uint8(1)];
-    const bodyBytes = Number(message.int64(3));
-    if (kind === undefined) {
-      throw new InvalidInputError(`${source}, byte ${at}: a message holds something else than a `
-        + 'table: save the rows as a table', { source, byte: at });
-    }
-    if (!(bodyBytes >= 0)) throw new RangeError('a negative length');
-    if (kind !== 'dictionary') return { kind, bodyBytes };
-    const header = message.table(2);
-    if (header === null) throw new RangeError('no header');
-    return {
-      kind, bodyBytes, dictionary: { id: header.int64(0), isDelta: header.uint8(2) !== 0 },
-    };
-  } catch (error) {
-    if (error instanceof InvalidInputError) throw error;
-    throw damaged(source, `byte ${at}`, 'a message is not valid', { byte: at });
-  }
-}
-
 /** The footer lists where each message of rows begins: the same ones, in the same order. */
 async function checkFooter(
   bytes: ByteQueue, rowsAt: readonly number[], source: string,
 ): Promise<void> {
   const start = bytes.taken;
   const rest = await bytes.take(metadataBytesMax);
-  const at = rest.length - fileMagic.length;
-  const isWhole = at >= 4 && Buffer.from(rest.subarray(at)).toString('latin1') === fileMagic
-    && viewOf(rest).getInt32(at - 4, true) === at - 4;
+  const end = rest.length - fileMagic.length - 4;
+  const size = end < 0 ? -1 : viewOf(rest).getInt32(end, true);
+  const isWhole = Buffer.from(rest.subarray(end + 4)).toString('latin1') === fileMagic
+    // Some writers mark the end of the stream twice.
+    && (size === end || (size === end - endMark.length && endMark.equals(rest.subarray(0, 8))));
   if (!isWhole) {
     throw damaged(source, `byte ${bytes.taken}`, `it does not end with a footer and ${fileMagic}`);
   }
   try {
-    const listed = FlatTable.root(rest.subarray(0, at - 4)).blocks(3);
+    const listed = blocksOf(rest.subarray(end - size, end));
     if (listed.length === rowsAt.length && listed.every((each, i) => each === rowsAt[i])) return;
   } catch {
     // Below.
   }
   throw damaged(source, `byte ${start}`, 'its footer lists other rows than it has');
-}
-
-/** A table of FlatBuffers, in which Arrow writes facts. Reading beyond the bytes is a RangeError. */
-class FlatTable {
-  private constructor(private readonly view: DataView, private readonly start: number) {}
-
-  static root(bytes: Uint8Array): FlatTable {
-    const view = viewOf(bytes);
-    return new FlatTable(view, view.getUint32(0, true));
-  }
-
-  /** 0 where the table lacks the slot. */
-  uint8(slot: number): number {
-    const at = this.place(slot);
-    return at === null ? 0 : this.view.getUint8(at);
-  }
-
-  int64(slot: number): bigint {
-    const at = this.place(slot);
-    return at === null ? 0n : this.view.getBigInt64(at, true);
-  }
-
-  table(slot: number): FlatTable | null {
-    const at = this.place(slot);
-    return at === null ? null : new FlatTable(this.view, at + this.view.getUint32(at, true));
-  }
-
-  /** The offsets of a list of blocks: each has an offset, a length of facts and one of its body. */
-  blocks(slot: number): number[] {
-    const at = this.place(slot);
-    if (at === null) return [];
-    const list = at + this.view.getUint32(at, true);
-    const count = this.view.getUint32(list, true);
-    const offsets: number[] = [];
-    for (let i = 0; i < count; i++) {
-      offsets.push(Number(this.view.getBigInt64(list + 4 + 24 * i, true)));
-    }
-    return offsets;
-  }
-
-  private place(slot: number): number | null {
-    const { view, start } = this;
-    const slots = start - view.getInt32(start, true);
-    const entry = 4 + 2 * slot;
-    if (entry >= view.getUint16(slots, true)) return null;
-    const offset = view.getUint16(slots + entry, true);
-    return offset === 0 ? null : start + offset;
-  }
-}
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /** Copies into new memory: a Buffer may begin anywhere in memory that it shares. */

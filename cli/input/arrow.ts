@@ -57,7 +57,11 @@ async function openTable(schema: ArrowMessage, options: RowOptions): Promise<Arr
       `${source}: its numbers are big-endian: save it on a machine that is little-endian`,
     );
   }
-  const rows = new CellRows(options, fields.map(({ name }) => name));
+  const names = fields.map(({ name }: { readonly name: string | null }) => name);
+  if (!names.every((name) => name !== null)) {
+    throw damaged(source, `byte ${schema.at}`, 'a column has no name');
+  }
+  const rows = new CellRows(options, names);
   for (const index of rows.used) {
     const fault = typeFault(fields[index]!.type);
     if (fault !== null) throw wrongColumn(options, index, fields[index]!.name, fault);

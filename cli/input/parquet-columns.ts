@@ -1,13 +1,11 @@
 import type { FileMetaData, RowGroup, SchemaElement, SchemaTree } from 'hyparquet';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { damaged } from './damage.js';
+import { isCodec, type Codec } from './parquet-codecs.js';
 import { adviceOn, type RowOptions } from './rows.js';
 
 /** The compressed columns of one row group are in memory together. */
 const groupBytesMax = 1 << 30;
-
-const codecs: readonly string[] =
-  ['UNCOMPRESSED', 'SNAPPY', 'GZIP', 'BROTLI', 'ZSTD', 'LZ4_RAW'];
 
 /**
  * Checks that a column can be read, from what the file says of its type.
@@ -77,6 +75,7 @@ export interface Chunk {
   readonly start: number;
   readonly end: number;
   readonly isOptional: boolean;
+  readonly codec: Codec;
 }
 
 /**
@@ -102,22 +101,24 @@ function groupOf(
   const chunks = columns.map(({ element }): Chunk => {
     const place = `${where}, column "${element.name}"`;
     const column = group.columns.filter(({ meta_data: meta }) =>
-      meta?.path_in_schema.length === 1 && meta.path_in_schema[0] === element.name);
+      meta?.path_in_schema[0] === element.name);
     const meta = column[0]?.meta_data;
-    if (column.length !== 1 || meta === undefined || column[0]!.file_path !== undefined) {
+    if (column.length !== 1 || meta?.path_in_schema.length !== 1
+        || column[0]!.file_path !== undefined) {
       throw new InvalidInputError(`${source}, ${place}: the column is encrypted, in another file `
         + 'or missing: save the rows in one plain file', { source });
     }
     if (Number(meta.num_values) !== rows || meta.type !== element.type) {
       throw damaged(source, place, 'its footer contradicts itself');
     }
-    if (!codecs.includes(meta.codec)) {
+    if (!isCodec(meta.codec)) {
       throw new InvalidInputError(`${source}, ${place}: its compression is not read: save it with `
         + 'zstd, snappy, gzip, brotli or none', { source });
     }
     const start = Number(meta.dictionary_page_offset || meta.data_page_offset);
     const end = start + Number(meta.total_compressed_size);
-    return { name: element.name, rows, start, end, isOptional: isOptional(element) };
+    const { codec } = meta;
+    return { name: element.name, rows, start, end, isOptional: isOptional(element), codec };
   });
   const bytes = chunks.reduce((all, { start, end }) => all + end - start, 0);
   if (bytes > groupBytesMax) {

@@ -1,32 +1,22 @@
-import { brotliDecompressSync, crc32, gunzipSync } from 'node:zlib';
-import type { Compressors, PageHeader } from 'hyparquet';
+import { crc32 } from 'node:zlib';
+import type { PageHeader } from 'hyparquet';
 import { parquetHeader } from 'hyparquet/src/column.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { damaged } from './damage.js';
-import { lz4Block } from './lz4.js';
+import { pageDecoders } from './parquet-codecs.js';
 import type { Chunk } from './parquet-columns.js';
-import { zstdFrames } from './zstd.js';
+import { checkRuns, uint32, type PageReader } from './parquet-runs.js';
 
 /** Pages are decoded whole. Files in use have pages of about a mebibyte. */
 const pageBytesMax = 256 * 1024 * 1024;
 const pageRowsMax = 1 << 24;
 
 /**
- * DELTA_BYTE_ARRAY is left out: a small page of it can stand for any number of bytes, which nothing
- * in its header says.
+ * The delta encodings are left out: a few bytes of them can stand for any number of bytes or keep
+ * the library busy for ever, which nothing in their headers says.
  */
-const encodings: readonly (string | undefined)[] = [
-  'PLAIN', 'PLAIN_DICTIONARY', 'RLE_DICTIONARY', 'RLE', 'BYTE_STREAM_SPLIT',
-  'DELTA_BINARY_PACKED', 'DELTA_LENGTH_BYTE_ARRAY',
-];
-
-/** Decompression that writes no more than the page's header says. */
-export const pageDecoders: Compressors = {
-  GZIP: (input, length) => gunzipSync(input, { maxOutputLength: Math.max(1, length) }),
-  BROTLI: (input, length) => brotliDecompressSync(input, { maxOutputLength: Math.max(1, length) }),
-  ZSTD: zstdFrames,
-  LZ4_RAW: lz4Block,
-};
+const encodings: readonly (string | undefined)[] =
+  ['PLAIN', 'PLAIN_DICTIONARY', 'RLE_DICTIONARY', 'RLE', 'BYTE_STREAM_SPLIT'];
 
 /**
  * Walks the page headers of a column of a row group before anything of it is decoded: sizes are
@@ -60,6 +50,9 @@ export function checkPages(
     }
     if (header.type !== 'DICTIONARY_PAGE') {
       checkDataPage(header, chunk, source, place);
+      if (!isSoundPage(header, chunk, content)) {
+        throw damaged(source, place, 'the values of a page are not valid', { byte: at });
+      }
       rows += rowsOf(header);
     }
     reader.offset += size;
@@ -106,4 +99,55 @@ function checkDataPage(
     && levels >= 0 && levels <= header.compressed_page_size
     && levels <= header.uncompressed_page_size;
   if (!isSound) throw damaged(source, place, 'the header of a page contradicts itself');
+}
+
+/** Whether the runs of a page end where its values do. */
+function isSoundPage(header: PageHeader, chunk: Chunk, content: Uint8Array): boolean {
+  try {
+    checkValues(header, chunk, content);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * @throws RangeError if runs are longer than the page has values, or what the decoder throws if the
+ *   page cannot be decompressed.
+ */
+function checkValues(header: PageHeader, { codec, isOptional }: Chunk, content: Uint8Array): void {
+  const { data_page_header: first, data_page_header_v2: second } = header;
+  const decode = pageDecoders[codec];
+  let count = rowsOf(header);
+  let page: PageReader;
+  if (second === undefined) {
+    page = { bytes: decode(content, header.uncompressed_page_size), at: 0 };
+    if (isOptional) {
+      const end = uint32(page) + 4;
+      count = checkRuns(page, 1, count);
+      page.at = end;
+    }
+  } else {
+    const levels = second.definition_levels_byte_length + second.repetition_levels_byte_length;
+    if (isOptional) {
+      const at = second.repetition_levels_byte_length;
+      const filled = checkRuns({ bytes: content, at }, 1, count);
+      if (filled !== count - second.num_nulls) throw new RangeError('another number of nulls');
+      count = filled;
+    }
+    const values = content.subarray(levels);
+    const bytes = second.is_compressed
+      ? decode(values, header.uncompressed_page_size - levels) : values;
+    page = { bytes, at: 0 };
+  }
+  const { encoding } = first ?? second!;
+  if (encoding === 'RLE') {
+    uint32(page);
+    checkRuns(page, 1, count);
+  } else if (encoding.endsWith('_DICTIONARY')) {
+    const width = page.bytes[page.at++];
+    if (width === undefined && count > 0) throw new RangeError('no width');
+    // The first version needs no runs where all values are the same.
+    if (width !== 0 || second !== undefined) checkRuns(page, width ?? 0, count);
+  }
 }

@@ -3,14 +3,14 @@ import {
   parquetMetadataAsync, parquetScan, parquetSchema, type FileMetaData, type ParquetScan,
   type SchemaTree,
 } from 'hyparquet';
-import { assert } from '../../src/base/assert.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { asInputError } from '../base/errors.js';
 import { CellRows, type CellColumn, type TypedCell } from './cells.js';
 import { damaged, decoded } from './damage.js';
 import type { InputRequest } from './open.js';
 import { checkColumn, groupsOf, type Group } from './parquet-columns.js';
-import { checkPages, pageDecoders } from './parquet-pages.js';
+import { pageDecoders } from './parquet-codecs.js';
+import { checkPages } from './parquet-pages.js';
 import type { RowBatch, RowOptions } from './rows.js';
 
 const magic = 'PAR1';
@@ -39,7 +39,7 @@ export async function* readParquet(
       if (!found.isFile()) {
         throw new InvalidInputError(`${source}: Parquet is read from its end: save it as a file`);
       }
-      yield* readGroups(new ParquetFile(handle, found.size, source), request, source);
+      yield* readParquetBytes(new ParquetFile(handle, found.size, source), request, source);
     } finally {
       await handle.close();
     }
@@ -48,8 +48,13 @@ export async function* readParquet(
   }
 }
 
-/** Reads pieces of a file. */
-class ParquetFile {
+/** Bytes that can be read in any order. Pieces that they do not have are InvalidInputError. */
+export interface ByteSource {
+  readonly byteLength: number;
+  slice(start: number, end?: number): Promise<ArrayBuffer>;
+}
+
+class ParquetFile implements ByteSource {
   constructor(
     private readonly handle: FileHandle, readonly byteLength: number,
     private readonly source: string,
@@ -71,16 +76,13 @@ class ParquetFile {
     }
     return bytes.buffer;
   }
-
-  async text(start: number): Promise<string> {
-    return Buffer.from(await this.slice(start, start + 4)).toString('latin1');
-  }
 }
 
-async function metadataOf(file: ParquetFile, source: string): Promise<FileMetaData> {
+async function metadataOf(file: ByteSource, source: string): Promise<FileMetaData> {
   const size = file.byteLength;
-  const [first, last] =
-    size < 12 ? ['', ''] : [await file.text(0), await file.text(size - 4)];
+  const textAt = async (start: number): Promise<string> =>
+    Buffer.from(await file.slice(start, start + 4)).toString('latin1');
+  const [first, last] = size < 12 ? ['', ''] : [await textAt(0), await textAt(size - 4)];
   if (first === encryptedMagic || last === encryptedMagic) {
     throw new InvalidInputError(`${source}: the file is encrypted: save it without encryption`);
   }
@@ -97,13 +99,14 @@ async function metadataOf(file: ParquetFile, source: string): Promise<FileMetaDa
   return decoded(source, 'footer', () => parquetMetadataAsync(file, { geoparquet: false }));
 }
 
-async function* readGroups(
-  file: ParquetFile, request: InputRequest, source: string,
+/** As `readParquet`, from bytes anywhere. */
+export async function* readParquetBytes(
+  file: ByteSource, request: Omit<InputRequest, 'path'>, source: string,
 ): AsyncGenerator<RowBatch, void, undefined> {
   const options: RowOptions = { ...request, source };
   const metadata = await metadataOf(file, source);
   const { children: tops } = await decoded(source, 'footer', () => parquetSchema(metadata));
-  const names = tops.map(({ element }) => element.name);
+  const names = tops.map(({ element }) => nameIn(element.name, source));
   const rows = new CellRows(options, names);
   for (const index of rows.used) {
     checkColumn(tops[index]!, index, options);
@@ -124,6 +127,12 @@ async function* readGroups(
   yield* rows.batches(true);
 }
 
+/** The footer of a damaged file may lack a name. */
+function nameIn(name: unknown, source: string): string {
+  if (typeof name === 'string') return name;
+  throw damaged(source, 'footer', 'a column has no name');
+}
+
 /** The library finds columns by their names alone. */
 function checkUnique(names: readonly string[], index: number, source: string): void {
   const name = names[index]!;
@@ -141,14 +150,14 @@ class GroupColumns {
   private group: Group | null = null;
 
   constructor(
-    private readonly file: ParquetFile, metadata: FileMetaData,
+    private readonly file: ByteSource, metadata: FileMetaData,
     private readonly of: {
       readonly tops: readonly SchemaTree[]; readonly used: readonly number[];
       readonly source: string;
     },
   ) {
     const columns = of.used.map((index) => of.tops[index]!.element.name);
-    const slice = (start: number, end?: number): Promise<ArrayBuffer> => this.take(start, end);
+    const slice = (start: number, end?: number): ArrayBuffer => this.take(start, end);
     this.startScan = () => parquetScan({
       file: { byteLength: file.byteLength, slice }, metadata, columns,
       compressors: pageDecoders, useOffsetIndex: false, geoparquet: false,
@@ -162,8 +171,7 @@ class GroupColumns {
   async read(
     group: Group, start: number, from: number, to: number,
   ): Promise<ReadonlyMap<number, CellColumn>> {
-    if (this.group !== group) this.kept.clear();
-    this.group = group;
+    if (this.group !== group) await this.open(group);
     const columns = new Map<number, CellColumn>();
     for (const index of this.of.used) {
       const { name } = this.of.tops[index]!.element;
@@ -192,16 +200,21 @@ class GroupColumns {
     return data as ArrayLike<TypedCell>;
   }
 
-  /** A column of the row group, read and checked once. */
-  private async take(start: number, end: number | undefined): Promise<ArrayBuffer> {
+  /** Reads and checks the columns of a row group, before the library sees any of it. */
+  private async open(group: Group): Promise<void> {
+    this.kept.clear();
+    for (const chunk of group.chunks) {
+      const bytes = await this.file.slice(chunk.start, chunk.end);
+      checkPages(bytes, chunk, this.of.source, placeOf(group, chunk.name));
+      this.kept.set(chunk.start, bytes);
+    }
+    this.group = group;
+  }
+
+  private take(start: number, end: number | undefined): ArrayBuffer {
     const kept = this.kept.get(start);
-    if (kept !== undefined) return kept;
-    const chunk = this.group!.chunks.find((each) => each.start === start && each.end === end);
-    assert(chunk !== undefined, 'the library read bytes that are no column');
-    const bytes = await this.file.slice(start, end);
-    checkPages(bytes, chunk, this.of.source, placeOf(this.group!, chunk.name));
-    this.kept.set(start, bytes);
-    return bytes;
+    if (kept !== undefined && start + kept.byteLength === end) return kept;
+    throw damaged(this.of.source, `byte ${start}`, 'its footer contradicts itself');
   }
 }
 
