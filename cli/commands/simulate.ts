@@ -51,7 +51,8 @@ export const simulate = defineCommand({
     },
     input: {
       type: 'string', valueHint: 'file',
-      description: 'rows: .csv, .ndjson, .npy, or - (default: flights, or generated rows)',
+      description: 'rows: a file as "keelson estimate" reads, or - (default: flights, or generated '
+        + 'rows)',
     },
     rows: { type: 'string', valueHint: 'n', description: 'rows per contribution (default 8, fewer '
       + 'where the study takes fewer)' },
