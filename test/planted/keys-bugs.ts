@@ -255,5 +255,6 @@ const recordsClipped: PlantedBug = {
 };
 
 export const keysBugs: readonly PlantedBug[] = [
-  halfTheNoise, recordsClipped, oneKeyThreshold, prefilterForgotten, otherPrefilter, boundedByMemory, orderOfArrival,
+  halfTheNoise, recordsClipped, oneKeyThreshold, prefilterForgotten, otherPrefilter,
+  boundedByMemory, orderOfArrival,
 ];
