@@ -1,5 +1,5 @@
 import { normalCdf } from '../../../numerics/normal.js';
-import type { KeyHistogramEvent } from '../../../privacy/accounting/events.js';
+import type { KeyHistogramEvent, KeySumsEvent } from '../../../privacy/accounting/events.js';
 import { keyKeepingCount } from '../../../privacy/mechanisms/bounds.js';
 
 /**
@@ -12,8 +12,11 @@ import { keyKeepingCount } from '../../../privacy/mechanisms/bounds.js';
  * count depends on which other keys there are.
  */
 
+/** An event that shows keys. */
+export type KeysEvent = KeyHistogramEvent | KeySumsEvent;
+
 /** How likely a key is shown that has exactly so many contributors. */
-export function shownChance(event: KeyHistogramEvent, contributors: number): number {
+export function shownChance(event: KeysEvent, contributors: number): number {
   if (contributors < event.prefilter) return 0;
   return normalCdf((contributors - keyKeepingCount(event)) / event.sigma);
 }
@@ -22,7 +25,7 @@ export function shownChance(event: KeyHistogramEvent, contributors: number): num
  * The fewest hostile contributors for each forged key that is shown, on average, if they divide
  * themselves in the way that is best for them.
  */
-export function hostilePerForgedKey(event: KeyHistogramEvent): number {
+export function hostilePerForgedKey(event: KeysEvent): number {
   const most = Math.ceil(keyKeepingCount(event) + 8 * event.sigma);
   let fewest = Infinity;
   for (let together = event.prefilter; together <= most; together++) {

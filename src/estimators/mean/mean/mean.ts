@@ -97,14 +97,14 @@ const ofAll: Estimator = definePooledEstimator({
 }, { demand, design });
 
 /**
- * The private mean, of all people or for each key of a public list.
+ * The private mean, of all people or for each key, of a public list or found.
  *
- * By keys it needs `range`. Claim, cost and interval are those of counts/quotients/means: sums and
- * counts in one draw. A key with too few people has no mean.
+ * By keys it needs `range`. Claim, cost and interval are those of counts/quotients/means, or
+ * discovered-means: sums and counts in one draw. A key with too few people has no mean.
  */
 export const mean: Estimator = {
   ...ofAll,
-  keyed: ['public'],
+  keyed: ['public', 'discovered'],
   plan: (values, facts) =>
     (facts.keys === undefined ? ofAll.plan(values, facts) : planByKey(values, facts)),
 };
