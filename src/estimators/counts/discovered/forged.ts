@@ -14,8 +14,12 @@ import { keyKeepingCount } from '../../../privacy/mechanisms/bounds.js';
 
 /** How likely a key is shown that has exactly so many contributors. */
 export function shownChance(event: KeyHistogramEvent, contributors: number): number {
+  return shownAbove(keyKeepingCount(event), event, contributors);
+}
+
+function shownAbove(threshold: number, event: KeyHistogramEvent, contributors: number): number {
   if (contributors < event.prefilter) return 0;
-  return normalCdf((contributors - keyKeepingCount(event)) / event.sigma);
+  return normalCdf((contributors - threshold) / event.sigma);
 }
 
 /**
@@ -23,10 +27,11 @@ export function shownChance(event: KeyHistogramEvent, contributors: number): num
  * themselves in the way that is best for them.
  */
 export function hostilePerForgedKey(event: KeyHistogramEvent): number {
-  const most = Math.ceil(keyKeepingCount(event) + 8 * event.sigma);
+  const threshold = keyKeepingCount(event);
+  const most = Math.ceil(threshold + 8 * event.sigma);
   let fewest = Infinity;
   for (let together = event.prefilter; together <= most; together++) {
-    fewest = Math.min(fewest, together / shownChance(event, together));
+    fewest = Math.min(fewest, together / shownAbove(threshold, event, together));
   }
   return fewest / event.keysMax;
 }
