@@ -185,7 +185,7 @@ class Search {
         left: joined(outputs?.left, taken[i]!.left),
         right: joined(outputs?.right, taken[i]!.right),
       };
-      const events = chooseEvents(all, choice);
+      const events = chooseEvents(all, { ...choice, entries: pair.entries });
       return { pair, outputs: all, events, best: events[0]?.expected ?? -Infinity };
     });
     return ranked.sort((one, two) => (two.best > one.best ? 1 : two.best < one.best ? -1 : 0));
