@@ -19,8 +19,8 @@ export interface Statistic {
 
 /** Standardised values are clipped here: values beyond it are beyond every threshold anyway. */
 const cut = 8;
-/** Number of outputs from each side that train a classifier. */
-const trainedOn = 12_000;
+/** Number of outputs from each side that train a direction, and a classifier of products. */
+const trainedOn = { direction: 60_000, products: 12_000 } as const;
 
 /**
  * Brings columns to one scale, fitted to both sides together. Leaves out columns that never change.
@@ -105,7 +105,8 @@ function learn(
     });
   };
   const samples = blocks.map((block) => {
-    const rows = [...answered(block)].slice(0, trainedOn);
+    const most = degree === 1 ? trainedOn.direction : trainedOn.products;
+    const rows = [...answered(block)].slice(0, most);
     const table = new Float64Array(rows.length * terms.length);
     rows.forEach((row, i) =>
       features(block, row, table.subarray(i * terms.length, (i + 1) * terms.length)));
