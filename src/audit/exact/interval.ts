@@ -1,5 +1,6 @@
 import { assert } from '../../base/assert.js';
 import { ratioOfDouble } from '../../privacy/accounting/amount.js';
+import { squareRoot } from '../../random/samplers/discrete-gaussian.js';
 
 /**
  * Numbers that are known to lie between two others, as integer multiples of 2^-448.
@@ -89,6 +90,11 @@ export function hull(left: Interval, right: Interval): Interval {
     low: left.low < right.low ? left.low : right.low,
     high: left.high > right.high ? left.high : right.high,
   };
+}
+
+/** The square root of a number that is not negative. */
+export function rootOf({ low, high }: Interval): Interval {
+  return { low: squareRoot(low << bits), high: squareRoot(high << bits) + 1n };
 }
 
 /** max(x, 0). */

@@ -1,6 +1,7 @@
 import { assert } from '../../base/assert.js';
 import {
-  add, divide, expOf, logOf, multiply, positivePart, subtract, unit, zero, type Interval,
+  add, divide, expOf, logOf, multiply, ofDouble, positivePart, rootOf, subtract, unit, zero,
+  type Interval,
 } from './interval.js';
 
 /** One outcome of a random draw. */
@@ -93,41 +94,51 @@ export function hockeyStick(left: Law, right: Law, epsilon: Interval): Interval 
 /** A Renyi divergence, and the mass of the left law that it leaves out. */
 export interface Divergence {
   readonly divergence: Interval;
-  /** Mass that was cut, or removed, or has no counterpart: it counts as revealing everything. */
-  readonly delta: Interval;
+  /** Mass of the outcomes that were removed. */
+  readonly removed: Interval;
+  /** Mass that was cut, or that the right law may have cut: the tail. */
+  readonly tail: Interval;
 }
 
 /**
- * The Renyi divergence of an order above 1, of `left` from `right`, each given that its outcome is
- * not removed. With the outcomes that are removed, the result is one direction of delta-approximate
- * zCDP (Bun and Steinke 2016, definition 8.1).
- *
- * What is listed on one side only is removed too. What was cut is removed as well: then the listed
- * probabilities are those of the law, up to the factor that `given` divides by.
- * @param removed - by the text of the outcome.
+ * The Renyi divergence of `left` from `right`, each given that its outcome is not removed and not
+ * in the tail. With the outcomes that are removed it is one direction of delta-approximate zCDP
+ * (Bun and Steinke 2016, definition 8.1), for a delta of removed + tail.
+ * @param order - above 1, a multiple of 1/2. Powers of ratios are then products and square roots.
+ * @param isRemoved - by the text of the outcome.
  */
 export function renyi(
-  left: Law, right: Law, order: Interval, removed: (key: string) => boolean = () => false,
+  left: Law, right: Law, order: number, isRemoved: (key: string) => boolean = () => false,
 ): Divergence {
-  assert(order.low > unit.high, 'the order of a divergence is above 1');
+  assert(order > 1 && Number.isInteger(2 * order), 'an order is above 1, and a multiple of 1/2');
   const kept: { readonly p: Interval; readonly q: Interval }[] = [];
-  let [massLeft, massRight] = [zero, zero];
+  let [massLeft, massRight, removed] = [zero, zero, zero];
   for (const [key, { probability: p }] of left.outcomes) {
     const q = right.outcomes.get(key)?.probability ?? zero;
-    if (removed(key) || q.low <= 0n || p.low <= 0n) continue;
-    kept.push({ p, q });
-    massLeft = add(massLeft, p);
-    massRight = add(massRight, q);
+    if (isRemoved(key)) {
+      removed = add(removed, p);
+    } else if (q.low > 0n && p.low > 0n) {
+      kept.push({ p, q });
+      massLeft = add(massLeft, p);
+      massRight = add(massRight, q);
+    }
   }
   assert(kept.length > 0, 'two laws have an outcome in common');
-  const excess = subtract(order, unit);
   let sum = zero;
   for (const { p, q } of kept) {
     const [given, other] = [divide(p, massLeft), divide(q, massRight)];
-    sum = add(sum, multiply(given, expOf(multiply(excess, logOf(divide(given, other))))));
+    sum = add(sum, multiply(given, power(divide(given, other), 2 * order - 2)));
   }
   return {
-    divergence: divide(logOf(sum), excess),
-    delta: positivePart(subtract(unit, massLeft)),
+    divergence: divide(logOf(sum), ofDouble(order - 1)),
+    removed,
+    tail: positivePart(subtract(subtract(unit, massLeft), removed)),
   };
+}
+
+/** x^(halves / 2). */
+function power(x: Interval, halves: number): Interval {
+  let result = halves % 2 === 1 ? rootOf(x) : unit;
+  for (let i = 2; i <= halves; i += 2) result = multiply(result, x);
+  return result;
 }
