@@ -92,7 +92,9 @@ const additive: readonly MechanismCase<Float64Array>[] = [
   },
   {
     name: 'gaussian, two entries',
-    event: { ...place, kind: 'gaussian', dimension: 2, sensitivity: Math.SQRT2, sigma: 1, grid: 1 },
+    event: {
+      ...place, kind: 'gaussian', dimension: 2, sensitivity: Math.SQRT2, sigma: 1, grid: 1,
+    },
     contents: vectorsOf([0, 1], 2),
     areNeighbours: (left, right) => Math.hypot(...gaps(left, right, 1)) <= Math.SQRT2,
     pathMinimum: fraction(1n, 1n << 90n),
@@ -100,7 +102,8 @@ const additive: readonly MechanismCase<Float64Array>[] = [
   {
     name: 'symmetric-gaussian, 2 x 2',
     event: {
-      ...place, kind: 'symmetric-gaussian', dimension: 2, sensitivity: Math.SQRT2, sigma: 1, grid: 1,
+      ...place, kind: 'symmetric-gaussian', dimension: 2, sensitivity: Math.SQRT2, sigma: 1,
+      grid: 1,
     },
     contents: [[0, 0, 0, 0], [1, 0, 0, 1], [0, 1, 1, 0]].map((list) => Float64Array.from(list)),
     areNeighbours: (left, right) => Math.hypot(...gaps(left, right, 1)) <= Math.SQRT2,

@@ -29,7 +29,7 @@ describe('exact laws of mechanisms', () => {
     expect(runOf('gaussian, whole deviation').share).toBeCloseTo(1, 12);
   });
 
-  it('show noise that is 1 % too small, and a threshold that is one step too low', () => {
+  it('show noise that is 1 % too small, and a threshold that is too low', () => {
     const place = { name: 'draw', cohort: 'rows' } as const;
     const drawn = {
       ...place, kind: 'gaussian', dimension: 1, sensitivity: 1.005, sigma: 1, grid: 1,
@@ -39,14 +39,14 @@ describe('exact laws of mechanisms', () => {
       contents: [Float64Array.of(0), Float64Array.of(1)], areNeighbours: () => true,
     });
     expect(wrong.faults[0]).toMatch(/^\[0\] and \[1\]: the divergence of order 1\.5 is 0\.7/);
-    // The floor below which a pass is paid for is one step higher than the test knows.
+    // The floor below which a pass is paid for is three steps higher than the test knows.
     const low = checkMechanism({
-      name: 'threshold', contents: [1, 2], areNeighbours: () => true,
+      name: 'threshold', contents: [2, 3], areNeighbours: () => true,
       event: {
         ...place, kind: 'gaussian-threshold', sensitivity: 1, sigma: 1.25, delta: 0.05, floor: 0,
         grid: 1,
       },
-      removed: (left, right) => (key) => key === 'true' && Math.min(left, right) < 2,
+      removed: (left, right) => (key) => key === 'true' && Math.min(left, right) < 3,
     });
     expect(low.faults.join()).toMatch(/outcomes that only delta covers have probability 0\.\d+/);
   });
