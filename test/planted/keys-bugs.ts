@@ -2,7 +2,7 @@ import { Sensitive } from '../../src/base/brands.js';
 import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { keyHistogramEvent, keySumsEvent } from '../../src/privacy/accounting/calibration.js';
 import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
-import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
+import type { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { renamed } from '../../src/privacy/mechanisms/renamed.js';
 import type { RowBlock } from '../../src/privacy/stages/rows.js';
 import type { NoiseSource } from '../../src/random/source.js';
@@ -54,7 +54,7 @@ const oneKeyThreshold: PlantedBug = {
       plan,
       dimension: 2,
       // The noise is what was charged. Only the threshold is that of one key.
-      mechanisms: (events, noise) => createMechanisms(
+      mechanisms: (events, noise, create) => create(
         planted ? events.map((one) => ({ ...one, keysMax: 1 })) : events, noise,
       ),
     };
@@ -76,8 +76,9 @@ const oneKeyEvent = (facts: StudyFacts, prefilter: number): MechanismEvent =>
  */
 function withThresholdOf(
   prefilter: 0 | 1, least: number, events: readonly MechanismEvent[], noise: NoiseSource,
+  create: typeof createMechanisms,
 ) {
-  const inner = createMechanisms(
+  const inner = create(
     events.map((event) => ({ ...event, prefilter: 1 }) as MechanismEvent), noise,
   );
   return {
@@ -112,8 +113,8 @@ function lowThreshold(name: string, prefilter: number, wrong: 0 | 1): PlantedBug
       return {
         plan,
         dimension: 1,
-        mechanisms: (events, noise) => (planted
-          ? withThresholdOf(wrong, prefilter, events, noise) : createMechanisms(events, noise)),
+        mechanisms: (events, noise, create) => (planted
+          ? withThresholdOf(wrong, prefilter, events, noise, create) : create(events, noise)),
       };
     },
   };
