@@ -2,7 +2,7 @@ import { Sensitive } from '../../src/base/brands.js';
 import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { keyHistogramEvent, keySumsEvent } from '../../src/privacy/accounting/calibration.js';
 import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
-import type { createMechanisms } from '../../src/privacy/mechanisms/index.js';
+import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { renamed } from '../../src/privacy/mechanisms/renamed.js';
 import type { RowBlock } from '../../src/privacy/stages/rows.js';
 import type { NoiseSource } from '../../src/random/source.js';
