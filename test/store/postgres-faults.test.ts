@@ -81,6 +81,17 @@ describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
     expect(await rows()).toEqual(['a/1', 'b/1']);
   });
 
+  it('asks the senders to come again when others are always first', { tags: ['long'] }, async () => {
+    await verdicts(store, [batch('a', 1, 1)]);
+    const before = async (): Promise<void> => { await sql(changed); };
+    for (let i = 0; i < 20; i++) proxy.planned.push({ marker: 'marked', before });
+    const list = [batch('a', 2, 1, { content: 'marked' })];
+    expect(await verdicts(store, list)).toEqual(['rejected:overloaded']);
+    expect(proxy.planned).toEqual([]);
+    expect(await rows()).toEqual(['a/1']);
+    expect(await verdicts(store, list)).toEqual(['accepted@1']);
+  });
+
   it('judges again when another server has stored the same new key', async () => {
     const insert = `insert into contributors values (1, '\\x${idOf('a')}')`;
     proxy.planned.push({ marker: 'marked', before: async () => { await sql(insert); } });

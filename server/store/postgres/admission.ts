@@ -52,7 +52,12 @@ export class Admission {
     return this.writer.inOrder(async () => {
       const before = this.clock.monotonicMs();
       const results = await this.writer.write<readonly AdmissionResult[]>(
-        (session, begin, note) => this.#try(session, begin, note, batches));
+        (session, begin, note) => this.#try(session, begin, note, batches))
+        .catch((error: unknown) => {
+          // Others came first each time, and nothing was written. The senders try again later.
+          if (!(error instanceof PostgresFailure) || error.kind !== 'again') throw error;
+          return batches.map(() => sentElsewhere);
+        });
       this.latencies.note((this.clock.monotonicMs() - before) / 1_000, batches.length);
       return results;
     });
@@ -171,7 +176,7 @@ export class Admission {
 
 const empty = new Uint8Array(0);
 
-/** The sender may try again: then perhaps here, perhaps at the leader. */
+/** Nothing was written, and the sender may try again: here, or at another node. */
 const sentElsewhere: AdmissionResult = {
   verdict: 'rejected', code: 'overloaded', epoch: 0n, position: 0n, complete: false,
 };
