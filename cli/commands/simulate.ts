@@ -53,7 +53,8 @@ export const simulate = defineCommand({
     },
     input: {
       type: 'string', valueHint: 'file',
-      description: 'rows: .csv, .ndjson, .npy, or - (default: flights, or generated rows)',
+      description: 'rows: a file as "keelson estimate" reads, or - (default: flights, or generated '
+        + 'rows)',
     },
     types: {
       type: 'string', valueHint: 'file',

@@ -1,3 +1,4 @@
+import { pow } from '../../src/base/elementary.js';
 import { namesOfType, type ColumnType } from '../../src/base/columns.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import { questionsOf } from '../../src/base/questions.js';
@@ -73,7 +74,7 @@ export function inventedTexts({ types = [] }: StudyDocument): readonly string[] 
   if (bytes === Infinity) return [];
   if (bytes === 1) return [...'ijklmnopqrstuvwxyz'];
   // A letter, and a number of at most `bytes - 1` digits.
-  return Array.from({ length: Math.min(inventedMost, 36 ** (bytes - 1)) }, (_, i) =>
+  return Array.from({ length: Math.min(inventedMost, pow(36, bytes - 1)) }, (_, i) =>
     `z${i.toString(36)}`);
 }
 

@@ -28,6 +28,10 @@ const fields: Readonly<
     keysMax: 'count', prefilter: 'count', sigma: 'positive', delta: 'probability',
     grid: 'countGrid',
   },
+  'key-sums': {
+    keysMax: 'count', prefilter: 'count', values: 'count', sigma: 'positive',
+    sumsSigma: 'positive', delta: 'probability', grid: 'countGrid', sumsGrid: 'grid',
+  },
   exponential: { candidates: 'count', sensitivity: 'positive', epsilon: 'epsilon', times: 'count' },
   'wishart-mask': { dimension: 'count', samples: 'count', logDistance: 'positive', order: 'order' },
   'affine-mask': {

@@ -1,5 +1,5 @@
 import { normalCdf } from '../../../numerics/normal.js';
-import type { KeyHistogramEvent } from '../../../privacy/accounting/events.js';
+import type { KeyHistogramEvent, KeySumsEvent } from '../../../privacy/accounting/events.js';
 import { keyKeepingCount } from '../../../privacy/mechanisms/bounds.js';
 
 /**
@@ -12,12 +12,15 @@ import { keyKeepingCount } from '../../../privacy/mechanisms/bounds.js';
  * count depends on which other keys there are.
  */
 
+/** An event that shows keys. */
+export type KeysEvent = KeyHistogramEvent | KeySumsEvent;
+
 /** How likely a key is shown that has exactly so many contributors. */
-export function shownChance(event: KeyHistogramEvent, contributors: number): number {
+export function shownChance(event: KeysEvent, contributors: number): number {
   return shownAbove(keyKeepingCount(event), event, contributors);
 }
 
-function shownAbove(threshold: number, event: KeyHistogramEvent, contributors: number): number {
+function shownAbove(threshold: number, event: KeysEvent, contributors: number): number {
   if (contributors < event.prefilter) return 0;
   return normalCdf((contributors - threshold) / event.sigma);
 }
@@ -26,7 +29,7 @@ function shownAbove(threshold: number, event: KeyHistogramEvent, contributors: n
  * The fewest hostile contributors for each forged key that is shown, on average, if they divide
  * themselves in the way that is best for them.
  */
-export function hostilePerForgedKey(event: KeyHistogramEvent): number {
+export function hostilePerForgedKey(event: KeysEvent): number {
   const threshold = keyKeepingCount(event);
   const most = Math.ceil(threshold + 8 * event.sigma);
   let fewest = Infinity;
