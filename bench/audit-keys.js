@@ -37,6 +37,7 @@ export const titleOf = ({ name, set, discover }) => `${name}, ${discover === tru
 /** The places of keys are their names. */
 const foundKeys = {
   size: count, compare: (left, right) => left - right, partsOf: (place) => [String(place)],
+  find: ([name]) => Number(name),
 };
 
 /** A plan that gets its keys, and shows counts at the places of their keys: 0 for a hidden one. */
