@@ -28,6 +28,8 @@ export const keyedSubjects = [
   { name: 'robust-mean', set: { scale: 1 }, columns: 1 },
   { name: 'count', set: {}, columns: 0, discover: true },
   { name: 'count', set: { of: 'keys' }, columns: 0, discover: true },
+  { name: 'sum', set: { cap: 5 }, columns: 1, discover: true },
+  { name: 'mean', set: { range: '-5..5' }, columns: 1, discover: true },
 ];
 
 export const titleOf = ({ name, set, discover }) => `${name}, ${discover === true
@@ -40,18 +42,19 @@ const foundKeys = {
   find: ([name]) => Number(name),
 };
 
-/** A plan that gets its keys, and shows counts at the places of their keys: 0 for a hidden one. */
+/** A plan that gets its keys, and shows numbers at the places of their keys: 0 for a hidden one. */
 function withKeys(plan) {
   return {
     ...plan,
     outputShape: [Math.min(count, plan.outputShape[0])],
+    noise: [],
     release: async (summaries, mechanisms, compute) => (await plan.release(
       summaries, mechanisms, compute, Sensitive.of(foundKeys),
     )).map((outcome) => {
       if (outcome.kind === 'refused' || outcome.keys === undefined) return outcome;
       const estimate = new Array(count).fill(0);
       outcome.keys.forEach(([place], i) => { estimate[Number(place)] = outcome.estimate[i]; });
-      return { ...outcome, estimate, uncertainty: { kind: 'none' } };
+      return { ...outcome, estimate, shape: [count], uncertainty: { kind: 'none' } };
     }),
   };
 }
