@@ -54,7 +54,7 @@ const oneKeyThreshold: PlantedBug = {
       plan,
       dimension: 2,
       // The noise is what was charged. Only the threshold is that of one key.
-      mechanisms: (events, noise) => createMechanisms(
+      mechanisms: (events, noise, create) => create(
         planted ? events.map((one) => ({ ...one, keysMax: 1 })) : events, noise,
       ),
     };
@@ -76,8 +76,9 @@ const oneKeyEvent = (facts: StudyFacts, prefilter: number): MechanismEvent =>
  */
 function withThresholdOf(
   prefilter: 0 | 1, least: number, events: readonly MechanismEvent[], noise: NoiseSource,
+  create: typeof createMechanisms,
 ) {
-  const inner = createMechanisms(
+  const inner = create(
     events.map((event) => ({ ...event, prefilter: 1 }) as MechanismEvent), noise,
   );
   return {
@@ -113,8 +114,8 @@ function lowThreshold(name: string, prefilter: number, wrong: 0 | 1): PlantedBug
       return {
         plan,
         dimension: 1,
-        mechanisms: (events, noise) => (planted
-          ? withThresholdOf(wrong, prefilter, events, noise) : createMechanisms(events, noise)),
+        mechanisms: (events, noise, create) => (planted
+          ? withThresholdOf(wrong, prefilter, events, noise, create) : create(events, noise)),
       };
     },
   };

@@ -59,12 +59,12 @@ export async function sensitivityFaults(
   const right: Draw[] = [];
   const pool = (mechanisms: TrialSubject['mechanisms']) =>
     inlineTrials({ ...subject, mechanisms: mechanisms! }, () => seededNoise(seed));
-  const make = subject.mechanisms ?? createMechanisms;
+  const make: NonNullable<TrialSubject['mechanisms']> = subject.mechanisms ?? createMechanisms;
   const request = { pair, trials: 1, label: seed };
-  await pool((events, noise) => intercepted(make(events, noise), left, null))
+  await pool((events, noise) => intercepted(make(events, noise, createMechanisms), left, null))
     .run({ ...request, side: 'left' });
   try {
-    await pool((events, noise) => intercepted(make(events, noise), right, left))
+    await pool((events, noise) => intercepted(make(events, noise, createMechanisms), right, left))
       .run({ ...request, side: 'right' });
   } catch (error) {
     if (!(error instanceof Parted)) throw error;

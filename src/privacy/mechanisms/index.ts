@@ -2,7 +2,7 @@ import { assert } from '../../base/assert.js';
 import { Released, Sensitive } from '../../base/brands.js';
 import { InvariantError } from '../../base/errors.js';
 import { checkList, checkObject } from '../../base/given.js';
-import { RandomBits } from '../../random/bits.js';
+import { Coins } from '../../random/samplers/coins.js';
 import type { NoiseSource } from '../../random/source.js';
 import { checkEvents, placeInMenu } from '../accounting/event-check.js';
 import type { MechanismEvent } from '../accounting/events.js';
@@ -52,14 +52,14 @@ class ChargedMechanisms implements PreparedMechanisms {
   readonly #entries: ReadonlyMap<string, Entry>;
   /** The choice that each key has made in each menu. */
   readonly #choices = new Map<string, number>();
-  readonly #bits: RandomBits;
+  readonly #coins: Coins;
 
   constructor(events: readonly MechanismEvent[], noise: NoiseSource) {
     checkEvents(events);
     // Copies, so that a plan whose events change afterwards cannot weaken noise that was charged.
     this.#entries =
       new Map(events.map((event) => [event.name, entryOf(Object.freeze({ ...event }))]));
-    this.#bits = new RandomBits(noise);
+    this.#coins = new Coins(noise);
   }
 
   gaussian(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
@@ -133,13 +133,14 @@ class ChargedMechanisms implements PreparedMechanisms {
   exponential(event: string, scores: Sensitive<Float64Array>): Released<number> {
     const spent = this.#spend(event, ['exponential']);
     return Released.fromMechanism(
-      drawExponential(this.#bits, spent, vector(scores, spent.candidates)),
+      drawExponential(this.#coins, spent, vector(scores, spent.candidates)),
     );
   }
 
   mask(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
     const spent = this.#spend(event, ['wishart-mask', 'affine-mask']);
-    return Released.fromMechanism(drawMask(this.#bits, spent, vector(value, spent.dimension ** 2)));
+    const content = vector(value, spent.dimension ** 2);
+    return Released.fromMechanism(drawMask(this.#coins, spent, content));
   }
 
   prepare(limit: number): number {
@@ -155,7 +156,7 @@ class ChargedMechanisms implements PreparedMechanisms {
   }
 
   #suppliesOf(entry: Entry): readonly NoiseSupply[] {
-    entry.supplies ??= suppliesOf(this.#bits, entry.event);
+    entry.supplies ??= suppliesOf(this.#coins, entry.event);
     return entry.supplies;
   }
 

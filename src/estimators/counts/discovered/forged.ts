@@ -17,8 +17,12 @@ export type KeysEvent = KeyHistogramEvent | KeySumsEvent;
 
 /** How likely a key is shown that has exactly so many contributors. */
 export function shownChance(event: KeysEvent, contributors: number): number {
+  return shownAbove(keyKeepingCount(event), event, contributors);
+}
+
+function shownAbove(threshold: number, event: KeysEvent, contributors: number): number {
   if (contributors < event.prefilter) return 0;
-  return normalCdf((contributors - keyKeepingCount(event)) / event.sigma);
+  return normalCdf((contributors - threshold) / event.sigma);
 }
 
 /**
@@ -26,10 +30,11 @@ export function shownChance(event: KeysEvent, contributors: number): number {
  * themselves in the way that is best for them.
  */
 export function hostilePerForgedKey(event: KeysEvent): number {
-  const most = Math.ceil(keyKeepingCount(event) + 8 * event.sigma);
+  const threshold = keyKeepingCount(event);
+  const most = Math.ceil(threshold + 8 * event.sigma);
   let fewest = Infinity;
   for (let together = event.prefilter; together <= most; together++) {
-    fewest = Math.min(fewest, together / shownChance(event, together));
+    fewest = Math.min(fewest, together / shownAbove(threshold, event, together));
   }
   return fewest / event.keysMax;
 }

@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import type { KeySumsEvent, MechanismEvent } from '../events.js';
 
 /**
@@ -163,7 +164,7 @@ function gaussian(event: Shifted, perCoordinate = 1, delta = 0): Repeated | null
  * e^((x - epsilon)/2), at x - 2 log cosh(grid / (2 scale)).
  */
 function logCosh(x: number): number {
-  return x < 1e-4 ? (x * x) / 2 : Math.log(Math.cosh(x));
+  return x < 1e-4 ? (x * x) / 2 : ln(Math.cosh(x));
 }
 
 /** About the variance of a piece's loss. For choosing a step, never for a claim. */
