@@ -292,6 +292,38 @@ describe('release log', () => {
       expect(await of([9, 3])).toBe('2 keys-malformed');
     });
 
+    it('finds an answer without a key that the study remembers', async () => {
+      const facts = {
+        ...questionsDocument,
+        questions: questionsDocument.questions.map((each) => (each.name !== 'regions' ? each : {
+          ...each,
+          by: {
+            columns: ['late'], keysMax: 1, discover: { top: 2, prefilter: 1, remember: 1 },
+          },
+        })),
+      };
+      const of = async (...shown: readonly (readonly string[])[]) =>
+        fault((await sampleLog(shown.length, {
+          facts,
+          changeAnswers: (body) => ({
+            ...body,
+            answers: body.answers.map((answer) => {
+              const keys = shown[Number(body.index)]!.map((key) => [key]);
+              return answer.question !== 'regions' ? answer : {
+                ...answer,
+                outcome: {
+                  kind: 'value' as const, estimate: keys.map((_, i) => 9 - i),
+                  shape: [keys.length], keys, uncertainty: { kind: 'none' as const },
+                },
+              };
+            }),
+          }),
+        })).lines);
+      expect(await of(['true', 'false'], ['false', 'true'], ['false'])).toBe('none');
+      expect(await of(['true', 'false'], ['false'])).toBe('3 keys-malformed');
+      expect(await of(['true', 'false'], ['false', 'true'], ['true'])).toBe('4 keys-malformed');
+    });
+
     it('finds a release of the short form, and in the short form a list of answers', async () => {
       const facts = without(answersBody, 'answers');
       const short = await sampleLog(1, {
