@@ -450,6 +450,7 @@ function print(result: EstimateResult, { group, parameters, output }: PrintOptio
     if (result.remedy !== undefined) output.text(`  ${result.remedy}`);
   } else {
     printAnswer(result, { labels: result.labels, columns: result.columns, parameters }, output);
+    wrap(`assumes: ${result.assumes}`, terminalColumns).forEach((line) => output.text(line));
   }
   const { epsilon, delta, rho, neighbours } = result.privacy;
   if (result.charged) {

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { signing } from '#signing';
 import { ReleaseSeries } from '../../client/index.js';
+import { RunningSeries } from '../../src/series/running-sums.js';
 import { logLines, verifyReleaseLog, type LogReport } from '../../src/log/index.js';
 import { answerKeys } from '../../src/wire/answer-keys.js';
 import { shortForm } from '../../src/wire/study-document.js';
@@ -65,12 +66,14 @@ export const verify = defineCommand({
     }
     if (args.export !== undefined) exportEnding(args.export);
     const exported = args.export === undefined ? null : new ReleaseExport();
-    const series = args.totals === true ? new ReleaseSeries(window ?? 1) : null;
+    const series = args.totals === true
+      ? { separate: new ReleaseSeries(window ?? 1), running: new RunningSeries() } : null;
     const lines = logLines(bytesOf(args.file, io));
     const report = await verifyReleaseLog(lines, {
       signing, ...(key !== undefined && { serverKey: key }),
-      onRelease: (release) => {
-        series?.take(release);
+      onRelease: (release, { running }) => {
+        series?.separate.take(release);
+        series?.running.take(release, running?.separation);
         exported?.take(release);
       },
     });
