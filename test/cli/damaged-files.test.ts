@@ -12,9 +12,11 @@ import { serializeTCompactProtocol } from 'hyparquet-writer/src/thrift.js';
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
 import { afterAll, describe, expect, it } from 'vitest';
 import { lz4Block, lz4Frame } from '../../cli/input/lz4.js';
-import { readRows, type InputRequest } from '../../cli/input/open.js';
+import { readRows } from '../../cli/input/open.js';
 import { checkPages } from '../../cli/input/parquet-pages.js';
+import { checkRuns } from '../../cli/input/parquet-runs.js';
 import { unpack } from '../../cli/input/unpack.js';
+import type { InputRequest } from '../../cli/input/rows.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { arrowBytes, csvText, parquetBytes, type TestColumn } from '../support/table-files.js';
 
@@ -120,6 +122,25 @@ describe('files that are damaged', () => {
       name: 'x', rows: 2, start: 4, end: 4 + bytes.byteLength, isOptional: true,
       codec: 'UNCOMPRESSED',
     }, 'rows.parquet', 'row group 1')).toThrow('the values of a page are not valid');
+  });
+});
+
+describe('runs of Parquet', () => {
+  const ones = (bytes: readonly number[], width: number, count: number): number =>
+    checkRuns({ bytes: Uint8Array.from(bytes), at: 0 }, width, count);
+
+  it('may be filled up by more than one group, as DuckDB does', () => {
+    // Four groups of eight bits for three values, of which two are 1.
+    expect(ones([9, 0b101, 0, 0, 0], 1, 3)).toBe(2);
+    expect(ones([6, 1], 1, 3)).toBe(3);
+  });
+
+  it.each([
+    ['longer than what is left', [8, 1], 1, 3], ['cut short', [9, 0b101], 1, 3],
+    ['without an end', [0x80, 0x80], 1, 3], ['of no bits and 2^30 values', [0x80 | 1, 0x80, 0x80,
+      0x80, 0x01], 0, 3], ['of 33 bits', [9], 33, 3],
+  ] as const)('are refused: %s', (_, bytes, width, count) => {
+    expect(() => ones(bytes, width, count)).toThrow(RangeError);
   });
 });
 

@@ -21,7 +21,8 @@ const logged = await sampleLog(2, {
   facts: {
     ...questionsDocument, columns,
     types: [...questionsDocument.types!, { type: 'text', bytes: 64 }],
-    questions: [delays!, regions!, quiet!, { ...regions!, name: 'found', by }].map((question) => ({ ...question, share: 25 })),
+    questions: [delays!, regions!, quiet!, { ...regions!, name: 'found', by }]
+      .map((question) => ({ ...question, share: 25 })),
   },
   changeAnswers: (body) => ({
     ...body, columns,
