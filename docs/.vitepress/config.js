@@ -23,7 +23,7 @@ const sections = [
     ['Several questions', 'several-questions'],
     ['Keys nobody listed', 'keys-nobody-listed'],
     ['Totals over weeks', 'totals-over-weeks'],
-    ['Estimate in a program', 'estimate-in-a-program'],
+    ['Data files', 'data-files'], ['Estimate in a program', 'estimate-in-a-program'],
     ['Embed the client', 'embed-the-client'], ['Embed the aggregator', 'embed-the-aggregator'],
     ['Respond to an incident', 'respond-to-an-incident'],
     ['Robust means compared', 'robust-means'],
