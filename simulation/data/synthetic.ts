@@ -93,14 +93,17 @@ function fitted(
   value: number, type: ColumnType | undefined, texts: readonly string[] = madeUpTexts,
 ): number {
   if (type === undefined || type.type === 'number') return value;
-  const names = type.type === 'text' ? texts : namesOf(type);
+  const names = namesOf(type, texts);
   return names === null ? Math.round(value)
     : Math.min(names.length - 1, Math.max(0, Math.round(value)));
 }
 
-/** The names that the numbers of a column are places in; null where they are no places. */
-export function namesOf(type: ColumnType): readonly string[] | null {
-  return type.type === 'text' ? madeUpTexts : namesOfType(type);
+/**
+ * The names that the numbers of a column are places in; null where they are no places.
+ * @param texts - what texts are places in.
+ */
+export function namesOf(type: ColumnType, texts = madeUpTexts): readonly string[] | null {
+  return type.type === 'text' ? texts : namesOfType(type);
 }
 
 function sumBefore(values: Float64Array, end: number, length: number): number {

@@ -89,6 +89,8 @@ export interface ChoiceOptions {
   readonly failure: number;
   /** Trials per side in the later count. */
   readonly trials: number;
+  /** Entries of the estimate to learn from; absent: all that is published. */
+  readonly entries?: readonly number[] | undefined;
 }
 
 /**
@@ -103,7 +105,8 @@ export function chooseEvents(outputs: Outputs, asked: ChoiceOptions): readonly C
   const tests: Outputs = {
     left: everySecond(outputs.left, 1), right: everySecond(outputs.right, 1),
   };
-  const statistics: readonly (Statistic | null)[] = learnStatistics(lessons.left, lessons.right);
+  const statistics: readonly (Statistic | null)[] =
+    learnStatistics(lessons.left, lessons.right, asked.entries);
   const found = [...statistics, null].flatMap((statistic) =>
     (['left', 'right'] as const).map((over) => bestEvent(tests, statistic, over, asked)));
   return found.filter((candidate) => candidate !== null)

@@ -108,7 +108,16 @@ function slopeOfLogCdf(x: number): number {
   return x <= -1 ? 1 / millsRatio(-x) : normalDensity(x) / normalCdf(x);
 }
 
+/** Plans ask for the same few quantiles again and again. */
+const upperQuantiles = new Map<number, number>();
+const upperQuantilesMax = 256;
+
 /** x with P(Z > x) = q: the quantile at 1 - q, for q too small to subtract from 1. */
 export function normalUpperQuantile(q: number): number {
-  return -normalQuantile(q);
+  const known = upperQuantiles.get(q);
+  if (known !== undefined) return known;
+  const quantile = -normalQuantile(q);
+  if (upperQuantiles.size >= upperQuantilesMax) upperQuantiles.clear();
+  upperQuantiles.set(q, quantile);
+  return quantile;
 }

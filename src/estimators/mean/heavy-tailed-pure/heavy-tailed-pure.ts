@@ -15,6 +15,7 @@ import { participationBelowPlan } from '../../contract/outcomes.js';
 import { errorUpTo, infeasible, makePlan, pooledCohort } from '../../contract/planning.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { numberOf, optionalNumberOf, scaleOf } from '../../contract/values.js';
+import { assumptions } from '../../pooled/plan.js';
 import {
   designGroupMeans, releaseGroupMeans, type GroupMeans,
 } from '../heavy-tails/group-means.js';
@@ -158,6 +159,7 @@ function planFor(design: Design): Plan {
       theorem: 'Kamath, Singhal and Ullman (2020), Algorithm 4, with all pairs compared; '
         + 'proof in src/estimators/mean/heavy-tails',
       assumptions: [
+        assumptions.nobodyHostile,
         'for accuracy: the k-th moment of an honest row around its mean is at most '
         + '(scale moment-bound)^k in every column',
         'for accuracy: the mean is at most radius away from 0 in every column',

@@ -14,6 +14,7 @@ import {
 } from '../../contract/planning.js';
 import { choiceOf, numberOf, optionalNumberOf, scaleOf } from '../../contract/values.js';
 import { countToBeSeen, fullestBinShare, nominalSizeFor } from '../../pooled/fullest-bin.js';
+import { assumptions } from '../../pooled/plan.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { comparison } from './comparison.js';
 import {
@@ -257,6 +258,7 @@ function planFor(design: Design): Plan {
       theorem: 'Kamath, Singhal and Ullman (2020), Algorithm 3, constants in '
         + 'src/estimators/mean/heavy-tails',
       assumptions: [
+        assumptions.nobodyHostile,
         'for accuracy: in every column the k-th moment of an honest row around its mean is at most '
         + '(scale moment-bound)^k',
       ],

@@ -1,5 +1,5 @@
-import { ln } from '../../../base/elementary.js';
-import type { MechanismEvent } from '../events.js';
+import { ln, pow } from '../../../base/elementary.js';
+import type { KeySumsEvent, MechanismEvent } from '../events.js';
 
 /**
  * A pair of distributions (P, Q) that is at least as easy to distinguish as what one event draws
@@ -76,6 +76,8 @@ export function pieceOf(event: MechanismEvent): Repeated | null {
         { shift: Math.sqrt(2 * keysMax), sigma, grid, sumOfShifts: 2 * keysMax }, 1, delta,
       );
     }
+    case 'key-sums':
+      return keySumsPiece(event);
     case 'laplace': {
       const epsilon = (event.sensitivity / event.scale) * upwards;
       if (event.dimension > 1) return once({ kind: 'approximate', epsilon, delta: 0 });
@@ -89,6 +91,24 @@ export function pieceOf(event: MechanismEvent): Repeated | null {
     case 'exponential':
       return { piece: { kind: 'bounded', epsilon: event.epsilon }, times: event.times };
   }
+}
+
+/**
+ * The piece of counts and sums of keys. Each coordinate has its own noise, so the shift is in
+ * standard deviations: its square is twice the rho of the event (accounting/composition). By
+ * `gaussian`, a coordinate that is shifted by v moves the loss up by at most v grid / sigma^2.
+ * Summed over the keys that a contributor keeps, gains or loses, this is most where it keeps none.
+ */
+function keySumsPiece(event: KeySumsEvent): Repeated | null {
+  const { keysMax, values, sigma, sumsSigma, grid, sumsGrid, delta } = event;
+  if (!(sigma >= 0.5 * grid && sumsSigma >= 0.5 * sumsGrid)) return null;
+  const [count, sums] = [pow(sigma, -2), values * pow(sumsSigma, -2)];
+  return once({
+    kind: 'gaussian',
+    square: 2 * keysMax * (sums + Math.max(sums, count)) * upwards,
+    shift: 2 * keysMax * (count * grid + sums * sumsGrid) * upwards,
+    delta,
+  });
 }
 
 function once(piece: Piece): Repeated {
