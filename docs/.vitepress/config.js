@@ -37,7 +37,9 @@ const sections = [
     ['Error codes', 'error-codes'], ['Metrics', 'metrics'], ['Protocol', 'protocol'],
     ['Trying a client', 'conformance'],
   ]],
-  ['Operating', 'operating', [['Operations', 'operations'], ['PostgreSQL', 'postgres']]],
+  ['Operating', 'operating', [
+    ['Operations', 'operations'], ['Deploy', 'deploy'], ['PostgreSQL', 'postgres'],
+  ]],
   ['Internals', 'internals', [
     ['Simulation', 'simulation'], ['Fuzzing', 'fuzzing'], ['Mixtures', 'mixtures'],
     ['Stabilised relaxations', 'stabilised-relaxations'], ['Papers', 'papers'],
