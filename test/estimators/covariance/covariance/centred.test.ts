@@ -61,7 +61,8 @@ describe('covariance from every row', () => {
   it('plans three rounds where two would leave the map uneven', () => {
     // Two were planned at .037, and were .048 off. Three are .036 off.
     const bounds = { 'variance-low': 1, 'variance-high': 31 };
-    expect(planOf('covariance', bounds, factsOf(10, 100_000, 1)).facts).toMatchObject({ rounds: 3 });
+    const plan = planOf('covariance', bounds, factsOf(10, 100_000, 1));
+    expect(plan.facts).toMatchObject({ rounds: 3 });
   });
 
   it('takes more rounds for a larger condition', () => {
