@@ -1,3 +1,4 @@
+import { ln, pow } from '../../../base/elementary.js';
 import { InvalidParameterError } from '../../../base/errors.js';
 import type { Released } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
@@ -126,7 +127,7 @@ function planPureColumns(values: ParameterValues, facts: StudyFacts): Plan | Inf
       cohortNeeded,
     );
   }
-  const candidates = perColumn[dimension - 1]! ** dimension;
+  const candidates = pow(perColumn[dimension - 1]!, dimension);
   const choice = exponentialEvent({
     name: 'choice', cohort: voteCohort, candidates, sensitivity: 1, epsilon,
   });
@@ -145,7 +146,7 @@ function planPureColumns(values: ParameterValues, facts: StudyFacts): Plan | Inf
 
 /** By how many rows a choice typically misses the best candidate. */
 function rowsLost({ candidates, epsilon }: ExponentialEvent): number {
-  return (2 / epsilon) * Math.log(candidates);
+  return (2 / epsilon) * ln(candidates);
 }
 
 function planFor(design: Design): Plan {
@@ -234,9 +235,9 @@ function release(
 function gridAround(centre: Float64Array, spacing: number): Float64Array {
   const { length: dimension } = centre;
   const side = perColumn[dimension - 1]!;
-  return Float64Array.from({ length: side ** dimension * dimension }, (_, position) => {
+  return Float64Array.from({ length: pow(side, dimension) * dimension }, (_, position) => {
     const j = position % dimension;
-    const digit = Math.floor(Math.floor(position / dimension) / side ** j) % side;
+    const digit = Math.floor(Math.floor(position / dimension) / pow(side, j)) % side;
     return centre[j]! + (digit - (side - 1) / 2) * spacing;
   });
 }

@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import type { Released } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { centreEvents, privateCentre } from '../../../privacy/stages/centre.js';
@@ -149,7 +150,7 @@ function planColumns(values: ParameterValues, facts: StudyFacts): Plan | Infeasi
 
 /** Bias of dropping rows, relative to clipping them. */
 function dropFactor(order: number): number {
-  return order ** order / (order - 1) ** (order - 1);
+  return pow(order, order) / pow(order - 1, order - 1);
 }
 
 /**

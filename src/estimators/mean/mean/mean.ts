@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import { InvalidParameterError } from '../../../base/errors.js';
 import type { Finding, Outcome } from '../../../base/outcome.js';
 import type { ExponentialEvent, GaussianEvent } from '../../../privacy/accounting/events.js';
@@ -97,14 +98,14 @@ const ofAll: Estimator = definePooledEstimator({
 }, { demand, design });
 
 /**
- * The private mean, of all people or for each key of a public list.
+ * The private mean, of all people or for each key, of a public list or found.
  *
- * By keys it needs `range`. Claim, cost and interval are those of counts/quotients/means: sums and
- * counts in one draw. A key with too few people has no mean.
+ * By keys it needs `range`. Claim, cost and interval are those of counts/quotients/means, or
+ * discovered-means: sums and counts in one draw. A key with too few people has no mean.
  */
 export const mean: Estimator = {
   ...ofAll,
-  keyed: ['public'],
+  keyed: ['public', 'discovered'],
   plan: (values, facts) =>
     (facts.keys === undefined ? ofAll.plan(values, facts) : planByKey(values, facts)),
 };
@@ -280,7 +281,7 @@ function findingsOf(
   },
 ): readonly Finding[] {
   // Rows by which the private median may be off, over the density of normal rows at the median.
-  const medianRows = (2 / median.epsilon) * Math.log(median.candidates * dimension / 0.01);
+  const medianRows = (2 / median.epsilon) * ln(median.candidates * dimension / 0.01);
   const chance = doubtful * Math.hypot(
     (radius * clipped.sum.sigma) / present, 1 / Math.sqrt(present),
   ) + (2.5 * medianRows) / present;
