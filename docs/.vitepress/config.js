@@ -48,6 +48,7 @@ const sections = [
     ['Accuracy', 'accuracy'], ['Accuracy, all tables', 'accuracy-tables'], ['Audits', 'audit'],
     ['Real tables', 'real-data'], ['Questions to tables', 'real-questions'],
     ['Liars per key', 'robust-by-key'], ['Keys', 'keys'], ['Bars', 'bars'],
+    ['Beside others', 'peers'],
     ['Attack lab', 'lab'], ['Speed', 'speed'],
   ]],
 ];
