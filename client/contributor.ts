@@ -7,6 +7,7 @@ import type { StudyDocument } from '../src/wire/study-document.js';
 import type { Contributor, ContributorOptions } from './contributor-contract.js';
 import { clientDefaults, systemRuntime } from './base/defaults.js';
 import { withHttpFallback, type Via } from './http/fallback.js';
+import { UploadTransport } from './http/uploads.js';
 import type { Outbox, OutboxItem } from './outbox/contract.js';
 import { memoryOutbox } from './outbox/memory.js';
 import { areNumbers, flattenRows, numbersOf, type RowNumbers, type RowsInput } from './rows.js';
@@ -98,6 +99,7 @@ class NetworkContributor implements Contributor {
         runtime,
         openTransport: options.openTransport ?? withHttpFallback(platformTransport, {
           runtime,
+          overHttp: (url, handlers) => new UploadTransport(url, handlers, runtime),
           onVia: (via, reason) => {
             this.travelsVia = via;
             this.statusNews.publish({ kind: 'via', via, reason });

@@ -12,6 +12,8 @@ import {
 import type { StudyDocument } from '../src/wire/study-document.js';
 import { clientDefaults, systemRuntime } from './base/defaults.js';
 import type { ClientRuntime } from './base/runtime.js';
+import { EventTransport } from './http/events.js';
+import { withHttpFallback, type Via } from './http/fallback.js';
 import { Connection } from './session/connection.js';
 import {
   checkedKey, findStudy, type VerifiedStudy, type VerifiedWelcome,
@@ -69,6 +71,12 @@ export interface VerifiedRelease {
 export interface ReleaseSubscription extends AsyncIterable<VerifiedRelease> {
   /** The newest verified head of the log; null before the first. */
   readonly head: HeadBody | null;
+  /** How the releases come: over a WebSocket, or as events over HTTP where none gets through. */
+  readonly via: Via;
+  /**
+   * Calls the listener when `via` changes; `reason` is for people. Replaces the listener before.
+   */
+  onVia(listener: (via: Via, reason: string) => void): void;
   /**
    * Calls the listener when a connection is lost, for progress displays. Replaces the listener
    * before.
@@ -124,6 +132,7 @@ export function subscribe(options: SubscribeOptions): ReleaseSubscription {
 
 class Subscription implements ReleaseSubscription {
   head: HeadBody | null = null;
+  via: Via = 'websocket';
   private readonly connection: Connection;
   private readonly items: VerifiedRelease[] = [];
   private serverKey: Uint8Array | null;
@@ -144,6 +153,7 @@ class Subscription implements ReleaseSubscription {
   private error: KeelsonError | null = null;
   private wake: (() => void) | null = null;
   private cancelEnd: () => void = () => undefined;
+  private viaListener: (via: Via, reason: string) => void = () => undefined;
   private listener: (reason: string, retryInMs: number) => void = () => undefined;
   private connectedListener: () => void = () => undefined;
   private newsListener: (news: StudyNews) => void = () => undefined;
@@ -153,7 +163,15 @@ class Subscription implements ReleaseSubscription {
     webSocketUrl(options.url);
     this.serverKey = options.serverKey === undefined
       ? null : checkedKey(options.serverKey, 'the server key');
-    const { runtime = systemRuntime, openTransport: open = platformTransport, sliceMs } = options;
+    const { runtime = systemRuntime, sliceMs } = options;
+    const open = options.openTransport ?? withHttpFallback(platformTransport, {
+      runtime,
+      overHttp: (url, handlers) => new EventTransport(url, handlers, runtime),
+      onVia: (via, reason) => {
+        this.via = via;
+        this.viaListener(via, reason);
+      },
+    });
     const openTransport = sliceMs === undefined
       ? open : paced(open, runtime, sliceMs, (bytes) => this.prepare(bytes));
     this.connection = new Connection(
@@ -172,6 +190,10 @@ class Subscription implements ReleaseSubscription {
         isAwaiting: () => false,
       },
     );
+  }
+
+  onVia(listener: (via: Via, reason: string) => void): void {
+    this.viaListener = listener;
   }
 
   onReconnecting(listener: (reason: string, retryInMs: number) => void): void {

@@ -67,6 +67,10 @@ export const watch = defineCommand({
     subscription.onReconnecting((reason, retryInMs) => {
       output.note(`not connected (${reason}); trying again in ${(retryInMs / 1000).toFixed(1)} s`);
     });
+    subscription.onVia((via, reason) => {
+      output.note(via === 'http'
+        ? `releases come over HTTP (${reason})` : `releases come over a WebSocket (${reason})`);
+    });
     // Only the newest smoothed number is shown.
     const series = args.smooth === true ? new ReleaseSeries(1) : null;
     let seen = 0;

@@ -18,7 +18,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
 export interface CaseResult {
   readonly name: string;
   readonly outcome: 'passed' | 'failed' | 'left-out';
-  /** What went wrong. */
+  /** What went wrong, or what the program cannot do. */
   readonly text?: string;
 }
 
@@ -83,7 +83,9 @@ async function runCase(
     await Promise.race([stage.noticed, tried.run(stage), late]);
     return { name, outcome: 'passed' };
   } catch (error) {
-    if (error instanceof LeftOut) return { name, outcome: 'left-out' };
+    if (error instanceof LeftOut) {
+      return { name, outcome: 'left-out', text: `the program does not say that it can ${needs}` };
+    }
     if (error instanceof ConformanceFault) return { name, outcome: 'failed', text: error.message };
     throw error;
   } finally {

@@ -38,6 +38,7 @@ export class Stage {
   private notice!: (fault: ConformanceFault) => void;
   private readonly sent: Sent[] = [];
   private running: Program | null = null;
+  private isOver = false;
 
   /** @param start starts the program; `onEvent` gets each of its events at once. */
   constructor(
@@ -68,9 +69,21 @@ export class Stage {
     this.closing.push(close);
   }
 
-  /** The program; started when it does not run. */
+  /**
+   * The program; started when it does not run.
+   * @throws ConformanceFault at the end of the case: a fault may end it before its steps do.
+   */
   async program(): Promise<Program> {
-    this.running ??= await this.start((event) => this.watch(event));
+    const over = new ConformanceFault('the case is over');
+    if (this.isOver) throw over;
+    if (this.running === null) {
+      const started = await this.start((event) => this.watch(event));
+      if (this.isOver) {
+        await started.kill();
+        throw over;
+      }
+      this.running = started;
+    }
     return this.running;
   }
 
@@ -163,6 +176,7 @@ export class Stage {
   }
 
   async end(): Promise<void> {
+    this.isOver = true;
     await this.kill();
     for (const close of this.closing) await close();
     for (const server of this.servers) await server.crash();

@@ -51,6 +51,8 @@ export const clientDefaults = {
    */
   pollInitialMs: 250,
   pollMaxMs: 15_000,
+  /** A stream of events over HTTP that is silent for this long is dropped. */
+  eventSilenceMs: 60_000,
   /** First wait before a WebSocket is tried again beside HTTP. It doubles up to the maximum. */
   probeInitialMs: 300_000,
   probeMaxMs: 3_600_000,

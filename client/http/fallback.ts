@@ -1,14 +1,15 @@
 import { clientDefaults } from '../base/defaults.js';
 import type { ClientRuntime } from '../base/runtime.js';
 import type { OpenTransport, Transport, TransportHandlers } from '../websocket/contract.js';
-import { UploadTransport } from './uploads.js';
 
-/** How a contributor's rows travel. */
+/** How a client reaches its server. */
 export type Via = 'websocket' | 'http';
 
 /** What a fallback needs besides the WebSocket. */
 export interface FallbackOptions {
   readonly runtime: ClientRuntime;
+  /** Opens what takes the place of the WebSocket. */
+  overHttp(url: string, handlers: TransportHandlers): Transport;
   /** Called when the first message has come another way than before. @param reason for people. */
   onVia(via: Via, reason: string): void;
 }
@@ -33,7 +34,7 @@ export function withHttpFallback(open: OpenTransport, options: FallbackOptions):
   ): Transport => {
     let cancelProbe = (): void => undefined;
     let isHeard = false;
-    const transport = new UploadTransport(url, {
+    const transport = options.overHttp(url, {
       ...handlers,
       onMessage(bytes) {
         if (!isHeard) arrived('http', refused);
@@ -45,7 +46,7 @@ export function withHttpFallback(open: OpenTransport, options: FallbackOptions):
         isHttpNext = isHeard && via === 'http';
         handlers.onClose(isHeard ? reason : refused);
       },
-    }, runtime);
+    });
     cancelProbe = keepProbing(runtime, (answer) => open(url, subprotocol, answer), () => {
       via = 'websocket';
       options.onVia(via, 'a WebSocket gets through again');

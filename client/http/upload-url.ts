@@ -1,12 +1,17 @@
 import { webSocketUrl } from '../websocket/url.js';
 
 /**
- * Where a server takes uploads over HTTP, below its WebSocket address.
+ * The HTTP address of a path of a server, below its WebSocket address.
  * @throws InvalidParameterError as `webSocketUrl`.
  */
-export function uploadUrl(url: string): string {
+export function httpUrl(url: string, path: string): string {
   const base = new URL(webSocketUrl(url).replace(/^ws/, 'http'));
   if (!base.pathname.endsWith('/')) base.pathname += '/';
   base.search = '';
-  return new URL('v1/batches', base).href;
+  return new URL(path, base).href;
+}
+
+/** Where a server takes uploads over HTTP. @throws InvalidParameterError as `webSocketUrl`. */
+export function uploadUrl(url: string): string {
+  return httpUrl(url, 'v1/batches');
 }

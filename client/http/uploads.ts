@@ -1,18 +1,10 @@
 import { fromHex } from '../../src/base/bytes.js';
-import { decodeServerFrame, joinFrames, splitFrames } from '../../src/wire/index.js';
+import { decodeServerFrame, joinFrames } from '../../src/wire/index.js';
 import { clientDefaults } from '../base/defaults.js';
 import type { ClientRuntime } from '../base/runtime.js';
 import type { HelloAgain, Transport, TransportHandlers } from '../websocket/contract.js';
+import { framesOf, postFrames, reasonOf, type Answer } from './requests.js';
 import { uploadUrl } from './upload-url.js';
-
-interface Answer {
-  readonly status: number;
-  readonly nonce: string;
-  readonly body: Uint8Array;
-}
-
-/** Longest frame in an answer: as for a socket. */
-const answerBytesMax = 64 * 1024 * 1024;
 
 /**
  * A transport of one contributor over HTTP requests. The first request gets Welcome. Each later one
@@ -43,7 +35,7 @@ export class UploadTransport implements Transport {
   ) {
     this.url = uploadUrl(url);
     void this.run(async () => {
-      const frames = this.framesOf(await this.post(null));
+      const frames = framesOf(await this.post(null));
       handlers.onOpen();
       this.deliver(frames);
     });
@@ -105,7 +97,7 @@ export class UploadTransport implements Transport {
       again = this.helloAgain();
       answer = await this.postWith(again, frames);
     }
-    const answers = this.framesOf(answer);
+    const answers = framesOf(answer);
     this.bufferedAmount -= bytesOf(frames);
     const first = answers[0] === undefined ? null : decodeServerFrame(answers[0]);
     if (first?.kind !== 'ready') return this.deliver(answers);
@@ -135,28 +127,10 @@ export class UploadTransport implements Transport {
   }
 
   private async post(body: Uint8Array | null): Promise<Answer> {
-    const response = await fetch(this.url, {
-      method: 'POST',
-      headers: {
-        'Content-Type': 'application/x-protobuf',
-        ...(body !== null && { 'Keelson-Nonce': this.nonce }),
-      },
-      // The copy has the plain ArrayBuffer that the type requires.
-      body: body === null ? null : Uint8Array.from(body),
-      credentials: 'omit', redirect: 'error', signal: this.aborter.signal,
-    });
-    const nonce = response.headers.get('Keelson-Nonce') ?? '';
-    const answer =
-      { status: response.status, nonce, body: new Uint8Array(await response.arrayBuffer()) };
-    this.nonce = nonce;
+    const answer = await postFrames(this.url, this.nonce, body, this.aborter.signal);
+    this.nonce = answer.nonce;
     this.handlers.onActivity();
     return answer;
-  }
-
-  private framesOf({ status, nonce, body }: Answer): Uint8Array[] {
-    if (status === 200 && nonce !== '') return splitFrames(body, answerBytesMax);
-    const said = /"text":"([^"]+)"/.exec(new TextDecoder().decode(body))?.[1];
-    throw new Error(`HTTP status ${status}${said === undefined ? '' : `: ${said}`}`);
   }
 
   private deliver(frames: readonly Uint8Array[]): void {
@@ -189,10 +163,3 @@ export class UploadTransport implements Transport {
 function bytesOf(frames: readonly Uint8Array[]): number {
   return frames.reduce((sum, { length }) => sum + length, 0);
 }
-
-/** One line for people. On Node the cause of a failed fetch says more than its message. */
-function reasonOf(error: unknown): string {
-  const { message, cause } = error as Error & { readonly cause?: Error };
-  return cause?.message || message;
-}
-

@@ -48,7 +48,12 @@ export class Contributions {
     this.#channels.clear();
   }
 
-  hello(hello: Hello): void {
+  /**
+   * Answers a Hello with Ready or a Refusal.
+   * @param isEager opens the channel at once, where no stored state can refuse it. Batches then do
+   *   not wait for the read that Ready needs. For senders whose answers wait for Ready anyway.
+   */
+  hello(hello: Hello, isEager = false): void {
     const { context, output } = this;
     const subject = { studyId: hello.studyId, publicKey: hello.publicKey };
     if (context.stopping) return output.refuse('shutting-down', subject);
@@ -60,7 +65,10 @@ export class Contributions {
       return;
     }
     this.#pendingHellos += 1;
-    this.#open(hello, judged)
+    const { setup } = judged;
+    const isOpen = isEager && context.clock.nowMs() < setup.enrolledUntilMs;
+    const id = isOpen ? this.#add(setup) : null;
+    this.#open(hello, judged, id)
       .catch((error: unknown) => {
         context.logger.error({ err: error }, 'a channel could not be opened');
         output.refuse('internal', subject);
@@ -199,22 +207,24 @@ export class Contributions {
     return found;
   }
 
-  async #open(hello: Hello, admitted: Admitted): Promise<void> {
+  /** @param opened the channel, if it is open. */
+  async #open(
+    hello: Hello, { view, setup }: Admitted, opened: number | null,
+  ): Promise<void> {
     const { context, output } = this;
-    const { view, setup } = admitted;
     const state = await context.hub.contributorState(view.studyId, hello.publicKey);
     // A contributor whose token has ended may still take back what it gave to the open epoch. The
     // server's clock decides, without tolerance. The channel takes no batch.
-    if (context.clock.nowMs() >= setup.enrolledUntilMs && !state.inOpenEpoch) {
+    const isEnrolled = opened !== null || context.clock.nowMs() < setup.enrolledUntilMs;
+    if (!isEnrolled && !state.inOpenEpoch) {
       return output.refuse(
         'enrolment-expired', { studyId: hello.studyId, publicKey: hello.publicKey },
       );
     }
-    const id = ++this.#lastChannel;
+    const id = opened ?? ++this.#lastChannel;
     const ready = await readyFrom(context, hello, this.serverNonce, id, state);
     if (output.closed) return;
-    this.#channels.set(id, new Channel({ ...setup, id }));
-    this.#count(1);
+    if (opened === null) this.#add(setup, id);
     output.send(ready);
     output.follow(view.studyId);
     // The study may have stopped since Welcome. No later event would report it.
@@ -222,6 +232,13 @@ export class Contributions {
     if (now !== undefined && now.state !== 'open') {
       output.send(noticeOf(now, context.clock.nowMs()));
     }
+  }
+
+  /** Opens a channel. @returns its number. */
+  #add(setup: Admitted['setup'], id = ++this.#lastChannel): number {
+    this.#channels.set(id, new Channel({ ...setup, id }));
+    this.#count(1);
+    return id;
   }
 
   #full(): boolean {

@@ -71,7 +71,7 @@ export class Upload implements SessionOutput {
   async answer(): Promise<readonly Uint8Array[]> {
     try {
       await this.#read();
-      await this.#until(() => !this.#contributions.inFlight);
+      await this.#until(() => this.#greeting !== 'asked' && !this.#contributions.inFlight);
     } finally {
       this.#closed = true;
       this.#contributions.close();
@@ -88,13 +88,20 @@ export class Upload implements SessionOutput {
   }
 
   send(frame: ServerFrame): void {
-    if (frame.kind === 'ready') this.#greeting = 'ready';
-    this.#push(encodeServerFrame(frame));
+    if (frame.kind !== 'ready') return this.#push(encodeServerFrame(frame));
+    this.#greeting = 'ready';
+    // Ready proves the answer, so it comes before answers to batches that were faster.
+    this.#answers.unshift(encodeServerFrame(frame));
+    this.#look();
   }
 
   refuse(code: WireCode, subject: Subject = {}): void {
-    if (this.#greeting === 'asked') this.#greeting = 'refused';
-    this.#push(encodeServerFrame(countedRefusal(this.context, code, subject)));
+    const frame = encodeServerFrame(countedRefusal(this.context, code, subject));
+    if (subject.channel !== undefined) return this.#push(frame);
+    this.#greeting = 'refused';
+    // Without Ready nothing else may be told. What was accepted is told when it comes again.
+    this.#answers.length = 0;
+    this.#push(frame);
   }
 
   rest(): void {
@@ -117,7 +124,9 @@ export class Upload implements SessionOutput {
       bytes += part.length;
       if (bytes > uploadBytes) throw tooLarge(uploadBytes);
       for (const frame of this.#framesIn(part)) {
-        await this.#handle(frame);
+        const wait = this.#handle(frame);
+        // Without a pause the batches of a part go to the checking thread in one message.
+        if (wait !== undefined) await wait;
         if (this.#greeting === 'refused' || this.#struckOut) return;
       }
     }
@@ -132,8 +141,8 @@ export class Upload implements SessionOutput {
     }
   }
 
-  /** Handles a frame. Resolves when the next one may follow. */
-  async #handle(bytes: Uint8Array): Promise<void> {
+  /** Handles a frame. @returns what the next one has to wait for. */
+  #handle(bytes: Uint8Array): Promise<void> | undefined {
     const frame = frameIn(bytes);
     const isHello = frame.kind === 'hello';
     if (isHello !== (this.#greeting === 'none')) {
@@ -142,13 +151,16 @@ export class Upload implements SessionOutput {
     switch (frame.kind) {
       case 'hello':
         this.#greeting = 'asked';
-        this.#contributions.hello(frame);
-        return this.#until(() => this.#greeting !== 'asked');
+        this.#contributions.hello(frame, true);
+        // Batches need not wait for Ready, but for the channel.
+        return this.#until(() =>
+          this.#greeting !== 'asked' || this.#contributions.size > 0);
       case 'batch':
         this.#contributions.batch(frame);
         return isOverloaded(this.context) ? this.#room() : undefined;
       case 'withdraw':
-        return this.#contributions.withdraw(frame);
+        this.#contributions.withdraw(frame);
+        return undefined;
       case 'subscribe':
       case 'unsubscribe':
         throw malformed('releases come over WebSocket, or from /v1/studies/ID/releases');
@@ -171,7 +183,7 @@ export class Upload implements SessionOutput {
   }
 
   #push(frame: Uint8Array): void {
-    if (this.#closed) return;
+    if (this.#closed || (this.#greeting === 'refused' && this.#answers.length > 0)) return;
     this.#answers.push(frame);
     this.#look();
   }

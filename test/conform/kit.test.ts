@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { conformanceCases, runConformance, type CaseResult } from '../../cli/conform/runner.js';
+import type { Stage } from '../../cli/conform/stage.js';
 import { logKey, logVectors } from '../../cli/conform/logs.js';
 import { root } from '../support/sources.js';
 
@@ -62,6 +63,26 @@ describe('the conformance kit', () => {
     const [result] = await runConformance({ words, folder, limitMs: 60_000, cases: only });
     expect(result).toEqual({ name, outcome: 'failed', text });
   }, 120_000);
+
+  it('starts no program after a fault has ended the case', async () => {
+    let late: Promise<unknown> = Promise.resolve();
+    const only = [{
+      name: 'a fault', needs: 'contribute' as const,
+      run: (stage: Stage): Promise<never> => {
+        late = stage.noticed.catch(async () => {
+          // As a case does that was about to start the program again.
+          await new Promise((resolve) => { setImmediate(resolve); });
+          return stage.program();
+        });
+        late.catch(() => undefined);
+        return stage.server().then((server) => server.onFault('planted') as never);
+      },
+    }];
+    const words = [process.execPath, faulty, 'none'];
+    const results = await runConformance({ words, folder, limitMs: 60_000, cases: only });
+    expect(results).toEqual([{ name: 'a fault', outcome: 'failed', text: 'planted' }]);
+    await expect(late).rejects.toThrow('the case is over');
+  }, 60_000);
 
   it('says what is wrong with a program that does not keep to the line protocol', async () => {
     const only = cases.slice(0, 1);

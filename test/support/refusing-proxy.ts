@@ -15,6 +15,8 @@ export interface RefusingProxy {
   losesAnswers: number;
   /** Upgrades that came, and requests that were passed on. */
   readonly seen: { upgrades: number; requests: number };
+  /** Cuts all connections of clients, with what is on its way. */
+  cut(): void;
   close(): Promise<void>;
 }
 
@@ -41,6 +43,7 @@ export async function startRefusingProxy(
       }
       answer.writeHead(came.statusCode ?? 502, came.headers);
       came.on('error', () => answer.destroy());
+      answer.on('close', () => onward.destroy());
       came.pipe(answer);
     });
     onward.on('error', () => {
@@ -82,6 +85,7 @@ export async function startRefusingProxy(
   const { port: own } = server.address() as AddressInfo;
   const proxy: RefusingProxy = {
     url: `ws://127.0.0.1:${own}`, port: own, manners, losesAnswers: 0, seen,
+    cut: () => server.closeAllConnections(),
     async close() {
       agent.destroy();
       const closed = new Promise<void>((resolve) => { server.close(() => resolve()); });

@@ -6,12 +6,15 @@ import { Coins } from '../../random/samplers/coins.js';
 import type { NoiseSource } from '../../random/source.js';
 import { checkEvents, placeInMenu } from '../accounting/event-check.js';
 import type { MechanismEvent } from '../accounting/events.js';
-import type { FoundKeys, KeptBin, KeptKey, Mechanisms } from './contract.js';
+import type {
+  FoundKeys, KeptBin, KeptKey, KeptSums, Mechanisms, PlaceTable,
+} from './contract.js';
 import type { Draw } from './draw.js';
 import { drawExponential } from './exponential.js';
 import { drawGaussian } from './gaussian.js';
 import { drawHistogram } from './histogram.js';
 import { drawKeyHistogram } from './key-histogram.js';
+import { drawKeySums } from './key-sums.js';
 import { drawLaplace } from './laplace.js';
 import { drawMask } from './masking.js';
 import { drawMode } from './mode.js';
@@ -112,6 +115,16 @@ class ChargedMechanisms implements PreparedMechanisms {
     const spent = this.#spend(event, ['key-histogram']);
     return Released.fromMechanism(drawKeyHistogram(
       this.#draw(event), spent, Sensitive.open(counts), Sensitive.open(keys),
+    ));
+  }
+
+  keySums(
+    event: string, table: Sensitive<PlaceTable>, keys: Sensitive<FoundKeys>,
+  ): Released<readonly KeptSums[]> {
+    const spent = this.#spend(event, ['key-sums']);
+    return Released.fromMechanism(drawKeySums(
+      [this.#draw(event), this.#draw(event, 1)], spent, Sensitive.open(table),
+      Sensitive.open(keys),
     ));
   }
 

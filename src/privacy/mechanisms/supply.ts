@@ -54,8 +54,9 @@ export class NoiseSupply {
 
 /**
  * The supplies of an event. A symmetric matrix has two: the second is for entries off the diagonal.
- * A choice has none, because its coins depend on the scores. A mask has none, because a normal
- * number always takes the same time. Every other event has one.
+ * Counts and sums of keys have two: the second is for the sums. A choice has none, because its
+ * coins depend on the scores. A mask has none, because a normal number always takes the same time.
+ * Every other event has one.
  */
 export function suppliesOf(coins: Coins, event: MechanismEvent): readonly NoiseSupply[] {
   const supply = (sample: (coins: Coins) => Steps, ahead: number): NoiseSupply =>
@@ -86,6 +87,13 @@ export function suppliesOf(coins: Coins, event: MechanismEvent): readonly NoiseS
       return [supply(
         gaussianSampler(squareInSteps(event.sigma, event.grid)), binsAhead * event.keysMax,
       )];
+    case 'key-sums': {
+      const { sigma, grid, sumsSigma, sumsGrid, keysMax, values } = event;
+      return [
+        supply(gaussianSampler(squareInSteps(sigma, grid)), binsAhead * keysMax),
+        supply(gaussianSampler(squareInSteps(sumsSigma, sumsGrid)), binsAhead * keysMax * values),
+      ];
+    }
     case 'exponential':
     case 'wishart-mask':
     case 'affine-mask':

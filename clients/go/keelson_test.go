@@ -1,0 +1,205 @@
+package keelson
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func vectors(t *testing.T, name string, into any) {
+	t.Helper()
+	// The test of the project gives the place: this folder may be reached over a link.
+	text, err := os.ReadFile(filepath.Join(os.Getenv("KEELSON_VECTORS"), name))
+	if err != nil {
+		t.Skip("set KEELSON_VECTORS to the folder test/vectors of the source")
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func unhex(t *testing.T, text string) []byte {
+	t.Helper()
+	data, err := hex.DecodeString(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestSignatures(t *testing.T) {
+	var found struct {
+		ServerKey, ContributorSeed, StudyID string
+		Signed                              []struct{ Label, Signer, Payload, Message, Signature string }
+	}
+	vectors(t, "signatures.json", &found)
+	signer := ed25519.NewKeyFromSeed(unhex(t, found.ContributorSeed))
+	key := signer.Public().(ed25519.PublicKey)
+	count := 0
+	for _, one := range found.Signed {
+		if one.Signer == "contributor" {
+			count++
+			message := SignedMessage(
+				one.Label, unhex(t, found.ServerKey), unhex(t, found.StudyID), key, unhex(t, one.Payload))
+			signature := ed25519.Sign(signer, message)
+			if hex.EncodeToString(message) != one.Message || hex.EncodeToString(signature) != one.Signature {
+				t.Errorf("the signature of %s is another one", one.Label)
+			}
+		}
+	}
+	if count < 3 {
+		t.Errorf("only %d vectors", count)
+	}
+}
+
+func TestRefusedKeys(t *testing.T) {
+	var found struct{ SmallOrder, NotReduced []string }
+	vectors(t, "refused-keys.json", &found)
+	for _, text := range append(found.SmallOrder, found.NotReduced...) {
+		if catch(func() { checkKey(unhex(t, text)) }) == nil {
+			t.Errorf("%s was taken", text)
+		}
+	}
+	good := ed25519.NewKeyFromSeed(make([]byte, 32)).Public().(ed25519.PublicKey)
+	if err := catch(func() { checkKey(good) }); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFrames(t *testing.T) {
+	var found struct {
+		ServerFrames map[string]struct{ Bytes string }
+	}
+	vectors(t, "frames.json", &found)
+	for name, one := range found.ServerFrames {
+		data := unhex(t, one.Bytes)
+		kind := ""
+		if err := catch(func() { kind, _ = decodeFrame(data) }); err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if !strings.HasPrefix(name, kind) {
+			t.Errorf("%s is a %s", name, kind)
+		}
+		for end := 0; end < len(data); end++ {
+			if catch(func() { decodeFrame(data[:end]) }) == nil {
+				t.Errorf("%s was taken without its end, of %d bytes", name, end)
+			}
+		}
+		if catch(func() { decodeFrame(append(data, 0x78, 0x01)) }) == nil {
+			t.Errorf("%s was taken with an unknown field", name)
+		}
+	}
+}
+
+func TestAckOfVectors(t *testing.T) {
+	var found struct {
+		ServerFrames map[string]struct{ Bytes string }
+	}
+	vectors(t, "frames.json", &found)
+	_, ack := decodeFrame(unhex(t, found.ServerFrames["ack"].Bytes))
+	accepted, refused := ack.list("accepted"), ack.list("rejections")[0].(message)
+	isWhole := len(accepted) == 2 && accepted[1] == uint64(1<<53+1) && ack.number("credit") == 63
+	isRefused := refused.number("sequence") == math.MaxUint64 && refused.code() == "stale-epoch"
+	if !isWhole || !isRefused || refused.isRetryable() {
+		t.Errorf("%v", ack)
+	}
+}
+
+func options(path string) Options {
+	// Nobody listens there.
+	return Options{URL: "ws://127.0.0.1:1", Study: "s", Seed: make([]byte, 32), Outbox: path}
+}
+
+func TestOutboxOutlivesItsContributor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "outbox")
+	first, err := Open(options(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := []float64{math.Copysign(0, -1), 5e-324, 1.0 / 3, -1.7976931348623157e308}
+	if _, err := first.Send([][]float64{values}, true); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(options(path))
+	if err == nil || !strings.Contains(err.Error(), "another contributor") {
+		t.Errorf("a second contributor has opened the outbox: %v", err)
+	}
+	before, _ := os.ReadFile(path)
+	// What a kill in the middle of a save leaves behind.
+	os.WriteFile(path+".new", before[:len(before)/2], 0o600)
+	first.guarded(func() { first.end(fault("closed", "as by a kill")) })
+	second, err := Open(options(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.guarded(func() { second.end(fault("closed", "the test is over")) })
+	rows := second.outbox.Items[0].Rows
+	for i, value := range values {
+		if math.Float64bits(rows[0][i]) != math.Float64bits(value) {
+			t.Errorf("%g became %g", value, rows[0][i])
+		}
+	}
+	if !second.outbox.Items[0].Last {
+		t.Error("last was lost")
+	}
+}
+
+func TestRowsAndOptionsThatAreRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "outbox")
+	contributor, err := Open(options(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer contributor.guarded(func() { contributor.end(fault("closed", "the test is over")) })
+	for _, rows := range [][][]float64{{}, {{}}, {{1}, {1, 2}}, {{math.NaN()}}, {{math.Inf(1)}}} {
+		if _, err := contributor.Send(rows, false); err == nil {
+			t.Errorf("%v was taken", rows)
+		}
+	}
+	if len(contributor.outbox.Items) > 0 {
+		t.Error("refused rows are in the outbox")
+	}
+	for _, change := range []func(*Options){
+		func(o *Options) { o.URL = "http://127.0.0.1" }, func(o *Options) { o.Seed = nil },
+		func(o *Options) { o.Outbox = filepath.Join(path, "no-folder") },
+	} {
+		wrong := options(filepath.Join(t.TempDir(), "other"))
+		change(&wrong)
+		if _, err := Open(wrong); err == nil {
+			t.Errorf("%v was taken", wrong)
+		}
+	}
+}
+
+func TestWhereTheOutboxFailsTheContributorEnds(t *testing.T) {
+	folder := t.TempDir()
+	contributor, err := Open(options(filepath.Join(folder, "outbox")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.RemoveAll(folder)
+	if _, err := contributor.Send([][]float64{{1}}, false); err == nil {
+		t.Error("rows were taken that no disk has")
+	}
+	if err := contributor.Close(); err == nil || !strings.HasPrefix(err.Error(), "outbox-failed") {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+func TestTheBeginningOfABatch(t *testing.T) {
+	var found struct {
+		Bodies map[string]struct{ Bytes string }
+	}
+	vectors(t, "frames.json", &found)
+	wanted := unhex(t, found.Bodies["batch"].Bytes)
+	// The vector has float32; all but the data is the same.
+	head := putNumber(putNumber(putBytes(nil, 1, wanted[2:34]), 2, 1), 3, 7)
+	if !bytes.HasPrefix(wanted, head) {
+		t.Errorf("%x is not the beginning of %x", head, wanted)
+	}
+}

@@ -1,0 +1,107 @@
+// @module-tag slow
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runConformance, type CaseResult } from '../../cli/conform/runner.js';
+import { freshRows, type ConformanceCase } from '../../cli/conform/stage.js';
+import { Stage } from '../support/live-command.js';
+import { root } from '../support/sources.js';
+import { meanStudy } from '../support/study-files.js';
+
+/** Where Debian puts the sources of its packages for Go. */
+const debian = '/usr/share/gocode';
+const packages = 'golang-go golang-github-gorilla-websocket-dev';
+
+function hasGo(): boolean {
+  try {
+    execFileSync('go', ['version'], { stdio: 'ignore' });
+    return existsSync(`${debian}/src/github.com/gorilla/websocket`);
+  } catch {
+    return false;
+  }
+}
+
+const runs = hasGo();
+// The title of a suite that is skipped is not shown.
+if (!runs) process.stderr.write(`clients/go is not tested. To test it: apt-get install ${packages}\n`);
+
+/** What the client says that it cannot do. */
+const notAsked = ['typed', 'subscribe', 'verify'].map((skill) =>
+  `the program does not say that it can ${skill}`);
+
+describe.skipIf(!runs)('the client in clients/go', () => {
+  const stage = new Stage();
+  const program = stage.path('go-client');
+  afterAll(() => stage.end());
+
+  /** Builds offline, from Debian's packages only. */
+  const go = (...words: string[]): string => execFileSync('go', words, {
+    encoding: 'utf8', cwd: stage.folder,
+    env: {
+      ...process.env, GO111MODULE: 'off', GOFLAGS: '', GOPATH: `${stage.path('gopath')}:${debian}`,
+      GOCACHE: stage.path('cache'), KEELSON_VECTORS: `${root}test/vectors`, CGO_ENABLED: '0',
+    },
+  });
+
+  beforeAll(() => {
+    mkdirSync(stage.path('gopath/src'), { recursive: true });
+    symlinkSync(`${root}clients/go`, stage.path('gopath/src/keelson'));
+    go('build', '-o', program, 'keelson/conform');
+  }, 300_000);
+
+  it('passes its own tests, and its tools find nothing', () => {
+    expect(go('test', 'keelson')).toMatch(/^ok /);
+    go('vet', 'keelson', 'keelson/conform');
+    expect(execFileSync('gofmt', ['-l', `${root}clients/go`], { encoding: 'utf8' })).toBe('');
+  }, 300_000);
+
+  it('passes every case of the conformance kit that is about contributing', async () => {
+    const { status, stdout } = await stage.run(['conform', '--json', '--', program]);
+    const { failed, cases } =
+      JSON.parse(stdout) as { failed: number; cases: readonly CaseResult[] };
+    expect(cases.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
+    expect({ failed, status }).toEqual({ failed: 0, status: 0 });
+    const leftOut = cases.filter(({ outcome }) => outcome === 'left-out');
+    expect(new Set(leftOut.map(({ text }) => text))).toEqual(new Set(notAsked));
+  }, 300_000);
+
+  it('loses and repeats nothing over 20 kills', async () => {
+    const killed: ConformanceCase = {
+      name: 'killed 20 times', needs: 'contribute',
+      async run(one) {
+        const server = await one.server();
+        for (let round = 0; round < 20; round++) {
+          // Rounds end before, between and after the answers to three batches.
+          const { length } = server.offered;
+          server.epoch = BigInt(7 + round);
+          await one.open(server);
+          await one.send(freshRows(40));
+          await one.event(({ event }) => event === 'stored');
+          await one.until(server, () => server.offered.length >= length + round % 4);
+          await one.kill();
+        }
+        await one.open(server);
+        await one.close();
+        one.expectOnce(server);
+      },
+    };
+    const results = await runConformance({
+      words: [program], folder: stage.folder, limitMs: 120_000, cases: [killed],
+    });
+    expect(results).toEqual([{ name: 'killed 20 times', outcome: 'passed' }]);
+  }, 180_000);
+
+  it('runs the example of its README', async () => {
+    const page = readFileSync(`${root}clients/go/README.md`, 'utf8');
+    const [, example] = /```go\n([^]*?)```/.exec(page)!;
+    const study = stage.write('study.yaml', meanStudy('flight-delays'));
+    const { url } = await stage.serve([study]);
+    mkdirSync(stage.path('gopath/src/example'));
+    stage.write('gopath/src/example/main.go', example!.replace('ws://127.0.0.1:8787', url));
+    stage.write('alice.seed', 'a secret seed of just 32 letters');
+    go('build', '-o', stage.path('example'), 'example');
+    const { status, stdout, stderr } =
+      await stage.run([], { program: 'env', command: stage.path('example'), directory: stage.folder });
+    expect([status, stdout, stderr]).toEqual([0, 'accepted <nil>\n', '']);
+  }, 120_000);
+});
