@@ -115,7 +115,7 @@ describe('release log', () => {
     // Each byte once, a different bit each time, is thousands of verifications: every third is
     // enough
     // to meet each member of each line, and the step shares no factor with base64's four.
-    for (let at = 0; at < file.length - 1; at += 3) {
+    for (let at = 0; at < file.length; at += 3) {
       const damaged = file.map((byte, i) => (i === at ? byte ^ (1 << at % 7) : byte));
       const report =
         await verifyReleaseLog(logLines([damaged]), { signing, serverKey: server.publicKey });
@@ -125,7 +125,8 @@ describe('release log', () => {
 
   it('finds every cut of the file', async () => {
     const file = utf8(log.lines.map((line) => `${line}\n`).join(''));
-    for (let length = 0; length < file.length - 1; length += 61) {
+    const lengths = Array.from({ length: Math.ceil(file.length / 61) }, (_, i) => 61 * i);
+    for (const length of [...lengths, file.length - 1]) {
       const report = await verifyReleaseLog(logLines([file.subarray(0, length)]), { signing });
       expect(report.consistent, `length ${length}`).toBe(false);
     }
@@ -384,7 +385,7 @@ describe('log lines', () => {
   });
 
   it('splits at newlines only, wherever the chunks end', async () => {
-    const file = utf8('one\ntwö\r\n\n last\u2028');
+    const file = utf8('one\ntwö\r\n\n last\u2028\n');
     for (let size = 1; size <= file.length; size++) {
       const chunks: Uint8Array[] = [];
       for (let i = 0; i < file.length; i += size) chunks.push(file.subarray(i, i + size));
@@ -392,6 +393,12 @@ describe('log lines', () => {
       for await (const line of logLines(chunks)) lines.push(line);
       expect(lines).toEqual(['one', 'twö\r', '', ' last\u2028']);
     }
+  });
+
+  it('refuses a last line without a newline', async () => {
+    const report =
+      await verifyReleaseLog(logLines([utf8(`${study}\n`), utf8(study)]), { signing });
+    expect(report.firstFault).toMatchObject({ code: 'line-malformed', line: 2 });
   });
 
   it('refuses bytes that are not UTF-8, as a fault of their line', async () => {
