@@ -33,7 +33,7 @@ export interface PlaceSumsState {
   readonly overall: Float64Array;
 }
 
-/** Sums in a piece, unless one place has more. A power of two. */
+/** Sums in a piece at most, unless one place has more. */
 const sumsPerPiece = 2 ** 12;
 
 /** Memory that the sums of a place take, in bytes; at most one piece more is not used. */
@@ -53,7 +53,7 @@ export function bytesOfSums(each: number): number {
 export function placeSumsSummary(options: PlaceSumsOptions): Summary<PlaceSumsState> {
   const { dimension, each, overall } = options;
   const form = { format: 0x4b_50_53_31, dimension };
-  const perPiece = 2 ** Math.max(0, Math.floor(Math.log2(sumsPerPiece / each)));
+  const perPiece = Math.max(1, Math.floor(sumsPerPiece / each));
   const at = (state: PlaceSumsState, place: number): readonly [Float64Array, number] => {
     const piece = Math.floor(place / perPiece);
     const { pieces } = state;
