@@ -35,6 +35,10 @@ export { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/open.js
 export { openPostgresStore, type PostgresStoreOptions } from './store/postgres/open.js';
 export type { PostgresPlace } from './store/postgres/place.js';
 export type {
+  EpochTally, LeaderCalls, Leadership, SharedKey, SharedStore, Standings, StudyStanding,
+} from './store/shared.js';
+export type { NodeHealth } from './studies/node-health.js';
+export type {
   AdmissionRequest, AdmissionResult, BudgetSpec, ChargeResult, ContributorKey, ContributorState,
   EpochRecord,
   EpochState, JournalEntry, LedgerBalance, LedgerEntry, NewQuarantine, OpenEpoch, OpenEpochResult,

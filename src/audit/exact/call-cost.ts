@@ -1,3 +1,4 @@
+import { ln, pow } from '../../base/elementary.js';
 import { ownKernels } from '../../numerics/kernels/index.js';
 import { normalUpperTail } from '../../numerics/normal.js';
 import { congruence, withEigenvalues } from '../../estimators/covariance/moments/matrices.js';
@@ -231,8 +232,8 @@ function exponentialCost(
 
 /** The largest logarithm of a factor between two positive definite matrices in any direction. */
 function logDistance(left: Float64Array, right: Float64Array, dimension: number): number {
-  const inverseRoot = withEigenvalues(left, dimension, (value) => value ** -0.5);
+  const inverseRoot = withEigenvalues(left, dimension, (value) => pow(value, -0.5));
   const { values } = ownKernels()
     .eigenSymmetric(congruence(inverseRoot, right, dimension), dimension);
-  return Math.max(...values.map((value) => Math.abs(Math.log(value))));
+  return Math.max(...values.map((value) => Math.abs(ln(value))));
 }

@@ -1,3 +1,4 @@
+import { log2 } from '../../../base/elementary.js';
 import { assert } from '../../../base/assert.js';
 import type { Sensitive } from '../../../base/brands.js';
 import type {
@@ -33,7 +34,7 @@ export interface PlaceSumsState {
   readonly overall: Float64Array;
 }
 
-/** Sums in a piece at most, unless one place has more. */
+/** Sums in a piece, unless one place has more. A power of two. */
 const sumsPerPiece = 2 ** 12;
 
 /** Memory that the sums of a place take, in bytes; at most one piece more is not used. */
@@ -53,7 +54,7 @@ export function bytesOfSums(each: number): number {
 export function placeSumsSummary(options: PlaceSumsOptions): Summary<PlaceSumsState> {
   const { dimension, each, overall } = options;
   const form = { format: 0x4b_50_53_31, dimension };
-  const perPiece = Math.max(1, Math.floor(sumsPerPiece / each));
+  const perPiece = 2 ** Math.max(0, Math.floor(log2(sumsPerPiece / each)));
   const at = (state: PlaceSumsState, place: number): readonly [Float64Array, number] => {
     const piece = Math.floor(place / perPiece);
     const { pieces } = state;
