@@ -1,3 +1,4 @@
+import { ln } from '../../base/elementary.js';
 import { ownKernels } from '../../numerics/kernels/index.js';
 import { normalUpperTail } from '../../numerics/normal.js';
 import { congruence, withEigenvalues } from '../../estimators/covariance/moments/matrices.js';
@@ -9,7 +10,7 @@ import {
 import {
   keepingSteps, keyKeepingSteps, thresholdSteps,
 } from '../../privacy/mechanisms/bounds.js';
-import type { FoundKeys } from '../../privacy/mechanisms/contract.js';
+import type { FoundKeys, PlaceTable } from '../../privacy/mechanisms/contract.js';
 import { leadOf } from '../../privacy/mechanisms/mode.js';
 import type { ObservedCall } from '../../privacy/mechanisms/observed.js';
 import type { Rational, Steps } from '../../random/samplers/discrete-laplace.js';
@@ -69,6 +70,8 @@ export function callCost(event: MechanismEvent, left: ObservedCall, right: Obser
         byKey(one as ArrayLike<number>, left.contents[1] as FoundKeys),
         byKey(other as ArrayLike<number>, right.contents[1] as FoundKeys),
       ]);
+    case 'key-sums':
+      return keySumsCost(event, left, right);
     case 'exponential':
       return exponentialCost(event, one as Float64Array, other as Float64Array);
     case 'wishart-mask':
@@ -188,6 +191,32 @@ function byKey(counts: ArrayLike<number>, keys: FoundKeys): ReadonlyMap<string, 
     [JSON.stringify(keys.partsOf(place)), count]));
 }
 
+/** The counts as in a histogram of keys, and the sums of the keys that both sides can show. */
+function keySumsCost(
+  event: Extract<MechanismEvent, { readonly kind: 'key-sums' }>,
+  left: ObservedCall, right: ObservedCall,
+): CallCost {
+  const { prefilter, sumsSigma, sumsGrid } = event;
+  const sides = [left, right].map(({ contents }) => {
+    const [table, keys] = contents as [PlaceTable, FoundKeys];
+    const sums = new Map<string, Float64Array>();
+    Array.from(table.counts, (count, place) => {
+      if (count >= prefilter) sums.set(JSON.stringify(keys.partsOf(place)), table.sumsOf(place));
+    });
+    return { counts: byKey(table.counts, keys), sums };
+  });
+  const [one, other] = sides as [typeof sides[0], typeof sides[0]];
+  const counts = countsCost(event, prefilter, keyKeepingSteps(event), [one.counts, other.counts]);
+  let squares = 0n;
+  for (const [key, sums] of one.sums) {
+    const twin = other.sums.get(key);
+    if (twin === undefined) continue;
+    for (const shift of shifts(sums, twin, sumsGrid)) squares += shift * shift;
+  }
+  const rho = add(counts.rho, rhoOf(squares, ratioInSteps(sumsSigma, sumsGrid)));
+  return { ...counts, rho };
+}
+
 function exponentialCost(
   event: Extract<MechanismEvent, { readonly kind: 'exponential' }>,
   left: Float64Array, right: Float64Array,
@@ -205,8 +234,8 @@ function exponentialCost(
 
 /** The largest logarithm of a factor between two positive definite matrices in any direction. */
 function logDistance(left: Float64Array, right: Float64Array, dimension: number): number {
-  const inverseRoot = withEigenvalues(left, dimension, (value) => value ** -0.5);
+  const inverseRoot = withEigenvalues(left, dimension, (value) => 1 / Math.sqrt(value));
   const { values } = ownKernels()
     .eigenSymmetric(congruence(inverseRoot, right, dimension), dimension);
-  return Math.max(...values.map((value) => Math.abs(Math.log(value))));
+  return Math.max(...values.map((value) => Math.abs(ln(value))));
 }

@@ -3,7 +3,9 @@ import type { Compute, FinishedSummaries, Plan } from '../../estimators/contract
 import { costOfEvents } from '../../privacy/accounting/composition.js';
 import type { PrivacyCost } from '../../privacy/accounting/cost.js';
 import type { MechanismEvent } from '../../privacy/accounting/events.js';
-import type { FoundKeys, KeptBin, KeptKey } from '../../privacy/mechanisms/contract.js';
+import type {
+  FoundKeys, KeptBin, KeptKey, PlaceTable,
+} from '../../privacy/mechanisms/contract.js';
 import type { createMechanisms } from '../../privacy/mechanisms/index.js';
 import { observed, type ObservedCall } from '../../privacy/mechanisms/observed.js';
 import { seededNoise } from '../../random/insecure.js';
@@ -139,8 +141,9 @@ function commonPart(released: unknown, { method, contents, event }: ObservedCall
       kept.filter(({ bin }) => (counts[i]!.get(bin) ?? 0) > 0));
     return common.every((kept, i) => kept.length === lists[i]!.length) ? released : common;
   }
-  if (method === 'keyHistogram' && event.kind === 'key-histogram') {
-    const counts = contents[0] as ArrayLike<number>;
+  if (event.kind === 'key-histogram' || event.kind === 'key-sums') {
+    const counts = method === 'keySums' ? (contents[0] as PlaceTable).counts
+      : contents[0] as ArrayLike<number>;
     const keys = contents[1] as FoundKeys;
     const least = event.prefilter;
     const passing = new Set(Array.from(counts, (count, place) =>

@@ -1,7 +1,9 @@
 import { costOfEvents } from '../../privacy/accounting/composition.js';
 import type { MechanismEvent } from '../../privacy/accounting/events.js';
 import { nearestSteps, stepsBelow, valueOfSteps } from '../../privacy/accounting/grid.js';
-import type { FoundKeys, KeptBin, KeptKey } from '../../privacy/mechanisms/contract.js';
+import type {
+  FoundKeys, KeptBin, KeptKey, PlaceTable,
+} from '../../privacy/mechanisms/contract.js';
 import { compareLaws } from './claims.js';
 import { fraction, type Interval } from './interval.js';
 import type { Law } from './law.js';
@@ -247,6 +249,25 @@ const keyCase = (prefilter: number): MechanismCase<Keys> => ({
   pathMinimum: fraction(1n, 1n << 60n),
 });
 
+/** One key, under which each contributor adds -1, 0 or 1. */
+const sumsCase: MechanismCase<PlaceTable & Keys & { readonly sum: number }> = {
+  name: 'key-sums, one key',
+  event: {
+    ...place, kind: 'key-sums', keysMax: 1, prefilter: 1, values: 1, sigma: 1, sumsSigma: 1,
+    delta: 0.1, grid: 1, sumsGrid: 1,
+  },
+  contents: [0, 1, 2].flatMap((count) => [-2, -1, 0, 1, 2].filter((sum) => Math.abs(sum) <= count)
+    .map((sum) => ({ counts: [count], keys, sum, sumsOf: () => Float64Array.of(sum) }))),
+  // A contributor changes what it adds, or comes, or leaves.
+  areNeighbours: (left, right) => {
+    const [people, moved] =
+      [Math.abs(left.counts[0]! - right.counts[0]!), Math.abs(left.sum - right.sum)];
+    return people === 0 ? left.counts[0]! > 0 && moved <= 2 : people === 1 && moved <= 1;
+  },
+  removed: (left, right) => (key) =>
+    key !== '[]' && Math.min(left.counts[0]!, right.counts[0]!) < 1,
+};
+
 /** A check of one mechanism. */
 export interface MechanismCheck {
   readonly name: string;
@@ -265,4 +286,5 @@ export const mechanismChecks: readonly MechanismCheck[] = [
   checkOf(histogramCase('histogram, two coordinates', 2, [[0, 0], [0, 1], [1, 0]], 0.75)),
   checkOf(keyCase(1)),
   checkOf(keyCase(2)),
+  checkOf(sumsCase),
 ];

@@ -1,11 +1,12 @@
 import { assert } from '../../base/assert.js';
 import type { MechanismEvent } from '../../privacy/accounting/events.js';
 import { ratioInSteps, squareInSteps } from '../../privacy/accounting/grid.js';
-import type { FoundKeys } from '../../privacy/mechanisms/contract.js';
+import type { FoundKeys, PlaceTable } from '../../privacy/mechanisms/contract.js';
 import { drawExponential } from '../../privacy/mechanisms/exponential.js';
 import { drawGaussian } from '../../privacy/mechanisms/gaussian.js';
 import { drawHistogram } from '../../privacy/mechanisms/histogram.js';
 import { drawKeyHistogram } from '../../privacy/mechanisms/key-histogram.js';
+import { drawKeySums } from '../../privacy/mechanisms/key-sums.js';
 import { drawLaplace } from '../../privacy/mechanisms/laplace.js';
 import { drawMode } from '../../privacy/mechanisms/mode.js';
 import { drawSymmetricGaussian } from '../../privacy/mechanisms/symmetric-gaussian.js';
@@ -23,7 +24,8 @@ export type Content =
   | number
   | readonly string[]
   | readonly ReadonlyMap<number, number>[]
-  | { readonly counts: readonly number[]; readonly keys: FoundKeys };
+  | { readonly counts: readonly number[]; readonly keys: FoundKeys }
+  | (PlaceTable & { readonly keys: FoundKeys });
 
 /**
  * The laws of the noise that an event draws, one for each supply of mechanisms/supply. Empty for an
@@ -41,6 +43,11 @@ export function noiseOf(event: MechanismEvent): readonly Law<Steps>[] {
     case 'gaussian-histogram':
     case 'key-histogram':
       return [gaussianNoise(squareInSteps(event.sigma, event.grid))];
+    case 'key-sums':
+      return [
+        gaussianNoise(squareInSteps(event.sigma, event.grid)),
+        gaussianNoise(squareInSteps(event.sumsSigma, event.sumsGrid)),
+      ];
     case 'exponential':
     case 'wishart-mask':
     case 'affine-mask':
@@ -80,6 +87,10 @@ export function lawOfCall(
         const { counts, keys } = content as Extract<Content, { readonly keys: FoundKeys }>;
         return drawKeyHistogram(draw(0), event, counts, keys);
       }
+      case 'key-sums': {
+        const table = content as PlaceTable & { readonly keys: FoundKeys };
+        return drawKeySums([draw(0), draw(1)], event, table, table.keys);
+      }
       case 'exponential':
         return drawExponential(coins, event, content as Float64Array);
       case 'wishart-mask':
@@ -91,5 +102,6 @@ export function lawOfCall(
 
 /** A text that tells released values apart. */
 export function textOf(released: unknown): string {
-  return JSON.stringify(released instanceof Float64Array ? Array.from(released) : released);
+  return JSON.stringify(released, (_, value: unknown) =>
+    (value instanceof Float64Array ? Array.from(value) : value));
 }
