@@ -38,6 +38,12 @@ ${table(['mechanism', 'contents', 'pairs', 'share of rho', 'tail', 'faults'], me
 
 Masks (\`wishart-mask\`, \`affine-mask\`) draw real numbers in doubles. Their cost is shown by prose alone.
 
+## Accounting
+
+\`test/audit/exact/accounting.test.ts\` composes Gaussian and Laplace noise outcome by outcome. The deltas that the
+conversion of rho and the composed loss distributions state are never below the exact one, at three epsilons. Windows and
+scopes of budgets are not compared this way yet.
+
 ## Estimators
 
 The release itself runs on both sides of a pair, and both get the same released values. Each call of a mechanism is then
