@@ -30,7 +30,6 @@ const settings = {
 const byKey = [
   ['count', {}, 0], ['sum', { cap: 5 }, 1], ['histogram', { edges: '-1,0,1' }, 1],
   ['mean', { range: '-5..5' }, 1], ['share', {}, 1], ['ratio', { cap: 5 }, 2],
-  ['quantile', { low: -5, high: 5, probabilities: '0.5' }, 1], ['robust-mean', { scale: 1 }, 1],
 ];
 const publicKeys = { list: 'public', keysMax: 2, count: 4 };
 const discoveredKeys = { list: 'discovered', keysMax: 2, top: 4, prefilter: 1 };

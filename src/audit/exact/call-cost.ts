@@ -1,4 +1,4 @@
-import { ln } from '../../base/elementary.js';
+import { ln, pow } from '../../base/elementary.js';
 import { ownKernels } from '../../numerics/kernels/index.js';
 import { normalUpperTail } from '../../numerics/normal.js';
 import { congruence, withEigenvalues } from '../../estimators/covariance/moments/matrices.js';
@@ -186,35 +186,33 @@ function countsCost(
   };
 }
 
+/** Of the sums of keys that both sides may show, besides that of the counts. */
+function keySumsCost(
+  event: Extract<MechanismEvent, { readonly kind: 'key-sums' }>, left: ObservedCall,
+  right: ObservedCall,
+): CallCost {
+  const { prefilter, values, sumsSigma, sumsGrid } = event;
+  const sides = [left, right].map(({ contents: [table, keys] }) => ({
+    table: table as PlaceTable, found: keys as FoundKeys,
+    counts: byKey((table as PlaceTable).counts, keys as FoundKeys),
+  }));
+  const counts = countsCost(
+    event, prefilter, keyKeepingSteps(event), sides.map((side) => side.counts),
+  );
+  let squares = 0n;
+  for (const key of sides[0]!.counts.keys()) {
+    if (!sides.every((side) => (side.counts.get(key) ?? 0) >= prefilter)) continue;
+    const [one, other] = sides.map(({ table, found }) =>
+      table.sumsOf(found.find(JSON.parse(key) as readonly string[])));
+    for (const shift of shifts(one!, other!, sumsGrid).slice(0, values)) squares += shift * shift;
+  }
+  const sums = rhoOf(squares, ratioInSteps(sumsSigma, sumsGrid));
+  return { ...counts, rho: add(counts.rho, sums) };
+}
+
 function byKey(counts: ArrayLike<number>, keys: FoundKeys): ReadonlyMap<string, number> {
   return new Map(Array.from(counts, (count, place) =>
     [JSON.stringify(keys.partsOf(place)), count]));
-}
-
-/** The counts as in a histogram of keys, and the sums of the keys that both sides can show. */
-function keySumsCost(
-  event: Extract<MechanismEvent, { readonly kind: 'key-sums' }>,
-  left: ObservedCall, right: ObservedCall,
-): CallCost {
-  const { prefilter, sumsSigma, sumsGrid } = event;
-  const sides = [left, right].map(({ contents }) => {
-    const [table, keys] = contents as [PlaceTable, FoundKeys];
-    const sums = new Map<string, Float64Array>();
-    Array.from(table.counts, (count, place) => {
-      if (count >= prefilter) sums.set(JSON.stringify(keys.partsOf(place)), table.sumsOf(place));
-    });
-    return { counts: byKey(table.counts, keys), sums };
-  });
-  const [one, other] = sides as [typeof sides[0], typeof sides[0]];
-  const counts = countsCost(event, prefilter, keyKeepingSteps(event), [one.counts, other.counts]);
-  let squares = 0n;
-  for (const [key, sums] of one.sums) {
-    const twin = other.sums.get(key);
-    if (twin === undefined) continue;
-    for (const shift of shifts(sums, twin, sumsGrid)) squares += shift * shift;
-  }
-  const rho = add(counts.rho, rhoOf(squares, ratioInSteps(sumsSigma, sumsGrid)));
-  return { ...counts, rho };
 }
 
 function exponentialCost(
@@ -234,7 +232,7 @@ function exponentialCost(
 
 /** The largest logarithm of a factor between two positive definite matrices in any direction. */
 function logDistance(left: Float64Array, right: Float64Array, dimension: number): number {
-  const inverseRoot = withEigenvalues(left, dimension, (value) => 1 / Math.sqrt(value));
+  const inverseRoot = withEigenvalues(left, dimension, (value) => pow(value, -0.5));
   const { values } = ownKernels()
     .eigenSymmetric(congruence(inverseRoot, right, dimension), dimension);
   return Math.max(...values.map((value) => Math.abs(ln(value))));

@@ -1,9 +1,7 @@
 import { costOfEvents } from '../../privacy/accounting/composition.js';
 import type { MechanismEvent } from '../../privacy/accounting/events.js';
 import { nearestSteps, stepsBelow, valueOfSteps } from '../../privacy/accounting/grid.js';
-import type {
-  FoundKeys, KeptBin, KeptKey, PlaceTable,
-} from '../../privacy/mechanisms/contract.js';
+import type { FoundKeys, KeptBin, KeptKey } from '../../privacy/mechanisms/contract.js';
 import { compareLaws } from './claims.js';
 import { fraction, type Interval } from './interval.js';
 import type { Law } from './law.js';
@@ -224,6 +222,7 @@ const names = ['b', 'c', 'a'];
 const keys: FoundKeys = {
   size: names.length,
   compare: (left, right) => (names[left]! < names[right]! ? -1 : 1),
+  find: ([name]) => names.indexOf(name!),
   partsOf: (at) => [names[at]!],
 };
 
@@ -249,23 +248,39 @@ const keyCase = (prefilter: number): MechanismCase<Keys> => ({
   pathMinimum: fraction(1n, 1n << 60n),
 });
 
-/** One key, under which each contributor adds -1, 0 or 1. */
-const sumsCase: MechanismCase<PlaceTable & Keys & { readonly sum: number }> = {
-  name: 'key-sums, one key',
+interface KeySums extends Keys { readonly sums: readonly (readonly number[])[] }
+
+/** What two keys may hold: the first of others and one contributor, the second of one only. */
+const heldByKeys = [
+  [[1, 0], [2, 1], [2, -1]], [[0, 0], [1, 1], [1, -1]],
+] as const satisfies readonly (readonly (readonly [count: number, sum: number])[])[];
+
+/** One contributor turns its value under a key, or moves between keys, or comes or goes. */
+const keySumsCase: MechanismCase<KeySums> = {
+  name: 'key-sums',
   event: {
-    ...place, kind: 'key-sums', keysMax: 1, prefilter: 1, values: 1, sigma: 1, sumsSigma: 1,
+    ...place, kind: 'key-sums', keysMax: 1, prefilter: 1, values: 1, sigma: 1, sumsSigma: 1.25,
     delta: 0.1, grid: 1, sumsGrid: 1,
   },
-  contents: [0, 1, 2].flatMap((count) => [-2, -1, 0, 1, 2].filter((sum) => Math.abs(sum) <= count)
-    .map((sum) => ({ counts: [count], keys, sum, sumsOf: () => Float64Array.of(sum) }))),
-  // A contributor changes what it adds, or comes, or leaves.
+  contents: heldByKeys[0].flatMap((first) => heldByKeys[1].map((second) => ({
+    counts: [first[0], second[0]], sums: [[first[1]], [second[1]]], keys,
+  }))),
   areNeighbours: (left, right) => {
-    const [people, moved] =
-      [Math.abs(left.counts[0]! - right.counts[0]!), Math.abs(left.sum - right.sum)];
-    return people === 0 ? left.counts[0]! > 0 && moved <= 2 : people === 1 && moved <= 1;
+    const held = ({ counts, sums }: KeySums): readonly (readonly [number, number])[] =>
+      counts.map((count, i) => [count, sums[i]![0]!]);
+    const [one, other] = [held(left), held(right)];
+    const changed = one.flatMap((each, i) => (each.join() === other[i]!.join() ? [] : [i]));
+    // A key that changes takes one key of the contributor on each side where somebody more has it.
+    const used = [one, other].map((side) => changed.filter((i) => side[i]![0] === 2 - i).length);
+    return Math.max(...used) <= 1;
   },
-  removed: (left, right) => (key) =>
-    key !== '[]' && Math.min(left.counts[0]!, right.counts[0]!) < 1,
+  removed: (left, right) => {
+    const lone = names.filter((_, i) =>
+      ((left.counts[i] ?? 0) >= 1) !== ((right.counts[i] ?? 0) >= 1));
+    return (key) => (JSON.parse(key) as readonly KeptKey[]).some((kept) =>
+      lone.includes(kept.key[0]!));
+  },
+  pathMinimum: fraction(1n, 1n << 50n),
 };
 
 /** A check of one mechanism. */
@@ -286,5 +301,5 @@ export const mechanismChecks: readonly MechanismCheck[] = [
   checkOf(histogramCase('histogram, two coordinates', 2, [[0, 0], [0, 1], [1, 0]], 0.75)),
   checkOf(keyCase(1)),
   checkOf(keyCase(2)),
-  checkOf(sumsCase),
+  checkOf(keySumsCase),
 ];

@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.js';
 import type { MechanismEvent } from '../../privacy/accounting/events.js';
 import { ratioInSteps, squareInSteps } from '../../privacy/accounting/grid.js';
-import type { FoundKeys, PlaceTable } from '../../privacy/mechanisms/contract.js';
+import type { FoundKeys } from '../../privacy/mechanisms/contract.js';
 import { drawExponential } from '../../privacy/mechanisms/exponential.js';
 import { drawGaussian } from '../../privacy/mechanisms/gaussian.js';
 import { drawHistogram } from '../../privacy/mechanisms/histogram.js';
@@ -24,8 +24,11 @@ export type Content =
   | number
   | readonly string[]
   | readonly ReadonlyMap<number, number>[]
-  | { readonly counts: readonly number[]; readonly keys: FoundKeys }
-  | (PlaceTable & { readonly keys: FoundKeys });
+  | {
+    readonly counts: readonly number[]; readonly keys: FoundKeys;
+    /** Of `key-sums`: the sums of each place. */
+    readonly sums?: readonly (readonly number[])[];
+  };
 
 /**
  * The laws of the noise that an event draws, one for each supply of mechanisms/supply. Empty for an
@@ -85,11 +88,13 @@ export function lawOfCall(
         return drawHistogram(draw(0), event, content as readonly ReadonlyMap<number, number>[]);
       case 'key-histogram': {
         const { counts, keys } = content as Extract<Content, { readonly keys: FoundKeys }>;
-        return drawKeyHistogram(draw(0), event, counts, keys);
+        return drawKeyHistogram(draw(0), event, counts, { found: keys, known: [] });
       }
       case 'key-sums': {
-        const table = content as PlaceTable & { readonly keys: FoundKeys };
-        return drawKeySums([draw(0), draw(1)], event, table, table.keys);
+        const { counts, keys, sums } = content as Extract<Content, { readonly keys: FoundKeys }>;
+        const table = { counts, sumsOf: (at: number) => Float64Array.from(sums![at]!) };
+        return drawKeySums([draw(0), draw(1)], event, table, { found: keys, known: [] })
+          .map((kept) => ({ ...kept, noisySums: Array.from(kept.noisySums) }));
       }
       case 'exponential':
         return drawExponential(coins, event, content as Float64Array);
@@ -102,6 +107,5 @@ export function lawOfCall(
 
 /** A text that tells released values apart. */
 export function textOf(released: unknown): string {
-  return JSON.stringify(released, (_, value: unknown) =>
-    (value instanceof Float64Array ? Array.from(value) : value));
+  return JSON.stringify(released instanceof Float64Array ? Array.from(released) : released);
 }

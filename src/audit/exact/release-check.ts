@@ -11,7 +11,7 @@ import type { ObservedCall } from '../../privacy/mechanisms/observed.js';
 import { seededRandom } from '../../random/work.js';
 import type { Contributors, NeighbourPair } from '../contract.js';
 import { summariesOf, type TrialSubject } from '../trials.js';
-import { compareRelease } from './coupled.js';
+import { compareRelease, countsOfKeys } from './coupled.js';
 
 /** What to compare. */
 export interface ReleaseCheck {
@@ -113,7 +113,9 @@ function chooser(script: Script | undefined, prefix: number) {
     used.set(call.name, place + 1);
     const value = script?.get(call.name)?.[place];
     if (script !== undefined && call.method === 'histogram') return shownBins(call);
-    if (script !== undefined && /^key/.test(call.method)) return shownKeys(call);
+    if (script !== undefined && (call.method === 'keyHistogram' || call.method === 'keySums')) {
+      return shownKeys(call);
+    }
     if (script !== undefined && call.method === 'mode') return leader(call);
     const base = fits(value, drawn) ? value : drawn;
     if (prefix < 3 || at % 2 === prefix % 2 || !(base instanceof Float64Array)) return base;
@@ -145,17 +147,15 @@ function leader({ contents }: ObservedCall): string | null {
 /** All keys that pass the prefilter, shown. */
 function shownKeys({ contents, event }: ObservedCall): unknown {
   if (event.kind !== 'key-histogram' && event.kind !== 'key-sums') return [];
-  const values = event.kind === 'key-sums' ? event.values : 0;
-  const counts = values > 0 ? (contents[0] as PlaceTable).counts : contents[0] as ArrayLike<number>;
+  const counts = countsOfKeys(contents[0] as ArrayLike<number> | PlaceTable);
   const keys = contents[1] as FoundKeys;
+  const sums = event.kind === 'key-sums' && { noisySums: new Float64Array(event.values) };
   const least = keyKeepingCount(event) + event.grid;
   return Array.from(counts, (count, place) => ({ count, place }))
     .filter(({ count }) => count >= event.prefilter)
     .sort((one, other) => keys.compare(one.place, other.place))
-    .map(({ place }) => ({
-      key: keys.partsOf(place), noisyCount: least,
-      ...(values > 0 && { noisySums: new Float64Array(values) }),
-    }));
+    .map(({ place }) =>
+      ({ key: keys.partsOf(place), noisyCount: least, isKnown: false, ...sums }));
 }
 
 /** All bins that are occupied, shown with counts like a crowd's. */
