@@ -161,6 +161,14 @@ export const tinyRuns: readonly TinyRun[] = [
     file: 'scripts/sbom.js', words: ['FOLDER/sbom.json'],
     lines: [/^\d+ packages, all under allowed licences: /],
   },
+  {
+    file: 'scripts/check-exact.js',
+    lines: [
+      /^threshold: \d+ pairs, 0 faults$/, /^count: \d+ of \d+ pairs, \d+ calls, 0 faults$/,
+      /^count, keys that nobody listed: \d+ of \d+ pairs, [1-9]\d* calls, 0 faults$/,
+      /^0 faults$/,
+    ],
+  },
   { file: 'scripts/check-commits.js', words: [], lines: [/^\d+ subjects of commits, 0 refused/] },
   {
     file: 'scripts/crash.js', words: ['--kills', '1', '--people', '5'],
