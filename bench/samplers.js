@@ -1,6 +1,6 @@
 // Draws per second of the exact samplers, and of a plain BigInt transcription of the same algorithm
 // for comparison. Needs the build: npm run build && npm run bench:samplers [-- --seconds 1]
-import { RandomBits } from '../dist/src/random/bits.js';
+import { Coins } from '../dist/src/random/samplers/coins.js';
 import { secureNoise } from '../dist/src/random/secure.js';
 import { discreteLaplace } from '../dist/src/random/samplers/discrete-laplace.js';
 import { gaussianSampler } from '../dist/src/random/samplers/discrete-gaussian.js';
@@ -9,7 +9,7 @@ import { optionsOf } from './options.js';
 const { seconds } = optionsOf('Draws per second of the exact samplers.', {
   seconds: { usual: 1, tiny: 0.02, means: 'for each rate' },
 });
-const bits = new RandomBits(secureNoise());
+const bits = new Coins(secureNoise());
 
 function rate(draw) {
   for (let i = 0; i < 20_000; i++) draw();

@@ -29,7 +29,9 @@ if (!existsSync(chromium)) {
  */
 const inReadme = ['study-1440-light', 'study-1440-dark', 'lab-1440-light', 'lab-1440-dark', 'demo'];
 /** Committed, because guides show them. */
-const inGuides = ['people-by-country', 'median-by-device'];
+const inGuides = [
+  'people-by-country', 'median-by-device', 'apps-nobody-listed', 'riders-total',
+];
 const widths = [1440, 380];
 const themes = ['light', 'dark'];
 const triesMax = 4;

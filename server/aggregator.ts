@@ -13,6 +13,7 @@ import type { EpochRunner } from './epochs/contract.js';
 import { WorkerEpochRunner } from './epochs/worker-runner.js';
 import { openSeriesKey } from './keys/series-key.js';
 import { openServerKeys } from './keys/server-keys.js';
+import { checkSharedKeys } from './keys/shared-keys.js';
 import { checkBeforeListening } from './listener/before-listening.js';
 import {
   createListener, type Listener, type NetworkOptions, type TlsIdentity,
@@ -150,6 +151,8 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     await store.acceptRollback?.(clock.nowMs());
     if (acceptRollback) await reportRollbacks(store, logger);
     const { keys, rotations } = await openKeys(store, dataDirectory);
+    const hasSeries = options.studies.some(({ document }) => document.running !== undefined);
+    await checkSharedKeys(store, dataDirectory, keys.seed, hasSeries);
     const running: { listener?: Listener } = {};
     const hub = await createStudyHub({
       store, clock, logger,

@@ -38,6 +38,11 @@ export interface FleetOptions {
   /** Decides keys, order and attacks. The same seed gives the same contributors. */
   readonly seed: Uint8Array;
   readonly rows: RowSource;
+  /**
+   * What the numbers of honest rows in columns of texts are places in, by study as in `studies`;
+   * undefined: `madeUpTexts`. Default: that.
+   */
+  readonly texts?: (study: string) => readonly string[] | undefined;
   /** Contributors per socket. Default 256. */
   readonly contributorsPerSocket?: number;
   /** Share of an epoch over which contributions are spread. Default 0.8. */

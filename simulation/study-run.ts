@@ -45,8 +45,10 @@ export class StudyRun {
   private epoch = 0n;
   private document: StudyDocument | null = null;
   private honest: HonestRows | null = null;
-  /** What texts are places in: those of honest contributors, and then what attackers invent. */
-  private texts: readonly string[] = madeUpTexts;
+  /** What the texts of honest contributors are places in. */
+  private readonly honestTexts: readonly string[];
+  /** Those, and then what attackers invent. */
+  private texts: readonly string[];
   private hostility: Hostility | null = null;
   /** Contributors whose own budget is used up. They send nothing any more. */
   private readonly spent = new Set<number>();
@@ -59,6 +61,8 @@ export class StudyRun {
 
   constructor(private readonly options: StudyRunOptions) {
     this.pacer = new Pacer(options.runtime, (index) => this.contribute(index));
+    this.honestTexts = options.fleet.texts?.(options.study) ?? madeUpTexts;
+    this.texts = this.honestTexts;
   }
 
   truth(epoch: bigint): Truth | null {
@@ -68,7 +72,11 @@ export class StudyRun {
   /** Called when a channel learns of an epoch. @returns true for the first channel that does. */
   hear(document: StudyDocument, epoch: bigint, closesInMs: number | null): boolean {
     if (this.isEnded || epoch <= this.epoch) return false;
-    if (this.document === null) this.texts = [...madeUpTexts, ...inventedTexts(document)];
+    if (this.document === null) {
+      const known = new Set(this.honestTexts);
+      const invented = inventedTexts(document).filter((text) => !known.has(text));
+      this.texts = [...this.honestTexts, ...invented];
+    }
     this.document = document;
     this.epoch = epoch;
     const { fleet, counters, random } = this.options;
@@ -197,9 +205,9 @@ export class StudyRun {
       scale: fleet.scale?.[document.study] ?? statedScale(document) ?? spread,
       centre,
       ...(document.types !== undefined && {
-        names: document.types.map((type) => namesOf(type)?.length ?? null),
+        names: document.types.map((type) => namesOf(type, this.honestTexts)?.length ?? null),
         invented: document.types.map(({ type }) =>
-          (type === 'text' ? this.texts.length - madeUpTexts.length : 0)),
+          (type === 'text' ? this.texts.length - this.honestTexts.length : 0)),
       }),
       rowsMax: document.contribution.rowsMax,
       strength: this.hostility!.strength ?? attack.defaultStrength,

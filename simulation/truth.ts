@@ -23,17 +23,22 @@ export interface Truth {
 /**
  * One contribution as the server reduces it: the sum of its rows under `sum`, else their mean. Each
  * value is first clipped to the coarse box. Under `one` the server takes one row by a secret key,
- * and the mean is what it takes on average.
+ * and the mean is what it takes on average. Rows without a value (NaN) in a column do not count
+ * there; NaN where none has one.
  */
 export function reduceRows(
   rows: Float64Array, columns: number, reduce: Question['reduce'],
 ): Float64Array {
   const sums = new Float64Array(columns);
+  const counts = new Float64Array(columns);
   rows.forEach((value, i) => {
+    if (Number.isNaN(value)) return;
+    counts[i % columns]! += 1;
     sums[i % columns]! +=
       Math.min(protocolLimits.coarseBox, Math.max(-protocolLimits.coarseBox, value));
   });
-  return reduce === 'sum' ? sums : sums.map((sum) => sum / (rows.length / columns));
+  return sums.map((sum, j) => (counts[j] === 0 ? Number.NaN
+    : reduce === 'sum' ? sum : sum / counts[j]!));
 }
 
 /** What a study's release estimates, of honest contributors and of all: totals or means. */
@@ -52,28 +57,38 @@ export function truthOf(
 export class TruthSums {
   private readonly honestSum: Float64Array;
   private readonly hostileSum: Float64Array;
+  /** By column: contributors with a value. */
+  private readonly honestCount: Float64Array;
+  private readonly hostileCount: Float64Array;
   private honest = 0;
   private hostile = 0;
 
   constructor(columns: number) {
     this.honestSum = new Float64Array(columns);
     this.hostileSum = new Float64Array(columns);
+    this.honestCount = new Float64Array(columns);
+    this.hostileCount = new Float64Array(columns);
   }
 
   /** @param reduced from `reduceRows`. */
   add(reduced: Float64Array, isHostile: boolean): void {
     const sum = isHostile ? this.hostileSum : this.honestSum;
-    for (let i = 0; i < sum.length; i++) sum[i]! += reduced[i]!;
+    const count = isHostile ? this.hostileCount : this.honestCount;
+    for (let i = 0; i < sum.length; i++) {
+      if (Number.isNaN(reduced[i]!)) continue;
+      sum[i]! += reduced[i]!;
+      count[i]! += 1;
+    }
     if (isHostile) this.hostile += 1;
     else this.honest += 1;
   }
 
   get truth(): Truth {
-    const { honestSum, hostileSum, honest, hostile } = this;
+    const { honestSum, hostileSum, honestCount, hostileCount, honest, hostile } = this;
     const naiveTotal = honestSum.map((sum, i) => sum + hostileSum[i]!);
     return {
-      honestMean: honestSum.map((sum) => sum / honest),
-      naiveMean: naiveTotal.map((sum) => sum / (honest + hostile)),
+      honestMean: honestSum.map((sum, i) => sum / honestCount[i]!),
+      naiveMean: naiveTotal.map((sum, i) => sum / (honestCount[i]! + hostileCount[i]!)),
       honestTotal: honestSum.slice(),
       naiveTotal,
       honest,

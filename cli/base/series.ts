@@ -1,6 +1,7 @@
 import {
   seriesFaultText, type NumberSeries, type QuestionSeries, type ReleaseSeries, type Total,
 } from '../../client/index.js';
+import type { RunningSeries, RunningSums } from '../../src/series/running-sums.js';
 import { onlyQuestion } from '../../src/base/questions.js';
 import { quotedText } from '../../src/base/shown-text.js';
 import { formatNumber, type Output } from './output.js';
@@ -17,8 +18,14 @@ const shownMax = 16;
 function nameOf(
   { question, numbers }: QuestionSeries, { place, key }: NumberSeries, labels: readonly string[],
 ): string {
-  const label = labels.length === numbers.length ? labels[place] : undefined;
-  const name = key?.map(quotedText).join(', ') ?? label ?? `[${place}]`;
+  return nameAt(question, key, place, labels.length === numbers.length ? labels : []);
+}
+
+/** @param labels - one for each number, or none. */
+function nameAt(
+  question: string, key: readonly string[] | null, place: number, labels: readonly string[],
+): string {
+  const name = key?.map(quotedText).join(', ') ?? labels[place] ?? `[${place}]`;
   return question === onlyQuestion ? name : `${question}: ${name}`;
 }
 
@@ -56,27 +63,87 @@ export function smoothedRows(
     }));
 }
 
-/** Why questions have no totals and no smoothed numbers, one sentence for each. */
-export function seriesFaults(series: ReleaseSeries): readonly string[] {
-  return series.questions.flatMap(({ question, fault }) => (fault === null ? []
+/**
+ * Why questions have no totals and no smoothed numbers, one sentence for each.
+ * @param besides - questions that are answered in another way.
+ */
+export function seriesFaults(
+  series: ReleaseSeries, besides: ReadonlySet<string> = new Set(),
+): readonly string[] {
+  return series.questions.flatMap(({ question, fault }) => (fault === null || besides.has(question)
+    ? []
     : [`${question === onlyQuestion ? '' : `${question}: `}not smoothed or added up: `
       + seriesFaultText[fault]]));
 }
 
+/** The answers of a log, to add up: those with noise of their own, and running totals. */
+export interface LogSeries {
+  readonly separate: ReleaseSeries;
+  readonly running: RunningSeries;
+}
+
+const placesOf = ({ entries }: RunningSums): readonly number[] =>
+  Array.from({ length: entries }, (_, place) => place);
+
+function keyAt({ keys, entries }: RunningSums, place: number): readonly string[] | null {
+  return keys?.[Math.floor(place * keys.length / entries)] ?? null;
+}
+
 /** What `verify --totals --json` adds. */
-export function totalsJson(series: ReleaseSeries, window: number | undefined): readonly unknown[] {
-  return series.questions.map((each) => ({
-    ...faultOf(each),
-    numbers: each.numbers.map((number) => ({
-      ...smoothedOf(number), total: number.total,
-      ...(window !== undefined && { window: number.window(window) }),
-    })),
-  }));
+export function totalsJson(
+  { separate, running }: LogSeries, window: number | undefined,
+): readonly unknown[] {
+  const runs = new Map(running.questions.map((sums) => [sums.question, sums]));
+  return separate.questions.map((each) => {
+    const sums = runs.get(each.question);
+    if (sums !== undefined) {
+      return { question: each.question, running: true, numbers: placesOf(sums).map((place) => {
+        const key = keyAt(sums, place);
+        return {
+          place, ...(key !== null && { key }), total: sums.total(place),
+          ...(window !== undefined && { window: sums.total(place, window) }),
+        };
+      }) };
+    }
+    return {
+      ...faultOf(each),
+      numbers: each.numbers.map((number) => ({
+        ...smoothedOf(number), total: number.total,
+        ...(window !== undefined && { window: number.window(window) }),
+      })),
+    };
+  });
+}
+
+/** Prints a table for each question with running totals: averages and totals over epochs. */
+function printRunning(
+  running: RunningSeries, window: number | undefined, labels: readonly string[], output: Output,
+): void {
+  for (const sums of running.questions) {
+    const places = placesOf(sums);
+    const most = Math.max(0, ...places.map((place) => sums.total(place, window).answered));
+    if (most === 0) continue;
+    output.text(`over epochs  derived from ${most} published answers, at no privacy cost`);
+    output.table(
+      ['', 'average', 'noise sd', 'total', 'noise sd'],
+      places.slice(0, shownMax).map((place) => {
+        const { value, deviation, answered } = sums.total(place, window);
+        const name = nameAt(sums.question, keyAt(sums, place), place,
+          labels.length === sums.entries ? labels : []);
+        return [name, ...[value / answered, deviation / answered, value, deviation]
+          .map(formatNumber)];
+      }),
+    );
+    if (places.length > shownMax) {
+      output.text(`${places.length - shownMax} more numbers: --json`);
+    }
+  }
 }
 
 /** Prints a table for each question: averages and totals over epochs, and smoothed numbers. */
 export function printTotals(
-  series: ReleaseSeries, window: number | undefined, labels: readonly string[], output: Output,
+  { separate: series, running }: LogSeries, window: number | undefined, labels: readonly string[],
+  output: Output,
 ): void {
   const totalOf = (number: NumberSeries): Total =>
     (window === undefined ? number.total : number.window(window));
@@ -102,5 +169,7 @@ export function printTotals(
       output.text(`${numbers.length - shownMax} more numbers: --json`);
     }
   }
-  seriesFaults(series).forEach((text) => output.text(text));
+  printRunning(running, window, labels, output);
+  const added = new Set(running.questions.map(({ question }) => question));
+  seriesFaults(series, added).forEach((text) => output.text(text));
 }

@@ -101,7 +101,8 @@ export const estimate = defineCommand({
     },
     file: {
       type: 'positional', required: false,
-      description: 'rows: .csv, .ndjson or .npy; - is standard input; flights are those of the '
+      description: 'rows: .csv, .ndjson, .npy, .parquet or .arrow, compressed by gzip or zstd or not; - '
+        + 'is standard input; flights are those of the '
         + 'package (231,083 rows of delay_minutes and distance_miles)',
     },
     question: {
@@ -347,7 +348,7 @@ function inputPath({ file, input }: InputFlags): string {
   }
   const path = file ?? input;
   if (path === undefined) {
-    throw new UsageError('FILE is missing: give a .csv, .ndjson or .npy file, - for standard '
+    throw new UsageError('FILE is missing: give a .csv, .ndjson, .npy, .parquet or .arrow file, - for standard '
       + `input, or ${flightsName} for the flights of the package`);
   }
   return path;
@@ -449,6 +450,7 @@ function print(result: EstimateResult, { group, parameters, output }: PrintOptio
     if (result.remedy !== undefined) output.text(`  ${result.remedy}`);
   } else {
     printAnswer(result, { labels: result.labels, columns: result.columns, parameters }, output);
+    wrap(`assumes: ${result.assumes}`, terminalColumns).forEach((line) => output.text(line));
   }
   const { epsilon, delta, rho, neighbours } = result.privacy;
   if (result.charged) {

@@ -28,7 +28,8 @@ export const init = defineCommand({
     + 'from some value on; '
     + 'histogram of a column; quantile, such as the median, of a column; distribution, the whole '
     + 'spread of a column; covariance of columns. These are about the names in a column, and '
-    + '--by says which: count-by-key, how many people there are under each name; median-by-key, '
+    + '--by says which: count-by-key, how many people there are under each name; '
+    + 'running-total, how many there were in all epochs so far, such as weeks; median-by-key, '
     + 'the median of another column for each name; unknown-keys, the names that enough people '
     + 'send, where nobody has a list; several, four such questions from the same rows. '
     + 'Ranges are public guesses: do not take them from the data.',
@@ -60,6 +61,7 @@ export const init = defineCommand({
     'keelson init commutes.yaml --question mean --columns minutes,kilometres --cohort 3000',
     'keelson init ages.yaml --question quantile --columns age --range 0..120 --cohort 500',
     'keelson init rides.yaml --question count-by-key --by region --keys north,south --cohort 2000',
+    'keelson init weeks.yaml --question running-total --by region --keys north,south --cohort 2000',
     'keelson init apps.yaml --question unknown-keys --by app --cohort 2000',
   ],
   async run({ args, repeated, io, output }) {

@@ -364,6 +364,7 @@ function print(plan: Described, output: Output): void {
     ['privacy', privacyText(privacy)],
     ['neighbours', privacy.neighbours],
     ['hostile share', `up to ${formatNumber(guarantee.corruptionMax)}`],
+    ['assumes', findEstimator(plan.estimator).assumption],
     ['noise', noiseText(noise, plan.facts['scale'] === 'found privately')],
     ...Object.entries(plan.facts)
       .map(([name, fact]) => [name, typeof fact === 'number' ? formatNumber(fact) : fact]),

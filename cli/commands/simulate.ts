@@ -5,11 +5,13 @@ import { utf8 } from '../../src/base/bytes.js';
 import type { KeelsonError } from '../../src/base/errors.js';
 import { aggregatorUrl } from '../base/address.js';
 import { defineCommand } from '../base/command.js';
+import { UsageError } from '../base/errors.js';
 import { connected } from '../demo/connecting.js';
 import type { Io } from '../base/io.js';
 import { publicKeyFlag } from '../base/keys.js';
 import { listFlag, numberFlag } from '../base/numbers.js';
 import type { Output } from '../base/output.js';
+import { readTypes } from '../input/typed-columns.js';
 import { readRowsFile, rowsOfStudies } from '../simulate/rows.js';
 import { readWelcome } from '../simulate/welcome.js';
 
@@ -51,7 +53,17 @@ export const simulate = defineCommand({
     },
     input: {
       type: 'string', valueHint: 'file',
-      description: 'rows: .csv, .ndjson, .npy, or - (default: flights, or generated rows)',
+      description: 'rows: a file as "keelson estimate" reads, or - (default: flights, or generated '
+        + 'rows)',
+    },
+    types: {
+      type: 'string', valueHint: 'file',
+      description: 'study file that gives the columns of the input their types',
+    },
+    type: {
+      type: 'string', valueHint: 'column=type',
+      description: 'instead of a study file: number, integer, boolean, text or category:a,b (its '
+        + 'names); may be repeated',
     },
     rows: { type: 'string', valueHint: 'n', description: 'rows per contribution (default 8, fewer '
       + 'where the study takes fewer)' },
@@ -68,16 +80,19 @@ export const simulate = defineCommand({
       description: 'public key of the only aggregator to connect to, 64 hexadecimal digits',
     },
   },
+  repeatable: ['type'],
   examples: [
     'keelson simulate ws://127.0.0.1:8787 --study flights-robust --contributors 3000 --hostile 0.1 '
       + '--attack shift',
     'keelson simulate ws://127.0.0.1:8787 --study heights --contributors 500 --input heights.csv '
       + '--rows 1',
+    'keelson simulate ws://127.0.0.1:8787 --study rides --contributors 500 --input rides.csv '
+      + '--types rides.yaml',
   ],
   // The input may be a pipe that sends nothing. An interrupt ends the process while it waits for
   // rows.
   stopsGently: 'once-started',
-  async run({ args, io, output }) {
+  async run({ args, repeated, io, output }) {
     const contributors =
       numberFlag(args.contributors, '--contributors', { whole: true, atLeast: 1, atMost: 100_000 });
     const rowsPer = numberFlag(args.rows, '--rows', { whole: true, atLeast: 1, atMost: 65_536 });
@@ -95,7 +110,12 @@ export const simulate = defineCommand({
     const note = (reason: string, retryInMs: number): void =>
       output.note(notConnected(reason, retryInMs));
     // Reads the file before connecting, so that its errors come first.
-    const file = args.input === undefined ? undefined : await readRowsFile(args.input, io);
+    if (args.input === undefined && (args.types ?? repeated['type']?.[0]) !== undefined) {
+      throw new UsageError('--types and --type are for the rows of --input: give that too');
+    }
+    const typed = readTypes(undefined, args.types, repeated['type'] ?? [], '--types');
+    const file = args.input === undefined
+      ? undefined : await readRowsFile(args.input, io, typed);
     io.onStarted?.();
     const welcome = await readWelcome({
       url, signal: stop.signal,
@@ -109,10 +129,11 @@ export const simulate = defineCommand({
       output.note(
         `${studies[i]!}: ${origin}, ${count === 1 ? '1 row' : `${count} rows`} a contribution`,
       ));
-    const sources = new Map(studies.map((study, i) => [study, rows[i]!.source]));
+    const sources = new Map(studies.map((study, i) => [study, rows[i]!]));
     const fleet = createFleet({
       url, studies, contributors, seed, signal: stop.signal, hostileShare, attack,
-      rows: (contributor, epoch, study) => sources.get(study)!(contributor, epoch, study),
+      rows: (contributor, epoch, study) => sources.get(study)!.source(contributor, epoch, study),
+      texts: (study) => sources.get(study)!.texts,
       serverKey: welcome.server.publicKey,
       ...(strength !== undefined && { strength }),
     });

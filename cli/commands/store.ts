@@ -16,7 +16,7 @@ export const store = defineCommand({
     '"init" makes the schema and its tables in a database that exists, and does nothing when they '
     + 'are there. "migrate" brings the tables of an older version up to this one, in one '
     + 'transaction; stop the servers first. "status" changes nothing: it shows the versions, the '
-    + 'server that holds the store, and what is set wrongly.',
+    + 'servers, and what is set wrongly.',
     'The password comes from the address, PGPASSWORD or ~/.pgpass, and is never printed. The user '
     + 'needs the right to create a schema in the database.',
   ],
@@ -68,14 +68,15 @@ async function change(action: string, place: PostgresPlace): Promise<number> {
   return version;
 }
 
-function describe({ holder, warnings, ...status }: PostgresStatus, output: Output): void {
+function describe({ nodes, warnings, ...status }: PostgresStatus, output: Output): void {
   output.text(`PostgreSQL   ${status.server}`);
   output.text(`schema       ${status.schema}, `
     + (status.version === 0 ? 'without tables: run "keelson store init"'
       : `version ${status.version}; this program needs ${status.needed}`));
   if (status.store !== null) output.text(`store        ${status.store}`);
-  if (holder !== null) {
-    output.text(`server       ${holder.name}, ${holder.isAlive ? 'running' : 'ended'}`);
+  for (const { name, studies, secondsAgo } of nodes) {
+    output.text(`server       ${name}: leads ${studies} ${studies === 1 ? 'study' : 'studies'}, `
+      + `seen ${secondsAgo} s ago`);
   }
   for (const warning of warnings) output.text(`warning      ${warning}`);
 }

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { signing } from '#signing';
 import { ReleaseSeries } from '../../client/index.js';
+import { RunningSeries } from '../../src/series/running-sums.js';
 import { logLines, verifyReleaseLog, type LogReport } from '../../src/log/index.js';
 import { answerKeys } from '../../src/wire/answer-keys.js';
 import { shortForm } from '../../src/wire/study-document.js';
@@ -13,6 +14,8 @@ import { numberFlag } from '../base/numbers.js';
 import type { Output } from '../base/output.js';
 import { answersJson, printAnswers } from '../base/questions.js';
 import { printTotals, totalsJson } from '../base/series.js';
+import { ReleaseExport } from '../export/release-table.js';
+import { exportEnding, writeExport } from '../export/write.js';
 
 export const verify = defineCommand({
   name: 'verify',
@@ -22,6 +25,8 @@ export const verify = defineCommand({
     + 'another place than the log. Without --server-key the log is only checked against itself. '
     + 'The command then prints the fingerprint of its key, for you to compare, and the exit '
     + 'status is 1. The last answer is shown with its intervals.',
+    'With --export, the releases also go to a new file for spreadsheets and other programs, one '
+    + 'row for each number. Nothing is written if a check fails.',
   ],
   args: {
     file: {
@@ -41,10 +46,15 @@ export const verify = defineCommand({
       type: 'string', valueHint: 'n',
       description: 'with --totals: add up the newest n releases only',
     },
+    export: {
+      type: 'string', valueHint: 'file',
+      description: 'write the releases to this .csv, .parquet or .arrow file',
+    },
   },
   examples: [
     'keelson verify releases.log --server-key 8f40...c2',
     'keelson verify releases.log --server-key 8f40...c2 --totals --window 7',
+    'keelson verify releases.log --server-key 8f40...c2 --export releases.parquet',
     'curl -s "http://127.0.0.1:8787/v1/releases?study=flights" | keelson verify -',
   ],
   async run({ args, io, output }) {
@@ -54,13 +64,23 @@ export const verify = defineCommand({
     if (window !== undefined && args.totals !== true) {
       throw new UsageError('--window is given without --totals: give both');
     }
-    const series = args.totals === true ? new ReleaseSeries(window ?? 1) : null;
+    if (args.export !== undefined) exportEnding(args.export);
+    const exported = args.export === undefined ? null : new ReleaseExport();
+    const series = args.totals === true
+      ? { separate: new ReleaseSeries(window ?? 1), running: new RunningSeries() } : null;
     const lines = logLines(bytesOf(args.file, io));
     const report = await verifyReleaseLog(lines, {
       signing, ...(key !== undefined && { serverKey: key }),
-      ...(series !== null && { onRelease: (release) => series.take(release) }),
+      onRelease: (release, { running }) => {
+        series?.separate.take(release);
+        series?.running.take(release, running?.separation);
+        exported?.take(release);
+      },
     });
     const { document, lastAnswers } = report;
+    if (exported !== null && report.consistent) {
+      await writeExport(args.export!, exported.table(document!));
+    }
     const isList = document?.questions !== undefined;
     const keys = document === null || isList ? null : answerKeys(shortForm(document));
     output.json({

@@ -78,9 +78,9 @@ export function choiceFacts({ why, assumes, candidates }: Choice) {
 }
 
 /** Says which estimator was chosen, why, and what the others would cost. */
-export function printChoice({ estimator, why, assumes, candidates }: Choice, output: Output): void {
+export function printChoice({ estimator, why, candidates }: Choice, output: Output): void {
   output.text(`chosen: ${estimator.name}`);
-  for (const sentence of [...why, `It assumes: ${assumes}`]) {
+  for (const sentence of why) {
     wrap(sentence, terminalColumns - 2).forEach((line) => output.text(`  ${line}`));
   }
   for (const { estimator: { name }, expectedError, errorsAreIn, excluded } of candidates) {

@@ -37,6 +37,8 @@ export interface EstimateResult {
   readonly labels?: readonly string[];
   readonly privacy: PrivacyStatement;
   readonly uncertainty: { readonly kind: string };
+  /** What must be true for an accurate answer. Privacy never depends on it. */
+  readonly assumes?: string;
 }
 
 /** A finding, and what `findingText` says of it. */
@@ -102,10 +104,8 @@ export async function estimateRows(
       ? neighbours : `${neighbours}; never moved from one group to another`,
   };
   const labels = request.keys ?? estimator.outputLabels?.(parameters, table.columns);
-  return {
-    result: described(answer, privacy, labels === undefined ? size : { ...size, labels }),
-    estimatorSeconds,
-  };
+  const result = described(answer, privacy, labels === undefined ? size : { ...size, labels });
+  return { result: { ...result, assumes: estimator.assumption }, estimatorSeconds };
 }
 
 type Size = Pick<EstimateResult, 'rows' | 'dimension' | 'columns' | 'labels'>;

@@ -38,7 +38,9 @@ const ofOneColumn: ReadonlySet<Question> = new Set<Question>([
   'share', 'histogram', 'quantile', 'distribution', 'median-by-key', 'several',
 ]);
 /** They count people, so no column of numbers is needed. */
-const ofNoColumn: ReadonlySet<Question> = new Set<Question>(['count-by-key', 'unknown-keys']);
+const ofNoColumn: ReadonlySet<Question> = new Set<Question>([
+  'count-by-key', 'running-total', 'unknown-keys',
+]);
 /** No estimator of these finds the scale by itself. */
 const needRanges: ReadonlySet<Question> = new Set<Question>([
   ...ofOneColumn, 'skewed-mean', 'total',
@@ -129,11 +131,11 @@ function refuseFlagsOfOthers(
   }
   if (by !== undefined && !isKeyed(question)) {
     throw new UsageError(`--by is not for --question ${question}: leave it out, or ask for `
-      + 'count-by-key, median-by-key, unknown-keys or several');
+      + 'count-by-key, running-total, median-by-key, unknown-keys or several');
   }
   if (keys !== undefined && (!isKeyed(question) || question === 'unknown-keys')) {
     throw new UsageError(`--keys is not for --question ${question}: leave it out, or ask for `
-      + 'count-by-key, median-by-key or several');
+      + 'count-by-key, running-total, median-by-key or several');
   }
   if (ofNoColumn.has(question) && (columns !== undefined || ranges.length > 0)) {
     const flag = columns === undefined ? 'range' : 'columns';

@@ -7,6 +7,7 @@ import { corruption, corruptionRemark, scaleOf } from './scale.js';
 
 export const keyedTitles: Readonly<Record<KeyedQuestion, string>> = {
   'count-by-key': 'How many people there are under each name.',
+  'running-total': 'How many people there were under each name, in all epochs so far.',
   'median-by-key': 'The median of a column for each name.',
   'unknown-keys': 'How many people there are under each name, also of names that nobody listed.',
   several: 'Several questions about the same rows.',
@@ -15,9 +16,12 @@ export const keyedTitles: Readonly<Record<KeyedQuestion, string>> = {
 /** Bytes of a text that nobody listed: as long as most names of things. */
 const textBytes = 64;
 const keysShown = 50;
+/** A person counts once in so many epochs: in a month of days. */
+const separation = 30;
 
 /** One question: its comments, and its lines below `questions`. */
 interface Asked {
+  readonly name: string;
   readonly remarks: readonly string[];
   readonly lines: readonly string[];
 }
@@ -26,6 +30,7 @@ interface Asked {
 export function keyedParts(question: KeyedQuestion, answers: Answers): AskedParts {
   const asked = questionsOf(question, answers);
   const several = asked.length > 1;
+  const isRunning = question === 'running-total';
   return {
     columns: columnsText(answers),
     asked: `\
@@ -38,8 +43,17 @@ questions:
 ${asked.map(({ remarks, lines }) => [
     ...remarks.map((remark) => `  # ${remark}`), ...lines.map((line) => `  ${line}`),
   ].join('\n')).join('\n')}
-`,
+${isRunning ? runningText(asked) : ''}`,
   };
+}
+
+function runningText(asked: readonly Asked[]): string {
+  return `
+# Each release states totals over all epochs so far, with little more noise than one epoch has.
+# separation: a person counts in one of any ${separation} successive epochs, and not in the others. A
+# larger one gives less noise. keelson verify LOG --totals --window 7 adds up the newest 7 epochs.
+running: { separation: ${separation}, questions: [${asked.map(({ name }) => name).join(', ')}] }
+`;
 }
 
 function columnsText({ columns, ranges, by, keys }: Answers): string {
@@ -64,7 +78,8 @@ ${[...numbers, `  ${yamlText(by!)}: ${names}`].join('\n')}
 
 function questionsOf(question: KeyedQuestion, answers: Answers): readonly Asked[] {
   switch (question) {
-    case 'count-by-key': return [people(answers)];
+    case 'count-by-key':
+    case 'running-total': return [people(answers)];
     case 'median-by-key': return [medians(answers)];
     case 'unknown-keys': return [unknown(answers)];
     case 'several': return [people(answers), medians(answers), mean(answers), spread(answers)];
@@ -73,6 +88,7 @@ function questionsOf(question: KeyedQuestion, answers: Answers): readonly Asked[
 
 function people({ by }: Answers): Asked {
   return {
+    name: 'people',
     remarks: ['The number of people under each name.'],
     lines: [`people: { estimator: count, by: { column: ${yamlText(by!)}, keysMax: 1 } }`],
   };
@@ -80,6 +96,7 @@ function people({ by }: Answers): Asked {
 
 function unknown({ by }: Answers): Asked {
   return {
+    name: 'people',
     remarks: [
       'The names are found among those that people send. A name of few people is not shown.',
       `At most ${keysShown} names are shown, those with the most people.`,
@@ -95,6 +112,7 @@ function unknown({ by }: Answers): Asked {
 function medians({ by, columns, ranges }: Answers): Asked {
   const { low, high } = ranges![0]!;
   return {
+    name: 'medians',
     remarks: [
       'The median for each name. A name has no answer where a noisy count says that it has too few',
       'people.',
@@ -112,6 +130,7 @@ function medians({ by, columns, ranges }: Answers): Asked {
 function mean({ columns, ranges }: Answers): Asked {
   const scale = scaleOf(ranges);
   return {
+    name: 'mean',
     remarks: ['The mean of everybody.', ...scale.remarks, corruptionRemark],
     lines: [
       'mean:',
@@ -124,6 +143,7 @@ function mean({ columns, ranges }: Answers): Asked {
 
 function spread({ columns }: Answers): Asked {
   return {
+    name: 'spread',
     remarks: ['How the values are spread, and any quantile of it.'],
     lines: [`spread: { estimator: distribution, columns: [${yamlText(columns[0]!)}] }`],
   };

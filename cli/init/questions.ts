@@ -1,12 +1,14 @@
 /** What one can want to know. */
 export const questions = [
   'mean', 'skewed-mean', 'total', 'share', 'histogram', 'quantile', 'distribution',
-  'covariance', 'count-by-key', 'median-by-key', 'unknown-keys', 'several',
+  'covariance', 'count-by-key', 'running-total', 'median-by-key', 'unknown-keys', 'several',
 ] as const;
 export type Question = typeof questions[number];
 
 /** Those that make a file with a list of questions, split by the names in a column. */
-const keyedQuestions = ['count-by-key', 'median-by-key', 'unknown-keys', 'several'] as const;
+const keyedQuestions = [
+  'count-by-key', 'running-total', 'median-by-key', 'unknown-keys', 'several',
+] as const;
 export type KeyedQuestion = typeof keyedQuestions[number];
 /** Those that make a file with one estimator. */
 export type PlainQuestion = Exclude<Question, KeyedQuestion>;
@@ -27,7 +29,7 @@ export interface Answers {
   readonly question: Question;
   /**
    * Columns of numbers. Exactly one for share, histogram, quantile, distribution, median-by-key and
-   * several. None for count-by-key and unknown-keys.
+   * several. None for count-by-key, running-total and unknown-keys.
    */
   readonly columns: readonly string[];
   /** The column that holds names; null where none does. */

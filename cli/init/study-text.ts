@@ -52,10 +52,14 @@ ${asked}
 # delta is the probability that the bound fails; keep it far below one divided by the cohort.
 privacy: { epsilon: ${epsilon}, delta: 1e-${digits} }
 
-# What all releases together may cost. The study ends when it is used up.
+${question === 'running-total'
+    ? `# What all epochs in which a person counts may cost it. Running totals need the scope contributor.
+budget: { epsilon: ${whole}, delta: 1e-${digits - 1}, scope: contributor }
+`
+    : `# What all releases together may cost. The study ends when it is used up.
 # "per: 30d" in it would make it renew.
 budget: { epsilon: ${whole}, delta: 1e-${digits - 1}, scope: study }
-`;
+`}`;
 }
 
 function plainParts(question: PlainQuestion, answers: Answers): AskedParts {

@@ -1,5 +1,7 @@
 import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { utf8 } from '../../src/base/bytes.js';
+import { InvalidInputError } from '../../src/base/errors.js';
 import { asInputError, UsageError } from '../base/errors.js';
 import { flightsName } from '../data/flights.js';
 import { readCsv } from './csv.js';
@@ -8,6 +10,7 @@ import { readFlights } from './flights.js';
 import { readNpy } from './npy.js';
 import { npyMagic } from './npy-header.js';
 import type { InputFormat, RowBatch, RowOptions } from './rows.js';
+import { packingOf, unpack, unpackedName } from './unpack.js';
 
 export interface InputRequest extends Omit<RowOptions, 'source'> {
   /** A path, `-` for standard input, or `flights`. */
@@ -23,9 +26,32 @@ const endings: Readonly<Record<string, InputFormat>> = {
   '.ndjson': 'ndjson',
   '.jsonl': 'ndjson',
   '.npy': 'npy',
+  '.parquet': 'parquet',
+  '.arrow': 'arrow',
+  '.arrows': 'arrow',
+  '.feather': 'arrow',
 };
 
-const readers = { csv: readCsv, ndjson: readNdjson, npy: readNpy } as const;
+const magics: readonly (readonly [InputFormat, Uint8Array])[] = [
+  ['npy', npyMagic],
+  ['parquet', utf8('PAR1')],
+  ['arrow', utf8('ARROW1')],
+  // The first message of an Arrow stream.
+  ['arrow', Uint8Array.of(0xff, 0xff, 0xff, 0xff)],
+];
+
+type StreamReader = (
+  chunks: AsyncIterable<Uint8Array>, options: RowOptions,
+) => AsyncGenerator<RowBatch, void, undefined>;
+
+/** Parquet is not here: it is not read from its start to its end. */
+const readers: Readonly<Record<Exclude<InputFormat, 'parquet'>, () => Promise<StreamReader>>> = {
+  csv: () => Promise.resolve(readCsv),
+  ndjson: () => Promise.resolve(readNdjson),
+  npy: () => Promise.resolve(readNpy),
+  // Loaded when needed, so that other commands start fast.
+  arrow: async () => (await import('./arrow.js')).readArrow,
+};
 
 /**
  * Streams the rows of a file or of standard input, in any format, or the flights of the package.
@@ -46,15 +72,32 @@ export async function* readRows(
     return;
   }
   const source = request.path === '-' ? 'standard input' : request.path;
-  const chunks = bytesOf(request, stdin, source);
-  const head = await headOf(chunks);
-  const ending = /\.[^./\\]*$/.exec(request.path.toLowerCase())?.[0] ?? '';
+  let chunks = bytesOf(request, stdin, source);
+  let head = await headOf(chunks);
+  const packing = packingOf(head, source);
+  if (packing !== undefined) {
+    chunks = unpack(rejoin(head, chunks), packing, source);
+    head = await headOf(chunks);
+  }
+  const ending = /\.[^./\\]*$/.exec(unpackedName(request.path).toLowerCase())?.[0] ?? '';
   const format = request.format ?? endings[ending] ?? sniff(head);
   if (format === 'npy' && request.types !== undefined) {
     throw new UsageError('a .npy file holds numbers only: give .csv or .ndjson for columns that '
       + 'have types');
   }
-  yield* readers[format](rejoin(head, chunks), { ...request, source });
+  if (format === 'parquet') {
+    await chunks.return(undefined);
+    if (packing !== undefined || request.path === '-') {
+      const remedy = packing === undefined ? 'save it as a file' : 'unpack it first';
+      throw new InvalidInputError(`${source}: Parquet is read from its end, so it must be a file `
+        + `that is not compressed as a whole: ${remedy}`, { source });
+    }
+    const { readParquet } = await import('./parquet.js');
+    yield* readParquet(request, source);
+    return;
+  }
+  const read = await readers[format]();
+  yield* read(rejoin(head, chunks), { ...request, source });
 }
 
 async function* bytesOf(
@@ -95,7 +138,8 @@ function firstMark(bytes: Uint8Array): number | undefined {
 }
 
 function sniff(head: Uint8Array): InputFormat {
-  if (npyMagic.every((byte, i) => head[i] === byte)) return 'npy';
+  const found = magics.find(([, magic]) => magic.every((byte, i) => head[i] === byte));
+  if (found !== undefined) return found[0];
   const mark = firstMark(head);
   return mark === 0x5b || mark === 0x7b ? 'ndjson' : 'csv';
 }

@@ -2,7 +2,7 @@ import { cellFault, cellOf, type ColumnType } from '../../src/base/columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { textFault, textFaultWords, textForm } from '../../src/base/text-form.js';
 
-export const inputFormats = ['csv', 'ndjson', 'npy'] as const;
+export const inputFormats = ['csv', 'ndjson', 'npy', 'parquet', 'arrow'] as const;
 export type InputFormat = (typeof inputFormats)[number];
 
 /** Flags of a command that a message about its input may suggest. */
@@ -43,7 +43,7 @@ export interface RowBatch {
   readonly texts?: readonly (readonly string[] | null)[];
   /** 1 if a cell of the row was empty. */
   readonly missing: Uint8Array;
-  /** Lines from 1 (CSV, NDJSON) or rows from 0 (npy). */
+  /** Lines from 1 (CSV, NDJSON), rows from 1 (Parquet, Arrow) or rows from 0 (npy). */
   readonly positions: Float64Array;
   /** One per row; null if no such column was requested. */
   readonly contributors: readonly string[] | null;
@@ -162,21 +162,20 @@ class BatchTexts {
   }
 }
 
-/** A position in a CSV or NDJSON file. */
-export interface Place {
-  /** From 1. */
-  readonly line: number;
+/** A position in a file, by its line (CSV, NDJSON) or its row (Parquet, Arrow), from 1. */
+export type Place = ({ readonly line: number } | { readonly row: number }) & {
   /** From 1, counted in the whole file; undefined if the position has no column. */
   readonly column?: number;
   readonly name?: string;
-}
+};
 
-/** An error at a position of a text file. The message never holds the cell. */
+/** An error at a position of a file. The message never holds the cell. */
 export function refusedAt(source: string, place: Place, what: string): InvalidInputError {
+  const at = 'line' in place ? `line ${place.line}` : `row ${place.row}`;
   const column = place.column === undefined ? '' : `, column ${place.column}`;
   const name = place.name === undefined ? '' : ` ("${place.name}")`;
   return new InvalidInputError(
-    `${source}, line ${place.line}${column}${name}: ${what}`, { source, ...place },
+    `${source}, ${at}${column}${name}: ${what}`, { source, ...place },
   );
 }
 

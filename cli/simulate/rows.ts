@@ -1,10 +1,12 @@
 import { datasetSource, syntheticSource, type RowSource } from '../../simulation/index.js';
-import { InvalidInputError } from '../../src/base/errors.js';
+import { InvalidInputError, InvalidParameterError } from '../../src/base/errors.js';
 import { seededRandom } from '../../src/random/work.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
+import { numbersOf, type Cell } from '../../client/rows.js';
 import { flightsColumns, loadFlights } from '../data/flights.js';
 import { UsageError } from '../base/errors.js';
 import { readRows } from '../input/open.js';
+import { typedRow, type TypedColumns } from '../input/typed-columns.js';
 import type { Io } from '../base/io.js';
 
 export interface RowsRequest {
@@ -20,6 +22,8 @@ export interface RowsRequest {
 export interface StudyRows {
   readonly source: RowSource;
   readonly rows: number;
+  /** What the numbers in columns of texts are places in; absent: made-up texts. */
+  readonly texts?: readonly string[];
   /** What the rows are, in words. */
   readonly origin: string;
 }
@@ -28,11 +32,14 @@ interface Dataset {
   /** Row-major. */
   readonly values: Float64Array;
   readonly columns: number;
+  readonly texts?: readonly string[];
 }
 
 /** The rows of a file. */
 export interface RowsFile extends Dataset {
   readonly path: string;
+  /** The rows as people give them. Only where the columns of the file have types. */
+  readonly typed?: readonly Readonly<Record<string, Cell>>[];
   /** Names of its columns, or their indexes where it has no names. */
   readonly names: readonly string[];
 }
@@ -58,7 +65,11 @@ export function rowsOfStudies(
     const deal = (data: Dataset): RowSource => datasetSource({ ...data, rows, contributors, seed });
     if (file !== undefined) {
       const data = columnsOf(file, document);
-      return { source: deal(data), rows, origin: `rows of ${nameOf(file.path)}` };
+      const { texts } = data;
+      return {
+        source: deal(data), rows, origin: `rows of ${nameOf(file.path)}`,
+        ...(texts !== undefined && { texts }),
+      };
     }
     const flights = flightsFor(document);
     if (flights !== null) return { source: deal(flights), rows, origin: 'real flights' };
@@ -83,11 +94,17 @@ function nameOf(path: string): string {
 
 /**
  * The study's columns of a file: by name if it has them all, else by position.
- * @throws InvalidInputError for a file that has neither the names nor as many columns.
+ * @throws InvalidInputError for a file that has neither the names nor as many columns, or has a
+ *   value that its column of the study cannot hold.
  */
-function columnsOf(file: RowsFile, { study, columns: wanted }: StudyDocument): Dataset {
-  const { columns, names, path, values } = file;
+function columnsOf(file: RowsFile, document: StudyDocument): Dataset {
+  const { study, columns: wanted } = document;
+  const { columns, names, path, values, typed } = file;
   const places = wanted.map((name) => names.indexOf(name));
+  const isNamed = places.every((place) => place >= 0);
+  if (typed !== undefined && (isNamed || columns === wanted.length)) {
+    return typedColumns(path, typed, isNamed ? wanted : names, document);
+  }
   if (places.every((place) => place >= 0)) {
     const rows = values.length / columns;
     const taken = new Float64Array(rows * wanted.length);
@@ -106,6 +123,22 @@ function columnsOf(file: RowsFile, { study, columns: wanted }: StudyDocument): D
   );
 }
 
+/** @param own - the names of the file for the columns of the study, in the study's order. */
+function typedColumns(
+  path: string, rows: NonNullable<RowsFile['typed']>, own: readonly string[],
+  document: StudyDocument,
+): Dataset {
+  try {
+    const cells = rows.map((row) => own.map((name) => row[name]));
+    return { ...numbersOf(cells, document), columns: own.length };
+  } catch (error) {
+    if (!(error instanceof InvalidParameterError)) throw error;
+    throw new InvalidInputError(
+      `${nameOf(path)}, rows counted from 0: ${error.message}`, { ...error.details, path },
+    );
+  }
+}
+
 /** Null unless every column of the study is the name of a flights column. */
 function flightsFor({ columns: names }: StudyDocument): Dataset | null {
   if (!names.every((name) => Object.hasOwn(flightsColumns, name))) return null;
@@ -117,14 +150,23 @@ function flightsFor({ columns: names }: StudyDocument): Dataset | null {
   return { values, columns: names.length };
 }
 
-/** @throws InvalidInputError for a file that cannot be read, or holds no rows. */
-export async function readRowsFile(path: string, io: Io): Promise<RowsFile> {
+/**
+ * @param columns - which to read, and their types.
+ * @throws InvalidInputError for a file that cannot be read, or holds no rows.
+ */
+export async function readRowsFile(
+  path: string, io: Io, columns: TypedColumns = {},
+): Promise<RowsFile> {
   const parts: Float64Array[] = [];
+  const typed: Readonly<Record<string, Cell>>[] = [];
+  const { types } = columns;
   let names: readonly string[] = [];
-  for await (const batch of readRows({ path, missing: 'refuse', flags: [] }, io.stdin)) {
+  const request = { path, missing: 'refuse', flags: [], ...columns } as const;
+  for await (const batch of readRows(request, io.stdin)) {
     names = batch.columns;
-    const columns = names.length;
-    if (batch.count > 0) parts.push(batch.values.slice(0, batch.count * columns));
+    if (batch.count > 0) parts.push(batch.values.slice(0, batch.count * names.length));
+    if (types === undefined) continue;
+    for (let row = 0; row < batch.count; row++) typed.push(typedRow(batch, row, types));
   }
   if (parts.length === 0) {
     throw new InvalidInputError(`${path} holds no rows: give one or more per person`, { path });
@@ -138,5 +180,5 @@ export async function readRowsFile(path: string, io: Io): Promise<RowsFile> {
     values.set(part, offset);
     offset += part.length;
   }
-  return { values, columns: names.length, names, path };
+  return { values, columns: names.length, names, path, ...(types !== undefined && { typed }) };
 }

@@ -5,6 +5,12 @@ import { join } from 'node:path';
 
 /** The share of people under each name of the study, in the order of its list, then other. */
 const countries = [0.3, 0.22, 0.15, 0.12, 0.08, 0.05, 0.08];
+/** Apps that nobody listed. The names after these have one person each. */
+const apps = [
+  ['maps', 0.24], ['mail', 0.2], ['weather', 0.14], ['trains', 0.1], ['chess', 0.07],
+  ['radio', 0.05], ['recipes', 0.04], ['bird songs', 0.03],
+];
+const regions = [['north', 0.4], ['south', 0.3], ['east', 0.18], ['west', 0.12]];
 const devices = [0.5, 0.15, 0.2, 0.12, 0.03];
 /** The median minutes of each device. */
 const minutes = [65, 40, 90, 75, 30];
@@ -24,21 +30,40 @@ function placeIn(shares, at) {
   return place < 0 ? shares.length - 1 : place;
 }
 
-/** The rows of `people`, as numbers: a name is its place in the list. */
+/** The name at this place in shares of people; undefined past the last. */
+function nameIn(names, at) {
+  let sum = 0;
+  return names.find(([, share]) => (sum += share) > at)?.[0];
+}
+
+/**
+ * The rows of `people`. Of listed names as numbers: the place of a name in its list. The studies
+ * with `typed` have names.
+ */
 function rowsOf(name, people, seed) {
   const next = uniforms(seed);
   return Array.from({ length: people }, () => {
     const at = next();
     if (name === 'people-by-country') return [placeIn(countries, at)];
+    if (name === 'riders-total') return [nameIn(regions, at)];
+    if (name === 'apps-nobody-listed') {
+      return [nameIn(apps, at) ?? `app ${Math.floor(next() * 1e6)}`, Math.ceil(90 * next())];
+    }
     const device = placeIn(devices, at);
     // The median of an exponential number is ln 2.
     return [Math.min(240, (-Math.log(next()) * minutes[device]) / Math.LN2).toFixed(1), device];
   });
 }
 
+/**
+ * `typed`: the rows are names, and the study says their types. `fleets`: so many epochs have people
+ * of their own, where nobody may take part twice.
+ */
 const pictures = [
   { name: 'people-by-country', columns: 'country', people: 2000 },
   { name: 'median-by-device', columns: 'minutes,device', people: 4000 },
+  { name: 'apps-nobody-listed', columns: 'app,minutes', people: 2000, typed: true },
+  { name: 'riders-total', columns: 'region', people: 400, typed: true, fleets: 6 },
 ];
 
 /** @param stage tools for this part of the pictures. */
@@ -56,13 +81,20 @@ export async function ofQuestions({ keelson, newPage, until, take, port, scratch
     ],
     /"address":"(http:[^"]+)"/,
   );
-  await Promise.all(pictures.map(({ name, columns, people }, i) => {
+  const simulate = async ({ name, columns, people, typed }, i, epochs, seed, said) => {
     const rows = join(scratch, `${name}.csv`);
     writeFileSync(rows, [columns, ...rowsOf(name, people, i + 1)].join('\n'));
-    return keelson([
+    await keelson([
       'simulate', address.replace('http', 'ws'), '--study', name, '--contributors',
-      String(people), '--input', rows, '--rows', '1', '--epochs', '40',
-    ], /./);
+      String(people), '--input', rows, '--rows', '1', '--epochs', epochs, '--seed', seed,
+      ...(typed === true ? ['--types', files[i]] : []),
+    ], said);
+  };
+  await Promise.all(pictures.map(async (picture, i) => {
+    if (picture.fleets === undefined) return simulate(picture, i, '40', '1', /./);
+    for (let fleet = 0; fleet < picture.fleets; fleet++) {
+      await simulate(picture, i, '1', String(fleet), /in all/);
+    }
   }));
   const page = await newPage();
   const { studies } = await (await fetch(`${address}/v1/studies`)).json();

@@ -39,6 +39,7 @@ export const routes: Readonly<Record<string, Route>> = {
   '/operator.css': { access: 'public', answer: pageFile('operator.css', 'text/css') },
   '/operator.js': { access: 'public', answer: pageFile('operator.js', 'text/javascript') },
   '/healthz': { access: 'public', anyHost: true, answer: health },
+  '/readyz': { access: 'public', anyHost: true, answer: ready },
   '/metrics': { access: 'operator', answer: metrics },
   '/v1/studies': { access: 'public', answer: studies },
   '/v1/releases': { access: 'public', answer: releaseLog },
@@ -84,16 +85,38 @@ function sendJson(exchange: Exchange, value: unknown, status = 200): void {
     : `${JSON.stringify(value, (_name, each: unknown) => (typeof each === 'bigint' ? String(each) : each))}\n`);
 }
 
-/** Public: the server runs. For the operator: its load. */
+/**
+ * Public: the server runs, and on a shared store whether the database answers. For the operator:
+ * its load.
+ */
 async function health(exchange: Exchange): Promise<void> {
-  const stopping = exchange.isStopping();
-  const status = stopping ? 'stopping' : 'ok';
+  const status = statusOf(exchange);
   const { totals } = exchange.metrics;
+  // A database that is away would keep the answer waiting.
+  const store = status === 'database-away' || !exchange.operator
+    ? null : (await exchange.storeHealth?.()) ?? null;
+  const node = exchange.hub.node?.() ?? null;
   const details = exchange.operator
-    ? { overloaded: exchange.hub.overloaded(), ...totals, store: (await exchange.storeHealth?.())
-      ?? null }
+    ? { overloaded: exchange.hub.overloaded(), ...totals, store, ...(node !== null && { node }) }
     : {};
-  sendJson(exchange, { status, ...details }, stopping ? 503 : 200);
+  sendJson(exchange, { status, ...details }, status === 'ok' ? 200 : 503);
+}
+
+/** Public: whether this server takes batches now, and on a shared store which studies it leads. */
+async function ready(exchange: Exchange): Promise<void> {
+  const ok = statusOf(exchange);
+  const status = ok === 'ok' && exchange.hub.overloaded() ? 'overloaded' : ok;
+  const node = exchange.hub.node?.() ?? null;
+  const role = node === null ? {} : {
+    leads: node.leads, follows: node.follows,
+    ...(node.leadsNothing !== null && { leadsNothing: node.leadsNothing }),
+  };
+  sendJson(exchange, { status, ...role }, status === 'ok' ? 200 : 503);
+}
+
+function statusOf({ hub, isStopping }: Exchange): 'ok' | 'stopping' | 'database-away' {
+  if (isStopping()) return 'stopping';
+  return (hub.node?.()?.storeAwaySeconds ?? null) === null ? 'ok' : 'database-away';
 }
 
 async function metrics(exchange: Exchange): Promise<void> {

@@ -152,6 +152,8 @@ export interface AdmissionRequest {
    * consumed, and nothing is journalled.
    */
   readonly rejectAs?: WireCode;
+  /** On a shared store: `overloaded` unless this node leads the study. */
+  readonly leaderOnly?: true;
 }
 
 /** The verdict on one batch. */

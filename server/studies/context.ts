@@ -22,6 +22,11 @@ export interface HubContext {
   readonly releaseTickMs: number;
   /** The key that seals what running totals leave in the store: 32 bytes. */
   readonly seriesKey: () => Uint8Array;
+  /**
+   * Whether epochs are summarised from the journal when they are released, and not while rows
+   * arrive: on a shared store any node may get the rows, and any may have to release them.
+   */
+  readonly readsJournal: boolean;
   /** Decides which study asks first for an epoch of a shared budget. */
   readonly turns: BudgetTurns;
   /** Calls every listener. A listener that throws is logged. */

@@ -11,6 +11,7 @@ import type {
 import type { EpochProgress } from '../epochs/contract.js';
 import type { ContributorEvidence, QuarantineOutcome } from './evidence-contract.js';
 import type { RefusedStudy } from './refused-study.js';
+import type { NodeHealth } from './node-health.js';
 
 /** One study as sessions, HTTP and metrics see it. */
 export interface StudyView {
@@ -145,5 +146,7 @@ export interface StudyHub {
   endStudy?(studyId: string): Promise<void>;
   /** Studies that are configured and do not run. For the operator only. */
   refused?(): readonly RefusedStudy[];
+  /** What this node says of itself, on a store that several servers share; else null. */
+  node?(): NodeHealth | null;
   onEvent(listener: (event: HubEvent) => void): () => void;
 }

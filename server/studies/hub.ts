@@ -4,6 +4,7 @@ import { InvalidParameterError, KeelsonError, WireError } from '../../src/base/e
 import { protocolLimits } from '../../src/base/limits.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { signReady, type KeyRotation } from '../../src/signing/index.js';
+import { isShared } from '../store/shared.js';
 import type { EpochProgress, EpochRunner } from '../epochs/contract.js';
 import type { HubEvent, StudyHub, StudyView, SubmitResult, VerifiedBatch } from './contract.js';
 import type {
@@ -17,10 +18,12 @@ import type { StudyDefinition } from './definition.js';
 import { gatherEvidence } from './evidence.js';
 import type { ContributorEvidence, QuarantineOutcome } from './evidence-contract.js';
 import type { RunningHub, StudyHubOptions } from './hub-options.js';
-import type { LiveStudy } from './live-study.js';
 import { quarantineIfFar } from './quarantine.js';
 import { noStudyStarts, type RefusedStudy } from './refused-study.js';
 import { signHead } from './release-body.js';
+import { SharedStudySet } from './shared-study-set.js';
+import type { NodeHealth } from './node-health.js';
+import type { HubStudy, StudyList } from './study-list.js';
 import { StudySet } from './study-set.js';
 
 export type { RunningHub, StudyHubOptions } from './hub-options.js';
@@ -49,7 +52,7 @@ class Hub implements RunningHub {
   readonly rotations: readonly KeyRotation[];
   readonly #queue: AdmissionQueue;
   readonly #runner: EpochRunner;
-  readonly #studies: StudySet;
+  readonly #studies: StudyList;
   readonly #listeners = new Set<(event: HubEvent) => void>();
   #refused: readonly RefusedStudy[];
   #failure: Error | undefined;
@@ -69,12 +72,14 @@ class Hub implements RunningHub {
       findEstimator: options.findEstimator ?? findRegistered,
       releaseTickMs: checkedTick(options.releaseTickMs ?? 0),
       seriesKey: once(options.seriesKey ?? (() => signing.randomBytes(32))),
-      turns: new BudgetTurns(),
+      turns: new BudgetTurns(), readsJournal: isShared(store),
       emit: (event) => this.#emit(event),
       drained: () => this.#queue.drained(),
       stopped: () => this.#failure !== undefined,
     };
-    this.#studies = new StudySet(context, options.held ?? false);
+    const held = options.held ?? false;
+    this.#studies = isShared(store)
+      ? new SharedStudySet({ ...context, store }, held) : new StudySet(context, held);
   }
 
   async start(): Promise<void> {
@@ -117,7 +122,9 @@ class Hub implements RunningHub {
     const free = study.reserve(batch.rows);
     if (free === null) return { ...refusal('overloaded'), lacksKeyRoom: true };
     const bytes = bytesHeld(batch);
-    return this.#queue.submit(requestOf(batch, study.definition), bytes, (result) =>
+    const request = requestOf(batch, study.definition);
+    const asked = study.leaderOnly === true ? { ...request, leaderOnly: true as const } : request;
+    return this.#queue.submit(asked, bytes, (result) =>
       study.settle(batch, result)).finally(free);
   }
 
@@ -167,6 +174,8 @@ class Hub implements RunningHub {
     readonly body: Uint8Array; readonly signature: Uint8Array;
   }> {
     const study = this.#study(studyId);
+    // So that no reader sees an older log than another node has shown it.
+    if (this.#studies.refresh !== undefined) await this.#studies.refresh();
     const { releaseCount, state } = study.view;
     return signHead(
       this.options.signer, { studyId, count: releaseCount, digest: study.digest, state },
@@ -234,7 +243,14 @@ class Hub implements RunningHub {
   }
 
   async endStudy(studyId: string): Promise<void> {
-    await this.#study(studyId).end();
+    const study = this.#study(studyId);
+    const { store } = this.options;
+    if (isShared(store)) await store.askEnd(studyId);
+    else await study.end();
+  }
+
+  node(): NodeHealth | null {
+    return this.#studies.health?.() ?? null;
   }
 
   async settled(): Promise<void> {
@@ -253,7 +269,7 @@ class Hub implements RunningHub {
     await this.#runner.close();
   }
 
-  #study(studyId: string): LiveStudy {
+  #study(studyId: string): HubStudy {
     const study = this.#studies.get(studyId);
     if (study === undefined) {
       throw new WireError('unknown-study', 'this server runs no study with that id');

@@ -9,7 +9,7 @@ import type {
 } from '../store/contract.js';
 import type { Waiting } from './budget-turns.js';
 import type { HubContext } from './context.js';
-import { ownSpendOf, type StudyDefinition } from './definition.js';
+import type { StudyDefinition } from './definition.js';
 import { excludeAfterRestart } from './exclusion.js';
 import { freshEpoch, heldEpochOf, setupOf, turnEpochs, type HeldEpoch } from './held-epoch.js';
 import { KeyRoom } from './key-room.js';
@@ -17,22 +17,11 @@ import { LatestView, type StudyIdentity } from './latest-view.js';
 import { rebuildEpoch, recoveriesMax } from './recovery.js';
 import { ReleaseLine, type ClosedEpoch } from './release-line.js';
 import type { Retention } from './retention.js';
-import { closeTime, delayUntilClose, dueTime, lastTick, nextTimes } from './schedule.js';
-
-/**
- * Closed epochs that may wait for their release. At this number, the open epoch is extended instead
- * of closed.
- */
-const waitingMax = 2;
-/** The same limit for studies in which each release decides which keys later epochs leave out. */
-const waitingMaxExcluding = 1;
-
-/**
- * `run`: epochs follow one another until the budget or the operator ends the study.
- * `drain`: epochs with acknowledged rows are released, and none is opened. `end`: the same, and
- * then the study ends.
- */
-export type StudyMode = 'run' | 'drain' | 'end';
+import {
+  closeTime, delayUntilClose, dueTime, lastTick, nextTimes, waitingMost,
+} from './schedule.js';
+import type { HubStudy, StudyMode } from './study-list.js';
+import { answerOf } from './submit-answer.js';
 
 export interface LiveStudyOptions {
   readonly mode: StudyMode;
@@ -44,7 +33,7 @@ export interface LiveStudyOptions {
 }
 
 /** One study of a running server: its open epoch, its schedule, its releases. */
-export class LiveStudy implements Waiting {
+export class LiveStudy implements Waiting, HubStudy {
   readonly #line: ReleaseLine;
   readonly #retention: Retention;
   /** Epochs in which batches can still count, or that wait for their release. */
@@ -143,6 +132,20 @@ export class LiveStudy implements Waiting {
     if (this.#open !== null) this.#drop(this.#open);
     this.#open = null;
     await this.close();
+    for (const held of this.#held.values()) this.#drop(held);
+  }
+
+  /** Where summaries are read from the journal: how many contributions are complete. */
+  noteComplete(epoch: bigint, complete: number): void {
+    const held = this.#open;
+    if (held === null || held.epoch !== epoch) return;
+    held.complete = complete;
+    if (this.#isDue(held)) this.#onDue();
+  }
+
+  /** The open epoch; null when none. */
+  get open(): bigint | null {
+    return this.#open?.epoch ?? null;
   }
 
   /** Reserves room for the keys of a batch: see KeyRoom. */
@@ -158,12 +161,7 @@ export class LiveStudy implements Waiting {
    */
   settle(batch: VerifiedBatch, result: AdmissionResult): SubmitResult {
     if (result.verdict === 'accepted') this.#count(batch, result);
-    return {
-      verdict: result.verdict,
-      ...(result.code !== undefined && { code: result.code }),
-      ...(result.retryAtMs !== undefined && { retryAtMs: result.retryAtMs }),
-      ...(result.spend !== undefined && { ownSpend: ownSpendOf(this.definition, result.spend) }),
-    };
+    return answerOf(this.definition, result);
   }
 
   /**
@@ -183,7 +181,12 @@ export class LiveStudy implements Waiting {
     const held = this.#open;
     if (held === null) return null;
     const progress = await this.context.runner.progress(this.identity.studyId, held.epoch);
-    return { ...progress, ...this.#keyRoom.of(held) };
+    return { ...progress, ...this.keyRoom() };
+  }
+
+  /** What the open epoch has reserved for discovered keys. */
+  keyRoom(): Pick<EpochProgress, 'keyRoom'> {
+    return this.#open === null ? {} : this.#keyRoom.of(this.#open);
   }
 
   /** Opens the first epoch of a study that was held. */
@@ -231,11 +234,16 @@ export class LiveStudy implements Waiting {
   }
 
   #count(batch: VerifiedBatch, result: AdmissionResult): void {
-    const { runner, stopped } = this.context;
+    const { runner, stopped, readsJournal } = this.context;
     const { document, questions } = this.definition;
     const held = this.#held.get(result.epoch);
     // A stopped process needs no summaries: the next start rebuilds them from the journal.
     if (stopped() || this.#phase === 'abandoned') return;
+    if (readsJournal) {
+      const { contributor, rows } = batch;
+      held?.keyRoom.add(questions, { contributor, rows, complete: result.complete });
+      return;
+    }
     assert(held !== undefined
       && batch.values !== undefined, 'rows are accepted into an epoch that is held');
     const { contributor, sequence, values, rows, texts } = batch;
@@ -250,10 +258,11 @@ export class LiveStudy implements Waiting {
   }
 
   async #resume(record: EpochRecord, dueMs: number): Promise<void> {
-    const { store, logger } = this.context;
+    const { store, logger, readsJournal } = this.context;
     const { studyId } = this.identity;
     const { epoch } = record;
-    const attempts = await store.noteRecovery(studyId, epoch);
+    // What is read only after the charge cannot stop a server again and again.
+    const attempts = readsJournal ? 0 : await store.noteRecovery(studyId, epoch);
     this.#lastEpoch = epoch > this.#lastEpoch ? epoch : this.#lastEpoch;
     this.#nextOpenMs = record.closesAtMs;
     if (record.state === 'charged') {
@@ -266,7 +275,7 @@ export class LiveStudy implements Waiting {
       await store.beginClose(studyId, epoch);
       return this.#enqueue(heldEpochOf(record), 'interrupt', dueMs);
     }
-    await store.noteRecovered?.(studyId, epoch);
+    if (attempts > 0) await store.noteRecovered?.(studyId, epoch);
     this.#held.set(epoch, held);
     if (record.state === 'open') this.#open = held;
     else this.#enqueue(held, 'release', dueMs);
@@ -312,7 +321,7 @@ export class LiveStudy implements Waiting {
 
   #onDue(): void {
     if (this.context.stopped() || this.#closing || this.#turning !== null) return;
-    if (this.#line.pending < this.#waitingMax()) return void this.#turnOver();
+    if (this.#line.pending < waitingMost(this.definition.document)) return void this.#turnOver();
     if (this.#overdue) return;
     this.#overdue = true;
     const { logger } = this.context;
@@ -334,11 +343,6 @@ export class LiveStudy implements Waiting {
     const { clock, releaseTickMs } = this.context;
     const dueFromMs = dueTime(closedAtMs, fromMs, clock.nowMs(), releaseTickMs);
     this.#line.enqueue({ held, kind, closedAtMs, dueFromMs });
-  }
-
-  #waitingMax(): number {
-    return this.definition.document.quarantine?.automatic === true
-      ? waitingMaxExcluding : waitingMax;
   }
 
   /**
@@ -381,7 +385,7 @@ export class LiveStudy implements Waiting {
     if (this.#isHeld || this.#mode !== 'run' || this.#state !== 'open' || this.#exhausted) {
       return null;
     }
-    const { clock, runner, logger, turns } = this.context;
+    const { clock, runner, logger, turns, readsJournal } = this.context;
     const { document, budget } = this.definition;
     if (!turns.isFirst(budget.key, this)) {
       turns.join(budget.key, this);
@@ -395,6 +399,7 @@ export class LiveStudy implements Waiting {
     const times = nextTimes(document.epoch, clock.nowMs(), planned, this.context.releaseTickMs);
     const next = freshEpoch(this.definition, this.#lastEpoch + 1n, times);
     this.#held.set(next.epoch, next);
+    if (readsJournal) return next;
     // If the runner cannot hold the epoch, its release will fail with the same error.
     runner.open(setupOf(this.identity.studyId, this.definition, next)).catch((error: unknown) => {
       if (this.#closing) return;

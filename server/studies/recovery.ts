@@ -1,8 +1,9 @@
 import { fromHex } from '../../src/base/bytes.js';
+import { keyRoomOf } from '../../src/questions/plan.js';
 import { batchCells, batchRows, decodeBatchBody } from '../../src/wire/index.js';
 import { partOf } from '../epochs/reduction.js';
 import type { EpochPart } from '../epochs/contract.js';
-import type { EpochRecord, JournalEntry } from '../store/contract.js';
+import type { EpochRecord, JournalEntry, Store } from '../store/contract.js';
 import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
 import { heldEpochOf, setupOf, type HeldEpoch } from './held-epoch.js';
@@ -16,9 +17,9 @@ import { EpochKeyRoom } from './key-room.js';
 export const recoveriesMax = 2;
 
 /**
- * Rebuilds an epoch's summaries from the journal. Assignment key, work seed and order are the same
- * as the first time, so the summaries are too. It reads in pages and waits for the runner after
- * each, so memory does not grow with the epoch.
+ * Rebuilds an epoch's summaries from the journal, unless they are read at the release. Assignment
+ * key, work seed and order are the same as the first time, so the summaries are too. It reads in
+ * pages and waits for the runner after each, so memory does not grow with the epoch.
  * @throws StorageError when the journal cannot be read. Any other error means that this epoch
  *   cannot be rebuilt.
  */
@@ -29,8 +30,25 @@ export async function rebuildEpoch(
   record: EpochRecord,
 ): Promise<HeldEpoch> {
   const held = heldEpochOf(record);
+  if (context.readsJournal) {
+    await countKeyRoom(context.store, definition, studyId, held);
+    return held;
+  }
   await summarise(context, definition, studyId, held);
   return held;
+}
+
+/** Counts the room of discovered keys, for a study that has any. */
+async function countKeyRoom(
+  store: Store, definition: StudyDefinition, studyId: string, held: HeldEpoch,
+): Promise<void> {
+  if (keyRoomOf(definition.questions, 1) === 0) return;
+  for await (const page of journalPages(store, studyId, held.epoch)) {
+    for (const { contributor, body, complete } of page) {
+      const { rows } = decodeBatchBody(body);
+      held.keyRoom.add(definition.questions, { contributor: fromHex(contributor), rows, complete });
+    }
+  }
 }
 
 /**

@@ -139,7 +139,7 @@ export class ReleaseLine {
     // ledger's totals.
     const { balance, mechanisms, isMine } = await this.#charge(closed);
     if (!isMine) runner.drop(this.studyId, epoch);
-    const isReady = isMine && await this.#withoutWithdrawn(closed);
+    const isReady = isMine && await this.#summarised(closed);
     const drawn = closed.kind === 'release' && isReady
       ? await this.#draw(epoch) : this.#interrupted();
     const { release, outcomes } = this.#sign(closed, drawn.outcomes, balance, mechanisms);
@@ -209,12 +209,12 @@ export class ReleaseLine {
    * same. So the result is bit for bit that of an epoch that never had the withdrawn rows.
    * Subtracting rows from sums would not achieve that. No noise was drawn yet, and nothing has read
    * the values of the first summaries. It happens once per epoch, so many withdrawals cannot keep
-   * the server busy.
+   * the server busy. Where summaries are read from the journal, this is the only pass.
    * @returns false when the epoch cannot be rebuilt.
    */
-  async #withoutWithdrawn({ held, kind }: ClosedEpoch): Promise<boolean> {
-    if (kind !== 'release' || !held.withdrawn) return true;
-    const { runner, drained, logger } = this.context;
+  async #summarised({ held, kind }: ClosedEpoch): Promise<boolean> {
+    const { runner, drained, logger, readsJournal } = this.context;
+    if (kind !== 'release' || !(held.withdrawn || readsJournal)) return true;
     // Batches whose verdicts are not handled yet are in the journal already. They would be counted
     // twice.
     await drained();

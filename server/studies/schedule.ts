@@ -146,3 +146,15 @@ export interface Reached {
   /** Whether the work fitted its planned time. */
   readonly fits: boolean;
 }
+
+/**
+ * Closed epochs that may wait for their release. At this number, the open epoch is extended instead
+ * of closed.
+ */
+const waitingMax = 2;
+/** The same limit for studies in which each release decides which keys later epochs leave out. */
+const waitingMaxExcluding = 1;
+
+export function waitingMost({ quarantine }: Pick<StudyDocument, 'quarantine'>): number {
+  return quarantine?.automatic === true ? waitingMaxExcluding : waitingMax;
+}

@@ -1,8 +1,6 @@
 import { signing } from '#signing';
-import { fromHex, fromUtf8, utf8 } from '../../src/base/bytes.js';
+import { utf8 } from '../../src/base/bytes.js';
 import { KeelsonError } from '../../src/base/errors.js';
-import { protocolLimits } from '../../src/base/limits.js';
-import { signStatement } from '../../src/signing/index.js';
 import {
   decodeStudyDocument, encodeStudyDocument, studyId as idOfFacts,
 } from '../../src/wire/index.js';
@@ -10,16 +8,18 @@ import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { EpochRecord, StudyRecord } from '../store/contract.js';
 import type { HubContext } from './context.js';
 import { defineStudy, type StudyDefinition } from './definition.js';
-import { LiveStudy, type StudyMode } from './live-study.js';
+import { LiveStudy } from './live-study.js';
 import { concernsOneStudy, isOwnFault, type RefusedStudy } from './refused-study.js';
 import { recoveriesMax } from './recovery.js';
+import { atStandingOrder, checkRoom, identityOf, register } from './registration.js';
 import { Retention } from './retention.js';
+import type { StudyList, StudyMode } from './study-list.js';
 
 /**
  * The studies of a running server: the configured ones, and those that an earlier process left
  * unfinished.
  */
-export class StudySet {
+export class StudySet implements StudyList {
   readonly #live = new Map<string, LiveStudy>();
   /** Also has studies that do not run any more, because their rows must be deleted too. */
   readonly #retentions = new Map<string, Retention>();
@@ -129,29 +129,15 @@ export class StudySet {
 
   /** The running study with these facts, or a new one. */
   async #register(definition: StudyDefinition): Promise<LiveStudy> {
-    const { store, clock, logger } = this.context;
     const facts = encodeStudyDocument(definition.document);
     const studyId = await idOfFacts(facts, signing);
     const running = this.#live.get(studyId);
     if (running !== undefined) return running;
     // Two instances must not release the same epochs.
     await this.#abandoned.get(studyId);
-    if (this.#live.size >= protocolLimits.studies) {
-      throw new KeelsonError(
-        'invalid-study',
-        `a server runs at most ${protocolLimits.studies} studies: start another one for the rest`,
-      );
-    }
-    const { study: name } = definition.document;
-    const settled = await this.#atStandingOrder(definition);
-    const record = await store.registerStudy({
-      studyId, name, document: fromUtf8(facts), budget: settled.budget, nowMs: clock.nowMs(),
-    });
-    if (record.state !== 'open') {
-      logger.warn({ study: name, state: record.state }, 'a study has stopped for good; its '
-        + 'releases can still be read');
-    }
-    return this.#hold(settled, record, facts, 'run');
+    checkRoom(this.#live.size);
+    const registered = await register(this.context, definition, studyId, facts);
+    return this.#hold(registered.definition, registered.record, facts, 'run');
   }
 
   /**
@@ -175,7 +161,7 @@ export class StudySet {
       // The list of enrolled keys is not in the store. Without it no new contributor is admitted.
       const enrolled = document.admission.kind === 'keys' ? new Set<string>() : null;
       const definition =
-        await this.#atStandingOrder(defineStudy(document, enrolled, findEstimator));
+        await atStandingOrder(this.context, defineStudy(document, enrolled, findEstimator));
       this.#hold(definition, record, facts, names.has(record.name) ? 'end' : 'drain');
     } catch (error) {
       if (!(error instanceof KeelsonError)) throw error;
@@ -190,34 +176,19 @@ export class StudySet {
     );
   }
 
-  /**
-   * A Renyi budget keeps the order that it was created with, even if the study's facts would now
-   * choose another.
-   */
-  async #atStandingOrder(definition: StudyDefinition): Promise<StudyDefinition> {
-    const { document, enrolled, budget } = definition;
-    const standing = await this.context.store.balance(budget.key);
-    if (budget.rule.rule !== 'renyi' || standing?.rule.rule !== 'renyi') return definition;
-    if (standing.rule.order === budget.rule.order) return definition;
-    return defineStudy(document, enrolled, this.context.findEstimator, standing.rule.order);
-  }
-
   #hold(
     definition: StudyDefinition, record: StudyRecord, facts: Uint8Array, mode: StudyMode,
   ): LiveStudy {
     const { studyId } = record;
-    const factsSignature =
-      signStatement('study', this.context.signer, fromHex(studyId), signing.sha512(facts));
-    const study =
-      new LiveStudy(this.context, definition, { studyId, facts, factsSignature }, record, {
-        mode,
-        held: this.held,
-        retention: this.#retention(studyId, definition.document),
-        // A study that was only continued is removed when it is done. A configured one stays, so
-        // that
-        // its log can be read.
-        onDone: () => { if (mode !== 'run') this.#live.delete(studyId); },
-      });
+    const identity = identityOf(this.context, studyId, facts);
+    const study = new LiveStudy(this.context, definition, identity, record, {
+      mode,
+      held: this.held,
+      retention: this.#retention(studyId, definition.document),
+      // A study that was only continued is removed when it is done. A configured one stays, so that
+      // its log can be read.
+      onDone: () => { if (mode !== 'run') this.#live.delete(studyId); },
+    });
     this.#live.set(studyId, study);
     return study;
   }

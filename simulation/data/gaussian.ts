@@ -1,3 +1,4 @@
+import { ln } from '../../src/base/elementary.js';
 import type { WorkRandom } from '../../src/random/source.js';
 
 /**
@@ -6,7 +7,7 @@ import type { WorkRandom } from '../../src/random/source.js';
  */
 function gaussianPair(random: WorkRandom): readonly [number, number] {
   // 1 - u is in (0, 1], so its logarithm is finite.
-  const radius = Math.sqrt(-2 * Math.log(1 - random.uniform()));
+  const radius = Math.sqrt(-2 * ln(1 - random.uniform()));
   const angle = 2 * Math.PI * random.uniform();
   return [radius * Math.cos(angle), radius * Math.sin(angle)];
 }

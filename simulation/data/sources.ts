@@ -3,8 +3,8 @@ import { seededRandom } from '../../src/random/work.js';
 import { gaussianVector } from './gaussian.js';
 
 /**
- * A source of simulated rows: the rows of one contributor in one epoch, row-major. The same
- * arguments give the same rows.
+ * A source of simulated rows: the rows of one contributor in one epoch, row-major. NaN: an optional
+ * column has no value. The same arguments give the same rows.
  * @param study the study's name, if a fleet serves several.
  */
 export type RowSource = (contributor: number, epoch: bigint, study: string) => Float64Array;

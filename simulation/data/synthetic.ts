@@ -1,3 +1,4 @@
+import { pow } from '../../src/base/elementary.js';
 import { namesOfType, type ColumnType } from '../../src/base/columns.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import { questionsOf } from '../../src/base/questions.js';
@@ -73,7 +74,7 @@ export function inventedTexts({ types = [] }: StudyDocument): readonly string[] 
   if (bytes === Infinity) return [];
   if (bytes === 1) return [...'ijklmnopqrstuvwxyz'];
   // A letter, and a number of at most `bytes - 1` digits.
-  return Array.from({ length: Math.min(inventedMost, 36 ** (bytes - 1)) }, (_, i) =>
+  return Array.from({ length: Math.min(inventedMost, pow(36, bytes - 1)) }, (_, i) =>
     `z${i.toString(36)}`);
 }
 
@@ -92,14 +93,17 @@ function fitted(
   value: number, type: ColumnType | undefined, texts: readonly string[] = madeUpTexts,
 ): number {
   if (type === undefined || type.type === 'number') return value;
-  const names = type.type === 'text' ? texts : namesOf(type);
+  const names = namesOf(type, texts);
   return names === null ? Math.round(value)
     : Math.min(names.length - 1, Math.max(0, Math.round(value)));
 }
 
-/** The names that the numbers of a column are places in; null where they are no places. */
-export function namesOf(type: ColumnType): readonly string[] | null {
-  return type.type === 'text' ? madeUpTexts : namesOfType(type);
+/**
+ * The names that the numbers of a column are places in; null where they are no places.
+ * @param texts - what texts are places in.
+ */
+export function namesOf(type: ColumnType, texts = madeUpTexts): readonly string[] | null {
+  return type.type === 'text' ? texts : namesOfType(type);
 }
 
 function sumBefore(values: Float64Array, end: number, length: number): number {

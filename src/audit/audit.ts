@@ -34,14 +34,17 @@ const auditFailure = 1e-6;
 /** With fewer trials no estimator could be caught. */
 export const auditTrialsMin = 500;
 /**
- * Shares of the trials: a first exploring round over every pair, and a second over the best pairs.
- * The rest is counted.
+ * Shares of the trials: a first exploring round over every pair, a second over the best pairs, and
+ * in a long audit a third over the best two. The rest is counted.
  */
-const shares = { first: 0.2, second: 0.2 } as const;
+const shares = { first: 0.2, second: 0.2, third: 0.1 } as const;
 /** Trials per side in an exploring round. Fewer show nothing. */
 const lookMin = 25;
-const lookMax = { first: 3_000, second: 15_000 } as const;
+const lookMax = { first: 3_000, second: 15_000, third: 60_000 } as const;
 const secondRound = 4;
+const thirdRound = 2;
+/** With fewer trials a third round would tell no more than the second did. */
+const longAudit = 200_000;
 const eventsCounted = 2;
 
 /**
@@ -138,10 +141,13 @@ class Search {
     const pairs = this.asked.pairs.slice(0, most);
     this.pairsTried = pairs.length;
     const first = await this.#look(pairs.map((pair) => ({ pair })), 'first');
-    const few = first.slice(0, secondRound);
-    const second = pairs.length === 1 ? few : await this.#look(few, 'second');
-    const [found] = second;
-    return { pair: found!.pair, events: found!.events.slice(0, eventsCounted) };
+    let found: readonly Ranked[] = first.slice(0, secondRound);
+    if (pairs.length > 1) found = await this.#look(found, 'second');
+    if (pairs.length > 1 && trials >= longAudit) {
+      found = await this.#look(found.slice(0, thirdRound), 'third');
+    }
+    const { pair, events } = found[0]!;
+    return { pair, events: events.slice(0, eventsCounted) };
   }
 
   /** Hits of fresh outputs in each event. Outputs are counted as they arrive and are not kept. */
@@ -164,7 +170,7 @@ class Search {
 
   async #look(
     entries: readonly { readonly pair: NeighbourPair; readonly outputs?: Outputs }[],
-    round: 'first' | 'second',
+    round: keyof typeof shares,
   ): Promise<readonly Ranked[]> {
     const { trials, claim } = this.asked;
     const share = Math.floor((shares[round] * trials) / entries.length / 2);
@@ -185,7 +191,7 @@ class Search {
         left: joined(outputs?.left, taken[i]!.left),
         right: joined(outputs?.right, taken[i]!.right),
       };
-      const events = chooseEvents(all, choice);
+      const events = chooseEvents(all, { ...choice, entries: pair.entries });
       return { pair, outputs: all, events, best: events[0]?.expected ?? -Infinity };
     });
     return ranked.sort((one, two) => (two.best > one.best ? 1 : two.best < one.best ? -1 : 0));

@@ -1,3 +1,4 @@
+import { ln } from '../base/elementary.js';
 import { assert } from '../base/assert.js';
 
 /**
@@ -50,7 +51,7 @@ function lastFalse(isBeyond: (p: number) => boolean): number {
 function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
-  const logFront = logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x)
+  const logFront = logGamma(a + b) - logGamma(a) - logGamma(b) + a * ln(x)
     + b * Math.log1p(-x);
   if (x < (a + 1) / (a + b + 2)) return (Math.exp(logFront) / a) * betaFraction(x, a, b);
   return 1 - (Math.exp(logFront) / b) * betaFraction(1 - x, b, a);
@@ -86,10 +87,10 @@ function logGamma(x: number): number {
   let shift = 0;
   let y = x;
   while (y < 20) {
-    shift -= Math.log(y);
+    shift -= ln(y);
     y += 1;
   }
   const inverse = 1 / (y * y);
   const series = (1 / 12 - inverse * (1 / 360 - inverse * (1 / 1260 - inverse / 1680))) / y;
-  return shift + (y - 0.5) * Math.log(y) - y + 0.5 * Math.log(2 * Math.PI) + series;
+  return shift + (y - 0.5) * ln(y) - y + 0.5 * ln(2 * Math.PI) + series;
 }

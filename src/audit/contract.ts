@@ -18,6 +18,12 @@ export interface NeighbourPair {
   readonly name: string;
   readonly left: Contributors;
   readonly right: Contributors;
+  /**
+   * Entries of the estimate that the change can move, as far as it is known: those of the keys that
+   * the contributor leaves or enters. Absent: any. All others would only add noise to a score; a
+   * bound holds whatever is left out.
+   */
+  readonly entries?: readonly number[];
 }
 
 export type Side = 'left' | 'right';

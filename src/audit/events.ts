@@ -1,3 +1,4 @@
+import { ln, pow } from '../base/elementary.js';
 import { lowerBound } from './clopper-pearson.js';
 import type { OutputBlock, Side } from './contract.js';
 import { learnStatistics, type Statistic } from './statistics.js';
@@ -69,7 +70,7 @@ export function epsilonBound(
   const share = lowerBound(hits[over], both, isPure ? failure : 0.9 * failure);
   const sum = isPure ? 2 : 2 * lowerBound(both, trials.left + trials.right, 0.1 * failure);
   const surely = share - delta / sum;
-  return surely <= 0 ? -Infinity : Math.log(surely / (1 - share));
+  return surely <= 0 ? -Infinity : ln(surely / (1 - share));
 }
 
 export function other(side: Side): Side {
@@ -88,6 +89,8 @@ export interface ChoiceOptions {
   readonly failure: number;
   /** Trials per side in the later count. */
   readonly trials: number;
+  /** Entries of the estimate to learn from; absent: all that is published. */
+  readonly entries?: readonly number[] | undefined;
 }
 
 /**
@@ -102,7 +105,8 @@ export function chooseEvents(outputs: Outputs, asked: ChoiceOptions): readonly C
   const tests: Outputs = {
     left: everySecond(outputs.left, 1), right: everySecond(outputs.right, 1),
   };
-  const statistics: readonly (Statistic | null)[] = learnStatistics(lessons.left, lessons.right);
+  const statistics: readonly (Statistic | null)[] =
+    learnStatistics(lessons.left, lessons.right, asked.entries);
   const found = [...statistics, null].flatMap((statistic) =>
     (['left', 'right'] as const).map((over) => bestEvent(tests, statistic, over, asked)));
   return found.filter((candidate) => candidate !== null)
@@ -202,7 +206,7 @@ function* tails(over: Float64Array, under: Float64Array, above: boolean): Genera
   };
   const [shareOver, shareUnder] = [shares(sortedOver), shares(sortedUnder)];
   for (let rank = leastRank;
-      rank <= sortedOver.length; rank = Math.ceil(rank * 2 ** (1 / ranksPerFactor))) {
+      rank <= sortedOver.length; rank = Math.ceil(rank * pow(2, 1 / ranksPerFactor))) {
     const at = sortedOver[rank - 1]!;
     const hits = { over: atMost(sortedOver, at), under: atMost(sortedUnder, at) };
     const smooth = shareOver[hits.over]! + shareUnder[hits.under]!;
@@ -235,11 +239,11 @@ function expectedBound(hits: Hits, sizes: Hits, { delta, failure, trials }: Choi
   const less = (hits.over / sizes.over) * trials;
   const both = more + less;
   if (!(both > 0)) return -Infinity;
-  const square = -2 * Math.log(failure);
+  const square = -2 * ln(failure);
   const seen = less / both;
   const spread = Math.sqrt((square * seen * (1 - seen)) / both + square ** 2 / (4 * both ** 2));
   const share = (seen + square / (2 * both) - spread) / (1 + square / both);
   const fewest = both + square / 2 - Math.sqrt(square * (both + square / 4));
   const surely = share - (delta * trials) / Math.max(fewest, 1e-9);
-  return surely <= 0 ? -Infinity : Math.log(surely / (1 - share));
+  return surely <= 0 ? -Infinity : ln(surely / (1 - share));
 }

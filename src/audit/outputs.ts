@@ -21,6 +21,12 @@ export function outputWidth(plan: Plan): number {
   return headColumns + 3 * entriesOf(plan);
 }
 
+/** Whether a column of an output is about one of these entries of the estimate. */
+export function isAbout(entries: ReadonlySet<number>, column: number, width: number): boolean {
+  return column >= headColumns
+    && entries.has((column - headColumns) % ((width - headColumns) / 3));
+}
+
 /**
  * Writes everything that a release publishes, as numbers. A refusal is an output like any other.
  * Its reason and public numbers fix its text, except for lists of columns. So the digest of the

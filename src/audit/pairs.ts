@@ -37,6 +37,8 @@ interface Change {
 
 /**
  * `still`: all rows are zero, so only one contributor moves. `spread`: honest rows, one unit wide.
+ * Of answers that are split by keys also `few`: one row in each key, where a key has so few people
+ * that one more or less may decide whether it counts at all.
  */
 export function crowds(facts: PairFacts): readonly Crowd[] {
   const { cohort, dimension } = facts.facts;
@@ -52,7 +54,14 @@ export function crowds(facts: PairFacts): readonly Crowd[] {
   return [
     { name: 'still', rows: new Float64Array(count * dimension), count },
     { name: 'spread', rows: spread, count },
+    ...(keys?.list === 'public' ? [fewInEachKey(Math.min(keys.count, count), dimension)] : []),
   ];
+}
+
+function fewInEachKey(count: number, dimension: number): Crowd {
+  const rows = new Float64Array(count * dimension);
+  for (let i = 0; i < count; i++) rows[i * dimension] = i;
+  return { name: 'few', rows, count };
 }
 
 /** The first `count` contributors of a crowd, for outcomes that depend on the number of people. */
@@ -243,9 +252,9 @@ function seatsIn(crowd: Crowd, plan: Plan): readonly Seat[] {
 }
 
 function pairOf(
-  crowd: Crowd, change: Change, seat: Seat, { facts }: PairFacts, isAlone: boolean,
+  crowd: Crowd, change: Change, seat: Seat, asked: PairFacts, isAlone: boolean,
 ): NeighbourPair {
-  const { dimension } = facts;
+  const { dimension } = asked.facts;
   const present: number[] = [];
   seat.others.forEach(({ cohort, group }, i) => {
     if (!isAlone || cohort !== seat.place.cohort || group !== seat.place.group) present.push(i);
@@ -270,7 +279,20 @@ function pairOf(
     };
   };
   const name = `${crowd.name}: ${change.name}${seat.name}${isAlone ? ', alone in its group' : ''}`;
-  return { name, left: side(change.left), right: side(change.right) };
+  const entries = entriesMoved(change, asked);
+  return {
+    name, left: side(change.left), right: side(change.right), ...(entries !== null && { entries }),
+  };
+}
+
+/** Those of the keys in which the contributor is on either side; null: any. */
+function entriesMoved(
+  { left, right }: Change, { plan: { outputShape }, facts: { keys } }: PairFacts,
+): readonly number[] | null {
+  if (keys?.list !== 'public' || outputShape[0] !== keys.count) return null;
+  const each = outputShape.slice(1).reduce((product, size) => product * size, 1);
+  const moved = new Set([...left, ...right].map(([place]) => place!));
+  return [...moved].flatMap((key) => Array.from({ length: each }, (_, i) => key * each + i));
 }
 
 /**

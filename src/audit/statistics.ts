@@ -1,5 +1,6 @@
 import { fitLogistic } from './logistic.js';
 import type { OutputBlock } from './contract.js';
+import { isAbout } from './outputs.js';
 
 /**
  * One number per output, to distinguish two distributions of outputs. A refused output has no
@@ -18,8 +19,8 @@ export interface Statistic {
 
 /** Standardised values are clipped here: values beyond it are beyond every threshold anyway. */
 const cut = 8;
-/** Number of outputs from each side that train a classifier. */
-const trainedOn = 12_000;
+/** Number of outputs from each side that train a direction, and a classifier of products. */
+const trainedOn = { direction: 60_000, products: 12_000 } as const;
 
 /**
  * Brings columns to one scale, fitted to both sides together. Leaves out columns that never change.
@@ -29,12 +30,14 @@ class Standardiser {
   readonly #medians: Float64Array;
   readonly #width: Float64Array;
 
-  constructor(blocks: readonly OutputBlock[]) {
+  /** @param about - entries of the estimate; null: all columns. */
+  constructor(blocks: readonly OutputBlock[], about: ReadonlySet<number> | null) {
     const width = blocks[0]!.width;
     this.#medians = new Float64Array(width);
     this.#width = new Float64Array(width);
     const kept: number[] = [];
     for (let column = 1; column < width; column++) {
+      if (about !== null && !isAbout(about, column, width)) continue;
       const entries = blocks.flatMap((block) =>
         Array.from(answered(block), (row) => block.values[row * width + column]!));
       if (entries.length === 0) continue;
@@ -69,9 +72,13 @@ export function* answered({ count, width, values }: OutputBlock): Generator<numb
  * direction: for two Gaussians that differ by a shift, it is the likelihood ratio. The second is a
  * classifier in products of the most informative columns: it can be the likelihood ratio of any two
  * Gaussians.
+ * @param entries - of the estimate, to learn from; absent: all columns of the outputs.
  */
-export function learnStatistics(left: OutputBlock, right: OutputBlock): readonly Statistic[] {
-  const standard = new Standardiser([left, right]);
+export function learnStatistics(
+  left: OutputBlock, right: OutputBlock, entries?: readonly number[],
+): readonly Statistic[] {
+  const standard =
+    new Standardiser([left, right], entries === undefined ? null : new Set(entries));
   if (standard.columns.length === 0) return [];
   return [
     learn('likelihood direction', standard, [left, right], 1),
@@ -98,7 +105,8 @@ function learn(
     });
   };
   const samples = blocks.map((block) => {
-    const rows = [...answered(block)].slice(0, trainedOn);
+    const most = degree === 1 ? trainedOn.direction : trainedOn.products;
+    const rows = [...answered(block)].slice(0, most);
     const table = new Float64Array(rows.length * terms.length);
     rows.forEach((row, i) =>
       features(block, row, table.subarray(i * terms.length, (i + 1) * terms.length)));

@@ -17,8 +17,13 @@ import { outputWidth, writeOutput, writeUnanswered } from './outputs.js';
 export interface TrialSubject {
   readonly plan: Plan;
   readonly dimension: number;
-  /** How a release gets its mechanisms: `createMechanisms`, unless a test plants a defect. */
-  readonly mechanisms?: (events: readonly MechanismEvent[], noise: NoiseSource) => Mechanisms;
+  /**
+   * How a release gets its mechanisms: `createMechanisms`, unless a test plants a defect.
+   * @param create - makes mechanisms. Exact checks give one that shows what they are given.
+   */
+  readonly mechanisms?: (
+    events: readonly MechanismEvent[], noise: NoiseSource, create: typeof createMechanisms,
+  ) => Mechanisms;
   /** Audits these events alone, given the answers of all others. */
   readonly alone?: {
     readonly events: ReadonlySet<string>;
@@ -41,17 +46,22 @@ export class TrialRunner {
 
   constructor(private readonly subject: TrialSubject) {}
 
+  get #mechanisms(): NonNullable<TrialSubject['mechanisms']> {
+    return this.subject.mechanisms ?? createMechanisms;
+  }
+
   /** Fresh noise for every trial; O(trials * release). */
   async run(
     { pair, side, trials }: Omit<TrialRequest, 'label'>, noise: NoiseSource,
   ): Promise<OutputBlock> {
-    const { plan, mechanisms = createMechanisms, alone } = this.subject;
+    const { plan, alone } = this.subject;
+    const make = this.#mechanisms;
     const summaries = this.#summariesOf(pair, side);
     const given = alone === undefined ? null : await this.#givenFor(pair, alone.noise());
     const width = outputWidth(plan);
     const values = new Float64Array(trials * width);
     for (let trial = 0; trial < trials; trial++) {
-      const made = mechanisms(plan.events, noise);
+      const made = make(plan.events, noise, createMechanisms);
       const asked = given === null ? made : repeating(made, given, alone!.events);
       try {
         const released = await plan.release(summaries, asked, this.#compute);
@@ -66,16 +76,17 @@ export class TrialRunner {
 
   /** Answers of a release on the left side that had a value, or else of the last release tried. */
   async #givenFor(pair: NeighbourPair, noise: NoiseSource): Promise<Answers> {
-    const { plan, mechanisms = createMechanisms } = this.subject;
+    const { plan } = this.subject;
+    const make = this.#mechanisms;
     const known = this.#given.get(pair.name);
     if (known !== undefined) return known;
     const summaries = this.#summariesOf(pair, 'left');
     let answers: Answers = new Map();
     for (let rehearsal = 0; rehearsal < rehearsalsMax; rehearsal++) {
       answers = new Map();
-      const released = await plan.release(
-        summaries, recording(mechanisms(plan.events, noise), answers), this.#compute,
-      );
+      const mechanisms = make(plan.events, noise, createMechanisms);
+      const released =
+        await plan.release(summaries, recording(mechanisms, answers), this.#compute);
       if (released.value.kind === 'value') break;
     }
     this.#given.set(pair.name, answers);
@@ -94,8 +105,9 @@ export class TrialRunner {
 }
 
 /** Work randomness is the same on both sides: no proof rests on it, so an audit may fix it. */
-function summariesOf(
-  { plan, dimension }: TrialSubject, { count, assignmentHashes, rows }: Contributors,
+export function summariesOf(
+  { plan, dimension }: Pick<TrialSubject, 'plan' | 'dimension'>,
+  { count, assignmentHashes, rows }: Contributors,
 ): FinishedSummaries {
   const groups = createGroups(plan, dimension);
   for (let i = 0; i < count; i++) {

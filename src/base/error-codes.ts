@@ -64,6 +64,7 @@ export const localCodes = [
   'plan-infeasible',
   'data-folder-in-use',
   'data-folder-rolled-back',
+  'lease-lost',
   'schema-too-new',
   'storage-failed',
   'clock-implausible',

@@ -185,6 +185,11 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
       + 'been put back.',
     remedy: 'Restore the newest copy, or accept the loss with --accept-rollback.',
   },
+  'lease-lost': {
+    cause: 'Another server on the same PostgreSQL store leads the study now.',
+    remedy: 'Nothing is to be done: the other server goes on. If it happens often, look why this '
+      + 'server does not reach the database in time.',
+  },
   'schema-too-new': {
     cause: 'A newer version of Keelson wrote the data folder.',
     remedy: 'Use that version, or a copy of the folder from before.',

@@ -55,7 +55,8 @@ export class WireError extends KeelsonError {
 
 /** The codes of a StorageError. */
 export type StorageCode =
-  'storage-failed' | 'data-folder-in-use' | 'data-folder-rolled-back' | 'schema-too-new';
+  'storage-failed' | 'data-folder-in-use' | 'data-folder-rolled-back' | 'lease-lost'
+  | 'schema-too-new';
 
 /** The durable store failed or refused to open. */
 export class StorageError extends KeelsonError {

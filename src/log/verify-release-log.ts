@@ -25,8 +25,8 @@ export interface LogVerification {
    * names.
    */
   readonly serverKey?: Uint8Array;
-  /** Gets each release once it is verified, in the order of the log. */
-  readonly onRelease?: (release: ReleaseBody) => void;
+  /** Gets each release once it is verified, in the order of the log, and its study. */
+  readonly onRelease?: (release: ReleaseBody, document: StudyDocument) => void;
 }
 
 /** The first fault of a log. */
@@ -150,7 +150,7 @@ async function takeLine(
     progress.lastOutcome = release.outcome ?? null;
     progress.lastAnswers = answers;
     progress.count++;
-    options.onRelease?.(release);
+    options.onRelease?.(release, study.document);
   } else {
     progress.state = chainOf(progress, study, options).checkHead(line).state;
   }

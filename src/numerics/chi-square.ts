@@ -1,3 +1,4 @@
+import { pow } from '../base/elementary.js';
 import { normalCdf, normalQuantile } from './normal.js';
 
 /**
@@ -12,7 +13,7 @@ export const normalMedianDeviation = 0.6744897501960817;
 /** The square whose cube root is `deviations` standard deviations from its mean. */
 export function chiSquareAt(deviations: number, freedom: number): number {
   const variance = 2 / (9 * freedom);
-  return freedom * (1 - variance + deviations * Math.sqrt(variance)) ** 3;
+  return freedom * pow(1 - variance + deviations * Math.sqrt(variance), 3);
 }
 
 /** The inverse of `chiSquareAt`: about standard normal. */

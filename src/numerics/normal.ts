@@ -1,3 +1,5 @@
+import { ln } from '../base/elementary.js';
+
 /**
  * The standard normal distribution with a small relative error in both far tails. Privacy
  * thresholds use probabilities of 1e-12 and less, where 1 - Phi(x) by subtraction would only be
@@ -64,9 +66,9 @@ export function normalUpperTail(x: number): number {
 /** log P(Z <= x), finite if x^2 is finite. Relative error about 1e-15. */
 export function normalLogCdf(x: number): number {
   if (Number.isNaN(x)) return NaN;
-  if (x > -1) return x < 1 ? Math.log(normalCdf(x)) : Math.log1p(-normalCdf(-x));
+  if (x > -1) return x < 1 ? ln(normalCdf(x)) : Math.log1p(-normalCdf(-x));
   if (x === -Infinity) return -Infinity;
-  return (-x * x) / 2 - logRootTwoPi + Math.log(millsRatio(-x));
+  return (-x * x) / 2 - logRootTwoPi + ln(millsRatio(-x));
 }
 
 /**
@@ -78,7 +80,7 @@ export function normalQuantile(p: number): number {
   if (p === 0) return -Infinity;
   if (p > 0.5) return -normalQuantile(1 - p);
   if (p > 0.2) return centralQuantile(p - 0.5);
-  const target = Math.log(p);
+  const target = ln(p);
   let x = -Math.sqrt(-2 * target);
   for (let round = 0; round < 60; round++) {
     const step = (normalLogCdf(x) - target) / slopeOfLogCdf(x);
@@ -106,7 +108,16 @@ function slopeOfLogCdf(x: number): number {
   return x <= -1 ? 1 / millsRatio(-x) : normalDensity(x) / normalCdf(x);
 }
 
+/** Plans ask for the same few quantiles again and again. */
+const upperQuantiles = new Map<number, number>();
+const upperQuantilesMax = 256;
+
 /** x with P(Z > x) = q: the quantile at 1 - q, for q too small to subtract from 1. */
 export function normalUpperQuantile(q: number): number {
-  return -normalQuantile(q);
+  const known = upperQuantiles.get(q);
+  if (known !== undefined) return known;
+  const quantile = -normalQuantile(q);
+  if (upperQuantiles.size >= upperQuantilesMax) upperQuantiles.clear();
+  upperQuantiles.set(q, quantile);
+  return quantile;
 }

@@ -1,3 +1,4 @@
+import { log2 } from '../base/elementary.js';
 import { assert } from '../base/assert.js';
 
 /**
@@ -11,7 +12,7 @@ export function selectInPlace(entries: Float64Array, rank: number): number {
   );
   let low = 0;
   let high = entries.length - 1;
-  let rounds = 2 * Math.ceil(Math.log2(entries.length + 1)) + 4;
+  let rounds = 2 * Math.ceil(log2(entries.length + 1)) + 4;
   while (high - low > 24) {
     if (rounds-- === 0) break;
     const pivot = medianOfThree(entries[low]!, entries[(low + high) >> 1]!, entries[high]!);

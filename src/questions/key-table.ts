@@ -1,3 +1,4 @@
+import { log2 } from '../base/elementary.js';
 import { assert } from '../base/assert.js';
 import { writeUtf8 } from '../base/bytes.js';
 import { WireError } from '../base/errors.js';
@@ -21,10 +22,10 @@ const slotsPerKey = 4 / 3;
 const firstSlots = 512;
 /** Keys are kept in pieces of so many bytes, so that growth copies nothing. A power of two. */
 const pieceBytes = 2 ** 16;
-const pieceBits = Math.log2(pieceBytes);
+const pieceBits = log2(pieceBytes);
 /** Places of keys are kept in pieces of so many numbers. A power of two. */
 const pieceStarts = 2 ** 14;
-const startsBits = Math.log2(pieceStarts);
+const startsBits = log2(pieceStarts);
 
 /**
  * What one key of at most `keyBytes` bytes may take in a table. A key has a byte for each part

@@ -2,7 +2,7 @@ import { utf8 } from '../base/bytes.js';
 import { InvalidParameterError } from '../base/errors.js';
 import type { ParameterValues, Participation } from '../base/facts.js';
 import {
-  isRunningQuestion, questionLimits, type Question, type RunningFacts,
+  isRunningQuestion, questionLimits, type GroupBy, type Question, type RunningFacts,
 } from '../base/questions.js';
 import type {
   Estimator, Infeasible, Plan, PlannedWork, StudyFacts,
@@ -27,8 +27,13 @@ export interface PlannedQuestion {
   readonly dimension: number;
   /** The names of the public keys by which the answer is split. */
   readonly keys?: readonly (readonly string[])[];
-  /** Of a question whose keys are discovered: the most bytes of one key in a table of keys. */
-  readonly keyBytes?: number;
+  /** Of a question whose keys are discovered. */
+  readonly discovered?: {
+    /** The most bytes of one key in a table of keys. */
+    readonly keyBytes: number;
+    /** What one key may take in memory, with what is added up under it: bytes. */
+    readonly keyMemory: number;
+  };
 }
 
 /** The plans of all questions of a study. One epoch is charged `cost`, once. */
@@ -113,16 +118,11 @@ function planOne(
   if (by?.discover !== undefined && estimator.keyed?.includes('discovered') !== true) {
     return infeasible(
       name, `${estimator.name} cannot split its answer by keys that are discovered`,
-      'list the keys in by.keys, or ask for a count',
+      'list the keys in by.keys, or ask for a count, sum, mean, share or ratio',
     );
   }
   try {
     const { keys, dimension } = new QuestionReduction(question, facts);
-    const keyBytes = by?.discover === undefined ? undefined : keyBytesMax(by, facts);
-    if (keyBytes !== undefined) {
-      const people = Math.floor(keyRoomBytes / (by!.keysMax * keyMemory(keyBytes)));
-      if (facts.cohort > people) return tooManyKeys(name, people);
-    }
     const isEach = keys !== null && estimator.keyed?.includes('public') !== true;
     const asked = isEach ? forEachKey(estimator) : estimator;
     const isRunning = isRunningQuestion(facts.running, name);
@@ -145,10 +145,10 @@ function planOne(
         'give it a study of its own',
       );
     }
-    return {
+    const planned: PlannedQuestion = {
       question, estimator, plan, dimension, ...(keys !== null && { keys: keys.names }),
-      ...(keyBytes !== undefined && { keyBytes }),
     };
+    return by?.discover === undefined ? planned : withKeyRoom(planned, by, facts);
   } catch (error) {
     if (!(error instanceof InvalidParameterError)) throw error;
     const { path } = error.details;
@@ -157,6 +157,17 @@ function planOne(
       path: `questions.${name}${typeof path === 'string' ? `.${path}` : ''}`,
     });
   }
+}
+
+/** The memory that discovered keys take; infeasible where those of the cohort find no room. */
+function withKeyRoom(
+  planned: PlannedQuestion, by: GroupBy, facts: QuestionsFacts,
+): PlannedQuestion | Infeasible {
+  const keyBytes = keyBytesMax(by, facts);
+  const memory = keyMemory(keyBytes) + (planned.plan.bytesPerKey ?? 0);
+  const people = Math.floor(keyRoomBytes / (by.keysMax * memory));
+  return facts.cohort > people ? tooManyKeys(planned.question.name, people)
+    : { ...planned, discovered: { keyBytes, keyMemory: memory } };
 }
 
 function infeasible(name: string, reason: string, remedy: string): Infeasible {
@@ -194,8 +205,9 @@ function tooManyKeys(name: string, people: number): Infeasible {
  * an epoch's contributors bounds what the keys of the epoch take, whatever they are.
  */
 export function keyRoomOf(questions: readonly PlannedQuestion[], rows: number): number {
-  return questions.reduce((most, { question: { by }, keyBytes }) => (keyBytes === undefined ? most
-    : Math.max(most, Math.min(rows, by!.keysMax) * keyMemory(keyBytes))), 0);
+  return questions.reduce((most, { question: { by }, discovered }) =>
+    (discovered === undefined ? most
+      : Math.max(most, Math.min(rows, by!.keysMax) * discovered.keyMemory)), 0);
 }
 
 /** One unit of the ledger. */
@@ -221,10 +233,10 @@ function shareOfTarget(target: PrivacyTarget, share: number, deltaShares: number
 /** Why the answers would be too large together. It depends on public numbers only. */
 function tooLarge(planned: readonly PlannedQuestion[]): Infeasible | null {
   let [count, bytes] = [0, 0];
-  for (const { question: { name, by }, plan, keys = [], keyBytes = 0 } of planned) {
+  for (const { question: { name, by }, plan, keys = [], discovered } of planned) {
     const found = plan.findsKeys === true ? plan.outputShape[0]! : 0;
     count += keys.length + found;
-    bytes += found * (keyBytes + (by?.columns.length ?? 0));
+    bytes += found * ((discovered?.keyBytes ?? 0) + (by?.columns.length ?? 0));
     bytes += numberBytes * plan.outputShape.reduce((product, size) => product * size, 1);
     for (const key of keys) for (const part of key) bytes += utf8(part).length + 2;
     if (count > questionLimits.keys) {

@@ -62,8 +62,8 @@ export class QuestionsRun {
   constructor(
     questions: readonly PlannedQuestion[], private readonly work: WorkRandom, noise: NoiseSource,
   ) {
-    this.tables = questions.map(({ question, keyBytes }) =>
-      (keyBytes === undefined ? null : emptyTable(work.fork(`keys of ${question.name}`))));
+    this.tables = questions.map(({ question, discovered }) =>
+      (discovered === undefined ? null : emptyTable(work.fork(`keys of ${question.name}`))));
     this.#running = questions.map((planned, i) => ({
       planned,
       table: this.tables[i]!,

@@ -1,3 +1,4 @@
+import { ln } from '../base/elementary.js';
 import { InvalidParameterError } from '../base/errors.js';
 import { checkOptions } from '../base/given.js';
 import { normalMedianDeviation } from '../numerics/chi-square.js';
@@ -98,7 +99,7 @@ export function beginFiltering(given: PointSet, options: FilterOptions): Filteri
   const kernels = createKernels();
   const squares = new Float64Array(count);
   kernels.squaredNorms(relative, dimension, count, new Float64Array(dimension), squares);
-  const reach = 1.35 * Math.sqrt(dimension) + 1 + Math.sqrt(2 * Math.log(count + 1));
+  const reach = 1.35 * Math.sqrt(dimension) + 1 + Math.sqrt(2 * ln(count + 1));
   const weights = new Float64Array(count);
   for (let i = 0; i < count; i++) {
     if (squares[i]! <= reach ** 2) weights[i] = 1;
@@ -118,7 +119,7 @@ export function beginFiltering(given: PointSet, options: FilterOptions): Filteri
 function allowanceOf(corruption: number, dimension: number, count: number): number {
   const share = Math.max(corruption, corruptionFloor);
   const ratio = dimension / Math.max(1, count);
-  return 1 + share * Math.log(1 / share) + 1.5 * (2 * Math.sqrt(ratio) + ratio);
+  return 1 + share * ln(1 / share) + 1.5 * (2 * Math.sqrt(ratio) + ratio);
 }
 
 /** O(n d^2). Zeros if no weight is left. */

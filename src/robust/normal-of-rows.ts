@@ -1,3 +1,4 @@
+import { pow } from '../base/elementary.js';
 import { chiSquareMedian } from '../numerics/chi-square.js';
 import { ownKernels } from '../numerics/kernels/index.js';
 import { columnOf, finiteRows, type PointSet } from '../numerics/points.js';
@@ -57,7 +58,7 @@ export function normalOfRows(given: PointSet): RobustNormal | null {
     for (let j = 0; j < dimension; j++) mean[j]! += back[j]!;
     const power = (exponent: number): Float64Array => {
       const result = new Float64Array(dimension ** 2);
-      const weights = values.map((value) => (value > planar ? value ** exponent : 1));
+      const weights = values.map((value) => (value > planar ? pow(value, exponent) : 1));
       ownKernels().gram(vectors, dimension, dimension, { weights }, result);
       return result;
     };

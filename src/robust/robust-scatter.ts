@@ -1,3 +1,4 @@
+import { ln } from '../base/elementary.js';
 import { chiSquareMedian } from '../numerics/chi-square.js';
 import { cholesky } from '../numerics/cholesky.js';
 import { finiteRows, rowOf, type PointSet } from '../numerics/points.js';
@@ -94,7 +95,7 @@ function step(
   // Keeps the determinant, which no map of the data changes.
   let logarithm = 0;
   for (let i = 0; i < dimension;
-      i++) logarithm += Math.log(root[i * (dimension + 1)]! / next[i * (dimension + 1)]!);
+      i++) logarithm += ln(root[i * (dimension + 1)]! / next[i * (dimension + 1)]!);
   const factor = Math.exp((2 * logarithm) / dimension);
   return sum.map((entry) => entry * factor);
 }

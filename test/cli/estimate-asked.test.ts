@@ -57,6 +57,20 @@ describe('keelson estimate with --where and --keys-max', () => {
     keys!.forEach((app, i) => expect(Math.abs(estimate[i]! - truth(app))).toBeLessThan(60));
   });
 
+  it('adds up values by groups that nobody listed', async () => {
+    const { keys, estimate } = await answer([
+      'sum', rows, ...asked, '--columns', 'minutes', '--set', 'cap=200', '--group-by', 'app',
+      '--groups', 'discover', '--keys-max', '2',
+    ]);
+    const truth = (app: string): number => lines.map((line) => line.split(','))
+      .filter(([, , , , own]) => own === app)
+      .reduce((sum, [, minutes]) => sum + Number(minutes), 0);
+    expect([...keys!].sort()).toEqual([...apps].sort());
+    // Five deviations of cap sqrt(keysMax / rho).
+    keys!.forEach((app, i) => expect(Math.abs(estimate[i]! - truth(app))).toBeLessThan(10_000));
+    expect(truth('maps')).toBeGreaterThan(90_000);
+  });
+
   it('gives what a study file gives, bit for bit', async () => {
     const study = file('asked.yaml', `study: asked
 columns:

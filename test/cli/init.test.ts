@@ -109,6 +109,11 @@ describe('keelson init', () => {
   it('asks about names in a column, listed or not', async () => {
     const region = ['--by', 'region', '--keys', 'north, south,off', ...people];
     const of = ['north', 'south', 'off'];
+    const totals = await written('weeks.yaml', '--question', 'running-total', ...region);
+    expect(totals).toMatchObject({
+      questions: { people: { estimator: 'count', by: { column: 'region', keysMax: 1 } } },
+      running: { separation: 30, questions: ['people'] }, budget: { scope: 'contributor' },
+    });
     const counts = await written('regions.yaml', '--question', 'count-by-key', ...region);
     expect(counts).toMatchObject({
       columns: { region: { type: 'category', of, other: true } },

@@ -19,6 +19,7 @@ interface PlanFacts {
   privacy: { epsilon: number; delta: number; rho: number };
   budget?: { releases: number; binds: string };
   noise: number[];
+  guarantee: { assumptions: string[] };
 }
 
 async function plan(words: readonly string[]): Promise<PlanFacts> {
@@ -64,6 +65,14 @@ describe('keelson plan', () => {
     const below = await keelson(['plan', 'mean', '--cohort', String(minimumCohort - 1), ...base]);
     expect(below.status).toBe(1);
     expect(below.stdout).toContain(`the smallest cohort with a plan is ${minimumCohort}`);
+  });
+
+  it('says what the promise needs', async () => {
+    const words = ['mean', '--cohort', '3000', ...base];
+    const { stdout } = await keelson(['plan', ...words]);
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('assumes Nobody sends false rows');
+    const { guarantee } = await plan(words);
+    expect(guarantee.assumptions.join()).toContain('nobody sends false rows');
   });
 
   it('gives reason and remedy as JSON when there is no plan', async () => {

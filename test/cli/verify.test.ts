@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { toHex } from '../../src/base/bytes.js';
+import { SeriesReader } from '../../src/base/running-totals.js';
 import { signing } from '../../src/signing/node.js';
 import { keelson } from '../support/command.js';
 import { sampleLog } from '../support/log-samples.js';
 import type { OneAnswer, ReleaseFacts } from '../../src/wire/index.js';
-import { doubtfulBody, questionsDocument, server } from '../support/wire-samples.js';
+import { document, doubtfulBody, questionsDocument, server } from '../support/wire-samples.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'keelson-verify-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -168,6 +169,42 @@ describe('keelson verify --totals', () => {
     const people = (await verified('--totals', '--window', '3')).stdout;
     expect(people).toMatch(/delay_minutes +45 +2\.12132 +90 +4\.24264 /);
     expect(await verified('--window', '3')).toMatchObject({ status: 2 });
+  });
+
+  it('adds up running totals, of which the noise is shared', async () => {
+    // Of a separation of 2: c = 1, 1/2. The epochs had 8, 4, 2 and 6 people, the noise was 0.
+    const released = [8, 8, 4, 7];
+    const reader = new SeriesReader(2, 1);
+    const totals = released.map((each) => reader.take([each]));
+    const running = (body: OneForm): OneForm => {
+      const at = Number(body.index);
+      return {
+        ...body, epoch: body.index + 1n, mechanisms: JSON.stringify([{
+          kind: 'gaussian', name: 'count', cohort: 'all', dimension: 1, sensitivity: 1, sigma: 2,
+          grid: 2 ** -20,
+        }]),
+        outcome: {
+          kind: 'value', estimate: Array.from(totals[at]!.totals), shape: [1],
+          running: { position: at, released: [released[at]!] },
+          uncertainty: { kind: 'gaussian', standardDeviation: [2 * totals[at]!.deviation] },
+        },
+      };
+    };
+    const { lines } = await sampleLog(4, {
+      change: running, facts: { ...document, running: { separation: 2 } },
+    });
+    const stdin = `${lines.join('\n')}\n`;
+    const { status, stdout } = await keelson(
+      ['verify', '-', '--server-key', key, '--totals', '--window', '2', '--json'], { stdin },
+    );
+    expect([status, JSON.parse(stdout)]).toMatchObject([0, { series: [{
+      question: 'answer', running: true, numbers: [{
+        total: { value: 20, answered: 4, missing: 0 }, window: { value: 8, answered: 2 },
+      }],
+    }] }]);
+    const people = await keelson(['verify', '-', '--server-key', key, '--totals'], { stdin });
+    expect(people.stdout).toContain('derived from 4 published answers, at no privacy cost');
+    expect(people.stdout).not.toContain('not smoothed or added up');
   });
 
   it('says why there are none', async () => {

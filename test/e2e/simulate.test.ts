@@ -63,7 +63,7 @@ describe('keelson simulate', () => {
       mean: one, 'skewed-mean': one, total: one, histogram: one, quantile: one, distribution: one,
       share: ['--columns', 'minutes', '--threshold', '60'],
       covariance: ['--columns', 'minutes,kilometres'],
-      'count-by-key': names, 'median-by-key': [...one, ...names], 'unknown-keys': ['--by', 'app'],
+      'count-by-key': names, 'running-total': names, 'median-by-key': [...one, ...names], 'unknown-keys': ['--by', 'app'],
       several: [...one, ...names],
     };
     const paths = await Promise.all(Object.entries(offered).map(async ([question, flags]) => {
@@ -114,6 +114,40 @@ describe('keelson simulate', () => {
     expect(run.stderr)
       .toContain('movements-subspace: made-up rows that fit arrivals, departures, movements');
     expect(run.stderr).toMatch(/movements-subspace: .*, 1 row a contribution/);
+  });
+
+  it('sends the typed rows of a file', { tags: ['slow'] }, async () => {
+    const study = stage.write('apps.yaml', [
+      'study: apps',
+      'columns:',
+      '  app: { type: text, bytes: 16, optional: true }',
+      '  region: { type: category, of: [north, south] }',
+      'cohort: 60',
+      'participation: public',
+      'epoch: { contributors: 60 }',
+      'contribution: { rowsMax: 1 }',
+      'questions:',
+      '  apps: { estimator: count, by: { column: app, keysMax: 1, discover: true } }',
+      '  regions: { estimator: count, by: { column: region, keysMax: 1 } }',
+      'privacy: { epsilon: 20, delta: 1e-3 }',
+      'budget: { epsilon: 40, delta: 2e-3, scope: study }', '',
+    ].join('\n'));
+    const rows = Array.from({ length: 60 }, (_, i) =>
+      (i % 3 === 0 ? ',south' : 'maps & more,north'));
+    const input = stage.write('apps.csv', `app,region\n${rows.join('\n')}\n`);
+    const { url } = await stage.serve([study], { data: 'typed' });
+    const words = ['simulate', url, '--study', 'apps', '--contributors', '60', '--rows', '1'];
+    const run = await stage.run([
+      ...words, '--epochs', '1', '--json', '--input', input, '--types', study,
+    ]);
+    expect(run.status, run.stderr).toBe(0);
+    expect(linesOf(run).at(-1)).toMatchObject({ accepted: 60, refused: {} });
+    const seen = await stage.run(['watch', url, '--study', 'apps', '--count', '1', '--json']);
+    // 40 people have it. It is hidden in fewer than 1 of 10^6 runs.
+    expect(seen.stdout).toContain('maps & more');
+    expect(seen.stderr).toBe('');
+    const stray = await stage.run([...words, '--types', study]);
+    expect([stray.status, stray.stderr]).toEqual([2, expect.stringContaining('--input')]);
   });
 
   it('says that people took part before, and that they wait for the next '

@@ -99,6 +99,7 @@ describe('files made to harm', () => {
     }
     for (const met of [
       'csv read', 'ndjson read', 'npy read', 'study read', 'log authentic', 'log signature-invalid',
+        'parquet read', 'arrow read', 'parquet invalid-input', 'arrow invalid-input',
         'csv invalid-input', 'ndjson invalid-input', 'npy invalid-input', 'study invalid-study',
     ]) {
       expect(tally.outcomes.get(met) ?? 0, met).toBeGreaterThan(0);

@@ -18,5 +18,7 @@ describe('frames made to harm', () => {
       'refusal too-late', 'refusal epoch-not-open', 'client: followed', 'client: bad-signature',
       'client: server-key-mismatch',
     ]) expect(tally.outcomes.get(met) ?? 0, met).toBeGreaterThan(0);
+    // Another key without records, and all studies signed by it: in each world.
+    expect(tally.outcomes.get('client: server-key-mismatch')).toBeGreaterThanOrEqual(2 * tally.worlds);
   });
 });

@@ -20,7 +20,6 @@ import type {
   MechanismEvent, SymmetricGaussianEvent,
 } from '../../src/privacy/accounting/events.js';
 import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
-import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { allRowsUnclipped } from './all-rows-bug.js';
 import { binCounts, intoBall, intoCube, smallPlan, sumOf, tightGaussian } from './build.js';
 import { countsBugs } from './counts-bugs.js';
@@ -44,6 +43,8 @@ export interface PlantedBug {
   readonly cohort: number;
   /** Of a question that is split by keys: the first column is the place of a key. */
   readonly keys?: KeyFacts;
+  /** Numbers of its question, on which the rows of an exact check stand. */
+  readonly landmarks?: readonly number[];
   /** Enough for a quick audit to catch it. */
   readonly trials: number;
   /** Whether a query's values on neighbours show it, before any noise. */
@@ -85,7 +86,7 @@ const halfNoise: PlantedBug = {
   trials: 20_000,
   make: (facts, planted) => ({
     ...subject(cubeSum(facts), facts),
-    mechanisms: (events, noise) => createMechanisms(planted ? events.map(halved) : events, noise),
+    mechanisms: (events, noise, create) => create(planted ? events.map(halved) : events, noise),
   }),
 };
 
@@ -335,9 +336,9 @@ const redrawn: PlantedBug = {
     };
     return {
       ...subject(plan, facts),
-      mechanisms(events, noise) {
-        crashed = createMechanisms(events, noise);
-        return createMechanisms(events, noise);
+      mechanisms(events, noise, create) {
+        crashed = create(events, noise);
+        return create(events, noise);
       },
     };
   },

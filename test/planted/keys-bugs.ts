@@ -1,6 +1,6 @@
 import { Sensitive } from '../../src/base/brands.js';
 import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
-import { keyHistogramEvent } from '../../src/privacy/accounting/calibration.js';
+import { keyHistogramEvent, keySumsEvent } from '../../src/privacy/accounting/calibration.js';
 import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { renamed } from '../../src/privacy/mechanisms/renamed.js';
@@ -8,7 +8,7 @@ import type { RowBlock } from '../../src/privacy/stages/rows.js';
 import type { NoiseSource } from '../../src/random/source.js';
 import { numberedKeys } from '../support/found-keys.js';
 import type { PlantedBug } from './bugs.js';
-import { smallPlan } from './build.js';
+import { smallPlan, sumOf } from './build.js';
 
 /** Keys that rows can have. Each of the two columns of a row gives one of 32. */
 const size = 64;
@@ -54,7 +54,7 @@ const oneKeyThreshold: PlantedBug = {
       plan,
       dimension: 2,
       // The noise is what was charged. Only the threshold is that of one key.
-      mechanisms: (events, noise) => createMechanisms(
+      mechanisms: (events, noise, create) => create(
         planted ? events.map((one) => ({ ...one, keysMax: 1 })) : events, noise,
       ),
     };
@@ -76,8 +76,9 @@ const oneKeyEvent = (facts: StudyFacts, prefilter: number): MechanismEvent =>
  */
 function withThresholdOf(
   prefilter: 0 | 1, least: number, events: readonly MechanismEvent[], noise: NoiseSource,
+  create: typeof createMechanisms,
 ) {
-  const inner = createMechanisms(
+  const inner = create(
     events.map((event) => ({ ...event, prefilter: 1 }) as MechanismEvent), noise,
   );
   return {
@@ -112,8 +113,8 @@ function lowThreshold(name: string, prefilter: number, wrong: 0 | 1): PlantedBug
       return {
         plan,
         dimension: 1,
-        mechanisms: (events, noise) => (planted
-          ? withThresholdOf(wrong, prefilter, events, noise) : createMechanisms(events, noise)),
+        mechanisms: (events, noise, create) => (planted
+          ? withThresholdOf(wrong, prefilter, events, noise, create) : create(events, noise)),
       };
     },
   };
@@ -197,6 +198,64 @@ const orderOfArrival: PlantedBug = {
   },
 };
 
+/** Sums of one key, with noise that hardly more than suffices: (epsilon, delta) of the target. */
+function sumsOfOneKey(
+  facts: StudyFacts, added: (row: Float64Array) => number, sumsSigma = 1,
+) {
+  const event = keySumsEvent({
+    name: 'keys', cohort: 'rows', keysMax: 1, prefilter: 1, values: 1, sumsGrid: 2 ** -20,
+    // Many others have the key, so nearly all of delta is left for the conversion to epsilon.
+    rho: facts.target.epsilon ** 2 / 7, delta: deltaOf(facts),
+  });
+  const plan = smallPlan({
+    facts,
+    length: 1,
+    events: [event],
+    release: (rows, mechanisms) => {
+      const table = rows('rows').map((block) => {
+        const sum = sumOf(block, 1, (row, all) => {
+          all[0]! += Math.round(added(row) * 2 ** 20) / 2 ** 20;
+        });
+        return { counts: [500 + block.count], sumsOf: () => sum };
+      });
+      const keys = table.map(() => numberedKeys(1));
+      return mechanisms.keySums('keys', table, keys)
+        .map(([kept]) => [kept === undefined ? 0 : kept.noisySums[0]!]);
+    },
+  });
+  return {
+    plan,
+    dimension: facts.dimension,
+    mechanisms: (events: readonly MechanismEvent[], noise: NoiseSource) => createMechanisms(
+      events.map((one) => ({ ...one, sumsSigma: sumsSigma * event.sumsSigma }) as MechanismEvent),
+      noise,
+    ),
+  };
+}
+
+const clipped = (value: number): number => Math.min(1, Math.max(-1, value));
+const sums = { epsilon: 2, delta: 0.05, dimension: 1, cohort: 4, trials: 30_000 } as const;
+
+/** What a contributor may change from one end of the range to the other moves the sum by 2. */
+const halfTheNoise: PlantedBug = {
+  name: 'sums of discovered keys as if a value moved by half the range',
+  ...sums,
+  inSensitivity: false,
+  make: (facts, planted) =>
+    sumsOfOneKey(facts, ([value]) => clipped(value!), planted ? 0.5 : 1),
+};
+
+/** The columns of a row are two records of one contributor under one key. */
+const recordsClipped: PlantedBug = {
+  name: 'records of a discovered key clipped before they are added up',
+  ...sums,
+  dimension: 2,
+  inSensitivity: true,
+  make: (facts, planted) => sumsOfOneKey(facts, ([one, two]) => (planted
+    ? 2 * (clipped(one!) + clipped(two!)) : clipped(one! + two!))),
+};
+
 export const keysBugs: readonly PlantedBug[] = [
-  oneKeyThreshold, prefilterForgotten, otherPrefilter, boundedByMemory, orderOfArrival,
+  halfTheNoise, recordsClipped, oneKeyThreshold, prefilterForgotten, otherPrefilter,
+  boundedByMemory, orderOfArrival,
 ];

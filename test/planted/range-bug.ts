@@ -1,7 +1,6 @@
 import { Released } from '../../src/base/brands.js';
 import { countColumnCells } from '../../src/numerics/kernels/column-counts.js';
 import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
-import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import {
   fullestCells, placesOf, publicCounts, rangeCells,
 } from '../../src/privacy/stages/range-centre.js';
@@ -44,9 +43,9 @@ export const twiceDrawnCells: PlantedBug = {
     return {
       plan,
       dimension: facts.dimension,
-      mechanisms(events, noise) {
-        again = createMechanisms(events, noise);
-        return createMechanisms(events, noise);
+      mechanisms(events, noise, create) {
+        again = create(events, noise);
+        return create(events, noise);
       },
     };
   },

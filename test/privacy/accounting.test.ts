@@ -34,6 +34,10 @@ const every: readonly MechanismEvent[] = [
   {
     ...place, kind: 'key-histogram', name: 'k', keysMax: 5, prefilter: 2, sigma: 4, delta: 0.03125,
   },
+  {
+    ...place, kind: 'key-sums', name: 'l', keysMax: 3, prefilter: 2, values: 2, sigma: 4,
+    sumsSigma: 8, delta: 0.03125, sumsGrid: 2 ** -20,
+  },
 ];
 const costOf = (...events: readonly MechanismEvent[]): PrivacyCost =>
   costOfEvents(events, { disjoint: [] });
@@ -48,6 +52,8 @@ describe('costOfEvents', () => {
     ['g', 5 / 16, 1 / 32, null],
     ['i', 3 / 32, 0, 3 / 2],
     ['k', 5 / 16, 1 / 32, null],
+    // 3 (2 / 64 + the larger of 2 / 64 and 1 / 16).
+    ['l', 9 / 32, 1 / 32, null],
   ])('charges event %s exactly: rho %d, delta %d, epsilon %s', (name, rho, delta, epsilon) => {
     const cost = costOf(every.find((event) => event.name === name)!);
     expect(cost).toEqual({

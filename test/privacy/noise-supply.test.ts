@@ -4,7 +4,7 @@ import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
 import { squareInSteps } from '../../src/privacy/accounting/grid.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { suppliesOf } from '../../src/privacy/mechanisms/supply.js';
-import { RandomBits } from '../../src/random/bits.js';
+import { Coins } from '../../src/random/samplers/coins.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { gaussianSampler } from '../../src/random/samplers/discrete-gaussian.js';
 import type { NoiseSource } from '../../src/random/source.js';
@@ -45,7 +45,7 @@ function switched(seed: string): NoiseSource & { off: boolean } {
 
 describe('noise drawn ahead', () => {
   it('is handed out in the order of its draws, each value once, however much was ready', () => {
-    const bits = new RandomBits(seededNoise('order'));
+    const bits = new Coins(seededNoise('order'));
     const sample = gaussianSampler(squareInSteps(2 ** 40, 1));
     const expected = Array.from({ length: 2_000 }, () => Number(sample(bits)));
     for (const ready of [[], [1], [700, 700], [1_999], [5_000]]) {
@@ -61,7 +61,7 @@ describe('noise drawn ahead', () => {
 
   it('is never drawn twice for one place: further draws continue the sequence, and used values are '
     + 'gone', () => {
-    const [supply] = suppliesOf(new RandomBits(seededNoise('twice')), { ...wide, dimension: 5 });
+    const [supply] = suppliesOf(new Coins(seededNoise('twice')), { ...wide, dimension: 5 });
     expect(supply!.prepare(Infinity)).toBe(5);
     expect(supply!.prepare(Infinity)).toBe(0);
     const values = Array.from({ length: 12 }, () => supply!.next());

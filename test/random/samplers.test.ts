@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { InvariantError } from '../../src/base/errors.js';
-import { RandomBits } from '../../src/random/bits.js';
+import { Coins } from '../../src/random/samplers/coins.js';
 import { seededNoise } from '../../src/random/insecure.js';
-import { bernoulliExp, bernoulliExpBig } from '../../src/random/samplers/bernoulli.js';
 import { discreteLaplace } from '../../src/random/samplers/discrete-laplace.js';
 import { gaussianSampler, squareRoot } from '../../src/random/samplers/discrete-gaussian.js';
 import { chooseByLoss } from '../../src/random/samplers/choice.js';
@@ -11,7 +10,7 @@ import {
   referenceExp, referenceGaussian, referenceLaplace,
 } from '../support/reference-samplers.js';
 
-const bitsOf = (seed: string): RandomBits => new RandomBits(seededNoise(seed));
+const bitsOf = (seed: string): Coins => new Coins(seededNoise(seed));
 const times = <T>(count: number, draw: () => T): T[] => Array.from({ length: count }, draw);
 
 describe('small-number paths', () => {
@@ -32,7 +31,7 @@ describe('small-number paths', () => {
     ];
     for (const [numerator, denominator] of cases) {
       const [fast, plain] = [bitsOf('coins'), bitsOf('coins')];
-      expect(times(400, () => bernoulliExpBig(fast, numerator, denominator)))
+      expect(times(400, () => fast.bernoulliExpBig(numerator, denominator)))
         .toEqual(times(400, () => referenceExp(plain, numerator, denominator)));
     }
   });
@@ -55,7 +54,7 @@ describe('vectors', () => {
   }
   const { seed, vectors } =
     JSON.parse(readFileSync(file, 'utf8')) as { seed: string; vectors: readonly Vector[] };
-  const drawer = (vector: Vector): ((bits: RandomBits) => number | bigint) => {
+  const drawer = (vector: Vector): ((bits: Coins) => number | bigint) => {
     const ratio = { numerator: BigInt(vector.numerator), denominator: BigInt(vector.denominator) };
     if (vector.sampler === 'gaussian') return gaussianSampler(ratio);
     return (bits) => discreteLaplace(bits, ratio);
@@ -79,8 +78,8 @@ describe('edges', () => {
 
   it('ends at once on hopeless coins, and always wins exp(-0)', () => {
     const bits = bitsOf('edges');
-    expect(times(50, () => bernoulliExpBig(bits, 10n ** 400n, 1n))).not.toContain(true);
-    expect(times(50, () => bernoulliExp(bits, 0, 3))).not.toContain(false);
+    expect(times(50, () => bits.bernoulliExpBig(10n ** 400n, 1n))).not.toContain(true);
+    expect(times(50, () => bits.bernoulliExp(0, 3))).not.toContain(false);
   });
 
   it('refuses scales that are not positive and choices of nothing', () => {

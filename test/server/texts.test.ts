@@ -21,7 +21,7 @@ const types: readonly ColumnType[] = [
 ];
 const parsed = (estimator: string, values: Record<string, unknown>) =>
   parseParameters(findEstimator(estimator).parameters, values, { dimension: 1 });
-const asked = { where: [], columns: [], reduce: 'mean', share: 16 } as const;
+const asked = { where: [], columns: [], reduce: 'mean', share: 14 } as const;
 const count = { ...asked, estimator: 'count', parameters: parsed('count', {}) } as const;
 const by = { columns: ['app'], keysMax: 1 };
 const questions: readonly Question[] = [
@@ -36,6 +36,10 @@ const questions: readonly Question[] = [
   {
     ...asked, name: 'time', estimator: 'sum', columns: ['minutes'],
     parameters: parsed('sum', { range: '0..10' }),
+  },
+  {
+    ...asked, name: 'minutes-of-found', estimator: 'sum', columns: ['minutes'],
+    parameters: parsed('sum', { cap: 10 }), by: { ...by, discover: { top: 9, prefilter: 2 } },
   },
 ];
 const document = questionsDocument(questions, {
@@ -96,6 +100,12 @@ describe('a live study with texts', () => {
     if (found.kind !== 'value') throw new Error(found.text);
     expect(found.keys!.flat().sort()).toEqual(['chess', 'letters', 'maps']);
     found.estimate.forEach((number) => expect(Math.abs(number - 60)).toBeLessThan(30));
+    const totals = answersOf(decodeReleaseBody(body))[6]!.outcome;
+    if (totals.kind !== 'value') throw new Error(totals.text);
+    expect(totals.keys!.flat().sort()).toEqual(['chess', 'letters', 'maps']);
+    expect(totals.shape).toEqual([3, 1]);
+    // Two in three of the 60 people of an app send 5 minutes; of chess, two in three of 60 too.
+    totals.estimate.forEach((number) => expect(Math.abs(number - 200)).toBeLessThan(130));
     const truths = { apps: [60, 60], maps: [60], named: [180], distinct: [3], time: [160 * 5] };
     for (const [name, truth] of Object.entries(truths)) {
       expect(numbers[name]).toHaveLength(truth.length);

@@ -123,4 +123,20 @@ describe('mechanisms draw the noise that was charged (DKW, false failure 1e-6 pe
     const noise = kept.map(({ noisyCount }) => noisyCount - 1000);
     expectScale((factor) => distanceToCdf(noise, (x) => normalCdf(x / (3 * factor))));
   });
+
+  it('key sums: counts and sums carry noise of their own deviations', () => {
+    const event = {
+      ...place, kind: 'key-sums', keysMax: 2, prefilter: 2, values: 1, sigma: 3, sumsSigma: 5,
+      delta: 0.01, sumsGrid: 2 ** -10,
+    } as const;
+    const counts = new Float64Array(draws).fill(1000);
+    const table = { counts, sumsOf: () => Float64Array.of(70) };
+    const kept = mechanismsOf(event, 'sums')
+      .keySums('x', Sensitive.of(table), Sensitive.of(numberedKeys(draws))).value;
+    expect(kept.length).toBe(draws);
+    const [ofCounts, ofSums] = [kept.map(({ noisyCount }) => noisyCount - 1000),
+      kept.map(({ noisySums }) => noisySums[0]! - 70)];
+    expectScale((factor) => distanceToCdf(ofCounts, (x) => normalCdf(x / (3 * factor))));
+    expectScale((factor) => distanceToCdf(ofSums, (x) => normalCdf(x / (5 * factor))));
+  });
 });

@@ -1,9 +1,8 @@
 // @module-tag slow
 import { describe, expect, it } from 'vitest';
 import { normalCdf } from '../../src/numerics/normal.js';
-import { RandomBits } from '../../src/random/bits.js';
+import { Coins } from '../../src/random/samplers/coins.js';
 import { seededNoise } from '../../src/random/insecure.js';
-import { bernoulliExpBig, bernoulliInverseE } from '../../src/random/samplers/bernoulli.js';
 import { chooseByLoss } from '../../src/random/samplers/choice.js';
 import { discreteLaplace } from '../../src/random/samplers/discrete-laplace.js';
 import { gaussianSampler } from '../../src/random/samplers/discrete-gaussian.js';
@@ -14,8 +13,8 @@ import {
 const draws = 60_000;
 const limit = distanceLimit(draws);
 
-function sampled(seed: string, draw: (bits: RandomBits) => number | bigint): number[] {
-  const bits = new RandomBits(seededNoise(seed));
+function sampled(seed: string, draw: (bits: Coins) => number | bigint): number[] {
+  const bits = new Coins(seededNoise(seed));
   return Array.from({ length: draws }, () => Number(draw(bits)));
 }
 
@@ -62,14 +61,14 @@ describe('samplers have their distributions (DKW, false failure 1e-6 per test)',
   it.each([
     [0n, 1n], [1n, 3n], [1n, 1n], [5n, 2n], [10n ** 25n, 10n ** 25n + 1n],
   ])('coin of exp(-%s/%s)', (top, bottom) => {
-    const wins = sampled(`e${top}`, (bits) => (bernoulliExpBig(bits, top, bottom) ? 1 : 0));
+    const wins = sampled(`e${top}`, (bits) => (bits.bernoulliExpBig(top, bottom) ? 1 : 0));
     const p = Math.exp(-Number(top) / Number(bottom));
     expect(distanceToMass(wins, { low: 0, probabilities: Float64Array.of(1 - p, p) }))
       .toBeLessThan(limit);
   });
 
   it('coin of exp(-1)', () => {
-    const wins = sampled('inverse', (bits) => (bernoulliInverseE(bits) ? 1 : 0));
+    const wins = sampled('inverse', (bits) => (bits.bernoulliInverseE() ? 1 : 0));
     expect(Math.abs(wins.reduce((sum, win) => sum + win, 0) / draws - Math.exp(-1)))
       .toBeLessThan(limit);
   });

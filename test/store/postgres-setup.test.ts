@@ -24,7 +24,7 @@ describePostgres('keelson store', (server) => {
     const url = await server().createDatabase();
     const before = await keelson(['store', 'status', url, '--json']);
     expect(JSON.parse(before.stdout)).toMatchObject({
-      schema: 'keelson', version: 0, store: null, holder: null,
+      schema: 'keelson', version: 0, store: null, nodes: [],
     });
     const made = await keelson(['store', 'init', url]);
     expect(made.stderr).toBe('');
@@ -65,7 +65,7 @@ describePostgres('keelson store', (server) => {
     await psql(url, "update keelson.meta set value = value + 1 where name = 'schema_version'");
     for (const words of [['store', 'init', url], ['store', 'migrate', url],
       ['ledger', '--store', url]]) {
-      expect(await refusal(words)).toMatch(/schema 2, this program knows up to 1; use a newer keelson/);
+      expect(await refusal(words)).toMatch(/schema 3, this program knows up to 2; use a newer keelson/);
     }
   });
 

@@ -17,5 +17,5 @@ describePostgres('PostgreSQL store', (server) => {
     await migrateSchema(place);
     return openPostgresStore({ ...place, leaseMs: 2_000 });
   };
-  storeSuite('the contract', open, [], { erases: false });
+  storeSuite('the contract', open, [], { erases: false, isExclusive: false });
 });

@@ -39,6 +39,7 @@ export function recordingMechanisms(
       mode: note(inner.mode.bind(inner)),
       histogram: note(inner.histogram.bind(inner)),
       keyHistogram: note(inner.keyHistogram.bind(inner)),
+      keySums: note(inner.keySums.bind(inner)),
       exponential: note(inner.exponential.bind(inner)),
       mask: note(inner.mask.bind(inner)),
     },

@@ -8,8 +8,10 @@ import type {
 } from '../../src/estimators/contract/estimator.js';
 import { congruence, withEigenvalues } from '../../src/estimators/covariance/moments/matrices.js';
 import { assign, assignmentHashBytes } from '../../src/estimators/summaries/assignment.js';
-import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
-import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
+import { amountToNumber } from '../../src/privacy/accounting/amount.js';
+import { costOfEvents } from '../../src/privacy/accounting/composition.js';
+import type { KeySumsEvent, MechanismEvent } from '../../src/privacy/accounting/events.js';
+import type { Mechanisms, PlaceTable } from '../../src/privacy/mechanisms/contract.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../src/random/insecure.js';
 
@@ -21,8 +23,8 @@ interface Draw {
 }
 
 const calls = [
-  'gaussian', 'symmetricGaussian', 'laplace', 'threshold', 'histogram', 'keyHistogram', 'mode',
-  'exponential', 'mask',
+  'gaussian', 'symmetricGaussian', 'laplace', 'threshold', 'histogram', 'keyHistogram', 'keySums',
+  'mode', 'exponential', 'mask',
 ] as const satisfies readonly (keyof Mechanisms)[];
 
 /**
@@ -57,12 +59,12 @@ export async function sensitivityFaults(
   const right: Draw[] = [];
   const pool = (mechanisms: TrialSubject['mechanisms']) =>
     inlineTrials({ ...subject, mechanisms: mechanisms! }, () => seededNoise(seed));
-  const make = subject.mechanisms ?? createMechanisms;
+  const make: NonNullable<TrialSubject['mechanisms']> = subject.mechanisms ?? createMechanisms;
   const request = { pair, trials: 1, label: seed };
-  await pool((events, noise) => intercepted(make(events, noise), left, null))
+  await pool((events, noise) => intercepted(make(events, noise, createMechanisms), left, null))
     .run({ ...request, side: 'left' });
   try {
-    await pool((events, noise) => intercepted(make(events, noise), right, left))
+    await pool((events, noise) => intercepted(make(events, noise, createMechanisms), right, left))
       .run({ ...request, side: 'right' });
   } catch (error) {
     if (!(error instanceof Parted)) throw error;
@@ -117,6 +119,7 @@ function cohortOf({ plan }: TrialSubject, { count, assignmentHashes }: Contribut
 function bound(event: MechanismEvent): number {
   if (event.kind === 'gaussian-histogram') return 2 * event.coordinates;
   if (event.kind === 'key-histogram') return 2 * event.keysMax;
+  if (event.kind === 'key-sums') return rootOfTwice(event);
   if (event.kind === 'wishart-mask' || event.kind === 'affine-mask') return event.logDistance;
   return event.sensitivity;
 }
@@ -125,6 +128,9 @@ function bound(event: MechanismEvent): number {
 function distance(event: MechanismEvent, left: unknown, right: unknown): number {
   if (event.kind === 'gaussian-histogram') {
     return histogramDistance(left as Bins, right as Bins);
+  }
+  if (event.kind === 'key-sums') {
+    return keySumsDistance(event, left as PlaceTable, right as PlaceTable);
   }
   if (event.kind === 'wishart-mask' || event.kind === 'affine-mask') {
     return logDistance(left as Float64Array, right as Float64Array, event.dimension);
@@ -137,6 +143,28 @@ function distance(event: MechanismEvent, left: unknown, right: unknown): number 
     return gaps.reduce((sum, gap) => sum + gap, 0);
   }
   return event.kind === 'exponential' ? Math.max(...gaps) : Math.hypot(...gaps);
+}
+
+/** In standard deviations of the noise: the root of twice the rho that was charged. */
+function rootOfTwice(event: KeySumsEvent): number {
+  return Math.sqrt(2 * amountToNumber(costOfEvents([event], { disjoint: [] }).rho));
+}
+
+/** How far counts and sums of keys are apart, in standard deviations of the noise. */
+export function keySumsDistance(
+  { sigma, sumsSigma, values }: KeySumsEvent, left: PlaceTable, right: PlaceTable,
+): number {
+  const parts = ({ counts, sumsOf }: PlaceTable, place: number): number[] => {
+    const count = counts[place] ?? 0;
+    const sums = count > 0 ? Array.from(sumsOf(place)) : new Array<number>(values).fill(0);
+    return [count / sigma, ...sums.map((sum) => sum / sumsSigma)];
+  };
+  let square = 0;
+  for (let place = 0; place < Math.max(left.counts.length, right.counts.length); place++) {
+    const other = parts(right, place);
+    parts(left, place).forEach((one, i) => { square += (one - other[i]!) ** 2; });
+  }
+  return Math.sqrt(square);
 }
 
 /** The largest logarithm of a factor between two positive definite matrices in any direction. */

@@ -24,6 +24,8 @@ interface Bench {
 export interface StoreTraits {
   /** A purge leaves no byte of the rows in the files. */
   readonly erases: boolean;
+  /** One server at a time has it open. */
+  readonly isExclusive: boolean;
 }
 
 /**
@@ -32,7 +34,8 @@ export interface StoreTraits {
  * studies, epochs and budgets. The other tests make the same calls. Each test opens a store.
  */
 export function storeSuite(
-  name: string, open: StoreFactory, tags: string[] = [], { erases }: StoreTraits = { erases: true },
+  name: string, open: StoreFactory, tags: string[] = [],
+  { erases, isExclusive }: StoreTraits = { erases: true, isExclusive: true },
 ): void {
   describe(name, () => {
     const bench = { store: undefined as unknown as Store, directory: '' } as Bench;
@@ -56,7 +59,7 @@ export function storeSuite(
     describe('withdrawals and quarantine', () => takenOutTests(bench));
     describe('releases', () => releaseTests(bench));
     describe('purge', () => purgeTests(bench, erases));
-    describe('life', () => lifeTests(bench, open));
+    describe('life', () => lifeTests(bench, open, isExclusive));
   });
 }
 
@@ -857,8 +860,8 @@ function purgeTests(bench: Bench, erases: boolean): void {
   });
 }
 
-function lifeTests(bench: Bench, open: StoreFactory): void {
-  it('refuses a second writer, and is free again after closing', async () => {
+function lifeTests(bench: Bench, open: StoreFactory, isExclusive: boolean): void {
+  it.runIf(isExclusive)('refuses a second writer, and is free again after closing', async () => {
     await expect(open(bench.directory)).rejects.toMatchObject({ code: 'data-folder-in-use' });
     await bench.store.close();
     const second = await open(bench.directory);

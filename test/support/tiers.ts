@@ -7,7 +7,7 @@ export const systemTests: readonly string[] = [
   'test/{bench,browser,conform,dashboard,deploy,docs,e2e}/**/*.test.ts',
   'test/{fuzz,go,planted,python,simulation,store}/**/*.test.ts',
   'test/checks/threads.test.ts',
-  'test/cli/{messages,npy-table,process}.test.ts',
+  'test/cli/{flights-command,messages,npy-table,process}.test.ts',
   'test/client/bundle.test.ts',
   'test/estimators/mean/{filters/filters,robust-mean/robust-mean}.test.ts',
   'test/listener/large-releases.test.ts',

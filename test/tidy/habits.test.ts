@@ -17,6 +17,13 @@ function linesOf(node: ts.Node, tree: ts.SourceFile): number {
   return tree.getLineAndCharacterOfPosition(node.getEnd()).line - start + 1;
 }
 
+/** Whether `base ** exponent` is a square, a square root, or a whole power of a power of two. */
+function isSamePower(base: string, exponent: string): boolean {
+  if (/\dn\b|BigInt/.test(base + exponent) || exponent === '2' || exponent === '0.5') return true;
+  const isWhole = /^\(?Math\.(floor|ceil)/.test(exponent) || !/\/|\d\.\d|uniform/.test(exponent);
+  return /^(2|4|16|128)$/.test(base) && isWhole;
+}
+
 describe('habits', () => {
   it('opens Sensitive and makes Released only in the mechanisms', () => {
     const wrong = files.flatMap((file) =>
@@ -48,6 +55,28 @@ describe('habits', () => {
   it('keeps files under 500 lines', () => {
     expect(files.filter((file) => file.text.split('\n').length > 500).map((file) => file.path))
       .toEqual([]);
+  });
+
+  it('takes logarithms and powers from elementary.ts where releases are made', () => {
+    // Engines differ in their last bits: src/base/elementary.ts says which operations agree.
+    // What readers make of releases (src/series) is nobody else's, and their bundle is small.
+    const wrong: string[] = [];
+    for (const file of files.filter(({ path }) => /^(src\/(?!series)|simulation\/)/.test(path)
+      && path !== 'src/base/elementary.ts')) {
+      const visit = (node: ts.Node): void => {
+        if (ts.isPropertyAccessExpression(node)
+            && /^Math\.(log|log2|log10|pow)$/.test(node.getText(file.tree))
+          || ts.isBinaryExpression(node)
+            && node.operatorToken.kind === ts.SyntaxKind.AsteriskAsteriskToken
+            && !isSamePower(node.left.getText(file.tree), node.right.getText(file.tree))) {
+          const line = file.tree.getLineAndCharacterOfPosition(node.getStart(file.tree)).line + 1;
+          wrong.push(`${file.path}:${line} ${node.getText(file.tree)}`);
+        }
+        ts.forEachChild(node, visit);
+      };
+      visit(file.tree);
+    }
+    expect(wrong).toEqual([]);
   });
 
   it('names no machine paths or registry hosts in tracked files', () => {

@@ -77,6 +77,12 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   citty: ['cli'],
   'cli-table3': ['cli'],
   'csv-parse': ['cli/input'],
+  hyparquet: ['cli/input'],
+  'hyparquet/src/column.js': ['cli/input'],
+  fzstd: ['cli/input'],
+  'hyparquet-writer': ['cli/export'],
+  // Reads Arrow and writes it.
+  '@uwdata/flechette': ['cli/input', 'cli/export'],
   idb: ['client/outbox'],
   uplot: ['dashboard'],
   preact: ['dashboard'],

@@ -13,6 +13,7 @@ import { readExtras } from './list-extras.js';
 import { readWindows } from './list-reads.js';
 import { admitText, listParameters, writesAnything } from './list-write.js';
 import { LoadedList, pairsOf } from './loaded-list.js';
+import type { StoreNode } from './node.js';
 import type { Session } from './session.js';
 import type { Writer } from './writer.js';
 
@@ -36,7 +37,8 @@ export class Admission {
 
   constructor(
     private readonly connections: Connections, private readonly writer: Writer,
-    private readonly clock: Clock, private readonly latencies: Latencies,
+    private readonly node: StoreNode, private readonly clock: Clock,
+    private readonly latencies: Latencies,
   ) {}
 
   /** Drops the cached facts. Call it after a change. */
@@ -58,7 +60,7 @@ export class Admission {
 
   async contributorState(studyId: StudyId, key: string): Promise<ContributorState> {
     return this.connections.use(async (session) => {
-      const facts = await this.#read(session, [studyId]);
+      const facts = await this.#readFresh(session, studyId);
       const study = facts.get(studyId);
       const pairs = study === undefined ? [] : [{ study, key }];
       const windows = await readWindows(session, pairs);
@@ -88,10 +90,12 @@ export class Admission {
       const base = await this.#base(session);
       const list = new LoadedList(facts, windows, extras, base, () => this.clock.nowMs());
       const admission = new ListAdmission<PostgresFacts>(list);
-      const results = batches.map((batch) => admission.admit(batch));
+      const results = batches.map((batch) =>
+        (this.#mayJudge(batch, facts) ? admission.admit(batch) : sentElsewhere));
       note(results);
       if (!writesAnything(admission)) {
-        await this.#check(session, facts);
+        // A list that was judged by facts of the past is judged again.
+        if (await this.#isChanged(session, facts)) throw moved();
         return false;
       }
       const [row] = await session.text<{ admitted: boolean }>(
@@ -106,15 +110,35 @@ export class Admission {
     }
   }
 
-  /** Fails when the list was judged by facts that have changed. */
-  async #check(session: Session, facts: ReadonlyMap<StudyId, PostgresFacts>): Promise<void> {
+  /**
+   * Claim: a batch for the leader is written only by the node that had the lease when it was
+   * committed, or before another node took it. The facts say who has the lease, every taking raises
+   * the revision, and a list is written only under the revision of its facts.
+   */
+  #mayJudge({ studyId, leaderOnly }: AdmissionRequest, facts: ReadonlyMap<StudyId, PostgresFacts>) {
+    return leaderOnly !== true || facts.get(studyId)?.leader === this.node.id;
+  }
+
+  /** The facts of now: another node may have changed them since they were read. */
+  async #readFresh(
+    session: Session, studyId: StudyId,
+  ): Promise<ReadonlyMap<StudyId, PostgresFacts>> {
+    const known = await this.#read(session, [studyId]);
+    if (!await this.#isChanged(session, known)) return known;
+    this.#facts.delete(studyId);
+    return this.#read(session, [studyId]);
+  }
+
+  async #isChanged(
+    session: Session, facts: ReadonlyMap<StudyId, PostgresFacts>,
+  ): Promise<boolean> {
     const studies = [...facts.values()];
     const [changed] = await session.text(
       `SELECT 1 FROM unnest($1::bigint[], $2::bigint[]) AS read (study_key, revision)
         JOIN studies USING (study_key) WHERE studies.revision != read.revision LIMIT 1`,
       [int8Array(studies.map(({ studyKey }) => studyKey)),
         int8Array(studies.map(({ revision }) => revision))]);
-    if (changed !== undefined) throw moved();
+    return changed !== undefined;
   }
 
   async #read(
@@ -146,3 +170,8 @@ export class Admission {
 }
 
 const empty = new Uint8Array(0);
+
+/** The sender may try again: then perhaps here, perhaps at the leader. */
+const sentElsewhere: AdmissionResult = {
+  verdict: 'rejected', code: 'overloaded', epoch: 0n, position: 0n, complete: false,
+};

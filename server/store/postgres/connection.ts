@@ -94,6 +94,34 @@ export class Connections {
     }
   }
 
+  /**
+   * Listens to news_channel() on a connection of its own.
+   * @param onLost called once when the connection ends by itself.
+   * @returns what ends it.
+   */
+  async hear(onNews: () => void, onLost: () => void): Promise<() => void> {
+    const client = await this.pool.connect();
+    try {
+      const { rows } = await client.query<{ channel: string }>('SELECT news_channel() AS channel');
+      client.on('notification', onNews);
+      await client.query(`LISTEN ${rows[0]!.channel}`);
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+    let isOver = false;
+    const end = (): void => {
+      if (isOver) return;
+      isOver = true;
+      client.release(true);
+    };
+    client.on('error', () => {
+      if (!isOver) onLost();
+      end();
+    });
+    return end;
+  }
+
   async close(): Promise<void> {
     await this.pool.end();
   }

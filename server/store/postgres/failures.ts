@@ -2,7 +2,8 @@ import { KeelsonError, StorageError, type StorageCode } from '../../../src/base/
 
 /**
  * `lost`: the connection or the database is gone, or takes no writes; wait and try again. `again`:
- * another transaction came first; try again at once. `taken`: another server holds the lease.
+ * another transaction came first; try again at once. `taken`: another node has the lease, or
+ * the database knows this node no more.
  * `other`: a defect, or something that an operator must change.
  */
 export type FailureKind = 'lost' | 'again' | 'taken' | 'other';
@@ -50,7 +51,8 @@ export function asStoreError(error: unknown): KeelsonError {
   // A state of SQL has a digit. EPIPE, which has as many letters, is a code of the system.
   const sqlState = typeof code === 'string' && /^(?=.*[0-9])[0-9A-Z]{5}$/.test(code)
     ? code : undefined;
-  if (sqlState === 'KE003') return takenOver();
+  if (sqlState === 'KE003') return forgotten();
+  if (sqlState === 'KE004') return leaseLost();
   const text = typeof message === 'string' && message !== '' ? message : String(code);
   if (sqlState === undefined && !isOfConnection(code, text)) {
     return new StorageError(`the store failed: ${text}`, 'storage-failed', { cause: error });
@@ -75,9 +77,14 @@ function isOfConnection(code: unknown, text: string): boolean {
     || /^Connection terminated|^Query read timeout|^timeout e|^Client (was|has encountered)/.test(text);
 }
 
-export const takenOver = (): PostgresFailure => new PostgresFailure(
-  'another server has taken over this database, so this one has stopped: run one server on it, '
-  + 'or start this one again when the other has ended', 'taken', 'data-folder-in-use',
+export const forgotten = (): PostgresFailure => new PostgresFailure(
+  'the database does not know this server any more, because it was away for days or its tables '
+  + 'were changed by hand: start it again', 'taken',
+);
+
+export const leaseLost = (): PostgresFailure => new PostgresFailure(
+  'another server leads this study now, since this one did not renew its lease in time',
+  'taken', 'lease-lost',
 );
 
 /** Another transaction changed what this one had read. Nothing was written. */

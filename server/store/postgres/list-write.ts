@@ -5,7 +5,7 @@ import { byteaArray, int8Array, textArray } from './arrays.js';
 import type { LoadedList } from './loaded-list.js';
 
 /** The places of the parameters of `admit_list`. */
-const parameters = Array.from({ length: 46 }, (_, i) => `$${i + 1}`).join(', ');
+const parameters = Array.from({ length: 45 }, (_, i) => `$${i + 1}`).join(', ');
 
 /** Writes what still holds; see migrations/functions.ts. */
 export const admitText = `SELECT admit_list(${parameters}) AS admitted`;
@@ -35,7 +35,7 @@ export function listParameters(
     ...begin, int8Array(locked.map(([key]) => key)), int8Array(locked.map(([, of]) => of)),
     int8Array([...list.newIds.values()]),
     byteaArray([...list.newIds.keys()].map((key) => Buffer.from(key, 'hex'))),
-    ...windowParameters(list, admission), ...tallyParameters(admission),
+    ...windowParameters(list, admission), ...tallyParameters(admission, list),
     ...journalParameters(list), ...spendParameters(list), ...newKeyParameters(list),
   ];
 }
@@ -59,12 +59,22 @@ function windowParameters(
   ];
 }
 
-function tallyParameters({ tallies }: ListAdmission<PostgresFacts>): Buffer[] {
-  const counted = [...tallies];
+function tallyParameters(
+  { tallies }: ListAdmission<PostgresFacts>, { journalled }: LoadedList,
+): Buffer[] {
+  const none = { contributors: 0, leftOut: 0, complete: 0 };
+  const counted = new Map([...tallies].map(([epochKey, tally]) =>
+    [epochKey, { ...none, ...tally }]));
+  for (const { epochKey, complete } of journalled) {
+    const tally = counted.get(epochKey) ?? { ...none };
+    if (complete) tally.complete += 1;
+    if (complete) counted.set(epochKey, tally);
+  }
+  const numbers = (name: keyof typeof none): Buffer =>
+    int8Array([...counted.values()].map((tally) => BigInt(tally[name])));
   return [
-    int8Array(counted.map(([epochKey]) => epochKey)),
-    int8Array(counted.map(([, { contributors }]) => BigInt(contributors))),
-    int8Array(counted.map(([, { leftOut }]) => BigInt(leftOut))),
+    int8Array([...counted.keys()]), numbers('contributors'), numbers('complete'),
+    numbers('leftOut'),
   ];
 }
 

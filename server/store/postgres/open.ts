@@ -1,30 +1,35 @@
 import { signing } from '#signing';
 import { hostname } from 'node:os';
+import { sql as raw } from 'kysely';
 import { systemClock, type Clock } from '../../base/clock.js';
 import { toHex } from '../../../src/base/bytes.js';
-import { KeelsonError } from '../../../src/base/errors.js';
+import { KeelsonError, StorageError } from '../../../src/base/errors.js';
 import type { Store, StudyId } from '../contract.js';
+import type { LeaderCalls, Leadership, SharedStore } from '../shared.js';
 import { GroupCommit } from '../group-commit.js';
 import type { StoreHealth } from '../health.js';
 import { Latencies } from '../latencies.js';
 import { verifyLedger } from '../rules/budgets.js';
 import {
-  changesOf, chargesOf, readsOf, type StoreParts, type StepsOf,
+  changesOf, chargesOf, readsOf, type StoreParts,
 } from '../rules/calls.js';
 import { newestTime, repairTimes } from '../rules/clock-repair.js';
 import { unpurgedLapses } from '../rules/epochs.js';
-import { all, sql, type Steps } from '../rules/steps.js';
+import { all, run, sql, type Steps } from '../rules/steps.js';
 import { Admission } from './admission.js';
 import { Connections } from './connection.js';
 import type { PostgresPlace } from './place.js';
 import { epochTables, readSecrets } from './epoch-tables.js';
 import { purgeStep, readJournal, readReleases } from './journal.js';
-import { Lease } from './lease.js';
+import { Leases, type Grant } from './leases.js';
+import { News } from './news.js';
+import { StoreNode } from './node.js';
 import { PostgresFailure } from './failures.js';
-import { throughOutage } from './outage.js';
+import { pause, throughOutage } from './outage.js';
 import { refund, refundOne } from './refunds.js';
 import { checkDatabase } from './schema.js';
-import type { Session } from './session.js';
+import { statement, type Session } from './session.js';
+import { readStandings, readTally, shareKey } from './standings.js';
 import { contributorTally, leftOutTally } from './tallies.js';
 import { Writer, type Locks } from './writer.js';
 
@@ -36,41 +41,39 @@ export interface PostgresStoreOptions extends PostgresPlace {
   readonly nowMs?: () => number;
   /** Connections at once; at least 2. Default: 4. */
   readonly pool?: number;
-  /** How long a dead server keeps others out, in milliseconds. Default: 10,000. */
+  /** How long the studies of a dead leader wait for another, in milliseconds. Default: 10,000. */
   readonly leaseMs?: number;
 }
 
 /**
- * Opens the store in a PostgreSQL database, for one server at a time: the right to write is a lease
- * (lease.ts). A server that dies is replaced when its lease ends; one that was replaced can commit
- * nothing more.
+ * Opens the store in a PostgreSQL database. Several servers may do so at once: each is a node, all
+ * of them admit batches, and one at a time leads a study (leases.ts). A node that dies loses
+ * nothing that it acknowledged; one that was replaced as a leader can commit nothing more as such.
  *
- * A call waits up to a minute for a database that is gone, then rejects with a retryable
- * StorageError. A transaction whose answer is lost is looked up, so it is neither lost nor done
- * twice.
+ * A call that writes waits for a database that is gone until it is back, or the store is closed.
+ * One that reads waits up to a minute, then rejects with a retryable StorageError. A transaction
+ * whose answer is lost is looked up, so it is neither lost nor done twice.
  * @throws StorageError when pg is not installed, the database cannot be reached, has no schema or
- *   another version of it, or may lose what it commits; data-folder-in-use while another server
- *   holds the lease.
+ *   another version of it, or may lose what it commits.
  * @example
  * const store = await openPostgresStore({ url });
  */
-export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<SharedStore> {
   const { leaseMs = 10_000, pool = 4, clock: timers = systemClock } = options;
   const clock: Clock = {
     nowMs: options.nowMs ?? (() => timers.nowMs()), monotonicMs: () => timers.monotonicMs(),
     after: (delayMs, action) => timers.after(delayMs, action),
   };
-  const connections = await Connections.open(options, Math.max(pool, 2));
-  let lease: Lease | undefined;
+  // One more than asked for: it hears of news.
+  const connections = await Connections.open(options, Math.max(pool, 2) + 1);
   try {
     await connections.use(checkDatabase);
-    const holder = `${hostname()} ${toHex(signing.randomBytes(4))}`;
-    lease = await Lease.take(connections, clock, holder, leaseMs);
-    const store = new PostgresStore(connections, lease, clock);
+    const name = `${hostname()} ${toHex(signing.randomBytes(4))}`;
+    const node = await StoreNode.enter(connections, name);
+    const store = new PostgresStore(connections, node, clock, leaseMs);
     await store.start();
     return store.calls();
   } catch (error) {
-    await lease?.release().catch(() => undefined);
     await connections.close();
     throw error;
   }
@@ -84,14 +87,20 @@ class PostgresStore {
   readonly #group: GroupCommit;
   readonly #latencies = new Latencies();
   readonly #parts: StoreParts;
+  readonly #leases: Leases;
+  readonly #news: News;
+  /** Studies that this store leads because a leader's call was made on the store itself. */
+  readonly #own = new Map<StudyId, Leadership | Promise<Leadership>>();
   #closing: Promise<void> | undefined;
 
   constructor(
-    private readonly connections: Connections, private readonly lease: Lease,
-    private readonly clock: Clock,
+    private readonly connections: Connections, private readonly node: StoreNode,
+    private readonly clock: Clock, private readonly leaseMs: number,
   ) {
-    this.#writer = new Writer(connections, lease, clock);
-    this.#admission = new Admission(connections, this.#writer, clock, this.#latencies);
+    this.#writer = new Writer(connections, node, clock, () => this.#closing !== undefined);
+    this.#leases = new Leases(connections, this.#writer, node, clock, leaseMs);
+    this.#news = new News(connections, clock);
+    this.#admission = new Admission(connections, this.#writer, node, clock, this.#latencies);
     this.#group = new GroupCommit(clock, (batches) => this.#admission.admit(batches));
     this.#parts = {
       tables: epochTables, secrets: readSecrets, refund, refundOne, nowMs: () => clock.nowMs(),
@@ -100,14 +109,11 @@ class PostgresStore {
 
   async start(): Promise<void> {
     await this.#read(verifyLedger);
-    for (const { studyId, epoch } of await this.#read(unpurgedLapses)) {
-      await this.#purge(studyId, epoch);
-    }
   }
 
-  calls(): Store {
+  calls(): SharedStore {
     return {
-      ...this.#reads(), ...this.#changes(),
+      ...this.#reads(), ...this.#changes(), ...this.#ownCalls(), ...this.#sharedCalls(),
       admit: async (batches) => {
         this.#open();
         return this.#group.admit(batches);
@@ -116,7 +122,6 @@ class PostgresStore {
         this.#repeated(() => this.#admission.contributorState(studyId, key)),
       journal: (...page) => this.#session((session) => readJournal(session, ...page)),
       releases: (...which) => this.#session((session) => readReleases(session, ...which)),
-      purgeEpoch: (studyId, epoch) => this.#purge(studyId, epoch),
       health: () => this.#session((session) => this.#health(session)),
       close: () => (this.#closing ??= this.#close()),
     };
@@ -134,20 +139,94 @@ class PostgresStore {
     };
   }
 
-  #changes(): SharedChanges {
-    const calls = { ...changesOf(this.#parts), ...chargesOf() } as unknown as
-      Readonly<Record<string, AnySteps>>;
-    const changes = Object.entries(locksOf as Readonly<Record<string, AnyLocks>>)
-      .map(([name, locks]) => [name, (...args: unknown[]) =>
-        this.#change(locks(...args), () => calls[name]!(...args))]);
+  /** Changes by any node. */
+  #changes(): NodeChanges {
     return {
-      ...Object.fromEntries(changes) as Omit<SharedChanges, 'repairTimes'>,
+      ...this.#changesBy<Omit<NodeChanges, 'repairTimes'>>(nodeLocks),
       repairTimes: async (nowMs, confirmed) => {
         const studies = await this.#read(() => all(sql.selectFrom('studies').select('study_id')));
         return this.#change({ studies: studies.map((row) => row.study_id) },
           () => repairTimes(nowMs, confirmed));
       },
     };
+  }
+
+  /** @param locks of each call, by its name. */
+  #changesBy<Calls>(locks: object, grant?: Grant): Calls {
+    const calls = { ...changesOf(this.#parts), ...chargesOf() } as unknown as
+      Readonly<Record<string, AnySteps>>;
+    const changes = Object.entries(locks as Readonly<Record<string, AnyLocks>>)
+      .map(([name, locked]) => [name, (...args: unknown[]) => this.#change(
+        { ...locked(...args), ...(grant !== undefined && { grant }) },
+        () => calls[name]!(...args))]);
+    return Object.fromEntries(changes) as Calls;
+  }
+
+  #sharedCalls(): Omit<SharedStore, keyof Store> {
+    return {
+      lead: (studyId, freeMs = 0) => this.#lead(studyId, freeMs),
+      standings: () => this.#session((session) =>
+        readStandings(session, this.node, () => this.clock.nowMs())),
+      onNews: (listener) => this.#news.follow(listener),
+      askEnd: (studyId) => this.#change({ studies: [studyId] }, () => askEnd(studyId)),
+      tally: (...which) => this.#session((session) => readTally(session, ...which)),
+      shareKey: (key) => this.#session((session) => shareKey(session, key)),
+    };
+  }
+
+  async #lead(studyId: StudyId, freeMs: number): Promise<Leadership | null> {
+    this.#open();
+    const grant = await this.#leases.take(studyId, freeMs);
+    if (grant === null) return null;
+    this.#admission.forgetStudies();
+    const leadership = { ...this.#leaderCalls(grant), ...grant };
+    for (const lapse of await this.#read(unpurgedLapses)) {
+      if (lapse.studyId === studyId) await leadership.purgeEpoch(studyId, lapse.epoch);
+    }
+    return leadership;
+  }
+
+  #leaderCalls(grant: Grant): LeaderCalls {
+    return {
+      ...this.#changesBy<Omit<LeaderCalls, 'purgeEpoch'>>(leaderLocks, grant),
+      purgeEpoch: (studyId, epoch) => this.#purge(grant, studyId, epoch),
+    };
+  }
+
+  /** The leader calls of the store itself. They take the lease first. */
+  #ownCalls(): Omit<LeaderCalls, 'quarantine'> {
+    const names = [...Object.keys(leaderLocks), 'purgeEpoch'].filter((name) =>
+      !(name in nodeLocks));
+    return Object.fromEntries(names.map((name) => [name, async (...args: unknown[]) => {
+      const which = args[0] as StudyId | { readonly studyId: StudyId };
+      const studyId = typeof which === 'string' ? which : which.studyId;
+      const led = this.#leadOwn(studyId);
+      // A study that is led already is not waited for: calls keep their order.
+      const leadership = led instanceof Promise ? await led : led;
+      return (leadership as unknown as Readonly<Record<string, AnyCall>>)[name]!(...args);
+    }])) as unknown as LeaderCalls;
+  }
+
+  #leadOwn(studyId: StudyId): Leadership | Promise<Leadership> {
+    const known = this.#own.get(studyId);
+    if (known !== undefined) return known;
+    const led = this.#waitToLead(studyId);
+    this.#own.set(studyId, led);
+    led.then((leadership) => this.#own.set(studyId, leadership),
+      () => this.#own.delete(studyId));
+    return led;
+  }
+
+  async #waitToLead(studyId: StudyId): Promise<Leadership> {
+    const endsMs = this.clock.monotonicMs() + 1.5 * this.leaseMs;
+    for (;;) {
+      const leadership = await this.#lead(studyId, 0);
+      if (leadership !== null) return leadership;
+      if (this.clock.monotonicMs() > endsMs) throw new StorageError(
+        'another server leads this study: end it first, or let it do this', 'data-folder-in-use',
+        { details: { studyId } });
+      await pause(this.clock, leadPollMs);
+    }
   }
 
   async #change<T>(locks: Locks, steps: () => Steps<T>): Promise<T> {
@@ -160,9 +239,9 @@ class PostgresStore {
     }
   }
 
-  async #purge(studyId: StudyId, epoch: bigint): Promise<void> {
+  async #purge(grant: Grant, studyId: StudyId, epoch: bigint): Promise<void> {
     const step = () => purgeStep(studyId, epoch, this.clock.nowMs());
-    while (!await this.#change({ studies: [studyId] }, step));
+    while (!await this.#change({ studies: [studyId], grant }, step));
   }
 
   #read<T>(steps: () => Steps<T>): Promise<T> {
@@ -192,10 +271,11 @@ class PostgresStore {
   }
 
   async #close(): Promise<void> {
+    this.#news.close();
     this.#group.flush();
     await this.#writer.idle();
-    await this.lease.release().catch((error: unknown) => {
-      // The lease then ends by itself.
+    await this.#leases.close().then(() => this.node.leave()).catch((error: unknown) => {
+      // The leases then end by themselves.
       if (!(error instanceof PostgresFailure)) throw error;
     });
     await this.connections.close();
@@ -203,24 +283,44 @@ class PostgresStore {
 }
 
 type SharedReads = Pick<Required<Store>, keyof ReturnType<typeof readsOf> | 'newestTime'>;
-type SharedChanges = Pick<Required<Store>,
-  keyof ReturnType<typeof changesOf> | keyof ReturnType<typeof chargesOf> | 'repairTimes'>;
+type NodeChanges = Pick<Required<Store>,
+  'registerStudy' | 'withdraw' | 'quarantine' | 'addRotation' | 'repairTimes'>;
 
 type AnySteps = (...args: unknown[]) => Steps<unknown>;
 type AnyLocks = (...args: unknown[]) => Locks;
+type AnyCall = (...args: unknown[]) => Promise<unknown>;
+
+/** Time between two tries to lead a study that another node leads. */
+const leadPollMs = 250;
 
 const ofStudy = (studyId: StudyId): Locks => ({ studies: [studyId] });
 const ofInput = ({ studyId }: { readonly studyId: StudyId }): Locks => ofStudy(studyId);
 
-/** What each change locks: every study whose admission must see it. */
-const locksOf: {
-  readonly [Name in Exclude<keyof SharedChanges, 'repairTimes'>]:
-  (...args: Parameters<StepsOf<SharedChanges>[Name]>) => Locks;
-} = {
+const ofInputs = (inputs: readonly { readonly studyId: StudyId }[]): Locks =>
+  ({ studies: [...new Set(inputs.map(({ studyId }) => studyId))] });
+
+/** What changes lock: every study whose admission must see them. */
+type LocksOf<Calls> = {
+  readonly [Name in keyof Calls]: Calls[Name] extends (...args: infer Args) => unknown
+    ? (...args: Args) => Locks : never;
+};
+
+const nodeLocks: LocksOf<Omit<NodeChanges, 'repairTimes'>> = {
   registerStudy: ({ studyId, budget }) => ({ studies: [studyId], budget: budget.key }),
-  setStudyState: ofStudy, openEpoch: ofInput, beginClose: ofStudy, turnEpoch: ofStudy,
-  chargeEpoch: ofStudy, lapseEpoch: ofStudy, storeRelease: ofInput, noteRecovery: ofStudy,
-  noteRecovered: ofStudy, withdraw: ofInput,
-  quarantine: (inputs) => ({ studies: [...new Set(inputs.map(({ studyId }) => studyId))] }),
+  withdraw: ofInput,
+  quarantine: ofInputs,
   addRotation: () => ({ studies: [] }),
 };
+
+const leaderLocks: LocksOf<Omit<LeaderCalls, 'purgeEpoch'>> = {
+  setStudyState: ofStudy, openEpoch: ofInput, beginClose: ofStudy, turnEpoch: ofStudy,
+  chargeEpoch: ofStudy, lapseEpoch: ofStudy, storeRelease: ofInput, noteRecovery: ofStudy,
+  noteRecovered: ofStudy,
+  quarantine: ofInputs,
+};
+
+/** See `SharedStore.askEnd`. */
+function* askEnd(studyId: StudyId): Steps<void> {
+  yield* run(sql.updateTable('studies').set({ ends: true }).where('study_id', '=', studyId));
+  yield* statement(raw`SELECT pg_notify(news_channel(), '')`);
+}

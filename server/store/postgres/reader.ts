@@ -21,7 +21,7 @@ export interface PostgresReader extends Pick<Store,
 }
 
 /**
- * Opens a store for reading, whether or not a server has it open.
+ * Opens a store for reading, whether or not servers have it open. A standby will do.
  * @throws StorageError when the database cannot be reached, has no store, or one of another
  *   version.
  */
@@ -30,7 +30,7 @@ export async function openPostgresReader(
 ): Promise<PostgresReader> {
   const connections = await Connections.open(place, 2);
   try {
-    await connections.use(checkDatabase);
+    await connections.use((session) => checkDatabase(session, 'read'));
   } catch (error) {
     await connections.close();
     throw error;

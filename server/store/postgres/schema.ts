@@ -1,6 +1,7 @@
 import { InvariantError, StorageError } from '../../../src/base/errors.js';
 import { Connections } from './connection.js';
 import type { PostgresPlace } from './place.js';
+import { functions } from './migrations/functions.js';
 import { migrations } from './migrations/index.js';
 import type { Session } from './session.js';
 
@@ -38,6 +39,7 @@ export async function migrateSchema(place: PostgresPlace): Promise<SchemaStatus>
       const found = await schemaVersion(session);
       refuseNewer(found);
       for (const migration of migrations.slice(found)) await session.execute(migration);
+      if (found < migrations.length) await session.execute(functions);
       await session.text(`INSERT INTO meta (name, value) VALUES ('schema_version', $1)
         ON CONFLICT (name) DO UPDATE SET value = excluded.value`, [migrations.length]);
       return statusOf(connections, migrations.length);
@@ -91,14 +93,20 @@ const durable: Readonly<Record<string, readonly string[]>> = {
   transaction_read_only: ['off'],
 };
 
+/** What only writers need. */
+const ofWriters: ReadonlySet<string> = new Set(['transaction_read_only']);
+
 const versionLeast = 140_000;
 
 /**
  * Refuses a database on which the store's promises would not hold.
+ * @param use `read`: a standby will do.
  * @throws StorageError with the remedy, when the schema is missing or has another version, the
  *   database may lose what it has committed, is read-only or is too old.
  */
-export async function checkDatabase(session: Session): Promise<void> {
+export async function checkDatabase(
+  session: Session, use: 'write' | 'read' = 'write',
+): Promise<void> {
   const rows = await session.text<Setting>(
     `SELECT name, setting FROM pg_settings WHERE name = ANY ($1)
       ORDER BY name`, [[...Object.keys(durable), 'server_version_num']]);
@@ -109,7 +117,7 @@ export async function checkDatabase(session: Session): Promise<void> {
     if (name === 'server_version_num') {
       if (Number(setting) < versionLeast) throw new StorageError(
         'the database is older than PostgreSQL 14: use a newer one');
-    } else if (!durable[name]!.includes(setting)) {
+    } else if (!durable[name]!.includes(setting) && (use === 'write' || !ofWriters.has(name))) {
       throw new StorageError(name === 'transaction_read_only'
         ? 'the database is read-only: name the primary in the address'
         : `the database has ${name} = ${setting}, so it may lose batches that were acknowledged: `

@@ -15,8 +15,10 @@ export interface PostgresStatus {
   readonly needed: number;
   /** Names the store, also when its database is copied or moved; null when there are no tables. */
   readonly store: string | null;
-  /** The server that last wrote; null when none ever did. */
-  readonly holder: { readonly name: string; readonly isAlive: boolean } | null;
+  /** Servers that were here within the last minute, and how many studies each leads. */
+  readonly nodes: readonly {
+    readonly name: string; readonly studies: number; readonly secondsAgo: number;
+  }[];
   /** What an operator should look at, in words. */
   readonly warnings: readonly string[];
 }
@@ -69,14 +71,17 @@ async function statusOf({ session, schema }: Connected): Promise<PostgresStatus>
     `SELECT current_setting('server_version') AS version,
       (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum'))
         AS standbys`);
-  const [lease] = version === 0 ? [] : await session.text<{
-    readonly holder: string; readonly is_alive: boolean;
-  }>(`SELECT holder, expires_at > clock_timestamp() AS is_alive FROM leases
-    WHERE name = 'server'`);
+  const nodes = version < migrations.length ? [] : await session.text<{
+    readonly name: string; readonly studies: bigint; readonly ago: bigint;
+  }>(`SELECT n.name, (extract(epoch FROM clock_timestamp() - n.seen_at))::bigint AS ago,
+      (SELECT count(*) FROM leases AS l JOIN studies USING (budget_id)
+        WHERE l.node_id = n.node_id AND l.expires_at > clock_timestamp()) AS studies
+    FROM nodes AS n WHERE n.seen_at > clock_timestamp() - interval '1 minute' ORDER BY n.node_id`);
   return {
     server: server!.version, schema, version, needed: migrations.length,
     store: version === 0 ? null : await nameOf(session),
-    holder: lease === undefined ? null : { name: lease.holder, isAlive: lease.is_alive },
+    nodes: nodes.map(({ name, studies, ago }) =>
+      ({ name, studies: Number(studies), secondsAgo: Number(ago) })),
     warnings: [
       // What it refuses, a server refuses at its start.
       ...await checkDatabase(session).then(() => [], (error: Error) => [error.message]),

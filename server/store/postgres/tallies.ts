@@ -4,7 +4,7 @@ import { all, sql, type Steps } from '../rules/steps.js';
 import { studyRow } from '../rules/studies.js';
 
 /*
- * Each server counts in a row of its own (epoch_tallies), so that no list waits for the count of
+ * Each node counts in a row of its own (epoch_tallies), so that no list waits for the count of
  * another one. Withdrawals are subtracted in the row of the epoch.
  */
 
@@ -23,13 +23,15 @@ export function* leftOutTally(studyId: StudyId, epoch: bigint): Steps<number> {
 
 interface Tally {
   readonly contributors: bigint;
+  readonly complete: bigint;
   readonly left_out: bigint;
 }
 
-function* talliesOf(studyId: StudyId, epoch: bigint): Steps<Tally[]> {
+/** What each node has counted. */
+export function* talliesOf(studyId: StudyId, epoch: bigint): Steps<Tally[]> {
   const study = yield* studyRow(studyId);
   const row = study === undefined ? undefined : yield* epochRow(study.study_key, epoch);
   if (row === undefined) return [];
-  return yield* all(sql.selectFrom('epoch_tallies').select(['contributors', 'left_out'])
+  return yield* all(sql.selectFrom('epoch_tallies').select(['contributors', 'complete', 'left_out'])
     .where('epoch_key', '=', row.epoch_key));
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../../base/clock.js';
 import type { Steps } from '../rules/steps.js';
 import type { Connections } from './connection.js';
-import { PostgresFailure, takenOver } from './failures.js';
-import type { Lease } from './lease.js';
+import { forgotten, PostgresFailure } from './failures.js';
+import type { StoreNode } from './node.js';
 import { pause, throughOutage } from './outage.js';
 import type { Session } from './session.js';
 
@@ -10,15 +10,17 @@ import type { Session } from './session.js';
 export interface Locks {
   readonly studies: readonly string[];
   readonly budget?: string;
+  /** The grant under which a leader writes. */
+  readonly grant?: { readonly studyId: string; readonly token: bigint };
 }
 
 /** Tries of one transaction that others got in the way of. */
 const triesMost = 20;
 
 /**
- * Runs the transactions of this server that write, one after another.
+ * Runs the transactions of this node that write, one after another.
  *
- * Each has a number, and its first statement notes the number in the row of the lease. So when the
+ * Each has a number, and its first statement notes the number in the row of the node. So when the
  * connection is lost while a transaction is being committed, the row says afterwards whether it
  * was. The statement that asks also takes the number, so a transaction that is still on its way
  * fails.
@@ -27,8 +29,8 @@ export class Writer {
   #tail: Promise<unknown> = Promise.resolve();
 
   constructor(
-    private readonly connections: Connections, private readonly lease: Lease,
-    private readonly clock: Clock,
+    private readonly connections: Connections, private readonly node: StoreNode,
+    private readonly clock: Clock, private readonly isClosing: () => boolean,
   ) {}
 
   /** Runs an action after those that were passed in before it. */
@@ -44,14 +46,18 @@ export class Writer {
   }
 
   /**
-   * One transaction: takes the locks, then runs the steps. What the steps read is not older than
-   * the locks, since each statement sees all that was committed before it.
+   * One transaction: checks the grant, takes the locks, then runs the steps. What the steps read is
+   * not older than the locks, since each statement sees all that was committed before it.
+   * @throws StorageError lease-lost when another node has taken the lease.
    */
-  change<T>(locks: Locks, steps: () => Steps<T>): Promise<T> {
+  change<T>({ studies, budget, grant }: Locks, steps: () => Steps<T>): Promise<T> {
     return this.inOrder(() => this.write(async (session, begin, note) => {
       await session.transaction('', async () => {
-        await session.text('SELECT begin_write($1, $2, $3, $4)', begin);
-        await session.text('SELECT lock_studies($1, $2)', [locks.studies, locks.budget ?? null]);
+        await session.text('SELECT begin_write($1, $2)', begin);
+        if (grant !== undefined) {
+          await session.text('SELECT lead_write($1, $2)', [grant.studyId, grant.token]);
+        }
+        await session.text('SELECT lock_studies($1, $2)', [studies, budget ?? null]);
         note(await session.perform(steps()));
       });
       return true;
@@ -70,12 +76,12 @@ export class Writer {
     ) => Promise<boolean>,
   ): Promise<T> {
     for (let tries = 1; ; tries++) {
-      const number = this.lease.last + 1n;
+      const number = this.node.last + 1n;
       let noted: { readonly result: T } | undefined;
       try {
         const wrote = await this.connections.use((session) =>
-          action(session, this.lease.begin(number), (result) => { noted = { result }; }));
-        if (wrote) this.lease.last = number;
+          action(session, this.node.begin(number), (result) => { noted = { result }; }));
+        if (wrote) this.node.last = number;
         return noted!.result;
       } catch (error) {
         if (!(error instanceof PostgresFailure) || error.kind === 'other'
@@ -94,20 +100,19 @@ export class Writer {
    * transaction that is not committed yet never will be.
    */
   async #isCommitted(number: bigint): Promise<boolean> {
-    this.lease.last = await throughOutage(this.clock, () =>
-      this.connections.use((session) => this.#lastOf(session, number)));
-    return this.lease.last === number;
+    this.node.last = await throughOutage(this.clock, () =>
+      this.connections.use((session) => this.#lastOf(session, number)), this.isClosing);
+    return this.node.last === number;
   }
 
   /** Skips two numbers when the transaction is not committed, so that asking again is harmless. */
   async #lastOf(session: Session, number: bigint): Promise<bigint> {
-    const [name, token] = this.lease.begin(number);
-    await session.text(
-      'UPDATE leases SET last = $3 WHERE name = $1 AND token = $2 AND last = $4',
-      [name, token, number + 1n, number - 1n]);
+    const { id } = this.node;
+    await session.text('UPDATE nodes SET last = $2 WHERE node_id = $1 AND last = $3',
+      [id, number + 1n, number - 1n]);
     const [row] = await session.text<{ last: bigint }>(
-      'SELECT last FROM leases WHERE name = $1 AND token = $2', [name, token]);
-    if (row === undefined) throw takenOver();
+      'SELECT last FROM nodes WHERE node_id = $1', [id]);
+    if (row === undefined) throw forgotten();
     return row.last;
   }
 }

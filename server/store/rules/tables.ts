@@ -22,13 +22,15 @@ export interface Tables {
   readonly running_participations: {
     readonly study_key: bigint; readonly contributor_id: bigint; readonly epoch: bigint;
   };
-  // These two in PostgreSQL only.
+  // These three in PostgreSQL only.
+  readonly leases: { readonly budget_id: bigint; readonly node_id: bigint };
   readonly epoch_secrets: {
     readonly study_key: bigint; readonly epoch: bigint; readonly assignment_key: Uint8Array;
     readonly work_seed: Uint8Array; readonly fingerprint_key: Uint8Array;
   };
   readonly epoch_tallies: {
-    readonly epoch_key: bigint; readonly contributors: bigint; readonly left_out: bigint;
+    readonly epoch_key: bigint; readonly contributors: bigint; readonly complete: bigint;
+    readonly left_out: bigint;
   };
   readonly new_keys: {
     readonly study_name: string; readonly per_ms: bigint; readonly from_ms: bigint;
@@ -116,6 +118,8 @@ export interface StudiesTable {
   readonly registered_at_ms: bigint;
   /** In PostgreSQL only, and set by the database. */
   readonly revision?: Generated<bigint>;
+  /** In PostgreSQL only: whether the operator has ended it. */
+  readonly ends?: Generated<boolean>;
 }
 
 export interface EpochsTable {

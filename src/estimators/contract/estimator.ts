@@ -172,6 +172,14 @@ export interface GroupStatistic {
  */
 export type PlaceCounts = Uint16Array | Uint32Array;
 
+/** What the contributors of each place add up to besides their number. May be views of a state. */
+export interface PlaceSums {
+  /** The whole sums of a place that has contributors: the same number of them for each. */
+  of(place: number): Float64Array;
+  /** Whole sums over the rows of all places. */
+  readonly overall: Float64Array;
+}
+
 /**
  * What `finish` yields: rows for a pooled cohort; for a disjoint group a statistic, or a label that
  * others may share; for discovered keys the contributors of each place.
@@ -180,7 +188,7 @@ export type Finished =
   | { readonly kind: 'pooled'; readonly rows: PooledRows }
   | { readonly kind: 'label'; readonly label: string }
   | { readonly kind: 'group'; readonly statistic: GroupStatistic }
-  | { readonly kind: 'places'; readonly counts: PlaceCounts };
+  | { readonly kind: 'places'; readonly counts: PlaceCounts; readonly sums?: PlaceSums };
 
 /**
  * Grows as rows arrive; replayable. `State` never leaves the server and is only read through
@@ -288,6 +296,11 @@ export interface Plan {
    * at most that of `outputShape`.
    */
   readonly findsKeys?: true;
+  /**
+   * Of a plan for discovered keys: the most memory that a summary takes for each key besides its
+   * count, in bytes. Absent: none.
+   */
+  readonly bytesPerKey?: number;
   /** Present if `facts.running` is, and the estimator gives totals over epochs. */
   readonly running?: PlannedSeries;
   /** Of every value that it releases: the same names and shapes. Absent: the value has no parts. */

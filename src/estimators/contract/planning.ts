@@ -1,4 +1,5 @@
 import { costOfEvents } from '../../privacy/accounting/composition.js';
+import type { PrivacyCost } from '../../privacy/accounting/cost.js';
 import type {
   CohortPlan, ExpectedError, Guarantee, Infeasible, Plan, PrivacyTarget,
 } from './estimator.js';
@@ -20,16 +21,18 @@ export type PlanParts = Omit<Plan, 'kind' | 'cost' | 'guarantee' | 'noise'> & {
 
 /**
  * The frozen plan. A contributor is in exactly one cohort, so events of several cohorts compose in
- * parallel: the plan costs the largest of the cohorts' costs.
+ * parallel: the plan costs the largest of the cohorts' costs. The cost is worked out when it is
+ * first read: a search for a cohort makes many plans and reads the cost of none.
  */
 export function makePlan(parts: PlanParts): Plan {
   const { cohorts, events, guarantee } = parts;
   const disjoint = cohorts.length > 1 ? cohorts.map(({ name }) => name) : [];
+  let cost: PrivacyCost | undefined;
   return Object.freeze<Plan>({
     noise: [],
     ...parts,
     kind: 'plan',
-    cost: costOfEvents(events, { disjoint }),
+    get cost() { return cost ??= costOfEvents(events, { disjoint }); },
     guarantee: { neighbours, ...guarantee },
   });
 }

@@ -10,6 +10,7 @@ import { knownCentre } from './centre.js';
 import { answerOf } from './centred-mean.js';
 import type { DesignRequest, PooledDesign } from './estimator.js';
 import { honestErrorOfMean } from './expected-error.js';
+import { assumptions } from './plan.js';
 import { rowsCohort } from './pool.js';
 
 /**
@@ -43,7 +44,10 @@ export function boundedDesign(
       guarantee: {
         theorem: 'noisy mean of rows moved into public bounds; '
           + 'proof in src/privacy/stages/clipped-mean',
-        assumptions: ['for accuracy: honest rows are inside the range'],
+        assumptions: [
+          'for accuracy: honest rows are inside the range',
+          corruption === null ? assumptions.nobodyHostile : assumptions.hostileShare,
+        ],
         corruptionMax: corruption ?? 0,
       },
       outputShape: [dimension],

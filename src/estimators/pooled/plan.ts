@@ -3,6 +3,7 @@ import { needsCohort, type PlanParts } from '../contract/planning.js';
 
 /** What plans say must hold for accurate answers, where several say the same. */
 export const assumptions = {
+  nobodyHostile: 'for accuracy: nobody sends false rows',
   hostileShare: 'for accuracy: at most the stated share of the contributors is hostile',
   lightTails:
     'for accuracy: honest rows have about one scale of spread in every direction, and light tails',

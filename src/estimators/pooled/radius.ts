@@ -1,3 +1,4 @@
+import { pow } from '../../base/elementary.js';
 import type { RowBlock } from '../../privacy/stages/rows.js';
 import { binsThatStandOut } from '../../privacy/stages/stretches.js';
 
@@ -35,7 +36,7 @@ const spreadMost = 2.5;
 
 /** The lower end of a bin, in scales. */
 export function distanceEdge(bin: number, dimension: number): number {
-  return bin === 0 ? 0 : Math.sqrt(dimension) * 2 ** ((bin - 1) / 4);
+  return bin === 0 ? 0 : Math.sqrt(dimension) * pow(2, (bin - 1) / 4);
 }
 
 /** Finds the bin of a squared distance, in scales. Every number has one. */
@@ -121,7 +122,7 @@ export interface Distances {
 export function readDistances({ counts, sigma, dimension, rows }: NoisyDistances): Distances {
   const seen = binsThatStandOut(counts, sigma, standOut);
   const last = seen.lastIndexOf(true);
-  const middles = Array.from(counts, (_, bin) => distanceEdge(bin, dimension) * 2 ** (1 / 8));
+  const middles = Array.from(counts, (_, bin) => distanceEdge(bin, dimension) * pow(2, 1 / 8));
   const meanOf = (valueOf: (distance: number) => number): number =>
     Math.max(0, middles.reduce((sum, middle, bin) =>
       (bin > 0 && seen[bin]! ? sum + counts[bin]! * valueOf(middle) : sum), 0) / rows);
@@ -247,7 +248,7 @@ function unseenTail(counts: Float64Array, sigma: number, last: number): UnseenTa
     return { from, first: past, ratio: Math.min(fallsToMost, past / end) };
   }
   const falls =
-    ((Math.max(0, rowsOf(counts, from - bins, bins)) + noiseOf(bins)) / before) ** (octave / bins);
+    pow((Math.max(0, rowsOf(counts, from - bins, bins)) + noiseOf(bins)) / before, octave / bins);
   return {
     from, first: Math.min(past, (end + noiseOf(octave)) * falls),
     ratio: Math.min(fallsToMost, falls),
@@ -327,7 +328,7 @@ export function chooseRadius(
   let best = least;
   let bestLoss = Infinity;
   for (let step = 0; ; step++) {
-    const radius = least * 2 ** (step / stepsPerOctave);
+    const radius = least * pow(2, step / stepsPerOctave);
     if (radius > far) return best;
     if (radius > trusted && distances.added(trusted, radius) > most) return best;
     const hidden = hiddenPart * distances.hidden(Math.min(radius, trusted));

@@ -1,3 +1,4 @@
+import { log2 } from '../../base/elementary.js';
 import { highWord } from '../../base/byte-order.js';
 import { tagWordOf } from './assignment.js';
 import type { SummaryTable } from '../contract/estimator.js';
@@ -42,7 +43,7 @@ export class ChunkedRows implements SummaryTable<TaggedRows> {
   constructor(groups: number, private readonly dimension: number) {
     this.#counts = new Uint32Array(groups);
     this.#newest = new Uint32Array(groups);
-    this.#slabBits = Math.max(0, Math.floor(Math.log2(slabDoubles / (chunkRows * dimension))));
+    this.#slabBits = Math.max(0, Math.floor(log2(slabDoubles / (chunkRows * dimension))));
   }
 
   add(group: number, row: Float64Array, assignmentHash: Uint8Array): void {

@@ -1,3 +1,4 @@
+import { log2 } from '../../base/elementary.js';
 import { assert } from '../../base/assert.js';
 import type { Arena } from './arena.js';
 import type { AddedMoments, Rows, StepBall } from './contract.js';
@@ -74,6 +75,6 @@ function check(
  * NaN.
  */
 function inverseOf(grid: number): number {
-  const exponent = Math.round(Math.log2(grid));
+  const exponent = Math.round(log2(grid));
   return Math.abs(exponent) <= 1_000 && 2 ** exponent === grid ? 2 ** -exponent : Number.NaN;
 }

@@ -1,3 +1,4 @@
+import { log2 } from '../../base/elementary.js';
 import { assert } from '../../base/assert.js';
 import { allFinite, maximumNorm } from '../vector.js';
 import type { Arena } from './arena.js';
@@ -37,7 +38,7 @@ export function eigenSymmetric(
     return { values: lifted.values.map((value) => value * 2 ** -600), vectors: lifted.vectors };
   }
   // A power of two, so scaling is exact. Squares of entries near 1 neither overflow nor vanish.
-  const exponent = largest === 0 ? 0 : Math.min(1023, Math.floor(Math.log2(largest)) + 1);
+  const exponent = largest === 0 ? 0 : Math.min(1023, Math.floor(log2(largest)) + 1);
   const unit = 2 ** exponent;
   const [scaled, vectors, values, work] = arena.layout(
     dimension ** 2, dimension ** 2, dimension, 4 * dimension,

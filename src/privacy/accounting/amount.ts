@@ -17,7 +17,7 @@ export interface Ratio {
   readonly denominator: bigint;
 }
 
-/** The exact value of a finite double >= 0. */
+/** The exact value of a finite double >= 0, in lowest terms. */
 export function ratioOfDouble(value: number): Ratio {
   if (!Number.isFinite(value) || value < 0) {
     throw new InvalidParameterError('expected a finite number that is not negative', { value });
@@ -25,8 +25,13 @@ export function ratioOfDouble(value: number): Ratio {
   let exponent = 0;
   let mantissa = value;
   while (!Number.isInteger(mantissa)) {
-    mantissa *= 2;
-    exponent += 1;
+    mantissa *= 2 ** 16;
+    exponent += 16;
+  }
+  // Exact as well: the samplers draw as many bits as the denominator has, so it must be the least.
+  while (exponent > 0 && mantissa % 2 === 0) {
+    mantissa /= 2;
+    exponent -= 1;
   }
   return { numerator: BigInt(mantissa), denominator: 1n << BigInt(exponent) };
 }

@@ -8,6 +8,7 @@ import type {
   GaussianHistogramEvent,
   GaussianThresholdEvent,
   KeyHistogramEvent,
+  KeySumsEvent,
   LaplaceEvent,
   MechanismEvent,
   SymmetricGaussianEvent,
@@ -203,14 +204,40 @@ export function keyHistogramEvent(
   });
 }
 
+/**
+ * Noisy counts and sums of discovered keys. The counts have deviation sqrt(2 keysMax / rho) and the
+ * sums that times sqrt(values), both rounded up. The counts are free: in the cost of `key-sums` the
+ * larger of the two terms is that of the sums.
+ * @param asked.sumsGrid - a power of two of which all sums are whole multiples.
+ */
+export function keySumsEvent(
+  asked: Place & {
+    readonly keysMax: number; readonly prefilter: number; readonly values: number;
+    readonly rho: number; readonly delta: number; readonly sumsGrid: number;
+  },
+): KeySumsEvent {
+  const { name, cohort, keysMax, prefilter, values, rho, delta, sumsGrid } = asked;
+  checkSpending(name, { keysMax, values, rho });
+  return checked({
+    kind: 'key-sums', name, cohort, keysMax, prefilter, values, delta, sumsGrid,
+    ...pairedCounts(2 * keysMax, rho),
+    sumsSigma: pairedDeviation(2 * keysMax * values, rho, sumsGrid),
+  });
+}
+
 /** Noise for counts of which one contributor changes `pairs` pairs by 1 each. */
 function pairedCounts(
   pairs: number, rho: number,
 ): { readonly sigma: number; readonly grid: number } {
   const grid = countGrid(Math.sqrt(pairs / rho));
-  // pairs / sigma^2 <= rho means 1 / (2 sigma^2) <= rho / (2 pairs). The division may round up, so
-  // the quotient is lowered.
-  return { sigma: deviationFor(1, (rho / (2 * pairs)) * (1 - 2 ** -50), grid), grid };
+  return { sigma: pairedDeviation(pairs, rho, grid), grid };
+}
+
+/** The smallest whole number of steps with pairs / sigma^2 <= rho. */
+function pairedDeviation(pairs: number, rho: number, grid: number): number {
+  // It means 1 / (2 sigma^2) <= rho / (2 pairs). The division may round up, so the quotient is
+  // lowered.
+  return deviationFor(1, (rho / (2 * pairs)) * (1 - 2 ** -50), grid);
 }
 
 /** The exponential mechanism. `rho` is for all `times` calls together, `epsilon` for each call. */

@@ -73,6 +73,10 @@ function scaledSquare(top: number, bottom: number, factor: bigint, divisor: bigi
  * - gaussian-histogram: in each coordinate two counts change by 1, so coordinates * 2 / (2
  *   sigma^2).
  * - key-histogram: at most 2 keysMax counts change by 1, so 2 keysMax / (2 sigma^2).
+ * - key-sums: let r be 1 / sigma^2, and R be values / sumsSigma^2. A key that the contributor
+ *   keeps costs 4 R / 2, and one that it gains or loses (r + R) / 2. There are j of the one kind
+ *   and at most 2 (keysMax - j) of the other, so the cost is at most keysMax (R + the larger of
+ *   R and r).
  * - exponential: `times` * epsilon, and `times` * epsilon^2 / 8, since its log-ratios have a range
  *   of epsilon.
  */
@@ -107,6 +111,14 @@ function zcdpOfEvent(event: Exclude<MechanismEvent, MaskEvent>): Omit<ExactCost,
         delta: ratioOfDouble(event.delta),
         epsilon: null,
       };
+    case 'key-sums': {
+      const { keysMax, values, sigma, sumsSigma } = event;
+      const sums = scaledSquare(1, sumsSigma, BigInt(keysMax) * BigInt(values), 1n);
+      const counts = scaledSquare(1, sigma, BigInt(keysMax), 1n);
+      return {
+        rho: add(sums, larger(sums, counts)), delta: ratioOfDouble(event.delta), epsilon: null,
+      };
+    }
     case 'exponential': {
       const epsilon = ratioOfDouble(event.epsilon);
       return {

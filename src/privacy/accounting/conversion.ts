@@ -1,3 +1,4 @@
+import { ln } from '../../base/elementary.js';
 import { InvalidParameterError } from '../../base/errors.js';
 
 /**
@@ -38,7 +39,7 @@ function checkRho(rho: number): void {
  * scale.
  */
 function rootOf(increasing: (b: number) => number, low: number, high: number): number {
-  let [from, to] = [Math.log(low), Math.log(high)];
+  let [from, to] = [ln(low), ln(high)];
   for (let round = 0; round < 80; round++) {
     const middle = (from + to) / 2;
     if (increasing(Math.exp(middle)) < 0) from = middle;
@@ -68,10 +69,10 @@ export function deltaOfZcdp(rho: number, epsilon: number): number {
   if (rho === 0 || epsilon === Infinity) return 0;
   // Derivative of the logarithm by the order: (2 a - 1) rho - epsilon + log(1 - 1/a). It increases
   // with a.
-  const slope = (b: number): number => (2 * b + 1) * rho - epsilon + Math.log(b) - Math.log1p(b);
+  const slope = (b: number): number => (2 * b + 1) * rho - epsilon + ln(b) - Math.log1p(b);
   const b = rootOf(slope, 1e-12, (epsilon + 1) / rho + 2);
   const rate = b * (1 + b) * rho;
-  const logarithm = sumUp(rate, -b * epsilon, b * Math.log(b), -(1 + b) * Math.log1p(b));
+  const logarithm = sumUp(rate, -b * epsilon, b * ln(b), -(1 + b) * Math.log1p(b));
   return Math.min(1, Math.exp(logarithm) * (1 + slack));
 }
 
@@ -85,11 +86,11 @@ export function epsilonOfZcdp(rho: number, delta: number): number {
   if (rho === 0) return 0;
   // epsilon(b) = (1 + b) rho + (log(1/delta) - (1 + b) log(1 + b)) / b + log b. Its derivative is
   // zero at rho b^2 = log(1/delta) - log(1 + b).
-  const surprise = -Math.log(delta);
+  const surprise = -ln(delta);
   const b = rootOf((order) =>
     rho * order * order + Math.log1p(order) - surprise, 1e-150, Math.min(1 / delta, 1e300));
   const tail = ((1 + b) * Math.log1p(b)) / b;
-  return Math.max(0, sumUp(rho, b * rho, surprise / b, -tail, Math.log(b)));
+  return Math.max(0, sumUp(rho, b * rho, surprise / b, -tail, ln(b)));
 }
 
 /** The largest rho, rounded down, whose zCDP gives (epsilon, delta) by `epsilonOfZcdp`. */

@@ -28,12 +28,19 @@ const fields: Readonly<
     keysMax: 'count', prefilter: 'count', sigma: 'positive', delta: 'probability',
     grid: 'countGrid',
   },
+  'key-sums': {
+    keysMax: 'count', prefilter: 'count', values: 'count', sigma: 'positive',
+    sumsSigma: 'positive', delta: 'probability', grid: 'countGrid', sumsGrid: 'grid',
+  },
   exponential: { candidates: 'count', sensitivity: 'positive', epsilon: 'epsilon', times: 'count' },
   'wishart-mask': { dimension: 'count', samples: 'count', logDistance: 'positive', order: 'order' },
   'affine-mask': {
     dimension: 'count', spread: 'positive', logDistance: 'positive', order: 'order',
   },
 };
+
+/** What an event of any kind may have besides. */
+const common: ReadonlySet<string> = new Set(['kind', 'name', 'cohort', 'keyed']);
 
 const rules = {
   finite: { test: (value: number) => Number.isFinite(value), text: 'a finite number' },
@@ -55,11 +62,8 @@ const rules = {
 } as const;
 
 function isGrid(value: number): boolean {
-  if (!(value >= gridMinimum && value <= gridMaximum)) return false;
-  let mantissa = value;
-  while (mantissa < 1) mantissa *= 2;
-  while (mantissa > 1) mantissa /= 2;
-  return mantissa === 1;
+  return value >= gridMinimum && value <= gridMaximum
+    && 2 ** Math.round(Math.log2(value)) === value;
 }
 
 /**
@@ -83,8 +87,8 @@ export function checkEvent(event: MechanismEvent): void {
     }
   }
   const expected = fields[event.kind];
-  for (const [name, ruleName] of Object.entries(expected)) {
-    const rule = rules[ruleName];
+  for (const name in expected) {
+    const rule = rules[expected[name]!];
     const value = members[name];
     if (typeof value !== 'number' || !rule.test(value)) {
       throw new InvalidParameterError(
@@ -101,8 +105,8 @@ export function checkEvent(event: MechanismEvent): void {
     );
   }
   if (event.keyed !== undefined) checkKeyed(event);
-  const known = new Set(['kind', 'name', 'cohort', 'keyed', ...Object.keys(expected)]);
-  const surplus = Object.keys(members).find((name) => !known.has(name));
+  const surplus = Object.keys(members)
+    .find((name) => !common.has(name) && !Object.hasOwn(expected, name));
   if (surplus !== undefined) {
     throw new InvalidParameterError(
       `event ${event.name}: ${surplus} is not a member of ${event.kind}`, {},

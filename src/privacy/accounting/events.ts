@@ -105,6 +105,28 @@ export interface KeyHistogramEvent extends EventBase {
 }
 
 /**
+ * A key-histogram that has sums beside its counts. Each contributor is under at most `keysMax`
+ * keys, and adds `values` numbers between -1 and 1 to the sums of each.
+ */
+export interface KeySumsEvent extends EventBase {
+  readonly kind: 'key-sums';
+  readonly keysMax: number;
+  /** A key with fewer contributors gets no noise and is not shown. */
+  readonly prefilter: number;
+  /** Sums of each key. */
+  readonly values: number;
+  /** Of the noise of a count. */
+  readonly sigma: number;
+  /** Of the noise of a sum. */
+  readonly sumsSigma: number;
+  readonly delta: number;
+  /** Of the counts. */
+  readonly grid: number;
+  /** Of the sums. */
+  readonly sumsGrid: number;
+}
+
+/**
  * The exponential mechanism with weights exp(epsilon * score / (2 sensitivity)), `times`
  * independent calls.
  */
@@ -148,6 +170,7 @@ export type MechanismEvent =
   | GaussianThresholdEvent
   | GaussianHistogramEvent
   | KeyHistogramEvent
+  | KeySumsEvent
   | ExponentialEvent
   | WishartMaskEvent
   | AffineMaskEvent;

@@ -1,3 +1,4 @@
+import { log2 } from '../../base/elementary.js';
 import { assert } from '../../base/assert.js';
 import { ratioOfDouble } from './amount.js';
 import type { Rational, Steps } from '../../random/samplers/discrete-laplace.js';
@@ -70,7 +71,7 @@ export function squareInSteps(value: number, grid: number, divisor = 1n): Ration
  */
 export function powerOfTwoBelow(value: number): number {
   assert(value > 0 && value < Infinity, 'a grid is of a positive, finite width');
-  let power = 2 ** Math.floor(Math.log2(value));
+  let power = 2 ** Math.floor(log2(value));
   // log2 may round to the next integer on either side.
   while (power > value) power /= 2;
   while (power * 2 <= value) power *= 2;

@@ -1,3 +1,4 @@
+import { ln } from '../../base/elementary.js';
 import type { AffineMaskEvent, WishartMaskEvent } from './events.js';
 
 /**
@@ -28,7 +29,7 @@ const upwards = 1 + 2 ** -40;
 export function varianceDivergence(order: number, ratio: number): number {
   const bracket = order + (1 - order) * ratio;
   if (!(bracket > 0)) return Infinity;
-  return Math.max(0, -Math.log(ratio) / 2 - Math.log(bracket) / (2 * (order - 1)));
+  return Math.max(0, -ln(ratio) / 2 - ln(bracket) / (2 * (order - 1)));
 }
 
 /**

@@ -1,3 +1,4 @@
+import { ln } from '../../base/elementary.js';
 import { amountToNumber, type Amount } from './amount.js';
 import { epsilonOfApproximateZcdp } from './conversion.js';
 import type { BudgetRule } from './cost.js';
@@ -25,7 +26,7 @@ export function epsilonOfSpent(
       return epsilonOfApproximateZcdp(spent, amountToNumber(eventDelta), delta);
     case 'renyi': {
       const b = rule.order - 1;
-      const gain = (Math.log(b * (delta / 2)) + rule.order * (Math.log1p(b) - Math.log(b))) / b;
+      const gain = (ln(b * (delta / 2)) + rule.order * (Math.log1p(b) - ln(b))) / b;
       return Math.max(0, spent - gain) * (1 + 2 ** -40);
     }
   }

@@ -1,3 +1,4 @@
+import { ln, pow } from '../../base/elementary.js';
 import { InvalidParameterError } from '../../base/errors.js';
 import { checkObject } from '../../base/given.js';
 import { amountUnit, capOf, zeroAmount, type Amount } from './amount.js';
@@ -109,11 +110,11 @@ function renyiCap(
   { epsilon, delta }: Statement, order?: number,
 ): { readonly order: number; readonly cap: number } {
   const cap = (b: number): number =>
-    epsilon + (Math.log(b * (delta / 2)) + (1 + b) * (Math.log1p(b) - Math.log(b))) / b;
+    epsilon + (ln(b * (delta / 2)) + (1 + b) * (Math.log1p(b) - ln(b))) / b;
   if (order !== undefined) return { order, cap: cap(order - 1) };
   let [best, value] = [2, -Infinity];
   for (let step = 0; step <= 4000; step++) {
-    const b = 10 ** (-2 + step / 500);
+    const b = pow(10, -2 + step / 500);
     const share = cap(b) / (1 + b);
     if (share > value) [best, value] = [1 + b, share];
   }

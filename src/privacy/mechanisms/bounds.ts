@@ -1,6 +1,6 @@
 import { normalUpperQuantile } from '../../numerics/normal.js';
 import type {
-  GaussianHistogramEvent, GaussianThresholdEvent, KeyHistogramEvent,
+  GaussianHistogramEvent, GaussianThresholdEvent, KeyHistogramEvent, KeySumsEvent,
 } from '../accounting/events.js';
 import { addSteps, stepsAbove, valueOfSteps } from '../accounting/grid.js';
 import type { Steps } from '../../random/samplers/discrete-laplace.js';
@@ -36,14 +36,15 @@ export function keepingCount(event: GaussianHistogramEvent): number {
  * A key whose noisy count is strictly above this many steps is kept: t + sigma z(d0), rounded up to
  * a step, and one step more. Here t is the prefilter and d0 = 1 - (1 - delta)^(1 / keysMax).
  */
-export function keyKeepingSteps({ keysMax, prefilter, sigma, delta, grid }: KeyHistogramEvent):
-Steps {
+export function keyKeepingSteps(
+  { keysMax, prefilter, sigma, delta, grid }: KeyHistogramEvent | KeySumsEvent,
+): Steps {
   const each = -Math.expm1(Math.log1p(-delta) / keysMax);
   const margin = sigma * Math.max(0, normalUpperQuantile(each)) * upwards;
   return addSteps(addSteps(stepsAbove(prefilter, grid), stepsAbove(margin, grid)), 1);
 }
 
 /** The noisy count above which a key is kept, in contributors, for planning. */
-export function keyKeepingCount(event: KeyHistogramEvent): number {
+export function keyKeepingCount(event: KeyHistogramEvent | KeySumsEvent): number {
   return valueOfSteps(keyKeepingSteps(event), event.grid);
 }

@@ -26,6 +26,19 @@ export interface KeptKey {
   readonly noisyCount: number;
 }
 
+/** What the contributors of each place add up to. */
+export interface PlaceTable {
+  /** Contributors of each place; places from its length on have none. */
+  readonly counts: ArrayLike<number>;
+  /** The sums of a place, which has contributors. All are multiples of the event's `sumsGrid`. */
+  readonly sumsOf: (place: number) => Float64Array;
+}
+
+/** A key that was kept, with its noisy count and its noisy sums. */
+export interface KeptSums extends KeptKey {
+  readonly noisySums: Float64Array;
+}
+
 /**
  * The only way from Sensitive to Released. The object is built from a plan's events. Each call
  * names its event, and each event is called once (`exponential`: `times` calls). An unknown,
@@ -62,6 +75,13 @@ export interface Mechanisms {
   keyHistogram(
     event: string, counts: Sensitive<ArrayLike<number>>, keys: Sensitive<FoundKeys>,
   ): Released<readonly KeptKey[]>;
+  /**
+   * A histogram of keys that nobody listed, with sums beside the counts. Returns the kept keys,
+   * largest noisy count first. See mechanisms/key-sums.
+   */
+  keySums(
+    event: string, table: Sensitive<PlaceTable>, keys: Sensitive<FoundKeys>,
+  ): Released<readonly KeptSums[]>;
   /**
    * The most frequent of the groups' labels if its lead is large enough, else null. The event is a
    * threshold event of sensitivity 2 and floor 2; see mechanisms/mode.

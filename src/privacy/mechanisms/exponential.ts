@@ -1,5 +1,5 @@
-import type { RandomBits } from '../../random/bits.js';
 import { chooseByLoss } from '../../random/samplers/choice.js';
+import type { Coins } from '../../random/samplers/coins.js';
 import type { Rational } from '../../random/samplers/discrete-laplace.js';
 import { ratioOfDouble } from '../accounting/amount.js';
 import type { ExponentialEvent } from '../accounting/events.js';
@@ -18,7 +18,7 @@ import type { ExponentialEvent } from '../accounting/events.js';
  * the rounding in their own computation.
  */
 export function drawExponential(
-  bits: RandomBits, event: ExponentialEvent, scores: Float64Array,
+  coins: Coins, event: ExponentialEvent, scores: Float64Array,
 ): number {
   let best = -Infinity;
   for (const score of scores) if (score > best) best = score;
@@ -26,7 +26,7 @@ export function drawExponential(
   const width = ratioOfDouble(event.sensitivity);
   const numerator = rate.numerator * width.denominator;
   const denominator = 2n * rate.denominator * width.numerator;
-  return chooseByLoss(bits, scores.length, (index) => {
+  return chooseByLoss(coins, scores.length, (index) => {
     const gap = exactDifference(best, scores[index]!);
     return { numerator: gap.numerator * numerator, denominator: gap.denominator * denominator };
   });

@@ -2,16 +2,19 @@ import { assert } from '../../base/assert.js';
 import { Released, Sensitive } from '../../base/brands.js';
 import { InvariantError } from '../../base/errors.js';
 import { checkList, checkObject } from '../../base/given.js';
-import { RandomBits } from '../../random/bits.js';
+import { Coins } from '../../random/samplers/coins.js';
 import type { NoiseSource } from '../../random/source.js';
 import { checkEvents, placeInMenu } from '../accounting/event-check.js';
 import type { MechanismEvent } from '../accounting/events.js';
-import type { FoundKeys, KeptBin, KeptKey, Mechanisms } from './contract.js';
+import type {
+  FoundKeys, KeptBin, KeptKey, KeptSums, Mechanisms, PlaceTable,
+} from './contract.js';
 import type { Draw } from './draw.js';
 import { drawExponential } from './exponential.js';
 import { drawGaussian } from './gaussian.js';
 import { drawHistogram } from './histogram.js';
 import { drawKeyHistogram } from './key-histogram.js';
+import { drawKeySums } from './key-sums.js';
 import { drawLaplace } from './laplace.js';
 import { drawMask } from './masking.js';
 import { drawMode } from './mode.js';
@@ -49,14 +52,14 @@ class ChargedMechanisms implements PreparedMechanisms {
   readonly #entries: ReadonlyMap<string, Entry>;
   /** The choice that each key has made in each menu. */
   readonly #choices = new Map<string, number>();
-  readonly #bits: RandomBits;
+  readonly #coins: Coins;
 
   constructor(events: readonly MechanismEvent[], noise: NoiseSource) {
     checkEvents(events);
     // Copies, so that a plan whose events change afterwards cannot weaken noise that was charged.
     this.#entries =
       new Map(events.map((event) => [event.name, entryOf(Object.freeze({ ...event }))]));
-    this.#bits = new RandomBits(noise);
+    this.#coins = new Coins(noise);
   }
 
   gaussian(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
@@ -115,16 +118,27 @@ class ChargedMechanisms implements PreparedMechanisms {
     ));
   }
 
+  keySums(
+    event: string, table: Sensitive<PlaceTable>, keys: Sensitive<FoundKeys>,
+  ): Released<readonly KeptSums[]> {
+    const spent = this.#spend(event, ['key-sums']);
+    return Released.fromMechanism(drawKeySums(
+      [this.#draw(event), this.#draw(event, 1)], spent, Sensitive.open(table),
+      Sensitive.open(keys),
+    ));
+  }
+
   exponential(event: string, scores: Sensitive<Float64Array>): Released<number> {
     const spent = this.#spend(event, ['exponential']);
     return Released.fromMechanism(
-      drawExponential(this.#bits, spent, vector(scores, spent.candidates)),
+      drawExponential(this.#coins, spent, vector(scores, spent.candidates)),
     );
   }
 
   mask(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
     const spent = this.#spend(event, ['wishart-mask', 'affine-mask']);
-    return Released.fromMechanism(drawMask(this.#bits, spent, vector(value, spent.dimension ** 2)));
+    const content = vector(value, spent.dimension ** 2);
+    return Released.fromMechanism(drawMask(this.#coins, spent, content));
   }
 
   prepare(limit: number): number {
@@ -140,7 +154,7 @@ class ChargedMechanisms implements PreparedMechanisms {
   }
 
   #suppliesOf(entry: Entry): readonly NoiseSupply[] {
-    entry.supplies ??= suppliesOf(this.#bits, entry.event);
+    entry.supplies ??= suppliesOf(this.#coins, entry.event);
     return entry.supplies;
   }
 

@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.js';
-import type { KeyHistogramEvent } from '../accounting/events.js';
+import type { KeyHistogramEvent, KeySumsEvent } from '../accounting/events.js';
 import { addSteps, nearestSteps, valueOfSteps } from '../accounting/grid.js';
 import { keyKeepingSteps } from './bounds.js';
 import type { FoundKeys, KeptKey } from './contract.js';
@@ -44,17 +44,30 @@ import type { Draw } from './draw.js';
 export function drawKeyHistogram(
   draw: Draw, event: KeyHistogramEvent, counts: ArrayLike<number>, keys: FoundKeys,
 ): readonly KeptKey[] {
+  return keptPlaces(draw, event, counts, keys)
+    .map(({ place, noisyCount }) => ({ key: keys.partsOf(place), noisyCount }));
+}
+
+/** A place whose key is kept. */
+export interface KeptPlace {
+  readonly place: number;
+  readonly noisyCount: number;
+}
+
+/** Steps 1 to 3 of the proof above: the places of the keys that are kept, with noisy counts. */
+export function keptPlaces(
+  draw: Draw, event: KeyHistogramEvent | KeySumsEvent, counts: ArrayLike<number>, keys: FoundKeys,
+): readonly KeptPlace[] {
   assert(counts.length <= keys.size, 'every place that has a count has a key');
   const threshold = keyKeepingSteps(event);
-  const kept: { readonly place: number; readonly noisyCount: number }[] = [];
+  const kept: KeptPlace[] = [];
   for (const place of placesFrom(event.prefilter, counts).sort((left, right) =>
     keys.compare(left, right))) {
     const noisy = addSteps(nearestSteps(counts[place]!, event.grid), draw());
     if (noisy > threshold) kept.push({ place, noisyCount: valueOfSteps(noisy, event.grid) });
   }
   // The sort is stable, so equal noisy counts stay in the order of their keys.
-  kept.sort((left, right) => right.noisyCount - left.noisyCount);
-  return kept.map(({ place, noisyCount }) => ({ key: keys.partsOf(place), noisyCount }));
+  return kept.sort((left, right) => right.noisyCount - left.noisyCount);
 }
 
 /** The places with at least so many contributors. */

@@ -1,3 +1,4 @@
+import { log2 } from '../../base/elementary.js';
 import { cholesky } from '../../numerics/cholesky.js';
 import type { RandomBits } from '../../random/bits.js';
 import { normalDouble } from '../../random/samplers/normal.js';
@@ -57,7 +58,7 @@ function unitMatrix(dimension: number): Float64Array {
 function rounded(lower: Float64Array, dimension: number, divisor: number): Float64Array {
   const result = new Float64Array(dimension ** 2);
   const exponents = Array.from({ length: dimension }, (_, i) =>
-    Math.floor(Math.log2(lower[i * (dimension + 1)]! / divisor) / 2));
+    Math.floor(log2(lower[i * (dimension + 1)]! / divisor) / 2));
   for (let i = 0; i < dimension; i++) {
     for (let j = 0; j <= i; j++) {
       const grid = 2 ** (exponents[i]! + exponents[j]! - significantBits);

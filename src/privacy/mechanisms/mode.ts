@@ -42,7 +42,7 @@ export function drawMode(
   return drawThreshold(draw, event, lead) ? label : null;
 }
 
-function leadOf(labels: readonly string[]): { readonly label: string; readonly lead: number } {
+export function leadOf(labels: readonly string[]): { readonly label: string; readonly lead: number } {
   const counts = new Map<string, number>();
   for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
   let label = '';

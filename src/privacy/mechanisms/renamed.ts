@@ -13,6 +13,7 @@ export function renamed(inner: Mechanisms, nameOf: (event: string) => string): M
     threshold: (event, value) => inner.threshold(nameOf(event), value),
     histogram: (event, counts) => inner.histogram(nameOf(event), counts),
     keyHistogram: (event, counts, keys) => inner.keyHistogram(nameOf(event), counts, keys),
+    keySums: (event, table, keys) => inner.keySums(nameOf(event), table, keys),
     mode: (event, labels) => inner.mode(nameOf(event), labels),
     mask: (event, value) => inner.mask(nameOf(event), value),
     exponential: (event, scores) => inner.exponential(nameOf(event), scores),

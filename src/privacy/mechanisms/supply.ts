@@ -1,4 +1,4 @@
-import type { RandomBits } from '../../random/bits.js';
+import type { Coins } from '../../random/samplers/coins.js';
 import { gaussianSampler } from '../../random/samplers/discrete-gaussian.js';
 import { discreteLaplace, type Steps } from '../../random/samplers/discrete-laplace.js';
 import type { MechanismEvent } from '../accounting/events.js';
@@ -30,21 +30,21 @@ export class NoiseSupply {
 
   /** @param ahead - how many values are worth drawing before they are used. */
   constructor(
-    private readonly bits: RandomBits,
-    private readonly sample: (bits: RandomBits) => Steps,
+    private readonly coins: Coins,
+    private readonly sample: (coins: Coins) => Steps,
     private readonly ahead: number,
   ) {}
 
   /** Draws at most `limit` of the missing values. Returns how many it drew. */
   prepare(limit: number): number {
     const wanted = Math.max(0, Math.min(limit, this.ahead - this.#made));
-    for (let i = 0; i < wanted; i++) this.#waiting.push(this.sample(this.bits));
+    for (let i = 0; i < wanted; i++) this.#waiting.push(this.sample(this.coins));
     this.#made += wanted;
     return wanted;
   }
 
   readonly next: Draw = () => {
-    if (this.#used === this.#waiting.length) return this.sample(this.bits);
+    if (this.#used === this.#waiting.length) return this.sample(this.coins);
     const value = this.#waiting[this.#used]!;
     this.#waiting[this.#used] = 0;
     this.#used += 1;
@@ -54,12 +54,13 @@ export class NoiseSupply {
 
 /**
  * The supplies of an event. A symmetric matrix has two: the second is for entries off the diagonal.
- * A choice has none, because its coins depend on the scores. A mask has none, because a normal
- * number always takes the same time. Every other event has one.
+ * Counts and sums of keys have two: the second is for the sums. A choice has none, because its
+ * coins depend on the scores. A mask has none, because a normal number always takes the same time.
+ * Every other event has one.
  */
-export function suppliesOf(bits: RandomBits, event: MechanismEvent): readonly NoiseSupply[] {
-  const supply = (sample: (bits: RandomBits) => Steps, ahead: number): NoiseSupply =>
-    new NoiseSupply(bits, sample, Math.min(ahead, aheadMaximum));
+export function suppliesOf(coins: Coins, event: MechanismEvent): readonly NoiseSupply[] {
+  const supply = (sample: (coins: Coins) => Steps, ahead: number): NoiseSupply =>
+    new NoiseSupply(coins, sample, Math.min(ahead, aheadMaximum));
   switch (event.kind) {
     case 'gaussian':
       return [supply(gaussianSampler(squareInSteps(event.sigma, event.grid)), event.dimension)];
@@ -86,6 +87,13 @@ export function suppliesOf(bits: RandomBits, event: MechanismEvent): readonly No
       return [supply(
         gaussianSampler(squareInSteps(event.sigma, event.grid)), binsAhead * event.keysMax,
       )];
+    case 'key-sums': {
+      const { sigma, grid, sumsSigma, sumsGrid, keysMax, values } = event;
+      return [
+        supply(gaussianSampler(squareInSteps(sigma, grid)), binsAhead * keysMax),
+        supply(gaussianSampler(squareInSteps(sumsSigma, sumsGrid)), binsAhead * keysMax * values),
+      ];
+    }
     case 'exponential':
     case 'wishart-mask':
     case 'affine-mask':

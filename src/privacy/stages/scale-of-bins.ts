@@ -1,3 +1,4 @@
+import { pow } from '../../base/elementary.js';
 import { zeroBin } from '../../numerics/kernels/column-counts.js';
 import { normalQuantile } from '../../numerics/normal.js';
 import type { KeptBin } from '../mechanisms/contract.js';
@@ -198,7 +199,7 @@ export function deviationOf(kept: readonly KeptBin[]): number {
     bins = near;
     deviation = deviationAt(bins, 0.5);
   }
-  const width = ((peaked * deviation) / deviationAt(bins, 0.25)) ** peakedPower;
+  const width = pow((peaked * deviation) / deviationAt(bins, 0.25), peakedPower);
   return deviation * Math.min(widestPeaked, Math.max(1, width));
 }
 

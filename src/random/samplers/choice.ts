@@ -1,6 +1,5 @@
 import { assert } from '../../base/assert.js';
-import type { RandomBits } from '../bits.js';
-import { bernoulliExpBig } from './bernoulli.js';
+import type { Coins } from './coins.js';
 import type { Rational } from './discrete-laplace.js';
 
 /**
@@ -12,13 +11,13 @@ import type { Rational } from './discrete-laplace.js';
  * @param loss - exact and not negative. It is called again if the same candidate is drawn again.
  */
 export function chooseByLoss(
-  bits: RandomBits, count: number, loss: (index: number) => Rational,
+  coins: Coins, count: number, loss: (index: number) => Rational,
 ): number {
   assert(Number.isSafeInteger(count) && count > 0, 'a choice has at least one candidate');
-  for (;;) {
-    const index = bits.below(count);
+  return coins.until(() => {
+    const index = coins.below(count);
     const { numerator, denominator } = loss(index);
     assert(numerator >= 0n && denominator > 0n, 'a loss is not negative');
-    if (bernoulliExpBig(bits, numerator, denominator)) return index;
-  }
+    return coins.bernoulliExpBig(numerator, denominator) ? index : undefined;
+  });
 }

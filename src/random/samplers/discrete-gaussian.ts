@@ -1,6 +1,5 @@
 import { assert } from '../../base/assert.js';
-import type { RandomBits } from '../bits.js';
-import { bernoulliExp, bernoulliExpBig } from './bernoulli.js';
+import type { Coins } from './coins.js';
 import {
   discreteLaplace, laplaceMagnitude, type Rational, type Steps,
 } from './discrete-laplace.js';
@@ -11,7 +10,7 @@ const fastDeviation = 2 ** 26;
 const fastGap = 94_906_265;
 
 /** Draws P(y) proportional to exp(-y^2 / (2 variance)) over all integers y, exactly. */
-export type GaussianSampler = (bits: RandomBits) => Steps;
+export type GaussianSampler = (coins: Coins) => Steps;
 
 /**
  * Canonne, Kamath, Steinke 2020, algorithm 3. Let v be the variance. A discrete Laplace draw y of
@@ -30,40 +29,40 @@ export function gaussianSampler(variance: Rational): GaussianSampler {
     const whole = numerator / denominator;
     const deviation = squareRoot(whole);
     if (deviation * deviation === whole && deviation <= BigInt(fastDeviation)) {
-      return (bits) => wholeDeviation(bits, Number(deviation));
+      return (coins) => wholeDeviation(coins, Number(deviation));
     }
   }
   const scale = squareRoot(numerator / denominator) + 1n;
-  return (bits) => anyVariance(bits, variance, scale);
+  return (coins) => anyVariance(coins, variance, scale);
 }
 
-function wholeDeviation(bits: RandomBits, deviation: number): Steps {
-  for (;;) {
-    const magnitude = laplaceMagnitude(bits, deviation);
+function wholeDeviation(coins: Coins, deviation: number): Steps {
+  return coins.until(() => {
+    const magnitude = laplaceMagnitude(coins, deviation);
     const gap = Math.abs(magnitude - deviation);
-    if (!keepWhole(bits, gap, deviation)) continue;
-    const negative = bits.bit();
-    if (negative && magnitude === 0) continue;
+    if (!keepWhole(coins, gap, deviation)) return undefined;
+    const negative = coins.bit();
+    if (negative && magnitude === 0) return undefined;
     return negative ? -magnitude : magnitude;
-  }
+  });
 }
 
-function keepWhole(bits: RandomBits, gap: number, deviation: number): boolean {
-  if (gap <= fastGap) return bernoulliExp(bits, gap * gap, 2 * deviation * deviation);
+function keepWhole(coins: Coins, gap: number, deviation: number): boolean {
+  if (gap <= fastGap) return coins.bernoulliExp(gap * gap, 2 * deviation * deviation);
   const wide = BigInt(gap);
-  return bernoulliExpBig(bits, wide * wide, 2n * BigInt(deviation) ** 2n);
+  return coins.bernoulliExpBig(wide * wide, 2n * BigInt(deviation) ** 2n);
 }
 
-function anyVariance(bits: RandomBits, variance: Rational, scale: bigint): bigint {
+function anyVariance(coins: Coins, variance: Rational, scale: bigint): bigint {
   const { numerator, denominator } = variance;
   // (|y| - v/t)^2 / (2 v) with v = a/b: (|y| b t - a)^2 / (2 a b t^2).
   const divisor = 2n * numerator * denominator * scale * scale;
-  for (;;) {
-    const draw = discreteLaplace(bits, { numerator: scale, denominator: 1n });
+  return coins.until(() => {
+    const draw = discreteLaplace(coins, { numerator: scale, denominator: 1n });
     const magnitude = draw < 0n ? -draw : draw;
     const gap = magnitude * denominator * scale - numerator;
-    if (bernoulliExpBig(bits, gap * gap, divisor)) return draw;
-  }
+    return coins.bernoulliExpBig(gap * gap, divisor) ? draw : undefined;
+  });
 }
 
 /** The largest integer whose square is at most `value`; value >= 0. Newton's method from above. */

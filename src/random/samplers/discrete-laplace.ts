@@ -1,6 +1,5 @@
 import { assert } from '../../base/assert.js';
-import type { RandomBits } from '../bits.js';
-import { bernoulliExp, bernoulliExpBig, bernoulliInverseE } from './bernoulli.js';
+import type { Coins } from './coins.js';
 
 /** A positive rational. Need not be reduced. */
 export interface Rational {
@@ -16,12 +15,13 @@ export type Steps = number | bigint;
  * t), m >= 0. m = u + t v. u is uniform below t and kept with probability exp(-u / t). v counts
  * successes of a coin of exp(-1) before its first failure.
  */
-export function laplaceMagnitude(bits: RandomBits, scale: number): number {
-  let offset: number;
-  do offset = bits.below(scale);
-  while (!bernoulliExp(bits, offset, scale));
+export function laplaceMagnitude(coins: Coins, scale: number): number {
+  const offset = coins.until(() => {
+    const tried = coins.below(scale);
+    return coins.bernoulliExp(tried, scale) ? tried : undefined;
+  });
   let units = 0;
-  while (bernoulliInverseE(bits)) units += 1;
+  while (coins.bernoulliInverseE()) units += 1;
   return offset + scale * units;
 }
 
@@ -31,17 +31,17 @@ export function laplaceMagnitude(bits: RandomBits, scale: number): number {
  * drawn again, so that zero is not counted twice. The expected number of coins is bounded for every
  * scale.
  */
-export function discreteLaplace(bits: RandomBits, scale: Rational): bigint {
+export function discreteLaplace(coins: Coins, scale: Rational): bigint {
   const { numerator, denominator } = scale;
   assert(numerator > 0n && denominator > 0n, 'the scale of a discrete Laplace is positive');
-  for (;;) {
-    const offset = bits.belowBig(numerator);
-    if (!bernoulliExpBig(bits, offset, numerator)) continue;
+  return coins.until(() => {
+    const offset = coins.belowBig(numerator);
+    if (!coins.bernoulliExpBig(offset, numerator)) return undefined;
     let units = 0n;
-    while (bernoulliInverseE(bits)) units += 1n;
+    while (coins.bernoulliInverseE()) units += 1n;
     const magnitude = (offset + numerator * units) / denominator;
-    const negative = bits.bit();
-    if (negative && magnitude === 0n) continue;
+    const negative = coins.bit();
+    if (negative && magnitude === 0n) return undefined;
     return negative ? -magnitude : magnitude;
-  }
+  });
 }

@@ -1,3 +1,4 @@
+import { ln } from '../../base/elementary.js';
 import type { RandomBits } from '../bits.js';
 
 /**
@@ -6,6 +7,6 @@ import type { RandomBits } from '../bits.js';
  * before it is published.
  */
 export function normalDouble(bits: RandomBits): number {
-  const radius = Math.sqrt(-2 * Math.log((bits.below(2 ** 53) + 1) / 2 ** 53));
+  const radius = Math.sqrt(-2 * ln((bits.below(2 ** 53) + 1) / 2 ** 53));
   return radius * Math.cos(2 * Math.PI * (bits.below(2 ** 53) / 2 ** 53));
 }

@@ -15,7 +15,7 @@ import type {
   WithdrawalResult,
 } from '../../../server/store/contract.js';
 import type { StudyDefinition } from '../../../server/studies/definition.js';
-import { columnCount, separation, type SeenBy, type SeenRow } from './study.js';
+import { columnCount, separation, summed, type SeenBy, type SeenRow } from './study.js';
 
 /** A promise of the product that a simulated world saw broken. */
 export class BrokenPromise extends Error {}
@@ -374,25 +374,27 @@ export class Model {
 
   /**
    * A question by key is released from these rows: under each key as many contributors as the
-   * journal says. The places of discovered keys follow from the order of arrival.
+   * journal says, and for discovered keys their sum. The places of discovered keys follow from the
+   * order of arrival.
    */
   drawnByKey(studyId: string, epoch: bigint, rows: readonly SeenRow[], by: SeenBy): void {
     const { journals } = this.#study(studyId);
     const column = by === 'public keys' ? 2 : 1;
-    const expected = new Map<number, number>();
+    const expected = new ByKey();
     for (const batches of (journals.get(epoch) ?? new Map<string, never>()).values()) {
-      const keys = new Set([...batches.values()].flatMap((values: Float64Array) =>
-        [...values.filter((_, at) => at % columnCount === column)]));
-      for (const key of keys) expected.set(key, (expected.get(key) ?? 0) + 1);
+      const own = new Map<number, number>();
+      for (const values of batches.values() as Iterable<Float64Array>) {
+        for (let at = 0; at < values.length; at += columnCount) {
+          const key = values[at + column]!;
+          const added = by === 'public keys' ? 0 : values[at + summed]!;
+          own.set(key, (own.get(key) ?? 0) + added);
+        }
+      }
+      for (const [key, sum] of own) expected.add(key, sum);
     }
-    const seen = new Map<number, number>();
-    for (const { values: [place] } of rows) seen.set(place!, (seen.get(place!) ?? 0) + 1);
-    const textOfCounts = (counts: ReadonlyMap<number, number>): string => {
-      const pairs = [...counts].sort(([one], [other]) => one - other);
-      return by === 'public keys' ? pairs.join(' ')
-        : pairs.map(([, count]) => count).sort((one, other) => one - other).join(' ');
-    };
-    if (textOfCounts(seen) !== textOfCounts(expected)) {
+    const seen = new ByKey();
+    for (const { values: [place, sum = 0] } of rows) seen.add(place!, sum);
+    if (seen.text(by) !== expected.text(by)) {
       throw new BrokenPromise(`epoch ${epoch}: contributors under ${by} are not those of the journal`);
     }
     this.checks.draws += 1;
@@ -526,6 +528,23 @@ function meanOf(batches: readonly Float64Array[]): Float64Array {
     rows += values.length / columnCount;
   }
   return sum.map((total) => total / rows);
+}
+
+/** Contributors and sums by key. */
+class ByKey {
+  readonly #keys = new Map<number, { people: number; sum: number }>();
+
+  add(key: number, sum: number): void {
+    const found = getOrSet(this.#keys, key, () => ({ people: 0, sum: 0 }));
+    found.people += 1;
+    found.sum += sum;
+  }
+
+  /** Without the keys where they are discovered: only the server knows their places. */
+  text(by: SeenBy): string {
+    return [...this.#keys].map(([key, { people, sum }]) =>
+      `${by === 'public keys' ? key : ''} ${people} ${sum}`).sort().join(', ');
+  }
 }
 
 /** Whole numbers add up exactly in any order, so equal rows are equal texts. */

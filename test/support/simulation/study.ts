@@ -99,12 +99,15 @@ const estimators = {
   count: { column: 0, threshold: 0, side: 'at-least' },
 };
 
+/** The column that is added up by discovered keys: a cell, so 0 or 1. */
+export const summed = 3;
+
 /** A contributor of a running total takes part in one of so many epochs. */
 export const separation = 2;
 
 /**
- * Everything as it is; a count by the first cell, which is 0 or 1; and the numbers of rows, which
- * nobody listed.
+ * Everything as it is; a count by the first cell, which is 0 or 1; and the sums of the second cell
+ * by the numbers of rows, which nobody listed.
  */
 function listsOf({ scope }: SimulatedFacts, columns: readonly string[]) {
   const question = (name: string, share: number) =>
@@ -119,7 +122,8 @@ function listsOf({ scope }: SimulatedFacts, columns: readonly string[]) {
     { ...question('rows', 40), estimator: 'mean', parameters: estimators.mean, columns,
       reduce: 'mean' },
     { ...question('halves', 30), by: { columns: [columns[2]!], keysMax: 2 } },
-    { ...question('numbers', 30),
+    { ...question('numbers', 30), estimator: 'sum', parameters: { cap: [1] },
+      columns: [columns[summed]!], reduce: 'sum',
       by: { columns: [columns[1]!], keysMax: rowsMax, discover: { top: 10, prefilter: 1 } } },
   ];
   return {

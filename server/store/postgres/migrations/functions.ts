@@ -1,34 +1,88 @@
 /**
- * The functions of the first schema. They decide nothing: they take locks, and write what still
- * holds. Each statement of a function sees what was committed before it began, so whatever is read
- * after a lock is not older than the lock.
+ * The functions of the newest schema. Every migration puts them in anew. They decide nothing: they
+ * take locks, and write what still holds. Each statement of a function sees what was committed
+ * before it began, so whatever is read after a lock is not older than the lock.
  *
- * - `begin_write`: the first statement of every transaction. It fails when another process has
- *   taken the lease, so after a taking has committed, no transaction of an older holder commits. It
- *   notes the number of the transaction, so that its holder can ask later whether it was committed.
+ * - `begin_write`: the first statement of every transaction of a node. It notes the number of the
+ *   transaction, so that the node can ask later whether it was committed.
+ * - `lead_write`: the second statement of every transaction that only the leader of a study may
+ *   make. It fails when another node has taken the lease. It also wakes all nodes.
+ * - `take_lease`: takes the lease of a study's budget when it has been over for `free_ms`. A node
+ *   that has it already keeps it, with its token.
+ * - `renew_leases`: returns the budgets whose leases are lost. It waits for no row: a row that is
+ *   locked is in use by a transaction of this node, or is being taken.
  * - `lock_studies`: the gate, closed. Taken by everything that changes what admission reads.
  * - `admit_list`: one list of batches, all or nothing. It holds the gate open for its studies to
  *   the end of its transaction. So a list either commits before a closing begins to change
  *   anything, or finds another revision and writes nothing.
  */
-export const initialFunctions = `
-CREATE FUNCTION gate_class() RETURNS int LANGUAGE sql STABLE AS $$
+export const functions = `
+CREATE OR REPLACE FUNCTION gate_class() RETURNS int LANGUAGE sql STABLE AS $$
   SELECT hashtext('keelson ' || current_schema()) $$;
 
-CREATE FUNCTION begin_write(held text, own bigint, number bigint, ttl_ms bigint) RETURNS void
+CREATE OR REPLACE FUNCTION news_channel() RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT 'keelson_' || md5(current_schema()) $$;
+
+CREATE OR REPLACE FUNCTION begin_write(own bigint, number bigint) RETURNS void
 LANGUAGE plpgsql AS $$ BEGIN
-  UPDATE leases SET last = number, expires_at = clock_timestamp() + ttl_ms * interval '1 ms'
-    WHERE name = held AND token = own AND last = number - 1;
-  IF NOT FOUND THEN RAISE EXCEPTION 'the lease is no longer held' USING ERRCODE = 'KE003'; END IF;
+  UPDATE nodes SET last = number, seen_at = clock_timestamp()
+    WHERE node_id = own AND last = number - 1;
+  IF NOT FOUND THEN RAISE EXCEPTION 'the node is not known' USING ERRCODE = 'KE003'; END IF;
 END $$;
 
-CREATE FUNCTION affected(ids text[], budget text) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION lead_write(study text, held bigint) RETURNS void
+LANGUAGE plpgsql AS $$ BEGIN
+  PERFORM 1 FROM leases WHERE token = held
+    AND budget_id = (SELECT budget_id FROM studies WHERE study_id = study) FOR SHARE;
+  IF NOT FOUND THEN RAISE EXCEPTION 'the lease is lost' USING ERRCODE = 'KE004'; END IF;
+  PERFORM pg_notify(news_channel(), '');
+END $$;
+
+CREATE OR REPLACE FUNCTION take_lease(study text, own bigint, ttl_ms bigint, free_ms bigint)
+RETURNS TABLE (budget bigint, granted bigint) LANGUAGE plpgsql AS $$
+DECLARE
+  at timestamptz := clock_timestamp();
+BEGIN
+  SELECT budget_id INTO budget FROM studies WHERE study_id = study;
+  IF NOT FOUND THEN RETURN NEXT; RETURN; END IF;
+  UPDATE leases AS l SET expires_at = at + ttl_ms * interval '1 ms'
+    WHERE l.budget_id = budget AND l.node_id = own RETURNING l.token INTO granted;
+  IF FOUND THEN RETURN NEXT; RETURN; END IF;
+  PERFORM 1 FROM leases AS l WHERE l.budget_id = budget
+    AND l.expires_at + free_ms * interval '1 ms' > at;
+  IF FOUND THEN RETURN; END IF;
+  INSERT INTO leases AS l (budget_id, node_id, token, expires_at)
+    VALUES (budget, own, 1, at + ttl_ms * interval '1 ms')
+    ON CONFLICT (budget_id) DO UPDATE
+      SET node_id = own, token = l.token + 1, expires_at = excluded.expires_at
+      WHERE l.expires_at + free_ms * interval '1 ms' <= clock_timestamp()
+    RETURNING l.token INTO granted;
+  IF NOT FOUND THEN RETURN; END IF;
+  PERFORM lock_studies(ARRAY(SELECT study_id FROM studies WHERE budget_id = budget), NULL);
+  PERFORM pg_notify(news_channel(), '');
+  RETURN NEXT;
+END $$;
+
+CREATE OR REPLACE FUNCTION renew_leases(own bigint, budgets bigint[], tokens bigint[], ttl_ms bigint)
+RETURNS SETOF bigint LANGUAGE plpgsql AS $$ BEGIN
+  UPDATE nodes SET seen_at = clock_timestamp() WHERE node_id IN
+    (SELECT node_id FROM nodes WHERE node_id = own FOR UPDATE SKIP LOCKED);
+  UPDATE leases SET expires_at = clock_timestamp() + ttl_ms * interval '1 ms' WHERE budget_id IN
+    (SELECT l.budget_id FROM leases AS l
+      JOIN unnest(budgets, tokens) AS held (budget_id, token) USING (budget_id, token)
+      FOR NO KEY UPDATE OF l SKIP LOCKED);
+  RETURN QUERY SELECT held.budget_id FROM unnest(budgets, tokens) AS held (budget_id, token)
+    WHERE NOT EXISTS (SELECT 1 FROM leases AS l
+      WHERE l.budget_id = held.budget_id AND l.token = held.token);
+END $$;
+
+CREATE OR REPLACE FUNCTION affected(ids text[], budget text) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
   SELECT s.study_key FROM studies AS s JOIN budgets AS b USING (budget_id)
   WHERE s.study_id = ANY (ids) OR (b.scope = 'contributor' AND (b.budget_key = budget
     OR s.budget_id IN (SELECT budget_id FROM studies WHERE study_id = ANY (ids))))
   ORDER BY s.study_key $$;
 
-CREATE FUNCTION lock_studies(ids text[], budget text) RETURNS void
+CREATE OR REPLACE FUNCTION lock_studies(ids text[], budget text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE gate bigint;
 BEGIN
@@ -42,13 +96,13 @@ BEGIN
   UPDATE studies SET revision = revision + 1 WHERE study_key IN (SELECT affected(ids, budget));
 END $$;
 
-CREATE FUNCTION admit_list(
-  held text, own bigint, number bigint, ttl_ms bigint,
+CREATE OR REPLACE FUNCTION admit_list(
+  own bigint, number bigint,
   study_keys bigint[], revisions bigint[],
   new_ids bigint[], new_public_keys bytea[],
   w_study bigint[], w_contributor bigint[], w_version bigint[], w_contiguous bigint[],
   w_high bigint[], w_epoch bigint[], w_rows bigint[], w_complete bigint[], w_window bytea[],
-  t_epoch bigint[], t_contributors bigint[], t_left_out bigint[],
+  t_epoch bigint[], t_contributors bigint[], t_complete bigint[], t_left_out bigint[],
   j_epoch bigint[], j_position bigint[], j_contributor bigint[], j_sequence bigint[],
   j_complete bigint[], j_signature bytea[], j_body bytea[],
   s_budget bigint[], s_contributor bigint[], s_version bigint[], s_rho text[], s_delta text[],
@@ -68,7 +122,7 @@ BEGIN
   PERFORM 1 FROM unnest(study_keys, revisions) AS read (study_key, revision)
     LEFT JOIN studies USING (study_key, revision) WHERE studies.study_id IS NULL;
   IF FOUND THEN RETURN false; END IF;
-  PERFORM begin_write(held, own, number, ttl_ms);
+  PERFORM begin_write(own, number);
 
   IF cardinality(new_ids) > 0 THEN
     INSERT INTO contributors (contributor_id, public_key)
@@ -98,11 +152,13 @@ BEGIN
   END IF;
 
   IF cardinality(t_epoch) > 0 THEN
-    INSERT INTO epoch_tallies AS t (epoch_key, writer, contributors, left_out)
-      SELECT epoch_key, own, contributors, left_out
-      FROM unnest(t_epoch, t_contributors, t_left_out) AS n (epoch_key, contributors, left_out)
+    INSERT INTO epoch_tallies AS t (epoch_key, writer, contributors, complete, left_out)
+      SELECT epoch_key, own, contributors, complete, left_out
+      FROM unnest(t_epoch, t_contributors, t_complete, t_left_out)
+        AS n (epoch_key, contributors, complete, left_out)
       ON CONFLICT (epoch_key, writer) DO UPDATE SET
         contributors = t.contributors + excluded.contributors,
+        complete = t.complete + excluded.complete,
         left_out = t.left_out + excluded.left_out;
   END IF;
 
@@ -131,7 +187,7 @@ BEGIN
   RETURN true;
 END $$;
 
-CREATE FUNCTION write_spending(
+CREATE OR REPLACE FUNCTION write_spending(
   budgets bigint[], contributors bigint[], versions bigint[], rhos numeric[], deltas numeric[]
 ) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -155,7 +211,7 @@ BEGIN
   END IF;
 END $$;
 
-CREATE FUNCTION write_new_keys(
+CREATE OR REPLACE FUNCTION write_new_keys(
   names text[], pers bigint[], froms bigint[], counts bigint[], froms_read bigint[],
   counts_read bigint[]
 ) RETURNS void LANGUAGE plpgsql AS $$

@@ -1,10 +1,11 @@
 import { initialSchema } from './0001-initial.js';
+import { nodesSchema } from './0002-nodes.js';
 import { columnComments } from './column-comments.js';
-import { initialFunctions } from './functions.js';
 
 /**
  * Schema steps in order. Step i raises the schema version in `meta` from i to i + 1. A released
- * step is never edited: a change is a new numbered file at the end.
+ * step is never edited: a change is a new numbered file at the end. A step that changes the
+ * parameters of a function drops it; the functions of today come after all steps.
  */
 export const migrations: readonly string[] =
-  [`${initialSchema}${columnComments(initialSchema)}${initialFunctions}`];
+  [initialSchema, nodesSchema].map((schema) => `${schema}${columnComments(schema)}`);

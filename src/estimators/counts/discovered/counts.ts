@@ -1,19 +1,15 @@
 import { assert } from '../../../base/assert.js';
 import type { Outcome } from '../../../base/outcome.js';
-import { deviations95, normalUpperQuantile } from '../../../numerics/normal.js';
+import { deviations95 } from '../../../numerics/normal.js';
 import { keyHistogramEvent } from '../../../privacy/accounting/calibration.js';
-import { keyKeepingCount } from '../../../privacy/mechanisms/bounds.js';
 import type { KeptKey } from '../../../privacy/mechanisms/contract.js';
 import type { Infeasible, Plan } from '../../contract/estimator.js';
 import { intervalAbout } from '../../contract/outcomes.js';
-import { errorUpTo, infeasible, makePlan, withoutDelta } from '../../contract/planning.js';
+import { errorUpTo, makePlan } from '../../contract/planning.js';
 import { wholeCohort } from '../tables/counts.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
-import { hostilePerForgedKey } from './forged.js';
 import { countsByPlace, placesSummary, type DiscoveredFacts, type IsCounted } from './places.js';
-
-/** A key that the whole cohort has is planned to be shown this often. */
-const shownWanted = 0.99;
+import { nothingShown, showingOf } from './showing.js';
 
 /**
  * How many contributors have which key, for keys that nobody listed: the keys with the largest
@@ -32,42 +28,20 @@ const shownWanted = 0.99;
 export function planDiscoveredCounts(
   isCounted: IsCounted, facts: DiscoveredFacts,
 ): Plan | Infeasible {
-  const { target, cohort, dimension, keys: { keysMax, prefilter, top } } = facts;
-  const what = 'showing discovered keys';
-  if (target.isPure === true) {
-    return infeasible(
-      `${what} needs a delta, and the budget asks for pure epsilon`,
-      'list the keys in by, or take a budget with a delta',
-    );
-  }
-  const refusal = withoutDelta(target, what, 'list the keys in by');
-  if (refusal !== null) return refusal;
-  const event = keyHistogramEvent({
-    name: 'keys', cohort: wholeCohort.name, keysMax, prefilter, rho: target.rho,
-    delta: target.delta,
-  });
+  const { cohort, dimension, keys: { keysMax, prefilter, top } } = facts;
+  const showing = showingOf(facts, ({ rho, delta }) => keyHistogramEvent({
+    name: 'keys', cohort: wholeCohort.name, keysMax, prefilter, rho, delta,
+  }));
+  if ('kind' in showing) return showing;
+  const { event, shownFrom } = showing;
   const { sigma } = event;
-  const shownFrom = keyKeepingCount(event);
-  const cohortNeeded = Math.ceil(shownFrom + sigma * normalUpperQuantile(1 - shownWanted));
-  if (cohort < cohortNeeded) {
-    return infeasible(
-      `a key is shown from ${Math.ceil(shownFrom)} contributors on, so that one that all `
-      + `${cohort} have may not show`,
-      `a cohort of ${cohortNeeded}, a larger epsilon, a smaller keysMax, or a list of keys, which `
-      + 'has no threshold',
-      cohortNeeded,
-    );
-  }
   return makePlan({
     cohorts: [wholeCohort],
     events: [event],
     guarantee: {
       theorem: 'noisy counts of discovered keys above a threshold; '
         + 'proof in src/privacy/mechanisms/key-histogram',
-      assumptions: [
-        `for accuracy: the keys that matter have well over ${Math.ceil(shownFrom)} contributors `
-        + 'each',
-      ],
+      assumptions: [showing.assumption],
       corruptionMax,
     },
     outputShape: [top],
@@ -75,11 +49,8 @@ export function planDiscoveredCounts(
     noise: new Array<number>(top).fill(sigma),
     facts: {
       errorsAreIn: 'shares of the cohort, over the counts that are shown',
-      keysMax,
-      keysShownAtMost: top,
-      keysShownFromCount: shownFrom,
+      ...showing.facts,
       noiseInContributors: sigma,
-      hostileContributorsPerForgedKey: hostilePerForgedKey(event),
     },
     expectedError: errorUpTo(
       corruptionMax,
@@ -97,14 +68,7 @@ export function planDiscoveredCounts(
 
 /** Post-processing of what the histogram kept, which comes with the largest count first. */
 function shown(kept: readonly KeptKey[], shownFrom: number, sigma: number): Outcome {
-  if (kept.length === 0) {
-    return {
-      kind: 'refused',
-      reason: 'participation-below-plan',
-      text: `no key is shown: half of all keys with ${Math.ceil(shownFrom)} contributors would be. `
-        + 'Wait longer, or give the question a larger share or a smaller keysMax',
-    };
-  }
+  if (kept.length === 0) return nothingShown(shownFrom);
   const estimate = kept.map(({ noisyCount }) => noisyCount);
   return {
     kind: 'value',

@@ -1,5 +1,5 @@
 import { normalCdf } from '../../../numerics/normal.js';
-import type { KeyHistogramEvent } from '../../../privacy/accounting/events.js';
+import type { KeyHistogramEvent, KeySumsEvent } from '../../../privacy/accounting/events.js';
 import { keyKeepingCount } from '../../../privacy/mechanisms/bounds.js';
 
 /**
@@ -12,21 +12,29 @@ import { keyKeepingCount } from '../../../privacy/mechanisms/bounds.js';
  * count depends on which other keys there are.
  */
 
+/** An event that shows keys. */
+export type KeysEvent = KeyHistogramEvent | KeySumsEvent;
+
 /** How likely a key is shown that has exactly so many contributors. */
-export function shownChance(event: KeyHistogramEvent, contributors: number): number {
+export function shownChance(event: KeysEvent, contributors: number): number {
+  return shownAbove(keyKeepingCount(event), event, contributors);
+}
+
+function shownAbove(threshold: number, event: KeysEvent, contributors: number): number {
   if (contributors < event.prefilter) return 0;
-  return normalCdf((contributors - keyKeepingCount(event)) / event.sigma);
+  return normalCdf((contributors - threshold) / event.sigma);
 }
 
 /**
  * The fewest hostile contributors for each forged key that is shown, on average, if they divide
  * themselves in the way that is best for them.
  */
-export function hostilePerForgedKey(event: KeyHistogramEvent): number {
-  const most = Math.ceil(keyKeepingCount(event) + 8 * event.sigma);
+export function hostilePerForgedKey(event: KeysEvent): number {
+  const threshold = keyKeepingCount(event);
+  const most = Math.ceil(threshold + 8 * event.sigma);
   let fewest = Infinity;
   for (let together = event.prefilter; together <= most; together++) {
-    fewest = Math.min(fewest, together / shownChance(event, together));
+    fewest = Math.min(fewest, together / shownAbove(threshold, event, together));
   }
   return fewest / event.keysMax;
 }

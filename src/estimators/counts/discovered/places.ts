@@ -4,7 +4,9 @@ import type {
   FinishedSummaries, KeyFacts, PlaceCounts, StudyFacts, Summary,
 } from '../../contract/estimator.js';
 import { finishedOf } from '../../contract/finished.js';
-import { readState, writerOf } from '../../summaries/codec.js';
+import {
+  readState, writerOf, type StateReader, type StateWriter,
+} from '../../summaries/codec.js';
 import { cohortName } from '../tables/counts.js';
 
 /** Keys that are found among those that contributors send. */
@@ -36,36 +38,60 @@ export function placesSummary(dimension: number, isCounted: IsCounted): Summary<
   const form = { format: 0x4b_50_4c_31, dimension };
   return {
     untagged: true,
-    empty: () => ({ counts: new Uint16Array(0), size: 0 }),
+    empty: noPlaces,
     add(state, row) {
       assert(row.length === dimension, 'a row has the dimension of its summary');
-      const place = row[0]!;
-      assert(Number.isSafeInteger(place) && place >= 0, 'a row begins with the place of its key');
-      if (!isCounted(row, 1)) return state;
-      const grown = withCounts(withRoom(state, place + 1), (state.counts[place] ?? 0) + 1);
-      grown.counts[place]! += 1;
-      return grown;
+      const place = placeOfRow(row);
+      return isCounted(row, 1) ? countedAt(state, place) : state;
     },
-    merge(left, right) {
-      let merged = withRoom(left, right.size);
-      for (let i = 0; i < right.size; i++) {
-        merged = withCounts(merged, merged.counts[i]! + right.counts[i]!);
-        merged.counts[i]! += right.counts[i]!;
-      }
-      return merged;
-    },
+    merge: mergedPlaces,
     finish: ({ counts, size }) => ({ kind: 'places', counts: counts.subarray(0, size) }),
-    encode: ({ counts, size }) => writerOf(form).integer(size)
-      .doubles(Float64Array.from(counts.subarray(0, size))).finish(),
-    decode: (bytes) => readState(bytes, form, (reader) => {
-      const size = reader.integer();
-      const counts = reader.doubles(size);
-      if (!counts.every((count) => Number.isInteger(count) && count >= 0 && count < 2 ** 32)) {
-        return reader.fail('holds a count that is not a whole number');
-      }
-      return { counts: Uint32Array.from(counts), size };
-    }),
+    encode: (state) => writePlaces(writerOf(form), state).finish(),
+    decode: (bytes) => readState(bytes, form, readPlaces),
   };
+}
+
+/** A state without contributors. */
+export function noPlaces(): PlacesState {
+  return { counts: new Uint16Array(0), size: 0 };
+}
+
+/** The place of the key of a row. */
+export function placeOfRow(row: Float64Array): number {
+  const place = row[0]!;
+  assert(Number.isSafeInteger(place) && place >= 0, 'a row begins with the place of its key');
+  return place;
+}
+
+/** The same state with one contributor more at a place. */
+export function countedAt(state: PlacesState, place: number): PlacesState {
+  const grown = withCounts(withRoom(state, place + 1), (state.counts[place] ?? 0) + 1);
+  grown.counts[place]! += 1;
+  return grown;
+}
+
+/** The contributors of both. */
+export function mergedPlaces(left: PlacesState, right: PlacesState): PlacesState {
+  let merged = withRoom(left, right.size);
+  for (let i = 0; i < right.size; i++) {
+    merged = withCounts(merged, merged.counts[i]! + right.counts[i]!);
+    merged.counts[i]! += right.counts[i]!;
+  }
+  return merged;
+}
+
+export function writePlaces(writer: StateWriter, { counts, size }: PlacesState): StateWriter {
+  return writer.integer(size).doubles(Float64Array.from(counts.subarray(0, size)));
+}
+
+/** @throws InvalidParameterError for what `writePlaces` did not write. */
+export function readPlaces(reader: StateReader): PlacesState {
+  const size = reader.integer();
+  const counts = reader.doubles(size);
+  if (!counts.every((count) => Number.isInteger(count) && count >= 0 && count < 2 ** 32)) {
+    return reader.fail('holds a count that is not a whole number');
+  }
+  return { counts: Uint32Array.from(counts), size };
 }
 
 /** The same state with at least so many places. Room doubles, so a row costs O(1) on average. */

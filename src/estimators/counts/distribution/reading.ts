@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import type { Finding, Outcome } from '../../../base/outcome.js';
 import type { NamedPart } from '../../../base/parts.js';
 import { quantilesOfRunning } from '../../../base/running-counts.js';
@@ -35,7 +36,7 @@ const falseReports = 0.001;
  * Kamath and Steinke 2020), so this holds for dependent numbers and any number of contributors.
  */
 export function bandFactor(numbers: number): number {
-  return Math.sqrt(2 * Math.log(2 * numbers / 0.05));
+  return Math.sqrt(2 * ln(2 * numbers / 0.05));
 }
 
 /** What the numbers of an answer are, in their order. */

@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import { Released } from '../../../base/brands.js';
 import { InvalidParameterError } from '../../../base/errors.js';
 import type { Outcome } from '../../../base/outcome.js';
@@ -178,7 +179,7 @@ function cellsOf(values: ParameterValues): Cells {
  * more below it with probability at most exp(-t). A union bound covers all choices.
  */
 function rankErrorAt({ cells, probabilities, choice }: Design, failure: number): number {
-  return (2 / choice.epsilon) * (Math.log(cells.cells) + Math.log(probabilities.length / failure));
+  return (2 / choice.epsilon) * (ln(cells.cells) + ln(probabilities.length / failure));
 }
 
 function planFor(design: Design, column: number): Plan {

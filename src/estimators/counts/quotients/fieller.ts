@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import type { Interval95, Outcome } from '../../../base/outcome.js';
 import { deviations95 } from '../../../numerics/normal.js';
 import type { PrivacyTarget } from '../../contract/estimator.js';
@@ -7,8 +8,8 @@ import { finiteValue } from '../../contract/outcomes.js';
 export const deviationsNeeded = 3;
 
 /**
- * Two noisy numbers. Their noise is independent, symmetric and of known size, and both are made
- * of released numbers.
+ * Two noisy numbers. Their noise is symmetric and of known size, and both are made of released
+ * numbers.
  */
 export interface NoisyFraction {
   readonly numerator: number;
@@ -16,6 +17,8 @@ export interface NoisyFraction {
   /** Standard deviations of the noise. */
   readonly numeratorNoise: number;
   readonly denominatorNoise: number;
+  /** Of the two noises. Default 0: they are independent. */
+  readonly correlation?: number;
   /** Variance of the numerator besides its noise, whatever the quotient is. Default 0. */
   readonly sampling?: number;
   /** By how much rounding may have moved each of the two numbers. Default 0. */
@@ -34,13 +37,14 @@ export interface Quotient {
 /**
  * A quotient with Fieller's interval; null where the denominator may be noise.
  *
- * Claim. N = n + e and D = d + f with independent normal errors of variances u and v. Then the set
- * {r: (N - r D)^2 <= z^2 (u + r^2 v)} holds n / d with the probability that a normal number is
- * within z standard deviations: 95 % for z = 1.96. This holds for every d other than 0.
+ * Claim. N = n + e and D = d + f with normal errors of variances u and v and covariance c. Then the
+ * set {r: (N - r D)^2 <= z^2 (u - 2 r c + r^2 v)} holds n / d with the probability that a normal
+ * number is within z standard deviations: 95 % for z = 1.96. This holds for every d other than 0.
  * Why: at r = n / d the number N - r D is e - r f, which is normal around 0 with variance
- * u + r^2 v.
- * The set is between the roots of (D^2 - z^2 v) r^2 - 2 N D r + (N^2 - z^2 u), where D^2 is above
- * z^2 v. It is where the quotient is answered, since 3 is above z.
+ * u - 2 r c + r^2 v.
+ * The set is between the roots of (D^2 - z^2 v) r^2 - 2 (N D - z^2 c) r + (N^2 - z^2 u), where D^2
+ * is above z^2 v. It is where the quotient is answered, since 3 is above z. The roots are real: the
+ * set holds N / D.
  * The first-order (delta) interval N / D -+ z s is not used: it covers more than 95 %.
  *
  * An answer only where D is at least 3 deviations also depends on the noise. With d = 3 deviations
@@ -51,19 +55,26 @@ export interface Quotient {
  */
 export function quotientOf(fraction: NoisyFraction, z: number): Quotient | null {
   const {
-    numerator, denominator, numeratorNoise, denominatorNoise, sampling = 0, rounding = 0,
+    numerator, denominator, numeratorNoise, denominatorNoise, correlation = 0, sampling = 0,
+    rounding = 0,
   } = fraction;
   if (!(denominator >= deviationsNeeded * denominatorNoise)) return null;
   const estimate = numerator / denominator;
   // In units of the denominator, so that squares stay within the range of doubles.
   const u = z * z * (numeratorNoise ** 2 + sampling) / denominator ** 2;
   const v = z * z * denominatorNoise ** 2 / denominator ** 2;
-  const half = Math.sqrt(u * (1 - v) + estimate ** 2 * v) / (1 - v);
-  const middle = estimate / (1 - v);
+  const c = z * z * correlation * numeratorNoise * denominatorNoise / denominator ** 2;
+  const square = u * (1 - v) + estimate ** 2 * v + c * (c - 2 * estimate);
+  const half = Math.sqrt(Math.max(0, square)) / (1 - v);
+  const middle = (estimate - c) / (1 - v);
   const moved = rounding / denominator;
   return {
     estimate,
-    standardDeviation: Math.hypot(numeratorNoise, estimate * denominatorNoise) / denominator,
+    // The root of u - 2 e c + e^2 v, of which no part is below 0.
+    standardDeviation: Math.hypot(
+      numeratorNoise * Math.sqrt(1 - correlation ** 2),
+      estimate * denominatorNoise - correlation * numeratorNoise,
+    ) / denominator,
     low: middle - half - moved * (1 + Math.abs(middle - half)),
     high: middle + half + moved * (1 + Math.abs(middle + half)),
   };
@@ -74,7 +85,7 @@ export function quotientOf(fraction: NoisyFraction, z: number): Quotient | null 
  * 95 % within log(20) scales, which are sqrt 2 to a deviation. Of a sum of two more is within.
  */
 export function deviationsCovering({ isPure }: PrivacyTarget): number {
-  return isPure === true ? Math.log(20) / Math.SQRT2 : deviations95;
+  return isPure === true ? ln(20) / Math.SQRT2 : deviations95;
 }
 
 /** Quotients, row-major in `shape`; null where there is no answer. */

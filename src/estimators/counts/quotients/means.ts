@@ -1,32 +1,17 @@
-import type { Outcome } from '../../../base/outcome.js';
 import type { Infeasible, Plan, StudyFacts } from '../../contract/estimator.js';
-import { errorUpTo, makePlan, needsCohort } from '../../contract/planning.js';
+import { makePlan, needsCohort } from '../../contract/planning.js';
 import { countNoise, type CountNoise } from '../tables/count-noise.js';
 import { wholeCohort } from '../tables/counts.js';
+import { halfSteps, stepsPerHalf } from '../tables/half-ranges.js';
 import {
   keyPlacesOf, mostMoved, placeOf, rootAbove, type KeyPlaces,
 } from '../tables/key-places.js';
 import { wholeSumsOf, wholeSumsSummary, type AddWhole } from '../tables/whole-sums.js';
-import { answerOfQuotients, deviationsCovering, deviationsNeeded, quotientOf } from './fieller.js';
-
-/** Steps of half the width of a range. */
-const stepsPerHalf = 2 ** 20;
-/** Hostile share up to which an error is stated. */
-const errorStatedUpTo = 0.5;
-
-/** Means of values in public ranges. */
-export interface MeansOptions {
-  /** One range for each mean, at least one: low below high. */
-  readonly ranges: readonly { readonly low: number; readonly high: number }[];
-  /** The value of mean j in a row, in data units, whose columns begin at `from`. Finite. */
-  valueOf(row: ArrayLike<number>, from: number, j: number): number;
-  /** One mean has a shape of keys alone. */
-  readonly isScalar: boolean;
-  /** Whether people are a sample: the interval then is about all those they are taken from. */
-  readonly isSample: boolean;
-  /** Of the plan's guarantee. */
-  readonly corruptionMax: number;
-}
+import { planDiscoveredMeans } from './discovered-means.js';
+import { deviationsNeeded } from './fieller.js';
+import {
+  answerOfMeans, errorOfMeans, type MeansOptions, type NoisySums, type SumsNoise,
+} from './noisy-means.js';
 
 /**
  * The means of s values that are clipped to public ranges, for each of m public keys or for all
@@ -55,10 +40,13 @@ export interface MeansOptions {
  * their range, as far as any can.
  * Hostile: L contributors in a key of n honest ones move its mean by at most L / (n + L) of the
  * width of the range. A small key is theirs.
+ *
+ * Keys that are discovered: see discovered-means.
  */
 export function planMeans(options: MeansOptions, facts: StudyFacts): Plan | Infeasible {
-  const { ranges, isSample } = options;
-  const { cohort, dimension } = facts;
+  const { ranges } = options;
+  const { cohort, dimension, keys: asked } = facts;
+  if (asked?.list === 'discovered') return planDiscoveredMeans(options, { ...facts, keys: asked });
   const places = keyPlacesOf(facts);
   const { count: keys, keysMax } = places;
   const bundle = bundleOf(ranges.length, places, facts);
@@ -72,8 +60,7 @@ export function planMeans(options: MeansOptions, facts: StudyFacts): Plan | Infe
   }
   const shape = [...(facts.keys === undefined ? [] : [keys]),
     ...(options.isScalar ? [] : [ranges.length])];
-  const means = keys * ranges.length;
-  const perKey = cohort / keys;
+  const spread: SumsNoise = { ofCount: countDeviation, ofSum: noise.standardDeviation };
   return makePlan({
     cohorts: [wholeCohort],
     events: [noise.event],
@@ -91,22 +78,16 @@ export function planMeans(options: MeansOptions, facts: StudyFacts): Plan | Infe
       answeredFromNoisyCount: deviationsNeeded * countDeviation,
       ...(facts.keys !== undefined && { keys, keysMax }),
     },
-    expectedError: errorUpTo(
-      errorStatedUpTo,
-      {
-        sampling: isSample ? Math.sqrt(means / perKey) : 0,
-        noise: (Math.sqrt(means) * noise.standardDeviation) / perKey,
-      },
-      // Spread over keys, or all in one.
-      (share) => 2 * Math.sqrt(ranges.length)
-        * Math.min(Math.sqrt(keys), share * keys * Math.sqrt(Math.min(keysMax, keys))),
-    ),
+    expectedError: errorOfMeans(options, spread, { keys, keysMax, cohort }),
     summary: () => wholeSumsSummary(
       dimension, keys * (1 + ranges.length), adder(options, places),
     ),
     release: async (summaries, mechanisms) => noise
       .draw(mechanisms, wholeSumsOf(summaries).map((sums) => bundle.weighted(sums)))
-      .map((noisy) => answerOf(options, bundle, noisy, facts)),
+      .map((noisy) => answerOfMeans(
+        options, spread, bundle.groupsOf(noisy),
+        { byKey: facts.keys !== undefined, target: facts.target },
+      )),
   });
 }
 
@@ -115,10 +96,10 @@ interface Bundle {
   readonly noise: CountNoise;
   /** Of the noise of a count: people. */
   readonly countDeviation: number;
-  /** w: a count is multiplied by it. A whole multiple of a step. */
-  readonly weight: number;
   /** Sums of steps and counts, as the mechanism takes them. */
   weighted(sums: Float64Array): Float64Array;
+  /** Each key's part of what was drawn. */
+  groupsOf(noisy: Float64Array): readonly NoisySums[];
 }
 
 function bundleOf(means: number, places: KeyPlaces, { target }: StudyFacts): Bundle {
@@ -135,9 +116,12 @@ function bundleOf(means: number, places: KeyPlaces, { target }: StudyFacts): Bun
   return {
     noise,
     countDeviation: noise.standardDeviation / weight,
-    weight,
     weighted: (sums) => sums.map((sum, i) =>
       (i % (1 + means) === means ? sum * steps : sum) / stepsPerHalf),
+    groupsOf: (noisy) => Array.from({ length: keys }, (_, key) => {
+      const from = key * (1 + means);
+      return { people: noisy[from + means]! / weight, sums: noisy.subarray(from, from + means) };
+    }),
   };
 }
 
@@ -154,48 +138,4 @@ function adder(options: MeansOptions, places: KeyPlaces): AddWhole {
       sums[from + j]! += halfSteps(options.valueOf(row, places.columnsFrom, j), ranges[j]!);
     }
   };
-}
-
-/** Distance from the middle of the range, clipped to it, in steps: at most 2^20 either way. */
-function halfSteps(
-  value: number, { low, high }: { readonly low: number; readonly high: number },
-): number {
-  const clipped = Math.min(high, Math.max(low, value));
-  const steps = Math.round((2 * (clipped - low) / (high - low) - 1) * stepsPerHalf);
-  return Math.min(stepsPerHalf, Math.max(-stepsPerHalf, steps)) + 0;
-}
-
-/** Post-processing. */
-function answerOf(
-  { ranges, isSample, isScalar }: MeansOptions, { noise, weight, countDeviation }: Bundle,
-  noisy: Float64Array, { keys, target }: StudyFacts,
-): Outcome {
-  const means = ranges.length;
-  const z = deviationsCovering(target);
-  const all = noisy.length / (1 + means);
-  const quotients = Array.from({ length: all * means }, (_, i) => {
-    const from = Math.floor(i / means) * (1 + means);
-    const people = noisy[from + means]! / weight;
-    const found = quotientOf({
-      numerator: noisy[from + i % means]!, denominator: people,
-      numeratorNoise: noise.standardDeviation, denominatorNoise: countDeviation,
-      sampling: isSample ? Math.max(0, people) : 0,
-      rounding: Math.max(0, people) / (2 * stepsPerHalf),
-    }, z);
-    if (found === null) return null;
-    const { low, high } = ranges[i % means]!;
-    const inData = (halves: number): number => low + (halves + 1) * ((high - low) / 2);
-    return {
-      estimate: inData(found.estimate),
-      standardDeviation: found.standardDeviation * ((high - low) / 2),
-      low: inData(found.low),
-      high: inData(found.high),
-    };
-  });
-  const columns = isScalar ? [] : [means];
-  const shape = keys === undefined ? columns : [all, ...columns];
-  return answerOfQuotients({
-    quotients, shape: shape.length === 0 ? [1] : shape, byKey: keys !== undefined,
-    isPure: target.isPure === true, divisor: 'the noisy number of people',
-  });
 }

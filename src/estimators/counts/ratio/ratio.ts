@@ -11,7 +11,10 @@ import {
   answerOfQuotients, deviationsCovering, deviationsNeeded, quotientOf,
 } from '../quotients/fieller.js';
 import { boundsOf, stepsPerUnit, type Bounds } from '../sum/bounds.js';
+import { planDiscoveredTotals } from '../sum/discovered-totals.js';
 import { noiseOfTotals, planGivenBounds } from '../sum/given-bounds.js';
+import type { DiscoveredFacts } from '../discovered/places.js';
+import { stepsPerHalf } from '../tables/half-ranges.js';
 import { keyPlacesOf } from '../tables/key-places.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
 
@@ -38,7 +41,7 @@ export const ratio: Estimator = {
     description: 'the most that one contributor counts for in each of the two columns, one number '
       + 'or one per column; values are clipped to 0..cap',
   }],
-  keyed: ['public'],
+  keyed: ['public', 'discovered'],
   shelf: 'recommended',
   assumption: 'You know a cap for nearly all values of both columns.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '
@@ -59,6 +62,7 @@ function planRatio(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
   }
   const { cohort, keys, target } = facts;
   const bounds = numbersOf(values, 'cap').map((cap) => boundsOf(0, cap));
+  if (keys?.list === 'discovered') return planDiscoveredRatio(bounds, { ...facts, keys });
   const { standardDeviation } = noiseOfTotals(bounds, facts).totals;
   const cohortNeeded = Math.ceil(2 * deviationsNeeded * standardDeviation);
   if (cohort < cohortNeeded) {
@@ -69,11 +73,44 @@ function planRatio(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
   }
   const sums = planGivenBounds(bounds, facts);
   const { count, keysMax } = keyPlacesOf(facts);
-  const deviation = (Math.SQRT2 * standardDeviation * count * Math.sqrt(count)) / cohort;
-  const reading: Reading = {
+  return ratioPlan(sums, { count, keysMax, cohort }, {
     bounds, standardDeviation, rounding: cohort / (2 * stepsPerUnit), byKey: keys !== undefined,
-    target,
-  };
+    target, correlation: 0,
+  }, keys === undefined ? {} : { keys: count, keysMax });
+}
+
+/**
+ * The ratio for each of the keys that are found among those that people send.
+ * Claim, neighbours and cost: those of sum/discovered-totals. The noise of the two totals of a key
+ * is not independent, because both have that of its count: Fieller's interval allows for it.
+ */
+function planDiscoveredRatio(bounds: readonly Bounds[], facts: DiscoveredFacts): Plan | Infeasible {
+  const totals = planDiscoveredTotals(bounds, facts);
+  if ('kind' in totals) return totals;
+  const { plan, deviations, correlation } = totals;
+  const { cohort, target, keys: { keysMax, top } } = facts;
+  const { keysShownFromCount: from } = plan.facts;
+  const count = Math.max(1, Math.min(top, Math.floor(cohort / Number(from))));
+  const found = ratioPlan(plan, { count, keysMax, cohort }, {
+    bounds, standardDeviation: deviations[0]!, correlation: correlation(0, 1), byKey: true, target,
+    rounding: cohort / (4 * stepsPerHalf),
+  }, plan.facts);
+  return { ...found, outputShape: [top] };
+}
+
+/** How many keys there are, and for how many one contributor counts. */
+interface RatioSize {
+  readonly count: number;
+  readonly keysMax: number;
+  readonly cohort: number;
+}
+
+/** @param sums - the plan of the two totals of each key, whose noise is in `reading`. */
+function ratioPlan(
+  sums: Plan, { count, keysMax, cohort }: RatioSize, reading: Reading, facts: Plan['facts'],
+): Plan {
+  const { standardDeviation } = reading;
+  const deviation = (Math.SQRT2 * standardDeviation * count * Math.sqrt(count)) / cohort;
   return makePlan({
     ...sums,
     guarantee: {
@@ -83,17 +120,17 @@ function planRatio(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
     outputShape: [count],
     noise: [],
     facts: {
+      ...facts,
       errorsAreIn: 'first cap / second cap, over all keys, if everybody is at both caps',
       noiseInCaps: standardDeviation,
       answeredFromNoisyTotalInCaps: deviationsNeeded * standardDeviation,
-      ...(keys !== undefined && { keys: count, keysMax }),
     },
     expectedError: errorUpTo(
       corruptionMax, { sampling: 0, noise: deviation },
       (share) => 2 * share * count * Math.sqrt(Math.min(keysMax, count)),
     ),
-    release: async (summaries, mechanisms, compute) => {
-      const released = await sums.release(summaries, mechanisms, compute);
+    release: async (summaries, mechanisms, compute, keys) => {
+      const released = await sums.release(summaries, mechanisms, compute, keys);
       return released.map((totals) => ratioOf(totals, reading));
     },
   });
@@ -104,6 +141,8 @@ interface Reading {
   readonly bounds: readonly Bounds[];
   /** Of a total, in caps. */
   readonly standardDeviation: number;
+  /** Of the noise of the two totals of a key. */
+  readonly correlation: number;
   /** How far rounding may move a total, in caps. */
   readonly rounding: number;
   readonly byKey: boolean;
@@ -112,7 +151,7 @@ interface Reading {
 
 /** Post-processing of the totals by key, first and second column in turn. */
 function ratioOf(
-  totals: Outcome, { bounds, standardDeviation, rounding, byKey, target }: Reading,
+  totals: Outcome, { bounds, standardDeviation, correlation, rounding, byKey, target }: Reading,
 ): Outcome {
   if (totals.kind === 'refused') return totals;
   const [first, second] = bounds.map(({ unit }) => unit);
@@ -123,7 +162,8 @@ function ratioOf(
     const found = quotientOf({
       numerator: totals.estimate[2 * key]! / first!,
       denominator: totals.estimate[2 * key + 1]! / second!,
-      numeratorNoise: standardDeviation, denominatorNoise: standardDeviation, rounding,
+      numeratorNoise: standardDeviation, denominatorNoise: standardDeviation, correlation,
+      rounding,
     }, z);
     if (found === null) return null;
     return {
@@ -137,6 +177,11 @@ function ratioOf(
     quotients, shape: [keys], byKey, isPure: target.isPure === true,
     divisor: 'the noisy total of the second column',
   });
-  const { findings } = totals;
-  return answer.kind === 'refused' || findings === undefined ? answer : { ...answer, findings };
+  if (answer.kind === 'refused') return answer;
+  const { findings, keys: found } = totals;
+  return {
+    ...answer,
+    ...(findings !== undefined && { findings }),
+    ...(found !== undefined && { keys: found }),
+  };
 }

@@ -14,7 +14,8 @@ import { corruptionMax } from '../tables/noisy-counts.js';
  * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added.
  * Cost: rho zCDP, no delta, for all data; or pure epsilon, where the budget asks for it.
  * Why: it is the mean of a value that is 0 or 1, with the range 0..1 (quotients/means). It divides
- * by the noisy number of contributors, never by the exact one.
+ * by the noisy number of contributors, never by the exact one. Split by keys that nobody listed it
+ * costs a delta too (quotients/discovered-means).
  *
  * The share is that of the people who took part, like a count. Its interval is about the noise
  * alone. It does not say how far these people differ from others. A noisy share may be below 0 or
@@ -38,7 +39,7 @@ export const share: Estimator = {
     },
     sideParameter,
   ],
-  keyed: ['public'],
+  keyed: ['public', 'discovered'],
   shelf: 'recommended',
   assumption: 'None.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '

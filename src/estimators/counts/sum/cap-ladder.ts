@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import type { AddWhole } from '../tables/whole-sums.js';
 import { boundsOf, stepsOf, stepsPerUnit, type Bounds } from './bounds.js';
 import type { ClippedSums } from './totals.js';
@@ -16,7 +17,7 @@ export type CapLadder = readonly Bounds[];
 
 export function capLadder(capMax: number): CapLadder {
   return Array.from({ length: capsTried }, (_, i) =>
-    boundsOf(0, capMax * 2 ** ((i + 1 - capsTried) / 2)));
+    boundsOf(0, capMax * pow(2, (i + 1 - capsTried) / 2)));
 }
 
 /**

@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import { findingsMax } from '../../../base/findings.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { exponentialEvent } from '../../../privacy/accounting/calibration.js';
@@ -64,7 +65,7 @@ export function planFoundCap(options: FoundCapOptions, facts: StudyFacts): Plan 
   }
   const choice = capChoice(facts);
   const rows = 2 / choice.epsilon;
-  const leastRank = rows * Math.log(dimension / failure);
+  const leastRank = rows * ln(dimension / failure);
   const lean = Math.ceil(rows * Math.LN2);
   const rank = Math.ceil(Math.max((1 - capShare) * cohort, leastRank));
   const room = Math.ceil(capsTried * lean + leastRank);

@@ -8,6 +8,7 @@ import {
   optionalNumberOf, optionalNumbersOf, rangeOf, rangeParameter,
 } from '../../contract/values.js';
 import { boundsOf, type Bounds } from './bounds.js';
+import { planDiscoveredTotals } from './discovered-totals.js';
 import { planFoundCap, type FoundCapOptions } from './found-cap.js';
 import { planGivenBounds } from './given-bounds.js';
 
@@ -51,8 +52,9 @@ const parameters: readonly ParameterSpec[] = [
  * whose value was clipped is drawn too, and the finding `values-clipped` reports it where it is
  * more than noise.
  *
- * Split by public keys it has a total of each column for each key, with given bounds only. The
- * bounds are those of one contributor under one key.
+ * Split by keys it has a total of each column for each key, with given bounds only. The bounds are
+ * those of one contributor under one key. Keys that nobody listed cost a delta too
+ * (discovered-totals).
  *
  * A hostile contributor moves a total by at most its unit, max(high, 0) - min(low, 0). More
  * of them raise a found cap, found-cap says how many; the total then has more noise.
@@ -67,7 +69,7 @@ export const sum: Estimator = {
     cite('Smi11', 'the private quantile, here on public caps'),
   ],
   parameters,
-  keyed: ['public'],
+  keyed: ['public', 'discovered'],
   shelf: 'recommended',
   assumption: 'You know a bound for nearly all values, or the largest bound to try.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '
@@ -82,9 +84,12 @@ export const sum: Estimator = {
 function planSum(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   demandColumns(facts);
   const found = foundCapOf(values);
-  return found === null
-    ? planGivenBounds(givenBoundsOf(values), facts)
-    : planFoundCap(found, facts);
+  if (found !== null) return planFoundCap(found, facts);
+  const bounds = givenBoundsOf(values);
+  const { keys } = facts;
+  if (keys?.list !== 'discovered') return planGivenBounds(bounds, facts);
+  const totals = planDiscoveredTotals(bounds, { ...facts, keys });
+  return 'kind' in totals ? totals : totals.plan;
 }
 
 /** @throws InvalidParameterError when there is nothing to add up. */

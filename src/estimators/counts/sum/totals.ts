@@ -15,12 +15,16 @@ export const clippedShare = 0.05;
 /** Noise alone reports clipped values about this often, over all columns. */
 const falseReports = 0.001;
 
-/** The noise of the totals, and that of the number of clipped values in each column. */
-export interface TotalsNoise {
-  readonly totals: CountNoise;
+/** The noise of the number of clipped values in each column. */
+export interface ClippedNoise {
   readonly clipped: CountNoise;
   /** A column is reported when its noisy number of clipped values is above this. */
   readonly reportedFrom: number;
+}
+
+/** The noise of the totals too. */
+export interface TotalsNoise extends ClippedNoise {
+  readonly totals: CountNoise;
 }
 
 /** How many totals there are, and how far one contributor moves them. */
@@ -45,19 +49,26 @@ export function sizeOfColumns(columns: number): TotalsSize {
  * @param share - of the cost, for the totals.
  */
 export function totalsNoise(
-  { columns, keys, l1, l2, clipped: most }: TotalsSize, target: PrivacyTarget, share: number,
+  { columns, keys, l1, l2, clipped }: TotalsSize, target: PrivacyTarget, share: number,
 ): TotalsNoise {
-  const clipped = countNoise({
-    name: 'clipped', counts: columns, l1: columns * most, l2: rootAbove(columns) * most, target,
-    share: clippedShare,
-  });
   return {
     totals: countNoise({
       name: 'totals', counts: keys * columns, l1, l2, target, share, grid: 1 / stepsPerUnit,
     }),
-    clipped,
-    reportedFrom: clipped.upperQuantile(falseReports / columns),
+    ...clippedNoise(columns, clipped, target),
   };
+}
+
+/**
+ * For a number of clipped values in each column, at `clippedShare` of the cost.
+ * @param most - by how much one contributor moves each of them.
+ */
+export function clippedNoise(columns: number, most: number, target: PrivacyTarget): ClippedNoise {
+  const clipped = countNoise({
+    name: 'clipped', counts: columns, l1: columns * most, l2: rootAbove(columns) * most, target,
+    share: clippedShare,
+  });
+  return { clipped, reportedFrom: clipped.upperQuantile(falseReports / columns) };
 }
 
 /** What a plan says of its error, in shares of the total of people who are all at the bound. */
@@ -95,7 +106,7 @@ export function releaseTotals(
     // Rounding moves each contributor's value by at most half a step.
     const half = totals.interval95([0]).high[0]! + cohort / (2 * stepsPerUnit);
     const { uncertainty } = totals;
-    const findings = findingsOf(beyond, reportedFrom);
+    const findings = clippedFindings(beyond, reportedFrom);
     return finiteValue({
       estimate,
       shape,
@@ -111,7 +122,7 @@ export function releaseTotals(
 }
 
 /** The columns with the most clipped values, in their own order. */
-function findingsOf(clipped: Float64Array, reportedFrom: number): readonly Finding[] {
+export function clippedFindings(clipped: Float64Array, reportedFrom: number): readonly Finding[] {
   return Array.from(clipped, (people, column) => ({ people, column }))
     .filter(({ people }) => people > reportedFrom)
     .sort((one, two) => two.people - one.people)

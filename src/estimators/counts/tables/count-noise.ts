@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import type { Released, Sensitive } from '../../../base/brands.js';
 import type { Interval95, Uncertainty } from '../../../base/outcome.js';
 import { deviations95, normalUpperQuantile } from '../../../numerics/normal.js';
@@ -69,8 +70,8 @@ export function countNoise(options: CountNoiseOptions): CountNoise {
       stated: [],
       uncertainty: { kind: 'none' },
       draw: (mechanisms, values) => mechanisms.laplace(name, values),
-      interval95: about(event.scale * Math.log(20)),
-      upperQuantile: (probability) => event.scale * Math.log(0.5 / probability),
+      interval95: about(event.scale * ln(20)),
+      upperQuantile: (probability) => event.scale * ln(0.5 / probability),
     };
   }
   const rho = share === 1 ? target.rho : shareOf(target.rho, share);

@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import { countGrid, gaussianEvent } from '../../../privacy/accounting/calibration.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
 import type {
@@ -49,7 +50,7 @@ const turnout = 0.8;
  * well below the sampling error.
  */
 function finalRadius(dimension: number, pairs: number): number {
-  return Math.sqrt(dimension) + 0.75 * Math.sqrt(Math.log(Math.max(pairs, 16)));
+  return Math.sqrt(dimension) + 0.75 * Math.sqrt(ln(Math.max(pairs, 16)));
 }
 
 /** The share of rho for the preconditioner that leaves the least noise; null when none suffices. */

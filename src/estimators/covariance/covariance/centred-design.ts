@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import { chiSquareCdf } from '../../../numerics/chi-square.js';
 import type { GaussianEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
@@ -157,7 +158,7 @@ function addedTo(variance: number, size: number): number {
 /** Variances evenly spread in logarithm over the condition. */
 function spreadOver(condition: number): readonly number[] {
   const steps = 8;
-  return Array.from({ length: steps + 1 }, (_, i) => condition ** (-i / steps));
+  return Array.from({ length: steps + 1 }, (_, i) => pow(condition, -i / steps));
 }
 
 interface Radius {

@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import type { Released, Sensitive } from '../../../base/brands.js';
 import type {
   Finding, Outcome, RefusedOutcome, ValueOutcome,
@@ -127,7 +128,7 @@ export function outcomeOfMoments(
     dimension, moments, inverse, noise, relative, pairs: present,
     tails: {
       lost: boundsVariance(tails) ? tails.lost / tails.widen ** 2 : Infinity,
-      fourth: tails.fourth / tails.widen ** 4,
+      fourth: tails.fourth / pow(tails.widen, 4),
     },
   });
 }

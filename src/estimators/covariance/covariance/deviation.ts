@@ -1,3 +1,4 @@
+import { ln, pow } from '../../../base/elementary.js';
 import { normalQuantile } from '../../../numerics/normal.js';
 
 /**
@@ -22,7 +23,7 @@ export function rootLaw(dimension: number, freedom: number): RootLaw {
   const whole = 2 * freedom - 1;
   const small = 2 * Math.asin(Math.sqrt((Math.min(dimension, freedom) - 0.5) / whole));
   const large = 2 * Math.asin(Math.sqrt((Math.max(dimension, freedom) - 0.5) / whole));
-  const centre = 2 * Math.log(Math.tan((large + small) / 2));
+  const centre = 2 * ln(Math.tan((large + small) / 2));
   const cube = 16 / whole ** 2 / (Math.sin(large + small) ** 2 * Math.sin(large) * Math.sin(small));
   return { centre, width: Math.cbrt(cube) };
 }
@@ -32,5 +33,5 @@ export function distanceQuantile({ centre, width }: RootLaw, probability: number
   // Both roots must be within; they hardly depend on each other.
   const z = normalQuantile(Math.sqrt(probability));
   const cubeRoot = 1 - 1 / (9 * gammaShape) + z / (3 * Math.sqrt(gammaShape));
-  return centre + width * (gammaShape * gammaScale * cubeRoot ** 3 - gammaShift);
+  return centre + width * (gammaShape * gammaScale * pow(cubeRoot, 3) - gammaShift);
 }

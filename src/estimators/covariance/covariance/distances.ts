@@ -1,3 +1,4 @@
+import { log2, pow } from '../../../base/elementary.js';
 import { distanceBins, readDistances } from '../../pooled/radius.js';
 
 /**
@@ -27,13 +28,13 @@ const longest: { readonly ratio: number; readonly deviations: number } =
 /** The bin of a squared distance, in squared radii. Every number has one, NaN the last. */
 export function distanceBin(square: number): number {
   if (square <= 1) return 0;
-  const bin = 1 + Math.floor((perOctave / 2) * Math.log2(square));
+  const bin = 1 + Math.floor((perOctave / 2) * log2(square));
   return bin < distanceBins ? bin : distanceBins - 1;
 }
 
 /** About how far out the rows of a bin from 1 on are. */
 const distanceOf = (bin: number, radius: number): number =>
-  radius * 2 ** ((bin - 0.5) / perOctave);
+  radius * pow(2, (bin - 0.5) / perOctave);
 
 /** What the clipping does to rows of long tails, in the units of the map and of the radius. */
 export interface Tails {
@@ -85,10 +86,10 @@ export function tailsOf(options: TailsOptions): Tails | null {
   const part = Math.max(0.5, 1.2 / Math.sqrt(dimension));
   let best = { widen: 1, lost: Infinity, fourth: 0, error: Infinity };
   for (let step = 0; step < distanceBins - 1; step++) {
-    const widen = 2 ** (step / perOctave);
+    const widen = pow(2, step / perOctave);
     const reach = radius * widen;
     const lost = sumOver((distance) => Math.max(0, distance ** 2 - reach ** 2));
-    const fourth = sumOver((distance) => Math.min(distance, reach) ** 4);
+    const fourth = sumOver((distance) => pow(Math.min(distance, reach), 4));
     const error = Math.hypot(noise * widen ** 2, part * lost, Math.sqrt(fourth / present));
     if (error < best.error) best = { widen, lost, fourth, error };
   }
@@ -135,7 +136,7 @@ function continued(shown: Float64Array): Float64Array {
   // The mean of a geometric law on 1, 2, ... is 1 / (1 - ratio).
   const ratio = Math.min(ratioMost, 1 - 1 / mean);
   return shown.map((count, bin) =>
-    (bin <= last || count > 0 ? count : rows * (1 - ratio) * ratio ** (bin - 1)));
+    (bin <= last || count > 0 ? count : rows * (1 - ratio) * pow(ratio, bin - 1)));
 }
 
 /**
@@ -154,9 +155,9 @@ function continuedAtMost({ counts, sigma }: TailsOptions, shown: Float64Array): 
   const variance = near.reduce((sum, bin) =>
     sum + (Math.max(0, counts[bin]!) + sigma ** 2) * ((bin - mean) / all) ** 2, 0);
   const ratio = ratioOfMean(mean + longest.deviations * Math.sqrt(variance), end);
-  const first = (rows * (1 - ratio)) / (1 - ratio ** last);
+  const first = (rows * (1 - ratio)) / (1 - pow(ratio, last));
   return shown.map((count, bin) =>
-    (bin <= last || count > 0 ? count : first * ratio ** (bin - 1)));
+    (bin <= last || count > 0 ? count : first * pow(ratio, bin - 1)));
 }
 
 /** The bins next to the radius that show rows: the last of them, their rows and mean place. */
@@ -178,8 +179,8 @@ function ratioOfMean(mean: number, last: number): number {
     const ratio = (low + high) / 2;
     let [rows, places] = [0, 0];
     for (let bin = 1; bin <= last; bin++) {
-      rows += ratio ** (bin - 1);
-      places += bin * ratio ** (bin - 1);
+      rows += pow(ratio, bin - 1);
+      places += bin * pow(ratio, bin - 1);
     }
     if (places / rows < mean) low = ratio;
     else high = ratio;

@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import type { Released, Sensitive } from '../../../base/brands.js';
 import { gaussianHistogramEvent } from '../../../privacy/accounting/calibration.js';
 import type { GaussianHistogramEvent } from '../../../privacy/accounting/events.js';
@@ -76,7 +77,7 @@ export function privateGroupMap(
   let drawn = mechanisms.histogram(pivots.name, groups.map((list) =>
     countsOf(list, dimension, pivotWidth, ({ factor }) =>
       Float64Array.from({ length: dimension }, (_, i) =>
-        2 * Math.log(factor[i * (dimension + 1)]!)))));
+        2 * ln(factor[i * (dimension + 1)]!)))));
   const logs = placesOf(drawn.value, pivotWidth);
   if (logs === null) return drawn.map(() => null);
   const units = logs.map((log) => Math.exp(log / 2));

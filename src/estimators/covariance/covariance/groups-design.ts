@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import { countGrid, gaussianEvent } from '../../../privacy/accounting/calibration.js';
 import type { GaussianEvent, MechanismEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
@@ -108,7 +109,7 @@ function variancesAfter(
  */
 function normAfter(dimension: number, freedom: number, width: number): number {
   const fitted = Math.sqrt(dimension * (1 + (dimension + 1) / freedom)) + 4.4 / Math.sqrt(freedom);
-  return fitted * (1 + width * (0.1 + 0.26 * Math.log(dimension)));
+  return fitted * (1 + width * (0.1 + 0.26 * ln(dimension)));
 }
 
 function designWith(facts: GroupsFacts, size: number, mapShare: number): GroupsDesign | null {

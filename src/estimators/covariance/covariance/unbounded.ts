@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import type { Released, Sensitive } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
@@ -196,7 +197,7 @@ function mapOf(mask: Float64Array, dimension: number): Preconditioner | null {
     entry / scale[Math.floor(at / dimension)]! / scale[at % dimension]!);
   const { values } = ownKernels().eigenSymmetric(scaled, dimension);
   if (!(values[0]! > 0 && Number.isFinite(values.at(-1)!))) return null;
-  const matrix = withEigenvalues(scaled, dimension, (value) => value ** -0.5);
+  const matrix = withEigenvalues(scaled, dimension, (value) => pow(value, -0.5));
   const inverse = withEigenvalues(scaled, dimension, Math.sqrt);
   return {
     matrix: matrix.map((entry, at) => entry / scale[at % dimension]!),

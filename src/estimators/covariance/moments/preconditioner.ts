@@ -1,3 +1,4 @@
+import { ln, pow } from '../../../base/elementary.js';
 import type { Released, Sensitive } from '../../../base/brands.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
@@ -85,7 +86,7 @@ function roundRadius(dimension: number): number {
 /** b at which `rounds` rounds just reach across the range. */
 export function shiftFor(rounds: number, range: number): number {
   return range === 1
-    ? shiftMax : Math.min(shiftMax, Math.exp(-Math.log(range) / (rounds - 1)) / growth);
+    ? shiftMax : Math.min(shiftMax, Math.exp(-ln(range) / (rounds - 1)) / growth);
 }
 
 /**
@@ -187,7 +188,7 @@ export async function mapOfRounds(
     const { values, vectors } = ownKernels().eigenSymmetric(moments, rank);
     const scaled = (power: number): Float64Array => {
       const result = new Float64Array(rank ** 2);
-      const weights = values.map((value) => lifted(value) ** power);
+      const weights = values.map((value) => pow(lifted(value), power));
       ownKernels().gram(vectors, rank, rank, { weights }, result);
       return result;
     };

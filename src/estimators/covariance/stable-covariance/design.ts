@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import { countGrid, gaussianEvent } from '../../../privacy/accounting/calibration.js';
 import type {
   GaussianEvent, MechanismEvent, SymmetricGaussianEvent,
@@ -109,7 +110,7 @@ function histogramEvents(rho: number, axes: number): readonly GaussianEvent[] {
 function answerEvents(
   { dimension, cohort }: StudyFacts, rowsMax: number, rho: number,
 ): Pick<CovarianceDesign, 'ball' | 'sum' | 'square' | 'count'> {
-  const radius = Math.sqrt(dimension) + 0.75 * Math.sqrt(Math.log(Math.max(cohort, 16)));
+  const radius = Math.sqrt(dimension) + 0.75 * Math.sqrt(ln(Math.max(cohort, 16)));
   const ball = clipBall(radius, { products: true, rowsMax });
   return {
     ball,
@@ -143,7 +144,7 @@ export function covarianceErrorOf(
     if (share === 0) return 0;
     const isDetected = share * cohort > 3 * histograms[0]!.sigma * Math.sqrt(tailBins);
     const widened = isDetected
-      ? Math.max(2.2 * share * Math.log(1 / share), share + Math.sqrt(2 * drowned * share))
+      ? Math.max(2.2 * share * ln(1 / share), share + Math.sqrt(2 * drowned * share))
       : share * reach ** 2 * dimension;
     return Math.hypot(share * Math.sqrt(dimension), widened);
   });

@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import { normalQuantile } from '../../../numerics/normal.js';
 import {
   binWidth, crowdShares, denser, runningSums, standsAbove, stretchMax, valleys,
@@ -123,7 +124,7 @@ export function tailCap(
   const seen = counts.slice(0, seenBins(counts, noise, unseenTail));
   const rows = seen.reduce((sum, count) => sum + count, 0);
   const powers = (cap: number): number => seen.reduce((sum, count, bin) =>
-    sum + count * Math.min(cap, (bin + 0.5) * binWidth) ** (2 * order), 0);
+    sum + count * pow(Math.min(cap, (bin + 0.5) * binWidth), 2 * order), 0);
   let cap = most;
   while (cap > least && powers(cap) > bound * rows) {
     cap = Math.max(least, (Math.ceil(cap / binWidth) - 1) * binWidth);

@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import type { NamedPart } from '../../../base/parts.js';
 import { normalQuantile } from '../../../numerics/normal.js';
 import type { MechanismEvent } from '../../../privacy/accounting/events.js';
@@ -86,7 +87,7 @@ function reachOfNormalRows(
   const width = binWidth / finer;
   const density = Float64Array.from({ length: distanceBins * finer }, (_, k) => {
     const r = (k + 0.5) * width;
-    return r ** (dimension - 1) * Math.exp(-r * r / 2);
+    return pow(r, dimension - 1) * Math.exp(-r * r / 2);
   });
   const whole = density.reduce((sum, entry) => sum + entry, 0);
   const counts = new Float64Array(distanceBins);
@@ -96,7 +97,7 @@ function reachOfNormalRows(
     radius, Math.max(leastReach(dimension), seenReach(counts, sigma)),
   );
   const lost = density.reduce((sum, entry, k) =>
-    sum + (entry / whole) * Math.max(0, ((k + 0.5) * width) ** 4 - reached ** 4), 0);
+    sum + (entry / whole) * Math.max(0, pow((k + 0.5) * width, 4) - pow(reached, 4)), 0);
   return { reached, lost };
 }
 
@@ -129,7 +130,8 @@ export function momentsErrorOf(
     variances.push(d * (d + 2) * (d + 4) * (d + 6) - 3 * d * (d + 2) + 24 * d);
   }
   const noises = orders.slice(2).map(({ sum, space }) =>
-    (sum.sigma * (reached / radius) ** space.order * Math.sqrt(space.indices.length + d)) / cohort);
+    (sum.sigma * pow(reached / radius, space.order)
+      * Math.sqrt(space.indices.length + d)) / cohort);
   // What is lost of E |z|^4 is spread over the tensor alike in every direction.
   const spread = orders.length > 3 ? 3 / (d * (d + 2)) : 0;
   const honest = {
@@ -144,14 +146,14 @@ export function momentsErrorOf(
     // Along an axis two bins are one, and rows within two deviations need not be seen.
     const behindAxes = hidden(Math.SQRT2 * round.histograms.sigma, axisBins / 2 - 2 / binWidth);
     const promised = orders.slice(2).map(({ space: { order } }) => guard.tails
-      * widening(share) ** order
+      * pow(widening(share), order)
       * Math.hypot(
         Math.sqrt((share / (1 - share)) * normalPower(1, order)),
         d === 1 ? 0 : Math.sqrt((behindAxes / (1 - behindAxes)) * normalPower(d, order)),
       ));
     const behindAll =
       hidden(round.distance.sigma, Math.max(1, distanceBins - radius / binWidth));
-    return Math.SQRT2 * Math.hypot(...promised, behindAll * radius ** orders.length);
+    return Math.SQRT2 * Math.hypot(...promised, behindAll * pow(radius, orders.length));
   });
 }
 

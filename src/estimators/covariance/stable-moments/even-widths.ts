@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import type { Sensitive } from '../../../base/brands.js';
 import type { GaussianEvent } from '../../../privacy/accounting/events.js';
 import type { Draws } from '../../pooled/centre.js';
@@ -37,7 +38,7 @@ export function evenWidths(
   });
   const power = (exponent: number): Float64Array =>
     withEigenvalues(variance, dimension, (value) =>
-      Math.min(varianceMost, Math.max(varianceLeast, value)) ** exponent);
+      pow(Math.min(varianceMost, Math.max(varianceLeast, value)), exponent));
   return {
     matrix: product(power(-0.5), matrix, dimension),
     inverse: product(inverse, power(0.5), dimension),

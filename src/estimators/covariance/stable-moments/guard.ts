@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import type { Released, Sensitive } from '../../../base/brands.js';
 import type { Draws } from '../../pooled/centre.js';
 import { removeOutside, type EntryOf, type LeftRows } from '../../pooled/thresholds.js';
@@ -98,7 +99,7 @@ async function axesOfTails(
   run: GuardRun, { fourth }: GuardRound, images: Sensitive<LeftRows>
 ): Promise<readonly Float64Array[]> {
   const { dimension } = run;
-  const near = images.map((all) => pulledIn(all, fourth.ball.radius ** (1 / 4), 1));
+  const near = images.map((all) => pulledIn(all, pow(fourth.ball.radius, 1 / 4), 1));
   const sum = await sumOf(fourth, near, run);
   const tensor = tensorOf(sum.value.map((entry) => entry / run.present), fourth.space);
   return quarticAxes(asMatrix(tensor, dimension), dimension, run.design.axes);

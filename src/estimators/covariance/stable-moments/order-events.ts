@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import { gaussianEvent } from '../../../privacy/accounting/calibration.js';
 import type { GaussianEvent } from '../../../privacy/accounting/events.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
@@ -31,7 +32,7 @@ export function orderEvent({ name, dimension, order, radius, rho }: {
   readonly radius: number; readonly rho: number;
 }): OrderEvents {
   const space = tensorSpace(dimension, order);
-  const ball = clipBall(radius ** order, { sums: true });
+  const ball = clipBall(pow(radius, order), { sums: true });
   const sensitivity = (order % 2 === 1 ? 2 : Math.SQRT2 * roundingSlack) * ball.radius;
   const sum = gaussianEvent({
     name, cohort: rowsCohort, dimension: space.indices.length, sensitivity, rho, grid: ball.grid,

@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import { Released, type Sensitive } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import type { Draws } from '../../pooled/centre.js';
@@ -39,7 +40,7 @@ export function releaseMoments(
       entry * centred.scale[Math.floor(at / facts.dimension)]!);
     return Released.all<readonly Float64Array[]>(sums).map((totals) => {
       const means = totals.map((total, i) => {
-        const rows = left * factor ** (i + 1);
+        const rows = left * pow(factor, i + 1);
         return total.map((entry) => entry / rows);
       });
       return outcomeOf(design, directions, means, units);
@@ -99,7 +100,7 @@ function outcomeOf(
       mappedTensor(tensor, order, axis, 1, dimension)[0]!;
     const variance = Math.max(moment(central.second, 2), leastVariance);
     return {
-      skewness: moment(central.third, 3) / variance ** 1.5,
+      skewness: moment(central.third, 3) / pow(variance, 1.5),
       excess: central.fourth === null ? null : moment(central.fourth, 4) / variance ** 2 - 3,
     };
   });

@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import { InvalidParameterError } from '../../../base/errors.js';
 import type {
   Estimator, Infeasible, ParameterValues, StudyFacts,
@@ -120,7 +121,7 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
   if (design === null || cohort < design.centre.cohortNeeded) return mapHidden;
   if (design.guard !== null && hidesTails(design.guard, cohort)) return tailsHidden;
   const { orders, radius } = design;
-  const tensors = orders.slice(2).map(({ space: { order } }) => dimension ** order);
+  const tensors = orders.slice(2).map(({ space: { order } }) => pow(dimension, order));
   const size = tensors.reduce((sum, entries) => sum + entries, 0)
     + tensors.length * directions.length;
   return pooledDesign(design, {

@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import { sharedDoubles } from '../../../numerics/kernels/shards.js';
 import type { LeftRows } from '../../pooled/thresholds.js';
 
@@ -68,7 +69,7 @@ export function tensorOf(
   vector: Float64Array, { dimension, order, indices, weights }: TensorSpace,
 ): Float64Array {
   const place = new Map(indices.map((index, at) => [index.join(), at]));
-  return Float64Array.from({ length: dimension ** order }, (_, flat) => {
+  return Float64Array.from({ length: pow(dimension, order) }, (_, flat) => {
     const at = place.get([...indexOf(flat, dimension, order)].sort((a, b) => a - b).join())!;
     return vector[at]! / weights[at]!;
   });
@@ -76,7 +77,7 @@ export function tensorOf(
 
 function indexOf(flat: number, dimension: number, order: number): readonly number[] {
   return Array.from({ length: order }, (_, k) =>
-    Math.floor(flat / dimension ** (order - 1 - k)) % dimension);
+    Math.floor(flat / pow(dimension, order - 1 - k)) % dimension);
 }
 
 /**

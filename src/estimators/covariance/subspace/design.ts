@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import { normalCdf, normalQuantile } from '../../../numerics/normal.js';
 import { countGrid, gaussianThresholdEvent } from '../../../privacy/accounting/calibration.js';
 import type { GaussianThresholdEvent } from '../../../privacy/accounting/events.js';
@@ -110,7 +111,7 @@ function agreeingShare(
   let logTerm = -honest;
   for (let rows = 0; rows < rowsWanted; rows++) {
     fewer += Math.exp(logTerm);
-    logTerm += Math.log(honest) - Math.log(rows + 1);
+    logTerm += ln(honest) - ln(rows + 1);
   }
   return Math.exp(-corruption * groupSize) * Math.max(0, 1 - fewer);
 }

@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import type { RowBlock } from '../../../privacy/stages/rows.js';
 import type { LineDistribution } from './line.js';
 import { thresholdsOf, tableOf } from './tables.js';
@@ -39,8 +40,8 @@ const thresholdsPerHypothesis = 64;
 
 /** The part of the promise that does not depend on the cells: 2 t + g. */
 function unavoidable(rows: number, hypotheses: number, epsilon: number, failure: number): number {
-  return Math.sqrt((2 * Math.log(2 / failure)) / rows)
-    + (2 * Math.log((2 * hypotheses) / failure)) / (epsilon * rows);
+  return Math.sqrt((2 * ln(2 / failure)) / rows)
+    + (2 * ln((2 * hypotheses) / failure)) / (epsilon * rows);
 }
 
 /** The most cells with which the answer stays within alpha + slack; 0 if there are none. */

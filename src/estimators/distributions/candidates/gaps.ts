@@ -1,3 +1,4 @@
+import { log2 } from '../../../base/elementary.js';
 import { keepingCount } from '../../../privacy/mechanisms/bounds.js';
 import { gaussianHistogramEvent } from '../../../privacy/accounting/calibration.js';
 import type { GaussianHistogramEvent } from '../../../privacy/accounting/events.js';
@@ -74,12 +75,12 @@ export function usedFrom(event: GaussianHistogramEvent): number {
 /** Pairs per bucket. @param contributors - the public number. */
 export function countGaps(values: Float64Array, contributors: number): Map<number, number> {
   const sorted = values.slice().sort();
-  const g = Math.ceil(Math.log2(contributors));
+  const g = Math.ceil(log2(contributors));
   const counts = new Map<number, number>();
   for (let i = 1; i < sorted.length; i++) {
     const gap = sorted[i]! - sorted[i - 1]!;
     if (!(gap > 0 && gap < Infinity)) continue;
-    const scale = Math.min(scaleMaximum, Math.max(-scaleMaximum, Math.floor(Math.log2(gap))));
+    const scale = Math.min(scaleMaximum, Math.max(-scaleMaximum, Math.floor(log2(gap))));
     const place = Math.floor(sorted[i - 1]! / 2 ** (scale + g));
     if (!(Math.abs(place) < placeMaximum)) continue;
     const bucket = (scale + scaleMaximum) * 2 * placeMaximum + place + placeMaximum;
@@ -95,7 +96,7 @@ export function countGaps(values: Float64Array, contributors: number): Map<numbe
 export function windowsOf(
   kept: readonly KeptBin[], threshold: number, contributors: number, most: number,
 ): readonly Window[] {
-  const g = Math.ceil(Math.log2(contributors));
+  const g = Math.ceil(log2(contributors));
   const windows: Window[] = [];
   for (const { bin, noisyCount } of kept) {
     if (!(noisyCount > threshold) || windows.length === most) continue;

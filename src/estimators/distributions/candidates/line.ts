@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import { normalCdf } from '../../../numerics/normal.js';
 import type { WorkRandom } from '../../../random/source.js';
 import type { LineShape } from './shapes.js';
@@ -15,7 +16,7 @@ export interface LineDistribution {
 
 /** A standard normal number: Box and Muller, one of the two. */
 export function normalDraw(work: WorkRandom): number {
-  return Math.sqrt(-2 * Math.log(1 - work.uniform())) * Math.cos(2 * Math.PI * work.uniform());
+  return Math.sqrt(-2 * ln(1 - work.uniform())) * Math.cos(2 * Math.PI * work.uniform());
 }
 
 /** The distribution of a checked shape. */
@@ -23,7 +24,7 @@ export function lineDistribution(shape: LineShape): LineDistribution {
   switch (shape.kind) {
     case 'normal': {
       const { mean, deviation } = shape;
-      const constant = -Math.log(deviation) - 0.5 * Math.log(2 * Math.PI);
+      const constant = -ln(deviation) - 0.5 * ln(2 * Math.PI);
       return {
         cdf: (x) => normalCdf((x - mean) / deviation),
         logDensity: (x) => constant - 0.5 * ((x - mean) / deviation) ** 2,
@@ -32,7 +33,7 @@ export function lineDistribution(shape: LineShape): LineDistribution {
     }
     case 'uniform': {
       const { low, high } = shape;
-      const constant = -Math.log(high - low);
+      const constant = -ln(high - low);
       return {
         cdf: (x) => Math.min(1, Math.max(0, (x - low) / (high - low))),
         logDensity: (x) => (x >= low && x <= high ? constant : -Infinity),
@@ -41,14 +42,14 @@ export function lineDistribution(shape: LineShape): LineDistribution {
     }
     case 'laplace': {
       const { centre, scale } = shape;
-      const constant = -Math.log(2 * scale);
+      const constant = -ln(2 * scale);
       return {
         cdf: (x) => (x < centre ? 0.5 * Math.exp((x - centre) / scale) : 1 - 0.5 * Math.exp(
           (centre - x) / scale,
         )),
         logDensity: (x) => constant - Math.abs(x - centre) / scale,
         sample: (work) =>
-          centre - scale * Math.log(1 - work.uniform()) * (work.uniform() < 0.5 ? -1 : 1),
+          centre - scale * ln(1 - work.uniform()) * (work.uniform() < 0.5 ? -1 : 1),
       };
     }
     case 'student':
@@ -61,7 +62,7 @@ export function lineDistribution(shape: LineShape): LineDistribution {
 }
 
 function student(centre: number, scale: number, freedom: number): LineDistribution {
-  const constant = studentLogConstant(freedom) - Math.log(scale);
+  const constant = studentLogConstant(freedom) - ln(scale);
   return {
     cdf: (x) => studentCdf((x - centre) / scale, freedom),
     logDensity: (x) => constant - ((freedom + 1) / 2) * Math.log1p(
@@ -69,7 +70,7 @@ function student(centre: number, scale: number, freedom: number): LineDistributi
     ),
     // Bailey's polar method with the angle drawn apart.
     sample: (work) => {
-      const radius = Math.sqrt(freedom * Math.expm1((-2 / freedom) * Math.log(1 - work.uniform())));
+      const radius = Math.sqrt(freedom * Math.expm1((-2 / freedom) * ln(1 - work.uniform())));
       return centre + scale * radius * Math.cos(2 * Math.PI * work.uniform());
     },
   };
@@ -100,7 +101,7 @@ function stairs(edges: readonly number[], given: readonly number[]): LineDistrib
       const bin = x < edges[0]! ? masses.length : binOf(x);
       return bin >= masses.length
         ? -Infinity
-        : Math.log(masses[bin]! / (edges[bin + 1]! - edges[bin]!));
+        : ln(masses[bin]! / (edges[bin + 1]! - edges[bin]!));
     },
     sample: (work) => {
       const u = work.uniform();
@@ -115,7 +116,7 @@ function mixture(given: readonly number[], parts: readonly LineDistribution[]): 
   const weights = sharesOf(given);
   return {
     cdf: (x) => parts.reduce((sum, part, k) => sum + weights[k]! * part.cdf(x), 0),
-    logDensity: (x) => logOfSum(parts.map((part, k) => Math.log(weights[k]!) + part.logDensity(x))),
+    logDensity: (x) => logOfSum(parts.map((part, k) => ln(weights[k]!) + part.logDensity(x))),
     sample: (work) => parts[drawIndex(weights, work)]!.sample(work),
   };
 }
@@ -131,7 +132,7 @@ export function logOfSum(logs: readonly number[]): number {
   const most = Math.max(...logs);
   return most === -Infinity
     ? most
-    : most + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - most), 0));
+    : most + ln(logs.reduce((sum, log) => sum + Math.exp(log - most), 0));
 }
 
 /** An index with the given chances. */

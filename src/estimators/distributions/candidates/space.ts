@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import { InvalidParameterError } from '../../../base/errors.js';
 import { utf8 } from '../../../base/bytes.js';
 import type { WorkRandom } from '../../../random/source.js';
@@ -27,7 +28,7 @@ export function spaceDistribution(shape: SpaceShape, path: string): SpaceDistrib
   const parts = shape.parts.map((part) => spaceDistribution(part, path));
   return {
     logDensity: (row) => logOfSum(
-      parts.map((part, k) => Math.log(weights[k]!) + part.logDensity(row)),
+      parts.map((part, k) => ln(weights[k]!) + part.logDensity(row)),
     ),
     sample: (work) => parts[drawIndex(weights, work)]!.sample(work),
   };
@@ -45,8 +46,8 @@ function normalOf(
       { path: `parameters.${path}` },
     );
   }
-  let constant = -0.5 * d * Math.log(2 * Math.PI);
-  for (let j = 0; j < d; j++) constant -= Math.log(root[j * d + j]!);
+  let constant = -0.5 * d * ln(2 * Math.PI);
+  for (let j = 0; j < d; j++) constant -= ln(root[j * d + j]!);
   const solved = new Float64Array(d);
   return {
     logDensity(row) {

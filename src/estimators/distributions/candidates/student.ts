@@ -1,5 +1,7 @@
 /** Numbers of Student's t distribution: its density's constant, and its distribution function. */
 
+import { ln } from '../../../base/elementary.js';
+
 const lanczos = [
   0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313,
   -176.61502916214059,
@@ -12,7 +14,7 @@ function logGamma(x: number): number {
   let sum = lanczos[0]!;
   for (let i = 1; i < lanczos.length; i++) sum += lanczos[i]! / (z + i);
   const t = z + 7.5;
-  return 0.5 * Math.log(2 * Math.PI) + (z + 0.5) * Math.log(t) - t + Math.log(sum);
+  return 0.5 * ln(2 * Math.PI) + (z + 0.5) * ln(t) - t + ln(sum);
 }
 
 /**
@@ -23,7 +25,7 @@ function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
   if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(1 - x, b, a);
-  const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x)
+  const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * ln(x)
     + b * Math.log1p(-x)) / a;
   const tiny = 1e-300;
   const away = (value: number): number => (Math.abs(value) < tiny ? tiny : value);
@@ -52,5 +54,5 @@ export function studentCdf(t: number, freedom: number): number {
 
 /** log of the density's factor before (1 + t^2 / freedom)^(-(freedom + 1) / 2). */
 export function studentLogConstant(freedom: number): number {
-  return logGamma((freedom + 1) / 2) - logGamma(freedom / 2) - 0.5 * Math.log(freedom * Math.PI);
+  return logGamma((freedom + 1) / 2) - logGamma(freedom / 2) - 0.5 * ln(freedom * Math.PI);
 }

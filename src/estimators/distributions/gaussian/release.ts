@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import type { Released, Sensitive } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
@@ -116,7 +117,7 @@ function whitening(
   { moments, matrix, inverse }: Extract<BoundedMoments, { kind: 'moments' }>, rank: number,
 ): { readonly map: Float64Array; readonly inverse: Float64Array } {
   const power = (exponent: number): Float64Array =>
-    withEigenvalues(moments, rank, (value) => value ** exponent);
+    withEigenvalues(moments, rank, (value) => pow(value, exponent));
   return { map: product(power(-0.5), matrix, rank), inverse: product(inverse, power(0.5), rank) };
 }
 

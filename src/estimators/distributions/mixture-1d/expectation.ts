@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import { normalCdf } from '../../../numerics/normal.js';
 import type { WorkRandom } from '../../../random/source.js';
 import type { Piece } from '../candidates/cells.js';
@@ -97,7 +98,7 @@ function startFrom(
     const window = holding[Math.floor(work.uniform() * holding.length)] ?? windows[0]!;
     return {
       weight: 1 / parts, mean: (found.low + found.high) / 2,
-      deviation: window.width * 2 ** (-4 * work.uniform()),
+      deviation: window.width * pow(2, -4 * work.uniform()),
     };
   });
 }

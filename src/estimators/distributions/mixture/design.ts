@@ -4,6 +4,7 @@ import {
 import type {
   ExponentialEvent, GaussianEvent, GaussianHistogramEvent, MechanismEvent,
 } from '../../../privacy/accounting/events.js';
+import { pow } from '../../../base/elementary.js';
 import { keepingCount } from '../../../privacy/mechanisms/bounds.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { Infeasible, Plan, StudyFacts } from '../../contract/estimator.js';
@@ -102,7 +103,7 @@ export function tooSmall(design: MixtureDesign): Infeasible | null {
       (bucketsOfComponent * (usedFrom(gaps) + 2.33 * gaps.sigma)) / shares.gaps,
     ],
     ['for a box of its rows to be seen', (keepingCount(boxes) + 2.33 * boxes.sigma)
-      / fullestCell ** facts.dimension / shares.boxes],
+      / pow(fullestCell, facts.dimension) / shares.boxes],
     // Noise of the eigenvalues of a component's covariance is then below a half.
     [
       'for its covariance to stand out of the noise',

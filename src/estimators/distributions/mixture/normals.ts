@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import { cholesky, choleskyInto } from '../../../numerics/cholesky.js';
 import { withEigenvalues } from '../../covariance/moments/matrices.js';
 
@@ -58,8 +59,8 @@ export function standardise(
 
 /** log of weight / det(2 pi covariance)^(1/2), to which -|z|^2 / 2 is to be added. */
 export function logFactorOf({ weight, mean: { length: dimension }, root }: Normal): number {
-  let factor = Math.log(weight) - 0.5 * dimension * Math.log(2 * Math.PI);
-  for (let i = 0; i < dimension; i++) factor -= Math.log(root[i * dimension + i]!);
+  let factor = ln(weight) - 0.5 * dimension * ln(2 * Math.PI);
+  for (let i = 0; i < dimension; i++) factor -= ln(root[i * dimension + i]!);
   return factor;
 }
 

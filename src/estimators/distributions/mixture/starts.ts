@@ -1,3 +1,4 @@
+import { ln, pow } from '../../../base/elementary.js';
 import type { WorkRandom } from '../../../random/source.js';
 import type { Box } from './boxes.js';
 import { normalOf, standardise, type Normal } from './normals.js';
@@ -59,7 +60,7 @@ export function fitBoxes(
   const normals = list.map(({ weight, mean, covariance }) => normalOf(weight, mean, covariance));
   if (!normals.every((one) => one !== null)) return null;
   const numbers = parts * (1 + dimension + (dimension * (dimension + 1)) / 2) - 1;
-  return { normals, misfit: (numbers * Math.log(total)) / 2 - likelihood };
+  return { normals, misfit: (numbers * ln(total)) / 2 - likelihood };
 }
 
 interface Sums {
@@ -87,7 +88,7 @@ function climb(
       const most = Math.max(...logs);
       const all = logs.reduce((sum, log) => sum + Math.exp(log - most), 0);
       if (!(all > 0)) return null;
-      likelihood += mass * (most + Math.log(all));
+      likelihood += mass * (most + ln(all));
       for (const [k, sum] of sums.entries()) {
         const own = (mass * Math.exp(logs[k]! - most)) / all;
         if (own > 1e-9 * mass) addPoint(sum, own, list[k]!, seen[k]!, centre);
@@ -113,8 +114,8 @@ function seenThrough({ weight, mean, covariance }: Part, spread: Float64Array): 
   const blurred = normalOf(weight, mean, sum);
   if (blurred === null) return null;
   const inverse = inverseOf(blurred.root, d);
-  let factor = Math.log(weight);
-  for (let i = 0; i < d; i++) factor -= Math.log(blurred.root[i * d + i]!);
+  let factor = ln(weight);
+  for (let i = 0; i < d; i++) factor -= ln(blurred.root[i * d + i]!);
   const [gain, left] = [new Float64Array(d * d), covariance.slice()];
   for (let i = 0; i < d; i++) {
     for (let j = 0; j < d; j++) {
@@ -191,7 +192,7 @@ function startFrom(boxes: readonly Box[], parts: number, work: WorkRandom): read
     const { centre, spread } = boxes[Math.max(0, chances.findIndex((chance) =>
       (rest -= chance) < 0))]!;
     const d = centre.length;
-    const wider = 3 * 16 ** work.uniform();
+    const wider = 3 * pow(16, work.uniform());
     const covariance = new Float64Array(d * d);
     for (const [j, variance] of spread.entries()) covariance[j * d + j] = wider * variance;
     list.push({ weight: 1 / parts, mean: centre, covariance });

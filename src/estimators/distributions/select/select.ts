@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import type { Released } from '../../../base/brands.js';
 import { InvalidParameterError } from '../../../base/errors.js';
 import type { Outcome } from '../../../base/outcome.js';
@@ -182,8 +183,8 @@ function cohortForCells(size: ContestSize): number {
 
 /** The cohort with which the promise fails at most with probability `failure`. */
 function cohortFor({ hypotheses, rules: { alpha, zeta }, epsilon }: ContestSize): number {
-  const sampling = (8 * Math.log((4 * hypotheses) / failure)) / (zeta * alpha) ** 2;
-  const choosing = (8 * Math.log((2 * hypotheses) / failure)) / (zeta * alpha * epsilon);
+  const sampling = (8 * ln((4 * hypotheses) / failure)) / (zeta * alpha) ** 2;
+  const choosing = (8 * ln((2 * hypotheses) / failure)) / (zeta * alpha * epsilon);
   return Math.ceil(sampling + choosing);
 }
 

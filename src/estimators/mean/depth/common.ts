@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import type { Released, Sensitive } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { countGrid, laplaceEvent } from '../../../privacy/accounting/calibration.js';
@@ -43,7 +44,7 @@ export function presentEvent(target: PrivacyTarget, share: number): GaussianEven
  */
 export function cohortForPresent(event: GaussianEvent | LaplaceEvent): number {
   return Math.ceil(4 * (event.kind === 'gaussian'
-    ? 3.1 * event.sigma : event.scale * Math.log(500)));
+    ? 3.1 * event.sigma : event.scale * ln(500)));
 }
 
 /** A refusal when fewer than a quarter of the planned contributors seem to have come. */

@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import { Released } from '../../../base/brands.js';
 import { normalQuantile } from '../../../numerics/normal.js';
 import { exponentialEvent } from '../../../privacy/accounting/calibration.js';
@@ -103,7 +104,7 @@ function countsOf(
 
 /** How many ranks the choices are off by at most, 99 times in 100. */
 function ranksOff({ epsilon, candidates, times }: ExponentialEvent): number {
-  return (2 / epsilon) * (Math.log(candidates) + Math.log(times / failure));
+  return (2 / epsilon) * (ln(candidates) + ln(times / failure));
 }
 
 function cohortForRanks(event: ExponentialEvent): number {

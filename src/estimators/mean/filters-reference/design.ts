@@ -4,6 +4,7 @@ import {
 import type {
   GaussianEvent, LaplaceEvent, MechanismEvent, SymmetricGaussianEvent,
 } from '../../../privacy/accounting/events.js';
+import { ln, log2, pow } from '../../../base/elementary.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
 import { errorUpTo } from '../../contract/planning.js';
@@ -129,7 +130,7 @@ const heavyShareLeast = 0.01;
 function halfSide({ kind, facts: { dimension, cohort }, corruption }: ReferenceOptions): number {
   return kind === 'heavy-tailed'
     ? heavyReach / Math.sqrt(Math.max(corruption, heavyShareLeast))
-    : 4 * Math.sqrt(Math.log((dimension * cohort) / outside));
+    : 4 * Math.sqrt(ln((dimension * cohort) / outside));
 }
 
 /** What each query may cost: means share `finalShare`, all others share what is left equally. */
@@ -238,7 +239,7 @@ function eventsFor(
 
 /** Lower ends of the printed bins [2^(j-3), 2^(j-2)), j = 1, 2, ..., up to what a score can be. */
 function scoreEdges(scoreMax: number): readonly number[] {
-  return Array.from({ length: Math.ceil(Math.log2(scoreMax)) + 2 }, (_, j) => 2 ** (j - 2));
+  return Array.from({ length: Math.ceil(log2(scoreMax)) + 2 }, (_, j) => 2 ** (j - 2));
 }
 
 /**
@@ -250,7 +251,7 @@ function scoreEdges(scoreMax: number): readonly number[] {
 function levels(options: ReferenceOptions, rho: number): Levels {
   const { kind, facts: { dimension, cohort }, corruption } = options;
   const sensitivity = (2 * (2 * halfSide(options)) ** 2 * dimension) / cohort;
-  const unlucky = corruption === 0 ? 0 : 2 * corruption * Math.log(1 / corruption);
+  const unlucky = corruption === 0 ? 0 : 2 * corruption * ln(1 / corruption);
   const honest = kind === 'heavy-tailed' ? heavyNorm : unlucky + 3 * Math.sqrt(dimension / cohort);
   const stop = honest + (3 * sensitivity) / Math.sqrt(2 * rho);
   return { stop, seen: stop + (1.3 * sensitivity * Math.sqrt(2 * dimension)) / Math.sqrt(2 * rho) };
@@ -302,7 +303,7 @@ export function referenceError(design: ReferenceDesign): (share: number) => Expe
   const count = steps.length;
   return errorUpTo(corruption, { sampling, noise }, (share) => {
     const left = count === 0 ? 0
-      : share * box.diagonal * Math.sqrt(count ** count / (count + 1) ** (count + 1));
+      : share * box.diagonal * Math.sqrt(pow(count, count) / pow(count + 1, count + 1));
     return share === 0 ? 0 : Math.min((share * box.diagonal) / 2, Math.max(unseen, left));
   });
 }

@@ -1,3 +1,4 @@
+import { log2 } from '../../../base/elementary.js';
 import type { Released, Sensitive } from '../../../base/brands.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
 import type {
@@ -159,7 +160,7 @@ function averageExcess(
     box: { diagonal }, leastCount: least, ownWidth,
   }: Pick<QueriesOptions, 'box' | 'leastCount' | 'ownWidth'>,
 ): number {
-  const step = 2 ** (Math.ceil(2 * Math.log2(diagonal)) + Math.ceil(Math.log2(8 * least)) - 51);
+  const step = 2 ** (Math.ceil(2 * log2(diagonal)) + Math.ceil(log2(8 * least)) - 51);
   let [steps, left] = [0, 0];
   for (let i = 0; i < count; i++) {
     if (alive[i] === 0) continue;

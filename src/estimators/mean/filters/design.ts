@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import type { GaussianEvent, MechanismEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
@@ -135,7 +136,7 @@ export function filterRounds(
 function honestExcess(
   { dimension, cohort }: StudyFacts, corruption: number, sigma: number,
 ): number {
-  const unlucky = corruption === 0 ? 0 : 2 * corruption * Math.log(1 / corruption);
+  const unlucky = corruption === 0 ? 0 : 2 * corruption * ln(1 / corruption);
   return unlucky + 3 * Math.sqrt(dimension / cohort) + hiddenByNoise(sigma, dimension, cohort);
 }
 

@@ -1,3 +1,4 @@
+import { log2, pow } from '../../../base/elementary.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
 
 /**
@@ -87,9 +88,9 @@ const usualLeastScore = 4;
  * @param leastScore - no row that scores less is removed.
  */
 export function scoreEdges(radius: number, leastScore = usualLeastScore): readonly number[] {
-  const doublings = Math.max(1, Math.log2((4 * radius * radius) / leastScore));
+  const doublings = Math.max(1, log2((4 * radius * radius) / leastScore));
   const bins = Math.ceil(binsPerDoubling * doublings);
-  return Array.from({ length: bins }, (_, j) => leastScore * 2 ** (j / binsPerDoubling));
+  return Array.from({ length: bins }, (_, j) => leastScore * pow(2, j / binsPerDoubling));
 }
 
 /** Share of the excess that the rows above the threshold must account for. */
@@ -110,7 +111,7 @@ export function thresholdOf(
 ): number | null {
   let [excess, rows] = [0, 0];
   for (let l = edges.length - 1; l >= 0; l--) {
-    const middle = edges[l]! * 2 ** (0.5 / binsPerDoubling);
+    const middle = edges[l]! * pow(2, 0.5 / binsPerDoubling);
     excess += (middle - 1) * counts[l]!;
     rows += counts[l]!;
     if (excess >= excessShare * along * (count - rows)) return edges[l]!;

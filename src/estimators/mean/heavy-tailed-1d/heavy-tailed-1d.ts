@@ -8,6 +8,7 @@ import { participationBelowPlan } from '../../contract/outcomes.js';
 import { errorUpTo, infeasible, makePlan } from '../../contract/planning.js';
 import { columnNameOf, columnOf, columnParameter } from '../../counts/tables/common.js';
 import { choiceOf, numberOf, optionalNumberOf, optionalNumbersOf } from '../../contract/values.js';
+import { assumptions } from '../../pooled/plan.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import {
   designGroupMeans, releaseGroupMeans, type Budget, type GroupMeans,
@@ -137,6 +138,7 @@ function planFor(design: Design): Plan {
       theorem: 'Kamath, Singhal and Ullman (2020), Algorithms 1 and 2, constants in '
         + 'src/estimators/mean/heavy-tails',
       assumptions: [
+        assumptions.nobodyHostile,
         'for accuracy: the k-th moment of an honest row around its mean is at most '
         + '(scale moment-bound)^k',
         ...(privacy === 'approx' ? [] : ['for accuracy: the mean is at most radius away from 0']),

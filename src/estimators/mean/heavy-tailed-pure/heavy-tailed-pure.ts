@@ -1,3 +1,4 @@
+import { ln, pow } from '../../../base/elementary.js';
 import { InvalidParameterError } from '../../../base/errors.js';
 import type { Released } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
@@ -14,6 +15,7 @@ import { participationBelowPlan } from '../../contract/outcomes.js';
 import { errorUpTo, infeasible, makePlan, pooledCohort } from '../../contract/planning.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { numberOf, optionalNumberOf, scaleOf } from '../../contract/values.js';
+import { assumptions } from '../../pooled/plan.js';
 import {
   designGroupMeans, releaseGroupMeans, type GroupMeans,
 } from '../heavy-tails/group-means.js';
@@ -125,7 +127,7 @@ function planPureColumns(values: ParameterValues, facts: StudyFacts): Plan | Inf
       cohortNeeded,
     );
   }
-  const candidates = perColumn[dimension - 1]! ** dimension;
+  const candidates = pow(perColumn[dimension - 1]!, dimension);
   const choice = exponentialEvent({
     name: 'choice', cohort: voteCohort, candidates, sensitivity: 1, epsilon,
   });
@@ -144,7 +146,7 @@ function planPureColumns(values: ParameterValues, facts: StudyFacts): Plan | Inf
 
 /** By how many rows a choice typically misses the best candidate. */
 function rowsLost({ candidates, epsilon }: ExponentialEvent): number {
-  return (2 / epsilon) * Math.log(candidates);
+  return (2 / epsilon) * ln(candidates);
 }
 
 function planFor(design: Design): Plan {
@@ -157,6 +159,7 @@ function planFor(design: Design): Plan {
       theorem: 'Kamath, Singhal and Ullman (2020), Algorithm 4, with all pairs compared; '
         + 'proof in src/estimators/mean/heavy-tails',
       assumptions: [
+        assumptions.nobodyHostile,
         'for accuracy: the k-th moment of an honest row around its mean is at most '
         + '(scale moment-bound)^k in every column',
         'for accuracy: the mean is at most radius away from 0 in every column',
@@ -232,9 +235,9 @@ function release(
 function gridAround(centre: Float64Array, spacing: number): Float64Array {
   const { length: dimension } = centre;
   const side = perColumn[dimension - 1]!;
-  return Float64Array.from({ length: side ** dimension * dimension }, (_, position) => {
+  return Float64Array.from({ length: pow(side, dimension) * dimension }, (_, position) => {
     const j = position % dimension;
-    const digit = Math.floor(Math.floor(position / dimension) / side ** j) % side;
+    const digit = Math.floor(Math.floor(position / dimension) / pow(side, j)) % side;
     return centre[j]! + (digit - (side - 1) / 2) * spacing;
   });
 }

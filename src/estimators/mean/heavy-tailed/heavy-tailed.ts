@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import type { Released } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { centreEvents, privateCentre } from '../../../privacy/stages/centre.js';
@@ -13,6 +14,7 @@ import {
 } from '../../contract/planning.js';
 import { choiceOf, numberOf, optionalNumberOf, scaleOf } from '../../contract/values.js';
 import { countToBeSeen, fullestBinShare, nominalSizeFor } from '../../pooled/fullest-bin.js';
+import { assumptions } from '../../pooled/plan.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { comparison } from './comparison.js';
 import {
@@ -148,7 +150,7 @@ function planColumns(values: ParameterValues, facts: StudyFacts): Plan | Infeasi
 
 /** Bias of dropping rows, relative to clipping them. */
 function dropFactor(order: number): number {
-  return order ** order / (order - 1) ** (order - 1);
+  return pow(order, order) / pow(order - 1, order - 1);
 }
 
 /**
@@ -256,6 +258,7 @@ function planFor(design: Design): Plan {
       theorem: 'Kamath, Singhal and Ullman (2020), Algorithm 3, constants in '
         + 'src/estimators/mean/heavy-tails',
       assumptions: [
+        assumptions.nobodyHostile,
         'for accuracy: in every column the k-th moment of an honest row around its mean is at most '
         + '(scale moment-bound)^k',
       ],

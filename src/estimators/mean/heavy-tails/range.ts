@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import { Released, type Sensitive } from '../../../base/brands.js';
 import {
   exponentialEvent, gaussianHistogramEvent,
@@ -94,7 +95,7 @@ export function rowsForRange({ event }: Range, dimension: number, corruption: nu
   if (event.kind === 'gaussian-histogram') {
     return Math.ceil(countToBeSeen(event, dimension) / honest);
   }
-  const lost = (2 / event.epsilon) * (Math.log(event.candidates) + Math.log(dimension / failure));
+  const lost = (2 / event.epsilon) * (ln(event.candidates) + ln(dimension / failure));
   return Math.ceil(lost / (chosenBin * honest));
 }
 

@@ -1,3 +1,5 @@
+import { pow } from '../../../base/elementary.js';
+
 /**
  * What is assumed of honest rows, for accuracy only: E |x_j - mean_j|^order <= bound^order, in
  * units of scale.
@@ -27,14 +29,15 @@ export const medianOffset = 0.2;
 export function truncationBias(
   moment: Moment, dimension: number, offset: number, radius: number,
 ): number {
-  return biasFactor(moment, dimension, offset) / radius ** (moment.order - 1);
+  return biasFactor(moment, dimension, offset) / pow(radius, moment.order - 1);
 }
 
 function biasFactor({ order, bound }: Moment, dimension: number, offset: number): number {
   // A second moment around another point adds the square of the distance. A higher one obeys
   // Minkowski's inequality.
   const around = order === 2 ? Math.hypot(bound, offset) : bound + offset;
-  return ((order - 1) ** (order - 1) / order ** order) * (Math.sqrt(dimension) * around) ** order;
+  return (pow(order - 1, order - 1) / pow(order, order))
+    * pow(Math.sqrt(dimension) * around, order);
 }
 
 /**
@@ -47,7 +50,7 @@ export function balancedRadius(
 ): number {
   const { order, bound } = moment;
   const factor = biasFactor(moment, dimension, offset);
-  const balanced = ((order - 1) ** 0.5 * factor / noise) ** (1 / order);
+  const balanced = pow((order - 1) ** 0.5 * factor / noise, 1 / order);
   return Math.max(bound * (Math.sqrt(dimension) + 3), balanced);
 }
 

@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import { InvalidParameterError } from '../../../base/errors.js';
 import type { Finding, Outcome } from '../../../base/outcome.js';
 import type { ExponentialEvent, GaussianEvent } from '../../../privacy/accounting/events.js';
@@ -22,6 +23,7 @@ import {
 } from '../../pooled/estimator.js';
 import { honestErrorOfMean } from '../../pooled/expected-error.js';
 import { centreShareParameter, radiusParameter, usualRadius } from '../../pooled/parameters.js';
+import { assumptions } from '../../pooled/plan.js';
 import { rowsCohort } from '../../pooled/pool.js';
 import { binsEvent } from '../../pooled/query-events.js';
 import {
@@ -87,7 +89,7 @@ const ofAll: Estimator = definePooledEstimator({
     },
   ],
   shelf: 'recommended',
-  assumption: 'Nobody sends false rows.',
+  assumption: 'Nobody sends false rows: there is no interval for the case that somebody does.',
   claim: 'One contributor’s row replaced by anything, including nothing: '
     + '(rho, delta)-approximate zCDP, rho split between the centre, a histogram of distances and '
     + 'the mean.',
@@ -96,14 +98,14 @@ const ofAll: Estimator = definePooledEstimator({
 }, { demand, design });
 
 /**
- * The private mean, of all people or for each key of a public list.
+ * The private mean, of all people or for each key, of a public list or found.
  *
- * By keys it needs `range`. Claim, cost and interval are those of counts/quotients/means: sums and
- * counts in one draw. A key with too few people has no mean.
+ * By keys it needs `range`. Claim, cost and interval are those of counts/quotients/means, or
+ * discovered-means: sums and counts in one draw. A key with too few people has no mean.
  */
 export const mean: Estimator = {
   ...ofAll,
-  keyed: ['public'],
+  keyed: ['public', 'discovered'],
   plan: (values, facts) =>
     (facts.keys === undefined ? ofAll.plan(values, facts) : planByKey(values, facts)),
 };
@@ -190,6 +192,7 @@ function centredDesign({ values, facts, bounds }: DesignRequest): PooledDesign {
           + 'proofs in src/privacy/stages/centre, src/estimators/pooled/radius and '
           + 'src/privacy/stages/clipped-mean',
         assumptions: [
+          assumptions.nobodyHostile,
           'for accuracy: scale is about the standard deviation of a row in every column',
         ],
         corruptionMax: 0,
@@ -278,7 +281,7 @@ function findingsOf(
   },
 ): readonly Finding[] {
   // Rows by which the private median may be off, over the density of normal rows at the median.
-  const medianRows = (2 / median.epsilon) * Math.log(median.candidates * dimension / 0.01);
+  const medianRows = (2 / median.epsilon) * ln(median.candidates * dimension / 0.01);
   const chance = doubtful * Math.hypot(
     (radius * clipped.sum.sigma) / present, 1 / Math.sqrt(present),
   ) + (2.5 * medianRows) / present;

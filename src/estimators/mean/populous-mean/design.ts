@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import { normalCdf, normalQuantile, normalUpperQuantile } from '../../../numerics/normal.js';
 import { closeRadius } from '../../pooled/parameters.js';
 import { AgreementModel, type Agreement, type LocalEstimator } from './deviation.js';
@@ -264,5 +265,5 @@ function radii(facts: DesignFacts, groups: number): number[] {
   const typical = Math.sqrt(
     (2 * dimension * local.varianceFactor(cohort / groups, dimension) * groups) / cohort,
   );
-  return Array.from({ length: radiusSteps }, (_, i) => typical * 0.65 * 1.1 ** i);
+  return Array.from({ length: radiusSteps }, (_, i) => typical * 0.65 * pow(1.1, i));
 }

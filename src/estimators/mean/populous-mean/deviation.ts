@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import { chiSquareCdf } from '../../../numerics/chi-square.js';
 import { normalCdf } from '../../../numerics/normal.js';
 import { isLargeGroup, twoThresholdVariance } from '../../../robust/two-threshold-mean.js';
@@ -52,7 +53,7 @@ export const meanLocal: LocalEstimator = {
   varianceFactor: () => 1,
   spoiledFrom: 0,
   reach: () => 0,
-  bias: (corruption, { groupSize, radius }) => (1 - (1 - corruption) ** groupSize) * radius,
+  bias: (corruption, { groupSize, radius }) => (1 - pow(1 - corruption, groupSize)) * radius,
 };
 
 /**
@@ -159,7 +160,7 @@ function enumeratedKinds(
     sizeProbability *= size / rows;
     const sizeBin = Math.floor(4 * Math.min(0.9999, below + sizeProbability / 2));
     below += sizeProbability;
-    let hostileProbability = (1 - corruption) ** rows;
+    let hostileProbability = pow(1 - corruption, rows);
     for (let hostile = 0; hostile <= rows; hostile++) {
       const share = hostile / rows;
       if (hostile > 0) {
@@ -207,6 +208,6 @@ function spoiledNever(
   local: LocalEstimator, corruption: number, size: number, deviation: number,
 ): number {
   if (corruption === 0) return 1;
-  if (local.spoiledFrom === 0) return (1 - corruption) ** size;
+  if (local.spoiledFrom === 0) return pow(1 - corruption, size);
   return normalCdf((local.spoiledFrom - corruption) / deviation);
 }

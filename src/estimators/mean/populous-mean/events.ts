@@ -1,3 +1,4 @@
+import { log2 } from '../../../base/elementary.js';
 import { assert } from '../../../base/assert.js';
 import type { GaussianEvent, GaussianThresholdEvent } from '../../../privacy/accounting/events.js';
 import type { StudyFacts } from '../../contract/estimator.js';
@@ -29,7 +30,7 @@ export function eventsOf(design: Design, facts: StudyFacts): PopulousEvents {
   // So fine that rounding costs a thousandth of the noise; so coarse that data 10^9 scales from
   // zero
   // still fit.
-  const grid = 2 ** Math.floor(Math.log2(moved / Math.sqrt(2 * rhoAverage)) - 14);
+  const grid = 2 ** Math.floor(log2(moved / Math.sqrt(2 * rhoAverage)) - 14);
   assert(grid > radius * 2 ** -38, 'the grid is far coarser than the rounding of the weighted sum');
   const sensitivity = moved + 2 * grid * Math.sqrt(facts.dimension) * upwards;
   return {

@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import { Released, type Sensitive } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import type { Draws } from '../../pooled/centre.js';
@@ -214,5 +215,5 @@ const widerFrom = 0.1;
 function certainPart(sum: Float64Array, sigma: number): number {
   const square = sum.reduce((total, entry) => total + entry * entry, 0) / (sigma * sigma);
   const byChance = sum.length + Math.sqrt(2 * sum.length);
-  return square <= byChance ? 0 : 1 - (byChance / square) ** 3;
+  return square <= byChance ? 0 : 1 - pow(byChance / square, 3);
 }

@@ -122,15 +122,20 @@ export function anyDesign(options: AnyOptions): AnyDesign {
   const centreOf = (share: number): CentreStage => centreStage({
     dimension, rho: shareOf(target.rho, share), delta: target.delta, corruption, bounds,
   });
-  const centreShare = options.centreShare
-    ?? centreShares.find((share) => centreOf(share).cohortNeeded <= cohort) ?? centreSharesMax;
+  let centreShare = options.centreShare ?? centreShares[0]!;
+  let centre = centreOf(centreShare);
+  if (options.centreShare === null) {
+    for (const share of [...centreShares.slice(1), centreSharesMax]) {
+      if (centre.cohortNeeded <= cohort) break;
+      [centreShare, centre] = [share, centreOf(share)];
+    }
+  }
   const rowsMax = surplus * cohort;
   const unitBall = clipBall(1, { products: true, rowsMax });
   const looks = finalShare === null ? 1 : (1 - centreShare - finalShare) / sharesOfLooks(options);
   const rhoOf = (share: number): number => shareOf(target.rho, looks * share);
   const shape = shapeEvents(options, unitBall, rowsMax, rhoOf);
   const spent = centreShare + looks * shape.share;
-  const centre = centreOf(centreShare);
   const rhoFinal = shareOf(target.rho, 1 - spent);
   const sum = sumEvent('mean/sum', dimension, unitBall, shareOf(rhoFinal, finalParts.sum));
   const count = countEvent('mean/count', shareOf(rhoFinal, finalParts.count));

@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import type { Sensitive } from '../../../base/brands.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
 import {
@@ -173,7 +174,7 @@ export function isCorrelated(
   const dimension = oneValue.length;
   const root = Float64Array.from({ length: dimension }, (_, j) =>
     Math.sqrt(Math.max(noise, covariance[j * dimension + j]!)));
-  const byNoise = noise * root.reduce((sum, entry) => sum + entry ** -2, 0) / dimension;
+  const byNoise = noise * root.reduce((sum, entry) => sum + pow(entry, -2), 0) / dimension;
   const least = Math.min(leastEigenvalue, 1 - noiseFactor * byNoise);
   const scaled = covariance.map((entry, at) => {
     const [i, j] = [Math.floor(at / dimension), at % dimension];
@@ -191,7 +192,7 @@ function narrowed(
   const { values, vectors } = kernels.eigenSymmetric(covariance, dimension);
   const power = (exponent: number): Float64Array => {
     const result = new Float64Array(dimension ** 2);
-    const weights = values.map((value) => Math.max(noise, value) ** exponent);
+    const weights = values.map((value) => pow(Math.max(noise, value), exponent));
     kernels.gram(vectors, dimension, dimension, { weights }, result);
     return result;
   };

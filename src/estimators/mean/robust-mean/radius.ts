@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import { usualRadius } from '../../pooled/parameters.js';
 import {
   chooseRadius, distanceBins, readDistances, rowsIn, usableSpread,
@@ -85,7 +86,7 @@ export interface RadiusApart {
 }
 
 /** A crowd in the open last bin is taken to be where that bin begins, about. */
-const farthest = 2 * 2 ** ((distanceBins - 2) / 4);
+const farthest = 2 * pow(2, (distanceBins - 2) / 4);
 
 /**
  * The radius for the rows left out, with no limit on what they add: if they are honest, the mean of

@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import { assert } from '../../../base/assert.js';
 import { Released, type Sensitive } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
@@ -177,7 +178,7 @@ function weightedError<Stage extends WeightedStage>(
 ): (share: number) => ExpectedError {
   const honest = honestErrorOfMean(dimension, cohort, stages.at(-1)!.sum.sigma);
   return errorUpTo(promise, honest, (share) => {
-    const hidden = share === 0 ? 0 : 2 * share * Math.log(1 / share);
+    const hidden = share === 0 ? 0 : 2 * share * ln(1 / share);
     const room = Math.max(hidden / 2, varianceAllowed - 1 + hidden);
     return Math.min(share * ball.radius, 1.2 * Math.sqrt(share * room));
   });

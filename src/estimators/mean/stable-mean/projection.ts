@@ -1,3 +1,4 @@
+import { ln, log2, pow } from '../../../base/elementary.js';
 import { assert } from '../../../base/assert.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
 import { momentsOfRows, scoresOfRows, sharedDoubles } from '../../../numerics/kernels/shards.js';
@@ -159,7 +160,7 @@ function steepestOf(options: PassesOptions): Steepness {
   const concavity = concavityOf(options);
   // A little more than the largest, as `smoothnessOf` makes it.
   return {
-    concavity, smoothness: options.rowsMax * options.radius ** 4 * (1 + 2 ** -20) + concavity,
+    concavity, smoothness: options.rowsMax * pow(options.radius, 4) * (1 + 2 ** -20) + concavity,
   };
 }
 
@@ -194,7 +195,7 @@ async function smoothnessOf(
   await scoresOfRows(compute, rows, new Float64Array(dimension), identity, squares);
   const { products } = await momentsOfRows(compute, rows, { weights: squares });
   const largest = ownKernels().eigenSymmetric(products, dimension).values.at(-1)!;
-  return Math.max(0, largest) * unit ** 4 * (1 + 2 ** -30);
+  return Math.max(0, largest) * pow(unit, 4) * (1 + 2 ** -30);
 }
 
 type Steepness = Pick<Problem, 'concavity' | 'smoothness'>;
@@ -208,7 +209,7 @@ function stepsThatSuffice(
 ): number {
   const condition = smoothness / concavity;
   return Math
-    .max(0, Math.ceil(Math.sqrt(condition) * Math.log((short * (1.5 * condition + 1)) / gap))) + 1;
+    .max(0, Math.ceil(Math.sqrt(condition) * ln((short * (1.5 * condition + 1)) / gap))) + 1;
 }
 
 /**
@@ -219,7 +220,7 @@ function halvingsThatSuffice(
   { rowsMax, gap, bound }: PassesOptions, { concavity, smoothness }: Steepness,
 ): number {
   const near = Math.sqrt((2 * gap) / (smoothness * (1.5 * (smoothness / concavity) + 1)));
-  return Math.ceil(Math.log2(Math.max(2, rowsMax / (2 * bound) / near))) + 1;
+  return Math.ceil(log2(Math.max(2, rowsMax / (2 * bound) / near))) + 1;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { pow } from '../../../base/elementary.js';
 import { assert } from '../../../base/assert.js';
 
 /** Candidates per column, by the number of columns: odd, so that the middle is one of them. */
@@ -18,7 +19,8 @@ export function candidateGrid(dimension: number, reach: number): CandidateGrid {
   const side = perColumn[dimension - 1];
   assert(side !== undefined, 'there are grids for one to three columns');
   return {
-    dimension, perColumn: side, count: side ** dimension, reach, spacing: (2 * reach) / (side - 1),
+    dimension, perColumn: side, count: pow(side, dimension), reach,
+    spacing: (2 * reach) / (side - 1),
   };
 }
 

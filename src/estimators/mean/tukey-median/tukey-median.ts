@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import type { Released } from '../../../base/brands.js';
 import { InvalidParameterError } from '../../../base/errors.js';
 import type { Outcome } from '../../../base/outcome.js';
@@ -190,7 +191,7 @@ function cohortForChoice(pick: ExponentialEvent): number {
 
 /** What the chosen candidate's depth is below the best one's, 99 times in 100. */
 function depthLost({ epsilon, candidates }: ExponentialEvent): number {
-  return (2 / epsilon) * (Math.log(candidates) + Math.log(100));
+  return (2 / epsilon) * (ln(candidates) + ln(100));
 }
 
 function samplingOf({ dimension, cohort }: StudyFacts): number {

@@ -1,3 +1,4 @@
+import { ln } from '../../../base/elementary.js';
 import { assert } from '../../../base/assert.js';
 import { complexPower, transform, transformError } from './fft.js';
 import type { Loss } from './loss.js';
@@ -76,7 +77,7 @@ export class ComposedLoss {
     if (!(left > 0)) return Infinity;
     // If Chernoff's bound on the tail is smallest at some tilt, the mean under it is close to the
     // wanted epsilon.
-    const wanted = -Math.log(left);
+    const wanted = -ln(left);
     const tilt = this.#tiltWith((at) => {
       const { mean, logarithm } = this.#cumulant(at);
       return at * mean - logarithm >= wanted;
@@ -200,7 +201,7 @@ function tilted({ low, masses, step }: Loss, tilt: number): {
 } {
   let top = -Infinity;
   for (let i = 0; i < masses.length; i++) {
-    if (masses[i]! > 0) top = Math.max(top, Math.log(masses[i]!) + tilt * (low + i) * step);
+    if (masses[i]! > 0) top = Math.max(top, ln(masses[i]!) + tilt * (low + i) * step);
   }
   let [sum, first, second] = [0, 0, 0];
   for (let i = 0; i < masses.length; i++) {
@@ -213,7 +214,7 @@ function tilted({ low, masses, step }: Loss, tilt: number): {
   }
   const mean = first / sum;
   return {
-    logarithm: Math.log(sum) + top, mean, variance: Math.max(0, second / sum - mean * mean), top,
+    logarithm: ln(sum) + top, mean, variance: Math.max(0, second / sum - mean * mean), top,
   };
 }
 
@@ -240,7 +241,7 @@ function convolved(parts: readonly RepeatedLoss[], tilt: number, size: number): 
       product.real[k] = x * a - y * b;
       product.imaginary[k] = x * b + y * a;
       const size = Math.hypot(spectrum.real[k]!, spectrum.imaginary[k]!) + g;
-      logarithms[k]! += times * Math.log(size);
+      logarithms[k]! += times * ln(size);
       errors[k]! += times * (g / size + 2 ** -49);
     }
   }

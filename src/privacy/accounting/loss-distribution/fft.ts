@@ -1,3 +1,4 @@
+import { log2 } from '../../../base/elementary.js';
 import { assert } from '../../../base/assert.js';
 
 /** Complex numbers side by side; both arrays have the same length, a power of two. */
@@ -13,7 +14,7 @@ export interface Spectrum {
  * to its inputs.
  */
 export function transformError(size: number): number {
-  return Math.log2(size) * 2 ** -50;
+  return log2(size) * 2 ** -50;
 }
 
 /**
@@ -24,7 +25,7 @@ export function transformError(size: number): number {
 export function transform({ real, imaginary }: Spectrum, inverse = false): void {
   const size = real.length;
   assert(size === imaginary.length
-    && Number.isInteger(Math.log2(size)), 'a transform has a power of two of entries');
+    && Number.isInteger(log2(size)), 'a transform has a power of two of entries');
   reorder(real, imaginary);
   const cosines =
     Float64Array.from({ length: size / 2 }, (_, k) => Math.cos((2 * Math.PI * k) / size));

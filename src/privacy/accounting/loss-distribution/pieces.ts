@@ -1,4 +1,5 @@
-import type { MechanismEvent } from '../events.js';
+import { ln } from '../../../base/elementary.js';
+import type { KeySumsEvent, MechanismEvent } from '../events.js';
 
 /**
  * A pair of distributions (P, Q) that is at least as easy to distinguish as what one event draws
@@ -75,6 +76,8 @@ export function pieceOf(event: MechanismEvent): Repeated | null {
         { shift: Math.sqrt(2 * keysMax), sigma, grid, sumOfShifts: 2 * keysMax }, 1, delta,
       );
     }
+    case 'key-sums':
+      return keySumsPiece(event);
     case 'laplace': {
       const epsilon = (event.sensitivity / event.scale) * upwards;
       if (event.dimension > 1) return once({ kind: 'approximate', epsilon, delta: 0 });
@@ -88,6 +91,24 @@ export function pieceOf(event: MechanismEvent): Repeated | null {
     case 'exponential':
       return { piece: { kind: 'bounded', epsilon: event.epsilon }, times: event.times };
   }
+}
+
+/**
+ * The piece of counts and sums of keys. Each coordinate has its own noise, so the shift is in
+ * standard deviations: its square is twice the rho of the event (accounting/composition). By
+ * `gaussian`, a coordinate that is shifted by v moves the loss up by at most v grid / sigma^2.
+ * Summed over the keys that a contributor keeps, gains or loses, this is most where it keeps none.
+ */
+function keySumsPiece(event: KeySumsEvent): Repeated | null {
+  const { keysMax, values, sigma, sumsSigma, grid, sumsGrid, delta } = event;
+  if (!(sigma >= 0.5 * grid && sumsSigma >= 0.5 * sumsGrid)) return null;
+  const [count, sums] = [sigma ** -2, values * sumsSigma ** -2];
+  return once({
+    kind: 'gaussian',
+    square: 2 * keysMax * (sums + Math.max(sums, count)) * upwards,
+    shift: 2 * keysMax * (count * grid + sums * sumsGrid) * upwards,
+    delta,
+  });
 }
 
 function once(piece: Piece): Repeated {
@@ -143,7 +164,7 @@ function gaussian(event: Shifted, perCoordinate = 1, delta = 0): Repeated | null
  * e^((x - epsilon)/2), at x - 2 log cosh(grid / (2 scale)).
  */
 function logCosh(x: number): number {
-  return x < 1e-4 ? (x * x) / 2 : Math.log(Math.cosh(x));
+  return x < 1e-4 ? (x * x) / 2 : ln(Math.cosh(x));
 }
 
 /** About the variance of a piece's loss. For choosing a step, never for a claim. */

@@ -14,7 +14,7 @@ export interface FilesOptions {
 
 const fuzzed = ['cli/input', 'server/study-file', 'src/log'];
 /** Study files are planned, which takes a hundred times as long as reading a table. */
-const cheap = ['csv', 'ndjson', 'npy', 'csv', 'npy', 'log', 'csv', 'npy'] as const;
+const cheap = ['csv', 'ndjson', 'npy', 'parquet', 'arrow', 'log', 'csv', 'npy'] as const;
 const kindOf = (seed: number): FileKind =>
   (seed % 64 === 0 ? 'study' : cheap[seed % cheap.length]!);
 

@@ -1,4 +1,5 @@
 import { npyMagic } from '../../../../cli/input/npy-header.js';
+import { arrowBytes, parquetBytes, type TestColumn } from '../../table-files.js';
 import type { Dice } from '../dice.js';
 import { flipped, resized } from '../frames/protobuf.js';
 import { editText } from './texts.js';
@@ -72,6 +73,39 @@ function npyStart(header: string, dice: Dice): Uint8Array {
   if (version === 1) start.writeUInt16LE(Math.min(claimed, 65_535), 8);
   else start.writeUInt32LE(claimed, 8);
   return Buffer.concat([start, text]);
+}
+
+/** Columns of every type. */
+function makeColumns(dice: Dice): TestColumn[] {
+  const rows = dice.below(12);
+  const cells = <Value>(make: () => Value): (Value | null)[] =>
+    Array.from({ length: rows }, () => (dice.happens(0.1) ? null : make()));
+  const kinds: readonly TestColumn[] = [
+    { name: 'a', type: 'double', values: cells(() => dice.below(2_000) / 100) },
+    { name: 'b', type: 'int64', values: cells(() => BigInt(dice.below(100))) },
+    { name: 'c0', type: 'text', values: cells(() => dice.pick(['1', '-2.5', 'x'])) },
+    { name: 'c1', type: 'dictionary', values: cells(() => dice.pick(['1', '2', '3e5'])) },
+    { name: 'd', type: 'boolean', values: cells(() => dice.happens(0.5)) },
+  ];
+  return kinds.slice(dice.below(3), 3 + dice.below(3));
+}
+
+const changed = (whole: Uint8Array, dice: Dice): Uint8Array => {
+  if (dice.happens(0.2)) return whole;
+  return dice.happens(0.7) ? flipped(whole, dice) : resized(whole, dice);
+};
+
+/** A Parquet file, whole or damaged. */
+export function makeParquet(dice: Dice): Uint8Array {
+  const codec = dice.pick(['UNCOMPRESSED', 'SNAPPY', 'GZIP', 'BROTLI'] as const);
+  const rowGroupSize = 1 + dice.below(12);
+  return changed(parquetBytes(makeColumns(dice), { codec, rowGroupSize }), dice);
+}
+
+/** An Arrow file or stream, whole or damaged. */
+export function makeArrow(dice: Dice): Uint8Array {
+  const format = dice.pick(['file', 'stream'] as const);
+  return changed(arrowBytes(makeColumns(dice), { format, batchRows: 1 + dice.below(12) }), dice);
 }
 
 /** A study file of the samples, changed in a few places. */

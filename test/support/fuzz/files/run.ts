@@ -1,21 +1,25 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { KeelsonError } from '../../../../src/base/errors.js';
+import { InvalidInputError, KeelsonError } from '../../../../src/base/errors.js';
 import { logLines, verifyReleaseLog } from '../../../../src/log/index.js';
 import { signRotation } from '../../../../src/signing/index.js';
 import { signing } from '../../../../src/signing/node.js';
+import { readArrow } from '../../../../cli/input/arrow.js';
 import { readCsv } from '../../../../cli/input/csv.js';
 import { readNdjson } from '../../../../cli/input/ndjson.js';
 import { readNpy } from '../../../../cli/input/npy.js';
+import { readParquetBytes } from '../../../../cli/input/parquet.js';
 import type { RowBatch, RowOptions } from '../../../../cli/input/rows.js';
 import { parseStudyText } from '../../../../server/study-file/index.js';
 import { sampleLog, type SampleLogOptions } from '../../log-samples.js';
 import { server } from '../../wire-samples.js';
 import { Dice } from '../dice.js';
 import { must } from '../frames/oracle.js';
-import { makeCsv, makeLog, makeNdjson, makeNpy, makeStudy } from './makers.js';
+import {
+  makeArrow, makeCsv, makeLog, makeNdjson, makeNpy, makeParquet, makeStudy,
+} from './makers.js';
 
-export const fileKinds = ['study', 'csv', 'ndjson', 'npy', 'log'] as const;
+export const fileKinds = ['study', 'csv', 'ndjson', 'npy', 'log', 'parquet', 'arrow'] as const;
 export type FileKind = (typeof fileKinds)[number];
 
 /** What a run did. */
@@ -79,11 +83,27 @@ async function read(kind: FileKind, dice: Dice, samples: Samples): Promise<strin
     case 'csv': return readRows(readCsv, makeCsv(dice), dice);
     case 'ndjson': return readRows(readNdjson, makeNdjson(dice), dice);
     case 'npy': return readRows(readNpy, makeNpy(dice), dice);
+    case 'parquet': return readRows(readWhole, makeParquet(dice), dice);
+    case 'arrow': return readRows(readArrow, makeArrow(dice), dice);
     case 'log': return readLog(makeLog(samples.log, dice), dice, samples);
   }
 }
 
 type Reader = (chunks: AsyncIterable<Uint8Array>, options: RowOptions) => AsyncIterable<RowBatch>;
+
+/** Parquet is read from its end, so it is not read in pieces. */
+async function* readWhole(
+  pieces: AsyncIterable<Uint8Array>, options: RowOptions,
+): AsyncGenerator<RowBatch> {
+  const all: Uint8Array[] = [];
+  for await (const piece of pieces) all.push(piece);
+  const bytes = Uint8Array.from(Buffer.concat(all));
+  const slice = (start: number, end = bytes.length): Promise<ArrayBuffer> =>
+    (start >= 0 && start <= end && end <= bytes.length
+      ? Promise.resolve(bytes.buffer.slice(start, end))
+      : Promise.reject(new InvalidInputError('no such bytes')));
+  yield* readParquetBytes({ byteLength: bytes.length, slice }, options, options.source);
+}
 
 const wished = [['0'], ['1', '0'], ['a'], ['c0'], ['9999999'], ['c0', 'c0'], ['__proto__']];
 

@@ -5,6 +5,7 @@ import { makeWelcome, offerWelcome } from './rotations.js';
 import { contributors, everyMs } from './study.js';
 import { Tally } from './tally.js';
 import { World } from './world.js';
+import { offerWrongKeys } from './wrong-key.js';
 import type { ListenerLimits } from '../../../../server/network/options.js';
 
 /**
@@ -39,6 +40,10 @@ export async function fuzzWorld(seed: number, frames: number, tally = new Tally(
   const world = await World.open(tally, limits);
   tally.worlds += 1;
   try {
+    // Dice of its own: the frames stay those of the seed.
+    for (const code of await offerWrongKeys(world.welcome(), new Dice(seed, 1))) {
+      tally.count(`client: ${code}`);
+    }
     // Under tight limits many sockets have no channel: those that have one make up for it.
     const crowd = new Crowd(world, dice, tally, limits === noStrikes ? 400 : 650);
     const until = tally.frames + frames;

@@ -15,6 +15,7 @@ import {
   createServerMetrics, type ServerMetrics,
 } from '../../../../server/metrics/server-metrics.js';
 import type { Store } from '../../../../server/store/contract.js';
+import type { Welcome } from '../../../../src/wire/index.js';
 import { openInlineSqliteStore } from '../../../../server/store/sqlite/open-inline.js';
 import { createStudyHub, type RunningHub } from '../../../../server/studies/hub.js';
 import { settle, VirtualClock } from '../../virtual-clock.js';
@@ -68,6 +69,20 @@ export class World {
   parts(): { hub: StudyHub; clock: VirtualClock; logger: Logger; metrics: ServerMetrics } {
     const { clock, metrics } = this;
     return { hub: this.#watched(), clock, logger: this.#logger(), metrics };
+  }
+
+  /** What this server shows to a client first. */
+  welcome(): Welcome {
+    const { serverKey, rotations } = this.#hub;
+    return {
+      kind: 'welcome', serverKey, rotations, serverNonce: new Uint8Array(32),
+      limits: {
+        frameBytes: 1e6, rowsPerBatch: 64, creditBatches: 16, channelsPerSocket: 16,
+        sequenceWindow: 64,
+      },
+      studies: this.#hub.studies().map(({ facts, factsSignature, state, epoch }) =>
+        ({ facts, signature: factsSignature, state, epoch })),
+    };
   }
 
   nameOf(studyId: Uint8Array): string | undefined {

@@ -1,0 +1,130 @@
+import type { ColumnType } from '../../src/base/columns.js';
+import { cellFault } from '../../src/base/columns.js';
+import { selectColumns, type Selection } from './columns.js';
+import { parseNumber } from './csv.js';
+import {
+  BatchBuilder, badCellRemedy, missingRemedy, numberInText, refusedAt, type Place, type RowBatch,
+  type RowOptions,
+} from './rows.js';
+
+/** A cell of a file whose columns have types of their own. Null: it is empty. */
+export type TypedCell = string | number | bigint | boolean | null;
+
+/** One column of some consecutive rows. */
+export type CellColumn = ArrayLike<TypedCell>;
+
+/**
+ * Makes batches from columns of cells. A cell means what its text would mean in a CSV file, so both
+ * files of the same rows give the same batches.
+ */
+export class CellRows {
+  readonly selection: Selection;
+  private readonly builder: BatchBuilder;
+  private readonly types: readonly (ColumnType | undefined)[];
+  private row = 0;
+
+  /** @param names - of all columns of the file, in its order. */
+  constructor(private readonly options: RowOptions, names: readonly string[]) {
+    this.selection = selectColumns(options, names.length, names.map((name) => name.trim()));
+    this.types = this.selection.names.map((name) => options.types?.get(name));
+    this.builder = new BatchBuilder(this.selection.names, {
+      contributors: this.selection.contributor >= 0,
+      groups: this.selection.group >= 0,
+      types: options.types,
+    });
+  }
+
+  /** The columns of the file that are read, each once. */
+  get used(): readonly number[] {
+    const { data, contributor, group } = this.selection;
+    return [...new Set([...data, contributor, group])].filter((column) => column >= 0);
+  }
+
+  /**
+   * Adds rows.
+   * @param columns - by the column's index in the file; each has at least `count` cells.
+   */
+  add(columns: ReadonlyMap<number, CellColumn>, count: number): void {
+    const { data, contributor, group } = this.selection;
+    const cells = data.map((column) => columns.get(column)!);
+    const contributors = columns.get(contributor);
+    const groups = columns.get(group);
+    for (let i = 0; i < count; i++) {
+      this.row += 1;
+      const isMissing = this.fill(cells, i);
+      this.builder.endRow(
+        this.row, isMissing,
+        contributors === undefined ? '' : this.idOf(contributors[i]!),
+        groups === undefined ? '' : textOf(groups[i]!).trim(),
+      );
+    }
+  }
+
+  *batches(all: boolean): Generator<RowBatch> {
+    yield* this.builder.take(all);
+  }
+
+  /** Writes the numbers of one row. Returns true if the row lacks one that it must have. */
+  private fill(cells: readonly CellColumn[], index: number): boolean {
+    const { target, offset } = this.builder;
+    let isMissing = false;
+    for (let i = 0; i < cells.length; i++) {
+      const cell = cells[i]![index]!;
+      if (isEmpty(cell)) {
+        target[offset + i] = NaN;
+        if (this.types[i]?.optional === true) continue;
+        if (this.options.missing === 'refuse') {
+          throw refusedAt(this.options.source, this.place(i), missingRemedy(this.options));
+        }
+        isMissing = true;
+        continue;
+      }
+      target[offset + i] = this.numberOf(cell, i);
+    }
+    return isMissing;
+  }
+
+  private numberOf(cell: Exclude<TypedCell, null>, i: number): number {
+    const type = this.types[i];
+    let value: number | undefined;
+    if (type?.type === 'text') value = this.builder.textPlace(i, textOf(cell));
+    else if (typeof cell === 'number' || typeof cell === 'bigint') value = numberIn(cell, type);
+    else value = numberInText(textOf(cell), type, parseNumber);
+    if (value !== undefined) return value;
+    throw refusedAt(
+      this.options.source, this.place(i), badCellRemedy(this.options, type, textOf(cell)),
+    );
+  }
+
+  private idOf(cell: TypedCell): string {
+    const id = textOf(cell).trim();
+    if (id !== '') return id;
+    throw refusedAt(
+      this.options.source, { row: this.row, column: this.selection.contributor + 1 },
+      'the contributor id is empty: fill it in',
+    );
+  }
+
+  private place(i: number): Place {
+    const { data, names } = this.selection;
+    return { row: this.row, column: data[i]! + 1, name: names[i]! };
+  }
+}
+
+function isEmpty(cell: TypedCell): cell is null | string {
+  return cell === null || (typeof cell === 'string' && cell.trim() === '');
+}
+
+function textOf(cell: TypedCell): string {
+  return cell === null ? '' : String(cell);
+}
+
+/** Numbers stay numbers, so that most cells need no text. */
+function numberIn(cell: number | bigint, type: ColumnType | undefined): number | undefined {
+  if (type?.type === 'category' || type?.type === 'boolean') {
+    return numberInText(String(cell), type, parseNumber);
+  }
+  const value = Number(cell);
+  if (type === undefined) return Number.isFinite(value) ? value : undefined;
+  return cellFault(type, value) === null ? value : undefined;
+}

@@ -1,0 +1,28 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { snappyUncompress, type Compressors } from 'hyparquet';
+import { lz4Block } from './lz4.js';
+import { zstdFrames } from './zstd.js';
+
+/** Decompression that writes no more than the page's header says. */
+export const pageDecoders = {
+  UNCOMPRESSED: (input: Uint8Array) => input,
+  SNAPPY: (input: Uint8Array, length: number) => {
+    const output = new Uint8Array(length);
+    snappyUncompress(input, output);
+    return output;
+  },
+  GZIP: (input: Uint8Array, length: number) =>
+    gunzipSync(input, { maxOutputLength: Math.max(1, length) }),
+  BROTLI: (input: Uint8Array, length: number) =>
+    brotliDecompressSync(input, { maxOutputLength: Math.max(1, length) }),
+  ZSTD: zstdFrames,
+  LZ4_RAW: lz4Block,
+} satisfies Compressors;
+
+/** How the pages of a column may be compressed. */
+export type Codec = keyof typeof pageDecoders;
+
+/** Whether pages are compressed in a way that is read. */
+export function isCodec(codec: string): codec is Codec {
+  return Object.hasOwn(pageDecoders, codec);
+}

@@ -1,0 +1,134 @@
+import type { FileMetaData, RowGroup, SchemaElement, SchemaTree } from 'hyparquet';
+import { InvalidInputError } from '../../src/base/errors.js';
+import { damaged } from './damage.js';
+import { isCodec, type Codec } from './parquet-codecs.js';
+import { adviceOn, type RowOptions } from './rows.js';
+
+/** The compressed columns of one row group are in memory together. */
+const groupBytesMax = 1 << 30;
+
+/**
+ * Checks that a column can be read, from what the file says of its type.
+ * @param index - of the column in the file, from 0.
+ * @throws InvalidInputError that says what the column holds and what to save instead.
+ */
+export function checkColumn(
+  { children, element }: SchemaTree, index: number, options: RowOptions,
+): void {
+  const fault = children.length > 0 || element.repetition_type === 'REPEATED'
+    ? nestedFault : elementFault(element);
+  if (fault !== null) throw wrongColumn(options, index, element.name, fault);
+}
+
+/** What columns of lists, structures and maps are told. */
+export const nestedFault =
+  'lists, structures and maps have no one value for each row: save their parts as columns';
+/** What columns of dates and times are told. */
+export const timeFault = 'a date or time: save it as a number, or as a text';
+/** What columns of decimals are told. */
+export const decimalFault = 'a decimal: save it as a double';
+/** What columns of bytes are told. */
+export const bytesFault = 'bytes that are not marked as text: save them as text';
+
+/** An error about the type of a column, in Parquet and Arrow. */
+export function wrongColumn(
+  options: RowOptions, index: number, name: string, fault: string,
+): InvalidInputError {
+  const { source } = options;
+  const place = `${source}, column ${index + 1} ("${name}")`;
+  return new InvalidInputError(
+    `${place}: ${fault}${adviceOn(options, 'columns', ', or leave the column out with --columns')}`,
+    { source, column: index + 1, name },
+  );
+}
+
+const integers = /^U?INT_(8|16|32|64)$/;
+
+/** Why a column of this type is not read; null if it is. */
+function elementFault(
+  { type, converted_type: converted, logical_type: logical }: SchemaElement,
+): string | null {
+  const kind = logical?.type ?? converted ?? '';
+  if (/^(DATE|TIME|TIMESTAMP|INTERVAL)/.test(kind) || type === 'INT96') return timeFault;
+  if (kind === 'DECIMAL') return decimalFault;
+  if (type === 'BYTE_ARRAY') {
+    return ['UTF8', 'STRING', 'ENUM'].includes(kind) ? null : bytesFault;
+  }
+  if (kind === 'FLOAT16') return null;
+  const isPlain = kind === '' || kind === 'INTEGER' || integers.test(kind);
+  return isPlain && type !== 'FIXED_LEN_BYTE_ARRAY' ? null : bytesFault;
+}
+
+/** A group of rows whose columns lie together, and the columns of it that are read. */
+export interface Group {
+  /** From 1. */
+  readonly number: number;
+  readonly rows: number;
+  readonly chunks: readonly Chunk[];
+}
+
+/** One column of one row group. */
+export interface Chunk {
+  readonly name: string;
+  readonly rows: number;
+  /** Of the file. */
+  readonly start: number;
+  readonly end: number;
+  readonly isOptional: boolean;
+  readonly codec: Codec;
+}
+
+/**
+ * The row groups of a file, with the columns that are read.
+ * @param columns - the tops of the columns that are read.
+ * @throws InvalidInputError if the footer contradicts itself, and for what is not supported.
+ */
+export function groupsOf(
+  { row_groups: groups, num_rows: rows }: FileMetaData, columns: readonly SchemaTree[],
+  source: string,
+): readonly Group[] {
+  const found = groups.map((group, i) => groupOf(group, i + 1, columns, source));
+  const sum = found.reduce((all, each) => all + each.rows, 0);
+  if (sum === Number(rows)) return found;
+  throw damaged(source, 'footer', `it promises ${rows} rows, and its row groups have ${sum}`);
+}
+
+function groupOf(
+  group: RowGroup, number: number, columns: readonly SchemaTree[], source: string,
+): Group {
+  const rows = Number(group.num_rows);
+  const where = `row group ${number} (from 1)`;
+  const chunks = columns.map(({ element }): Chunk => {
+    const place = `${where}, column "${element.name}"`;
+    const column = group.columns.filter(({ meta_data: meta }) =>
+      meta?.path_in_schema[0] === element.name);
+    const meta = column[0]?.meta_data;
+    if (column.length !== 1 || meta?.path_in_schema.length !== 1
+        || column[0]!.file_path !== undefined) {
+      throw new InvalidInputError(`${source}, ${place}: the column is encrypted, in another file `
+        + 'or missing: save the rows in one plain file', { source });
+    }
+    if (Number(meta.num_values) !== rows || meta.type !== element.type) {
+      throw damaged(source, place, 'its footer contradicts itself');
+    }
+    if (!isCodec(meta.codec)) {
+      throw new InvalidInputError(`${source}, ${place}: its compression is not read: save it with `
+        + 'zstd, snappy, gzip, brotli or none', { source });
+    }
+    const start = Number(meta.dictionary_page_offset || meta.data_page_offset);
+    const end = start + Number(meta.total_compressed_size);
+    const { codec } = meta;
+    return { name: element.name, rows, start, end, isOptional: isOptional(element), codec };
+  });
+  const bytes = chunks.reduce((all, { start, end }) => all + end - start, 0);
+  if (bytes > groupBytesMax) {
+    throw new InvalidInputError(`${source}, ${where}: its columns have ${bytes} bytes, at most `
+      + `${groupBytesMax} are read: save the file with smaller row groups`,
+    { source, limit: groupBytesMax });
+  }
+  return { number, rows, chunks };
+}
+
+function isOptional({ repetition_type: repetition }: SchemaElement): boolean {
+  return repetition !== 'REQUIRED';
+}

@@ -1,0 +1,68 @@
+/**
+ * Checks of runs, before the library decodes them: it trusts the length of each run, so that four
+ * bytes could fill the memory. Format: "Run Length Encoding / Bit-Packing Hybrid" of Parquet.
+ */
+
+/** Bytes of a page, and where its next value is. */
+export interface PageReader {
+  readonly bytes: Uint8Array;
+  at: number;
+}
+
+/**
+ * Walks runs of `count` values of `width` bits.
+ * @param reader - afterwards at the end of the runs.
+ * @returns how many of the values are 1, if a value has one bit; else 0.
+ * @throws RangeError if a run is longer than what is left, or is cut short.
+ */
+export function checkRuns(reader: PageReader, width: number, count: number): number {
+  if (width > 32) throw new RangeError('values have too many bits');
+  const { bytes } = reader;
+  let seen = 0;
+  let ones = 0;
+  while (seen < count) {
+    const header = varint(reader);
+    const length = header >>> 1;
+    if ((header & 1) === 0) {
+      if (length > count - seen) throw new RangeError('a run is too long');
+      const value = bytes[reader.at] ?? 0;
+      reader.at += Math.ceil(width / 8);
+      if (width === 1 && value === 1) ones += length;
+      seen += length;
+    } else {
+      // Groups of eight values. The last one may be filled up.
+      if (8 * length > count - seen + 7) throw new RangeError('a run is too long');
+      if (width === 1) ones += onesIn(bytes, reader.at, Math.min(8 * length, count - seen));
+      reader.at += length * width;
+      seen += 8 * length;
+    }
+    if (reader.at > bytes.length) throw new RangeError('a run is cut short');
+  }
+  return ones;
+}
+
+/** The length of runs that is written before them, in four bytes. */
+export function uint32(reader: PageReader): number {
+  const { bytes, at } = reader;
+  reader.at += 4;
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(at, true);
+}
+
+/** A number below 2^31 in seven bits a byte. */
+function varint(reader: PageReader): number {
+  let value = 0;
+  for (let shift = 0; shift < 32; shift += 7) {
+    const byte = reader.bytes[reader.at++];
+    if (byte === undefined) throw new RangeError('a run is cut short');
+    value += (byte & 0x7f) * 2 ** shift;
+    if (byte < 0x80 && value < 2 ** 31) return value;
+    if (byte < 0x80) break;
+  }
+  throw new RangeError('a run is too long');
+}
+
+function onesIn(bytes: Uint8Array, start: number, count: number): number {
+  let ones = 0;
+  for (let i = 0; i < count; i++) ones += ((bytes[start + (i >> 3)] ?? 0) >> (i & 7)) & 1;
+  return ones;
+}

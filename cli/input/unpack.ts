@@ -1,0 +1,105 @@
+import { pipeline, Readable, type Transform } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { InvalidInputError } from '../../src/base/errors.js';
+import { damaged } from './damage.js';
+
+const packings = {
+  '.gz': { name: 'gzip', magic: Uint8Array.of(0x1f, 0x8b) },
+  '.zst': { name: 'zstd', magic: Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd) },
+} as const;
+
+/** The ending of a compressed file. */
+export type Packing = keyof typeof packings;
+
+const endings = Object.keys(packings) as Packing[];
+
+/**
+ * A file that unpacks to more than this many times its size is refused, once it has given
+ * `ratioFrom` bytes. Rows of real people stay far below; rows that are all alike do not.
+ */
+const ratioMax = 200;
+const ratioFrom = 64 * 1024 * 1024;
+
+/** The part of a path that says what is inside: without `.gz` or `.zst`. */
+export function unpackedName(path: string): string {
+  const ending = endings.find((each) => path.toLowerCase().endsWith(each));
+  return ending === undefined ? path : path.slice(0, -ending.length);
+}
+
+/**
+ * How the bytes are compressed, by their start; undefined if they are not.
+ * @throws InvalidInputError if the name says that they are, and they are not.
+ */
+export function packingOf(head: Uint8Array, source: string): Packing | undefined {
+  const found = endings.find((each) =>
+    packings[each].magic.every((byte, i) => head[i] === byte));
+  if (found !== undefined) return found;
+  const named = endings.find((each) => source.toLowerCase().endsWith(each));
+  if (named === undefined) return undefined;
+  throw new InvalidInputError(
+    `${source}: its name ends in ${named}, and it does not begin as a ${packings[named].name} file `
+      + 'does: correct the name, or make the file again', { source },
+  );
+}
+
+/**
+ * Unpacks gzip or Zstandard as a stream, in memory that does not grow with the file.
+ * @throws InvalidInputError if the bytes are cut short or damaged, if they unpack to more than 200
+ *   times their size, and for Zstandard where Node has none.
+ */
+export async function* unpack(
+  chunks: AsyncIterable<Uint8Array>, packing: Packing, source: string,
+): AsyncGenerator<Uint8Array> {
+  const unpacker = await unpackerOf(packing, source);
+  let own: unknown;
+  let read = 0;
+  const counted = async function* (): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of chunks) {
+        read += chunk.length;
+        yield chunk;
+      }
+    } catch (error) {
+      own = error;
+      throw error;
+    }
+  };
+  // Errors of each stream reach the loop below.
+  pipeline(Readable.from(counted(), { objectMode: false }), unpacker, () => {});
+  let written = 0;
+  try {
+    for await (const chunk of unpacker) {
+      written += (chunk as Uint8Array).length;
+      if (written > ratioFrom && written > ratioMax * read) {
+        throw new InvalidInputError(
+          `${source}: it unpacks to more than ${ratioMax} times its size: if you trust it, unpack `
+            + 'it and give the unpacked file', { source, ratioMax },
+        );
+      }
+      yield chunk as Uint8Array;
+    }
+  } catch (error) {
+    if (own !== undefined) throw own;
+    if (error instanceof InvalidInputError) throw error;
+    const { name } = packings[packing];
+    const at = unpacker.bytesWritten;
+    const isCut = (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR';
+    throw damaged(
+      source, `byte ${at} of the compressed file`,
+      isCut ? `the ${name} data is cut short` : `the ${name} data is not valid`,
+      { byte: at },
+    );
+  }
+}
+
+async function unpackerOf(
+  packing: Packing, source: string,
+): Promise<Transform & { readonly bytesWritten: number }> {
+  if (packing === '.gz') return createGunzip();
+  const { zstdStream } = await import('./zstd.js');
+  if (zstdStream !== undefined) return zstdStream();
+  throw new InvalidInputError(
+    `${source}: compressed files of Zstandard need Node 22.15 or later: run it there, or unpack the `
+      + 'file with "zstd -d"', { source, node: process.versions.node },
+  );
+}

@@ -1,0 +1,88 @@
+import type { Store, StudyId, StudyStateName } from './contract.js';
+
+/** The calls that only the leader of a study may make. Each fails when the lease is lost. */
+export type LeaderCalls = Pick<Store,
+  'openEpoch' | 'beginClose' | 'turnEpoch' | 'chargeEpoch' | 'lapseEpoch' | 'storeRelease'
+  | 'purgeEpoch' | 'setStudyState' | 'noteRecovery'>
+  & Pick<Required<Store>, 'noteRecovered' | 'quarantine'>;
+
+/**
+ * The right to lead one study. Its calls reject with StorageError lease-lost, and write nothing,
+ * once another node has taken it.
+ */
+export interface Leadership extends LeaderCalls {
+  /** Grows with every taking. Two leaderships of one study never have the same while both live. */
+  readonly token: bigint;
+  /** Resolves when the right is lost or given back. Never rejects. */
+  readonly ended: Promise<void>;
+  /** Gives the right back, so that another node may take it at once. */
+  release(): Promise<void>;
+}
+
+/** How a study stands at one moment. */
+export interface StudyStanding {
+  readonly studyId: StudyId;
+  readonly state: StudyStateName;
+  readonly releaseCount: number;
+  /** SHA-512 of the last release body, hex; 128 zeros when none. */
+  readonly lastDigest: string;
+  /** The open epoch; null when none. */
+  readonly open: { readonly epoch: bigint; readonly closesAtMs: number } | null;
+  /** Whether an epoch is neither released nor lapsed. */
+  readonly isUnfinished: boolean;
+  /** Whether the operator has ended it, so that no epoch follows the open one. */
+  readonly ends: boolean;
+  /** The node that leads it. `own`: this store. */
+  readonly leader: 'own' | 'other' | 'none';
+}
+
+/** All studies at one moment. */
+export interface Standings {
+  readonly studies: readonly StudyStanding[];
+  /** How far the clock of the store is ahead of the clock here, in milliseconds. */
+  readonly clockAheadMs: number;
+}
+
+/** Who has come to an open epoch. For the operator, and for epochs that close on a count. */
+export interface EpochTally {
+  /** Contributors with at least one accepted batch, without those who withdrew. */
+  readonly contributors: number;
+  /** Contributions that take no more rows, without withdrawn ones. */
+  readonly complete: number;
+}
+
+/** What is kept of a key that every node must have. */
+export interface SharedKey {
+  readonly name: 'server' | 'series';
+  /** A hash of the key: 32 bytes. */
+  readonly fingerprint: Uint8Array;
+}
+
+/**
+ * A store that several nodes use at once. All of them admit batches and read; one node at a time
+ * leads a study. The leader calls of the store itself take the lease of the study first, and keep
+ * it until the store is closed. `quarantine` of the store itself needs none.
+ */
+export interface SharedStore extends Store {
+  /**
+   * Takes the right to lead a study, together with all studies of its budget. A node that leads one
+   * of them already gets it.
+   * @param freeMs the lease must have been over for this many milliseconds. Default 0.
+   * @returns null while another node has the lease.
+   */
+  lead(studyId: StudyId, freeMs?: number): Promise<Leadership | null>;
+  /** All registered studies, in one reading. */
+  standings(): Promise<Standings>;
+  /**
+   * Calls the listener when some study may have changed, and every second at least. Which one, the
+   * standings say. @returns a function that stops it.
+   */
+  onNews(listener: () => void): () => void;
+  /** Asks the leader to open no further epoch. The study ends after the open one. */
+  askEnd(studyId: StudyId): Promise<void>;
+  tally(studyId: StudyId, epoch: bigint): Promise<EpochTally>;
+  /** Keeps the key if there is none of its name. @returns whether it is the one that is kept. */
+  shareKey(key: SharedKey): Promise<boolean>;
+}
+
+export const isShared = (store: Store): store is SharedStore => 'lead' in store;

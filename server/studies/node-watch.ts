@@ -1,0 +1,108 @@
+import type { Standings } from '../store/shared.js';
+import type { HubContext } from './context.js';
+import type { SharedStudy } from './shared-study.js';
+import type { NodeHealth } from './node-health.js';
+
+/** Without an answer for so long the database counts as away. Readings are a second apart. */
+const awayMs = 5_000;
+/** A clock that is this far from the database's is reported, or leads nothing. */
+const clockWarnsMs = 1_000;
+const clockMostMs = 30_000;
+/** A study that is led elsewhere and has no open epoch for so long is reported. */
+const idleMs = 30_000;
+
+/** What an operator of one node must know, and each line of it once. */
+export class NodeWatch {
+  #answeredMs: number;
+  #isAway = false;
+  #clockAheadMs = 0;
+  #clock: 'right' | 'off' | 'wrong' = 'right';
+  /** Since when a study is led elsewhere without an epoch. */
+  readonly #idleSince = new Map<string, number>();
+  readonly #noted = new Set<string>();
+
+  constructor(private readonly context: Pick<HubContext, 'clock' | 'logger'>) {
+    this.#answeredMs = context.clock.monotonicMs();
+  }
+
+  health(): Pick<NodeHealth, 'storeAwaySeconds' | 'leadsNothing'> {
+    const awayFor = this.context.clock.monotonicMs() - this.#answeredMs;
+    return {
+      storeAwaySeconds: awayFor > awayMs ? Math.round(awayFor / 1_000) : null,
+      leadsNothing: this.#clock === 'wrong' ? this.#clockText() : null,
+    };
+  }
+
+  /** Call it every second: whether the database still answers. */
+  tick(): void {
+    const { storeAwaySeconds } = this.health();
+    if (storeAwaySeconds === null || this.#isAway) return;
+    this.#isAway = true;
+    this.context.logger.error({ seconds: storeAwaySeconds }, 'the database does not answer: '
+      + 'contributors and releases wait for it, and nothing that was acknowledged is lost; check '
+      + 'that it runs and can be reached');
+  }
+
+  /** Call it with each answer of the database. */
+  note({ clockAheadMs }: Standings): void {
+    const { clock, logger } = this.context;
+    const nowMs = clock.monotonicMs();
+    if (this.#isAway) {
+      logger.info({ seconds: Math.round((nowMs - this.#answeredMs) / 1_000) },
+        'the database answers again');
+    }
+    this.#isAway = false;
+    this.#answeredMs = nowMs;
+    this.#noteClock(clockAheadMs);
+  }
+
+  /** Reports a study that is led by a node which does not run it. */
+  noteStudy({ identity: { studyId }, view, standing }: SharedStudy): void {
+    const isIdle = standing.leader === 'other' && standing.state === 'open'
+      && !standing.isUnfinished;
+    const nowMs = this.context.clock.monotonicMs();
+    if (!isIdle) {
+      this.#idleSince.delete(studyId);
+      return;
+    }
+    const sinceMs = this.#idleSince.get(studyId) ?? nowMs;
+    this.#idleSince.set(studyId, sinceMs);
+    if (nowMs - sinceMs < idleMs) return;
+    this.noteOnce(studyId, () => this.context.logger.warn({ study: view.name }, 'another server '
+      + 'leads this study and opens no epoch of it: give all servers the same study files, and '
+      + 'reload or restart those that have others'));
+  }
+
+  isNoted(name: string): boolean {
+    return this.#noted.has(name);
+  }
+
+  noteOnce(name: string, note: () => void): void {
+    if (this.#noted.has(name)) return;
+    this.#noted.add(name);
+    note();
+  }
+
+  #noteClock(aheadMs: number): void {
+    const { logger } = this.context;
+    const before = this.#clock;
+    this.#clockAheadMs = aheadMs;
+    const off = Math.abs(aheadMs);
+    const rough = off > clockWarnsMs ? 'off' : 'right';
+    this.#clock = off > clockMostMs ? 'wrong' : rough;
+    if (this.#clock === before) return;
+    if (this.#clock === 'wrong') logger.error({}, this.#clockText());
+    else if (this.#clock === 'off') logger.warn({}, this.#offText());
+    else logger.info({}, 'the clock of this server agrees with the database again');
+  }
+
+  #offText(): string {
+    const seconds = Math.round(Math.abs(this.#clockAheadMs) / 1_000);
+    const side = this.#clockAheadMs > 0 ? 'behind' : 'ahead of';
+    return `the clock of this server is ${seconds} s ${side} the database's: set it (NTP)`;
+  }
+
+  #clockText(): string {
+    return `${this.#offText()}. Until then it takes batches, and leads no study`;
+  }
+}

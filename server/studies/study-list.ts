@@ -1,0 +1,59 @@
+import type { EpochProgress } from '../epochs/contract.js';
+import type { AdmissionResult, WithdrawalRequest, WithdrawalResult } from '../store/contract.js';
+import type { NodeHealth } from './node-health.js';
+import type { StudyView, SubmitResult, VerifiedBatch } from './contract.js';
+import type { StudyDefinition } from './definition.js';
+import type { StudyIdentity } from './latest-view.js';
+import type { RefusedStudy } from './refused-study.js';
+
+/**
+ * `run`: epochs follow one another until the budget or the operator ends the study.
+ * `drain`: epochs with acknowledged rows are released, and none is opened. `end`: the same, and
+ * then the study ends.
+ */
+export type StudyMode = 'run' | 'drain' | 'end';
+
+/** One study of a hub. */
+export interface HubStudy {
+  readonly definition: StudyDefinition;
+  readonly identity: StudyIdentity;
+  readonly mode: StudyMode;
+  readonly view: StudyView;
+  /** SHA-512 of the last release body, hex. */
+  readonly digest: string;
+  /** Whether batches and withdrawals can be taken. */
+  readonly isRunning: boolean;
+  /** Whether only the node that leads it may take its batches. */
+  readonly leaderOnly?: boolean;
+  /** Reserves room for the keys of a batch: see KeyRoom. */
+  reserve(rows: number): (() => void) | null;
+  /** Applies a durable verdict. @returns the answer for the sender. */
+  settle(batch: VerifiedBatch, result: AdmissionResult): SubmitResult;
+  withdraw(request: WithdrawalRequest): Promise<WithdrawalResult>;
+  progress(): Promise<EpochProgress | null>;
+  /** Opens the first epoch of a study that was held. */
+  begin(): Promise<void>;
+  /** Lets the open epoch end as planned; none follows. */
+  end(): Promise<void>;
+}
+
+/** The studies of a hub, and how they run. */
+export interface StudyList {
+  all(): readonly HubStudy[];
+  get(studyId: string): HubStudy | undefined;
+  /**
+   * Registers and starts studies together, after continuing what an earlier process left.
+   * @returns the refused studies.
+   */
+  startAll(
+    definitions: readonly StudyDefinition[], strict: boolean,
+  ): Promise<readonly RefusedStudy[]>;
+  /** Adds a study. Running versions of the same name end when their open epoch does. */
+  add(definition: StudyDefinition): Promise<void>;
+  /** On a shared store: reads how the studies stand now. */
+  refresh?(): Promise<void>;
+  /** On a shared store. */
+  health?(): NodeHealth;
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}

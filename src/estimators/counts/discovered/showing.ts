@@ -1,0 +1,74 @@
+import type { RefusedOutcome } from '../../../base/outcome.js';
+import { normalUpperQuantile } from '../../../numerics/normal.js';
+import { keyKeepingCount } from '../../../privacy/mechanisms/bounds.js';
+import type { Infeasible, Plan, PrivacyTarget } from '../../contract/estimator.js';
+import { infeasible, withoutDelta } from '../../contract/planning.js';
+import { hostilePerForgedKey, type KeysEvent } from './forged.js';
+import type { DiscoveredFacts } from './places.js';
+
+/** A key that the whole cohort has is planned to be shown this often. */
+const shownWanted = 0.99;
+
+/** From how many contributors on a key is shown, and what a plan says of it. */
+export interface Showing<Event extends KeysEvent> {
+  readonly event: Event;
+  /** Half of all keys with so many contributors are shown. */
+  readonly shownFrom: number;
+  /** Of the plan's guarantee. */
+  readonly assumption: string;
+  readonly facts: Plan['facts'];
+}
+
+/**
+ * The event of a release that shows discovered keys; infeasible without a delta, and for a cohort
+ * so small that a key which all of it has may not show.
+ * @param eventOf - of what the target may spend.
+ */
+export function showingOf<Event extends KeysEvent>(
+  { target, cohort, keys: { keysMax, top } }: DiscoveredFacts,
+  eventOf: (target: PrivacyTarget) => Event,
+): Showing<Event> | Infeasible {
+  const what = 'showing discovered keys';
+  if (target.isPure === true) {
+    return infeasible(
+      `${what} needs a delta, and the budget asks for pure epsilon`,
+      'list the keys in by, or take a budget with a delta',
+    );
+  }
+  const refusal = withoutDelta(target, what, 'list the keys in by');
+  if (refusal !== null) return refusal;
+  const event = eventOf(target);
+  const shownFrom = keyKeepingCount(event);
+  const cohortNeeded = Math.ceil(shownFrom + event.sigma * normalUpperQuantile(1 - shownWanted));
+  if (cohort < cohortNeeded) {
+    return infeasible(
+      `a key is shown from ${Math.ceil(shownFrom)} contributors on, so that one that all `
+      + `${cohort} have may not show`,
+      `a cohort of ${cohortNeeded}, a larger epsilon, a smaller keysMax, or a list of keys, which `
+      + 'has no threshold',
+      cohortNeeded,
+    );
+  }
+  return {
+    event,
+    shownFrom,
+    assumption: `for accuracy: the keys that matter have well over ${Math.ceil(shownFrom)} `
+      + 'contributors each',
+    facts: {
+      keysMax,
+      keysShownAtMost: top,
+      keysShownFromCount: shownFrom,
+      hostileContributorsPerForgedKey: hostilePerForgedKey(event),
+    },
+  };
+}
+
+/** The refusal where no key was kept. */
+export function nothingShown(shownFrom: number): RefusedOutcome {
+  return {
+    kind: 'refused',
+    reason: 'participation-below-plan',
+    text: `no key is shown: half of all keys with ${Math.ceil(shownFrom)} contributors would be. `
+      + 'Wait longer, or give the question a larger share or a smaller keysMax',
+  };
+}

@@ -1,0 +1,62 @@
+import type { Infeasible, Plan } from '../../contract/estimator.js';
+import { makePlan } from '../../contract/planning.js';
+import { sumsByPlace } from '../discovered/place-sums.js';
+import type { DiscoveredFacts } from '../discovered/places.js';
+import { nothingShown } from '../discovered/showing.js';
+import { discoveredSums } from '../discovered/sums.js';
+import { deviationsNeeded } from './fieller.js';
+import { answerOfMeans, errorOfMeans, type MeansOptions, type SumsNoise } from './noisy-means.js';
+
+/**
+ * The means of s values that are clipped to public ranges, for each of the keys that are found
+ * among those that people send: those with the largest noisy counts, at most `top`.
+ *
+ * Claim, neighbours and cost: those of discovered/sums. A mean is the quotient of a noisy sum and a
+ * noisy count that it draws, so it is post-processing.
+ *
+ * A count just above the threshold is too large on average, since a key whose noise is negative is
+ * not shown. The mean of such a key is then drawn towards the middle of its range.
+ * Hostile: L contributors in a key of n honest ones move its mean by at most L / (n + L) of the
+ * width of the range. They show a key of their own by being as many as the threshold.
+ */
+export function planDiscoveredMeans(
+  options: MeansOptions, facts: DiscoveredFacts,
+): Plan | Infeasible {
+  const { ranges, valueOf, isScalar } = options;
+  const { cohort, target, keys: { keysMax, top } } = facts;
+  const found = discoveredSums({ ranges, valueOf }, facts);
+  if ('kind' in found) return found;
+  const { event, shownFrom } = found;
+  const noise: SumsNoise = { ofCount: event.sigma, ofSum: event.sumsSigma };
+  const keys = Math.max(1, Math.min(top, Math.floor(cohort / shownFrom)));
+  return makePlan({
+    ...found.parts,
+    events: [event],
+    guarantee: {
+      theorem: 'noisy counts and sums of discovered keys above a threshold; '
+        + 'proofs in src/privacy/mechanisms/key-sums and src/estimators/counts/discovered/sums',
+      assumptions: [
+        'for the mean of unclipped values: all values are within the range', found.assumption,
+      ],
+      corruptionMax: options.corruptionMax,
+    },
+    outputShape: [top, ...(isScalar ? [] : [ranges.length])],
+    facts: {
+      errorsAreIn: `half the width of the range, over all keys, if people divide among ${keys}`,
+      ...found.facts,
+      answeredFromNoisyCount: deviationsNeeded * event.sigma,
+    },
+    expectedError: errorOfMeans(options, noise, { keys, keysMax, cohort }),
+    release: async (summaries, mechanisms, _, known) =>
+      found.draw(mechanisms, sumsByPlace(summaries), known).map((kept) => {
+        if (kept.length === 0) return nothingShown(shownFrom);
+        const outcome = answerOfMeans(
+          options, noise,
+          kept.map(({ noisyCount, noisySums }) => ({ people: noisyCount, sums: noisySums })),
+          { byKey: true, target },
+        );
+        return outcome.kind === 'refused' ? outcome
+          : { ...outcome, keys: kept.map(({ key }) => key) };
+      }),
+  });
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { checkMechanism, mechanismChecks } from '../../../src/audit/exact/mechanism-cases.js';
+import type { CaseResult } from '../../../src/audit/exact/mechanism-cases.js';
+import { toNumber } from '../../../src/audit/exact/interval.js';
+import { noiseOf } from '../../../src/audit/exact/mechanism-laws.js';
+import { walk } from '../../../src/audit/exact/walk.js';
+import type { MechanismEvent } from '../../../src/privacy/accounting/events.js';
+import { suppliesOf } from '../../../src/privacy/mechanisms/supply.js';
+
+/** Seconds each: `npm run check:exact` and the slow tests have them. */
+const many = /two|2 x 2|key|exponential|histogram/;
+const runOf = (name: string): CaseResult =>
+  mechanismChecks.find((check) => check.name === name)!.run();
+
+describe('exact laws of mechanisms', () => {
+  it.each(mechanismChecks.filter(({ name }) => !many.test(name)))(
+    '$name: neighbours are within the charge', { tags: ['long'] }, ({ name }) => {
+      expect(runOf(name).faults).toEqual([]);
+    },
+  );
+
+  it.each(mechanismChecks.filter(({ name }) => many.test(name)))(
+    '$name: all neighbours are within the charge', { tags: ['slow'] }, ({ name }) => {
+      expect(runOf(name).faults).toEqual([]);
+    },
+  );
+
+  it('use up the charge where it is tight, so that no smaller one would do', () => {
+    expect(runOf('gaussian, whole deviation').share).toBeCloseTo(1, 12);
+  });
+
+  it('show noise that is 1 % too small, and a threshold that is too low', () => {
+    const place = { name: 'draw', cohort: 'rows' } as const;
+    const drawn = {
+      ...place, kind: 'gaussian', dimension: 1, sensitivity: 1.005, sigma: 1, grid: 1,
+    } as const;
+    const wrong = checkMechanism({
+      name: 'gaussian', event: { ...drawn, sensitivity: 0.99 },
+      contents: [Float64Array.of(0), Float64Array.of(1)], areNeighbours: () => true,
+    });
+    expect(wrong.faults[0]).toMatch(/^\[0\] and \[1\]: the divergence of order 1\.5 is 0\.7/);
+    // The floor below which a pass is paid for is three steps higher than the test knows.
+    const low = checkMechanism({
+      name: 'threshold', contents: [2, 3], areNeighbours: () => true,
+      event: {
+        ...place, kind: 'gaussian-threshold', sensitivity: 1, sigma: 1.25, delta: 0.05, floor: 0,
+        grid: 1,
+      },
+      removed: (left, right) => (key) => key === 'true' && Math.min(left, right) < 3,
+    });
+    expect(low.faults.join()).toMatch(/outcomes that only delta covers have probability 0\.\d+/);
+  });
+
+  const place = { name: 'draw', cohort: 'rows' } as const;
+  it.each<MechanismEvent>([
+    { ...place, kind: 'gaussian', dimension: 1, sensitivity: 1, sigma: 0.75, grid: 0.5 },
+    { ...place, kind: 'symmetric-gaussian', dimension: 2, sensitivity: 1, sigma: 1, grid: 1 },
+    { ...place, kind: 'laplace', dimension: 1, sensitivity: 1, scale: 0.75, grid: 0.5 },
+    { ...place, kind: 'gaussian-threshold', sensitivity: 1, sigma: 1, delta: 0.1, floor: 0, grid: 1 },
+    { ...place, kind: 'gaussian-histogram', coordinates: 1, sigma: 1, delta: 0.1, grid: 1 },
+    { ...place, kind: 'key-histogram', keysMax: 1, prefilter: 1, sigma: 1, delta: 0.1, grid: 1 },
+  ])('take their noise from supplies with the law of $kind', { tags: ['long'] }, (event) => {
+    noiseOf(event).forEach((expected, at) => {
+      const found = walk((coins) => suppliesOf(coins, event)[at]!.next());
+      expect(toNumber(found.cut)).toBeLessThan(2 ** -60);
+      for (const [key, { probability }] of found.outcomes) {
+        const other = toNumber(expected.outcomes.get(key)!.probability);
+        expect(Math.abs(toNumber(probability) - other)).toBeLessThan(2 ** -60);
+      }
+    });
+  });
+});

@@ -1,0 +1,199 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Leadership, SharedStore, StudyStanding } from '../../server/store/shared.js';
+import { migrations } from '../../server/store/postgres/migrations/index.js';
+import { openPostgresStore } from '../../server/store/postgres/open.js';
+import { migrateSchema } from '../../server/store/postgres/schema.js';
+import { batch, budget, epochOf, idOf, registration, verdicts } from '../support/store-fixtures.js';
+import { describePostgres, psql } from '../support/postgres.js';
+import { until } from '../support/until.js';
+
+/** Longer than any test, so that no lease ends by itself. */
+const leaseMs = 600_000;
+const s = idOf('s');
+
+describePostgres('nodes on one PostgreSQL store', (server) => {
+  let url = '';
+  let one: SharedStore;
+  let two: SharedStore;
+
+  beforeEach(async () => {
+    url = await server().createDatabase();
+    await migrateSchema({ url });
+    one = await openPostgresStore({ url, leaseMs });
+    two = await openPostgresStore({ url, leaseMs });
+    await one.registerStudy(registration());
+  });
+  afterEach(async () => {
+    await one.close();
+    await two.close();
+  });
+
+  const sql = (text: string): Promise<string> => psql(url, `set search_path = keelson; ${text}`);
+  const expire = (): Promise<string> =>
+    sql("update leases set expires_at = now() - interval '5 s'");
+  const lead = async (store: SharedStore, studyId = s): Promise<Leadership> =>
+    (await store.lead(studyId))!;
+  const standing = async (store: SharedStore): Promise<StudyStanding> =>
+    (await store.standings()).studies[0]!;
+  const lost = { name: 'PostgresFailure', code: 'lease-lost' };
+
+  it('have one leader of a study, and another one when its lease is over', async () => {
+    const first = await lead(one);
+    expect(await two.lead(s)).toBeNull();
+    expect((await lead(one)).token).toBe(first.token);
+    await expire();
+    expect(await two.lead(s, 60_000)).toBeNull();
+    const second = await lead(two);
+    expect(second.token).toBe(first.token + 1n);
+    expect(await one.lead(s)).toBeNull();
+  });
+
+  it('lead the studies of one budget together', async () => {
+    const other = registration({ studyId: idOf('t'), name: 't' });
+    await one.registerStudy(other);
+    const elsewhere = { studyId: idOf('u'), name: 'u', budget: budget({ key: 'study:u' }) };
+    await one.registerStudy(registration(elsewhere));
+    const first = await lead(one);
+    expect(await two.lead(idOf('t'))).toBeNull();
+    expect(await two.lead(idOf('u'))).not.toBeNull();
+    const second = await lead(one, idOf('t'));
+    await first.release();
+    expect(await two.lead(s)).toBeNull();
+    await second.release();
+    expect(await two.lead(s)).not.toBeNull();
+  });
+
+  it('write nothing as a leader after another has taken over', async () => {
+    const first = await lead(one);
+    await first.openEpoch(epochOf(1));
+    await expire();
+    const second = await lead(two);
+    const calls: (() => Promise<unknown>)[] = [
+      () => first.openEpoch(epochOf(2)), () => first.beginClose(s, 1n),
+      () => first.turnEpoch(s, 1n, epochOf(2)), () => first.setStudyState(s, 'ended'),
+      () => first.lapseEpoch(s, 1n, 1), () => first.noteRecovery(s, 1n),
+    ];
+    for (const call of calls) await expect(call()).rejects.toMatchObject(lost);
+    expect(await standing(two)).toMatchObject({
+      state: 'open', leader: 'own', open: { epoch: 1n }, isUnfinished: true,
+    });
+    expect(await standing(one)).toMatchObject({ leader: 'other' });
+    await second.beginClose(s, 1n);
+    await expect(first.chargeEpoch(s, 1n, '[]', 5_000)).rejects.toMatchObject(lost);
+    expect((await second.chargeEpoch(s, 1n, '[]', 5_000)).isMine).toBe(true);
+    // Whoever was a leader still admits.
+    await second.openEpoch(epochOf(2));
+    expect(await verdicts(one, [batch('a', 1, 2)])).toEqual(['accepted@2']);
+  });
+
+  it('wait for a transaction of the leader before they take over', async () => {
+    const first = await lead(one);
+    await first.openEpoch(epochOf(1));
+    await expire();
+    // A transaction that has checked its token, and is not committed yet.
+    const open = sql(`begin; select lead_write('${s}', ${first.token});
+      select pg_advisory_xact_lock(7); select pg_sleep(0.5);
+      update studies set last_digest = 'marked'; commit`);
+    const locked = "select count(*) from pg_locks where locktype = 'advisory' and objid = 7";
+    await until(async () => await sql(locked) === '1');
+    await lead(two);
+    expect((await two.study(s))!.lastDigest).toBe('marked');
+    await open;
+  });
+
+  it('keep a lease that is over until somebody takes it, and notice that', async () => {
+    await Promise.all([one.close(), two.close()]);
+    one = await openPostgresStore({ url, leaseMs: 150 });
+    two = await openPostgresStore({ url, leaseMs });
+    const first = await lead(one);
+    await expire();
+    // Its next renewal comes first here, since nobody else asks.
+    await until(async () => (await standing(two)).leader === 'other');
+    await first.openEpoch(epochOf(1));
+    await sql('update leases set token = token + 1');
+    await first.ended;
+    await expect(first.beginClose(s, 1n)).rejects.toMatchObject(lost);
+  });
+
+  it('admit the batches of one contributor once, whichever gets them', async () => {
+    await (await lead(one)).openEpoch(epochOf(1, { rowsMax: 1_000 }));
+    const seen: string[] = [];
+    await Promise.all(Array.from({ length: 40 }, async (_, i) => {
+      const asked = batch('a', 1 + i % 20, 1);
+      seen.push(...await verdicts(i < 20 ? one : two, [asked]));
+    }));
+    expect(seen.filter((verdict) => verdict === 'accepted@1')).toHaveLength(20);
+    expect(seen.filter((verdict) => verdict === 'duplicate@1')).toHaveLength(20);
+    expect(await one.journal(s, 1n, 0n, 100)).toHaveLength(20);
+    expect(await two.tally(s, 1n)).toEqual({ contributors: 1, complete: 0 });
+  });
+
+  it('greet a contributor with what another node knows of it', async () => {
+    await (await lead(one)).openEpoch(epochOf(1));
+    await verdicts(two, [batch('a', 1, 1)]);
+    expect(await one.contributorState(s, idOf('a')))
+      .toMatchObject({ nextSequence: 2n, inOpenEpoch: true });
+    const leader = await lead(one);
+    await leader.turnEpoch(s, 1n, epochOf(2));
+    expect(await two.contributorState(s, idOf('a'))).toMatchObject({ inOpenEpoch: false });
+    expect(await verdicts(two, [batch('a', 2, 2)])).toEqual(['accepted@2']);
+  });
+
+  it('count who came and who is complete, without withdrawn ones', async () => {
+    await (await lead(one)).openEpoch(epochOf(1));
+    await verdicts(one, [batch('a', 1, 1, { last: true }), batch('b', 1, 1)]);
+    await verdicts(two, [batch('c', 1, 1), batch('c', 2, 1, { last: true })]);
+    expect(await one.tally(s, 1n)).toEqual({ contributors: 3, complete: 2 });
+    const signature = new Uint8Array(64);
+    await two.withdraw({ studyId: s, contributor: idOf('a'), epoch: 1n, signature, nowMs: 5 });
+    expect(await one.tally(s, 1n)).toEqual({ contributors: 2, complete: 1 });
+    expect(await one.tally(s, 2n)).toEqual({ contributors: 0, complete: 0 });
+  });
+
+  it('hear of what the leader and the operator do', async () => {
+    let heard = 0;
+    const stop = two.onNews(() => { heard += 1; });
+    const leader = await lead(one);
+    const listens = "select count(*) from pg_stat_activity where query like 'LISTEN keelson%'";
+    await until(async () => await sql(listens) === '1');
+    const before = heard;
+    await leader.openEpoch(epochOf(1));
+    await until(async () => heard > before && (await standing(two)).open?.epoch === 1n);
+    await two.askEnd(s);
+    expect(await standing(one)).toMatchObject({ ends: true, state: 'open' });
+    // Without the connection it listens on, it asks all the same.
+    await sql(`select pg_terminate_backend(pid) from pg_stat_activity
+      where query like 'LISTEN keelson%'`);
+    const then = heard;
+    await until(() => heard > then + 1);
+    stop();
+  });
+
+  it('keep the first key of each name, and tell another one from it', async () => {
+    const key = new Uint8Array(32).fill(1);
+    expect(await one.shareKey({ name: 'server', fingerprint: key })).toBe(true);
+    expect(await two.shareKey({ name: 'server', fingerprint: key })).toBe(true);
+    expect(await two.shareKey({ name: 'server', fingerprint: new Uint8Array(32) })).toBe(false);
+    expect(await two.shareKey({ name: 'series', fingerprint: new Uint8Array(32) })).toBe(true);
+  });
+
+  it('tell how far the clock of the database is ahead', async () => {
+    const slow = await openPostgresStore({ url, leaseMs, nowMs: () => Date.now() - 60_000 });
+    expect((await slow.standings()).clockAheadMs).toBeGreaterThan(55_000);
+    expect(Math.abs((await one.standings()).clockAheadMs)).toBeLessThan(5_000);
+    await slow.close();
+  });
+
+  it('brings a store of the first schema up to this one', async () => {
+    const old = await server().createDatabase();
+    await psql(old, 'create schema keelson; set search_path = keelson; '
+      + `${migrations[0]!} insert into meta values ('schema_version', 1), ('store_id', 7);`);
+    await expect(openPostgresStore({ url: old })).rejects.toThrow(/run keelson store migrate/);
+    expect(await migrateSchema({ url: old })).toMatchObject({ version: 2 });
+    const store = await openPostgresStore({ url: old });
+    await store.registerStudy(registration());
+    await store.openEpoch(epochOf(1));
+    expect(await verdicts(store, [batch('a', 1, 1)])).toEqual(['accepted@1']);
+    await store.close();
+  });
+});
