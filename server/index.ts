@@ -23,6 +23,7 @@ export type {
   ContributorEvidence, EpochEvidence, QuarantineOutcome,
 } from './studies/evidence-contract.js';
 export type { FindEstimator } from './epochs/engine.js';
+export type { Key, KnownKeys } from '../src/base/remembered-keys.js';
 export type { SealedSeries } from '../src/base/running-totals.js';
 export type {
   AcceptedBatch, EpochPart, EpochProgress, EpochResult, EpochRunner, EpochSetup, QuestionFailure,
@@ -33,6 +34,10 @@ export type {
 export { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/open.js';
 export { openPostgresStore, type PostgresStoreOptions } from './store/postgres/open.js';
 export type { PostgresPlace } from './store/postgres/place.js';
+export type {
+  EpochTally, LeaderCalls, Leadership, SharedKey, SharedStore, Standings, StudyStanding,
+} from './store/shared.js';
+export type { NodeHealth } from './studies/node-health.js';
 export type {
   AdmissionRequest, AdmissionResult, BudgetSpec, ChargeResult, ContributorKey, ContributorState,
   EpochRecord,

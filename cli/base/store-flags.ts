@@ -32,6 +32,10 @@ export const storeArguments = {
   'store-pool': {
     type: 'string', valueHint: 'n', description: 'most connections to --store (default 8)',
   },
+  'store-lease': {
+    type: 'string', valueHint: 'seconds',
+    description: 'how long the studies of a dead server wait for another (default 10)',
+  },
 } as const;
 
 /** The values of these flags. */
@@ -41,6 +45,7 @@ export interface StoreFlags {
   readonly secrets?: string | undefined;
   readonly 'store-schema'?: string | undefined;
   readonly 'store-pool'?: string | undefined;
+  readonly 'store-lease'?: string | undefined;
   readonly 'accept-rollback'?: boolean | undefined;
 }
 
@@ -53,7 +58,7 @@ export function dataOf(
 ): Pick<AggregatorOptions, 'dataDirectory' | 'openStore'> {
   const { data, store, secrets = defaults.secrets } = flags;
   if (store === undefined) {
-    const alone = (['secrets', 'store-schema', 'store-pool'] as const)
+    const alone = (['secrets', 'store-schema', 'store-pool', 'store-lease'] as const)
       .find((name) => flags[name] !== undefined);
     if (alone !== undefined) {
       throw new UsageError(`--${alone} belongs to --store: add --store, or leave --${alone} out`);
@@ -70,11 +75,12 @@ export function dataOf(
   const place = placeOf(store, flags['store-schema']);
   const pool =
     numberFlag(flags['store-pool'], '--store-pool', { whole: true, atLeast: 4, atMost: 500 }) ?? 8;
+  const lease = numberFlag(flags['store-lease'], '--store-lease', { atLeast: 1, atMost: 600 }) ?? 10;
   return {
     dataDirectory: secrets,
     async openStore(directory, clock) {
       bindSecrets(directory, await namePostgresStore(place));
-      return openPostgresStore({ ...place, pool, clock });
+      return openPostgresStore({ ...place, pool, clock, leaseMs: lease * 1_000 });
     },
   };
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../support/browser.js';
+import { programs } from '../support/postgres/cluster.js';
 import { root } from '../support/sources.js';
 import { runElsewhere, tinyRuns, type TinyRun } from '../support/tiny-runs.js';
 
@@ -33,7 +34,9 @@ async function outputOf(
 
 describe('a tiny run of', { tags: ['slow'] }, () => {
   for (const run of tinyRuns) {
-    it.skipIf(run.needs === 'chromium' && !hasBrowser)(titleOf(run), async () => {
+    const isMissing = (run.needs === 'chromium' && !hasBrowser)
+      || (run.needs === 'postgres' && programs === null);
+    it.skipIf(isMissing)(titleOf(run), async () => {
       const { status, text } = await outputOf(run);
       expect(status, text).toBe(run.status ?? 0);
       const lines = text.split('\n');

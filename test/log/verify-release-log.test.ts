@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { canonicalJson } from '../../src/base/canonical-json.js';
 import { toHex, utf8 } from '../../src/base/bytes.js';
 import {
   encodeLogLine, decodeLogLine, logLines, verifyReleaseLog, type LogReport,
@@ -267,6 +268,61 @@ describe('release log', () => {
       expect(await of([['true'], ['maybe']], [9, 3])).toBe('2 keys-malformed');
       expect(await of([['true'], ['false'], ['maybe']], [9, 3, 1])).toBe('2 keys-malformed');
       expect(await of([['true', 'false']], [9])).toBe('2 keys-malformed');
+    });
+
+    it('takes the number of discovered keys without them, and nothing else there', async () => {
+      const by = { columns: ['late'], keysMax: 1, discover: { top: 2, prefilter: 1 } };
+      const parameters = { ...questionsDocument.questions[1]!.parameters, of: 'keys' };
+      const facts = {
+        ...questionsDocument, questions: questionsDocument.questions.map((each, i) =>
+          (i === 1 ? { ...each, by, parameters } : each)),
+      };
+      const of = async (estimate: readonly number[], keys?: readonly string[][]) =>
+        fault((await sampleLog(1, {
+          facts,
+          changeAnswers: (body) => ({ ...body, answers: body.answers.map((answer, i) => (i !== 1
+            ? answer : {
+              ...answer, parameters: canonicalJson(parameters), outcome: {
+                kind: 'value' as const, estimate, shape: [estimate.length],
+                uncertainty: { kind: 'none' as const }, ...(keys !== undefined && { keys }),
+              },
+            })) }),
+        })).lines);
+      expect(await of([9])).toBe('none');
+      expect(await of([9], [['true']])).toBe('2 keys-malformed');
+      expect(await of([9, 3])).toBe('2 keys-malformed');
+    });
+
+    it('finds an answer without a key that the study remembers', async () => {
+      const facts = {
+        ...questionsDocument,
+        questions: questionsDocument.questions.map((each) => (each.name !== 'regions' ? each : {
+          ...each,
+          by: {
+            columns: ['late'], keysMax: 1, discover: { top: 2, prefilter: 1, remember: 1 },
+          },
+        })),
+      };
+      const of = async (...shown: readonly (readonly string[])[]) =>
+        fault((await sampleLog(shown.length, {
+          facts,
+          changeAnswers: (body) => ({
+            ...body,
+            answers: body.answers.map((answer) => {
+              const keys = shown[Number(body.index)]!.map((key) => [key]);
+              return answer.question !== 'regions' ? answer : {
+                ...answer,
+                outcome: {
+                  kind: 'value' as const, estimate: keys.map((_, i) => 9 - i),
+                  shape: [keys.length], keys, uncertainty: { kind: 'none' as const },
+                },
+              };
+            }),
+          }),
+        })).lines);
+      expect(await of(['true', 'false'], ['false', 'true'], ['false'])).toBe('none');
+      expect(await of(['true', 'false'], ['false'])).toBe('3 keys-malformed');
+      expect(await of(['true', 'false'], ['false', 'true'], ['true'])).toBe('4 keys-malformed');
     });
 
     it('finds a release of the short form, and in the short form a list of answers', async () => {

@@ -91,6 +91,7 @@ function withThresholdOf(
       return inner.keyHistogram(event, Sensitive.of(lifted), keys.map((found) => ({
         size: left.length,
         compare: (one, other) => found.compare(left[one]!, left[other]!),
+        find: (parts) => left.indexOf(found.find(parts)),
         partsOf: (place) => found.partsOf(left[place]!),
       })));
     }) satisfies typeof inner.keyHistogram,

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '../../server/base/clock.js';
 import type { Store } from '../../server/store/contract.js';
 import { migrateSchema } from '../../server/store/postgres/schema.js';
 import { openPostgresStore } from '../../server/store/postgres/open.js';
@@ -111,6 +112,21 @@ describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
     await sql('drop trigger no_room on nodes');
     expect(await waiting).toEqual(['accepted@1']);
   });
+
+  it('waits with a write for as long as the database is away, and with a read for a minute',
+    async () => {
+      let aheadMs = 0;
+      const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
+      const patient = await openPostgresStore({ url, leaseMs, clock });
+      await server().crash();
+      const writing = verdicts(patient, [batch('a', 1, 1)]);
+      const reading = patient.studies();
+      aheadMs = 3_600_000;
+      await expect(reading).rejects.toMatchObject({ code: 'storage-failed', retryable: true });
+      await server().restart();
+      expect(await writing).toEqual(['accepted@1']);
+      await patient.close();
+    });
 
   it('waits for a server that was killed, and has what was acknowledged', async () => {
     await verdicts(store, [batch('a', 1, 1)]);

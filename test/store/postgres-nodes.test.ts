@@ -196,4 +196,4 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
     expect(await verdicts(store, [batch('a', 1, 1)])).toEqual(['accepted@1']);
     await store.close();
   });
-});
+}, ['long']);

@@ -113,8 +113,15 @@ describePostgres('keelson store', (server) => {
     }
   });
 
-  it('refuses a database that takes no writes', async () => {
+  it('refuses a database that takes no writes, and reads the ledger of one', async () => {
     const url = await server().createDatabase();
+    const made = await server().createDatabase();
+    await keelson(['store', 'init', made]);
+    await psql(made, `alter database ${new URL(made).pathname.slice(1)} set
+      default_transaction_read_only = on`);
+    expect(await keelson(['ledger', '--store', made])).toMatchObject({
+      status: 0, stdout: 'no budget yet: no study was ever served from here\n',
+    });
     await psql(url, `alter database ${new URL(url).pathname.slice(1)} set
       default_transaction_read_only = on`);
     expect(await refusal(['store', 'init', url])).toMatch(/read-only.*: name the primary|read-only transaction.*; the database is read-only: name the primary/);
@@ -136,6 +143,14 @@ describePostgres('keelson serve --store', (server) => {
       expect(await serve('--store', url, '--store-pool', '1')).toMatch(/--store-pool/);
       expect(await serve('--store', url, '--secrets', secrets))
         .toMatch(/has no store yet: run keelson store init/);
+      const wrong = new URL(url);
+      wrong.password = 'not-this-secret';
+      const said = await serve('--store', wrong.href, '--secrets', secrets);
+      expect(said).toMatch(/password authentication failed.*; check the user and the password/);
+      expect(said).not.toContain('not-this-secret');
+      expect(await serve('--store', 'mysql://db/keelson', '--secrets', secrets))
+        .toMatch(/does not begin with postgres:\/\//);
+      expect(await serve('--store', url, '--store-lease', '0')).toMatch(/--store-lease/);
       expect(existsSync(secrets)).toBe(false);
     } finally {
       await stage.end();
@@ -159,7 +174,7 @@ describePostgres('keelson serve --store', (server) => {
   });
 });
 
-it.each(['EPIPE', 'ECONNRESET', '57P01'])('%s is a lost connection to PostgreSQL', (code) => {
+it.each(['EPIPE', 'ECONNRESET', '57P01', '25P03'])('%s is a lost connection to PostgreSQL', (code) => {
   const failure = asStoreError(Object.assign(new Error('gone'), { code }));
   expect(failure).toBeInstanceOf(PostgresFailure);
   expect(failure).toMatchObject({ kind: 'lost', retryable: true });

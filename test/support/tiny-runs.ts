@@ -5,7 +5,7 @@ export interface TinyRun {
   /** Default: `--tiny`. FOLDER stands for a folder of the test. */
   readonly words?: readonly string[];
   /** Where it is missing, the run is skipped. */
-  readonly needs?: 'chromium';
+  readonly needs?: 'chromium' | 'postgres';
   /** Default 0. */
   readonly status?: number;
   /** Each fits some line of what it prints. */
@@ -167,6 +167,12 @@ export const tinyRuns: readonly TinyRun[] = [
     lines: [/^1 kills: \d+ acknowledged/],
   },
   {
+    file: 'scripts/crash-cluster.js', needs: 'postgres',
+    words: ['--kills', '1', '--database-kills', '0', '--cuts', '0', '--freezes', '0',
+      '--people', '9', '--lease', '2'],
+    lines: [/^\d+ acknowledged: 0 lost, 0 twice, 0 other faults/, /^1 leaders killed/],
+  },
+  {
     file: 'scripts/decision-table.js', words: ['FOLDER/page.md'],
     lines: [/^wrote the table of decisions to /],
   },
@@ -203,6 +209,7 @@ export const tinyRuns: readonly TinyRun[] = [
  */
 export const runElsewhere: Readonly<Record<string, string>> = {
   'scripts/build.js': 'test/support/build-once.ts',
+  'scripts/image.js': 'test/deploy/image.test.ts',
   'scripts/lab-table.js': 'test/lab/table.test.ts',
   'scripts/test-planted.js': 'test/planted',
   'scripts/test-postgres.js': 'test/store/postgres-server.test.ts',

@@ -9,11 +9,11 @@ type Pg = { readonly Pool: new (config: PoolConfig) => Pool };
 /**
  * Settings of every connection. All queries of the store find few rows by an index. While a table
  * is new the planner does not know yet that it is large, so it is told. A transaction that waits
- * for a dead client is ended, since it may hold the gate.
+ * for a dead or frozen client is ended, since it may hold the gate, or keep others from its lease.
  */
 const settings = [
   'enable_hashjoin=off', 'enable_mergejoin=off', 'enable_seqscan=off', 'jit=off',
-  'idle_in_transaction_session_timeout=30s', 'client_min_messages=warning', 'DateStyle=ISO',
+  'idle_in_transaction_session_timeout=5s', 'client_min_messages=warning', 'DateStyle=ISO',
 ];
 
 const connectTimeoutMs = 10_000;

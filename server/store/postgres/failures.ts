@@ -23,8 +23,11 @@ export class PostgresFailure extends StorageError {
 
 /** A transaction that had to make way, and one that read what another changed meanwhile. */
 const again = new Set(['40001', '40P01', 'KE002']);
-/** Connection failures, shutdowns and crashes of the database, and too many connections. */
-const lost = /^(08...|57P0[1-4]|53300)$/;
+/**
+ * Connection failures, shutdowns and crashes of the database, too many connections, and a session
+ * that the database ended because its transaction did nothing.
+ */
+const lost = /^(08...|57P0[1-4]|53300|25P03)$/;
 /** The database takes no writes now: its disk or memory is full, or it is a standby. Wait too. */
 const paused = new Set(['53100', '53200', '25006']);
 /** Errors whose text has no data: who may connect, what exists, what is full. */

@@ -4,13 +4,13 @@ import type { Plan } from '../../estimators/contract/estimator.js';
 import { inlineCompute } from '../../estimators/contract/compute.js';
 import type { MechanismEvent } from '../../privacy/accounting/events.js';
 import { keyKeepingCount } from '../../privacy/mechanisms/bounds.js';
-import type { FoundKeys } from '../../privacy/mechanisms/contract.js';
+import type { FoundKeys, PlaceTable } from '../../privacy/mechanisms/contract.js';
 import { leadOf } from '../../privacy/mechanisms/mode.js';
 import type { ObservedCall } from '../../privacy/mechanisms/observed.js';
 import { seededRandom } from '../../random/work.js';
 import type { Contributors, NeighbourPair } from '../contract.js';
 import { summariesOf, type TrialSubject } from '../trials.js';
-import { compareRelease } from './coupled.js';
+import { compareRelease, countsOfKeys } from './coupled.js';
 
 /** What to compare. */
 export interface ReleaseCheck {
@@ -107,7 +107,9 @@ function chooser(script: Script | undefined, prefix: number) {
     used.set(call.name, place + 1);
     const value = script?.get(call.name)?.[place];
     if (script !== undefined && call.method === 'histogram') return shownBins(call);
-    if (script !== undefined && call.method === 'keyHistogram') return shownKeys(call);
+    if (script !== undefined && (call.method === 'keyHistogram' || call.method === 'keySums')) {
+      return shownKeys(call);
+    }
     if (script !== undefined && call.method === 'mode') return leader(call);
     const base = fits(value, drawn) ? value : drawn;
     if (prefix < 3 || at % 2 === prefix % 2 || !(base instanceof Float64Array)) return base;
@@ -138,14 +140,16 @@ function leader({ contents }: ObservedCall): string | null {
 
 /** All keys that pass the prefilter, shown. */
 function shownKeys({ contents, event }: ObservedCall): unknown {
-  const counts = contents[0] as ArrayLike<number>;
+  if (event.kind !== 'key-histogram' && event.kind !== 'key-sums') return [];
+  const counts = countsOfKeys(contents[0] as ArrayLike<number> | PlaceTable);
   const keys = contents[1] as FoundKeys;
-  if (event.kind !== 'key-histogram') return [];
+  const sums = event.kind === 'key-sums' && { noisySums: new Float64Array(event.values) };
   const least = keyKeepingCount(event) + event.grid;
   return Array.from(counts, (count, place) => ({ count, place }))
     .filter(({ count }) => count >= event.prefilter)
     .sort((one, other) => keys.compare(one.place, other.place))
-    .map(({ place }) => ({ key: keys.partsOf(place), noisyCount: least }));
+    .map(({ place }) =>
+      ({ key: keys.partsOf(place), noisyCount: least, isKnown: false, ...sums }));
 }
 
 /** All bins that are occupied, shown with counts like a crowd's. */

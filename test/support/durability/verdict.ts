@@ -66,44 +66,61 @@ export async function judgeFolder(
   directory: string, acknowledged: readonly Acknowledged[], published: ReadonlyMap<string, string>,
   options: JudgeOptions = {},
 ): Promise<Verdict> {
-  const { withdrawals = { withdrawn: [], regretful: new Set() }, clockConfirmed = false } = options;
   const store = await openInlineSqliteStore({ directory, clock: systemClock });
   try {
-    const studies = await Promise.all((await store.studies()).map(async (study): Promise<Study> =>
-      ({ ...study, entries: await everyEntry(store, study) })));
-    const faults = publicFaults(directory, acknowledged);
-    if (studies.length === 0) {
-      const lost = acknowledged.map(nameOf);
-      return { journalled: 0, releases: 0, interrupted: 0, lost, twice: [], faults };
-    }
-    const rows = new Map<string, string>();
-    const twice: string[] = [];
-    for (const entry of studies.flatMap(({ entries }) => [...entries.values()].flat())) {
-      const name = nameOf(entry);
-      if (rows.has(name)) twice.push(name);
-      rows.set(name, fingerprint(batchRows(decodeBatchBody(entry.body))));
-    }
-    const taken = takenBack(directory);
-    const lost = acknowledged
-      .filter((ack) => rows.get(nameOf(ack)) !== fingerprint(ack.row))
-      .filter((ack) => !(withdrawals.regretful.has(ack.contributor) && taken.has(nameOf(ack))))
-      .map(nameOf);
-    faults.push(...withdrawalFaults(studies, withdrawals.withdrawn));
-    const logs = await logsOf(store, directory, studies, published);
-    faults.push(...logs.faults);
-    for (const balance of await store.balances()) {
-      const entries = await store.ledgerEntries(balance.key, 1_000_000);
-      faults.push(...ledgerFaults(balance, entries, clockConfirmed));
-      faults.push(...ownFaults(balance, entries, studies, clockConfirmed));
-    }
-    faults.push(...await unchargedFaults(store, studies));
-    return {
-      journalled: rows.size, releases: logs.releases, interrupted: logs.interrupted, lost, twice,
-      faults,
-    };
+    const verdict = await judgeStore(store, acknowledged, published, {
+      ...options, taken: takenBack(directory), keys: () => keysOf(store, directory),
+    });
+    return { ...verdict, faults: [...publicFaults(directory, acknowledged), ...verdict.faults] };
   } finally {
     await store.close();
   }
+}
+
+export interface JudgeStoreOptions extends JudgeOptions {
+  /** Rows that are in the store and marked as taken back. */
+  readonly taken: ReadonlySet<string>;
+  /** The server's keys, the first one first. */
+  readonly keys: () => Promise<readonly Verifier[]>;
+}
+
+/** The same for an open store. */
+export async function judgeStore(
+  store: Store, acknowledged: readonly Acknowledged[], published: ReadonlyMap<string, string>,
+  options: JudgeStoreOptions,
+): Promise<Verdict> {
+  const { withdrawals = { withdrawn: [], regretful: new Set() }, clockConfirmed = false } = options;
+  const { taken } = options;
+  const studies = await Promise.all((await store.studies()).map(async (study): Promise<Study> =>
+    ({ ...study, entries: await everyEntry(store, study) })));
+  if (studies.length === 0) {
+    const lost = acknowledged.map(nameOf);
+    return { journalled: 0, releases: 0, interrupted: 0, lost, twice: [], faults: [] };
+  }
+  const rows = new Map<string, string>();
+  const twice: string[] = [];
+  for (const entry of studies.flatMap(({ entries }) => [...entries.values()].flat())) {
+    const name = nameOf(entry);
+    if (rows.has(name)) twice.push(name);
+    rows.set(name, fingerprint(batchRows(decodeBatchBody(entry.body))));
+  }
+  const lost = acknowledged
+    .filter((ack) => rows.get(nameOf(ack)) !== fingerprint(ack.row))
+    .filter((ack) => !(withdrawals.regretful.has(ack.contributor) && taken.has(nameOf(ack))))
+    .map(nameOf);
+  const faults = withdrawalFaults(studies, withdrawals.withdrawn);
+  const logs = await logsOf(store, await options.keys(), studies, published);
+  faults.push(...logs.faults);
+  for (const balance of await store.balances()) {
+    const entries = await store.ledgerEntries(balance.key, 1_000_000);
+    faults.push(...ledgerFaults(balance, entries, clockConfirmed));
+    faults.push(...ownFaults(balance, entries, studies, clockConfirmed));
+  }
+  faults.push(...await unchargedFaults(store, studies));
+  return {
+    journalled: rows.size, releases: logs.releases, interrupted: logs.interrupted, lost, twice,
+    faults,
+  };
 }
 
 function nameOf({ contributor, sequence }: Pick<Acknowledged, 'contributor' | 'sequence'>): string {
@@ -151,10 +168,9 @@ interface Logs {
 
 /** Every log verifies, from the first key on, and holds what was published. */
 async function logsOf(
-  store: Store, directory: string, studies: readonly Study[],
+  store: Store, keys: readonly Verifier[], studies: readonly Study[],
   published: ReadonlyMap<string, string>,
 ): Promise<Logs> {
-  const keys = await keysOf(store, directory);
   const faults: string[] = [];
   let [releases, interrupted] = [0, 0];
   const stored = new Map<string, string>();

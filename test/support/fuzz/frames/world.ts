@@ -65,12 +65,6 @@ export class World {
     return world;
   }
 
-  /** What a listener stands on. */
-  parts(): { hub: StudyHub; clock: VirtualClock; logger: Logger; metrics: ServerMetrics } {
-    const { clock, metrics } = this;
-    return { hub: this.#watched(), clock, logger: this.#logger(), metrics };
-  }
-
   /** What this server shows to a client first. */
   welcome(): Welcome {
     const { serverKey, rotations } = this.#hub;
@@ -83,6 +77,12 @@ export class World {
       studies: this.#hub.studies().map(({ facts, factsSignature, state, epoch }) =>
         ({ facts, signature: factsSignature, state, epoch })),
     };
+  }
+
+  /** What a listener stands on. */
+  parts(): { hub: StudyHub; clock: VirtualClock; logger: Logger; metrics: ServerMetrics } {
+    const { clock, metrics } = this;
+    return { hub: this.#watched(), clock, logger: this.#logger(), metrics };
   }
 
   nameOf(studyId: Uint8Array): string | undefined {

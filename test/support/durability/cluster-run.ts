@@ -1,0 +1,271 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { openServerKeys } from '../../../server/keys/server-keys.js';
+import { openPostgresStore } from '../../../server/store/postgres/open.js';
+import { keyChain } from '../../../src/signing/index.js';
+import { signing } from '../../../src/signing/node.js';
+import type { LiveCommand, Stage } from '../live-command.js';
+import { psql, startPrivatePostgres, type PrivatePostgres } from '../postgres/cluster.js';
+import { CuttingProxy } from '../postgres/cutting-proxy.js';
+import { Chance } from '../simulation/chance.js';
+import { Balancer } from './balancer.js';
+import { columns, studyNames, writeStudies } from './crash-studies.js';
+import { Load } from './load.js';
+import { judgeStore, type Verdict } from './verdict.js';
+
+/** How often each fault happens. */
+export interface ClusterFaults {
+  /** Kills of a node with SIGKILL, every other one of the node that leads most. */
+  readonly kills: number;
+  /** Kills of PostgreSQL with SIGKILL. */
+  readonly databaseKills: number;
+  /** Broken or silent connections between a node and PostgreSQL. */
+  readonly cuts: number;
+  /** A leader is stopped for longer than its lease, and goes on. */
+  readonly freezes: number;
+}
+
+export interface ClusterOptions extends ClusterFaults {
+  readonly nodes: number;
+  /** Contributors, over all studies. */
+  readonly people: number;
+  readonly leaseSeconds: number;
+  readonly seed: number;
+  readonly log?: (text: string) => void;
+}
+
+export interface ClusterReport {
+  readonly verdict: Verdict;
+  readonly acknowledged: number;
+  /** From the kill of the node that led a study to its next epoch, in seconds. */
+  readonly failovers: readonly number[];
+  /** Promises that were not kept, in words. */
+  readonly broken: readonly string[];
+}
+
+/** The study by which progress is told: its budget is never used up. */
+const watched = 'crash';
+
+/** Several servers on one PostgreSQL, under load, while one after the other fails. */
+export class ClusterRun {
+  readonly #chance: Chance;
+  readonly #words: readonly string[];
+  readonly #balancer = new Balancer();
+  readonly #broken: string[] = [];
+  readonly #failovers: number[] = [];
+  readonly #nodes: ClusterNode[] = [];
+  #loads: readonly Load[] = [];
+  #database: PrivatePostgres | undefined;
+  #url = '';
+
+  constructor(private readonly stage: Stage, private readonly options: ClusterOptions) {
+    this.#chance = Chance.of(options.seed);
+    this.#words = writeStudies(stage);
+  }
+
+  async run(): Promise<ClusterReport> {
+    try {
+      await this.#begin();
+      await this.#goesOn();
+      const faults = this.#faults();
+      for (const [i, { name, strike }] of faults.entries()) {
+        this.options.log?.(`fault ${i + 1} of ${faults.length}: ${name}`);
+        await strike();
+        await this.#goesOn();
+        if (this.#broken.length > 0) break;
+      }
+      await Promise.all(this.#loads.map((load) => load.end()));
+      for (const node of this.#nodes) await this.#ends(node);
+      const verdict = await this.#judge();
+      return {
+        verdict, broken: this.#broken, failovers: this.#failovers,
+        acknowledged: this.#loads.reduce((sum, load) => sum + load.acknowledged.length, 0),
+      };
+    } finally {
+      await Promise.all(this.#loads.map((load) => load.end()));
+      await this.stage.endCommands();
+      for (const node of this.#nodes) await node.proxy.stop();
+      await this.#balancer.stop();
+      await this.#database?.stop();
+    }
+  }
+
+  async #begin(): Promise<void> {
+    const database = await startPrivatePostgres();
+    this.#database = database;
+    this.#url = await database.createDatabase();
+    const { status, stderr } = await this.stage.run(['store', 'init', this.#url]);
+    if (status !== 0) throw new Error(stderr);
+    const port = await this.#balancer.start();
+    let serverKey = '';
+    for (let i = 0; i < this.options.nodes; i++) {
+      const { proxy, url } = await CuttingProxy.start(this.#url);
+      const node = new ClusterNode(this.stage, proxy, [
+        ...this.#words, '--store', url, '--secrets', this.stage.path('secrets'),
+        '--store-lease', String(this.options.leaseSeconds),
+      ]);
+      this.#nodes.push(node);
+      serverKey = await node.start();
+    }
+    this.#balancer.ports = this.#nodes.map((node) => node.port);
+    const people = Math.ceil(this.options.people / studyNames.length);
+    this.#loads = studyNames.map((study) => new Load({
+      url: `ws://127.0.0.1:${port}`, serverKey, study, people, columns, pauseMs: 20,
+      withdraws: 0.1,
+    }));
+  }
+
+  /** All faults, in an order of chance. */
+  #faults(): readonly { readonly name: string; readonly strike: () => Promise<void> }[] {
+    const { kills, databaseKills, cuts, freezes } = this.options;
+    const many = (name: string, count: number, fault: (i: number) => Promise<void>) =>
+      Array.from({ length: count }, (_, i) => ({ name, at: this.#chance.uniform(), fault, i }));
+    return [
+      ...many('a server is killed', kills, (i) => this.#kill(i % 2 === 0)),
+      ...many('PostgreSQL is killed', databaseKills, () => this.#killDatabase()),
+      ...many('a connection is cut', cuts, (i) => this.#cut(i % 2 === 0)),
+      ...many('a leader freezes', freezes, () => this.#freeze()),
+    ].sort((left, right) => left.at - right.at).map(({ name, fault, i }) => ({
+      name,
+      strike: async () => {
+        await pause(this.#chance.between(0, 1_500));
+        await fault(i);
+      },
+    }));
+  }
+
+  async #kill(ofLeader: boolean): Promise<void> {
+    const node = ofLeader ? await this.#leader() : this.#chance.pick(this.#nodes);
+    const before = await this.#newestEpoch();
+    const atMs = performance.now();
+    await node.command.kill();
+    if (ofLeader) {
+      while (await this.#newestEpoch() <= before) await pause(50);
+      this.#failovers.push((performance.now() - atMs) / 1_000);
+    }
+    await node.start();
+  }
+
+  async #killDatabase(): Promise<void> {
+    await this.#database!.crash();
+    await pause(this.#chance.between(0, 1_000));
+    await this.#database!.restart();
+  }
+
+  async #cut(isSilent: boolean): Promise<void> {
+    const { proxy } = this.#chance.pick(this.#nodes);
+    if (isSilent) {
+      proxy.silence();
+      await pause(this.#chance.between(100, 1_500 * this.options.leaseSeconds));
+      proxy.heal();
+    }
+    proxy.cut();
+  }
+
+  /** Longer than a lease, so that another node leads when it wakes up. */
+  async #freeze(): Promise<void> {
+    const node = await this.#leader();
+    const before = await this.#newestEpoch();
+    node.command.child.kill('SIGSTOP');
+    while (await this.#newestEpoch() <= before) await pause(50);
+    node.command.child.kill('SIGCONT');
+  }
+
+  /** The node that leads the watched study, once one does. */
+  async #leader(): Promise<ClusterNode> {
+    for (;;) {
+      for (const node of this.#nodes) if ((await node.leads()).includes(watched)) return node;
+      await pause(50);
+    }
+  }
+
+  async #newestEpoch(): Promise<number> {
+    const text = await psql(this.#url, `select coalesce(max(last_epoch), 0) from keelson.studies
+      where name = '${watched}'`);
+    return Number(text);
+  }
+
+  /** Two more releases come, and more rows are acknowledged; or a sender has failed. */
+  async #goesOn(): Promise<void> {
+    const load = this.#loads[studyNames.indexOf(watched)]!;
+    const [releases, acks] = [load.published.size, load.acknowledged.length];
+    while (load.published.size < releases + 2 || load.acknowledged.length < acks + 5) {
+      const failures = this.#loads.flatMap(({ failures: each }) => each.map(String));
+      this.#broken.push(...failures);
+      for (const node of this.#nodes) {
+        if (node.command.child.exitCode === null) continue;
+        this.#broken.push(`a server ended: ${node.command.stderr.slice(-2_000)}`);
+      }
+      if (this.#broken.length > 0) return;
+      await pause(20);
+    }
+  }
+
+  async #ends(node: ClusterNode): Promise<void> {
+    const { status, stderr } = await node.command.interrupt();
+    if (status !== 0) this.#broken.push(`a server ended with ${status}: ${stderr.slice(-2_000)}`);
+  }
+
+  async #judge(): Promise<Verdict> {
+    const store = await openPostgresStore({ url: this.#url });
+    try {
+      const { publicKey } =
+        signing.createSigner(openServerKeys(this.stage.path('secrets')).seed);
+      const published = new Map(this.#loads.flatMap((load) => [...load.published]));
+      const acknowledged = this.#loads.flatMap((load) => load.acknowledged);
+      const verdict = await judgeStore(store, acknowledged, published, {
+        taken: await this.#taken(), keys: async () => keyChain([], publicKey, signing),
+        withdrawals: {
+          withdrawn: this.#loads.flatMap(({ withdrawn }) => withdrawn),
+          regretful: new Set(this.#loads.flatMap(({ regretful }) => [...regretful])),
+        },
+      });
+      this.#broken.push(...verdict.faults, ...verdict.lost.map((name) => `lost: ${name}`),
+        ...verdict.twice.map((name) => `twice: ${name}`));
+      return verdict;
+    } finally {
+      await store.close();
+    }
+  }
+
+  /** Rows that are in the tables and marked as taken back. */
+  async #taken(): Promise<Set<string>> {
+    const epochs = await psql(this.#url, 'select distinct epoch_key from keelson.withdrawals');
+    const rows = await Promise.all(epochs.split('\n').filter((key) => key !== '').map((key) =>
+      psql(this.#url, `set search_path = keelson; select encode(public_key, 'hex') || ' ' || sequence
+        from journal_${key} join contributors using (contributor_id)
+        where contributor_id in (select contributor_id from withdrawals where epoch_key = ${key})`)));
+    return new Set(rows.flatMap((text) => text.split('\n')));
+  }
+}
+
+/** One server, its address, and its connection to the database. */
+class ClusterNode {
+  command!: LiveCommand;
+  port = 0;
+
+  constructor(
+    private readonly stage: Stage, readonly proxy: CuttingProxy,
+    private readonly words: readonly string[],
+  ) {}
+
+  /** Resolves when it listens, on the port of the start before. @returns its public key. */
+  async start(): Promise<string> {
+    this.command = this.stage.start([
+      'serve', ...this.words, '--port', String(this.port), '--log-level', 'warn', '--json',
+    ]);
+    const listening = await this.command.line(({ type }) => type === 'listening');
+    this.port = Number(new URL(String(listening['address'])).port);
+    return String(listening['serverKey']);
+  }
+
+  /** Names of the studies that it leads. */
+  async leads(): Promise<readonly string[]> {
+    try {
+      const answer = await fetch(`http://127.0.0.1:${this.port}/readyz`);
+      return (await answer.json() as { leads: readonly string[] }).leads;
+    } catch {
+      // It is down.
+      return [];
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createConnection, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { memoryFolder } from '../memory-folder.js';
+
+/** Stands between one server and PostgreSQL's socket, and is a network that fails. */
+export class CuttingProxy {
+  readonly #folder = mkdtempSync(join(memoryFolder, 'keelson-net-'));
+  readonly #pairs = new Set<readonly [Socket, Socket]>();
+  readonly #server = createServer((client) => this.#pass(client));
+  #isSilent = false;
+
+  private constructor(private readonly target: string) {}
+
+  /** @param url an address with the folder of a socket as its host. */
+  static async start(
+    url: string,
+  ): Promise<{ readonly proxy: CuttingProxy; readonly url: string }> {
+    const address = new URL(url);
+    const proxy = new CuttingProxy(join(address.searchParams.get('host')!, '.s.PGSQL.5432'));
+    proxy.#server.listen(join(proxy.#folder, '.s.PGSQL.5432'));
+    await once(proxy.#server, 'listening');
+    address.searchParams.set('host', proxy.#folder);
+    return { proxy, url: address.href };
+  }
+
+  /** Breaks every connection that there is. */
+  cut(): void {
+    for (const [client, server] of this.#pairs) {
+      client.destroy();
+      server.destroy();
+    }
+  }
+
+  /** Nothing passes, in either direction, until `heal`; new connections get no answer. */
+  silence(): void {
+    this.#isSilent = true;
+    for (const pair of this.#pairs) for (const socket of pair) socket.pause();
+  }
+
+  heal(): void {
+    this.#isSilent = false;
+    for (const pair of this.#pairs) for (const socket of pair) socket.resume();
+  }
+
+  async stop(): Promise<void> {
+    this.cut();
+    this.#server.close();
+    await once(this.#server, 'close');
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #pass(client: Socket): void {
+    const server = createConnection(this.target);
+    const pair = [client, server] as const;
+    this.#pairs.add(pair);
+    for (const [from, to] of [pair, [server, client] as const]) {
+      from.on('data', (data) => to.write(data));
+      from.on('error', () => undefined);
+      from.on('close', () => {
+        to.destroy();
+        this.#pairs.delete(pair);
+      });
+      if (this.#isSilent) from.pause();
+    }
+  }
+}
