@@ -27,6 +27,8 @@ export const keyedSubjects = [
   { name: 'robust-mean', set: { scale: 1 }, columns: 1 },
   { name: 'count', set: {}, columns: 0, discover: true },
   { name: 'count', set: { of: 'keys' }, columns: 0, discover: true },
+  { name: 'sum', set: { cap: 5 }, columns: 1, discover: true },
+  { name: 'mean', set: { range: '-5..5' }, columns: 1, discover: true },
 ];
 
 export const titleOf = ({ name, set, discover }) => `${name}, ${discover === true

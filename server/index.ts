@@ -23,6 +23,7 @@ export type {
   ContributorEvidence, EpochEvidence, QuarantineOutcome,
 } from './studies/evidence-contract.js';
 export type { FindEstimator } from './epochs/engine.js';
+export type { Key, KnownKeys } from '../src/base/remembered-keys.js';
 export type { SealedSeries } from '../src/base/running-totals.js';
 export type {
   AcceptedBatch, EpochPart, EpochProgress, EpochResult, EpochRunner, EpochSetup, QuestionFailure,

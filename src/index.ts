@@ -32,15 +32,18 @@ export type { Released, Sensitive } from './base/brands.js';
 export type {
   Citation, CohortPlan, Compute, Estimator, ExpectedError, Finished, FinishedSummaries,
   GroupStatistic, Guarantee, Infeasible, KeyFacts, ParameterSpec, ParameterValue, ParameterValues,
-  Participation, PlaceCounts, Plan, PlannedSeries, PlannedWork, PooledRows,
+  Participation, PlaceCounts, PlaceSums, Plan, PlannedSeries, PlannedWork, PooledRows,
   PrivacyTarget, StudyFacts, Summary, SummaryTable,
 } from './estimators/contract/estimator.js';
 export type { Amount } from './privacy/accounting/amount.js';
 export type { PrivacyCost, RenyiCost } from './privacy/accounting/cost.js';
 export type {
   AffineMaskEvent, ExponentialEvent, GaussianEvent, GaussianHistogramEvent, GaussianThresholdEvent,
-  KeyedDraws, KeyHistogramEvent, LaplaceEvent, MechanismEvent, SymmetricGaussianEvent,
+  KeyedDraws, KeyHistogramEvent, KeySumsEvent, LaplaceEvent, MechanismEvent,
+  SymmetricGaussianEvent,
   WishartMaskEvent,
 } from './privacy/accounting/events.js';
-export type { FoundKeys, KeptBin, KeptKey, Mechanisms } from './privacy/mechanisms/contract.js';
+export type {
+  FoundKeys, KeptBin, KeptKey, KeptSums, Mechanisms, PlaceTable,
+} from './privacy/mechanisms/contract.js';
 export type { WorkRandom } from './random/source.js';

@@ -1,23 +1,27 @@
 // Keelson beside two published private estimators: CoinPress (mean and covariance) and the shifted
 // clipped mean of Huang, Liang and Yi. Needs the build, python3 and numpy:
-// npm run bench:peers [-- --part mean]. Same seeds, same figures.
+// npm run bench:peers [-- --part mean] [-- --page docs/results/peers.md]. Same seeds, same figures.
 import { findEstimator } from '../../dist/src/estimators/registry.js';
 import { makeRows } from '../accuracy/data.js';
 import { closePool, planOf, release } from '../accuracy/private.js';
 import { mapOf, mappedRows, relativeErrorMatrix } from '../linear.js';
+import { writePart } from '../marked-part.js';
 import { optionsOf } from '../options.js';
 import { estimatesOf, hasNumpy, rho, steps } from './estimates.js';
 
 const options = optionsOf('Keelson beside CoinPress and the shifted clipped mean.', {
   part: { usual: 'all', means: 'mean, covariance or all' },
-  seeds: { usual: 5, tiny: 1, means: 'data sets for each figure' },
+  seeds: { usual: 11, tiny: 1, means: 'data sets for each figure' },
   contributors: { usual: [1e3, 1e4, 1e5], tiny: [5e3], means: 'rows for the mean' },
   covariances: { usual: [5, 2e4, 10, 2e4, 10, 1e5], tiny: [2, 2e4],
     means: 'columns and rows for the covariance, in pairs' },
   dimension: { usual: 10, tiny: 2, means: 'columns for the mean' },
   rows: { usual: 'normal,lognormal,gamma-correlated', tiny: 'lognormal', means: 'shapes' },
   python: { usual: 'python3', means: 'the interpreter that has numpy' },
+  page: { usual: null, means: 'page whose tables are written anew' },
 });
+/** Around the tables of docs/results/peers.md. */
+const marks = ['<!-- tables: made by npm run bench:peers -->', '<!-- end of tables -->'];
 const target = { epsilon: 1, delta: 1e-6 };
 /** What peers are told: every mean is within this many deviations of 0. */
 const reach = 10;
@@ -25,24 +29,31 @@ const reach = 10;
 const rootMeanSquare = (list) =>
   Math.sqrt(list.reduce((sum, value) => sum + value ** 2, 0) / list.length);
 const short = (value) => (Number.isFinite(value) ? value.toPrecision(3) : 'refused');
+const figureOf = (list) => (list.includes('no plan') ? 'no plan' : short(rootMeanSquare(list)));
 
 function print(title, errors) {
   console.log(title);
-  for (const [name, list] of errors) {
-    console.log(`  ${name.padEnd(40)} ${list.includes('no plan')
-      ? 'no plan' : short(rootMeanSquare(list))}`);
-  }
+  for (const [name, list] of errors) console.log(`  ${name.padEnd(44)} ${figureOf(list)}`);
+}
+
+/** A line for each setting, in Markdown. @param settings - { facts by name, errors by method }. */
+function tableOf(settings) {
+  const [{ facts, errors }] = settings;
+  const heads = [...Object.keys(facts), ...errors.keys()];
+  const lines = settings.map((setting) =>
+    [...Object.values(setting.facts), ...[...setting.errors.values()].map(figureOf)]);
+  return [heads, heads.map(() => '---'), ...lines].map((fields) => `| ${fields.join(' | ')} |`);
 }
 
 const add = (errors, name, error) => errors.set(name, [...(errors.get(name) ?? []), error]);
 
 /** The best number of steps, as if somebody knew it. */
 function withBestSteps(errors) {
-  const tried = steps.map((count) => errors.get(`coinpress, ${count} steps`));
-  for (const count of steps) errors.delete(`coinpress, ${count} steps`);
+  const tried = steps.map((count) => errors.get(`CoinPress, ${count} steps`));
+  for (const count of steps) errors.delete(`CoinPress, ${count} steps`);
   const best = tried.reduce((left, right) =>
     (rootMeanSquare(left) <= rootMeanSquare(right) ? left : right));
-  return errors.set(`coinpress, best of ${steps.length} steps`, best);
+  return errors.set(`CoinPress, best of ${steps.length} steps`, best);
 }
 
 /** Keelson's answers: with the deviations found or told, and with what peers are told. */
@@ -81,11 +92,12 @@ async function means(rows, contributors) {
       { method: 'shifted-clipped-mean', rho, radius, seed },
     ];
     estimatesOf(options.python, values, dimension, runs).forEach((estimate, k) =>
-      add(errors, k < steps.length ? `coinpress, ${steps[k]} steps` : 'shifted clipped mean',
+      add(errors, k < steps.length ? `CoinPress, ${steps[k]} steps` : 'shifted clipped mean',
         off(estimate)));
   }
   print(`mean, ${rows}, d = ${dimension}, n = ${contributors}; root mean square errors`,
     withBestSteps(errors));
+  return { facts: { rows, n: contributors.toLocaleString('en') }, errors };
 }
 
 async function covariances(dimension, contributors, condition) {
@@ -108,26 +120,50 @@ async function covariances(dimension, contributors, condition) {
     const runs = steps.map((count) =>
       ({ method: 'coinpress-covariance', rho, bound: condition, steps: count, seed }));
     estimatesOf(options.python, values, dimension, runs).forEach((found, k) =>
-      add(errors, `coinpress, ${steps[k]} steps`, off(found)));
+      add(errors, `CoinPress, ${steps[k]} steps`, off(found)));
   }
   print(`covariance, d = ${dimension}, n = ${contributors}, condition ${condition}; root mean square `
     + 'of relative Frobenius errors', withBestSteps(errors));
+  return { facts: { d: dimension, n: contributors.toLocaleString('en'), condition }, errors };
 }
 
-if (!hasNumpy(options.python)) {
-  console.log(`peers are left out: ${options.python} has no numpy (on Debian: python3-numpy)`);
-} else {
+async function measured() {
+  const [ofMeans, ofCovariances] = [[], []];
   if (options.part !== 'covariance') {
     for (const rows of options.rows.split(',')) {
-      for (const contributors of options.contributors) await means(rows, contributors);
+      for (const contributors of options.contributors) {
+        ofMeans.push(await means(rows, contributors));
+      }
     }
   }
   if (options.part !== 'mean') {
     for (let k = 0; k + 1 < options.covariances.length; k += 2) {
       for (const condition of [1, 31]) {
-        await covariances(options.covariances[k], options.covariances[k + 1], condition);
+        ofCovariances.push(
+          await covariances(options.covariances[k], options.covariances[k + 1], condition),
+        );
       }
     }
   }
+  return [ofMeans, ofCovariances];
+}
+
+/** Both tables, for the page. */
+const tablesOf = ([ofMeans, ofCovariances]) => [
+  `Means in ${options.dimension} columns: distances from the true mean in deviations of the columns, `
+    + `root mean square of ${options.seeds} data sets.`,
+  '', ...tableOf(ofMeans), '',
+  `Covariances: relative Frobenius errors, root mean square of ${options.seeds} data sets.`,
+  '', ...tableOf(ofCovariances), '',
+].join('\n');
+
+if (options.page !== null && options.part !== 'all') {
+  console.error('--page writes all tables: leave out --part');
+  process.exitCode = 2;
+} else if (!hasNumpy(options.python)) {
+  console.log(`peers are left out: ${options.python} has no numpy (on Debian: python3-numpy)`);
+} else {
+  const settings = await measured();
+  if (options.page !== null) writePart(options.page, marks, tablesOf(settings));
 }
 await closePool();

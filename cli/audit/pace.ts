@@ -8,6 +8,7 @@ const glance = { fewest: 5, most: 60 } as const;
 /** How long one request should keep a thread busy, in milliseconds. */
 const requestMs = 200;
 const requestMax = 1000;
+const stretchMs = 300;
 /** Estimates of speed are a little too high. */
 const caution = 0.85;
 
@@ -15,7 +16,10 @@ const caution = 0.85;
 export class Pace {
   /** Trials per millisecond, over all threads. */
   #rate = 0;
-  #auditedFromMs: number | null = null;
+  /** Where the present stretch began: trials and time. */
+  #from: { readonly done: number; readonly ms: number } | null = null;
+  /** Of stretches of the audit. */
+  readonly #rates: number[] = [];
 
   /** @param deadlineMs - on the clock of `io.monotonicMs`; Infinity for no deadline. */
   constructor(
@@ -43,12 +47,18 @@ export class Pace {
     }
   }
 
-  /** Updates the speed from the audit itself. */
+  /**
+   * Updates the speed from the audit itself: the median over stretches. In a few of them the audit
+   * learns from outputs, and no trials run.
+   */
   saw(done: number): void {
-    const nowMs = this.io.monotonicMs();
-    this.#auditedFromMs ??= nowMs;
-    const tookMs = nowMs - this.#auditedFromMs;
-    if (tookMs > 500) this.#rate = done / tookMs;
+    const ms = this.io.monotonicMs();
+    this.#from ??= { done, ms };
+    const tookMs = ms - this.#from.ms;
+    if (tookMs < stretchMs) return;
+    this.#rates.push((done - this.#from.done) / tookMs);
+    this.#from = { done, ms };
+    this.#rate = this.#rates.toSorted((left, right) => left - right)[this.#rates.length >> 1]!;
   }
 
   affordable(): number {

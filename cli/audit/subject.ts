@@ -51,17 +51,19 @@ function asked(estimator: Estimator, { keys }: StudyFacts): Estimator {
 function atPlaces(plan: Plan, places: number): Plan {
   const keys: FoundKeys = {
     size: places, compare: (left, right) => left - right, partsOf: (place) => [String(place)],
+    find: ([name]) => Number(name),
   };
   return {
     ...plan,
     outputShape: [Math.min(places, plan.outputShape[0]!)],
+    noise: [],
     release: async (summaries, mechanisms, compute) => (await plan.release(
       summaries, mechanisms, compute, Sensitive.of(keys),
     )).map((outcome): Outcome => {
       if (outcome.kind === 'refused' || outcome.keys === undefined) return outcome;
       const estimate = new Array<number>(places).fill(0);
       outcome.keys.forEach(([place], i) => { estimate[Number(place)] = outcome.estimate[i]!; });
-      return { ...outcome, estimate, uncertainty: { kind: 'none' } };
+      return { ...outcome, estimate, shape: [places], uncertainty: { kind: 'none' } };
     }),
   };
 }

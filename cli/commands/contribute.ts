@@ -38,8 +38,8 @@ export const contribute = defineCommand({
     },
     input: {
       type: 'string', valueHint: 'file',
-      description: 'rows: .csv, .ndjson, .npy, .parquet or .arrow, the text ones also .gz or .zst; or - for '
-        + 'standard input',
+      description: 'rows: .csv, .ndjson, .npy, .parquet or .arrow, also compressed by gzip or '
+        + 'zstd; or - for standard input',
     },
     withdraw: { type: 'boolean', description: 'instead of sending rows, take back what the open '
       + 'epoch has of this key' },

@@ -101,8 +101,8 @@ export const estimate = defineCommand({
     },
     file: {
       type: 'positional', required: false,
-      description: 'rows: .csv, .ndjson, .npy, .parquet or .arrow, compressed by gzip or zstd or not; - '
-        + 'is standard input; flights are those of the '
+      description: 'rows: .csv, .ndjson, .npy, .parquet or .arrow, also compressed by gzip or '
+        + 'zstd; - is standard input; flights are those of the '
         + 'package (231,083 rows of delay_minutes and distance_miles)',
     },
     question: {
@@ -348,8 +348,8 @@ function inputPath({ file, input }: InputFlags): string {
   }
   const path = file ?? input;
   if (path === undefined) {
-    throw new UsageError('FILE is missing: give a .csv, .ndjson, .npy, .parquet or .arrow file, - for standard '
-      + `input, or ${flightsName} for the flights of the package`);
+    throw new UsageError('FILE is missing: give a .csv, .ndjson, .npy, .parquet or .arrow file, - '
+      + `for standard input, or ${flightsName} for the flights of the package`);
   }
   return path;
 }

@@ -52,6 +52,10 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     summary: 'Copy the store of a data folder, beside a running aggregator.',
     load: async () => erase((await import('./backup.js')).backup),
   },
+  doctor: {
+    summary: 'Check a data folder or a running server, and say what to mend.',
+    load: async () => erase((await import('./doctor.js')).doctor),
+  },
   store: {
     summary: 'Make the tables of a store in PostgreSQL, upgrade them, or show its state.',
     load: async () => erase((await import('./store.js')).store),

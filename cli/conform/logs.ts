@@ -71,6 +71,7 @@ export function logVectors(): readonly LogVector[] {
       name: 'with two releases swapped', fault: 'index-mismatch',
       log: text(study, second, first, end),
     },
+    { name: 'without its last newline', fault: 'line-malformed', log: good.slice(0, -1) },
     { name: 'with a line after the head', fault: 'line-after-head', log: good + text(first) },
     { name: 'with a space in a line', fault: 'line-malformed', log: good.replace(',', ', ') },
     {

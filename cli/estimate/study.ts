@@ -20,7 +20,8 @@ import { UsageError } from '../base/errors.js';
 import { printKeys } from '../base/questions.js';
 import type { Randomness } from '../base/noise.js';
 import { formatNumber, type Output } from '../base/output.js';
-import { readRows, type InputRequest } from '../input/open.js';
+import { readRows } from '../input/open.js';
+import type { InputRequest } from '../input/rows.js';
 import { described, type EstimateResult } from './estimation.js';
 
 /** The answer to one question of a study. */

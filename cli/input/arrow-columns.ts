@@ -87,7 +87,7 @@ function isSoundValues(batch: Inside): boolean {
     case Type.Utf8View: return isSoundView(batch);
     case Type.Dictionary:
       return values.length >= length && dictionary !== undefined
-        && dictionary.data.every((each) => isSoundBatch(each as Batch<unknown>));
+        && dictionary.data.every((each) => isSoundBatch(each));
     default: return false;
   }
 }

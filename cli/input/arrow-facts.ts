@@ -97,7 +97,7 @@ function checkNotes(table: FlatTable, slot: number): void {
   if (table.tables(slot).length > fieldsMax) throw new RangeError('too many notes');
 }
 
-/** A table of FlatBuffers, in which Arrow writes facts. Reading beyond the bytes is a RangeError. */
+/** A table of FlatBuffers: Arrow writes facts so. Reading beyond the bytes is a RangeError. */
 class FlatTable {
   private constructor(private readonly view: DataView, private readonly start: number) {}
 

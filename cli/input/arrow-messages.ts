@@ -118,7 +118,7 @@ function join(...parts: readonly Uint8Array[]): Uint8Array {
   return all;
 }
 
-/** Takes pieces of a stream. Memory grows with the bytes that are there, not with those asked for. */
+/** Takes pieces of a stream. Memory grows with the bytes that are there, not with what is asked. */
 class ByteQueue {
   /** Bytes taken so far. */
   taken = 0;

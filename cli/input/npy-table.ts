@@ -8,7 +8,7 @@ import { selectColumns } from './columns.js';
 import {
   headerBytesMax, npyHeaderBytes, npyMagic, parseNpyHeader, type NpyHeader,
 } from './npy-header.js';
-import type { InputRequest } from './open.js';
+import type { InputRequest } from './rows.js';
 
 /** Rows of a .npy file: row-major, in shared memory where the platform has it. */
 export interface NpyTable {

@@ -9,17 +9,8 @@ import { readNdjson } from './ndjson.js';
 import { readFlights } from './flights.js';
 import { readNpy } from './npy.js';
 import { npyMagic } from './npy-header.js';
-import type { InputFormat, RowBatch, RowOptions } from './rows.js';
+import type { InputFormat, InputRequest, RowBatch, RowOptions } from './rows.js';
 import { packingOf, unpack, unpackedName } from './unpack.js';
-
-export interface InputRequest extends Omit<RowOptions, 'source'> {
-  /** A path, `-` for standard input, or `flights`. */
-  readonly path: string;
-  /** Default: from the file's ending, else from its first bytes. */
-  readonly format?: InputFormat;
-  /** Called with the bytes read so far, and with the total if it is known. */
-  readonly onProgress?: (bytes: number, total: number | undefined) => void;
-}
 
 const endings: Readonly<Record<string, InputFormat>> = {
   '.csv': 'csv',

@@ -3,6 +3,9 @@
  * bytes could fill the memory. Format: "Run Length Encoding / Bit-Packing Hybrid" of Parquet.
  */
 
+/** More values than any writer fills up with. */
+const filledMax = 1_024;
+
 /** Bytes of a page, and where its next value is. */
 export interface PageReader {
   readonly bytes: Uint8Array;
@@ -30,8 +33,11 @@ export function checkRuns(reader: PageReader, width: number, count: number): num
       if (width === 1 && value === 1) ones += length;
       seen += length;
     } else {
-      // Groups of eight values. The last one may be filled up.
-      if (8 * length > count - seen + 7) throw new RangeError('a run is too long');
+      // Groups of eight values. Writers fill up the last one, or several. Each value has bits, so
+      // the bytes of the page bound them; only values without bits need a bound of their own.
+      if (width === 0 && 8 * length > count - seen + filledMax) {
+        throw new RangeError('a run is too long');
+      }
       if (width === 1) ones += onesIn(bytes, reader.at, Math.min(8 * length, count - seen));
       reader.at += length * width;
       seen += 8 * length;

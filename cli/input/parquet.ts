@@ -7,11 +7,10 @@ import { InvalidInputError } from '../../src/base/errors.js';
 import { asInputError } from '../base/errors.js';
 import { CellRows, type CellColumn, type TypedCell } from './cells.js';
 import { damaged, decoded } from './damage.js';
-import type { InputRequest } from './open.js';
 import { checkColumn, groupsOf, type Group } from './parquet-columns.js';
 import { pageDecoders } from './parquet-codecs.js';
 import { checkPages } from './parquet-pages.js';
-import type { RowBatch, RowOptions } from './rows.js';
+import type { InputRequest, RowBatch, RowOptions } from './rows.js';
 
 const magic = 'PAR1';
 /** Of a file in which the footer is encrypted. */

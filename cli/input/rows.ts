@@ -30,6 +30,16 @@ export interface RowOptions {
   readonly flags?: readonly InputFlag[];
 }
 
+/** A file of rows, and what to take from it. */
+export interface InputRequest extends Omit<RowOptions, 'source'> {
+  /** A path, `-` for standard input, or `flights`. */
+  readonly path: string;
+  /** Default: from the file's ending, else from its first bytes. */
+  readonly format?: InputFormat;
+  /** Called with the bytes read so far, and with the total if it is known. */
+  readonly onProgress?: (bytes: number, total: number | undefined) => void;
+}
+
 /** Consecutive rows of a file. Arrays hold `count` rows. The receiver owns the values. */
 export interface RowBatch {
   readonly columns: readonly string[];

@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { readNpyTable } from './npy-table.js';
-import { readRows, type InputRequest } from './open.js';
-import type { RowBatch } from './rows.js';
+import { readRows } from './open.js';
+import type { InputRequest, RowBatch } from './rows.js';
 
 /** The rows of a file in memory, one per contributor. */
 export interface RowTable {

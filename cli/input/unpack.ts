@@ -51,7 +51,7 @@ export async function* unpack(
   chunks: AsyncIterable<Uint8Array>, packing: Packing, source: string,
 ): AsyncGenerator<Uint8Array> {
   const unpacker = await unpackerOf(packing, source);
-  let own: unknown;
+  const own: { error?: unknown } = {};
   let read = 0;
   const counted = async function* (): AsyncGenerator<Uint8Array> {
     try {
@@ -60,7 +60,7 @@ export async function* unpack(
         yield chunk;
       }
     } catch (error) {
-      own = error;
+      own.error = error;
       throw error;
     }
   };
@@ -79,8 +79,8 @@ export async function* unpack(
       yield chunk as Uint8Array;
     }
   } catch (error) {
-    if (own !== undefined) throw own;
-    if (error instanceof InvalidInputError) throw error;
+    // Of the file itself, not of its compression.
+    if (own.error === error || error instanceof InvalidInputError) throw error;
     const { name } = packings[packing];
     const at = unpacker.bytesWritten;
     const isCut = (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR';

@@ -23,7 +23,7 @@ const sections = [
     ['Several questions', 'several-questions'],
     ['Keys nobody listed', 'keys-nobody-listed'],
     ['Totals over weeks', 'totals-over-weeks'],
-    ['Estimate in a program', 'estimate-in-a-program'],
+    ['Data files', 'data-files'], ['Estimate in a program', 'estimate-in-a-program'],
     ['Embed the client', 'embed-the-client'], ['Embed the aggregator', 'embed-the-aggregator'],
     ['Respond to an incident', 'respond-to-an-incident'],
     ['Robust means compared', 'robust-means'],
@@ -37,15 +37,19 @@ const sections = [
     ['Error codes', 'error-codes'], ['Metrics', 'metrics'], ['Protocol', 'protocol'],
     ['Trying a client', 'conformance'],
   ]],
-  ['Operating', 'operating', [['Operations', 'operations'], ['PostgreSQL', 'postgres']]],
+  ['Operating', 'operating', [
+    ['Operations', 'operations'], ['Deploy', 'deploy'], ['PostgreSQL', 'postgres'],
+  ]],
   ['Internals', 'internals', [
     ['Simulation', 'simulation'], ['Fuzzing', 'fuzzing'], ['Mixtures', 'mixtures'],
     ['Stabilised relaxations', 'stabilised-relaxations'], ['Papers', 'papers'],
   ]],
   ['Results', 'results', [
     ['Accuracy', 'accuracy'], ['Accuracy, all tables', 'accuracy-tables'], ['Audits', 'audit'],
+    ['Exact checks', 'exactness'],
     ['Real tables', 'real-data'], ['Questions to tables', 'real-questions'],
     ['Liars per key', 'robust-by-key'], ['Keys', 'keys'], ['Bars', 'bars'],
+    ['Beside others', 'peers'],
     ['Attack lab', 'lab'], ['Speed', 'speed'],
   ]],
 ];

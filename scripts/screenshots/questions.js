@@ -71,7 +71,7 @@ export async function ofQuestions({ keelson, newPage, until, take, port, scratch
   const files = pictures.map(({ name }) => {
     const path = join(scratch, `${name}.yaml`);
     const text = readFileSync(`${root}studies/${name}.yaml`, 'utf8');
-    writeFileSync(path, text.replace('every: 1m', 'every: 10s'));
+    writeFileSync(path, text.replace('every: 1m', 'every: 20s'));
     return path;
   });
   const [, address] = await keelson(
@@ -81,24 +81,22 @@ export async function ofQuestions({ keelson, newPage, until, take, port, scratch
     ],
     /"address":"(http:[^"]+)"/,
   );
-  const simulate = async ({ name, columns, people, typed }, i, epochs, seed, said) => {
+  const simulate = async ({ name, columns, people, typed }, i, epochs, seed) => {
     const rows = join(scratch, `${name}.csv`);
     writeFileSync(rows, [columns, ...rowsOf(name, people, i + 1)].join('\n'));
     await keelson([
-      'simulate', address.replace('http', 'ws'), '--study', name, '--contributors',
+      'simulate', address.replace('http', 'ws'), '--retry', '--study', name, '--contributors',
       String(people), '--input', rows, '--rows', '1', '--epochs', epochs, '--seed', seed,
       ...(typed === true ? ['--types', files[i]] : []),
-    ], said);
+    ], /in all/);
   };
-  await Promise.all(pictures.map(async (picture, i) => {
-    if (picture.fleets === undefined) return simulate(picture, i, '40', '1', /./);
-    for (let fleet = 0; fleet < picture.fleets; fleet++) {
-      await simulate(picture, i, '1', String(fleet), /in all/);
-    }
-  }));
   const page = await newPage();
   const { studies } = await (await fetch(`${address}/v1/studies`)).json();
-  for (const { name } of pictures) {
+  // One after the other, so that a busy machine takes everybody in.
+  for (const [i, picture] of pictures.entries()) {
+    const { name, fleets } = picture;
+    if (fleets === undefined) await simulate(picture, i, '4', '1');
+    else for (let fleet = 0; fleet < fleets; fleet++) await simulate(picture, i, '1', `${fleet}`);
     await page.goto(`${address}/#/study/${studies.find((study) => study.name === name).id}`);
     await until(page, () => document.querySelectorAll('.releases tbody tr').length >= 3);
     await take(page, name, 900, [1440, 390]);

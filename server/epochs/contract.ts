@@ -2,6 +2,7 @@ import type { ErrorCode } from '../../src/base/error-codes.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import type { TextTable } from '../../src/base/text-table.js';
 import type { SentRows } from '../../src/questions/columns.js';
+import type { KnownKeys } from '../../src/base/remembered-keys.js';
 import type { SealedSeries } from '../../src/base/running-totals.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 
@@ -116,8 +117,11 @@ export interface EpochRunner {
    * Adds noise, drawn earlier or now. Call it once per epoch, after the charge is durable. Then the
    * epoch is dropped.
    * @param before of a study with running totals. Absent: their series begin, and leave nothing.
+   * @param known of a study that remembers keys: those that its releases showed. Default: none.
    */
-  release(studyId: string, epoch: bigint, before?: SeriesInput): Promise<EpochResult>;
+  release(
+    studyId: string, epoch: bigint, before?: SeriesInput, known?: readonly KnownKeys[],
+  ): Promise<EpochResult>;
   /** Drops the epoch without a release. */
   drop(studyId: string, epoch: bigint): void;
   close(): Promise<void>;

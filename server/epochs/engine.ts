@@ -1,5 +1,6 @@
 import { assert } from '../../src/base/assert.js';
 import { InvariantError } from '../../src/base/errors.js';
+import type { KnownKeys } from '../../src/base/remembered-keys.js';
 import type { Compute, Estimator, Plan } from '../../src/estimators/contract/estimator.js';
 import { planQuestionsOf } from '../../src/plan-study.js';
 import type { PlannedQuestion, QuestionsPlan } from '../../src/questions/plan.js';
@@ -100,7 +101,9 @@ export class EpochEngine {
    * data are read, so that it does not depend on how rows arrived. The duration of all this may
    * depend on rows; the planned time of the release hides it (server/studies/schedule.ts).
    */
-  async release(compute: Compute, before?: SeriesInput): Promise<EpochResult> {
+  async release(
+    compute: Compute, before?: SeriesInput, known?: readonly KnownKeys[],
+  ): Promise<EpochResult> {
     assert(!this.#released, 'an epoch draws its noise once');
     this.#released = true;
     for (const { contributor, rows } of this.#contributions.takeAll()) {
@@ -108,7 +111,7 @@ export class EpochEngine {
     }
     const results = await this.#run.release(compute, before && {
       sealing: sealingOf(before.key, this.#studyId, this.#epoch), series: before.series,
-    });
+    }, known);
     const failures: QuestionFailure[] = [];
     const outcomes = results.map((result, i) => {
       const { question, plan } = this.#questions[i]!;

@@ -1,4 +1,5 @@
 import { InvariantError } from '../../src/base/errors.js';
+import type { KnownKeys } from '../../src/base/remembered-keys.js';
 import { inlineCompute } from '../../src/estimators/contract/compute.js';
 import type { Compute } from '../../src/estimators/contract/estimator.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
@@ -74,11 +75,13 @@ export class InlineEpochRunner implements EpochRunner {
     };
   }
 
-  async release(studyId: string, epoch: bigint, before?: SeriesInput): Promise<EpochResult> {
+  async release(
+    studyId: string, epoch: bigint, before?: SeriesInput, known?: readonly KnownKeys[],
+  ): Promise<EpochResult> {
     const holder = this.#holder(studyId, epoch);
     this.drop(studyId, epoch);
     if (holder.engine === null || holder.failure !== null) throw holder.failure;
-    return holder.engine.release(this.#compute, before);
+    return holder.engine.release(this.#compute, before, known);
   }
 
   drop(studyId: string, epoch: bigint): void {

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../src/base/error-codes.js';
 import { InvariantError, KeelsonError } from '../../src/base/errors.js';
+import type { KnownKeys } from '../../src/base/remembered-keys.js';
 import type { EpochSetup, SeriesInput } from './contract.js';
 import type { PackedBatches, PackedParts } from './packing.js';
 
@@ -20,6 +21,7 @@ export type EpochRequest =
   | {
     readonly kind: 'release'; readonly id: number; readonly studyId: string;
     readonly epoch: bigint; readonly before?: SeriesInput | undefined;
+    readonly known?: readonly KnownKeys[] | undefined;
   }
   | {
     readonly kind: 'drop'; readonly id: number; readonly studyId: string; readonly epoch: bigint;

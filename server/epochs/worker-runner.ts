@@ -1,4 +1,5 @@
 import { InvariantError, type KeelsonError } from '../../src/base/errors.js';
+import type { KnownKeys } from '../../src/base/remembered-keys.js';
 import type {
   EpochPart, EpochProgress, EpochResult, EpochRunner, EpochSetup, SeriesInput,
 } from './contract.js';
@@ -92,11 +93,13 @@ export class WorkerEpochRunner implements EpochRunner {
     return await home.thread.call({ kind: 'progress', studyId, epoch }) as EpochProgress;
   }
 
-  async release(studyId: string, epoch: bigint, before?: SeriesInput): Promise<EpochResult> {
+  async release(
+    studyId: string, epoch: bigint, before?: SeriesInput, known?: readonly KnownKeys[],
+  ): Promise<EpochResult> {
     const home = this.#home(studyId, epoch);
     this.#flush(home);
     try {
-      const call = { kind: 'release', studyId, epoch, before } as const;
+      const call = { kind: 'release', studyId, epoch, before, known } as const;
       return await home.thread.call(call) as EpochResult;
     } finally {
       this.#forget(home);

@@ -29,7 +29,10 @@ async function execute(request: EpochRequest): Promise<unknown> {
     case 'open': return runner.open(request.setup);
     case 'add': return runner.add(request.studyId, request.epoch, unpack(request.parts));
     case 'progress': return runner.progress(request.studyId, request.epoch);
-    case 'release': return runner.release(request.studyId, request.epoch, request.before);
+    case 'release': {
+      const { studyId, epoch, before, known } = request;
+      return runner.release(studyId, epoch, before, known);
+    }
     case 'drop': return runner.drop(request.studyId, request.epoch);
   }
 }

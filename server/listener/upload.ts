@@ -131,6 +131,7 @@ export class Upload implements SessionOutput {
       }
     }
     if (this.#splitter.isUnfinished) throw malformed('the last frame is cut short');
+    if (this.#greeting === 'none') throw malformed('a request has a Hello');
   }
 
   #framesIn(part: Uint8Array): readonly Uint8Array[] {
@@ -183,8 +184,9 @@ export class Upload implements SessionOutput {
   }
 
   #push(frame: Uint8Array): void {
-    if (this.#closed || (this.#greeting === 'refused' && this.#answers.length > 0)) return;
-    this.#answers.push(frame);
+    if (this.#closed) return;
+    // A refused Hello is the only frame.
+    if (this.#greeting !== 'refused' || this.#answers.length === 0) this.#answers.push(frame);
     this.#look();
   }
 

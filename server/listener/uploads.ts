@@ -59,10 +59,9 @@ export class Uploads {
         + 'answer');
     }
     if ('expect' in request.headers) response.writeContinue();
-    const upload = new Upload(
-      this.context, { address, parts: partsOf(request) }, fromHex(String(given)),
-    );
-    const frames = await this.#inTime(request, upload);
+    const parts = new BodyParts(request);
+    const upload = new Upload(this.context, { address, parts }, fromHex(String(given)));
+    const frames = await this.#inTime(request, upload, parts);
     if (upload.struckOut || !request.complete) response.setHeader('Connection', 'close');
     this.#send(response, this.#nonces.issue(), frames);
   }
@@ -103,20 +102,19 @@ export class Uploads {
   }
 
   /** Bounds the time that a body takes, and the memory of unfinished frames over all uploads. */
-  async #inTime(request: IncomingMessage, upload: Upload): Promise<readonly Uint8Array[]> {
+  async #inTime(
+    request: IncomingMessage, upload: Upload, parts: BodyParts,
+  ): Promise<readonly Uint8Array[]> {
     const { clock, limits } = this.context;
-    let cancel = (): void => undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      cancel = clock.after(limits.uploadTimeoutMs, () => {
-        if (!request.complete) reject(tooSlow(limits.uploadTimeoutMs));
-      });
+    const cancel = clock.after(limits.uploadTimeoutMs, () => {
+      if (!request.complete) parts.stop(tooSlow(limits.uploadTimeoutMs));
     });
     const forget = this.unfinished.hold({
       get bytes() { return upload.heldBytes; },
       cut: () => request.destroy(),
     });
     try {
-      return await Promise.race([upload.answer(), late]);
+      return await upload.answer();
     } finally {
       cancel();
       forget();
@@ -130,12 +128,43 @@ export class Uploads {
   }
 }
 
-/** The body. @throws HttpError when the connection ends within it. */
-async function* partsOf(request: IncomingMessage): AsyncGenerator<Uint8Array, void, undefined> {
-  try {
-    yield* request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
-  } catch {
-    throw new HttpError(400, 'cut-off', 'the connection ended within the body: send it again');
+/**
+ * The body of a request. Reading throws an HttpError when the connection ends within it, or when it
+ * was stopped. Node tells nothing of a body whose request was answered, not even when its
+ * connection ends. So who answers earlier has to stop it, or its reader waits forever.
+ */
+class BodyParts implements AsyncIterable<Uint8Array> {
+  #stopped: HttpError | undefined;
+  #fail: (error: HttpError) => void = () => undefined;
+
+  constructor(private readonly request: IncomingMessage) {}
+
+  stop(error: HttpError): void {
+    this.#stopped = error;
+    this.#fail(error);
+  }
+
+  async* [Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+    const parts: AsyncIterator<Uint8Array, void> =
+      this.request.iterator({ destroyOnReturn: false });
+    for (;;) {
+      const read: IteratorResult<Uint8Array, void> = await this.#next(parts);
+      if (read.done === true) return;
+      yield read.value;
+    }
+  }
+
+  #next(
+    parts: AsyncIterator<Uint8Array, void>,
+  ): Promise<IteratorResult<Uint8Array, void>> {
+    return new Promise((resolve, reject) => {
+      if (this.#stopped !== undefined) return reject(this.#stopped);
+      this.#fail = reject;
+      parts.next().then(resolve, () => {
+        const text = 'the connection ended within the body: send it again';
+        reject(new HttpError(400, 'cut-off', text));
+      });
+    });
   }
 }
 

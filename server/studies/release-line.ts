@@ -2,7 +2,11 @@ import type { Outcome } from '../../src/base/outcome.js';
 import { KeelsonError, StorageError, WireError } from '../../src/base/errors.js';
 import { eventsToJson } from '../../src/privacy/accounting/event-codec.js';
 import { failedOutcome } from '../../src/questions/run.js';
+import {
+  releasesRemembered, remembersKeys, RememberedKeys, type KnownKeys,
+} from '../../src/base/remembered-keys.js';
 import type { SealedSeries } from '../../src/base/running-totals.js';
+import { answersOf, decodeReleaseBody } from '../../src/wire/index.js';
 import type { EpochResult, SeriesInput } from '../epochs/contract.js';
 import { interrupted } from '../epochs/outcome.js';
 import type { ChargeResult, LedgerBalance, ReleaseRecord } from '../store/contract.js';
@@ -287,11 +291,13 @@ export class ReleaseLine {
    */
   async #draw(epoch: bigint): Promise<Drawn> {
     const before = await this.#seriesBefore();
+    const known = await this.#knownKeys();
     const { runner, drained, logger } = this.context;
     const { study } = this.definition.document;
     try {
       await drained();
-      const { outcomes, failures, series } = await runner.release(this.studyId, epoch, before);
+      const { outcomes, failures, series } = await runner
+        .release(this.studyId, epoch, before, known);
       for (const failure of failures) {
         logger.error(
           { study, epoch, ...failure }, 'the release of a question failed; the others go on',
@@ -313,6 +319,24 @@ export class ReleaseLine {
     if (this.definition.document.running === undefined) return undefined;
     const series = await this.context.store.series?.(this.studyId) ?? [];
     return { key: this.context.seriesKey(), series };
+  }
+
+  /**
+   * Of a study that remembers keys: those that its stored releases showed. They are read anew for
+   * each release, so a restart changes nothing.
+   */
+  async #knownKeys(): Promise<readonly KnownKeys[] | undefined> {
+    const questions = this.definition.questions.map(({ question }) => question);
+    if (!remembersKeys(questions)) return undefined;
+    const remembered = new RememberedKeys(questions);
+    const from = Math.max(0, this.#count - releasesRemembered);
+    // One at a time: a body may have several megabytes.
+    for (let index = from; index < this.#count; index++) {
+      const [release] = await this.context.store.releases(this.studyId, index, 1);
+      const body = decodeReleaseBody(release!.body);
+      remembered.take(answersOf(body).map(({ outcome }) => outcome));
+    }
+    return remembered.known;
   }
 
   /** A series goes on from a release that is published with its answer. */

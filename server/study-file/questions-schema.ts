@@ -86,6 +86,9 @@ const by = ruled(byRule, v.pipe(v.strictObject({
     '100 keys'),
   prefilter: key(v.optional(whole(1, limits.prefilter)),
     'With discover: a key of fewer people is not looked at.', 2, '2 people'),
+  remember: key(v.optional(whole(1, limits.keys)),
+    'With discover: so many keys of the newest answer are shown again in the next one, whatever '
+    + 'their counts are. Less than top.', 50, 'none: each release finds its keys anew'),
 }, byRule), v.check(({ column, columns }) =>
   (column === undefined) !== (columns === undefined), byRule)));
 

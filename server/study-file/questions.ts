@@ -99,20 +99,22 @@ function byOf(
 ): GroupBy {
   const { column, columns: several, keysMax, keys, discover = false } = given;
   const names = several ?? [column!];
-  const stray = discover ? undefined : (['top', 'prefilter'] as const)
+  const stray = discover ? undefined : (['top', 'prefilter', 'remember'] as const)
     .find((each) => given[each] !== undefined);
   if (stray !== undefined) {
     throw refuse(`${path}.${stray}`, 'is for keys that are discovered',
       'leave it out, or write discover: true');
   }
-  const { top = usualDiscovery.top, prefilter = usualDiscovery.prefilter } = given;
+  const { top = usualDiscovery.top, prefilter = usualDiscovery.prefilter, remember } = given;
   return {
     columns: names, keysMax,
     ...(keys !== undefined && {
       keys: keys.map((key, i) => (typeof key === 'object' ? key : [key]).map((part, j) =>
         partOf(`${path}.keys[${i}]`, part, typeIn(columns, names[j]), refuse))),
     }),
-    ...(discover && { discover: { top, prefilter } }),
+    ...(discover && {
+      discover: { top, prefilter, ...(remember !== undefined && { remember }) },
+    }),
   };
 }
 

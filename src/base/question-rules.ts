@@ -315,8 +315,14 @@ function* faultsOfBy(path: string, by: GroupBy, columns: TypedColumns): Generato
 }
 
 function* faultsOfDiscovery(
-  path: string, { top, prefilter }: NonNullable<GroupBy['discover']>,
+  path: string, { top, prefilter, remember }: NonNullable<GroupBy['discover']>,
 ): Generator<QuestionFault> {
+  if (remember !== undefined && !(Number.isInteger(remember) && remember >= 1 && remember < top)) {
+    yield {
+      path: `${path}.remember`, rule: `is ${remember}, and top is ${top}`,
+      remedy: 'give a whole number from 1 that is smaller than top, so that new keys find room',
+    };
+  }
   for (const [name, value, most] of [
     ['top', top, limits.keys], ['prefilter', prefilter, limits.prefilter],
   ] as const) {

@@ -35,6 +35,11 @@ export interface Discovery {
   readonly top: number;
   /** Keys that fewer contributors have are dropped before noise is added. */
   readonly prefilter: number;
+  /**
+   * So many keys of the newest answer are shown again, whatever their counts are: 1 to `top` - 1.
+   * Absent: each release finds its keys anew. See base/remembered-keys.
+   */
+  readonly remember?: number;
 }
 
 /** One question of a study. A contribution answers all questions of its study. */

@@ -65,10 +65,15 @@ function mismatch(index: bigint, what: string): LogError {
 
 /** Why the keys of an answer are not those that its question allows; null when they are. */
 function keysFault(
-  document: StudyDocument, { by, estimator }: Question, outcome: ValueOutcome,
+  document: StudyDocument, { by, estimator, parameters }: Question, outcome: ValueOutcome,
 ): string | null {
   const { keys } = outcome;
   if (by === undefined) return keys === undefined ? null : 'it has keys, and is not split';
+  // How many keys there are, in one number: it shows none.
+  if (estimator === 'count' && parameters['of'] === 'keys') {
+    return keys === undefined && outcome.estimate.length === 1
+      ? null : 'it has keys, and counts them';
+  }
   if (keys === undefined) return 'it has no keys, and is split';
   if (by.discover !== undefined) return foundKeysFault(document, by, keys)
     ?? (estimator === 'count' && !isFalling(outcome.estimate)

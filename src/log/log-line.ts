@@ -96,9 +96,10 @@ function readLine(value: unknown): LogLine | undefined {
 const lineCharactersMax = 64 * 1024 * 1024;
 
 /**
- * Splits a file into lines at each newline, strictly: text after the last newline is a line too.
- * @throws LogError('line-malformed') when the bytes are not UTF-8 or a line has more than 64 Mi
- *   characters.
+ * Splits a file into lines. Each ends with a newline, so a log has one form, and one that was cut
+ * short is noticed.
+ * @throws LogError('line-malformed') when the bytes are not UTF-8, a line has more than 64 Mi
+ *   characters, or the last one has no newline.
  */
 export async function* logLines(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -130,5 +131,7 @@ export async function* logLines(
     }
   }
   const rest = parts.join('') + decode();
-  if (rest !== '') yield rest;
+  if (rest !== '') {
+    throw new LogError('line-malformed', 'the last line has no newline: the log may be cut short');
+  }
 }

@@ -16,6 +16,7 @@ import { derivedPartsAgree } from './derived.js';
 import { LogError, type LogFaultCode } from './faults.js';
 import { decodeLogLine, type LogLine, type RotationLine, type StudyLine } from './log-line.js';
 import { ReleaseChain } from './release-chain.js';
+import { RememberedCheck } from './remembered.js';
 import { RunningCheck } from './running.js';
 
 export interface LogVerification {
@@ -76,6 +77,7 @@ interface Progress {
   earlier: readonly Verifier[];
   chain?: ReleaseChain;
   running?: RunningCheck;
+  remembered?: RememberedCheck;
   state?: WireStudyState;
 }
 
@@ -147,6 +149,11 @@ async function takeLine(
     }
     const fault = (progress.running ??= new RunningCheck(study.document)).take(release);
     if (fault !== null) throw new LogError('derived-mismatch', `release ${release.index}: ${fault}`);
+    progress.remembered ??= new RememberedCheck(asked);
+    const missing = progress.remembered.take(answers.map(({ outcome }) => outcome));
+    if (missing !== null) {
+      throw new LogError('keys-malformed', `release ${release.index}: ${missing}`);
+    }
     progress.lastOutcome = release.outcome ?? null;
     progress.lastAnswers = answers;
     progress.count++;

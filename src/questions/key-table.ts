@@ -108,6 +108,12 @@ export class KeyTable implements FoundKeys {
     return this.#placeOf(this.#encode(parts));
   }
 
+  find(parts: readonly string[]): number {
+    if (this.#size === 0) return -1;
+    const length = this.#encode(parts);
+    return this.#search(halfSipHash(this.#wanted, 0, length, this.#key0, this.#key1), length);
+  }
+
   compare(left: number, right: number): number {
     const [one, oneStart] = this.#keyAt(left);
     const [other, otherStart] = this.#keyAt(right);
@@ -168,6 +174,17 @@ export class KeyTable implements FoundKeys {
   /** The place of the first `length` bytes of `wanted`. */
   #placeOf(length: number): number {
     const hash = halfSipHash(this.#wanted, 0, length, this.#key0, this.#key1);
+    const known = this.#search(hash, length);
+    if (known >= 0) return known;
+    this.#grow(length);
+    this.#keep(length);
+    this.#fill(hash, this.#size);
+    this.#size += 1;
+    return this.#size - 1;
+  }
+
+  /** The place of a key that was seen, or -1. */
+  #search(hash: number, length: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;
     for (let slot = hash & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
@@ -177,11 +194,7 @@ export class KeyTable implements FoundKeys {
         if (this.#isWanted(place, length)) return place;
       }
     }
-    this.#grow(length);
-    this.#keep(length);
-    this.#fill(hash, this.#size);
-    this.#size += 1;
-    return this.#size - 1;
+    return -1;
   }
 
   /** Equal bytes are equal keys: each part stands behind its length. */

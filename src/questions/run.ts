@@ -1,5 +1,6 @@
 import { Sensitive } from '../base/brands.js';
 import type { Outcome } from '../base/outcome.js';
+import type { Key, KnownKeys } from '../base/remembered-keys.js';
 import type { Compute } from '../estimators/contract/estimator.js';
 import { createGroups, type Groups } from '../estimators/run.js';
 import { createMechanisms, type PreparedMechanisms } from '../privacy/mechanisms/index.js';
@@ -116,22 +117,25 @@ export class QuestionsRun {
    * is durable. Noise that is not drawn yet is drawn before the data are read.
    * @param before - of running totals, what the release of the epoch just before left. Absent:
    *   their series begin.
+   * @param known - the keys of questions that remember them: what earlier releases showed.
    * @returns one result for each question, in their order.
    */
   async release(
-    compute: Compute, before?: SeriesBefore,
+    compute: Compute, before?: SeriesBefore, known: readonly KnownKeys[] = [],
   ): Promise<readonly QuestionResult[]> {
     this.prepareNoise(Infinity);
     const results: QuestionResult[] = [];
     for (const running of this.#running) {
-      results.push(await this.#release(running, compute, before));
+      const { name } = running.planned.question;
+      const own = known.find(({ question }) => question === name)?.keys;
+      results.push(await this.#release(running, compute, before, own));
     }
     return results;
   }
 
   async #release(
     { planned: { question, plan, keys }, groups, mechanisms, table, failure }: Running,
-    compute: Compute, before: SeriesBefore | undefined,
+    compute: Compute, before: SeriesBefore | undefined, known: readonly Key[] | undefined,
   ): Promise<QuestionResult> {
     if (failure !== null) return { kind: 'failed', failure: failure.cause };
     try {
@@ -140,6 +144,7 @@ export class QuestionsRun {
         : new RunningQuestion(plan.running, leftBefore(question.name, before));
       const { value } = await plan.release(
         groups.finish(this.work), totals?.mechanisms(mechanisms) ?? mechanisms, compute, found,
+        known,
       );
       const outcome = totals?.answered(value) ?? value;
       return {

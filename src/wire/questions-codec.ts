@@ -95,6 +95,9 @@ function readKey(value: unknown, path: string): readonly string[] {
 function readDiscovery(discovery: Members): Discovery {
   return {
     prefilter: discovery.integer('prefilter', 1, limits.prefilter),
+    ...(discovery.has('remember') && {
+      remember: discovery.integer('remember', 1, limits.keys),
+    }),
     top: discovery.integer('top', 1, limits.keys),
   };
 }

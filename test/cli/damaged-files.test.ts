@@ -12,9 +12,11 @@ import { serializeTCompactProtocol } from 'hyparquet-writer/src/thrift.js';
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
 import { afterAll, describe, expect, it } from 'vitest';
 import { lz4Block, lz4Frame } from '../../cli/input/lz4.js';
-import { readRows, type InputRequest } from '../../cli/input/open.js';
+import { readRows } from '../../cli/input/open.js';
 import { checkPages } from '../../cli/input/parquet-pages.js';
+import { checkRuns } from '../../cli/input/parquet-runs.js';
 import { unpack } from '../../cli/input/unpack.js';
+import type { InputRequest } from '../../cli/input/rows.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { arrowBytes, csvText, parquetBytes, type TestColumn } from '../support/table-files.js';
 
@@ -123,6 +125,25 @@ describe('files that are damaged', () => {
   });
 });
 
+describe('runs of Parquet', () => {
+  const ones = (bytes: readonly number[], width: number, count: number): number =>
+    checkRuns({ bytes: Uint8Array.from(bytes), at: 0 }, width, count);
+
+  it('may be filled up by more than one group, as DuckDB does', () => {
+    // Four groups of eight bits for three values, of which two are 1.
+    expect(ones([9, 0b101, 0, 0, 0], 1, 3)).toBe(2);
+    expect(ones([6, 1], 1, 3)).toBe(3);
+  });
+
+  it.each([
+    ['longer than what is left', [8, 1], 1, 3], ['cut short', [9, 0b101], 1, 3],
+    ['without an end', [0x80, 0x80], 1, 3], ['of no bits and 2^30 values', [0x80 | 1, 0x80, 0x80,
+      0x80, 0x01], 0, 3], ['of 33 bits', [9], 33, 3],
+  ] as const)('are refused: %s', (_, bytes, width, count) => {
+    expect(() => ones(bytes, width, count)).toThrow(RangeError);
+  });
+});
+
 describe('compressed files', () => {
   it('are read by their first bytes, whatever their name', async () => {
     const packed = zlib.gzipSync(csv);
@@ -139,15 +160,19 @@ describe('compressed files', () => {
   });
 
   it('with Zstandard are read where Node can, else a message says what to do', async () => {
-    const packed = Buffer.from(
-      'KLUv/SQMYQAAeAoxCjIKMwo0CjUKCnDzAA==', 'base64');
-    const compress = (zlib as { zstdCompressSync?: (text: string) => Buffer }).zstdCompressSync;
+    // Made by the zstd program, from two rows.
+    const packed = Buffer.from('KLUv/QRYMQAAeAoxCjIKzQax0Q==', 'base64');
+    const { zstdCompressSync: compress, constants } = zlib as unknown as {
+      readonly zstdCompressSync?: (text: string, options: object) => Buffer;
+      readonly constants: { readonly ZSTD_c_checksumFlag: number };
+    };
     if (compress === undefined) {
       expect(await refusal(place('.csv.zst', packed)))
         .toMatch(/need Node 22.15 or later: run it there, or unpack the file with "zstd -d"/);
       return;
     }
-    const whole = compress(csv);
+    expect(await valuesOf(place('.csv.zst', packed))).toEqual([1, 2]);
+    const whole = compress(csv, { params: { [constants.ZSTD_c_checksumFlag]: 1 } });
     expect(await valuesOf(place('.csv.zst', whole))).toEqual(numbers);
     expect(await refusal(place('.csv.zst', whole.subarray(0, 60)))).toContain('damaged');
     whole[whole.length - 20]! ^= 4;
@@ -180,7 +205,7 @@ describe('columns that have no one number or text for each row', () => {
     ['a date or time', timestamp(), 0],
     ['a decimal', decimal(10, 2), 1.5],
   ] as const)('are refused: %s', async (what, type, value) => {
-    const path = arrow(type as DataType, value);
+    const path = arrow(type, value);
     expect(await refusal(path)).toMatch(new RegExp(`, column 1 \\("x"\\): ${what}.*--columns`));
     expect(await valuesOf(path, { columns: ['y'] })).toEqual([1]);
   });

@@ -20,9 +20,9 @@ const columns = [...questionsDocument.columns, 'app'];
 const logged = await sampleLog(2, {
   facts: {
     ...questionsDocument, columns,
-    types: [...questionsDocument.types!, { type: 'text', bytes: 64 }], questions: [delays!, regions!, quiet!, {
-      ...regions!, name: 'found', by,
-    }].map((question) => ({ ...question, share: 25 })),
+    types: [...questionsDocument.types!, { type: 'text', bytes: 64 }],
+    questions: [delays!, regions!, quiet!, { ...regions!, name: 'found', by }]
+      .map((question) => ({ ...question, share: 25 })),
   },
   changeAnswers: (body) => ({
     ...body, columns,
@@ -86,7 +86,8 @@ describe('keelson verify --export', () => {
     await exported(path);
     const parquet = fresh('.parquet');
     await exported(parquet);
-    const cell = (value: unknown): string => (value === null ? '' : String(value as number));
+    const cell = (value: unknown): string =>
+      (typeof value === 'number' || typeof value === 'string' ? String(value) : '');
     const expected = (await rowsIn(parquet)).map((row) =>
       Object.fromEntries(Object.entries(row).map(([name, value]) =>
         [name, value === '=A1+1' ? '\'=A1+1' : cell(value)])));

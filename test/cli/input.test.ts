@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { InvalidInputError } from '../../src/base/errors.js';
-import type { InputRequest } from '../../cli/input/open.js';
+import type { InputRequest } from '../../cli/input/rows.js';
 import { readTables, type RowTable, type TableRequest } from '../../cli/input/table.js';
 import { npyBytes } from '../support/npy.js';
 

@@ -1,9 +1,10 @@
 // @module-tag slow
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { KillRun } from '../support/durability/kill-run.js';
 import { Stage } from '../support/live-command.js';
 
-const stage = new Stage();
+let stage: Stage;
+beforeEach(() => { stage = new Stage(); });
 afterEach(() => stage.end());
 
 it('keeps its promises in every scope and rule when it is killed, changes its key and has a wrong '
@@ -17,4 +18,12 @@ it('keeps its promises in every scope and rule when it is killed, changes its ke
   }
   // Folders that are damaged on purpose: the judge must see each damage.
   expect(await run.missedPlants()).toEqual([]);
+});
+
+it('keeps them where rows travel over HTTP, behind a proxy that refuses WebSockets', async () => {
+  const run = new KillRun(stage, { kills: 4, people: 24, seed: 4, http: true });
+  const { figures, broken } = await run.run();
+  expect(broken).toEqual([]);
+  expect(figures).toMatchObject({ lost: 0, twice: 0, faults: 0 });
+  expect(figures.acknowledged).toBeGreaterThan(0);
 });

@@ -19,6 +19,7 @@ describe('frames made to harm', () => {
       'client: server-key-mismatch',
     ]) expect(tally.outcomes.get(met) ?? 0, met).toBeGreaterThan(0);
     // Another key without records, and all studies signed by it: in each world.
-    expect(tally.outcomes.get('client: server-key-mismatch')).toBeGreaterThanOrEqual(2 * tally.worlds);
+    expect(tally.outcomes.get('client: server-key-mismatch'))
+      .toBeGreaterThanOrEqual(2 * tally.worlds);
   });
 });

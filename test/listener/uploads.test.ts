@@ -132,6 +132,7 @@ describe('a request that is no upload', () => {
       [403, 'unknown-origin', { Origin: 'https://stranger.example' }, good],
       [413, 'too-large', {}, () => new Uint8Array(2_001)],
       [400, 'malformed', {}, (client) => good(client).subarray(0, -1)],
+      [400, 'malformed', {}, () => new Uint8Array(0)],
       [400, 'malformed', {}, () => new Uint8Array(100).fill(255)],
       [400, 'malformed', {}, () => joinFrames([new Uint8Array(1_501)])],
       [400, 'malformed', {}, (client) => joinFrames([encodeClientFrame(client.batch(1n))])],
@@ -185,6 +186,52 @@ describe('a request that is no upload', () => {
     expect(text).toMatch(/^HTTP\/1\.1 408 /);
     expect(text).toContain('too-slow');
     await rig.expectService();
+  });
+
+  it('holds no channel after its body took too long', async () => {
+    const rig = await startRig({ limits: { uploadTimeoutMs: 100 } });
+    const client = await UploadClient.begin(rig.listener.address, rig.study);
+    const body = Buffer.from(client.body([client.batch(1n)])).toString('latin1');
+    const text = await rawExchange(rig.listener.port, [
+      'POST /v1/batches HTTP/1.1', 'Host: localhost', 'Content-Type: application/x-protobuf',
+      `Keelson-Nonce: ${client.nonce}`, `Content-Length: ${body.length + 1}`, '', body,
+    ].join('\r\n'));
+    expect(text).toMatch(/^HTTP\/1\.1 408 /);
+    await eventually(() => rig.metrics.totals.channels === 0);
+    expect(rig.metrics.accepted.total({ study: 'flight-delays' })).toBe(1);
+  });
+
+  it('has Ready first, also where batches were answered before the stored state was '
+    + 'read', async () => {
+    const rig = await startRig();
+    const client = await UploadClient.begin(rig.listener.address, rig.study);
+    const stateOf = rig.hub.contributorState.bind(rig.hub);
+    let answerState = (): void => undefined;
+    const asked = new Promise<void>((resolve) => { answerState = resolve; });
+    Object.assign(rig.hub, {
+      contributorState: async (...who: Parameters<typeof stateOf>) => {
+        await asked;
+        return stateOf(...who);
+      },
+    });
+    const answer = client.send(client.batch(1n));
+    await eventually(() => rig.metrics.accepted.total({ study: 'flight-delays' }) === 1);
+    answerState();
+    expect((await answer).frames.map(({ kind }) => kind)).toEqual(['ready', 'ack', 'notice']);
+  });
+
+  it('tells nothing but the refusal where the stored state cannot be read', async () => {
+    const rig = await startRig();
+    const client = await UploadClient.begin(rig.listener.address, rig.study);
+    const fails = async (): Promise<never> => { throw new Error('planted'); };
+    const contributorState = rig.hub.contributorState.bind(rig.hub);
+    Object.assign(rig.hub, { contributorState: fails });
+    const answer = await client.send(client.batch(1n));
+    expect(answer.frames).toMatchObject([{ kind: 'refusal', code: 'internal', channel: 0 }]);
+    Object.assign(rig.hub, { contributorState });
+    expect((await client.send(client.batch(1n))).frames)
+      .toContainEqual(expect.objectContaining({ kind: 'ack', accepted: [1n] }));
+    expect(rig.metrics.totals.channels).toBe(0);
   });
 
   it('is preflighted for the pages of a listed origin', async () => {

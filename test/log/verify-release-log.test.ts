@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { canonicalJson } from '../../src/base/canonical-json.js';
 import { toHex, utf8 } from '../../src/base/bytes.js';
 import {
   encodeLogLine, decodeLogLine, logLines, verifyReleaseLog, type LogReport,
@@ -114,7 +115,7 @@ describe('release log', () => {
     // Each byte once, a different bit each time, is thousands of verifications: every third is
     // enough
     // to meet each member of each line, and the step shares no factor with base64's four.
-    for (let at = 0; at < file.length - 1; at += 3) {
+    for (let at = 0; at < file.length; at += 3) {
       const damaged = file.map((byte, i) => (i === at ? byte ^ (1 << at % 7) : byte));
       const report =
         await verifyReleaseLog(logLines([damaged]), { signing, serverKey: server.publicKey });
@@ -124,7 +125,8 @@ describe('release log', () => {
 
   it('finds every cut of the file', async () => {
     const file = utf8(log.lines.map((line) => `${line}\n`).join(''));
-    for (let length = 0; length < file.length - 1; length += 61) {
+    const lengths = Array.from({ length: Math.ceil(file.length / 61) }, (_, i) => 61 * i);
+    for (const length of [...lengths, file.length - 1]) {
       const report = await verifyReleaseLog(logLines([file.subarray(0, length)]), { signing });
       expect(report.consistent, `length ${length}`).toBe(false);
     }
@@ -268,6 +270,61 @@ describe('release log', () => {
       expect(await of([['true', 'false']], [9])).toBe('2 keys-malformed');
     });
 
+    it('takes the number of discovered keys without them, and nothing else there', async () => {
+      const by = { columns: ['late'], keysMax: 1, discover: { top: 2, prefilter: 1 } };
+      const parameters = { ...questionsDocument.questions[1]!.parameters, of: 'keys' };
+      const facts = {
+        ...questionsDocument, questions: questionsDocument.questions.map((each, i) =>
+          (i === 1 ? { ...each, by, parameters } : each)),
+      };
+      const of = async (estimate: readonly number[], keys?: readonly string[][]) =>
+        fault((await sampleLog(1, {
+          facts,
+          changeAnswers: (body) => ({ ...body, answers: body.answers.map((answer, i) => (i !== 1
+            ? answer : {
+              ...answer, parameters: canonicalJson(parameters), outcome: {
+                kind: 'value' as const, estimate, shape: [estimate.length],
+                uncertainty: { kind: 'none' as const }, ...(keys !== undefined && { keys }),
+              },
+            })) }),
+        })).lines);
+      expect(await of([9])).toBe('none');
+      expect(await of([9], [['true']])).toBe('2 keys-malformed');
+      expect(await of([9, 3])).toBe('2 keys-malformed');
+    });
+
+    it('finds an answer without a key that the study remembers', async () => {
+      const facts = {
+        ...questionsDocument,
+        questions: questionsDocument.questions.map((each) => (each.name !== 'regions' ? each : {
+          ...each,
+          by: {
+            columns: ['late'], keysMax: 1, discover: { top: 2, prefilter: 1, remember: 1 },
+          },
+        })),
+      };
+      const of = async (...shown: readonly (readonly string[])[]) =>
+        fault((await sampleLog(shown.length, {
+          facts,
+          changeAnswers: (body) => ({
+            ...body,
+            answers: body.answers.map((answer) => {
+              const keys = shown[Number(body.index)]!.map((key) => [key]);
+              return answer.question !== 'regions' ? answer : {
+                ...answer,
+                outcome: {
+                  kind: 'value' as const, estimate: keys.map((_, i) => 9 - i),
+                  shape: [keys.length], keys, uncertainty: { kind: 'none' as const },
+                },
+              };
+            }),
+          }),
+        })).lines);
+      expect(await of(['true', 'false'], ['false', 'true'], ['false'])).toBe('none');
+      expect(await of(['true', 'false'], ['false'])).toBe('3 keys-malformed');
+      expect(await of(['true', 'false'], ['false', 'true'], ['true'])).toBe('4 keys-malformed');
+    });
+
     it('finds a release of the short form, and in the short form a list of answers', async () => {
       const facts = without(answersBody, 'answers');
       const short = await sampleLog(1, {
@@ -328,7 +385,7 @@ describe('log lines', () => {
   });
 
   it('splits at newlines only, wherever the chunks end', async () => {
-    const file = utf8('one\ntwö\r\n\n last\u2028');
+    const file = utf8('one\ntwö\r\n\n last\u2028\n');
     for (let size = 1; size <= file.length; size++) {
       const chunks: Uint8Array[] = [];
       for (let i = 0; i < file.length; i += size) chunks.push(file.subarray(i, i + size));
@@ -336,6 +393,12 @@ describe('log lines', () => {
       for await (const line of logLines(chunks)) lines.push(line);
       expect(lines).toEqual(['one', 'twö\r', '', ' last\u2028']);
     }
+  });
+
+  it('refuses a last line without a newline', async () => {
+    const report =
+      await verifyReleaseLog(logLines([utf8(`${study}\n`), utf8(study)]), { signing });
+    expect(report.firstFault).toMatchObject({ code: 'line-malformed', line: 2 });
   });
 
   it('refuses bytes that are not UTF-8, as a fault of their line', async () => {

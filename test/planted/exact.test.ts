@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { inlineTrials, searchPairs } from '../../src/audit/index.js';
 import { gridPairs } from '../../src/audit/exact/grid-pairs.js';
-import { checkRelease, type ReleaseResult } from '../../src/audit/exact/release-check.js';
-import { cohortOfLast } from '../../src/audit/exact/release-check.js';
+import {
+  checkRelease, cohortOfLast, type ReleaseResult,
+} from '../../src/audit/exact/release-check.js';
 import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { privacyTarget } from '../../src/privacy/accounting/target.js';
 import { seededNoise } from '../../src/random/insecure.js';
@@ -37,11 +38,14 @@ const coarseTwin = 'upper-triangular noise, turned (E30)';
 describe.each([...plantedBugs, ...fineBugs])('$name, without sampling', (bug) => {
   it('is caught, with the pair and the released values', { tags: ['slow'] }, async () => {
     const { faults } = await checked(bug, true);
-    if (process.env['KEELSON_PLANTED'] === 'full') process.stdout.write(`${bug.name}\n  ${faults[0]}\n`);
+    if (process.env['KEELSON_PLANTED'] === 'full') {
+      process.stdout.write(`${bug.name}\n  ${faults[0]}\n`);
+    }
     expect(faults.length).toBeGreaterThan(0);
   });
 
-  it.skipIf(bug.name === coarseTwin)('is not seen where it is not', { tags: ['slow'] }, async () => {
+  const clean = it.skipIf(bug.name === coarseTwin);
+  clean('is not seen where it is not', { tags: ['slow'] }, async () => {
     expect((await checked(bug, false)).faults).toEqual([]);
   });
 });

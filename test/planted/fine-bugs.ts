@@ -52,20 +52,21 @@ const surplus: PlantedBug = {
   }),
 };
 
-/** A value that is 0 is on the edge of two bins. */
+/** A value that is 0 is on the edge of two bins of three: it may leave both for the third. */
 const bothBins: PlantedBug = {
   name: 'a row on an edge counted in both bins: >= for >',
   ...fine,
-  landmarks: [0, 1, -1],
+  landmarks: [0, 1, 2],
   make(facts, planted) {
     const plan = smallPlan({
       facts,
-      length: 2,
-      events: [tightGaussian('bins', 2, Math.SQRT2, facts.target)],
+      length: 3,
+      events: [tightGaussian('bins', 3, Math.SQRT2, facts.target)],
       release: (rows, mechanisms) => mechanisms.gaussian('bins', rows('rows').map((block) =>
-        sumOf(block, 2, ([value], sum) => {
-          if (planted ? value! >= 0 : value! > 0) sum[1]! += 1;
+        sumOf(block, 3, ([value], sum) => {
           if (value! <= 0) sum[0]! += 1;
+          if ((planted ? value! >= 0 : value! > 0) && value! <= 1) sum[1]! += 1;
+          if (value! > 1) sum[2]! += 1;
         }))).map((bins) => [...bins]),
     });
     return { plan, dimension: 1 };

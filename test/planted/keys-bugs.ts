@@ -2,7 +2,7 @@ import { Sensitive } from '../../src/base/brands.js';
 import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { keyHistogramEvent, keySumsEvent } from '../../src/privacy/accounting/calibration.js';
 import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
-import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
+import type { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { renamed } from '../../src/privacy/mechanisms/renamed.js';
 import type { RowBlock } from '../../src/privacy/stages/rows.js';
 import type { NoiseSource } from '../../src/random/source.js';
@@ -91,6 +91,7 @@ function withThresholdOf(
       return inner.keyHistogram(event, Sensitive.of(lifted), keys.map((found) => ({
         size: left.length,
         compare: (one, other) => found.compare(left[one]!, left[other]!),
+        find: (parts) => left.indexOf(found.find(parts)),
         partsOf: (place) => found.partsOf(left[place]!),
       })));
     }) satisfies typeof inner.keyHistogram,
@@ -226,7 +227,9 @@ function sumsOfOneKey(
   return {
     plan,
     dimension: facts.dimension,
-    mechanisms: (events: readonly MechanismEvent[], noise: NoiseSource) => createMechanisms(
+    mechanisms: (
+      events: readonly MechanismEvent[], noise: NoiseSource, create: typeof createMechanisms,
+    ) => create(
       events.map((one) => ({ ...one, sumsSigma: sumsSigma * event.sumsSigma }) as MechanismEvent),
       noise,
     ),

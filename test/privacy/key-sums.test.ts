@@ -11,6 +11,7 @@ import type { KeySumsEvent } from '../../src/privacy/accounting/events.js';
 import { pieceOf } from '../../src/privacy/accounting/loss-distribution/pieces.js';
 import { keyKeepingCount } from '../../src/privacy/mechanisms/bounds.js';
 import type { FoundKeys, KeptSums, PlaceTable } from '../../src/privacy/mechanisms/contract.js';
+import { shownOf } from '../../src/privacy/mechanisms/key-histogram.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { foundKeys } from '../support/found-keys.js';
@@ -234,4 +235,51 @@ describe('the draw of counts and sums', () => {
         .toThrow(InvariantError);
     }
   });
+
+  it('keeps known keys whatever their counts are, and the others above the threshold', () => {
+    const known = [['none'], ['plum'], ['fig'], ['apple']];
+    const kept = createMechanisms([event], seededNoise('known')).keySums(
+      'keys', Sensitive.of(tableOf([900, 600, 1, 0, 5], sums)), Sensitive.of(foundKeys(names)),
+      known,
+    ).value;
+    expect(kept.map(({ key }) => key[0]).sort()).toEqual(['apple', 'fig', 'none', 'pear', 'plum']);
+    expect(kept.filter(({ isKnown }) => !isKnown).map(({ key }) => key)).toEqual([['pear']]);
+    const counts = kept.map(({ noisyCount }) => noisyCount);
+    expect(counts).toEqual([...counts].sort((one, other) => other - one));
+    for (const { key, noisyCount, noisySums } of kept) {
+      const at = names.indexOf(key[0]!);
+      const truth = [900, 600, 1, 0, 5][at] ?? 0;
+      expect(Math.abs(noisyCount - truth)).toBeLessThan(6 * event.sigma);
+      expect(Math.abs(noisySums[0]! - (truth === 0 ? 0 : sums[at]![0]!)))
+        .toBeLessThan(6 * event.sumsSigma);
+    }
+  });
+
+  it('draws noise for known keys in their order, wherever they are in memory', () => {
+    const known = [['plum'], ['quince'], ['none']];
+    const of = (order: readonly number[]) => createMechanisms([event], seededNoise('order'))
+      .keySums(
+        'keys', Sensitive.of(tableOf(
+          order.map((at) => people[at]!), order.map((at) => sums[at]!),
+        )),
+        Sensitive.of(foundKeys(order.map((at) => names[at]!))), known,
+      ).value;
+    expect(of([3, 1, 4, 0, 2])).toEqual(of([0, 1, 2, 3, 4]));
+    // Whether anybody sent it makes no difference but for the count.
+    expect(of([0, 1, 2, 4])).toEqual(of([0, 1, 2, 3, 4]));
+  });
+});
+
+describe('the keys that are shown', () => {
+  const kept = [[9, false], [8, true], [7, false], [1, true], [0.5, false]].map(
+    ([noisyCount, isKnown]) => ({
+      key: [String(noisyCount)], noisyCount: noisyCount as number, isKnown: isKnown as boolean,
+    }),
+  );
+
+  it.each([[2, [8, 1]], [3, [9, 8, 1]], [4, [9, 8, 7, 1]], [9, [9, 8, 7, 1, 0.5]]] as const)(
+    'are the known ones, and others while there is room for %d', (top, shown) => {
+      expect(shownOf(kept, top).map(({ noisyCount }) => noisyCount)).toEqual(shown);
+    },
+  );
 });

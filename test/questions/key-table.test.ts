@@ -34,6 +34,9 @@ describe('a table of keys', () => {
     const names = Array.from({ length: 30_000 }, (_, i) => `${i}`);
     const places = names.map((name) => table.placeOf([name]));
     expect(names.map((name) => table.placeOf([name]))).toEqual(places);
+    expect(names.map((name) => table.find([name]))).toEqual(places);
+    expect(table.find(['none'])).toBe(-1);
+    expect(tableOf().find(['none'])).toBe(-1);
     expect(table.size).toBe(names.length);
   });
 

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAggregator, type Aggregator } from '../../server/aggregator.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { createLogger } from '../../server/base/logger.js';
+import { backupStore } from '../../server/store/sqlite/backup.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { parseStudyText } from '../../server/study-file/index.js';
 import { fromHex, utf8 } from '../../src/base/bytes.js';
@@ -78,8 +79,8 @@ let token: string;
 let foldersBefore: Buffer | undefined;
 
 /** Whatever is in the data folder now, the write-ahead log included. */
-const folderBytes = (): Buffer =>
-  Buffer.concat(readdirSync(folder).map((name) => readFileSync(join(folder, name))));
+const folderBytes = (of = folder): Buffer =>
+  Buffer.concat(readdirSync(of).map((name) => readFileSync(join(of, name))));
 
 async function get(
   path: string, headers: Record<string, string> = {}, by = readersTap,
@@ -251,6 +252,19 @@ describe('marked rows', () => {
 
   it('are not in the data folder any more once the retention rule is done with them', () => {
     expect(marksIn(folderBytes(), values)).toEqual([]);
+  });
+
+  it('are in no backup that is made after that', () => {
+    const copies = mkdtempSync(join(tmpdir(), 'keelson-taint-copies-'));
+    try {
+      const copy = join(copies, 'copy');
+      backupStore(folder, copy);
+      const bytes = folderBytes(copy);
+      expect(bytes.length).toBeGreaterThan(10_000);
+      expect(marksIn(bytes, values)).toEqual([]);
+    } finally {
+      rmSync(copies, { recursive: true, force: true });
+    }
   });
 });
 

@@ -5,6 +5,7 @@ export function foundKeys(names: readonly string[]): FoundKeys {
   return {
     size: names.length,
     compare: (left, right) => (names[left]! < names[right]! ? -1 : 1),
+    find: ([name]) => names.indexOf(name!),
     partsOf: (place) => [names[place]!],
   };
 }
@@ -13,5 +14,6 @@ export function foundKeys(names: readonly string[]): FoundKeys {
 export function numberedKeys(size: number): FoundKeys {
   return {
     size, compare: (left, right) => left - right, partsOf: (place) => [String(place)],
+    find: ([name]) => (Number(name) < size ? Number(name) : -1),
   };
 }

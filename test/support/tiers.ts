@@ -13,6 +13,7 @@ export const systemTests: readonly string[] = [
   'test/listener/large-releases.test.ts',
   'test/numerics/kernels-{module,pool}.test.ts',
   'test/privacy/centre-threads.test.ts',
-  'test/server/{aggregator,epoch-batching,epochs,stand-back,taint,taint-operations,texts}.test.ts',
+  'test/server/{aggregator,epoch-batching,epochs,remember,stand-back,taint}.test.ts',
+  'test/server/{taint-operations,texts}.test.ts',
   'test/wire/generated.test.ts',
 ];

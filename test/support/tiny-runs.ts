@@ -161,6 +161,14 @@ export const tinyRuns: readonly TinyRun[] = [
     file: 'scripts/sbom.js', words: ['FOLDER/sbom.json'],
     lines: [/^\d+ packages, all under allowed licences: /],
   },
+  {
+    file: 'scripts/check-exact.js',
+    lines: [
+      /^threshold: \d+ pairs, 0 faults$/, /^count: \d+ of \d+ pairs, \d+ calls, 0 faults$/,
+      /^count, keys that nobody listed: \d+ of \d+ pairs, [1-9]\d* calls, 0 faults$/,
+      /^0 faults$/,
+    ],
+  },
   { file: 'scripts/check-commits.js', words: [], lines: [/^\d+ subjects of commits, 0 refused/] },
   {
     file: 'scripts/crash.js', words: ['--kills', '1', '--people', '5'],
@@ -209,6 +217,7 @@ export const tinyRuns: readonly TinyRun[] = [
  */
 export const runElsewhere: Readonly<Record<string, string>> = {
   'scripts/build.js': 'test/support/build-once.ts',
+  'scripts/image.js': 'test/deploy/image.test.ts',
   'scripts/lab-table.js': 'test/lab/table.test.ts',
   'scripts/test-planted.js': 'test/planted',
   'scripts/test-postgres.js': 'test/store/postgres-server.test.ts',

@@ -151,6 +151,14 @@ describe('layers', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('shows what mechanisms are given to exact checks alone', () => {
+    const wrong = files
+      .filter((file) => !inside(file.path, 'src/audit/exact'))
+      .filter((file) => importsOf(file).some((name) => name.includes('mechanisms/observed')))
+      .map((file) => file.path);
+    expect(wrong).toEqual([]);
+  });
+
   it('gives each package one importing folder', () => {
     const wrong: string[] = [];
     for (const file of files) {

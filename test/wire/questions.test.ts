@@ -84,6 +84,9 @@ describe('facts with a list of questions', () => {
     ['no bound on keys', { by: { columns: ['late'] } }, 'facts.questions[0].by.keysMax'],
     ['a discovery without top', { by: { columns: ['late'], keysMax: 1, discover: {} } },
       'facts.questions[0].by.discover'],
+    ['a discovery that remembers nothing', { by: {
+      columns: ['late'], keysMax: 1, discover: { top: 5, prefilter: 2, remember: 0 },
+    } }, 'facts.questions[0].by.discover.remember'],
     ['parameters that nest', { parameters: { a: { b: 1 } } }, 'facts.questions[0].parameters.a'],
   ])('are refused with %s', (_name, change, place) => {
     let caught: unknown;
@@ -176,6 +179,9 @@ describe('the rules of questions', () => {
     ['a list and a search', { by: {
       columns: ['late'], keysMax: 1, keys: [['true']], discover: { top: 5, prefilter: 2 },
     } }, 'by has both keys and discover; leave one of them out'],
+    ['a discovery that remembers all', { by: {
+      columns: ['late'], keysMax: 1, discover: { top: 5, prefilter: 2, remember: 5 },
+    } }, 'by.remember is 5, and top is 5; give a whole number from 1 that is smaller than top'],
     ['a key that cannot be', { by: { columns: ['stops'], keysMax: 1, keys: [['21']] } },
       'by.keys[0] has "21" for stops, which it can never be'],
     ['a key with another spelling', { by: { columns: ['stops'], keysMax: 1, keys: [['+3']] } },

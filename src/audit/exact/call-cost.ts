@@ -1,3 +1,4 @@
+import { ln, pow } from '../../base/elementary.js';
 import { ownKernels } from '../../numerics/kernels/index.js';
 import { normalUpperTail } from '../../numerics/normal.js';
 import { congruence, withEigenvalues } from '../../estimators/covariance/moments/matrices.js';
@@ -9,7 +10,7 @@ import {
 import {
   keepingSteps, keyKeepingSteps, thresholdSteps,
 } from '../../privacy/mechanisms/bounds.js';
-import type { FoundKeys } from '../../privacy/mechanisms/contract.js';
+import type { FoundKeys, PlaceTable } from '../../privacy/mechanisms/contract.js';
 import { leadOf } from '../../privacy/mechanisms/mode.js';
 import type { ObservedCall } from '../../privacy/mechanisms/observed.js';
 import type { Rational, Steps } from '../../random/samplers/discrete-laplace.js';
@@ -69,6 +70,8 @@ export function callCost(event: MechanismEvent, left: ObservedCall, right: Obser
         byKey(one as ArrayLike<number>, left.contents[1] as FoundKeys),
         byKey(other as ArrayLike<number>, right.contents[1] as FoundKeys),
       ]);
+    case 'key-sums':
+      return keySumsCost(event, left, right);
     case 'exponential':
       return exponentialCost(event, one as Float64Array, other as Float64Array);
     case 'wishart-mask':
@@ -183,6 +186,30 @@ function countsCost(
   };
 }
 
+/** Of the sums of keys that both sides may show, besides that of the counts. */
+function keySumsCost(
+  event: Extract<MechanismEvent, { readonly kind: 'key-sums' }>, left: ObservedCall,
+  right: ObservedCall,
+): CallCost {
+  const { prefilter, values, sumsSigma, sumsGrid } = event;
+  const sides = [left, right].map(({ contents: [table, keys] }) => ({
+    table: table as PlaceTable, found: keys as FoundKeys,
+    counts: byKey((table as PlaceTable).counts, keys as FoundKeys),
+  }));
+  const counts = countsCost(
+    event, prefilter, keyKeepingSteps(event), sides.map((side) => side.counts),
+  );
+  let squares = 0n;
+  for (const key of sides[0]!.counts.keys()) {
+    if (!sides.every((side) => (side.counts.get(key) ?? 0) >= prefilter)) continue;
+    const [one, other] = sides.map(({ table, found }) =>
+      table.sumsOf(found.find(JSON.parse(key) as readonly string[])));
+    for (const shift of shifts(one!, other!, sumsGrid).slice(0, values)) squares += shift * shift;
+  }
+  const sums = rhoOf(squares, ratioInSteps(sumsSigma, sumsGrid));
+  return { ...counts, rho: add(counts.rho, sums) };
+}
+
 function byKey(counts: ArrayLike<number>, keys: FoundKeys): ReadonlyMap<string, number> {
   return new Map(Array.from(counts, (count, place) =>
     [JSON.stringify(keys.partsOf(place)), count]));
@@ -205,8 +232,8 @@ function exponentialCost(
 
 /** The largest logarithm of a factor between two positive definite matrices in any direction. */
 function logDistance(left: Float64Array, right: Float64Array, dimension: number): number {
-  const inverseRoot = withEigenvalues(left, dimension, (value) => value ** -0.5);
+  const inverseRoot = withEigenvalues(left, dimension, (value) => pow(value, -0.5));
   const { values } = ownKernels()
     .eigenSymmetric(congruence(inverseRoot, right, dimension), dimension);
-  return Math.max(...values.map((value) => Math.abs(Math.log(value))));
+  return Math.max(...values.map((value) => Math.abs(ln(value))));
 }

@@ -3,7 +3,7 @@ import type { Compute, FinishedSummaries, Plan } from '../../estimators/contract
 import { costOfEvents } from '../../privacy/accounting/composition.js';
 import type { PrivacyCost } from '../../privacy/accounting/cost.js';
 import type { MechanismEvent } from '../../privacy/accounting/events.js';
-import type { FoundKeys, KeptBin, KeptKey } from '../../privacy/mechanisms/contract.js';
+import type { FoundKeys, KeptBin, KeptKey, PlaceTable } from '../../privacy/mechanisms/contract.js';
 import type { createMechanisms } from '../../privacy/mechanisms/index.js';
 import { observed, type ObservedCall } from '../../privacy/mechanisms/observed.js';
 import { seededNoise } from '../../random/insecure.js';
@@ -139,8 +139,8 @@ function commonPart(released: unknown, { method, contents, event }: ObservedCall
       kept.filter(({ bin }) => (counts[i]!.get(bin) ?? 0) > 0));
     return common.every((kept, i) => kept.length === lists[i]!.length) ? released : common;
   }
-  if (method === 'keyHistogram' && event.kind === 'key-histogram') {
-    const counts = contents[0] as ArrayLike<number>;
+  if (event.kind === 'key-histogram' || event.kind === 'key-sums') {
+    const counts = countsOfKeys(contents[0] as ArrayLike<number> | PlaceTable);
     const keys = contents[1] as FoundKeys;
     const least = event.prefilter;
     const passing = new Set(Array.from(counts, (count, place) =>
@@ -150,6 +150,11 @@ function commonPart(released: unknown, { method, contents, event }: ObservedCall
     return common.length === list.length ? released : common;
   }
   return released;
+}
+
+/** Contributors by place, of a call that shows keys. */
+export function countsOfKeys(content: ArrayLike<number> | PlaceTable): ArrayLike<number> {
+  return 'counts' in content ? content.counts : content;
 }
 
 function judged(

@@ -38,6 +38,11 @@ readonly Sent[] {
       first.map((key) => rowOf(key, far)), others.map((key) => rowOf(key, -far)),
     ];
   }
+  if (keys !== undefined) {
+    // The place of a discovered key is in front too.
+    const rowOf = (key: number): readonly number[] => [key, ...values.slice(1, dimension)];
+    return [...absent, [rowOf(0)], [rowOf(1)], [rowOf(0), rowOf(1)], [rowOf(2), rowOf(3)]];
+  }
   const rows = values.map((value, i) =>
     Array.from({ length: dimension }, (_, j) => (j === 0 || i % 2 === 0 ? value : 0)));
   return [...absent, ...rows.map((row) => [row])];

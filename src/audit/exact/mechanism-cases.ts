@@ -222,6 +222,7 @@ const names = ['b', 'c', 'a'];
 const keys: FoundKeys = {
   size: names.length,
   compare: (left, right) => (names[left]! < names[right]! ? -1 : 1),
+  find: ([name]) => names.indexOf(name!),
   partsOf: (at) => [names[at]!],
 };
 
@@ -247,6 +248,41 @@ const keyCase = (prefilter: number): MechanismCase<Keys> => ({
   pathMinimum: fraction(1n, 1n << 60n),
 });
 
+interface KeySums extends Keys { readonly sums: readonly (readonly number[])[] }
+
+/** What two keys may hold: the first of others and one contributor, the second of one only. */
+const heldByKeys = [
+  [[1, 0], [2, 1], [2, -1]], [[0, 0], [1, 1], [1, -1]],
+] as const satisfies readonly (readonly (readonly [count: number, sum: number])[])[];
+
+/** One contributor turns its value under a key, or moves between keys, or comes or goes. */
+const keySumsCase: MechanismCase<KeySums> = {
+  name: 'key-sums',
+  event: {
+    ...place, kind: 'key-sums', keysMax: 1, prefilter: 1, values: 1, sigma: 1, sumsSigma: 1.25,
+    delta: 0.1, grid: 1, sumsGrid: 1,
+  },
+  contents: heldByKeys[0].flatMap((first) => heldByKeys[1].map((second) => ({
+    counts: [first[0], second[0]], sums: [[first[1]], [second[1]]], keys,
+  }))),
+  areNeighbours: (left, right) => {
+    const held = ({ counts, sums }: KeySums): readonly (readonly [number, number])[] =>
+      counts.map((count, i) => [count, sums[i]![0]!]);
+    const [one, other] = [held(left), held(right)];
+    const changed = one.flatMap((each, i) => (each.join() === other[i]!.join() ? [] : [i]));
+    // A key that changes takes one key of the contributor on each side where somebody more has it.
+    const used = [one, other].map((side) => changed.filter((i) => side[i]![0] === 2 - i).length);
+    return Math.max(...used) <= 1;
+  },
+  removed: (left, right) => {
+    const lone = names.filter((_, i) =>
+      ((left.counts[i] ?? 0) >= 1) !== ((right.counts[i] ?? 0) >= 1));
+    return (key) => (JSON.parse(key) as readonly KeptKey[]).some((kept) =>
+      lone.includes(kept.key[0]!));
+  },
+  pathMinimum: fraction(1n, 1n << 58n),
+};
+
 /** A check of one mechanism. */
 export interface MechanismCheck {
   readonly name: string;
@@ -265,4 +301,5 @@ export const mechanismChecks: readonly MechanismCheck[] = [
   checkOf(histogramCase('histogram, two coordinates', 2, [[0, 0], [0, 1], [1, 0]], 0.75)),
   checkOf(keyCase(1)),
   checkOf(keyCase(2)),
+  checkOf(keySumsCase),
 ];

@@ -6,6 +6,7 @@ import { drawExponential } from '../../privacy/mechanisms/exponential.js';
 import { drawGaussian } from '../../privacy/mechanisms/gaussian.js';
 import { drawHistogram } from '../../privacy/mechanisms/histogram.js';
 import { drawKeyHistogram } from '../../privacy/mechanisms/key-histogram.js';
+import { drawKeySums } from '../../privacy/mechanisms/key-sums.js';
 import { drawLaplace } from '../../privacy/mechanisms/laplace.js';
 import { drawMode } from '../../privacy/mechanisms/mode.js';
 import { drawSymmetricGaussian } from '../../privacy/mechanisms/symmetric-gaussian.js';
@@ -23,7 +24,11 @@ export type Content =
   | number
   | readonly string[]
   | readonly ReadonlyMap<number, number>[]
-  | { readonly counts: readonly number[]; readonly keys: FoundKeys };
+  | {
+    readonly counts: readonly number[]; readonly keys: FoundKeys;
+    /** Of `key-sums`: the sums of each place. */
+    readonly sums?: readonly (readonly number[])[];
+  };
 
 /**
  * The laws of the noise that an event draws, one for each supply of mechanisms/supply. Empty for an
@@ -41,6 +46,11 @@ export function noiseOf(event: MechanismEvent): readonly Law<Steps>[] {
     case 'gaussian-histogram':
     case 'key-histogram':
       return [gaussianNoise(squareInSteps(event.sigma, event.grid))];
+    case 'key-sums':
+      return [
+        gaussianNoise(squareInSteps(event.sigma, event.grid)),
+        gaussianNoise(squareInSteps(event.sumsSigma, event.sumsGrid)),
+      ];
     case 'exponential':
     case 'wishart-mask':
     case 'affine-mask':
@@ -78,7 +88,13 @@ export function lawOfCall(
         return drawHistogram(draw(0), event, content as readonly ReadonlyMap<number, number>[]);
       case 'key-histogram': {
         const { counts, keys } = content as Extract<Content, { readonly keys: FoundKeys }>;
-        return drawKeyHistogram(draw(0), event, counts, keys);
+        return drawKeyHistogram(draw(0), event, counts, { found: keys, known: [] });
+      }
+      case 'key-sums': {
+        const { counts, keys, sums } = content as Extract<Content, { readonly keys: FoundKeys }>;
+        const table = { counts, sumsOf: (at: number) => Float64Array.from(sums![at]!) };
+        return drawKeySums([draw(0), draw(1)], event, table, { found: keys, known: [] })
+          .map((kept) => ({ ...kept, noisySums: Array.from(kept.noisySums) }));
       }
       case 'exponential':
         return drawExponential(coins, event, content as Float64Array);

@@ -1,16 +1,17 @@
+import type { Sensitive } from '../../base/brands.js';
 import { utf8 } from '../../base/bytes.js';
 import { assign, assignmentHashBytes } from '../../estimators/summaries/assignment.js';
 import type { Plan } from '../../estimators/contract/estimator.js';
 import { inlineCompute } from '../../estimators/contract/compute.js';
 import type { MechanismEvent } from '../../privacy/accounting/events.js';
 import { keyKeepingCount } from '../../privacy/mechanisms/bounds.js';
-import type { FoundKeys } from '../../privacy/mechanisms/contract.js';
+import type { FoundKeys, PlaceTable } from '../../privacy/mechanisms/contract.js';
 import { leadOf } from '../../privacy/mechanisms/mode.js';
 import type { ObservedCall } from '../../privacy/mechanisms/observed.js';
 import { seededRandom } from '../../random/work.js';
 import type { Contributors, NeighbourPair } from '../contract.js';
 import { summariesOf, type TrialSubject } from '../trials.js';
-import { compareRelease } from './coupled.js';
+import { compareRelease, countsOfKeys } from './coupled.js';
 
 /** What to compare. */
 export interface ReleaseCheck {
@@ -20,7 +21,9 @@ export interface ReleaseCheck {
   readonly crowd?: Contributors;
   /** Prefixes of each pair; at least 2. */
   readonly prefixes: number;
-  /** Asked before each pair: whether there is no time for more. */
+  /** Of a plan for keys that are discovered. */
+  readonly keys?: Sensitive<FoundKeys>;
+  /** Asked before each pair but the first: whether there is no time for more. */
   readonly isOver?: () => boolean;
   /** Stops at the first fault. */
   readonly isFirstEnough?: boolean;
@@ -50,10 +53,11 @@ export async function checkRelease(asked: ReleaseCheck): Promise<ReleaseResult> 
   const { subject, pairs, prefixes } = asked;
   const total = { pairs: 0, prefixes: 0, calls: 0, answered: 0, refused: 0 };
   const faults: string[] = [];
-  const scripts = asked.crowd === undefined ? [] : await crowdScripts(subject, asked.crowd);
+  const scripts = asked.crowd === undefined ? []
+    : await crowdScripts(subject, asked.crowd, asked.keys);
   const compute = inlineCompute();
   for (const pair of pairs) {
-    if (asked.isOver?.() === true || faults.length >= faultsMax) break;
+    if ((total.pairs > 0 && asked.isOver?.() === true) || faults.length >= faultsMax) break;
     total.pairs += 1;
     const [left, right] = [pair.left, pair.right].map((side) => summariesOf(subject, side));
     for (let prefix = 0; prefix < prefixes; prefix++) {
@@ -62,6 +66,7 @@ export async function checkRelease(asked: ReleaseCheck): Promise<ReleaseResult> 
         subject, left: left!, right: right!, compute, seed,
         choose: chooser(prefix < 1 ? undefined : scripts[prefix % scripts.length], prefix),
         ...(pair.cohort !== undefined && { cohort: pair.cohort }),
+        ...(asked.keys !== undefined && { keys: asked.keys }),
       });
       total.prefixes += 1;
       total.calls += result.calls;
@@ -78,7 +83,7 @@ type Script = ReadonlyMap<string, readonly unknown[]>;
 
 /** What releases on the crowd released, by the names of their calls. */
 async function crowdScripts(
-  subject: TrialSubject, crowd: Contributors,
+  subject: TrialSubject, crowd: Contributors, keys: Sensitive<FoundKeys> | undefined,
 ): Promise<readonly Script[]> {
   const summaries = summariesOf(subject, crowd);
   const scripts: Script[] = [];
@@ -86,6 +91,7 @@ async function crowdScripts(
     const script = new Map<string, unknown[]>();
     await compareRelease({
       subject, left: summaries, right: summaries, compute: inlineCompute(), seed: `crowd ${run}`,
+      ...(keys !== undefined && { keys }),
       choose: ({ name }, _, drawn) => {
         script.set(name, [...(script.get(name) ?? []), drawn]);
         return drawn;
@@ -107,7 +113,9 @@ function chooser(script: Script | undefined, prefix: number) {
     used.set(call.name, place + 1);
     const value = script?.get(call.name)?.[place];
     if (script !== undefined && call.method === 'histogram') return shownBins(call);
-    if (script !== undefined && call.method === 'keyHistogram') return shownKeys(call);
+    if (script !== undefined && (call.method === 'keyHistogram' || call.method === 'keySums')) {
+      return shownKeys(call);
+    }
     if (script !== undefined && call.method === 'mode') return leader(call);
     const base = fits(value, drawn) ? value : drawn;
     if (prefix < 3 || at % 2 === prefix % 2 || !(base instanceof Float64Array)) return base;
@@ -138,14 +146,16 @@ function leader({ contents }: ObservedCall): string | null {
 
 /** All keys that pass the prefilter, shown. */
 function shownKeys({ contents, event }: ObservedCall): unknown {
-  const counts = contents[0] as ArrayLike<number>;
+  if (event.kind !== 'key-histogram' && event.kind !== 'key-sums') return [];
+  const counts = countsOfKeys(contents[0] as ArrayLike<number> | PlaceTable);
   const keys = contents[1] as FoundKeys;
-  if (event.kind !== 'key-histogram') return [];
+  const sums = event.kind === 'key-sums' && { noisySums: new Float64Array(event.values) };
   const least = keyKeepingCount(event) + event.grid;
   return Array.from(counts, (count, place) => ({ count, place }))
     .filter(({ count }) => count >= event.prefilter)
     .sort((one, other) => keys.compare(one.place, other.place))
-    .map(({ place }) => ({ key: keys.partsOf(place), noisyCount: least }));
+    .map(({ place }) =>
+      ({ key: keys.partsOf(place), noisyCount: least, isKnown: false, ...sums }));
 }
 
 /** All bins that are occupied, shown with counts like a crowd's. */

@@ -30,6 +30,8 @@ export type KeyFacts =
   | {
     readonly list: 'discovered'; readonly keysMax: number; readonly top: number;
     readonly prefilter: number;
+    /** So many keys that the release before showed are shown again. */
+    readonly remember?: number;
   };
 
 /** The public facts from which an estimator plans. */
@@ -329,12 +331,15 @@ export interface Plan {
   /**
    * Called once. Data-dependent failure is a refused outcome, never an exception.
    * @param keys - of a plan for keys that are discovered: the keys at the places in the rows.
+   * @param known - of such a plan: keys that earlier releases showed, at most `top`. They are shown
+   *   whatever their counts are. Default: none.
    */
   release(
     summaries: FinishedSummaries,
     mechanisms: Mechanisms,
     compute: Compute,
     keys?: Sensitive<FoundKeys>,
+    known?: readonly (readonly string[])[],
   ): Promise<Released<Outcome>>;
 }
 

@@ -152,6 +152,28 @@ export function readDistances({ counts, sigma, dimension, rows }: NoisyDistances
 }
 
 /**
+ * Mean square distance per column, in squared scales, that rows behind a gap do not have if they
+ * are honest. It is at most 2 / .8^2 = 3.1: a median is at most one deviation from the mean, a
+ * scale that is found at least .8 deviations. The rest is for noise.
+ */
+const squareMost = 4;
+
+/**
+ * The counts without rows far out that honest columns of this scale do not have. They stand behind
+ * an octave without rows, and alone they make the columns vary by more than `squareMost`. Rows that
+ * are too few to go as a crowd would else pull the radius out as far as its limit allows.
+ * @returns the same counts where there are no such rows.
+ */
+export function possibleCounts({ counts, sigma, dimension, rows }: NoisyDistances): Float64Array {
+  const seen = binsThatStandOut(counts, sigma, standOut);
+  const gap = seen.findIndex((_, bin) => bin > 0 && !seen.slice(bin, bin + octave).includes(true));
+  if (gap < 0) return counts;
+  const square = counts.reduce((sum, count, bin) => (bin > gap && seen[bin]!
+    ? sum + count * distanceEdge(bin, dimension) ** 2 : sum), 0) / (rows * dimension);
+  return square > squareMost ? counts.map((count, bin) => (bin < gap ? count : 0)) : counts;
+}
+
+/**
  * What clipping takes from a mean in one column, over what it takes from the distances: tails of
  * many columns partly cancel.
  */

@@ -1,3 +1,4 @@
+import { log2 } from '../../base/elementary.js';
 import { InvalidParameterError } from '../../base/errors.js';
 import { checkList, checkObject } from '../../base/given.js';
 import type { MechanismEvent } from './events.js';
@@ -63,7 +64,7 @@ const rules = {
 
 function isGrid(value: number): boolean {
   return value >= gridMinimum && value <= gridMaximum
-    && 2 ** Math.round(Math.log2(value)) === value;
+    && 2 ** Math.round(log2(value)) === value;
 }
 
 /**

@@ -15,6 +15,8 @@ export interface FoundKeys {
   readonly size: number;
   /** Orders two places by their keys alone: below 0 if the left one comes first. */
   compare(left: number, right: number): number;
+  /** The place of a key; -1 if nobody sent it. */
+  find(parts: readonly string[]): number;
   /** The key at a place: a part for each column that the question is split by. */
   partsOf(place: number): readonly string[];
 }
@@ -24,6 +26,8 @@ export interface KeptKey {
   /** A part for each column that the question is split by. */
   readonly key: readonly string[];
   readonly noisyCount: number;
+  /** Whether it was given as known, so that it is kept whatever its count is. */
+  readonly isKnown: boolean;
 }
 
 /** What the contributors of each place add up to. */
@@ -71,16 +75,20 @@ export interface Mechanisms {
   /**
    * A histogram of keys that nobody listed. `counts` has the number of contributors of each place.
    * Returns the kept keys, largest noisy count first. See mechanisms/key-histogram.
+   * @param known - public keys, which are kept whatever their counts are. Default: none.
    */
   keyHistogram(
     event: string, counts: Sensitive<ArrayLike<number>>, keys: Sensitive<FoundKeys>,
+    known?: readonly (readonly string[])[],
   ): Released<readonly KeptKey[]>;
   /**
    * A histogram of keys that nobody listed, with sums beside the counts. Returns the kept keys,
    * largest noisy count first. See mechanisms/key-sums.
+   * @param known - public keys, which are kept whatever their counts are. Default: none.
    */
   keySums(
     event: string, table: Sensitive<PlaceTable>, keys: Sensitive<FoundKeys>,
+    known?: readonly (readonly string[])[],
   ): Released<readonly KeptSums[]>;
   /**
    * The most frequent of the groups' labels if its lead is large enough, else null. The event is a

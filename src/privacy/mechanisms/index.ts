@@ -111,20 +111,22 @@ class ChargedMechanisms implements PreparedMechanisms {
 
   keyHistogram(
     event: string, counts: Sensitive<ArrayLike<number>>, keys: Sensitive<FoundKeys>,
+    known: readonly (readonly string[])[] = [],
   ): Released<readonly KeptKey[]> {
     const spent = this.#spend(event, ['key-histogram']);
     return Released.fromMechanism(drawKeyHistogram(
-      this.#draw(event), spent, Sensitive.open(counts), Sensitive.open(keys),
+      this.#draw(event), spent, Sensitive.open(counts), { found: Sensitive.open(keys), known },
     ));
   }
 
   keySums(
     event: string, table: Sensitive<PlaceTable>, keys: Sensitive<FoundKeys>,
+    known: readonly (readonly string[])[] = [],
   ): Released<readonly KeptSums[]> {
     const spent = this.#spend(event, ['key-sums']);
     return Released.fromMechanism(drawKeySums(
       [this.#draw(event), this.#draw(event, 1)], spent, Sensitive.open(table),
-      Sensitive.open(keys),
+      { found: Sensitive.open(keys), known },
     ));
   }
 

@@ -3,6 +3,7 @@ import type { KeyHistogramEvent, KeySumsEvent } from '../accounting/events.js';
 import { addSteps, nearestSteps, valueOfSteps } from '../accounting/grid.js';
 import { keyKeepingSteps } from './bounds.js';
 import type { FoundKeys, KeptKey } from './contract.js';
+import type { Steps } from '../../random/samplers/discrete-laplace.js';
 import type { Draw } from './draw.js';
 
 /**
@@ -33,6 +34,11 @@ import type { Draw } from './draw.js';
  *    most a 2K / (2 sigma^2), in both directions (mechanisms/gaussian). The names of keys and their
  *    order are functions of which keys were kept and of their noisy counts.
  *
+ * Known keys are public: nobody's rows of this data set decide which they are, so they are the same
+ * on both sides. Each has a noisy count on both sides, and is kept. So none of them is lone, and
+ * they are among the keys of step 4, which holds for them whatever their counts are. The cost is
+ * the same, and delta is for the other keys.
+ *
  * Places follow from the order of arrival. So noise is drawn in an order of the keys themselves,
  * and places are not published. How many draws there are depends on the data: one for each key that
  * passes the prefilter. One contributor changes that by at most K draws. A server publishes after a
@@ -42,32 +48,58 @@ import type { Draw } from './draw.js';
  * Gaussian noise.
  */
 export function drawKeyHistogram(
-  draw: Draw, event: KeyHistogramEvent, counts: ArrayLike<number>, keys: FoundKeys,
+  draw: Draw, event: KeyHistogramEvent, counts: ArrayLike<number>, keys: HistogramKeys,
 ): readonly KeptKey[] {
-  return keptPlaces(draw, event, counts, keys)
-    .map(({ place, noisyCount }) => ({ key: keys.partsOf(place), noisyCount }));
+  return keptKeys(draw, event, counts, keys)
+    .map(({ key, noisyCount, isKnown }) => ({ key, noisyCount, isKnown }));
 }
 
-/** A place whose key is kept. */
-export interface KeptPlace {
+/** The keys of a histogram. */
+export interface HistogramKeys {
+  readonly found: FoundKeys;
+  /** Public keys, all different, which are kept whatever their counts are. */
+  readonly known: readonly (readonly string[])[];
+}
+
+/** A key that is kept, and its place; -1 for a known key that nobody sent. */
+export interface KeptPlace extends KeptKey {
   readonly place: number;
-  readonly noisyCount: number;
 }
 
-/** Steps 1 to 3 of the proof above: the places of the keys that are kept, with noisy counts. */
-export function keptPlaces(
-  draw: Draw, event: KeyHistogramEvent | KeySumsEvent, counts: ArrayLike<number>, keys: FoundKeys,
+/** Draws the noisy counts of the proof above, and decides which keys are kept. */
+export function keptKeys(
+  draw: Draw, event: KeyHistogramEvent | KeySumsEvent, counts: ArrayLike<number>,
+  { found, known }: HistogramKeys,
 ): readonly KeptPlace[] {
-  assert(counts.length <= keys.size, 'every place that has a count has a key');
+  assert(counts.length <= found.size, 'every place that has a count has a key');
   const threshold = keyKeepingSteps(event);
-  const kept: KeptPlace[] = [];
+  const noisySteps = (count: number): Steps =>
+    addSteps(nearestSteps(count, event.grid), draw());
+  const kept = known.map((key): KeptPlace => {
+    const place = found.find(key);
+    const noisy = noisySteps(counts[place] ?? 0);
+    return { key, place, noisyCount: valueOfSteps(noisy, event.grid), isKnown: true };
+  });
+  const knownPlaces = new Set(kept.map(({ place }) => place));
   for (const place of placesFrom(event.prefilter, counts).sort((left, right) =>
-    keys.compare(left, right))) {
-    const noisy = addSteps(nearestSteps(counts[place]!, event.grid), draw());
-    if (noisy > threshold) kept.push({ place, noisyCount: valueOfSteps(noisy, event.grid) });
+    found.compare(left, right))) {
+    if (knownPlaces.has(place)) continue;
+    const noisy = noisySteps(counts[place]!);
+    if (noisy <= threshold) continue;
+    const noisyCount = valueOfSteps(noisy, event.grid);
+    kept.push({ key: found.partsOf(place), place, noisyCount, isKnown: false });
   }
-  // The sort is stable, so equal noisy counts stay in the order of their keys.
+  // The sort is stable: equal noisy counts stay in the order of their keys, the known ones first.
   return kept.sort((left, right) => right.noisyCount - left.noisyCount);
+}
+
+/**
+ * At most `top` of the kept keys, in their order: all that are known, and of the others those with
+ * the largest noisy counts. Post-processing.
+ */
+export function shownOf<Kept extends KeptKey>(kept: readonly Kept[], top: number): Kept[] {
+  let room = top - kept.filter(({ isKnown }) => isKnown).length;
+  return kept.filter(({ isKnown }) => isKnown || room-- > 0);
 }
 
 /** The places with at least so many contributors. */

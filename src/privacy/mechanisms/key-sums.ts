@@ -1,9 +1,9 @@
 import { assert } from '../../base/assert.js';
 import type { KeySumsEvent } from '../accounting/events.js';
 import { addSteps, nearestSteps, valueOfSteps } from '../accounting/grid.js';
-import type { FoundKeys, KeptSums, PlaceTable } from './contract.js';
+import type { KeptSums, PlaceTable } from './contract.js';
 import type { Draw } from './draw.js';
-import { keptPlaces } from './key-histogram.js';
+import { keptKeys, type HistogramKeys } from './key-histogram.js';
 
 /**
  * How many contributors have which key, for keys that nobody listed, and what their values add up
@@ -27,6 +27,7 @@ import { keptPlaces } from './key-histogram.js';
  *    both sides. A key in both A and A' has the same count, and each of its sums moves by at most
  *    2: its divergence of order a is at most a 4s / (2 S^2). A key in one of them moves by 1 in the
  *    count and by at most 1 in each sum: a (1 / sigma^2 + s / S^2) / 2. Other keys do not move.
+ *    Known keys, which are public, are among these too.
  * 3. Let j keys be in both. Then at most 2 (K - j) are in one. Noise is independent, so the
  *    divergences add up to at most a (2 j s / S^2 + (K - j) (1 / sigma^2 + s / S^2)). This is
  *    linear in j, so its largest value is at j = 0 or j = K: a K (s / S^2 + the larger of 1 /
@@ -44,15 +45,16 @@ import { keptPlaces } from './key-histogram.js';
  */
 export function drawKeySums(
   [draw, drawSum]: readonly [counts: Draw, sums: Draw], event: KeySumsEvent,
-  { counts, sumsOf }: PlaceTable, keys: FoundKeys,
+  { counts, sumsOf }: PlaceTable, keys: HistogramKeys,
 ): readonly KeptSums[] {
-  return keptPlaces(draw, event, counts, keys).map(({ place, noisyCount }) => {
-    const sums = sumsOf(place);
+  const nothing = new Float64Array(event.values);
+  return keptKeys(draw, event, counts, keys).map(({ place, key, noisyCount, isKnown }) => {
+    const sums = (counts[place] ?? 0) > 0 ? sumsOf(place) : nothing;
     assert(sums.length === event.values, 'a key has the number of sums that was charged');
     const noisySums = sums.map((sum) => {
       assert(Number.isInteger(sum / event.sumsGrid), 'sums of keys are on the grid');
       return valueOfSteps(addSteps(nearestSteps(sum, event.sumsGrid), drawSum()), event.sumsGrid);
     });
-    return { key: keys.partsOf(place), noisyCount, noisySums };
+    return { key, noisyCount, noisySums, isKnown };
   });
 }

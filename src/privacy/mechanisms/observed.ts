@@ -11,7 +11,7 @@ export interface ObservedCall {
   /** The event that the mechanisms were made with. */
   readonly event: MechanismEvent;
   readonly method: keyof Mechanisms;
-  /** What was given: of `keyHistogram` the counts, then the keys. */
+  /** What was given: of `keyHistogram` and `keySums` the counts or the table, then the keys. */
   readonly contents: readonly unknown[];
 }
 
@@ -34,12 +34,13 @@ export function observed(
     get(target, method: keyof PreparedMechanisms) {
       if (method === 'prepare') return () => 0;
       const call = target[method].bind(target) as (
-        name: string, ...given: readonly Sensitive<unknown>[]
+        name: string, ...given: readonly unknown[]
       ) => Released<unknown>;
-      return (name: string, ...given: readonly Sensitive<unknown>[]): Released<unknown> => {
+      return (name: string, ...given: readonly unknown[]): Released<unknown> => {
         const drawn = call(name, ...given);
         const event = byName.get(name) ?? byName.get(name.replace(/#\d+$/, ''))!;
-        const contents = given.map((value) => Sensitive.open(value));
+        const contents = given.map((value) =>
+          (value instanceof Sensitive ? Sensitive.open<unknown>(value) : value));
         return Released.fromMechanism(answer({ name, event, method, contents }, drawn.value));
       };
     },

@@ -56,9 +56,16 @@ describe('exact laws of mechanisms', () => {
     { ...place, kind: 'gaussian', dimension: 1, sensitivity: 1, sigma: 0.75, grid: 0.5 },
     { ...place, kind: 'symmetric-gaussian', dimension: 2, sensitivity: 1, sigma: 1, grid: 1 },
     { ...place, kind: 'laplace', dimension: 1, sensitivity: 1, scale: 0.75, grid: 0.5 },
-    { ...place, kind: 'gaussian-threshold', sensitivity: 1, sigma: 1, delta: 0.1, floor: 0, grid: 1 },
+    {
+      ...place, kind: 'gaussian-threshold', sensitivity: 1, sigma: 1, delta: 0.1, floor: 0,
+      grid: 1,
+    },
     { ...place, kind: 'gaussian-histogram', coordinates: 1, sigma: 1, delta: 0.1, grid: 1 },
     { ...place, kind: 'key-histogram', keysMax: 1, prefilter: 1, sigma: 1, delta: 0.1, grid: 1 },
+    {
+      ...place, kind: 'key-sums', keysMax: 1, prefilter: 1, values: 1, sigma: 1, sumsSigma: 0.75,
+      delta: 0.1, grid: 1, sumsGrid: 0.5,
+    },
   ])('take their noise from supplies with the law of $kind', { tags: ['long'] }, (event) => {
     noiseOf(event).forEach((expected, at) => {
       const found = walk((coins) => suppliesOf(coins, event)[at]!.next());

@@ -3,11 +3,13 @@ import { parseArgs } from 'node:util';
 import { fuzzFiles } from './files/command.js';
 import { fuzzFrames } from './frames/command.js';
 import { Bench } from './frames/corpus.js';
+import { fuzzRequests } from './uploads/command.js';
 
 /* eslint-disable no-console -- a command of developers: what it prints is its purpose. */
 
 const usage = `fuzz frames [--frames 1000000] [--seed 1] [--minutes N] [--coverage]
 fuzz frames --collect FILE                                     writes test/fuzz/corpus/frames.json anew
+fuzz uploads [--requests 10000] [--seed 1] [--minutes N]
 fuzz files [--files 100000] [--seed 1] [--minutes N] [--coverage]
 Ends with status 1 at the first promise that is broken, and prints the command that replays it.`;
 
@@ -19,6 +21,7 @@ export async function main(args: readonly string[]): Promise<number> {
     options: {
       frames: { type: 'string', default: '1000000' }, seed: { type: 'string', default: '1' },
       files: { type: 'string', default: '100000' },
+      requests: { type: 'string', default: '10000' },
       minutes: { type: 'string' }, coverage: { type: 'boolean', default: false },
       collect: { type: 'string' }, help: { type: 'boolean' },
     },
@@ -36,6 +39,9 @@ export async function main(args: readonly string[]): Promise<number> {
   }
   if (values.help !== true && what === 'frames') {
     return fuzzFrames({ seed, frames: Number(values.frames), minutes, coverage });
+  }
+  if (values.help !== true && what === 'uploads') {
+    return fuzzRequests({ seed, requests: Number(values.requests), minutes });
   }
   if (values.help !== true && what === 'files') {
     return fuzzFiles({ seed, files: Number(values.files), minutes, coverage, root: process.cwd() });

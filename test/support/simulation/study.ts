@@ -69,9 +69,9 @@ function watchedPlan(plan: Plan, onDraw: (rows: readonly SeenRow[]) => void): Pl
         },
       };
     },
-    release(summaries, mechanisms, compute, keys) {
+    release(...given) {
       onDraw(rows);
-      return plan.release(summaries, mechanisms, compute, keys);
+      return plan.release(...given);
     },
   };
 }

@@ -86,6 +86,13 @@ function planCount(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
   const ofKeys = values['of'] === 'keys';
   if (facts.keys?.list === 'discovered') {
     const discovered = { ...facts, keys: facts.keys };
+    if (ofKeys && facts.keys.remember !== undefined) {
+      throw new InvalidParameterError(
+        'by.remember is for keys that are shown, and parameters.of is keys, which shows none: '
+        + 'leave one of them out',
+        { path: 'by.remember' },
+      );
+    }
     return ofKeys ? planDistinct(isCounted, discovered)
       : planDiscoveredCounts(isCounted, discovered);
   }

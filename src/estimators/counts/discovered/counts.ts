@@ -9,6 +9,7 @@ import { errorUpTo, makePlan } from '../../contract/planning.js';
 import { wholeCohort } from '../tables/counts.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
 import { countsByPlace, placesSummary, type DiscoveredFacts, type IsCounted } from './places.js';
+import { shownOf } from '../../../privacy/mechanisms/key-histogram.js';
 import { nothingShown, showingOf } from './showing.js';
 
 /**
@@ -58,10 +59,10 @@ export function planDiscoveredCounts(
       (share) => Math.sqrt(2 * keysMax) * share,
     ),
     summary: () => placesSummary(dimension, isCounted),
-    release: async (summaries, mechanisms, _, keys) => {
+    release: async (summaries, mechanisms, _, keys, known) => {
       assert(keys !== undefined, 'a release of discovered keys gets the keys');
-      return mechanisms.keyHistogram(event.name, countsByPlace(summaries), keys)
-        .map((kept) => shown(kept.slice(0, top), shownFrom, sigma));
+      return mechanisms.keyHistogram(event.name, countsByPlace(summaries), keys, known)
+        .map((kept) => shown(shownOf(kept, top), shownFrom, sigma));
     },
   });
 }

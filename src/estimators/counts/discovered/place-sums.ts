@@ -1,3 +1,4 @@
+import { log2 } from '../../../base/elementary.js';
 import { assert } from '../../../base/assert.js';
 import type { Sensitive } from '../../../base/brands.js';
 import type {
@@ -53,7 +54,7 @@ export function bytesOfSums(each: number): number {
 export function placeSumsSummary(options: PlaceSumsOptions): Summary<PlaceSumsState> {
   const { dimension, each, overall } = options;
   const form = { format: 0x4b_50_53_31, dimension };
-  const perPiece = 2 ** Math.max(0, Math.floor(Math.log2(sumsPerPiece / each)));
+  const perPiece = 2 ** Math.max(0, Math.floor(log2(sumsPerPiece / each)));
   const at = (state: PlaceSumsState, place: number): readonly [Float64Array, number] => {
     const piece = Math.floor(place / perPiece);
     const { pieces } = state;

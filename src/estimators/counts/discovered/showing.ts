@@ -25,7 +25,7 @@ export interface Showing<Event extends KeysEvent> {
  * @param eventOf - of what the target may spend.
  */
 export function showingOf<Event extends KeysEvent>(
-  { target, cohort, keys: { keysMax, top } }: DiscoveredFacts,
+  { target, cohort, keys: { keysMax, top, remember } }: DiscoveredFacts,
   eventOf: (target: PrivacyTarget) => Event,
 ): Showing<Event> | Infeasible {
   const what = 'showing discovered keys';
@@ -57,6 +57,7 @@ export function showingOf<Event extends KeysEvent>(
     facts: {
       keysMax,
       keysShownAtMost: top,
+      ...(remember !== undefined && { keysRemembered: remember }),
       keysShownFromCount: shownFrom,
       hostileContributorsPerForgedKey: hostilePerForgedKey(event),
     },

@@ -4,6 +4,7 @@ import { keySumsEvent } from '../../../privacy/accounting/calibration.js';
 import type { KeySumsEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { FoundKeys, KeptSums, Mechanisms } from '../../../privacy/mechanisms/contract.js';
+import { shownOf } from '../../../privacy/mechanisms/key-histogram.js';
 import type { Infeasible, Plan } from '../../contract/estimator.js';
 import { wholeCohort } from '../tables/counts.js';
 import { halfSteps, stepsPerHalf, type Range } from '../tables/half-ranges.js';
@@ -33,7 +34,7 @@ export interface DiscoveredSums extends Showing<KeySumsEvent> {
   /** At most `top` keys, largest noisy count first. Sums are in half widths of their ranges. */
   draw(
     mechanisms: Mechanisms, table: Sensitive<PlaceSumsTable>,
-    keys: Sensitive<FoundKeys> | undefined,
+    keys: Sensitive<FoundKeys> | undefined, known: readonly (readonly string[])[] | undefined,
   ): Released<readonly KeptSums[]>;
 }
 
@@ -84,12 +85,13 @@ export function discoveredSums(
       bytesPerKey: bytesOfSums(each),
       summary: () => placeSumsSummary({ dimension, each, overall, add }),
     },
-    draw(mechanisms, table, keys) {
+    draw(mechanisms, table, keys, known) {
       assert(keys !== undefined, 'a release of discovered keys gets the keys');
       const inHalves = table.map(({ counts, sums }) => ({
         counts, sumsOf: (place: number) => sums.of(place).map((steps) => steps / stepsPerHalf),
       }));
-      return mechanisms.keySums(event.name, inHalves, keys).map((kept) => kept.slice(0, top));
+      return mechanisms.keySums(event.name, inHalves, keys, known)
+        .map((kept) => shownOf(kept, top));
     },
   };
 }

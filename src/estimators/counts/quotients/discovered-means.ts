@@ -47,8 +47,8 @@ export function planDiscoveredMeans(
       answeredFromNoisyCount: deviationsNeeded * event.sigma,
     },
     expectedError: errorOfMeans(options, noise, { keys, keysMax, cohort }),
-    release: async (summaries, mechanisms, _, known) =>
-      found.draw(mechanisms, sumsByPlace(summaries), known).map((kept) => {
+    release: async (summaries, mechanisms, _, places, known) =>
+      found.draw(mechanisms, sumsByPlace(summaries), places, known).map((kept) => {
         if (kept.length === 0) return nothingShown(shownFrom);
         const outcome = answerOfMeans(
           options, noise,

@@ -129,8 +129,8 @@ function ratioPlan(
       corruptionMax, { sampling: 0, noise: deviation },
       (share) => 2 * share * count * Math.sqrt(Math.min(keysMax, count)),
     ),
-    release: async (summaries, mechanisms, compute, keys) => {
-      const released = await sums.release(summaries, mechanisms, compute, keys);
+    release: async (...given) => {
+      const released = await sums.release(...given);
       return released.map((totals) => ratioOf(totals, reading));
     },
   });

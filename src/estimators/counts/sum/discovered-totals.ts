@@ -91,13 +91,13 @@ export function planDiscoveredTotals(
       { sampling: 0, noise: (most * Math.sqrt(top * columns)) / cohort },
       (share) => Math.sqrt(2 * keysMax * columns) * share,
     ),
-    release: async (summaries, mechanisms, _, keys) => {
+    release: async (summaries, mechanisms, _, keys, known) => {
       const table = sumsByPlace(summaries);
       const clipped = noise.clipped.draw(
         mechanisms, table.map(({ sums: { overall } }) => overall),
       ).value;
       const findings = clippedFindings(clipped, noise.reportedFrom);
-      return found.draw(mechanisms, table, keys).map((kept) => {
+      return found.draw(mechanisms, table, keys, known).map((kept) => {
         if (kept.length === 0) return nothingShown(shownFrom);
         const outcome = read.totals(kept);
         return outcome.kind === 'refused' || findings.length === 0

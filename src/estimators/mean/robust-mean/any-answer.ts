@@ -149,6 +149,7 @@ function findingsOf(
   if (isSkewed) say('skewed', skewed);
   const wider = widerColumns(scale, columns, covariance, excessMax);
   if (cohort >= widerRows * dimension && wider.length > 0) say('wider-than-scale', wider);
+  else if (radius.leavesFar) say('wider-than-scale');
   if (others !== null) say('crowd-apart', [], [share, ...others]);
   if (radius.radius > usualRadius(dimension) && design.radius === null) say('long-tails');
   return findings;

@@ -1,7 +1,7 @@
 import { pow } from '../../../base/elementary.js';
 import { usualRadius } from '../../pooled/parameters.js';
 import {
-  chooseRadius, distanceBins, readDistances, rowsIn, usableSpread,
+  chooseRadius, distanceBins, possibleCounts, readDistances, rowsIn, usableSpread,
 } from '../../pooled/radius.js';
 
 /**
@@ -16,6 +16,8 @@ export interface FoundRadius {
   readonly beyond: number;
   /** Root mean square distance over sqrt(d), within 1 and 2.5. */
   readonly spread: number;
+  /** Some rows are farther out than the scale allows, and did not raise the radius. */
+  readonly leavesFar: boolean;
 }
 
 export interface RadiusRequest {
@@ -49,7 +51,8 @@ const few = { columns: 4, more: 1.5, hiddenPart: 0.5, doubt: 2.5 } as const;
 
 /**
  * The radius of `chooseRadius`, from sqrt(d) on, and with few columns from a little more. Rows
- * beyond the usual radius may be hostile, so what they add is limited. Where a crowd was left out,
+ * beyond the usual radius may be hostile, so what they add is limited, and rows that honest columns
+ * of this scale do not have (`possibleCounts`) raise it not at all. Where a crowd was left out,
  * only bins that stand out by themselves raise the radius: a thin cloud around a hostile crowd
  * would else pull with all its length. What the smaller radius cuts off is in `lost` as always.
  */
@@ -59,8 +62,9 @@ export function findRadius(request: RadiusRequest): FoundRadius {
   const distances = readDistances({ counts, sigma: noise, dimension, rows });
   const usual = usualRadius(dimension);
   const root = Math.sqrt(dimension);
-  const trusted = !isApart ? distances : readDistances({
-    counts: counts.map((count) => (count > sureFrom * noise ? count : 0)),
+  const possible = possibleCounts({ counts, sigma: noise, dimension, rows });
+  const trusted = readDistances({
+    counts: isApart ? possible.map((count) => (count > sureFrom * noise ? count : 0)) : possible,
     sigma: noise, dimension, rows,
   });
   const isFew = dimension <= few.columns;
@@ -73,6 +77,7 @@ export function findRadius(request: RadiusRequest): FoundRadius {
     radius: chosen, spread: usableSpread(distances.spread),
     beyond: distances.added(usual, chosen),
     lost: distances.beyond(chosen) + distances.hidden(chosen),
+    leavesFar: possible !== counts,
   };
 }
 

@@ -1,4 +1,4 @@
-import { ln } from '../../../base/elementary.js';
+import { ln, pow } from '../../../base/elementary.js';
 import type { KeySumsEvent, MechanismEvent } from '../events.js';
 
 /**
@@ -102,7 +102,7 @@ export function pieceOf(event: MechanismEvent): Repeated | null {
 function keySumsPiece(event: KeySumsEvent): Repeated | null {
   const { keysMax, values, sigma, sumsSigma, grid, sumsGrid, delta } = event;
   if (!(sigma >= 0.5 * grid && sumsSigma >= 0.5 * sumsGrid)) return null;
-  const [count, sums] = [sigma ** -2, values * sumsSigma ** -2];
+  const [count, sums] = [pow(sigma, -2), values * pow(sumsSigma, -2)];
   return once({
     kind: 'gaussian',
     square: 2 * keysMax * (sums + Math.max(sums, count)) * upwards,

@@ -58,6 +58,13 @@ describe('covariance from every row', () => {
       .toBeLessThan(0.6 * pairs.expectedError(0).total);
   });
 
+  it('plans three rounds where two would leave the map uneven', () => {
+    // Two were planned at .037, and were .048 off. Three are .036 off.
+    const bounds = { 'variance-low': 1, 'variance-high': 31 };
+    const plan = planOf('covariance', bounds, factsOf(10, 100_000, 1));
+    expect(plan.facts).toMatchObject({ rounds: 3 });
+  });
+
   it('takes more rounds for a larger condition', () => {
     const roundsAt = (high: number): number =>
       planOf('covariance', { 'variance-low': 1, 'variance-high': high }, factsOf(3, 30_000, 1))

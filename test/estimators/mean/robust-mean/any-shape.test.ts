@@ -20,15 +20,17 @@ interface Made {
   readonly dimension: number;
   readonly contributors: number;
   readonly seed?: number;
+  /** Of the rows that are hostile. */
+  readonly share?: number;
 }
 
 /** Error in honest deviations, and the outcome. @param raw - parameters. */
 async function answerTo(
-  { rows, attack = 'none', dimension, contributors, seed = 4 }: Made,
+  { rows, attack = 'none', dimension, contributors, seed = 4, share = 0.05 }: Made,
   raw: Readonly<Record<string, unknown>>,
 ): Promise<ValueOutcome & { readonly error: number; readonly truth: Float64Array }> {
   const { values, truth, inDeviations } =
-    makeRows(attack, { rows, dimension, contributors, corruption: 0.05, seed });
+    makeRows(attack, { rows, dimension, contributors, corruption: share, seed });
   const plan = planOf('robust-mean', raw, factsOf(dimension, contributors));
   const outcome =
     await releaseOf(plan, dimension, listOf(values, dimension), `${rows} ${attack} ${seed}`);
@@ -118,6 +120,17 @@ describe('robust-mean of rows of any shape', () => {
       const apart = findings!.find(({ reason }) => reason === 'crowd-apart')!;
       expect(apart.amounts).toHaveLength(6);
       expect(Math.abs(apart.amounts[0]! - 0.05)).toBeLessThan(0.02);
+    });
+
+  it.each([0.001, 0.002, 0.004, 0.006])(
+    'is not pulled by rows far out that are too few for a crowd: %d of all', async (share) => {
+      const few = { rows: 'normal', attack: 'far', dimension: 2, contributors: 40_000, share };
+      const answer = await answerTo(few, { scale: 1 });
+      // They pulled by .3 to .8 while they chose the radius.
+      expect(answer.error).toBeLessThan(0.05);
+      expect(reasonsOf(answer)).not.toContain('long-tails');
+      const plan = planOf('robust-mean', { scale: 1 }, factsOf(2, 40_000));
+      expect(answer.error).toBeLessThan(2 * plan.expectedError(share).total);
     });
 
   it.each([[1, 9], [3, 9], [1, 400]])(

@@ -28,8 +28,30 @@ describe('the radius of robust-mean', () => {
     expect(beside!.radius).toBeLessThan(5);
     // The interval still knows of the cloud.
     expect(beside!.lost).toBeGreaterThan(0.1);
-    expect(findRadius({ ...request, counts: cloud(400), isApart: true }).radius)
+    expect(findRadius({ ...request, counts: cloud(250), isApart: true }).radius)
       .toBeGreaterThan(10);
+  });
+
+  it('does not follow rows behind a gap that no honest column of this scale has', () => {
+    const [share, rows] = [0.004, 60_000];
+    const far = (distance: number): Float64Array => {
+      const counts = cloud(0);
+      const bin = counts.findIndex((_, at) => distanceEdge(at + 1, dimension) > distance);
+      counts[bin] = share * rows;
+      return counts;
+    };
+    // An honest share may stand that far out, when the other columns do not vary.
+    const farthest = Math.sqrt(dimension / share);
+    const honest = findRadius({ ...request, counts: far(farthest), isApart: false });
+    expect(honest).toMatchObject({ leavesFar: false });
+    expect(honest.radius).toBeGreaterThan(10);
+    for (const distance of [3 * farthest, 1e3, 4e3]) {
+      const { radius, leavesFar, lost } =
+        findRadius({ ...request, counts: far(distance), isApart: false });
+      expect([radius < 5, leavesFar]).toEqual([true, true]);
+      // The interval still knows of them.
+      expect(lost).toBeGreaterThan(0.2);
+    }
   });
 
   it('cuts off no more of a long tail of few rows in one column than the interval has', () => {

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { toHex } from '../../../../src/base/bytes.js';
+import { fromHex, toHex } from '../../../../src/base/bytes.js';
 import { signing } from '../../../../src/signing/node.js';
-import { signRotation } from '../../../../src/signing/index.js';
+import { signRotation, verifyBatch } from '../../../../src/signing/index.js';
 import { seededNoise } from '../../../../src/random/insecure.js';
 import { InlineEpochRunner } from '../../../../server/epochs/inline-runner.js';
-import type { StudyHub } from '../../../../server/studies/contract.js';
+import type { StudyHub, VerifiedBatch } from '../../../../server/studies/contract.js';
 import {
   createInMemoryListener, type InMemoryListener,
 } from '../../../../server/listener/in-memory.js';
@@ -19,7 +19,7 @@ import type { Welcome } from '../../../../src/wire/index.js';
 import { openInlineSqliteStore } from '../../../../server/store/sqlite/open-inline.js';
 import { createStudyHub, type RunningHub } from '../../../../server/studies/hub.js';
 import { settle, VirtualClock } from '../../virtual-clock.js';
-import { must, Oracle } from './oracle.js';
+import { BrokenPromise, must, Oracle } from './oracle.js';
 import { earlierSigner, fuzzStudies, serverSigner } from './study.js';
 import type { Tally } from './tally.js';
 import { memoryFolder } from '../../memory-folder.js';
@@ -33,6 +33,8 @@ export class World {
   readonly clock = new VirtualClock();
   readonly metrics: ServerMetrics = createServerMetrics();
   readonly oracle = new Oracle();
+  /** Whether each batch that reaches the hub is verified a second time, which costs as much. */
+  verifies = false;
   /** While true the server believes that its journal is behind. */
   busy = false;
   /** The first promise that was broken; a listener must not be thrown at. */
@@ -59,9 +61,7 @@ export class World {
     world.studies = world.#hub.studies().map(({ studyId }) => studyId);
     // Ends when its epoch does: before and after it, both are met.
     await world.#hub.endStudy(world.studies.at(-1)!);
-    world.listener = createInMemoryListener({
-      hub: world.#watched(), clock, logger: world.#logger(), limits, metrics: world.metrics,
-    });
+    world.listener = createInMemoryListener({ ...world.parts(), limits });
     return world;
   }
 
@@ -77,6 +77,12 @@ export class World {
       studies: this.#hub.studies().map(({ facts, factsSignature, state, epoch }) =>
         ({ facts, signature: factsSignature, state, epoch })),
     };
+  }
+
+  /** What a listener stands on. */
+  parts(): { hub: StudyHub; clock: VirtualClock; logger: Logger; metrics: ServerMetrics } {
+    const { clock, metrics } = this;
+    return { hub: this.#watched(), clock, logger: this.#logger(), metrics };
   }
 
   nameOf(studyId: Uint8Array): string | undefined {
@@ -154,6 +160,7 @@ export class World {
       submit: async (batch) => {
         tally.passedSignature += 1;
         const epoch = this.epochOf(batch.studyId);
+        if (this.verifies && !isSigned(batch)) this.broken ??= new BrokenPromise('a forged batch');
         return this.#judged(hub.submit(batch), (result) => {
           oracle.judge(batch, result, epoch);
           if (hub.study(batch.studyId)?.name === 'rated') {
@@ -190,4 +197,11 @@ export class World {
       },
     };
   }
+}
+
+/** Whether the contributor signed the body, for the server's key or the one before. */
+function isSigned({ studyId, contributor, body, signature }: VerifiedBatch): boolean {
+  const verifier = signing.createVerifier(contributor);
+  return [serverSigner, earlierSigner].some(({ publicKey: serverKey }) => verifyBatch(
+    verifier, { serverKey, studyId: fromHex(studyId) }, signing.sha512(body), signature));
 }

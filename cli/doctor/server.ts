@@ -1,0 +1,128 @@
+import { request as requestPlain, type IncomingMessage } from 'node:http';
+import { request as requestTls } from 'node:https';
+import type { TLSSocket } from 'node:tls';
+import { fail, ok, warn, type Finding } from './finding.js';
+
+const dayMs = 86_400_000;
+/** The header Date has whole seconds, and an answer takes a moment. */
+const clockNearMs = 5_000;
+const timeoutMs = 10_000;
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly dateMs: number;
+  /** Of the certificate; undefined without TLS. */
+  readonly validToMs?: number;
+  /** Why this machine does not trust the certificate; undefined when it does. */
+  readonly distrust?: string;
+}
+
+/**
+ * Checks of a running server, by what everybody may ask it.
+ * @param address like http://host:port, or with https.
+ */
+export async function serverFindings(address: URL, nowMs: () => number): Promise<Finding[]> {
+  let health: Answer;
+  const from = nowMs();
+  try {
+    health = await ask(new URL('/healthz', address));
+  } catch (error) {
+    return [fail('server', `no answer from ${address.origin}: ${(error as Error).message}`,
+      'check that it runs, its --host and --port, and the proxy and firewall before it')];
+  }
+  const to = nowMs();
+  const page = await ask(new URL('/', address));
+  const metrics = await ask(new URL('/metrics', address));
+  const studies = await ask(new URL('/v1/studies', address));
+  return [
+    health.status === 200 ? ok('server', 'says that it is well')
+      : fail('server', `answers ${health.status} to /healthz`,
+        health.status === 503 ? 'it is stopping: start it again'
+          : 'name it with --allow-host, and look at the proxy before it'),
+    dateFinding(health.dateMs, from, to),
+    tlsFinding(address, health, to),
+    page.status === 200 ? ok('dashboard', 'is served')
+      : warn('dashboard', `answers ${page.status}`, 'run npm run build where it was installed'),
+    metrics.status === 200
+      ? fail('metrics', 'are open to everybody', 'let the proxy pass /metrics to the operator only')
+      : ok('metrics', 'are for the operator only'),
+    ...studyFindings(studies),
+  ];
+}
+
+function dateFinding(dateMs: number, from: number, to: number): Finding {
+  if (Number.isNaN(dateMs)) {
+    return warn('clock', 'the answer has no Date', 'let the proxy keep the header Date');
+  }
+  const off = dateMs < from ? from - dateMs : Math.max(0, dateMs - to);
+  if (off <= clockNearMs) return ok('clock', 'like this machine\'s, within five seconds');
+  return (off > 60_000 ? fail : warn)('clock', `${Math.round(off / 1000)} s from this machine's`,
+    'run a time service such as chrony on both: epochs and budgets follow the server\'s clock');
+}
+
+function tlsFinding(address: URL, { validToMs, distrust }: Answer, nowMs: number): Finding {
+  if (validToMs === undefined) {
+    const isNear = ['localhost', '127.0.0.1', '[::1]'].includes(address.hostname);
+    return isNear ? ok('TLS', 'none, on this machine') : warn('TLS', 'none',
+      'give serve --tls-cert and --tls-key, or put a proxy that speaks TLS in front of it');
+  }
+  const days = Math.floor((validToMs - nowMs) / dayMs);
+  const renew = 'renew the certificate, then send SIGHUP to the server';
+  if (days < 3) return fail('TLS', `the certificate ends in ${days} days`, renew);
+  if (distrust !== undefined) {
+    return fail('TLS', `not trusted here: ${distrust}`,
+      'serve the whole chain, for this name, from an issuer that clients trust');
+  }
+  const text = `the certificate ends in ${days} days`;
+  return days < 21 ? warn('TLS', text, renew) : ok('TLS', text);
+}
+
+function studyFindings({ status, text }: Answer): Finding[] {
+  if (status !== 200) {
+    return [warn('studies', `answers ${status}`, 'let the proxy pass /v1/studies on')];
+  }
+  const { studies } = JSON.parse(text) as {
+    readonly studies: readonly { readonly name: string; readonly state: string }[];
+  };
+  if (studies.length === 0) {
+    return [warn('studies', 'none', 'give serve a study file, or look why it left them out')];
+  }
+  return studies.map(({ name, state }) => (state === 'exhausted'
+    ? warn(`study ${name}`, 'its budget is spent', 'plan the next study, with a budget of its own')
+    : ok(`study ${name}`, state)));
+}
+
+/** One GET. A certificate that is not trusted is noted, so that the other checks still run. */
+function ask(url: URL): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const heard = (response: IncomingMessage): void => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => resolve({
+        status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString(),
+        dateMs: Date.parse(response.headers.date ?? ''), ...certificateOf(response),
+      }));
+    };
+    const options = { timeout: timeoutMs, agent: false } as const;
+    // Nothing secret is sent, and what is heard is only judged here.
+    const asked = url.protocol === 'https:'
+      ? requestTls(url, { ...options, rejectUnauthorized: false }, heard)
+      : requestPlain(url, options, heard);
+    asked.on('timeout', () => asked.destroy(new Error('it did not answer within 10 s')));
+    asked.on('error', reject);
+    asked.end();
+  });
+}
+
+function certificateOf({ socket }: IncomingMessage): Pick<Answer, 'validToMs' | 'distrust'> {
+  if (!('encrypted' in socket)) return {};
+  const tls = socket as TLSSocket;
+  // The types say Error; it is the code of one, or an error.
+  const cause = tls.authorizationError as Error | string | null;
+  return {
+    validToMs: Date.parse(tls.getPeerCertificate().valid_to),
+    ...(!tls.authorized && { distrust: cause instanceof Error ? cause.message : String(cause) }),
+  };
+}

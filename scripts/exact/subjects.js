@@ -1,0 +1,84 @@
+// What `npm run check:exact` compares: every registered estimator, and further forms of some.
+import { Sensitive } from '../../dist/src/base/brands.js';
+import { parseParameters } from '../../dist/src/estimators/contract/parameters.js';
+import { estimators, findEstimator } from '../../dist/src/estimators/registry.js';
+import { privacyTarget, resolvePureTarget } from '../../dist/src/privacy/accounting/target.js';
+
+/** Parameters that estimators need besides a scale of 1, and numbers on which rows stand. */
+const settings = {
+  count: [{ column: 0, threshold: 0.5 }, [0.5, 0]],
+  sum: [{ cap: 5 }, [5, 2.5]],
+  share: [{ column: 0 }, [0, 1]],
+  ratio: [{ cap: 5 }, [5, 1]],
+  histogram: [{ column: 0, edges: '-1,0,1' }, [-1, 0, 1]],
+  quantile: [{ column: 0, low: -5, high: 5 }, [-5, 5, 0]],
+  distribution: [{ column: 0, low: -5, high: 5, cells: 16 }, [-5, 5, 0]],
+  covariance: [{ 'variance-low': 0.01, 'variance-high': 100 }],
+  gaussian: [{ 'variance-low': 0.01, 'variance-high': 100 }],
+  'heavy-tailed-1d': [{ scale: 1, column: 0 }],
+  'heavy-tailed-pure': [{ scale: 1, radius: 100 }],
+  'mixture-1d': [{ column: 0, components: 1 }],
+  mixture: [{ components: 1 }],
+  select: [{
+    hypotheses: JSON.stringify([0, 3].map((mean) =>
+      ({ columns: [0, 1].map(() => ({ normal: { mean, deviation: 1 } })) }))),
+  }],
+  subspace: [{ unit: 1 }],
+};
+
+/** Answers by key: the place of a key, and so many columns. */
+const byKey = [
+  ['count', {}, 0], ['sum', { cap: 5 }, 1], ['histogram', { edges: '-1,0,1' }, 1],
+  ['mean', { range: '-5..5' }, 1], ['share', {}, 1], ['ratio', { cap: 5 }, 2],
+];
+const publicKeys = { list: 'public', keysMax: 2, count: 4 };
+const discoveredKeys = { list: 'discovered', keysMax: 2, top: 4, prefilter: 1 };
+
+/** The places of keys are their names. */
+const foundKeys = Sensitive.of({
+  size: publicKeys.count, compare: (left, right) => left - right,
+  partsOf: (place) => [String(place)],
+});
+
+const cohorts = [2000, 20_000, 200_000, 2_000_000];
+const target = privacyTarget({ epsilon: 8, delta: 1e-4 });
+
+const subject = (name, title, set, dimension, more = {}) =>
+  ({ name, title, set, dimension, landmarks: [], ...more });
+
+/** Each with the estimator's name; `title` says which form of it. */
+export const subjects = [
+  ...estimators.flatMap(({ name }) => {
+    const [set, landmarks = []] = settings[name] ?? [{ scale: 1 }];
+    return [subject(name, name, set, 2, { landmarks })];
+  }),
+  subject('sum', 'sum, found cap', { cap: 'auto', 'cap-max': 100 }, 1),
+  subject('mean', 'mean, public range', { range: '-5..5' }, 1, { landmarks: [-5, 5] }),
+  ...['count', 'sum', 'histogram', 'share'].map((name) => subject(
+    name, `${name}, pure`, settings[name][0], 1,
+    { landmarks: settings[name][1], target: resolvePureTarget({ epsilon: 2, delta: 0 }) },
+  )),
+  ...byKey.map(([name, set, columns]) =>
+    subject(name, `${name}, by key`, set, columns + 1, { keys: publicKeys })),
+  subject('count', 'count, keys that nobody listed', {}, 1, {
+    keys: discoveredKeys, found: foundKeys,
+  }),
+  subject('count', 'count, number of keys', { of: 'keys' }, 1, {
+    keys: discoveredKeys, found: foundKeys,
+  }),
+];
+
+/** The plan of a subject at the smallest cohort that has one; null if there is none. */
+export function planOf({ name, set, dimension, keys, target: own = target }) {
+  const estimator = findEstimator(name);
+  const columns = Math.max(1, keys === undefined ? dimension : dimension - 1);
+  const parameters = parseParameters(estimator.parameters, set, { dimension: columns });
+  for (const cohort of cohorts) {
+    const facts = {
+      dimension, cohort, participation: 'secret', target: own, ...(keys && { keys }),
+    };
+    const plan = estimator.plan(parameters, facts);
+    if (plan.kind === 'plan') return { plan, facts, parameters };
+  }
+  return null;
+}

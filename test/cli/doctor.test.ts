@@ -1,0 +1,140 @@
+import {
+  chmodSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, writeSync,
+} from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { atLeast, type Finding } from '../../cli/doctor/finding.js';
+import { budgetFinding } from '../../cli/doctor/folder.js';
+import { filesFinding, memoryFinding, nodeFinding } from '../../cli/doctor/machine.js';
+import { serverFindings } from '../../cli/doctor/server.js';
+import { systemClock } from '../../server/base/clock.js';
+import { openServerKeys } from '../../server/keys/server-keys.js';
+import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
+import { startRig } from '../listener/harness.js';
+import { keelson } from '../support/command.js';
+import { balanceOf } from '../support/served-metrics.js';
+import { tlsIdentity } from '../support/tls/identity.js';
+
+let folder: string;
+
+/** Names and times of the files in the folder, but for those that SQLite opens a database with. */
+const files = (): unknown => readdirSync(folder).filter((name) => !/-(shm|wal)$/.test(name))
+  .map((name) => [name, statSync(join(folder, name)).mtimeMs]);
+
+async function doctor(...words: string[]): Promise<{
+  readonly status: number; readonly findings: readonly Finding[];
+}> {
+  const { status, stdout } = await keelson(['doctor', ...words, '--json']);
+  return { status, findings: (JSON.parse(stdout) as { findings: Finding[] }).findings };
+}
+
+const stateOf = (findings: readonly Finding[], check: string): string | undefined =>
+  findings.find((finding) => finding.check.endsWith(check))?.state;
+
+describe('doctor, of a data folder', () => {
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'keelson-doctor-'));
+    const store = await openInlineSqliteStore({ directory: folder, clock: systemClock });
+    openServerKeys(folder);
+    await store.close();
+  });
+
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('finds nothing wrong with a new one, and changes nothing', async () => {
+    const before = files();
+    const { status, findings } = await doctor(folder);
+    const own = findings.filter(({ check }) => !['disk space', 'free memory'].includes(check));
+    expect(own.filter(({ state }) => state !== 'ok')).toEqual([]);
+    expect(own.map(({ check }) => check.split('/').at(-1))).toEqual([
+      'Node', 'open files', 'clock', 'data folder', 'server.key', 'operator.token', 'database',
+      'high-water mark',
+    ]);
+    expect(status).toBe(findings.some(({ state }) => state === 'fail') ? 1 : 0);
+    expect(files()).toEqual(before);
+  });
+
+  it('says what to do about modes that let others in', async () => {
+    chmodSync(join(folder, 'server.key'), 0o640);
+    chmodSync(folder, 0o770);
+    const { status, findings } = await doctor(folder);
+    expect(status).toBe(1);
+    expect([stateOf(findings, 'server.key'), stateOf(findings, 'data folder')])
+      .toEqual(['fail', 'fail']);
+    expect(findings.find(({ check }) => check.endsWith('server.key'))!.remedy)
+      .toContain(`chmod 600 ${join(folder, 'server.key')}`);
+  });
+
+  it('finds a database of which a page was overwritten', async () => {
+    const file = openSync(join(folder, 'keelson.db'), 'r+');
+    writeSync(file, new Uint8Array(4096).fill(7), 0, 4096, 4096 * 3);
+    const { status, findings } = await doctor(folder);
+    expect([status, stateOf(findings, 'database')]).toEqual([1, 'fail']);
+  });
+
+  it('times durable writes when asked, and leaves no file', async () => {
+    const before = files();
+    const { findings } = await doctor(folder, '--disk');
+    expect(findings.find(({ check }) => check === 'disk')!.found).toMatch(/^\d+\.\d ms/);
+    expect(files()).toEqual(before);
+  });
+
+  it('refuses a folder without a store', async () => {
+    const { status, stderr } = await keelson(['doctor', tmpdir()]);
+    expect([status, stderr]).toEqual([2, expect.stringContaining('there is no store')]);
+  });
+
+  it('says so of a budget that is nearly spent, and of limits that are low', () => {
+    expect(budgetFinding(balanceOf(0.5)).state).toBe('ok');
+    expect(budgetFinding(balanceOf(0.95))).toMatchObject({ state: 'warn', found: /^9[45] %/ });
+    expect([nodeFinding('18.20.1'), nodeFinding('20.18.0'), nodeFinding('24.1.0')]
+      .map(({ state }) => state)).toEqual(['fail', 'fail', 'ok']);
+    expect([256, 4096, 65_536].map((limit) => filesFinding(limit).state))
+      .toEqual(['fail', 'warn', 'ok']);
+    expect([64, 256, 4096].map((size) => memoryFinding(size * 2 ** 20).state))
+      .toEqual(['fail', 'warn', 'ok']);
+    expect(atLeast('x', 'y', 2, { warnBelow: 2, failBelow: 1, remedy: '' }).remedy).toBeUndefined();
+  });
+});
+
+describe('doctor, of a server', () => {
+  it('asks what everybody may ask', async () => {
+    const rig = await startRig();
+    const findings = await serverFindings(new URL(rig.listener.address), Date.now);
+    expect(findings.map(({ check, state }) => [check, state])).toEqual([
+      ['server', 'ok'], ['clock', 'ok'], ['TLS', 'ok'], ['dashboard', expect.anything()],
+      ['metrics', 'ok'], ['study flight-delays', 'ok'], ['study other-study', 'ok'],
+    ]);
+  });
+
+  it('compares clocks, and says by how much they differ', async () => {
+    const rig = await startRig();
+    const shifted = (ms: number) => async (): Promise<string | undefined> =>
+      stateOf(await serverFindings(new URL(rig.listener.address), () => Date.now() + ms), 'clock');
+    expect([await shifted(30_000)(), await shifted(-600_000)()]).toEqual(['warn', 'fail']);
+  });
+
+  it('sees when the certificate ends, and whether it is trusted', async () => {
+    const rig = await startRig({ tls: tlsIdentity('first') });
+    const tls = async (nowMs: number): Promise<Finding> =>
+      (await serverFindings(new URL(rig.listener.address), () => nowMs))
+        .find(({ check }) => check === 'TLS')!;
+    expect(await tls(Date.now())).toMatchObject({ state: 'fail', found: /not trusted here/ });
+    expect(await tls(Date.UTC(2400, 0))).toMatchObject({ state: 'fail', found: /ends in -\d+ days/ });
+  });
+
+  it('is told of a server that does not answer, or stops', async () => {
+    expect(await serverFindings(new URL('http://127.0.0.1:9'), Date.now))
+      .toMatchObject([{ check: 'server', state: 'fail' }]);
+    const stopping = createServer((_, response) => response.writeHead(503).end('{}'));
+    await new Promise<void>((resolve) => stopping.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void stopping.close());
+    const { port } = stopping.address() as AddressInfo;
+    const { status, findings } = await doctor(`ws://127.0.0.1:${port}`);
+    expect([status, findings[0]!.state]).toEqual([1, 'fail']);
+    expect(findings[0]!.remedy).toContain('stopping');
+  });
+});
