@@ -39,7 +39,8 @@ export const routes: Readonly<Record<string, Route>> = {
   '/operator.css': { access: 'public', answer: pageFile('operator.css', 'text/css') },
   '/operator.js': { access: 'public', answer: pageFile('operator.js', 'text/javascript') },
   '/healthz': { access: 'public', anyHost: true, answer: health },
-  '/readyz': { access: 'public', anyHost: true, answer: ready },
+  // It names studies, so it answers under the server's own names only.
+  '/readyz': { access: 'public', answer: ready },
   '/metrics': { access: 'operator', answer: metrics },
   '/v1/studies': { access: 'public', answer: studies },
   '/v1/releases': { access: 'public', answer: releaseLog },

@@ -83,7 +83,8 @@ describePostgres('keelson serve --store', (server) => {
         expect((await keelson(['store', 'init', url])).status).toBe(0);
         const study = stage.write('mean.yaml', meanStudy('mean'));
         const serve = (secrets: string) => stage.start(['serve', study, '--store', url, '--secrets',
-          stage.path(secrets), '--port', '0', '--log-level', 'warn', '--json', '--store-lease', '60']);
+          stage.path(secrets), '--port', '0', '--log-level', 'warn', '--json',
+          '--store-lease', '60']);
         const first = serve('secrets');
         const one = String((await first.line(({ type }) => type === 'listening'))['address']);
         const second = serve('secrets');

@@ -174,7 +174,8 @@ describePostgres('keelson serve --store', (server) => {
   });
 });
 
-it.each(['EPIPE', 'ECONNRESET', '57P01', '25P03'])('%s is a lost connection to PostgreSQL', (code) => {
+const losses = ['EPIPE', 'ECONNRESET', '57P01', '25P03'];
+it.each(losses)('%s is a lost connection to PostgreSQL', (code) => {
   const failure = asStoreError(Object.assign(new Error('gone'), { code }));
   expect(failure).toBeInstanceOf(PostgresFailure);
   expect(failure).toMatchObject({ kind: 'lost', retryable: true });

@@ -20,7 +20,8 @@ function linesOf(node: ts.Node, tree: ts.SourceFile): number {
 /** Whether `base ** exponent` is a square, a square root, or a whole power of a power of two. */
 function isSamePower(base: string, exponent: string): boolean {
   if (/\dn\b|BigInt/.test(base + exponent) || exponent === '2' || exponent === '0.5') return true;
-  const isWhole = /^\(?Math\.(floor|ceil)/.test(exponent) || !/\/|\d\.\d|uniform/.test(exponent);
+  const isWhole = /^\(?(Math\.max\(0, )?Math\.(floor|ceil)/.test(exponent)
+    || !/\/|\d\.\d|uniform/.test(exponent);
   return /^(2|4|16|128)$/.test(base) && isWhole;
 }
 
