@@ -37,6 +37,7 @@ const discoveredKeys = { list: 'discovered', keysMax: 2, top: 4, prefilter: 1 };
 /** The places of keys are their names. */
 const foundKeys = Sensitive.of({
   size: publicKeys.count, compare: (left, right) => left - right,
+  find: ([place]) => Number(place),
   partsOf: (place) => [String(place)],
 });
 

@@ -280,7 +280,7 @@ const keySumsCase: MechanismCase<KeySums> = {
     return (key) => (JSON.parse(key) as readonly KeptKey[]).some((kept) =>
       lone.includes(kept.key[0]!));
   },
-  pathMinimum: fraction(1n, 1n << 58n),
+  pathMinimum: fraction(1n, 1n << 64n),
 };
 
 /** A check of one mechanism. */
