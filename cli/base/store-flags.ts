@@ -75,7 +75,8 @@ export function dataOf(
   const place = placeOf(store, flags['store-schema']);
   const pool =
     numberFlag(flags['store-pool'], '--store-pool', { whole: true, atLeast: 4, atMost: 500 }) ?? 8;
-  const lease = numberFlag(flags['store-lease'], '--store-lease', { atLeast: 1, atMost: 600 }) ?? 10;
+  const lease =
+    numberFlag(flags['store-lease'], '--store-lease', { atLeast: 1, atMost: 600 }) ?? 10;
   return {
     dataDirectory: secrets,
     async openStore(directory, clock) {

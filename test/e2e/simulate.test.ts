@@ -63,7 +63,8 @@ describe('keelson simulate', () => {
       mean: one, 'skewed-mean': one, total: one, histogram: one, quantile: one, distribution: one,
       share: ['--columns', 'minutes', '--threshold', '60'],
       covariance: ['--columns', 'minutes,kilometres'],
-      'count-by-key': names, 'running-total': names, 'median-by-key': [...one, ...names], 'unknown-keys': ['--by', 'app'],
+      'count-by-key': names, 'running-total': names, 'median-by-key': [...one, ...names],
+      'unknown-keys': ['--by', 'app'],
       several: [...one, ...names],
     };
     const paths = await Promise.all(Object.entries(offered).map(async ([question, flags]) => {

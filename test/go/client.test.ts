@@ -101,7 +101,9 @@ describe.skipIf(!runs)('the client in clients/go', () => {
     stage.write('alice.seed', 'a secret seed of just 32 letters');
     go('build', '-o', stage.path('example'), 'example');
     const { status, stdout, stderr } =
-      await stage.run([], { program: 'env', command: stage.path('example'), directory: stage.folder });
+      await stage.run([], {
+        program: 'env', command: stage.path('example'), directory: stage.folder,
+      });
     expect([status, stdout, stderr]).toEqual([0, 'accepted <nil>\n', '']);
   }, 120_000);
 });

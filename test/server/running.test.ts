@@ -244,7 +244,7 @@ describe('the error of a running total', () => {
     const asked = { estimator: 'histogram', parameters: { column: 0, edges, top: 10 } };
     const study = counted({ ...asked, running: { separation: epochs } });
     const [event] = counted({ ...asked, running: undefined }).events;
-    const alone = event!.kind === 'gaussian' ? event!.sigma : NaN;
+    const alone = event!.kind === 'gaussian' ? event.sigma : NaN;
     const planned: PlannedQuestion = study.questions[0];
     const work = seededRandom(new Uint8Array(32));
     const sealing = {

@@ -42,7 +42,10 @@ export function drawMode(
   return drawThreshold(draw, event, lead) ? label : null;
 }
 
-export function leadOf(labels: readonly string[]): { readonly label: string; readonly lead: number } {
+/** The commonest label, and by how many it leads the next one. */
+export function leadOf(
+  labels: readonly string[],
+): { readonly label: string; readonly lead: number } {
   const counts = new Map<string, number>();
   for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
   let label = '';

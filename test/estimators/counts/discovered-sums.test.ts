@@ -42,9 +42,11 @@ const factsOf = (
 function planned(
   name: string, set: Readonly<Record<string, unknown>>, asked: Asked = {},
 ): Plan | Infeasible {
-  const { parameters, plan } = findEstimator(name);
+  const estimator = findEstimator(name);
   const facts = factsOf(asked);
-  return plan(parseParameters(parameters, set, { dimension: facts.dimension - 1 }), facts);
+  const parameters =
+    parseParameters(estimator.parameters, set, { dimension: facts.dimension - 1 });
+  return estimator.plan(parameters, facts);
 }
 
 function feasible(plan: Plan | Infeasible): Plan {

@@ -106,7 +106,7 @@ describe('distribution', () => {
   it('moves by at most the charged sensitivity between neighbours, and by all of it', async () => {
     const plan = planOf('distribution', { low: 0, high: 4, cells: 4 }, factsOf(1, 400));
     const [event] = plan.events;
-    const allowed = event!.kind === 'gaussian' ? event!.sensitivity : NaN;
+    const allowed = event!.kind === 'gaussian' ? event.sensitivity : NaN;
     const rest = [0.5, 1.5, 3];
     const places = [-1, 0, 1, 2, 3, 4, 9];
     const all = await Promise.all([[], ...places.map((place) => [place])].map((own) =>
