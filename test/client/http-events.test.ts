@@ -81,7 +81,9 @@ describe('a subscription behind a proxy that refuses WebSockets', () => {
     it.subscription.onNews(({ epoch }) => { news.push(epoch); });
     await until(() => it.subscription.head !== null);
     it.rig.hub.change(it.rig.study, { epoch: 8n, closesAtMs: 0 });
-    it.rig.hub.emit({ kind: 'epoch-opened', studyId: it.rig.study, epoch: 8n } as never);
+    it.rig.hub.emit({
+      kind: 'epoch-opened', studyId: it.rig.study, epoch: 8n, closesAtMs: 0,
+    });
     await until(() => news.includes(8n));
     expect(news[0]).toBe(7n);
   });
