@@ -1,8 +1,6 @@
 import { equalBytes, toHex } from '../../src/base/bytes.js';
 import { decodeLogLine } from '../../src/log/index.js';
-import {
-  decodeClientFrame, decodeServerFrame, encodeServerFrame, type Notice, type ServerFrame,
-} from '../../src/wire/index.js';
+import { decodeClientFrame, decodeServerFrame, type Notice } from '../../src/wire/index.js';
 import { clientDefaults } from '../base/defaults.js';
 import type { ClientRuntime } from '../base/runtime.js';
 import type { Transport, TransportHandlers } from '../websocket/contract.js';
@@ -12,8 +10,8 @@ import { httpUrl, uploadUrl } from './upload-url.js';
 /**
  * A transport of one subscription over HTTP: Welcome as for uploads, then the server's stream of
  * events. Each event becomes the frame that a socket would bring, so its owner verifies the same
- * bytes. A stream that ends closes the transport: its owner connects again and asks for what is
- * missing.
+ * signed bytes. A stream that ends closes the transport: its owner connects again and asks for
+ * what is missing.
  */
 export class EventTransport implements Transport {
   readonly bufferedAmount = 0;
@@ -101,20 +99,17 @@ export class EventTransport implements Transport {
 
   private take(name: string, data: string, studyId: Uint8Array): void {
     if (this.isClosed) return;
-    if (name === 'notice') return this.deliver(noticeIn(data, studyId));
+    if (name === 'notice') return this.handlers.onMessage(noticeIn(data, studyId));
     if (name !== 'study' && name !== 'release' && name !== 'head') return;
     const line = decodeLogLine(data);
     if (line.type === 'release' || line.type === 'head') {
       const { type: kind, body, signature } = line;
-      this.deliver({ kind, body, signature });
+      if (signature.length !== 64) throw new Error('a signature has 64 bytes');
+      this.handlers.onMessage({ kind, body, signature });
     } else if (line.type === 'study' && !equalBytes(line.serverKey, this.serverKey)) {
       // It changed between the two requests. The next Welcome has the record of the change.
       throw new Error('the server has another key than in its Welcome');
     }
-  }
-
-  private deliver(frame: ServerFrame): void {
-    this.handlers.onMessage(encodeServerFrame(frame));
   }
 
   private end(reason: string): void {
@@ -129,6 +124,7 @@ export class EventTransport implements Transport {
 function noticeIn(data: string, studyId: Uint8Array): Notice {
   const { state, epoch, closesInMs } =
     JSON.parse(data) as { state: Notice['state']; epoch: string; closesInMs: number };
+  if (!['open', 'exhausted', 'ended'].includes(state)) throw new Error('a study has no such state');
   return { kind: 'notice', studyId, state, epoch: BigInt(epoch), closesInMs: BigInt(closesInMs) };
 }
 

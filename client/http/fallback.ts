@@ -36,10 +36,10 @@ export function withHttpFallback(open: OpenTransport, options: FallbackOptions):
     let isHeard = false;
     const transport = options.overHttp(url, {
       ...handlers,
-      onMessage(bytes) {
+      onMessage(message) {
         if (!isHeard) arrived('http', refused);
         isHeard = true;
-        handlers.onMessage(bytes);
+        handlers.onMessage(message);
       },
       onClose(reason) {
         cancelProbe();
@@ -60,10 +60,10 @@ export function withHttpFallback(open: OpenTransport, options: FallbackOptions):
     let isEnded = false;
     let current = open(url, subprotocol, {
       ...handlers,
-      onMessage(bytes) {
+      onMessage(message) {
         isHeard = true;
         arrived('websocket', '');
-        handlers.onMessage(bytes);
+        handlers.onMessage(message);
       },
       onClose(reason) {
         if (isHeard || isEnded) handlers.onClose(reason);

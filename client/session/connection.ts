@@ -83,8 +83,8 @@ export class Connection {
     this.transport = openTransport(url, subprotocol, {
       onOpen: () => undefined,
       regreet: (serverNonce) => this.hooks.regreet?.(serverNonce) ?? null,
-      onMessage: (bytes) => {
-        if (current()) this.receive(bytes, current);
+      onMessage: (message) => {
+        if (current()) this.receive(message, current);
       },
       onActivity: () => {
         this.lastSignMs = runtime.nowMs();
@@ -145,11 +145,11 @@ export class Connection {
     this.welcomed = false;
   }
 
-  private receive(bytes: Uint8Array, current: () => boolean): void {
+  private receive(message: Uint8Array | ServerFrame, current: () => boolean): void {
     this.lastSignMs = this.options.runtime.nowMs();
     let frame: ServerFrame;
     try {
-      frame = decodeServerFrame(bytes);
+      frame = message instanceof Uint8Array ? decodeServerFrame(message) : message;
     } catch (error) {
       this.drop(error instanceof Error ? error.message : 'unreadable frame');
       return;

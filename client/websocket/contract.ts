@@ -1,4 +1,4 @@
-import type { Ready } from '../../src/wire/index.js';
+import type { Ready, ServerFrame } from '../../src/wire/index.js';
 
 /** A Hello for another nonce of the server. */
 export interface HelloAgain {
@@ -11,8 +11,10 @@ export interface HelloAgain {
 /** What a transport reports to its owner. `onClose` comes exactly once, and nothing after it. */
 export interface TransportHandlers {
   onOpen(): void;
-  /** One binary message. The bytes belong to the receiver. */
-  onMessage(bytes: Uint8Array): void;
+  /**
+   * One binary message, whose bytes belong to the receiver, or a frame that came in another form.
+   */
+  onMessage(message: Uint8Array | ServerFrame): void;
   /** A ping or a pong came from the server. */
   onActivity(): void;
   /** `reason` is for people: close code, HTTP status or system error. */

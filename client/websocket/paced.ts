@@ -55,9 +55,11 @@ export function paced(
     const inner = open(url, subprotocol, {
       onOpen: () => handlers.onOpen(),
       onActivity: () => handlers.onActivity(),
-      onMessage(bytes) {
+      onMessage(message) {
         handlers.onActivity();
-        if (!isClosed) enqueue(() => handlers.onMessage(bytes), prepare(bytes));
+        if (isClosed) return;
+        const work = message instanceof Uint8Array ? prepare(message) : null;
+        enqueue(() => handlers.onMessage(message), work);
       },
       onClose(reason) {
         // After its own close, the owner waits for nothing else. Otherwise it first gets the
