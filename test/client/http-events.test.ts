@@ -119,7 +119,8 @@ describe('a subscription behind a proxy that refuses WebSockets', () => {
 
   it('connects again when the stream brings nothing, not even a comment', async () => {
     const it = await scene({ runtime: hurried((ms) => ms === 60_000) }, 1);
-    await until(() => it.lost.some((reason) => reason.startsWith('no events within')));
+    await until(() => it.found.length === 1
+      && it.lost.some((reason) => reason.startsWith('no events within')));
     expect(indexes(it)).toEqual([0]);
   });
 

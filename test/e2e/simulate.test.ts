@@ -180,7 +180,8 @@ describe('keelson simulate', () => {
     const wide =
       await stage.run(['simulate', url, '--study', 'monthly-survey', '--input', input, ...few]);
     expect([wide.status, wide.stdout]).toEqual([2, '']);
-    expect(wide.stderr).toMatch(/has 2 columns \(.*\), and monthly-survey has 1 \(minutes_per_day\)/);
+    expect(wide.stderr)
+      .toMatch(/has 2 columns \(.*\), and monthly-survey has 1 \(minutes_per_day\)/);
     const unknown = await stage.run(['simulate', url, '--study', 'nobodys', ...few]);
     expect([unknown.status, unknown.stdout]).toEqual([2, '']);
     expect(unknown.stderr).toContain('members-survey');

@@ -81,7 +81,7 @@ describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
     expect(await rows()).toEqual(['a/1', 'b/1']);
   });
 
-  it('asks the senders to come again when others are always first', { tags: ['long'] }, async () => {
+  it('asks senders to come again when others are always first', { tags: ['long'] }, async () => {
     await verdicts(store, [batch('a', 1, 1)]);
     const before = async (): Promise<void> => { await sql(changed); };
     for (let i = 0; i < 20; i++) proxy.planned.push({ marker: 'marked', before });
