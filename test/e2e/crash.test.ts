@@ -162,6 +162,8 @@ it('keeps every acknowledged row, once, in journal and answer, when it is killed
     'simulate', url, '--retry', '--study', 'crash', '--contributors', '40', '--rows', '1',
     '--input', stage.write('rows.csv', rows), '--json',
   ]);
+  // It must be connected before the server is killed, to come back.
+  await simulated.line(({ type }) => type === 'epoch');
   const senders = Array.from({ length: people }, () =>
     keepSending(served)
       .catch((error: unknown) => { if (!stop.signal.aborted) failures.push(error); }));
