@@ -24,9 +24,9 @@ function stage() {
   let onHeard = (): void => undefined;
   const transport = paced(open, runtime, 12)('ws://x', 'p', {
     onOpen: () => void heard.push('open'), onActivity: () => undefined,
-    onMessage: (bytes) => {
+    onMessage: (message) => {
       nowMs += 5;
-      heard.push(String(bytes[0]));
+      heard.push(String((message as Uint8Array)[0]));
       onHeard();
     },
     onClose: (reason) => void heard.push(reason),
@@ -93,7 +93,8 @@ describe('a paced transport', () => {
       (first! % 2 === 0 ? null : new Promise((resolve) => { done.push(resolve); }));
     paced(open, runtime, 12, prepare)('ws://x', 'p', {
       onOpen: () => undefined, onActivity: () => undefined,
-      onMessage: ([first]) => void heard.push(first!), onClose: (reason) => void heard.push(reason),
+      onMessage: (message) => void heard.push((message as Uint8Array)[0]!),
+      onClose: (reason) => void heard.push(reason),
     });
     const settle = async (): Promise<void> => { for (let i = 0;
         i < 8; i++) await Promise.resolve(); };

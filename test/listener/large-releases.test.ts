@@ -117,7 +117,8 @@ it('the client on Node takes each part of a message for a sign of life', async (
   const messages: number[] = [];
   const { port } = http.address() as AddressInfo;
   const transport = openTransport(`ws://127.0.0.1:${port}`, subprotocol, {
-    onOpen: () => undefined, onMessage: ({ length }) => messages.push(length),
+    onOpen: () => undefined,
+    onMessage: (message) => messages.push((message as Uint8Array).length),
     onActivity: () => { signs += 1; }, onClose: () => undefined,
   });
   await eventually(() => raw !== undefined);
