@@ -81,7 +81,7 @@ describe('the package', () => {
 
   // Two builds from nothing: one that goes on from older results orders the members of a type as
   // they came up, so the build of this folder may differ.
-  it('is the same, byte for byte, wherever it is built', () => {
+  it('is the same, byte for byte, wherever it is built', { timeout: 900_000 }, () => {
     const [here, there] = ['here', 'there'].map((place) => builtAt(stage.path(place)));
     expect(there!.integrity).toBe(here!.integrity);
   });
