@@ -36,8 +36,8 @@ export type { NamedPart, Nested } from '../src/base/parts.js';
 export { LogError } from '../src/log/index.js';
 export type { LogFaultCode } from '../src/log/index.js';
 export type {
-  Answer, BatchBody, Cells, HeadBody, LedgerPosition, ManyAnswers, OneAnswer, ReleaseBody,
-  Ready, ReleaseCost, ReleaseFacts, SignedRelease, Spend, WireStudyState,
+  Answer, BatchBody, Cells, HeadBody, LedgerPosition, ManyAnswers, Notice, OneAnswer,
+  ReleaseBody, Ready, ReleaseCost, ReleaseFacts, SignedHead, SignedRelease, Spend, WireStudyState,
 } from '../src/wire/messages.js';
 export { answersOf } from '../src/wire/messages.js';
 export { questionsOf } from '../src/base/questions.js';

@@ -1,4 +1,4 @@
-import type { Ready, ServerFrame } from '../../src/wire/index.js';
+import type { Notice, Ready, SignedHead, SignedRelease } from '../../src/wire/index.js';
 
 /** A Hello for another nonce of the server. */
 export interface HelloAgain {
@@ -14,7 +14,7 @@ export interface TransportHandlers {
   /**
    * One binary message, whose bytes belong to the receiver, or a frame that came in another form.
    */
-  onMessage(message: Uint8Array | ServerFrame): void;
+  onMessage(message: Uint8Array | SignedRelease | SignedHead | Notice): void;
   /** A ping or a pong came from the server. */
   onActivity(): void;
   /** `reason` is for people: close code, HTTP status or system error. */

@@ -143,6 +143,7 @@ export interface Ack {
   readonly withdrawn?: bigint;
 }
 
+/** The state of a study, and when its open epoch closes. */
 export interface Notice {
   readonly kind: 'notice';
   readonly studyId: Uint8Array;
@@ -169,6 +170,7 @@ export interface SignedRelease {
   readonly signature: Uint8Array;
 }
 
+/** How many releases a study has, signed by the server. */
 export interface SignedHead {
   readonly kind: 'head';
   readonly body: Uint8Array;
