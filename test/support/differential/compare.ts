@@ -1,6 +1,4 @@
-import type {
-  AdmissionResult, EpochRecord, JournalEntry, Store,
-} from '../../../server/store/contract.js';
+import type { AdmissionResult, JournalEntry, Store } from '../../../server/store/contract.js';
 import { KeelsonError } from '../../../src/base/errors.js';
 import type { HandClock } from '../../listener/hand-clock.js';
 import { contributorCount, sequenceOf, type Action, type Sequence } from './actions.js';
@@ -90,7 +88,7 @@ export class Comparison {
         return [];
       case 'reopen':
         await this.pair.reopen();
-        return [];
+        return this.#leads(input);
       case 'look':
         return looks(input, await newestOf(reference, input), input.seed % 5 === 0);
       case 'repair':
@@ -104,6 +102,18 @@ export class Comparison {
       default:
         return this.#callsOfStudy(input, action, nowMs);
     }
+  }
+
+  /**
+   * The least that a leader of each study can do: the state stays as it is. SQLite purges lapsed
+   * epochs when it opens, and a node on PostgreSQL when it begins to lead their study.
+   */
+  async #leads(input: Arguments): Promise<readonly Call[]> {
+    return Promise.all(input.studies.map(async (study) => {
+      const studyId = input.studyId(study);
+      const record = await this.pair.stores[0].study(studyId);
+      return (store: Store) => store.setStudyState(studyId, record!.state);
+    }));
   }
 
   async #callsOfStudy(
@@ -191,7 +201,7 @@ function looks(
     const last = newest.get(study)!;
     for (let epoch = beyond || last < 2n ? 0n : last - 2n; epoch <= last + 1n; epoch++) {
       calls.push(
-        async (store) => withoutWipe(await store.epoch(studyId, epoch)),
+        (store) => store.epoch(studyId, epoch),
         (store) => store.contributorCount(studyId, epoch),
         (store) => store.leftOutCount(studyId, epoch),
         async (store) => journalOf(await store.journal(studyId, epoch, 0n, 10_000)),
@@ -200,13 +210,6 @@ function looks(
   }
   return calls;
 }
-
-/**
- * When the keys of a lapsed epoch are wiped is the store's own: SQLite does it when it opens, and a
- * node on PostgreSQL when it begins to lead the study. The suite of stores tests that they are.
- */
-const withoutWipe = (epoch: EpochRecord | null): unknown =>
-  (epoch?.state === 'lapsed' ? { ...epoch, assignmentKey: null, workSeed: null } : epoch);
 
 /** Positions are the store's own. They only must be there, and in the order of each contributor. */
 const verdictOf = ({ position, ...verdict }: AdmissionResult) =>
