@@ -7,7 +7,7 @@ import { aggregatorUrl } from '../base/address.js';
 import { defineCommand } from '../base/command.js';
 import { inputFormats, type InputFormat } from '../input/rows.js';
 import { readRows } from '../input/open.js';
-import { readTypes, typedRow, type TypedColumns } from '../input/typed-columns.js';
+import { readTypes, typeArguments, typedRow, type TypedColumns } from '../input/typed-columns.js';
 import type { Io } from '../base/io.js';
 import { UsageError } from '../base/errors.js';
 import { readEnrolmentFile } from '../base/enrolments.js';
@@ -47,15 +47,7 @@ export const contribute = defineCommand({
       type: 'string', valueHint: 'a,b',
       description: 'columns of the file to send, in the study\'s order (default: all)',
     },
-    types: {
-      type: 'string', valueHint: 'file',
-      description: 'study file that gives the columns of the input their types',
-    },
-    type: {
-      type: 'string', valueHint: 'column=type',
-      description: 'instead of a study file: number, integer, boolean, text or category:a,b (its '
-        + 'names); may be repeated',
-    },
+    ...typeArguments,
     format: {
       type: 'enum', options: [...inputFormats],
       description: 'format of the input, if its file name does not show it',

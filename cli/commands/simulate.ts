@@ -11,7 +11,7 @@ import type { Io } from '../base/io.js';
 import { publicKeyFlag } from '../base/keys.js';
 import { listFlag, numberFlag } from '../base/numbers.js';
 import type { Output } from '../base/output.js';
-import { readTypes } from '../input/typed-columns.js';
+import { readTypes, typeArguments } from '../input/typed-columns.js';
 import { readRowsFile, rowsOfStudies } from '../simulate/rows.js';
 import { readWelcome } from '../simulate/welcome.js';
 
@@ -56,15 +56,7 @@ export const simulate = defineCommand({
       description: 'rows: a file as "keelson estimate" reads, or - (default: flights, or generated '
         + 'rows)',
     },
-    types: {
-      type: 'string', valueHint: 'file',
-      description: 'study file that gives the columns of the input their types',
-    },
-    type: {
-      type: 'string', valueHint: 'column=type',
-      description: 'instead of a study file: number, integer, boolean, text or category:a,b (its '
-        + 'names); may be repeated',
-    },
+    ...typeArguments,
     rows: { type: 'string', valueHint: 'n', description: 'rows per contribution (default 8, fewer '
       + 'where the study takes fewer)' },
     seed: {

@@ -10,6 +10,19 @@ import { listFlag, pairsFlag } from '../base/numbers.js';
 import { readText } from '../base/text-files.js';
 import type { RowBatch, RowOptions } from './rows.js';
 
+/** Options that give the columns of an input their types. */
+export const typeArguments = {
+  types: {
+    type: 'string', valueHint: 'file',
+    description: 'study file that gives the columns of the input their types',
+  },
+  type: {
+    type: 'string', valueHint: 'column=type',
+    description: 'instead of a study file: number, integer, boolean, text or category:a,b (its '
+      + 'names); may be repeated',
+  },
+} as const;
+
 /** What a study file says of the columns of rows. */
 export type TypedColumns = Pick<RowOptions, 'columns' | 'types'>;
 

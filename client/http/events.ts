@@ -1,6 +1,8 @@
 import { equalBytes, toHex } from '../../src/base/bytes.js';
 import { decodeLogLine } from '../../src/log/index.js';
-import { decodeClientFrame, decodeServerFrame, type Notice } from '../../src/wire/index.js';
+import {
+  decodeClientFrame, decodeServerFrame, isWireState, signatureBytes, type Notice,
+} from '../../src/wire/index.js';
 import { clientDefaults } from '../base/defaults.js';
 import type { ClientRuntime } from '../base/runtime.js';
 import type { Transport, TransportHandlers } from '../websocket/contract.js';
@@ -104,7 +106,7 @@ export class EventTransport implements Transport {
     const line = decodeLogLine(data);
     if (line.type === 'release' || line.type === 'head') {
       const { type: kind, body, signature } = line;
-      if (signature.length !== 64) throw new Error('a signature has 64 bytes');
+      if (signature.length !== signatureBytes) throw new Error('a signature has 64 bytes');
       this.handlers.onMessage({ kind, body, signature });
     } else if (line.type === 'study' && !equalBytes(line.serverKey, this.serverKey)) {
       // It changed between the two requests. The next Welcome has the record of the change.
@@ -123,8 +125,8 @@ export class EventTransport implements Transport {
 
 function noticeIn(data: string, studyId: Uint8Array): Notice {
   const { state, epoch, closesInMs } =
-    JSON.parse(data) as { state: Notice['state']; epoch: string; closesInMs: number };
-  if (!['open', 'exhausted', 'ended'].includes(state)) throw new Error('a study has no such state');
+    JSON.parse(data) as { state: unknown; epoch: string; closesInMs: number };
+  if (!isWireState(state)) throw new Error('a study has no such state');
   return { kind: 'notice', studyId, state, epoch: BigInt(epoch), closesInMs: BigInt(closesInMs) };
 }
 

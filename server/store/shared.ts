@@ -81,7 +81,7 @@ export interface SharedStore extends Store {
   /** Asks the leader to open no further epoch. The study ends after the open one. */
   askEnd(studyId: StudyId): Promise<void>;
   tally(studyId: StudyId, epoch: bigint): Promise<EpochTally>;
-  /** Keeps the key if there is none of its name. @returns whether it is the one that is kept. */
+  /** Stores the key, if none of that name is stored. @returns whether the stored one is equal. */
   shareKey(key: SharedKey): Promise<boolean>;
 }
 

@@ -23,6 +23,18 @@ export function checkRoom(studies: number): void {
   );
 }
 
+/** Moves earlier versions of a study behind the new one, and tells that they are replaced. */
+export function moveBehind<T extends { readonly identity: StudyIdentity }>(
+  live: Map<string, T>, versions: readonly T[], { emit }: Pick<HubContext, 'emit'>,
+): void {
+  for (const version of versions) {
+    const { studyId } = version.identity;
+    if (!live.delete(studyId)) continue;
+    live.set(studyId, version);
+    emit({ kind: 'study-replaced', studyId });
+  }
+}
+
 /**
  * Registers a study in the store.
  * @throws KeelsonError('invalid-study') when it would change its budget in a way that is not

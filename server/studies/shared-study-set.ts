@@ -10,7 +10,7 @@ import { defineStudy, type StudyDefinition } from './definition.js';
 import type { NodeHealth } from './node-health.js';
 import { NodeWatch } from './node-watch.js';
 import { isOwnFault, type RefusedStudy } from './refused-study.js';
-import { atStandingOrder, checkRoom, identityOf, register } from './registration.js';
+import { atStandingOrder, checkRoom, identityOf, moveBehind, register } from './registration.js';
 import { SharedStudy, type SharedContext } from './shared-study.js';
 import type { StudyList, StudyMode } from './study-list.js';
 
@@ -80,12 +80,7 @@ export class SharedStudySet implements StudyList {
     await this.refresh();
     await study.tryToLead();
     await Promise.all(versions.map((version) => version.end()));
-    for (const version of versions) {
-      const { studyId } = version.identity;
-      if (!this.#live.delete(studyId)) continue;
-      this.#live.set(studyId, version);
-      this.context.emit({ kind: 'study-replaced', studyId });
-    }
+    moveBehind(this.#live, versions, this.context);
   }
 
   /** Resolves after a reading that began after this call. */

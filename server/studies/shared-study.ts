@@ -36,7 +36,7 @@ export interface SharedContext extends HubContext {
 }
 
 /**
- * One study on a node of a shared store. It takes batches and serves readers whoever leads it. What
+ * One study on a node of a shared store. It takes batches and serves readers on every node. What
  * it tells them it has read from the store, so every node tells the same. While this node has the
  * lease, it also runs the schedule (LeadingStudy).
  */
@@ -130,7 +130,7 @@ export class SharedStudy implements HubStudy {
     await this.#leading?.begin();
   }
 
-  /** Whoever leads the study, now or later on this node, opens no further epoch. */
+  /** The leader of the study opens no further epoch, nor does this node if it leads later. */
   async end(): Promise<void> {
     this.#mode = 'end';
     await this.#leading?.end();

@@ -11,7 +11,7 @@ import { defineStudy, type StudyDefinition } from './definition.js';
 import { LiveStudy } from './live-study.js';
 import { concernsOneStudy, isOwnFault, type RefusedStudy } from './refused-study.js';
 import { recoveriesMax } from './recovery.js';
-import { atStandingOrder, checkRoom, identityOf, register } from './registration.js';
+import { atStandingOrder, checkRoom, identityOf, moveBehind, register } from './registration.js';
 import { Retention } from './retention.js';
 import type { StudyList, StudyMode } from './study-list.js';
 
@@ -91,12 +91,7 @@ export class StudySet implements StudyList {
     await this.#start(study, await this.context.store.unfinishedEpochs());
     // Not earlier: if the new version cannot start, the one before continues.
     await Promise.all(versions.map((version) => version.end()));
-    for (const version of versions) {
-      const { studyId } = version.identity;
-      if (!this.#live.delete(studyId)) continue;
-      this.#live.set(studyId, version);
-      this.context.emit({ kind: 'study-replaced', studyId });
-    }
+    moveBehind(this.#live, versions, this.context);
   }
 
   async settled(): Promise<void> {

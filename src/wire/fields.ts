@@ -112,6 +112,10 @@ export function codeToWire(code: WireCode): number {
 
 const states: readonly (WireStudyState | undefined)[] = [undefined, 'open', 'exhausted', 'ended'];
 
+export function isWireState(state: unknown): state is WireStudyState {
+  return state !== undefined && states.includes(state as WireStudyState);
+}
+
 export function stateFromWire(value: number): WireStudyState {
   return present(states[value], 'study state');
 }

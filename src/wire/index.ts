@@ -11,6 +11,7 @@ export type * from './messages.js';
 export { answersOf, onlyAnswer } from './messages.js';
 export { decodeReleaseBody, encodeReleaseBody } from './release-body.js';
 export { batchCells, cellsPerBatch, encodeCells, type BatchCells } from './cells.js';
+export { isWireState, signatureBytes } from './fields.js';
 export { numberBytes } from './numbers.js';
 export { batchRows, encodeRows, firstNonFinite, viewBatchRows } from './rows.js';
 export { decodeServerFrame, encodeServerFrame } from './server-frames.js';
