@@ -78,8 +78,8 @@ export function findRadius(request: RadiusRequest): FoundRadius {
   const isFew = dimension <= few.columns;
   const chosen = radius ?? chooseRadius(trusted, {
     dimension, least: root + (isFew ? few.more : 0), trusted: usual,
-    noise: (sigma * root) / rows, corruption, farMost, hiddenPart: isFew && !isApart ? few.hiddenPart : 0,
-    doubt: isFew ? few.doubt : 0,
+    noise: (sigma * root) / rows, corruption, farMost, doubt: isFew ? few.doubt : 0,
+    hiddenPart: isFew && !isApart ? few.hiddenPart : 0,
   });
   return {
     radius: chosen, spread: usableSpread(distances.spread),

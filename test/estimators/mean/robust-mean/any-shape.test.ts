@@ -155,15 +155,15 @@ describe('robust-mean of rows of any shape', () => {
 
   it('plans no less for more hostile rows, and for few that noise hides as before', () => {
     for (const [dimension, contributors] of [[1, 3_000], [2, 1e4], [10, 1e4], [10, 1e5]] as const) {
-      const { expectedError } = planOf('robust-mean', { scale: 1 }, factsOf(dimension, contributors));
-      const errors = Array.from({ length: 51 }, (_, step) => expectedError(step / 1e3).total);
+      const plan = planOf('robust-mean', { scale: 1 }, factsOf(dimension, contributors));
+      const errors = Array.from({ length: 51 }, (_, step) => plan.expectedError(step / 1e3).total);
       expect(errors).toEqual(errors.toSorted((left, right) => left - right));
     }
-    const { expectedError } = planOf('robust-mean', { scale: 1 }, factsOf(10, 1e5));
+    const plan = planOf('robust-mean', { scale: 1 }, factsOf(10, 1e5));
     // As of rows of any shape: sqrt(.05 / .95) = .229.
-    expect(expectedError(0.05).bias).toBeCloseTo(0.229, 3);
-    expect(expectedError(0.0005).bias).toBeLessThan(0.004);
-    expect(expectedError(0.004).bias).toBeGreaterThan(0.1);
+    expect(plan.expectedError(0.05).bias).toBeCloseTo(0.229, 3);
+    expect(plan.expectedError(0.0005).bias).toBeLessThan(0.004);
+    expect(plan.expectedError(0.004).bias).toBeGreaterThan(0.1);
   });
 
   it.each([[1, 9], [3, 9], [1, 400]])(
