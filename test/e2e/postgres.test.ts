@@ -81,16 +81,21 @@ describePostgres('keelson serve --store', (server) => {
       try {
         const url = await server().createDatabase();
         expect((await keelson(['store', 'init', url])).status).toBe(0);
-        const study = stage.write('mean.yaml', meanStudy('mean'));
-        const serve = (secrets: string) => stage.start(['serve', study, '--store', url, '--secrets',
+        const names = ['mean', 'second', 'third'];
+        const studies = names.map((name) => stage.write(`${name}.yaml`, meanStudy(name)));
+        const serve = (secrets: string) => stage.start(['serve', ...studies, '--store', url, '--secrets',
           stage.path(secrets), '--port', '0', '--log-level', 'warn', '--json',
           '--store-lease', '60']);
         const first = serve('secrets');
         const one = String((await first.line(({ type }) => type === 'listening'))['address']);
         const second = serve('secrets');
         const two = String((await second.line(({ type }) => type === 'listening'))['address']);
-        expect(await ready(one)).toEqual({ status: 'ok', leads: ['mean'], follows: [] });
-        expect(await ready(two)).toEqual({ status: 'ok', leads: [], follows: ['mean'] });
+        // The first one led all. It hands one over, and no more.
+        await until(async () => (await ready(two)).leads.length === 1);
+        const [moved] = (await ready(two)).leads;
+        const rest = names.filter((name) => name !== moved);
+        expect(await ready(one)).toEqual({ status: 'ok', leads: rest, follows: [moved] });
+        expect(await ready(two)).toEqual({ status: 'ok', leads: [moved], follows: rest });
         const other = await serve('others').ended;
         expect(other.status).toBe(2);
         // Before the first release another key is refused, and afterwards none is made.
@@ -98,10 +103,10 @@ describePostgres('keelson serve --store', (server) => {
         const status = JSON.parse((await keelson(['store', 'status', url, '--json'])).stdout) as {
           nodes: { studies: number }[];
         };
-        expect(status.nodes.map(({ studies }) => studies)).toEqual([1, 0]);
+        expect(status.nodes.map(({ studies }) => studies)).toEqual([2, 1]);
         // In good order it gives the lease back, so nobody waits for its end.
         expect((await first.interrupt()).status).toBe(0);
-        await until(async () => (await ready(two)).leads.length === 1);
+        await until(async () => (await ready(two)).leads.length === 3);
         expect((await second.interrupt()).status).toBe(0);
       } finally {
         await stage.end();

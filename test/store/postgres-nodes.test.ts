@@ -63,6 +63,47 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
     expect(await two.lead(s)).not.toBeNull();
   });
 
+  it('ask for a study where another leads two more, and for one at a time', async () => {
+    const names = ['s', 't', 'u', 'v'];
+    const ids = names.map(idOf);
+    for (const name of names.slice(1)) {
+      await one.registerStudy(registration({
+        studyId: idOf(name), name, budget: budget({ key: `study:${name}` }),
+      }));
+    }
+    const asked = async (): Promise<string[]> => (await one.standings()).studies
+      .filter(({ isAsked }) => isAsked).map(({ studyId }) => names[ids.indexOf(studyId)]!);
+    const grants = new Map<string, Leadership>();
+    for (const id of ids.slice(0, 3)) grants.set(id, await lead(one, id));
+    await two.askToLead(ids.slice(3));
+    expect(await asked()).toEqual([]);
+    await two.askToLead(ids);
+    await two.askToLead(ids);
+    expect(await asked()).toEqual(['s']);
+    await grants.get(s)!.release();
+    expect(await two.lead(s)).not.toBeNull();
+    expect(await asked()).toEqual([]);
+    // Two here and one there: another move would only turn that round.
+    await two.askToLead(ids);
+    expect(await asked()).toEqual([]);
+    await lead(one, idOf('v'));
+    await two.askToLead(ids);
+    expect(await asked()).toEqual(['t']);
+  });
+
+  it('ask for no budget with a study that they do not run', async () => {
+    await one.registerStudy(registration({ studyId: idOf('t'), name: 't' }));
+    const other = { studyId: idOf('u'), name: 'u', budget: budget({ key: 'study:u' }) };
+    await one.registerStudy(registration(other));
+    for (const id of [s, idOf('u')]) await lead(one, id);
+    await two.askToLead([s]);
+    expect((await one.standings()).studies.map(({ isAsked }) => isAsked))
+      .toEqual([false, false, false]);
+    await two.askToLead([s, idOf('t')]);
+    expect((await one.standings()).studies.map(({ isAsked }) => isAsked))
+      .toEqual([true, true, false]);
+  });
+
   it('write nothing as a leader after another has taken over', async () => {
     const first = await lead(one);
     await first.openEpoch(epochOf(1));
@@ -234,7 +275,7 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
     await psql(old, 'create schema keelson; set search_path = keelson; '
       + `${migrations[0]!} insert into meta values ('schema_version', 1), ('store_id', 7);`);
     await expect(openPostgresStore({ url: old })).rejects.toThrow(/run keelson store migrate/);
-    expect(await migrateSchema({ url: old })).toMatchObject({ version: 2 });
+    expect(await migrateSchema({ url: old })).toMatchObject({ version: 3 });
     const store = await openPostgresStore({ url: old });
     await store.registerStudy(registration());
     await store.openEpoch(epochOf(1));

@@ -167,6 +167,7 @@ class PostgresStore {
   #sharedCalls(): Omit<SharedStore, keyof Store> {
     return {
       lead: (studyId, freeMs = 0) => this.#lead(studyId, freeMs),
+      askToLead: (studyIds) => this.#repeated(() => this.#leases.ask(studyIds)),
       standings: () => this.#session((session) =>
         readStandings(session, this.node, () => this.clock.nowMs())),
       onNews: (listener) => this.#news.follow(listener),

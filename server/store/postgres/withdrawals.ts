@@ -12,9 +12,9 @@ import { statement } from './session.js';
  * Claim: it has the effect of a withdrawal that has the database for itself. It either commits
  * before a closing begins to change anything, or finds the epoch closed: the gate is held to its
  * commit, and the rules read after it is taken. What it reads and writes belongs to the study, and
- * that changes behind a closed gate only, or to one contributor. Every list of that contributor in the
- * study writes the window that it read, under its version. The version grows here first, and the
- * row stays locked. So a list either committed before, and its rows are withdrawn too, or it is
+ * that changes behind a closed gate only, or to one contributor. Every list of that contributor in
+ * the study writes the window that it read, under its version. The version grows here first, and
+ * the row stays locked. So a list either committed before, and its rows are withdrawn too, or it is
  * judged again after the withdrawal. A list of another study may have read what the contributor had
  * spent before the refund: it then refuses at most what it would have refused a moment ago, and
  * `contributor_spend.version` or the check of each debit keeps sums right, as between two lists.
