@@ -125,7 +125,8 @@ export class SharedStudySet implements StudyList {
     this.#watch.tick();
     // What waits for an answer of the database already is enough.
     if (this.#isClosing || this.#next !== null) return;
-    this.refresh().then(() => this.#askToLead()).then(() => Promise.all(this.#leadFree())).catch((error: unknown) => {
+    const asked = this.refresh().then(() => this.#askToLead());
+    asked.then(() => Promise.all(this.#leadFree())).catch((error: unknown) => {
       if (this.#isClosing || this.context.stopped()) return;
       // The watch says that the database is away.
       const isAway = error instanceof StorageError && error.retryable;
