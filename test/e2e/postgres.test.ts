@@ -37,6 +37,39 @@ describePrivatePostgres('several servers on one PostgreSQL', () => {
     });
 });
 
+describePrivatePostgres('keelson demo --cluster', () => {
+  it('kills a server, and shows that nothing was lost', { tags: ['slow'], timeout: 300_000 },
+    async () => {
+      const stage = new Stage();
+      try {
+        const command = stage.start([
+          'demo', '--cluster', '--contributors', '20', '--every', '2', '--json',
+        ]);
+        const { dashboard } = await command.line(({ type }) => type === 'started');
+        expect((await fetch(String(dashboard))).status).toBe(200);
+        const killed = await command.line(({ type }) => type === 'killed');
+        const { status, stderr } = await command.ended;
+        expect([status, stderr]).toEqual([0, '']);
+        expect(command.lines.map(({ type }) => type)).toEqual([
+          'started', 'leaders', 'killed', 'replaced', 'released', 'returned', 'account',
+        ]);
+        const [, leaders, , replaced] = command.lines;
+        expect((leaders!['servers'] as { leads: unknown[] }[]).map(({ leads }) => leads.length))
+          .toEqual([1, 1, 1]);
+        expect(replaced).toMatchObject({ study: killed['study'] });
+        expect(replaced!['server']).not.toBe(killed['server']);
+        const account = command.lines.at(-1)!;
+        expect(account).toMatchObject({
+          lost: 0, twice: 0, lostReleases: 0, chargedTwice: 0, whole: true,
+        });
+        expect(Number(account['acknowledged'])).toBeGreaterThan(Number(killed['acknowledged']));
+        expect(Number(account['releases'])).toBeGreaterThan(6);
+      } finally {
+        await stage.end();
+      }
+    });
+});
+
 describePrivatePostgres('keelson serve without its database', (server) => {
   it('says so, takes nothing, and goes on when it is back',
     { tags: ['slow'], timeout: 300_000 }, async () => {
