@@ -2,6 +2,9 @@ import { statSync } from 'node:fs';
 import type { ArgsDef } from 'citty';
 import { attackNames } from '../../simulation/index.js';
 import { defineCommand } from '../base/command.js';
+import { ClusterPage } from '../demo/cluster/page.js';
+import { isWhole } from '../demo/cluster/account.js';
+import { runClusterDemo, type ClusterDemoOptions } from '../demo/cluster/run.js';
 import { fitDemo, measureHandshakes, type Fit, type FitRequest } from '../demo/fit.js';
 import { createReport } from '../demo/report.js';
 import { runDemo, type DemoOptions } from '../demo/run.js';
@@ -35,6 +38,10 @@ const flags = {
     type: 'boolean',
     description: 'go on after the epochs to show, until Ctrl-C: people keep sending',
   },
+  cluster: {
+    type: 'boolean',
+    description: 'instead: three servers on one PostgreSQL, one of which is killed',
+  },
   logs: text('folder', `where the release logs go (default ${defaults.logs})`),
 } satisfies ArgsDef;
 
@@ -55,12 +62,22 @@ export const demo = defineCommand({
     'The first epoch opens when everybody is connected. Without flags, the number of people, the '
     + 'length of epochs and their number depend on how fast this machine signs and verifies. '
     + 'Check the release logs with "keelson verify" afterwards.',
+    'With --cluster three servers share a PostgreSQL that the command starts in a temporary '
+    + 'folder. People send rows through one address. When each server leads a study, one is '
+    + 'killed, and starts again later. At the end every row, release and charge in the database '
+    + 'is compared with what the people were told. It takes about a minute. It needs the programs '
+    + 'of PostgreSQL and the package pg, and uses --contributors (default 40, in each study) and '
+    + '--every (default 3).',
   ],
   args: flags,
   examples: ['keelson demo', 'keelson demo --keep', 'keelson demo --contributors 10000 --epsilon 1 '
     + '--hostile 0.05 --attack direction'],
   stopsGently: true,
   async run({ args, io, output }) {
+    if (args.cluster === true) {
+      const account = await runClusterDemo(clusterOptions(args), io, new ClusterPage(output));
+      return account === null || isWhole(account) ? 0 : 1;
+    }
     checkFolder(args.logs ?? defaults.logs);
     const randomness = openRandomness(io);
     const report = createReport(output, randomness.insecure);
@@ -71,6 +88,22 @@ export const demo = defineCommand({
   },
 });
 
+/** @throws UsageError for a flag that has no meaning with --cluster. */
+function clusterOptions(typed: Typed): ClusterDemoOptions {
+  const other = Object.keys(flags).find((name) =>
+    !['cluster', 'contributors', 'every'].includes(name)
+      && typed[name as keyof Typed] !== undefined && typed[name as keyof Typed] !== false);
+  if (other !== undefined) {
+    throw new UsageError(`--${other} has no meaning with --cluster: leave one of them out`);
+  }
+  const whole = { whole: true } as const;
+  return {
+    people: numberFlag(typed.contributors, '--contributors', { ...whole, atLeast: 20, atMost: 500 })
+      ?? 40,
+    epochSeconds: numberFlag(typed.every, '--every', { ...whole, atLeast: 2, atMost: 60 }) ?? 3,
+  };
+}
+
 /** Checks before the start, because the logs are only written at the end. */
 function checkFolder(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
@@ -78,8 +111,9 @@ function checkFolder(path: string): void {
   throw new UsageError(`--logs ${path} is a file: name a folder, or one that can be made`);
 }
 
-type Typed = Readonly<Partial<Record<Exclude<keyof typeof flags, 'keep'>, string | undefined>>>
-  & { readonly keep?: boolean | undefined };
+type Switch = 'keep' | 'cluster';
+type Typed = Readonly<Partial<Record<Exclude<keyof typeof flags, Switch>, string | undefined>>>
+  & { readonly [Name in Switch]?: boolean | undefined };
 
 function optionsFrom(typed: Typed, io: Io): DemoOptions {
   const { contributors, hostile, epochs, every, port } = typed;

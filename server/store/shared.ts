@@ -34,6 +34,8 @@ export interface StudyStanding {
   readonly ends: boolean;
   /** The node that leads it. `own`: this store. */
   readonly leader: 'own' | 'other' | 'none';
+  /** Whether a node that leads less asks the leader to hand it over. */
+  readonly isAsked: boolean;
 }
 
 /** All studies at one moment. */
@@ -71,6 +73,12 @@ export interface SharedStore extends Store {
    * @returns null while another node has the lease.
    */
   lead(studyId: StudyId, freeMs?: number): Promise<Leadership | null>;
+  /**
+   * Asks the node that leads most for one of these studies, with all others of its budget, if it
+   * leads at least two budgets more than this one. So leaders spread, and nothing moves back and
+   * forth. Asks for no budget with a running study that is not in the list.
+   */
+  askToLead(studyIds: readonly StudyId[]): Promise<void>;
   /** All registered studies, in one reading. */
   standings(): Promise<Standings>;
   /**

@@ -16,6 +16,8 @@ import type { StudyList, StudyMode } from './study-list.js';
 
 /** A study that no node is configured to run is finished by another one after this time. */
 const orphanedMs = 60_000;
+/** Time between two questions for a study that another node leads. */
+const askMs = 2_000;
 
 /**
  * The studies of one node of a shared store. Nothing that another node does is told to this one: it
@@ -30,6 +32,7 @@ export class SharedStudySet implements StudyList {
   #next: Promise<void> | null = null;
   #stopNews: (() => void) | undefined;
   #isClosing = false;
+  #askAfterMs = 0;
 
   /** @param held whether studies open their first epoch only at `begin`. */
   constructor(private readonly context: SharedContext, private readonly held: boolean) {
@@ -122,7 +125,8 @@ export class SharedStudySet implements StudyList {
     this.#watch.tick();
     // What waits for an answer of the database already is enough.
     if (this.#isClosing || this.#next !== null) return;
-    this.refresh().then(() => Promise.all(this.#leadFree())).catch((error: unknown) => {
+    const asked = this.refresh().then(() => this.#askToLead());
+    asked.then(() => Promise.all(this.#leadFree())).catch((error: unknown) => {
       if (this.#isClosing || this.context.stopped()) return;
       // The watch says that the database is away.
       const isAway = error instanceof StorageError && error.retryable;
@@ -139,6 +143,18 @@ export class SharedStudySet implements StudyList {
     await this.#takeUpOrphans(standings);
   }
 
+  /** Where others lead more than this node, it asks for a study. */
+  async #askToLead(): Promise<void> {
+    const { clock, store } = this.context;
+    const nowMs = clock.monotonicMs();
+    if (this.#isClosing || nowMs < this.#askAfterMs
+      || this.#watch.health().leadsNothing !== null) return;
+    const own = this.all().filter((study) => study.mayAsk);
+    if (!own.some(({ standing }) => standing.leader === 'other')) return;
+    this.#askAfterMs = nowMs + askMs;
+    await store.askToLead(own.map(({ identity }) => identity.studyId));
+  }
+
   /** @returns what resolves when each study that is led here now has started. */
   #leadFree(): readonly Promise<void>[] {
     if (this.#isClosing) return [];
@@ -146,6 +162,9 @@ export class SharedStudySet implements StudyList {
     return [...this.#live.values()].map((study) => {
       if (!mayLead) return study.stopLeading();
       this.#watch.noteStudy(study);
+      if (study.leads && study.standing.leader === 'own' && study.standing.isAsked) {
+        return study.handOver();
+      }
       return study.tryToLead();
     });
   }
@@ -221,6 +240,6 @@ function standingOf(record: StudyRecord): StudyStanding {
   const { studyId, state, releaseCount, lastDigest } = record;
   return {
     studyId, state, releaseCount, lastDigest, open: null, isUnfinished: false, ends: false,
-    leader: 'none',
+    leader: 'none', isAsked: false,
   };
 }

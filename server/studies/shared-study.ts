@@ -17,6 +17,8 @@ import type { HubStudy, StudyMode } from './study-list.js';
 
 /** After a failed start as a leader, another node gets this long to try. */
 const retryMs = 60_000;
+/** After handing over, this long until this node leads the study again where nobody else does. */
+const handedMs = 5_000;
 
 export interface SharedStudyOptions {
   readonly mode: StudyMode;
@@ -54,6 +56,8 @@ export class SharedStudy implements HubStudy {
   /** The attempt to lead, from the question for the lease to its end. */
   #attempt: Promise<void> | null = null;
   #notBeforeMs = 0;
+  /** Whether this node once could not lead. It then leads only where nobody else does. */
+  #hasFailed = false;
   #isClosing = false;
 
   constructor(
@@ -93,6 +97,11 @@ export class SharedStudy implements HubStudy {
   /** Whether this node leads it. */
   get leads(): boolean {
     return this.#leading !== null;
+  }
+
+  /** Whether this node may ask the leader for the study. */
+  get mayAsk(): boolean {
+    return !this.#hasFailed && !this.#isClosing && this.#mode === 'run';
   }
 
   get standing(): StudyStanding {
@@ -167,6 +176,14 @@ export class SharedStudy implements HubStudy {
     await start;
   }
 
+  /** Gives the lead to the node that asks for it, when releases in progress are finished. */
+  async handOver(): Promise<void> {
+    if (this.#leading === null) return;
+    this.#notBeforeMs = this.context.clock.monotonicMs() + handedMs;
+    await this.stopLeading();
+    this.#notBeforeMs = this.context.clock.monotonicMs() + handedMs;
+  }
+
   /** Gives up the lead, when releases in progress are finished. */
   async stopLeading(): Promise<void> {
     await this.#leading?.stop();
@@ -228,6 +245,7 @@ export class SharedStudy implements HubStudy {
     const isAway = error instanceof StorageError && error.retryable;
     if (!isAway && !concernsOneStudy(error)) return fatal(error);
     this.#notBeforeMs = clock.monotonicMs() + retryMs;
+    this.#hasFailed ||= !isAway;
     logger.error({ study: this.view.name, err: error },
       'this server cannot lead the study; another one may, and this one tries again in a minute');
   }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { hasBrowser } from '../support/browser.js';
-import { programs } from '../support/postgres/cluster.js';
+import { programs } from '../../cli/demo/cluster/private-postgres.js';
 import { root } from '../support/sources.js';
 import { runElsewhere, tinyRuns, type TinyRun } from '../support/tiny-runs.js';
 

@@ -37,6 +37,39 @@ describePrivatePostgres('several servers on one PostgreSQL', () => {
     });
 });
 
+describePrivatePostgres('keelson demo --cluster', () => {
+  it('kills a server, and shows that nothing was lost', { tags: ['slow'], timeout: 300_000 },
+    async () => {
+      const stage = new Stage();
+      try {
+        const command = stage.start([
+          'demo', '--cluster', '--contributors', '20', '--every', '2', '--json',
+        ]);
+        const { dashboard } = await command.line(({ type }) => type === 'started');
+        expect((await fetch(String(dashboard))).status).toBe(200);
+        const killed = await command.line(({ type }) => type === 'killed');
+        const { status, stderr } = await command.ended;
+        expect([status, stderr]).toEqual([0, '']);
+        expect(command.lines.map(({ type }) => type)).toEqual([
+          'started', 'leaders', 'killed', 'replaced', 'released', 'returned', 'account',
+        ]);
+        const [, leaders, , replaced] = command.lines;
+        expect((leaders!['servers'] as { leads: unknown[] }[]).map(({ leads }) => leads.length))
+          .toEqual([1, 1, 1]);
+        expect(replaced).toMatchObject({ study: killed['study'] });
+        expect(replaced!['server']).not.toBe(killed['server']);
+        const account = command.lines.at(-1)!;
+        expect(account).toMatchObject({
+          lost: 0, twice: 0, lostReleases: 0, chargedTwice: 0, whole: true,
+        });
+        expect(Number(account['acknowledged'])).toBeGreaterThan(Number(killed['acknowledged']));
+        expect(Number(account['releases'])).toBeGreaterThan(6);
+      } finally {
+        await stage.end();
+      }
+    });
+});
+
 describePrivatePostgres('keelson serve without its database', (server) => {
   it('says so, takes nothing, and goes on when it is back',
     { tags: ['slow'], timeout: 300_000 }, async () => {
@@ -81,16 +114,21 @@ describePostgres('keelson serve --store', (server) => {
       try {
         const url = await server().createDatabase();
         expect((await keelson(['store', 'init', url])).status).toBe(0);
-        const study = stage.write('mean.yaml', meanStudy('mean'));
-        const serve = (secrets: string) => stage.start(['serve', study, '--store', url, '--secrets',
-          stage.path(secrets), '--port', '0', '--log-level', 'warn', '--json',
+        const names = ['mean', 'second', 'third'];
+        const studies = names.map((name) => stage.write(`${name}.yaml`, meanStudy(name)));
+        const serve = (secrets: string) => stage.start(['serve', ...studies, '--store', url,
+          '--secrets', stage.path(secrets), '--port', '0', '--log-level', 'warn', '--json',
           '--store-lease', '60']);
         const first = serve('secrets');
         const one = String((await first.line(({ type }) => type === 'listening'))['address']);
         const second = serve('secrets');
         const two = String((await second.line(({ type }) => type === 'listening'))['address']);
-        expect(await ready(one)).toEqual({ status: 'ok', leads: ['mean'], follows: [] });
-        expect(await ready(two)).toEqual({ status: 'ok', leads: [], follows: ['mean'] });
+        // The first one led all. It hands one over, and no more.
+        await until(async () => (await ready(two)).leads.length === 1);
+        const [moved] = (await ready(two)).leads;
+        const rest = names.filter((name) => name !== moved);
+        expect(await ready(one)).toEqual({ status: 'ok', leads: rest, follows: [moved] });
+        expect(await ready(two)).toEqual({ status: 'ok', leads: [moved], follows: rest });
         const other = await serve('others').ended;
         expect(other.status).toBe(2);
         // Before the first release another key is refused, and afterwards none is made.
@@ -98,10 +136,10 @@ describePostgres('keelson serve --store', (server) => {
         const status = JSON.parse((await keelson(['store', 'status', url, '--json'])).stdout) as {
           nodes: { studies: number }[];
         };
-        expect(status.nodes.map(({ studies }) => studies)).toEqual([1, 0]);
+        expect(status.nodes.map(({ studies }) => studies)).toEqual([2, 1]);
         // In good order it gives the lease back, so nobody waits for its end.
         expect((await first.interrupt()).status).toBe(0);
-        await until(async () => (await ready(two)).leads.length === 1);
+        await until(async () => (await ready(two)).leads.length === 3);
         expect((await second.interrupt()).status).toBe(0);
       } finally {
         await stage.end();

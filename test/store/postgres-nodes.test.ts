@@ -63,6 +63,47 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
     expect(await two.lead(s)).not.toBeNull();
   });
 
+  it('ask for a study where another leads two more, and for one at a time', async () => {
+    const names = ['s', 't', 'u', 'v'];
+    const ids = names.map(idOf);
+    for (const name of names.slice(1)) {
+      await one.registerStudy(registration({
+        studyId: idOf(name), name, budget: budget({ key: `study:${name}` }),
+      }));
+    }
+    const asked = async (): Promise<string[]> => (await one.standings()).studies
+      .filter(({ isAsked }) => isAsked).map(({ studyId }) => names[ids.indexOf(studyId)]!);
+    const grants = new Map<string, Leadership>();
+    for (const id of ids.slice(0, 3)) grants.set(id, await lead(one, id));
+    await two.askToLead(ids.slice(3));
+    expect(await asked()).toEqual([]);
+    await two.askToLead(ids);
+    await two.askToLead(ids);
+    expect(await asked()).toEqual(['s']);
+    await grants.get(s)!.release();
+    expect(await two.lead(s)).not.toBeNull();
+    expect(await asked()).toEqual([]);
+    // Two here and one there: another move would only turn that round.
+    await two.askToLead(ids);
+    expect(await asked()).toEqual([]);
+    await lead(one, idOf('v'));
+    await two.askToLead(ids);
+    expect(await asked()).toEqual(['t']);
+  });
+
+  it('ask for no budget with a study that they do not run', async () => {
+    await one.registerStudy(registration({ studyId: idOf('t'), name: 't' }));
+    const other = { studyId: idOf('u'), name: 'u', budget: budget({ key: 'study:u' }) };
+    await one.registerStudy(registration(other));
+    for (const id of [s, idOf('u')]) await lead(one, id);
+    await two.askToLead([s]);
+    expect((await one.standings()).studies.map(({ isAsked }) => isAsked))
+      .toEqual([false, false, false]);
+    await two.askToLead([s, idOf('t')]);
+    expect((await one.standings()).studies.map(({ isAsked }) => isAsked))
+      .toEqual([true, true, false]);
+  });
+
   it('write nothing as a leader after another has taken over', async () => {
     const first = await lead(one);
     await first.openEpoch(epochOf(1));
@@ -150,6 +191,51 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
     expect(await one.tally(s, 2n)).toEqual({ contributors: 0, complete: 0 });
   });
 
+  const withdraw = (store: SharedStore, name: string) => store.withdraw({
+    studyId: s, contributor: idOf(name), epoch: 1n, signature: new Uint8Array(64), nowMs: 5,
+  });
+
+  it('take rows back beside lists of others, which are not judged again', async () => {
+    await (await lead(one)).openEpoch(epochOf(1));
+    await verdicts(one, [batch('a', 1, 1), batch('b', 1, 1)]);
+    const before = await sql('select revision from studies');
+    expect(await withdraw(two, 'a')).toMatchObject({ kind: 'withdrawn', undone: true });
+    expect(await sql('select revision from studies')).toBe(before);
+  });
+
+  it('take rows back while another node gets more of them', async () => {
+    await (await lead(one)).openEpoch(epochOf(1, { rowsMax: 1_000 }));
+    const names = Array.from({ length: 40 }, (_, i) => `c${i}`);
+    await verdicts(one, names.map((name) => batch(name, 1, 1)));
+    // No statement of either node ends before both wait, so that each finds the other under way.
+    const gate = sql(`begin; select lock_studies('{${s}}', null);
+      select pg_advisory_xact_lock(7); select pg_sleep(0.2); commit`);
+    await until(async () =>
+      await sql("select count(*) from pg_locks where locktype = 'advisory' and objid = 7") === '1');
+    const taken = names.map((name) => withdraw(two, name));
+    const sent = names.map((name) => verdicts(one, [batch(name, 2, 1)]));
+    expect((await Promise.all(taken)).map((result) => result.kind))
+      .toEqual(names.map(() => 'withdrawn'));
+    await Promise.all(sent);
+    await gate;
+    const later = await verdicts(one, names.map((name) => batch(name, 3, 1)));
+    expect(later.filter((verdict) => verdict === 'accepted@1')).toEqual([]);
+    expect(await one.tally(s, 1n)).toEqual({ contributors: 0, complete: 0 });
+    expect(await one.journal(s, 1n, 0n, 100)).toEqual([]);
+  });
+
+  it('take no rows back from an epoch that is being closed', async () => {
+    await (await lead(one)).openEpoch(epochOf(1));
+    await verdicts(one, [batch('a', 1, 1)]);
+    const closing = sql(`begin; select lock_studies('{${s}}', null);
+      update epochs set state = 'closing'; select pg_advisory_xact_lock(7);
+      select pg_sleep(0.3); commit`);
+    await until(async () =>
+      await sql("select count(*) from pg_locks where locktype = 'advisory' and objid = 7") === '1');
+    expect(await withdraw(two, 'a')).toEqual({ kind: 'refused', code: 'too-late' });
+    await closing;
+  });
+
   it('hear of what the leader and the operator do', async () => {
     let heard = 0;
     const stop = two.onNews(() => { heard += 1; });
@@ -189,7 +275,7 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
     await psql(old, 'create schema keelson; set search_path = keelson; '
       + `${migrations[0]!} insert into meta values ('schema_version', 1), ('store_id', 7);`);
     await expect(openPostgresStore({ url: old })).rejects.toThrow(/run keelson store migrate/);
-    expect(await migrateSchema({ url: old })).toMatchObject({ version: 2 });
+    expect(await migrateSchema({ url: old })).toMatchObject({ version: 3 });
     const store = await openPostgresStore({ url: old });
     await store.registerStudy(registration());
     await store.openEpoch(epochOf(1));

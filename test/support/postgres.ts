@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import {
-  databaseName, programs, psql, remedy, startPrivatePostgres, type PostgresServer,
+  databaseName, noPostgres, programs, psql, startPrivatePostgres, type PostgresServer,
   type PrivatePostgres,
-} from './postgres/cluster.js';
+} from '../../cli/demo/cluster/private-postgres.js';
 
 export { psql, startPrivatePostgres, type PostgresServer, type PrivatePostgres };
 
@@ -11,6 +11,9 @@ export { psql, startPrivatePostgres, type PostgresServer, type PrivatePostgres }
  * PostgreSQL, whatever is installed.
  */
 const given = process.env['KEELSON_TEST_POSTGRES'];
+
+const remedy = `${noPostgres}. Or put the address of a running server into KEELSON_TEST_POSTGRES: `
+  + 'postgres://user:password@host/db';
 
 /** Set by `npm run test:postgres`. */
 const isAsked = process.env['KEELSON_TEST_NEEDS_POSTGRES'] === '1';

@@ -18,6 +18,21 @@ export interface Grant {
   release(): Promise<void>;
 }
 
+/** A lease that is in use now is left alone: there is another moment. */
+const askText = `WITH led AS (
+    SELECT node_id, count(*) AS budgets FROM leases
+    WHERE expires_at > clock_timestamp() GROUP BY node_id)
+  UPDATE leases SET asked_by = $1 WHERE budget_id = (
+    SELECT l.budget_id FROM leases AS l JOIN led USING (node_id)
+    WHERE l.node_id != $1 AND l.expires_at > clock_timestamp() AND l.asked_by = 0
+      AND led.budgets >= 2 + coalesce((SELECT budgets FROM led WHERE node_id = $1), 0)
+      AND EXISTS (SELECT 1 FROM studies AS s
+        WHERE s.budget_id = l.budget_id AND s.study_id = ANY ($2))
+      AND NOT EXISTS (SELECT 1 FROM studies AS s
+        WHERE s.budget_id = l.budget_id AND s.state = 'open' AND s.study_id != ALL ($2))
+    ORDER BY led.budgets DESC, l.budget_id LIMIT 1 FOR NO KEY UPDATE OF l SKIP LOCKED)
+  AND NOT EXISTS (SELECT 1 FROM leases WHERE asked_by = $1 AND expires_at > clock_timestamp())`;
+
 interface Held {
   readonly token: bigint;
   /** What ends each grant under this lease. */
@@ -74,6 +89,11 @@ export class Leases {
     return row === undefined ? null : this.#granted(studyId, row.budget, row.granted);
   }
 
+  /** See `SharedStore.askToLead`. */
+  async ask(studyIds: readonly StudyId[]): Promise<void> {
+    await this.connections.use((session) => session.text(askText, [this.node.id, studyIds]));
+  }
+
   /** Renews no more, and gives all leases back. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -99,8 +119,9 @@ export class Leases {
         if (held.grants.size > 0 || this.#held.get(budget) !== held) return;
         this.#held.delete(budget);
         await this.connections.use((session) => session.text(
-          `UPDATE leases SET expires_at = clock_timestamp(), node_id = 0
-            WHERE budget_id = $1 AND token = $2`, [budget, token]));
+          `WITH given AS (UPDATE leases SET expires_at = clock_timestamp(), node_id = 0
+            WHERE budget_id = $1 AND token = $2 RETURNING budget_id)
+          SELECT pg_notify(news_channel(), '') FROM given`, [budget, token]));
       },
     };
   }

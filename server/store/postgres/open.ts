@@ -26,11 +26,12 @@ import { News } from './news.js';
 import { StoreNode } from './node.js';
 import { PostgresFailure } from './failures.js';
 import { pause, throughOutage } from './outage.js';
-import { refund, refundOne } from './refunds.js';
+import { refund } from './refunds.js';
 import { checkDatabase } from './schema.js';
 import { statement, type Session } from './session.js';
 import { readStandings, readTally, shareKey } from './standings.js';
 import { contributorTally, leftOutTally } from './tallies.js';
+import { withdrawBeside } from './withdrawals.js';
 import { Writer, type Locks } from './writer.js';
 
 /** Which database a store opens, and by which clock. */
@@ -103,7 +104,8 @@ class PostgresStore {
     this.#admission = new Admission(connections, this.#writer, node, clock, this.#latencies);
     this.#group = new GroupCommit(clock, (batches) => this.#admission.admit(batches));
     this.#parts = {
-      tables: epochTables, secrets: readSecrets, refund, refundOne, nowMs: () => clock.nowMs(),
+      tables: epochTables, secrets: readSecrets, refund, withdraw: withdrawBeside,
+      nowMs: () => clock.nowMs(),
     };
   }
 
@@ -165,6 +167,7 @@ class PostgresStore {
   #sharedCalls(): Omit<SharedStore, keyof Store> {
     return {
       lead: (studyId, freeMs = 0) => this.#lead(studyId, freeMs),
+      askToLead: (studyIds) => this.#repeated(() => this.#leases.ask(studyIds)),
       standings: () => this.#session((session) =>
         readStandings(session, this.node, () => this.clock.nowMs())),
       onNews: (listener) => this.#news.follow(listener),
@@ -307,7 +310,8 @@ type LocksOf<Calls> = {
 
 const nodeLocks: LocksOf<Omit<NodeChanges, 'repairTimes'>> = {
   registerStudy: ({ studyId, budget }) => ({ studies: [studyId], budget: budget.key }),
-  withdraw: ofInput,
+  // It takes its own locks.
+  withdraw: () => ({ studies: [] }),
   quarantine: ofInputs,
   addRotation: () => ({ studies: [] }),
 };

@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely';
 import type { StoreParts } from '../rules/calls.js';
+import type { RefundOne } from '../rules/withdrawals.js';
 import { journalTable } from './epoch-tables.js';
 import { statement } from './session.js';
 
@@ -21,7 +22,7 @@ export const refund: StoreParts['refund'] = function* refund(epochKey, budget, {
 };
 
 /** Gives an epoch's cost back to one contributor that was debited for it. */
-export const refundOne: StoreParts['refundOne'] =
+export const refundOne: RefundOne =
   function* refundOne(epochKey, budget, contributorId, { rho, delta }) {
     if (budget.window_ms !== null) {
       yield* statement(raw`DELETE FROM contributor_debits WHERE budget_id = ${budget.budget_id}

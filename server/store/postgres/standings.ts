@@ -18,13 +18,15 @@ interface StandingRow {
   readonly unfinished: boolean;
   /** 0 while nobody has the lease. */
   readonly leader: bigint;
+  readonly asked: boolean;
 }
 
 const standingsText = `SELECT s.study_id, s.state, s.release_count, s.last_digest, s.ends,
     open.epoch, open.closes_at_ms,
     EXISTS (SELECT 1 FROM epochs AS e WHERE e.study_key = s.study_key
       AND e.state IN ('open', 'closing', 'charged')) AS unfinished,
-    CASE WHEN l.expires_at > clock_timestamp() THEN l.node_id ELSE 0 END AS leader
+    CASE WHEN l.expires_at > clock_timestamp() THEN l.node_id ELSE 0 END AS leader,
+    coalesce(l.asked_by, 0) != 0 AS asked
   FROM studies AS s
   LEFT JOIN epochs AS open ON open.study_key = s.study_key AND open.state = 'open'
   LEFT JOIN leases AS l ON l.budget_id = s.budget_id
@@ -53,7 +55,7 @@ function standingOf(row: StandingRow, { id }: StoreNode): StudyStanding {
     lastDigest: row.last_digest, ends: row.ends, isUnfinished: row.unfinished,
     open: row.epoch === null
       ? null : { epoch: row.epoch, closesAtMs: Number(row.closes_at_ms) },
-    leader: row.leader === id ? 'own' : others,
+    leader: row.leader === id ? 'own' : others, isAsked: row.asked,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Store } from '../contract.js';
+import type { Store, WithdrawalRequest, WithdrawalResult } from '../contract.js';
 import { ledgerEntries, readBalance, readBalances } from './budgets.js';
 import type { EpochTables } from './epoch-tables.js';
 import * as epochs from './epochs.js';
@@ -7,14 +7,13 @@ import { addQuarantines, readQuarantineOf, readQuarantines } from './quarantines
 import { readSeries } from './running-series.js';
 import type { Steps } from './steps.js';
 import * as studies from './studies.js';
-import { withdraw, type RefundOne } from './withdrawals.js';
 
 /** What the shared calls need of a store. */
 export interface StoreParts {
   readonly tables: EpochTables;
   readonly secrets: epochs.ReadSecrets;
   readonly refund: epochs.Refund;
-  readonly refundOne: RefundOne;
+  readonly withdraw: (input: WithdrawalRequest) => Steps<WithdrawalResult>;
   readonly nowMs: () => number;
 }
 
@@ -56,7 +55,7 @@ export const readsOf = ({ secrets, nowMs }: StoreParts): StepsOf<SharedReads> =>
 });
 
 /** Calls that are one transaction each. */
-export const changesOf = ({ tables, refund, refundOne }: StoreParts): StepsOf<SharedChanges> => ({
+export const changesOf = ({ tables, refund, withdraw }: StoreParts): StepsOf<SharedChanges> => ({
   registerStudy: (input) => studies.registerStudy(tables, input),
   setStudyState: studies.setStudyState,
   openEpoch: (input) => epochs.openEpoch(tables, input),
@@ -66,7 +65,7 @@ export const changesOf = ({ tables, refund, refundOne }: StoreParts): StepsOf<Sh
   noteRecovery: epochs.noteRecovery,
   noteRecovered: epochs.noteRecovered,
   quarantine: addQuarantines,
-  withdraw: (input) => withdraw(input, refundOne),
+  withdraw,
   addRotation,
 });
 

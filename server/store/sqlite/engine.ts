@@ -10,6 +10,7 @@ import {
 } from '../rules/calls.js';
 import { newestTime, repairTimes } from '../rules/clock-repair.js';
 import type { Steps } from '../rules/steps.js';
+import { withdraw, type RefundOne } from '../rules/withdrawals.js';
 import { Admission } from './admission.js';
 import { databaseFile, openDataFolder, type DataFolder } from './connection.js';
 import { ContributorSpending } from './contributor-spending.js';
@@ -136,7 +137,7 @@ function engineOver(
   const nowMs = (): number => clock.nowMs();
   const parts: StoreParts = {
     tables: epochTablesOf(queries), refund: refundOf(spending),
-    refundOne: refundOneOf(spending), nowMs, secrets: secretsOf(queries),
+    withdraw: (input) => withdraw(input, refundOneOf(spending)), nowMs, secrets: secretsOf(queries),
   };
   const mark = new FolderMark(queries, directory, acceptsRollback);
   const admission = new Admission(queries, spending, nowMs);
@@ -186,7 +187,7 @@ const refundOf = (spending: ContributorSpending): StoreParts['refund'] =>
     spending.refund(epochKey, budget.budget_id, budget.window_ms !== null, cost);
   };
 
-const refundOneOf = (spending: ContributorSpending): StoreParts['refundOne'] =>
+const refundOneOf = (spending: ContributorSpending): RefundOne =>
   function* refundOne(epochKey, budget, contributorId, cost) {
     spending.refundOne(budget.budget_id, budget.window_ms !== null, contributorId, epochKey, cost);
   };

@@ -4,10 +4,12 @@ import { openPostgresStore } from '../../../server/store/postgres/open.js';
 import { keyChain } from '../../../src/signing/index.js';
 import { signing } from '../../../src/signing/node.js';
 import type { LiveCommand, Stage } from '../live-command.js';
-import { psql, startPrivatePostgres, type PrivatePostgres } from '../postgres/cluster.js';
+import {
+  psql, startPrivatePostgres, type PrivatePostgres,
+} from '../../../cli/demo/cluster/private-postgres.js';
 import { CuttingProxy } from '../postgres/cutting-proxy.js';
 import { Chance } from '../simulation/chance.js';
-import { Balancer } from './balancer.js';
+import { Balancer } from '../../../cli/demo/cluster/balancer.js';
 import { columns, studyNames, writeStudies } from './crash-studies.js';
 import { Load } from './load.js';
 import { judgeStore, type Verdict } from './verdict.js';

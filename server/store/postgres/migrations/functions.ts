@@ -54,7 +54,7 @@ BEGIN
   INSERT INTO leases AS l (budget_id, node_id, token, expires_at)
     VALUES (budget, own, 1, at + ttl_ms * interval '1 ms')
     ON CONFLICT (budget_id) DO UPDATE
-      SET node_id = own, token = l.token + 1, expires_at = excluded.expires_at
+      SET node_id = own, token = l.token + 1, expires_at = excluded.expires_at, asked_by = 0
       WHERE l.expires_at + free_ms * interval '1 ms' <= clock_timestamp()
     RETURNING l.token INTO granted;
   IF NOT FOUND THEN RETURN; END IF;

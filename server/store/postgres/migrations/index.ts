@@ -1,5 +1,6 @@
 import { initialSchema } from './0001-initial.js';
 import { nodesSchema } from './0002-nodes.js';
+import { askedLeasesSchema } from './0003-asked-leases.js';
 import { columnComments } from './column-comments.js';
 
 /**
@@ -8,4 +9,5 @@ import { columnComments } from './column-comments.js';
  * parameters of a function drops it; the functions of today come after all steps.
  */
 export const migrations: readonly string[] =
-  [initialSchema, nodesSchema].map((schema) => `${schema}${columnComments(schema)}`);
+  [initialSchema, nodesSchema, askedLeasesSchema]
+    .map((schema) => `${schema}${columnComments(schema)}`);

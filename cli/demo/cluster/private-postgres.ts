@@ -11,9 +11,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { memoryFolder } from '../memory-folder.js';
 
-/** A PostgreSQL server for tests. */
+/** A PostgreSQL server for tests and the demonstration. */
 export interface PostgresServer {
   /** The address of a database of this server, with name and password. */
   url(database: string): string;
@@ -23,7 +22,7 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** A server that these tests have started, so that they may also kill it. */
+/** A server that this process has started, so that it may also kill it. */
 export interface PrivatePostgres extends PostgresServer {
   readonly folder: string;
   /** Kills the server and all its processes by SIGKILL. `restart` starts it again. */
@@ -40,8 +39,7 @@ export interface PostgresOptions {
 /** The folder with PostgreSQL's programs; null where there are none. */
 export const programs = foundPrograms();
 
-export const remedy = 'there is no PostgreSQL here. On Debian: apt-get install postgresql. Or put '
-  + 'the address of a running server into KEELSON_TEST_POSTGRES: postgres://user:password@host/db';
+export const noPostgres = 'there is no PostgreSQL here; on Debian: apt-get install postgresql';
 
 /**
  * Starts a server on a socket in a new folder. It asks for a password and syncs every commit. It
@@ -51,7 +49,7 @@ export const remedy = 'there is no PostgreSQL here. On Debian: apt-get install p
 export async function startPrivatePostgres(
   options: PostgresOptions = {},
 ): Promise<PrivatePostgres> {
-  if (programs === null) throw new Error(remedy);
+  if (programs === null) throw new Error(noPostgres);
   const server = new Cluster(programs);
   try {
     await server.create(options.settings ?? {});
@@ -76,7 +74,7 @@ export async function psql(url: string, text: string): Promise<string> {
   return stdout.trimEnd();
 }
 
-export const databaseName = (): string => `test_${randomBytes(6).toString('hex')}`;
+export const databaseName = (): string => `keelson_${randomBytes(6).toString('hex')}`;
 
 /** Whom the programs run as. They refuse to run as root. */
 interface Identity { readonly uid?: number; readonly gid?: number }
@@ -205,10 +203,17 @@ function childrenOf(pid: number): readonly number[] {
   }
 }
 
+/** Where Linux keeps files in memory. */
+const memoryFolder = '/dev/shm';
+
 /** In memory where there is room, since every commit is synced. */
 function roomyFolder(): string {
-  const { bavail, bsize } = statfsSync(memoryFolder);
-  return bavail * bsize > 2 ** 30 ? memoryFolder : tmpdir();
+  try {
+    const { bavail, bsize } = statfsSync(memoryFolder);
+    return bavail * bsize > 2 ** 30 ? memoryFolder : tmpdir();
+  } catch {
+    return tmpdir();
+  }
 }
 
 function identity(): Identity {
