@@ -29,6 +29,8 @@ export const keyedSubjects = [
   { name: 'count', set: { of: 'keys' }, columns: 0, discover: true },
   { name: 'sum', set: { cap: 5 }, columns: 1, discover: true },
   { name: 'mean', set: { range: '-5..5' }, columns: 1, discover: true },
+  { name: 'share', set: {}, columns: 1, discover: true },
+  { name: 'ratio', set: { cap: 5 }, columns: 2, discover: true },
 ];
 
 export const titleOf = ({ name, set, discover }) => `${name}, ${discover === true

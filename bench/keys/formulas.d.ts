@@ -15,7 +15,7 @@ export interface Shown {
 export declare function optimalChances(
   epsilon: number, delta: number, most?: number,
 ): readonly number[];
-export declare function optimalHalf(asked: Asked): number;
+export declare function optimalHalf(asked: Asked & { readonly prefilter?: number }): number;
 export declare function optimalWithCounts(asked: Asked): Shown;
 /** `from`: the threshold. */
 export declare function laplaceThreshold(

@@ -28,9 +28,14 @@ export function optimalChances(epsilon, delta, most = 100_000) {
   return chances;
 }
 
-/** The fewest people of a key that the best rule shows at least half of the time. */
-export function optimalHalf({ epsilon, delta, changed }) {
-  return optimalChances(epsilon / changed, delta / changed).findIndex((chance) => chance >= 0.5);
+/**
+ * The fewest people of a key that the best rule shows at least half of the time. Of all rules that
+ * show no key of fewer than `prefilter` people, the best one begins with chance 0 at
+ * `prefilter - 1` people. From there on its chances rise in the same steps.
+ */
+export function optimalHalf({ epsilon, delta, changed, prefilter = 1 }) {
+  const chances = optimalChances(epsilon / changed, delta / changed);
+  return chances.findIndex((chance) => chance >= 0.5) + prefilter - 1;
 }
 
 /** The chance for each key, so that none of `changed` lone keys is shown but with `delta`. */

@@ -60,15 +60,21 @@ const encoder = new TextEncoder();
 /** It keeps a byte order mark, which the form refuses. */
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** As `textFault`, for the UTF-8 of a text. ASCII is judged without decoding. */
-export function textBytesFault(bytes: Uint8Array, bytesMax: number): TextFault | null {
-  if (bytes.length === 0) return 'empty';
-  if (bytes.length > bytesMax) return 'too-long';
-  for (const byte of bytes) {
-    if (byte >= 0x80) return decodedFault(bytes, bytesMax);
+/**
+ * As `textFault`, for the UTF-8 of a text. ASCII is judged without decoding.
+ * @param from - where the text begins in `bytes`; it ends before `end`.
+ */
+export function textBytesFault(
+  bytes: Uint8Array, bytesMax: number, from = 0, end = bytes.length,
+): TextFault | null {
+  if (from === end) return 'empty';
+  if (end - from > bytesMax) return 'too-long';
+  for (let i = from; i < end; i++) {
+    const byte = bytes[i]!;
+    if (byte >= 0x80) return decodedFault(bytes.subarray(from, end), bytesMax);
     if (byte < 0x20 || byte === 0x7f) return 'character';
   }
-  return bytes[0] === 0x20 || bytes.at(-1) === 0x20 ? 'outer-space' : null;
+  return bytes[from] === 0x20 || bytes[end - 1] === 0x20 ? 'outer-space' : null;
 }
 
 function decodedFault(bytes: Uint8Array, bytesMax: number): TextFault | null {

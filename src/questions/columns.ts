@@ -31,16 +31,21 @@ export function textOf(texts: Texts, place: number): string {
   if (!('bytes' in texts)) return texts[place]!;
   let known = decoded.get(texts);
   if (known === undefined) decoded.set(texts, known = []);
-  return known[place] ??= decodedText(textAt(texts, place));
+  return known[place] ??= decodedText(texts, place);
 }
 
-/** Most texts are short and ASCII, and this is faster for them than the decoder. */
-function decodedText(bytes: Uint8Array): string {
-  if (bytes.length > 32) return decoder.decode(bytes);
+/** Up to so many letters, adding them one by one is faster than the decoder. */
+const fewLetters = 12;
+
+function decodedText(texts: TextTable, place: number): string {
+  const { bytes, starts } = texts;
+  const first = starts[place]! + 1;
+  const end = first + bytes[first - 1]!;
+  if (end - first > fewLetters) return decoder.decode(textAt(texts, place));
   let text = '';
-  for (const byte of bytes) {
-    if (byte > 127) return decoder.decode(bytes);
-    text += String.fromCharCode(byte);
+  for (let i = first; i < end; i++) {
+    if (bytes[i]! > 127) return decoder.decode(textAt(texts, place));
+    text += String.fromCharCode(bytes[i]!);
   }
   return text;
 }

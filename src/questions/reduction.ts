@@ -38,6 +38,10 @@ const aboveRanks = 2;
 
 /** Of a question without columns: rows give nothing but their key. */
 const noRows: KeyRows = { values: [], rows: 0, rank: 0 };
+/** Of a key that does not count. */
+const refused: KeyRows = { values: [], rows: 0, rank: 0 };
+/** In place of a column: all rows have one key, or no column says by a number which key it is. */
+const [oneKey, noNumber] = [-1, -2];
 
 /** A key of a public list is its place. A key that nobody listed is a text. */
 type Key = number | string;
@@ -71,6 +75,8 @@ export class QuestionReduction {
   readonly #filter: RowFilter;
   /** Of a question whose keys are discovered. */
   readonly #reader: KeyReader | null;
+  /** The place of the text that is the key; null where a key is something else. */
+  readonly #textPlace: number | null;
   readonly #places: readonly number[];
 
   /** @throws InvalidParameterError when the question does not fit the columns. */
@@ -81,6 +87,8 @@ export class QuestionReduction {
     const isDiscovered = by?.discover !== undefined;
     this.keys = by === undefined || isDiscovered ? null : keyListOf(by, study);
     this.#reader = isDiscovered ? keyReaderOf(by, study) : null;
+    const parts = (by?.columns ?? []).map((name) => columnOf(study, name));
+    this.#textPlace = parts.length === 1 && parts[0]!.isText ? parts[0]!.place : null;
     this.dimension = by === undefined ? Math.max(1, columns.length) : 1 + columns.length;
     this.needsRanks = reduce === 'one' && columns.length > 0;
   }
@@ -89,19 +97,33 @@ export class QuestionReduction {
     return new QuestionRows(this.question.by?.keysMax ?? 1, next);
   }
 
-  /** Adds a batch; `columns` is the study's number of them. */
+  /**
+   * Adds a batch; `columns` is the study's number of them.
+   *
+   * What a key holds is looked up once for a batch, where a number of the batch says which key it
+   * is. A later row of the batch may push the key out. What is added to it then counts nowhere, as
+   * a key that left never comes back (KeptKeys).
+   */
   add(
     into: QuestionRows, sent: RankedRows, columns: number, secrets: ContributorSecrets,
   ): void {
     const rankOf = this.#ranking(into, secrets);
     const { values } = sent;
+    const place = this.#numberedBy(sent);
+    const known: KeyRows[] = [];
     for (let row = 0; row < sent.rows; row++) {
       const start = row * columns;
       if (!this.#filter(sent, start) || this.#lacksValue(values, start)) continue;
-      const key = this.#keyOf(sent, start);
-      if (key === null) continue;
-      const held = into.at(key, rankOf, this.#emptyRows);
-      if (held === undefined || held === noRows) continue;
+      // NaN where the cell is absent.
+      const number = place === oneKey ? 0 : values[start + place]!;
+      let held = place === noNumber ? undefined : known[number];
+      if (held === undefined) {
+        const key = this.#keyOf(sent, start);
+        if (key === null) continue;
+        held = into.at(key, rankOf, this.#emptyRows) ?? refused;
+        if (place !== noNumber) known[number] = held;
+      }
+      if (held === refused || held === noRows) continue;
       held.rows += 1;
       if (!this.needsRanks) this.#addTo(held.values, values, start);
       else if (sent.ranks![row]! < held.rank) {
@@ -109,6 +131,15 @@ export class QuestionReduction {
         this.#places.forEach((from, i) => { held.values[i] = clipped(values[start + from]!); });
       }
     }
+  }
+
+  /** The column whose numbers say which key of a batch a row has; else why there is none. */
+  #numberedBy({ texts }: SentRows): number {
+    if (this.question.by === undefined) return oneKey;
+    if (this.#textPlace === null) return noNumber;
+    const table = texts![this.#textPlace]!;
+    // The texts of a whole file are a list, and their numbers are large.
+    return 'bytes' in table ? this.#textPlace : noNumber;
   }
 
   /**

@@ -14,7 +14,8 @@ export type RowFilter = (sent: SentRows, start: number) => boolean;
  */
 export function rowFilter(tests: readonly RowTest[], study: StudyColumns): RowFilter {
   const filters = tests.map((test) => filterOf(test, columnOf(study, test.column)));
-  return (sent, start) => filters.every((passes) => passes(sent, start));
+  return filters.length === 0 ? () => true
+    : (sent, start) => filters.every((passes) => passes(sent, start));
 }
 
 function filterOf(test: RowTest, column: Column): RowFilter {

@@ -2,7 +2,7 @@ import type { ColumnType } from '../base/columns.js';
 import { utf8 } from '../base/bytes.js';
 import { WireError } from '../base/errors.js';
 import { textBytesFault, textFaultWords } from '../base/text-form.js';
-import { textAt, type TextTable } from '../base/text-table.js';
+import type { TextTable } from '../base/text-table.js';
 import type { Cells } from './messages.js';
 import { malformed } from './reader.js';
 
@@ -125,13 +125,16 @@ export function checkTexts(
     if (code >= texts.count) throw malformed(`column ${column} has a code past its dictionary`);
     if (firstUse[code]! < 0) firstUse[code] = i;
   }
-  firstUse.forEach((i, place) => {
+  for (let place = 0; place < firstUse.length; place++) {
+    const i = firstUse[place]!;
     if (i < 0) throw malformed(`the dictionary of column ${column} has a text that no row has`);
-    const fault = judge === 'new' ? textBytesFault(textAt(texts, place), bytesMax) : null;
+    if (judge === 'accepted') continue;
+    const from = texts.starts[place]! + 1;
+    const fault = textBytesFault(texts.bytes, bytesMax, from, from + texts.bytes[from - 1]!);
     if (fault !== null) {
       const row = there?.[i] ?? i;
       throw new WireError('bad-text',
         `column ${column}, row ${row}: the text ${textFaultWords[fault]}`);
     }
-  });
+  }
 }

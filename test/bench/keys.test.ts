@@ -55,6 +55,22 @@ describe('the formulas for discovered keys', () => {
     expect(optimalHalf({ epsilon: 1, delta, changed: 2 })).toBe(27);
   });
 
+  it('are near the best rule that shows no key of fewer people either', () => {
+    for (const epsilon of [1, 2, 4]) {
+      const asked = { epsilon, delta: 1e-6, changed: 2 };
+      const chances = optimalChances(epsilon / 2, asked.delta / 2);
+      for (const prefilter of [1, 2, 3]) {
+        // The recurrence from 0 at prefilter - 1 people is the same, later.
+        const later = [...new Array<number>(prefilter - 1).fill(0), ...chances];
+        const best = optimalHalf({ ...asked, prefilter });
+        expect(later[best]).toBeGreaterThanOrEqual(0.5);
+        expect(later[best - 1]).toBeLessThan(0.5);
+        const { from } = keelson({ epsilon, delta: asked.delta, keysMax: 1, prefilter });
+        expect(from / best).toBeLessThanOrEqual(1.25);
+      }
+    }
+  });
+
   it('keep epsilon and delta where one key takes the place of another', () => {
     const [epsilon, delta] = [1, 1e-3];
     const chances = optimalChances(epsilon / 2, delta / 2);

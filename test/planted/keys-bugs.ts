@@ -199,6 +199,38 @@ const orderOfArrival: PlantedBug = {
   },
 };
 
+/** What is shown again is what the rows had, whether or not a release showed it. */
+const knownFromRows: PlantedBug = {
+  name: 'keys remembered that no release showed',
+  epsilon: 1,
+  delta: 0.05,
+  dimension: 2,
+  cohort: 1,
+  trials: 10_000,
+  inSensitivity: false,
+  make(facts, planted) {
+    const event = keyHistogramEvent({
+      name: 'keys', cohort: 'rows', keysMax: 2, prefilter: 1, rho: rhoOf(facts),
+      delta: deltaOf(facts),
+    });
+    const plan = smallPlan({
+      facts,
+      length: 1,
+      events: [event],
+      release: (rows, mechanisms) => {
+        const counts = rows('rows').map(countsOf);
+        const keys = counts.map(() => numberedKeys(size));
+        const had = Array.from(Sensitive.open(counts), (count, place) =>
+          (count > 0 ? [[String(place)]] : [])).flat();
+        // The first keys are public: a release showed them.
+        const known = planted ? had : [['0'], ['1']];
+        return mechanisms.keyHistogram('keys', counts, keys, known).map((kept) => [kept.length]);
+      },
+    });
+    return { plan, dimension: 2 };
+  },
+};
+
 /** Sums of one key, with noise that hardly more than suffices: (epsilon, delta) of the target. */
 function sumsOfOneKey(
   facts: StudyFacts, added: (row: Float64Array) => number, sumsSigma = 1,
@@ -260,5 +292,5 @@ const recordsClipped: PlantedBug = {
 
 export const keysBugs: readonly PlantedBug[] = [
   halfTheNoise, recordsClipped, oneKeyThreshold, prefilterForgotten, otherPrefilter,
-  boundedByMemory, orderOfArrival,
+  boundedByMemory, orderOfArrival, knownFromRows,
 ];

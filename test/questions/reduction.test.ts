@@ -231,6 +231,39 @@ describe('keys that nobody listed', () => {
     }));
   });
 
+  it('are the same from the bytes of a batch as from strings', () => {
+    const bytes = {
+      count: 4, bytes: Uint8Array.of(1, 97, 1, 98, 1, 99, 1, 100),
+      starts: Uint32Array.of(0, 2, 4, 6),
+    };
+    const found = { columns: ['app'], discover: { top: 5, prefilter: 1 } };
+    const asked = [
+      question({ by: { ...found, keysMax: 1 } }),
+      question({ by: { ...found, keysMax: 2 }, reduce: 'one' }),
+      question({ by: { ...found, keysMax: 2 }, columns: [] }),
+      question({ by: { columns: ['app'], keysMax: 1, keys: [['d'], ['a'], ['c']] } }),
+    ];
+    const [cuts, secrets] = [fc.nat({ max: 40 }), fc.nat({ max: 99 })];
+    fc.assert(fc.property(ranked, cuts, secrets, (given, cut, secret) => {
+      const rowsOf = (dictionaries: Dictionaries): readonly string[][] => {
+        const reduction = new StudyReduction(asked, study);
+        const contribution = reduction.empty();
+        for (const part of [given.slice(0, cut), given.slice(cut)]) {
+          const sent = sentOf(part.map(([cells]) => cells));
+          const ranks = Float64Array.from(part, ([, rank]) => rank);
+          reduction.add(contribution, { ...sent, texts: dictionaries, ranks }, {
+            keySecret: () => new Uint8Array(32).fill(secret),
+          });
+        }
+        const table = new KeyTable({ secret: new Uint8Array(16), bytesMax: 2 ** 20 });
+        const rows = reduction.rowsOf(contribution, [table, table, table, null]);
+        return rows.map((own, i) => own.map(([at, ...values]) =>
+          `${i < 3 ? table.partsOf(at!).join() : at} ${values.join()}`));
+      };
+      expect(rowsOf([undefined, undefined, undefined, undefined, bytes])).toEqual(rowsOf(texts));
+    }));
+  });
+
   it('need texts or columns with public values, and have a most number of bytes', () => {
     const discover = { top: 5, prefilter: 1 };
     const of = (columns: readonly string[]) =>

@@ -49,11 +49,14 @@ describe('a simulated world', () => {
 
   it('answers lists of questions from what the journal holds, under every kind of '
     + 'fault', async () => {
-    let totals = 0;
+    let [totals, remembered] = [0, 0];
     for (let seed = 1; seed <= 8; seed++) {
       const { checks } = await holds({ seed, steps: 1_500, rates: { ...rough, lists: 1 } });
       totals += checks['totals']!;
+      remembered += checks['remembered']!;
     }
+    // Keys that were shown once were shown again.
+    expect(remembered).toBeGreaterThan(20);
     // Running totals went on from one epoch to the next.
     expect(totals).toBeGreaterThan(5);
   });
@@ -93,6 +96,7 @@ describe('a simulated world', () => {
     'ack-before-fsync': 6, 'charge-after-draw': 1, 'missing-dedupe': 4, 'group-by-arrival': 1,
     'lost-wake-up': 82, 'noise-redrawn': 4, 'cap-at-restart': 55, 'one-stops-all': 2,
     'clock-unseen': 566, 'mark-before-commit': 1, 'series-forgotten': 2,
+    'keys-forgotten': 4,
   };
   const says: Readonly<Record<PlantName, RegExp>> = {
     'ack-before-fsync': /lost/, 'charge-after-draw': /drawn while it is/,
@@ -101,6 +105,7 @@ describe('a simulated world', () => {
     'cap-at-restart': /already spent|left out/, 'one-stops-all': /the server ends/,
     'clock-unseen': /not settled/, 'mark-before-commit': /is older than/,
     'series-forgotten': /number 0 of its running total/,
+    'keys-forgotten': /told to remember 0 keys/,
   };
   it.each(plantNames)('finds the planted fault %s', async (plant) => {
     let failure: string | null = null;

@@ -66,12 +66,12 @@ export function callCost(event: MechanismEvent, left: ObservedCall, right: Obser
     case 'gaussian-histogram':
       return histogramCost(event, one as Bins, other as Bins);
     case 'key-histogram':
-      return countsCost(event, event.prefilter, keyKeepingSteps(event), [
+      return otherKnown(left, right) ?? countsCost(event, event.prefilter, keyKeepingSteps(event), [
         byKey(one as ArrayLike<number>, left.contents[1] as FoundKeys),
         byKey(other as ArrayLike<number>, right.contents[1] as FoundKeys),
-      ]);
+      ], knownOf(left));
     case 'key-sums':
-      return keySumsCost(event, left, right);
+      return otherKnown(left, right) ?? keySumsCost(event, left, right);
     case 'exponential':
       return exponentialCost(event, one as Float64Array, other as Float64Array);
     case 'wishart-mask':
@@ -160,17 +160,21 @@ function histogramCost(
   };
 }
 
-/** Of counts that are shown if they are above `keeping` after noise, and hidden below `least`. */
+/**
+ * Of counts that are shown if they are above `keeping` after noise, and hidden below `least`.
+ * @param known - keys that are shown whatever their counts are.
+ */
 function countsCost(
   { sigma, grid }: { readonly sigma: number; readonly grid: number }, least: number,
   keeping: Steps, [left, right]: readonly ReadonlyMap<unknown, number>[],
+  known: ReadonlySet<unknown> = new Set(),
 ): CallCost {
   let squares = 0n;
   const lone = [0, 0];
   for (const key of new Set([...left!.keys(), ...right!.keys()])) {
     const counts = [left!.get(key) ?? 0, right!.get(key) ?? 0];
     const [one, other] = counts.map((count) => nearestSteps(count, grid)) as [Steps, Steps];
-    if (counts.every((count) => count >= least)) {
+    if (known.has(key) || counts.every((count) => count >= least)) {
       squares += (BigInt(one) - BigInt(other)) ** 2n;
       continue;
     }
@@ -196,18 +200,36 @@ function keySumsCost(
     table: table as PlaceTable, found: keys as FoundKeys,
     counts: byKey((table as PlaceTable).counts, keys as FoundKeys),
   }));
+  const known = knownOf(left);
   const counts = countsCost(
-    event, prefilter, keyKeepingSteps(event), sides.map((side) => side.counts),
+    event, prefilter, keyKeepingSteps(event), sides.map((side) => side.counts), known,
   );
   let squares = 0n;
-  for (const key of sides[0]!.counts.keys()) {
-    if (!sides.every((side) => (side.counts.get(key) ?? 0) >= prefilter)) continue;
-    const [one, other] = sides.map(({ table, found }) =>
-      table.sumsOf(found.find(JSON.parse(key) as readonly string[])));
+  for (const key of new Set(sides.flatMap((side) => [...side.counts.keys()]))) {
+    const isShown = known.has(key)
+      || sides.every((side) => (side.counts.get(key) ?? 0) >= prefilter);
+    if (!isShown) continue;
+    const [one, other] = sides.map(({ table, found }) => {
+      const place = found.find(JSON.parse(key) as readonly string[]);
+      return place < 0 ? new Float64Array(values) : table.sumsOf(place);
+    });
     for (const shift of shifts(one!, other!, sumsGrid).slice(0, values)) squares += shift * shift;
   }
   const sums = rhoOf(squares, ratioInSteps(sumsSigma, sumsGrid));
   return { ...counts, rho: add(counts.rho, sums) };
+}
+
+/** The keys that a call shows whatever their counts are. */
+export function knownOf({ contents }: Pick<ObservedCall, 'contents'>): ReadonlySet<string> {
+  const keys = (contents[2] ?? []) as readonly (readonly string[])[];
+  return new Set(keys.map((key) => JSON.stringify(key)));
+}
+
+/** Known keys are public, so they are the same for neighbours. Null if they are. */
+function otherKnown(left: ObservedCall, right: ObservedCall): CallCost | null {
+  const [one, other] = [left, right].map((call) => [...knownOf(call)].sort().join(' '));
+  return one === other ? null
+    : { ...free, fault: 'other keys are shown without a threshold on one side than on the other' };
 }
 
 function byKey(counts: ArrayLike<number>, keys: FoundKeys): ReadonlyMap<string, number> {

@@ -146,7 +146,8 @@ function commonPart(released: unknown, { method, contents, event }: ObservedCall
     const passing = new Set(Array.from(counts, (count, place) =>
       (count >= least ? JSON.stringify(keys.partsOf(place)) : '')));
     const list = released as readonly KeptKey[];
-    const common = list.filter(({ key }) => passing.has(JSON.stringify(key)));
+    const common = list.filter(({ key, isKnown }) =>
+      isKnown || passing.has(JSON.stringify(key)));
     return common.length === list.length ? released : common;
   }
   return released;

@@ -11,6 +11,7 @@ import type { ObservedCall } from '../../privacy/mechanisms/observed.js';
 import { seededRandom } from '../../random/work.js';
 import type { Contributors, NeighbourPair } from '../contract.js';
 import { summariesOf, type TrialSubject } from '../trials.js';
+import { knownOf } from './call-cost.js';
 import { compareRelease, countsOfKeys } from './coupled.js';
 
 /** What to compare. */
@@ -144,18 +145,24 @@ function leader({ contents }: ObservedCall): string | null {
   return labels.length === 0 ? null : leadOf(labels).label;
 }
 
-/** All keys that pass the prefilter, shown. */
+/** All keys that are known or pass the prefilter, shown. */
 function shownKeys({ contents, event }: ObservedCall): unknown {
   if (event.kind !== 'key-histogram' && event.kind !== 'key-sums') return [];
   const counts = countsOfKeys(contents[0] as ArrayLike<number> | PlaceTable);
   const keys = contents[1] as FoundKeys;
   const sums = event.kind === 'key-sums' && { noisySums: new Float64Array(event.values) };
   const least = keyKeepingCount(event) + event.grid;
-  return Array.from(counts, (count, place) => ({ count, place }))
+  const known = knownOf({ contents });
+  const found = Array.from(counts, (count, place) => ({ count, place }))
     .filter(({ count }) => count >= event.prefilter)
     .sort((one, other) => keys.compare(one.place, other.place))
-    .map(({ place }) =>
-      ({ key: keys.partsOf(place), noisyCount: least, isKnown: false, ...sums }));
+    .map(({ place }) => keys.partsOf(place)).filter((key) => !known.has(JSON.stringify(key)));
+  const shown = (key: readonly string[], isKnown: boolean): unknown =>
+    ({ key, noisyCount: least, isKnown, ...sums });
+  return [
+    ...[...known].map((key) => shown(JSON.parse(key) as readonly string[], true)),
+    ...found.map((key) => shown(key, false)),
+  ];
 }
 
 /** All bins that are occupied, shown with counts like a crowd's. */

@@ -230,6 +230,46 @@ const ofManyKeys = (question: string): Scenes[string] => async (camera, name) =>
   await page.browserContext().close();
 };
 
+/** Totals and means beside the counts of keys that nobody listed, and that are shown again. */
+const timeBy = {
+  columns: ['app'], keysMax: 2, discover: { top: 100, prefilter: 2, remember: 80 },
+} as const;
+const timeStudy: StageStudy = {
+  study: 'time', columns: ['app', 'minutes'],
+  types: [{ type: 'text', bytes: 64 }, { type: 'number', low: 0, high: 240 }],
+  questions: [
+    { ...ridesStudy.questions![2]!, name: 'people', share: 30, by: timeBy },
+    {
+      name: 'minutes', estimator: 'sum', columns: ['minutes'], where: [], reduce: 'sum',
+      parameters: { cap: [240] }, share: 40, by: timeBy,
+    },
+    {
+      name: 'average', estimator: 'mean', columns: ['minutes'], where: [], reduce: 'mean',
+      parameters: { range: [0, 240] }, share: 30, by: timeBy,
+    },
+  ],
+};
+
+const ofTime = (question: string): Scenes[string] => async (camera, name) => {
+  const stage = await Stage.start(timeStudy, { study: 'second' });
+  const names = ['letters', 'maps', 'a-long-name-of-an-app-that-somebody-typed', '=1+1', 'gone'];
+  const keys = names.map((each) => [each]);
+  for (const shift of [0, 4, 2]) {
+    // The last key was shown before. Nobody has it any more.
+    const counts = [820, 410, 97, 41 + shift, -6 + shift];
+    stage.publish('time', [
+      valueOf(counts, counts.map(() => 26), { keys }),
+      valueOf(counts.map((count) => 95 * count), counts.map(() => 4_300), { keys, shape: [5, 1] }),
+      valueOf([95, 96 + shift, 91, 104, 0], [4, 8, 34, 80, 0], {
+        keys, shape: [5, 1], answered: [true, true, true, true, false],
+        interval95: { low: [91, 88, 57, 24, -Infinity], high: [99, 104, 125, 184, Infinity] },
+      }),
+    ]);
+  }
+  const page = await show(camera, name, `${stage.page('time')}/${question}`, '.keyed');
+  await page.browserContext().close();
+};
+
 const twenty = letters(20).map((_, i) => 3 * i - 4);
 
 /** Every state of the list and of a study's page. */
@@ -324,6 +364,9 @@ export const dashboardScenes: Scenes = {
   'study-questions-change': ofQuestion('change', '.keyed'),
   'study-questions-many-people': ofManyKeys('people'),
   'study-questions-many-medians': ofManyKeys('medians'),
+  'study-questions-time-people': ofTime('people'),
+  'study-questions-time-minutes': ofTime('minutes'),
+  'study-questions-time-average': ofTime('average'),
   'study-questions-unknown': ofQuestion('nothing', '.empty'),
   'study-select':
     study({ estimator: 'select', columns: ['delay'], parameters: { alpha: 0.1, hypotheses } }, [

@@ -9,13 +9,16 @@ import {
 } from '../../../src/wire/index.js';
 import type { ReleaseBody } from '../../../src/wire/messages.js';
 import { equalBytes, fromHex } from '../../../src/base/bytes.js';
+import type { Key, KnownKeys } from '../../../src/base/remembered-keys.js';
 import type { Engine } from '../../../server/store/sqlite/engine.js';
 import type {
   AdmissionRequest, AdmissionResult, LedgerBalance, ReleaseRecord, WithdrawalRequest,
   WithdrawalResult,
 } from '../../../server/store/contract.js';
 import type { StudyDefinition } from '../../../server/studies/definition.js';
-import { columnCount, separation, summed, type SeenBy, type SeenRow } from './study.js';
+import {
+  columnCount, keysRemembered, remembered, separation, summed, type SeenBy, type SeenRow,
+} from './study.js';
 
 /** A promise of the product that a simulated world saw broken. */
 export class BrokenPromise extends Error {}
@@ -65,7 +68,7 @@ export class Model {
   clockConfirmed = false;
   readonly checks = {
     follows: 0, withdrawals: 0, acks: 0, draws: 0, releases: 0, balances: 0, recoveries: 0,
-    totals: 0,
+    totals: 0, remembered: 0,
   };
 
   /** @param onNote gets every fact. */
@@ -379,14 +382,14 @@ export class Model {
    */
   drawnByKey(studyId: string, epoch: bigint, rows: readonly SeenRow[], by: SeenBy): void {
     const { journals } = this.#study(studyId);
-    const column = by === 'public keys' ? 2 : 1;
+    const column = by === 'public keys' ? 2 : by === 'remembered keys' ? remembered : 1;
     const expected = new ByKey();
     for (const batches of (journals.get(epoch) ?? new Map<string, never>()).values()) {
       const own = new Map<number, number>();
       for (const values of batches.values() as Iterable<Float64Array>) {
         for (let at = 0; at < values.length; at += columnCount) {
           const key = values[at + column]!;
-          const added = by === 'public keys' ? 0 : values[at + summed]!;
+          const added = by === 'discovered keys' ? values[at + summed]! : 0;
           own.set(key, (own.get(key) ?? 0) + added);
         }
       }
@@ -398,6 +401,25 @@ export class Model {
       throw new BrokenPromise(`epoch ${epoch}: contributors under ${by} are not those of the journal`);
     }
     this.checks.draws += 1;
+  }
+
+  /**
+   * A release shows these keys without a threshold: those of the newest answer in the log, and so
+   * public. `known` is undefined in a study that remembers none.
+   */
+  knows(studyId: string, known: readonly KnownKeys[] | undefined, engine: Engine): void {
+    const { questions = [] } = this.#study(studyId).definition.document;
+    const place = questions.findIndex(({ by }) => by?.discover?.remember !== undefined);
+    const answers = place < 0 ? [] : engine.releases(studyId, 0, 10_000)
+      .map(({ body }) => decodeReleaseBody(body).answers![place]!.outcome)
+      .filter((outcome) => outcome.kind === 'value');
+    const expected = (answers.at(-1)?.keys ?? []).slice(0, keysRemembered);
+    const given = known?.flatMap(({ keys }) => keys) ?? [];
+    if (textOfKeys(given) !== textOfKeys(expected)) {
+      throw new BrokenPromise(`a release is told to remember ${given.length} keys, and the newest `
+        + `answer has ${expected.length} to remember`);
+    }
+    this.checks.remembered += expected.length;
   }
 
   /** The series of a running total goes on from one answered epoch to the next, and ends else. */
@@ -516,6 +538,9 @@ export class Model {
     return study;
   }
 }
+
+const textOfKeys = (keys: readonly Key[]): string =>
+  keys.map((key) => JSON.stringify(key)).sort().join(' ');
 
 const ascending = (left: bigint, right: bigint): number =>
   (left < right ? -1 : left > right ? 1 : 0);

@@ -20,7 +20,7 @@ export interface Plant {
 export const plantNames = [
   'ack-before-fsync', 'charge-after-draw', 'missing-dedupe', 'group-by-arrival', 'lost-wake-up',
   'noise-redrawn', 'cap-at-restart', 'one-stops-all', 'clock-unseen',
-  'mark-before-commit', 'series-forgotten',
+  'mark-before-commit', 'series-forgotten', 'keys-forgotten',
 ] as const;
 export type PlantName = (typeof plantNames)[number];
 
@@ -34,6 +34,7 @@ export const plantTrials: Readonly<
 > = {
   'cap-at-restart': { from: 55, steps: 1_500 }, 'clock-unseen': { from: 566, steps: 500 },
   'series-forgotten': { from: 1, steps: 1_500, lists: 1 },
+  'keys-forgotten': { from: 1, steps: 1_500, lists: 1 },
 };
 
 export function plantOf(name: PlantName | null): Plant {
@@ -62,6 +63,8 @@ export function plantOf(name: PlantName | null): Plant {
       return { marksFirst: true };
     case 'series-forgotten':
       return { store: seriesForgotten };
+    case 'keys-forgotten':
+      return { runner: keysForgotten };
   }
 }
 
@@ -103,16 +106,23 @@ function missingDedupe(real: Store): Store {
   });
 }
 
+function overRunner(real: EpochRunner, changes: Partial<EpochRunner>): EpochRunner {
+  return {
+    backlogBytes: real.backlogBytes,
+    open: (setup) => real.open(setup),
+    add: (studyId, epoch, parts) => real.add(studyId, epoch, parts),
+    progress: (studyId, epoch) => real.progress(studyId, epoch),
+    release: (studyId, epoch, before, known) => real.release(studyId, epoch, before, known),
+    drop: (studyId, epoch) => real.drop(studyId, epoch),
+    close: () => real.close(),
+    ...changes,
+  };
+}
+
 /** Each part is assigned by when it came, not by whose it is. */
 function groupByArrival(real: EpochRunner): EpochRunner {
   let arrivals = 0;
-  return over(real, {
-    backlogBytes: real.backlogBytes,
-    open: (setup) => real.open(setup),
-    progress: (studyId, epoch) => real.progress(studyId, epoch),
-    release: (studyId, epoch, before) => real.release(studyId, epoch, before),
-    drop: (studyId, epoch) => real.drop(studyId, epoch),
-    close: () => real.close(),
+  return overRunner(real, {
     add(studyId, epoch, parts) {
       real.add(studyId, epoch, parts.map((part) => {
         const contributor = part.contributor.slice();
@@ -120,6 +130,18 @@ function groupByArrival(real: EpochRunner): EpochRunner {
         new DataView(contributor.buffer).setUint32(0, arrivals);
         return { ...part, contributor };
       }));
+    },
+  });
+}
+
+/** The keys that a study shows again are kept in memory, so a start has none. */
+function keysForgotten(real: EpochRunner): EpochRunner {
+  let isFirst = true;
+  return overRunner(real, {
+    release(studyId, epoch, before, known) {
+      const own = isFirst ? known?.map((each) => ({ ...each, keys: [] })) : known;
+      isFirst = false;
+      return real.release(studyId, epoch, before, own);
     },
   });
 }

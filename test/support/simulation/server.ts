@@ -186,11 +186,12 @@ export class ServerProcess {
     const inner =
       new InlineEpochRunner({ findEstimator, noise: () => seededNoise(chance.bytes(32)) });
     const release = inner.release.bind(inner);
-    inner.release = (studyId, epoch, before) => {
+    inner.release = (studyId, epoch, before, known) => {
       // A dead process draws nothing that anybody sees.
       if (!this.timers.alive) return new Promise(() => undefined);
       this.#drawing = { studyId, epoch };
-      return release(studyId, epoch, before);
+      this.#guard(() => model.knows(studyId, known, this.#engine));
+      return release(studyId, epoch, before, known);
     };
     return plant.runner?.(inner) ?? inner;
   }

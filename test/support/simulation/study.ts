@@ -1,4 +1,4 @@
-import type { Estimator, Plan } from '../../../src/estimators/contract/estimator.js';
+import type { Estimator, Plan, StudyFacts } from '../../../src/estimators/contract/estimator.js';
 import { findEstimator as findRegistered } from '../../../src/estimators/registry.js';
 import type { ColumnType } from '../../../src/base/columns.js';
 import type { Question } from '../../../src/base/questions.js';
@@ -36,7 +36,7 @@ export interface SeenRow {
 }
 
 /** How the rows of a question are split. */
-export type SeenBy = 'nothing' | 'public keys' | 'discovered keys';
+export type SeenBy = 'nothing' | 'public keys' | 'discovered keys' | 'remembered keys';
 type OnDraw = (rows: readonly SeenRow[], by: SeenBy) => void;
 
 /** The estimators, unchanged, whose summaries also tell what rows they were given. */
@@ -47,12 +47,17 @@ export function watchedEstimator(onDraw: OnDraw): FindEstimator {
       ...inner,
       plan(parameters, facts) {
         const plan = inner.plan(parameters, facts);
-        const by = facts.keys === undefined ? 'nothing'
-          : facts.keys.list === 'public' ? 'public keys' : 'discovered keys';
-        return plan.kind === 'infeasible' ? plan : watchedPlan(plan, (rows) => onDraw(rows, by));
+        return plan.kind === 'infeasible' ? plan
+          : watchedPlan(plan, (rows) => onDraw(rows, splitOf(facts)));
       },
     };
   };
+}
+
+function splitOf({ keys }: StudyFacts): SeenBy {
+  if (keys === undefined) return 'nothing';
+  if (keys.list === 'public') return 'public keys';
+  return keys.remember === undefined ? 'discovered keys' : 'remembered keys';
 }
 
 function watchedPlan(plan: Plan, onDraw: (rows: readonly SeenRow[]) => void): Plan {
@@ -102,12 +107,18 @@ const estimators = {
 /** The column that is added up by discovered keys: a cell, so 0 or 1. */
 export const summed = 3;
 
+/** The column by whose cells, 0 or 1, people are counted under keys that the study remembers. */
+export const remembered = 4;
+/** How many keys it remembers. */
+export const keysRemembered = 2;
+
 /** A contributor of a running total takes part in one of so many epochs. */
 export const separation = 2;
 
 /**
- * Everything as it is; a count by the first cell, which is 0 or 1; and the sums of the second cell
- * by the numbers of rows, which nobody listed.
+ * Everything as it is; a count by the first cell, which is 0 or 1; the sums of the second cell by
+ * the numbers of rows, which nobody listed; and a count by the third cell, whose keys are shown
+ * again once they were shown.
  */
 function listsOf({ scope }: SimulatedFacts, columns: readonly string[]) {
   const question = (name: string, share: number) =>
@@ -116,15 +127,19 @@ function listsOf({ scope }: SimulatedFacts, columns: readonly string[]) {
       reduce: 'one',
     }) as const;
   const types: readonly ColumnType[] = columns.map((_, i) => (i === 1
-    ? { type: 'integer', low: 0, high: 1_023 } : i === 2
+    ? { type: 'integer', low: 0, high: 1_023 } : i === 2 || i === remembered
       ? { type: 'integer', low: 0, high: 1 } : { type: 'number' }));
   const questions: readonly Question[] = [
-    { ...question('rows', 40), estimator: 'mean', parameters: estimators.mean, columns,
+    { ...question('rows', 10), estimator: 'mean', parameters: estimators.mean, columns,
       reduce: 'mean' },
-    { ...question('halves', 30), by: { columns: [columns[2]!], keysMax: 2 } },
-    { ...question('numbers', 30), estimator: 'sum', parameters: { cap: [1] },
+    { ...question('halves', 5), by: { columns: [columns[2]!], keysMax: 2 } },
+    { ...question('numbers', 5), estimator: 'sum', parameters: { cap: [1] },
       columns: [columns[summed]!], reduce: 'sum',
       by: { columns: [columns[1]!], keysMax: rowsMax, discover: { top: 10, prefilter: 1 } } },
+    { ...question('shown', 80), by: {
+      columns: [columns[remembered]!], keysMax: 2,
+      discover: { top: 3, prefilter: 1, remember: keysRemembered },
+    } },
   ];
   return {
     types, questions, version: 2 as const, contribution: { rowsMax },
@@ -153,7 +168,12 @@ function documentOf(name: string, facts: SimulatedFacts): StudyDocument {
     late,
     retention: { kind: 'release' },
   };
-  if (lists === true) return { ...shared, ...listsOf(facts, columns) };
+  if (lists === true) {
+    // So much that a key is shown when four people have it, and a few such releases.
+    const privacy = { epsilon: 8, delta: 0.01 };
+    const budget = { ...shared.budget, epsilon: 4 * epsilon, delta: 0.4 };
+    return { ...shared, privacy, budget, ...listsOf(facts, columns) };
+  }
   return {
     ...shared, version: 1, contribution: { reduce: 'mean', rowsMax }, estimator,
     parameters: estimators[estimator],
