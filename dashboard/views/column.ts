@@ -1,10 +1,13 @@
 import type { VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { createLineChart, type LineChart } from '../charts/line-chart.js';
+import { useState } from 'preact/hooks';
 import { shown, whole } from '../base/format.js';
 import { html } from '../base/html.js';
+import { later } from '../base/later.js';
 import { newestIn, reasonInWords, type Series } from '../base/model.js';
-import { paint } from '../base/theme.js';
+
+/** Charts are half of the page's code, and the list of studies has none. */
+export const chartPart =
+  later(() => import('./chart.js').then(({ Chart }) => Chart), 'chart');
 
 /**
  * A number of the estimate: its value now, its intervals, and its course over epochs.
@@ -20,26 +23,9 @@ export function Column({ name, series, ifHostile }: {
     <p class="value">${now}</p>
     <p class="range quiet">${rangeText(series, newest)}</p>
     ${ifHostile !== null && html`<p class="range quiet">${ifHostile}</p>`}
-    <${Chart} series=${series} onPoint=${setPointed}
+    <${chartPart.View} series=${series} onPoint=${setPointed}
       label=${`${name} over epochs, now ${now}; the table of releases has every number`} />
     <p class="readout quiet" aria-hidden="true">${readoutOf(series, pointed)}</p></section>`;
-}
-
-function Chart({ series, label, onPoint }: {
-  readonly series: Series; readonly label: string; readonly onPoint: (place: number | null) => void;
-}): VNode {
-  const host = useRef<HTMLDivElement>(null);
-  const chart = useRef<LineChart | null>(null);
-  const latest = useRef(series);
-  latest.current = series;
-  // The canvas has the colours of the theme at the time of drawing. A new theme draws it again.
-  const painted = paint.value;
-  useEffect(() => {
-    chart.current = createLineChart(host.current!, latest.current, onPoint);
-    return () => chart.current?.close();
-  }, [painted]);
-  useEffect(() => chart.current?.update(series), [series]);
-  return html`<div class="chart" role="img" aria-label=${label} ref=${host}></div>`;
 }
 
 /** Half of the 95 % interval; null if there is none. */

@@ -4,6 +4,7 @@ import { findingText, runningText } from '../../client/index.js';
 import { pictureOf, type Picture } from '../base/answer.js';
 import { clockTime, counted, sentence, shown, spoken, whole } from '../base/format.js';
 import { html } from '../base/html.js';
+import { later } from '../base/later.js';
 import { keyName } from '../base/keys.js';
 import {
   chartsMax, hostileRangeText, intervalOf, reasonInWords, type ValueOutcome,
@@ -15,7 +16,6 @@ import { Notice } from '../base/shell.js';
 import { Budget, Guarantee } from './budget.js';
 import { Column } from './column.js';
 import { QuestionFacts, Verification } from './facts.js';
-import { PictureView } from './pictures.js';
 import { Releases } from './releases.js';
 import { SmoothSwitch } from './smoothing.js';
 import { EpochLine, LinkBadge, LinkNotice } from './status.js';
@@ -25,6 +25,10 @@ import { Tabs } from './tabs.js';
 const unchartedMax = 60;
 /** Most findings of a split answer on the page. The log has all of them. */
 const findingsShown = 8;
+
+/** Pictures of answers. Most studies have one kind or none. */
+export const picturePart =
+  later(() => import('./pictures.js').then(({ PictureView }) => PictureView), 'ghost');
 
 /** A study, and which of its questions. */
 interface Shown {
@@ -125,7 +129,7 @@ function Answer({ followed, place: question }: Shown): VNode {
       && html`<p>${runningText(outcome.running)} Its interval counts the noise of all of them.</p>`}
     <${Findings} outcome=${outcome} columns=${columns} picture=${found.picture} />
     ${found.picture !== null
-      && html`<${PictureView} picture=${found.picture} columns=${columns} column=${column} />`}
+      && html`<${picturePart.View} picture=${found.picture} columns=${columns} column=${column} />`}
     ${series.some((_, place) => canSmooth(history, place)) && html`<${SmoothSwitch} />`}
     <div class=${charts > 4 ? 'columns many' : 'columns'}>${series.map((each, place) => html`
       <${Column} key=${place} name=${names[place] ?? ''} series=${smoothed[place] ?? each}

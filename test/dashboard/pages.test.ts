@@ -3,6 +3,9 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { HTTPRequest, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { signing } from '#signing';
+import { toHex } from '../../src/base/bytes.js';
+import { keyFingerprint } from '../../src/signing/index.js';
 import { hasBrowser, launchBrowser, openPage, type LaunchedBrowser } from '../support/browser.js';
 import { refusal, Stage, valueOf } from './stage.js';
 
@@ -96,6 +99,29 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('shows the key that serve prints, by the same names, and leads to the operator', async () => {
+    const stage = await Stage.start({});
+    stage.publish('flight-delays', value);
+    const { page } = await open(stage.address);
+    await says(page, '.verdict', 'The only release is verified');
+    const key = toHex(stage.hub.serverKey);
+    const shown = await page.$$eval('.side .facts.stacked div', (all) =>
+      all.map((each) => [...each.children].map((part) => part.textContent.trim())));
+    expect(shown).toEqual([
+      ["Fingerprint of the server's key", keyFingerprint(stage.hub.serverKey, signing)],
+      ['Server key', key],
+    ]);
+    await page.click('.bar-link');
+    await page.waitForSelector('input[name=token]');
+    await page.type('input[name=token]', 'a-token-for-tests');
+    await page.keyboard.press('Enter');
+    await says(page, '.first-contact', key);
+    await says(page, '.first-contact', shown[0]![1]!);
+    await says(page, '.first-contact', `${stage.address}/`);
+    await page.click('.brand');
+    await says(page, '.verdict', 'The only release is verified');
+  });
+
   it('shows the interval for hostile rows and what to know of the rows, when a release has '
     + 'them', async () => {
     const stage = await Stage.start({});
@@ -124,7 +150,8 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     await says(page, '[role=status]', 'Reconnecting');
     await says(page, '.notices[role=status]', 'The connection was lost');
     await says(page, '.title', 'Epoch 8 was open');
-    expect(await page.$$('.column canvas')).toHaveLength(2);
+    await page.waitForFunction((count) =>
+      document.querySelectorAll('.column canvas').length === count, { polling }, 2);
     stage.publish('flight-delays', valueOf([12.5, 700], [1, 16]));
     await stage.up();
     await says(page, '.value', '12.5');
@@ -378,7 +405,8 @@ describe.skipIf(!hasBrowser)('the pictures of the dashboard', () => {
     expect(await page.$$eval('.releases thead th', text))
       .toEqual(['Epoch', 'variance of delay', 'variance of distance',
         'variance of taxi', 'Closed']);
-    expect(await page.$$('.column canvas')).toHaveLength(3);
+    await page.waitForFunction((count) =>
+      document.querySelectorAll('.column canvas').length === count, { polling }, 3);
     await page.select('.pair select', '2');
     const said = 'taxi and distance: correlation 0.21';
     await page.waitForFunction(

@@ -58,7 +58,8 @@ describe.skipIf(!hasBrowser)('the page of a study with several questions', () =>
     await says(page, '.question', 'all public values; a person counts for 2 keys at most');
     expect(await textsOf(page, '.releases thead th'))
       .toEqual(['Epoch', 'north', 'south', 'east', 'west', 'other', 'Closed']);
-    expect(await page.$$('.column canvas')).toHaveLength(5);
+    await page.waitForFunction((count) =>
+      document.querySelectorAll('.column canvas').length === count, { polling }, 5);
     await page.reload();
     await says(page, 'h2', 'Contributors by region');
     await page.goto(`${stage.page('rides')}/nothing`);
