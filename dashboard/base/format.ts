@@ -85,6 +85,12 @@ export function whole(value: number | bigint): string {
   return tidy(inDecimals(0, 0).format(value));
 }
 
+/** 1.25M, 12.5K: for large numbers. */
+export function compact(value: number): string {
+  return tidy(formatter('compact', { notation: 'compact', maximumSignificantDigits: 3 })
+    .format(value));
+}
+
 /** `1 release`, `12,480 releases`. */
 export function counted(count: number, word: string): string {
   return `${whole(count)} ${word}${count === 1 ? '' : 's'}`;

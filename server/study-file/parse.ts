@@ -70,7 +70,8 @@ class StudyReader {
 
   read(): { readonly document: StudyDocument; readonly enrolled: ReadonlySet<string> | null } {
     const {
-      study, title, description, cohort, participation, privacy, late, retention, quarantine, running,
+      study, title, description, cohort, participation, privacy, late, retention, quarantine,
+      running,
     } = this.#content;
     const columns = readColumns(this.#content, this.#refuse);
     if (this.#content.questions === undefined) refuseUnasked(columns, this.#refuse);
@@ -79,7 +80,8 @@ class StudyReader {
     const { admission, enrolled } = this.#admission();
     const document: StudyDocument = {
       ...columns, study, ...(title !== undefined && { title }),
-      ...(description !== undefined && { description }), cohort, participation, late, privacy, ...asked,
+      ...(description !== undefined && { description }),
+      cohort, participation, late, privacy, ...asked,
       epoch: this.#epoch(),
       budget: this.#budget(),
       admission,

@@ -17,8 +17,8 @@ export const name = ruled(named, v.pipe(
 ));
 
 /**
- * One line for people. A longer text may be written over several lines: spaces and line ends between
- * words become single spaces.
+ * One line for people. A longer text may be written over several lines: spaces and line ends
+ * between words become single spaces.
  */
 export function line(lengthMax: number) {
   const rule = lineRule(lengthMax);

@@ -22,7 +22,7 @@ export type ColumnFormat = (typeof columnFormats)[number];
 /** Longest words of a study, in UTF-16 units. A page has little more room. */
 export const wordLimits = { title: 120, description: 1_000, label: 64, unit: 24 } as const;
 
-/** Why words cannot be those of a column: the key, and the rule that it breaks; null if they can. */
+/** Why a column cannot have these words: the key, and the rule that it breaks; null if it can. */
 export function columnWordsFault(
   { label, unit, format }: ColumnWords, { type }: Pick<ColumnType, 'type'>,
 ): readonly [key: keyof ColumnWords, rule: string] | null {

@@ -42,7 +42,7 @@ export interface SharedFacts {
   /** Version 2: the type of each column, in the same order. Version 1: absent, all are numbers. */
   readonly types?: readonly ColumnType[];
   /**
-   * How pages show each column, in the same order. Version 2 only; absent where no column has words.
+   * How pages show each column, in the same order. Version 2 only; absent if no column has words.
    */
   readonly columnWords?: readonly ColumnWords[];
   /** Nominal contributors per epoch. */

@@ -53,7 +53,8 @@ describe('history', () => {
     history.take(release(2, valueOf([1, 2], [0.5, 1])));
     history.take(release(3, refusal));
     expect(history.series(1)).toEqual({
-      epochs: [1, 2, 3], values: [null, 2, null], lows: [null, 1, null], highs: [null, 3, null],
+      epochs: [1, 2, 3], times: [1, 2, 3].map(() => 1_767_225_600_000),
+      values: [null, 2, null], lows: [null, 1, null], highs: [null, 3, null],
       refusals: ['participation-below-plan', null, 'participation-below-plan'],
     });
     expect([history.count, history.refused, history.last?.epoch, history.lastValue?.epoch])
