@@ -26,6 +26,9 @@ function inDigits(most: number): Intl.NumberFormat {
   return formatter(`${most} digits`, { maximumSignificantDigits: most });
 }
 
+const compacting =
+  new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 });
+
 const clock = new Intl.DateTimeFormat(locale, {
   day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit',
 });
@@ -87,8 +90,8 @@ export function whole(value: number | bigint): string {
 
 /** 1.25M, 12.5K: for large numbers. */
 export function compact(value: number): string {
-  return tidy(formatter('compact', { notation: 'compact', maximumSignificantDigits: 3 })
-    .format(value));
+  // British English writes a million as m, which people read as metres.
+  return tidy(compacting.format(value));
 }
 
 /** `1 release`, `12,480 releases`. */

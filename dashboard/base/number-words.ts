@@ -127,8 +127,8 @@ export function unitText({ unit }: NumberWords): string {
 export const peopleWords: NumberWords = { ...people, name: 'people' };
 
 /**
- * A number and its interval for a table: `8.3` and ` ± 1.2`; both ends alone where the interval ends
- * at what is possible.
+ * A number and its interval for a table: `8.3` and ` ± 1.2`; both ends alone where the interval
+ * ends at what is possible.
  */
 export function cellTexts(
   value: number | null, interval: readonly [number, number] | null, words: NumberWords,
