@@ -49,7 +49,7 @@ export function createLineChart(
     stroke: colours.quiet, font, grid: { stroke: colours.line, width: 1 }, ticks: { show: false },
   };
   const chart = new uPlot({
-    width: width(), height, legend: { show: false }, padding: [10, 18, 0, 0],
+    width: width(), height, legend: { show: false }, padding: [10, isTime ? 30 : 18, 0, 0],
     cursor: {
       y: false, drag: { x: true, y: false, setScale: false, dist: brushMin },
       points: { size: 8, fill: colours.accent, stroke: colours.card },
