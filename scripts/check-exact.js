@@ -2,6 +2,7 @@
 // docs/results/exactness.md, which --page writes. Needs the build. Ends with status 1 on a fault.
 import { writeFileSync } from 'node:fs';
 import { optionsOf } from '../bench/options.js';
+import { checkComposed, composedCases } from '../dist/src/audit/exact/composed.js';
 import { gridPairs } from '../dist/src/audit/exact/grid-pairs.js';
 import { mechanismChecks } from '../dist/src/audit/exact/mechanism-cases.js';
 import { checkRelease } from '../dist/src/audit/exact/release-check.js';
@@ -9,14 +10,17 @@ import { crowds } from '../dist/src/audit/pairs.js';
 import { utf8 } from '../dist/src/base/bytes.js';
 import { assignmentHashBytes } from '../dist/src/estimators/run.js';
 import { seededRandom } from '../dist/src/random/work.js';
+import { budgetKinds, checkBudget } from './exact/budgets.js';
 import { planOf, subjects } from './exact/subjects.js';
 import { pageOf } from './exact/page.js';
 
-const { seconds, only, mechanisms, page } = optionsOf(
+const { seconds, only, mechanisms, composed, epochs, page } = optionsOf(
   'Compares mechanisms and estimators with their charges, without sampling.', {
     seconds: { usual: 12, tiny: 0.5, means: 'for each estimator' },
     only: { usual: null, tiny: 'count,sum', means: 'names of estimators, separated by commas' },
     mechanisms: { usual: 'all', tiny: 'threshold', means: 'part of the names of mechanisms' },
+    composed: { usual: 'all', tiny: '1 Gaussian', means: 'part of the names of composed draws' },
+    epochs: { usual: 3, tiny: 1, means: 'in each schedule on a budget' },
     page: { usual: null, means: 'file that the page of results is written to' },
   });
 const crowdMax = 1500;
@@ -53,12 +57,23 @@ async function compared(subject) {
 }
 
 const chosen = only?.split(',');
-const found = { mechanisms: [], estimators: [] };
+const found = { mechanisms: [], composed: [], budgets: [], estimators: [] };
 for (const check of mechanismChecks) {
   if (mechanisms !== 'all' && !check.name.includes(mechanisms)) continue;
   const result = check.run();
   found.mechanisms.push(result);
   console.log(`${check.name}: ${result.pairs} pairs, ${result.faults.length} faults`);
+}
+for (const each of composedCases) {
+  if (composed !== 'all' && !each.name.startsWith(composed)) continue;
+  const result = checkComposed(each);
+  found.composed.push(result);
+  console.log(`${each.name}: epsilon ${result.exact.toFixed(4)}, ${result.faults.length} faults`);
+}
+for (const kind of budgetKinds) {
+  const result = await checkBudget(kind, epochs);
+  found.budgets.push(result);
+  console.log(`budget of ${result.name}: ${result.schedules} schedules, ${result.faults.length} faults`);
 }
 for (const subject of subjects) {
   if (chosen !== undefined && !chosen.includes(subject.name)) continue;
@@ -67,7 +82,7 @@ for (const subject of subjects) {
   console.log(`${subject.title}: ${result.pairs} of ${result.all} pairs, `
     + `${result.calls ?? 0} calls, ${result.faults.length} faults`);
 }
-const faults = [...found.mechanisms, ...found.estimators].flatMap((each) =>
+const faults = Object.values(found).flat().flatMap((each) =>
   each.faults.map((fault) => `${each.title ?? each.name}: ${fault}`));
 for (const fault of faults) console.log(fault);
 console.log(`${faults.length} faults`);

@@ -12,7 +12,10 @@ function shown({ pairs, all, events, note }) {
   return events === 1 ? 'all pairs; one call' : 'all pairs; prefixes by search';
 }
 
-export function pageOf({ mechanisms, estimators }) {
+/** A stated epsilon over the exact one. */
+const over = (stated, exact) => (stated === null ? '' : (stated / exact).toFixed(3));
+
+export function pageOf({ mechanisms, composed, budgets, estimators }) {
   return `# What is checked without sampling
 
 \`npm run check:exact -- --page docs/results/exactness.md\` writes this page. An audit samples, and a proof is prose. These
@@ -40,9 +43,28 @@ Masks (\`wishart-mask\`, \`affine-mask\`) draw real numbers in doubles. Their co
 
 ## Accounting
 
-\`test/audit/exact/accounting.test.ts\` composes Gaussian and Laplace noise outcome by outcome. The deltas that the
-conversion of rho and the composed loss distributions state are never below the exact one, at three epsilons. Windows and
-scopes of budgets are not compared this way yet.
+Equal draws are composed exactly: the ratio of their likelihoods depends on a sum, and the law of the sum is computed as
+intervals. Both sides move by the whole sensitivity. *Exact* is the smallest epsilon at delta 1e-6. The other columns are
+what each rule states for the same draws, over the exact one: below 1 would be a fault. *rho* is the rule \`zcdp\`,
+*losses* the composed loss distributions of reports, *order 8* the rule \`renyi\` at that order, *pure* the sum of epsilons.
+Loss distributions add a whole step of the grid to each draw, so they are above rho where the grid is coarse.
+
+${table(['draws', 'exact', 'rho', 'losses', 'order 8', 'pure', 'faults'], composed.map((each) => [
+    each.name, each.exact.toFixed(4),
+    ...['rho', 'losses', 'order 8', 'pure'].map((rule) => over(each.stated[rule], each.exact)),
+    each.faults.length,
+  ]))}
+
+A budget of epsilon 1 and delta 1e-6 has room for two releases of Gaussian noise, and not for three. All schedules of
+three epochs run on the store of a server: each epoch waits before it opens or not, stays open or not, and is charged or
+lapses. In a budget of each contributor one of two people takes part or not. *Most* is the largest number of charged epochs
+with rows of one person that a budget let through, within its period where it renews.
+
+${table(['budget', 'schedules', 'most', 'exact epsilon', 'stated', 'faults'], budgets.map((each) => [
+    each.name, each.schedules, each.most, each.exact.toFixed(4), each.stated, each.faults.length,
+  ]))}
+
+\`test/audit/exact/rounding.test.ts\` computes the conversions as intervals, and compares their direction of rounding.
 
 ## Estimators
 
