@@ -315,8 +315,8 @@ export class History {
 
   #forget(): void {
     for (const list of [
-      this.rows, this.epochs, this.times, this.refusals, ...this.#values, ...this.#lows, ...this.#highs,
-      ...this.#deviations,
+      this.rows, this.epochs, this.times, this.refusals, ...this.#values, ...this.#lows,
+      ...this.#highs, ...this.#deviations,
     ]) {
       list.splice(0, list.length - this.kept);
     }

@@ -90,7 +90,8 @@ const searched = (text: string): string => text.normalize('NFKC').toLowerCase();
 function holds({ entry: { name, document }, questions }: Followed, search: string): boolean {
   const { title = '', description = '', columns, columnWords = [] } = document;
   const text = searched([name, title, description, ...columns,
-    ...columnWords.map(({ label = '' }) => label), ...questions.map((each) => each.name)].join(' '));
+    ...columnWords.map(({ label = '' }) => label),
+    ...questions.map((each) => each.name)].join(' '));
   return searched(search).split(/\s+/).every((word) => text.includes(word));
 }
 

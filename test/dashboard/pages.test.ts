@@ -239,7 +239,7 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     expect(asked).toBe(2);
   });
 
-  it('follows dozens of studies, the urgent ones first, and finds them by their words', async () => {
+  it('follows dozens of studies, urgent ones first, and finds them by their words', async () => {
     const studies = Array.from({ length: 60 }, (_, i) => ({
       study: `study-${i}`, ...(i === 59 && { title: 'How late planes are' }),
     }));
