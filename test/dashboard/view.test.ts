@@ -56,7 +56,7 @@ describe('the view of a study', () => {
 describe('words for a number', () => {
   const entry = (change: object, labels: readonly string[]): StudyEntry => ({
     id: '', name: 'a', state: 'open', epoch: '7', closesAtMs: 0, releases: 0, title: '',
-    parameterWords: {}, labels, document: { ...document, ...change } as StudyEntry['document'],
+    parameterWords: {}, labels, document: { ...document, ...change },
   });
   const delays = {
     version: 2, columns: ['delay_minutes', 'late'],
