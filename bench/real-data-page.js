@@ -25,8 +25,6 @@ attacks are in \`bench/accuracy\`.
 \`npm run bench:real-data -- --out FILE --page docs/results/bars.md\` measures and writes this page, in as many pieces as wanted
 (\`--minutes\`). The same seeds give the same figures.
 
-All figures are of one version.
-
 No interval is asked of a column of which the release says that it has none, and why (\`mostly-one-value\`, \`end-unseen\`).
 
 \`shape: normal\` is set beside the version from before \`shape: any\`, on the same 25 data sets: the root mean square distance from

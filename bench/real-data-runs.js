@@ -130,7 +130,7 @@ async function measuredCovariance(run, python) {
   const map = mapOf(dimension, condition, `${seed} peers`);
   const values = mappedRows(makeRows('none', { ...shape, seed }).values, map);
   const off = (estimate) => Math.hypot(...relativeErrorMatrix(estimate, map));
-  const outcome = await released('covariance', values, shape, {}, `${seed}`);
+  const outcome = await released('covariance', values, shape, { scale: 'auto' }, `${seed}`);
   const peers = estimatesOf(python, values, dimension, steps.map((count) =>
     ({ method: 'coinpress-covariance', rho, bound: condition, steps: count, seed })));
   return [{ ...run, ...withError(outcome, off), peers: peers.map(off) }];

@@ -87,7 +87,7 @@ export interface Contributor {
    * Takes back all rows that this contributor gave to an open epoch, in any run. None of them
    * counts in the release. This is final for that epoch: it takes no more rows. It is sent when the
    * rows sent earlier are settled.
-   * @param epoch default: the one that is open then.
+   * @param epoch default: the one that is open then, or the next one that opens.
    * @returns the epoch, once the server has stored the withdrawal on disk.
    * @throws (rejects) WireError('too-late') when the epoch is closed; the error that ended the
    *   contributor earlier.

@@ -19,6 +19,7 @@ import {
   createListener, type Listener, type NetworkOptions, type TlsIdentity,
 } from './listener/index.js';
 import { createLogger, type Logger } from './base/logger.js';
+import { noTracing, openTelemetry } from './base/tracing.js';
 import { keyOfReleases } from './keys/release-key.js';
 import type { Store } from './store/contract.js';
 import { openSqliteStore } from './store/sqlite/open.js';
@@ -58,6 +59,11 @@ export interface AggregatorOptions {
    */
   readonly confirmedTimeMs?: number;
   readonly logger?: Logger;
+  /**
+   * True: batches and releases are traced, by the OpenTelemetry SDK that the process has
+   * registered. A trace has the time at which a batch came. Default false.
+   */
+  readonly tracing?: boolean;
   /** Computes the releases. Default: worker threads. */
   readonly runnerFactory?: (onDeath: (error: KeelsonError) => void) => EpochRunner;
   /**
@@ -154,8 +160,9 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     const hasSeries = options.studies.some(({ document }) => document.running !== undefined);
     await checkSharedKeys(store, dataDirectory, keys.seed, hasSeries);
     const running: { listener?: Listener } = {};
+    const tracing = options.tracing === true ? openTelemetry() : noTracing;
     const hub = await createStudyHub({
-      store, clock, logger,
+      store, clock, logger, tracing,
       signer: signing.createSigner(keys.seed),
       rotations,
       studies: options.studies,
@@ -174,7 +181,7 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     const checks = startChecks(options.checkThreads, hub, logger);
     opened.push(() => checks.close());
     const listener = await createListener({
-      hub, clock, logger, checks,
+      hub, clock, logger, tracing, checks,
       host,
       port,
       operatorToken: keys.operatorToken,

@@ -90,6 +90,11 @@ export const serve = defineCommand({
       description: 'for one start: continue with an older database than the folder has held '
         + '(docs/operating/operations.md)',
     },
+    traces: {
+      type: 'boolean',
+      description: 'trace batches and releases by the OpenTelemetry SDK that is loaded '
+        + '(docs/operating/operations.md)',
+    },
     'log-level': { type: 'enum', options: [...logLevels], description: 'default info' },
   },
   examples: ['keelson serve studies/flights-mean.yaml studies/flights-robust.yaml --data data'],
@@ -126,7 +131,7 @@ export const serve = defineCommand({
       ...data, studies, refused, strict, host, port, logger,
       ...(confirmedTimeMs !== undefined && { confirmedTimeMs }),
       ...(releaseTickMs !== undefined && { releaseTickMs }),
-      acceptRollback: args['accept-rollback'] === true,
+      acceptRollback: args['accept-rollback'] === true, tracing: args.traces === true,
       network: {
         ...(allowedOrigins !== undefined && { allowedOrigins }),
         ...(allowedHosts !== undefined && { allowedHosts }),

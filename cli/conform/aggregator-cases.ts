@@ -71,12 +71,30 @@ async function overRestart(stage: Stage, reads: boolean): Promise<void> {
     'the aggregator does not have each row once');
 }
 
+async function takenBack(stage: Stage): Promise<void> {
+  const directory = stage.path('data');
+  const aggregator = await start(directory, 0);
+  stage.atEnd(() => aggregator.close());
+  const url = aggregator.address.replace('http', 'ws');
+  const serverKey = toHex(aggregator.serverKey);
+  await stage.open({ url, serverKey }, { study: document.study });
+  await stage.accepted(await stage.send(freshRows(3)));
+  await stage.withdraw(1);
+  const code = await stage.settled(await stage.send(freshRows(1), true));
+  expect(code === 'contribution-full', `rows for a withdrawn epoch were settled as ${code}`);
+  await stage.close();
+  await aggregator.close();
+  const key = toHex(signing.createSigner(fromHex(stage.seed)).publicKey);
+  expect((await stored(directory, key)).length === 0, 'rows are stored that were taken back');
+}
+
 /** The same against the aggregator of this package. */
 export const aggregatorCases: readonly ConformanceCase[] = [
   {
     name: 'an aggregator that restarts', needs: 'contribute',
     run: (stage) => overRestart(stage, false),
   },
+  { name: 'an aggregator that gives rows back', needs: 'withdraw', run: takenBack },
   {
     name: 'a release of an aggregator', needs: 'subscribe',
     run: (stage) => overRestart(stage, true),

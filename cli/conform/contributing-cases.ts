@@ -30,13 +30,16 @@ async function splitAndCredit(stage: Stage): Promise<void> {
     'exactly the last batch of a contribution must have "last"');
 }
 
-const cuts: Readonly<Record<CutPoint, string>> = {
+/** Cuts of a connection that sends rows. */
+type RowCut = Exclude<CutPoint, 'withdrawal'>;
+
+const cuts: Readonly<Record<RowCut, string>> = {
   welcome: 'after Welcome', hello: 'before Ready', ready: 'after Ready',
   batch: 'after a batch was sent, before it was stored',
   stored: 'after a batch was stored, before the Ack', ack: 'after an Ack',
 };
 
-async function cutAt(stage: Stage, point: CutPoint): Promise<void> {
+async function cutAt(stage: Stage, point: RowCut): Promise<void> {
   const server = await stage.server();
   server.cutAt = point;
   await stage.open(server);
@@ -202,7 +205,7 @@ async function typedRows(
 export const contributingCases: readonly ConformanceCase[] = [
   contributing('rows are split, within the credit, and end with "last"', splitAndCredit),
   ...Object.entries(cuts).map(([point, when]) =>
-    contributing(`cut ${when}`, (stage) => cutAt(stage, point as CutPoint))),
+    contributing(`cut ${when}`, (stage) => cutAt(stage, point as RowCut))),
   contributing('the server restarts', restart),
   contributing('nothing is accepted before the Ack', withheldAck),
   contributing('killed after sending', (stage) => killedAfterSending(stage, 'deaf')),

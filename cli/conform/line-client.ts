@@ -19,6 +19,9 @@ interface Line {
   readonly id: string;
   readonly rows: number[][];
   readonly last?: boolean;
+  readonly epoch?: number;
+  readonly from?: number;
+  readonly previousDigest?: string;
   readonly log: string;
   readonly label: 'hello' | 'batch';
   readonly studyId: string;
@@ -80,6 +83,7 @@ class LineClient {
     switch (line.do) {
       case 'open': return this.open(line);
       case 'send': return void this.send(line);
+      case 'withdraw': return void this.withdraw(line);
       case 'subscribe': return void this.read(line);
       case 'verify': return verify(line);
       case 'sign': return sign(line);
@@ -111,13 +115,25 @@ class LineClient {
     }
   }
 
+  async withdraw({ epoch = 0 }: Line): Promise<void> {
+    try {
+      say('withdrawn', { epoch: Number(await this.contributor!.withdraw(BigInt(epoch))) });
+    } catch (error) {
+      if (this.contributor!.state.kind !== 'ended') say('withdrawn', { code: codeOf(error) });
+    }
+  }
+
   async read(line: Line): Promise<void> {
-    const { url, study } = line;
+    const { url, study, from = 0, previousDigest } = line;
+    const start = {
+      from: BigInt(from),
+      ...(previousDigest !== undefined && { previousDigest: fromHex(previousDigest) }),
+    };
     this.reading = new AbortController();
     const { signal } = this.reading;
     try {
       for await (const { release, signed } of
-        this.parts.subscribe({ url, study, signal, ...waits, ...pinOf(line) })) {
+        this.parts.subscribe({ url, study, signal, ...start, ...waits, ...pinOf(line) })) {
         const digest = toHex(signing.sha512(signed.body));
         say('release', { index: Number(release.index), epoch: Number(release.epoch), digest });
       }
@@ -138,7 +154,7 @@ class LineClient {
 /** Takes commands from standard input until it ends, and writes events to standard output. */
 export async function serveLines(parts: LineClientParts): Promise<void> {
   const client = new LineClient(parts);
-  say('hello', { can: ['contribute', 'typed', 'subscribe', 'verify'] });
+  say('hello', { can: ['contribute', 'withdraw', 'typed', 'subscribe', 'verify'] });
   for await (const text of createInterface({ input: process.stdin })) {
     await client.take(JSON.parse(text) as Line);
   }

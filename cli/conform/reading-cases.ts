@@ -8,10 +8,14 @@ import type { ConformanceCase, Stage } from './stage.js';
 const reading = (name: string, run: (stage: Stage) => Promise<void>): ConformanceCase =>
   ({ name, needs: 'subscribe', run });
 
-async function subscribe(stage: Stage, server: ScriptedServer): Promise<void> {
+/** @param start members of `subscribe` that say where to begin. */
+async function subscribe(
+  stage: Stage, server: ScriptedServer,
+  start: { readonly from?: number; readonly previousDigest?: string } = {},
+): Promise<void> {
   (await stage.program()).say({
     do: 'subscribe', url: server.url, study: server.document.study,
-    serverKey: toHex(server.signer.publicKey),
+    serverKey: toHex(server.signer.publicKey), ...start,
   });
 }
 
@@ -32,6 +36,28 @@ async function inOrder(stage: Stage): Promise<void> {
   server.publish();
   await released(stage, server, 2);
   await stage.close();
+}
+
+async function fromLater(stage: Stage): Promise<void> {
+  const server = await stage.server();
+  for (let i = 0; i < 3; i++) server.publish();
+  const previousDigest = toHex(signing.sha512(server.releases[1]!.body));
+  await subscribe(stage, server, { from: 2, previousDigest });
+  await released(stage, server, 2);
+  expect(server.subscriptions[0] === 2n, `Subscribe asked for release ${server.subscriptions[0]}`);
+  await server.crash();
+  server.publish();
+  await server.listen();
+  await released(stage, server, 3);
+  await stage.close();
+}
+
+async function fromAnother(stage: Stage): Promise<void> {
+  const server = await stage.server();
+  for (let i = 0; i < 3; i++) server.publish();
+  const previousDigest = toHex(signing.sha512(server.releases[0]!.body));
+  await subscribe(stage, server, { from: 2, previousDigest });
+  await stage.ended('log-invalid');
 }
 
 async function skipped(stage: Stage): Promise<void> {
@@ -105,6 +131,8 @@ const forgeries: Readonly<Record<string, Forgery>> = {
 /** What a subscriber reports, and what it refuses. */
 export const readingCases: readonly ConformanceCase[] = [
   reading('releases in order, stored and new ones', inOrder),
+  reading('releases from a later index', fromLater),
+  reading('a later index after another release', fromAnother),
   reading('releases that the server left out', skipped),
   reading('cut between two releases', cut),
   ...Object.entries(forgeries).map(([what, forgery]) =>

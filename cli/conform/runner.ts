@@ -5,13 +5,14 @@ import { readingCases } from './reading-cases.js';
 import { refusalCases } from './refusals-cases.js';
 import { trustCases } from './trust-cases.js';
 import { verifyingCases } from './verifying-cases.js';
+import { withdrawingCases } from './withdrawing-cases.js';
 import { ConformanceFault, expect } from './fault.js';
 import { Program, type ProgramEvent } from './program.js';
 import { Stage, type ConformanceCase } from './stage.js';
 
 export const conformanceCases: readonly ConformanceCase[] = [
-  ...trustCases, ...contributingCases, ...refusalCases, ...readingCases, ...verifyingCases,
-  ...aggregatorCases,
+  ...trustCases, ...contributingCases, ...refusalCases, ...withdrawingCases,
+  ...readingCases, ...verifyingCases, ...aggregatorCases,
 ];
 
 /** `left-out`: the program says that it cannot do this. */

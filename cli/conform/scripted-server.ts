@@ -4,7 +4,7 @@ import { fromHex, toHex } from '../../src/base/bytes.js';
 import type { WireCode } from '../../src/base/error-codes.js';
 import { retryableWireCodes } from '../../src/base/error-codes.js';
 import {
-  signReady, signStatement, verifyBatch, verifyHello, type Nonces, type Signer,
+  signReady, signStatement, verifyBatch, verifyHello, verifyWithdrawal, type Nonces, type Signer,
 } from '../../src/signing/index.js';
 import { signing } from '#signing';
 import {
@@ -12,7 +12,7 @@ import {
   encodeServerFrame, encodeStudyDocument, shortForm, studyId as idOfFacts, subprotocol,
   type BatchBody, type ClientFrame, type Hello, type ManyQuestions, type OneAnswer,
   type OneQuestion, type ReleaseFacts, type ServerFrame, type SignedBatch, type SignedRelease,
-  type StudyDocument, type WireStudyState,
+  type StudyDocument, type WireStudyState, type Withdraw,
 } from '../../src/wire/index.js';
 import { document as sampleDocument, releaseBody, server as sampleSigner } from './samples.js';
 
@@ -40,7 +40,7 @@ interface OpenChannel {
 }
 
 /** Where a connection is cut, once: just after the server did this, or took this. */
-export type CutPoint = 'welcome' | 'hello' | 'ready' | 'batch' | 'stored' | 'ack';
+export type CutPoint = 'welcome' | 'hello' | 'ready' | 'batch' | 'stored' | 'ack' | 'withdrawal';
 
 /**
  * A server that does what a test of a client needs: its members say what it refuses, withholds and
@@ -75,6 +75,12 @@ export class ScriptedServer {
   cutAt: CutPoint | null = null;
   /** Answers a batch with a Refusal on its channel; null judges it. */
   refuseChannel: (body: BatchBody) => WireCode | null = () => null;
+  /** Epochs that Withdraw frames named, in the order in which they came. */
+  readonly asked: bigint[] = [];
+  /** Epochs whose rows were taken back. */
+  readonly withdrawn = new Set<bigint>();
+  /** Answers a Withdraw with a Refusal on its channel, once for each code. */
+  refuseWithdrawals: WireCode[] = [];
   /** Rows that an Ack has named as accepted, each as its numbers with commas between them. */
   readonly acknowledged = new Set<string>();
   /** The most batches of a channel that were unanswered at once. */
@@ -260,6 +266,7 @@ export class ScriptedServer {
       const frame = this.readFrame(data);
       if (frame?.kind === 'hello') this.onHello(frame, serverNonce, channels, say);
       else if (frame?.kind === 'batch') this.onBatch(frame, channels, say);
+      else if (frame?.kind === 'withdraw') this.onWithdraw(frame, channels, say);
       else if (frame?.kind === 'subscribe') this.onSubscribe(frame.fromRelease, say);
       this.tell();
     });
@@ -416,6 +423,35 @@ export class ScriptedServer {
       });
     }
     return code;
+  }
+
+  private onWithdraw(
+    { channel: number, epoch, signature }: Withdraw, channels: OpenChannel[],
+    say: (frame: ServerFrame) => void,
+  ): void {
+    const channel = channels[number - 1];
+    if (channel === undefined) return this.onFault(`Withdraw on the unknown channel ${number}`);
+    const { hello: { studyId }, verifier, unanswered } = channel;
+    const context = { serverKey: this.signer.publicKey, studyId };
+    if (!verifyWithdrawal(verifier, context, epoch, signature)) {
+      return this.onFault('Withdraw with a wrong signature');
+    }
+    if (unanswered > 0) return this.onFault('Withdraw came before the answers to all batches');
+    if (epoch === 0n) return this.onFault('Withdraw names no epoch');
+    this.asked.push(epoch);
+    const code = this.refuseWithdrawals.shift();
+    if (code !== undefined) {
+      return say({
+        kind: 'refusal', code, retryable: retryableWireCodes.has(code), text: 'scripted',
+        channel: number, studyId, publicKey: new Uint8Array(0),
+      });
+    }
+    this.withdrawn.add(epoch);
+    if (this.cut('withdrawal')) return;
+    say({
+      kind: 'ack', channel: number, epoch: this.epoch, credit: this.credit, accepted: [],
+      rejections: [], withdrawn: epoch,
+    });
   }
 
   private onSubscribe(from: bigint, say: (frame: ServerFrame) => void): void {

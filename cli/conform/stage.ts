@@ -9,7 +9,7 @@ import type { Program, ProgramEvent } from './program.js';
 import { ScriptedServer } from './scripted-server.js';
 
 /** What a program says in its first line that it can do. */
-export type Skill = 'contribute' | 'subscribe' | 'verify' | 'typed';
+export type Skill = 'contribute' | 'withdraw' | 'subscribe' | 'verify' | 'typed';
 
 /** One thing that a client must do, or must not do. */
 export interface ConformanceCase {
@@ -119,6 +119,18 @@ export class Stage {
   async accepted(id: string | undefined): Promise<void> {
     const code = await this.settled(id);
     expect(code === 'accepted', `rows were settled as ${code}, and they were accepted`);
+  }
+
+  /** Asks the program to take back what it gave to the open epoch, and waits until it did. */
+  async withdraw(epoch: number): Promise<void> {
+    (await this.program()).say({ do: 'withdraw' });
+    await this.withdrawn(epoch);
+  }
+
+  async withdrawn(epoch: number): Promise<void> {
+    const found = await this.event(({ event }) => event === 'withdrawn');
+    expect(found['epoch'] === epoch, `the withdrawal ended with ${found.code ?? 'another epoch'}, `
+      + `and epoch ${epoch} was withdrawn`);
   }
 
   /** Waits until the contributor or the subscription has ended because of an error. */

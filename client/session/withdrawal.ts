@@ -28,14 +28,16 @@ export class Withdrawal {
   }
 
   /**
-   * The epoch to ask for on this socket now; null when there is no request, or it was sent on this
-   * socket before.
+   * The epoch to ask for on this socket now; null when there is no request, it was sent on this
+   * socket before, or it waits for an epoch to open (`openEpoch` is 0n).
    */
   due(link: ChannelLink | null, openEpoch: bigint): bigint | null {
     const { asked } = this;
     if (asked === null || asked.link === link) return null;
+    asked.epoch ||= openEpoch;
+    if (asked.epoch === 0n) return null;
     asked.link = link;
-    return (asked.epoch ||= openEpoch);
+    return asked.epoch;
   }
 
   /** The server deferred the request. It may be sent again on the same socket. */

@@ -8,6 +8,7 @@ import type { SubscriberRegistry } from './subscriber-registry.js';
 import type { ClientAddress } from '../network/client-address.js';
 import type { LogReads } from '../network/log-reads.js';
 import type { Logger } from '../base/logger.js';
+import type { Tracing } from '../base/tracing.js';
 import type { ListenerLimits } from '../network/options.js';
 import type { AddressRates, AddressTurns } from '../network/rates.js';
 import type { Signal } from './signal.js';
@@ -17,6 +18,7 @@ export interface ListenerContext {
   readonly hub: StudyHub;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly tracing: Tracing;
   readonly limits: ListenerLimits;
   readonly metrics: ServerMetrics;
   readonly checks: BatchChecks;

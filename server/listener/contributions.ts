@@ -112,6 +112,8 @@ export class Contributions {
     if (context.stopping) return this.#later(channel, frame, 'shutting-down');
     if (isOverloaded(context)) return this.#later(channel, frame, 'overloaded');
     const startedMs = context.clock.monotonicMs();
+    const trace = context.tracing.begin('keelson.batch', { 'keelson.study': setup.studyName });
+    trace.step('check');
     const { signature } = frame;
     const bytes = frame.body.length;
     const done = this.#countIn(channel, bytes);
@@ -120,7 +122,10 @@ export class Contributions {
       const batch = checked === null
         ? undefined : readBatch(setup, signature, checked, context.limits.rowsPerBatch);
       if (checked !== null && batch !== undefined) {
-        this.#submit(channel, batch, startedMs, () => {
+        trace.step('store');
+        this.#submit(channel, batch, (code) => {
+          context.metrics.ackSeconds.observe((context.clock.monotonicMs() - startedMs) / 1000);
+          trace.end({ 'keelson.code': code });
           checked.release();
           done();
         });
@@ -128,7 +133,9 @@ export class Contributions {
         checked?.release();
         channel.inFlight -= 1;
         done();
-        output.refuse(checked === null ? 'bad-signature' : 'malformed', subject);
+        const code = checked === null ? 'bad-signature' : 'malformed';
+        trace.end({ 'keelson.code': code });
+        output.refuse(code, subject);
         output.strike(checked === null ? 'badSignature' : 'malformed');
       }
       channel.checkEnded();
@@ -253,15 +260,16 @@ export class Contributions {
     this.context.channelsOf.add(this.socket.address, change);
   }
 
-  /** @param done called when the batch is settled. The answer leaves at the end of the turn. */
-  #submit(channel: Channel, batch: VerifiedBatch, startedMs: number, done: () => void): void {
-    const { clock, hub, logger, metrics } = this.context;
+  /**
+   * @param done called with the verdict or the code of the refusal when the batch is settled. The
+   *   answer leaves at the end of the turn.
+   */
+  #submit(channel: Channel, batch: VerifiedBatch, done: (code: string) => void): void {
+    const { hub, logger } = this.context;
     const { sequence, fault } = batch;
     // Until then only the fields that the answer needs are kept, not the rows.
     const settled = (result: SubmitResult | undefined): void => {
-      metrics.ackSeconds.observe((clock.monotonicMs() - startedMs) / 1000);
-      this.#settle(channel, sequence, result, fault);
-      done();
+      done(this.#settle(channel, sequence, result, fault));
     };
     hub.submit(batch).then(settled, (error: unknown) => {
       logger.error({ err: error }, 'a batch could not be stored');
@@ -269,16 +277,22 @@ export class Contributions {
     });
   }
 
-  /** @param result undefined when the hub failed: the sequence was not consumed. */
+  /**
+   * @param result undefined when the hub failed: the sequence was not consumed.
+   * @returns the verdict, or the code of the refusal.
+   */
   #settle(
     channel: Channel, sequence: bigint, result: SubmitResult | undefined, fault?: string,
-  ): void {
+  ): string {
     const { metrics } = this.context;
     const { studyName: study, facts } = channel.setup;
+    this.#scheduleAck(channel);
     if (result === undefined) {
       metrics.refused.add(1, { study, code: 'internal' });
       channel.reject(rejection(sequence, 'internal', facts));
-    } else if (result.verdict === 'rejected') {
+      return 'internal';
+    }
+    if (result.verdict === 'rejected') {
       const code = result.code ?? 'unspecified';
       const { retryAtMs, lacksKeyRoom } = result;
       const told = {
@@ -287,11 +301,11 @@ export class Contributions {
       };
       metrics.refused.add(1, { study, code });
       channel.reject(rejection(sequence, code, told), result);
-    } else {
-      (result.verdict === 'accepted' ? metrics.accepted : metrics.duplicates).add(1, { study });
-      channel.accept(sequence, result);
+      return code;
     }
-    this.#scheduleAck(channel);
+    (result.verdict === 'accepted' ? metrics.accepted : metrics.duplicates).add(1, { study });
+    channel.accept(sequence, result);
+    return result.verdict;
   }
 
   /** Refuses one sequence for now, without the cost of verifying its signature. */

@@ -1,5 +1,6 @@
 import { protocolLimits as defaultLimits } from '../../src/base/limits.js';
 import { createServerMetrics } from '../metrics/server-metrics.js';
+import { noTracing } from '../base/tracing.js';
 import { AddressCounts } from '../network/address-counts.js';
 import { inlineChecks } from '../checks/inline.js';
 import { BodyMemory } from '../checks/body-memory.js';
@@ -16,7 +17,7 @@ import { Signal } from './signal.js';
 export type ContextOptions =
   Pick<
     ListenerOptions,
-    'hub' | 'clock' | 'logger' | 'limits' | 'metrics' | 'trustedProxies' | 'checks'
+    'hub' | 'clock' | 'logger' | 'tracing' | 'limits' | 'metrics' | 'trustedProxies' | 'checks'
   >;
 
 /** A new context, without sessions. */
@@ -31,6 +32,7 @@ export function contextOf(options: ContextOptions): ListenerContext {
     hub: options.hub,
     clock,
     logger: options.logger,
+    tracing: options.tracing ?? noTracing,
     limits,
     metrics,
     checks: options.checks ?? inlineChecks(new BodyMemory()),

@@ -2,6 +2,7 @@ import type { Limits } from '../../src/base/limits.js';
 import type { BatchChecks } from '../checks/contract.js';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
+import type { Tracing } from '../base/tracing.js';
 import type { StudyHub } from '../studies/contract.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
 import type { StoreHealth } from '../store/health.js';
@@ -28,6 +29,8 @@ export interface ListenerOptions extends NetworkOptions {
   readonly hub: StudyHub;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Default: nothing is traced. */
+  readonly tracing?: Tracing;
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;

@@ -4,6 +4,7 @@ import type { EpochRunner } from '../epochs/contract.js';
 import type { FindEstimator } from '../epochs/engine.js';
 import type { HubEvent } from './contract.js';
 import type { Logger } from '../base/logger.js';
+import type { Tracing } from '../base/tracing.js';
 import type { Store } from '../store/contract.js';
 import type { BudgetTurns } from './budget-turns.js';
 
@@ -14,6 +15,7 @@ export interface HubContext {
   readonly clock: Clock;
   readonly signer: Signer;
   readonly logger: Logger;
+  readonly tracing: Tracing;
   readonly findEstimator: FindEstimator;
   /**
    * Period of the ticks at which releases show, and their planned duration, in milliseconds. 0:

@@ -5,6 +5,7 @@ import type { EpochRunner } from '../epochs/contract.js';
 import type { FindEstimator } from '../epochs/engine.js';
 import type { StudyHub } from './contract.js';
 import type { Logger } from '../base/logger.js';
+import type { Tracing } from '../base/tracing.js';
 import type { Store } from '../store/contract.js';
 import type { StudyDefinition } from './definition.js';
 import type { RefusedStudy } from './refused-study.js';
@@ -33,6 +34,8 @@ export interface StudyHubOptions {
    */
   readonly strict?: boolean;
   readonly logger: Logger;
+  /** Default: nothing is traced. */
+  readonly tracing?: Tracing;
   /**
    * Called once when the store failed or an invariant broke. No batch is acknowledged any more.
    * Stop the process and start again: recovery finds out what is durable.

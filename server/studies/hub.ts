@@ -4,6 +4,7 @@ import { InvalidParameterError, KeelsonError, WireError } from '../../src/base/e
 import { protocolLimits } from '../../src/base/limits.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { signReady, type KeyRotation } from '../../src/signing/index.js';
+import { noTracing } from '../base/tracing.js';
 import { isShared } from '../store/shared.js';
 import type { EpochProgress, EpochRunner } from '../epochs/contract.js';
 import type { HubEvent, StudyHub, StudyView, SubmitResult, VerifiedBatch } from './contract.js';
@@ -68,6 +69,7 @@ class Hub implements RunningHub {
     this.#runner = options.runnerFactory(fatal);
     const context: HubContext = {
       store, clock, signer, logger, fatal,
+      tracing: options.tracing ?? noTracing,
       runner: this.#runner,
       findEstimator: options.findEstimator ?? findRegistered,
       releaseTickMs: checkedTick(options.releaseTickMs ?? 0),

@@ -130,18 +130,26 @@ export class ReleaseLine {
   }
 
   async #finish(closed: ClosedEpoch, deadline: Deadline): Promise<void> {
-    const { store, runner, clock, emit, logger } = this.context;
+    const { store, runner, clock, emit, logger, tracing } = this.context;
     const { epoch } = closed.held;
+    const { study } = this.definition.document;
+    // Its times are public, and those of the work on rows are left out: a step ends at its plan.
+    const trace = tracing.begin(
+      'keelson.release', { 'keelson.study': study, 'keelson.epoch': Number(epoch) },
+      closed.dueFromMs,
+    );
+    trace.step('charge', closed.dueFromMs);
     if (await this.#isFree(closed)) {
       await store.lapseEpoch(this.studyId, epoch, closed.dueFromMs);
       runner.drop(this.studyId, epoch);
-      const { study } = this.definition.document;
+      trace.end({ 'keelson.outcome': 'lapsed' });
       logger.info({ study, epoch }, 'an epoch lapsed: nobody came, nothing is charged');
       return this.#forget(epoch);
     }
     // The charge precedes all work whose time depends on rows: every reader may ask for the
     // ledger's totals.
     const { balance, mechanisms, isMine } = await this.#charge(closed);
+    trace.step('draw', Math.max(closed.dueFromMs, clock.nowMs()));
     if (!isMine) runner.drop(this.studyId, epoch);
     const isReady = isMine && await this.#summarised(closed);
     const drawn = closed.kind === 'release' && isReady
@@ -149,10 +157,16 @@ export class ReleaseLine {
     const { release, outcomes } = this.#sign(closed, drawn.outcomes, balance, mechanisms);
     const series = this.#goesOn(drawn.series, outcomes);
     const publishedAtMs = await this.#untilDue(deadline, epoch);
+    trace.step('publish', publishedAtMs);
     await store.storeRelease({ ...release, nowMs: clock.nowMs(), series });
     this.#count += 1;
     this.#digest = release.digest;
     emit({ kind: 'release', studyId: this.studyId, release });
+    trace.end({
+      'keelson.release': release.index,
+      'keelson.outcome': outcomes.map((outcome) =>
+        (outcome.kind === 'value' ? 'value' : outcome.reason)),
+    }, Math.max(publishedAtMs, clock.nowMs()));
     this.#tell(closed, outcomes, release.index);
     await this.#exclude(epoch, release.index, publishedAtMs);
   }

@@ -332,6 +332,17 @@ describe('the server of a contributor', () => {
     expect(server.offered).toHaveLength(1);
   });
 
+  it('takes rows back of an epoch that opens later, and never asks for epoch 0', async () => {
+    const server = await startServer();
+    server.epoch = 0n;
+    const contributor = connect(server);
+    const taken = contributor.withdraw();
+    await until(() => contributor.state.kind === 'waiting-for-epoch');
+    server.openEpoch(9n);
+    expect(await taken).toBe(9n);
+    expect(server.asked).toEqual([9n]);
+  });
+
   it('ends with the study, and says which way', async () => {
     const server = await startServer();
     const contributor = connect(server);

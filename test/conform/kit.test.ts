@@ -18,6 +18,7 @@ const names = [
   'rows are split, within the credit, and end with "last"', 'nothing is accepted before the Ack',
   'killed before the Ack', 'killed while rows wait for an epoch',
   'a release signed by another key', 'a release that does not continue the one before',
+  'a withdrawal after rows',
 ];
 const cases = conformanceCases.filter(({ name }) => names.includes(name));
 
@@ -57,6 +58,7 @@ describe('the conformance kit', () => {
     ['no-resume', names[3]!, 'a row counts 0 times, and it must count 1 times'],
     ['forged-release', names[4]!, 'a forged release was reported as verified'],
     ['forged-release', names[5]!, 'a forged release was reported as verified'],
+    ['claimed-withdrawal', names[6]!, 'the withdrawal was reported and never asked for'],
   ])('finds the planted fault %s in "%s"', async (fault, name, text) => {
     const only = cases.filter((one) => one.name === name);
     const words = [process.execPath, faulty, fault];

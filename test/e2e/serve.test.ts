@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signing } from '../../src/signing/node.js';
-import { toHex } from '../../src/base/bytes.js';
+import { fromHex, toHex } from '../../src/base/bytes.js';
+import { keyFingerprint } from '../../src/signing/index.js';
 import { keelson } from '../support/command.js';
 import { Stage, type JsonLine, type LiveCommand, type Served } from '../support/live-command.js';
 import { meanStudy, populousStudy } from '../support/study-files.js';
@@ -164,9 +165,23 @@ it('ends on an interrupt: every process with status 0, the server last', async (
   }
   const { status, stderr } = await served.command.interrupt();
   expect(status).toBe(0);
-  const told = stderr.split('\n').filter((line) => line !== '')
-    .map((line) => (JSON.parse(line) as { readonly msg: string }).msg);
-  expect(told).toContain('the server listens');
-  expect(told).toContain('a release is published');
-  expect(told.at(-1)).toBe('the server has stopped');
+  const lines = stderr.split('\n').filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as { readonly level: string; readonly msg: string });
+  // A busy machine is warned about.
+  expect(lines.filter(({ level }) => level !== 'info' && level !== 'warn')).toEqual([]);
+  expect(lines.filter(({ msg }) => msg === 'the server listens')).toMatchObject([{
+    address: served.address, serverKey: served.serverKey, studies: names,
+    fingerprint: keyFingerprint(fromHex(served.serverKey), signing),
+  }]);
+  const releases = lines.filter(({ msg }) => msg === 'a release is published');
+  expect(releases.length).toBeGreaterThan(0);
+  for (const release of releases) {
+    const cost = { epsilon: expect.any(Number) as number, delta: expect.any(Number) as number };
+    expect(release).toMatchObject({ epoch: expect.stringMatching(/^[1-9]/) as string, ...cost });
+    expect(release).toMatchObject(
+      (release as { readonly outcome?: string }).outcome === 'refused'
+        ? { reason: expect.any(String) as string } : { outcome: 'value' },
+    );
+  }
+  expect(lines.at(-1)!.msg).toBe('the server has stopped');
 });

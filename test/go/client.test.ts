@@ -26,7 +26,7 @@ const runs = hasGo();
 if (!runs) process.stderr.write(`clients/go is not tested. To test it: apt-get install ${packages}\n`);
 
 /** What the client says that it cannot do. */
-const notAsked = ['typed', 'subscribe', 'verify'].map((skill) =>
+const notAsked = ['withdraw', 'typed', 'subscribe', 'verify'].map((skill) =>
   `the program does not say that it can ${skill}`);
 
 describe.skipIf(!runs)('the client in clients/go', () => {

@@ -14,6 +14,6 @@ export const systemTests: readonly string[] = [
   'test/numerics/kernels-{module,pool}.test.ts',
   'test/privacy/centre-threads.test.ts',
   'test/server/{aggregator,epoch-batching,epochs,remember,stand-back,taint}.test.ts',
-  'test/server/{taint-operations,texts}.test.ts',
+  'test/server/{taint-operations,texts,tracing}.test.ts',
   'test/wire/generated.test.ts',
 ];

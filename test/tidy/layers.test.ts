@@ -72,6 +72,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   // server with which the conformance kit tries clients.
   ws: ['server/listener', 'client/websocket', 'cli/conform'],
   pino: ['server/base/logger.ts'],
+  '@opentelemetry/api': ['server/base/tracing.ts'],
   yaml: ['server/study-file'],
   valibot: ['server/study-file'],
   citty: ['cli'],

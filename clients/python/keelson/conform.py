@@ -52,13 +52,28 @@ class LineClient:
             if error is not self.contributor.error:
                 say("settled", id=line["id"], code=error.code)
 
+    def do_withdraw(self, line: Dict[str, Any]) -> None:
+        asyncio.ensure_future(self.withdraw(line.get("epoch", 0)))
+
+    async def withdraw(self, epoch: int) -> None:
+        assert self.contributor is not None
+        try:
+            say("withdrawn", epoch=await self.contributor.withdraw(epoch))
+        except KeelsonError as error:
+            if error is not self.contributor.error:
+                say("withdrawn", code=error.code)
+
     def do_subscribe(self, line: Dict[str, Any]) -> None:
         self.reading = asyncio.ensure_future(self.read(line))
 
     async def read(self, line: Dict[str, Any]) -> None:
         try:
             key = bytes.fromhex(line["serverKey"])
-            async for one in subscribe_async(line["url"], line["study"], key):
+            previous = line.get("previousDigest")
+            async for one in subscribe_async(
+                line["url"], line["study"], key, line.get("from", 0),
+                None if previous is None else bytes.fromhex(previous),
+            ):
                 say("release", index=one.index, epoch=one.epoch, digest=one.digest.hex())
         except KeelsonError as error:
             say("ended", code=error.code)
@@ -99,7 +114,7 @@ class LineClient:
 
 async def main() -> None:
     client = LineClient()
-    say("hello", can=["contribute", "typed", "subscribe", "verify"])
+    say("hello", can=["contribute", "withdraw", "typed", "subscribe", "verify"])
     loop = asyncio.get_running_loop()
     while True:
         text = await loop.run_in_executor(None, sys.stdin.readline)

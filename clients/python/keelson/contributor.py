@@ -29,6 +29,15 @@ class Settled(NamedTuple):
         return self.code == "accepted"
 
 
+class Withdrawal:
+    """A withdrawal under way. `epoch` 0: the one that is open when it is first sent."""
+
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch
+        self.is_sent = False
+        self.answer: "asyncio.Future[int]" = asyncio.get_running_loop().create_future()
+
+
 class AsyncContributor:
     """A standing connection of one key to one study. Use it with `async with`.
 
@@ -63,6 +72,8 @@ class AsyncContributor:
         self._renumbered: Dict[int, int] = {}
         self._refusals: Dict[int, Settled] = {}
         self._waiting: Dict[int, "asyncio.Future[Settled]"] = {}
+        self._withdrawal: Optional[Withdrawal] = None
+        self._withdrawing = asyncio.Lock()
         self._retry = Backoff()
         self._retrying: Optional["asyncio.Task[None]"] = None
         self._changed = asyncio.Event()
@@ -117,9 +128,28 @@ class AsyncContributor:
         await self._pump()
         return await future
 
+    async def withdraw(self, epoch: int = 0) -> int:
+        """Takes back all rows that this key gave to an open epoch, in any run.
+
+        It is sent when the rows sent earlier are settled. None of them counts then, and the epoch
+        takes no more rows of this key. epoch: default the one that is open then, or the next one.
+        Returns the epoch, once the server has stored the withdrawal on disk. Raises
+        KeelsonError("too-late") when the epoch is closed, or what ended the contributor.
+        """
+        async with self._withdrawing:
+            if self.error is not None:
+                raise self.error
+            self._withdrawal = Withdrawal(epoch)
+            try:
+                await self._pump()
+                return await self._withdrawal.answer
+            finally:
+                self._withdrawal = None
+                self._changed.set()
+
     async def close(self) -> None:
-        """Waits until all rows are settled, and disconnects."""
-        while self.error is None and (self._queue or self._batches):
+        """Waits until all rows and a withdrawal are settled, and disconnects."""
+        while self.error is None and (self._queue or self._batches or self._withdrawal):
             self._changed.clear()
             await self._changed.wait()
         if self.error is None:
@@ -140,6 +170,7 @@ class AsyncContributor:
             if not future.done():
                 future.set_exception(error)
                 future.exception()
+        self._fail_withdrawal(error)
         if self._retrying is not None:
             self._retrying.cancel()
         self._changed.set()
@@ -215,6 +246,7 @@ class AsyncContributor:
         assert self._connection is not None
         self._channel, self._epoch, self._credit = ready.channel, ready.epoch, max(1, ready.credit)
         self._flight, self._deferred = set(), set()
+        self._resend_withdrawal()
         beyond = ready.next_sequence + self._connection.welcome.limits.sequence_window
         lost = sorted(one for one in self._batches if one >= beyond)
         own = [one for one in self._batches if one < beyond]
@@ -236,6 +268,8 @@ class AsyncContributor:
 
     async def _acknowledged(self, ack: Message) -> None:
         self._credit = max(1, ack.credit)
+        if ack.withdrawn > 0 and self._withdrawal and not self._withdrawal.answer.done():
+            self._withdrawal.answer.set_result(ack.withdrawn)
         for sequence in ack.accepted:
             self._retry.reset()
             self._settle(sequence, Settled("accepted", "", ack.epoch))
@@ -256,8 +290,18 @@ class AsyncContributor:
             await self._resume(await self._hello(self._connection))
         elif refusal.retryable:
             self._defer(list(self._flight))
+        elif code == "too-late":
+            self._fail_withdrawal(KeelsonError(code, refusal.text))
         else:
             await self._end(KeelsonError(code, refusal.text))
+
+    def _fail_withdrawal(self, error: KeelsonError) -> None:
+        if self._withdrawal is not None and not self._withdrawal.answer.done():
+            self._withdrawal.answer.set_exception(error)
+
+    def _resend_withdrawal(self) -> None:
+        if self._withdrawal is not None:
+            self._withdrawal.is_sent = False
 
     async def _state(self, state: int) -> None:
         if state not in STATES:
@@ -284,6 +328,7 @@ class AsyncContributor:
     async def _again(self) -> None:
         await self._retry.wait()
         self._deferred = set()
+        self._resend_withdrawal()
         await self._pump()
 
     def _may_renumber(self, sequence: int) -> bool:
@@ -347,10 +392,25 @@ class AsyncContributor:
                 elif self._queue and self._epoch > 0:
                     self._sign(self._queue.pop(0))
                 else:
-                    return
+                    return await self._send_withdrawal(connection)
         except LOST:
             # The reader of the socket finds out too, and connects again.
             return
+
+    async def _send_withdrawal(self, connection: Connection) -> None:
+        """Once all rows are settled. A repeated one names the epoch of the first."""
+        asked = self._withdrawal
+        if asked is None or asked.is_sent or asked.answer.done() or self._batches or self._queue:
+            return
+        asked.epoch = asked.epoch or self._epoch
+        if asked.epoch == 0:
+            return
+        asked.is_sent = True
+        assert self._study_id is not None
+        payload = asked.epoch.to_bytes(8, "big") + bytes(56)
+        signature = self._signer.sign("withdraw", connection.server_key, self._study_id, payload)
+        await connection.send("withdraw", {
+            "channel": self._channel, "epoch": asked.epoch, "signature": signature})
 
     def _settle(self, sequence: int, settled: Settled) -> None:
         batch = self._batches.pop(sequence, None)

@@ -7,7 +7,7 @@ from typing import AsyncIterator, Dict, List, NamedTuple, Optional
 from ._wire import CODES, Message
 from .connection import LOST, Backoff, Connection, open_connection
 from .errors import KeelsonError
-from .releases import Chain
+from .releases import NO_DIGEST, Chain
 from .signing import check_key
 
 END_GRACE = 2.0
@@ -39,8 +39,12 @@ class _Again(Exception):
 
 
 class _Reader:
-    def __init__(self, study: str, server_key: Optional[bytes]) -> None:
-        self.study = study
+    def __init__(
+        self, study: str, server_key: Optional[bytes], start: int, previous: Optional[bytes],
+    ) -> None:
+        self.study, self.start = study, start
+        # Without the digest of the release before, the first link is not checked.
+        self.previous = NO_DIGEST if start == 0 else previous
         self.pins = [] if server_key is None else [check_key(server_key)]
         self.chain: Optional[Chain] = None
         self.missing: Optional[int] = None
@@ -51,7 +55,7 @@ class _Reader:
         wanted = self.study if self.chain is None else self.chain.study_id.hex()
         study_id, facts, _ = connection.study(wanted)
         if self.chain is None:
-            self.chain = Chain(study_id, facts, connection.keys)
+            self.chain = Chain(study_id, facts, connection.keys, self.start, self.previous)
         else:
             # A key that was given up before stays given up.
             self.chain.keys = connection.keys[connection.keys.index(self.chain.keys[0]):]
@@ -94,14 +98,17 @@ class _Reader:
 
 
 async def subscribe_async(
-    url: str, study: str, server_key: Optional[bytes] = None,
+    url: str, study: str, server_key: Optional[bytes] = None, start: int = 0,
+    previous_digest: Optional[bytes] = None,
 ) -> AsyncIterator[Release]:
     """The releases of a study from the first one on, then each new one.
 
+    start: index of the first release. previous_digest: SHA-512 of the body of the release before
+    it, 64 bytes, so that the first link is checked too.
     Lost connections are renewed. Ends when the study has ended. Raises KeelsonError: "log-invalid"
     for a release or a head that does not verify, "server-key-mismatch", "unknown-study".
     """
-    reader, backoff = _Reader(study, server_key), Backoff()
+    reader, backoff = _Reader(study, server_key, start, previous_digest), Backoff()
     while not reader.ended:
         connection = None
         try:

@@ -62,6 +62,11 @@ class Contributor:
         settled: Settled = self._loop.run(self._contributor.send(rows, last))
         return settled
 
+    def withdraw(self, epoch: int = 0) -> int:
+        """Takes back all rows that this key gave to an open epoch: as AsyncContributor.withdraw."""
+        taken: int = self._loop.run(self._contributor.withdraw(epoch))
+        return taken
+
     def close(self) -> None:
         """Waits until all rows are settled, and disconnects."""
         self._loop.run(self._contributor.close())
@@ -74,10 +79,13 @@ class Contributor:
         self.close()
 
 
-def subscribe(url: str, study: str, server_key: Optional[bytes] = None) -> Iterator[Release]:
-    """The verified releases of a study, from the first one on, then each new one as it comes."""
+def subscribe(
+    url: str, study: str, server_key: Optional[bytes] = None, start: int = 0,
+    previous_digest: Optional[bytes] = None,
+) -> Iterator[Release]:
+    """The verified releases of a study, then each new one as it comes: as subscribe_async."""
     loop = _Loop()
-    releases = subscribe_async(url, study, server_key)
+    releases = subscribe_async(url, study, server_key, start, previous_digest)
     try:
         while True:
             try:

@@ -114,6 +114,8 @@ export interface Distances {
   readonly hidden: (radius: number) => number;
   /** The mean over all rows of how far they reach beyond `least`, clipped at `radius`. Scales. */
   readonly added: (least: number, radius: number) => number;
+  /** Share of the rows in bins beyond `least`, 0 .. 1. */
+  readonly shareBeyond: (least: number) => number;
   /** Standard deviation of the noise of `added` from `least` on, without a limit. Scales. */
   readonly addedNoise: (least: number) => number;
 }
@@ -144,6 +146,7 @@ export function readDistances({ counts, sigma, dimension, rows }: NoisyDistances
     },
     added: (least, radius) =>
       meanOf((distance) => Math.max(0, Math.min(distance, radius) - least)),
+    shareBeyond: (least) => meanOf((distance) => Number(distance > least)),
     addedNoise: (least) => (sigma / rows) * Math.hypot(
       ...middles.filter((_, bin) => bin > 0 && seen[bin]!)
         .map((middle) => Math.max(0, middle - least)),
@@ -321,6 +324,11 @@ export interface RadiusOptions {
    */
   readonly corruption: number;
   /**
+   * What rows beyond `trusted` add stays below this times the root of their share as well, in
+   * scales, while their share is below `corruption`. Default: no such limit.
+   */
+  readonly farMost?: number;
+  /**
    * Part of what noise may hide beyond the ball that counts as cut off, 0 .. 1. Only the trusted
    * radius may follow from it: rows that nobody sees may be hostile. Default: 0.
    */
@@ -341,12 +349,17 @@ export interface RadiusOptions {
 export function chooseRadius(
   distances: Distances,
   {
-    dimension, least, noise, corruption, trusted = least, hiddenPart = 0, doubt = 0,
+    dimension, least, noise, corruption, trusted = least, farMost = Infinity, hiddenPart = 0,
+    doubt = 0,
   }: RadiusOptions,
 ): number {
   const weight = columnWeight(dimension);
-  const most = addedMost(corruption, distances.spread);
   const far = 2 * distanceEdge(distanceBins - 1, dimension);
+  const share = distances.shareBeyond(trusted);
+  const most = Math.min(
+    addedMost(corruption, distances.spread),
+    share > 0 && share < corruption ? farMost * Math.sqrt(share) : Infinity,
+  );
   let best = least;
   let bestLoss = Infinity;
   for (let step = 0; ; step++) {

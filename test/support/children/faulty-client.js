@@ -1,5 +1,6 @@
 // The client of this package with one planted fault, to see whether the conformance kit finds it:
-//   node faulty-client.js sequence-reuse | early-ack | no-resume | forged-release | none
+//   node faulty-client.js sequence-reuse | early-ack | no-resume | claimed-withdrawal |
+//     forged-release | none
 import { createContributor, openOutbox, signing, subscribe } from '../../../dist/client/index.js';
 import { openTransport } from '../../../dist/client/websocket/node.js';
 import { serveLines } from '../../../dist/cli/conform/line-client.js';
@@ -55,6 +56,13 @@ async function forgetful(path) {
   return outbox;
 }
 
+/** Rows are called withdrawn, and the server hears nothing of it. */
+function unasking(options) {
+  const contributor = createContributor(options);
+  contributor.withdraw = () => Promise.resolve(7n);
+  return contributor;
+}
+
 /** A release that does not verify is shown like the others. */
 async function* credulous(options) {
   let index = 0n;
@@ -73,6 +81,7 @@ const faults = {
   'sequence-reuse': { createContributor: reusing },
   'early-ack': { createContributor: hasty },
   'no-resume': { openOutbox: forgetful },
+  'claimed-withdrawal': { createContributor: unasking },
   'forged-release': { subscribe: credulous },
 };
 

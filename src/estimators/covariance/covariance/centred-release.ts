@@ -155,7 +155,7 @@ export function withFindings(
       return known === null ? entry : by ?? known;
     });
   const findings: Finding[] = [...oneValueFindings(oneValue)];
-  if (tails.widen > 1 || !boundsVariance(tails)) {
+  if ((tails.widen > 1 && tails.isLong) || !boundsVariance(tails)) {
     findings.push({ reason: 'long-tails', columns: [], amounts: [] });
   }
   if (isSkewed) findings.push({ reason: 'skewed', columns: [], amounts: [] });

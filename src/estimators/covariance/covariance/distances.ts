@@ -1,4 +1,5 @@
 import { log2, pow } from '../../../base/elementary.js';
+import { chiSquareCdf } from '../../../numerics/chi-square.js';
 import { distanceBins, readDistances } from '../../pooled/radius.js';
 
 /**
@@ -25,6 +26,14 @@ const ratioMost = 0.68;
 const longest: { readonly ratio: number; readonly deviations: number } =
   { ratio: 0.7, deviations: 2 };
 
+/**
+ * Normal rows vary after the map by at most this in any direction: the rounds pull in a tenth of
+ * them, so the map that follows is a little too wide.
+ */
+const normalVariance = 1.25;
+/** A bin has more rows than of a normal shape from so many standard deviations of its count on. */
+const longFrom = 3.3;
+
 /** The bin of a squared distance, in squared radii. Every number has one, NaN the last. */
 export function distanceBin(square: number): number {
   if (square <= 1) return 0;
@@ -45,6 +54,8 @@ export interface Tails {
    * can tell; rows that it cannot show are included up to 2.5 deviations of its noise.
    */
   readonly lost: number;
+  /** Rows reach farther out than those of a normal shape. */
+  readonly isLong: boolean;
   /** Mean of the fourth power of the distance over rows beyond the first radius, after clipping. */
   readonly fourth: number;
 }
@@ -77,7 +88,8 @@ export interface TailsOptions {
 export function tailsOf(options: TailsOptions): Tails | null {
   const { counts, sigma, present, dimension, radius, noise } = options;
   if (counts[0]! < present / 2) return null;
-  const shown = continued(seenCounts(options));
+  const seenBins = seenCounts(options);
+  const shown = continued(seenBins);
   const far = Array.from(shown.keys()).filter((bin) => shown[bin]! > 0).map((bin) =>
     ({ share: shown[bin]! / present, distance: distanceOf(bin, radius) }));
   const sumOver = (term: (distance: number) => number): number =>
@@ -95,11 +107,30 @@ export function tailsOf(options: TailsOptions): Tails | null {
   }
   const reach = radius * best.widen;
   // Where the first radius is best, what is beyond it is as of normal rows.
-  const tail = best.widen === 1 ? shown : continuedAtMost(options, seenCounts(options));
+  const tail = best.widen === 1 ? shown : continuedAtMost(options, seenBins);
   const lost = tail.reduce((sum, count, bin) => sum + (count / present)
     * Math.max(0, distanceOf(bin, radius) ** 2 - reach ** 2), 0);
   const hidden = (hiddenDeviations * sigma * (hiddenRadii ** 2 - 1) * reach ** 2) / present;
-  return { widen: best.widen, lost: part * (lost + hidden), fourth: best.fourth };
+  return {
+    widen: best.widen, lost: part * (lost + hidden), fourth: best.fourth,
+    isLong: isLongerThanNormal(options, seenBins),
+  };
+}
+
+/**
+ * Whether some bin has more rows than the normal shape of variance `normalVariance` has from there
+ * on. A larger radius is worth its noise for normal rows of many contributors, too, so that alone
+ * does not tell.
+ */
+function isLongerThanNormal(
+  { sigma, present, dimension, radius }: TailsOptions, shown: Float64Array,
+): boolean {
+  return shown.some((count, bin) => {
+    if (bin === 0 || count === 0) return false;
+    const square = (radius * pow(2, (bin - 1) / perOctave)) ** 2 / normalVariance;
+    const normal = present * (1 - chiSquareCdf(square, dimension));
+    return count > normal + longFrom * Math.sqrt(sigma ** 2 + normal);
+  });
 }
 
 /**

@@ -14,7 +14,7 @@ import { honestErrorOfMean, movedByShare } from '../../pooled/expected-error.js'
 import { usualRadius } from '../../pooled/parameters.js';
 import { rowsCohort, surplus } from '../../pooled/pool.js';
 import { distanceBins } from '../../pooled/radius.js';
-import { axisBins } from '../../pooled/valleys.js';
+import { axisBins, crowdShares } from '../../pooled/valleys.js';
 import { binsEvent, countEvent, squareEvent, sumEvent } from '../../pooled/query-events.js';
 
 /**
@@ -242,9 +242,32 @@ export function usualChoice({ radius, facts: { dimension } }: AnyDesign): number
   return radius ?? Math.sqrt(dimension) + 1.5;
 }
 
+/** A crowd of so many standard deviations of a bin's noise shows, and is left out. */
+const crowdFrom = 6;
+/** Fewer rows, in the same unit, show in no bin, so the radius does not follow them. */
+const seenFrom = 3.5;
+/** `farMost`, with what the noise of the rows' number may add. */
+const farShare = 1.25;
+
+/**
+ * How far rows beyond the usual radius may move the mean, in scales. Up to a share q of all they
+ * are too few to be left out as a crowd, but enough to be seen, so the radius follows them: they
+ * add at most `farMost` sqrt(q) to what the usual radius allows.
+ * @param share - of the rows, hostile and all far out, 0 .. 1.
+ */
+function movedByFewFar(
+  { facts: { cohort }, radius, distance }: AnyDesign, promise: number, share: number, reach: number,
+): number {
+  const bin = distance.sigma / cohort;
+  const few = Math.min(share, Math.max(crowdShares.least * promise, crowdFrom * bin));
+  if (radius !== null || few < seenFrom * bin) return 0;
+  return few * reach + farShare * Math.sqrt(few);
+}
+
 /**
  * A share c of hostile rows that looks like honest ones moves the mean by at most sqrt(c / (1 - c))
- * of the rows' deviation, whatever their shape is, and by no more than the ball allows.
+ * of the rows' deviation, whatever their shape is, and by no more than the ball allows. If fewer
+ * rows move it by more from far out (`movedByFewFar`), so may this share.
  */
 export function anyErrorOf(
   design: AnyDesign, promise: number,
@@ -252,6 +275,7 @@ export function anyErrorOf(
   const { facts: { dimension, cohort }, radius, sum } = design;
   const reach = radius ?? usualRadius(dimension);
   const honest = honestErrorOfMean(dimension, cohort, sum.sigma * usualChoice(design));
-  return errorUpTo(promise, honest, (share) =>
-    Math.min(share * reach, movedByShare(share)));
+  return errorUpTo(promise, honest, (share) => Math.max(
+    Math.min(share * reach, movedByShare(share)), movedByFewFar(design, promise, share, reach),
+  ));
 }

@@ -50,6 +50,14 @@ const sureFrom = 4.5;
 const few = { columns: 4, more: 1.5, hiddenPart: 0.5, doubt: 2.5 } as const;
 
 /**
+ * A share p of rows whose mean square along a direction is at most one squared scale moves the mean
+ * along it by at most this times sqrt(p), by the inequality of Cauchy and Schwarz. So fewer rows
+ * than may be hostile pull no more beyond the usual radius. Clean rows of all shapes that are
+ * measured need at most .86: a rare value in a column whose true deviation is given.
+ */
+export const farMost = 1;
+
+/**
  * The radius of `chooseRadius`, from sqrt(d) on, and with few columns from a little more. Rows
  * beyond the usual radius may be hostile, so what they add is limited, and rows that honest columns
  * of this scale do not have (`possibleCounts`) raise it not at all. Where a crowd was left out,
@@ -70,8 +78,8 @@ export function findRadius(request: RadiusRequest): FoundRadius {
   const isFew = dimension <= few.columns;
   const chosen = radius ?? chooseRadius(trusted, {
     dimension, least: root + (isFew ? few.more : 0), trusted: usual,
-    noise: (sigma * root) / rows, corruption, hiddenPart: isFew && !isApart ? few.hiddenPart : 0,
-    doubt: isFew ? few.doubt : 0,
+    noise: (sigma * root) / rows, corruption, farMost, doubt: isFew ? few.doubt : 0,
+    hiddenPart: isFew && !isApart ? few.hiddenPart : 0,
   });
   return {
     radius: chosen, spread: usableSpread(distances.spread),

@@ -113,6 +113,19 @@ describe('rows with long tails', () => {
     }
   });
 
+  it('are not found among normal rows, for which a larger radius is worth its noise', {
+    tags: ['slow'],
+  }, async () => {
+    const [columns, count] = [10, 100_000];
+    const data = dataSource('normal, condition 31');
+    const cloud = cloudOf(data, Array.from({ length: columns }, (_, k) => 31 ** (k / 9)));
+    const rows = Array.from({ length: count }, () => rowOf(cloud, data, 0));
+    const outcome = await releaseOf(
+      planOf('covariance', { scale: 1 }, factsOf(columns, count, 1)), columns, rows, 'not long',
+    ) as ValueOutcome;
+    expect(outcome.findings).toBeUndefined();
+  });
+
   it('have an interval of the variance that holds, or none and a note', async () => {
     const single = planOf('covariance', {}, factsOf(1, 10_000, 2));
     for (let round = 0; round < 5; round++) {

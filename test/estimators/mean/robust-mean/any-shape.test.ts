@@ -133,6 +133,39 @@ describe('robust-mean of rows of any shape', () => {
       expect(answer.error).toBeLessThan(2 * plan.expectedError(share).total);
     });
 
+  it('plans for few rows just near enough to be honest, and states how far they pull', {
+    tags: ['long'],
+  }, async () => {
+    const [dimension, contributors, share, distance] = [10, 60_000, 0.004, 60];
+    const { values, inDeviations } =
+      makeRows('none', { rows: 'normal', dimension, contributors, corruption: 0, seed: 3 });
+    const hostile = share * contributors * dimension;
+    for (let at = 0; at < hostile; at++) values[at]! += distance / Math.sqrt(dimension);
+    const plan = planOf('robust-mean', { scale: 1 }, factsOf(dimension, contributors));
+    const outcome = await releaseOf(plan, dimension, listOf(values, dimension), 'few and far');
+    if (outcome.kind === 'refused') throw new Error(outcome.text);
+    // While the radius followed them to the end, they pulled by .24.
+    const error = Math.hypot(...inDeviations(outcome.estimate));
+    expect(error).toBeGreaterThan(0.05);
+    expect(error).toBeLessThan(1.1 * plan.expectedError(share).total);
+    expect(plan.expectedError(share).total).toBeLessThan(0.13);
+    expect(error).toBeLessThan(outcome.radiusIfHostile95!);
+    expect(outcome.intervalIfHostile95!.low.every((low) => low < 0)).toBe(true);
+  });
+
+  it('plans no less for more hostile rows, and for few that noise hides as before', () => {
+    for (const [dimension, contributors] of [[1, 3_000], [2, 1e4], [10, 1e4], [10, 1e5]] as const) {
+      const plan = planOf('robust-mean', { scale: 1 }, factsOf(dimension, contributors));
+      const errors = Array.from({ length: 51 }, (_, step) => plan.expectedError(step / 1e3).total);
+      expect(errors).toEqual(errors.toSorted((left, right) => left - right));
+    }
+    const plan = planOf('robust-mean', { scale: 1 }, factsOf(10, 1e5));
+    // As of rows of any shape: sqrt(.05 / .95) = .229.
+    expect(plan.expectedError(0.05).bias).toBeCloseTo(0.229, 3);
+    expect(plan.expectedError(0.0005).bias).toBeLessThan(0.004);
+    expect(plan.expectedError(0.004).bias).toBeGreaterThan(0.1);
+  });
+
   it.each([[1, 9], [3, 9], [1, 400]])(
     'holds the mean of the rows left and of all where a crowd went: %i columns, at %i', async (
       dimension, place,

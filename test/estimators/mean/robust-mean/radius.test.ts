@@ -3,6 +3,7 @@ import { utf8 } from '../../../../src/base/bytes.js';
 import { normalQuantile } from '../../../../src/numerics/normal.js';
 import { seededRandom } from '../../../../src/random/work.js';
 import { findRadius, radiusApart } from '../../../../src/estimators/mean/robust-mean/radius.js';
+import { usualRadius } from '../../../../src/estimators/pooled/parameters.js';
 import { distanceBins, distanceEdge } from '../../../../src/estimators/pooled/radius.js';
 import { factsOf, planOf } from '../../../support/offline.js';
 
@@ -40,11 +41,21 @@ describe('the radius of robust-mean', () => {
       counts[bin] = share * rows;
       return counts;
     };
-    // An honest share may stand that far out, when the other columns do not vary.
+    // An honest share may stand that far out, in every column.
     const farthest = Math.sqrt(dimension / share);
     const honest = findRadius({ ...request, counts: far(farthest), isApart: false });
     expect(honest).toMatchObject({ leavesFar: false });
     expect(honest.radius).toBeGreaterThan(10);
+    // Rows in all columns at once may be hostile: they pull no more than those of one direction.
+    for (const distance of [1, 1.4, 1.9].map((times) => times * farthest)) {
+      const { radius, lost } = findRadius({ ...request, counts: far(distance), isApart: false });
+      expect(share * radius).toBeLessThan(share * usualRadius(dimension) + Math.sqrt(share));
+      expect(share * distance - share * radius).toBeLessThan(lost);
+    }
+    // Of one column, as rare as that, no row is cut off.
+    const rare = Math.sqrt(1 / share);
+    expect(findRadius({ ...request, counts: far(rare), isApart: false }).radius)
+      .toBeGreaterThan(0.9 * rare);
     for (const distance of [3 * farthest, 1e3, 4e3]) {
       const { radius, leavesFar, lost } =
         findRadius({ ...request, counts: far(distance), isApart: false });
