@@ -1,17 +1,23 @@
 import { effect } from '@preact/signals';
 import { render, type VNode } from 'preact';
+import { systemRuntime } from '../client/index.js';
 import { html } from './base/html.js';
 import { route, startRouting } from './base/route.js';
 import { follow, refresh, studies, trouble } from './base/session.js';
 import { Badge, Header } from './base/shell.js';
 import { startTheme } from './base/theme.js';
+import { chartPart } from './views/column.js';
 import { ListPage } from './views/list.js';
-import { StudyPage } from './views/study.js';
+import { picturePart, StudyPage } from './views/study.js';
+
+/** The list of studies is then drawn, unless the machine is very slow. */
+const restAfterMs = 1_000;
 
 function Page(): VNode {
   return html`<div><a class="skip" href="#content" onClick=${toContent}>Skip to the content</a>
     <${Header}>
-    ${trouble.value !== '' && html`<${Badge} tone="warn">No answer<//>`}<//>
+    ${trouble.value !== '' && html`<${Badge} tone="warn">No answer<//>`}
+    <a class="bar-link" href="/operator">Operator</a><//>
     <div id="content" tabindex="-1"><${Content} /></div></div>`;
 }
 
@@ -98,9 +104,29 @@ function followWanted(): void {
   });
 }
 
+/**
+ * Loads the parts that a study's page needs: at once if there is one, else after the first view, so
+ * that a page that stays open needs no file later.
+ */
+function loadParts(): void {
+  const load = (): void => {
+    // Without them, each says so where it would be.
+    for (const part of [chartPart, picturePart]) void part.load().catch(() => undefined);
+  };
+  if (route.value.kind === 'study') return load();
+  const stop = effect(() => {
+    if (studies.value === null) return;
+    systemRuntime.after(studies.value.length === 1 ? 0 : restAfterMs, () => {
+      stop();
+      load();
+    });
+  });
+}
+
 startTheme();
 startRouting();
 followWanted();
+loadParts();
 const host = document.getElementById('page')!;
 host.replaceChildren();
 render(html`<${Page} />`, host);

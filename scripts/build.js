@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { buildSync } from 'esbuild';
 import { withoutComments } from './blank-comments.js';
 import { buildClient } from './build-client.js';
+import { bundlePage } from './bundle-page.js';
 import './generate.js';
 import { root } from './generated.js';
 import { reached } from './reached.js';
@@ -62,10 +63,11 @@ const bundle = (from, to) => buildSync({
 // contributors.
 bundle('dist/client/index.js', 'dist/browser/keelson-client.js');
 bundle('dist/client/contribute.js', 'dist/browser/keelson-contribute.js');
-// The dashboard: one script, and files as they are.
+// The dashboard: its scripts, and files as they are. Parts of an earlier build have other names.
 const site = 'dist/dashboard/site';
+rmSync(`${root}${site}`, { recursive: true, force: true });
 mkdirSync(`${root}${site}`, { recursive: true });
-for (const name of ['index.html', 'shell.css', 'dashboard.css', 'favicon.svg']) {
+for (const name of ['shell.css', 'dashboard.css', 'favicon.svg']) {
   cpSync(`${root}dashboard/${name}`, `${root}${site}/${name}`);
 }
 // The operator's page and the laboratory's stand beside it.
@@ -75,7 +77,7 @@ for (const name of ['operator', 'lab']) {
   bundle(`dist/dashboard/${name}/main.js`, `${site}/${name}.js`);
 }
 cpSync(`${root}node_modules/uplot/dist/uPlot.min.css`, `${root}${site}/uplot.css`);
-bundle('dist/dashboard/main.js', `${site}/dashboard.js`);
+bundlePage(site);
 // Beside each file its compressed form. The server reads only these, and only these are published.
 for (const name of readdirSync(`${root}${site}`)) {
   const path = `${root}${site}/${name}`;

@@ -40,6 +40,7 @@ export const init = defineCommand({
       description: `the file to write (default ${defaultFile})`,
     },
     question: { type: 'enum', options: [...questions], description: 'what you want to know' },
+    title: text('text', 'what pages show in place of the name of the study'),
     columns: text('a,b', 'the columns that it is about'),
     csv: {
       type: 'string', valueHint: 'file',

@@ -5,7 +5,7 @@ import { toHex } from '../../src/base/bytes.js';
 import { ifHostileText } from '../../src/base/findings.js';
 import { runningText } from '../../src/base/running-totals.js';
 import { answersOf, onlyAnswer } from '../../src/wire/messages.js';
-import { shortForm } from '../../src/wire/study-document.js';
+import { shortForm, type StudyDocument } from '../../src/wire/study-document.js';
 import { aggregatorUrl } from '../base/address.js';
 import { distributionRows, intervalText, printFindings } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
@@ -96,10 +96,13 @@ export const watch = defineCommand({
 function describeStudy({ release, document, serverKey }: VerifiedRelease, output: Output): void {
   const { budget, privacy } = document;
   output.text(`study       ${release.study}`);
+  if (document.title !== undefined) output.text(`title       ${document.title}`);
+  if (document.description !== undefined) output.text(`about       ${document.description}`);
   output.text(`study id    ${toHex(release.studyId)}`);
   output.text(document.questions === undefined
     ? `estimator   ${document.estimator} over ${document.columns.join(', ')}`
     : `questions   ${askedText(document)}`);
+  for (const text of columnTexts(document)) output.text(`column      ${text}`);
   output.text(`privacy     epsilon ${privacy.epsilon} per release of ${budget.epsilon} in all, `
     + `delta ${budget.delta}`);
   output.text(`presence    ${release.participation}`);
@@ -108,6 +111,18 @@ function describeStudy({ release, document, serverKey }: VerifiedRelease, output
   if (document.questions === undefined) {
     output.text(line('epoch', 'value', 'estimate', 'noise sd', 'epsilon spent'));
   }
+}
+
+/** What the study says of its columns for people: `delay: Departure delay, in minutes`. */
+function columnTexts({ columns, columnWords = [] }: StudyDocument): readonly string[] {
+  return columns.flatMap((name, i) => {
+    const { label, unit, format } = columnWords[i] ?? {};
+    const said = [
+      ...(label === undefined ? [] : [label]), ...(unit === undefined ? [] : [`in ${unit}`]),
+      ...(format === 'percent' ? ['a share: 1 is 100 %'] : []),
+    ];
+    return said.length === 0 ? [] : [`${name}: ${said.join(', ')}`];
+  });
 }
 
 function show(verified: VerifiedRelease, series: ReleaseSeries | null, output: Output): void {

@@ -1,8 +1,9 @@
 import { basename, extname } from 'node:path';
 import { durationForm, epochLength, parseDuration } from '../../server/study-file/durations.js';
 import { columnLimits, isColumnType, otherName } from '../../src/base/columns.js';
-import { isName, nameRule } from '../../src/base/facts-limits.js';
+import { isLine, isName, nameRule } from '../../src/base/facts-limits.js';
 import { protocolLimits } from '../../src/base/limits.js';
+import { lineRule, wordLimits } from '../../src/base/study-words.js';
 import { didYouMean } from '../../src/base/suggest.js';
 import { epsilonRange } from '../../src/privacy/accounting/target.js';
 import { UsageError } from '../base/errors.js';
@@ -13,6 +14,7 @@ import { isKeyed, questions, type Answers, type Question, type Range } from './q
 
 /** The values on the command line. Everything else is asked, or has a default. */
 export interface InitFlags {
+  readonly title?: string | undefined;
   readonly question?: string | undefined;
   readonly columns?: string | undefined;
   readonly csv?: string | undefined;
@@ -80,7 +82,7 @@ export async function askStudy(
     flag: 'every', given: flags.every, fallback: '1d', parse: parseEvery,
     question: 'How long does an epoch last?',
   });
-  return { study, question, columns, by, keys, ranges, threshold, every };
+  return { study, title: titleOf(flags), question, columns, by, keys, ranges, threshold, every };
 }
 
 /** Asks for the number of people, and for the privacy. */
@@ -99,6 +101,11 @@ export async function askSize(
     parse: (text) => numberFlag(text, '--epsilon', epsilonRange),
   });
   return { cohort, epsilon };
+}
+
+function titleOf({ title }: InitFlags): string | null {
+  if (title === undefined || isLine(title, wordLimits.title)) return title ?? null;
+  throw new UsageError(`--title takes ${lineRule(wordLimits.title)}`);
 }
 
 function studyName(file: string): string {

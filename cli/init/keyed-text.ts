@@ -66,7 +66,9 @@ function columnsText({ columns, ranges, by, keys }: Answers): string {
     : `{ type: category, of: [${keys.map(yamlText).join(', ')}], other: true }`;
   const remarks = [
     '# What a row holds.',
-    ...(columns.length === 0 ? [] : ['# Values beyond low and high count as at that end.']),
+    ...(columns.length === 0 ? [] : [
+      '# Values beyond low and high count as at that end. label: and unit: say what pages write.',
+    ]),
     keys === null ? `# A text has at most ${textBytes} bytes of UTF-8.`
       : '# Any name that is not listed counts as other.',
   ];

@@ -26,6 +26,8 @@ export interface Range {
 /** The values that a study file is made from. */
 export interface Answers {
   readonly study: string;
+  /** The study's name for people; null where nobody gave one. */
+  readonly title: string | null;
   readonly question: Question;
   /**
    * Columns of numbers. Exactly one for share, histogram, quantile, distribution, median-by-key and

@@ -24,7 +24,7 @@ const bins = 10;
  *   such line.
  */
 export function studyText(answers: Answers, file: string, schema: string | undefined): string {
-  const { study, cohort, epsilon, every, question } = answers;
+  const { study, title, cohort, epsilon, every, question } = answers;
   const digits = deltaDigits(cohort);
   const whole = rounded(Math.min(8 * epsilon, epsilonRange.atMost), 6);
   const { columns, asked } = isKeyed(question)
@@ -36,6 +36,7 @@ export function studyText(answers: Answers, file: string, schema: string | undef
 # People and commands ask for the study by this name.
 study: ${yamlText(study)}
 
+${titleText(title)}
 ${columns}
 # About how many people you expect in each epoch: a public guess, never a count.
 cohort: ${cohort}
@@ -60,6 +61,12 @@ budget: { epsilon: ${whole}, delta: 1e-${digits - 1}, scope: contributor }
 # "per: 30d" in it would make it renew.
 budget: { epsilon: ${whole}, delta: 1e-${digits - 1}, scope: study }
 `}`;
+}
+
+function titleText(title: string | null): string {
+  return `# What pages show in place of the name. "description:" may say more, in a few sentences.
+${title === null ? '# title: A name for people' : `title: ${JSON.stringify(title)}`}
+`;
 }
 
 function plainParts(question: PlainQuestion, answers: Answers): AskedParts {

@@ -26,6 +26,9 @@ function inDigits(most: number): Intl.NumberFormat {
   return formatter(`${most} digits`, { maximumSignificantDigits: most });
 }
 
+const compacting =
+  new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 });
+
 const clock = new Intl.DateTimeFormat(locale, {
   day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit',
 });
@@ -83,6 +86,12 @@ export function exact(value: number): string {
 /** 12,480. */
 export function whole(value: number | bigint): string {
   return tidy(inDecimals(0, 0).format(value));
+}
+
+/** 1.25M, 12.5K: for large numbers. */
+export function compact(value: number): string {
+  // British English writes a million as m, which people read as metres.
+  return tidy(compacting.format(value));
 }
 
 /** `1 release`, `12,480 releases`. */

@@ -1,6 +1,7 @@
 import {
-  answersOf, ifHostileText, questionsOf, type ColumnType, type Interval95, type Measured,
-  type Question, type RefusedOutcome, type ReleaseBody, type StudyDocument, type ValueOutcome,
+  answersOf, ifHostileText, questionsOf, type ColumnType, type ColumnWords, type Interval95,
+  type Measured, type Question, type RefusedOutcome, type ReleaseBody, type StudyDocument,
+  type ValueOutcome,
 } from '../../client/index.js';
 import { shown } from './format.js';
 
@@ -16,7 +17,11 @@ export const chartsMax = 12;
  */
 export type Route =
   | { readonly kind: 'list' }
-  | { readonly kind: 'study'; readonly id: string; readonly question?: string }
+  | {
+    readonly kind: 'study'; readonly id: string; readonly question?: string;
+    /** What the address says after a question mark. */
+    readonly query?: string;
+  }
   /** There is no page for this address. `asked` is the text after the `#`, shortened. */
   | { readonly kind: 'unknown'; readonly asked: string };
 
@@ -26,12 +31,14 @@ const askedLength = 100;
 export function routeOf(hash: string): Route {
   // The skip link goes to #content, which is a place on the page and not a page.
   if (['', '#', '#/', '#content'].includes(hash)) return { kind: 'list' };
-  const found = /^#\/study\/([0-9a-f]{64})(?:\/([a-z][a-z0-9-]{0,31}))?\/?$/i.exec(hash);
+  const found = /^#\/study\/([0-9a-f]{64})(?:\/([a-z][a-z0-9-]{0,31}))?\/?(?:\?(.*))?$/i
+    .exec(hash);
   if (found !== null) {
-    const [, id, question] = found;
+    const [, id, question, query] = found;
     return {
       kind: 'study', id: id!.toLowerCase(),
       ...(question !== undefined && { question: question.toLowerCase() }),
+      ...(query !== undefined && query !== '' && { query }),
     };
   }
   const asked = decoded(hash.slice(1));
@@ -77,6 +84,8 @@ export interface StudyEntry extends QuestionWords {
 export interface Asked extends Question, QuestionWords {
   /** The type of each of its columns, in their order. Absent where all are numbers. */
   readonly types?: readonly ColumnType[];
+  /** What the study says of each of its columns for people. Absent where it says nothing. */
+  readonly words?: readonly ColumnWords[];
 }
 
 /** The questions of a study, in its order. A study in the short form has one. */
@@ -86,8 +95,10 @@ export function questionsAsked(entry: StudyEntry): readonly Asked[] {
   return questionsOf(document).map((question, i): Asked => {
     const types = document.types && question.columns.map((name) =>
       document.types![document.columns.indexOf(name)]!);
+    const words = document.columnWords && question.columns.map((name) =>
+      document.columnWords![document.columns.indexOf(name)]!);
     return {
-      ...question, ...(types !== undefined && { types }),
+      ...question, ...(types !== undefined && { types }), ...(words !== undefined && { words }),
       ...(document.questions === undefined ? ofStudy
         : entry.questions?.[i] ?? { title: question.estimator, parameterWords: {} }),
     };
@@ -99,6 +110,8 @@ export function questionsAsked(entry: StudyEntry): readonly Asked[] {
  */
 export interface Series {
   readonly epochs: readonly number[];
+  /** When each epoch closed: Unix milliseconds. They never decrease, whatever a clock did. */
+  readonly times: readonly number[];
   readonly values: readonly (number | null)[];
   readonly lows: readonly (number | null)[];
   readonly highs: readonly (number | null)[];
@@ -192,6 +205,7 @@ export interface LastValue {
 export class History {
   readonly rows: Row[] = [];
   readonly epochs: number[] = [];
+  readonly times: number[] = [];
   readonly refusals: (string | null)[] = [];
   readonly #values: (number | null)[][] = [];
   readonly #lows: (number | null)[][] = [];
@@ -242,6 +256,7 @@ export class History {
       keys: isValue ? outcome.keys?.length ?? null : null,
     });
     this.epochs.push(Number(release.epoch));
+    this.times.push(Math.max(this.times.at(-1) ?? 0, Number(release.closedAtMs)));
     this.refusals.push(isValue ? null : outcome.reason);
     this.#values.forEach((values, slot) => {
       const place = this.#places![slot]!;
@@ -260,7 +275,8 @@ export class History {
     const newest = <T>(list: readonly T[] | undefined): readonly T[] =>
       list?.slice(-this.kept) ?? [];
     return {
-      epochs: newest(this.epochs), refusals: newest(this.refusals),
+      epochs: newest(this.epochs), times: newest(this.times),
+      refusals: newest(this.refusals),
       values: newest(this.#values[slot]), lows: newest(this.#lows[slot]),
       highs: newest(this.#highs[slot]),
     };
@@ -277,11 +293,13 @@ export class History {
     });
   }
 
-  /** The number at `slot` of one release, and half of its interval. `row` is an index in `rows`. */
-  at(slot: number, row: number): { readonly value: number | null; readonly half: number | null } {
+  /** The number at `slot` of one release, and its interval. `row` is an index in `rows`. */
+  at(slot: number, row: number): {
+    readonly value: number | null; readonly interval: readonly [number, number] | null;
+  } {
     const [low, high] = [this.#lows[slot]?.[row] ?? null, this.#highs[slot]?.[row] ?? null];
-    const half = low === null || high === null ? null : (high - low) / 2;
-    return { value: this.#values[slot]?.[row] ?? null, half };
+    const interval = low === null || high === null ? null : [low, high] as const;
+    return { value: this.#values[slot]?.[row] ?? null, interval };
   }
 
   /** Until the first estimate there are only refusals. */
@@ -297,8 +315,8 @@ export class History {
 
   #forget(): void {
     for (const list of [
-      this.rows, this.epochs, this.refusals, ...this.#values, ...this.#lows, ...this.#highs,
-      ...this.#deviations,
+      this.rows, this.epochs, this.times, this.refusals, ...this.#values, ...this.#lows,
+      ...this.#highs, ...this.#deviations,
     ]) {
       list.splice(0, list.length - this.kept);
     }

@@ -1,5 +1,6 @@
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { routeOf, type Route } from './model.js';
+import { plainView, queryOf, viewOf, type View } from './view.js';
 
 export const route = signal<Route>(routeOf(location.hash));
 
@@ -19,6 +20,22 @@ export function startRouting(): void {
 
 function isSameStudy(one: Route, two: Route): boolean {
   return one.kind === 'study' && two.kind === 'study' && one.id === two.id;
+}
+
+/** What the address says about the charts of a study. */
+export const view = computed((): View =>
+  (route.value.kind === 'study' ? viewOf(route.value.query ?? '') : plainView));
+
+/**
+ * Changes the view, and the address with it. It adds nothing to the history of the browser: the way
+ * back leads to the page before.
+ */
+export function changeView(id: string, change: Partial<View>): void {
+  const { value: at } = route;
+  const question = at.kind === 'study' ? at.question : undefined;
+  const address = `${studyAddress(id, question)}${queryOf({ ...view.value, ...change })}`;
+  history.replaceState(null, '', address);
+  route.value = routeOf(address);
 }
 
 /** @param question the name of one of its questions; absent: the first one. */

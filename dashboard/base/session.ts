@@ -53,7 +53,10 @@ export function isUnread(followed: Followed): boolean {
 }
 
 /** Most studies that are followed while nobody looks at them: each needs a socket. */
-const followedMax = 12;
+const followedMax = 64;
+/** So many are followed at once, and one more in each pause: a server limits new connections. */
+const followedAtOnce = 12;
+const followPauseMs = 60;
 /** Half of a frame at 60 Hz. */
 const sliceMs = 8;
 const listAgainMs = 5_000;
@@ -94,7 +97,22 @@ export async function refresh(): Promise<void> {
 function adopt(entries: readonly StudyEntry[]): void {
   const known = new Map(studies.value?.map((each) => [each.entry.id, each]));
   studies.value = entries.map((entry) => known.get(entry.id) ?? followable(entry));
-  for (const each of studies.value) if (subscriptions.size < followedMax) follow(each);
+  for (const each of studies.value) if (subscriptions.size < followedAtOnce) follow(each);
+  followMore();
+}
+
+let isFollowing = false;
+
+/** Follows the other studies one by one, up to the most. */
+function followMore(): void {
+  const next = studies.value?.find(({ link }) => link.value.kind === 'idle');
+  if (isFollowing || next === undefined || subscriptions.size >= followedMax) return;
+  isFollowing = true;
+  systemRuntime.after(followPauseMs, () => {
+    isFollowing = false;
+    follow(next);
+    followMore();
+  });
 }
 
 function followable(entry: StudyEntry): Followed {

@@ -1,9 +1,5 @@
-import { signal } from '@preact/signals';
 import { smoothedLevels, type Measured } from '../../client/index.js';
 import type { History, Series } from './model.js';
-
-/** Whether charts show smoothed numbers in place of the published ones. */
-export const isSmooth = signal(false);
 
 /** Fewer answers than this say nothing about each other that the published numbers do not. */
 const answersMin = 3;

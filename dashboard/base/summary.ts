@@ -1,6 +1,7 @@
 import type { CurvePicture, MatrixPicture, Picture } from './answer.js';
-import { amount, binText, percent, shown, spoken, whole } from './format.js';
+import { amount, binText, percent, spoken } from './format.js';
 import { arranged, keyName, type KeyRow } from './keys.js';
+import { cellTexts, peopleWords, plainWords } from './number-words.js';
 
 type Line = readonly [what: string, much: string];
 
@@ -20,11 +21,14 @@ export function summaryOf(picture: Picture, columns: readonly string[]): readonl
         [keyName(row), row.values[0] === null ? 'no answer' : amountOf(row, picture.isCount)]);
     case 'bins':
       return [...picture.bins].sort((one, two) => two.count - one.count).slice(0, 3)
-        .map(({ name, from, to, count }) =>
-          [name ?? binText(from, to), whole(Math.round(count))]);
+        .map(({ name, from, to, count, low, high }) => [
+          name ?? binText(from, to),
+          cellTexts(count, low === null || high === null ? null : [low, high], peopleWords)
+            .join(''),
+        ]);
     case 'curve':
       return [['a quarter below', 0.25], ['half below', 0.5], ['three quarters below', 0.75]]
-        .map(([what, share]) => [String(what), amount(edgeAt(picture, Number(share)))]);
+        .map(([what, share]) => [String(what), quantileText(picture, Number(share))]);
     case 'choice':
       return [['best fit', (picture.names[picture.chosen] ?? 'none').split(',')[0]!]];
     case 'matrix':
@@ -34,13 +38,20 @@ export function summaryOf(picture: Picture, columns: readonly string[]): readonl
 }
 
 function amountOf({ values: [value], intervals: [interval] }: KeyRow, isCount: boolean): string {
-  if (isCount) return whole(Math.round(value!));
-  return shown(value, interval ? (interval[1] - interval[0]) / 2 : null);
+  const words = isCount ? peopleWords : plainWords('');
+  return cellTexts(value ?? null, interval ?? null, words).join('');
 }
 
 /** The first edge below which this share of the people are; the last if there is none. */
 export function edgeAt({ edges, below, all }: CurvePicture, share: number): number {
   return edges.find((_, i) => below[i]! >= share * all) ?? edges.at(-1)!;
+}
+
+/** Where a share of the people is reached, with the ends that the band of the counts allows. */
+function quantileText(picture: CurvePicture, share: number): string {
+  const at = (below: readonly number[]): string => amount(edgeAt({ ...picture, below }, share));
+  const [value, from, to] = [picture.below, picture.high, picture.low].map(at);
+  return from === to ? `about ${value!}` : `${value!} (${from!} to ${to!})`;
 }
 
 /** The three pairs of columns with the strongest correlation of either sign. */

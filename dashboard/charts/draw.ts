@@ -8,12 +8,14 @@ const pointsMax = 40;
 const linesMax = 12;
 
 /** Draws the answers as a line inside the band of their intervals. */
-export function drawAnswers(chart: uPlot, series: Series, colour: string): void {
+export function drawAnswers(
+  chart: uPlot, series: Series, along: readonly number[], colour: string,
+): void {
   const { ctx, bbox } = chart;
   const pixel = devicePixelRatio;
   const yOf = scaleOf(chart, 'y');
   const xOf = scaleOf(chart, 'x');
-  const runs = marksOf(series, (epoch) => Math.round(xOf(epoch)));
+  const runs = marksOf(series, (at) => Math.round(xOf(at)), along);
   ctx.save();
   ctx.beginPath();
   ctx.rect(bbox.left - 3 * pixel, bbox.top, bbox.width + 6 * pixel, bbox.height);
@@ -107,14 +109,16 @@ function dot(
  * A cross on the axis for each refused epoch. If they are few, also a dashed line, so that colour
  * is not needed.
  */
-export function drawRefusals(chart: uPlot, { epochs, refusals }: Series, colour: string): void {
-  const refused = epochs.filter((_, place) => (refusals[place] ?? null) !== null);
+export function drawRefusals(
+  chart: uPlot, { refusals }: Series, along: readonly number[], colour: string,
+): void {
+  const refused = along.filter((_, place) => (refusals[place] ?? null) !== null);
   if (refused.length === 0) return;
   const { ctx, bbox } = chart;
   const pixel = devicePixelRatio;
   const xOf = scaleOf(chart, 'x');
   const [y, arm] = [bbox.top + bbox.height - 8 * pixel, 4 * pixel];
-  const columns = [...new Set(refused.map((epoch) => Math.round(xOf(epoch))))];
+  const columns = [...new Set(refused.map((at) => Math.round(xOf(at))))];
   ctx.save();
   ctx.strokeStyle = colour;
   ctx.lineWidth = 1.5 * pixel;
@@ -135,6 +139,20 @@ export function drawRefusals(chart: uPlot, { epochs, refusals }: Series, colour:
     ctx.moveTo(x - arm, y + arm);
     ctx.lineTo(x + arm, y - arm);
   }
+  ctx.stroke();
+  ctx.restore();
+}
+
+/** A line at one place of the axis, for the release whose numbers are read out. */
+export function drawPin(chart: uPlot, at: number, colour: string): void {
+  const { ctx, bbox } = chart;
+  const x = Math.round(scaleOf(chart, 'x')(at));
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.beginPath();
+  ctx.moveTo(x, bbox.top);
+  ctx.lineTo(x, bbox.top + bbox.height);
   ctx.stroke();
   ctx.restore();
 }

@@ -20,10 +20,12 @@ export interface Mark {
  * The answers of a series as runs of marks, at most one for every column of pixels. A refusal ends
  * a run. Nothing visible is lost: each release lies within its mark, and some release reaches each
  * end of a mark. One pass, O(releases).
- * @param xOf the column of pixels of an epoch: an integer that never decreases.
+ * @param xOf the column of pixels of a place on the axis: an integer that never decreases.
+ * @param along the place of each release on the axis; its epoch, if nothing is said.
  */
 export function marksOf(
-  { epochs, values, lows, highs }: Series, xOf: (epoch: number) => number,
+  { epochs, values, lows, highs }: Series, xOf: (at: number) => number,
+  along: readonly number[] = epochs,
 ): readonly Mark[][] {
   const runs: Mark[][] = [];
   let run: Mark[] | undefined;
@@ -34,7 +36,7 @@ export function marksOf(
       continue;
     }
     if (run === undefined) runs.push(run = []);
-    const x = xOf(epochs[i]!);
+    const x = xOf(along[i]!);
     const [low, high] = [lows[i] ?? null, highs[i] ?? null];
     const mark = run.at(-1);
     if (mark === undefined || mark.x !== x) {

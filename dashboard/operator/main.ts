@@ -4,7 +4,7 @@ import { Badge, Header, Notice } from '../base/shell.js';
 import { startTheme } from '../base/theme.js';
 import { EvidenceCard } from './evidence.js';
 import { Refusals, Server } from './figures.js';
-import { refusalsOf } from './model.js';
+import { refusalsOf, type Progress } from './model.js';
 import { access, seen, signOut, trouble, watch, type Seen } from './session.js';
 import { SignIn } from './sign-in.js';
 import { StudyCard } from './study-card.js';
@@ -59,7 +59,21 @@ function Figures({ now: { progress, health, atMs, rates } }: { readonly now: See
     ${refusalsOf(progress.refused).length > 0
       && html`<section class="card"><h2>Refused before a study was known</h2>
       <${Refusals} refused=${progress.refused} /></section>`}
-    ${studies.length > 0 && html`<${EvidenceCard} studies=${studies} />`}</main>`;
+    ${studies.length > 0 && html`<${EvidenceCard} studies=${studies} />`}
+    <${FirstContact} progress=${progress} /></main>`;
+}
+
+/** What people compare before they trust this server, as `keelson serve` prints it. */
+function FirstContact({ progress: { serverKey, fingerprint } }: {
+  readonly progress: Progress;
+}): VNode {
+  return html`<section class="card"><h2>For readers and contributors</h2>
+    <p class="quiet">Hand these out by another way than this server, so that people can compare
+      them with what their page or client shows.</p>
+    <dl class="facts stacked first-contact"><div><dt>Dashboard</dt>
+      <dd><a href="/">${location.origin}/</a></dd></div>
+      <div><dt>Server key</dt><dd class="code">${serverKey}</dd></div>
+      <div><dt>Fingerprint</dt><dd class="code">${fingerprint}</dd></div></dl></section>`;
 }
 
 startTheme();

@@ -57,6 +57,10 @@ export interface QuestionProgress {
 
 /** The answer of `/v1/operator/progress`. */
 export interface Progress {
+  /** Hexadecimal. */
+  readonly serverKey: string;
+  /** Of that key, in the form that `keelson serve` prints. */
+  readonly fingerprint: string;
   /** The server's clock. */
   readonly atMs: number;
   readonly studies: readonly StudyProgress[];

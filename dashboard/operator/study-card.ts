@@ -69,7 +69,7 @@ function Questions({ questions }: { readonly questions: readonly QuestionProgres
 function Epoch({ study: { state, epoch, closesAtMs, everyMs }, skewMs }: {
   readonly study: StudyProgress; readonly skewMs: number;
 }): VNode {
-  const leftMs = Math.max(0, closesAtMs + skewMs - useNow());
+  const leftMs = Math.max(0, closesAtMs + skewMs - useNow(250));
   if (state !== 'open') return html`<p class="quiet">No epoch is open, and none will be.</p>`;
   if (epoch === '0') return html`<p class="quiet">No epoch is open now.</p>`;
   if (everyMs === null || closesAtMs === 0) {

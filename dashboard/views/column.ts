@@ -1,73 +1,87 @@
 import type { VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { createLineChart, type LineChart } from '../charts/line-chart.js';
-import { shown, whole } from '../base/format.js';
+import { useState } from 'preact/hooks';
+import { clockTime, whole } from '../base/format.js';
 import { html } from '../base/html.js';
+import { later } from '../base/later.js';
 import { newestIn, reasonInWords, type Series } from '../base/model.js';
-import { paint } from '../base/theme.js';
+import { numberText, shownNumber, unitText, type NumberWords } from '../base/number-words.js';
+import type { View } from '../base/view.js';
+import { Save } from './save.js';
 
-/**
- * A number of the estimate: its value now, its intervals, and its course over epochs.
- * `ifHostile`: the newest interval that also holds if contributors lie, in words.
- */
-export function Column({ name, series, ifHostile }: {
-  readonly name: string; readonly series: Series; readonly ifHostile: string | null;
-}): VNode {
+/** Charts are half of the page's code, and the list of studies has none. */
+export const chartPart =
+  later(() => import('./chart.js').then(({ Chart }) => Chart), 'chart');
+
+/** A number of the estimate over time. */
+export interface ColumnFacts {
+  readonly words: NumberWords;
+  /** As published, of the releases that the page shows. */
+  readonly series: Series;
+  /** The same as it is drawn: what is impossible is cut off. */
+  readonly drawn: Series;
+  /** The newest number and its interval, whatever part of the log is drawn. */
+  readonly newest: Series;
+  /** The newest interval that also holds if contributors lie, in words. */
+  readonly ifHostile: string | null;
+  readonly view: View;
+  /** Changes what all charts of the study show. */
+  readonly onView: (change: Partial<View>) => void;
+  /** The name of the study. */
+  readonly study: string;
+}
+
+/** A number of the estimate: its value now, its intervals, and its course. */
+export function Column(facts: ColumnFacts): VNode {
+  const { words, series, drawn, newest, ifHostile, view, onView } = facts;
   const [pointed, setPointed] = useState<number | null>(null);
-  const newest = newestIn(series);
-  const now = shown(series.values[newest], halfOf(series, newest));
-  return html`<section class="card column"><h3><bdi>${name}</bdi></h3>
-    <p class="value">${now}</p>
-    <p class="range quiet">${rangeText(series, newest)}</p>
+  const { lead, range } = numberNow(newest, words);
+  const pinned = view.epoch === null ? -1 : drawn.epochs.indexOf(view.epoch);
+  const onPick = (place: number): void => {
+    const epoch = drawn.epochs[place]!;
+    onView({ epoch: view.epoch === epoch ? null : epoch });
+  };
+  return html`<section class="card column"><div class="column-head"><h3><bdi>${words.name}</bdi></h3>
+      <${Save} words=${words} series=${series} drawn=${drawn} axis=${view.axis}
+        study=${facts.study} isSmooth=${view.isSmooth} /></div>
+    <p class="value">${lead}</p><p class="range quiet">${range}</p>
     ${ifHostile !== null && html`<p class="range quiet">${ifHostile}</p>`}
-    <${Chart} series=${series} onPoint=${setPointed}
-      label=${`${name} over epochs, now ${now}; the table of releases has every number`} />
-    <p class="readout quiet" aria-hidden="true">${readoutOf(series, pointed)}</p></section>`;
+    <${chartPart.View} series=${drawn} epoch=${view.epoch} axis=${view.axis} words=${words}
+      onPoint=${setPointed} onPick=${onPick}
+      onBrush=${(from: number, to: number) =>
+        onView({ chosen: [drawn.epochs[from]!, drawn.epochs[to]!] })}
+      label=${`${words.name} over ${view.axis === 'time' ? 'time' : 'epochs'}, now ${lead}, ${range}; `
+        + 'the table of releases has every number'} />
+    <p class="readout quiet" aria-hidden="true">${
+      readoutOf(drawn, words, pointed ?? (pinned < 0 ? null : pinned))}</p></section>`;
 }
 
-function Chart({ series, label, onPoint }: {
-  readonly series: Series; readonly label: string; readonly onPoint: (place: number | null) => void;
-}): VNode {
-  const host = useRef<HTMLDivElement>(null);
-  const chart = useRef<LineChart | null>(null);
-  const latest = useRef(series);
-  latest.current = series;
-  // The canvas has the colours of the theme at the time of drawing. A new theme draws it again.
-  const painted = paint.value;
-  useEffect(() => {
-    chart.current = createLineChart(host.current!, latest.current, onPoint);
-    return () => chart.current?.close();
-  }, [painted]);
-  useEffect(() => chart.current?.update(series), [series]);
-  return html`<div class="chart" role="img" aria-label=${label} ref=${host}></div>`;
+/** The newest number of a series with its interval, in words. */
+export function numberNow(series: Series, words: NumberWords): ReturnType<typeof shownNumber> {
+  const at = newestIn(series);
+  if (at < 0) return { lead: 'none', range: 'no answer yet' };
+  return shownNumber(series.values[at], intervalAt(series, at), words);
 }
 
-/** Half of the 95 % interval; null if there is none. */
-export function halfOf({ lows, highs }: Series, place: number): number | null {
-  const [low, high] = [lows[place], highs[place]];
-  return typeof low === 'number' && typeof high === 'number' ? (high - low) / 2 : null;
+/** The interval of one release of a series; null if there is none. */
+export function intervalAt({ lows, highs }: Series, at: number): readonly [number, number] | null {
+  const [low, high] = [lows[at], highs[at]];
+  return typeof low === 'number' && typeof high === 'number' ? [low, high] : null;
 }
 
-function rangeText(series: Series, place: number): string {
-  if (place < 0) return 'no answer yet';
-  if (series.values[place] === null) return 'no answer';
-  const half = halfOf(series, place);
-  if (half === null) return 'without an interval';
-  if (half === 0) return 'exact';
-  return `95 % interval ${shown(series.lows[place], half)} to ${shown(series.highs[place], half)}`;
-}
-
-function readoutOf(series: Series, place: number | null): string {
+function readoutOf(series: Series, words: NumberWords, place: number | null): string {
   const refused = series.refusals.filter((reason) => reason !== null).length;
   if (place === null) return refused === 0
     ? ' ' : `× marks ${refused === 1 ? 'an epoch' : 'epochs'} without an answer`;
   const epoch = series.epochs[place];
   if (epoch === undefined) return ' ';
+  const when = `${clockTime(series.times[place]!)}, epoch ${whole(epoch)}`;
   const reason = series.refusals[place];
-  if (reason !== null && reason !== undefined) {
-    return `Epoch ${whole(epoch)}: refused, ${reasonInWords(reason)}`;
-  }
-  const half = halfOf(series, place);
-  const plus = half === null || half === 0 ? '' : ` ± ${shown(half, half)}`;
-  return `Epoch ${whole(epoch)}: ${shown(series.values[place], half)}${plus}`;
+  if (reason !== null && reason !== undefined) return `${when}: refused, ${reasonInWords(reason)}`;
+  const interval = intervalAt(series, place);
+  const half = interval === null ? null : (interval[1] - interval[0]) / 2;
+  const text = (value: number): string => numberText(value, half, words);
+  const value = numberText(series.values[place], half, words);
+  const ends = interval === null || half === 0 ? ''
+    : `, ${text(interval[0])} to ${text(interval[1])}`;
+  return `${when}: ${value}${ends}${unitText(words)}`;
 }

@@ -26,7 +26,13 @@ export function Verification({ followed }: { readonly followed: Followed }): VNo
     <${Mark} of=${tone} />${text}</p>
     <p
       class="quiet small">This browser checks every signature, and that each release continues the one before.</p>
-    <dl class="facts"><div><dt>Key</dt><dd><${Fingerprint} /></dd></div></dl></section>`;
+    <dl class="facts stacked"><div><dt>Fingerprint of the server's key</dt>
+      <dd><${Fingerprint} /></dd></div></dl>
+    <details><summary>Compare the key</summary>
+      <p class="small">The operator sees the same key where <code>keelson serve</code> was started.
+      Ask the operator for it by another way than this page.</p>
+      <dl class="facts stacked"><div><dt>Server key</dt><dd class="code">${serverKey.value}</dd></div>
+      </dl></details></section>`;
 }
 
 function Mark({ of }: { readonly of: string }): VNode {

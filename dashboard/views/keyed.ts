@@ -1,12 +1,14 @@
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { shown, spoken, whole } from '../base/format.js';
+import { spoken, whole } from '../base/format.js';
 import { html } from '../base/html.js';
 import {
   arranged, keyOrders, type KeyedPicture, type KeyOrder, type KeyRow,
 } from '../base/keys.js';
+import { peopleWords, plainWords } from '../base/number-words.js';
 import { Badge } from '../base/shell.js';
 import { BarTrack } from './bar-track.js';
+import { NumberCell } from './number-cell.js';
 
 /** With more keys than this there is a box that filters them. */
 const filterFrom = 12;
@@ -67,23 +69,11 @@ function KeyLine({ row, number, axis, isCount }: {
       ${row.parts.map((part, i) => html`<bdi key=${i}>${part}</bdi>`)}</span>
       ${row.doubt !== null && html`<${Badge} tone="warn">${row.doubt}<//>`}</th>
     <td class="bin-bar">${value !== null
-      && html`<${BarTrack} axis=${axis} value=${value} interval=${interval} />`}</td>
+      && html`<${BarTrack} axis=${axis} value=${value} interval=${isCount && interval !== null
+        ? interval.map((end) => Math.max(0, end)) : interval} />`}</td>
     <td class="bin-count">${value === null ? html`<span class="quiet">no answer</span>`
-      : html`<span>${valueText(value, interval, isCount)}</span>`}</td></tr>`;
-}
-
-/** The value and its interval: half of it, or both ends where the value is not in the middle. */
-function valueText(
-  value: number, interval: readonly [number, number] | null, isCount: boolean,
-): VNode {
-  const [low, high] = interval ?? [value, value];
-  const half = (high - low) / 2;
-  const text = (each: number): string =>
-    (isCount ? whole(Math.round(each)) : shown(each, half));
-  const isCentred = Math.abs((low + high) / 2 - value) <= half / 50;
-  const range = isCentred ? ` ± ${isCount ? text(half) : shown(half, half)}`
-    : ` (${text(low)} to ${text(high)})`;
-  return html`<span>${text(value)}${half > 0 && html`<span class="quiet">${range}</span>`}</span>`;
+      : html`<${NumberCell} value=${value} interval=${interval}
+        words=${isCount ? peopleWords : plainWords('')} />`}</td></tr>`;
 }
 
 /** From zero, or below it where numbers below zero mean something, to the farthest end. */

@@ -1,35 +1,110 @@
 import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
 import { pictureOf } from '../base/answer.js';
-import { summaryOf } from '../base/summary.js';
-import { counted, shown, whole } from '../base/format.js';
+import { attentionOf, type Attention } from '../base/attention.js';
+import { budgetOf } from '../base/budget.js';
+import { counted, whole } from '../base/format.js';
 import { html } from '../base/html.js';
-import { newestIn, reasonInWords, type Series } from '../base/model.js';
+import { reasonInWords, type Series } from '../base/model.js';
+import { plainWords, possible, type NumberWords } from '../base/number-words.js';
 import { numbersOf } from '../base/numbers.js';
 import { studyAddress } from '../base/route.js';
 import { historyOf, isUnread, type Followed } from '../base/session.js';
+import { Badge } from '../base/shell.js';
+import { summaryOf } from '../base/summary.js';
 import { BudgetLine } from './budget.js';
-import { halfOf } from './column.js';
-import { EpochLine, LinkBadge } from './status.js';
+import { numberNow } from './column.js';
+import { EpochLine, useNow } from './status.js';
 
-/** Every study of this server, with its newest answer. */
+/** With more studies than this there are a search, a choice of states and an order. */
+const controlsFrom = 4;
+
+/** How often the list asks whether an epoch is late. */
+const stepMs = 10_000;
+
+/** States by which the list can be narrowed. */
+const groups = ['all', 'attention', 'open', 'over'] as const;
+type Group = (typeof groups)[number];
+const groupWords: Readonly<Record<Group, string>> = {
+  all: 'All', attention: 'Needs a look', open: 'Open', over: 'Over',
+};
+
+interface Listed {
+  readonly followed: Followed;
+  readonly attention: Attention;
+}
+
+/** Every study of this server, with its newest answer, the most urgent one first. */
 export function ListPage({ list }: { readonly list: readonly Followed[] }): VNode {
-  const open = list.filter(({ news }) => news.value.state === 'open').length;
+  const [search, setSearch] = useState('');
+  const [group, setGroup] = useState<Group>('all');
+  const nowMs = useNow(stepMs);
+  const all = list.map((followed): Listed => ({ followed, attention: stateOf(followed, nowMs) }))
+    .sort((one, two) => two.attention.level - one.attention.level);
+  const counts = Object.fromEntries(groups.map((each) =>
+    [each, all.filter((listed) => isIn(listed, each)).length])) as Record<Group, number>;
+  const found = all.filter((listed) => isIn(listed, group) && holds(listed.followed, search));
   return html`<main class="page"><div class="title"><div><h1>Studies</h1>
-    <p class="quiet subtitle">${whole(list.length)} studies, ${open === list.length
-      ? 'all' : whole(open)} of them
+    <p class="quiet subtitle">${whole(list.length)} studies, ${counts.open === list.length
+      ? 'all' : whole(counts.open)} of them
       ${' open'}. Every answer is noised, and verified in this browser.</p></div></div>
-    <ul class="studies">${list.map((each) =>
-      html`<${StudyCard} key=${each.entry.id} followed=${each} />`)}</ul>
+    ${list.length > controlsFrom && html`<div class="list-controls">
+      <label class="list-search"><span class="hidden">Search</span><input type="search"
+        placeholder="Search by name, title or column" value=${search}
+        onInput=${(event: Event) => setSearch((event.currentTarget as HTMLInputElement).value)} />
+      </label>
+      <div class="segments" role="group" aria-label="State">${groups.map((each) => html`
+        <button key=${each} type="button" aria-pressed=${group === each}
+          onClick=${() => setGroup(each)}>${groupWords[each]}
+          <span class="count-of">${whole(counts[each])}</span></button>`)}</div></div>`}
+    <p class="hidden" role="status">${search === '' ? '' : counted(found.length, 'study')
+      .replace('studys', 'studies')}</p>
+    ${found.length === 0 && html`<section class="card empty"><h2>No study is like that</h2>
+      <button type="button" onClick=${() => { setSearch(''); setGroup('all'); }}>Show all</button>
+      </section>`}
+    <ul class="studies">${found.map(({ followed, attention }) => html`
+      <${StudyCard} key=${followed.entry.id} followed=${followed} attention=${attention} />`)}</ul>
     </main>`;
 }
 
-function StudyCard({ followed }: { readonly followed: Followed }): VNode {
+function stateOf(followed: Followed, nowMs: number): Attention {
+  const { link, news, histories } = followed;
+  const { state, epoch, closesAtMs } = news.value;
+  const { last } = historyOf(followed);
+  return attentionOf({
+    link: link.value.kind, state,
+    isRefused: histories.some(({ lastRefusal }) => lastRefusal !== null),
+    spentShare: last === null ? null : budgetOf(last, state === 'open' && epoch > 0n).spentShare,
+    overdueMs: closesAtMs === null || closesAtMs === 0 ? 0 : nowMs - closesAtMs,
+  });
+}
+
+function isIn({ followed, attention }: Listed, group: Group): boolean {
+  if (group === 'all') return true;
+  if (group === 'attention') return attention.level >= 2;
+  return (followed.news.value.state === 'open') === (group === 'open');
+}
+
+const searched = (text: string): string => text.normalize('NFKC').toLowerCase();
+
+function holds({ entry: { name, document }, questions }: Followed, search: string): boolean {
+  const { title = '', description = '', columns, columnWords = [] } = document;
+  const text = searched([name, title, description, ...columns,
+    ...columnWords.map(({ label = '' }) => label),
+    ...questions.map((each) => each.name)].join(' '));
+  return searched(search).split(/\s+/).every((word) => text.includes(word));
+}
+
+function StudyCard({ followed, attention }: Listed): VNode {
   const { entry, questions } = followed;
   const isList = entry.document.questions !== undefined;
+  const { title } = entry.document;
   return html`<li class="card study"><div class="card-head"><h2>
-    <a href=${studyAddress(entry.id)}>${entry.name}</a></h2>
-      <${LinkBadge} followed=${followed} /></div>
-    <p class="quiet small clamp">${entry.title}</p><div class="card-middle">
+    <a href=${studyAddress(entry.id)}>${title ?? entry.name}</a></h2>
+      <${Badge} tone=${attention.tone}><span class=${`dot ${followed.link.value.kind}`}></span>${
+        attention.text}<//></div>
+    <p class="quiet small clamp">${title !== undefined && `${entry.name}. `}${entry.title}</p>
+    <div class="card-middle">
     ${isList && html`<h3><bdi>${questions[0]!.name}</bdi></h3>`}
     <${Newest} followed=${followed} />
     ${questions.map(({ name }, i) => {
@@ -62,39 +137,48 @@ function Newest({ followed }: { readonly followed: Followed }): VNode {
   if (picture !== null && (charts === 0 || isPair)) return html`<dl class="newest">
     ${summaryOf(picture, asked.columns).map(([what, much]) =>
     html`<div class="plain" key=${what}><dt><bdi>${what}</bdi></dt><dd>${much}</dd></div>`)}</dl>`;
-  const names = numbersOf(asked, lastValue.outcome).map(({ name }) => name);
-  const series = names.slice(0, Math.min(numbersShown, charts))
-    .map((_, place) => history.series(place));
-  return html`<dl class="newest">${series.map((each, place) => {
-    const at = newestIn(each);
-    const isLine = each.values.filter((value) => value !== null).length > 1;
-    return html`<div key=${place} class=${isLine ? '' : 'plain'}><dt><bdi>${names[place]!}</bdi></dt>
-      <dd>${shown(each.values[at], halfOf(each, at))}</dd>
-      ${isLine && html`<${Sparkline} series=${each} />`}</div>`;
-  })}
-    ${charts > series.length
-      && html`<div class="more quiet small">and ${whole(charts - series.length)} more</div>`}</dl>`;
+  const numbers = numbersOf(asked, lastValue.outcome);
+  const listed = numbers.slice(0, Math.min(numbersShown, charts));
+  return html`<dl class="newest">${listed.map((words, place) =>
+    html`<${NewestNumber} key=${place} words=${words ?? plainWords('')}
+      series=${history.series(place)} />`)}
+    ${charts > listed.length
+      && html`<div class="more quiet small">and ${whole(charts - listed.length)} more</div>`}</dl>`;
+}
+
+/** A number with its interval, and its course if there is one. */
+function NewestNumber({ words, series }: {
+  readonly words: NumberWords; readonly series: Series;
+}): VNode {
+  const { lead, range } = numberNow(series, words);
+  const isLine = series.values.filter((value) => value !== null).length > 1;
+  return html`<div class=${isLine ? '' : 'plain'}><dt><bdi>${words.name}</bdi></dt>
+    <dd>${lead}<span class="quiet interval">${range.replace('95 % interval ', '')}</span></dd>
+    ${isLine && html`<${Sparkline} series=${possible(series, words)} />`}</div>`;
 }
 
 const sparkPoints = 60;
 
-/** The course of the newest values, without a scale: it only shows changes. */
+/** The course of the newest values inside their band, without a scale: it only shows changes. */
 function Sparkline({ series }: { readonly series: Series }): VNode {
-  const values = series.values.slice(-sparkPoints);
-  const known = values.filter((value) => value !== null);
+  const newest = (list: readonly (number | null)[]): readonly (number | null)[] =>
+    list.slice(-sparkPoints);
+  const [values, lows, highs] = [series.values, series.lows, series.highs].map(newest);
+  const known = [...values!, ...lows!, ...highs!].filter((value) => value !== null);
   const [low, high] = [Math.min(...known), Math.max(...known)];
-  const y = (value: number): number => (high > low ? 22 - ((value - low) / (high - low)) * 20 : 12);
-  const step = 100 / Math.max(1, values.length - 1);
-  let isDrawing = false;
-  const path = values.map((value, i) => {
-    if (value === null) {
-      isDrawing = false;
-      return '';
-    }
-    const word = isDrawing ? 'L' : 'M';
-    isDrawing = true;
-    return `${word}${(i * step).toFixed(1)} ${y(value).toFixed(1)}`;
-  }).join('');
+  const y = (value: number): string =>
+    (high > low ? 23 - ((value - low) / (high - low)) * 22 : 12).toFixed(1);
+  const step = 100 / Math.max(1, values!.length - 1);
+  const runs: number[][] = [];
+  values!.forEach((value, i) => {
+    if (value === null) return;
+    if (runs.at(-1)?.at(-1) === i - 1) runs.at(-1)!.push(i);
+    else runs.push([i]);
+  });
+  const path = (run: readonly number[], list: readonly (number | null)[]): string =>
+    run.map((i) => `${(i * step).toFixed(1)} ${y(list[i] ?? values![i]!)}`).join('L');
   return html`<svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">
-    <path d=${path} /></svg>`;
+    <path class="spark-band" d=${runs.map((run) =>
+      `M${path(run, highs!)}L${path([...run].reverse(), lows!)}Z`).join('')} />
+    <path d=${runs.map((run) => `M${path(run, values!)}`).join('')} /></svg>`;
 }

@@ -1,13 +1,15 @@
 import type { VNode } from 'preact';
 import type { Bin, Picture } from '../base/answer.js';
-import { binText, spoken, whole } from '../base/format.js';
+import { binText, spoken } from '../base/format.js';
 import { html } from '../base/html.js';
+import { peopleWords } from '../base/number-words.js';
 import { BarTrack } from './bar-track.js';
 import { Clouds } from './clouds.js';
 import { Curve } from './curve.js';
 import { Keyed } from './keyed.js';
 import { Matrix } from './matrix.js';
 import { Mixture } from './mixture.js';
+import { NumberCell } from './number-cell.js';
 
 /** Draws an estimate that is more than one number per column. */
 export function PictureView({ picture, columns, column }: {
@@ -44,10 +46,9 @@ function Bins({ bins, column }: { readonly bins: readonly Bin[]; readonly column
     <tbody>${bins.map(({ name, from, to, count, low, high: end }, i) => html`<tr key=${i}>
       <th scope="row"><bdi>${name ?? binText(from, to)}</bdi></th>
       <td class="bin-bar"><${BarTrack} axis=${[0, top]} value=${count}
-        interval=${low !== null && end !== null ? [low, end] : null} /></td>
-      <td class="bin-count">${whole(Math.round(count))}${low !== null && end !== null && end > low
-        ? html`<span class="quiet"> ± ${whole(Math.round((end - low) / 2))}</span>`
-        : null}</td></tr>`)}</tbody>
+        interval=${low !== null && end !== null ? [Math.max(0, low), Math.max(0, end)] : null} /></td>
+      <td class="bin-count"><${NumberCell} value=${count} words=${peopleWords}
+        interval=${low !== null && end !== null ? [low, end] : null} /></td></tr>`)}</tbody>
     </table></section>`;
 }
 

@@ -1,9 +1,10 @@
 import { Component, type VNode } from 'preact';
-import { clockTime, counted, shown, whole } from '../base/format.js';
+import { clockTime, counted, whole } from '../base/format.js';
 import { html } from '../base/html.js';
 import { chartsMax, intervalOf, reasonInWords, type History, type Row } from '../base/model.js';
-import { numbersOf } from '../base/numbers.js';
+import { numbersOf, type NamedNumber } from '../base/numbers.js';
 import { historyOf, isUnread, type Followed } from '../base/session.js';
+import { NumberCell } from './number-cell.js';
 
 const rowsShown = 50;
 /** Most columns on the page. The log has all of them. */
@@ -19,13 +20,13 @@ interface LineFacts {
   readonly row: Row;
   /** Index of its row in the history at the time when it was made. */
   readonly place: number;
-  readonly columns: number;
+  readonly columns: readonly NamedNumber[];
 }
 
 /** A release never changes, so its row of the table is drawn once. */
 class Line extends Component<LineFacts> {
   override shouldComponentUpdate({ row, columns }: LineFacts): boolean {
-    return row !== this.props.row || columns !== this.props.columns;
+    return row !== this.props.row || columns.length !== this.props.columns.length;
   }
 
   override render({ history, row, place, columns }: LineFacts): VNode {
@@ -43,15 +44,15 @@ export function Releases({ followed, place }: {
   const history = historyOf(followed, place);
   const outcome = history.lastValue?.outcome;
   const numbers = outcome === undefined ? [] : numbersOf(questions[place]!, outcome);
-  const names =
-    thatFit(numbers.slice(0, Math.min(columnsShown, chartsMax)).map(({ name }) => name));
+  const listed = thatFit(numbers.slice(0, Math.min(columnsShown, chartsMax)));
+  const names = listed.map(({ name }) => name);
   const { rows } = history;
   const hasHalf = outcome !== undefined
     && numbers.slice(0, names.length).some(({ place }) => intervalOf(outcome, place) !== null);
   const first = Math.max(0, rows.length - rowsShown);
   const newest = rows.slice(first)
     .map((row, i) => html`<${Line} key=${String(row.epoch)} history=${history} row=${row}
-    place=${first + i} columns=${names.length} />`).reverse();
+    place=${first + i} columns=${listed} />`).reverse();
   return html`<section class="card releases"><div class="card-head"><h2>Releases</h2>
       <a class="button" href=${`/v1/releases?study=${entry.id}`} download=${`${entry.name}.jsonl`}>
         Download the log</a></div>
@@ -74,31 +75,26 @@ export function Releases({ followed, place }: {
 }
 
 /** As many names as fit into a wide page, but at least one. */
-function thatFit(names: readonly string[]): readonly string[] {
+function thatFit(numbers: readonly NamedNumber[]): readonly NamedNumber[] {
   let letters = 0;
-  return names.filter((name, i) =>
+  return numbers.filter(({ name }, i) =>
     (letters += Math.min(Math.max(name.length, lettersLeast), lettersInLine)) <= lettersShown
       || i === 0);
 }
 
 function lineFor(
-  history: History, { epoch, closedAtMs, refusal, keys }: Row, place: number, columns: number,
+  history: History, { epoch, closedAtMs, refusal, keys }: Row, place: number,
+  columns: readonly NamedNumber[],
 ): VNode {
   return html`<tr><th scope="row">${whole(epoch)}</th>
     ${refusal === null
-      ? keys !== null && columns === 0
+      ? keys !== null && columns.length === 0
         ? html`<td class="found">${counted(keys, 'key')}</td>`
-        : Array.from({ length: columns }, (_, column) =>
-          html`<td key=${column}>${cell(history, column, place)}</td>`)
+        : columns.map((words, column) => html`<td key=${column}>
+          <${NumberCell} words=${words} ...${history.at(column, place)} /></td>`)
       : html`<td class="refusal" colspan=${Math
-        .max(1, columns)}>Refused: ${reasonInWords(refusal.reason)}</td>`}
+        .max(1, columns.length)}>Refused: ${reasonInWords(refusal.reason)}</td>`}
     <td class="when">${clockTime(Number(closedAtMs))}</td></tr>`;
-}
-
-function cell(history: History, column: number, place: number): VNode {
-  const { value, half } = history.at(column, place);
-  return html`<span>${shown(value, half)}${half !== null && half > 0
-    && html`<span class="quiet"> ± ${shown(half, half)}</span>`}</span>`;
 }
 
 function footnote(count: number, listed: number, hasHalf: boolean, hidden: number): string {

@@ -9,9 +9,12 @@ import { Badge, Notice } from '../base/shell.js';
 /** How often a clock on the page is read. */
 const tickMs = 250;
 
-/** The page's clock in milliseconds, read four times a second while it is shown. */
-export function useNow(): number {
-  return useClock(() => systemRuntime.nowMs(), []);
+/**
+ * The page's clock in milliseconds, in whole steps. A view that uses it is drawn again once in each
+ * step.
+ */
+export function useNow(stepMs: number): number {
+  return useClock(() => Math.floor(systemRuntime.nowMs() / stepMs) * stepMs, [stepMs]);
 }
 
 /** The result of `read`. A view that uses it is drawn again only when that result changes. */

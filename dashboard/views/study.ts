@@ -2,22 +2,27 @@ import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { findingText, runningText } from '../../client/index.js';
 import { pictureOf, type Picture } from '../base/answer.js';
-import { clockTime, counted, sentence, shown, spoken, whole } from '../base/format.js';
+import { clockTime, counted, sentence, spoken, whole } from '../base/format.js';
 import { html } from '../base/html.js';
+import { later } from '../base/later.js';
 import { keyName } from '../base/keys.js';
 import {
-  chartsMax, hostileRangeText, intervalOf, reasonInWords, type ValueOutcome,
+  chartsMax, hostileRangeText, intervalOf, numberAt, reasonInWords, type ValueOutcome,
 } from '../base/model.js';
-import { numbersOf } from '../base/numbers.js';
+import { plainWords, possible } from '../base/number-words.js';
+import { numbersOf, type NamedNumber } from '../base/numbers.js';
+import { changeView, view } from '../base/route.js';
 import { historyOf, studies, type Followed } from '../base/session.js';
-import { canSmooth, isSmooth, smoothedSeries } from '../base/smoothing.js';
+import { canSmooth, smoothedSeries } from '../base/smoothing.js';
 import { Notice } from '../base/shell.js';
+import { within, type View } from '../base/view.js';
 import { Budget, Guarantee } from './budget.js';
-import { Column } from './column.js';
+import { Column, type ColumnFacts } from './column.js';
 import { QuestionFacts, Verification } from './facts.js';
-import { PictureView } from './pictures.js';
+import { NumberCell } from './number-cell.js';
+import { Ranges } from './ranges.js';
 import { Releases } from './releases.js';
-import { SmoothSwitch } from './smoothing.js';
+import { SmoothNote } from './smoothing.js';
 import { EpochLine, LinkBadge, LinkNotice } from './status.js';
 import { Tabs } from './tabs.js';
 
@@ -25,6 +30,10 @@ import { Tabs } from './tabs.js';
 const unchartedMax = 60;
 /** Most findings of a split answer on the page. The log has all of them. */
 const findingsShown = 8;
+
+/** Pictures of answers. Most studies have one kind or none. */
+export const picturePart =
+  later(() => import('./pictures.js').then(({ PictureView }) => PictureView), 'ghost');
 
 /** A study, and which of its questions. */
 interface Shown {
@@ -46,7 +55,11 @@ export function StudyPage({ followed, question }: {
   return html`<main class="page">
     ${others
       && html`<nav aria-label="Breadcrumb"><a class="back" href="#/">← All studies</a></nav>`}
-    <div class="title"><div><h1>${entry.name}</h1><p class="quiet subtitle">${entry.title}</p></div>
+    <div class="title"><div><h1>${entry.document.title ?? entry.name}</h1>
+      ${entry.document.description !== undefined
+        && html`<p class="subtitle">${entry.document.description}</p>`}
+      <p class="quiet subtitle">${entry.document.title !== undefined
+        && html`<span class="code">${entry.name}</span>. `}${entry.title}</p></div>
       <div class="title-state"><span role="status"><${LinkBadge} followed=${followed} /></span>
         <span class="quiet"><${EpochLine} followed=${followed} /></span></div></div>
     <${Tabs} followed=${followed} place=${place} />
@@ -103,18 +116,21 @@ function Answer({ followed, place: question }: Shown): VNode {
     () => Array.from({ length: charts }, (_, place) => history.series(place)),
     [version.value, charts],
   );
+  const { value: now } = view;
   const smoothed = useMemo(
-    () => series.map((_, place) => (isSmooth.value ? smoothedSeries(history, place) : null)),
-    [series, isSmooth.value],
+    () => series.map((_, place) => (now.isSmooth ? smoothedSeries(history, place) : null)),
+    [series, now.isSmooth],
   );
+  const shownNow = useMemo(() => series.map((each, place) => within(smoothed[place] ?? each, now)),
+    [series, smoothed, now.range, now.chosen?.[0], now.chosen?.[1]]);
   if (history.lastValue === null || outcome === null || found === null) {
     const isOver = news.value.state !== 'open';
     return html`<${NoAnswer} isReading=${!['live', 'ended']
       .includes(link.value.kind)} isOver=${isOver} refused=${history.refused} />`;
   }
   const numbers = numbersOf(asked, outcome);
-  const names = numbers.map(({ name }) => name);
   const { columns, parameters } = asked;
+  const onView = (change: Partial<View>): void => changeView(followed.entry.id, change);
   const column = columns[typeof parameters['column'] === 'number' ? parameters['column'] : 0] ?? '';
   const { epoch, closedAtMs } = history.lastValue;
   return html`<div class="answer-parts">
@@ -125,16 +141,29 @@ function Answer({ followed, place: question }: Shown): VNode {
       && html`<p>${runningText(outcome.running)} Its interval counts the noise of all of them.</p>`}
     <${Findings} outcome=${outcome} columns=${columns} picture=${found.picture} />
     ${found.picture !== null
-      && html`<${PictureView} picture=${found.picture} columns=${columns} column=${column} />`}
-    ${series.some((_, place) => canSmooth(history, place)) && html`<${SmoothSwitch} />`}
-    <div class=${charts > 4 ? 'columns many' : 'columns'}>${series.map((each, place) => html`
-      <${Column} key=${place} name=${names[place] ?? ''} series=${smoothed[place] ?? each}
+      && html`<${picturePart.View} picture=${found.picture} columns=${columns} column=${column} />`}
+    ${charts > 0 && html`<${Ranges} view=${now} epochs=${series[0]!.epochs} onView=${onView}
+      canSmooth=${series.some((_, place) => canSmooth(history, place))} />`}
+    ${charts > 0 && now.isSmooth && html`<${SmoothNote} />`}
+    <div class=${charts > 4 ? 'columns many' : 'columns'}>${shownNow.map((each, place) => html`
+      <${ChartedNumber} key=${place} words=${numbers[place] ?? plainWords('')} series=${each}
+        newest=${smoothed[place] ?? series[place]!} view=${now} onView=${onView}
+        study=${followed.entry.name}
         ifHostile=${(smoothed[place] ?? null) !== null ? null
           : hostileRangeText(outcome, numbers[place]?.place ?? place, parameters)} />`)}</div>
     ${found.charts > charts && found.picture === null
-      && html`<${Uncharted} outcome=${outcome} names=${names}
+      && html`<${Uncharted} outcome=${outcome} numbers=${numbers}
       charts=${charts} />`}
     <${IntervalInWords} outcome=${outcome} /></div>`;
+}
+
+/** A number and its chart, in which what is impossible is cut off. */
+function ChartedNumber(facts: Omit<ColumnFacts, 'drawn'>): VNode {
+  const { series, words } = facts;
+  const drawn = useMemo(
+    () => possible(series, words), [series, words.least, words.greatest],
+  );
+  return html`<${Column} ...${facts} drawn=${drawn} />`;
 }
 
 /** What people should know of the rows before they rely on the answer. */
@@ -157,21 +186,17 @@ function Findings({ outcome, columns, picture }: {
 }
 
 /** The present values of the numbers that have no chart. */
-function Uncharted({ outcome, names, charts }: {
-  readonly outcome: ValueOutcome; readonly names: readonly string[]; readonly charts: number;
+function Uncharted({ outcome, numbers, charts }: {
+  readonly outcome: ValueOutcome; readonly numbers: readonly NamedNumber[];
+  readonly charts: number;
 }): VNode {
-  const { estimate } = outcome;
-  const line = (name: string, place: number): VNode => {
-    const interval = intervalOf(outcome, place);
-    const half = interval === null ? null : (interval[1] - interval[0]) / 2;
-    return html`<div key=${place}><dt>${name}</dt>
-      <dd>${shown(estimate[place], half)}${half !== null && half > 0
-      && html`<span class="quiet"> ± ${shown(half, half)}</span>`}</dd></div>`;
-  };
-  const listed = names.slice(charts, charts + unchartedMax);
-  const left = names.length - charts - listed.length;
-  return html`<section class="card"><h2>The other ${counted(names.length - charts, 'number')}</h2>
-    <dl class="facts rest-of-numbers">${listed.map((name, i) => line(name, charts + i))}</dl>
+  const listed = numbers.slice(charts, charts + unchartedMax);
+  const left = numbers.length - charts - listed.length;
+  return html`<section class="card"><h2>The other ${counted(numbers.length - charts, 'number')}</h2>
+    <dl class="facts rest-of-numbers">${listed.map((words) => html`<div key=${words.place}>
+      <dt>${words.name}</dt><dd><${NumberCell} words=${words}
+        value=${numberAt(outcome, words.place)} interval=${intervalOf(outcome, words.place)} /></dd>
+      </div>`)}</dl>
     ${left > 0
       && html`<p
         class="quiet small">${whole(left)} more are in the downloaded log.</p>`}</section>`;

@@ -1,7 +1,8 @@
 import type { VNode } from 'preact';
 import { html } from '../base/html.js';
-import { studyAddress } from '../base/route.js';
+import { studyAddress, view } from '../base/route.js';
 import { historyOf, type Followed } from '../base/session.js';
+import { queryOf } from '../base/view.js';
 
 /**
  * Links to the questions of a study. Nothing for a study in the short form.
@@ -13,7 +14,7 @@ export function Tabs({ followed, place }: {
   const { entry, questions } = followed;
   if (entry.document.questions === undefined) return null;
   return html`<nav class="tabs" aria-label="Questions">${questions.map(({ name }, i) => html`
-    <a key=${name} href=${studyAddress(entry.id, name)}
+    <a key=${name} href=${`${studyAddress(entry.id, name)}${queryOf(view.value)}`}
       aria-current=${i === place ? 'page' : undefined}>${name}${
         historyOf(followed, i).lastRefusal !== null
         && html`<span class="small warn-text"> no answer</span>`}</a>`)}</nav>`;

@@ -18,14 +18,16 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 
 /**
  * A fixed file of the dashboard. Only its compressed form is read, and is sent as it is to browsers
- * that accept it. Its name never comes from a request, and its content is the same for all readers.
+ * that accept it. Its content is the same for all readers.
+ * @param name never text of a request, unless a pattern without slashes and dots admitted it.
  */
 export function pageFile(name: string, type: string): (exchange: Exchange) => Promise<void> {
   return async ({ request, response, isHead }) => {
     const accepted =
       /\bgzip\b(?!;q=0(?:\.0*)?(?:,|$))/.test(String(request.headers['accept-encoding'] ?? ''));
     const packed = await readFile(new URL(`${name}.gz`, folder)).catch(() => {
-      throw new HttpError(404, 'not-found', 'the dashboard is not built: npm run build makes it');
+      throw new HttpError(404, 'not-found', 'the dashboard has no such file: reload its page, or '
+        + 'run npm run build if it was never built');
     });
     const body = accepted ? packed : await promisify(gunzip)(packed);
     if (accepted) response.setHeader('Content-Encoding', 'gzip');

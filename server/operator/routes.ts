@@ -1,4 +1,6 @@
 import { toBase64, toHex } from '../../src/base/bytes.js';
+import { signing } from '#signing';
+import { keyFingerprint } from '../../src/signing/index.js';
 import { aboutStudy } from './about-study.js';
 import { evidence, quarantine } from './evidence-route.js';
 import type { Exchange } from './exchange.js';
@@ -62,6 +64,9 @@ export const routes: Readonly<Record<string, Route>> = {
   '/v1/operator/sign-out': { access: 'public', changes: true, answer: signOut },
 };
 
+/** A script that the dashboard loads later. Its name has the hash of its content. */
+const partName = /^\/part-[A-Z0-9]{8}\.js$/;
+
 /** Routes whose path names a study, by what follows its name or id. */
 const studyRoutes: Readonly<Record<string, Route>> = {
   releases: { access: 'public', answer: studyReleases },
@@ -73,6 +78,9 @@ const studyRoutes: Readonly<Record<string, Route>> = {
  */
 export function routeOf(path: string): { route: Route; study?: string } | undefined {
   if (Object.hasOwn(routes, path)) return { route: routes[path]! };
+  if (partName.test(path)) {
+    return { route: { access: 'public', answer: pageFile(path.slice(1), 'text/javascript') } };
+  }
   const [, study, name = ''] = /^\/v1\/studies\/([^/]+)\/([a-z]+)$/.exec(path) ?? [];
   if (study === undefined || !Object.hasOwn(studyRoutes, name)) return undefined;
   return { route: studyRoutes[name]!, study };
@@ -192,6 +200,7 @@ async function progress(exchange: Exchange): Promise<void> {
   const refusedStudies =
     (hub.refused?.() ?? []).map(({ study, error }) => ({ study, reason: error.message }));
   sendJson(exchange, {
+    serverKey: toHex(hub.serverKey), fingerprint: keyFingerprint(hub.serverKey, signing),
     atMs: exchange.clock.nowMs(), studies: rows, refused: unattributed, refusedStudies,
   });
 }

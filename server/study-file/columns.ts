@@ -4,6 +4,7 @@ import {
 import { textLimits } from '../../src/base/text-form.js';
 import { canonicalJson } from '../../src/base/canonical-json.js';
 import type { Question } from '../../src/base/questions.js';
+import { columnWordsFault, type ColumnWords } from '../../src/base/study-words.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { FileColumn, StudyFile } from './schema.js';
 
@@ -24,28 +25,50 @@ const keysOfTypes: Readonly<Record<string, readonly string[]>> = {
   bytes: ['text'],
 };
 
+const keysOfAll: readonly string[] = ['type', 'optional', 'label', 'unit', 'format'];
+
 /**
  * The columns of a file, and their types where it states any.
  * @throws what `refuse` makes, for a type that cannot be used.
  */
 export function readColumns(
   { columns }: Pick<StudyFile, 'columns'>, refuse: Refuse,
-): Pick<StudyDocument, 'version' | 'columns' | 'types'> {
+): Pick<StudyDocument, 'version' | 'columns' | 'types' | 'columnWords'> {
   if (Array.isArray(columns)) return { version: 1, columns: columns };
   const map = Object.entries(columns as Readonly<Record<string, FileColumn>>);
   const types = map.map(([name, column]) => typeOf(`columns.${name}`, column, refuse));
+  const words = map.map(([name, column], i) =>
+    wordsOf(`columns.${name}`, column, types[i]!, refuse));
   if (canonicalJson(map).length > columnLimits.factsBytes) {
     throw refuse('columns', `have more than ${columnLimits.factsBytes} characters in all`,
       'give fewer or shorter names');
   }
-  return { version: 2, columns: map.map(([name]) => name), types };
+  return {
+    version: 2, columns: map.map(([name]) => name), types,
+    ...(words.some((each) => Object.keys(each).length > 0) && { columnWords: words }),
+  };
+}
+
+/** What pages say of a column. */
+function wordsOf(
+  path: string, given: FileColumn, type: ColumnType, refuse: Refuse,
+): ColumnWords {
+  if (typeof given === 'string') return {};
+  const { label, unit, format } = given;
+  const words = {
+    ...(label !== undefined && { label }), ...(unit !== undefined && { unit }),
+    ...(format !== undefined && { format }),
+  };
+  const fault = columnWordsFault(words, type);
+  if (fault === null) return words;
+  throw refuse(`${path}.${fault[0]}`, `is ${fault[1]}`, 'leave it out');
 }
 
 function typeOf(path: string, given: FileColumn, refuse: Refuse): ColumnType {
   const column = typeof given === 'string' ? { type: given } : given;
   const { type, low, high, of, other, bytes = textLimits.bytes, optional } = column;
   const wrong = Object.keys(column)
-    .find((key) => !['type', 'optional'].includes(key) && !keysOfTypes[key]?.includes(type));
+    .find((key) => !keysOfAll.includes(key) && !keysOfTypes[key]?.includes(type));
   if (wrong !== undefined) {
     throw refuse(`${path}.${wrong}`, `is not for type: ${type}`, 'leave it out');
   }

@@ -70,7 +70,8 @@ class StudyReader {
 
   read(): { readonly document: StudyDocument; readonly enrolled: ReadonlySet<string> | null } {
     const {
-      study, cohort, participation, privacy, late, retention, quarantine, running,
+      study, title, description, cohort, participation, privacy, late, retention, quarantine,
+      running,
     } = this.#content;
     const columns = readColumns(this.#content, this.#refuse);
     if (this.#content.questions === undefined) refuseUnasked(columns, this.#refuse);
@@ -78,7 +79,9 @@ class StudyReader {
       ? this.#question(columns) : this.#questions(columns);
     const { admission, enrolled } = this.#admission();
     const document: StudyDocument = {
-      ...columns, study, cohort, participation, late, privacy, ...asked,
+      ...columns, study, ...(title !== undefined && { title }),
+      ...(description !== undefined && { description }),
+      cohort, participation, late, privacy, ...asked,
       epoch: this.#epoch(),
       budget: this.#budget(),
       admission,

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
-import { isName, nameRule } from '../../src/base/facts-limits.js';
+import { isLine, isName, nameRule } from '../../src/base/facts-limits.js';
 import { protocolLimits } from '../../src/base/limits.js';
+import { lineRule } from '../../src/base/study-words.js';
 import { durationForm, durationPattern, parseDuration } from './durations.js';
 
 /**
@@ -14,6 +15,18 @@ export const name = ruled(named, v.pipe(
   v.string(named), v.minLength(1, named), v.maxLength(protocolLimits.nameLength, named),
   v.check(isName, named),
 ));
+
+/**
+ * One line for people. A longer text may be written over several lines: spaces and line ends
+ * between words become single spaces.
+ */
+export function line(lengthMax: number) {
+  const rule = lineRule(lengthMax);
+  return ruled(rule, v.pipe(
+    v.string(rule), v.transform((text) => text.trim().replace(/\s+/g, ' ').normalize()),
+    v.check((text) => isLine(text, lengthMax), rule),
+  ));
+}
 
 const above0 = 'a number above 0';
 export const positive =

@@ -3,10 +3,11 @@ import { columnLimits } from '../../src/base/columns.js';
 import { textLimits } from '../../src/base/text-form.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { runningLimits } from '../../src/base/root-factor.js';
+import { columnFormats, wordLimits } from '../../src/base/study-words.js';
 import { epochLength } from './durations.js';
 import { parameters, questionsSchema, reduce } from './questions-schema.js';
 import {
-  chosen, delta, duration, key, name, oneOf, positive, ruled, whole,
+  chosen, delta, duration, key, line, name, oneOf, positive, ruled, whole,
 } from './schema-parts.js';
 
 const namesRule = `a list of 1 to ${protocolLimits.columns} different names`;
@@ -47,6 +48,13 @@ const columnMap = ruled(columnRule, v.strictObject({
     + 'Longer texts are refused.', 64, `${textLimits.bytes} bytes`),
   optional: key(v.optional(flag), 'true: a row may have no value. It then does not count in '
     + 'questions that use the column. Only for a study with questions.', true, 'false'),
+  label: key(v.optional(line(wordLimits.label)), 'The column\'s name for people, on pages.',
+    'Departure delay', 'the name of the column'),
+  unit: key(v.optional(line(wordLimits.unit)), 'Of a number or an integer: what stands after its '
+    + 'numbers on pages.', 'minutes', 'nothing'),
+  format: key(v.optional(oneOf(...columnFormats)), 'Of a number or an integer: how pages write it. '
+    + 'percent: 0.25 as 25 %, without a unit. compact: 1250000 as 1.25M.', 'compact',
+    'the digits that the interval leaves'),
 }, columnRule));
 const column = ruled(columnRule, chosen([typeAlone, columnMap], (input) =>
   (typeof input === 'object' && input !== null ? columnMap : typeAlone)));
@@ -203,6 +211,11 @@ export const studySchema = v.strictObject({
   study: key(
     name, 'The name of the study. People and commands ask for it by this name.', 'commutes',
   ),
+  title: key(v.optional(line(wordLimits.title)), 'The study\'s name for people, on pages.',
+    'How long people travel to work', 'pages show the name'),
+  description: key(v.optional(line(wordLimits.description)), 'What the study is about, in a few '
+    + 'sentences for people. It is public.',
+    'Each day, people send how long they travelled. The answer is the average.', 'nothing'),
   columns: key(columns,
     'The names of the values in a row, in their order. In a list all are numbers. A map gives each '
     + 'name its type: { minutes: number, late: boolean }.',

@@ -24,6 +24,11 @@ const words = /^(?![\p{M} ])(?:[^\p{C}\p{Z}\p{DI}\u2800]| (?! |$))+$/u;
 /** The rule that `isName` checks, for messages. */
 export const nameRule = `a name of 1 to ${factsLimits.nameLength} visible characters in NFC, no id`;
 
+/** Whether a text is one line of visible words, not longer than this. People only read it. */
+export function isLine(text: string, lengthMax: number): boolean {
+  return text.length <= lengthMax && words.test(text) && text.normalize() === text;
+}
+
 /**
  * Whether a text may name a study, a column or a budget. People type names and compare them by eye.
  * So two names must not look alike because of spaces, invisible characters or another way to write
@@ -31,6 +36,6 @@ export const nameRule = `a name of 1 to ${factsLimits.nameLength} visible charac
  * study is found by its name or by its id.
  */
 export function isName(text: string): boolean {
-  return text.length <= factsLimits.nameLength && words.test(text) && text.normalize() === text
+  return isLine(text, factsLimits.nameLength)
     && !/^[0-9a-f]{64}$/i.test(text);
 }

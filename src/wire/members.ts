@@ -1,6 +1,7 @@
 import { WireError } from '../base/errors.js';
 import type { ParameterValue } from '../base/facts.js';
-import { factsLimits as limits, isName, nameRule } from '../base/facts-limits.js';
+import { factsLimits as limits, isLine, isName, nameRule } from '../base/facts-limits.js';
+import { lineRule } from '../base/study-words.js';
 
 /** The refusal of study facts: the place, and the rule that it breaks. */
 export function refused(path: string, rule: string): WireError {
@@ -71,6 +72,12 @@ export class Members {
 
   text(name: string): string {
     return checkName(this.take(name), this.pathOf(name));
+  }
+
+  /** One line of visible words, for people. */
+  line(name: string, lengthMax: number): string {
+    return this.checked(name, (value) => typeof value === 'string' && isLine(value, lengthMax),
+      lineRule(lengthMax));
   }
 
   pattern(name: string, pattern: RegExp, rule: string): string {

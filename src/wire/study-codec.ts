@@ -2,6 +2,9 @@ import { equalBytes, fromUtf8, toHex, utf8 } from '../base/bytes.js';
 import { canonicalJson, type JsonValue } from '../base/canonical-json.js';
 import type { TypedColumns } from '../base/question-rules.js';
 import { columnLimits, isColumnType, needsQuestions, type ColumnType } from '../base/columns.js';
+import {
+  columnFormats, columnWordsFault, wordLimits, type ColumnWords,
+} from '../base/study-words.js';
 import { WireError } from '../base/errors.js';
 import { factsLimits as limits } from '../base/facts-limits.js';
 import type { Question, RunningFacts } from '../base/questions.js';
@@ -12,13 +15,13 @@ import type { ManyQuestions, OneQuestion, SharedFacts, StudyDocument } from './s
 
 /**
  * Writes the canonical facts, which are signed, sent and hashed. In version 2 the facts hold a list
- * of columns, each with its name and its type.
+ * of columns, each with its name, its type and its words.
  * @throws InvalidParameterError on a number that is not finite.
  */
 export function encodeStudyDocument(document: StudyDocument): Uint8Array {
-  const { types, ...facts } = document;
+  const { types, columnWords, ...facts } = document;
   if (types === undefined) return utf8(canonicalJson(facts as JsonValue));
-  const columns = document.columns.map((name, i) => ({ name, ...types[i]! }));
+  const columns = document.columns.map((name, i) => ({ name, ...types[i]!, ...columnWords?.[i] }));
   return utf8(canonicalJson({ ...facts, columns } as JsonValue));
 }
 
@@ -84,6 +87,10 @@ function readDocument(facts: Members, read: ReadQuestions): StudyDocument {
   const shared: SharedFacts = {
     version,
     study: facts.text('study'),
+    ...(facts.has('title') && { title: facts.line('title', wordLimits.title) }),
+    ...(facts.has('description') && {
+      description: facts.line('description', wordLimits.description),
+    }),
     ...(version === 1 ? readNames(facts) : readTypedColumns(facts)),
     cohort: facts.integer('cohort', 1, limits.cohortMax),
     participation: facts.choice('participation', ['secret', 'public']),
@@ -177,8 +184,10 @@ function readNames(facts: Members): Pick<SharedFacts, 'columns'> {
   };
 }
 
-/** The columns of version 2: each with its name and its type. */
-function readTypedColumns(facts: Members): Pick<SharedFacts, 'columns' | 'types'> {
+/** The columns of version 2: each with its name, its type and its words. */
+function readTypedColumns(
+  facts: Members,
+): Pick<SharedFacts, 'columns' | 'types' | 'columnWords'> {
   const list = facts.list('columns', limits.columns);
   if (canonicalJson(list as JsonValue).length > columnLimits.factsBytes) {
     throw refused('facts.columns', `of at most ${columnLimits.factsBytes} characters`);
@@ -186,11 +195,26 @@ function readTypedColumns(facts: Members): Pick<SharedFacts, 'columns' | 'types'
   const read = list.map((value, i) => {
     const path = `facts.columns[${i}]`;
     const column = readObject(value, path, (members) =>
-      ({ name: members.text('name'), type: readType(members) }));
+      ({ name: members.text('name'), type: readType(members), words: readWords(members) }));
     if (!isColumnType(column.type)) throw refused(path, 'a column of its type');
+    const fault = columnWordsFault(column.words, column.type);
+    if (fault !== null) throw refused(`${path}.${fault[0]}`, fault[1]);
     return column;
   });
-  return { columns: read.map(({ name }) => name), types: read.map(({ type }) => type) };
+  const words = read.map((column) => column.words);
+  return {
+    columns: read.map(({ name }) => name), types: read.map(({ type }) => type),
+    // Absent if all are empty, so that facts without words have one form.
+    ...(words.some((each) => Object.keys(each).length > 0) && { columnWords: words }),
+  };
+}
+
+function readWords(column: Members): ColumnWords {
+  return {
+    ...(column.has('label') && { label: column.line('label', wordLimits.label) }),
+    ...(column.has('unit') && { unit: column.line('unit', wordLimits.unit) }),
+    ...(column.has('format') && { format: column.choice('format', columnFormats) }),
+  };
 }
 
 function readType(column: Members): ColumnType {

@@ -1,4 +1,5 @@
 import type { ColumnType } from '../base/columns.js';
+import type { ColumnWords } from '../base/study-words.js';
 import { KeelsonError } from '../base/errors.js';
 import type { ParameterValues, Participation } from '../base/facts.js';
 import type { Question } from '../base/questions.js';
@@ -32,10 +33,18 @@ export interface SharedFacts {
   /** 2 for a study with typed columns or a list of questions, else 1. */
   readonly version: 1 | 2;
   readonly study: string;
+  /** The study's name for people: one line of at most 120 characters. */
+  readonly title?: string;
+  /** What the study is about, for people: one line of at most 1,000 characters. */
+  readonly description?: string;
   /** Names of the columns, in their order. */
   readonly columns: readonly string[];
   /** Version 2: the type of each column, in the same order. Version 1: absent, all are numbers. */
   readonly types?: readonly ColumnType[];
+  /**
+   * How pages show each column, in the same order. Version 2 only; absent if no column has words.
+   */
+  readonly columnWords?: readonly ColumnWords[];
   /** Nominal contributors per epoch. */
   readonly cohort: number;
   readonly participation: Participation;

@@ -50,6 +50,15 @@ async function refused(flags: readonly string[], status = 2): Promise<string> {
 const people = ['--cohort', '5000'];
 
 describe('keelson init', () => {
+  it('writes a title for people, if one is given', async () => {
+    const flags = ['--question', 'mean', '--columns', 'minutes', ...people];
+    const title = 'How long: "commutes"';
+    expect(await written('titled.yaml', ...flags, '--title', title)).toMatchObject({ title });
+    expect(await written('untitled.yaml', ...flags)).not.toHaveProperty('title');
+    expect(await refused([at('wrong.yaml'), ...flags, '--title', 'x'.repeat(121)]))
+      .toContain('--title takes a line of 1 to 120');
+  });
+
   it('asks for a mean that false rows do not move', async () => {
     const flags = ['--question', 'mean', '--columns', 'minutes,kilometres', ...people];
     expect(await written('mean.yaml', ...flags)).toMatchObject({

@@ -9,8 +9,31 @@ it('loads in at most 120 KB in all, as it is sent', async () => {
   const page = await (await fetch(rig.url('/'))).text();
   const linked = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, path]) => path!);
   expect(linked).toContain('/dashboard.js');
+  // Nothing that runs at once may be missing from what is counted.
+  for (const script of linked.filter((path) => path.endsWith('.js'))) {
+    const text = await (await fetch(rig.url(script))).text();
+    const imported = [...text.matchAll(/(?:from|import)"\.(\/[^"]+)"/g)].map(([, path]) => path);
+    for (const path of imported) expect(linked).toContain(path);
+  }
   const sizes = await Promise.all(['/', ...linked].map((path) => bytesSent(rig.url(path))));
   expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(120_000);
+});
+
+it('loads charts and pictures later, from parts that are served by their names alone', async () => {
+  const rig = await startRig();
+  const page = await (await fetch(rig.url('/'))).text();
+  const script = await (await fetch(rig.url('/dashboard.js'))).text();
+  const later = [...script.matchAll(/import\("\.(\/part-[A-Z0-9]{8}\.js)"\)/g)]
+    .map(([, path]) => path!).filter((path) => !page.includes(path));
+  expect(later.length).toBeGreaterThanOrEqual(2);
+  for (const path of later) {
+    const answer = await fetch(rig.url(path));
+    expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(await answer.text()).not.toBe('');
+  }
+  for (const path of ['/part-AAAAAAAA.js', '/part-..%2f..%2fx.js', '/part-A.js']) {
+    expect((await fetch(rig.url(path))).status).toBe(404);
+  }
 });
 
 it('sends files uncompressed to clients that accept nothing else', async () => {

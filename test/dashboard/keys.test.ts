@@ -25,7 +25,7 @@ describe('a split answer', () => {
       .toEqual([[3, [1, 5]], [null, null], [-4, [-6, -2]]]);
     const history = new History();
     history.take({ ...releaseBody, outcome });
-    expect(history.at(1, 0)).toEqual({ value: null, half: null });
+    expect(history.at(1, 0)).toEqual({ value: null, interval: null });
     history.take({ ...releaseBody, outcome: split(['b', 'a10', 'a9']) });
     for (const next of [outcome, refusal]) history.take({ ...releaseBody, outcome: next });
     expect(newestIn(history.series(1))).toBe(2);
@@ -49,7 +49,7 @@ describe('a split answer', () => {
     expect(keyedOf({ ...asked, estimator: 'mean', columns }, outcome)).toMatchObject({
       numbers: columns, isCount: false, rows: [{ values: [1, 2] }, { values: [3, 4] }],
     });
-    expect(numbersOf({ ...asked, columns }, outcome).map(({ name }) => name))
+    expect(numbersOf({ ...asked, estimator: 'mean', columns }, outcome).map(({ name }) => name))
       .toEqual(['b: x', 'b: y', 'a: x', 'a: y']);
   });
 
@@ -75,7 +75,7 @@ describe('a split answer', () => {
 
   it('is summed up by its largest keys', () => {
     const { picture } = pictureOf(asked, split(['b', 'a10', 'a9']));
-    expect(summaryOf(picture!, [])).toEqual([['a10', '20'], ['b', '3'], ['a9', '−4']]);
+    expect(summaryOf(picture!, [])).toEqual([['a10', '20 ± 2'], ['b', '3 ± 2'], ['a9', 'about 0']]);
     expect(pictureFor(split([], {}, [])).rows).toEqual([]);
   });
 });

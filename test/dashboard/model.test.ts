@@ -53,7 +53,8 @@ describe('history', () => {
     history.take(release(2, valueOf([1, 2], [0.5, 1])));
     history.take(release(3, refusal));
     expect(history.series(1)).toEqual({
-      epochs: [1, 2, 3], values: [null, 2, null], lows: [null, 1, null], highs: [null, 3, null],
+      epochs: [1, 2, 3], times: [1, 2, 3].map(() => 1_767_225_600_000),
+      values: [null, 2, null], lows: [null, 1, null], highs: [null, 3, null],
       refusals: ['participation-below-plan', null, 'participation-below-plan'],
     });
     expect([history.count, history.refused, history.last?.epoch, history.lastValue?.epoch])
@@ -201,7 +202,7 @@ describe('pictures', () => {
         shape: [3, 3], parts: [{ name: 'covariance', shape: [3, 3] }],
       });
     if (square.kind !== 'value') throw new Error('a value');
-    expect(numbersOf(three, square)).toEqual([
+    expect(numbersOf(three, square).map(({ place, name }) => ({ place, name }))).toEqual([
       [0, 'variance of a'], [4, 'variance of b'], [8, 'variance of c'],
       [1, 'covariance of a and b'], [2, 'covariance of a and c'], [5, 'covariance of b and c'],
     ].map(([place, name]) => ({ place, name })));
@@ -209,7 +210,8 @@ describe('pictures', () => {
       new History(undefined, (outcome) => numbersOf(three, outcome).map(({ place }) => place));
     history.take(release(1, square));
     expect([0, 1, 2].map((slot) => history.at(slot, 0))).toEqual(
-      [{ value: 4, half: 1 }, { value: 9, half: 2 }, { value: 16, half: 4 }]);
+      [{ value: 4, interval: [3, 5] }, { value: 9, interval: [7, 11] },
+        { value: 16, interval: [12, 20] }]);
     const pairs = pairsOf(pictureOf(three, square).picture as MatrixPicture);
     expect(pairs.map(({ across, up, half, isSure }) => [across, up, half, isSure])).toEqual(
       [[1, 2, 0.5, true], [0, 1, 0.5, true], [0, 2, 0.2, false]]);
@@ -285,7 +287,8 @@ describe('pictures', () => {
     });
     expect(charts).toBe(1);
     expect(summaryOf(picture!, [])).toEqual([
-      ['a quarter below', '10'], ['half below', '20'], ['three quarters below', '20'],
+      ['a quarter below', '10 (0 to 10)'], ['half below', '20 (10 to 20)'],
+      ['three quarters below', 'about 20'],
     ]);
     expect(of(estimate, { parts }, { ...parameters, cells: 3 }, 'distribution').picture).toBeNull();
   });

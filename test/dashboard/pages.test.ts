@@ -3,6 +3,9 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { HTTPRequest, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { signing } from '#signing';
+import { toHex } from '../../src/base/bytes.js';
+import { keyFingerprint } from '../../src/signing/index.js';
 import { hasBrowser, launchBrowser, openPage, type LaunchedBrowser } from '../support/browser.js';
 import { refusal, Stage, valueOf } from './stage.js';
 
@@ -25,6 +28,30 @@ const doubtful = valueOf([8.26, 731.5], [1, 16], {
  * none.
  */
 const polling = 50;
+
+/** The file that the first chart is saved as, one character for each byte. */
+async function saved(page: Page, form: string): Promise<string> {
+  await page.evaluate((name) => {
+    const target = globalThis as unknown as { saved?: string };
+    delete target.saved;
+    URL.createObjectURL = (blob) => {
+      void (blob as Blob).arrayBuffer().then((bytes) => {
+        target.saved = Array.from(new Uint8Array(bytes), (byte) => String.fromCharCode(byte))
+          .join('');
+      });
+      return '#';
+    };
+    HTMLAnchorElement.prototype.click = () => undefined;
+    [...document.querySelectorAll<HTMLElement>('.save button')]
+      .find((each) => each.textContent === name)!.click();
+  }, form);
+  const found = await page.waitForFunction(
+    () => (globalThis as unknown as { saved?: string }).saved, { polling });
+  return await found.jsonValue() as string;
+}
+
+/** In which a chart can be saved. */
+const formats = ['CSV', 'SVG', 'PNG'];
 
 describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
   let chromium: LaunchedBrowser;
@@ -96,6 +123,29 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('shows the key that serve prints, by the same names, and leads to the operator', async () => {
+    const stage = await Stage.start({});
+    stage.publish('flight-delays', value);
+    const { page } = await open(stage.address);
+    await says(page, '.verdict', 'The only release is verified');
+    const key = toHex(stage.hub.serverKey);
+    const shown = await page.$$eval('.side .facts.stacked div', (all) =>
+      all.map((each) => [...each.children].map((part) => part.textContent.trim())));
+    expect(shown).toEqual([
+      ["Fingerprint of the server's key", keyFingerprint(stage.hub.serverKey, signing)],
+      ['Server key', key],
+    ]);
+    await page.click('.bar-link');
+    await page.waitForSelector('input[name=token]');
+    await page.type('input[name=token]', 'a-token-for-tests');
+    await page.keyboard.press('Enter');
+    await says(page, '.first-contact', key);
+    await says(page, '.first-contact', shown[0]![1]!);
+    await says(page, '.first-contact', `${stage.address}/`);
+    await page.click('.brand');
+    await says(page, '.verdict', 'The only release is verified');
+  });
+
   it('shows the interval for hostile rows and what to know of the rows, when a release has '
     + 'them', async () => {
     const stage = await Stage.start({});
@@ -124,7 +174,8 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     await says(page, '[role=status]', 'Reconnecting');
     await says(page, '.notices[role=status]', 'The connection was lost');
     await says(page, '.title', 'Epoch 8 was open');
-    expect(await page.$$('.column canvas')).toHaveLength(2);
+    await page.waitForFunction((count) =>
+      document.querySelectorAll('.column canvas').length === count, { polling }, 2);
     stage.publish('flight-delays', valueOf([12.5, 700], [1, 16]));
     await stage.up();
     await says(page, '.value', '12.5');
@@ -188,22 +239,126 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     expect(asked).toBe(2);
   });
 
-  it('follows a dozen studies, and every other one while its page is shown', async () => {
-    const stage =
-      await Stage.start(...Array.from({ length: 14 }, (_, i) => ({ study: `study-${i}` })));
-    stage.publish('study-13', value);
+  it('follows dozens of studies, urgent ones first, and finds them by their words', async () => {
+    const studies = Array.from({ length: 60 }, (_, i) => ({
+      study: `study-${i}`, ...(i === 59 && { title: 'How late planes are' }),
+    }));
+    const stage = await Stage.start(...studies);
+    stage.publish('study-50', refusal);
+    for (let i = 0; i < 2; i++) stage.publish('study-40', value);
     const { page, wrong } = await open(stage.address);
-    // Twelve sockets say so one after the other, in any order.
     await page.waitForFunction(
-      () => document.querySelectorAll('.dot.live').length >= 12, { polling },
+      () => document.querySelectorAll('.study .dot.live').length === 60, { polling },
     );
-    const badges = await page.$$eval('.study .badge', (each) =>
-      each.map(({ textContent }) => textContent.trim()));
-    expect(badges)
-      .toEqual([...Array<string>(12).fill('Live'), ...Array<string>(2).fill('Not followed yet')]);
-    await says(page, '.study:nth-child(14)', '1 release, not read yet');
-    await page.click('.study:nth-child(14) a');
-    await says(page, '.value', '8.3');
+    expect(await page.$eval('.study', (each) => each.textContent)).toContain('study-50No answer');
+    await says(page, '.list-controls', 'Needs a look');
+    const found = (count: number): Promise<unknown> => page.waitForFunction(
+      (wanted) => document.querySelectorAll('.study').length === wanted, { polling }, count);
+    await page.type('input[type=search]', 'LATE planes');
+    await found(1);
+    await says(page, '.study h2', 'How late planes are');
+    await says(page, '[role=status]', '1 study');
+    await page.type('input[type=search]', ' x');
+    await says(page, '.empty h2', 'No study is like that');
+    await page.click('.empty button');
+    await found(60);
+    await page.click('.list-controls .segments button:nth-child(2)');
+    await found(1);
+    await page.click('.list-controls .segments button:first-child');
+    await found(60);
+    // A number has its interval, and its course the band.
+    const listed = await page.$$eval('.study', (all) =>
+      all.find(({ textContent }) => textContent.includes('study-40'))!.querySelector('.newest')!
+        .innerHTML);
+    expect(listed).toContain('7.3 to 9.3');
+    expect(listed).toContain('spark-band');
+    expect(wrong).toEqual([]);
+  });
+
+  it('shows ranges and parts of the log, and the address keeps them', async () => {
+    const stage = await Stage.start({});
+    for (let i = 0; i < 30; i++) {
+      stage.publish('flight-delays', valueOf([i, 700], [1, 16]),
+        { closedAtMs: 1_767_225_600_000n + BigInt(i) * 3_600_000n });
+    }
+    const { page, wrong } = await open(stage.address);
+    await says(page, '.verdict', 'All 30 releases verified');
+    await page.waitForSelector('.column canvas');
+    const press = (name: string): Promise<void> => page.evaluate((text) => {
+      [...document.querySelectorAll('button')].find((each) => each.textContent === text)!.click();
+    }, name);
+    const address = (): Promise<string> => page.evaluate(() => location.hash);
+    /** The epochs in a file of the chart: what is shown is what is saved. */
+    const epochs = async (): Promise<readonly number[]> => (await saved(page, 'CSV')).trim()
+      .split('\r\n').slice(1).map((line) => Number(line.split(',')[2]));
+    expect(await epochs()).toHaveLength(30);
+    await press('Last 20');
+    expect(await address()).toBe(`#/study/${stage.id('flight-delays')}?range=20`);
+    await says(page, '.segments [aria-pressed=true]', 'Last 20');
+    expect(await epochs()).toHaveLength(20);
+    await press('Day');
+    await says(page, '.segments [aria-pressed=true]', 'Day');
+    expect(await epochs()).toHaveLength(24);
+    await press('All');
+    await says(page, '.segments [aria-pressed=true]', 'All');
+    const box = (await (await page.$('.u-over'))!.boundingBox())!;
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.8, box.y + 20, { steps: 4 });
+    await page.mouse.up();
+    await says(page, '.segments [aria-pressed=true]', 'Chosen');
+    const part = await epochs();
+    expect(part.length).toBeGreaterThan(5);
+    expect(part.length).toBeLessThan(15);
+    await press('Epochs');
+    await says(page, '.segments [aria-pressed=true]', 'Epochs');
+    await page.click('.u-over');
+    await page.waitForFunction(() => location.hash.includes('epoch='), { polling });
+    const kept = await address();
+    expect(kept).toContain('axis=epoch');
+    await page.mouse.move(0, 0);
+    const read = await page.$eval('.readout', (each) => each.textContent);
+    expect(read).toMatch(/epoch \d+: [\d.]+, [\d.]+ to [\d.]+/);
+    // A link has the same part, axis and release for whoever opens it.
+    await page.goto('about:blank');
+    await page.goto(`${stage.address}/${kept}`);
+    await says(page, '.verdict', 'All 30 releases verified');
+    await says(page, '.readout', read);
+    expect(await epochs()).toEqual(part);
+    await page.$eval('.range-end input', (field) => {
+      field.value = '12';
+      field.dispatchEvent(new Event('change', { bubbles: true }));
+    });
+    await page.waitForFunction(() => location.hash.includes('from=12'), { polling });
+    expect((await epochs())[0]).toBe(12);
+    expect(wrong).toEqual([]);
+  });
+
+  it('saves a chart as numbers with their sign, and as a picture that stands alone', async () => {
+    const stage = await Stage.start({
+      study: 'people', estimator: 'count', columns: ['delay'], parameters: { threshold: 60 },
+      title: 'Late planes', version: 2, types: [{ type: 'number' }],
+      columnWords: [{ label: 'a delay', unit: 'minutes' }],
+    });
+    for (const count of [-12, 40, 9]) stage.publish('people', valueOf([count], [31]));
+    const { page, wrong } = await open(stage.address);
+    await says(page, 'h1', 'Late planes');
+    await says(page, '.column h3', 'people with a delay of at least 60 minutes');
+    // The noise is larger than the number, so the interval is the answer.
+    await says(page, '.value', '0 to 40');
+    await says(page, '.range', 'cut at what is possible');
+    await says(page, '.releases tbody', '0 to 19');
+    expect(await page.$eval('.answers', (each) => each.textContent)).not.toContain('−');
+    expect((await saved(page, 'CSV')).split('\r\n').slice(0, 2)).toEqual([
+      'study,name,epoch,closed_at,estimate,low95,high95,refusal',
+      'people,people with a delay of at least 60 minutes,7,2026-01-01T00:00:10.000Z,-12,-43,19,',
+    ]);
+    const svg = await saved(page, 'SVG');
+    expect(svg).toContain('people with a delay of at least 60 minutes');
+    expect(svg).toContain('The signatures were verified in the browser.');
+    expect(await page.evaluate((text) => new DOMParser()
+      .parseFromString(text, 'image/svg+xml').querySelector('parsererror'), svg)).toBeNull();
+    expect(await saved(page, 'PNG')).toMatch(/^.PNG/);
     expect(wrong).toEqual([]);
   });
 
@@ -223,11 +378,16 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     await page.keyboard.press('Enter');
     await page.waitForSelector('.column canvas');
     expect(await page.evaluate(() => document.activeElement!.id)).toBe('content');
-    const seen = [
-      await tab(), await tab(), await tab(), await tab(), (await tab()).slice(0, 9), await tab(),
-    ];
+    const seen: string[] = [];
+    while (seen.length < 30 && seen.at(-1) !== 'SUMMARY What the parameters mean') {
+      seen.push((await tab()).slice(0, 40).replace(/^DIV Epoch.*/, 'DIV Epoch'));
+    }
     expect(seen).toEqual([
-      'A ← All studies', 'SUMMARY What an interval says', 'SUMMARY In exact words',
+      'A ← All studies',
+      ...['Last 20', 'Day', 'Week', 'All', 'Chosen', 'Time', 'Epochs']
+        .map((name) => `BUTTON ${name}`),
+      ...[...formats, ...formats].map((name) => `BUTTON ${name}`),
+      'SUMMARY What an interval says', 'SUMMARY Compare the key', 'SUMMARY In exact words',
       'A Download the log', 'DIV Epoch', 'SUMMARY What the parameters mean',
     ]);
     const colour = (): Promise<string> =>
@@ -378,7 +538,8 @@ describe.skipIf(!hasBrowser)('the pictures of the dashboard', () => {
     expect(await page.$$eval('.releases thead th', text))
       .toEqual(['Epoch', 'variance of delay', 'variance of distance',
         'variance of taxi', 'Closed']);
-    expect(await page.$$('.column canvas')).toHaveLength(3);
+    await page.waitForFunction((count) =>
+      document.querySelectorAll('.column canvas').length === count, { polling }, 3);
     await page.select('.pair select', '2');
     const said = 'taxi and distance: correlation 0.21';
     await page.waitForFunction(
@@ -408,7 +569,7 @@ describe.skipIf(!hasBrowser)('the pictures of the dashboard', () => {
     expect(await page.$$eval('.bins tbody th', text))
       .toEqual(['below −15', '−15 to 0', '0 to 15', '15 and more']);
     expect(await page.$$eval('.bin-count', text))
-      .toEqual(['214 ± 18', '880 ± 18', '431 ± 18', '−3 ± 18']);
+      .toEqual(['214 ± 18', '880 ± 18', '431 ± 18', '0 to 15']);
     const widths = await page.$$eval('.bar-fill', (bars) =>
       bars.map((bar) => bar.getBoundingClientRect().width));
     expect(widths[0]! / widths[1]!).toBeCloseTo(214 / 880, 2);

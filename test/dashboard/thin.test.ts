@@ -3,7 +3,7 @@ import { extentOf, marksOf } from '../../dashboard/charts/thin.js';
 import type { Series } from '../../dashboard/base/model.js';
 
 const seriesOf = (values: readonly (number | null)[], half = 1): Series => ({
-  epochs: values.map((_, i) => i), values,
+  epochs: values.map((_, i) => i), times: values.map((_, i) => 1_000 * i), values,
   refusals: values.map((value) => (value === null ? 'interrupted' : null)),
   lows: values.map((value) => (value === null ? null : value - half)),
   highs: values.map((value) => (value === null ? null : value + half)),

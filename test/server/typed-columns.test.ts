@@ -50,6 +50,25 @@ describe('typed columns of a study file', () => {
     expect(decodeStudyDocument(facts)).toEqual(document);
   });
 
+  it('have words for people, which may stand on several lines of the file', () => {
+    const columns = 'columns:\n  minutes: { type: number, label: Delay, unit: minutes }\n'
+      + '  miles: { type: number, format: compact }';
+    const description = 'title: Late planes\ndescription: >\n  Of all flights.\n\n  Each day.\n';
+    const document = parse({ columns, description });
+    expect(document).toMatchObject({
+      version: 2, title: 'Late planes', description: 'Of all flights. Each day.',
+      columnWords: [{ label: 'Delay', unit: 'minutes' }, { format: 'compact' }],
+    });
+    expect(decodeStudyDocument(encodeStudyDocument(document))).toEqual(document);
+    expect(parse({ columns: 'columns: { minutes: number, miles: number }' }))
+      .not.toHaveProperty('columnWords');
+    expect(refusalOf({ columns: columns.replace('format: compact', 'unit: m, format: percent') }))
+      .toContain('columns.miles.unit');
+    expect(refusalOf({ columns: 'columns: { a: { type: boolean, unit: m } }', ...count }))
+      .toContain('columns.a.unit is for a number or an integer only');
+    expect(refusalOf({ title: `title: ${'x'.repeat(121)}` })).toContain('1 to 120 visible');
+  });
+
   it('leave a list of names as it was: version 1, and no types', () => {
     const document = parse({});
     expect(document.version).toBe(1);

@@ -24,7 +24,7 @@ export const wrongStudies: readonly (readonly [
   ],
   [
     'an unknown key with no near one', { extra: 'colour: red' }, 'colour',
-    ['the keys are study, columns', 'line 9'],
+    ['the keys are study, title', 'line 9'],
   ],
   [
     'an unknown key inside', { epoch: 'epoch: { evry: 10s }' }, 'epoch.evry',

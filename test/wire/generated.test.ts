@@ -96,7 +96,7 @@ describe('generated wire code', () => {
     });
     const text = outputFiles[0]!.text;
     expect(text).not.toMatch(/\bnode:|\beval\(|new Function\b|[^.\w]Function\(/);
-    // 53 KB today: a jump means that the reflection build, or something like it, came in.
-    expect(gzipSync(text).length).toBeLessThan(54 * 1024);
+    // 54 KB today: a jump means that the reflection build, or something like it, came in.
+    expect(gzipSync(text).length).toBeLessThan(55 * 1024);
   });
 });

@@ -40,8 +40,34 @@ describe('study document', () => {
     }
   });
 
+  it('holds words for people, and a study without them keeps its bytes', () => {
+    const typed: OneQuestion = {
+      ...document, version: 2, types: [{ type: 'number' }, { type: 'integer' }],
+    };
+    const worded: readonly OneQuestion[] = [
+      { ...document, title: 'How late planes are', description: 'Of all flights. Each day.' },
+      { ...typed, columnWords: [{ label: 'Delay', unit: 'minutes' }, {}] },
+      { ...typed, columnWords: [{ format: 'percent' }, { format: 'compact', unit: 'miles' }] },
+    ];
+    for (const study of worded) {
+      expect(decodeStudyDocument(encodeStudyDocument(study))).toEqual(study);
+    }
+    // Two forms of one study would be two ids.
+    expect(encodeStudyDocument({ ...typed, columnWords: [{}, {}] }))
+      .toEqual(encodeStudyDocument(typed));
+    expect(decodeStudyDocument(encodeStudyDocument(typed))).not.toHaveProperty('columnWords');
+  });
+
+  it.each<[string, JsonValue]>([
+    ['title', ''], ['title', 'x'.repeat(121)], ['title', 'two\nlines'], ['title', 7],
+    ['title', '\u202Eright to left'], ['title', 'a\u0000b'], ['description', 'x'.repeat(1001)],
+    ['description', ' blank'], ['description', 'e\u0301'],
+  ])('refuses a %s that people cannot read: %j', (name, value) => {
+    expect(() => decodeStudyDocument(changed(name, value))).toThrow(WireError);
+  });
+
   const typedFacts = (columns: readonly JsonValue[]) =>
-    utf8(canonicalJson({ ...document, version: 2, columns }));
+    utf8(canonicalJson({ ...document, version: 2, columns } as unknown as JsonValue));
   const onlyForQuestions = /without texts and optional columns/;
 
   it.each<[JsonValue, RegExp]>([
@@ -57,6 +83,12 @@ describe('study document', () => {
     [{ name: 'a', type: 'text', bytes: 9, low: 1 }, /a fact that this version has/],
     [{ name: 'a', type: 'number', bytes: 9 }, /a fact that this version has/],
     [{ name: 'a', type: 'number', optional: false }, /one of true/],
+    [{ name: 'a', type: 'number', label: 'x'.repeat(65) }, /1 to 64 visible/],
+    [{ name: 'a', type: 'number', unit: 'x'.repeat(25) }, /1 to 24 visible/],
+    [{ name: 'a', type: 'number', unit: '%', format: 'percent' }, /without format: percent/],
+    [{ name: 'a', type: 'number', format: 'euro' }, /one of percent, compact/],
+    [{ name: 'a', type: 'boolean', unit: 'people' }, /for a number or an integer only/],
+    [{ name: 'a', type: 'boolean', format: 'percent' }, /for a number or an integer only/],
   ])('judges a column of texts or without values: %j', (column, rule) => {
     expect(() => decodeStudyDocument(typedFacts([column]))).toThrow(rule);
   });

@@ -292,6 +292,14 @@ export const dashboardScenes: Scenes = {
   'study-empty': study({}, 0, '.empty'),
   'study-first': study({}, 1, '.column canvas'),
   'study-live': study({}, 30, '.column canvas'),
+  'study-words': study({
+    study: 'late-planes', title: 'Late planes', version: 2, estimator: 'count',
+    description: 'Of all flights of the day, how many leave an hour late or later. Airports send '
+      + 'one row for each flight.',
+    columns: ['delay'], types: [{ type: 'number' }], parameters: { threshold: 60 },
+    columnWords: [{ label: 'a delay', unit: 'minutes' }],
+  }, Array.from({ length: 40 }, (_, i) => around([30 + 28 * Math.sin(i / 5)], [31])),
+  '.column canvas'),
   'study-refused': study({}, [flights(), flights(), refusal, flights(), refusal], '.notice.warn'),
   'study-only-refused': study({}, [refusal, refusal], '.notice.warn'),
   'study-reconnecting': ofLostServer,

@@ -42,7 +42,10 @@ type Answers = Readonly<Record<string, readonly [status: number, body: object] |
 const figures = (
   studies: readonly object[], more: Answers = {}, ofHealth: object = {},
 ): Answers => ({
-  '/v1/operator/progress': [200, { atMs: Date.now(), studies, refused: {}, refusedStudies: [] }],
+  '/v1/operator/progress': [200, {
+    serverKey: 'ed42ea'.padEnd(64, '0a'), fingerprint: Array(8).fill('ed42').join(' '),
+    atMs: Date.now(), studies, refused: {}, refusedStudies: [],
+  }],
   '/healthz': [200, { ...health, ...ofHealth }], ...more,
 });
 

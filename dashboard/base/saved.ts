@@ -1,0 +1,20 @@
+import type { Series } from './model.js';
+import type { NumberWords } from './number-words.js';
+
+/** A chart to save. */
+export interface SavedChart {
+  readonly words: NumberWords;
+  /** As published, or as smoothed. */
+  readonly series: Series;
+  /** As it is drawn. */
+  readonly drawn: Series;
+  readonly axis: 'time' | 'epoch';
+  readonly isSmooth: boolean;
+  /** The name of the study. */
+  readonly study: string;
+}
+
+/** Forms in which a chart can be saved. */
+export const savedForms = ['CSV', 'SVG', 'PNG'] as const;
+/** One of them. */
+export type SavedForm = (typeof savedForms)[number];

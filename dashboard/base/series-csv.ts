@@ -1,0 +1,25 @@
+import type { Series } from './model.js';
+
+/**
+ * The numbers of a chart as CSV (RFC 4180), one line for each epoch. They have all digits and their
+ * sign, as the log has them, and empty fields where there is none.
+ * @param name what the number is.
+ */
+export function csvOf(
+  { epochs, times, values, lows, highs, refusals }: Series, study: string, name: string,
+): string {
+  const number = (value: number | null | undefined): string =>
+    (value === null || value === undefined ? '' : String(value));
+  const lines = epochs.map((epoch, i) => [
+    field(study), field(name), String(epoch), new Date(times[i]!).toISOString(),
+    number(values[i]), number(lows[i]), number(highs[i]), field(refusals[i] ?? ''),
+  ]);
+  const head = ['study', 'name', 'epoch', 'closed_at', 'estimate', 'low95', 'high95', 'refusal'];
+  return `${[head, ...lines].map((line) => line.join(',')).join('\r\n')}\r\n`;
+}
+
+/** In quotes where needed. A text that a spreadsheet would compute gets an apostrophe. */
+function field(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

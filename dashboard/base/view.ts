@@ -1,0 +1,75 @@
+import type { Series } from './model.js';
+
+/** Which releases the charts of a study show, and how. The address holds it, so a link does too. */
+export interface View {
+  readonly range: Range;
+  /** The first and the last epoch that were chosen; they come before `range`. */
+  readonly chosen: readonly [from: number, to: number] | null;
+  readonly axis: 'time' | 'epoch';
+  readonly isSmooth: boolean;
+  /** The epoch whose numbers are read out; null for none. */
+  readonly epoch: number | null;
+}
+
+/** Ranges that end with the newest release. */
+export const ranges = ['20', 'day', 'week', 'all'] as const;
+/** One of them. */
+export type Range = (typeof ranges)[number];
+
+/** What is shown where the address says nothing. */
+export const plainView: View =
+  { range: 'all', chosen: null, axis: 'time', isSmooth: false, epoch: null };
+
+const wholeNumber = (text: string | null): number | null =>
+  (text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null);
+
+/** Reads the part of an address after the question mark. What is unknown or wrong is left out. */
+export function viewOf(query: string): View {
+  const given = new URLSearchParams(query);
+  const [from, to] = [wholeNumber(given.get('from')), wholeNumber(given.get('to'))];
+  return {
+    range: ranges.find((each) => each === given.get('range')) ?? plainView.range,
+    chosen: from !== null && to !== null && from <= to ? [from, to] : null,
+    axis: given.get('axis') === 'epoch' ? 'epoch' : 'time',
+    isSmooth: given.get('smooth') === '1',
+    epoch: wholeNumber(given.get('epoch')),
+  };
+}
+
+/** The same for an address, with a question mark in front; empty for the plain view. */
+export function queryOf({ range, chosen, axis, isSmooth, epoch }: View): string {
+  const query = new URLSearchParams({
+    ...(range !== plainView.range && { range }),
+    ...(chosen !== null && { from: String(chosen[0]), to: String(chosen[1]) }),
+    ...(axis !== plainView.axis && { axis }),
+    ...(isSmooth && { smooth: '1' }),
+    ...(epoch !== null && { epoch: String(epoch) }),
+  }).toString();
+  return query === '' ? '' : `?${query}`;
+}
+
+const dayMs = 86_400_000;
+const lengthsMs = { day: dayMs, week: 7 * dayMs } as const;
+
+/** The releases of a series that a view shows. Days and weeks end with the newest one. */
+export function within(series: Series, { range, chosen }: View): Series {
+  const { epochs, times } = series;
+  let [first, end] = [0, epochs.length];
+  if (chosen !== null) {
+    first = placeFrom(epochs, chosen[0]);
+    end = placeFrom(epochs, chosen[1] + 1);
+  } else if (range === '20') first = Math.max(0, end - 20);
+  else if (range !== 'all') first = placeFrom(times, (times.at(-1) ?? 0) - lengthsMs[range] + 1);
+  if (first === 0 && end === epochs.length) return series;
+  const part = <T>(list: readonly T[]): readonly T[] => list.slice(first, end);
+  return {
+    epochs: part(epochs), times: part(times), refusals: part(series.refusals),
+    values: part(series.values), lows: part(series.lows), highs: part(series.highs),
+  };
+}
+
+/** The first place whose number is at least this; the length if there is none. */
+function placeFrom(numbers: readonly number[], least: number): number {
+  const place = numbers.findIndex((each) => each >= least);
+  return place < 0 ? numbers.length : place;
+}

@@ -1,0 +1,57 @@
+import { systemRuntime } from '../../client/index.js';
+import { clockTime, counted, whole } from '../base/format.js';
+import type { SavedChart, SavedForm } from '../base/saved.js';
+import { csvOf } from '../base/series-csv.js';
+import { coloursOf } from '../base/theme.js';
+import { paint, svgOf, type Drawing } from '../charts/paper.js';
+import { pictureOfSeries } from '../charts/picture.js';
+
+/** Pixels of a PNG for each pixel of its drawing: it is sharp on paper and dense screens. */
+const pngScale = 2;
+
+/** Hands a file of a chart to the browser, which saves it. */
+export async function saveChart(chart: SavedChart, form: SavedForm): Promise<void> {
+  const { words, study, series } = chart;
+  if (form === 'CSV') {
+    const name = `${words.name}${chart.isSmooth ? ', smoothed' : ''}`;
+    return hand(new Blob([csvOf(series, study, name)], { type: 'text/csv' }), nameOf(chart, 'csv'));
+  }
+  const drawing = drawingOf(chart);
+  if (form === 'SVG') {
+    return hand(new Blob([svgOf(drawing)], { type: 'image/svg+xml' }), nameOf(chart, 'svg'));
+  }
+  const canvas = document.createElement('canvas');
+  paint(drawing, canvas, pngScale);
+  const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, 'image/png'));
+  if (blob === null) throw new Error('the browser made no picture');
+  hand(blob, nameOf(chart, 'png'));
+}
+
+function drawingOf({ drawn, axis, words, study, isSmooth }: SavedChart): Drawing {
+  const { epochs, times } = drawn;
+  const notes = [
+    `${counted(epochs.length, 'release')}, epochs ${whole(epochs[0] ?? 0)} to ${
+      whole(epochs.at(-1) ?? 0)}, ${clockTime(times[0] ?? 0)} to ${clockTime(times.at(-1) ?? 0)}. `
+      + 'Each was noised for privacy. The signatures were verified in the browser.',
+    isSmooth ? 'Smoothed over epochs: derived from published answers, free of privacy cost.'
+      : 'A cross marks an epoch without an answer.',
+  ];
+  return pictureOfSeries(drawn, axis, words, { title: study, notes },
+    coloursOf(document.body, ['ink', 'quiet', 'line', 'accent', 'warn', 'card']));
+}
+
+/** `flights-delay-minutes.svg`: letters and digits of any writing system. */
+function nameOf({ study, words }: SavedChart, ending: string): string {
+  const name = `${study} ${words.name}`.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '');
+  return `${name.slice(0, 80)}.${ending}`;
+}
+
+function hand(blob: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  // The browser has taken it when the click returns to the event loop.
+  systemRuntime.after(0, () => URL.revokeObjectURL(link.href));
+}

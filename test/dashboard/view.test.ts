@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { attentionOf, type StudyState } from '../../dashboard/base/attention.js';
+import { questionsAsked, type Series, type StudyEntry } from '../../dashboard/base/model.js';
+import {
+  cellTexts, peopleWords, plainWords, possible, shownNumber, type NumberWords,
+} from '../../dashboard/base/number-words.js';
+import { wordsOfAll } from '../../dashboard/base/numbers.js';
+import { csvOf } from '../../dashboard/base/series-csv.js';
+import { plainView, queryOf, viewOf, within, type View } from '../../dashboard/base/view.js';
+import { timeTexts } from '../../dashboard/charts/time-axis.js';
+import { document } from '../support/wire-samples.js';
+
+const hour = 3_600_000;
+const hourly = (count: number): Series => {
+  const all = Array.from({ length: count }, (_, i) => i);
+  return {
+    epochs: all.map((i) => i + 7), times: all.map((i) => i * hour), values: all.map((i) => -i),
+    lows: all.map((i) => -i - 2), highs: all.map((i) => 2 - i), refusals: all.map(() => null),
+  };
+};
+
+describe('the view of a study', () => {
+  it('is in the address, and what is wrong there is left out', () => {
+    const views: readonly View[] = [
+      plainView, { ...plainView, range: '20' }, { ...plainView, chosen: [12, 40], axis: 'epoch' },
+      { range: 'week', chosen: null, axis: 'time', isSmooth: true, epoch: 9 },
+    ];
+    for (const view of views) expect(viewOf(queryOf(view).slice(1))).toEqual(view);
+    expect(queryOf(plainView)).toBe('');
+    expect(viewOf('range=year&from=9&to=3&axis=x&smooth=2&epoch=-1&epoch=2')).toEqual(plainView);
+    expect(viewOf('from=1e9&to=2')).toEqual(plainView);
+  });
+
+  it('shows the newest twenty, day or week, or the chosen epochs', () => {
+    const series = hourly(400);
+    const shown = (change: Partial<View>): readonly number[] =>
+      within(series, { ...plainView, ...change }).epochs;
+    expect(within(series, plainView)).toBe(series);
+    expect(shown({ range: '20' })).toEqual(Array.from({ length: 20 }, (_, i) => 387 + i));
+    expect([shown({ range: 'day' }).length, shown({ range: 'week' }).length]).toEqual([24, 168]);
+    expect(shown({ chosen: [0, 9] })).toEqual([7, 8, 9]);
+    expect(shown({ chosen: [900, 901] })).toEqual([]);
+    expect(within(series, { ...plainView, chosen: [8, 9] })).toEqual({
+      epochs: [8, 9], times: [hour, 2 * hour], values: [-1, -2], lows: [-3, -4], highs: [1, 0],
+      refusals: [null, null],
+    });
+  });
+
+  it('marks a time axis with the day once', () => {
+    expect(timeTexts([0, 6 * hour, 24 * hour], 6 * hour).map((text) => text.includes('\n')))
+      .toEqual([true, false, true]);
+    expect(timeTexts([0], 48 * hour)[0]).not.toContain(':');
+  });
+});
+
+describe('words for a number', () => {
+  const entry = (change: object, labels: readonly string[]): StudyEntry => ({
+    id: '', name: 'a', state: 'open', epoch: '7', closesAtMs: 0, releases: 0, title: '',
+    parameterWords: {}, labels, document: { ...document, ...change },
+  });
+  const delays = {
+    version: 2, columns: ['delay_minutes', 'late'],
+    types: [{ type: 'number' }, { type: 'boolean' }],
+    columnWords: [{ label: 'delay', unit: 'minutes' }, {}],
+  } as const;
+  const wordsFor = (change: object, labels: readonly string[]): readonly NumberWords[] =>
+    wordsOfAll(questionsAsked(entry({ ...delays, ...change }, labels))[0]!, labels.length);
+
+  it('are those of the study, of what is asked, and of what is possible', () => {
+    expect(wordsFor({ estimator: 'mean' }, ['delay_minutes', 'late'])).toEqual([
+      { name: 'delay', unit: 'minutes', format: 'plain', least: -Infinity, greatest: Infinity },
+      { name: 'late', unit: '', format: 'percent', least: 0, greatest: 1 },
+    ]);
+    const quantiles = { estimator: 'quantile', parameters: { low: 0, high: 240 } };
+    expect(wordsFor(quantiles, ['delay_minutes at 0.5', 'delay_minutes at 0.95'])).toMatchObject([
+      { name: 'median delay', unit: 'minutes', least: 0, greatest: 240 },
+      { name: 'delay that 95\u00a0% of people are below' },
+    ]);
+    expect(wordsFor({ estimator: 'count', parameters: { threshold: 60, side: 'at-least' } },
+      ['delay_minutes at least 60'])).toMatchObject([
+      { name: 'people with delay of at least 60 minutes', format: 'people', least: 0 },
+    ]);
+    expect(wordsFor({ estimator: 'share', parameters: { column: 1 } }, ['share with late']))
+      .toMatchObject([{ name: 'share of people with late: yes', format: 'percent', greatest: 1 }]);
+  });
+
+  it('never give a number without its interval, nor what cannot be', () => {
+    const minutes = { ...plainWords('delay'), unit: 'minutes' };
+    expect(shownNumber(8.26, [7.26, 9.26], minutes)).toEqual(
+      { lead: '8.3 minutes', range: '95 % interval 7.3 to 9.3 minutes' });
+    expect(shownNumber(-12, [-43, 19], peopleWords).lead).toBe('0 to 19');
+    expect(shownNumber(-50, [-81, -19], peopleWords).lead).toBe('about 0');
+    expect(shownNumber(402, [376, 428], peopleWords))
+      .toEqual({ lead: '402', range: '95 % interval 376 to 428' });
+    expect(shownNumber(5, null, minutes)).toEqual(
+      { lead: '5 minutes', range: 'without an interval' });
+    expect(shownNumber(null, null, minutes).range).toBe('no answer');
+    expect(shownNumber(0.256, [0.246, 0.266], { ...plainWords(''), format: 'percent' }))
+      .toEqual({ lead: '25.6\u00a0%', range: '95 % interval 24.6\u00a0% to 26.6\u00a0%' });
+    expect(shownNumber(1_254_000, [1_200_000, 1_308_000], { ...plainWords(''), format: 'compact' })
+      .lead).toBe('1.25M');
+    expect(cellTexts(-12, [-43, 19], peopleWords)).toEqual(['0 to 19', '']);
+    expect(cellTexts(402, [376, 428], peopleWords)).toEqual(['402', ' ± 26']);
+    expect(cellTexts(3, [2, 9], plainWords(''))).toEqual(['3.0', ' (2.0 to 9.0)']);
+  });
+
+  it('cut a series at what is possible, and leave the published one as it is', () => {
+    const series = hourly(3);
+    expect(possible(series, plainWords(''))).toBe(series);
+    expect(possible(series, peopleWords)).toMatchObject({ lows: [0, 0, 0], highs: [2, 1, 0] });
+    expect(possible(series, peopleWords).values.map((value) => Math.abs(value!)))
+      .toEqual([0, 0, 0]);
+    expect(series.values.slice(1)).toEqual([-1, -2]);
+  });
+});
+
+describe('the numbers of a chart as CSV', () => {
+  it('have their sign, and no text that a spreadsheet would compute', () => {
+    const series = { ...hourly(2), refusals: [null, 'interrupted'], values: [-3.5, null] };
+    const lines = csvOf(series, '=cmd', 'a, "b"').split('\r\n');
+    const text = `'=cmd,"a, ""b"""`;
+    expect(lines).toEqual([
+      'study,name,epoch,closed_at,estimate,low95,high95,refusal',
+      `${text},7,1970-01-01T00:00:00.000Z,-3.5,-2,2,`,
+      `${text},8,1970-01-01T01:00:00.000Z,,-3,1,interrupted`, '',
+    ]);
+  });
+});
+
+describe('what needs a look', () => {
+  const well: StudyState =
+    { link: 'live', state: 'open', isRefused: false, spentShare: 0.1, overdueMs: -5_000 };
+
+  it('comes in the order of its urgency', () => {
+    const cases: readonly (readonly [Partial<StudyState>, string])[] = [
+      [{ link: 'failed', isRefused: true }, 'Does not verify'], [{ link: 'error' }, 'Stopped'],
+      [{ isRefused: true, spentShare: 0.9 }, 'No answer'], [{ overdueMs: 61_000 }, 'Late'],
+      [{ spentShare: 0.8 }, 'Budget nearly spent'],
+      [{ state: 'exhausted', isRefused: true, spentShare: 1 }, 'Budget used up'], [{}, 'Live'],
+    ];
+    const found = cases.map(([change]) => attentionOf({ ...well, ...change }));
+    expect(found.map(({ text }) => text)).toEqual(cases.map(([, text]) => text));
+    const levels = found.map(({ level }) => level);
+    expect([...levels].sort((one, two) => two - one)).toEqual(levels);
+    expect(attentionOf({ ...well, state: 'ended', spentShare: 0.9 }).level).toBe(0);
+    expect(attentionOf({ ...well, spentShare: 0.79, overdueMs: 60_000 }).level).toBe(0);
+  });
+});
