@@ -4,7 +4,7 @@ import { ClusterRun } from '../support/durability/cluster-run.js';
 import { Stage } from '../support/live-command.js';
 import { describePostgres, describePrivatePostgres } from '../support/postgres.js';
 import { meanStudy } from '../support/study-files.js';
-import { until } from '../support/until.js';
+import { requestPauseMs, until } from '../support/until.js';
 
 interface Ready {
   readonly status: string;
@@ -98,7 +98,7 @@ describePrivatePostgres('keelson serve without its database', (server) => {
         const before = await releases();
         await server().restart();
         await command.says('the database answers again');
-        await until(async () => await releases() > before + 1);
+        await until(async () => await releases() > before + 1, requestPauseMs);
         expect(await status('/readyz')).toBe('200 ok');
         expect((await command.interrupt()).status).toBe(0);
       } finally {
@@ -124,7 +124,7 @@ describePostgres('keelson serve --store', (server) => {
         const second = serve('secrets');
         const two = String((await second.line(({ type }) => type === 'listening'))['address']);
         // The first one led all. It hands one over, and no more.
-        await until(async () => (await ready(two)).leads.length === 1);
+        await until(async () => (await ready(two)).leads.length === 1, requestPauseMs);
         const [moved] = (await ready(two)).leads;
         const rest = names.filter((name) => name !== moved);
         expect(await ready(one)).toEqual({ status: 'ok', leads: rest, follows: [moved] });
@@ -139,7 +139,7 @@ describePostgres('keelson serve --store', (server) => {
         expect(status.nodes.map(({ studies }) => studies)).toEqual([2, 1]);
         // In good order it gives the lease back, so nobody waits for its end.
         expect((await first.interrupt()).status).toBe(0);
-        await until(async () => (await ready(two)).leads.length === 3);
+        await until(async () => (await ready(two)).leads.length === 3, requestPauseMs);
         expect((await second.interrupt()).status).toBe(0);
       } finally {
         await stage.end();

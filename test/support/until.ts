@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits until `condition` holds; the test's own timeout bounds it. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!await condition()) await sleep(2);
+/** Between two requests to a server, which answers 50 a second. */
+export const requestPauseMs = 50;
+
+/**
+ * Waits until `condition` holds; the test's own timeout bounds it.
+ * @param pauseMs - between two questions.
+ */
+export async function until(
+  condition: () => boolean | Promise<boolean>, pauseMs = 2,
+): Promise<void> {
+  while (!await condition()) await sleep(pauseMs);
 }
