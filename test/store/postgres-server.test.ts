@@ -78,7 +78,7 @@ describePrivatePostgres('a private PostgreSQL server', (server) => {
     try {
       const bundle = stage.path('cluster.mjs');
       buildSync({
-        entryPoints: [`${root}test/support/postgres/cluster.ts`], outfile: bundle, bundle: true,
+        entryPoints: [`${root}cli/demo/cluster/private-postgres.ts`], outfile: bundle, bundle: true,
         platform: 'node', format: 'esm',
       });
       const program = `const { startPrivatePostgres } = await import(${JSON.stringify(bundle)});
