@@ -36,7 +36,7 @@ describe('the conformance kit', () => {
     expect(cases).toHaveLength(names.length);
   });
 
-  it('passes the client of this package', () => {
+  it('passes the client of this package', { tags: ['slow'] }, () => {
     const words = [`${root}bin/keelson.js`, 'conform', '--json'];
     const { failed, leftOut, cases: results } =
       JSON.parse(execFileSync(process.execPath, words, { encoding: 'utf8' })) as {

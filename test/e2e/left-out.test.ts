@@ -47,7 +47,7 @@ it('serves the studies that can start, and another one after its file is repaire
   expect((await served.command.interrupt()).status).toBe(0);
 });
 
-it('starts nothing with --strict, or where no study can start', async () => {
+it('starts nothing with --strict, or where no study can start', { tags: ['slow'] }, async () => {
   const good = stage.write('good.yaml', meanStudy('good'));
   const broken = stage.write('broken.yaml', 'study: broken\nepsilonn: 3\n');
   const few = stage.write('few.yaml', meanStudy('few', { cohort: '10' }));

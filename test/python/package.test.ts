@@ -36,7 +36,7 @@ describe.skipIf(!runs)('the client in clients/python', () => {
     expect([status, stderr]).toEqual([0, expect.stringMatching(/Ran \d+ tests[^]*OK/)]);
   }, 60_000);
 
-  it('passes the conformance kit', async () => {
+  it('passes the conformance kit', { tags: ['slow'] }, async () => {
     const words = ['conform', '--json', '--', python, '-m', 'keelson.conform'];
     const { stdout } = await stage.run(words, { environment });
     const { failed, leftOut, cases } = JSON.parse(stdout) as {

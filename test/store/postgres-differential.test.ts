@@ -28,7 +28,7 @@ async function differences(count: number, server: PostgresServer): Promise<reado
 
 describePostgres('random calls on SQLite and PostgreSQL', (server) => {
   it('have the same answers', { tags: ['long'] }, async () => {
-    expect((await differences(200, server())).join('\n')).toBe('');
+    expect((await differences(40, server())).join('\n')).toBe('');
   });
 
   it('have the same answers, 2,000 times', { tags: ['slow'], timeout: 3_000_000 }, async () => {

@@ -99,7 +99,7 @@ describePrivatePostgres('a private PostgreSQL server', (server) => {
 });
 
 describe('a machine without PostgreSQL', () => {
-  it('is told how to get one', { tags: ['long'] }, async () => {
+  it('is told how to get one', { tags: ['slow'] }, async () => {
     const file = 'test/store/postgres-server.test.ts';
     const run = (command: string, words: string[]) => new LiveCommand(words, {
       command: `${root}${command}`,
