@@ -69,9 +69,9 @@ ${table(['budget', 'schedules', 'most', 'exact epsilon', 'stated', 'faults'], bu
 ## Estimators
 
 The release itself runs on both sides of a pair, and both get the same released values. Each call of a mechanism is then
-compared: the same event on both sides, contents whose exact cost is at most the charge of the event, a sum within the
-cost of the plan, no draw more often than charged, and the same outcome at the end, refusals included. No noise is
-sampled to decide this.
+compared: the same event on both sides, the same keys that are shown without a threshold, contents whose exact cost is at
+most the charge of the event, a sum within the cost of the plan, no draw more often than charged, and the same outcome at
+the end, refusals included. No noise is sampled to decide this.
 
 *Pairs* are all data sets of up to four contributors on a coarse grid, and all changes of one of them. Where a release
 has several calls, what it asks next depends on released values. Then four sequences of values are tried for each pair:
