@@ -36,7 +36,7 @@ describe.skipIf(!runs)('the client in clients/python', () => {
     expect([status, stderr]).toEqual([0, expect.stringMatching(/Ran \d+ tests[^]*OK/)]);
   }, 60_000);
 
-  it('passes the conformance kit', { tags: ['slow'] }, async () => {
+  it('passes the conformance kit', { tags: ['slow'], timeout: 240_000 }, async () => {
     const words = ['conform', '--json', '--', python, '-m', 'keelson.conform'];
     const { stdout } = await stage.run(words, { environment });
     const { failed, leftOut, cases } = JSON.parse(stdout) as {
@@ -44,7 +44,7 @@ describe.skipIf(!runs)('the client in clients/python', () => {
     };
     expect(cases.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
     expect({ failed, leftOut }).toEqual({ failed: 0, leftOut: 0 });
-  }, 240_000);
+  });
 
   it('runs the example of its README in at most 10 lines', async () => {
     const page = readFileSync(`${root}clients/python/README.md`, 'utf8');
