@@ -1,0 +1,136 @@
+import { from0, number } from '../steps/convert.js';
+import { andAll, bits } from '../steps/adder.js';
+import type { Party } from '../steps/party.js';
+import { onesPlane } from '../steps/planes.js';
+import {
+  differenceOf, eachComponent, maskedBy, multipleOf, parts, publicBits, publicNumbers, sumOf,
+  xorOf, type Bits, type Numbers,
+} from '../steps/shares.js';
+import { oneHot, tally } from '../steps/tally.js';
+import { addInto, wordsOf } from '../steps/words.js';
+import type { Layout } from './rows.js';
+
+/** Bins of a histogram of a column. */
+export const columnBins = 64;
+const binBits = 6;
+
+/** Columns of rows as numbers modulo 2^64, and their highest bits. */
+export interface Lifted {
+  /** Whole steps from the low end of the range; column after column, padded. */
+  readonly numbers: Numbers;
+  /** The six highest bits of each, lowest first. */
+  readonly topBits: readonly Bits[];
+}
+
+/**
+ * Turns components that add up modulo 2^bits into numbers modulo 2^64: u = u_0 + u_1 + u_2 -
+ * 2^bits (c_a + c_b). c_a is the carry of u_0 + u_1, which server 0 knows and shares. c_b is the
+ * carry of that sum, modulo 2^bits, and u_2: the adder's highest bit.
+ */
+export async function lifted(
+  party: Party, components: Numbers, bitsOfValue: number, count: number,
+): Promise<Lifted> {
+  const planes = await bits(party, components, {
+    from: bitsOfValue - binBits, end: bitsOfValue + 1, operandBits: bitsOfValue,
+  });
+  const carries = party.server !== 0 ? null : components.map(({ own, next }) => {
+    const sum = own.slice();
+    addInto(sum, next);
+    return sum.map((word, at) => (at % 2 === 0 ? word >>> bitsOfValue : 0));
+  });
+  const first = await from0(party, 'numbers', 2 * count, carries);
+  const second = await number(party, planes[binBits]!);
+  const over = multipleOf(sumOf(first, second), 2 ** bitsOfValue);
+  return { numbers: differenceOf(components, over), topBits: planes.slice(0, binBits) };
+}
+
+/** A public whole number for each column, as shares: column after column, padded. */
+export function perColumn(
+  party: Party, values: readonly number[], { padded }: Layout,
+): Numbers {
+  const words = new Uint32Array(2 * values.length * padded);
+  values.forEach((value, j) => {
+    const [low, high] = wordsOf(value);
+    for (let i = j * padded; i < (j + 1) * padded; i++) {
+      words[2 * i] = low;
+      words[2 * i + 1] = high;
+    }
+  });
+  return publicNumbers(party.server, words);
+}
+
+/** How many contributors are in each bin of each column: column after column. */
+async function columnTally(
+  party: Party, hot: readonly Bits[], dimension: number, { words }: Layout,
+): Promise<Numbers> {
+  const byBin = hot.map((plane) => parts(plane, words, dimension));
+  const planes = Array.from({ length: dimension }, (_, j) => byBin.map((columns) => columns[j]!));
+  return tally(party, planes.flat(), words);
+}
+
+/** The plane of those who are there, once for each column. */
+function presentPlanes(dimension: number, { people, words }: Layout): Uint32Array {
+  const planes = new Uint32Array(dimension * words);
+  for (let j = 0; j < dimension; j++) planes.set(onesPlane(people), j * words);
+  return planes;
+}
+
+/** A histogram of each column with 64 bins over its range. */
+export async function coarseCounts(
+  party: Party, topBits: readonly Bits[], dimension: number, layout: Layout,
+): Promise<Numbers> {
+  const mask = presentPlanes(dimension, layout);
+  const hot = await oneHot(party, topBits, publicBits(party.server, mask), mask.length);
+  return columnTally(party, hot, dimension, layout);
+}
+
+/**
+ * A histogram of each column with 64 bins from a public start on. Values before the first bin count
+ * in it, values past the last bin in that one.
+ * @param about - numbers less the start of their column.
+ * @param reach - |number| < 2^reach. @param width - a bin has 2^width steps.
+ */
+export async function fineCounts(
+  party: Party, about: Numbers, dimension: number, layout: Layout,
+  { width, reach }: { readonly width: number; readonly reach: number },
+): Promise<Numbers> {
+  const planes = await bits(party, about, { from: width, end: reach + 1 });
+  const sign = planes.at(-1)!;
+  const mask = presentPlanes(dimension, layout);
+  const outside = await anyOf(party, planes.slice(binBits), mask.length);
+  const everybody = publicBits(party.server, mask);
+  const inside = xorOf(maskedBy(outside, mask), everybody);
+  const hot = [...await oneHot(party, planes.slice(0, binBits), inside, mask.length)];
+  // Who is outside is in no bin yet, and on one side: the sign is one of the bits outside.
+  hot[0] = xorOf(hot[0]!, maskedBy(sign, mask));
+  hot[columnBins - 1] = xorOf(hot[columnBins - 1]!, maskedBy(xorOf(outside, sign), mask));
+  return columnTally(party, hot, dimension, layout);
+}
+
+/** Whether any of the planes is 1, lane by lane. log2 of their number rounds. */
+async function anyOf(party: Party, planes: readonly Bits[], words: number): Promise<Bits> {
+  let level = planes;
+  while (level.length > 1) {
+    const pairs = Array.from({ length: level.length >> 1 }, (_, i) =>
+      [level[2 * i]!, level[2 * i + 1]!] as const);
+    const both = await andAll(party, pairs, words);
+    level = [
+      ...pairs.map(([left, right], i) => xorOf(left, right, both[i]!)),
+      ...level.length % 2 === 1 ? [level.at(-1)!] : [],
+    ];
+  }
+  return level[0]!;
+}
+
+/** The sum of a list of numbers. Local. */
+export function totalOf(numbers: Numbers): Numbers {
+  return eachComponent(numbers, total);
+}
+
+function total(component: Uint32Array): Uint32Array {
+  const sum = new Uint32Array(2);
+  for (let at = 0; at < component.length; at += 2) {
+    addInto(sum, component.subarray(at, at + 2));
+  }
+  return sum;
+}

@@ -1,0 +1,41 @@
+import type { Released, Sealed } from '../../base/brands.js';
+import type { Outcome } from '../../base/outcome.js';
+import type { StudyFacts } from '../../estimators/contract/estimator.js';
+import type { PrivacyCost } from '../../privacy/accounting/cost.js';
+import type { GaussianEvent } from '../../privacy/accounting/events.js';
+import type { SealedMechanisms } from '../../privacy/mechanisms/sealed-noise.js';
+import type { ShareForm } from '../shares/form.js';
+import type { RowShare } from '../shares/opening.js';
+import type { Party } from '../steps/party.js';
+
+/** What a server needs to run a program. The mechanisms open through this party. */
+export interface ProgramRun {
+  readonly party: Party;
+  readonly mechanisms: SealedMechanisms;
+  /** One for each contributor, in the order of the manifest. */
+  readonly rows: readonly Sealed<RowShare>[];
+}
+
+/**
+ * A question over sealed rows: what contributors share, what is opened and what it costs. Public.
+ *
+ * Claim. The answer, and all that any one server sees, cost `cost` in zCDP, in its computational
+ * form, as long as all three servers follow the protocol. It is a promise against whoever reads
+ * everything of one server. It is none against two servers together, nor against a server that runs
+ * changed code.
+ * Neighbours. One contributor's row replaced by any other row.
+ */
+export interface SealedProgram {
+  readonly form: ShareForm;
+  readonly events: readonly GaussianEvent[];
+  readonly cost: PrivacyCost;
+  /** What a contributor shares of its row: `form.count` whole numbers below 2^bits. */
+  readonly valuesOf: (row: ArrayLike<number>) => Uint32Array;
+  /** Runs at one server. What it does next follows from public and opened numbers alone. */
+  readonly run: (run: ProgramRun) => Promise<Released<Outcome>>;
+}
+
+/** The part of a study's rho that events are calibrated for: the rest is `sealedCost`'s units. */
+export function rhoForEvents({ target }: StudyFacts): number {
+  return target.rho * (1 - 2 ** -30);
+}

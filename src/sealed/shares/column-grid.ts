@@ -1,0 +1,102 @@
+import { InvalidParameterError } from '../../base/errors.js';
+import { columnsMax, numberBits } from './form.js';
+
+/** Public numbers that turn a row into whole numbers below 2^bits. */
+export interface ColumnGrid {
+  /** Of each value. */
+  readonly bits: number;
+  /** A scale has 2^scaleBits steps, in every column. */
+  readonly scaleBits: number;
+  /** Lower end of each column's public range, in data units. */
+  readonly lows: Float64Array;
+  /** Step of each column, in data units. */
+  readonly steps: Float64Array;
+}
+
+/** Fewer steps to a scale (2^5) would round rows visibly. */
+const scaleBitsLeast = 5;
+/** A wider range, in scales, has too few steps or too few coarse bins. */
+const rangeInScalesMost = 512;
+
+/**
+ * The finest grid on which every column's range fits into 2^bits steps, with the same number of
+ * steps to a scale in each.
+ * @param ranges - per column, low < high, in data units.
+ * @param scales - per column, above 0, in data units.
+ * @param bits - 8 to 20.
+ * @throws InvalidParameterError when no grid is fine enough.
+ * @example
+ * columnGrid([[0, 512], [0, 256]], [15, 8], 16).scaleBits; // 10
+ */
+export function columnGrid(
+  ranges: readonly (readonly [number, number])[], scales: readonly number[],
+  bits: number = numberBits.usual,
+): ColumnGrid {
+  checkColumns(ranges, scales, bits);
+  const inScales = ranges.map(([low, high], j) => (high - low) / scales[j]!);
+  const widest = Math.max(...inScales);
+  if (widest > rangeInScalesMost) {
+    throw new InvalidParameterError(
+      `a range is ${widest} scales wide and ${rangeInScalesMost} are the most: narrow it, or give `
+        + 'a larger scale', { widest },
+    );
+  }
+  let scaleBits = bits;
+  while (scaleBits >= scaleBitsLeast && widest * 2 ** scaleBits > 2 ** bits) scaleBits -= 1;
+  if (scaleBits < scaleBitsLeast) {
+    throw new InvalidParameterError(
+      `with ${bits} bits a range of ${widest} scales has fewer than ${2 ** scaleBitsLeast} steps `
+        + 'to a scale: give more bits or a narrower range', { widest, bits },
+    );
+  }
+  return {
+    bits, scaleBits,
+    lows: Float64Array.from(ranges, ([low]) => low),
+    steps: Float64Array.from(scales, (scale) => scale / 2 ** scaleBits),
+  };
+}
+
+function checkColumns(
+  ranges: readonly (readonly [number, number])[], scales: readonly number[], bits: number,
+): void {
+  if (ranges.length < 1 || ranges.length > columnsMax || scales.length !== ranges.length) {
+    throw new InvalidParameterError(
+      `there are ${ranges.length} ranges and ${scales.length} scales: give one of each for 1 to `
+        + `${columnsMax} columns`,
+    );
+  }
+  if (!(Number.isInteger(bits) && bits >= numberBits.least && bits <= numberBits.most)) {
+    throw new InvalidParameterError(
+      `a value has ${bits} bits: give ${numberBits.least} to ${numberBits.most}`, { bits },
+    );
+  }
+  ranges.forEach(([low, high], j) => {
+    if (Number.isFinite(high - low) && high > low && scales[j]! > 0 && scales[j]! < Infinity) {
+      return;
+    }
+    throw new InvalidParameterError(
+      `column ${j} needs a range that rises and a scale above 0`, { column: j },
+    );
+  });
+}
+
+/**
+ * A row in steps: whole numbers from 0 to 2^bits - 1. Values beyond the range count as at its end.
+ * @throws InvalidParameterError for a row of another length, or with an entry that is no number.
+ */
+export function stepsOfRow(
+  row: ArrayLike<number>, { bits, lows, steps }: ColumnGrid,
+): Uint32Array {
+  if (row.length !== lows.length) {
+    throw new InvalidParameterError(
+      `a row has ${row.length} entries, and the study has ${lows.length} columns`,
+    );
+  }
+  return Uint32Array.from(lows, (low, j) => {
+    const value = row[j]!;
+    if (Number.isNaN(value)) {
+      throw new InvalidParameterError(`entry ${j} of a row is not a number`, { column: j });
+    }
+    return Math.min(2 ** bits - 1, Math.max(0, Math.floor((value - low) / steps[j]!)));
+  });
+}

@@ -1,0 +1,78 @@
+import { Sealed } from '../../base/brands.js';
+import { equalBytes } from '../../base/bytes.js';
+import { openBox } from '../../signing/boxes.js';
+import type { Signing, Verifier } from '../../signing/contract.js';
+import { verifySealed } from '../../signing/index.js';
+import {
+  after, bindingOf, commitmentTo, decodeBody, expandSeed, plainBytes, seedBytes, type ServerIndex,
+} from './body.js';
+import { packedBytes, unpackValues, type ShareForm } from './form.js';
+import { UnusableEntryError } from './unusable.js';
+
+/** What a server opens entries with. */
+export interface OpeningOptions {
+  readonly server: ServerIndex;
+  readonly form: ShareForm;
+  /** 32 bytes: the server's secret box key for this epoch. */
+  readonly boxSecret: Uint8Array;
+  /** 32 bytes: the Ed25519 key of the front, for which contributors sign. */
+  readonly frontKey: Uint8Array;
+  readonly studyId: Uint8Array;
+  readonly epoch: bigint;
+}
+
+/** What a server holds of a row: component i and component i + 1 (modulo 3). */
+export interface RowShare {
+  readonly own: Uint32Array;
+  readonly next: Uint32Array;
+}
+
+/**
+ * Opens a server's box of an entry, and checks that both components are those that the body commits
+ * to. Both holders of a component make the same check, so they hold the same values, and the entry
+ * is one row whatever its sender did.
+ * @param body - as received. @param signature - of the contributor, over the body.
+ * @throws UnusableEntryError with the reason; its message holds no content.
+ */
+export function openEntry(
+  signing: Pick<Signing, 'sha512'>, contributor: Verifier, body: Uint8Array, signature: Uint8Array,
+  { server, form, boxSecret, frontKey, studyId, epoch }: OpeningOptions,
+): Sealed<RowShare> {
+  const entry = decodeBody(body, form);
+  if (!equalBytes(entry.studyId, studyId)) {
+    throw new UnusableEntryError('study', 'the entry is of another study');
+  }
+  if (entry.epoch !== epoch) {
+    throw new UnusableEntryError(
+      'epoch', `the entry is of epoch ${entry.epoch}, and epoch ${epoch} is open`,
+    );
+  }
+  const context = { serverKey: frontKey, studyId };
+  if (!verifySealed(contributor, context, signing.sha512(body), signature)) {
+    throw new UnusableEntryError('signature', 'the signature of the entry is not valid');
+  }
+  const plain = openBox(entry.boxes[server]!, server, entry.ephemeralKey, boxSecret);
+  if (plain?.length !== plainBytes(server, form)) {
+    throw new UnusableEntryError('box', `the box of server ${server} does not open`);
+  }
+  const binding = bindingOf(signing, contributor.publicKey, entry);
+  if (!equalBytes(plain.subarray(0, seedBytes), binding)) {
+    throw new UnusableEntryError('copied', 'the box was sealed for another entry');
+  }
+  const lengthOf = (component: ServerIndex): number =>
+    (component === 2 ? seedBytes + packedBytes(form) : seedBytes);
+  const ownEnd = seedBytes + lengthOf(server);
+  const read = (component: ServerIndex, content: Uint8Array): Uint32Array => {
+    if (!equalBytes(commitmentTo(signing, component, content), entry.commitments[component]!)) {
+      throw new UnusableEntryError(
+        'commitment', `component ${component} is not the one that the entry commits to`,
+      );
+    }
+    return component === 2
+      ? unpackValues(content.subarray(seedBytes), form) : expandSeed(signing, content, form);
+  };
+  return Sealed.of({
+    own: read(server, plain.subarray(seedBytes, ownEnd)),
+    next: read(after(server), plain.subarray(ownEnd)),
+  });
+}

@@ -1,0 +1,27 @@
+import { servers } from '../shares/body.js';
+import type { Party } from './party.js';
+import { addInto, subtractFrom } from './words.js';
+
+/**
+ * Opens the sum of one list of each server. Server i adds F_i - F_{i+1} to its list and sends it to
+ * both others; the blocks cancel in the sum. One round; 8 bytes for each number, to each other.
+ * What is opened must be noised already: only privacy/mechanisms calls this.
+ *
+ * Claim. What a server receives is made from its own list, its streams and the sum.
+ * Why. Server i receives u_{i+1}, which contains -F_{i+2}, and u_{i+2}, which contains +F_{i+2}. It
+ * does not hold that stream, so the two are uniform given their sum, which is the opened sum less
+ * u_i.
+ * @param own - pairs of words. @returns the sum, modulo 2^64, in pairs of words.
+ */
+export async function openSum(party: Party, own: Uint32Array): Promise<Uint32Array> {
+  party.begin();
+  const masked = own.slice();
+  addInto(masked, party.ownStream(own.length));
+  subtractFrom(masked, party.nextStream(own.length));
+  const others = servers.filter((server) => server !== party.server);
+  for (const other of others) party.send(other, masked);
+  const received = await Promise.all(others.map((other) => party.receive(other, own.length)));
+  for (const words of received) addInto(masked, words);
+  party.noteOpened(masked);
+  return masked;
+}

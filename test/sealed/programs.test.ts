@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidParameterError } from '../../src/base/errors.js';
+import type { Outcome } from '../../src/base/outcome.js';
+import { cellEdges, quantilesOfRunning } from '../../src/base/running-counts.js';
+import { seededRandom } from '../../src/random/work.js';
+import type { SealedProgram } from '../../src/sealed/programs/contract.js';
+import {
+  sealedCount, sealedHistogram, sealedQuantile,
+} from '../../src/sealed/programs/counts.js';
+import { sealedMean } from '../../src/sealed/programs/mean.js';
+import { columnGrid } from '../../src/sealed/shares/column-grid.js';
+import { sealedAnswers, sealedFacts } from '../support/sealed-rows.js';
+
+/** The one answer that all servers have. */
+async function answerOf(
+  program: SealedProgram, values: readonly Uint32Array[],
+): Promise<Extract<Outcome, { kind: 'value' }>> {
+  const [first, ...others] = await sealedAnswers(program, values);
+  for (const other of others) expect(other).toEqual(first);
+  if (first!.kind !== 'value') throw new Error(first!.text);
+  return first as never;
+}
+
+const people = 333;
+const random = seededRandom(Uint8Array.of(22));
+const normal = (): number => Math.sqrt(-2 * Math.log(1 - random.uniform()))
+  * Math.cos(2 * Math.PI * random.uniform());
+const rows = Array.from({ length: people }, () => [30 + 5 * normal(), 100 + 8 * normal()]);
+
+describe('sealed programs', () => {
+  it('count', async () => {
+    const program = sealedCount(sealedFacts(2, people), (row) => row[0]! >= 30);
+    const { estimate } = await answerOf(program, rows.map(program.valuesOf));
+    expect(estimate[0]).toBeCloseTo(rows.filter(([first]) => first! >= 30).length, 2);
+  });
+
+  it('make a histogram, in which numbers past the last bin count in it', async () => {
+    const program = sealedHistogram(sealedFacts(2, people), { column: 0, edges: [25, 30, 35, 40] });
+    const values = [...rows.map(program.valuesOf), Uint32Array.of(7), Uint32Array.of(5)];
+    const { estimate } = await answerOf(program, values);
+    const bins = rows.map(([first]) => [25, 30, 35, 40].filter((edge) => edge <= first!).length);
+    expect(estimate.map((count) => Math.round(count))).toEqual([0, 1, 2, 3, 4].map((bin) =>
+      bins.filter((one) => one === bin).length + (bin === 4 ? 2 : 0)));
+  });
+
+  it('need at least one row', async () => {
+    const program = sealedCount(sealedFacts(2, people));
+    await expect(sealedAnswers(program, [])).rejects.toThrow(InvalidParameterError);
+  });
+
+  it('find quantiles as clear counts do', async () => {
+    const range = { low: 0, high: 64, cells: 64 };
+    const program = sealedQuantile(
+      sealedFacts(2, people), { column: 0, probabilities: [0.25, 0.5], ...range },
+    );
+    const { estimate } = await answerOf(program, rows.map(program.valuesOf));
+    const below = cellEdges(range)!.map((edge) =>
+      rows.filter(([first]) => Math.max(0, first!) < edge).length);
+    const clear = quantilesOfRunning([...below, people], cellEdges(range)!, [0.25, 0.5]);
+    estimate.forEach((value, i) => expect(value).toBeCloseTo(clear[i]!, 1));
+  });
+
+  it('find the mean of rows, and leave out those beyond the ball', { tags: ['long'] }, async () => {
+    const grid = columnGrid([[0, 128], [0, 200]], [5, 8], 16);
+    const program = sealedMean(sealedFacts(2, people), { grid });
+    const liars = [Uint32Array.of(65535, 0), Uint32Array.of(0, 65535), Uint32Array.of(0, 0)];
+    const honest = rows.map(program.valuesOf);
+    const { estimate } = await answerOf(program, [...honest, ...liars]);
+    [0, 1].forEach((j) => {
+      const mean = honest.reduce((sum, row) => sum + row[j]!, 0) / people;
+      expect(estimate[j]).toBeCloseTo(grid.lows[j]! + (mean + 0.5) * grid.steps[j]!, 2);
+    });
+  });
+});
