@@ -13,13 +13,14 @@ import (
 	"errors"
 	"math"
 	"math/rand"
-	"net/http"
 	"net/url"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/gorilla/websocket"
+	"google.golang.org/protobuf/proto"
+	"keelson/wire"
 )
 
 // Options of Open. Study is a name or an id. Outbox is a file for rows that are not settled, made
@@ -36,17 +37,18 @@ type Options struct {
 
 // Contributor is a standing connection of one key to one study. It renews lost connections.
 type Contributor struct {
-	options                      Options
-	signer                       ed25519.PrivateKey
-	mutex                        sync.Mutex // Guards what follows.
-	changed                      *sync.Cond
-	err                          error
-	outbox                       *outbox
-	socket                       *websocket.Conn // Nil until Ready was verified.
-	limits                       message
-	columns                      int
-	channel, credit, epoch, next uint64
-	holes                        []any
+	options         Options
+	signer          ed25519.PrivateKey
+	mutex           sync.Mutex // Guards what follows.
+	changed         *sync.Cond
+	err             error
+	outbox          *outbox
+	socket          *websocket.Conn // Nil until Ready was verified.
+	limits          *wire.Limits
+	columns         int
+	channel, credit uint32
+	epoch, next     uint64
+	holes           []uint64
 }
 
 // Open opens the outbox and begins to connect.
@@ -92,7 +94,7 @@ func (c *Contributor) Send(rows [][]float64, last bool) (settled <-chan string, 
 		for i, row := range rows {
 			require(len(row) == len(rows[0]), "invalid-rows", "row %d has another length", i)
 			for j, value := range row {
-				isFinite := !math.IsNaN(value) && !math.IsInf(value, 0)
+				isFinite := value-value == 0
 				require(isFinite, "invalid-rows", "column %d of row %d is not finite", j, i)
 			}
 		}
@@ -140,17 +142,19 @@ func (c *Contributor) drop() {
 }
 
 // After Ready all that is not settled goes again, in the order of the sequences.
-func (c *Contributor) resume(ready message) {
-	c.channel, c.credit = ready.number("channel"), ready.number("credit")
-	c.epoch, c.next, c.holes = ready.number("epoch"), ready.number("nextSequence"), ready.list("holes")
-	beyond := c.next + c.limits.number("sequenceWindow")
+func (c *Contributor) resume(ready *wire.Ready) {
+	c.channel, c.credit, c.epoch = ready.Channel, ready.Credit, ready.Epoch
+	c.next, c.holes = ready.NextSequence, ready.Holes
+	beyond := c.next + uint64(c.limits.SequenceWindow)
 	for _, one := range c.outbox.Items {
 		for sequence, old := range one.Batches {
 			old.isSent, old.isTooEarly = false, false
 			// A server that was restored from an old backup may have lost batches so far ahead.
 			if sequence >= beyond {
 				delete(one.Batches, sequence)
-				one.Batches[c.free()] = &batch{Epoch: c.epoch, Contents: old.Contents}
+				body := &wire.BatchBody{}
+				orFail(proto.Unmarshal(old.Body, body))
+				c.place(one, body)
 			}
 		}
 	}
@@ -167,58 +171,54 @@ func (c *Contributor) owner(sequence uint64) *item {
 	return nil
 }
 
-// A sequence for new rows: holes first.
-func (c *Contributor) free() uint64 {
-	for {
-		sequence := c.next
+// Gives a batch a sequence: holes first.
+func (c *Contributor) place(one *item, body *wire.BatchBody) {
+	sequence := uint64(0)
+	for sequence == 0 || c.owner(sequence) != nil {
 		if len(c.holes) > 0 {
-			sequence, c.holes = c.holes[0].(uint64), c.holes[1:]
+			sequence, c.holes = c.holes[0], c.holes[1:]
 		} else {
-			c.next++
-		}
-		if c.owner(sequence) == nil {
-			return sequence
+			sequence, c.next = c.next, c.next+1
 		}
 	}
+	body.StudyId, body.Sequence, body.Epoch = c.outbox.StudyID, sequence, c.epoch
+	one.Batches[sequence] = &batch{Body: encode(body)}
 }
 
-func (c *Contributor) take(kind string, frame message) {
-	switch {
-	case kind == "ack" && frame.number("channel") == c.channel:
-		c.credit = frame.number("credit")
-		c.open(frame.number("epoch"))
-		c.acknowledged(frame)
-	case kind == "notice" && bytes.Equal(frame.bytes("studyId"), c.outbox.StudyID):
-		c.open(frame.number("epoch"))
-		c.stop(frame.number("state"))
-	case kind == "refusal":
-		panic(refusalOf(frame))
+func (c *Contributor) take(frame *wire.ServerFrame) {
+	ack, notice := frame.GetAck(), frame.GetNotice()
+	if ack != nil && ack.Channel == c.channel {
+		c.credit, c.epoch = ack.Credit, ack.Epoch
+		c.acknowledged(ack)
+	} else if notice != nil && bytes.Equal(notice.StudyId, c.outbox.StudyID) {
+		c.epoch = notice.Epoch
+		c.stop(notice.State)
+	} else if refusal := frame.GetRefusal(); refusal != nil {
+		panic(refusalOf(refusal.Code, refusal.Retryable, refusal.Text))
 	}
 	c.pump()
 }
 
-func (c *Contributor) acknowledged(ack message) {
+func (c *Contributor) acknowledged(ack *wire.Ack) {
 	var putOff error
-	codes := map[uint64]string{}
-	for _, sequence := range ack.list("accepted") {
-		codes[sequence.(uint64)] = ""
-	}
-	for _, one := range ack.list("rejections") {
-		refused := one.(message)
-		sequence := refused.number("sequence")
-		if owner := c.owner(sequence); !refused.isRetryable() {
-			codes[sequence] = refused.code()
-		} else if owner != nil && refused.code() == "epoch-not-open" && ack.number("epoch") == 0 {
-			owner.Batches[sequence].isSent, owner.Batches[sequence].isTooEarly = false, true
-		} else {
-			putOff = refusalOf(refused)
-		}
-	}
-	for sequence, code := range codes {
+	settle := func(sequence uint64, code string) {
 		if owner := c.owner(sequence); owner != nil {
 			if delete(owner.Batches, sequence); owner.Code == "" {
 				owner.Code = code
 			}
+		}
+	}
+	for _, sequence := range ack.Accepted {
+		settle(sequence, "")
+	}
+	for _, one := range ack.Rejections {
+		if owner := c.owner(one.Sequence); !one.Retryable {
+			settle(one.Sequence, nameOf(one.Code))
+		} else if owner != nil && one.Code == wire.Code_CODE_EPOCH_NOT_OPEN && ack.Epoch == 0 {
+			batch := owner.Batches[one.Sequence]
+			batch.isSent, batch.isTooEarly = false, true
+		} else {
+			putOff = refusalOf(one.Code, one.Retryable, one.Text)
 		}
 	}
 	c.finish()
@@ -251,18 +251,10 @@ func (c *Contributor) finish() {
 	c.changed.Broadcast()
 }
 
-func (c *Contributor) open(epoch uint64) {
-	for _, one := range c.outbox.Items {
-		for _, waiting := range one.Batches {
-			waiting.isTooEarly = waiting.isTooEarly && epoch == c.epoch
-		}
-	}
-	c.epoch = epoch
-}
-
 // A study that has stopped takes no new rows. What was sent gets its answer first.
-func (c *Contributor) stop(state uint64) {
-	if require(state > 0, "malformed", "a notice has no state"); state == 1 {
+func (c *Contributor) stop(state wire.StudyState) {
+	require(state > 0, "malformed", "a notice has no state")
+	if state == wire.StudyState_STUDY_STATE_OPEN {
 		return
 	}
 	err := fault([]string{"budget-exhausted", "study-ended"}[state-2], "the study has stopped")
@@ -280,7 +272,8 @@ func (c *Contributor) stop(state uint64) {
 func (c *Contributor) pump() {
 	for c.socket != nil {
 		var oldest *item
-		var lowest, flight uint64 = math.MaxUint64, 0
+		var lowest uint64 = math.MaxUint64
+		flight := uint32(0)
 		for _, one := range c.outbox.Items {
 			if oldest == nil && one.Rows != nil {
 				oldest = one
@@ -288,7 +281,7 @@ func (c *Contributor) pump() {
 			for sequence, found := range one.Batches {
 				if found.isSent {
 					flight++
-				} else if !found.isTooEarly && sequence < lowest {
+				} else if (c.epoch > 0 || !found.isTooEarly) && sequence < lowest {
 					lowest = sequence
 				}
 			}
@@ -296,7 +289,7 @@ func (c *Contributor) pump() {
 		if flight > 0 && flight >= c.credit {
 			return
 		} else if lowest < math.MaxUint64 {
-			c.send(lowest, c.owner(lowest).Batches[lowest])
+			c.send(c.owner(lowest).Batches[lowest])
 		} else if oldest == nil || c.epoch == 0 {
 			return
 		} else {
@@ -305,22 +298,20 @@ func (c *Contributor) pump() {
 	}
 }
 
-func (c *Contributor) send(sequence uint64, one *batch) {
+func (c *Contributor) send(one *batch) {
 	o := c.outbox
-	body := putNumber(putNumber(putBytes(nil, 1, o.StudyID), 2, sequence), 3, one.Epoch)
-	body = append(body, one.Contents...)
-	message := SignedMessage("batch", o.ServerKey, o.StudyID, c.key(), digest(body))
-	frame := putBytes(putNumber(nil, 1, c.channel), 2, body)
-	frame = putBytes(frame, 3, ed25519.Sign(c.signer, message))
-	if one.isSent = true; write(c.socket, putBytes(nil, 2, frame)) != nil {
+	message := SignedMessage("batch", o.ServerKey, o.StudyID, c.key(), digest(one.Body))
+	one.isSent = true
+	if write(c.socket, &wire.ClientFrame{Kind: &wire.ClientFrame_Batch{Batch: &wire.SignedBatch{
+		Channel: c.channel, Body: one.Body, Signature: ed25519.Sign(c.signer, message)}}}) != nil {
 		c.drop()
 	}
 }
 
 // Puts batches in the place of rows.
 func (c *Contributor) split(one *item) {
-	most := int(c.limits.number("frameBytes")-512) / (8 * c.columns)
-	if limit := int(c.limits.number("rowsPerBatch")); limit < most {
+	most := (int(c.limits.FrameBytes) - 512) / (8 * c.columns)
+	if limit := int(c.limits.RowsPerBatch); limit < most {
 		most = limit
 	}
 	rows := one.Rows
@@ -332,18 +323,14 @@ func (c *Contributor) split(one *item) {
 		if len(now) > most {
 			now = now[:most]
 		}
-		var contents, data []byte
+		var data []byte
 		for _, row := range now {
 			for _, value := range row {
 				data = binary.LittleEndian.AppendUint64(data, math.Float64bits(value))
 			}
 		}
-		if one.Last && start+most >= len(rows) {
-			contents = putNumber(nil, 4, 1)
-		}
-		contents = putNumber(putNumber(contents, 5, uint64(len(now))), 6, uint64(c.columns))
-		contents = putBytes(putNumber(contents, 7, 2), 8, data)
-		one.Batches[c.free()] = &batch{Epoch: c.epoch, Contents: contents}
+		c.place(one, &wire.BatchBody{Last: one.Last && start+most >= len(rows), Rows: uint32(len(now)),
+			Columns: uint32(c.columns), DataType: wire.DataType_DATA_TYPE_FLOAT64, Data: data})
 	}
 	c.finish()
 }
@@ -376,15 +363,15 @@ func orLost(err error) {
 	}
 }
 
-func write(socket *websocket.Conn, frame []byte) error {
+func write(socket *websocket.Conn, frame *wire.ClientFrame) error {
 	socket.SetWriteDeadline(time.Now().Add(time.Minute))
-	return socket.WriteMessage(websocket.BinaryMessage, frame)
+	return socket.WriteMessage(websocket.BinaryMessage, encode(frame))
 }
 
 // Serves one socket until it ends.
 func (c *Contributor) serve() {
-	dialer := websocket.Dialer{Proxy: http.ProxyFromEnvironment,
-		Subprotocols: []string{"keelson.v1"}, HandshakeTimeout: 10 * time.Second}
+	dialer := *websocket.DefaultDialer
+	dialer.Subprotocols = []string{"keelson.v1"}
 	socket, _, err := dialer.Dial(c.options.URL, nil)
 	orLost(err)
 	defer socket.Close()
@@ -396,7 +383,7 @@ func (c *Contributor) serve() {
 		alive()
 		return pong(data)
 	})
-	next := func() (string, message) {
+	next := func() *wire.ServerFrame {
 		alive()
 		_, data, err := socket.ReadMessage()
 		orLost(err)
@@ -404,60 +391,60 @@ func (c *Contributor) serve() {
 	}
 	c.greet(socket, next)
 	for {
-		kind, frame := next()
-		orLost(c.guarded(func() { c.take(kind, frame) }))
+		frame := next()
+		orLost(c.guarded(func() { c.take(frame) }))
 	}
 }
 
 // From Welcome to Ready: sections 3 to 5 of the protocol.
-func (c *Contributor) greet(socket *websocket.Conn, next func() (string, message)) {
-	kind, welcome := next()
-	isWhole := kind == "welcome" && welcome.part("limits") != nil
-	require(isWhole, "malformed", "the first frame is no Welcome")
-	serverKey := welcome.bytes("serverKey")
-	keys := bytes.Join(keysOf(serverKey, welcome.list("rotations")), nil)
+func (c *Contributor) greet(socket *websocket.Conn, next func() *wire.ServerFrame) {
+	welcome := next().GetWelcome()
+	require(welcome.GetLimits() != nil, "malformed", "the first frame is no whole Welcome")
+	serverKey := welcome.ServerKey
+	keys := bytes.Join(keysOf(serverKey, welcome.Rotations), nil)
 	for _, pin := range [][]byte{c.options.ServerKey, c.outbox.ServerKey} {
 		isTrusted := len(pin) == 0 || bytes.Contains(keys, pin)
 		require(isTrusted, "server-key-mismatch", "the key of this server is %x", serverKey)
 	}
-	studyID, columns := c.find(serverKey, welcome.list("studies"))
-	nonces := append(append([]byte{}, welcome.bytes("serverNonce")...), make([]byte, 32)...)
+	studyID, columns := c.find(serverKey, welcome.Studies)
+	nonces := append(append([]byte{}, welcome.ServerNonce...), make([]byte, 32)...)
 	_, err := cryptorand.Read(nonces[32:])
 	orLost(err)
 	signed := SignedMessage("hello", serverKey, studyID, c.key(), nonces)
-	hello := putBytes(putBytes(putBytes(nil, 1, studyID), 2, c.key()), 3, nonces[32:])
-	hello = putBytes(putBytes(hello, 4, ed25519.Sign(c.signer, signed)), 5, c.options.Enrolment)
-	orLost(write(socket, putBytes(nil, 1, hello)))
-	var ready message
-	for kind != "ready" || !bytes.Equal(ready.bytes("publicKey"), c.key()) {
-		if kind, ready = next(); kind == "refusal" && ready.number("channel") == 0 {
-			panic(refusalOf(ready))
+	orLost(write(socket, &wire.ClientFrame{Kind: &wire.ClientFrame_Hello{Hello: &wire.Hello{
+		StudyId: studyID, PublicKey: c.key(), ClientNonce: nonces[32:],
+		Signature: ed25519.Sign(c.signer, signed), Enrolment: c.options.Enrolment}}}))
+	var ready *wire.Ready
+	for !bytes.Equal(ready.GetPublicKey(), c.key()) {
+		frame := next()
+		if refusal := frame.GetRefusal(); refusal != nil && refusal.Channel == 0 {
+			panic(refusalOf(refusal.Code, refusal.Retryable, refusal.Text))
 		}
+		ready = frame.GetReady()
 	}
 	proof := SignedMessage("ready", serverKey, studyID, c.key(), nonces)
-	verify(serverKey, proof, ready.bytes("signature"))
+	verify(serverKey, proof, ready.Signature)
 	orLost(c.guarded(func() {
 		o := c.outbox
 		o.ServerKey, o.StudyID, o.Contributor = serverKey, studyID, c.key()
-		c.socket, c.limits, c.columns = socket, welcome.part("limits"), columns
+		c.socket, c.limits, c.columns = socket, welcome.Limits, columns
 		c.resume(ready)
 		c.pump()
 	}))
 }
 
 // The id and the number of columns of the study. Facts that cannot be read are of a later version.
-func (c *Contributor) find(serverKey []byte, studies []any) ([]byte, int) {
+func (c *Contributor) find(serverKey []byte, studies []*wire.SignedStudy) ([]byte, int) {
 	for _, one := range studies {
-		text := one.(message).bytes("facts")
-		id := sha256.Sum256(text)
-		statement := SignedMessage("study", serverKey, id[:], nil, digest(text))
-		verify(serverKey, statement, one.(message).bytes("signature"))
+		id := sha256.Sum256(one.Facts)
+		statement := SignedMessage("study", serverKey, id[:], nil, digest(one.Facts))
+		verify(serverKey, statement, one.Signature)
 		var facts struct {
 			Version int
 			Study   string
 			Columns []json.RawMessage
 		}
-		isRead := json.Unmarshal(text, &facts) == nil
+		isRead := json.Unmarshal(one.Facts, &facts) == nil
 		isAsked := strings.EqualFold(c.options.Study, hex.EncodeToString(id[:])) ||
 			c.options.Study == facts.Study
 		if isRead && isAsked && (c.outbox.StudyID == nil || bytes.Equal(c.outbox.StudyID, id[:])) {
@@ -470,9 +457,9 @@ func (c *Contributor) find(serverKey []byte, studies []any) ([]byte, int) {
 }
 
 // A code that is retryable ends only the connection, as does a channel that the server forgot.
-func refusalOf(frame message) error {
-	err := fault(frame.code(), "%q", frame.bytes("text"))
-	if frame.isRetryable() || frame.code() == "unknown-channel" {
+func refusalOf(code wire.Code, isRetryable bool, text string) error {
+	err := fault(nameOf(code), "%q", text)
+	if isRetryable || code == wire.Code_CODE_UNKNOWN_CHANNEL {
 		return errors.New(err.Error())
 	}
 	return err

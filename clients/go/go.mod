@@ -2,4 +2,7 @@ module keelson
 
 go 1.19
 
-require github.com/gorilla/websocket v1.5.0
+require (
+	github.com/gorilla/websocket v1.5.0
+	google.golang.org/protobuf v1.28.1
+)

@@ -16,12 +16,10 @@ type item struct {
 	settled chan string       // Nil for rows of an earlier run.
 }
 
-// A signed batch. Its body follows from the sequence and from these, so it has the same bytes each
-// time it is sent.
+// A batch. Its body is kept, so it has the same bytes each time it is sent.
 type batch struct {
-	Epoch              uint64
-	Contents           []byte // The fields of the body from `last` on.
-	isSent, isTooEarly bool   // On this socket: it has no answer; it waits for the next epoch.
+	Body               []byte
+	isSent, isTooEarly bool // On this socket: it waits for its answer; for the next epoch.
 }
 
 // The durable state of one key in one study: a file that `save` replaces as a whole, so a kill

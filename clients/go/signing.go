@@ -51,26 +51,20 @@ func verify(key, message, signature []byte) {
 	require(isValid, "bad-signature", "a signature of the server is not valid")
 }
 
-// All keys of a server, the newest last. Every rotation is verified: section 5 of the protocol.
-func keysOf(serverKey []byte, rotations []any) [][]byte {
+// All keys of a server, the newest first. Every rotation is verified: section 5 of the protocol.
+func keysOf(serverKey []byte, rotations [][]byte) [][]byte {
 	require(len(rotations) <= 64, "malformed", "more than 64 rotations")
+	checkKey(serverKey)
 	keys := [][]byte{serverKey}
-	if len(rotations) > 0 {
-		keys[0] = rotations[0].([]byte)[:32]
-	}
-	for _, one := range rotations {
-		before, after, signatures := one.([]byte)[:32], one.([]byte)[32:64], one.([]byte)[64:]
-		isNext := bytes.Equal(keys[len(keys)-1], before)
-		require(isNext, "bad-signature", "a rotation does not continue the one before")
+	for i := len(rotations) - 1; i >= 0; i-- {
+		before, after, signatures := rotations[i][:32], rotations[i][32:64], rotations[i][64:]
+		isNext := bytes.Equal(keys[len(keys)-1], after)
+		require(isNext, "bad-signature", "the rotations do not lead to the server's key")
 		checkKey(before)
-		checkKey(after)
 		message := SignedMessage("rotation", before, nil, nil, digest(after))
 		verify(before, message, signatures[:64])
 		verify(after, message, signatures[64:])
-		keys = append(keys, after)
+		keys = append(keys, before)
 	}
-	isNewest := bytes.Equal(keys[len(keys)-1], serverKey)
-	require(isNewest, "bad-signature", "the rotations do not lead to the server's key")
-	checkKey(serverKey)
 	return keys
 }

@@ -1,6 +1,6 @@
 // @module-tag slow
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runConformance, type CaseResult } from '../../cli/conform/runner.js';
 import { freshRows, type ConformanceCase } from '../../cli/conform/stage.js';
@@ -10,12 +10,15 @@ import { meanStudy } from '../support/study-files.js';
 
 /** Where Debian puts the sources of its packages for Go. */
 const debian = '/usr/share/gocode';
-const packages = 'golang-go golang-github-gorilla-websocket-dev';
+const packages = 'golang-go golang-github-gorilla-websocket-dev golang-google-protobuf-dev ' +
+  'protobuf-compiler protoc-gen-go';
 
 function hasGo(): boolean {
   try {
     execFileSync('go', ['version'], { stdio: 'ignore' });
-    return existsSync(`${debian}/src/github.com/gorilla/websocket`);
+    execFileSync('protoc', ['--version'], { stdio: 'ignore' });
+    return ['github.com/gorilla/websocket', 'google.golang.org/protobuf']
+      .every((name) => existsSync(`${debian}/src/${name}`));
   } catch {
     return false;
   }
@@ -44,8 +47,11 @@ describe.skipIf(!runs)('the client in clients/go', () => {
   });
 
   beforeAll(() => {
-    mkdirSync(stage.path('gopath/src'), { recursive: true });
-    symlinkSync(`${root}clients/go`, stage.path('gopath/src/keelson'));
+    const sources = stage.path('gopath/src/keelson');
+    cpSync(`${root}clients/go`, sources, { recursive: true });
+    mkdirSync(`${sources}/wire`, { recursive: true });
+    execFileSync('protoc', [`-I${root}proto/keelson/v1`, `--go_out=${sources}/wire`,
+      '--go_opt=paths=source_relative', '--go_opt=Mwire.proto=keelson/wire', 'wire.proto']);
     go('build', '-o', program, 'keelson/conform');
   }, 300_000);
 
