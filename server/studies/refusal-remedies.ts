@@ -1,0 +1,16 @@
+import type { RefusalReason } from '../../src/base/outcome.js';
+
+/** What an operator can do about a release that was refused, by its reason. */
+export const refusalRemedies: Readonly<Record<RefusalReason, string>> = {
+  'interrupted':
+    'Nothing: the process died between charge and release, and noise is never drawn twice.',
+  'participation-below-plan': 'Too few people came: use longer epochs, or a smaller cohort.',
+  'scale-not-found': 'Rows do not vary as a private scale finder needs: give scale as numbers.',
+  'centre-not-found': 'Too few people came: use longer epochs, or a smaller cohort. '
+    + 'Or scale is too small: raise it.',
+  'groups-disagree': 'More contributors are hostile than planned, or a radius is too small: raise '
+    + 'corruption or the radius.',
+  'rows-too-wide': 'Rows spread wider than scale says, or they are too few for the test of it: '
+    + 'raise scale or the cohort.',
+  'numerical-failure': 'The answer is beyond the range of numbers: check the scales.',
+};
