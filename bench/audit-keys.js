@@ -4,7 +4,7 @@ import { claimOf } from '../dist/cli/audit/claim.js';
 import { Pace } from '../dist/cli/audit/pace.js';
 import { startAuditPool } from '../dist/cli/audit/pool.js';
 import { plannedFor } from '../dist/cli/audit/subject.js';
-import { audit, auditTrialsMin, searchPairs } from '../dist/src/audit/index.js';
+import { audit, searchPairs } from '../dist/src/audit/index.js';
 import { parseParameters } from '../dist/src/estimators/contract/parameters.js';
 import { findEstimator } from '../dist/src/estimators/registry.js';
 import { smallestPlan } from '../dist/src/plan.js';
@@ -67,10 +67,13 @@ export async function auditByKey({ name, set, columns, discover = false }, epsil
       facts: { ...subject.facts, keys: { list: 'public', keysMax, count } },
     };
     await pace.measure(asked);
-    const pairs = await searchPairs(asked, pool, { glance: pace.glance() });
+    const pairs = await searchPairs(asked, pool, {
+      glance: pace.glance(), parts: !pace.isScarce(),
+    });
+    const { losses, counted } = pace.divided(Infinity);
     const result = await audit({
       claim: claimOf(plan, target, null), pairs, pool,
-      trials: Math.max(auditTrialsMin, pace.affordable()), coins: secureNoise(),
+      trials: counted, losses: { ...losses, pool }, coins: secureNoise(),
       affordable: () => pace.affordable(), chunk: pace.chunk(),
       onProgress: (done) => pace.saw(done),
     });

@@ -1,9 +1,9 @@
 // Compares mechanisms and estimators with their charges without sampling: see
 // docs/results/exactness.md, which --page writes. Needs the build. Ends with status 1 on a fault.
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { optionsOf } from '../bench/options.js';
 import { checkComposed, composedCases } from '../dist/src/audit/exact/composed.js';
-import { gridPairs } from '../dist/src/audit/exact/grid-pairs.js';
+import { gridPairs, largerPairs } from '../dist/src/audit/exact/grid-pairs.js';
 import { mechanismChecks } from '../dist/src/audit/exact/mechanism-cases.js';
 import { checkRelease } from '../dist/src/audit/exact/release-check.js';
 import { crowds } from '../dist/src/audit/pairs.js';
@@ -13,18 +13,28 @@ import { seededRandom } from '../dist/src/random/work.js';
 import { budgetKinds, checkBudget } from './exact/budgets.js';
 import { planOf, subjects } from './exact/subjects.js';
 import { pageOf } from './exact/page.js';
+import { root } from './generated.js';
 
-const { seconds, only, mechanisms, composed, epochs, page } = optionsOf(
+const { seconds, most, only, mechanisms, composed, epochs, page } = optionsOf(
   'Compares mechanisms and estimators with their charges, without sampling.', {
     seconds: { usual: 12, tiny: 0.5, means: 'for each estimator' },
-    only: { usual: null, tiny: 'count,sum', means: 'names of estimators, separated by commas' },
+    most: { usual: 840, tiny: 840, means: 'pairs for each estimator, and a quarter of it larger' },
+    only: {
+      usual: null, tiny: 'count;sum',
+      means: 'estimators, or forms as the page names them, separated by semicolons',
+    },
     mechanisms: { usual: 'all', tiny: 'threshold', means: 'part of the names of mechanisms' },
     composed: { usual: 'all', tiny: '1 Gaussian', means: 'part of the names of composed draws' },
-    epochs: { usual: 3, tiny: 1, means: 'in each schedule on a budget' },
-    page: { usual: null, means: 'file that the page of results is written to' },
+    epochs: { usual: 3, tiny: 1, means: 'in each schedule on a budget; 0: no budgets' },
+    page: {
+      usual: null,
+      means: 'page of results to bring up to date; the figures are in a file .json beside it',
+    },
   });
 const crowdMax = 1500;
 const prefixes = 4;
+/** Random pairs of larger data sets, for each estimator. */
+const largerCount = 60;
 
 function crowdOf(plan, facts, parameters) {
   const count = Math.min(facts.cohort, crowdMax);
@@ -34,7 +44,9 @@ function crowdOf(plan, facts, parameters) {
   // The place of a discovered key is a whole number.
   const places = rows.slice(0, count).map((_, i) => i % 4);
   const own = facts.keys?.list === 'discovered' ? places : rows;
-  return { count, rows: own, assignmentHashes };
+  return {
+    crowd: { count, rows: own, assignmentHashes }, standsFor: Math.ceil(facts.cohort / count),
+  };
 }
 
 async function compared(subject) {
@@ -45,18 +57,49 @@ async function compared(subject) {
   // In an order that does not begin with empty data sets, so that a part of them is a fair part.
   const mixed = seededRandom(utf8('order'));
   const order = pairs.map((pair) => ({ pair, place: mixed.uniform() }))
-    .sort((one, other) => one.place - other.place).map(({ pair }) => pair);
-  const start = performance.now();
-  const result = await checkRelease({
-    subject: { plan, dimension: facts.dimension }, pairs: order, prefixes,
-    crowd: crowdOf(plan, facts, parameters),
+    .sort((one, other) => one.place - other.place).slice(0, most).map(({ pair }) => pair);
+  const larger = largerPairs(plan, facts, subject.landmarks, 'check',
+    Math.min(largerCount, Math.ceil(most / 4)));
+  const asked = {
+    subject: { plan, dimension: facts.dimension }, prefixes, ...crowdOf(plan, facts, parameters),
     ...(subject.found !== undefined && { keys: subject.found }),
-    isOver: () => performance.now() - start > 1000 * seconds,
-  });
-  return { ...result, all: pairs.length, events: plan.events.length };
+  };
+  const small = await checkRelease({ ...asked, pairs: order, isOver: after(seconds) });
+  const large = await checkRelease({ ...asked, pairs: larger, isOver: after(seconds / 2) });
+  const sum = (part) => small[part] + large[part];
+  return {
+    pairs: small.pairs, all: pairs.length, larger: large.pairs, calls: sum('calls'),
+    answered: sum('answered'), refused: sum('refused'), faults: [...small.faults, ...large.faults],
+    events: plan.events.length,
+  };
 }
 
-const chosen = only?.split(',');
+/** Whether so many seconds are over from now on. */
+function after(limit) {
+  const start = performance.now();
+  return () => performance.now() - start > 1000 * limit;
+}
+
+/** What was not compared in this run stays as it was in the last one. */
+function writePage(path) {
+  const kept = path.replace(/\.md$/, '.json');
+  const before = existsSync(kept) ? JSON.parse(readFileSync(kept, 'utf8')) : {};
+  const names = {
+    mechanisms: mechanismChecks, composed: composedCases, budgets: budgetKinds,
+    estimators: subjects,
+  };
+  const titleOf = ({ title, name }) => title ?? name;
+  const merged = Object.fromEntries(Object.entries(names).map(([part, all]) => {
+    const known = new Map([...before[part] ?? [], ...found[part]]
+      .map((each) => [titleOf(each), each]));
+    return [part, all.flatMap((each) => known.get(titleOf(each)) ?? [])];
+  }));
+  writeFileSync(kept, `${JSON.stringify(merged, null, 1)}\n`);
+  const mutations = JSON.parse(readFileSync(`${root}docs/results/mutations.json`, 'utf8'));
+  writeFileSync(path, pageOf({ ...merged, mutations }));
+}
+
+const chosen = only?.split(';');
 const found = { mechanisms: [], composed: [], budgets: [], estimators: [] };
 for (const check of mechanismChecks) {
   if (mechanisms !== 'all' && !check.name.includes(mechanisms)) continue;
@@ -70,21 +113,23 @@ for (const each of composedCases) {
   found.composed.push(result);
   console.log(`${each.name}: epsilon ${result.exact.toFixed(4)}, ${result.faults.length} faults`);
 }
-for (const kind of budgetKinds) {
+for (const kind of epochs === 0 ? [] : budgetKinds) {
   const result = await checkBudget(kind, epochs);
   found.budgets.push(result);
   console.log(`budget of ${result.name}: ${result.schedules} schedules, ${result.faults.length} faults`);
 }
 for (const subject of subjects) {
-  if (chosen !== undefined && !chosen.includes(subject.name)) continue;
+  const isChosen = [subject.name, subject.title].some((name) => chosen?.includes(name));
+  if (chosen !== undefined && !isChosen) continue;
   const result = await compared(subject);
   found.estimators.push({ ...result, title: subject.title, name: subject.name });
   console.log(`${subject.title}: ${result.pairs} of ${result.all} pairs, `
-    + `${result.calls ?? 0} calls, ${result.faults.length} faults`);
+    + `${result.larger ?? 0} larger, ${result.calls ?? 0} calls, `
+    + `${result.answered ?? 0} answers, ${result.faults.length} faults`);
 }
 const faults = Object.values(found).flat().flatMap((each) =>
   each.faults.map((fault) => `${each.title ?? each.name}: ${fault}`));
 for (const fault of faults) console.log(fault);
 console.log(`${faults.length} faults`);
-if (page !== undefined && page !== null) writeFileSync(page, pageOf(found));
+if (page !== null) writePage(page);
 process.exitCode = faults.length === 0 ? 0 : 1;

@@ -2,6 +2,7 @@ import type { Claim } from '../../src/audit/index.js';
 import type { Plan, PrivacyTarget } from '../../src/estimators/contract/estimator.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import { costOfEvents } from '../../src/privacy/accounting/composition.js';
+import type { PrivacyCost } from '../../src/privacy/accounting/cost.js';
 import { epsilonOfApproximateZcdp } from '../../src/privacy/accounting/conversion.js';
 import { UsageError } from '../base/errors.js';
 import { statementOf } from '../../src/privacy-statement.js';
@@ -39,13 +40,33 @@ export function claimOf(
     const { epsilon, delta } = statementOf(plan, target);
     return { epsilon, delta };
   }
+  const cost = costOf(plan, events);
+  const delta = cost.epsilon === null ? target.deltaTotal : 0;
+  return { epsilon: epsilonOf(cost, delta), delta };
+}
+
+/**
+ * The epsilon that the cost of a plan, or of some of its events, promises at a delta. Null if the
+ * events' own delta is not below it, or if the cost is known at one order only.
+ */
+export function claimAt(
+  plan: Plan, events: readonly string[] | null, delta: number,
+): number | null {
+  const cost = costOf(plan, events);
+  const isKnown = cost.renyi === undefined
+    && (cost.epsilon !== null || amountToNumber(cost.delta) < delta);
+  return isKnown ? epsilonOf(cost, delta) : null;
+}
+
+/** What is charged for a plan, or for some of its events. */
+export function costOf(plan: Plan, events: readonly string[] | null): PrivacyCost {
+  if (events === null) return plan.cost;
   const chosen = plan.events.filter(({ name }) => events.includes(name));
   const disjoint = plan.cohorts.length > 1 ? plan.cohorts.map(({ name }) => name) : [];
-  const { rho, delta, epsilon } = costOfEvents(chosen, { disjoint });
-  if (epsilon !== null) return { epsilon: amountToNumber(epsilon), delta: 0 };
-  const whole = target.deltaTotal;
-  return {
-    epsilon: epsilonOfApproximateZcdp(amountToNumber(rho), amountToNumber(delta), whole),
-    delta: whole,
-  };
+  return costOfEvents(chosen, { disjoint });
+}
+
+function epsilonOf({ rho, delta, epsilon }: PrivacyCost, whole: number): number {
+  return epsilon !== null ? amountToNumber(epsilon)
+    : epsilonOfApproximateZcdp(amountToNumber(rho), amountToNumber(delta), whole);
 }

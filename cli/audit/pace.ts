@@ -1,4 +1,6 @@
-import { largestPair, type PairFacts, type TrialPool } from '../../src/audit/index.js';
+import {
+  auditTrialsMin, largestPair, type PairFacts, type TrialPool,
+} from '../../src/audit/index.js';
 import type { Io } from '../base/io.js';
 
 /** The search for pairs may take this share of the remaining time. */
@@ -11,6 +13,27 @@ const requestMax = 1000;
 const stretchMs = 300;
 /** Estimates of speed are a little too high. */
 const caution = 0.85;
+
+/** Exact losses may take this share of the remaining time, and no more trials than tell much. */
+const lossShare = 0.45;
+/** With so few releases, counted outputs prove nothing: exact losses get nearly all of the time. */
+const scarce = { releases: 4 * auditTrialsMin, lossShare: 0.9 } as const;
+const lossesMax = 8000;
+const lossesMin = 20;
+/** Releases that a trial of losses takes the time of, as long as its speed is not measured. */
+const releasesOfLoss = 4;
+
+/** Trials of exact losses, and of counted outputs. */
+export interface Division {
+  readonly losses: {
+    readonly trials: number; readonly affordable: (done: number) => number;
+  };
+  readonly counted: number;
+}
+
+/** What is compared without sampling may take this share of the time, and no longer than this. */
+const shortShare = 0.05;
+const shortMs = 3000;
 
 /** Predicts how many trials fit before a deadline, from the measured speed. */
 export class Pace {
@@ -63,6 +86,40 @@ export class Pace {
 
   affordable(): number {
     return Math.floor(this.#leftMs() * this.#rate * caution);
+  }
+
+  /** Says when a twentieth of the remaining time is over. */
+  shortWhile(): () => boolean {
+    const untilMs = this.io.monotonicMs() + Math.min(shortMs, shortShare * this.#leftMs());
+    return () => this.io.monotonicMs() > untilMs;
+  }
+
+  /** Whether there is no time for enough releases to count. */
+  isScarce(): boolean {
+    return this.affordable() < scarce.releases;
+  }
+
+  /**
+   * Divides the remaining time between exact losses and counted outputs.
+   * @param asked - releases to run at most; Infinity if only time limits them.
+   */
+  divided(asked: number): Division {
+    const releases = Math.min(asked, this.affordable());
+    const isScarce = releases < scarce.releases;
+    const share = isScarce ? scarce.lossShare : lossShare;
+    const fromMs = this.io.monotonicMs();
+    const untilMs = fromMs + share * this.#leftMs();
+    const trials =
+      Math.max(lossesMin, Math.min(lossesMax, Math.floor((share * releases) / releasesOfLoss)));
+    const affordable = (done: number): number => {
+      if (untilMs === Infinity) return trials - done;
+      const nowMs = this.io.monotonicMs();
+      const rate = done / Math.max(1, nowMs - fromMs);
+      return Math.min(lossesMax, caution * rate * (untilMs - nowMs));
+    };
+    const counted = isScarce && asked === Infinity
+      ? 0 : Math.max(auditTrialsMin, Math.floor((1 - share) * releases));
+    return { losses: { trials, affordable }, counted };
   }
 
   glance(): number {

@@ -1,16 +1,18 @@
 import { Worker } from 'node:worker_threads';
-import type { OutputBlock, TrialPool, TrialRequest } from '../../src/audit/index.js';
+import type {
+  LossBlock, LossPool, LossRequest, OutputBlock, TrialPool, TrialRequest,
+} from '../../src/audit/index.js';
 import { workerUrl } from '../../server/base/worker-url.js';
 import type { WorkerCall, WorkerStart } from './worker.js';
 
 /** Trials on worker threads. */
-export interface AuditPool extends TrialPool {
+export interface AuditPool extends TrialPool, LossPool {
   /** Ends the threads and drops the work that still runs on them. */
   close(): Promise<void>;
 }
 
 interface Waiting {
-  resolve(block: OutputBlock): void;
+  resolve(block: OutputBlock | LossBlock | null): void;
   reject(error: Error): void;
 }
 
@@ -20,12 +22,12 @@ const requestsPerThread = 2;
 /** Starts `threads` workers. If a thread fails, all of its requests are rejected. */
 export function startAuditPool(start: WorkerStart, threads: number): AuditPool {
   const members = Array.from({ length: threads }, () => new Member(start));
+  const idlest = (): Member =>
+    members.reduce((best, next) => (next.load < best.load ? next : best));
   return {
     parallelism: requestsPerThread * threads,
-    run(request) {
-      const idlest = members.reduce((best, next) => (next.load < best.load ? next : best));
-      return idlest.run(request);
-    },
+    run: (request) => idlest().run<OutputBlock>(request),
+    runLosses: (request) => idlest().run<LossBlock | null>(request),
     close: async () => {
       await Promise.all(members.map((member) => member.close()));
     },
@@ -43,7 +45,9 @@ class Member {
   constructor(start: WorkerStart) {
     this.#worker =
       new Worker(workerUrl(import.meta.url, './worker.js'), { workerData: start, execArgv: [] });
-    this.#worker.on('message', ({ id, block }: { id: number; block: OutputBlock }) => {
+    this.#worker.on('message', ({ id, block }: {
+      id: number; block: OutputBlock | LossBlock | null;
+    }) => {
       const waiting = this.#waiting.get(id);
       this.#waiting.delete(id);
       waiting?.resolve(block);
@@ -56,13 +60,16 @@ class Member {
     return this.#waiting.size;
   }
 
-  run({ pair, ...request }: TrialRequest): Promise<OutputBlock> {
+  /** The thread answers a request for losses with losses. */
+  run<Block extends OutputBlock | LossBlock | null>(
+    { pair, ...request }: TrialRequest | LossRequest,
+  ): Promise<Block> {
     if (this.#failure !== null) return Promise.reject(this.#failure);
     const id = this.#next++;
     const isNew = !this.#sent.has(pair.name);
     this.#sent.add(pair.name);
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
+      this.#waiting.set(id, { resolve: (block) => resolve(block as Block), reject });
       const call: WorkerCall = { id, request, pair: pair.name, ...(isNew ? { data: pair } : {}) };
       this.#worker.postMessage(call);
     });

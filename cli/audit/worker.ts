@@ -1,5 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { TrialRunner, type NeighbourPair, type TrialRequest } from '../../src/audit/index.js';
+import {
+  TrialRunner, type LossRequest, type NeighbourPair, type TrialRequest,
+} from '../../src/audit/index.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { secureNoise } from '../../src/random/secure.js';
 import type { NoiseSource } from '../../src/random/source.js';
@@ -14,7 +16,7 @@ export interface WorkerStart {
 
 export interface WorkerCall {
   readonly id: number;
-  readonly request: Omit<TrialRequest, 'pair'>;
+  readonly request: Omit<TrialRequest, 'pair'> | Omit<LossRequest, 'pair'>;
   readonly pair: string;
   /** The data sets of the pair. Sent only with its first request. */
   readonly data?: NeighbourPair;
@@ -36,8 +38,13 @@ const port = parentPort!;
 
 port.on('message', ({ id, request, pair: name, data }: WorkerCall) => {
   if (data !== undefined) pairs.set(name, data);
-  runner.run({ ...request, pair: pairs.get(name)! }, noiseOf(request.label)).then(
-    (block) => port.postMessage({ id, block }, [block.values.buffer as ArrayBuffer]),
+  const asked = { ...request, pair: pairs.get(name)! };
+  const noise = noiseOf(request.label);
+  const work = 'multiples' in asked ? runner.losses(asked, noise) : runner.run(asked, noise);
+  work.then(
+    (block) => port.postMessage(
+      { id, block }, block === null ? [] : [block.values.buffer as ArrayBuffer],
+    ),
     // Thrown here, the error ends the thread, and the pool gets its message.
     (error: unknown) => queueMicrotask(() => {
       throw error;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createHash } from 'node:crypto';
 import { openInlineSqliteStore } from '../../dist/server/store/sqlite/open-inline.js';
 import { exactEpsilonOf } from '../../dist/src/audit/exact/composed.js';
+import { listsOf } from '../../dist/src/audit/exact/mechanism-cases.js';
 import { costOfEvents } from '../../dist/src/privacy/accounting/composition.js';
 import { capsOf } from '../../dist/src/privacy/accounting/target.js';
 
@@ -29,10 +30,6 @@ class SetClock {
   after() { return () => undefined; }
   wait(ms) { this.#nowMs += ms; }
 }
-
-/** All lists of `length` entries of `choices`. */
-const listsOf = (choices, length) => (length === 0 ? [[]]
-  : listsOf(choices, length - 1).flatMap((list) => choices.map((choice) => [...list, choice])));
 
 const stepsOf = ({ scope }) => waits.flatMap((before) => waits.flatMap((open) =>
   (scope === 'study' ? [[0, 1]] : [[0, 1], [1]]).flatMap((senders) =>
@@ -95,7 +92,8 @@ const mostTogether = (times, renews) => Math.max(0, ...times.map((from) =>
   times.filter((time) => time >= from && (!renews || time < from + windowMs)).length));
 
 export const budgetKinds = ['study', 'contributor'].flatMap((scope) =>
-  [false, true].map((renews) => ({ scope, renews })));
+  [false, true].map((renews) =>
+    ({ name: `${scope}, ${renews ? 'renews' : 'for ever'}`, scope, renews })));
 
 /**
  * @param epochs - in each schedule. An epoch has a wait before it opens and one while it is open,
@@ -103,7 +101,6 @@ export const budgetKinds = ['study', 'contributor'].flatMap((scope) =>
  *   contributor one of two people takes part, or not.
  */
 export async function checkBudget(kind, epochs) {
-  const name = `${kind.scope}, ${kind.renews ? 'renews' : 'for ever'}`;
   const schedules = listsOf(stepsOf(kind), epochs);
   let most = 0;
   for (let from = 0; from < schedules.length; from += schedulesEach) {
@@ -114,7 +111,7 @@ export async function checkBudget(kind, epochs) {
   const faults = exact <= statement.epsilon ? [] : [
     `${most} releases together have epsilon ${exact}, and the budget is ${statement.epsilon}`,
   ];
-  return { name, schedules: schedules.length, most, exact, stated: statement.epsilon, faults };
+  return { name: kind.name, schedules: schedules.length, most, exact, stated: statement.epsilon, faults };
 }
 
 /** Runs schedules one after the other on a new store, each with a study and a budget of its own. */

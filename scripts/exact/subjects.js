@@ -41,6 +41,9 @@ const foundKeys = Sensitive.of({
   partsOf: (place) => [String(place)],
 });
 
+/** A range whose ends rounding alone would put a step too far apart. */
+const halfSteps = [-1 - 2 ** -40, 2 ** 21 - 1];
+
 const cohorts = [2000, 20_000, 200_000, 2_000_000];
 const target = privacyTarget({ epsilon: 8, delta: 1e-4 });
 
@@ -53,7 +56,10 @@ export const subjects = [
     const [set, landmarks = []] = settings[name] ?? [{ scale: 1 }];
     return [subject(name, name, set, 2, { landmarks })];
   }),
-  subject('sum', 'sum, found cap', { cap: 'auto', 'cap-max': 100 }, 1),
+  subject('sum', 'sum, found cap', { cap: 'auto', 'cap-max': 100 }, 2),
+  subject('sum', 'sum, range above 0', { range: '5..10' }, 1, { landmarks: [5, 10] }),
+  subject('sum', 'sum, half steps', { range: halfSteps.join('..') }, 1, { landmarks: halfSteps }),
+  subject('histogram', 'histogram, bins without bounds', { column: 0, width: 1 }, 1),
   subject('mean', 'mean, public range', { range: '-5..5' }, 1, { landmarks: [-5, 5] }),
   ...['count', 'sum', 'histogram', 'share'].map((name) => subject(
     name, `${name}, pure`, settings[name][0], 1,

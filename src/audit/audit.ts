@@ -8,6 +8,7 @@ import {
   chooseEvents, countHits, epsilonBound, type Candidate, type EventCounts, type OutputEvent,
   type Outputs,
 } from './events.js';
+import { auditKnownNoise, type KnownNoiseOptions } from './known-noise.js';
 
 /** What to audit, and how many releases to spend on it. */
 export interface AuditOptions {
@@ -15,7 +16,10 @@ export interface AuditOptions {
   /** At least one. The most promising pairs come first. */
   readonly pairs: readonly NeighbourPair[];
   readonly pool: TrialPool;
-  /** Releases to run in all, over both sides of all pairs. */
+  /**
+   * Releases to run in all, over both sides of all pairs. With `losses` it may be 0: then no
+   * outputs are counted.
+   */
   readonly trials: number;
   /** Choose the side of each counted trial. Independent of the releases' noise. */
   readonly coins: NoiseSource;
@@ -27,10 +31,16 @@ export interface AuditOptions {
   /** Releases per request; default 1,000. */
   readonly chunk?: number;
   readonly onProgress?: (done: number, total: number) => void;
+  /** Also compare exact privacy losses. `trials` are not those of the sampled part. */
+  readonly losses?: Pick<KnownNoiseOptions, 'pool' | 'trials' | 'affordable'>;
 }
 
 /** Probability that the bound is above the true epsilon. */
 const auditFailure = 1e-6;
+/** The part for exact losses. Counted outputs have the rest: all of it without losses. */
+const knownFailure = auditFailure / 2;
+const sampledFailure = ({ losses }: Pick<AuditOptions, 'losses'>): number =>
+  (losses === undefined ? auditFailure : auditFailure - knownFailure);
 /** With fewer trials no estimator could be caught. */
 export const auditTrialsMin = 500;
 /**
@@ -56,39 +66,57 @@ const eventsCounted = 2;
  * Why: pairs, statistics, thresholds and orders are chosen only from outputs of the first two
  * rounds. The last round runs fresh releases on the chosen pair. Their number is fixed before the
  * first of them, and a fair coin chooses the side of each. At most two events are counted. Each has
- * one bound (`epsilonBound`), which may fail with probability 1e-6 / 2. For any event, epsilon >=
- * log((P - delta) / Q).
+ * one bound (`epsilonBound`). For any event, epsilon >= log((P - delta) / Q). The bound by exact
+ * losses (known-noise) may fail with probability 1e-6 / 2, and both of the others with the rest. It
+ * assumes that noise has the law of its event, and counted outputs assume nothing.
  *
  * @throws InvalidParameterError on fewer trials than `auditTrialsMin`, or on no pairs.
  */
 export async function audit(asked: AuditOptions): Promise<AuditResult> {
   const { claim, pairs, trials } = asked;
-  if (!(trials >= auditTrialsMin && Number.isSafeInteger(trials))) {
+  const isCounting = trials !== 0 || asked.losses === undefined;
+  if (isCounting && !(trials >= auditTrialsMin && Number.isSafeInteger(trials))) {
     throw new InvalidParameterError(`an audit needs at least ${auditTrialsMin} trials`, { trials });
   }
   if (pairs.length === 0) {
     throw new InvalidParameterError('an audit needs at least one pair of neighbours', {});
   }
+  const known = asked.losses === undefined ? null
+    : await auditKnownNoise({ ...asked.losses, claim, pairs, failure: knownFailure });
+  const sampled = isCounting ? await sampledBound(asked) : uncounted;
+  const bound = Math.max(sampled.bound, known?.bound ?? 0);
+  return {
+    ...sampled, claim, bound, sampled: sampled.bound, known, confidence: 1 - auditFailure,
+    caught: bound > claim.epsilon,
+  };
+}
+
+type Sampled = Pick<
+  AuditResult, 'bound' | 'trials' | 'trialsCounted' | 'pair' | 'event' | 'pairsTried'
+>;
+
+const uncounted: Sampled = {
+  bound: 0, trials: 0, trialsCounted: 0, pair: 'none', event: 'none', pairsTried: 0,
+};
+
+async function sampledBound(asked: AuditOptions): Promise<Sampled> {
   const search = new Search(asked);
   const { pair, events } = await search.chosen();
-  const failure = auditFailure / eventsCounted;
+  const failure = sampledFailure(asked) / eventsCounted;
   const counts = await search.count(pair, events);
   let bound = 0;
   let best = events[0]?.event;
   events.forEach(({ event }, i) => {
-    const found = epsilonBound(counts[i]!, event.over, claim.delta, failure);
+    const found = epsilonBound(counts[i]!, event.over, asked.claim.delta, failure);
     if (found > bound) [bound, best] = [found, event];
   });
   return {
-    claim,
     bound,
-    confidence: 1 - auditFailure,
     trials: search.done,
     trialsCounted: search.counted,
     pair: pair.name,
     event: best === undefined ? 'none' : nameOf(best),
     pairsTried: search.pairsTried,
-    caught: bound > claim.epsilon,
   };
 }
 
@@ -183,7 +211,7 @@ class Search {
     await this.#run(wanted, trials);
     const choice = {
       delta: claim.delta,
-      failure: auditFailure / eventsCounted,
+      failure: sampledFailure(this.asked) / eventsCounted,
       trials: Math.floor((trials - this.done) / 2),
     };
     const ranked = entries.map(({ pair, outputs }, i): Ranked => {

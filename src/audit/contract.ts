@@ -1,3 +1,5 @@
+import type { Shifts } from './losses/shifts.js';
+
 /**
  * The contributors of one data set: rows as `createGroups` takes them. It can be cloned, so threads
  * can pass it on. Of a question that is split by keys a contributor has several rows, one after the
@@ -24,6 +26,8 @@ export interface NeighbourPair {
    * bound holds whatever is left out.
    */
   readonly entries?: readonly number[];
+  /** What the other contributors are called. */
+  readonly crowd?: string;
 }
 
 export type Side = 'left' | 'right';
@@ -57,6 +61,47 @@ export interface TrialPool {
   run(request: TrialRequest): Promise<OutputBlock>;
 }
 
+/** Releases on one side of a pair, whose privacy losses are wanted. */
+export interface LossRequest extends TrialRequest {
+  /** Multiples of the shifts, of which each trial draws one: see losses/loss-trials. */
+  readonly multiples: readonly number[];
+  readonly shifts: Shifts;
+}
+
+/** Privacy losses of releases. */
+export interface LossBlock {
+  /** The logarithm of a weight, then the loss, of each trial. */
+  readonly values: Float64Array;
+  /** Of a request for one trial: the cost of its calls, in rho (losses/call-loss). Else 0. */
+  readonly rho: number;
+  /** Of a request for one trial: how far contents move. Else empty. */
+  readonly shifts: Shifts;
+}
+
+/** Runs releases on both sides and compares the probabilities of what they release. */
+export interface LossPool {
+  readonly parallelism: number;
+  /** Null if the law of a draw is not known: that of a mask. */
+  runLosses(request: LossRequest): Promise<LossBlock | null>;
+}
+
+/** What exact privacy losses showed. */
+export interface KnownNoise {
+  /** Epsilon is at least this at the claim's delta. 0 if nothing was found. */
+  readonly bound: number;
+  /** At each epsilon, delta is at least this. All points hold at once. Epsilon increases. */
+  readonly curve: readonly { readonly epsilon: number; readonly delta: number }[];
+  /** All trials, and those that the curve counts. Each ran two releases. */
+  readonly trials: number;
+  readonly trialsCounted: number;
+  readonly pair: string;
+  /** The side whose outputs were drawn. */
+  readonly side: Side;
+  /** The cost of the contents of the two sides in one release, in rho (losses/call-loss). */
+  readonly rho: number;
+  readonly pairsTried: number;
+}
+
 /** The promise of an estimator: for neighbours, P(event) <= e^epsilon P'(event) + delta. */
 export interface Claim {
   readonly epsilon: number;
@@ -81,6 +126,10 @@ export interface AuditResult {
   readonly pair: string;
   readonly event: string;
   readonly pairsTried: number;
+  /** What counted outputs alone prove, whatever the law of the noise is. */
+  readonly sampled: number;
+  /** What exact privacy losses prove. Null if they were not asked for, or not for this release. */
+  readonly known: KnownNoise | null;
   /** bound > claim: the promise is broken. */
   readonly caught: boolean;
 }

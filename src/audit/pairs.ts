@@ -281,7 +281,8 @@ function pairOf(
   const name = `${crowd.name}: ${change.name}${seat.name}${isAlone ? ', alone in its group' : ''}`;
   const entries = entriesMoved(change, asked);
   return {
-    name, left: side(change.left), right: side(change.right), ...(entries !== null && { entries }),
+    name, left: side(change.left), right: side(change.right), crowd: crowd.name,
+    ...(entries !== null && { entries }),
   };
 }
 

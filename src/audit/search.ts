@@ -8,6 +8,8 @@ export interface SearchOptions {
    * many.
    */
   readonly glance?: number;
+  /** Whether to look for parts of a crowd, which takes most of the trials. Default true. */
+  readonly parts?: boolean;
 }
 
 const glanceDefault = 60;
@@ -27,11 +29,15 @@ const comfort = 2;
 export async function searchPairs(
   facts: PairFacts,
   pool: TrialPool,
-  { glance = glanceDefault }: SearchOptions = {},
+  { glance = glanceDefault, parts = true }: SearchOptions = {},
 ): Promise<readonly NeighbourPair[]> {
   const lists: (readonly NeighbourPair[])[] = [];
   const { dimension } = facts.facts;
   for (const crowd of crowds(facts)) {
+    if (!parts) {
+      lists.push(pairsWithin(crowd, facts));
+      continue;
+    }
     const atAll = await refusedShare(crowd, facts, pool, glance);
     // If nearly everything is refused, little can be seen. Rows that all coincide have no scale,
     // for example.

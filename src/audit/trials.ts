@@ -8,9 +8,12 @@ import { createMechanisms } from '../privacy/mechanisms/index.js';
 import type { NoiseSource } from '../random/source.js';
 import { seededRandom } from '../random/work.js';
 import type {
-  Contributors, NeighbourPair, OutputBlock, Side, TrialPool, TrialRequest,
+  Contributors, LossBlock, LossPool, LossRequest, NeighbourPair, OutputBlock, Side, TrialPool,
+  TrialRequest,
 } from './contract.js';
+import { other } from './events.js';
 import { recording, repeating, Unanswered, type Answers } from './given.js';
+import { lossTrial, UnknownLaw, type ReleaseOf } from './losses/loss-trials.js';
 import { outputWidth, writeOutput, writeUnanswered } from './outputs.js';
 
 /** The estimator under audit. */
@@ -47,7 +50,7 @@ export class TrialRunner {
   constructor(private readonly subject: TrialSubject) {}
 
   get #mechanisms(): NonNullable<TrialSubject['mechanisms']> {
-    return this.subject.mechanisms ?? createMechanisms;
+    return this.subject.mechanisms ?? ((events, noise, create) => create(events, noise));
   }
 
   /** Fresh noise for every trial; O(trials * release). */
@@ -93,6 +96,41 @@ export class TrialRunner {
     return answers;
   }
 
+  /** The privacy losses of releases, each with fresh noise; O(trials * 2 releases). */
+  async losses(
+    { pair, side, trials, multiples, shifts }: Omit<LossRequest, 'label'>, noise: NoiseSource,
+  ): Promise<LossBlock | null> {
+    const { plan, alone } = this.subject;
+    const make = this.#mechanisms;
+    const given = alone === undefined ? null : await this.#givenFor(pair, alone.noise());
+    const release: ReleaseOf = async (summaries, source, create) => {
+      const made = make(plan.events, source, create);
+      const asked = given === null ? made : repeating(made, given, alone!.events);
+      try {
+        return await plan.release(summaries, asked, this.#compute);
+      } catch (error) {
+        if (!(error instanceof Unanswered)) throw error;
+        return null;
+      }
+    };
+    const [own, others] = [side, other(side)].map((one) => this.#summariesOf(pair, one));
+    const values = new Float64Array(2 * trials);
+    const isMeasured = trials === 1;
+    let block: LossBlock = { values, rho: 0, shifts: new Map() };
+    for (let at = 0; at < trials; at++) {
+      try {
+        const found =
+          await lossTrial(release, own!, others!, { multiples, shifts }, noise, isMeasured);
+        values.set([found.weight, found.loss], 2 * at);
+        if (isMeasured) block = { values, rho: found.rho, shifts: found.shifts };
+      } catch (error) {
+        if (error instanceof UnknownLaw) return null;
+        throw error;
+      }
+    }
+    return block;
+  }
+
   #summariesOf(pair: NeighbourPair, side: Side): FinishedSummaries {
     const key = `${side} ${pair.name}`;
     let found = this.#prepared.get(key);
@@ -122,7 +160,11 @@ export function summariesOf(
 /** Trials on the calling thread. @param noiseOf - the noise of one request, by its label. */
 export function inlineTrials(
   subject: TrialSubject, noiseOf: (label: string) => NoiseSource,
-): TrialPool {
+): TrialPool & LossPool {
   const runner = new TrialRunner(subject);
-  return { parallelism: 1, run: (request) => runner.run(request, noiseOf(request.label)) };
+  return {
+    parallelism: 1,
+    run: (request) => runner.run(request, noiseOf(request.label)),
+    runLosses: (request) => runner.losses(request, noiseOf(request.label)),
+  };
 }

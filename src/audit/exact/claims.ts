@@ -6,6 +6,18 @@ import {
 } from './interval.js';
 import { hockeyStick, renyi, type Law } from './law.js';
 
+/** What was found in one case. */
+export interface CaseResult {
+  readonly name: string;
+  readonly contents: number;
+  readonly pairs: number;
+  /** The largest share of rho that a pair uses. */
+  readonly share: number;
+  /** The largest mass that a pair leaves out. */
+  readonly tail: number;
+  readonly faults: readonly string[];
+}
+
 /** How two laws compare with a claimed cost. */
 export interface Comparison {
   /** Ways in which the laws are surely further apart than the claim allows; empty if none. */

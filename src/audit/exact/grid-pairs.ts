@@ -72,6 +72,56 @@ export function gridPairs(
   }))));
 }
 
+/** Contributors of a larger data set besides the one who changes, at least. */
+const largerLeast = 12;
+/** And of each of its cohorts: a cohort that nobody is in ends many releases early. */
+const eachCohortLeast = 2;
+
+/**
+ * Random pairs of larger data sets on the same grid, with somebody in every cohort. Who changes is
+ * in any cohort, and their row in any way.
+ * @param count - pairs. Each has 12 or more contributors, 2 or more in each cohort, and one who
+ *   changes.
+ */
+export function largerPairs(
+  plan: Plan, facts: StudyFacts, landmarks: readonly number[], label: string, count: number,
+): readonly GridPair[] {
+  const choices = choicesOf(facts, landmarks);
+  const random = seededRandom(utf8(`larger ${label}`));
+  const below = (limit: number): number => Math.floor(random.uniform() * limit);
+  const hash = (): Uint8Array => {
+    const drawn = new Uint8Array(assignmentHashBytes);
+    random.fill(drawn);
+    return drawn;
+  };
+  const cohortOf = (drawn: Uint8Array): number => assign(drawn, plan.cohorts).cohort;
+  const each = Math.max(eachCohortLeast, Math.ceil(largerLeast / plan.cohorts.length));
+  return Array.from({ length: count }, (_, at) => {
+    const changing = hash();
+    const hashes = [changing];
+    const missing = plan.cohorts.map(() => each);
+    while (hashes.length <= each * plan.cohorts.length) {
+      const drawn = hash();
+      const own = cohortOf(drawn);
+      if (missing[own] === 0) continue;
+      missing[own]! -= 1;
+      hashes.push(drawn);
+    }
+    const rest = hashes.slice(1).map(() => choices[below(choices.length)]!);
+    const one = below(choices.length - 1);
+    const other = one + 1 + below(choices.length - 1 - one);
+    const dataSet = (choice: number): Contributors => contributorsOf(
+      [choices[choice]!, ...rest],
+      Uint8Array.from(hashes.flatMap((bytes) => [...bytes])), facts.dimension,
+    );
+    return {
+      name: `${textOf(choices[one]!)} or ${textOf(choices[other]!)}, beside ${rest.length} others, `
+        + `larger data set ${at}`,
+      left: dataSet(one), right: dataSet(other), cohort: plan.cohorts[cohortOf(changing)]!.name,
+    };
+  });
+}
+
 function textOf(sent: Sent): string {
   return sent.length === 0 ? 'nobody' : sent.map((row) => `[${row.join(' ')}]`).join('+');
 }

@@ -2,9 +2,10 @@ import { costOfEvents } from '../../privacy/accounting/composition.js';
 import type { MechanismEvent } from '../../privacy/accounting/events.js';
 import { nearestSteps, stepsBelow, valueOfSteps } from '../../privacy/accounting/grid.js';
 import type { FoundKeys, KeptBin, KeptKey } from '../../privacy/mechanisms/contract.js';
-import { compareLaws } from './claims.js';
+import { compareLaws, type CaseResult } from './claims.js';
 import { fraction, type Interval } from './interval.js';
 import type { Law } from './law.js';
+import { checkMask, maskCases } from './mask-cases.js';
 import { lawOfCall, noiseOf, type Content } from './mechanism-laws.js';
 
 /** A mechanism with little noise, and all contents of a small domain. */
@@ -17,18 +18,6 @@ export interface MechanismCase<C extends Content = Content> {
   /** Outcomes that the delta of the event pays for, by their text. */
   readonly removed?: (left: C, right: C) => (key: string) => boolean;
   readonly pathMinimum?: Interval;
-}
-
-/** What was found in one case. */
-export interface CaseResult {
-  readonly name: string;
-  readonly contents: number;
-  readonly pairs: number;
-  /** The largest share of rho that a pair uses. */
-  readonly share: number;
-  /** The largest mass that a pair leaves out. */
-  readonly tail: number;
-  readonly faults: readonly string[];
 }
 
 /** Compares the exact laws of all pairs of neighbours with the cost of the event. */
@@ -292,7 +281,7 @@ export interface MechanismCheck {
 const checkOf = <C extends Content>(each: MechanismCase<C>): MechanismCheck =>
   ({ name: each.name, run: () => checkMechanism(each) });
 
-/** Every mechanism with a discrete law. Masks have none. */
+/** Every mechanism: masks of one number only, by quadrature. */
 export const mechanismChecks: readonly MechanismCheck[] = [
   ...additive.map(checkOf),
   checkOf(threshold),
@@ -302,4 +291,5 @@ export const mechanismChecks: readonly MechanismCheck[] = [
   checkOf(keyCase(1)),
   checkOf(keyCase(2)),
   checkOf(keySumsCase),
+  ...maskCases.map((each): MechanismCheck => ({ name: each.name, run: () => checkMask(each) })),
 ];

@@ -20,6 +20,11 @@ export interface ReleaseCheck {
   readonly pairs: readonly (NeighbourPair & { readonly cohort?: string })[];
   /** Data for which the release has an answer: its released values are prefixes too. */
   readonly crowd?: Contributors;
+  /**
+   * How many contributors each of the crowd stands for: what the crowd adds up is released times
+   * this whole number. Default 1.
+   */
+  readonly standsFor?: number;
   /** Prefixes of each pair; at least 2. */
   readonly prefixes: number;
   /** Of a plan for keys that are discovered. */
@@ -55,7 +60,7 @@ export async function checkRelease(asked: ReleaseCheck): Promise<ReleaseResult> 
   const total = { pairs: 0, prefixes: 0, calls: 0, answered: 0, refused: 0 };
   const faults: string[] = [];
   const scripts = asked.crowd === undefined ? []
-    : await crowdScripts(subject, asked.crowd, asked.keys);
+    : await crowdScripts(asked, asked.crowd);
   const compute = inlineCompute();
   for (const pair of pairs) {
     if ((total.pairs > 0 && asked.isOver?.() === true) || faults.length >= faultsMax) break;
@@ -84,7 +89,7 @@ type Script = ReadonlyMap<string, readonly unknown[]>;
 
 /** What releases on the crowd released, by the names of their calls. */
 async function crowdScripts(
-  subject: TrialSubject, crowd: Contributors, keys: Sensitive<FoundKeys> | undefined,
+  { subject, keys, standsFor = 1 }: ReleaseCheck, crowd: Contributors,
 ): Promise<readonly Script[]> {
   const summaries = summariesOf(subject, crowd);
   const scripts: Script[] = [];
@@ -93,9 +98,11 @@ async function crowdScripts(
     await compareRelease({
       subject, left: summaries, right: summaries, compute: inlineCompute(), seed: `crowd ${run}`,
       ...(keys !== undefined && { keys }),
-      choose: ({ name }, _, drawn) => {
-        script.set(name, [...(script.get(name) ?? []), drawn]);
-        return drawn;
+      choose: ({ name, method }, _, drawn) => {
+        const isSum = drawn instanceof Float64Array && method !== 'mask';
+        const released = isSum ? drawn.map((entry) => standsFor * entry) : drawn;
+        script.set(name, [...(script.get(name) ?? []), released]);
+        return released;
       },
     });
     scripts.push(script);

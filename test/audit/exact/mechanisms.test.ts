@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkMechanism, mechanismChecks } from '../../../src/audit/exact/mechanism-cases.js';
-import type { CaseResult } from '../../../src/audit/exact/mechanism-cases.js';
+import type { CaseResult } from '../../../src/audit/exact/claims.js';
 import { toNumber } from '../../../src/audit/exact/interval.js';
 import { noiseOf } from '../../../src/audit/exact/mechanism-laws.js';
 import { walk } from '../../../src/audit/exact/walk.js';
@@ -8,7 +8,7 @@ import type { MechanismEvent } from '../../../src/privacy/accounting/events.js';
 import { suppliesOf } from '../../../src/privacy/mechanisms/supply.js';
 
 /** Seconds each: `npm run check:exact` and the slow tests have them. */
-const many = /two|2 x 2|key|exponential|histogram/;
+const many = /two|2 x 2|key|exponential|histogram|mask/;
 const runOf = (name: string): CaseResult =>
   mechanismChecks.find((check) => check.name === name)!.run();
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
-  add, divide, expOf, fraction, logOf, multiply, ofDouble, rootOf, subtract, surelyAtMost, unit,
-  type Interval,
+  add, divide, expOf, fraction, logOf, multiply, negative, ofDouble, rootOf, subtract, surelyAtMost,
+  unit, type Interval,
 } from '../../../src/audit/exact/interval.js';
 import { ofAmount } from '../../../src/audit/exact/claims.js';
 import { utf8 } from '../../../src/base/bytes.js';
@@ -25,12 +25,11 @@ const often = (count: number, check: () => void): void => {
 };
 
 const sum = (...terms: readonly Interval[]): Interval => terms.reduce(add);
-const minus = (term: Interval): Interval => subtract(ofDouble(0), term);
 
 /** ln(1 / delta) where events of total probability `events` may fail. */
 function surpriseOf(delta: number, events = 0): Interval {
   const [whole, own] = [ofDouble(delta), ofDouble(events)];
-  return minus(logOf(divide(subtract(whole, own), subtract(unit, own))));
+  return negative(logOf(divide(subtract(whole, own), subtract(unit, own))));
 }
 
 /** What order 1 + b gives for epsilon: (1 + b) rho + (surprise - (1 + b) ln(1 + b)) / b + ln b. */
@@ -45,7 +44,7 @@ function deltaAt(b: number, rho: number, epsilon: number): Interval {
   const [own, order] = [ofDouble(b), add(unit, ofDouble(b))];
   const rate = subtract(multiply(order, ofDouble(rho)), ofDouble(epsilon));
   return expOf(sum(
-    multiply(own, rate), multiply(own, logOf(own)), minus(multiply(order, logOf(order))),
+    multiply(own, rate), multiply(own, logOf(own)), negative(multiply(order, logOf(order))),
   ));
 }
 
