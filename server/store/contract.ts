@@ -2,6 +2,7 @@ import type { Amount } from '../../src/privacy/accounting/amount.js';
 import type { BudgetRule } from '../../src/privacy/accounting/cost.js';
 import type { KeyRotation } from '../../src/signing/index.js';
 import type { WireCode } from '../../src/base/error-codes.js';
+import type { DiscoveredKeys } from '../../src/questions/key-table.js';
 import type { SealedSeries } from '../../src/base/running-totals.js';
 import type { StoreHealth } from './health.js';
 
@@ -152,8 +153,8 @@ export interface AdmissionRequest {
    * consumed, and nothing is journalled.
    */
   readonly rejectAs?: WireCode;
-  /** On a shared store: `overloaded` unless this node leads the study. */
-  readonly leaderOnly?: true;
+  /** Of each question of the study that discovers keys. The same in all requests of a study. */
+  readonly discovered?: readonly DiscoveredKeys[];
 }
 
 /** The verdict on one batch. */
@@ -177,6 +178,8 @@ export interface AdmissionResult {
   readonly spend?: { readonly rho: Amount; readonly delta: Amount };
   /** With `too-many-new-keys`: the Unix time from which the study takes new keys again. */
   readonly retryAtMs?: number;
+  /** With `overloaded`: the epoch has no more room for discovered keys. */
+  readonly lacksKeyRoom?: true;
 }
 
 /** A contributor takes back its rows from an epoch. The signature was verified before. */
@@ -440,11 +443,13 @@ export interface Store {
    *   (permanent).
    * 5 The contribution is complete, or its rows would pass rowsMax -> `contribution-full`
    *   (permanent).
-   * 6 Contributor scope and first row of the epoch: the cost is debited in this transaction. If it
+   * 6 Keys are discovered, and the epoch has no room for those of the batch -> `overloaded` with
+   *   `lacksKeyRoom` (retryable), and nothing is written (rules/key-room.ts).
+   * 7 Contributor scope and first row of the epoch: the cost is debited in this transaction. If it
    *   does not fit, or the study has running totals and the contributor was in one of the
    *   separation - 1 epochs before -> `contributor-budget-exhausted` (permanent), for this and
    *   every later batch of the contributor in the epoch.
-   * 7 Journal it. The contribution is complete when `last` is set or rowsMax is reached.
+   * 8 Journal it. The contribution is complete when `last` is set or rowsMax is reached.
    */
   admit(batches: readonly AdmissionRequest[]): Promise<readonly AdmissionResult[]>;
   contributorState(studyId: StudyId, contributor: ContributorKey): Promise<ContributorState>;
@@ -463,13 +468,12 @@ export interface Store {
   journal(
     studyId: StudyId, epoch: bigint, afterPosition: bigint, limit: number, bytesMost?: number,
   ): Promise<readonly JournalEntry[]>;
-  /**
-   * Contributors with at least one accepted batch in the epoch, without those who withdrew. For the
-   * operator.
-   */
+  /** Contributors with an accepted batch in the epoch, unless withdrawn. For the operator. */
   contributorCount(studyId: StudyId, epoch: bigint): Promise<number>;
   /** Contributors left out of the epoch because their own budget did not pay. For the operator. */
   leftOutCount(studyId: StudyId, epoch: bigint): Promise<number>;
+  /** Bytes of memory that the epoch has reserved for discovered keys. For the operator. */
+  keyRoom(studyId: StudyId, epoch: bigint): Promise<number>;
 
   // ---- releases
   /**

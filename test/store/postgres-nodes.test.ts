@@ -3,6 +3,7 @@ import type { Leadership, SharedStore, StudyStanding } from '../../server/store/
 import { migrations } from '../../server/store/postgres/migrations/index.js';
 import { openPostgresStore } from '../../server/store/postgres/open.js';
 import { migrateSchema } from '../../server/store/postgres/schema.js';
+import { keyRoomBytes } from '../../src/questions/key-table.js';
 import { batch, budget, epochOf, idOf, registration, verdicts } from '../support/store-fixtures.js';
 import { describePostgres, psql } from '../support/postgres.js';
 import { until } from '../support/until.js';
@@ -273,13 +274,19 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
   it('brings a store of the first schema up to this one', async () => {
     const old = await server().createDatabase();
     await psql(old, 'create schema keelson; set search_path = keelson; '
-      + `${migrations[0]!} insert into meta values ('schema_version', 1), ('store_id', 7);`);
+      + `${migrations[0]!} insert into meta values ('schema_version', 1), ('store_id', 7);
+        insert into budgets values (7, 'study:old', 'study', 'zcdp', null, 9, 9, 0, 0, 0, 0, 1, 1);
+        insert into studies values (7, '${idOf('old')}', 'old', '{}', 7, 'open', 0, '', 1, 1);
+        insert into epochs values (7, 7, 1, 'open', 1, 0, 1, 1, 4, 'next', 0, 0, 0, 0);`);
     await expect(openPostgresStore({ url: old })).rejects.toThrow(/run keelson store migrate/);
-    expect(await migrateSchema({ url: old })).toMatchObject({ version: 3 });
+    expect(await migrateSchema({ url: old })).toMatchObject({ version: 4 });
     const store = await openPostgresStore({ url: old });
     await store.registerStudy(registration());
     await store.openEpoch(epochOf(1));
     expect(await verdicts(store, [batch('a', 1, 1)])).toEqual(['accepted@1']);
+    // Nobody counted the keys of an epoch that was open, so it takes no more of them.
+    expect(await store.keyRoom(idOf('old'), 1n)).toBeGreaterThanOrEqual(keyRoomBytes);
+    expect(await store.keyRoom(s, 1n)).toBe(0);
     await store.close();
   });
 }, ['long']);

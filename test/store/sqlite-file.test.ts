@@ -171,7 +171,7 @@ describe('a folder that an older program wrote', () => {
     tamper('DROP TABLE budget_windows; DROP TABLE contributor_debits; DROP TABLE epochs_left_out; '
       + 'DROP INDEX ledger_charged; DROP TABLE quarantines; DROP TABLE key_rotations; DROP TABLE '
       + 'new_keys; DROP TABLE withdrawals; DROP TABLE rollback_charges; DROP TABLE rollbacks; '
-      + 'DROP TABLE running_series; DROP TABLE running_participations; '
+      + 'DROP TABLE running_series; DROP TABLE running_participations; DROP TABLE key_rooms; '
       + 'PRAGMA user_version = 1');
   }
 
@@ -189,10 +189,14 @@ describe('a folder that an older program wrote', () => {
     expect(await store.balance('study:s')).not.toHaveProperty('windowMs');
     expect(await verdicts(store, [batch('a', 1, 1), batch('b', 2, 2)]))
       .toEqual(['duplicate@1', 'rejected:contribution-full']);
+    // Nobody counted the keys of the open epoch, so it takes no more of them.
+    const discovered = [{ keysMax: 1, keyMemory: 100 }];
+    const found = (epoch: number) => batch('c', 1, epoch, { discovered });
+    expect(await verdicts(store, [found(2)])).toEqual(['rejected:overloaded']);
     await finishEpoch(store, 2, 1);
     await store.openEpoch(epochOf(3));
-    expect(await verdicts(store, [batch('a', 3, 3), batch('b', 3, 3)]))
-      .toEqual(['rejected:contributor-budget-exhausted', 'accepted@3']);
+    expect(await verdicts(store, [batch('a', 3, 3), batch('b', 3, 3), found(3)]))
+      .toEqual(['rejected:contributor-budget-exhausted', 'accepted@3', 'accepted@3']);
     expect(await store.leftOutCount(idOf('s'), 3n)).toBe(1);
     const renewing = budget({ key: 'study:r', windowMs: 1_000 });
     await store.registerStudy(registration({ studyId: idOf('r'), name: 'r', budget: renewing }));
@@ -211,6 +215,7 @@ describe('a folder that an older program wrote', () => {
     'DROP TABLE rollback_charges; DROP TABLE rollbacks;',
     `DROP TABLE new_keys; ${newKeysSchema}`,
     'DROP TABLE running_series; DROP TABLE running_participations;',
+    'DROP TABLE key_rooms;',
   ];
   it('is upgraded from every schema there was, and keeps what it holds', async () => {
     expect(added).toHaveLength(migrations.length - 1);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../server/store/contract.js';
+import { keyRoomBytes } from '../../src/questions/key-table.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { AdmissionModel } from './admission-model.js';
 import {
@@ -526,6 +527,44 @@ function admissionTests(bench: Bench, tags: string[]): void {
     await store.openEpoch(epochOf(2));
     expect(await verdicts(store, [batch('b', 3, 2), batch('a', 5, 2, { rows: 4 })]))
       .toEqual(['accepted@2', 'accepted@2!']);
+  });
+
+  it('6: takes batches while there is room for their keys, and writes nothing of '
+    + 'others', async () => {
+    const { store } = bench;
+    // Room for five keys.
+    const discovered = [{ keysMax: 2, keyMemory: Math.floor(keyRoomBytes / 5) }];
+    const asked = (who: string, sequence: number, rows: number, epoch = 1) =>
+      batch(who, sequence, epoch, { rows, discovered });
+    const keys = async (epoch = 1n): Promise<number> =>
+      (await bench.store.keyRoom(idOf('s'), epoch)) / discovered[0]!.keyMemory;
+    expect(await keys()).toBe(0);
+    expect(await verdicts(store, [
+      asked('a', 1, 1), asked('a', 2, 1), asked('a', 3, 1), asked('b', 1, 3),
+      { ...asked('c', 1, 1), rejectAs: 'not-finite' }, asked('c', 2, 2), batch('d', 1, 1),
+    ])).toEqual(['accepted@1', 'accepted@1', 'accepted@1', 'accepted@1', 'rejected:not-finite',
+      'rejected:overloaded', 'accepted@1']);
+    expect(await keys()).toBe(4);
+    const [full] = await store.admit([asked('c', 2, 2)]);
+    expect(full).toEqual({
+      verdict: 'rejected', code: 'overloaded', lacksKeyRoom: true, epoch: 0n, position: 0n,
+      complete: false,
+    });
+    expect(await store.contributorState(idOf('s'), idOf('c'))).toMatchObject({ nextSequence: 2n });
+    // Withdrawn rows keep their room.
+    const signature = new Uint8Array(64);
+    await store.withdraw(
+      { studyId: idOf('s'), contributor: idOf('b'), epoch: 1n, signature, nowMs: 1 });
+    await bench.reopen();
+    expect(await keys()).toBe(4);
+    expect(await verdicts(bench.store, [
+      asked('c', 2, 2), asked('e', 1, 1), asked('f', 1, 1), asked('a', 4, 1), asked('e', 1, 1),
+    ])).toEqual(['rejected:overloaded', 'accepted@1', 'rejected:overloaded', 'accepted@1!',
+      'duplicate@1']);
+    expect(await bench.store.journal(idOf('s'), 1n, 0n, 9)).toHaveLength(6);
+    await bench.store.turnEpoch(idOf('s'), 1n, epochOf(2));
+    expect(await verdicts(bench.store, [asked('c', 2, 2)])).toEqual(['accepted@2']);
+    expect([await keys(), await keys(2n), await keys(3n)]).toEqual([5, 2, 0]);
   });
 
   it('keeps contributors and studies apart', async () => {

@@ -13,8 +13,6 @@ export interface Charge extends Amounts {
 /** What admission keeps of a study until its revision changes. */
 export interface PostgresFacts extends StoredFacts {
   readonly revision: bigint;
-  /** The node that has the lease, or had it last; 0 for none. A taking raises the revision. */
-  readonly leader: bigint;
   /** Keys of fingerprints, by epoch; without those that are deleted. */
   readonly keys: ReadonlyMap<bigint, Uint8Array>;
   /** Charges of the study's own budget that may count, and those of an accepted rollback. */
@@ -33,12 +31,11 @@ export function readAdmissionFacts(
 function* factsOf(studyId: StudyId): Steps<PostgresFacts | undefined> {
   const facts = yield* readFacts(studyId);
   if (facts === undefined) return undefined;
-  const row = yield* first(sql.selectFrom('studies')
-    .leftJoin('leases', 'leases.budget_id', 'studies.budget_id').select(['revision', 'node_id'])
+  const row = yield* first(sql.selectFrom('studies').select('revision')
     .where('study_key', '=', facts.studyKey));
   const { own } = facts;
   return {
-    ...facts, revision: row!.revision!, leader: row!.node_id ?? 0n,
+    ...facts, revision: row!.revision!,
     keys: yield* fingerprintKeys(facts.studyKey),
     charges: own === null ? [] : yield* chargesOf(own),
     lost: own === null ? [] : yield* lostOf(own),

@@ -13,7 +13,6 @@ import { readExtras } from './list-extras.js';
 import { readWindows } from './list-reads.js';
 import { admitText, listParameters, writesAnything } from './list-write.js';
 import { LoadedList, pairsOf } from './loaded-list.js';
-import type { StoreNode } from './node.js';
 import type { Session } from './session.js';
 import type { Writer } from './writer.js';
 
@@ -37,8 +36,7 @@ export class Admission {
 
   constructor(
     private readonly connections: Connections, private readonly writer: Writer,
-    private readonly node: StoreNode, private readonly clock: Clock,
-    private readonly latencies: Latencies,
+    private readonly clock: Clock, private readonly latencies: Latencies,
   ) {}
 
   /** Drops the cached facts. Call it after a change. */
@@ -56,7 +54,7 @@ export class Admission {
         .catch((error: unknown) => {
           // Others came first each time, and nothing was written. The senders try again later.
           if (!(error instanceof PostgresFailure) || error.kind !== 'again') throw error;
-          return batches.map(() => sentElsewhere);
+          return batches.map(() => crowdedOut);
         });
       this.latencies.note((this.clock.monotonicMs() - before) / 1_000, batches.length);
       return results;
@@ -91,12 +89,11 @@ export class Admission {
     try {
       const facts = await this.#read(session, new Set(batches.map(({ studyId }) => studyId)));
       const windows = await readWindows(session, pairsOf(batches, facts));
-      const extras = await readExtras(session, windows.values(), facts);
+      const extras = await readExtras(session, windows.values(), facts, batches);
       const base = await this.#base(session);
       const list = new LoadedList(facts, windows, extras, base, () => this.clock.nowMs());
       const admission = new ListAdmission<PostgresFacts>(list);
-      const results = batches.map((batch) =>
-        (this.#mayJudge(batch, facts) ? admission.admit(batch) : sentElsewhere));
+      const results = batches.map((batch) => admission.admit(batch));
       note(results);
       if (!writesAnything(admission)) {
         // A list that was judged by facts of the past is judged again.
@@ -113,15 +110,6 @@ export class Admission {
       }
       throw error;
     }
-  }
-
-  /**
-   * Claim: a batch for the leader is written only by the node that had the lease when it was
-   * committed, or before another node took it. The facts say who has the lease, every taking raises
-   * the revision, and a list is written only under the revision of its facts.
-   */
-  #mayJudge({ studyId, leaderOnly }: AdmissionRequest, facts: ReadonlyMap<StudyId, PostgresFacts>) {
-    return leaderOnly !== true || facts.get(studyId)?.leader === this.node.id;
   }
 
   /** The facts of now: another node may have changed them since they were read. */
@@ -176,7 +164,7 @@ export class Admission {
 
 const empty = new Uint8Array(0);
 
-/** Nothing was written, and the sender may try again: here, or at another node. */
-const sentElsewhere: AdmissionResult = {
+/** Nothing was written, and the sender may try again. */
+const crowdedOut: AdmissionResult = {
   verdict: 'rejected', code: 'overloaded', epoch: 0n, position: 0n, complete: false,
 };

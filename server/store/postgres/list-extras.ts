@@ -1,3 +1,4 @@
+import type { AdmissionRequest } from '../contract.js';
 import type { Spend } from '../rules/budgets.js';
 import type { NewKeyPeriod } from '../rules/new-keys.js';
 import { spendOf, type Amounts } from '../rules/own-budget.js';
@@ -21,6 +22,8 @@ export interface Extras {
   readonly periods: readonly {
     readonly study: string; readonly perMs: number; readonly period: NewKeyPeriod;
   }[];
+  /** Bytes that an epoch has given to discovered keys. */
+  readonly keyRooms: ReadonlyMap<bigint, number>;
 }
 
 interface StoredDebit extends Amounts {
@@ -30,7 +33,7 @@ interface StoredDebit extends Amounts {
 
 export const emptyExtras: Extras = {
   excluded: new Map(), spends: new Map(), debits: new Map(), entered: new Map(),
-  known: new Set(), periods: [],
+  known: new Set(), periods: [], keyRooms: new Map(),
 };
 
 interface Pair {
@@ -65,17 +68,34 @@ const knownText = `SELECT DISTINCT s.name, pair.contributor_id
 /** Reads what the studies of a list need besides windows. Most need nothing. */
 export async function readExtras(
   session: Session, windows: Iterable<Window>, facts: ReadonlyMap<string, PostgresFacts>,
+  batches: readonly AdmissionRequest[] = [],
 ): Promise<Extras> {
+  const keyRooms = await readKeyRooms(session, batches, facts);
   const studies = new Map([...facts.values()].map((study) => [study.studyKey, study]));
   const needs = [...studies.values()].some(({ excludes, own, rate }) =>
     excludes || own !== null || rate !== null);
-  if (!needs) return emptyExtras;
+  if (!needs) return { ...emptyExtras, keyRooms };
   const pairs = [...windows].filter(({ contributorId }) => contributorId !== 0n)
     .map(({ studyKey, contributorId }) => ({ study: studies.get(studyKey)!, contributorId }));
   return {
     ...await readContributors(session, pairs), ...await readDebits(session, pairs),
-    ...await readNewKeys(session, pairs, [...studies.values()]),
+    ...await readNewKeys(session, pairs, [...studies.values()]), keyRooms,
   };
+}
+
+async function readKeyRooms(
+  session: Session, batches: readonly AdmissionRequest[], facts: ReadonlyMap<string, PostgresFacts>,
+): Promise<ReadonlyMap<bigint, number>> {
+  const epochs = new Set<bigint>();
+  for (const { studyId, discovered } of batches) {
+    const open = discovered === undefined ? null : facts.get(studyId)?.open ?? null;
+    if (open !== null) epochs.add(open.epochKey);
+  }
+  if (epochs.size === 0) return emptyExtras.keyRooms;
+  const rows = await session.text<{ readonly epoch_key: bigint; readonly bytes: bigint }>(
+    'SELECT epoch_key, bytes FROM key_rooms WHERE epoch_key = ANY ($1::bigint[])',
+    [int8Array([...epochs])]);
+  return new Map(rows.map(({ epoch_key: epochKey, bytes }) => [epochKey, Number(bytes)]));
 }
 
 async function readContributors(

@@ -1,11 +1,12 @@
 import type { AdmissionRequest } from '../contract.js';
+import { keyRoomBytes } from '../../../src/questions/key-table.js';
 import type { ListAdmission } from '../rules/admission-list.js';
 import type { PostgresFacts } from './admission-facts.js';
 import { byteaArray, int8Array, textArray } from './arrays.js';
 import type { LoadedList } from './loaded-list.js';
 
 /** The places of the parameters of `admit_list`. */
-const parameters = Array.from({ length: 45 }, (_, i) => `$${i + 1}`).join(', ');
+const parameters = Array.from({ length: 48 }, (_, i) => `$${i + 1}`).join(', ');
 
 /** Writes what still holds; see migrations/functions.ts. */
 export const admitText = `SELECT admit_list(${parameters}) AS admitted`;
@@ -37,6 +38,7 @@ export function listParameters(
     byteaArray([...list.newIds.keys()].map((key) => Buffer.from(key, 'hex'))),
     ...windowParameters(list, admission), ...tallyParameters(admission, list),
     ...journalParameters(list), ...spendParameters(list), ...newKeyParameters(list),
+    ...keyRoomParameters(admission),
   ];
 }
 
@@ -62,7 +64,7 @@ function windowParameters(
 function tallyParameters(
   { tallies }: ListAdmission<PostgresFacts>, { journalled }: LoadedList,
 ): Buffer[] {
-  const none = { contributors: 0, leftOut: 0, complete: 0 };
+  const none = { contributors: 0, leftOut: 0, keyRoom: 0, complete: 0 };
   const counted = new Map([...tallies].map(([epochKey, tally]) =>
     [epochKey, { ...none, ...tally }]));
   for (const { epochKey, complete } of journalled) {
@@ -118,5 +120,13 @@ function newKeyParameters({ periods }: LoadedList): Buffer[] {
     int8Array(counted.map(({ now }) => BigInt(now.keys))),
     int8Array(counted.map(({ read }) => BigInt(read?.fromMs ?? -1))),
     int8Array(counted.map(({ read }) => BigInt(read?.keys ?? -1))),
+  ];
+}
+
+function keyRoomParameters({ tallies }: ListAdmission<PostgresFacts>): unknown[] {
+  const taken = [...tallies].filter(([, { keyRoom }]) => keyRoom > 0);
+  return [
+    int8Array(taken.map(([epochKey]) => epochKey)),
+    int8Array(taken.map(([, { keyRoom }]) => BigInt(keyRoom))), keyRoomBytes,
   ];
 }

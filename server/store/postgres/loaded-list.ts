@@ -96,6 +96,10 @@ implements AdmissionSource<PostgresFacts>, DebitSource, SpendingSource {
     return debitOf(this, study, contributorId, this.nowMs());
   }
 
+  keyRoom(epochKey: bigint): number {
+    return this.extras.keyRooms.get(epochKey) ?? 0;
+  }
+
   nextPosition(): bigint {
     return this.base + BigInt(this.journalled.length);
   }

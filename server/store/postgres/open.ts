@@ -101,7 +101,7 @@ class PostgresStore {
     this.#writer = new Writer(connections, node, clock, () => this.#closing !== undefined);
     this.#leases = new Leases(connections, this.#writer, node, clock, leaseMs);
     this.#news = new News(connections, clock);
-    this.#admission = new Admission(connections, this.#writer, node, clock, this.#latencies);
+    this.#admission = new Admission(connections, this.#writer, clock, this.#latencies);
     this.#group = new GroupCommit(clock, (batches) => this.#admission.admit(batches));
     this.#parts = {
       tables: epochTables, secrets: readSecrets, refund, withdraw: withdrawBeside,

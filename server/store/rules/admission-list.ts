@@ -1,10 +1,12 @@
 import { assert } from '../../../src/base/assert.js';
 import type { WireCode } from '../../../src/base/error-codes.js';
+import { keyRoomBytes } from '../../../src/questions/key-table.js';
 import type { AdmissionRequest, AdmissionResult, StudyId } from '../contract.js';
 import {
   judge, leftOutRows, type AdmissionStudy, type ContributionState,
 } from './admission-rules.js';
 import type { Spend } from './budgets.js';
+import { roomTaken } from './key-room.js';
 import { emptyWindow, settle, type ReplayWindow } from './replay-window.js';
 
 /** What admission knows of a study. */
@@ -31,6 +33,8 @@ export interface Debit {
 export interface EpochTally {
   contributors: number;
   leftOut: number;
+  /** Bytes for discovered keys. */
+  keyRoom: number;
 }
 
 /** A batch that was accepted, as the journal stores it. */
@@ -59,6 +63,8 @@ export interface AdmissionSource<Facts extends StudyFacts> {
   takeNewKey(study: Facts, contributorId: bigint): number | null;
   /** Under contributor scope: debits the open epoch's cost if it fits. Null under other scopes. */
   debit(study: Facts, contributorId: bigint): Debit | null;
+  /** Bytes that the lists before this one have taken for discovered keys. Asked once a list. */
+  keyRoom(epochKey: bigint): number;
   nextPosition(): bigint;
   journal(epochKey: bigint, row: JournalRow): void;
 }
@@ -76,6 +82,8 @@ export class ListAdmission<Facts extends StudyFacts> {
   readonly #loaded = new Map<string, Contributor<Facts>>();
   /** By the key of the epoch. */
   readonly tallies = new Map<bigint, EpochTally>();
+  /** By the key of the epoch: what the lists before this one have taken, in bytes. */
+  readonly #keyRooms = new Map<bigint, number>();
 
   constructor(source: AdmissionSource<Facts>) {
     this.#source = source;
@@ -102,6 +110,10 @@ export class ListAdmission<Facts extends StudyFacts> {
     assert(
       study !== undefined && contributor !== undefined, 'only a known study accepts or consumes',
     );
+    const room = judgement.kind === 'accept' ? roomTaken(batch, judgement.rows) : 0;
+    if (room > 0 && !this.#hasRoom(study.open!.epochKey, room)) {
+      return answer('rejected', { code: 'overloaded', lacksKeyRoom: true });
+    }
     const retryAtMs = state.window.high > 0
       ? null : source.takeNewKey(study, contributor.contributorId);
     if (retryAtMs !== null) return answer('rejected', { code: 'too-many-new-keys', retryAtMs });
@@ -127,6 +139,7 @@ export class ListAdmission<Facts extends StudyFacts> {
     const { complete, rows } = judgement;
     const { epoch, epochKey } = study.open!;
     if (judgement.first) this.#tally(epochKey).contributors += 1;
+    if (room > 0) this.#tally(epochKey).keyRoom += room;
     const position = source.nextPosition();
     const { contributorId } = identified;
     source.journal(epochKey, { position, contributorId, batch, complete });
@@ -135,9 +148,15 @@ export class ListAdmission<Facts extends StudyFacts> {
   }
 
   #tally(epochKey: bigint): EpochTally {
-    const counts = this.tallies.get(epochKey) ?? { contributors: 0, leftOut: 0 };
+    const counts = this.tallies.get(epochKey) ?? { contributors: 0, leftOut: 0, keyRoom: 0 };
     this.tallies.set(epochKey, counts);
     return counts;
+  }
+
+  #hasRoom(epochKey: bigint, room: number): boolean {
+    const before = this.#keyRooms.get(epochKey) ?? this.#source.keyRoom(epochKey);
+    this.#keyRooms.set(epochKey, before);
+    return before + (this.tallies.get(epochKey)?.keyRoom ?? 0) + room <= keyRoomBytes;
   }
 
   #settle(
@@ -173,7 +192,8 @@ export class ListAdmission<Facts extends StudyFacts> {
 function answer(
   verdict: AdmissionResult['verdict'],
   facts: Partial<
-    Pick<AdmissionResult, 'epoch' | 'code' | 'position' | 'complete' | 'spend' | 'retryAtMs'>
+    Pick<AdmissionResult,
+      'epoch' | 'code' | 'position' | 'complete' | 'spend' | 'retryAtMs' | 'lacksKeyRoom'>
   >,
 ): AdmissionResult {
   return { verdict, epoch: 0n, position: 0n, complete: false, ...facts };

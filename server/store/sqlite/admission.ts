@@ -41,6 +41,8 @@ export class Admission implements AdmissionSource<StoredFacts>, DebitSource {
   readonly #fingerprints: Fingerprints;
   readonly #countContributors: Statement<[number, bigint]>;
   readonly #countLeftOut: Statement<[bigint, number]>;
+  readonly #readKeyRoom: Statement<[bigint], { bytes: bigint }>;
+  readonly #takeKeyRoom: Statement<[bigint, number]>;
   readonly #newKeys: NewKeys;
   readonly #participations: Participations;
   readonly #nowMs: () => number;
@@ -69,6 +71,9 @@ export class Admission implements AdmissionSource<StoredFacts>, DebitSource {
     this.#countLeftOut =
       database.prepare(`INSERT INTO epochs_left_out (epoch_key, contributors) VALUES (?, ?)
       ON CONFLICT (epoch_key) DO UPDATE SET contributors = contributors + excluded.contributors`);
+    this.#readKeyRoom = database.prepare('SELECT bytes FROM key_rooms WHERE epoch_key = ?');
+    this.#takeKeyRoom = database.prepare(`INSERT INTO key_rooms (epoch_key, bytes) VALUES (?, ?)
+      ON CONFLICT (epoch_key) DO UPDATE SET bytes = bytes + excluded.bytes`);
     this.#newKeys = new NewKeys(database);
     this.#participations = new Participations(database);
     this.#lastPosition = lastPosition(database);
@@ -107,11 +112,16 @@ export class Admission implements AdmissionSource<StoredFacts>, DebitSource {
         .run(study.studyKey, contributorId, window.contiguous, window.high, window.entries,
           state.epochKey, state.rows, state.complete ? 1 : 0);
     }
-    for (const [epochKey, { contributors, leftOut }] of list.tallies) {
+    for (const [epochKey, { contributors, leftOut, keyRoom }] of list.tallies) {
       if (contributors > 0) this.#countContributors.run(contributors, epochKey);
       if (leftOut > 0) this.#countLeftOut.run(epochKey, leftOut);
+      if (keyRoom > 0) this.#takeKeyRoom.run(epochKey, keyRoom);
     }
     return results;
+  }
+
+  keyRoom(epochKey: bigint): number {
+    return Number(this.#readKeyRoom.get(epochKey)?.bytes ?? 0n);
   }
 
   nextPosition(): bigint {

@@ -44,8 +44,8 @@ interface Job {
 /** Methods after which nothing has to be synced. */
 const reads: ReadonlySet<string> = new Set([
   'study', 'studies', 'epoch', 'unfinishedEpochs', 'unpurgedEpochs', 'balance', 'balances',
-  'ledgerEntries', 'contributorState', 'journal', 'contributorCount', 'leftOutCount', 'releases',
-  'health', 'newestTime',
+  'ledgerEntries', 'contributorState', 'journal', 'contributorCount', 'leftOutCount', 'keyRoom',
+  'releases',  'health', 'newestTime',
 ]);
 
 /**

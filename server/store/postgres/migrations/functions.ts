@@ -14,7 +14,10 @@
  * - `lock_studies`: the gate, closed. Taken by everything that changes what admission reads.
  * - `admit_list`: one list of batches, all or nothing. It holds the gate open for its studies to
  *   the end of its transaction. So a list either commits before a closing begins to change
- *   anything, or finds another revision and writes nothing.
+ *   anything, or finds another revision and writes nothing. What lists of all nodes share, the
+ *   counts of new keys and the room for discovered keys (rules/key-room.ts), it locks last and in
+ *   order: for the shortest time, and with nothing left to wait for. The sum of the room is
+ *   checked under that lock, so that lists of several nodes never pass it together.
  */
 export const functions = `
 CREATE OR REPLACE FUNCTION gate_class() RETURNS int LANGUAGE sql STABLE AS $$
@@ -109,7 +112,8 @@ CREATE OR REPLACE FUNCTION admit_list(
   d_budget bigint[], d_contributor bigint[], d_epoch bigint[], d_rho text[], d_delta text[],
   p_study bigint[], p_contributor bigint[], p_epoch bigint[],
   n_name text[], n_per bigint[], n_from bigint[], n_keys bigint[], n_from_read bigint[],
-  n_keys_read bigint[]
+  n_keys_read bigint[],
+  k_epoch bigint[], k_bytes bigint[], k_most bigint
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   gate bigint;
@@ -184,6 +188,14 @@ BEGIN
   IF cardinality(n_name) > 0 THEN
     PERFORM write_new_keys(n_name, n_per, n_from, n_keys, n_from_read, n_keys_read);
   END IF;
+  FOR gate, more IN
+    SELECT * FROM unnest(k_epoch, k_bytes) AS k (epoch_key, bytes) ORDER BY epoch_key
+  LOOP
+    INSERT INTO key_rooms AS k (epoch_key, bytes) VALUES (gate, more)
+      ON CONFLICT (epoch_key) DO UPDATE SET bytes = k.bytes + excluded.bytes
+      WHERE k.bytes + excluded.bytes <= k_most;
+    IF NOT FOUND THEN RAISE EXCEPTION 'read again' USING ERRCODE = 'KE002'; END IF;
+  END LOOP;
   RETURN true;
 END $$;
 

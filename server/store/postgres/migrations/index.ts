@@ -1,6 +1,7 @@
 import { initialSchema } from './0001-initial.js';
 import { nodesSchema } from './0002-nodes.js';
 import { askedLeasesSchema } from './0003-asked-leases.js';
+import { keyRoomsSchema } from './0004-key-rooms.js';
 import { columnComments } from './column-comments.js';
 
 /**
@@ -9,5 +10,5 @@ import { columnComments } from './column-comments.js';
  * parameters of a function drops it; the functions of today come after all steps.
  */
 export const migrations: readonly string[] =
-  [initialSchema, nodesSchema, askedLeasesSchema]
+  [initialSchema, nodesSchema, askedLeasesSchema, keyRoomsSchema]
     .map((schema) => `${schema}${columnComments(schema)}`);

@@ -7,6 +7,7 @@ import { withdrawalsSchema } from './0006-withdrawals.js';
 import { rollbacksSchema } from './0007-rollbacks.js';
 import { newKeyPeriodsSchema } from './0008-new-key-periods.js';
 import { runningSchema } from './0009-running.js';
+import { keyRoomsSchema } from './0010-key-rooms.js';
 
 /**
  * Schema steps in order. Step i raises `user_version` from i to i + 1. A released step is never
@@ -14,5 +15,5 @@ import { runningSchema } from './0009-running.js';
  */
 export const migrations: readonly string[] = [
   initialSchema, windowsSchema, quarantineSchema, keyRotationsSchema, newKeysSchema,
-  withdrawalsSchema, rollbacksSchema, newKeyPeriodsSchema, runningSchema,
+  withdrawalsSchema, rollbacksSchema, newKeyPeriodsSchema, runningSchema, keyRoomsSchema,
 ];
