@@ -8,9 +8,9 @@ import { Badge, Header } from './base/shell.js';
 import { startTheme } from './base/theme.js';
 import { chartPart } from './views/column.js';
 import { ListPage } from './views/list.js';
-import { picturePart, StudyPage } from './views/study.js';
+import { comparePart, picturePart, StudyPage } from './views/study.js';
 
-/** The list of studies is then drawn, unless the machine is very slow. */
+/** The first view is then drawn, unless the machine is very slow. */
 const restAfterMs = 1_000;
 
 function Page(): VNode {
@@ -105,20 +105,26 @@ function followWanted(): void {
 }
 
 /**
- * Loads the parts that a study's page needs: at once if there is one, else after the first view, so
- * that a page that stays open needs no file later.
+ * Loads what a study's page needs: the charts at once if there is one, and the rest after the first
+ * view, so that a page that stays open needs no file later. What is shown earlier loads itself.
  */
 function loadParts(): void {
-  const load = (): void => {
+  const loadRest = (): void => {
     // Without them, each says so where it would be.
-    for (const part of [chartPart, picturePart]) void part.load().catch(() => undefined);
+    for (const part of [chartPart, picturePart, comparePart]) {
+      void part.load().catch(() => undefined);
+    }
   };
-  if (route.value.kind === 'study') return load();
+  if (route.value.kind === 'study') {
+    const rest = (): void => { systemRuntime.after(restAfterMs, loadRest); };
+    void chartPart.load().then(rest, rest);
+    return;
+  }
   const stop = effect(() => {
     if (studies.value === null) return;
     systemRuntime.after(studies.value.length === 1 ? 0 : restAfterMs, () => {
       stop();
-      load();
+      loadRest();
     });
   });
 }

@@ -30,7 +30,8 @@ if (!existsSync(chromium)) {
 const inReadme = ['study-1440-light', 'study-1440-dark', 'lab-1440-light', 'lab-1440-dark', 'demo'];
 /** Committed, because guides show them. */
 const inGuides = [
-  'people-by-country', 'median-by-device', 'apps-nobody-listed', 'riders-total',
+  'people-by-country', 'median-by-device', 'apps-nobody-listed', 'riders-total', 'delay-total',
+  'delay-distribution', 'rides-questions',
 ];
 const widths = [1440, 380];
 const themes = ['light', 'dark'];

@@ -1,4 +1,8 @@
 import type { ReleaseBody, StudyDocument } from '../../client/index.js';
+import { counted, duration } from './format.js';
+
+/** Whose budget it is. */
+export type BudgetScope = StudyDocument['budget']['scope'];
 
 /**
  * The state of a study's privacy budget, from its newest release. Shares are of the cap, 0 to 1.
@@ -44,6 +48,21 @@ export function budgetOf({ ledger, cost }: ReleaseBody, isOpen: boolean): Budget
     epochsLeft: tightest === null ? null : Number(tightest.fits) - (reserves ? 1 : 0),
     windowMs: ledger.windowMs === undefined ? null : Number(ledger.windowMs),
   };
+}
+
+/** How long a budget lasts, in words. @param state of the study. */
+export function lastsFor(
+  { epochsLeft, windowMs }: BudgetState, everyMs: number | null, state: string, scope: BudgetScope,
+): string {
+  if (state !== 'open') return 'no further epoch';
+  if (epochsLeft === null) return 'as long as you like';
+  if (epochsLeft <= 0) {
+    // Each contributor has a budget of its own. The study goes on without those who spent theirs.
+    if (scope === 'contributor') return 'contributors who were in fewer epochs';
+    return windowMs === null ? 'no epoch after this one' : 'no epoch until some of it renews';
+  }
+  const epochs = counted(epochsLeft, 'more epoch');
+  return everyMs === null ? epochs : `${epochs}, about ${duration(epochsLeft * everyMs)}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { lookAlikes, mixesScripts, quotedText, type ValueOutcome } from '../../client/index.js';
+import { keyDoubts, quotedText, type KeyDoubt, type ValueOutcome } from '../../client/index.js';
 import { intervalOf, labelsOf, numberAt, type Asked } from './model.js';
 
 /** The answer of each key. */
@@ -21,7 +21,7 @@ export interface KeyRow {
   readonly values: readonly (number | null)[];
   readonly intervals: readonly (readonly [number, number] | null)[];
   /** Why a reader may mistake the key for another one; null if nothing says so. */
-  readonly doubt: 'look-alike' | 'mixed letters' | null;
+  readonly doubt: KeyDoubt | null;
 }
 
 /** Orders in which keys can be shown. */
@@ -35,15 +35,14 @@ export function keyedOf(asked: Asked, outcome: ValueOutcome): KeyedPicture | nul
   if (keys === undefined) return null;
   const size = keys.length === 0 ? 1 : estimate.length / keys.length;
   const numbers = labelsOf(asked, size);
-  const alike = lookAlikes(keys.map((key) => key.join('\n')));
+  const doubts = keyDoubts(keys);
   const rows = keys.map((key, row): KeyRow => {
     const places = numbers.map((_, i) => row * size + i);
     return {
       parts: key.map(shownKey),
       values: places.map((place) => numberAt(outcome, place)),
       intervals: places.map((place) => intervalOf(outcome, place)),
-      doubt: alike[row] !== null ? 'look-alike'
-        : key.some(mixesScripts) ? 'mixed letters' : null,
+      doubt: doubts[row]!,
     };
   });
   const isCount = asked.estimator === 'count' || asked.estimator === 'histogram';

@@ -4,12 +4,13 @@ import type { NumberWords } from './number-words.js';
 /** A chart to save. */
 export interface SavedChart {
   readonly words: NumberWords;
-  /** As published, or as smoothed. */
+  /** As published. */
   readonly series: Series;
   /** As it is drawn. */
   readonly drawn: Series;
+  /** The smoothed line of the same releases; null where it is not shown. */
+  readonly smoothed: Series | null;
   readonly axis: 'time' | 'epoch';
-  readonly isSmooth: boolean;
   /** The name of the study. */
   readonly study: string;
 }

@@ -4,17 +4,22 @@ import type { Series } from './model.js';
  * The numbers of a chart as CSV (RFC 4180), one line for each epoch. They have all digits and their
  * sign, as the log has them, and empty fields where there is none.
  * @param name what the number is.
+ * @param smoothed the smoothed line of the same releases, in three more columns; null for none.
  */
 export function csvOf(
   { epochs, times, values, lows, highs, refusals }: Series, study: string, name: string,
+  smoothed: Series | null = null,
 ): string {
   const number = (value: number | null | undefined): string =>
     (value === null || value === undefined ? '' : String(value));
   const lines = epochs.map((epoch, i) => [
     field(study), field(name), String(epoch), new Date(times[i]!).toISOString(),
     number(values[i]), number(lows[i]), number(highs[i]), field(refusals[i] ?? ''),
+    ...(smoothed === null ? []
+      : [smoothed.values, smoothed.lows, smoothed.highs].map((list) => number(list[i]))),
   ]);
-  const head = ['study', 'name', 'epoch', 'closed_at', 'estimate', 'low95', 'high95', 'refusal'];
+  const head = ['study', 'name', 'epoch', 'closed_at', 'estimate', 'low95', 'high95', 'refusal',
+    ...(smoothed === null ? [] : ['smoothed', 'smoothed_low95', 'smoothed_high95'])];
   return `${[head, ...lines].map((line) => line.join(',')).join('\r\n')}\r\n`;
 }
 

@@ -9,6 +9,19 @@ export interface View {
   readonly isSmooth: boolean;
   /** The epoch whose numbers are read out; null for none. */
   readonly epoch: number | null;
+  /** Numbers on one chart, of this study or others, as `comparedName` writes them. */
+  readonly compared: readonly string[];
+}
+
+/** Most numbers on one chart: each needs a colour of its own. */
+export const comparedMax = 4;
+
+/**
+ * The name of a number in an address: the beginning of the study's id, the question, and the
+ * number's place among those of `numbersOf`.
+ */
+export function comparedName(id: string, question: string, slot: number): string {
+  return `${id.slice(0, 12)}.${question}.${slot}`;
 }
 
 /** Ranges that end with the newest release. */
@@ -18,7 +31,7 @@ export type Range = (typeof ranges)[number];
 
 /** What is shown where the address says nothing. */
 export const plainView: View =
-  { range: 'all', chosen: null, axis: 'time', isSmooth: false, epoch: null };
+  { range: 'all', chosen: null, axis: 'time', isSmooth: false, epoch: null, compared: [] };
 
 const wholeNumber = (text: string | null): number | null =>
   (text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null);
@@ -33,17 +46,21 @@ export function viewOf(query: string): View {
     axis: given.get('axis') === 'epoch' ? 'epoch' : 'time',
     isSmooth: given.get('smooth') === '1',
     epoch: wholeNumber(given.get('epoch')),
+    compared: [...new Set(given.get('with')?.split('_') ?? [])]
+      .filter((name) => /^[0-9a-f]{12}\.[a-z][a-z0-9-]{0,31}\.\d{1,2}$/.test(name))
+      .slice(0, comparedMax),
   };
 }
 
 /** The same for an address, with a question mark in front; empty for the plain view. */
-export function queryOf({ range, chosen, axis, isSmooth, epoch }: View): string {
+export function queryOf({ range, chosen, axis, isSmooth, epoch, compared }: View): string {
   const query = new URLSearchParams({
     ...(range !== plainView.range && { range }),
     ...(chosen !== null && { from: String(chosen[0]), to: String(chosen[1]) }),
     ...(axis !== plainView.axis && { axis }),
     ...(isSmooth && { smooth: '1' }),
     ...(epoch !== null && { epoch: String(epoch) }),
+    ...(compared.length > 0 && { with: compared.join('_') }),
   }).toString();
   return query === '' ? '' : `?${query}`;
 }
@@ -60,11 +77,21 @@ export function within(series: Series, { range, chosen }: View): Series {
     end = placeFrom(epochs, chosen[1] + 1);
   } else if (range === '20') first = Math.max(0, end - 20);
   else if (range !== 'all') first = placeFrom(times, (times.at(-1) ?? 0) - lengthsMs[range] + 1);
+  return part(series, first, end);
+}
+
+/** The releases of a series that closed within a time: Unix milliseconds, with both ends. */
+export function closedWithin(series: Series, [from, to]: readonly [number, number]): Series {
+  return part(series, placeFrom(series.times, from), placeFrom(series.times, to + 1));
+}
+
+function part(series: Series, first: number, end: number): Series {
+  const { epochs, times } = series;
   if (first === 0 && end === epochs.length) return series;
-  const part = <T>(list: readonly T[]): readonly T[] => list.slice(first, end);
+  const cut = <T>(list: readonly T[]): readonly T[] => list.slice(first, end);
   return {
-    epochs: part(epochs), times: part(times), refusals: part(series.refusals),
-    values: part(series.values), lows: part(series.lows), highs: part(series.highs),
+    epochs: cut(epochs), times: cut(times), refusals: cut(series.refusals),
+    values: cut(series.values), lows: cut(series.lows), highs: cut(series.highs),
   };
 }
 

@@ -7,9 +7,22 @@ const pointsMax = 40;
 /** More lines than this would hide the answers. */
 const linesMax = 12;
 
-/** Draws the answers as a line inside the band of their intervals. */
-export function drawAnswers(
-  chart: uPlot, series: Series, along: readonly number[], colour: string,
+/**
+ * How a line is drawn: published answers, answers behind their smoothed line, or the smoothed line.
+ */
+export type Look = 'answers' | 'behind' | 'smoothed';
+
+const looks: Readonly<Record<Look, {
+  readonly band: number; readonly line: number; readonly width: number; readonly hasPoints: boolean;
+}>> = {
+  answers: { band: 0.2, line: 1, width: 2, hasPoints: true },
+  behind: { band: 0.1, line: 0.55, width: 1, hasPoints: true },
+  smoothed: { band: 0.28, line: 1, width: 2.5, hasPoints: false },
+};
+
+/** Draws one line inside the band of its intervals. */
+export function drawLine(
+  chart: uPlot, series: Series, along: readonly number[], colour: string, look: Look,
 ): void {
   const { ctx, bbox } = chart;
   const pixel = devicePixelRatio;
@@ -22,14 +35,15 @@ export function drawAnswers(
   ctx.clip();
   ctx.fillStyle = ctx.strokeStyle = colour;
   ctx.lineJoin = 'round';
-  ctx.globalAlpha = 0.2;
+  const { band, line, width, hasPoints } = looks[look];
+  ctx.globalAlpha = band;
   for (const run of runs) fillBand(ctx, run, yOf);
-  ctx.globalAlpha = 1;
-  ctx.lineWidth = 2 * pixel;
+  ctx.globalAlpha = line;
+  ctx.lineWidth = width * pixel;
   ctx.beginPath();
   for (const run of runs) traceLine(ctx, run, yOf);
   ctx.stroke();
-  const few = series.epochs.length <= pointsMax;
+  const few = hasPoints && series.epochs.length <= pointsMax;
   for (const run of runs) {
     const only = run.length === 1 ? run[0] : undefined;
     if (only !== undefined) whisker(ctx, only, yOf, 4 * pixel);
@@ -140,6 +154,33 @@ export function drawRefusals(
     ctx.lineTo(x + arm, y - arm);
   }
   ctx.stroke();
+  ctx.restore();
+}
+
+/** Letters at the right ends of lines, so that colour is not needed. None covers another. */
+export function drawLetters(
+  chart: uPlot,
+  ends: readonly { readonly letter: string; readonly value: number; readonly colour: string }[],
+): void {
+  const { ctx, bbox } = chart;
+  const pixel = devicePixelRatio;
+  const yOf = scaleOf(chart, 'y');
+  const height = 13 * pixel;
+  const marks = ends.map(({ letter, value, colour }) => ({ letter, colour, y: yOf(value) }))
+    .sort((one, two) => one.y - two.y);
+  for (let i = 1; i < marks.length; i++) {
+    marks[i]!.y = Math.max(marks[i]!.y, marks[i - 1]!.y + height);
+  }
+  let lowest = bbox.top + bbox.height;
+  ctx.save();
+  ctx.font = `600 ${12 * pixel}px system-ui, sans-serif`;
+  ctx.textBaseline = 'middle';
+  for (const { letter, colour, y } of marks.reverse()) {
+    lowest = Math.min(lowest, y);
+    ctx.fillStyle = colour;
+    ctx.fillText(letter, bbox.left + bbox.width + 8 * pixel, lowest);
+    lowest -= height;
+  }
   ctx.restore();
 }
 

@@ -1,15 +1,39 @@
 import uPlot from 'uplot';
+import { alongOf } from '../base/compare.js';
 import { coloursOf } from '../base/theme.js';
 import type { Series } from '../base/model.js';
 import { numberText, type NumberWords } from '../base/number-words.js';
-import { drawAnswers, drawPin, drawRefusals } from './draw.js';
+import { drawLetters, drawLine, drawPin, drawRefusals, type Look } from './draw.js';
 import { extentOf } from './thin.js';
 import { timeSteps, timeTexts } from './time-axis.js';
 
+/** A custom property with the colour of a line. */
+export type LineColour = 'accent' | 'minus' | 'good' | 'violet';
+
+/** One line of a chart. */
+export interface ChartLine {
+  readonly series: Series;
+  readonly colour: LineColour;
+  readonly look: Look;
+  /** Stands at its right end. */
+  readonly letter?: string;
+}
+
+/** What a chart shows at one time. It is drawn again where this is another object. */
+export interface ChartContent {
+  /** The last one is on top. */
+  readonly lines: readonly ChartLine[];
+  /** Places on the axis that can be pointed at, increasing. */
+  readonly stops: readonly number[];
+  /** From the left end of the axis to the right one. */
+  readonly span: readonly [number, number];
+  /** The place on the axis that is read out; null for none. */
+  readonly pin: number | null;
+}
+
 /** A chart on the page. */
 export interface LineChart {
-  /** @param epoch the one whose numbers are read out; null for none. */
-  update(series: Series, epoch: number | null): void;
+  update(content: ChartContent): void;
   close(): void;
 }
 
@@ -17,11 +41,15 @@ export interface LineChart {
 export interface ChartOptions {
   readonly axis: 'time' | 'epoch';
   readonly words: NumberWords;
-  /** Gets the index of the release under the pointer; null when the pointer leaves. */
+  /** Pixels beside the axis, so that charts below one another are in line. */
+  readonly gutter?: number;
+  /** Charts of one name show the pointer at the same time. */
+  readonly together?: string;
+  /** Gets the index of the stop under the pointer; null when the pointer leaves. */
   readonly onPoint: (place: number | null) => void;
-  /** Gets the index of the release that a click chose. */
+  /** Gets the index of the stop that a click chose. */
   readonly onPick: (place: number) => void;
-  /** Gets the indexes of the first and the last release of the part that was dragged over. */
+  /** Gets the indexes of the first and the last stop of the part that was dragged over. */
   readonly onBrush: (from: number, to: number) => void;
 }
 
@@ -31,73 +59,54 @@ const brushMin = 8;
 const font = '12px system-ui, sans-serif';
 
 /**
- * A line over epochs inside its band of 95 % intervals, as wide as `host`. Refused epochs have a
- * mark on the axis. uPlot provides the axes, scales and pointer. The line and its band are drawn
- * here in one pass, from one mark per column of pixels.
+ * Lines over epochs or time inside their bands of 95 % intervals, as wide as `host`. Refused epochs
+ * have a mark on the axis. uPlot provides the axes, scales and pointer. A line and its band are
+ * drawn here in one pass, from one mark per column of pixels.
  */
 export function createLineChart(
-  host: HTMLElement, first: Series, epochAtFirst: number | null, options: ChartOptions,
+  host: HTMLElement, first: ChartContent, options: ChartOptions,
 ): LineChart {
-  const { words, onPoint } = options;
   const isTime = options.axis === 'time';
-  const colours = coloursOf(host, ['quiet', 'line', 'accent', 'warn', 'card']);
+  const colours =
+    coloursOf(host, ['quiet', 'line', 'accent', 'warn', 'card', 'minus', 'good', 'violet']);
   const height = Math.max(host.clientHeight, 120);
   const width = (): number => Math.max(host.clientWidth, 1);
-  let [series, epoch] = [first, epochAtFirst];
-  const along = (): readonly number[] => alongOf(series, options);
-  const axis = {
-    stroke: colours.quiet, font, grid: { stroke: colours.line, width: 1 }, ticks: { show: false },
-  };
+  let content = first;
   const chart = new uPlot({
     width: width(), height, legend: { show: false }, padding: [10, isTime ? 30 : 18, 0, 0],
     cursor: {
       y: false, drag: { x: true, y: false, setScale: false, dist: brushMin },
       points: { size: 8, fill: colours.accent, stroke: colours.card },
+      ...(options.together !== undefined && { sync: {
+        key: options.together, filters: { pub: isPointing }, setSeries: false,
+      } }),
     },
     scales: {
-      x: { time: isTime, range: () => rangeOf(along(), isTime ? 1_000 : 1) },
-      y: { range: () => roomFor(extentOf(series), words) },
+      x: { time: isTime, range: () => rangeOf(content.span, isTime ? 1_000 : 1) },
+      y: { range: () => roomFor(extentOfAll(content), options.words) },
     },
-    axes: [
-      isTime ? {
-        ...axis, size: 42, gap: 6, space: 72, grid: { show: false }, incrs: [...timeSteps],
-        values: (_, splits, __, ___, step) => timeTexts(splits, step),
-      } : {
-        ...axis, size: 26, gap: 6, space: 56, label: 'epoch', labelSize: 16, labelGap: -2,
-        labelFont: font, incrs: wholeSteps, grid: { show: false },
-        values: (_, splits) =>
-          splits.map((value) => (Number.isInteger(value) ? String(value) : '')),
-      },
-      {
-        ...axis, gap: 8, space: height < 200 ? 22 : 36,
-        values: (_, splits) => splits.map((value) => numberText(value, null, words)),
-        size: (_, values) => 14 + 7 * Math.max(3, ...(values ?? []).map((text) => text.length)),
-      },
-    ],
+    axes: axesOf(options, colours, height),
     series: [{}, { stroke: colours.accent, paths: () => null, points: { show: false } }],
     hooks: {
-      drawAxes: [(of) => drawRefusals(of, series, along(), colours.warn)],
-      draw: [(of) => {
-        const pin = epoch === null ? -1 : series.epochs.indexOf(epoch);
-        if (pin >= 0) drawPin(of, along()[pin]!, colours.quiet);
-        drawAnswers(of, series, along(), colours.accent);
-      }],
-      setCursor: [({ cursor: { idx } }) => onPoint(idx ?? null)],
+      drawAxes: [(of) => content.lines.forEach(({ series }) =>
+        drawRefusals(of, series, alongOf(series, options.axis), colours.warn))],
+      draw: [(of) => drawContent(of, content, options, colours)],
+      setCursor: [({ cursor: { idx } }) => options.onPoint(idx ?? null)],
       setSelect: [(of) => endBrush(of, options)],
-      ready: [(of) => listenForClicks(of, options)],
+      ready: [(of) => listenForClicks(of, options), listenForFingers],
     },
     ms: 1,
-  }, dataOf(first, along()), host);
+  }, dataOf(first), host);
   const observer = new ResizeObserver(() => {
     if (chart.width !== width()) chart.setSize({ width: width(), height });
   });
   observer.observe(host);
   return {
-    update(next, nextEpoch) {
-      // The chart was made with this series: the first update would draw it twice.
-      if (next === series && nextEpoch === epoch) return;
-      [series, epoch] = [next, nextEpoch];
-      chart.setData(dataOf(next, along()));
+    update(next) {
+      // The chart was made with this content: the first update would draw it twice.
+      if (next === content) return;
+      content = next;
+      chart.setData(dataOf(next));
     },
     close() {
       observer.disconnect();
@@ -106,9 +115,55 @@ export function createLineChart(
   };
 }
 
-/** The place of each release on the axis. */
-function alongOf({ epochs, times }: Series, { axis }: ChartOptions): readonly number[] {
-  return axis === 'time' ? times : epochs;
+/** A part is dragged over in one chart only. */
+const isPointing = (type: string): boolean => ['mousemove', 'mouseleave'].includes(type);
+
+type Colours = Readonly<Record<LineColour | 'quiet' | 'line' | 'warn' | 'card', string>>;
+
+function axesOf(
+  { axis, words, gutter }: ChartOptions, colours: Colours, height: number,
+): uPlot.Axis[] {
+  const plain = {
+    stroke: colours.quiet, font, grid: { stroke: colours.line, width: 1 }, ticks: { show: false },
+  };
+  return [
+    axis === 'time' ? {
+      ...plain, size: 42, gap: 6, space: 72, grid: { show: false }, incrs: [...timeSteps],
+      values: (_, splits, __, ___, step) => timeTexts(splits, step),
+    } : {
+      ...plain, size: 26, gap: 6, space: 56, label: 'epoch', labelSize: 16, labelGap: -2,
+      labelFont: font, incrs: wholeSteps, grid: { show: false },
+      values: (_, splits) =>
+        splits.map((value) => (Number.isInteger(value) ? String(value) : '')),
+    },
+    {
+      ...plain, gap: 8, space: height < 200 ? 22 : 36,
+      values: (_, splits) => splits.map((value) => numberText(value, null, words)),
+      size: gutter ?? ((_, values) =>
+        14 + 7 * Math.max(3, ...(values ?? []).map((text) => text.length))),
+    },
+  ];
+}
+
+function drawContent(
+  chart: uPlot, { lines, pin }: ChartContent, options: ChartOptions, colours: Colours,
+): void {
+  if (pin !== null) drawPin(chart, pin, colours.quiet);
+  for (const { series, colour, look } of lines) {
+    drawLine(chart, series, alongOf(series, options.axis), colours[colour], look);
+  }
+  drawLetters(chart, lines.flatMap(({ series: { values }, letter, colour }) => {
+    const value = values.findLast((each) => each !== null);
+    return letter === undefined || typeof value !== 'number' ? []
+      : [{ letter, value, colour: colours[colour] }];
+  }));
+}
+
+function extentOfAll({ lines }: ChartContent): readonly [number, number] | null {
+  const extents = lines.map(({ series }) => extentOf(series)).filter((each) => each !== null);
+  return extents.length === 0 ? null : [
+    Math.min(...extents.map(([low]) => low)), Math.max(...extents.map(([, high]) => high)),
+  ];
 }
 
 /** A part that was dragged over: the releases in it are shown alone. */
@@ -130,13 +185,43 @@ function listenForClicks(chart: uPlot, { onPick }: ChartOptions): void {
   });
 }
 
+/** A finger that moves sideways selects a part. Up and down it scrolls the page, as elsewhere. */
+function listenForFingers(chart: uPlot): void {
+  const { over } = chart;
+  let from: number | null = null;
+  const place = ({ clientX }: PointerEvent): number => {
+    const { left, width } = over.getBoundingClientRect();
+    return Math.min(width, Math.max(0, clientX - left));
+  };
+  const select = (to: number, isLast: boolean): void => {
+    const [left, width] = [Math.min(from!, to), Math.abs(to - from!)];
+    chart.setSelect({ left, width, top: 0, height: over.clientHeight }, isLast);
+  };
+  over.addEventListener('pointerdown', (event) => {
+    if (event.pointerType !== 'touch') return;
+    from = place(event);
+    over.setPointerCapture(event.pointerId);
+  });
+  over.addEventListener('pointermove', (event) => {
+    if (from !== null) select(place(event), false);
+  });
+  over.addEventListener('pointerup', (event) => {
+    if (from !== null) select(place(event), true);
+    from = null;
+  });
+  // The browser scrolls instead.
+  over.addEventListener('pointercancel', () => {
+    if (from !== null) select(from, false);
+    from = null;
+  });
+}
+
 const wholeSteps = [1, 2, 5].flatMap((step) =>
   Array.from({ length: 10 }, (_, power) => step * 10 ** power))
   .sort((left, right) => left - right);
 
-/** From the first release to the last, with room on both sides if there is only one. */
-function rangeOf(along: readonly number[], room: number): [number, number] {
-  const [first, last] = [along[0] ?? 0, along.at(-1) ?? 0];
+/** The span itself, with room on both sides if it is one place. */
+function rangeOf([first, last]: readonly [number, number], room: number): [number, number] {
   return first === last ? [first - room, last + room] : [first, last];
 }
 
@@ -153,8 +238,9 @@ function roomFor(
   return [low <= least ? low : low - room, high >= greatest ? high : high + room];
 }
 
-/** The arrays for uPlot. It does not change them, so nothing is copied. */
-function dataOf({ values }: Series, along: readonly number[]): uPlot.AlignedData {
-  const nothing = (): null[] => along.map(() => null);
-  return [along as number[], values.length === 0 ? nothing() : values as (number | null)[]];
+/** The arrays for uPlot, which marks the first line's answer under the pointer. */
+function dataOf({ lines, stops }: ChartContent): uPlot.AlignedData {
+  const { series } = lines[0]!;
+  const isAlone = series.values.length === stops.length && lines[0]!.letter === undefined;
+  return [stops as number[], isAlone ? series.values as (number | null)[] : stops.map(() => null)];
 }

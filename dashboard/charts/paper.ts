@@ -6,6 +6,8 @@ export interface PaperColours {
   readonly accent: string;
   readonly warn: string;
   readonly card: string;
+  /** Of the smoothed line. */
+  readonly minus: string;
 }
 
 /** A point in pixels from the top left corner. */

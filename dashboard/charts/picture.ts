@@ -1,4 +1,5 @@
 import { roundTicks } from '../base/format.js';
+import { alongOf } from '../base/compare.js';
 import type { Series } from '../base/model.js';
 import { numberText, type NumberWords } from '../base/number-words.js';
 import type { Drawing, Mark, PaperColours, Point } from './paper.js';
@@ -23,10 +24,10 @@ const pointsMax = 80;
  * and notes that make it readable alone.
  */
 export function pictureOfSeries(
-  series: Series, axis: 'time' | 'epoch', words: NumberWords, said: PictureWords,
-  colours: PaperColours,
+  { series, smoothed }: { readonly series: Series; readonly smoothed: Series | null },
+  axis: 'time' | 'epoch', words: NumberWords, said: PictureWords, colours: PaperColours,
 ): Drawing {
-  const along = axis === 'time' ? series.times : series.epochs;
+  const along = alongOf(series, axis);
   const [first, last] = [along[0] ?? 0, along.at(-1) ?? 0];
   const bottom = height - 52;
   const [low, high] = roomFor(extentOf(series));
@@ -43,12 +44,19 @@ export function pictureOfSeries(
       },
       {
         kind: 'text', at: [24, 58], text: `${words.name}${words.unit === '' ? '' : `, in ${words.unit}`}; `
-          + 'line: answers, band: their 95 % intervals',
+          + `${smoothed === null ? 'line: answers, band' : 'thin line: answers, thick line: smoothed, bands'}`
+          + ': their 95 % intervals',
         size: 13, colour: colours.quiet,
       },
       ...grid(low, high, y, words, colours),
       ...axisMarks([first, last], axis, x, bottom, colours),
-      ...answers(series, along.map(x), y, colours),
+      ...linesOf(series, along.map(x), y, {
+        colour: colours.accent, hasPoints: series.epochs.length <= pointsMax,
+        ...(smoothed === null ? { band: 0.2, width: 2 } : { band: 0.1, width: 1 }),
+      }),
+      ...(smoothed === null ? [] : linesOf(smoothed, along.map(x), y, {
+        colour: colours.minus, hasPoints: false, band: 0.28, width: 2.5,
+      })),
       ...along.flatMap((at, i) => ((series.refusals[i] ?? null) === null ? []
         : cross([x(at), bottom - 8], colours.warn))),
       ...said.notes.map((text, i): Mark => ({
@@ -98,9 +106,12 @@ function axisMarks(
 }
 
 /** The band and the line of each run of releases without a refusal between them. */
-function answers(
+function linesOf(
   { values, lows, highs }: Series, xs: readonly number[], y: (value: number) => number,
-  colours: PaperColours,
+  { colour, hasPoints, band: opacity, width: thick }: {
+    readonly colour: string; readonly hasPoints: boolean; readonly band: number;
+    readonly width: number;
+  },
 ): readonly Mark[] {
   const runs: number[][] = [];
   values.forEach((value, i) => {
@@ -117,15 +128,15 @@ function answers(
       ...[...run].reverse().map((i) => point(i, lows[i] ?? values[i]!)),
     ];
     const only = run.length === 1 ? run[0]! : null;
-    const isMarked = only !== null || values.length <= pointsMax;
+    const isMarked = only !== null || hasPoints;
     return [
-      only === null ? { kind: 'path', points: band, colour: colours.accent, opacity: 0.2 }
+      only === null ? { kind: 'path', points: band, colour, opacity }
         : {
-          kind: 'path', colour: colours.accent, width: 1.5,
+          kind: 'path', colour, width: 1.5,
           points: [lows, highs].map((ends) => point(only, ends[only] ?? values[only]!)),
         },
-      { kind: 'path', points: line, colour: colours.accent, width: 2 },
-      ...(isMarked ? line.map((at): Mark => dot(at, colours.accent)) : []),
+      { kind: 'path', points: line, colour, width: thick },
+      ...(isMarked ? line.map((at): Mark => dot(at, colour)) : []),
     ];
   });
 }

@@ -1,6 +1,8 @@
 import type { VNode } from 'preact';
-import { budgetOf, guaranteeInWords, type BudgetState } from '../base/budget.js';
-import { amount, counted, duration, percent, sentence } from '../base/format.js';
+import {
+  budgetOf, guaranteeInWords, lastsFor, type BudgetScope, type BudgetState,
+} from '../base/budget.js';
+import { amount, duration, percent, sentence } from '../base/format.js';
 import { html } from '../base/html.js';
 import { historyOf, isUnread, type Followed } from '../base/session.js';
 
@@ -30,7 +32,8 @@ export function Budget({ followed }: { readonly followed: Followed }): VNode {
       <div><dt><span class="key reserved"></span>This epoch</dt>
         <dd>${isOpen ? percent(state.reservedShare) : 'none open'}</dd></div>
       <div><dt><span class="key left"></span>Left</dt><dd>${percent(state.leftShare)}</dd></div>
-      <div><dt>Lasts for</dt><dd>${lastsFor(state, everyMs, news.value.state)}</dd></div>
+      <div><dt>Lasts for</dt>
+        <dd>${lastsFor(state, everyMs, news.value.state, budget.scope)}</dd></div>
       <div><dt>One release alone</dt>
       <dd>ε ${amount(state.epsilonPerRelease)}, δ ${amount(history.last.cost.delta)}</dd></div>
       <div><dt>All of them</dt>
@@ -72,21 +75,9 @@ export function BudgetLine({ followed }: { readonly followed: Followed }): VNode
     </div>`;
 }
 
-function spentWords(scope: 'study' | 'contributor' | 'population'): string {
+function spentWords(scope: BudgetScope): string {
   if (scope === 'contributor') return 'spent, at most, by any one contributor';
   return scope === 'population' ? 'spent by the studies that share it' : 'spent';
-}
-
-function lastsFor(
-  { epochsLeft, windowMs }: BudgetState, everyMs: number | null, state: string,
-): string {
-  if (state !== 'open') return 'no further epoch';
-  if (epochsLeft === null) return 'as long as you like';
-  if (epochsLeft <= 0) {
-    return windowMs === null ? 'no epoch after this one' : 'no epoch until some of it renews';
-  }
-  const epochs = counted(epochsLeft, 'more epoch');
-  return everyMs === null ? epochs : `${epochs}, about ${duration(epochsLeft * everyMs)}`;
 }
 
 function windowWords({ windowMs }: BudgetState): VNode | null {

@@ -1,22 +1,21 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { html } from '../base/html.js';
-import type { Series } from '../base/model.js';
 import { paint } from '../base/theme.js';
-import { createLineChart, type ChartOptions, type LineChart } from '../charts/line-chart.js';
+import {
+  createLineChart, type ChartContent, type ChartOptions, type LineChart,
+} from '../charts/line-chart.js';
 
 /** What a chart shows. */
 export interface ChartFacts extends ChartOptions {
-  readonly series: Series;
-  /** The epoch whose numbers are read out; null for none. */
-  readonly epoch: number | null;
+  readonly content: ChartContent;
   /** For readers who do not see it. */
   readonly label: string;
 }
 
-/** A line over time inside its band. */
+/** Lines over time inside their bands. */
 export function Chart(facts: ChartFacts): VNode {
-  const { series, epoch, label, axis } = facts;
+  const { content, label, axis } = facts;
   const host = useRef<HTMLDivElement>(null);
   const chart = useRef<LineChart | null>(null);
   const latest = useRef(facts);
@@ -25,14 +24,14 @@ export function Chart(facts: ChartFacts): VNode {
   const painted = paint.value;
   useEffect(() => {
     const now = latest.current;
-    chart.current = createLineChart(host.current!, now.series, now.epoch, {
-      axis, words: now.words,
+    chart.current = createLineChart(host.current!, now.content, {
+      ...now, axis,
       onPoint: (place) => latest.current.onPoint(place),
       onPick: (place) => latest.current.onPick(place),
       onBrush: (from, to) => latest.current.onBrush(from, to),
     });
     return () => chart.current?.close();
   }, [painted, axis]);
-  useEffect(() => chart.current?.update(series, epoch), [series, epoch]);
+  useEffect(() => chart.current?.update(content), [content]);
   return html`<div class="chart" role="img" aria-label=${label} ref=${host}></div>`;
 }

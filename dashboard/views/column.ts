@@ -1,11 +1,13 @@
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
+import { alongOf } from '../base/compare.js';
 import { clockTime, whole } from '../base/format.js';
 import { html } from '../base/html.js';
 import { later } from '../base/later.js';
 import { newestIn, reasonInWords, type Series } from '../base/model.js';
 import { numberText, shownNumber, unitText, type NumberWords } from '../base/number-words.js';
 import type { View } from '../base/view.js';
+import type { ChartContent } from '../charts/line-chart.js';
 import { Save } from './save.js';
 
 /** Charts are half of the page's code, and the list of studies has none. */
@@ -21,6 +23,8 @@ export interface ColumnFacts {
   readonly drawn: Series;
   /** The newest number and its interval, whatever part of the log is drawn. */
   readonly newest: Series;
+  /** The smoothed lines of `series` and of `newest`; null where they are not shown. */
+  readonly smoothed: { readonly series: Series; readonly newest: Series } | null;
   /** The newest interval that also holds if contributors lie, in words. */
   readonly ifHostile: string | null;
   readonly view: View;
@@ -33,26 +37,51 @@ export interface ColumnFacts {
 /** A number of the estimate: its value now, its intervals, and its course. */
 export function Column(facts: ColumnFacts): VNode {
   const { words, series, drawn, newest, ifHostile, view, onView } = facts;
+  const smoothed = facts.smoothed?.series ?? null;
   const [pointed, setPointed] = useState<number | null>(null);
   const { lead, range } = numberNow(newest, words);
   const pinned = view.epoch === null ? -1 : drawn.epochs.indexOf(view.epoch);
+  const content = useMemo(() => contentOf(drawn, smoothed, view.axis, pinned),
+    [drawn, smoothed, view.axis, pinned]);
   const onPick = (place: number): void => {
     const epoch = drawn.epochs[place]!;
     onView({ epoch: view.epoch === epoch ? null : epoch });
   };
   return html`<section class="card column"><div class="column-head"><h3><bdi>${words.name}</bdi></h3>
-      <${Save} words=${words} series=${series} drawn=${drawn} axis=${view.axis}
-        study=${facts.study} isSmooth=${view.isSmooth} /></div>
+      <${Save} words=${words} series=${series} drawn=${drawn} smoothed=${smoothed}
+        axis=${view.axis} study=${facts.study} /></div>
     <p class="value">${lead}</p><p class="range quiet">${range}</p>
+    ${facts.smoothed !== null && html`<p class="range derived">${
+      smoothedNow(facts.smoothed.newest, words)}</p>`}
     ${ifHostile !== null && html`<p class="range quiet">${ifHostile}</p>`}
-    <${chartPart.View} series=${drawn} epoch=${view.epoch} axis=${view.axis} words=${words}
+    <${chartPart.View} content=${content} axis=${view.axis} words=${words}
       onPoint=${setPointed} onPick=${onPick}
       onBrush=${(from: number, to: number) =>
         onView({ chosen: [drawn.epochs[from]!, drawn.epochs[to]!] })}
       label=${`${words.name} over ${view.axis === 'time' ? 'time' : 'epochs'}, now ${lead}, ${range}; `
         + 'the table of releases has every number'} />
     <p class="readout quiet" aria-hidden="true">${
-      readoutOf(drawn, words, pointed ?? (pinned < 0 ? null : pinned))}</p></section>`;
+      readoutOf(drawn, smoothed, words, pointed ?? (pinned < 0 ? null : pinned))}</p></section>`;
+}
+
+function contentOf(
+  drawn: Series, smoothed: Series | null, axis: View['axis'], pinned: number,
+): ChartContent {
+  const stops = alongOf(drawn, axis);
+  return {
+    stops, span: [stops[0] ?? 0, stops.at(-1) ?? 0], pin: stops[pinned] ?? null,
+    lines: [
+      { series: drawn, colour: 'accent', look: smoothed === null ? 'answers' : 'behind' },
+      ...(smoothed === null ? []
+        : [{ series: smoothed, colour: 'minus', look: 'smoothed' } as const]),
+    ],
+  };
+}
+
+/** `smoothed 8.25 minutes, 95 % band 7.91 to 8.59 minutes`. */
+function smoothedNow(newest: Series, words: NumberWords): string {
+  const { lead, range } = numberNow(newest, words);
+  return `smoothed ${lead}, ${range.replace('interval', 'band')}`;
 }
 
 /** The newest number of a series with its interval, in words. */
@@ -68,7 +97,9 @@ export function intervalAt({ lows, highs }: Series, at: number): readonly [numbe
   return typeof low === 'number' && typeof high === 'number' ? [low, high] : null;
 }
 
-function readoutOf(series: Series, words: NumberWords, place: number | null): string {
+function readoutOf(
+  series: Series, smoothed: Series | null, words: NumberWords, place: number | null,
+): string {
   const refused = series.refusals.filter((reason) => reason !== null).length;
   if (place === null) return refused === 0
     ? ' ' : `× marks ${refused === 1 ? 'an epoch' : 'epochs'} without an answer`;
@@ -77,11 +108,16 @@ function readoutOf(series: Series, words: NumberWords, place: number | null): st
   const when = `${clockTime(series.times[place]!)}, epoch ${whole(epoch)}`;
   const reason = series.refusals[place];
   if (reason !== null && reason !== undefined) return `${when}: refused, ${reasonInWords(reason)}`;
+  const more = smoothed === null ? '' : `; smoothed ${valueText(smoothed, place, words)}`;
+  return `${when}: ${valueText(series, place, words)}${unitText(words)}${more}`;
+}
+
+/** The number of one release and both ends of its interval, without the unit. */
+export function valueText(series: Series, place: number, words: NumberWords): string {
   const interval = intervalAt(series, place);
   const half = interval === null ? null : (interval[1] - interval[0]) / 2;
   const text = (value: number): string => numberText(value, half, words);
   const value = numberText(series.values[place], half, words);
-  const ends = interval === null || half === 0 ? ''
-    : `, ${text(interval[0])} to ${text(interval[1])}`;
-  return `${when}: ${value}${ends}${unitText(words)}`;
+  return interval === null || half === 0 ? value
+    : `${value}, ${text(interval[0])} to ${text(interval[1])}`;
 }

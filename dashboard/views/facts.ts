@@ -123,6 +123,8 @@ function admissionText(admission: StudyDocument['admission']): string {
     case 'open': return 'anybody';
     case 'keys': return 'a list of keys';
     case 'enrolment': return `keys enrolled by ${admission.issuer.slice(0, 8)}\u2026`;
+    case 'tokens':
+      return `people, by one token of ${admission.issuer} in each ${duration(admission.perMs)}`;
     case 'rate':
       return `anybody, ${whole(admission.keys)} new keys in ${duration(admission.perMs)}`;
   }

@@ -7,11 +7,13 @@ const rangeWords: Readonly<Record<Range, string>> = {
 };
 
 /** Which releases the charts show: a range up to the newest one, or chosen epochs. */
-export function Ranges({ view, epochs, onView, canSmooth }: {
+export function Ranges({ view, epochs, onView, first: firstNumber, canSmooth }: {
   readonly view: View;
   /** All that the page keeps, in order. */
   readonly epochs: readonly number[];
   readonly onView: (change: Partial<View>) => void;
+  /** The number that a comparison begins with, as `comparedName` writes it. */
+  readonly first: string;
   readonly canSmooth: boolean;
 }): VNode {
   const { chosen, axis, isSmooth } = view;
@@ -29,6 +31,9 @@ export function Ranges({ view, epochs, onView, canSmooth }: {
           each === 'time' ? 'Time' : 'Epochs'}</button>`)}</div>
     ${canSmooth && html`<label class="small"><input type="checkbox" checked=${isSmooth}
       onChange=${() => onView({ isSmooth: !isSmooth })} /> Smooth</label>`}
+    <button type="button" class="compare-button" aria-pressed=${view.compared.length > 0}
+      onClick=${() => onView({ compared: view.compared.length > 0 ? [] : [firstNumber] })}>${
+      view.compared.length > 0 ? 'End comparison' : 'Compare'}</button>
     <p class="quiet small ranges-hint">Drag over a chart to see a part of it. Click a release to read
       it out. The address keeps both.</p></div>`;
 }

@@ -11,10 +11,10 @@ const pngScale = 2;
 
 /** Hands a file of a chart to the browser, which saves it. */
 export async function saveChart(chart: SavedChart, form: SavedForm): Promise<void> {
-  const { words, study, series } = chart;
+  const { words, study, series, smoothed } = chart;
   if (form === 'CSV') {
-    const name = `${words.name}${chart.isSmooth ? ', smoothed' : ''}`;
-    return hand(new Blob([csvOf(series, study, name)], { type: 'text/csv' }), nameOf(chart, 'csv'));
+    const text = csvOf(series, study, words.name, smoothed);
+    return hand(new Blob([text], { type: 'text/csv' }), nameOf(chart, 'csv'));
   }
   const drawing = drawingOf(chart);
   if (form === 'SVG') {
@@ -27,17 +27,18 @@ export async function saveChart(chart: SavedChart, form: SavedForm): Promise<voi
   hand(blob, nameOf(chart, 'png'));
 }
 
-function drawingOf({ drawn, axis, words, study, isSmooth }: SavedChart): Drawing {
+function drawingOf({ drawn, smoothed, axis, words, study }: SavedChart): Drawing {
   const { epochs, times } = drawn;
   const notes = [
     `${counted(epochs.length, 'release')}, epochs ${whole(epochs[0] ?? 0)} to ${
       whole(epochs.at(-1) ?? 0)}, ${clockTime(times[0] ?? 0)} to ${clockTime(times.at(-1) ?? 0)}. `
       + 'Each was noised for privacy. The signatures were verified in the browser.',
-    isSmooth ? 'Smoothed over epochs: derived from published answers, free of privacy cost.'
-      : 'A cross marks an epoch without an answer.',
+    'A cross marks an epoch without an answer.',
+    ...(smoothed === null ? [] : ['The smoothed line is computed from the published answers alone, '
+      + 'so it costs nobody any privacy.']),
   ];
-  return pictureOfSeries(drawn, axis, words, { title: study, notes },
-    coloursOf(document.body, ['ink', 'quiet', 'line', 'accent', 'warn', 'card']));
+  return pictureOfSeries({ series: drawn, smoothed }, axis, words, { title: study, notes },
+    coloursOf(document.body, ['ink', 'quiet', 'line', 'accent', 'warn', 'card', 'minus']));
 }
 
 /** `flights-delay-minutes.svg`: letters and digits of any writing system. */

@@ -3,8 +3,8 @@ import { html } from '../base/html.js';
 
 /** What smoothed numbers are, for people who look at them. */
 export function SmoothNote(): VNode {
-  return html`<p class="quiet small">Smoothed: derived from published answers, free of
-    privacy cost. Each epoch draws on the answers before and after it. The band counts the noise that
-    was added for privacy, and how much the exact number seems to move. A sudden jump looks
-    slower.</p>`;
+  return html`<p class="quiet small"><span class="stroke" aria-hidden="true"></span>The thick line is
+    smoothed: it is computed from the published answers alone, so it costs nobody any privacy. Each of
+    its points draws on the answers before and after it. A sudden jump looks slower in it, and a regular
+    swing that is smaller than the noise looks flat.</p>`;
 }

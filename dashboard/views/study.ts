@@ -15,7 +15,7 @@ import { changeView, view } from '../base/route.js';
 import { historyOf, studies, type Followed } from '../base/session.js';
 import { canSmooth, smoothedSeries } from '../base/smoothing.js';
 import { Notice } from '../base/shell.js';
-import { within, type View } from '../base/view.js';
+import { comparedName, within, type View } from '../base/view.js';
 import { Budget, Guarantee } from './budget.js';
 import { Column, type ColumnFacts } from './column.js';
 import { QuestionFacts, Verification } from './facts.js';
@@ -34,6 +34,10 @@ const findingsShown = 8;
 /** Pictures of answers. Most studies have one kind or none. */
 export const picturePart =
   later(() => import('./pictures.js').then(({ PictureView }) => PictureView), 'ghost');
+
+/** The chart of several numbers, for people who compare. */
+export const comparePart =
+  later(() => import('./compare.js').then(({ Compare }) => Compare), 'ghost');
 
 /** A study, and which of its questions. */
 interface Shown {
@@ -121,8 +125,11 @@ function Answer({ followed, place: question }: Shown): VNode {
     () => series.map((_, place) => (now.isSmooth ? smoothedSeries(history, place) : null)),
     [series, now.isSmooth],
   );
-  const shownNow = useMemo(() => series.map((each, place) => within(smoothed[place] ?? each, now)),
-    [series, smoothed, now.range, now.chosen?.[0], now.chosen?.[1]]);
+  const part = [now.range, now.chosen?.[0], now.chosen?.[1]];
+  const shownNow =
+    useMemo(() => series.map((each) => within(each, now)), [series, ...part]);
+  const smoothNow = useMemo(() => smoothed.map((each) =>
+    (each === null ? null : { series: within(each, now), newest: each })), [smoothed, ...part]);
   if (history.lastValue === null || outcome === null || found === null) {
     const isOver = news.value.state !== 'open';
     return html`<${NoAnswer} isReading=${!['live', 'ended']
@@ -143,14 +150,16 @@ function Answer({ followed, place: question }: Shown): VNode {
     ${found.picture !== null
       && html`<${picturePart.View} picture=${found.picture} columns=${columns} column=${column} />`}
     ${charts > 0 && html`<${Ranges} view=${now} epochs=${series[0]!.epochs} onView=${onView}
-      canSmooth=${series.some((_, place) => canSmooth(history, place))} />`}
+      first=${comparedName(followed.entry.id, asked.name, 0)} canSmooth=${series.some((_, place) => canSmooth(history, place))} />`}
     ${charts > 0 && now.isSmooth && html`<${SmoothNote} />`}
+    ${charts > 0 && now.compared.length > 0 && html`<${comparePart.View} followed=${followed}
+      own=${series[0]!} view=${now} onView=${onView} />`}
     <div class=${charts > 4 ? 'columns many' : 'columns'}>${shownNow.map((each, place) => html`
       <${ChartedNumber} key=${place} words=${numbers[place] ?? plainWords('')} series=${each}
-        newest=${smoothed[place] ?? series[place]!} view=${now} onView=${onView}
+        smoothed=${smoothNow[place] ?? null} newest=${series[place]!} view=${now} onView=${onView}
         study=${followed.entry.name}
-        ifHostile=${(smoothed[place] ?? null) !== null ? null
-          : hostileRangeText(outcome, numbers[place]?.place ?? place, parameters)} />`)}</div>
+        ifHostile=${hostileRangeText(outcome, numbers[place]?.place ?? place, parameters)}
+        />`)}</div>
     ${found.charts > charts && found.picture === null
       && html`<${Uncharted} outcome=${outcome} numbers=${numbers}
       charts=${charts} />`}
@@ -159,11 +168,13 @@ function Answer({ followed, place: question }: Shown): VNode {
 
 /** A number and its chart, in which what is impossible is cut off. */
 function ChartedNumber(facts: Omit<ColumnFacts, 'drawn'>): VNode {
-  const { series, words } = facts;
-  const drawn = useMemo(
-    () => possible(series, words), [series, words.least, words.greatest],
-  );
-  return html`<${Column} ...${facts} drawn=${drawn} />`;
+  const { series, words, smoothed } = facts;
+  const limits = [words.least, words.greatest];
+  const drawn = useMemo(() => possible(series, words), [series, ...limits]);
+  const line = useMemo(() => smoothed && {
+    series: possible(smoothed.series, words), newest: smoothed.newest,
+  }, [smoothed, ...limits]);
+  return html`<${Column} ...${facts} drawn=${drawn} smoothed=${line} />`;
 }
 
 /** What people should know of the rows before they rely on the answer. */

@@ -36,6 +36,9 @@ function nameIn(names, at) {
   return names.find(([, share]) => (sum += share) > at)?.[0];
 }
 
+/** Minutes: most flights are about on time, some are very late. */
+const delayOf = (at) => (-25 * Math.log(at) - 12).toFixed(0);
+
 /**
  * The rows of `people`. Of listed names as numbers: the place of a name in its list. The studies
  * with `typed` have names.
@@ -49,6 +52,12 @@ function rowsOf(name, people, seed) {
     if (name === 'apps-nobody-listed') {
       return [nameIn(apps, at) ?? `app ${Math.floor(next() * 1e6)}`, Math.ceil(90 * next())];
     }
+    if (name === 'delay-total') return [delayOf(next())];
+    if (name === 'delay-distribution') return [delayOf(next()), Math.ceil(100 + 900 * at)];
+    if (name === 'rides-questions') {
+      const ride = Math.min(240, -30 * Math.log(next())).toFixed(1);
+      return [ride, Math.floor(6 * next()), next() < 0.4, nameIn(regions, at)];
+    }
     const device = placeIn(devices, at);
     // The median of an exponential number is ln 2.
     return [Math.min(240, (-Math.log(next()) * minutes[device]) / Math.LN2).toFixed(1), device];
@@ -60,10 +69,16 @@ function rowsOf(name, people, seed) {
  * of their own, where nobody may take part twice.
  */
 const pictures = [
+  // First, so that few epochs are without people.
+  { name: 'riders-total', columns: 'region', people: 400, typed: true, fleets: 6 },
   { name: 'people-by-country', columns: 'country', people: 2000 },
   { name: 'median-by-device', columns: 'minutes,device', people: 4000 },
   { name: 'apps-nobody-listed', columns: 'app,minutes', people: 2000, typed: true },
-  { name: 'riders-total', columns: 'region', people: 400, typed: true, fleets: 6 },
+  { name: 'delay-total', columns: 'delay_minutes', people: 2000 },
+  { name: 'delay-distribution', columns: 'delay_minutes,distance_miles', people: 2000 },
+  {
+    name: 'rides-questions', columns: 'minutes,stops,late,region', people: 2000, typed: true,
+  },
 ];
 
 /** @param stage tools for this part of the pictures. */

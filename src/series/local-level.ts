@@ -13,18 +13,24 @@ export interface Level {
   readonly deviation: number;
 }
 
+/** Above this step variance, smoothing does nothing unless the number jumps farther still. */
+const farStep = 1e4;
+
 /**
  * Step variances that are tried, in units of the variance of the first answer's noise: from 1e-6,
- * where a thousand releases are one flat line, to 1e4, where smoothing does nothing.
+ * where a thousand releases are one flat line, to 1e4 in thirds of a decade. Those above it, up to
+ * 1e16, are for numbers that jump by more than a hundred deviations of the noise.
  */
-const candidates = Float64Array.from({ length: 31 }, (_, k) => 10 ** (k / 3 - 6));
+const candidates = Float64Array.from({ length: 43 }, (_, k) => 10 ** (k < 31 ? k / 3 - 6 : k - 26));
 
 /**
  * The weight of a candidate before there is data. It is about that of a uniform gain, up to steps
- * as large as the noise, and flat above. Small steps look alike in a short log, and without these
- * weights they would outvote the others by their number.
+ * as large as the noise, then flat up to `farStep`. Small steps look alike in a short log, and
+ * without these weights they would outvote the others by their number. Beyond `farStep` it falls
+ * with the square, so that a short log without far jumps does not count on them.
  */
-const priorWeight = (step: number): number => Math.sqrt(step / (1 + step));
+const priorWeight = (step: number): number =>
+  Math.sqrt(step / (1 + step)) * Math.min(1, farStep / step) ** 2;
 
 /**
  * A local-level model of one number over epochs: the exact value moves by independent normal steps
@@ -59,10 +65,18 @@ export class LocalLevel {
    * Takes the next release. Its epoch is above the one before. Cost: O(1).
    * @returns what was then known of the exact value; null before the first answer.
    */
-  take({ epoch, value, deviation }: Measured): Level | null {
+  take(next: Measured): Level | null {
+    return this.advance(next) ? this.level(this.#means, this.#variances) : null;
+  }
+
+  /**
+   * The same without the level, which takes most of the time.
+   * @returns false before the first answer.
+   */
+  advance({ epoch, value, deviation }: Measured): boolean {
     this.#shares = null;
     if (this.#origin === null) {
-      if (value === null) return null;
+      if (value === null) return false;
       this.#origin = { epoch, value, deviation };
       this.#variances.fill(1);
     } else {
@@ -74,7 +88,7 @@ export class LocalLevel {
       }
     }
     this.#epoch = epoch;
-    return this.level(this.#means, this.#variances);
+    return true;
   }
 
   #inUnits(value: number): number {
@@ -131,15 +145,14 @@ export function smoothedLevels(
   series: readonly Measured[], steps = candidates,
 ): readonly (Level | null)[] {
   const filter = new LocalLevel(steps);
-  const states = series.map((each) => (filter.take(each) === null ? null : filter.state()));
+  const states = series.map((each) => (filter.advance(each) ? filter.state() : null));
   const levels: (Level | null)[] = series.map(() => null);
   let later = states.at(-1) ?? null;
   for (let i = series.length - 1; i >= 0; i--) {
     const state = states[i]!;
     if (state === null || later === null) break;
     if (i < series.length - 1) {
-      const epochs = series[i + 1]!.epoch - series[i]!.epoch;
-      stepBack(state, later, steps.map((step) => step * epochs));
+      stepBack(state, later, steps, series[i + 1]!.epoch - series[i]!.epoch);
     }
     levels[i] = filter.level(state.means, state.variances);
     later = state;
@@ -150,9 +163,11 @@ export function smoothedLevels(
 type State = ReturnType<LocalLevel['state']>;
 
 /** Makes a filtered state the smoothed one, given the smoothed state after it. */
-function stepBack({ means, variances }: State, later: State, steps: Float64Array): void {
+function stepBack(
+  { means, variances }: State, later: State, steps: Float64Array, epochs: number,
+): void {
   for (let k = 0; k < steps.length; k++) {
-    const predicted = variances[k]! + steps[k]!;
+    const predicted = variances[k]! + steps[k]! * epochs;
     const gain = variances[k]! / predicted;
     means[k]! += gain * (later.means[k]! - means[k]!);
     // The same as variance + gain^2 (later - predicted), without taking near numbers apart.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { pictureOf, type MatrixPicture } from '../../dashboard/base/answer.js';
-import { budgetOf, guaranteeInWords } from '../../dashboard/base/budget.js';
+import { budgetOf, guaranteeInWords, lastsFor } from '../../dashboard/base/budget.js';
 import {
   amount, decimalsFor, duration, exact, percent, roundTicks, shown, spoken,
 } from '../../dashboard/base/format.js';
@@ -107,6 +107,16 @@ describe('the budget', () => {
     expect(budgetOf(body(30n, 8n, 50n, 25n), false))
       .toMatchObject({ spentShare: 0.5, epochsLeft: 2 });
     expect(budgetOf(body(30n, 0n), false).epochsLeft).toBeNull();
+  });
+
+  it('lasts for contributors who have some left, where each has its own', () => {
+    const spent = budgetOf(body(100n, 8n), true);
+    expect(lastsFor(spent, null, 'open', 'contributor'))
+      .toBe('contributors who were in fewer epochs');
+    expect(lastsFor(spent, null, 'open', 'study')).toBe('no epoch after this one');
+    const left = budgetOf(body(30n, 8n), true);
+    expect(lastsFor(left, 1_000, 'open', 'study')).toMatch(/^7 more epochs, about 7\ss$/);
+    expect(lastsFor(left, null, 'exhausted', 'study')).toBe('no further epoch');
   });
 
   it('promises no more than the study does', () => {

@@ -334,6 +334,100 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('shows the smoothed line beside the answers, and saves both', async () => {
+    const stage = await Stage.start({ columns: ['delay'] });
+    for (const each of [8, 9, 8.4, 8.8]) stage.publish('flight-delays', valueOf([each], [1]));
+    const { page, wrong } = await open(stage.page('flight-delays'));
+    await page.waitForSelector('.column canvas');
+    await page.click('.ranges input[type=checkbox]');
+    await says(page, '.derived', 'smoothed 8.6');
+    await says(page, '.value', '8.8');
+    await says(page, '.answers', 'computed from the published answers alone, so it costs nobody');
+    const lines = (await saved(page, 'CSV')).trim().split('\r\n');
+    expect(lines[0]).toMatch(/,refusal,smoothed,smoothed_low95,smoothed_high95$/);
+    const [estimate, low, high, , smoothed, from, to] = lines[4]!.split(',').slice(4).map(Number);
+    expect([estimate, Math.round(low! * 1e6) / 1e6, high]).toEqual([8.8, 7.8, 9.8]);
+    expect(smoothed).toBeGreaterThan(8.4);
+    expect(smoothed).toBeLessThan(8.8);
+    expect(to! - from!).toBeLessThan(high! - low!);
+    expect(await saved(page, 'SVG')).toContain('thick line: smoothed');
+    expect(wrong).toEqual([]);
+  });
+
+  it('compares numbers of studies, by unit, and a link has the same comparison', async () => {
+    const minutes = { title: 'Late planes', version: 2, types: [{ type: 'number' }] } as const;
+    const stage = await Stage.start(
+      { ...minutes, columns: ['delay'], columnWords: [{ label: 'delay', unit: 'minutes' }] },
+      {
+        ...minutes, study: 'taxi', title: 'Taxi', columns: ['time'],
+        columnWords: [{ label: 'taxi time', unit: 'minutes' }],
+      },
+      { study: 'far', columns: ['distance'] },
+    );
+    for (let i = 0; i < 10; i++) {
+      stage.publish('flight-delays', valueOf([20 + i], [1]));
+      stage.publish('taxi', valueOf([10 + i], [1]));
+      stage.publish('far', valueOf([700 + i], [16]));
+    }
+    const { page, wrong } = await open(stage.page('flight-delays'));
+    await page.waitForSelector('.column canvas');
+    await page.focus('.compare-button');
+    await page.keyboard.press('Enter');
+    await says(page, '.legend', '29.0, 28.0 to 30.0 minutes');
+    const named = (study: string): string => `${stage.id(study).slice(0, 12)}.answer.0`;
+    for (const [study, text] of [['taxi', 'taxi time'], ['far', 'distance']] as const) {
+      await page.waitForSelector(`.adder option[value="${named(study)}"]`);
+      await page.select('.adder select', named(study));
+      await says(page, '.legend', text);
+    }
+    // Numbers in minutes are on one axis.
+    const panels = (): Promise<string[]> =>
+      page.$$eval('.compare .panel h3', (all) => all.map((each) => each.textContent));
+    await page.waitForFunction(
+      () => document.querySelectorAll('.compare canvas').length === 2, { polling });
+    expect(await panels()).toEqual(['minutes', 'distance']);
+    const link = await page.evaluate(() => location.href);
+    expect(link).toContain(`?with=${['flight-delays', 'taxi', 'far'].map(named).join('_')}`);
+    await page.goto('about:blank');
+    await page.goto(link);
+    await says(page, '.legend', '709, 693 to 725');
+    await page.waitForFunction(
+      () => document.querySelectorAll('.compare canvas').length === 2, { polling });
+    await page.click('.legend li:nth-child(2) .remove');
+    await page.waitForFunction(() => document.querySelectorAll('.legend li').length === 2,
+      { polling });
+    await page.evaluate(axe);
+    const { violations } = await page.evaluate('axe.run()') as { violations: Violation[] };
+    expect(violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))
+      .map(({ id }) => id)).toEqual([]);
+    await page.click('.compare-button');
+    await page.waitForFunction(() => document.querySelector('.compare') === null, { polling });
+    expect(wrong).toEqual([]);
+  });
+
+  it('selects a part of the log by a finger that moves sideways', async () => {
+    const stage = await Stage.start({ columns: ['delay'] });
+    for (let i = 0; i < 30; i++) stage.publish('flight-delays', valueOf([i], [1]));
+    const { page, wrong } = await open(stage.page('flight-delays'), (each) =>
+      each.setViewport({ width: 380, height: 800, hasTouch: true, isMobile: true }));
+    await page.waitForSelector('.column canvas');
+    const [x, y, width] = await page.$eval('.u-over', (each) => {
+      each.scrollIntoView({ block: 'center' });
+      const box = each.getBoundingClientRect();
+      return [box.x, box.y, box.width] as const;
+    });
+    await page.touchscreen.touchStart(x + width * 0.4, y + 40);
+    for (const share of [0.5, 0.6, 0.7]) {
+      await page.touchscreen.touchMove(x + width * share, y + 40);
+    }
+    await page.touchscreen.touchEnd();
+    await page.waitForFunction(() => location.hash.includes('from='), { polling });
+    const [, from, to] = /from=(\d+)&to=(\d+)/.exec(await page.evaluate(() => location.hash))!;
+    expect(Number(to) - Number(from)).toBeGreaterThan(5);
+    expect(Number(to) - Number(from)).toBeLessThan(13);
+    expect(wrong).toEqual([]);
+  });
+
   it('saves a chart as numbers with their sign, and as a picture that stands alone', async () => {
     const stage = await Stage.start({
       study: 'people', estimator: 'count', columns: ['delay'], parameters: { threshold: 60 },
@@ -384,7 +478,7 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     }
     expect(seen).toEqual([
       'A ← All studies',
-      ...['Last 20', 'Day', 'Week', 'All', 'Chosen', 'Time', 'Epochs']
+      ...['Last 20', 'Day', 'Week', 'All', 'Chosen', 'Time', 'Epochs', 'Compare']
         .map((name) => `BUTTON ${name}`),
       ...[...formats, ...formats].map((name) => `BUTTON ${name}`),
       'SUMMARY What an interval says', 'SUMMARY Compare the key', 'SUMMARY In exact words',

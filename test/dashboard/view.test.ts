@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { attentionOf, type StudyState } from '../../dashboard/base/attention.js';
+import {
+  axisKey, groupedBy, releaseAt, spanOf, stopsOf,
+} from '../../dashboard/base/compare.js';
 import { questionsAsked, type Series, type StudyEntry } from '../../dashboard/base/model.js';
 import {
   cellTexts, peopleWords, plainWords, possible, shownNumber, type NumberWords,
 } from '../../dashboard/base/number-words.js';
 import { wordsOfAll } from '../../dashboard/base/numbers.js';
 import { csvOf } from '../../dashboard/base/series-csv.js';
-import { plainView, queryOf, viewOf, within, type View } from '../../dashboard/base/view.js';
+import {
+  closedWithin, comparedName, plainView, queryOf, viewOf, within, type View,
+} from '../../dashboard/base/view.js';
 import { timeTexts } from '../../dashboard/charts/time-axis.js';
 import { document } from '../support/wire-samples.js';
 
@@ -23,7 +28,9 @@ describe('the view of a study', () => {
   it('is in the address, and what is wrong there is left out', () => {
     const views: readonly View[] = [
       plainView, { ...plainView, range: '20' }, { ...plainView, chosen: [12, 40], axis: 'epoch' },
-      { range: 'week', chosen: null, axis: 'time', isSmooth: true, epoch: 9 },
+      { range: 'week', chosen: null, axis: 'time', isSmooth: true, epoch: 9,
+        compared: [comparedName('0f'.repeat(32), 'delays', 11),
+          comparedName('a'.repeat(64), 'answer', 0)] },
     ];
     for (const view of views) expect(viewOf(queryOf(view).slice(1))).toEqual(view);
     expect(queryOf(plainView)).toBe('');
@@ -50,6 +57,32 @@ describe('the view of a study', () => {
     expect(timeTexts([0, 6 * hour, 24 * hour], 6 * hour).map((text) => text.includes('\n')))
       .toEqual([true, false, true]);
     expect(timeTexts([0], 48 * hour)[0]).not.toContain(':');
+  });
+});
+
+describe('a comparison', () => {
+  it('has one axis for each unit, and none for numbers that nothing says to be alike', () => {
+    const minutes = { ...plainWords('delay'), unit: 'minutes' };
+    const all = [minutes, plainWords('a'), { ...minutes, name: 'taxi' }, peopleWords,
+      plainWords('b'), plainWords('a')];
+    expect(groupedBy(all, axisKey).map((group) => group.map(({ name }) => name)))
+      .toEqual([['delay', 'taxi'], ['a', 'a'], ['people'], ['b']]);
+  });
+
+  it('reads out the release before a time, whatever the clocks of the studies are', () => {
+    const [one, two] = [[10, 20, 30], [5, 20, 41]];
+    expect(stopsOf([one, two])).toEqual([5, 10, 20, 30, 41]);
+    expect(stopsOf([one, one])).toBe(one);
+    expect(spanOf([one, [], two])).toEqual([5, 41]);
+    expect(spanOf([[]])).toBeNull();
+    expect([9, 10, 29, 99].map((at) => releaseAt(one, at))).toEqual([-1, 0, 1, 2]);
+    expect(closedWithin(hourly(10), [2 * hour, 4 * hour]).epochs).toEqual([9, 10, 11]);
+  });
+
+  it('takes four numbers from an address, each once, and no other text', () => {
+    const names = ['a', 'b', 'c', 'd', 'e'].map((each) => comparedName(each.repeat(64), 'x', 3));
+    expect(viewOf(`with=${[names[0], ...names].join('_')}`).compared).toEqual(names.slice(0, 4));
+    expect(viewOf('with=abc.x.1_<b>_aaaaaaaaaaaa.x.100').compared).toEqual([]);
   });
 });
 

@@ -60,6 +60,38 @@ function study(
   };
 }
 
+/** A slow course, in which the noise is larger than what changes from epoch to epoch. */
+const slow = (count: number, half: number, centre: number, swing: number): readonly Outcome[] =>
+  Array.from({ length: count }, (_, i) => {
+    const exact = centre + swing * Math.sin(i / 14) + (i > count * 0.7 ? swing : 0);
+    // The sum of three is close to normal.
+    const noise = (next() + next() + next() - 1.5) * half;
+    return valueOf([exact + noise], [half]);
+  });
+
+const delayWords = { version: 2, types: [{ type: 'number' }] } as const;
+const named = (study: string, title: string, label: string, unit: string): Change => ({
+  study, title, columns: [study], columnWords: [{ label, unit }], ...delayWords,
+});
+
+/** Numbers of several studies on one chart: two in minutes, one in kilometres. */
+const ofComparison = (query: string): Scenes[string] => async (camera, name) => {
+  const stage = await Stage.start(
+    named('delay', 'Late planes', 'mean delay', 'minutes'),
+    named('taxi', 'Taxi times', 'mean taxi time', 'minutes'),
+    named('distance', 'Distances', 'mean distance', 'km'),
+  );
+  const all = [slow(60, 3, 24, 4), slow(60, 2, 18, 1), slow(60, 40, 900, 60)];
+  for (let i = 0; i < 60; i++) {
+    ['delay', 'taxi', 'distance'].forEach((study, k) => stage.publish(study, all[k]![i]!));
+  }
+  const ids = ['delay', 'taxi', 'distance'].map((study) =>
+    `${/[0-9a-f]{64}/.exec(stage.page(study))![0].slice(0, 12)}.answer.0`);
+  const page = await show(camera, name,
+    `${stage.page('delay')}?with=${ids.join('_')}${query}`, '.compare .panel.last canvas');
+  await page.browserContext().close();
+};
+
 /** Answers that the server withholds, for as long as the page is looked at. */
 const withholding = (path: string): Prepare => async (page) => {
   await page.setRequestInterception(true);
@@ -300,6 +332,14 @@ export const dashboardScenes: Scenes = {
     columnWords: [{ label: 'a delay', unit: 'minutes' }],
   }, Array.from({ length: 40 }, (_, i) => around([30 + 28 * Math.sin(i / 5)], [31])),
   '.column canvas'),
+  'study-smoothed': async (camera, name) => {
+    const stage = await stageOf(named('delay', 'Late planes', 'mean delay', 'minutes'),
+      slow(90, 5, 24, 3));
+    const page = await show(camera, name, `${stage.page('delay')}?smooth=1`, '.derived');
+    await page.browserContext().close();
+  },
+  'study-compared': ofComparison(''),
+  'study-compared-smoothed': ofComparison('&smooth=1'),
   'study-refused': study({}, [flights(), flights(), refusal, flights(), refusal], '.notice.warn'),
   'study-only-refused': study({}, [refusal, refusal], '.notice.warn'),
   'study-reconnecting': ofLostServer,
