@@ -27,10 +27,13 @@ export interface ContributorOptions {
    */
   readonly serverKey?: Uint8Array;
   /**
-   * Needed if the study admits by enrolment: the token for this key, in hexadecimal, as the
-   * operator issued it.
+   * Needed if the study admits by tokens: the token for this key, in hexadecimal, as the operator
+   * issued it; or a function that gets one for the verified study, like
+   * `async (study) => (await requestToken({ ...mine, study })).enrolment`. It is called before the
+   * first Hello and whenever a token has expired, and again later when it throws
+   * `transport-failed`.
    */
-  readonly enrolment?: string;
+  readonly enrolment?: string | ((study: StudyDocument) => Promise<string>);
   /** Encoding of numbers. float32 halves the bytes and rounds. Default float64. */
   readonly dataType?: BatchBody['dataType'];
   /** Aborting this signal calls `abort`. */

@@ -12,6 +12,7 @@ import type { Outbox, OutboxItem } from './outbox/contract.js';
 import { memoryOutbox } from './outbox/memory.js';
 import { areNumbers, flattenRows, numbersOf, type RowNumbers, type RowsInput } from './rows.js';
 import { Broadcast } from './session/broadcast.js';
+import type { ChannelOptions } from './session/channel-contract.js';
 import { Channel } from './session/channel.js';
 import type { Batch, Contribution } from './session/contribution.js';
 import { checkedKey } from './session/handshake.js';
@@ -79,7 +80,7 @@ class NetworkContributor implements Contributor {
       study: options.study,
       runtime,
       outbox: this.outbox,
-      enrolment: options.enrolment === undefined ? undefined : fromHex(options.enrolment.trim()),
+      enrolment: enrolmentOf(options.enrolment),
       ...(options.dataType !== undefined && { dataType: options.dataType }),
       owner: {
         onProven: () => this.onProven(),
@@ -364,6 +365,12 @@ class NetworkContributor implements Contributor {
     if (this.closing === null) this.closing = { done: this.released, finish: () => undefined };
     else void this.released.then(this.closing.finish);
   }
+}
+
+function enrolmentOf(given: ContributorOptions['enrolment']): ChannelOptions['enrolment'] {
+  if (given === undefined) return undefined;
+  return typeof given === 'string'
+    ? fromHex(given.trim()) : async (study) => fromHex(await given(study));
 }
 
 /**

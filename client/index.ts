@@ -30,7 +30,9 @@ export type {
 export { findingText, ifHostileText } from '../src/base/findings.js';
 export { runningText } from '../src/base/running-totals.js';
 export { cellEdges, type EdgeParameters } from '../src/base/running-counts.js';
-export { lookAlikes, mixesScripts, quotedText } from '../src/base/shown-text.js';
+export {
+  keyDoubts, lookAlikes, mixesScripts, quotedText, type KeyDoubt,
+} from '../src/base/shown-text.js';
 export { partsByName } from '../src/base/parts.js';
 export type { NamedPart, Nested } from '../src/base/parts.js';
 export { LogError } from '../src/log/index.js';

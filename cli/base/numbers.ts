@@ -1,3 +1,4 @@
+import { parseTime } from '../../server/study-file/durations.js';
 import { UsageError } from './errors.js';
 
 /** The rule for a number flag. */
@@ -38,19 +39,6 @@ export function numberFlag(
     && (rule.whole !== true || Number.isSafeInteger(value));
   if (!fits) throw new UsageError(`${flag} is ${describe(rule)}, not "${text}"`, { flag });
   return value;
-}
-
-/**
- * Unix milliseconds of a date or time in UTC; NaN for any other text, and for days that do not
- * exist.
- */
-export function parseTime(text: string): number {
-  if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?Z)?$/.test(text)) return Number.NaN;
-  const day = text.slice(0, 10);
-  const midnight = new Date(`${day}T00:00Z`);
-  // Date reads February 31 as March 3.
-  const isDay = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
-  return isDay ? Date.parse(text) : Number.NaN;
 }
 
 /** @throws UsageError for a text that is not a time. Undefined stays undefined. */

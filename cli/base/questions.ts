@@ -5,7 +5,7 @@ import type { ValueOutcome } from '../../src/base/outcome.js';
 import { partsByName } from '../../src/base/parts.js';
 import { questionsOf, type Question } from '../../src/base/questions.js';
 import { runningText } from '../../src/base/running-totals.js';
-import { quotedText } from '../../src/base/shown-text.js';
+import { keyDoubts, quotedText } from '../../src/base/shown-text.js';
 import type { Answer } from '../../src/wire/messages.js';
 import { decodeStudyDocument } from '../../src/wire/study-codec.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
@@ -109,8 +109,8 @@ export type SplitAnswer =
   & { readonly keys: readonly (readonly string[])[] };
 
 /**
- * A line for each number of each key, then what the release says of the rows. Keys are quoted:
- * contributors may have chosen them.
+ * A line for each number of each key, then what the release says of the rows. Keys are quoted, and
+ * those that a reader may mistake for another one are marked: contributors may have chosen them.
  */
 export function printKeys(
   { estimate, keys, answered, interval95, findings }: SplitAnswer, columns: readonly string[],
@@ -121,14 +121,21 @@ export function printKeys(
     return;
   }
   const stride = estimate.length / keys.length;
+  const doubts = keyDoubts(keys);
   const nameOf = (place: number): string => (stride === 1 ? ''
     : ` ${stride === columns.length ? columns[place]! : `[${place}]`}`);
   output.table(['', 'estimate', '95 % interval'], estimate.map((value, i) => {
     const key = Math.floor(i / stride);
-    const name = `${keys[key]!.map(quotedText).join(', ')}${nameOf(i % stride)}`;
+    const mark = doubts[key] === null ? '' : ` (${doubts[key]!})`;
+    const name = `${keys[key]!.map(quotedText).join(', ')}${nameOf(i % stride)}${mark}`;
     return answered?.[key] === false
       ? [name, 'no answer', ''] : [name, formatNumber(value), intervalText(interval95, i)];
   }));
+  if (doubts.some((doubt) => doubt !== null)) {
+    wrap('note: a look-alike differs from another key only in capitals or in the form of its '
+      + 'letters. Mixed letters come from several writing systems, and may imitate another key.',
+    terminalColumns).forEach((line) => output.text(line));
+  }
   printFindings(findings, columns, output, keys);
 }
 

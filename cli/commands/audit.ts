@@ -1,14 +1,18 @@
 import { availableParallelism } from 'node:os';
 import { protocolLimits } from '../../src/base/limits.js';
 import {
-  audit as runAudit, auditTrialsMin, searchPairs, type AuditResult, type PairFacts,
+  audit as runAudit, auditTrialsMin, searchPairs, type AuditResult, type NeighbourPair,
+  type PairFacts, type TrialSubject,
 } from '../../src/audit/index.js';
+import { checkRelease, type ReleaseResult } from '../../src/audit/exact/release-check.js';
 import type { Estimator, Infeasible, StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
+import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { secureNoise } from '../../src/random/secure.js';
-import { claimOf, eventsAsked } from '../audit/claim.js';
+import { claimOf, costOf, eventsAsked } from '../audit/claim.js';
+import { chartOf, curveOf, type CurvePoint } from '../audit/curve.js';
 import { Pace } from '../audit/pace.js';
 import { startAuditPool } from '../audit/pool.js';
 import type { AuditSubject } from '../audit/subject.js';
@@ -32,6 +36,9 @@ export const audit = defineCommand({
     + 'on pairs of made-up data sets that differ in one person. It learns to distinguish the two '
     + 'sides, and prints a lower confidence bound on epsilon, for the given delta. No data are '
     + 'read.',
+    'The audit compares three things: calls of mechanisms on both sides, without sampling; exact '
+    + 'privacy losses of releases, given the law of the noise; and counted outputs, whatever the '
+    + 'noise is. It draws epsilon against delta.',
     'A bound below the claim proves nothing more than the claim; a bound above it proves a defect. '
     + 'Exit status 1: the bound is above the claim, or there is no plan.',
   ],
@@ -74,7 +81,7 @@ export const audit = defineCommand({
   repeatable: ['set', 'event'],
   examples: [
     'keelson audit mean --epsilon 1 --delta 1e-6 --set scale=1',
-    'keelson audit mean --epsilon 1 --delta 1e-6 --set scale=1 --event mean --seconds 120',
+    'keelson audit mean --epsilon 1 --delta 1e-6 --set scale=1 --event mean --seconds 60',
     'keelson audit populous-mean --epsilon 4 --delta 1e-3 --set scale=1 --dimension 2 --trials '
       + '1000000 --json',
   ],
@@ -106,15 +113,17 @@ export const audit = defineCommand({
     const result = await run({
       estimator: estimator.name, plan, facts, parameters, events, trials, deadlineMs, seed, io,
     });
+    const { known, exact } = result;
     const document = {
       estimator: estimator.name, parameters, dimension, cohort,
       ...(events === null ? {} : { events }), ...result, neighbours: plan.guarantee.neighbours,
+      ...(known === null ? {} : { curve: curveOf(plan, events, result.claim, known) }),
       seconds: Math.round((io.monotonicMs() - startedMs) / 10) / 100,
       ...(seed === null ? {} : { insecure: true }),
     };
     output.json(document);
-    print(document, output);
-    return result.caught ? 1 : 0;
+    print(document, amountToNumber(costOf(plan, events).rho), output);
+    return result.caught || exact.faults.length > 0 ? 1 : 0;
   },
 });
 
@@ -128,7 +137,10 @@ interface Job extends PairFacts {
   readonly io: Io;
 }
 
-async function run(job: Job): Promise<AuditResult> {
+/** What sampling shows, and what is compared without it. */
+type Found = AuditResult & { readonly exact: ReleaseResult };
+
+async function run(job: Job): Promise<Found> {
   const { estimator, plan, facts, parameters, events, trials, deadlineMs, seed, io } = job;
   const subject: AuditSubject = {
     estimator, parameters, facts, ...(events === null ? {} : { alone: events }),
@@ -137,13 +149,17 @@ async function run(job: Job): Promise<AuditResult> {
   try {
     const pace = new Pace(pool, io, deadlineMs);
     await pace.measure(job);
-    const pairs = await searchPairs({ plan, facts, parameters }, pool, { glance: pace.glance() });
-    const total = Math.max(auditTrialsMin, Math.min(trials ?? Infinity, pace.affordable()));
-    return await withProgress(total, io, (onProgress) => runAudit({
+    const pairs = await searchPairs({ plan, facts, parameters }, pool, {
+      glance: pace.glance(), parts: !pace.isScarce(),
+    });
+    const exact = await exactly({ plan, dimension: facts.dimension }, pairs, pace);
+    const { losses, counted } = pace.divided(trials ?? Infinity);
+    const result = await withProgress(counted, io, (onProgress) => runAudit({
       claim: claimOf(plan, facts.target, events),
       pairs,
       pool,
-      trials: total,
+      trials: counted,
+      losses: { ...losses, pool },
       coins: seed === null ? secureNoise() : seededNoise(`${seed}:coins`),
       affordable: (left) => Math.min(pace.affordable(), trials === undefined ? Infinity : left),
       chunk: pace.chunk(),
@@ -152,9 +168,23 @@ async function run(job: Job): Promise<AuditResult> {
         onProgress(done, of);
       },
     }));
+    return { ...result, exact };
   } finally {
     await pool.close();
   }
+}
+
+/** Pairs that are compared without sampling, as far as time allows, and prefixes of each. */
+const compared = { pairs: 8, prefixes: 4 } as const;
+
+/** Compares the calls of releases on neighbours, after the same released values. */
+async function exactly(
+  subject: TrialSubject, pairs: readonly NeighbourPair[], pace: Pace,
+): Promise<ReleaseResult> {
+  return checkRelease({
+    subject, pairs: pairs.slice(0, compared.pairs), prefixes: compared.prefixes,
+    isOver: pace.shortWhile(),
+  });
 }
 
 async function withProgress(
@@ -179,29 +209,50 @@ function infeasible(
   return 1;
 }
 
-type Document = AuditResult & {
+type Document = Found & {
   readonly estimator: string;
   readonly cohort: number;
   readonly events?: readonly string[];
   readonly neighbours: string;
+  readonly curve?: readonly CurvePoint[];
 };
 
-function print(result: Document, output: Output): void {
-  const { claim, bound, confidence, trials, trialsCounted } = result;
+function print(result: Document, rho: number, output: Output): void {
+  const { claim, bound, sampled, confidence, trials, trialsCounted, known, exact } = result;
+  const rounded = (number: number): string => formatNumber(Number(number.toPrecision(3)));
   output.table(['', ''], [
     ['estimator', `${result.estimator}, cohort ${result.cohort}`],
     ...(result.events === undefined
       ? [] : [['events', `${result.events.join(', ')}, given the answers of the others`]]),
     ['claimed', `epsilon ${formatNumber(claim.epsilon)} at delta ${formatNumber(claim.delta)}`],
-    ['proved', `epsilon is at least ${formatNumber(Number(bound.toPrecision(3)))}, `
+    ['proved', `epsilon is at least ${rounded(bound)}, `
       + `${formatNumber(Math.round((100 * bound) / claim.epsilon))} % of the claim`],
     ['confidence', `${confidence}, over everything that was tried`],
-    ['trials', `${trials}, of which ${trialsCounted} were counted for the bound`],
-    ['closest pair', `${result.pair} (of ${result.pairsTried})`],
-    ['told apart by', result.event],
     ['neighbours', result.neighbours],
+    ...(known === null ? [['exact losses', 'none: the release draws a mask']] : [
+      ['exact losses', `epsilon is at least ${rounded(known.bound)}, if noise has its stated law`],
+      ['  trials', `${known.trials}, of which ${known.trialsCounted} were counted`],
+      ['  closest pair', `${known.pair} (of ${known.pairsTried}); its contents cost rho `
+        + `${rounded(known.rho)} of ${rounded(rho)}`],
+    ]),
+    ['counted outputs', trialsCounted === 0 ? 'none: there was no time for enough of them'
+      : `epsilon is at least ${rounded(sampled)}, whatever the noise is`],
+    ...(trialsCounted === 0 ? [] : [
+      ['  trials', `${trials}, of which ${trialsCounted} were counted`],
+      ['  closest pair', `${result.pair} (of ${result.pairsTried})`],
+      ['  told apart by', result.event],
+    ]),
+    ['without sampling', `${exact.calls} calls of ${exact.prefixes} releases on ${exact.pairs} `
+      + `pairs compared, ${exact.faults.length} faults`],
   ]);
+  if (result.curve !== undefined) {
+    output.text();
+    output.text('Epsilon at each delta: = is proved by exact losses, - is claimed.');
+    output.table(['delta', 'claimed', 'proved', ''], chartOf(result.curve));
+  }
   output.text();
-  output.text(result.caught
-    ? 'DEFECT: the bound is above the claim' : 'no defect seen: the bound is below the claim');
+  for (const fault of exact.faults) output.text(`fault: ${fault}`);
+  output.text(exact.faults.length > 0 ? 'DEFECT: a release costs more than was charged'
+    : result.caught ? 'DEFECT: the bound is above the claim'
+      : 'no defect seen: the bound is below the claim');
 }

@@ -1,7 +1,10 @@
 import {
-  createContributor, openOutbox, publicKeyOf, type Contributor, type RowsInput, type TypedRow,
+  createContributor, openOutbox, publicKeyOf, type Contributor, type ContributorOptions,
+  type RowsInput, type TypedRow,
 } from '../../client/index.js';
 import type { Settled } from '../../client/index.js';
+import { requestToken } from '../../client/tokens.js';
+import { readSecret } from '../../server/base/secret-files.js';
 import { InvalidInputError, KeelsonError, WireError } from '../../src/base/errors.js';
 import { aggregatorUrl } from '../base/address.js';
 import { defineCommand } from '../base/command.js';
@@ -58,7 +61,16 @@ export const contribute = defineCommand({
     },
     enrolment: {
       type: 'string', valueHint: 'file',
-      description: 'file of enrolment tokens from "keelson enrol", one of them for this key',
+      description: 'file of tokens from "keelson enrol" or "keelson token", one of them for this '
+        + 'key',
+    },
+    'token-from': {
+      type: 'string', valueHint: 'url',
+      description: 'issuer to get a blind token from, like https://tokens.example.org',
+    },
+    'code-file': {
+      type: 'string', valueHint: 'file',
+      description: 'with --token-from: file with your code, that only you can read',
     },
     'server-key': {
       type: 'string', valueHint: 'key',
@@ -86,8 +98,9 @@ export const contribute = defineCommand({
     const seed = readKeyFile(args.key);
     const serverKey = args['server-key'] === undefined
       ? undefined : publicKeyFlag(args['server-key'], '--server-key');
-    const enrolment = args.enrolment === undefined
-      ? undefined : readEnrolmentFile(args.enrolment, publicKeyOf(seed));
+    const enrolment = enrolmentOf({
+      file: args.enrolment, issuer: args['token-from'], codeFile: args['code-file'],
+    }, seed, output);
     const rows = args.input === undefined
       ? [] : await allRows(
         args.input, args.format,
@@ -123,6 +136,35 @@ export const contribute = defineCommand({
     }
   },
 });
+
+/** The token in a file, or what asks an issuer for one. */
+function enrolmentOf(
+  { file, issuer, codeFile }: {
+    readonly file: string | undefined; readonly issuer: string | undefined;
+    readonly codeFile: string | undefined;
+  }, seed: Uint8Array, output: Output,
+): ContributorOptions['enrolment'] {
+  if ((issuer === undefined) !== (codeFile === undefined)) {
+    throw new UsageError('--token-from and --code-file come together: give both, or neither');
+  }
+  if (issuer === undefined || codeFile === undefined) {
+    return file === undefined ? undefined : readEnrolmentFile(file, publicKeyOf(seed));
+  }
+  if (file !== undefined) {
+    throw new UsageError('--enrolment has a token and --token-from gets one: give one of them');
+  }
+  const code = readSecret(codeFile);
+  return async (study) => {
+    try {
+      return (await requestToken({ issuer, code, seed, study })).enrolment;
+    } catch (error) {
+      if ((error as KeelsonError).code === 'transport-failed') {
+        output.note(`${(error as KeelsonError).message}; trying again`);
+      }
+      throw error;
+    }
+  };
+}
 
 function isClosed(error: unknown): boolean {
   return error instanceof KeelsonError && error.code === 'closed';

@@ -1,5 +1,5 @@
 import { signing } from '#signing';
-import { parseDuration } from '../../server/study-file/durations.js';
+import { parseDuration, parseTime } from '../../server/study-file/durations.js';
 import { parseKeyList } from '../../server/study-file/enrolled-keys.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { isName, nameRule } from '../../src/base/facts-limits.js';
@@ -7,7 +7,6 @@ import { issueEnrolment, type Signer } from '../../src/signing/index.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
 import { makeKeyFile, publicKeyFlag, readKeyFile } from '../base/keys.js';
-import { parseTime } from '../base/numbers.js';
 import type { Output } from '../base/output.js';
 import { readText } from '../base/text-files.js';
 

@@ -268,7 +268,7 @@ async function estimateAsked(
   const path = inputPath({ ...args, file: args.file ?? (args.name as string | undefined) });
   return answerStudy({
     definition, only: args.question as string | undefined,
-    input: { path, ...columnsOfStudy(file), ...inputFlags(args) },
+    input: { path, flags: ['missing'], ...columnsOfStudy(file), ...inputFlags(args) },
   }, io, output);
 }
 

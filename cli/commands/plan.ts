@@ -373,7 +373,9 @@ function print(plan: Described, output: Output): void {
   output.text();
   output.table(['expected error', 'total', 'sampling', 'noise', 'bias'], [
     errorRow('nobody hostile', plan.expectedError.clean),
-    errorRow(`${formatNumber(100 * plan.corruption)} % hostile`, plan.expectedError.corrupted),
+    ...(plan.corruption === 0 ? [] : [
+      errorRow(`${formatNumber(100 * plan.corruption)} % hostile`, plan.expectedError.corrupted),
+    ]),
   ]);
   if (plan.facts['errorsAreIn'] === undefined) output.text('errors are in scales');
 }

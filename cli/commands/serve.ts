@@ -1,3 +1,4 @@
+import { dirname, resolve } from 'node:path';
 import { createAggregator, type Aggregator } from '../../server/aggregator.js';
 import type { TlsIdentity } from '../../server/listener/index.js';
 import { createLogger, type Logger } from '../../server/base/logger.js';
@@ -10,6 +11,7 @@ import { toHex } from '../../src/base/bytes.js';
 import { keyFingerprint } from '../../src/signing/index.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
+import { interruption, listening } from '../base/listening.js';
 import { refuseInsecureSeed } from '../base/noise.js';
 import { listFlag, numberFlag, timeFlag } from '../base/numbers.js';
 import type { Output } from '../base/output.js';
@@ -17,6 +19,8 @@ import { askedText } from '../base/questions.js';
 import { readStudies, readStudyFiles, type StudyFiles } from '../base/study-files.js';
 import { dataOf, storeArguments } from '../base/store-flags.js';
 import { readText } from '../base/text-files.js';
+import { readSecret } from '../../server/base/secret-files.js';
+import { parseAlertsText, type AlertSettings } from '../../server/study-file/alerts.js';
 
 const defaults = { port: 8787, host: '127.0.0.1' } as const;
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -90,6 +94,11 @@ export const serve = defineCommand({
       description: 'for one start: continue with an older database than the folder has held '
         + '(docs/operating/operations.md)',
     },
+    alerts: {
+      type: 'string', valueHint: 'file',
+      description: 'who is told of refusals, spent budgets and silence (.yaml; '
+        + 'docs/operating/operations.md)',
+    },
     traces: {
       type: 'boolean',
       description: 'trace batches and releases by the OpenTelemetry SDK that is loaded '
@@ -124,6 +133,7 @@ export const serve = defineCommand({
     const host = args.host ?? defaults.host;
     const confirmedTimeMs = timeFlag(args['confirm-clock'], '--confirm-clock');
     const trustedProxies = listFlag(args['trust-proxy'], '--trust-proxy');
+    const alerts = alertsOf(args.alerts);
     const readTls = tlsReader(args['tls-cert'], args['tls-key']);
     const logger =
       createLogger({ level, destination: { write: (line) => void io.stderr.write(line) } });
@@ -131,6 +141,7 @@ export const serve = defineCommand({
       ...data, studies, refused, strict, host, port, logger,
       ...(confirmedTimeMs !== undefined && { confirmedTimeMs }),
       ...(releaseTickMs !== undefined && { releaseTickMs }),
+      ...(alerts !== undefined && { alerts }),
       acceptRollback: args['accept-rollback'] === true, tracing: args.traces === true,
       network: {
         ...(allowedOrigins !== undefined && { allowedOrigins }),
@@ -162,6 +173,12 @@ export const serve = defineCommand({
     return 0;
   },
 });
+
+/** Paths in the file are relative to its folder. */
+function alertsOf(file: string | undefined): AlertSettings | undefined {
+  return file === undefined ? undefined : parseAlertsText(readText(file), file,
+    (path) => readSecret(resolve(dirname(file), path)));
+}
 
 /** Reads both files, now and each time they are renewed; undefined without TLS. */
 function tlsReader(
@@ -196,26 +213,6 @@ async function reload(
     );
   } catch (error) {
     logger.error({ err: error }, 'the studies stay as they were');
-  }
-}
-
-async function listening(
-  port: number, host: string, start: () => Promise<Aggregator>,
-): Promise<Aggregator> {
-  try {
-    return await start();
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const remedies: Readonly<Record<string, string>> = {
-      EADDRINUSE: `port ${port} of ${host} is in use: stop what listens there, or choose another `
-        + '--port',
-      EACCES: `port ${port} needs rights that this user does not have: choose one above 1023`,
-      EADDRNOTAVAIL: `--host ${host} is no address of this machine: leave it out, or give one of `
-        + 'its own',
-      ENOTFOUND: `--host ${host} is not a name that this machine can find: give an address`,
-    };
-    const remedy = remedies[code ?? ''];
-    throw remedy === undefined ? error : new UsageError(remedy);
   }
 }
 
@@ -271,10 +268,4 @@ function duration(milliseconds: number): string {
   ] as const;
   const [name, unit] = units.find(([, size]) => milliseconds >= 2 * size) ?? units[3];
   return `${Number((milliseconds / unit).toFixed(1))} ${name}s`;
-}
-
-function interruption(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) =>
-    signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -96,4 +96,12 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     summary: 'Issue enrolment tokens: let keys into studies that admit only those.',
     load: async () => erase((await import('./enrol.js')).enrol),
   },
+  issuer: {
+    summary: 'Run an issuer of blind tokens: one for each person and period.',
+    load: async () => erase((await import('./issuer.js')).issuer),
+  },
+  token: {
+    summary: 'Get a blind token for a key, to contribute with any client.',
+    load: async () => erase((await import('./token.js')).token),
+  },
 };

@@ -8,8 +8,8 @@ import { assignmentHashBytes } from '../../src/estimators/run.js';
 import { statementOf, type PrivacyStatement } from '../../src/privacy-statement.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import { epsilonOfApproximateZcdp } from '../../src/privacy/accounting/conversion.js';
-import { keyRoomBytes } from '../../src/questions/key-table.js';
-import { keyRoomOf, type PlannedQuestion } from '../../src/questions/plan.js';
+import { keyRoomBytes, keyRoomOf } from '../../src/questions/key-table.js';
+import type { PlannedQuestion } from '../../src/questions/plan.js';
 import { StudyReduction, type Contribution } from '../../src/questions/reduction.js';
 import { failedOutcome, QuestionsRun } from '../../src/questions/run.js';
 import type { NoiseSource } from '../../src/random/source.js';
@@ -17,6 +17,8 @@ import { answerKeys } from '../../src/wire/answer-keys.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import { printAnswer } from '../base/answers.js';
 import { UsageError } from '../base/errors.js';
+import { wrap } from '../base/help.js';
+import { terminalColumns } from '../base/io.js';
 import { printKeys } from '../base/questions.js';
 import type { Randomness } from '../base/noise.js';
 import { formatNumber, type Output } from '../base/output.js';
@@ -131,7 +133,7 @@ async function addRows(
  * It throws InvalidInputError, which depends on the number of people alone.
  */
 function keyRoom(planned: readonly PlannedQuestion[], path: string): () => void {
-  const each = keyRoomOf(planned, Infinity);
+  const each = keyRoomOf(planned.flatMap(({ discovered = [] }) => discovered), Infinity);
   const people = each === 0 ? Infinity : Math.floor(keyRoomBytes / each);
   let count = 0;
   return () => {
@@ -225,12 +227,13 @@ export function printStudy(
     if (i > 0) output.text();
     const { question } = definition.questions.find((each) => each.question.name === name)!;
     output.text(`${name}: ${question.estimator}`);
-    if (answer.outcome === 'refused') output.text(`refused: ${answer.reason}: ${answer.text}`);
-    else if (answer.keys !== undefined) {
+    if (answer.outcome === 'refused') {
+      wrap(`refused: ${answer.reason}: ${answer.text}`, terminalColumns)
+        .forEach((line) => output.text(line));
+    } else if (answer.keys !== undefined) {
       const keys = answer.keys.map((key) => [key].flat());
       printKeys({ ...answer, keys }, answer.columns, output);
-    }
-    else {
+    } else {
       const { labels, columns } = answer;
       printAnswer(answer, { labels, columns, parameters: question.parameters }, output);
     }

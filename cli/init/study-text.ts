@@ -115,10 +115,9 @@ function choiceFor(question: PlainQuestion, answers: Answers): Choice {
     case 'skewed-mean': return meanChoice('prime-heavy', answers);
     case 'covariance': return covarianceChoice(answers);
     case 'share': return {
-      estimator: 'histogram',
-      remarks: ['The answer is two counts of people: below this value, and from it on.',
-        'The share is the second count, divided by the sum of both.'],
-      parameters: `edges: [${answers.threshold!}]`,
+      estimator: 'share',
+      remarks: ['The share of the people whose value is at least this.'],
+      parameters: `threshold: ${answers.threshold!}`,
     };
     case 'total': return {
       estimator: 'sum',

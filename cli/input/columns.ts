@@ -38,13 +38,14 @@ export function selectColumns(
     if (index >= 0) {
       if (names!.includes(wanted, index + 1)) {
         throw new InvalidInputError(
-          `${options.source}: two columns are named "${wanted}": select it by its index`,
+          `${options.source}: two columns are named "${wanted}": give one of them another name`
+          + adviceOn(options, 'columns', ', or choose it by its index, as in --columns 0'),
         );
       }
       return index;
     }
     if (isIndex(wanted) && Number(wanted) < width) return Number(wanted);
-    throw unknownColumn(options.source, wanted, width, names);
+    throw unknownColumn(options, wanted, width, names);
   };
   const contributor = options.contributor === undefined ? -1 : find(options.contributor);
   const group = options.group === undefined ? -1 : find(options.group);
@@ -90,7 +91,7 @@ function checkTyped(
   for (const name of options.types?.keys() ?? []) {
     if (found.includes(name)) continue;
     const own = isIndex(name) ? names?.[Number(name)] : undefined;
-    if (own === undefined) throw unknownColumn(options.source, name, width, names);
+    if (own === undefined) throw unknownColumn(options, name, width, names);
     throw new InvalidInputError(
       `${options.source}: column ${name} has the name "${own}": give its type by this name`,
     );
@@ -98,21 +99,24 @@ function checkTyped(
 }
 
 function unknownColumn(
-  source: string,
+  options: RowOptions,
   wanted: string,
   width: number,
   names: readonly string[] | null,
 ): InvalidInputError {
+  const { source } = options;
   if (names === null || isIndex(wanted)) {
     const why = names === null && !isIndex(wanted) ? 'it has no column names, ' : '';
+    const remedy = adviceOn(options, 'columns', `give an index from 0 to ${width - 1}`)
+      || 'use a file that names them';
     return new InvalidInputError(
-      `${source}: there is no column "${wanted}": ${why}give an index from 0 to ${width - 1}`,
+      `${source}: there is no column "${wanted}": ${why}${remedy}`,
       { column: wanted, columns: width },
     );
   }
   const listed = names.slice(0, 12).join(', ') + (names.length > 12 ? ', ...' : '');
   const near = didYouMean(wanted, names);
-  const remedy = near === '' ? `: there are ${listed}` : near;
+  const remedy = near === '' ? `: there are ${listed}: give one of them this name` : near;
   return new InvalidInputError(
     `${source}: there is no column "${wanted}"${remedy}`, { column: wanted },
   );

@@ -1,9 +1,10 @@
 import { finished } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 import { InvalidInputError } from '../../src/base/errors.js';
+import { didYouMean } from '../../src/base/suggest.js';
 import { isIndex, namedColumns, selectColumns, type Selection } from './columns.js';
 import {
-  BatchBuilder, badCellRemedy, badNumberRemedy, missingRemedy, numberInText, refusedAt,
+  BatchBuilder, badCellRemedy, badNumberRemedy, missingRemedy, noRows, numberInText, refusedAt,
   type RowBatch, type RowOptions,
 } from './rows.js';
 
@@ -74,6 +75,8 @@ function written(parser: NodeJS.WritableStream, chunk: Uint8Array): Promise<void
 
 class CsvRows {
   private selection: Selection | null = null;
+  /** The columns that are read. */
+  private used: readonly number[] = [];
   private builder: BatchBuilder | null = null;
   private width = 0;
   /** Last line of the last record, from 1. */
@@ -104,7 +107,7 @@ class CsvRows {
 
   end(): void {
     if (this.builder === null) {
-      throw new InvalidInputError(`${this.options.source}: there are no rows`);
+      throw noRows(this.options.source);
     }
   }
 
@@ -132,13 +135,27 @@ class CsvRows {
     const isHeader = asked.length > 0
       ? names.some((name) => asked.includes(name) || isWord(name))
       : this.looksLikeHeader(names, line);
+    if (isHeader) this.checkHeader(names, asked);
     this.selection = selectColumns(this.options, record.length, isHeader ? names : null);
+    const { data, contributor, group } = this.selection;
+    this.used = [...data, contributor, group].filter((index) => index >= 0);
     this.builder = new BatchBuilder(this.selection.names, {
       contributors: this.selection.contributor >= 0,
       groups: this.selection.group >= 0,
       types: this.options.types,
     });
     return isHeader;
+  }
+
+  /** If none of the wanted names is there, the first line may be data, which no message shows. */
+  private checkHeader(names: readonly string[], asked: readonly string[]): void {
+    const [first] = asked;
+    if (first === undefined || names.some((name) => asked.includes(name))) return;
+    const remedy = names.length === 1 && /[;\t]/.test(names[0]!)
+      ? ': write commas between the cells of a line'
+      : didYouMean(first, names);
+    throw new InvalidInputError(`${this.options.source}: there is no column "${first}"`
+      + (remedy || ': put the names of the columns into the first line'));
   }
 
   private looksLikeHeader(names: readonly string[], line: number): boolean {
@@ -153,6 +170,15 @@ class CsvRows {
     throw refusedAt(this.options.source, place, `neither a row of numbers nor a header: ${remedy}`);
   }
 
+  /** The parser puts U+FFFD where bytes are not UTF-8: two names would then become one. */
+  private checkBytes(record: readonly string[], line: number): void {
+    for (const index of this.used) {
+      if (!record[index]!.includes('\ufffd')) continue;
+      throw refusedAt(this.options.source, { line, column: index + 1 }, 'the cell has bytes that '
+        + 'are not UTF-8, or the sign for such bytes (U+FFFD): save the file as UTF-8');
+    }
+  }
+
   private addRow(record: readonly string[], line: number): void {
     const { source, missing } = this.options;
     const selection = this.selection!;
@@ -164,6 +190,7 @@ class CsvRows {
         `${record.length} cells where the first line has ${this.width}: add or remove cells`,
       );
     }
+    this.checkBytes(record, line);
     const { target, offset } = builder;
     let isMissing = false;
     for (const [i, index] of selection.data.entries()) {
@@ -204,7 +231,7 @@ function explained(error: unknown, source: string): unknown {
   if (!(error instanceof CsvError)) return error;
   const line = Number((error as unknown as { lines?: number }).lines ?? 0);
   const what: Readonly<Record<string, string>> = {
-    CSV_QUOTE_NOT_CLOSED: 'a quote that opens here is never closed',
+    CSV_QUOTE_NOT_CLOSED: 'a quote that opens here is never closed: close it',
     CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quote: write "" for a quote inside quotes',
     INVALID_OPENING_QUOTE:
       'a quote stands inside a cell: put the whole cell in quotes and write "" for a quote',

@@ -1,8 +1,7 @@
 import { cellOf } from '../../src/base/columns.js';
-import { InvalidInputError } from '../../src/base/errors.js';
 import { selectColumns, type Selection } from './columns.js';
 import {
-  BatchBuilder, badCellRemedy, missingRemedy, refusedAt, type RowBatch, type RowOptions,
+  BatchBuilder, badCellRemedy, missingRemedy, noRows, refusedAt, type RowBatch, type RowOptions,
 } from './rows.js';
 
 const lineBytesMax = 4 * 1024 * 1024;
@@ -106,7 +105,7 @@ class NdjsonRows {
 
   end(): void {
     if (this.builder === null) {
-      throw new InvalidInputError(`${this.options.source}: there are no rows`);
+      throw noRows(this.options.source);
     }
   }
 

@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../../src/base/errors.js';
 import { selectColumns } from './columns.js';
 import { npyHeaderBytes, parseNpyHeader, type NpyHeader } from './npy-header.js';
-import { BatchBuilder, type RowBatch, type RowOptions } from './rows.js';
+import { BatchBuilder, noRows, type RowBatch, type RowOptions } from './rows.js';
 
 /**
  * Reads a NumPy array file as a stream: versions 1 to 3, float32 or float64, C order, one or two
@@ -53,7 +53,7 @@ class NpyRows {
 
   constructor(private readonly header: NpyHeader, private readonly options: RowOptions) {
     if (header.rows === 0 || header.columns === 0) {
-      throw new InvalidInputError(`${options.source}: there are no rows`);
+      throw noRows(options.source);
     }
     this.selection = selectColumns(options, header.columns, null);
     this.builder = new BatchBuilder(this.selection.names, {

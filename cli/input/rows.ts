@@ -215,6 +215,11 @@ export function numberInText(
     ? value : undefined;
 }
 
+/** The error for a file in which nothing can be read. */
+export function noRows(source: string): InvalidInputError {
+  return new InvalidInputError(`${source}: there are no rows: add at least one`);
+}
+
 /** What to do about a cell that its column cannot hold. The message never holds the cell. */
 export function badCellRemedy(
   options: RowOptions, type: ColumnType | undefined, cell: unknown,
@@ -222,7 +227,8 @@ export function badCellRemedy(
   switch (type?.type) {
     case 'text': return badTextRemedy(cell, type.bytes);
     case 'boolean': return 'not true, false, 1 or 0: correct the cell';
-    case 'integer': return 'not a whole number: correct the cell';
+    case 'integer':
+      return 'not a whole number of at most 2^53 - 1 in size: correct the cell';
     case 'category': return 'none of the names of this category: correct the cell, or give the '
       + 'category other: true';
     default: return badNumberRemedy(options);

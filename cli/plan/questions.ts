@@ -2,6 +2,8 @@ import type { StudyDefinition } from '../../server/studies/definition.js';
 import type { PlannedQuestion } from '../../src/questions/plan.js';
 import { statementOf } from '../../src/privacy-statement.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
+import { wrap } from '../base/help.js';
+import { terminalColumns } from '../base/io.js';
 import { formatNumber, type Output } from '../base/output.js';
 
 /** The plan of one question of a list. */
@@ -43,24 +45,33 @@ function describeQuestion(
   };
 }
 
-/** A line for each question: what it costs and how far it may be off. */
+/** A line for each question: what it costs and how far it may be off, and in which unit. */
 export function printQuestions(
   questions: Readonly<Record<string, DescribedQuestion>>, output: Output,
 ): void {
+  const named = Object.entries(questions);
+  const declares = named.some(([, { corruption }]) => corruption > 0);
   output.table(
-    ['question', 'estimator', 'keys', 'share', 'error', 'if hostile', 'in'],
-    Object.entries(questions).map(([name, { expectedError, keys, ...each }]) => [
+    ['question', 'estimator', 'keys', 'share', 'error', ...(declares ? ['if hostile'] : [])],
+    named.map(([name, { expectedError, keys, ...each }]) => [
       name, each.estimator, keys === undefined ? '' : `${keys}`, `${each.share} %`,
       formatNumber(expectedError.clean.total),
-      each.corruption === 0 ? '' : formatNumber(expectedError.corrupted.total),
-      String(each.facts['errorsAreIn'] ?? 'scales'),
+      ...(each.corruption > 0 ? [formatNumber(expectedError.corrupted.total)] : []),
     ]),
   );
-  for (const [name, { facts }] of Object.entries(questions)) {
-    runningTexts(facts).forEach((text) => output.text(`${name}: ${text}`));
+  output.text();
+  output.table(['question', 'unit of the error'], named.map(([name, { facts }]) =>
+    [name, String(facts['errorsAreIn'] ?? 'scales')]));
+  output.text();
+  const notes = [
+    ...named.flatMap(([name, { facts }]) =>
+      runningTexts(facts).map((text) => `${name}: ${text}`)),
+    'Errors are expected ones, without hostile people.',
+    ...(declares ? ['"If hostile" is with the share of them that the question declares.'] : []),
+  ];
+  for (const note of notes) {
+    wrap(note, terminalColumns).forEach((line) => output.text(line));
   }
-  output.text('errors are expected ones; "if hostile": with the share of hostile people that the '
-    + 'question declares');
 }
 
 /** What a running total gains; nothing for other answers. */

@@ -2,6 +2,7 @@ import type { WireCode } from '../../src/base/error-codes.js';
 import type { KeelsonError } from '../../src/base/errors.js';
 import type { Signer } from '../../src/signing/index.js';
 import type { BatchBody, Ready, Spend } from '../../src/wire/index.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { Outbox } from '../outbox/contract.js';
 import type { ClientRuntime } from '../base/runtime.js';
 import type { VerifiedWelcome } from './handshake.js';
@@ -51,6 +52,9 @@ export interface ChannelOptions {
   readonly owner: ChannelOwner;
   readonly dataType?: BatchBody['dataType'];
   readonly outbox?: Outbox;
-  /** The token in each Hello. */
-  readonly enrolment?: Uint8Array | undefined;
+  /** The token in each Hello, or what gets one for this study. */
+  readonly enrolment?: Uint8Array | GetEnrolment | undefined;
 }
+
+/** Gets a token for a study, as `ContributorOptions.enrolment` says. */
+export type GetEnrolment = (study: StudyDocument) => Promise<Uint8Array>;

@@ -8,7 +8,7 @@ import {
 } from '../../src/wire/index.js';
 import { clientDefaults } from '../base/defaults.js';
 import { Backoff } from './backoff.js';
-import type { ChannelLink, ChannelOptions } from './channel-contract.js';
+import type { ChannelLink, ChannelOptions, GetEnrolment } from './channel-contract.js';
 import type { Batch, Contribution, SigningContext } from './contribution.js';
 import { Greeting } from './greeting.js';
 import { findStudy, type VerifiedStudy, type VerifiedWelcome } from './handshake.js';
@@ -46,9 +46,12 @@ export class Channel {
   private insistedStudy: Uint8Array | null = null;
   private stopped: WireError | null = null;
   private cancelRetry: (() => void) | null = null;
+  /** @internal The token in each Hello. */
+  enrolment: Uint8Array | undefined;
 
   constructor(private readonly options: ChannelOptions) {
     this.signer = options.signer;
+    if (typeof options.enrolment === 'object') this.enrolment = options.enrolment;
     this.outgoing = new Outgoing(options.outbox, {
       signingContext: () => this.signingContext(),
       pump: () => this.pump(),
@@ -129,7 +132,28 @@ export class Channel {
       this.end(error as WireError);
       return;
     }
-    this.greet();
+    if (this.enrolment === undefined && typeof this.options.enrolment === 'function') this.enrol();
+    else this.greet();
+  }
+
+  /**
+   * Gets a token, then greets. Meanwhile the channel is detached.
+   * @param expired the refusal of the token before; it ends a channel that gets the same one again.
+   */
+  private enrol(expired?: WireError): void {
+    const { link, options } = this;
+    this.state = 'detached';
+    (options.enrolment as GetEnrolment)(this.known!.document).then((token) => {
+      if (expired !== undefined && equalBytes(token, this.enrolment!)) throw expired;
+      this.enrolment = token;
+      if (this.link === link && link !== null) this.greet();
+    }).catch((error: unknown) => {
+      if ((error as KeelsonError).code !== 'transport-failed') this.end(asKeelsonError(error));
+      else if (this.link === link) {
+        this.cancelRetry?.();
+        this.cancelRetry = options.runtime.after(this.retry.nextMs(), () => this.enrol(expired));
+      }
+    });
   }
 
   /** Called when the socket is lost. */
@@ -163,7 +187,7 @@ export class Channel {
   private greet(): void {
     this.state = 'greeting';
     this.helloPutOff = false;
-    this.greeting ??= new Greeting(this.options, this.link!.welcome, this.known!.studyId);
+    this.greeting ??= new Greeting(this, this.link!.welcome, this.known!.studyId);
     this.link!.send(this.greeting.hello());
   }
 
@@ -171,7 +195,7 @@ export class Channel {
   regreet(serverNonce: Uint8Array): Greeting | null {
     if (this.link === null || this.known === null) return null;
     const welcome = { ...this.link.welcome, serverNonce };
-    return new Greeting(this.options, welcome, this.known.studyId);
+    return new Greeting(this, welcome, this.known.studyId);
   }
 
   /** @internal The router found that this Ready belongs to this channel. */
@@ -289,7 +313,11 @@ export class Channel {
     } else {
       const error = new WireError(refusal.code, refusal.text, { retryable: false });
       if (refusal.code === 'too-late') this.withdrawal.fail(error);
-      else this.end(error);
+      else if (error.code === 'enrolment-expired' && typeof this.options.enrolment === 'function') {
+        this.outgoing.book.deferFlight();
+        this.greeting = null;
+        this.enrol(error);
+      } else this.end(error);
     }
   }
 

@@ -1,7 +1,6 @@
 import { signing } from '#signing';
-import { signHello, verifyReady } from '../../src/signing/index.js';
+import { signHello, verifyReady, type Signer } from '../../src/signing/index.js';
 import { encodeClientFrame, type Ready } from '../../src/wire/index.js';
-import type { ChannelOptions } from './channel-contract.js';
 import type { VerifiedWelcome } from './handshake.js';
 
 /** The exchange of Hello and Ready of one contributor, in one study, on one socket. */
@@ -10,7 +9,9 @@ export class Greeting {
   private readonly clientNonces: Uint8Array[] = [];
 
   constructor(
-    private readonly who: Pick<ChannelOptions, 'signer' | 'enrolment'>,
+    private readonly who: {
+      readonly signer: Signer; readonly enrolment?: Uint8Array | undefined;
+    },
     private readonly welcome: VerifiedWelcome,
     private readonly studyId: Uint8Array,
   ) {}

@@ -16,6 +16,8 @@ export const factsLimits = {
   parameterText: 512 * 1024,
   /** Nominal contributors per epoch. */
   cohortMax: 10_000_000,
+  /** Periods of blind tokens that a study's facts list. */
+  tokenPeriods: 128,
 } as const;
 
 /** Words of visible characters, with one plain space between two words. */

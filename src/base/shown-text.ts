@@ -73,6 +73,21 @@ export function mixesScripts(text: string): boolean {
   return found.size + Number(hasEastAsian) > 1;
 }
 
+/** Why a reader may mistake a key for another one. */
+export type KeyDoubt = 'look-alike' | 'mixed letters';
+
+/**
+ * For each of the keys of an answer, why a reader may mistake it for another one; null if nothing
+ * says so. A key has a part for each column.
+ * @example
+ * keyDoubts([['maps'], ['Maps'], ['p\u0430y']]);   // ['look-alike', 'look-alike', 'mixed letters']
+ */
+export function keyDoubts(keys: readonly (readonly string[])[]): readonly (KeyDoubt | null)[] {
+  const alike = lookAlikes(keys.map((key) => key.join('\n')));
+  return keys.map((key, i) => (alike[i] !== null ? 'look-alike'
+    : key.some(mixesScripts) ? 'mixed letters' : null));
+}
+
 /**
  * For each text the place of another one that it looks like; null where there is none. Two texts
  * look alike when they are equal after Unicode form NFKC and in lower case.

@@ -38,6 +38,13 @@ export function columnWordsFault(
   return format === 'percent' && unit !== undefined ? ['unit', 'without format: percent'] : null;
 }
 
+/** The words of all columns, as facts hold them: absent if all are empty, so there is one form. */
+export function wordsOfColumns(
+  words: readonly ColumnWords[],
+): { readonly columnWords?: readonly ColumnWords[] } {
+  return words.some((each) => Object.keys(each).length > 0) ? { columnWords: words } : {};
+}
+
 /** The rule that `isLine` checks, for messages. */
 export function lineRule(lengthMax: number): string {
   return `a line of 1 to ${lengthMax} visible characters in NFC, with single spaces`;

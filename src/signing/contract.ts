@@ -36,4 +36,5 @@ export interface Signing {
  * another purpose.
  */
 export type SignatureLabel =
-  'hello' | 'ready' | 'batch' | 'study' | 'release' | 'head' | 'enrol' | 'rotation' | 'withdraw';
+  'hello' | 'ready' | 'batch' | 'study' | 'release' | 'head' | 'enrol' | 'rotation' | 'withdraw'
+  | 'sealed';

@@ -6,14 +6,19 @@
 export type { SignatureLabel, Signer, Signing, Verifier } from './contract.js';
 export { enrolmentBytesMax, issueEnrolment, readEnrolment, verifyEnrolment } from './enrolment.js';
 export type { ClaimedEnrolment, Enrolment } from './enrolment.js';
+export {
+  blindEnrolment, blindEnrolmentBytes, modulusBytes, modulusOf, readBlindEnrolment, tokenChallenge,
+  tokenInput, tokenKeyOf, tokenNonce,
+} from './blind-token.js';
+export type { ClaimedBlindToken } from './blind-token.js';
 export { withAhead } from './ahead.js';
 export type { AheadVerifier } from './ahead.js';
 export { keyFingerprint } from './fingerprint.js';
 export { checkPublicKey } from './keys.js';
 export {
   protocolVersion, signBatch, signedMessage, signedMessageBytes, signHello, signReady,
-  signStatement, signWithdrawal, verifyBatch,
-  verifyHello, verifyReady, verifyStatement, verifyWithdrawal,
+  signSealed, signStatement, signWithdrawal, verifyBatch,
+  verifyHello, verifyReady, verifySealed, verifyStatement, verifyWithdrawal,
 } from './message.js';
 export { keyChain, keyRotationBytes, keysOfRotation, signRotation } from './rotation.js';
 export type { KeyRotation } from './rotation.js';

@@ -35,6 +35,7 @@ export interface Nonces {
 const labelFields = new Map<SignatureLabel, Uint8Array>(
   ([
     'hello', 'ready', 'batch', 'study', 'release', 'head', 'enrol', 'rotation', 'withdraw',
+    'sealed',
   ] as const).map((label) => {
     const field = new Uint8Array(16);
     field.set(utf8(`keelson ${label}`));
@@ -137,6 +138,22 @@ export function verifyBatch(
 ): boolean {
   return contributor.verify(
     signedMessage('batch', context, contributor.publicKey, bodyDigest), signature,
+  );
+}
+
+/** @param bodyDigest SHA-512 of the exact body of a sealed entry (src/sealed/shares/body). */
+export function signSealed(
+  contributor: Signer, context: SignatureContext, bodyDigest: Uint8Array,
+): Uint8Array {
+  return contributor.sign(signedMessage('sealed', context, contributor.publicKey, bodyDigest));
+}
+
+/** @param bodyDigest SHA-512 of the exact body of a sealed entry as received. */
+export function verifySealed(
+  contributor: Verifier, context: SignatureContext, bodyDigest: Uint8Array, signature: Uint8Array,
+): boolean {
+  return contributor.verify(
+    signedMessage('sealed', context, contributor.publicKey, bodyDigest), signature,
   );
 }
 

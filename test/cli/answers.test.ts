@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { intervalText, printFindings } from '../../cli/base/answers.js';
+import { printKeys } from '../../cli/base/questions.js';
 import { estimateRows } from '../../cli/estimate/estimation.js';
 import { findingText, ifHostileText } from '../../src/base/findings.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
@@ -28,6 +29,26 @@ describe('an answer with more than its numbers', () => {
     expect(intervalText(undefined, 0)).toBe('');
     expect(ifHostileText({ corruption: 0.05 })).toBe('also if up to 5 % lie');
     expect(ifHostileText({})).toBe('also if some lie');
+  });
+
+  it('marks keys that a reader may mistake for another one, and says why', () => {
+    const lines: string[] = [];
+    const output = {
+      text: (line = '') => void lines.push(line),
+      table: (_: unknown, rows: readonly (readonly string[])[]) =>
+        lines.push(...rows.map(([name]) => name!)),
+    };
+    const keys = [['maps'], ['Maps'], ['p\u0430y'], ['mail']];
+    const answer = { estimate: [4, 3, 2, 1], keys };
+    printKeys(answer, [], output as never);
+    expect(lines.slice(0, 4)).toEqual([
+      '"maps" (look-alike)', '"Maps" (look-alike)', '"p\u0430y" (mixed letters)', '"mail"',
+    ]);
+    expect(lines.slice(4).join(' ')).toMatch(/^note: a look-alike differs .* imitate another key\.$/);
+    expect(lines.every((line) => line.length <= 80)).toBe(true);
+    lines.length = 0;
+    printKeys({ estimate: [1], keys: [['mail']] }, [], output as never);
+    expect(lines).toEqual(['"mail"']);
   });
 
   it('prints each finding as a note that fits the terminal', () => {

@@ -92,7 +92,7 @@ describe('keelson init', () => {
   it('asks for a share, a histogram, quantiles and a covariance', async () => {
     const age = ['--columns', 'age', ...people];
     expect(await written('share.yaml', '--question', 'share', '--threshold', '65', ...age))
-      .toMatchObject({ estimator: 'histogram', parameters: { edges: [65] } });
+      .toMatchObject({ estimator: 'share', parameters: { threshold: 65 } });
     const bins = ['--question', 'histogram', '--range', '-20..80', ...age];
     expect(await written('bins.yaml', ...bins)).toMatchObject({
       estimator: 'histogram', parameters: { edges: [-20, -10, 0, 10, 20, 30, 40, 50, 60, 70, 80] },

@@ -68,11 +68,35 @@ describe('CSV', () => {
     expect(await refusal('delay,b\n1,2\n', { columns: ['dealy', 'b'] }))
       .toContain('did you mean "delay"?');
     expect(await refusal('1,2\n', { columns: ['x'] })).toContain('give an index from 0 to 1');
-    expect(await refusal('a,a\n1,2\n', { columns: ['a'] })).toContain('two columns are named "a"');
+    expect(await refusal('a,a\n1,2\n', { columns: ['a'] })).toMatch(
+      /two columns are named "a": give one of them another name, or choose it by its index/);
+    expect(await refusal('a,a\n1,2\n', { columns: ['a'], flags: ['missing'] }))
+      .toMatch(/another name$/);
     expect(await refusal('a,b\n1,2\n', { columns: ['a', 'a'] })).toContain('names a column twice');
     expect(await refusal('a,b\n1,2\n', { columns: ['a', 'b'], contributor: 'b' }))
       .toContain('leave it out');
     expect(await refusal('a\n1\n', { contributor: 'a' })).toContain('no column is left');
+  });
+
+  it('never shows a first line that has none of the wanted names: it may be data', async () => {
+    for (const line of ['secret,1\n', 'secret,secrets\n']) {
+      const message = await refusal(`${line}1,2\n`, { columns: ['minutes'], contributor: 'id' });
+      expect(message).toMatch(/no column "minutes": put the names of the columns into the first line$/);
+    }
+    expect(await refusal('minutes;id\n1;2\n', { columns: ['minutes'] }))
+      .toMatch(/no column "minutes": write commas between the cells of a line$/);
+    expect(await refusal('1,2\n', { columns: ['x'], flags: ['missing'] }))
+      .toMatch(/it has no column names, use a file that names them$/);
+  });
+
+  it('refuses texts and ids whose bytes are not UTF-8, which would become one', async () => {
+    const types = new Map([['app', { type: 'text', bytes: 8 }]] as const);
+    const bytes = Buffer.from('id,app,x\na,Malm\xf6,\xf6\n', 'latin1');
+    const columns = { columns: ['app'], types };
+    expect(await refusal(bytes, columns)).toContain('line 2, column 2: the cell has bytes that');
+    expect(await refusal(Buffer.from('id,x\n\xf6,1\n', 'latin1'), { contributor: 'id' }))
+      .toContain('line 2, column 1: the cell has bytes that are not UTF-8');
+    expect((await tables('id,app,x\na,Malmö,ö\n', columns))[0]!.count).toBe(1);
   });
 
   it('refuses a bad cell with its line and column and never shows it', async () => {
@@ -114,7 +138,7 @@ describe('CSV', () => {
   });
 
   it('refuses a file without rows', async () => {
-    expect(await refusal('')).toContain('there are no rows');
+    expect(await refusal('')).toContain('there are no rows: add at least one');
     expect(await refusal('\n\n')).toContain('there are no rows');
   });
 

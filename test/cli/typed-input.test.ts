@@ -47,6 +47,7 @@ describe('files with typed columns', () => {
 
   it.each([
     ['csv', `${head}1.5,true,north\n`, 'line 2, column 1 ("stops"): not a whole number'],
+    ['csv', `${head}9007199254740993,true,north\n`, 'a whole number of at most 2^53 - 1 in size'],
     ['csv', `${head}1,yes,north\n`, 'line 2, column 2 ("late"): not true, false, 1 or 0'],
     ['csv', `${head}1,True,north\n`, 'line 2, column 2 ("late"): not true, false, 1 or 0'],
     ['csv', `${head}1,true,secret\n`, 'line 2, column 3 ("region"): none of the names'],

@@ -11,6 +11,7 @@ const filled = (byte: number, length = 32): Uint8Array => new Uint8Array(length)
 const context = { serverKey: filled(1), studyId: filled(2) };
 const labels: readonly SignatureLabel[] = [
   'hello', 'ready', 'batch', 'study', 'release', 'head', 'enrol', 'rotation', 'withdraw',
+  'sealed',
 ];
 
 const server = signing.createSigner(filled(11));

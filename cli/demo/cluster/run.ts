@@ -57,6 +57,14 @@ export async function runClusterDemo(
 /** An interrupt ends every wait with this. */
 class Interrupted extends Error {}
 
+/** A server, and a study that it leads. */
+interface Leader {
+  readonly node: DemoNode;
+  readonly study: string;
+  /** All that it leads. */
+  readonly leads: readonly string[];
+}
+
 class ClusterDemo {
   #nodes: readonly DemoNode[] = [];
   #crowd: Crowd | undefined;
@@ -123,33 +131,30 @@ class ClusterDemo {
     });
     this.page.leaders(this.#nodes, led);
     await this.#releases(crowd, studies, 1);
-    const { victim, orphan } = await this.#leader();
+    // On a slow machine leases move, so it is asked again.
+    const { node: victim, study: orphan } = await this.#leader(this.#nodes);
     const others = this.#nodes.filter((node) => node !== victim);
     const before = crowd.answered;
     const killedMs = this.io.monotonicMs();
     await victim.kill();
     this.page.killed(victim, orphan, before);
-    let heir: DemoNode | undefined;
-    await this.#until(async () => {
-      for (const node of others) if ((await node.leads()).includes(orphan)) heir = node;
-      return heir !== undefined;
-    });
-    this.page.replaced(heir!, orphan, (this.io.monotonicMs() - killedMs) / 1_000);
+    const { node: heir } = await this.#leader(others, orphan);
+    this.page.replaced(heir, orphan, (this.io.monotonicMs() - killedMs) / 1_000);
     await this.#releases(crowd, [orphan], 2);
     this.page.released(orphan, (this.io.monotonicMs() - killedMs) / 1_000, crowd.answered - before);
     await victim.start();
-    await this.#until(async () => (await victim.leads()).length > 0);
-    this.page.returned(victim, await victim.leads());
+    this.page.returned(victim, (await this.#leader([victim])).leads);
     await this.#releases(crowd, studies, 1);
   }
 
-  /** A server that leads, and a study that it leads. On a slow machine leases move. */
-  async #leader(): Promise<{ readonly victim: DemoNode; readonly orphan: string }> {
-    let found: { readonly victim: DemoNode; readonly orphan: string } | undefined;
+  /** Waits until one of the servers leads the study, or any if none is named. */
+  async #leader(nodes: readonly DemoNode[], named?: string): Promise<Leader> {
+    let found: Leader | undefined;
     await this.#until(async () => {
-      for (const victim of this.#nodes) {
-        const [orphan] = await victim.leads();
-        if (orphan !== undefined) found ??= { victim, orphan };
+      for (const node of nodes) {
+        const leads = await node.leads();
+        const study = leads.find((each) => named === undefined || each === named);
+        if (study !== undefined) found ??= { node, study, leads };
       }
       return found !== undefined;
     });
