@@ -77,11 +77,15 @@ async function interactive(page) {
   });
 }
 
-/** Bytes of the page, its styles and its scripts on the wire, without the answers about studies. */
+/**
+ * Bytes of the page, its styles and its scripts on the wire, as far as the charts waited for them.
+ * Without the answers about studies.
+ */
 function firstLoad(page) {
   return page.evaluate(() =>
     ['navigation', 'resource'].flatMap((type) => performance.getEntriesByType(type))
-      .filter(({ name }) => !new URL(name).pathname.startsWith('/v1/'))
+      .filter(({ name, startTime }) => !new URL(name).pathname.startsWith('/v1/')
+        && startTime < window.noted.drawnMs)
       .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0));
 }
 

@@ -63,6 +63,7 @@ const bundle = (from, to) => buildSync({
 // contributors.
 bundle('dist/client/index.js', 'dist/browser/keelson-client.js');
 bundle('dist/client/contribute.js', 'dist/browser/keelson-contribute.js');
+bundle('dist/client/tokens.js', 'dist/browser/keelson-tokens.js');
 // The dashboard: its scripts, and files as they are. Parts of an earlier build have other names.
 const site = 'dist/dashboard/site';
 rmSync(`${root}${site}`, { recursive: true, force: true });

@@ -3,6 +3,7 @@ import { signing } from '#signing';
 import { toHex } from '../src/base/bytes.js';
 import { InvalidParameterError, type KeelsonError } from '../src/base/errors.js';
 import { keyFingerprint, keysOfRotation } from '../src/signing/index.js';
+import { watchForAlerts, type WatchedServer } from './alerts/watch.js';
 import { BodyMemory } from './checks/body-memory.js';
 import type { BatchChecks } from './checks/contract.js';
 import { inlineChecks } from './checks/inline.js';
@@ -23,6 +24,7 @@ import { noTracing, openTelemetry } from './base/tracing.js';
 import { keyOfReleases } from './keys/release-key.js';
 import type { Store } from './store/contract.js';
 import { openSqliteStore } from './store/sqlite/open.js';
+import type { AlertSettings } from './study-file/alerts.js';
 import type { StudyDefinition } from './studies/definition.js';
 import { createStudyHub, type RunningHub } from './studies/hub.js';
 import type { RefusedStudy } from './studies/refused-study.js';
@@ -64,6 +66,8 @@ export interface AggregatorOptions {
    * registered. A trace has the time at which a batch came. Default false.
    */
   readonly tracing?: boolean;
+  /** Who is told of refusals, spent budgets, silence and false logs. Default: nobody. */
+  readonly alerts?: AlertSettings;
   /** Computes the releases. Default: worker threads. */
   readonly runnerFactory?: (onDeath: (error: KeelsonError) => void) => EpochRunner;
   /**
@@ -177,7 +181,7 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
         else void running.listener?.close(false);
       },
     });
-    opened.push(() => hub.close());
+    opened.push(() => hub.close(), startAlerts(options.alerts, { hub, clock, logger }));
     const checks = startChecks(options.checkThreads, hub, logger);
     opened.push(() => checks.close());
     const listener = await createListener({
@@ -202,6 +206,14 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     await closeAll();
     throw error;
   }
+}
+
+/** @returns what stops them. */
+function startAlerts(
+  settings: AlertSettings | undefined, server: WatchedServer,
+): () => Promise<void> {
+  const stop = settings === undefined ? () => undefined : watchForAlerts(settings, server);
+  return async () => stop();
 }
 
 function reportStart(

@@ -10,6 +10,7 @@ export { createLogger, silentLogger, type Logger, type LoggerOptions } from './b
 
 // Studies: what they ask, and those that run.
 export { defineStudy, type StudyDefinition } from './studies/definition.js';
+export { parseAlertsText, type AlertSettings, type EmailSettings } from './study-file/alerts.js';
 export {
   parsePopulationsText, parseStudyText, type Population, type Populations, type StudyTextOptions,
 } from './study-file/index.js';
@@ -50,6 +51,7 @@ export type { StoreHealth } from './store/health.js';
 // What these are made of.
 export type { Charge } from '../src/privacy/accounting/budget.js';
 export type { KeyRotation } from '../src/signing/rotation.js';
+export type { DiscoveredKeys } from '../src/questions/key-table.js';
 export type { Spend } from '../src/wire/messages.js';
 export type { StudyPlan } from '../src/plan-study.js';
 export type { StudyDocument } from '../src/wire/study-document.js';

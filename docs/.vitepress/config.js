@@ -25,6 +25,7 @@ const sections = [
     ['Totals over weeks', 'totals-over-weeks'],
     ['Data files', 'data-files'], ['Estimate in a program', 'estimate-in-a-program'],
     ['Embed the client', 'embed-the-client'], ['Embed the aggregator', 'embed-the-aggregator'],
+    ['Blind tokens', 'blind-tokens'],
     ['Respond to an incident', 'respond-to-an-incident'],
     ['Robust means compared', 'robust-means'],
   ]],

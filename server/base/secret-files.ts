@@ -48,7 +48,7 @@ export function createSecret(path: string, make: () => string): boolean {
  * @throws InvalidInputError when it is missing, unreadable or too large, or when other users can
  *   read it.
  */
-export function readSecret(path: string): string {
+export function readSecret(path: string, bytesMost = 1_024): string {
   const file = openIfThere(path);
   if (file === undefined) {
     throw new InvalidInputError(
@@ -67,7 +67,7 @@ export function readSecret(path: string): string {
         `${path} has mode ${text}, so others on this machine can read it: run chmod 600 ${path}, `
         + 'and replace the secret if somebody may have', { path, mode: text });
     }
-    if (size > 1_024) {
+    if (size > bytesMost) {
       throw new InvalidInputError(`${path} is too large to be a key: check the path`, { path });
     }
     return readFileSync(file, 'utf8').trim();

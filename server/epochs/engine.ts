@@ -37,7 +37,7 @@ const prepareShare = 1 / 8;
  * parts in the same order give the same summaries, on any thread and after any restart.
  *
  * Memory: one row per incomplete contribution, what the plan's summaries hold, and the tables of
- * discovered keys, for which room was reserved before a batch was accepted: see KeyRoom.
+ * discovered keys, for which room was reserved as batches were accepted: see roomTaken.
  */
 export class EpochEngine {
   readonly #document: StudyDocument;

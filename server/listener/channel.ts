@@ -3,6 +3,7 @@ import { encodeServerFrame } from '../../src/wire/index.js';
 import type { Rejection, Spend } from '../../src/wire/messages.js';
 import type { BatchSigner } from '../checks/contract.js';
 import type { SubmitResult } from '../studies/contract.js';
+import type { EnrolledTime } from './enrolment.js';
 import type { TextFacts } from './refusal-texts.js';
 
 /** The constant facts of a channel. */
@@ -15,8 +16,7 @@ export interface ChannelSetup extends BatchSigner {
   readonly dimension: number;
   /** Types of the columns, if the study has any. */
   readonly types?: readonly ColumnType[] | undefined;
-  /** Unix ms at which the key's enrolment ends. Infinite if the study needs no enrolment. */
-  readonly enrolledUntilMs: number;
+  readonly enrolled: EnrolledTime;
   readonly facts: TextFacts;
 }
 

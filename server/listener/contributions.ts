@@ -5,6 +5,7 @@ import type { Hello, SignedBatch, Withdraw } from '../../src/wire/messages.js';
 import type { SubmitResult, VerifiedBatch } from '../studies/contract.js';
 import { claimedSequence, readBatch } from './batches.js';
 import { Channel } from './channel.js';
+import { isEnrolmentOver, mayCountIn } from './enrolment.js';
 import { isOverloaded, type ListenerContext, type SessionSocket } from './context.js';
 import { noticeOf } from './event-frames.js';
 import { judgeHello, readyFrom, type Admitted, type NotAdmitted } from './hello.js';
@@ -66,7 +67,8 @@ export class Contributions {
     }
     this.#pendingHellos += 1;
     const { setup } = judged;
-    const isOpen = isEager && context.clock.nowMs() < setup.enrolledUntilMs;
+    const isOpen =
+      isEager && !isEnrolmentOver(setup.enrolled, judged.view, context.clock.nowMs());
     const id = isOpen ? this.#add(setup) : null;
     this.#open(hello, judged, id)
       .catch((error: unknown) => {
@@ -99,10 +101,9 @@ export class Contributions {
     const subject = { channel: setup.id, studyId: setup.signatures.studyId, facts: setup.facts };
     // The study ended and was removed. No verdict on one batch could free the credit of the
     // channel's others.
-    if (context.hub.study(setup.studyId) === undefined) {
-      return output.refuse('unknown-study', subject);
-    }
-    if (context.clock.nowMs() >= setup.enrolledUntilMs) {
+    const view = context.hub.study(setup.studyId);
+    if (view === undefined) return output.refuse('unknown-study', subject);
+    if (isEnrolmentOver(setup.enrolled, view, context.clock.nowMs())) {
       return output.refuse('enrolment-expired', subject);
     }
     if (channel.inFlight >= context.limits.creditBatches) {
@@ -222,7 +223,8 @@ export class Contributions {
     const state = await context.hub.contributorState(view.studyId, hello.publicKey);
     // A contributor whose token has ended may still take back what it gave to the open epoch. The
     // server's clock decides, without tolerance. The channel takes no batch.
-    const isEnrolled = opened !== null || context.clock.nowMs() < setup.enrolledUntilMs;
+    const isEnrolled = opened !== null
+      || !isEnrolmentOver(setup.enrolled, view, context.clock.nowMs());
     if (!isEnrolled && !state.inOpenEpoch) {
       return output.refuse(
         'enrolment-expired', { studyId: hello.studyId, publicKey: hello.publicKey },
@@ -267,6 +269,11 @@ export class Contributions {
   #submit(channel: Channel, batch: VerifiedBatch, done: (code: string) => void): void {
     const { hub, logger } = this.context;
     const { sequence, fault } = batch;
+    const { setup } = channel;
+    const view = hub.study(setup.studyId);
+    if (view !== undefined && !mayCountIn(setup.enrolled, view, batch.epoch)) {
+      return done(this.#reject(channel, sequence, 'epoch-not-open'));
+    }
     // Until then only the fields that the answer needs are kept, not the rows.
     const settled = (result: SubmitResult | undefined): void => {
       done(this.#settle(channel, sequence, result, fault));
@@ -310,15 +317,22 @@ export class Contributions {
 
   /** Refuses one sequence for now, without the cost of verifying its signature. */
   #later(channel: Channel, frame: SignedBatch, code: WireCode): void {
-    const { facts, studyName: study, signatures, id } = channel.setup;
+    const { facts, signatures, id } = channel.setup;
     const sequence = claimedSequence(frame);
     if (sequence === undefined) {
       return this.output.refuse(code, { channel: id, studyId: signatures.studyId, facts });
     }
-    this.context.metrics.refused.add(1, { study, code });
     channel.inFlight += 1;
+    this.#reject(channel, sequence, code);
+  }
+
+  /** Refuses a batch that the hub does not get. @returns the code. */
+  #reject(channel: Channel, sequence: bigint, code: WireCode): WireCode {
+    const { facts, studyName: study } = channel.setup;
+    this.context.metrics.refused.add(1, { study, code });
     channel.reject(rejection(sequence, code, facts));
     this.#scheduleAck(channel);
+    return code;
   }
 
   /**

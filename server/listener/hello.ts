@@ -8,7 +8,7 @@ import type { StudyView } from '../studies/contract.js';
 import type { ContributorState } from '../store/contract.js';
 import type { ListenerContext } from './context.js';
 import type { ChannelSetup } from './channel.js';
-import { claimedEnrolment, isIssued } from './enrolment.js';
+import { alwaysEnrolled, claimedEnrolment } from './enrolment.js';
 
 /** A Hello whose sender proved its key and may contribute. */
 export interface Admitted {
@@ -48,7 +48,7 @@ export function judgeHello(
     return { code: 'bad-signature', forged: true };
   }
   if (!hub.admits(view.studyId, hello.publicKey)) return refused('key-not-allowed');
-  if (claim !== null && !isIssued(view.document, hello.publicKey, claim)) {
+  if (claim !== null && !claim.isIssuedTo(hello.publicKey)) {
     return { code: 'not-enrolled', forged: true };
   }
   const { admission, columns, types, contribution } = view.document;
@@ -62,7 +62,7 @@ export function judgeHello(
       earlier: hub.rotations
         .map((rotation) => ({ serverKey: keysOfRotation(rotation).previousKey, studyId })),
       dimension: columns.length, types,
-      enrolledUntilMs: claim?.expiresAtMs ?? Infinity,
+      enrolled: claim ?? alwaysEnrolled,
       facts: {
         limits, columns, rowsMax: contribution.rowsMax,
         ...(admission.kind === 'rate' && { newKeys: admission }),

@@ -1,6 +1,7 @@
 import { needsQuestions } from '../../src/base/columns.js';
 import { KeelsonError } from '../../src/base/errors.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
+import type { DiscoveredKeys } from '../../src/questions/key-table.js';
 import { planStudy, type StudyPlan } from '../../src/plan-study.js';
 import { amountToNumber, type Amount } from '../../src/privacy/accounting/amount.js';
 import type { BudgetCaps } from '../../src/privacy/accounting/target.js';
@@ -18,6 +19,8 @@ export interface StudyDefinition extends Omit<StudyPlan, 'caps'> {
    * digest of the list.
    */
   readonly enrolled: ReadonlySet<string> | null;
+  /** Of each question that discovers keys. Empty: every key is listed. */
+  readonly discovered: readonly DiscoveredKeys[];
 }
 
 /**
@@ -39,7 +42,10 @@ export function defineStudy(
       + 'one question over all columns cannot use: list questions');
   }
   const { caps, ...planned } = planStudy(document, findEstimator, order);
-  return { document, ...planned, enrolled, budget: budgetSpecOf(document, caps) };
+  return {
+    document, ...planned, enrolled, budget: budgetSpecOf(document, caps),
+    discovered: planned.questions.flatMap(({ discovered = [] }) => discovered),
+  };
 }
 
 function budgetSpecOf(document: StudyDocument, caps: BudgetCaps): BudgetSpec {

@@ -2,7 +2,6 @@ import { signing } from '#signing';
 import type { EpochSetup } from '../epochs/contract.js';
 import type { EpochRecord, OpenEpoch, OpenEpochResult, Store } from '../store/contract.js';
 import type { StudyDefinition } from './definition.js';
-import { EpochKeyRoom } from './key-room.js';
 import type { EpochTimes } from './schedule.js';
 
 /** An epoch of this process that is open, or closed and not yet released. */
@@ -14,7 +13,6 @@ export interface HeldEpoch extends Omit<OpenEpoch, 'studyId' | 'rowsMax' | 'late
    * before the release.
    */
   withdrawn: boolean;
-  keyRoom: EpochKeyRoom;
 }
 
 /** A new epoch. Its assignment key is new and secret, so no contributor can choose its group. */
@@ -25,7 +23,6 @@ export function freshEpoch(
   return {
     epoch, ...times, rho, delta, assignmentKey: signing.randomBytes(32),
     workSeed: signing.randomBytes(32), complete: 0, withdrawn: false,
-    keyRoom: new EpochKeyRoom(),
   };
 }
 
@@ -33,7 +30,7 @@ export function heldEpochOf(record: EpochRecord): HeldEpoch {
   const { epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed } = record;
   return {
     epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed, complete: 0,
-    withdrawn: false, keyRoom: new EpochKeyRoom(),
+    withdrawn: false,
   };
 }
 

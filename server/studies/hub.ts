@@ -3,6 +3,7 @@ import { fromHex } from '../../src/base/bytes.js';
 import { InvalidParameterError, KeelsonError, WireError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
+import { keyRoomBytes } from '../../src/questions/key-table.js';
 import { signReady, type KeyRotation } from '../../src/signing/index.js';
 import { noTracing } from '../base/tracing.js';
 import { isShared } from '../store/shared.js';
@@ -121,13 +122,8 @@ class Hub implements RunningHub {
         'internal', 'the server stopped after a failure', { cause: this.#failure },
       );
     }
-    const free = study.reserve(batch.rows);
-    if (free === null) return { ...refusal('overloaded'), lacksKeyRoom: true };
-    const bytes = bytesHeld(batch);
-    const request = requestOf(batch, study.definition);
-    const asked = study.leaderOnly === true ? { ...request, leaderOnly: true as const } : request;
-    return this.#queue.submit(asked, bytes, (result) =>
-      study.settle(batch, result)).finally(free);
+    return this.#queue.submit(requestOf(batch, study.definition), bytesHeld(batch), (result) =>
+      study.settle(batch, result));
   }
 
   async withdraw(request: Omit<WithdrawalRequest, 'nowMs'>): Promise<WithdrawalResult> {
@@ -220,7 +216,11 @@ class Hub implements RunningHub {
   }
 
   async progress(studyId: string): Promise<EpochProgress | null> {
-    return this.#study(studyId).progress();
+    const study = this.#study(studyId);
+    const progress = await study.progress();
+    if (progress === null || study.definition.discovered.length === 0) return progress;
+    const reserved = await this.options.store.keyRoom(studyId, study.view.epoch);
+    return { ...progress, keyRoom: { reserved, most: keyRoomBytes } };
   }
 
   onEvent(listener: (event: HubEvent) => void): () => void {
@@ -314,10 +314,12 @@ function checkedTick(releaseTickMs: number): number {
 
 function requestOf(batch: VerifiedBatch, definition: StudyDefinition): AdmissionRequest {
   const { studyId, sequence, epoch, last, rows, digest, body, signature } = batch;
+  const { discovered } = definition;
   const rejectAs = batch.rejectAs ?? (fits(batch, definition) ? undefined : 'wrong-dimension');
   return {
     studyId, contributor: hexOf(batch.contributor), sequence, epoch, last, rows, digest, body,
     signature, ...(rejectAs !== undefined && { rejectAs }),
+    ...(discovered.length > 0 && { discovered }),
   };
 }
 
@@ -335,7 +337,7 @@ function fits({ values, rows, columns }: VerifiedBatch, definition: StudyDefinit
 }
 
 function refusal(
-  code: 'unknown-study' | 'epoch-not-open' | 'shutting-down' | 'overloaded',
+  code: 'unknown-study' | 'epoch-not-open' | 'shutting-down',
 ): SubmitResult {
   return { verdict: 'rejected', code };
 }

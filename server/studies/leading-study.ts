@@ -1,9 +1,7 @@
 import { KeelsonError, StorageError } from '../../src/base/errors.js';
-import type { EpochProgress } from '../epochs/contract.js';
-import type { AdmissionResult, Store, StudyRecord } from '../store/contract.js';
+import type { Store, StudyRecord } from '../store/contract.js';
 import type { Leadership, SharedStore } from '../store/shared.js';
 import type { HubContext } from './context.js';
-import type { SubmitResult, VerifiedBatch } from './contract.js';
 import type { StudyDefinition } from './definition.js';
 import type { StudyIdentity } from './latest-view.js';
 import { LiveStudy } from './live-study.js';
@@ -52,10 +50,6 @@ export class LeadingStudy {
     });
   }
 
-  get isRunning(): boolean {
-    return this.#study.isRunning;
-  }
-
   /**
    * Continues what an earlier leader left, then leads until the lease is lost or `stop` is called.
    * @param started called when the study has an open epoch, or cannot have one.
@@ -85,18 +79,6 @@ export class LeadingStudy {
   /** Ends `run` when releases in progress are finished. */
   async stop(): Promise<void> {
     this.#stop();
-  }
-
-  reserve(rows: number): (() => void) | null {
-    return this.#study.reserve(rows);
-  }
-
-  settle(batch: VerifiedBatch, result: AdmissionResult): SubmitResult {
-    return this.#study.settle(batch, result);
-  }
-
-  async keyRoom(): Promise<Pick<EpochProgress, 'keyRoom'>> {
-    return this.#study.keyRoom();
   }
 
   begin(): Promise<void> {

@@ -12,7 +12,6 @@ import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
 import { excludeAfterRestart } from './exclusion.js';
 import { freshEpoch, heldEpochOf, setupOf, turnEpochs, type HeldEpoch } from './held-epoch.js';
-import { KeyRoom } from './key-room.js';
 import { LatestView, type StudyIdentity } from './latest-view.js';
 import { rebuildEpoch, recoveriesMax } from './recovery.js';
 import { ReleaseLine, type ClosedEpoch } from './release-line.js';
@@ -57,7 +56,6 @@ export class LiveStudy implements Waiting, HubStudy {
   #mode: StudyMode;
   #isHeld: boolean;
   readonly #onDone: () => void;
-  readonly #keyRoom: KeyRoom;
 
   constructor(
     private readonly context: HubContext,
@@ -71,7 +69,6 @@ export class LiveStudy implements Waiting, HubStudy {
     this.#isHeld = options.held;
     this.#retention = options.retention;
     this.#onDone = options.onDone;
-    this.#keyRoom = new KeyRoom(definition.questions);
     this.#state = record.state;
     this.#exhausted = record.state === 'exhausted';
     this.#lastEpoch = record.lastEpoch;
@@ -148,13 +145,6 @@ export class LiveStudy implements Waiting, HubStudy {
     return this.#open?.epoch ?? null;
   }
 
-  /** Reserves room for the keys of a batch: see KeyRoom. */
-  reserve(rows: number): (() => void) | null {
-    const from = this.#open?.epoch ?? 0n;
-    const held = [...this.#held.values()];
-    return this.#keyRoom.reserve(rows, held.filter(({ epoch }) => epoch >= from));
-  }
-
   /**
    * Applies a durable verdict. Called in journal order.
    * @returns the answer for the sender.
@@ -179,14 +169,8 @@ export class LiveStudy implements Waiting, HubStudy {
 
   async progress(): Promise<EpochProgress | null> {
     const held = this.#open;
-    if (held === null) return null;
-    const progress = await this.context.runner.progress(this.identity.studyId, held.epoch);
-    return { ...progress, ...this.keyRoom() };
-  }
-
-  /** What the open epoch has reserved for discovered keys. */
-  keyRoom(): Pick<EpochProgress, 'keyRoom'> {
-    return this.#open === null ? {} : this.#keyRoom.of(this.#open);
+    return held === null
+      ? null : this.context.runner.progress(this.identity.studyId, held.epoch);
   }
 
   /** Opens the first epoch of a study that was held. */
@@ -234,23 +218,17 @@ export class LiveStudy implements Waiting, HubStudy {
   }
 
   #count(batch: VerifiedBatch, result: AdmissionResult): void {
-    const { runner, stopped, readsJournal } = this.context;
-    const { document, questions } = this.definition;
+    const { runner, stopped } = this.context;
+    const { document } = this.definition;
     const held = this.#held.get(result.epoch);
     // A stopped process needs no summaries: the next start rebuilds them from the journal.
     if (stopped() || this.#phase === 'abandoned') return;
-    if (readsJournal) {
-      const { contributor, rows } = batch;
-      held?.keyRoom.add(questions, { contributor, rows, complete: result.complete });
-      return;
-    }
     assert(held !== undefined
       && batch.values !== undefined, 'rows are accepted into an epoch that is held');
     const { contributor, sequence, values, rows, texts } = batch;
     const part = partOf(document, held.assignmentKey, {
       contributor, sequence, values, rows, texts, complete: result.complete,
     });
-    held.keyRoom.add(questions, { contributor, rows, complete: result.complete });
     runner.add(this.identity.studyId, result.epoch, [part]);
     if (!result.complete) return;
     held.complete += 1;

@@ -1,14 +1,12 @@
 import { fromHex } from '../../src/base/bytes.js';
-import { keyRoomOf } from '../../src/questions/plan.js';
 import { batchCells, batchRows, decodeBatchBody } from '../../src/wire/index.js';
 import { partOf } from '../epochs/reduction.js';
 import type { EpochPart } from '../epochs/contract.js';
-import type { EpochRecord, JournalEntry, Store } from '../store/contract.js';
+import type { EpochRecord, JournalEntry } from '../store/contract.js';
 import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
 import { heldEpochOf, setupOf, type HeldEpoch } from './held-epoch.js';
 import { journalPages } from './journal-pages.js';
-import { EpochKeyRoom } from './key-room.js';
 
 /**
  * Most attempts to rebuild an epoch. Without a limit, an epoch that stops the server each time
@@ -30,25 +28,8 @@ export async function rebuildEpoch(
   record: EpochRecord,
 ): Promise<HeldEpoch> {
   const held = heldEpochOf(record);
-  if (context.readsJournal) {
-    await countKeyRoom(context.store, definition, studyId, held);
-    return held;
-  }
-  await summarise(context, definition, studyId, held);
+  if (!context.readsJournal) await summarise(context, definition, studyId, held);
   return held;
-}
-
-/** Counts the room of discovered keys, for a study that has any. */
-async function countKeyRoom(
-  store: Store, definition: StudyDefinition, studyId: string, held: HeldEpoch,
-): Promise<void> {
-  if (keyRoomOf(definition.questions, 1) === 0) return;
-  for await (const page of journalPages(store, studyId, held.epoch)) {
-    for (const { contributor, body, complete } of page) {
-      const { rows } = decodeBatchBody(body);
-      held.keyRoom.add(definition.questions, { contributor: fromHex(contributor), rows, complete });
-    }
-  }
 }
 
 /**
@@ -62,11 +43,9 @@ export async function summarise(
   const { epoch } = held;
   await runner.open(setupOf(studyId, definition, held));
   held.complete = 0;
-  held.keyRoom = new EpochKeyRoom();
   for await (const page of journalPages(store, studyId, epoch)) {
     const parts = page.map((entry) => partOfEntry(definition, held, entry));
     runner.add(studyId, epoch, parts);
-    for (const part of parts) held.keyRoom.add(definition.questions, part);
     held.complete += page.filter((entry) => entry.complete).length;
     await runner.progress(studyId, epoch);
   }

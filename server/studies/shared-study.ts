@@ -1,6 +1,5 @@
 import { protocolLimits } from '../../src/base/limits.js';
 import { KeelsonError, StorageError } from '../../src/base/errors.js';
-import { keyRoomOf } from '../../src/questions/plan.js';
 import type { EpochProgress } from '../epochs/contract.js';
 import type {
   AdmissionResult, StudyRecord, StudyStateName, WithdrawalRequest, WithdrawalResult,
@@ -44,8 +43,6 @@ export interface SharedContext extends HubContext {
  */
 export class SharedStudy implements HubStudy {
   readonly #view: LatestView;
-  /** Whether keys are discovered: see `reserve`. */
-  readonly leaderOnly: boolean;
   #standing: StudyStanding;
   #state: StudyStateName;
   #count: number;
@@ -66,7 +63,6 @@ export class SharedStudy implements HubStudy {
     private readonly options: SharedStudyOptions,
   ) {
     this.#view = new LatestView(definition, identity);
-    this.leaderOnly = keyRoomOf(definition.questions, 1) > 0;
     this.#standing = standing;
     this.#state = standing.state;
     this.#count = standing.releaseCount;
@@ -108,17 +104,8 @@ export class SharedStudy implements HubStudy {
     return this.#standing;
   }
 
-  /**
-   * Room for discovered keys is counted by the leader alone, so only its node takes batches of such
-   * studies. The store refuses those that were on their way while the lead changed.
-   */
-  reserve(rows: number): (() => void) | null {
-    if (!this.leaderOnly) return () => undefined;
-    return this.#leading?.isRunning === true ? this.#leading.reserve(rows) : null;
-  }
-
-  settle(batch: VerifiedBatch, result: AdmissionResult): SubmitResult {
-    return this.#leading?.settle(batch, result) ?? answerOf(this.definition, result);
+  settle(_: VerifiedBatch, result: AdmissionResult): SubmitResult {
+    return answerOf(this.definition, result);
   }
 
   withdraw(request: WithdrawalRequest): Promise<WithdrawalResult> {
@@ -130,8 +117,7 @@ export class SharedStudy implements HubStudy {
     const { open } = this.#standing;
     if (open === null) return null;
     const tally = await this.context.store.tally(this.identity.studyId, open.epoch);
-    const room = await this.#leading?.keyRoom() ?? {};
-    return { ...tally, ...room, groupsReached: 0, groups: 0 };
+    return { ...tally, groupsReached: 0, groups: 0 };
   }
 
   async begin(): Promise<void> {

@@ -23,10 +23,6 @@ export interface HubStudy {
   readonly digest: string;
   /** Whether batches and withdrawals can be taken. */
   readonly isRunning: boolean;
-  /** Whether only the node that leads it may take its batches. */
-  readonly leaderOnly?: boolean;
-  /** Reserves room for the keys of a batch: see KeyRoom. */
-  reserve(rows: number): (() => void) | null;
   /** Applies a durable verdict. @returns the answer for the sender. */
   settle(batch: VerifiedBatch, result: AdmissionResult): SubmitResult;
   withdraw(request: WithdrawalRequest): Promise<WithdrawalResult>;

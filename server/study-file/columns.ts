@@ -4,7 +4,7 @@ import {
 import { textLimits } from '../../src/base/text-form.js';
 import { canonicalJson } from '../../src/base/canonical-json.js';
 import type { Question } from '../../src/base/questions.js';
-import { columnWordsFault, type ColumnWords } from '../../src/base/study-words.js';
+import { columnWordsFault, wordsOfColumns, type ColumnWords } from '../../src/base/study-words.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { FileColumn, StudyFile } from './schema.js';
 
@@ -45,7 +45,7 @@ export function readColumns(
   }
   return {
     version: 2, columns: map.map(([name]) => name), types,
-    ...(words.some((each) => Object.keys(each).length > 0) && { columnWords: words }),
+    ...wordsOfColumns(words),
   };
 }
 

@@ -21,3 +21,16 @@ export function parseDuration(text: string): number | undefined {
   const ms = Number(match[1]) * units[match[2]!]!;
   return Number.isSafeInteger(ms) ? ms : undefined;
 }
+
+/**
+ * Unix milliseconds of a date or time in UTC; NaN for any other text, and for days that do not
+ * exist.
+ */
+export function parseTime(text: string): number {
+  if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?Z)?$/.test(text)) return Number.NaN;
+  const day = text.slice(0, 10);
+  const midnight = new Date(`${day}T00:00Z`);
+  // Date reads February 31 as March 3.
+  const isDay = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
+  return isDay ? Date.parse(text) : Number.NaN;
+}

@@ -281,6 +281,9 @@ class StudyReader {
         enrolled: null,
       };
     }
+    if ('tokens' in admission) {
+      return { admission: this.#tokens(admission.tokens), enrolled: null };
+    }
     if ('rate' in admission) return { admission: this.#rate(admission.rate), enrolled: null };
     const { keys } = admission;
     const enrolled = typeof keys === 'string' ? this.#keysIn(keys)
@@ -297,6 +300,30 @@ class StudyReader {
         'write participation: public, or admit by keys or enrolment');
     }
     return { kind: 'rate', keys, perMs: per };
+  }
+
+  /** Each epoch belongs to the period in which it opens, so no row may move to the next epoch. */
+  #tokens({ issuer, from, per, keys }: {
+    readonly issuer: string; readonly from: number; readonly per: number;
+    readonly keys: readonly string[];
+  }): StudyDocument['admission'] {
+    const { late } = this.#content;
+    const epoch = this.#epoch();
+    if (late !== 'drop') {
+      throw this.#refused('late', late, 'with tokens a late row may not move to the next epoch, '
+        + 'where its sender may have another token', 'write late: drop');
+    }
+    if (!('everyMs' in epoch)) {
+      throw this.#refused('epoch', undefined, 'with tokens an epoch ends by time, so that it '
+        + 'belongs to one period', 'write epoch: { every: 1h }');
+    }
+    if (epoch.everyMs > per) {
+      throw this.#refused('admission.tokens.per', `${per}ms`, 'a period is shorter than an epoch, '
+        + 'so that some tokens would be of no use', 'give per: a duration of at least epoch.every');
+    }
+    return {
+      kind: 'tokens', issuer, fromMs: from, perMs: per, keys: keys.map((id) => id.toLowerCase()),
+    };
   }
 
   #issuer(text: string): string {

@@ -4,7 +4,8 @@ import { textLimits } from '../../src/base/text-form.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { runningLimits } from '../../src/base/root-factor.js';
 import { columnFormats, wordLimits } from '../../src/base/study-words.js';
-import { epochLength } from './durations.js';
+import { issuerName } from '../../src/base/token-periods.js';
+import { epochLength, parseTime } from './durations.js';
 import { parameters, questionsSchema, reduce } from './questions-schema.js';
 import {
   chosen, delta, duration, key, line, name, oneOf, positive, ruled, whole,
@@ -152,8 +153,9 @@ const privacy = ruled(privacyRule, v.strictObject({
 }, privacyRule));
 
 const admissionRule = 'open; or keys: a file with one public key in each line, or a list of keys; '
-  + 'or enrolment: { issuer: a public key of 64 hexadecimal digits, in quotes }; or rate: { keys: '
-  + 'a count, per: a duration }';
+  + 'or enrolment: { issuer: a public key of 64 hexadecimal digits, in quotes }; or tokens: { '
+  + 'issuer, from, per, keys }, as "keelson issuer" prints them; or rate: { keys: a count, per: a '
+  + 'duration }';
 const publicKeyRule = 'a public key of 64 hexadecimal digits, in quotes';
 const publicKey = ruled(publicKeyRule, v.pipe(v.string(), v.regex(/^[0-9a-fA-F]{64}$/)));
 const listedKeysRule = 'the name of a file, relative to the study file, or a list of keys';
@@ -161,6 +163,25 @@ const listedKeys = ruled(listedKeysRule, v.union([
   v.pipe(v.string(), v.minLength(1)), v.pipe(v.array(publicKey), v.minLength(1)),
 ]));
 const exampleKey = '0123456789abcdef'.repeat(4);
+const hostRule = 'the name of a host in lower case, perhaps with a port';
+const isTime = (text: string): boolean => parseTime(text) > 0;
+const timeRule = 'a time like 2030-01-31 or 2030-01-31T12:00Z';
+const keyIdsRule = `1 to ${protocolLimits.tokenPeriods} different ids of 64 hexadecimal digits, in `
+  + 'quotes';
+const tokensRule = 'issuer: a host, from: a time, per: a duration, and keys: ids of keys';
+const tokens = ruled(tokensRule, v.strictObject({
+  issuer: key(ruled(hostRule, v.pipe(v.string(hostRule), v.regex(issuerName, hostRule))),
+    'The issuer\'s name.', 'tokens.example.org'),
+  from: key(ruled(timeRule, v.pipe(v.string(timeRule), v.check(isTime, timeRule),
+    v.transform(parseTime))), 'When the first period begins, in UTC.', '2030-01-01'),
+  per: key(duration(1_000, '1s', 366 * 86_400_000, '366d'),
+    'The length of a period. A person has one token in each.', '30d'),
+  keys: key(ruled(keyIdsRule, v.pipe(
+    v.array(publicKey), v.minLength(1), v.maxLength(protocolLimits.tokenPeriods),
+    v.check((ids) => new Set(ids.map((id) => id.toLowerCase())).size === ids.length, keyIdsRule),
+  )), 'The ids of the issuer\'s keys, one for each period, in order. After the last period the '
+    + 'study needs a new version with more.', [exampleKey]),
+}, tokensRule));
 const admission = ruled(admissionRule, v.union([
   v.literal('open'),
   v.strictObject({ keys: key(listedKeys,
@@ -172,6 +193,10 @@ const admission = ruled(admissionRule, v.union([
     ),
   })), 'A key may contribute when it shows a token that the issuer signed.',
   { issuer: exampleKey }) }),
+  v.strictObject({ tokens: key(tokens, 'A key may contribute when it shows a blind token. The '
+    + 'issuer gives each person one in each period, and cannot tell which key uses it. It needs '
+    + 'late: drop and epochs that end by time.', { issuer: 'tokens.example.org', from: '2030-01-01',
+    per: '30d', keys: [exampleKey] }) }),
   v.strictObject({ rate: key(ruled('keys: a count, and per: a duration', v.strictObject({
     keys:
       key(whole(1, protocolLimits.cohortMax), 'So many new keys are admitted in each period.', 100),

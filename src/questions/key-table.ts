@@ -45,6 +45,25 @@ export const keyTableBytes = 2 ** 30;
 /** Bytes of a table for which room can be reserved. */
 export const keyRoomBytes = keyTableBytes - emptyTableBytes;
 
+/** What the keys that one question discovers may take. */
+export interface DiscoveredKeys {
+  /** The most keys of one contributor that count. */
+  readonly keysMax: number;
+  /** What one key may take in memory, with what is added up under it: bytes. */
+  readonly keyMemory: number;
+}
+
+/**
+ * The most bytes that the keys of so many rows of one contributor may take in the table of one
+ * question. A row has one key, and at most `keysMax` keys of a contributor count. So the sum over
+ * an epoch's contributors bounds what the keys of the epoch take, whatever they are.
+ * @param discovered - of each question that discovers keys. None: 0.
+ */
+export function keyRoomOf(discovered: readonly DiscoveredKeys[], rows: number): number {
+  return discovered.reduce((most, { keysMax, keyMemory: bytes }) =>
+    Math.max(most, Math.min(rows, keysMax) * bytes), 0);
+}
+
 /**
  * Numbers the distinct keys that contributors send, from 0 in the order in which they come.
  *

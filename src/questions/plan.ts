@@ -14,7 +14,7 @@ import type { PrivacyCost } from '../privacy/accounting/cost.js';
 import type { MechanismEvent } from '../privacy/accounting/events.js';
 import { resolvePureTarget, shareOf, type PrivacyTarget } from '../privacy/accounting/target.js';
 import type { StudyColumns } from './columns.js';
-import { keyMemory, keyRoomBytes } from './key-table.js';
+import { keyMemory, keyRoomBytes, type DiscoveredKeys } from './key-table.js';
 import { keyBytesMax } from './keys.js';
 import { QuestionReduction } from './reduction.js';
 
@@ -28,11 +28,9 @@ export interface PlannedQuestion {
   /** The names of the public keys by which the answer is split. */
   readonly keys?: readonly (readonly string[])[];
   /** Of a question whose keys are discovered. */
-  readonly discovered?: {
+  readonly discovered?: DiscoveredKeys & {
     /** The most bytes of one key in a table of keys. */
     readonly keyBytes: number;
-    /** What one key may take in memory, with what is added up under it: bytes. */
-    readonly keyMemory: number;
   };
 }
 
@@ -165,9 +163,10 @@ function withKeyRoom(
 ): PlannedQuestion | Infeasible {
   const keyBytes = keyBytesMax(by, facts);
   const memory = keyMemory(keyBytes) + (planned.plan.bytesPerKey ?? 0);
-  const people = Math.floor(keyRoomBytes / (by.keysMax * memory));
+  const { keysMax } = by;
+  const people = Math.floor(keyRoomBytes / (keysMax * memory));
   return facts.cohort > people ? tooManyKeys(planned.question.name, people)
-    : { ...planned, discovered: { keyBytes, keyMemory: memory } };
+    : { ...planned, discovered: { keysMax, keyBytes, keyMemory: memory } };
 }
 
 function infeasible(name: string, reason: string, remedy: string): Infeasible {
@@ -197,17 +196,6 @@ function tooManyKeys(name: string, people: number): Infeasible {
     name, `the keys of the cohort may not find room: there is room for those of ${people} people`,
     'a smaller keysMax, or fewer bytes for the texts of by',
   );
-}
-
-/**
- * The most bytes that the keys of so many rows of one contributor may take in the table of one
- * question. A row has one key, and at most `keysMax` keys of a contributor count. So the sum over
- * an epoch's contributors bounds what the keys of the epoch take, whatever they are.
- */
-export function keyRoomOf(questions: readonly PlannedQuestion[], rows: number): number {
-  return questions.reduce((most, { question: { by }, discovered }) =>
-    (discovered === undefined ? most
-      : Math.max(most, Math.min(rows, by!.keysMax) * discovered.keyMemory)), 0);
 }
 
 /** One unit of the ledger. */

@@ -3,15 +3,19 @@ import { canonicalJson, type JsonValue } from '../base/canonical-json.js';
 import type { TypedColumns } from '../base/question-rules.js';
 import { columnLimits, isColumnType, needsQuestions, type ColumnType } from '../base/columns.js';
 import {
-  columnFormats, columnWordsFault, wordLimits, type ColumnWords,
+  columnFormats, columnWordsFault, wordLimits, wordsOfColumns, type ColumnWords,
 } from '../base/study-words.js';
 import { WireError } from '../base/errors.js';
 import { factsLimits as limits } from '../base/facts-limits.js';
 import type { Question, RunningFacts } from '../base/questions.js';
 import { runningLimits } from '../base/root-factor.js';
+import { issuerName } from '../base/token-periods.js';
 import { checkName, readObject, readParameter, refused, type Members } from './members.js';
 import { readQuestions } from './questions-codec.js';
 import type { ManyQuestions, OneQuestion, SharedFacts, StudyDocument } from './study-document.js';
+
+/** Unix ms in the year 2527: sums of such numbers are exact. */
+const latestMs = 2 ** 44;
 
 /**
  * Writes the canonical facts, which are signed, sent and hashed. In version 2 the facts hold a list
@@ -119,12 +123,25 @@ function checkShared({ columns, epoch, admission, participation, ...rest }: Shar
   if (isSecret && admission.kind === 'rate') {
     throw refused('facts.admission', 'one for secret participation');
   }
+  if (admission.kind === 'tokens' && !canHaveTokens(admission.perMs, epoch, rest.late)) {
+    throw refused('facts.admission', 'one for this epoch and late');
+  }
   if (rest.quarantine !== undefined && !mayExclude({ participation, budget: rest.budget })) {
     throw refused('facts.quarantine', 'one for this participation and budget');
   }
   if (rest.running !== undefined && runningFault({ participation, budget: rest.budget }) !== null) {
     throw refused('facts.running', 'one for this participation and budget');
   }
+}
+
+/**
+ * Whether an epoch can belong to the period in which it opens: it ends by time, is no longer than a
+ * period, and no row moves to the next one.
+ */
+function canHaveTokens(
+  perMs: number, epoch: StudyDocument['epoch'], late: StudyDocument['late'],
+): boolean {
+  return 'everyMs' in epoch && epoch.everyMs <= perMs && late === 'drop';
 }
 
 /** A study in the short form. */
@@ -201,11 +218,9 @@ function readTypedColumns(
     if (fault !== null) throw refused(`${path}.${fault[0]}`, fault[1]);
     return column;
   });
-  const words = read.map((column) => column.words);
   return {
     columns: read.map(({ name }) => name), types: read.map(({ type }) => type),
-    // Absent if all are empty, so that facts without words have one form.
-    ...(words.some((each) => Object.keys(each).length > 0) && { columnWords: words }),
+    ...wordsOfColumns(read.map(({ words }) => words)),
   };
 }
 
@@ -311,14 +326,32 @@ function readBudget(budget: Members): StudyDocument['budget'] {
 }
 
 function readAdmission(admission: Members): StudyDocument['admission'] {
-  const kind = admission.choice('kind', ['open', 'keys', 'enrolment', 'rate']);
+  const kind = admission.choice('kind', ['open', 'keys', 'enrolment', 'tokens', 'rate']);
   const hex = (name: string) =>
     admission.pattern(name, /^[0-9a-f]{64}$/, '64 digits of lower-case hex');
   const whole = (name: string) => admission.integer(name, 1, Number.MAX_SAFE_INTEGER);
   return kind === 'open' ? { kind }
     : kind === 'keys' ? { kind, digest: hex('digest') }
       : kind === 'enrolment'
-        ? { kind, issuer: hex('issuer') } : { kind, keys: whole('keys'), perMs: whole('perMs') };
+        ? { kind, issuer: hex('issuer') }
+        : kind === 'tokens' ? readTokens(admission)
+          : { kind, keys: whole('keys'), perMs: whole('perMs') };
+}
+
+function readTokens(admission: Members): StudyDocument['admission'] {
+  const keys = admission.list('keys', limits.tokenPeriods);
+  const isId = (key: unknown): key is string =>
+    typeof key === 'string' && /^[0-9a-f]{64}$/.test(key);
+  if (keys.length === 0 || !keys.every(isId) || new Set(keys).size < keys.length) {
+    throw refused('facts.admission.keys', 'a list of different ids');
+  }
+  return {
+    kind: 'tokens',
+    issuer: admission.pattern('issuer', issuerName, 'the name of a host'),
+    fromMs: admission.integer('fromMs', 1, latestMs),
+    perMs: admission.integer('perMs', 1, latestMs),
+    keys,
+  };
 }
 
 function readRetention(retention: Members): StudyDocument['retention'] {

@@ -3,6 +3,7 @@ import type { ColumnWords } from '../base/study-words.js';
 import { KeelsonError } from '../base/errors.js';
 import type { ParameterValues, Participation } from '../base/facts.js';
 import type { Question } from '../base/questions.js';
+import type { TokenPeriods } from '../base/token-periods.js';
 
 /**
  * The public facts of a study, as sent in Welcome. Its id is SHA-256 of this object as canonical
@@ -70,12 +71,14 @@ export interface SharedFacts {
    * - `keys`: SHA-256 (hex) of the sorted enrolled keys. It fixes the list without publishing it.
    * - `enrolment`: everybody with a token for their key, signed by the issuer (Ed25519 public key,
    *   hex).
+   * - `tokens`: everybody with a blind token for their key, from the issuer of this name.
    * - `rate`: anybody, but at most `keys` new keys in each `perMs`; public participation only.
    */
   readonly admission:
     | { readonly kind: 'open' }
     | { readonly kind: 'keys'; readonly digest: string }
     | { readonly kind: 'enrolment'; readonly issuer: string }
+    | ({ readonly kind: 'tokens'; readonly issuer: string } & TokenPeriods)
     | { readonly kind: 'rate'; readonly keys: number; readonly perMs: number };
   readonly late: 'next' | 'drop';
   /**

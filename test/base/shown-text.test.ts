@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { csvText, lookAlikes, mixesScripts, quotedText } from '../../src/base/shown-text.js';
+import {
+  csvText, keyDoubts, lookAlikes, mixesScripts, quotedText,
+} from '../../src/base/shown-text.js';
 
 const escapes = /\\(?:u\{([0-9a-f]+)\}|(["\\]))/g;
 
@@ -76,5 +78,7 @@ describe('texts that look alike', () => {
     expect(lookAlikes(['Chat', 'chat', 'mail', '\uff43hat', 'K', '\u212a', '\ufb01n', 'fin']))
       .toEqual([1, 0, null, 0, 5, 4, 7, 6]);
     expect(lookAlikes([])).toEqual([]);
+    expect(keyDoubts([['maps', 'a'], ['Maps', 'a'], ['Maps', 'b'], ['b', 'p\u0430y']]))
+      .toEqual(['look-alike', 'look-alike', null, 'mixed letters']);
   });
 });

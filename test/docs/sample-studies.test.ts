@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { blocksOf } from '../support/doc-pages.js';
@@ -15,4 +15,16 @@ it.each([
   expect(epoch).toEqual({ every: '1d' });
   expect(sample).toEqual({ ...shown, epoch: { every: '1m' } });
   expect(text).toContain(`](../images/${study}.png)`);
+});
+
+it.each([
+  ['total-of-a-cost', 'delay-total'], ['whole-distribution', 'delay-distribution'],
+  ['several-questions', 'rides-questions'], ['totals-over-weeks', 'riders-total'],
+  ['keys-nobody-listed', 'apps-nobody-listed'],
+])('the guide %s shows the page of the study %s', (guide, study) => {
+  const text = readFileSync(`${root}docs/guides/${guide}.md`, 'utf8');
+  expect(text).toContain(`](../images/${study}.png)`);
+  for (const file of [`studies/${study}.yaml`, `docs/images/${study}.png`]) {
+    expect(existsSync(root + file), file).toBe(true);
+  }
 });

@@ -60,6 +60,13 @@ interface Shown {
   readonly deltaAmount: string;
 }
 type ShownByName = Readonly<Record<string, Shown>>;
+/** What `verify --totals` adds. */
+type Totals = readonly {
+  readonly question: string;
+  readonly numbers: readonly {
+    readonly place: number; readonly total: { readonly value: number };
+  }[];
+}[];
 
 const stage = new Stage();
 let served: Served;
@@ -120,11 +127,11 @@ describe('one contribution', () => {
 
   it('has the same answers in every place, to the last digit', async () => {
     const { stdout, status } = await stage.run([
-      'verify', stage.write('ten.log', log), '--server-key', served.serverKey, '--json',
+      'verify', stage.write('ten.log', log), '--server-key', served.serverKey, '--totals', '--json',
     ]);
     expect(status).toBe(0);
-    const { lastAnswers, authentic } = JSON.parse(stdout) as {
-      readonly lastAnswers: ShownByName; readonly authentic: boolean;
+    const { lastAnswers, authentic, series } = JSON.parse(stdout) as {
+      readonly lastAnswers: ShownByName; readonly authentic: boolean; readonly series: Totals;
     };
     expect(authentic).toBe(true);
     expect(Object.keys(lastAnswers)).toEqual(names);
@@ -140,6 +147,13 @@ describe('one contribution', () => {
         if (labels !== undefined) expect(labels.length).toBe(estimate.length);
       }
     }
+    // The total of one release is its answer, where the noise is Gaussian.
+    for (const { question, numbers } of series) {
+      const { estimate } = (watched['questions'] as ShownByName)[question]!;
+      numbers.forEach(({ place, total }) => expect(total.value, question).toBe(estimate[place]));
+    }
+    expect(series.flatMap(({ question, numbers }) => (numbers.length > 0 ? [question] : [])))
+      .toEqual(expect.arrayContaining(['late-people', 'regions', 'time', 'stops']));
   });
 
   it('has the same answers on the dashboard, in a tab for each question', async () => {

@@ -8,6 +8,11 @@ import {
 } from '../../src/wire/index.js';
 import { document, facts, factsId } from '../support/wire-samples.js';
 
+const tokens = {
+  kind: 'tokens', issuer: 'tokens.example.org:8443', fromMs: 1_000, perMs: 86_400_000,
+  keys: ['ab'.repeat(32), 'cd'.repeat(32)],
+} as const;
+
 const others: readonly OneQuestion[] = [
   { ...document, participation: 'public', epoch: { contributors: 3000 } },
   {
@@ -17,6 +22,7 @@ const others: readonly OneQuestion[] = [
   { ...document, budget: { ...document.budget, perMs: 2_592_000_000 } },
   { ...document, admission: { kind: 'keys', digest: 'ab'.repeat(32) }, late: 'drop' },
   { ...document, admission: { kind: 'enrolment', issuer: 'ab'.repeat(32) } },
+  { ...document, admission: tokens, late: 'drop' },
   { ...document, participation: 'public', admission: { kind: 'rate', keys: 10, perMs: 60_000 } },
   { ...document, retention: { kind: 'duration', keepMs: 86_400_000 }, parameters: {} },
   { ...document, parameters: { local: 'robust', exact: true, scale: 3 }, columns: ['größe'] },
@@ -138,6 +144,11 @@ describe('study document', () => {
     ['admission', { kind: 'enrolment' }],
     ['admission', { kind: 'rate', keys: 10, perMs: 60_000 }],
     ['admission', { kind: 'rate', keys: 0, perMs: 60_000 }],
+    ['admission', tokens],
+    ['admission', { ...tokens, issuer: 'Tokens' }],
+    ['admission', { ...tokens, keys: [] }],
+    ['admission', { ...tokens, keys: ['ab'.repeat(32), 'ab'.repeat(32)] }],
+    ['admission', { ...tokens, fromMs: 2 ** 50 }],
     ['admission', { kind: 'enrolment', issuer: 'ab' }],
     ['admission', { kind: 'keys', digest: 'AB'.repeat(32) }],
     ['admission', { kind: 'open', digest: 'ab'.repeat(32) }],

@@ -17,8 +17,8 @@ export interface ObservedCall {
 
 /**
  * Mechanisms that show what they are given, and release what an observer says. For checks on
- * made-up data: nothing here is private, so only src/audit/exact may import this file. A tidy test
- * checks that.
+ * made-up data: nothing here is private, so only src/audit may import this file. A tidy test checks
+ * that.
  *
  * Each call goes through real mechanisms first. So a call that was not charged, or that does not
  * fit its event, throws as it does in a release.

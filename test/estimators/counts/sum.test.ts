@@ -37,6 +37,8 @@ describe('steps of a bounded value', () => {
   it.each([
     [0, 1], [0, 3.3], [-7, 0], [-1, 2], [-1 / 3, 1e-3], [5, 6], [-6, -5], [-1e150, 1e150],
     [0, 1e-150], [-0.1234567, 0.7654321],
+    // Rounded alone, both ends would go away from 0: the upper one is half a step only in doubles.
+    [-1 - 2 ** -40, 2 ** 21 - 1],
   ])('of %d to %d, and of nobody, are at most one unit apart, and reach it', (low, high) => {
     const bounds = boundsOf(low, high);
     const values = [low, high, 0, (low + high) / 2, low - 1, high + 1, -1e300, 1e300, -0];

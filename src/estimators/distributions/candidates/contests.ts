@@ -13,7 +13,8 @@ import type { RowBlock } from '../../../privacy/stages/rows.js';
  * added.
  * Why: W, theta and the draws depend on public numbers only. A replaced row changes c by at most 1
  * and leaves N as it is. An added row changes c - theta N by 1 - theta or by -theta. theta is
- * between 0 and 1, because it is below p1 wherever it is used. So a margin changes by at most 1.
+ * between 0 and 1: wherever it is used it is below p1 - (1 + zeta/2) alpha, before it is rounded up
+ * by less than alpha. So a margin changes by at most 1.
  * A minimum of such numbers, limited to a public interval, changes by no more. Rounding adds
  * nothing: theta is rounded up to a multiple of 2^-20 and N is below 2^32, so every number is exact
  * in a double.
@@ -54,9 +55,7 @@ export class Contests {
 
   private lower(hypothesis: number, otherMass: number, inside: number): void {
     const { alpha, zeta } = this.rules;
-    const theta = Math.min(
-      1, Math.ceil((otherMass + (1 + zeta / 2) * alpha) * thetaSteps) / thetaSteps,
-    );
+    const theta = Math.ceil((otherMass + (1 + zeta / 2) * alpha) * thetaSteps) / thetaSteps;
     const margin = Math.max(0, inside - theta * this.rows);
     if (margin < this.scores[hypothesis]!) this.scores[hypothesis] = margin;
   }
