@@ -111,7 +111,8 @@ export async function checkBudget(kind, epochs) {
   const faults = exact <= statement.epsilon ? [] : [
     `${most} releases together have epsilon ${exact}, and the budget is ${statement.epsilon}`,
   ];
-  return { name: kind.name, schedules: schedules.length, most, exact, stated: statement.epsilon, faults };
+  const stated = statement.epsilon;
+  return { name: kind.name, schedules: schedules.length, most, exact, stated, faults };
 }
 
 /** Runs schedules one after the other on a new store, each with a study and a budget of its own. */

@@ -1,6 +1,7 @@
 // What `npm run check:exact` compares: every registered estimator, and further forms of some.
 import { Sensitive } from '../../dist/src/base/brands.js';
 import { parseParameters } from '../../dist/src/estimators/contract/parameters.js';
+import { forEachKey } from '../../dist/src/estimators/keyed/each.js';
 import { estimators, findEstimator } from '../../dist/src/estimators/registry.js';
 import { privacyTarget, resolvePureTarget } from '../../dist/src/privacy/accounting/target.js';
 
@@ -30,6 +31,7 @@ const settings = {
 const byKey = [
   ['count', {}, 0], ['sum', { cap: 5 }, 1], ['histogram', { edges: '-1,0,1' }, 1],
   ['mean', { range: '-5..5' }, 1], ['share', {}, 1], ['ratio', { cap: 5 }, 2],
+  ['quantile', { low: -5, high: 5, probabilities: '0.75' }, 1],
 ];
 const publicKeys = { list: 'public', keysMax: 2, count: 4 };
 const discoveredKeys = { list: 'discovered', keysMax: 2, top: 4, prefilter: 1 };
@@ -77,7 +79,9 @@ export const subjects = [
 
 /** The plan of a subject at the smallest cohort that has one; null if there is none. */
 export function planOf({ name, set, dimension, keys, target: own = target }) {
-  const estimator = findEstimator(name);
+  const found = findEstimator(name);
+  const isEach = keys !== undefined && found.keyed?.includes(keys.list) !== true;
+  const estimator = isEach ? forEachKey(found) : found;
   const columns = Math.max(1, keys === undefined ? dimension : dimension - 1);
   const parameters = parseParameters(estimator.parameters, set, { dimension: columns });
   for (const cohort of cohorts) {

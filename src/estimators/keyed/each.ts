@@ -3,6 +3,7 @@ import type { Sensitive } from '../../base/brands.js';
 import { InvariantError } from '../../base/errors.js';
 import { protocolLimits } from '../../base/limits.js';
 import type { Outcome } from '../../base/outcome.js';
+import { costOfEvents } from '../../privacy/accounting/composition.js';
 import type { MechanismEvent } from '../../privacy/accounting/events.js';
 import { pureForRho } from '../../privacy/accounting/conversion.js';
 import { shareOf } from '../../privacy/accounting/target.js';
@@ -31,6 +32,8 @@ const sizesMax = 16;
 /** Keys of one release. Each draws on its own. */
 const keysMost = 256;
 
+type PublicKeys = Extract<KeyFacts, { list: 'public' }>;
+
 /** What one key may be answered with: a plan for a public size. */
 interface Choice {
   readonly size: number;
@@ -57,9 +60,10 @@ export function forEachKey(estimator: Estimator): Estimator {
  * size of a public ladder that its noisy size surely has, or none. So which plan a key has is
  * public, and the second step is a list of independent releases, each of its own key's rows. A plan
  * keeps its cost for every data set, also for one that is smaller than planned. Costs of the list
- * are those of `costOfEvents` for keyed events: min(2 K, m) times the dearest choice of one key.
- * Each plan is made for that part of the remaining 85 %. The second step is chosen by the output of
- * the first, and the costs add up (Bun and Steinke 2016, lemma 2.3).
+ * are those of `costOfEvents` for keyed events: at most min(2 K, m) times the dearest choice of one
+ * key, and less where a row that only comes or goes costs less. Each plan is made for that part of
+ * the remaining 85 %. The second step is chosen by the output of the first, and the costs add up
+ * (Bun and Steinke 2016, lemma 2.3).
  * A wrong size costs accuracy, never privacy: no plan relies on its cohort for its sensitivities.
  *
  * Assumption: that of the estimator, for the rows of each key.
@@ -85,24 +89,45 @@ export function planEach(
   const sizes = countNoise({
     name: 'sizes', counts: keys.count, l1: moved, l2: Math.sqrt(moved), target, share: sizesShare,
   });
-  const planFor = plannerOf(estimator, parameters, {
-    dimension: dimension - 1, participation: facts.participation, target: partOf(target, moved),
+  const plannerFor = (times: number): Planner => plannerOf(estimator, parameters, {
+    dimension: dimension - 1, participation: facts.participation,
+    target: partOf(target, { moved, times }),
   });
-  const choices = ladderOf(planFor, cohort);
+  const times = timesOf(plannerFor(moved)(protocolLimits.cohortMax), keys, moved);
+  const choices = ladderOf(plannerFor(times), cohort);
   if ('kind' in choices) return choices;
   return planOf(estimator, facts, keys, sizes, choices);
 }
 
-/** The target of one key. If every key costs this, all together cost the rest after the sizes. */
-function partOf(target: PrivacyTarget, moved: number): PrivacyTarget {
+/**
+ * How many times the cost of one key all keys together cost, in rho or in pure epsilon: `moved`, or
+ * less where an event has a `presence`. Such events have the same share of every target, up to the
+ * rounding that the margin covers.
+ */
+function timesOf(plan: Plan | Infeasible, keys: PublicKeys, moved: number): number {
+  if (plan.kind === 'infeasible') return moved;
+  if (plan.events.every(({ presence }) => presence === undefined)) return moved;
+  const together = costOfEvents(keyedEvents([{ size: 0, plan }], keys), { disjoint: [] });
+  const [all, one] = plan.cost.epsilon === null
+    ? [together.rho, plan.cost.rho] : [together.epsilon!, plan.cost.epsilon];
+  return Math.min(moved, (Number(all) / Number(one)) * (1 + 2 ** -20));
+}
+
+/**
+ * The target of one key. If every key costs this, all together cost the rest after the sizes.
+ * @param parts.moved - keys that a contributor changes. parts.times - what `timesOf` returned.
+ */
+function partOf(
+  target: PrivacyTarget, { moved, times }: { readonly moved: number; readonly times: number },
+): PrivacyTarget {
   const share = 1 - sizesShare;
   // Pure costs are shared as epsilon, and rho is its square by two.
   const rho = target.isPure === true
-    ? (pureForRho(target.rho) * share / moved) ** 2 / 2 * (1 - 2 ** -50)
-    : shareOf(target.rho, share) / moved * (1 - 2 ** -50);
+    ? (pureForRho(target.rho) * share / times) ** 2 / 2 * (1 - 2 ** -50)
+    : shareOf(target.rho, share) / times * (1 - 2 ** -50);
   return {
     ...target, rho,
-    epsilon: target.epsilon * share / moved,
+    epsilon: target.epsilon * share / (target.isPure === true ? times : moved),
     delta: target.delta / moved * (1 - 2 ** -50),
     deltaTotal: target.deltaTotal / moved,
   };
@@ -150,20 +175,16 @@ function ladderOf(planFor: Planner, cohort: number): readonly Choice[] | Infeasi
 }
 
 function planOf(
-  { name, assumption }: Estimator, facts: StudyFacts, keys: KeyFacts & { list: 'public' },
+  { name, assumption }: Estimator, facts: StudyFacts, keys: PublicKeys,
   sizes: CountNoise, choices: readonly Choice[],
 ): Plan {
   const { cohort, dimension } = facts;
   const least = choices[0]!;
   const usual = choices.filter(({ size }) => size <= cohort / keys.count).at(-1) ?? least;
   const shape = [keys.count, ...usual.plan.outputShape];
-  const events = choices.flatMap(({ plan }, at) => plan.events.map((event): MechanismEvent => ({
-    ...event, name: nameOf(at, event.name), cohort: cohortName,
-    keyed: { keys: keys.count, keysMax: keys.keysMax },
-  })));
   return makePlan({
     cohorts: [pooledCohort(cohortName)],
-    events: [sizes.event, ...events],
+    events: [sizes.event, ...keyedEvents(choices, keys)],
     guarantee: {
       theorem: `${name} for each key: ${usual.plan.guarantee.theorem}; keys together by the proof `
         + 'in src/estimators/keyed/each',
@@ -193,6 +214,13 @@ function planOf(
       return noisy.map(() => answerOfKeys(answers, shape));
     },
   });
+}
+
+function keyedEvents(choices: readonly Choice[], keys: PublicKeys): readonly MechanismEvent[] {
+  return choices.flatMap(({ plan }, at) => plan.events.map((event): MechanismEvent => ({
+    ...event, name: nameOf(at, event.name), cohort: cohortName,
+    keyed: { keys: keys.count, keysMax: keys.keysMax },
+  })));
 }
 
 /** The last choice whose size is at most `size`; -1: none is. */

@@ -244,13 +244,17 @@ function pairedDeviation(pairs: number, rho: number, grid: number): number {
 export function exponentialEvent(
   asked: Place & {
     readonly candidates: number; readonly sensitivity: number; readonly times?: number;
+    readonly presence?: number;
   }
     & ({ readonly rho: number } | { readonly epsilon: number }),
 ): ExponentialEvent {
-  const { name, cohort, candidates, sensitivity, times = 1 } = asked;
+  const { name, cohort, candidates, sensitivity, times = 1, presence } = asked;
   checkSpending(name, {
     sensitivity, times, ...('rho' in asked ? { rho: asked.rho } : { epsilon: asked.epsilon }),
   });
   const epsilon = 'rho' in asked ? exponentialForRho(asked.rho / times) : asked.epsilon;
-  return checked({ kind: 'exponential', name, cohort, candidates, sensitivity, epsilon, times });
+  return checked({
+    kind: 'exponential', name, cohort, candidates, sensitivity, epsilon, times,
+    ...(presence !== undefined && { presence }),
+  });
 }

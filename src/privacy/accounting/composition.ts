@@ -203,39 +203,86 @@ export function costOfEvents(
 }
 
 /**
- * The cost of each menu of keyed events: that of its dearest choice for one key, times
- * min(2 keysMax, keys).
+ * The cost of each menu of keyed events, from the dearest choice for one key.
  *
  * Claim. Neighbours: one contributor's rows, in at most K of the m keys, are replaced by rows in at
- * most K keys, or by none. If a key's events cost r whatever happens to one row of the key, all
- * keys together cost min(2 K, m) r; rho, delta, epsilon and divergence alike.
+ * most K keys, or by none. Let a key's events cost r whatever happens to one row of the key, and a
+ * if the row only comes or goes. All keys together cost the largest j r + min(2 (K - j), m - j) a
+ * over j in 0..min(K, m); rho, delta, epsilon and divergence alike. That is min(2 K, m) r where a
+ * is r, and K max(r, 2 a) where m is at least 2 K.
  * Why: the list of keys and the choice for each key are public or released before. So the keys draw
  * independently, each from its own rows. Only keys in which the contributor is before or after
- * differ: at most 2 K, and at most m. Each costs at most r, and these costs add up.
- * The choices of one menu exclude each other for a key (`createMechanisms` checks it), so r is the
- * largest cost of a choice, in each unit.
+ * differ. Let j keys have it on both sides: each costs r. It is on one side only in at most K - j
+ * others before and K - j others after, at most m - j together: each costs a. These costs add up.
+ * The choices of one menu exclude each other for a key (`createMechanisms` checks it), so r and a
+ * are the largest costs of a choice, in each unit.
  */
 function costsOfMenus(
   events: readonly MechanismEvent[], order: number | null,
 ): { readonly cohort: string; readonly cost: ExactCost }[] {
-  const menus = new Map<string, { cohort: string; factor: number; choices: ExactCost[] }>();
+  const menus = new Map<string, Menu>();
   for (const event of events) {
     if (event.keyed === undefined) continue;
     const { keys, keysMax } = event.keyed;
     const { menu, choice } = placeInMenu(event.name);
     const place = canonicalJson([event.cohort, menu]);
-    const found = menus.get(place) ?? { cohort: event.cohort, factor: 0, choices: [] };
-    found.factor = Math.max(found.factor, Math.min(2 * keysMax, keys));
-    found.choices[choice] =
-      combine(found.choices[choice] ?? noCost, costOfEvent(event, order), add);
+    const found = menus.get(place) ?? { cohort: event.cohort, factors: [], both: [], one: [] };
+    found.factors.push(...factorsOf(keys, keysMax));
+    const cost = costOfEvent(event, order);
+    found.both[choice] = combine(found.both[choice] ?? noCost, cost, add);
+    found.one[choice] = combine(found.one[choice] ?? noCost, costOfPresence(event, cost), add);
     menus.set(place, found);
   }
-  return [...menus.values()].map(({ cohort, factor, choices }) => {
-    const dearest = choices.reduce((one, other) => combine(one, other, larger), noCost);
-    const times = (left: Ratio): Ratio =>
-      ratio(left.numerator * BigInt(factor), left.denominator);
-    return { cohort, cost: combine(dearest, noCost, times) };
+  return [...menus.values()].map(({ cohort, factors, both, one }) => {
+    const largest = (costs: readonly ExactCost[]): ExactCost =>
+      costs.reduce((left, right) => combine(left, right, larger), noCost);
+    const [r, a] = [largest(both), largest(one)];
+    return {
+      cohort,
+      cost: largest(factors.map(([kept, moved]) =>
+        combine(r, a, (left, right) => add(times(left, kept), times(right, moved))))),
+    };
   });
+}
+
+interface Menu {
+  readonly cohort: string;
+  /** Where the cost may be largest: keys with the contributor on both sides, and on one. */
+  readonly factors: (readonly [both: number, one: number])[];
+  /** For each choice, the cost of one key with the contributor on both sides, and on one. */
+  readonly both: ExactCost[];
+  readonly one: ExactCost[];
+}
+
+/**
+ * The cost is linear in j up to 2 K - m, where it rises since a is at most r, and linear from
+ * there on. So it is largest at that j, or at the largest.
+ */
+function factorsOf(keys: number, keysMax: number): readonly (readonly [number, number])[] {
+  const most = Math.min(keysMax, keys);
+  return [Math.min(most, Math.max(0, 2 * keysMax - keys)), most]
+    .map((j) => [j, Math.min(2 * (keysMax - j), keys - j)] as const);
+}
+
+/**
+ * What a row costs that only comes or goes: rho is of the order of the squared sensitivity, and
+ * epsilon of the sensitivity. Delta is not lowered.
+ */
+function costOfPresence({ presence = 1 }: MechanismEvent, cost: ExactCost): ExactCost {
+  const share = ratioOfDouble(presence);
+  const lowered = (amount: Ratio): Ratio => ratio(
+    amount.numerator * share.numerator, amount.denominator * share.denominator,
+  );
+  return {
+    rho: lowered(lowered(cost.rho)),
+    delta: cost.delta,
+    epsilon: cost.epsilon === null ? null : lowered(cost.epsilon),
+    divergence: lowered(lowered(cost.divergence)),
+  };
+}
+
+function times({ numerator, denominator }: Ratio, factor: number): Ratio {
+  return ratio(numerator * BigInt(factor), denominator);
 }
 
 /** The order of the masks; null if there are none. */

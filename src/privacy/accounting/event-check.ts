@@ -41,7 +41,8 @@ const fields: Readonly<
 };
 
 /** What an event of any kind may have besides. */
-const common: ReadonlySet<string> = new Set(['kind', 'name', 'cohort', 'keyed']);
+const common: ReadonlySet<string> =
+  new Set(['kind', 'name', 'cohort', 'keyed', 'presence']);
 
 const rules = {
   finite: { test: (value: number) => Number.isFinite(value), text: 'a finite number' },
@@ -106,6 +107,11 @@ export function checkEvent(event: MechanismEvent): void {
     );
   }
   if (event.keyed !== undefined) checkKeyed(event);
+  if (event.presence !== undefined && !(event.presence > 0 && event.presence <= 1)) {
+    throw new InvalidParameterError(
+      `event ${event.name}: presence must be in (0, 1]`, { presence: event.presence },
+    );
+  }
   const surplus = Object.keys(members)
     .find((name) => !common.has(name) && !Object.hasOwn(expected, name));
   if (surplus !== undefined) {

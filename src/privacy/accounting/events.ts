@@ -15,6 +15,11 @@ interface EventBase {
   readonly cohort: string;
   /** Present if the event may be drawn once for each key of a public list. */
   readonly keyed?: KeyedDraws;
+  /**
+   * In (0, 1]: a row that only comes or goes, and does not replace another, uses at most this share
+   * of the sensitivity. Absent: 1. Keyed events are charged less for it, others are not.
+   */
+  readonly presence?: number;
 }
 
 /**

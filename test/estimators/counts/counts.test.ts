@@ -8,7 +8,7 @@ import { findEstimator } from '../../../src/estimators/registry.js';
 import { createGroups, releaseGroups } from '../../../src/estimators/run.js';
 import { parseParameters } from '../../../src/estimators/contract/parameters.js';
 import {
-  cellOf, cellWidth, midpointOf, rankScores, rankUnit,
+  cellOf, cellWidth, midpointOf, presenceOfRanks, rankScores, rankUnit,
 } from '../../../src/estimators/counts/tables/rank-scores.js';
 import { seededRandom } from '../../../src/random/work.js';
 import { dataSource, type DataSource } from '../../support/data.js';
@@ -146,6 +146,25 @@ describe('rank scores', () => {
       rankScores(after, probability).forEach((score, cell) =>
         expect(Math.abs(score - before[cell]!)).toBeLessThanOrEqual(rankUnit));
     }
+  });
+
+  it('change by at most presenceOfRanks when one only comes or goes', () => {
+    for (const probability of [0.001, 0.1, 0.5, 0.75]) {
+      let most = 0;
+      for (let table = 0; table < 5 ** 3; table++) {
+        const counts = Float64Array.from([1, 5, 25], (unit) => Math.floor(table / unit) % 5);
+        const before = rankScores(counts, probability);
+        for (let cell = 0; cell < 3; cell++) {
+          const more = counts.slice();
+          more[cell]! += 1;
+          rankScores(more, probability).forEach((score, at) => {
+            most = Math.max(most, Math.abs(score - before[at]!));
+          });
+        }
+      }
+      expect(most).toBe(presenceOfRanks([probability]) * rankUnit);
+    }
+    expect(presenceOfRanks([0.25, 0.5])).toBe(0.75);
   });
 
   it('have cells that cover the line', () => {

@@ -107,6 +107,28 @@ describe('an answer for each key', () => {
     }
   });
 
+  it('costs half for a median, because a row that goes moves ranks by a half', () => {
+    const target = resolvePureTarget({ epsilon: 2, delta: 0 });
+    const choiceOf = (facts: StudyFacts, probabilities: string): number => {
+      const plan = planned('quantile', { low: 0, high: 1, probabilities }, facts, 5, 2);
+      expect(chargeFits(plan.cost, facts.target)).toBe(true);
+      const choice = plan.events.find(({ name }) => name === 'each@0/choice');
+      if (choice?.kind !== 'exponential') throw new Error('no choice');
+      return choice.epsilon;
+    };
+    for (const facts of [
+      factsOf(2, 400_000), { ...factsOf(2, 400_000), target },
+    ]) {
+      // Of rho the dearer of K r and 2 K r (.95 max(p, 1 - p)^2 + .05), of pure epsilon without
+      // squares; .001 is nearly the cost of a row that is replaced.
+      const gain = choiceOf(facts, '0.5') / choiceOf(facts, '0.001');
+      const isPure = facts.target.isPure === true;
+      const far = 2 * (0.95 * (isPure ? 0.999 : 0.999 ** 2) + 0.05);
+      const near = isPure ? 2 * (0.95 / 2 + 0.05) : 1;
+      expect(gain).toBeCloseTo(isPure ? far / near : Math.sqrt(far / near), 3);
+    }
+  });
+
   it('stays within a pure budget', () => {
     const target = resolvePureTarget({ epsilon: 2, delta: 0 });
     const facts: StudyFacts = { dimension: 2, cohort: 1e6, participation: 'secret', target };
@@ -141,6 +163,25 @@ describe('keyed events', () => {
   }));
   const [small, large] = events.map((event) =>
     costOfEvents([{ ...event, keyed: { keys: 1, keysMax: 1 } }], { disjoint: [] }).rho);
+
+  it('cost what the dearest neighbour costs, where presence costs less', () => {
+    for (const [keys, keysMax] of [[1, 1], [2, 1], [3, 2], [4, 3], [5, 2], [3, 5]] as const) {
+      for (const presence of [1, 0.8, 0.75, 0.5, 0.25]) {
+        const keyed = events.map((event) => ({ ...event, presence, keyed: { keys, keysMax } }));
+        let dearest = 0;
+        for (const left of subsets(keys, keysMax)) {
+          for (const right of subsets(keys, keysMax)) {
+            const both = bitsOf(left & right);
+            dearest = Math.max(dearest, both + presence ** 2 * bitsOf(left ^ right));
+          }
+        }
+        const { rho } = costOfEvents(keyed, { disjoint: [] });
+        expect(Number(rho) / Number(large)).toBeCloseTo(dearest, 12);
+      }
+    }
+    const [wrong] = events.map((event) => ({ ...event, presence: 1.1 }));
+    expect(() => costOfEvents([wrong!], { disjoint: [] })).toThrow(/presence must be in \(0, 1\]/);
+  });
 
   it('cost their dearest choice, for each key that a contributor can be in', () => {
     expect(small! < large!).toBe(true);
@@ -204,3 +245,12 @@ describe('neighbours of an answer for each key', () => {
       }
     });
 });
+
+/** Sets of at most so many of the keys, as bits. */
+function subsets(keys: number, keysMax: number): number[] {
+  return Array.from({ length: 2 ** keys }, (_, set) => set).filter((set) => bitsOf(set) <= keysMax);
+}
+
+function bitsOf(set: number): number {
+  return set === 0 ? 0 : (set & 1) + bitsOf(set >> 1);
+}

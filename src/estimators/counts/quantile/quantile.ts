@@ -19,7 +19,7 @@ import { columnNameOf, columnOf, columnParameter } from '../tables/common.js';
 import { countNoise, type CountNoise } from '../tables/count-noise.js';
 import { countsOf, countsSummary, wholeCohort } from '../tables/counts.js';
 import {
-  cellOf, cellWidth, midpointOf, rankScores, rankUnit, type Cells,
+  cellOf, cellWidth, midpointOf, presenceOfRanks, rankScores, rankUnit, type Cells,
 } from '../tables/rank-scores.js';
 
 /** More cells make a draw slower, by about a microsecond each, and the answer hardly finer. */
@@ -63,9 +63,10 @@ const parameters: readonly ParameterSpec[] = [
  * m epsilon for the choices, and Laplace noise on the number present.
  * Why: cells are fixed by public parameters and a row is in exactly one. Scores change by at most 1
  * (rank-scores), so each choice is the exponential mechanism of its event. The choices see the same
- * counts and compose. The number present changes by at most 1. The midpoints of the chosen cells,
- * and their sorting, are post-processing. Sorting keeps a higher probability from having a lower
- * quantile, and never brings the list farther from the true quantiles.
+ * counts and compose. A row that only comes or goes changes scores by at most the event's
+ * `presence`, so answers for keys cost less. The number present changes by at most 1. The midpoints
+ * of the chosen cells, and their sorting, are post-processing. Sorting keeps a higher probability
+ * from having a lower quantile, and never brings the list farther from the true quantiles.
  *
  * Robust: an eta share of hostile contributors moves the rank of an answer by at most
  * max(p, 1 - p) eta / (1 - eta) among the honest, wherever they are, for eta <= min(p, 1 - p).
@@ -105,7 +106,8 @@ function planQuantile(values: ParameterValues, facts: StudyFacts): Plan | Infeas
   const probabilities = numbersOf(values, 'probabilities');
   const choice = exponentialEvent({
     name: 'choice', cohort: wholeCohort.name, candidates: cells.cells, sensitivity: rankUnit,
-    times: probabilities.length, ...choiceCost(facts, probabilities.length),
+    times: probabilities.length, presence: presenceOfRanks(probabilities),
+    ...choiceCost(facts, probabilities.length),
   });
   const present = countNoise({
     name: 'present', counts: 1, l1: 1, l2: 1, target: facts.target, share: presentShare,

@@ -38,7 +38,8 @@ export function midpointOf(cell: number, cells: Cells): number {
  * Claim: u changes by at most 1 when one contributor is replaced by anything, or goes, or comes.
  * Why: when one is replaced, N stays and L and R change by at most 1 each. One more or less changes
  * L - p N by p or 1 - p, up or down, and R - (1 - p) N by 1 - p or p: less than 1. Each of the
- * three terms moves by at most 1, hence so does their maximum. N is the number present in this data
+ * three terms moves by at most 1, hence so does their maximum. When a row only comes or goes, each
+ * moves by at most max(p, 1 - p), which is `presenceOfRanks`. N is the number present in this data
  * set. A public number in its place would be no cheaper and would shift every answer when fewer
  * come.
  *
@@ -58,4 +59,13 @@ export function rankScores(counts: Float64Array, probability: number): Float64Ar
     lower += count;
     return 0 - missing;
   });
+}
+
+/**
+ * The most that a row which only comes or goes moves the scores of these quantiles by, in shares of
+ * their sensitivity. Exact: probabilities are whole multiples of 1 / rankUnit, a power of two.
+ */
+export function presenceOfRanks(probabilities: readonly number[]): number {
+  const shares = probabilities.map((probability) => Math.round(probability * rankUnit));
+  return Math.max(...shares.map((share) => Math.max(share, rankUnit - share))) / rankUnit;
 }

@@ -4,14 +4,10 @@ import { gapMax } from '../../../../src/estimators/mean/stable-mean/design.js';
 import { weightedSums } from '../../../../src/estimators/mean/stable-mean/stable-mean.js';
 import { projectOnBound } from '../../../../src/estimators/mean/stable-mean/projection.js';
 import { dataSource, type DataSource } from '../../../support/data.js';
-import { changeOf, potentialOf, scoreOf, selectedMean } from './outlier-rates.js';
+import {
+  changeOf, potentialOf, scoreOf, selectedMean, stepsOf, unit,
+} from './outlier-rates.js';
 
-const unit = 2 ** -12;
-const stepsOf = (rows: readonly number[]) => ({
-  count: rows.length, dimension: 1,
-  steps: Float64Array.from(rows, (entry) => Math.trunc(entry / unit)),
-  present: new Uint8Array(rows.length).fill(1),
-});
 const apart = (left: Float64Array, right: Float64Array): number =>
   Math.hypot(...left.subarray(1).map((entry, i) => entry - right[i + 1]!));
 

@@ -1,4 +1,5 @@
 import { Sensitive } from '../../../../src/base/brands.js';
+import type { StepRows } from '../../../../src/estimators/mean/stable-mean-dual/dual-rows.js';
 import { createMechanisms } from '../../../../src/privacy/mechanisms/index.js';
 import { privateSelection, selectionEvents } from '../../../support/tested-selection.js';
 import { seededNoise } from '../../../../src/random/insecure.js';
@@ -116,3 +117,12 @@ export function selectedMean(
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   return weights.reduce((sum, weight, i) => sum + weight * rows[i]!, 0) / total;
 }
+
+export const unit = 2 ** -12;
+
+/** Rows of one column, in steps of `unit`, all present. */
+export const stepsOf = (rows: readonly number[]): StepRows => ({
+  count: rows.length, dimension: 1,
+  steps: Float64Array.from(rows, (entry) => Math.trunc(entry / unit)),
+  present: new Uint8Array(rows.length).fill(1),
+});

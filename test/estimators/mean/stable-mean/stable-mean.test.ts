@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { makeRows } from '../../../../bench/accuracy/data.js';
+import { inlineCompute } from '../../../../src/estimators/contract/compute.js';
 import { parseParameters } from '../../../../src/estimators/contract/parameters.js';
-import { sensitivitiesOf } from '../../../../src/estimators/mean/stable-mean/design.js';
-import { stableMean } from '../../../../src/estimators/mean/stable-mean/stable-mean.js';
+import {
+  gapMax, projectionOptions, sensitivitiesOf,
+} from '../../../../src/estimators/mean/stable-mean/design.js';
+import { projectOnBound } from '../../../../src/estimators/mean/stable-mean/projection.js';
+import {
+  stableMean, weightedSums,
+} from '../../../../src/estimators/mean/stable-mean/stable-mean.js';
 import type { MechanismEvent } from '../../../../src/privacy/accounting/events.js';
+import { clipBall } from '../../../../src/privacy/stages/clip.js';
 import { dataSource } from '../../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../../support/offline.js';
+import { stepsOf, unit } from './outlier-rates.js';
 
 const sumOf = (events: readonly MechanismEvent[], name: string) =>
   events.find((event) =>
@@ -51,6 +59,29 @@ describe('stable-mean', () => {
     expect(sensitivity).toBeLessThan(1.03 * exact);
     expect(sensitivitiesOf({ bound: 4, radius: 100, rowsMax: 8, dimension: 1 }).sum)
       .toBeLessThan(3.1 * Math.sqrt(1.03 * 4));
+  });
+
+  it('bounds the rows by what the planned cohort is charged for, however many come', () => {
+    const facts = factsOf(2, 1_000);
+    const ball = clipBall(6, { products: true, rowsMax: 2_000 });
+    const boundFor = (present: number): number =>
+      projectionOptions({ facts, ball }, { bound: 1.5 }, present).bound;
+    expect([boundFor(0), boundFor(800), boundFor(1_000)]).toEqual([375, 1_200, 1_500]);
+    expect([boundFor(1_001), boundFor(1e9)]).toEqual([1_500, 1_500]);
+  });
+
+  it('adds up rows under their weights to the power 3/2', async () => {
+    const values = [0, 1, 1, 1, 5, 5, 6];
+    const rows = stepsOf(values);
+    const asked = { unit, bound: 7, rowsMax: 14, radius: 100, gap: gapMax };
+    const { weights } = await projectOnBound(inlineCompute(), rows, asked);
+    expect(Math.min(...weights)).toBeLessThan(0.8);
+    const expected = Array.from(weights, (weight) => weight ** 1.5);
+    const { total, kept } = await weightedSums(inlineCompute(), rows, asked);
+    expect(kept).toBeCloseTo(expected.reduce((sum, weight) => sum + weight), 9);
+    expect(total[0]).toBeCloseTo(
+      expected.reduce((sum, weight, i) => sum + weight * values[i]!, 0), 9,
+    );
   });
 
   it('refuses a fifth of the cohort', async () => {
