@@ -124,6 +124,8 @@ What the first run found: no check saw that the ends of a range in \`sum\` can b
 alone. A test and an exact check of such a range were added. The exact check of a found cap had one column, so it did not see a
 choice that is charged for one of two; it has two columns now, and ranges away from 0 are compared too. A limit in the contests
 of \`select\` could never be met, so that nothing could see that it was gone. It was removed. The wrong sign of a
-correlation was seen by no check of that run: the test about it, \`discovered-sums\`, was not in its list, and is now.
+correlation was seen by no check of that run: the test about it, \`discovered-sums\`, was not in its list, and is now. The second run
+found two mistakes of \`stable-mean\` that nothing saw, golden vectors included: weights to another power, and a bound above what
+is charged when more people come than planned. Both have a test now.
 `;
 }
