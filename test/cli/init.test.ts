@@ -242,7 +242,8 @@ describe('the names of a CSV file', () => {
     const csv = csvFile('wrong.csv', text);
     const message = await refused([at('x.yaml'), ...flags, '--csv', csv]);
     expect(message).toContain(words);
-    expect(message).not.toMatch(/private|41/);
+    // The name of the folder is random.
+    expect(message.replaceAll(csv, '')).not.toMatch(/private|41/);
   });
 
   it('are those that --columns may name', async () => {
