@@ -28,6 +28,13 @@ export const tinyRuns: readonly TinyRun[] = [
     /^\| count, keys that nobody listed \| 1 \| 1\.\d+ \| \d\.\d+ \|/,
   ] },
   {
+    file: 'bench/cluster.js', needs: 'postgres',
+    lines: [
+      /^two servers +\d+ \(/, /^4 KiB, one server \/ SQLite: \d/, /^SQLite: \d+ closes, p50 \d/,
+      /^two servers: \d+ closes, p50 \d/, /^1 leaders killed, .* next epoch after \d/, /^0 lost$/,
+    ],
+  },
+  {
     file: 'bench/connections.js',
     lines: [
       /^connected: rss \d+ to \d+ MiB/, /batches\/s: ack p50 \d+/, /^met +60 connections/,

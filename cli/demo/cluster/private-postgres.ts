@@ -34,6 +34,8 @@ export interface PrivatePostgres extends PostgresServer {
 export interface PostgresOptions {
   /** Lines of `postgresql.conf`, such as `{ fsync: 'off' }`. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** An existing folder for its data. Default: in memory where there is room. */
+  readonly place?: string;
 }
 
 /** The folder with PostgreSQL's programs; null where there are none. */
@@ -50,7 +52,7 @@ export async function startPrivatePostgres(
   options: PostgresOptions = {},
 ): Promise<PrivatePostgres> {
   if (programs === null) throw new Error(noPostgres);
-  const server = new Cluster(programs);
+  const server = new Cluster(programs, options.place ?? roomyFolder());
   try {
     await server.create(options.settings ?? {});
     await server.restart();
@@ -80,16 +82,18 @@ export const databaseName = (): string => `keelson_${randomBytes(6).toString('he
 interface Identity { readonly uid?: number; readonly gid?: number }
 
 class Cluster implements PrivatePostgres {
-  readonly folder = mkdtempSync(join(roomyFolder(), 'keelson-pg-'));
+  readonly folder: string;
   readonly #password = randomBytes(12).toString('hex');
-  readonly #data = join(this.folder, 'data');
+  readonly #data: string;
   readonly #identity = identity();
   readonly #keeper: ChildProcess;
   #server: ChildProcess | null = null;
   /** The end of what the server has said. */
   #said: string[] = [];
 
-  constructor(private readonly programs: string) {
+  constructor(private readonly programs: string, place: string) {
+    this.folder = mkdtempSync(join(place, 'keelson-pg-'));
+    this.#data = join(this.folder, 'data');
     // It waits until this process closes the pipe or is dead, and then cleans up.
     this.#keeper = spawn('/bin/sh', ['-c', keeperScript, this.folder], {
       stdio: ['pipe', 'ignore', 'ignore'], detached: true, env: plain,
