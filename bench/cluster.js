@@ -51,7 +51,8 @@ class Cluster {
   /** @param count of servers; 0: one on SQLite. */
   static async start(name, count, epoch) {
     const cluster = new Cluster(name, {
-      directory: mkdtempSync(join(directory, 'store-')), columns, every: epoch, leaseMs: lease * 1_000,
+      directory: mkdtempSync(join(directory, 'store-')), columns, every: epoch,
+      leaseMs: lease * 1_000,
       ...(count > 0 && { database: await database.create() }),
     });
     running.add(cluster);
