@@ -25,6 +25,7 @@ import { Leases, type Grant } from './leases.js';
 import { News } from './news.js';
 import { StoreNode } from './node.js';
 import { PostgresFailure } from './failures.js';
+import { Seen } from './seen.js';
 import { pause, throughOutage } from './outage.js';
 import { refund } from './refunds.js';
 import { checkDatabase } from './schema.js';
@@ -44,6 +45,11 @@ export interface PostgresStoreOptions extends PostgresPlace {
   readonly pool?: number;
   /** How long the studies of a dead leader wait for another, in milliseconds. Default: 10,000. */
   readonly leaseMs?: number;
+  /**
+   * File that remembers how far the store has come. A database that holds less is refused. Default:
+   * nothing is remembered.
+   */
+  readonly seenFile?: string;
 }
 
 /**
@@ -54,7 +60,8 @@ export interface PostgresStoreOptions extends PostgresPlace {
  * A call that writes waits for a database that is gone until it is back, or the store is closed.
  * One that reads waits up to a minute, then rejects with a retryable StorageError. A transaction
  * whose answer is lost is looked up, so it is neither lost nor done twice.
- * @throws StorageError when pg is not installed, the database cannot be reached, has no schema or
+ * @throws StorageError store-went-back when the database lacks what this server has seen;
+ *   storage-failed when pg is not installed, the database cannot be reached, has no schema or
  *   another version of it, or may lose what it commits.
  * @example
  * const store = await openPostgresStore({ url });
@@ -69,9 +76,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const connections = await Connections.open(options, Math.max(pool, 2) + 1);
   try {
     await connections.use(checkDatabase);
+    const { seenFile } = options;
+    const seen = seenFile === undefined ? null : await Seen.open(seenFile);
+    if (seen !== null) connections.checkEach((session) => seen.check(session));
     const name = `${hostname()} ${toHex(signing.randomBytes(4))}`;
     const node = await StoreNode.enter(connections, name);
-    const store = new PostgresStore(connections, node, clock, leaseMs);
+    const store = new PostgresStore(connections, node, clock, { leaseMs, seen });
     await store.start();
     return store.calls();
   } catch (error) {
@@ -96,10 +106,11 @@ class PostgresStore {
 
   constructor(
     private readonly connections: Connections, private readonly node: StoreNode,
-    private readonly clock: Clock, private readonly leaseMs: number,
+    private readonly clock: Clock,
+    private readonly settings: { readonly leaseMs: number; readonly seen: Seen | null },
   ) {
     this.#writer = new Writer(connections, node, clock, () => this.#closing !== undefined);
-    this.#leases = new Leases(connections, this.#writer, node, clock, leaseMs);
+    this.#leases = new Leases(connections, this.#writer, node, clock, settings.leaseMs);
     this.#news = new News(connections, clock);
     this.#admission = new Admission(connections, this.#writer, clock, this.#latencies);
     this.#group = new GroupCommit(clock, (batches) => this.#admission.admit(batches));
@@ -168,8 +179,12 @@ class PostgresStore {
     return {
       lead: (studyId, freeMs = 0) => this.#lead(studyId, freeMs),
       askToLead: (studyIds) => this.#repeated(() => this.#leases.ask(studyIds)),
-      standings: () => this.#session((session) =>
-        readStandings(session, this.node, () => this.clock.nowMs())),
+      standings: () => this.#session(async (session) => {
+        const standings = await readStandings(session, this.node, () => this.clock.nowMs());
+        // Afterwards, so that what is shown to anybody was noted.
+        await this.settings.seen?.note(session);
+        return standings;
+      }),
       onNews: (listener) => this.#news.follow(listener),
       askEnd: (studyId) => this.#change({ studies: [studyId] }, () => askEnd(studyId)),
       tally: (...which) => this.#session((session) => readTally(session, ...which)),
@@ -190,8 +205,16 @@ class PostgresStore {
   }
 
   #leaderCalls(grant: Grant): LeaderCalls {
+    const changes = this.#changesBy<Omit<LeaderCalls, 'purgeEpoch'>>(leaderLocks, grant);
     return {
-      ...this.#changesBy<Omit<LeaderCalls, 'purgeEpoch'>>(leaderLocks, grant),
+      ...changes,
+      chargeEpoch: async (...charge) => {
+        const result = await changes.chargeEpoch(...charge);
+        // The caller draws noise next.
+        await throughOutage(this.clock, () => this.connections.use(async (session) =>
+          this.settings.seen?.note(session)), () => this.#closing !== undefined);
+        return result;
+      },
       purgeEpoch: (studyId, epoch) => this.#purge(grant, studyId, epoch),
     };
   }
@@ -221,7 +244,7 @@ class PostgresStore {
   }
 
   async #waitToLead(studyId: StudyId): Promise<Leadership> {
-    const endsMs = this.clock.monotonicMs() + 1.5 * this.leaseMs;
+    const endsMs = this.clock.monotonicMs() + 1.5 * this.settings.leaseMs;
     for (;;) {
       const leadership = await this.#lead(studyId, 0);
       if (leadership !== null) return leadership;
