@@ -2,22 +2,24 @@
 // servers, with signing contributors in another process. All stores are on one disk, and they are
 // measured in turn, so that other work on the machine hits all of them. Build first (npm run
 // bench:cluster does).
-//   npm run bench:cluster [-- --only rates,closes,kills] [-- --rounds 5] [-- --seconds 8]
+//   npm run bench:cluster [-- --only rates,closes,kills,space] [-- --rounds 5] [-- --seconds 8]
 // It needs PostgreSQL's programs. Exit status 1 when anything is lost.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startDatabase } from './load/database.js';
+import { measureSpace } from './load/space.js';
 import { startContributors, startServer } from './load/rig.js';
 import { optionsOf } from './options.js';
 
 const {
-  only, rounds, seconds, contributors: people, every, lease, directory: place,
+  only, rounds, seconds, contributors: people, every, lease, keys, directory: place,
 } = optionsOf('The same study on SQLite, and on one and two PostgreSQL servers.', {
-  only: { usual: 'rates,closes,kills', means: 'parts, separated by commas' },
+  only: { usual: 'rates,closes,kills,space', means: 'parts, separated by commas' },
   rounds: { usual: 5, tiny: 1, means: 'in which the stores take turns; kills of leaders' },
   seconds: { usual: 8, tiny: 1, means: 'of load in each turn; twice as many for closes' },
   contributors: { usual: 512, tiny: 32, means: 'that send, each with one batch in flight' },
+  keys: { usual: 200_000, tiny: 2_000, means: 'that send one batch each, for space' },
   every: { usual: '2s', tiny: '1s', means: 'length of an epoch for closes and kills' },
   lease: { usual: 10, tiny: 2, means: 'seconds of a lease' },
   directory: { usual: tmpdir(), means: 'where all data go' },
@@ -191,7 +193,18 @@ async function measureKills() {
   await cluster.stop();
 }
 
-const parts = { rates: measureRates, closes: measureCloses, kills: measureKills };
+/** 20 numbers, with the head of the body. */
+const bodyBytes = 200;
+
+async function measureParts() {
+  const lines = await measureSpace(database, keys, bodyBytes);
+  console.log(`\n${keys} people with one batch of 20 numbers each, on one connection`);
+  for (const line of lines) console.log(line);
+}
+
+const parts = {
+  rates: measureRates, closes: measureCloses, kills: measureKills, space: measureParts,
+};
 try {
   console.log(`load average ${loadavg().map((load) => load.toFixed(1)).join(' ')}`);
   for (const name of only.split(',')) await parts[name]();

@@ -32,6 +32,7 @@ export const tinyRuns: readonly TinyRun[] = [
     lines: [
       /^two servers +\d+ \(/, /^4 KiB, one server \/ SQLite: \d/, /^SQLite: \d+ closes, p50 \d/,
       /^two servers: \d+ closes, p50 \d/, /^1 leaders killed, .* next epoch after \d/, /^0 lost$/,
+      /^reading back: \d+ a second, \d+ us/, /^on disk: \d+ bytes of journal/,
     ],
   },
   {
@@ -193,6 +194,10 @@ export const tinyRuns: readonly TinyRun[] = [
   {
     file: 'scripts/decision-table.js', words: ['FOLDER/page.md'],
     lines: [/^wrote the table of decisions to /],
+  },
+  {
+    file: 'scripts/differential.js', needs: 'postgres', words: ['--sequences', '6'],
+    lines: [/^6 sequences in \d+ s: 0 differences$/],
   },
   {
     file: 'scripts/extract-flights.js', words: ['FOLDER/flights.bin.br'],

@@ -4,7 +4,7 @@ import { sql as raw } from 'kysely';
 import { systemClock, type Clock } from '../../base/clock.js';
 import { toHex } from '../../../src/base/bytes.js';
 import { KeelsonError, StorageError } from '../../../src/base/errors.js';
-import type { Store, StudyId } from '../contract.js';
+import type { ReleaseRecord, Store, StudyId } from '../contract.js';
 import type { LeaderCalls, Leadership, SharedStore } from '../shared.js';
 import { GroupCommit } from '../group-commit.js';
 import type { StoreHealth } from '../health.js';
@@ -134,7 +134,7 @@ class PostgresStore {
       contributorState: (studyId, key) =>
         this.#repeated(() => this.#admission.contributorState(studyId, key)),
       journal: (...page) => this.#session((session) => readJournal(session, ...page)),
-      releases: (...which) => this.#session((session) => readReleases(session, ...which)),
+      releases: (...which) => this.#session((session) => this.#readReleases(session, which)),
       health: () => this.#session((session) => this.#health(session)),
       close: () => (this.#closing ??= this.#close()),
     };
@@ -277,6 +277,17 @@ class PostgresStore {
 
   #session<T>(action: (session: Session) => Promise<T>): Promise<T> {
     return this.#repeated(() => this.connections.use(action));
+  }
+
+  /** A page of a log. What it shows was noted before. */
+  async #readReleases(
+    session: Session, which: Parameters<Store['releases']>,
+  ): Promise<readonly ReleaseRecord[]> {
+    const page = await readReleases(session, ...which);
+    const { seen } = this.settings;
+    const shown = page.length === 0 ? 0 : page.at(-1)!.index + 1;
+    if (seen !== null && !seen.has(which[0], shown)) await seen.note(session);
+    return page;
   }
 
   async #repeated<T>(action: () => Promise<T>): Promise<T> {

@@ -98,6 +98,11 @@ export class Seen {
     if (missing.length > 0) throw this.#wentBack(missing);
   }
 
+  /** Whether so many releases of a study were noted. */
+  has(studyId: StudyId, releases: number): boolean {
+    return (this.#positions.get(studyId) ?? nothing).releases >= releases;
+  }
+
   /**
    * Compares, then notes how all studies stand. Resolves when that is durable.
    * @throws StorageError store-went-back, or storage-failed when the file cannot be written.
