@@ -44,21 +44,21 @@ export async function measureSpace(database, people, bodyBytes) {
   const store = await openStore(url);
   const sql = async (text) => Number(await psql(url, `set search_path = keelson; ${text}`));
   const walBytes = () => sql("select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')");
-  const timed = async (action) => {
+  const timed = async (action, count = people) => {
     const before = {
       ms: performance.now(), cpu: process.cpuUsage(), database: database.cpuSeconds(),
       wal: await walBytes(),
     };
     await action();
     const { user, system } = process.cpuUsage(before.cpu);
-    return `${(people / (performance.now() - before.ms) * 1_000).toFixed(0)} a second, `
-      + `${((user + system) / people).toFixed(0)} us of the server, `
-      + `${((database.cpuSeconds() - before.database) * 1e6 / people).toFixed(0)} us of the `
-      + `database, ${((await walBytes() - before.wal) / people).toFixed(0)} bytes of log`;
+    return `${(count / (performance.now() - before.ms) * 1_000).toFixed(0)} a second, `
+      + `${((user + system) / count).toFixed(0)} us of the server, `
+      + `${((database.cpuSeconds() - before.database) * 1e6 / count).toFixed(0)} us of the `
+      + `database, ${((await walBytes() - before.wal) / count).toFixed(0)} bytes of log`;
   };
-  const admit = async (sequence) => {
-    for (let first = 0; first < people; first += listBatches) {
-      const count = Math.min(listBatches, people - first);
+  const admit = async (sequence, most = people) => {
+    for (let first = 0; first < most; first += listBatches) {
+      const count = Math.min(listBatches, most - first);
       await store.admit(Array.from({ length: count }, (_, i) => {
         // The stride has no common factor with the count: people come in another order.
         const index = sequence === 1 ? first + i : ((first + i) * 7_919) % people;
@@ -89,6 +89,11 @@ export async function measureSpace(database, people, bodyBytes) {
     await store.beginClose(studyId, 1n);
     await openEpoch(2n);
     lines.push(`another batch of each key: ${await timed(() => admit(2))}`);
+    await store.beginClose(studyId, 2n);
+    await openEpoch(3n);
+    await psql(url, 'checkpoint');
+    const few = Math.ceil(people / 100);
+    lines.push(`from one key in a hundred, after a checkpoint: ${await timed(() => admit(3, few), few)}`);
     return lines;
   } finally {
     await store.close();
