@@ -22,6 +22,7 @@ import type { PostgresPlace } from './place.js';
 import { epochTables, readSecrets } from './epoch-tables.js';
 import { purgeStep, readJournal, readReleases } from './journal.js';
 import { Leases, type Grant } from './leases.js';
+import { leaderLocks, nodeLocks, type NodeChanges } from './locks.js';
 import { News } from './news.js';
 import { StoreNode } from './node.js';
 import { PostgresFailure } from './failures.js';
@@ -320,8 +321,6 @@ class PostgresStore {
 }
 
 type SharedReads = Pick<Required<Store>, keyof ReturnType<typeof readsOf> | 'newestTime'>;
-type NodeChanges = Pick<Required<Store>,
-  'registerStudy' | 'withdraw' | 'quarantine' | 'addRotation' | 'repairTimes'>;
 
 type AnySteps = (...args: unknown[]) => Steps<unknown>;
 type AnyLocks = (...args: unknown[]) => Locks;
@@ -329,33 +328,6 @@ type AnyCall = (...args: unknown[]) => Promise<unknown>;
 
 /** Time between two tries to lead a study that another node leads. */
 const leadPollMs = 250;
-
-const ofStudy = (studyId: StudyId): Locks => ({ studies: [studyId] });
-const ofInput = ({ studyId }: { readonly studyId: StudyId }): Locks => ofStudy(studyId);
-
-const ofInputs = (inputs: readonly { readonly studyId: StudyId }[]): Locks =>
-  ({ studies: [...new Set(inputs.map(({ studyId }) => studyId))] });
-
-/** What changes lock: every study whose admission must see them. */
-type LocksOf<Calls> = {
-  readonly [Name in keyof Calls]: Calls[Name] extends (...args: infer Args) => unknown
-    ? (...args: Args) => Locks : never;
-};
-
-const nodeLocks: LocksOf<Omit<NodeChanges, 'repairTimes'>> = {
-  registerStudy: ({ studyId, budget }) => ({ studies: [studyId], budget: budget.key }),
-  // It takes its own locks.
-  withdraw: () => ({ studies: [] }),
-  quarantine: ofInputs,
-  addRotation: () => ({ studies: [] }),
-};
-
-const leaderLocks: LocksOf<Omit<LeaderCalls, 'purgeEpoch'>> = {
-  setStudyState: ofStudy, openEpoch: ofInput, beginClose: ofStudy, turnEpoch: ofStudy,
-  chargeEpoch: ofStudy, lapseEpoch: ofStudy, storeRelease: ofInput, noteRecovery: ofStudy,
-  noteRecovered: ofStudy,
-  quarantine: ofInputs,
-};
 
 /** See `SharedStore.askEnd`. */
 function* askEnd(studyId: StudyId): Steps<void> {
