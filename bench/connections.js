@@ -52,6 +52,8 @@ try {
   }
   const took = (performance.now() - startedMs) / 1_000;
   const idle = await server.sample();
+  const used = ({ cpu }) => cpu.user + cpu.system;
+  const cpuUs = (used(idle) - used(empty)) / (clients * share);
   const each = (now) =>
     ((now.memory.rss - empty.memory.rss) / (clients * share) / 1_024).toFixed(1);
   console.log(`load average ${loadavg().map((load) => load.toFixed(1)).join(' ')}`);
@@ -59,7 +61,7 @@ try {
     + `${clients * share} in ${took.toFixed(1)} s; descriptors ${empty.descriptors} to `
     + `${idle.descriptors}`);
   console.log(`connected: rss ${mebibytes(empty.memory.rss)} to ${mebibytes(idle.memory.rss)} MiB, `
-    + `${each(idle)} KiB each`);
+    + `${each(idle)} KiB each, ${cpuUs.toFixed(0)} us of the server's processor time each`);
   const results =
     await Promise.all(crowds.map((crowd) => crowd.ask({ offer: 200 / crowds.length, seconds })));
   const busy = await server.sample();

@@ -2,9 +2,12 @@
 // every batch live; what the server puts off is sent again, so nothing is lost, and at the end
 // everything that was offered has to be acknowledged.
 // usage: node bench/load/contributors.js
-// '{"url","studyId","first","contributors","sockets","rows","columns"}' Then one JSON command a
-// line on standard input, answered by one line each:
-//   {"offer": batches per second, "seconds", "inFlight"?}   sends on schedule whether or not acks
+// '{"url","studyId","first","contributors","sockets","rows","columns"}' If `url` is a list, sockets
+// use its addresses in turn. Then one JSON command a line on standard input, answered by one line
+// each:
+//   {"offer": batches per second, "seconds", "inFlight"?,   with "rows", of so many rows from now
+//    "rows"?}                                               on: everything is acknowledged;
+//                                                           sends on schedule whether or not acks
 //                                                           come, each contributor at most
 //                                                           so many at once (48: within the credit)
 //   {"settle": seconds}                                     sends again what was put off, until
@@ -22,19 +25,26 @@ import {
 
 const options = JSON.parse(process.argv[2]);
 const studyId = fromHex(options.studyId);
-const data = new Uint8Array(
-  Float64Array.from({ length: options.rows * options.columns }, (_, i) => Math.sin(i) * 3).buffer,
-);
+const urls = [options.url].flat();
+let { rows } = options;
+let data = dataOf(rows);
 const channels = [];
 const counts = { offered: 0, sent: 0, acked: 0, putOff: 0, lost: 0, reconnects: 0 };
 let latencies = [];
 /** Batches that were refused for now and are sent again later. */
 const again = [];
 let connected = 0;
+/** By address: when the newest ack came, and the longest time without one. */
+let pauses = new Map();
+
+function dataOf(count) {
+  const numbers = Float64Array.from({ length: count * options.columns }, (_, i) => Math.sin(i) * 3);
+  return new Uint8Array(numbers.buffer);
+}
 
 function send(channel, sequence) {
   const body = encodeBatchBody({
-    studyId, sequence, epoch: channel.epoch, last: false, rows: options.rows,
+    studyId, sequence, epoch: channel.epoch, last: false, rows,
     columns: options.columns, dataType: 'float64', data,
   });
   const signature = signBatch(
@@ -55,6 +65,7 @@ function onAck(socket, ack) {
     if (retryable) again.push([channel, sequence]);
   }
   const now = performance.now();
+  notePause(socket.address, now);
   const refused = ack.rejections.filter(({ retryable }) => !retryable)
     .map(({ sequence }) => sequence);
   for (const sequence of [...ack.accepted, ...refused]) {
@@ -70,13 +81,14 @@ function onAck(socket, ack) {
  * Connects the contributors of one socket. Reconnects when it is lost, and sends everything
  * unacknowledged again.
  */
-function connect(group, onReady = () => undefined) {
-  const socket = new WebSocket(options.url, subprotocol, { perMessageDeflate: false });
+function connect(group, address, onReady = () => undefined) {
+  const socket = new WebSocket(address, subprotocol, { perMessageDeflate: false });
+  socket.address = address;
   socket.channels = new Map();
   socket.on('error', () => undefined);
   socket.on('close', () => {
     counts.reconnects += 1;
-    setTimeout(() => connect(group, onReady), 500);
+    setTimeout(() => connect(group, address, onReady), 500);
   });
   socket.on('message', (bytes) => {
     const frame = decodeServerFrame(bytes);
@@ -126,8 +138,10 @@ function greet(socket, welcome, signer) {
  * Sends on schedule. A contributor at its credit loses its turn, and delayed batches go before new
  * ones.
  */
-async function offer(perSecond, seconds, inFlight = 48) {
+async function offer({ offer: perSecond, seconds, inFlight = 48, rows: asked = rows }) {
   latencies = [];
+  if (asked !== rows) [rows, data] = [asked, dataOf(asked)];
+  pauses = new Map(urls.map((url) => [url, { atMs: performance.now(), longestMs: 0 }]));
   const before = { ...counts };
   const startedMs = performance.now();
   let [due, turn] = [0, 0];
@@ -147,10 +161,21 @@ async function offer(perSecond, seconds, inFlight = 48) {
     }
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
+  for (const url of urls) notePause(url, performance.now());
   const took = (performance.now() - startedMs) / 1_000;
   const change =
     Object.fromEntries(Object.keys(counts).map((name) => [name, counts[name] - before[name]]));
-  return { ...change, seconds: took, perSecond: change.acked / took, ...quantiles() };
+  return {
+    ...change, seconds: took, perSecond: change.acked / took, ...quantiles(),
+    pausesMs: [...pauses.values()].map(({ longestMs }) => longestMs),
+  };
+}
+
+function notePause(address, nowMs) {
+  const pause = pauses.get(address);
+  if (pause === undefined) return;
+  pause.longestMs = Math.max(pause.longestMs, nowMs - pause.atMs);
+  pause.atMs = nowMs;
 }
 
 /** Sends again until everything is acknowledged. */
@@ -183,14 +208,15 @@ async function main() {
   for (let from = 0; from < options.sockets; from += 20) {
     await Promise.all(Array.from({ length: Math.min(20, options.sockets - from) }, (_, i) =>
       new Promise((resolve) => {
-        connect(groupOf(signers.slice((from + i) * share, (from + i + 1) * share)), resolve);
+        const group = groupOf(signers.slice((from + i) * share, (from + i + 1) * share));
+        connect(group, urls[(from + i) % urls.length], resolve);
       })));
   }
   console.log(JSON.stringify({ connected }));
   for await (const line of createInterface({ input: process.stdin })) {
     const command = JSON.parse(line);
     if (command.offer !== undefined) {
-      console.log(JSON.stringify(await offer(command.offer, command.seconds, command.inFlight)));
+      console.log(JSON.stringify(await offer(command)));
     } else if (command.settle !== undefined) {
       console.log(JSON.stringify(await settle(command.settle)));
     } else console.log(JSON.stringify({ connected }));

@@ -1,10 +1,12 @@
 // An aggregator as `keelson serve` runs it, in a process of its own, for the benchmarks of load.
 // Speaks with its parent over the fork's channel: any message asks for a sample of what it uses
 // now.
-// usage: fork('bench/load/server.js', ['{"directory","columns","every"}'])
+// With `database` the store is there, and several servers may share it and the folder of the keys.
+// usage: fork('bench/load/server.js',
+//   ['{"directory","columns","every","database"?,"port"?,"leaseMs"?}'])
 import { readdirSync } from 'node:fs';
 import {
-  createAggregator, createLogger, openSqliteStore, parseStudyText,
+  createAggregator, createLogger, openPostgresStore, openSqliteStore, parseStudyText,
 } from '../../dist/server/index.js';
 
 const options = JSON.parse(process.argv[2]);
@@ -23,13 +25,38 @@ retention: release
 `;
 
 let store;
+/** How long each turn of an epoch took: the old one closes and the next one opens. */
+const turnsMs = [];
+
+async function openStore(directory, clock) {
+  const { database: url, leaseMs = 10_000 } = options;
+  store = url === undefined
+    ? await openSqliteStore({ directory, clock })
+    : await openPostgresStore({ url, clock, pool: 8, leaseMs });
+  if (url === undefined) return { ...store, turnEpoch: timed(store.turnEpoch) };
+  return {
+    ...store,
+    async lead(...which) {
+      const leadership = await store.lead(...which);
+      return leadership && { ...leadership, turnEpoch: timed(leadership.turnEpoch) };
+    },
+  };
+}
+
+const timed = (call) => async (...args) => {
+  const startedMs = performance.now();
+  const result = await call(...args);
+  turnsMs.push(performance.now() - startedMs);
+  return result;
+};
+
 const aggregator = await createAggregator({
   dataDirectory: options.directory,
   studies: [parseStudyText(study, { name: 'bench-load.yaml' })],
-  port: 0,
+  port: options.port ?? 0,
   logger:
     createLogger({ level: 'warn', destination: { write: (line) => process.stderr.write(line) } }),
-  openStore: async (directory, clock) => (store = await openSqliteStore({ directory, clock })),
+  openStore,
 });
 const [{ studyId }] = aggregator.hub.studies();
 
@@ -40,7 +67,9 @@ async function sample() {
     type: 'sample', atMs: performance.now(), cpu: process.cpuUsage(), memory: process.memoryUsage(),
     descriptors: readdirSync('/proc/self/fd').length, epoch: Number(view.epoch),
     releases: view.releaseCount, fileBytes: health.fileBytes, walBytes: health.walBytes,
-    batches: health.batches, unpurged: (await store.unpurgedEpochs(studyId)).length,
+    batches: health.batches, commits: health.commits, retries: health.retries,
+    turnsMs: turnsMs.splice(0), leads: aggregator.hub.node()?.leads.length ?? 1,
+    unpurged: (await store.unpurgedEpochs(studyId)).length,
   };
 }
 

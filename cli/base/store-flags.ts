@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { AggregatorOptions } from '../../server/aggregator.js';
 import { bindSecrets } from '../../server/keys/bound-secrets.js';
 import type { PostgresPlace } from '../../server/store/postgres/place.js';
@@ -81,7 +82,8 @@ export function dataOf(
     dataDirectory: secrets,
     async openStore(directory, clock) {
       bindSecrets(directory, await namePostgresStore(place));
-      return openPostgresStore({ ...place, pool, clock, leaseMs: lease * 1_000 });
+      const seenFile = join(directory, 'seen.json');
+      return openPostgresStore({ ...place, pool, clock, leaseMs: lease * 1_000, seenFile });
     },
   };
 }

@@ -40,6 +40,7 @@ const sections = [
   ]],
   ['Operating', 'operating', [
     ['Operations', 'operations'], ['Deploy', 'deploy'], ['PostgreSQL', 'postgres'],
+    ['Sizes', 'scale'],
   ]],
   ['Internals', 'internals', [
     ['Simulation', 'simulation'], ['Fuzzing', 'fuzzing'], ['Mixtures', 'mixtures'],

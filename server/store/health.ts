@@ -2,6 +2,8 @@
 export interface StoreHealth {
   readonly commits: number;
   readonly batches: number;
+  /** Lists that were judged again: another server or a close came first. 0 in a data folder. */
+  readonly retries: number;
   /** Seconds, over recent commits. */
   readonly commitSecondsMedian: number;
   readonly commitSeconds99: number;

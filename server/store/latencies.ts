@@ -4,16 +4,19 @@ export class Latencies {
   #commits = 0;
   #secondsTotal = 0;
   #batches = 0;
+  #retries = 0;
 
-  note(seconds: number, batches: number): void {
+  /** @param tries how often the list was judged, at least 1. */
+  note(seconds: number, batches: number, tries = 1): void {
     this.#seconds[this.#commits % this.#seconds.length] = seconds;
     this.#commits += 1;
     this.#secondsTotal += seconds;
     this.#batches += batches;
+    this.#retries += tries - 1;
   }
 
   summary(): {
-    readonly commits: number; readonly batches: number;
+    readonly commits: number; readonly batches: number; readonly retries: number;
     readonly commitSecondsMedian: number; readonly commitSeconds99: number;
     readonly commitSecondsTotal: number;
   } {
@@ -21,8 +24,9 @@ export class Latencies {
     const quantile = (share: number): number =>
       recent[Math.min(recent.length - 1, Math.floor(share * recent.length))] ?? 0;
     return {
-      commits: this.#commits, batches: this.#batches, commitSecondsMedian: quantile(0.5),
-      commitSeconds99: quantile(0.99), commitSecondsTotal: this.#secondsTotal,
+      commits: this.#commits, batches: this.#batches, retries: this.#retries,
+      commitSecondsMedian: quantile(0.5), commitSeconds99: quantile(0.99),
+      commitSecondsTotal: this.#secondsTotal,
     };
   }
 }

@@ -66,6 +66,7 @@ export const localCodes = [
   'data-folder-rolled-back',
   'lease-lost',
   'schema-too-new',
+  'store-went-back',
   'storage-failed',
   'clock-implausible',
   'transport-failed',

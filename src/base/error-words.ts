@@ -194,6 +194,12 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
     cause: 'A newer version of Keelson wrote the data folder.',
     remedy: 'Use that version, or a copy of the folder from before.',
   },
+  'store-went-back': {
+    cause: 'The PostgreSQL database lacks charges or releases that this server has seen. A standby '
+      + 'that lagged took over, or an old backup was restored.',
+    remedy: 'Give the address of the database that has everything. If it is lost, see '
+      + 'docs/operating/postgres.md.',
+  },
   'storage-failed': {
     cause: 'The disk refused to write or read. What was acknowledged is safe.',
     remedy: 'Make room or repair the disk, and start again.',

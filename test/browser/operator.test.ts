@@ -9,8 +9,8 @@ import { hasBrowser, launchBrowser, openPage, type LaunchedBrowser } from '../su
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 const storeHealth = async () => ({
-  commits: 412, batches: 31_240, commitSecondsMedian: 0.0031, commitSeconds99: 0.0184,
-  commitSecondsTotal: 1.4,
+  commits: 412, batches: 31_240, retries: 0, commitSecondsMedian: 0.0031,
+  commitSeconds99: 0.0184, commitSecondsTotal: 1.4,
   fileBytes: 48_200_000, walBytes: 3_100_000,
 });
 

@@ -1,8 +1,9 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { keelson } from '../support/command.js';
 import { ClusterRun } from '../support/durability/cluster-run.js';
 import { Stage } from '../support/live-command.js';
-import { describePostgres, describePrivatePostgres } from '../support/postgres.js';
+import { describePostgres, describePrivatePostgres, psql } from '../support/postgres.js';
 import { meanStudy } from '../support/study-files.js';
 import { requestPauseMs, until } from '../support/until.js';
 
@@ -108,6 +109,34 @@ describePrivatePostgres('keelson serve without its database', (server) => {
 });
 
 describePostgres('keelson serve --store', (server) => {
+  it('ends when its database went back, and does not start on it',
+    { tags: ['slow'], timeout: 300_000 }, async () => {
+      const stage = new Stage();
+      try {
+        const url = await server().createDatabase();
+        expect((await keelson(['store', 'init', url])).status).toBe(0);
+        const study = stage.write('mean.yaml', meanStudy('mean'));
+        const serve = () => stage.start(['serve', study, '--store', url, '--secrets',
+          stage.path('secrets'), '--port', '0', '--log-level', 'warn', '--json']);
+        const running = serve();
+        await running.line(({ type }) => type === 'listening');
+        const seen = (): string => readFileSync(stage.path('secrets/seen.json'), 'utf8');
+        await until(() => existsSync(stage.path('secrets/seen.json'))
+          && /"releases": [1-9]/.test(seen()), requestPauseMs);
+        // The first release and all later ones are gone, and a server that is new connects to it.
+        await psql(url, `delete from keelson.releases;
+          select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and pid != pg_backend_pid()`);
+        for (const command of [running, serve()]) {
+          const { status, stderr } = await command.ended;
+          expect(status).not.toBe(0);
+          expect(stderr).toMatch(/lacks charges or releases that this server has seen \(mean\)/);
+        }
+      } finally {
+        await stage.end();
+      }
+    });
+
   it('shares the studies with other servers, hands them over, and refuses other keys',
     { tags: ['slow'], timeout: 300_000 }, async () => {
       const stage = new Stage();

@@ -271,7 +271,7 @@ describe('operator data', () => {
   it('/metrics is Prometheus text with reasons, latencies and states', async () => {
     const rig = await startRig({
       storeHealth: async () => ({
-        commits: 1, batches: 1, commitSecondsMedian: 0.004, commitSeconds99: 0.02,
+        commits: 1, batches: 1, retries: 0, commitSecondsMedian: 0.004, commitSeconds99: 0.02,
         commitSecondsTotal: 0.1, fileBytes: 4096,
         walBytes: 8,
       }),

@@ -10,8 +10,8 @@ import { createFakeHub } from './fake-hub.js';
 import { document } from './wire-samples.js';
 
 export const storeHealth: StoreHealth = {
-  commits: 412, batches: 31_240, commitSecondsMedian: 0.0031, commitSeconds99: 0.0184,
-  commitSecondsTotal: 1.4, fileBytes: 4_096, walBytes: 0,
+  commits: 412, batches: 31_240, retries: 0, commitSecondsMedian: 0.0031,
+  commitSeconds99: 0.0184, commitSecondsTotal: 1.4, fileBytes: 4_096, walBytes: 0,
 };
 
 export const processWatch: ProcessWatch = {

@@ -28,6 +28,14 @@ export const tinyRuns: readonly TinyRun[] = [
     /^\| count, keys that nobody listed \| 1 \| 1\.\d+ \| \d\.\d+ \|/,
   ] },
   {
+    file: 'bench/cluster.js', needs: 'postgres',
+    lines: [
+      /^two servers +\d+ \(/, /^4 KiB, one server \/ SQLite: \d/, /^SQLite: \d+ closes, p50 \d/,
+      /^two servers: \d+ closes, p50 \d/, /^1 leaders killed, .* next epoch after \d/, /^0 lost$/,
+      /^reading back: \d+ a second, \d+ us/, /^on disk: \d+ bytes of journal/,
+    ],
+  },
+  {
     file: 'bench/connections.js',
     lines: [
       /^connected: rss \d+ to \d+ MiB/, /batches\/s: ack p50 \d+/, /^met +60 connections/,
@@ -186,6 +194,10 @@ export const tinyRuns: readonly TinyRun[] = [
   {
     file: 'scripts/decision-table.js', words: ['FOLDER/page.md'],
     lines: [/^wrote the table of decisions to /],
+  },
+  {
+    file: 'scripts/differential.js', needs: 'postgres', words: ['--sequences', '6'],
+    lines: [/^6 sequences in \d+ s: 0 differences$/],
   },
   {
     file: 'scripts/extract-flights.js', words: ['FOLDER/flights.bin.br'],

@@ -4,8 +4,8 @@ import {
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
-  accessSync, chownSync, constants, mkdirSync, mkdtempSync, readdirSync, readFileSync, statfsSync,
-  writeFileSync,
+  accessSync, appendFileSync, chownSync, constants, mkdirSync, mkdtempSync, readdirSync,
+  readFileSync, statfsSync, writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,6 +34,10 @@ export interface PrivatePostgres extends PostgresServer {
 export interface PostgresOptions {
   /** Lines of `postgresql.conf`, such as `{ fsync: 'off' }`. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** An existing folder for its data. Default: in memory where there is room. */
+  readonly place?: string;
+  /** A running server: the new one is its standby, and follows it asynchronously. */
+  readonly primary?: PrivatePostgres;
 }
 
 /** The folder with PostgreSQL's programs; null where there are none. */
@@ -50,9 +54,9 @@ export async function startPrivatePostgres(
   options: PostgresOptions = {},
 ): Promise<PrivatePostgres> {
   if (programs === null) throw new Error(noPostgres);
-  const server = new Cluster(programs);
+  const server = new Cluster(programs, options);
   try {
-    await server.create(options.settings ?? {});
+    await server.create();
     await server.restart();
   } catch (error) {
     await server.stop();
@@ -80,16 +84,21 @@ export const databaseName = (): string => `keelson_${randomBytes(6).toString('he
 interface Identity { readonly uid?: number; readonly gid?: number }
 
 class Cluster implements PrivatePostgres {
-  readonly folder = mkdtempSync(join(roomyFolder(), 'keelson-pg-'));
-  readonly #password = randomBytes(12).toString('hex');
-  readonly #data = join(this.folder, 'data');
+  readonly folder: string;
+  readonly #password: string;
+  readonly #data: string;
   readonly #identity = identity();
   readonly #keeper: ChildProcess;
   #server: ChildProcess | null = null;
   /** The end of what the server has said. */
   #said: string[] = [];
 
-  constructor(private readonly programs: string) {
+  constructor(private readonly programs: string, private readonly options: PostgresOptions) {
+    const { primary, place = roomyFolder() } = options;
+    this.#password = primary === undefined
+      ? randomBytes(12).toString('hex') : new URL(primary.url('postgres')).password;
+    this.folder = mkdtempSync(join(place, 'keelson-pg-'));
+    this.#data = join(this.folder, 'data');
     // It waits until this process closes the pipe or is dead, and then cleans up.
     this.#keeper = spawn('/bin/sh', ['-c', keeperScript, this.folder], {
       stdio: ['pipe', 'ignore', 'ignore'], detached: true, env: plain,
@@ -98,28 +107,41 @@ class Cluster implements PrivatePostgres {
     this.#keeper.unref();
   }
 
-  get #options(): SpawnOptions {
+  get #spawn(): SpawnOptions {
     return { ...this.#identity, cwd: this.folder, env: plain };
   }
 
-  async create(settings: Readonly<Record<string, string>>): Promise<void> {
+  async create(): Promise<void> {
+    const { settings = {}, primary } = this.options;
     const passwordFile = join(this.folder, 'password');
     writeFileSync(passwordFile, this.#password);
-    mkdirSync(this.#data);
+    mkdirSync(this.#data, { mode: 0o700 });
     const { uid, gid } = this.#identity;
     if (uid !== undefined && gid !== undefined) {
       for (const path of [this.folder, passwordFile, this.#data]) chownSync(path, uid, gid);
     }
-    await promisify(execFile)(join(this.programs, 'initdb'), [
-      '--pgdata', this.#data, '--username', 'keelson', '--auth', 'scram-sha-256', '--pwfile',
-      passwordFile, '--locale', 'C', '--encoding', 'UTF8', '--data-checksums', '--no-sync',
-    ], this.#options);
+    if (primary === undefined) {
+      await this.#run('initdb', [
+        '--pgdata', this.#data, '--username', 'keelson', '--auth', 'scram-sha-256', '--pwfile',
+        passwordFile, '--locale', 'C', '--encoding', 'UTF8', '--data-checksums', '--no-sync',
+      ]);
+    } else {
+      await this.#run('pg_basebackup', [
+        '--pgdata', this.#data, '--dbname', primary.url('postgres'), '--write-recovery-conf',
+        '--checkpoint', 'fast', '--no-sync',
+      ]);
+    }
     const lines = Object.entries({
       listen_addresses: '', unix_socket_directories: this.folder, max_connections: '100',
       shared_buffers: '32MB', max_wal_size: '128MB', dynamic_shared_memory_type: 'mmap',
       ...settings,
     }).map(([name, value]) => `${name} = '${value}'\n`);
-    writeFileSync(join(this.#data, 'postgresql.auto.conf'), lines.join(''));
+    // A standby has the settings of its primary before these: the last line of a name counts.
+    appendFileSync(join(this.#data, 'postgresql.auto.conf'), lines.join(''));
+  }
+
+  async #run(program: string, words: readonly string[]): Promise<void> {
+    await promisify(execFile)(join(this.programs, program), words, this.#spawn);
   }
 
   url(database: string): string {
@@ -146,14 +168,14 @@ class Cluster implements PrivatePostgres {
   async #started(): Promise<boolean> {
     this.#said = [];
     const server = spawn(join(this.programs, 'postgres'), ['-D', this.#data], {
-      ...this.#options, stdio: ['ignore', 'ignore', 'pipe'], detached: true,
+      ...this.#spawn, stdio: ['ignore', 'ignore', 'pipe'], detached: true,
     });
     this.#server = server;
     server.unref();
     return new Promise((resolve, reject) => {
       createInterface(server.stderr).on('line', (line) => {
         this.#said = [...this.#said.slice(-20), line];
-        if (line.includes('ready to accept connections')) resolve(true);
+        if (/ready to accept (read-only )?connections/.test(line)) resolve(true);
       });
       server.once('close', () => resolve(false)).once('error', reject);
     });

@@ -49,14 +49,18 @@ export class Admission {
     assert(batches.length <= listMost, `a list has at most ${listMost} batches`);
     return this.writer.inOrder(async () => {
       const before = this.clock.monotonicMs();
+      let tries = 0;
       const results = await this.writer.write<readonly AdmissionResult[]>(
-        (session, begin, note) => this.#try(session, begin, note, batches))
+        (session, begin, note) => {
+          tries += 1;
+          return this.#try(session, begin, note, batches);
+        })
         .catch((error: unknown) => {
           // Others came first each time, and nothing was written. The senders try again later.
           if (!(error instanceof PostgresFailure) || error.kind !== 'again') throw error;
           return batches.map(() => crowdedOut);
         });
-      this.latencies.note((this.clock.monotonicMs() - before) / 1_000, batches.length);
+      this.latencies.note((this.clock.monotonicMs() - before) / 1_000, batches.length, tries);
       return results;
     });
   }

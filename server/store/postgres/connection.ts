@@ -37,6 +37,9 @@ async function loadPg(): Promise<Pg> {
 export class Connections {
   /** Names of prepared statements, by text. The set of texts is fixed. */
   readonly #names = new Map<string, string>();
+  /** Connections that `#check` has passed. */
+  readonly #checked = new WeakSet<PoolClient>();
+  #check: ((session: Session) => Promise<void>) | undefined;
 
   private constructor(private readonly pool: Pool, readonly schema: string) {
     // A connection that breaks is replaced. Who uses one gets the error from its query, and would
@@ -70,6 +73,14 @@ export class Connections {
   }
 
   /**
+   * Checks each connection before it is used next. An action on a connection that does not pass
+   * rejects with what the check threw.
+   */
+  checkEach(check: (session: Session) => Promise<void>): void {
+    this.#check = check;
+  }
+
+  /**
    * Runs an action on a connection of its own. A connection with an open transaction is closed, so
    * that no other action finds it.
    * @throws KeelsonError: errors of the database are typed.
@@ -83,6 +94,10 @@ export class Connections {
     }
     const session = new Session(client, this.#names);
     try {
+      if (this.#check !== undefined && !this.#checked.has(client)) {
+        await this.#check(session);
+        this.#checked.add(client);
+      }
       const result = await action(session);
       client.release();
       return result;

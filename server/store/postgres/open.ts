@@ -4,7 +4,7 @@ import { sql as raw } from 'kysely';
 import { systemClock, type Clock } from '../../base/clock.js';
 import { toHex } from '../../../src/base/bytes.js';
 import { KeelsonError, StorageError } from '../../../src/base/errors.js';
-import type { Store, StudyId } from '../contract.js';
+import type { ReleaseRecord, Store, StudyId } from '../contract.js';
 import type { LeaderCalls, Leadership, SharedStore } from '../shared.js';
 import { GroupCommit } from '../group-commit.js';
 import type { StoreHealth } from '../health.js';
@@ -22,9 +22,11 @@ import type { PostgresPlace } from './place.js';
 import { epochTables, readSecrets } from './epoch-tables.js';
 import { purgeStep, readJournal, readReleases } from './journal.js';
 import { Leases, type Grant } from './leases.js';
+import { leaderLocks, nodeLocks, type NodeChanges } from './locks.js';
 import { News } from './news.js';
 import { StoreNode } from './node.js';
 import { PostgresFailure } from './failures.js';
+import { Seen } from './seen.js';
 import { pause, throughOutage } from './outage.js';
 import { refund } from './refunds.js';
 import { checkDatabase } from './schema.js';
@@ -44,6 +46,11 @@ export interface PostgresStoreOptions extends PostgresPlace {
   readonly pool?: number;
   /** How long the studies of a dead leader wait for another, in milliseconds. Default: 10,000. */
   readonly leaseMs?: number;
+  /**
+   * File that remembers how far the store has come. A database that holds less is refused. Default:
+   * nothing is remembered.
+   */
+  readonly seenFile?: string;
 }
 
 /**
@@ -54,7 +61,8 @@ export interface PostgresStoreOptions extends PostgresPlace {
  * A call that writes waits for a database that is gone until it is back, or the store is closed.
  * One that reads waits up to a minute, then rejects with a retryable StorageError. A transaction
  * whose answer is lost is looked up, so it is neither lost nor done twice.
- * @throws StorageError when pg is not installed, the database cannot be reached, has no schema or
+ * @throws StorageError store-went-back when the database lacks what this server has seen;
+ *   storage-failed when pg is not installed, the database cannot be reached, has no schema or
  *   another version of it, or may lose what it commits.
  * @example
  * const store = await openPostgresStore({ url });
@@ -69,9 +77,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const connections = await Connections.open(options, Math.max(pool, 2) + 1);
   try {
     await connections.use(checkDatabase);
+    const { seenFile } = options;
+    const seen = seenFile === undefined ? null : await Seen.open(seenFile);
+    if (seen !== null) connections.checkEach((session) => seen.check(session));
     const name = `${hostname()} ${toHex(signing.randomBytes(4))}`;
     const node = await StoreNode.enter(connections, name);
-    const store = new PostgresStore(connections, node, clock, leaseMs);
+    const store = new PostgresStore(connections, node, clock, { leaseMs, seen });
     await store.start();
     return store.calls();
   } catch (error) {
@@ -96,10 +107,11 @@ class PostgresStore {
 
   constructor(
     private readonly connections: Connections, private readonly node: StoreNode,
-    private readonly clock: Clock, private readonly leaseMs: number,
+    private readonly clock: Clock,
+    private readonly settings: { readonly leaseMs: number; readonly seen: Seen | null },
   ) {
     this.#writer = new Writer(connections, node, clock, () => this.#closing !== undefined);
-    this.#leases = new Leases(connections, this.#writer, node, clock, leaseMs);
+    this.#leases = new Leases(connections, this.#writer, node, clock, settings.leaseMs);
     this.#news = new News(connections, clock);
     this.#admission = new Admission(connections, this.#writer, clock, this.#latencies);
     this.#group = new GroupCommit(clock, (batches) => this.#admission.admit(batches));
@@ -123,7 +135,7 @@ class PostgresStore {
       contributorState: (studyId, key) =>
         this.#repeated(() => this.#admission.contributorState(studyId, key)),
       journal: (...page) => this.#session((session) => readJournal(session, ...page)),
-      releases: (...which) => this.#session((session) => readReleases(session, ...which)),
+      releases: (...which) => this.#session((session) => this.#readReleases(session, which)),
       health: () => this.#session((session) => this.#health(session)),
       close: () => (this.#closing ??= this.#close()),
     };
@@ -168,8 +180,12 @@ class PostgresStore {
     return {
       lead: (studyId, freeMs = 0) => this.#lead(studyId, freeMs),
       askToLead: (studyIds) => this.#repeated(() => this.#leases.ask(studyIds)),
-      standings: () => this.#session((session) =>
-        readStandings(session, this.node, () => this.clock.nowMs())),
+      standings: () => this.#session(async (session) => {
+        const standings = await readStandings(session, this.node, () => this.clock.nowMs());
+        // Afterwards, so that what is shown to anybody was noted.
+        await this.settings.seen?.note(session);
+        return standings;
+      }),
       onNews: (listener) => this.#news.follow(listener),
       askEnd: (studyId) => this.#change({ studies: [studyId] }, () => askEnd(studyId)),
       tally: (...which) => this.#session((session) => readTally(session, ...which)),
@@ -190,8 +206,16 @@ class PostgresStore {
   }
 
   #leaderCalls(grant: Grant): LeaderCalls {
+    const changes = this.#changesBy<Omit<LeaderCalls, 'purgeEpoch'>>(leaderLocks, grant);
     return {
-      ...this.#changesBy<Omit<LeaderCalls, 'purgeEpoch'>>(leaderLocks, grant),
+      ...changes,
+      chargeEpoch: async (...charge) => {
+        const result = await changes.chargeEpoch(...charge);
+        // The caller draws noise next.
+        await throughOutage(this.clock, () => this.connections.use(async (session) =>
+          this.settings.seen?.note(session)), () => this.#closing !== undefined);
+        return result;
+      },
       purgeEpoch: (studyId, epoch) => this.#purge(grant, studyId, epoch),
     };
   }
@@ -221,7 +245,7 @@ class PostgresStore {
   }
 
   async #waitToLead(studyId: StudyId): Promise<Leadership> {
-    const endsMs = this.clock.monotonicMs() + 1.5 * this.leaseMs;
+    const endsMs = this.clock.monotonicMs() + 1.5 * this.settings.leaseMs;
     for (;;) {
       const leadership = await this.#lead(studyId, 0);
       if (leadership !== null) return leadership;
@@ -256,6 +280,17 @@ class PostgresStore {
     return this.#repeated(() => this.connections.use(action));
   }
 
+  /** A page of a log. What it shows was noted before. */
+  async #readReleases(
+    session: Session, which: Parameters<Store['releases']>,
+  ): Promise<readonly ReleaseRecord[]> {
+    const page = await readReleases(session, ...which);
+    const { seen } = this.settings;
+    const shown = page.length === 0 ? 0 : page.at(-1)!.index + 1;
+    if (seen !== null && !seen.has(which[0], shown)) await seen.note(session);
+    return page;
+  }
+
   async #repeated<T>(action: () => Promise<T>): Promise<T> {
     this.#open();
     return throughOutage(this.clock, action);
@@ -286,8 +321,6 @@ class PostgresStore {
 }
 
 type SharedReads = Pick<Required<Store>, keyof ReturnType<typeof readsOf> | 'newestTime'>;
-type NodeChanges = Pick<Required<Store>,
-  'registerStudy' | 'withdraw' | 'quarantine' | 'addRotation' | 'repairTimes'>;
 
 type AnySteps = (...args: unknown[]) => Steps<unknown>;
 type AnyLocks = (...args: unknown[]) => Locks;
@@ -295,33 +328,6 @@ type AnyCall = (...args: unknown[]) => Promise<unknown>;
 
 /** Time between two tries to lead a study that another node leads. */
 const leadPollMs = 250;
-
-const ofStudy = (studyId: StudyId): Locks => ({ studies: [studyId] });
-const ofInput = ({ studyId }: { readonly studyId: StudyId }): Locks => ofStudy(studyId);
-
-const ofInputs = (inputs: readonly { readonly studyId: StudyId }[]): Locks =>
-  ({ studies: [...new Set(inputs.map(({ studyId }) => studyId))] });
-
-/** What changes lock: every study whose admission must see them. */
-type LocksOf<Calls> = {
-  readonly [Name in keyof Calls]: Calls[Name] extends (...args: infer Args) => unknown
-    ? (...args: Args) => Locks : never;
-};
-
-const nodeLocks: LocksOf<Omit<NodeChanges, 'repairTimes'>> = {
-  registerStudy: ({ studyId, budget }) => ({ studies: [studyId], budget: budget.key }),
-  // It takes its own locks.
-  withdraw: () => ({ studies: [] }),
-  quarantine: ofInputs,
-  addRotation: () => ({ studies: [] }),
-};
-
-const leaderLocks: LocksOf<Omit<LeaderCalls, 'purgeEpoch'>> = {
-  setStudyState: ofStudy, openEpoch: ofInput, beginClose: ofStudy, turnEpoch: ofStudy,
-  chargeEpoch: ofStudy, lapseEpoch: ofStudy, storeRelease: ofInput, noteRecovery: ofStudy,
-  noteRecovered: ofStudy,
-  quarantine: ofInputs,
-};
 
 /** See `SharedStore.askEnd`. */
 function* askEnd(studyId: StudyId): Steps<void> {

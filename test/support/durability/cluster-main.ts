@@ -7,8 +7,8 @@ const usage = `crash:cluster [--kills N] [--database-kills N] [--cuts N] [--free
               [--lease SECONDS] [--seed N]
 Runs N servers (3) from the build on one private PostgreSQL, with a study of every scope and rule, under load of
 contributors that also take rows back. In an order of chance it kills servers with SIGKILL (100 times, every other time
-the leader), kills PostgreSQL (30), cuts or silences the connection between a server and PostgreSQL (100), and stops
-leaders for longer than their lease (20). After each fault every study must go on. At the end the database must hold
+the leader), kills PostgreSQL (30), cuts, silences, delays or half closes the connections between a server and
+PostgreSQL (100), and stops leaders for longer than their lease (20). After each fault every study must go on. At the end the database must hold
 every acknowledged row exactly once, nothing that was withdrawn, every release that was published, each epoch charged
 once, and no budget that is overspent. It needs PostgreSQL's programs.`;
 

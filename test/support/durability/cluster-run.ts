@@ -20,7 +20,7 @@ export interface ClusterFaults {
   readonly kills: number;
   /** Kills of PostgreSQL with SIGKILL. */
   readonly databaseKills: number;
-  /** Broken or silent connections between a node and PostgreSQL. */
+  /** Faults of the network between a node and PostgreSQL, of every kind in turn. */
   readonly cuts: number;
   /** A leader is stopped for longer than its lease, and goes on. */
   readonly freezes: number;
@@ -43,6 +43,9 @@ export interface ClusterReport {
   /** Promises that were not kept, in words. */
   readonly broken: readonly string[];
 }
+
+/** The last two close one end only. */
+const networkFaults = ['cut', 'silence', 'delay', 'client', 'database'] as const;
 
 /** The study by which progress is told: its budget is never used up. */
 const watched = 'crash';
@@ -124,7 +127,8 @@ export class ClusterRun {
     return [
       ...many('a server is killed', kills, (i) => this.#kill(i % 2 === 0)),
       ...many('PostgreSQL is killed', databaseKills, () => this.#killDatabase()),
-      ...many('a connection is cut', cuts, (i) => this.#cut(i % 2 === 0)),
+      ...many('the network fails', cuts,
+        (i) => this.#cut(networkFaults[i % networkFaults.length]!)),
       ...many('a leader freezes', freezes, () => this.#freeze()),
     ].sort((left, right) => left.at - right.at).map(({ name, fault, i }) => ({
       name,
@@ -153,13 +157,15 @@ export class ClusterRun {
     await this.#database!.restart();
   }
 
-  async #cut(isSilent: boolean): Promise<void> {
+  async #cut(fault: typeof networkFaults[number]): Promise<void> {
     const { proxy } = this.#chance.pick(this.#nodes);
-    if (isSilent) {
-      proxy.silence();
-      await pause(this.#chance.between(100, 1_500 * this.options.leaseSeconds));
-      proxy.heal();
-    }
+    const lastsMs = this.#chance.between(100, 1_500 * this.options.leaseSeconds);
+    if (fault === 'silence') proxy.silence();
+    else if (fault === 'delay') proxy.delay(this.#chance.between(20, 500));
+    else if (fault !== 'cut') proxy.halfClose(fault);
+    if (fault !== 'cut') await pause(lastsMs);
+    proxy.heal();
+    proxy.delay(0);
     proxy.cut();
   }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createConnection, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { memoryFolder } from '../memory-folder.js';
 
 /** Stands between one server and PostgreSQL's socket, and is a network that fails. */
@@ -10,6 +11,7 @@ export class CuttingProxy {
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   readonly #server = createServer((client) => this.#pass(client));
   #isSilent = false;
+  #delayMs = 0;
 
   private constructor(private readonly target: string) {}
 
@@ -39,6 +41,25 @@ export class CuttingProxy {
     for (const pair of this.#pairs) for (const socket of pair) socket.pause();
   }
 
+  /** Everything from now on arrives so much later, in both directions; 0 until `delay`. */
+  delay(ms: number): void {
+    this.#delayMs = ms;
+  }
+
+  /**
+   * Closes one end of every connection. The other end stays open and hears nothing, until `cut`.
+   * @param end `client`: the server's; `database`: PostgreSQL's.
+   */
+  halfClose(end: 'client' | 'database'): void {
+    for (const [client, server] of this.#pairs) {
+      const [closed, open] = end === 'client' ? [client, server] : [server, client];
+      closed.removeAllListeners('close');
+      closed.destroy();
+      open.removeAllListeners('data');
+      open.pause();
+    }
+  }
+
   heal(): void {
     this.#isSilent = false;
     for (const pair of this.#pairs) for (const socket of pair) socket.resume();
@@ -56,7 +77,12 @@ export class CuttingProxy {
     const pair = [client, server] as const;
     this.#pairs.add(pair);
     for (const [from, to] of [pair, [server, client] as const]) {
-      from.on('data', (data) => to.write(data));
+      let sent: Promise<unknown> = Promise.resolve();
+      from.on('data', (data) => {
+        const arrives = this.#delayMs > 0 && pause(this.#delayMs);
+        // After what came before, also when the delay becomes less.
+        sent = Promise.all([sent, arrives]).then(() => to.write(data));
+      });
       from.on('error', () => undefined);
       from.on('close', () => {
         to.destroy();
