@@ -19,7 +19,7 @@ const noteHeight = 18;
 /** More releases than this have no points of their own. */
 const pointsMax = 80;
 /** Pixels between two texts of an axis, at least. */
-const [tickWidth, tickHeight] = [88, 22];
+const [tickWidth, tickHeight] = [72, 22];
 
 /**
  * A chart as it is saved: the title, a line in its band, the axes, a cross for each refused epoch,

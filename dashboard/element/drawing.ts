@@ -17,7 +17,9 @@ const digitWidth = 7;
 export function drawOn(
   canvas: HTMLCanvasElement, series: Series, words: NumberWords, pinned: number | null,
 ): readonly number[] {
-  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+  // A larger font of the page makes the texts of the axes larger, too.
+  const zoom = parseFloat(getComputedStyle(canvas).fontSize) / 16;
+  const [width, height] = [canvas.clientWidth / zoom, canvas.clientHeight / zoom];
   if (width === 0 || height === 0) return [];
   const found = coloursOf(canvas.parentElement!, names.map((name) => `keelson-${name}` as const));
   const colours =
@@ -25,7 +27,7 @@ export function drawOn(
       PaperColours;
   const texts = (extentOf(series) ?? [0, 1]).map((end) => numberText(end, null, words).length);
   const frame: Frame = {
-    width, height: height - 40, top: 10, right: 24,
+    width, height: height - 40, top: 10, right: 32,
     left: 20 + digitWidth * Math.max(3, ...texts),
   };
   const { marks, xs } = plotOf({ series, smoothed: null }, 'time', words, frame, colours);
@@ -35,8 +37,8 @@ export function drawOn(
       kind: 'path', points: [[at, frame.top], [at, frame.height]], colour: colours.quiet, width: 1,
     } as const]),
     ...marks,
-  ] }, canvas, devicePixelRatio);
-  return xs;
+  ] }, canvas, devicePixelRatio * zoom);
+  return xs.map((x) => x * zoom);
 }
 
 /** The place that is nearest to a position; null where there is none. */

@@ -13,15 +13,15 @@ export const styles = `
   padding: 1rem 1.125rem .75rem; color: var(--keelson-ink); background: var(--keelson-card);
   border: 1px solid var(--keelson-line); border-radius: .75rem; }
 p { margin: 0; overflow-wrap: anywhere; }
-.study, .range, .readout, .state { color: var(--keelson-quiet); font-size: .8125rem; }
+.study, .range, .readout, .state { color: var(--keelson-quiet); font-size: .8125em; }
 .name { font-weight: 600; } .name::first-letter { text-transform: uppercase; }
-.value { font-size: 1.75rem; font-weight: 650; line-height: 1.15; letter-spacing: -.015em;
+.value { font-size: 1.75em; font-weight: 650; line-height: 1.15; letter-spacing: -.015em;
   font-variant-numeric: tabular-nums; }
 .plot { flex: 1; min-height: 7rem; position: relative; margin-top: .375rem; touch-action: pan-y;
   cursor: crosshair; overflow: hidden; }
 .plot:focus-visible { outline: 2px solid var(--keelson-accent); outline-offset: 2px; border-radius: .25rem; }
 canvas { position: absolute; inset: 0; width: 100%; height: 100%; }
-.readout { min-height: 1.25rem; font-variant-numeric: tabular-nums; }
+.readout { min-height: 1.5em; font-variant-numeric: tabular-nums; }
 .state { display: flex; flex-wrap: wrap; gap: .125rem .5rem; align-items: baseline; justify-content: space-between;
   border-top: 1px solid var(--keelson-line); padding-top: .5rem; }
 .state b { font-weight: 600; color: var(--keelson-good); }
