@@ -34,8 +34,8 @@ export interface HeatColumn {
 export const cellsMax = 160;
 
 /**
- * The answer of one release as cells; null where a strip over time would not compare like with like:
- * the bins are found anew in each release, the answer is split by key, or there are too many.
+ * The answer of one release as cells; null where a strip over time would not compare like with
+ * like: the bins are found anew in each release, the answer is split by key, or there are too many.
  */
 export function cellsOf(asked: Asked, outcome: ValueOutcome): readonly HeatCell[] | null {
   if (!isDistribution(asked)) return null;

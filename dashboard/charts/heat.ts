@@ -83,7 +83,8 @@ export function heatDrawing(
       kind: 'path', points: [[left, floor], [width - right, floor]], colour: colours.line, width: 1,
     },
     ...marks,
-    ...(pinned === null ? [] : frameOf(xOf(pinned.column), xOf(pinned.column + 1) - gap, floor, colours)),
+    ...(pinned === null ? []
+      : frameOf(xOf(pinned.column), xOf(pinned.column + 1) - gap, floor, colours)),
     ...(around.length === 0 ? [] : [{
       kind: 'path', points: [...around, around[0]!], colour: colours.ink, width: 2,
     } as const]),

@@ -32,7 +32,8 @@ type Box = Readonly<Record<(typeof parts)[number], HTMLElement>>;
  */
 export class KeelsonChart extends HTMLElement {
   /** A change of one of these is shown at once; the first three begin from the start. */
-  static readonly observedAttributes = ['server', 'study', 'key', 'chart', 'last', 'heading', 'theme'];
+  static readonly observedAttributes =
+    ['server', 'study', 'key', 'chart', 'last', 'heading', 'theme'];
 
   readonly #box: Box;
   readonly #canvas = document.createElement('canvas');

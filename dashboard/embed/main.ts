@@ -7,9 +7,15 @@ const againMs = 5_000;
 /** Attributes that the address may set for every chart. */
 const passedOn = ['last', 'theme', 'heading'] as const;
 
+interface ListedStudy {
+  readonly id: string;
+  readonly name: string;
+  readonly state: string;
+}
+
 interface Listed {
   readonly serverKey: string;
-  readonly studies: readonly { readonly id: string; readonly name: string; readonly state: string }[];
+  readonly studies: readonly ListedStudy[];
 }
 
 const page = document.getElementById('page')!;
@@ -41,9 +47,10 @@ function chartOf(study: string, key: string, { query, chart }: EmbedRequest): Ke
   return element;
 }
 
-/** The ids of the studies that the address names, of the newest version of each; else of all open. */
+/** The ids of the named studies, each in its open version. Without names: of all open studies. */
 function wantedOf({ studies }: Listed, { studies: names }: EmbedRequest): readonly string[] {
-  if (names.length === 0) return studies.filter(({ state }) => state === 'open').map(({ id }) => id);
+  const open = studies.filter(({ state }) => state === 'open');
+  if (names.length === 0) return open.map(({ id }) => id);
   return names.flatMap((name) => {
     const found = studies.filter((each) => each.id === name || each.name === name);
     return (found.find(({ state }) => state === 'open') ?? found[0])?.id ?? [];

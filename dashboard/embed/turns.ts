@@ -21,7 +21,9 @@ export class Turns {
   constructor(private readonly all: readonly Shown[], private readonly everySeconds: number) {
     this.controls.setAttribute('aria-label', 'Charts in turn');
     const buttons = document.createElement('div');
-    const button = (text: string, act: () => void, made = document.createElement('button')): void => {
+    const button = (
+      text: string, act: () => void, made = document.createElement('button'),
+    ): void => {
       made.type = 'button';
       made.textContent = text;
       made.addEventListener('click', act);

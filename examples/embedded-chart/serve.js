@@ -27,8 +27,9 @@ const server = createServer((request, response) => {
   const own = "default-src 'none'; script-src 'self'; style-src 'self'";
   response.setHeader('Content-Security-Policy', `${own}; connect-src ${reached}`);
   response.setHeader('X-Content-Type-Options', 'nosniff');
-  response.writeHead(found === undefined ? 404 : 200, { 'Content-Type': found?.[0] ?? 'text/plain' });
-  response.end(found?.[1] ?? 'not found\n');
+  const [type, body] = found ?? ['text/plain', 'not found\n'];
+  response.writeHead(found === undefined ? 404 : 200, { 'Content-Type': type });
+  response.end(body);
 });
 server.listen(Number(port), '127.0.0.1', () => {
   console.log(`the page is at http://127.0.0.1:${server.address().port}`);

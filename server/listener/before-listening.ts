@@ -40,8 +40,8 @@ export function checkedIdentity<T>(use: () => T): T {
 }
 
 /**
- * Browsers send an origin in exactly one form. (For pages without one they send "null", which can be
- * allowed to connect.)
+ * Browsers send an origin in exactly one form. For pages without one they send "null": it may
+ * connect, and is not checked here.
  */
 function checkOrigin(origin: string): void {
   if (URL.canParse(origin) && /^https?:$/.test(new URL(origin).protocol)

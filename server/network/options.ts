@@ -17,8 +17,8 @@ export interface NetworkOptions {
   /** Names under which browsers may reach the server, besides localhost and IP addresses. */
   readonly allowedHosts?: readonly string[];
   /**
-   * Origins whose pages may show `/embed/STUDY` and `/kiosk` in a frame. Default none. Other pages of
-   * the server are never shown in one.
+   * Origins whose pages may show `/embed/STUDY` and `/kiosk` in a frame. Default none. Other pages
+   * of the server are never shown in one.
    */
   readonly frameAncestors?: readonly string[];
   /** Reverse proxies whose X-Forwarded-For is used: addresses or networks. Default none. */

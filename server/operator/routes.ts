@@ -46,7 +46,9 @@ export const routes: Readonly<Record<string, Route>> = {
   '/kiosk': { access: 'public', answer: embedPage },
   '/embed.css': { access: 'public', answer: pageFile('embed.css', 'text/css') },
   '/embed.js': { access: 'public', answer: pageFile('embed.js', 'text/javascript') },
-  '/keelson-chart.js': { access: 'public', answer: pageFile('keelson-chart.js', 'text/javascript') },
+  '/keelson-chart.js': {
+    access: 'public', answer: pageFile('keelson-chart.js', 'text/javascript'),
+  },
   '/healthz': { access: 'public', anyHost: true, answer: health },
   // It names studies, so it answers under the server's own names only.
   '/readyz': { access: 'public', answer: ready },

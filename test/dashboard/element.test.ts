@@ -10,7 +10,9 @@ import { root } from '../support/sources.js';
 import { document } from '../support/wire-samples.js';
 
 /** The charts of a study after one release. */
-function chartsAfter(change: Partial<StudyDocument>, outcome: Outcome): ReturnType<typeof chartsOf> {
+function chartsAfter(
+  change: Partial<StudyDocument>, outcome: Outcome,
+): ReturnType<typeof chartsOf> {
   const answers = answersTo({ ...document, ...change } as StudyDocument);
   const cost = { rhoAmount: 1n, deltaAmount: 1n };
   const release = { epoch: 7n, closedAtMs: 1n, outcome, cost } as unknown as ReleaseBody;

@@ -55,7 +55,9 @@ describe.skipIf(!hasBrowser)('charts on pages of other people', () => {
     opened.push(page);
     const wrong: string[] = [];
     page.on('pageerror', (error) => wrong.push(String(error)));
-    page.on('console', (message) => { if (message.type() === 'error') wrong.push(message.text()); });
+    page.on('console', (message) => {
+      if (message.type() === 'error') wrong.push(message.text());
+    });
     await page.goto(address);
     return { page, wrong };
   }

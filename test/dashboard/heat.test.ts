@@ -20,7 +20,7 @@ const frame: HeatFrame = { width: 300, height: 148, left: 92, axis: 'epoch' };
 
 const answers = (count: number): readonly KeptAnswer[] => Array.from({ length: count }, (_, i) => ({
   epoch: 7 + i, time: 1_000 * i,
-  outcome: i === 1 ? refusal as KeptAnswer['outcome'] : value([10, 30, 60], [5, 5, 5]),
+  outcome: i === 1 ? refusal : value([10, 30, 60], [5, 5, 5]),
 }));
 
 describe('a distribution over time', () => {
@@ -35,10 +35,12 @@ describe('a distribution over time', () => {
 
   it('shades nothing for a count that noise pushed below zero', () => {
     const [first] = cellsOf(histogram, value([-4, 30, 60], [5, 5, 5]))!;
-    expect(first).toMatchObject({ weight: 0, text: '0 to 1 people, 95 % interval, cut at what is possible' });
+    expect(first).toMatchObject({
+      weight: 0, text: '0 to 1 people, 95 % interval, cut at what is possible',
+    });
   });
 
-  it('takes people between two edges from the counts below them, with both ends of the band', () => {
+  it('takes people between two edges from the counts below, with both ends of the band', () => {
     const below = [100, 400, 1_000];
     const spread = {
       ...value([5, ...below], [1, 20, 20, 20]), shape: [4],
@@ -51,7 +53,8 @@ describe('a distribution over time', () => {
       ...value([5, 100, 400, 900, 1_000], [1, 20, 20, 20, 20]), shape: [5],
       parts: [{ name: 'quantiles', shape: [1] }, { name: 'below', shape: [4] }],
     } as ValueOutcome;
-    const cells = cellsOf(asked('distribution', { edges: [0, 10, 30], probabilities: [0.5] }), three)!;
+    const parameters = { edges: [0, 10, 30], probabilities: [0.5] };
+    const cells = cellsOf(asked('distribution', parameters), three)!;
     expect(cells.map(({ from, to, weight, text }) => [from, to, weight, text])).toEqual([
       [0, 10, 0.03, '300 people, 95 % interval 260 to 340'],
       [10, 30, 0.025, '500 people, 95 % interval 460 to 540'],

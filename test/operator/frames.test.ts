@@ -5,7 +5,9 @@ const framed = ['/embed/anything', '/kiosk'];
 const never = ['/', '/operator', '/embed.js', '/keelson-chart.js', '/v1/studies', '/embed/a/b'];
 
 /** Which origins may show a page in a frame, by both headers. */
-async function policyOf(address: string): Promise<readonly [ancestors: string, old: string | null]> {
+async function policyOf(
+  address: string,
+): Promise<readonly [ancestors: string, old: string | null]> {
   const { headers } = await fetch(address);
   const [, ancestors = ''] = /frame-ancestors ([^;]*)/
     .exec(headers.get('content-security-policy') ?? '') ?? [];
@@ -34,7 +36,8 @@ describe('pages in frames', () => {
   it('have scripts of the server alone', async () => {
     const rig = await startRig({ frameAncestors: ['https://a.example'] });
     const { headers } = await fetch(rig.url('/embed/flights?chart=all'));
-    expect(headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'");
+    expect(headers.get('content-security-policy'))
+      .toContain("default-src 'none'; script-src 'self'");
   });
 
   it('give the element to pages of allowed origins only', async () => {

@@ -30,12 +30,6 @@ const bins = (i: number): Outcome => {
   const counts = ends.slice(1).map((each, k) => Math.round(each - ends[k]!) + noiseAt(i, k));
   return valueOf(counts, counts.map(() => 18));
 };
-const names = ['walk', 'bicycle', 'bus-or-train', 'car'];
-const modes = (i: number): Outcome => {
-  const counts = [300 + 9 * i, 420 + 60 * Math.sin(i / 4), 500, 780 - 9 * i]
-    .map((each, k) => Math.round(each) + noiseAt(i, k));
-  return valueOf(counts, counts.map(() => 25));
-};
 function curve(i: number): Outcome {
   const below = [...Array.from({ length: 61 }, (_, k) =>
     2_000 / (1 + Math.exp((16 + shiftAt(i) - k) / 3)) + noiseAt(i, k) / 4), 2_000];
@@ -58,10 +52,6 @@ export const heatScenes: Scenes = {
   'heat-histogram': scene({
     estimator: 'histogram', columns: ['delay'], parameters: { column: 0, edges },
   }, bins, ['ArrowLeft', 'ArrowLeft', 'ArrowUp', 'ArrowUp']),
-  'heat-names': scene({
-    version: 2, estimator: 'histogram', columns: ['way_to_work'],
-    types: [{ type: 'category', of: names }], parameters: { column: 0, edges: [0.5, 1.5, 2.5] },
-  } as StageStudy, modes),
   'heat-distribution': scene({
     estimator: 'distribution', columns: ['delay'],
     parameters: { column: 0, low: -60, high: 240, cells: 60, probabilities: [0.05, 0.5, 0.95] },

@@ -10,7 +10,9 @@ import { operatorScenes } from './operator-scenes.js';
 /** What a scene is played with, and what it is called. */
 export type Scenes = Readonly<Record<string, (camera: Camera, name: string) => Promise<void>>>;
 
-const scenes: Scenes = { ...dashboardScenes, ...operatorScenes, ...labScenes, ...embedScenes, ...heatScenes };
+const scenes: Scenes = {
+  ...dashboardScenes, ...operatorScenes, ...labScenes, ...embedScenes, ...heatScenes,
+};
 
 /**
  * Pictures of the pages in every state, from scripted servers:
