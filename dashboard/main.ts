@@ -8,7 +8,7 @@ import { Badge, Header } from './base/shell.js';
 import { startTheme } from './base/theme.js';
 import { chartPart } from './views/column.js';
 import { ListPage } from './views/list.js';
-import { comparePart, picturePart, StudyPage } from './views/study.js';
+import { comparePart, heatPart, picturePart, StudyPage } from './views/study.js';
 
 /** The first view is then drawn, unless the machine is very slow. */
 const restAfterMs = 1_000;
@@ -111,7 +111,7 @@ function followWanted(): void {
 function loadParts(): void {
   const loadRest = (): void => {
     // Without them, each says so where it would be.
-    for (const part of [chartPart, picturePart, comparePart]) {
+    for (const part of [chartPart, picturePart, heatPart, comparePart]) {
       void part.load().catch(() => undefined);
     }
   };

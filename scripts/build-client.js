@@ -13,9 +13,9 @@ export function buildClient() {
   const entries = ['dist/client/index', 'dist/client/contribute', 'dist/client/tokens'];
   const files = [
     ...reached(entries.map((entry) => `${entry}.js`), imports),
-    ...reached(entries.map((entry) => `${entry}.d.ts`), imports),
+    ...reached([...entries, 'dist/dashboard/element/index'].map((entry) => `${entry}.d.ts`), imports),
     'dist/browser/keelson-client.js', 'dist/browser/keelson-contribute.js',
-    'dist/browser/keelson-tokens.js',
+    'dist/browser/keelson-tokens.js', 'dist/browser/keelson-chart.js',
   ];
   for (const file of [...files, 'LICENSE', 'NOTICE']) {
     if (!existsSync(join(root, file))) throw new Error(`${file} is missing: run npm run build`);

@@ -49,7 +49,7 @@ for (const path of readdirSync(`${root}dist`, { recursive: true })) {
   if (isBeside) rmSync(`${root}dist/${path}`);
 }
 for (const path of kept) cpSync(root + inDeclarations(path), root + path);
-const bundle = (from, to) => buildSync({
+const bundle = (from, to, more = {}) => buildSync({
   absWorkingDir: root,
   entryPoints: [from],
   outfile: to,
@@ -58,12 +58,15 @@ const bundle = (from, to) => buildSync({
   format: 'esm',
   platform: 'browser',
   logLevel: 'warning',
+  ...more,
 });
 // The client as one file for pages without a bundler: the whole client, and the part for
 // contributors.
 bundle('dist/client/index.js', 'dist/browser/keelson-client.js');
 bundle('dist/client/contribute.js', 'dist/browser/keelson-contribute.js');
 bundle('dist/client/tokens.js', 'dist/browser/keelson-tokens.js');
+const small = { alias: { long: `${root}scripts/long-bits.cjs` } };
+bundle('dist/dashboard/element/index.js', 'dist/browser/keelson-chart.js', small);
 // The dashboard: its scripts, and files as they are. Parts of an earlier build have other names.
 const site = 'dist/dashboard/site';
 rmSync(`${root}${site}`, { recursive: true, force: true });
@@ -77,6 +80,10 @@ for (const name of ['operator', 'lab']) {
   cpSync(`${root}dashboard/${name}/${name}.css`, `${root}${site}/${name}.css`);
   bundle(`dist/dashboard/${name}/main.js`, `${site}/${name}.js`);
 }
+cpSync(`${root}dashboard/embed/index.html`, `${root}${site}/embed.html`);
+cpSync(`${root}dashboard/embed/embed.css`, `${root}${site}/embed.css`);
+cpSync(`${root}dist/browser/keelson-chart.js`, `${root}${site}/keelson-chart.js`);
+bundle('dist/dashboard/embed/main.js', `${site}/embed.js`, small);
 cpSync(`${root}node_modules/uplot/dist/uPlot.min.css`, `${root}${site}/uplot.css`);
 bundlePage(site);
 // Beside each file its compressed form. The server reads only these, and only these are published.

@@ -68,6 +68,10 @@ export const serve = defineCommand({
       type: 'string', valueHint: 'a,b',
       description: 'names under which browsers may reach this server',
     },
+    'frame-ancestors': {
+      type: 'string', valueHint: 'a,b',
+      description: 'origins whose pages may show /embed/STUDY and /kiosk in a frame',
+    },
     'tls-cert': {
       type: 'string', valueHint: 'file', description: 'speak TLS: certificate chain (.pem)',
     },
@@ -124,6 +128,7 @@ export const serve = defineCommand({
     const data = dataOf(args);
     const allowedOrigins = listFlag(args['allow-origin'], '--allow-origin');
     const allowedHosts = listFlag(args['allow-host'], '--allow-host');
+    const frameAncestors = listFlag(args['frame-ancestors'], '--frame-ancestors');
     const level = (args['log-level']) ?? 'info';
     const port = numberFlag(args.port, '--port', { whole: true, atLeast: 0, atMost: 65_535 })
       ?? defaults.port;
@@ -146,6 +151,7 @@ export const serve = defineCommand({
       network: {
         ...(allowedOrigins !== undefined && { allowedOrigins }),
         ...(allowedHosts !== undefined && { allowedHosts }),
+        ...(frameAncestors !== undefined && { frameAncestors }),
         ...(trustedProxies !== undefined && { trustedProxies }),
         ...(readTls !== undefined && { tls: readTls() }),
       },

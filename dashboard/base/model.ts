@@ -5,6 +5,11 @@ import {
 } from '../../client/index.js';
 import { shown } from './format.js';
 
+/** How many whole answers a page keeps, for pictures over time. */
+const answersKept = 150;
+/** An answer with more numbers than this is not kept: a page may follow dozens of studies. */
+const answerSizeMax = 320;
+
 /** How many releases a page keeps, so that its memory stays bounded while it is open. */
 const releasesKept = 2000;
 
@@ -197,6 +202,14 @@ export interface LastValue {
   readonly outcome: ValueOutcome;
 }
 
+/** A release with all numbers of its answer. */
+export interface KeptAnswer {
+  readonly epoch: number;
+  /** Unix milliseconds. */
+  readonly time: number;
+  readonly outcome: ValueOutcome | RefusedOutcome;
+}
+
 /**
  * What a page keeps of the answers to one question: the numbers that it draws, and the last release
  * in full.
@@ -221,6 +234,8 @@ export class History {
   lastRefusal: RefusedOutcome | null = null;
   /** The newest release with an estimate: a refusal does not hide the last answer. */
   lastValue: LastValue | null = null;
+  /** The newest answers in full, with the refusals between them, oldest first. */
+  readonly answers: KeptAnswer[] = [];
   /**
    * The indexes of the kept numbers of an estimate. Estimates have one size, so the first one
    * decides.
@@ -231,12 +246,14 @@ export class History {
    * @param choose returns the indexes of the numbers to keep, most important first. At most a dozen
    *   are kept.
    * @param question the place of the question in the study.
+   * @param keepsAnswers whether the newest answers are kept in full, for pictures over time.
    */
   constructor(
     private readonly kept = releasesKept,
     private readonly choose = (outcome: ValueOutcome): readonly number[] =>
       outcome.estimate.map((_, place) => place),
     private readonly question = 0,
+    private readonly keepsAnswers = false,
   ) {}
 
   take(release: ReleaseBody): void {
@@ -258,6 +275,7 @@ export class History {
     this.epochs.push(Number(release.epoch));
     this.times.push(Math.max(this.times.at(-1) ?? 0, Number(release.closedAtMs)));
     this.refusals.push(isValue ? null : outcome.reason);
+    if (this.keepsAnswers) this.#keepAnswer(outcome);
     this.#values.forEach((values, slot) => {
       const place = this.#places![slot]!;
       const interval = isValue ? intervalOf(outcome, place) : null;
@@ -311,6 +329,12 @@ export class History {
       this.#highs.push(nothing());
       this.#deviations.push(this.epochs.map(() => 0));
     }
+  }
+
+  #keepAnswer(outcome: ValueOutcome | RefusedOutcome): void {
+    if (outcome.kind === 'value' && outcome.estimate.length > answerSizeMax) return;
+    this.answers.push({ epoch: this.epochs.at(-1)!, time: this.times.at(-1)!, outcome });
+    if (this.answers.length >= 2 * answersKept) this.answers.splice(0, answersKept);
   }
 
   #forget(): void {

@@ -3,6 +3,7 @@ import {
   KeelsonError, LogError, subscribe, systemRuntime, type ReleaseSubscription, type StudyNews,
 } from '../../client/index.js';
 import { History, questionsAsked, type Asked, type StudyEntry } from './model.js';
+import { isDistribution } from './heat.js';
 import { numbersOf } from './numbers.js';
 
 /** How this page is connected to a study. The status line shows it. */
@@ -120,7 +121,8 @@ function followable(entry: StudyEntry): Followed {
   return {
     entry, questions, version: signal(0), link: signal<Link>({ kind: 'idle' }), waiting: null,
     histories: questions.map((asked, i) =>
-      new History(undefined, (outcome) => numbersOf(asked, outcome).map(({ place }) => place), i)),
+      new History(undefined, (outcome) => numbersOf(asked, outcome).map(({ place }) => place), i,
+        isDistribution(asked))),
     news: signal({ state: entry.state, epoch: BigInt(entry.epoch), closesAtMs: null }),
   };
 }

@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 import { alongOf } from '../base/compare.js';
-import { coloursOf } from '../base/theme.js';
+import { coloursOf } from '../base/colours.js';
 import type { Series } from '../base/model.js';
 import { numberText, type NumberWords } from '../base/number-words.js';
 import { drawLetters, drawLine, drawPin, drawRefusals, type Look } from './draw.js';

@@ -18,6 +18,8 @@ const [top, right, left] = [76, 28, 84];
 const noteHeight = 18;
 /** More releases than this have no points of their own. */
 const pointsMax = 80;
+/** Pixels between two texts of an axis, at least. */
+const [tickWidth, tickHeight] = [72, 22];
 
 /**
  * A chart as it is saved: the title, a line in its band, the axes, a cross for each refused epoch,
@@ -27,14 +29,7 @@ export function pictureOfSeries(
   { series, smoothed }: { readonly series: Series; readonly smoothed: Series | null },
   axis: 'time' | 'epoch', words: NumberWords, said: PictureWords, colours: PaperColours,
 ): Drawing {
-  const along = alongOf(series, axis);
-  const [first, last] = [along[0] ?? 0, along.at(-1) ?? 0];
-  const bottom = height - 52;
-  const [low, high] = roomFor(extentOf(series));
-  const x = (at: number): number =>
-    left + (last > first ? (at - first) / (last - first) : 0.5) * (width - left - right);
-  const y = (value: number): number =>
-    bottom - ((value - low) / (high - low)) * (bottom - top);
+  const room: Frame = { width, height: height - 52, top, right, left };
   const whole = height + said.notes.length * noteHeight;
   return {
     width, height: whole, background: colours.card,
@@ -48,22 +43,56 @@ export function pictureOfSeries(
           + ': their 95 % intervals',
         size: 13, colour: colours.quiet,
       },
-      ...grid(low, high, y, words, colours),
-      ...axisMarks([first, last], axis, x, bottom, colours),
-      ...linesOf(series, along.map(x), y, {
-        colour: colours.accent, hasPoints: series.epochs.length <= pointsMax,
-        ...(smoothed === null ? { band: 0.2, width: 2 } : { band: 0.1, width: 1 }),
-      }),
-      ...(smoothed === null ? [] : linesOf(smoothed, along.map(x), y, {
-        colour: colours.minus, hasPoints: false, band: 0.28, width: 2.5,
-      })),
-      ...along.flatMap((at, i) => ((series.refusals[i] ?? null) === null ? []
-        : cross([x(at), bottom - 8], colours.warn))),
+      ...plotOf({ series, smoothed }, axis, words, room, colours).marks,
       ...said.notes.map((text, i): Mark => ({
         kind: 'text', at: [24, height + i * noteHeight], text, size: 12, colour: colours.quiet,
       })),
     ],
   };
+}
+
+/** Where a plot is on a drawing, in pixels. The texts of its axes are outside of it. */
+export interface Frame {
+  /** Of the whole drawing. */
+  readonly width: number;
+  /** Of the line at the bottom of the plot, from the top of the drawing. */
+  readonly height: number;
+  readonly top: number;
+  readonly right: number;
+  readonly left: number;
+}
+
+/**
+ * The axes, the lines in their bands and the crosses of refused epochs, without title and notes.
+ * @returns also where each release is, in pixels from the left end of the drawing.
+ */
+export function plotOf(
+  { series, smoothed }: { readonly series: Series; readonly smoothed: Series | null },
+  axis: 'time' | 'epoch', words: NumberWords, frame: Frame, colours: PaperColours,
+): { readonly marks: readonly Mark[]; readonly xs: readonly number[] } {
+  const along = alongOf(series, axis);
+  const [first, last] = [along[0] ?? 0, along.at(-1) ?? 0];
+  const bottom = frame.height;
+  const [low, high] = roomFor(extentOf(series));
+  const inside = frame.width - frame.left - frame.right;
+  const x = (at: number): number =>
+    frame.left + (last > first ? (at - first) / (last - first) : 0.5) * inside;
+  const y = (value: number): number =>
+    bottom - ((value - low) / (high - low)) * (bottom - frame.top);
+  const xs = along.map(x);
+  return { xs, marks: [
+    ...grid([low, high], y, words, frame, colours),
+    ...axisMarks([first, last], axis, x, frame, colours),
+    ...linesOf(series, xs, y, {
+      colour: colours.accent, hasPoints: series.epochs.length <= pointsMax,
+      ...(smoothed === null ? { band: 0.2, width: 2 } : { band: 0.1, width: 1 }),
+    }),
+    ...(smoothed === null ? [] : linesOf(smoothed, xs, y, {
+      colour: colours.minus, hasPoints: false, band: 0.28, width: 2.5,
+    })),
+    ...xs.flatMap((at, i) => ((series.refusals[i] ?? null) === null ? []
+      : cross([at, bottom - 8], colours.warn))),
+  ] };
 }
 
 function roomFor(extent: readonly [number, number] | null): [number, number] {
@@ -74,34 +103,37 @@ function roomFor(extent: readonly [number, number] | null): [number, number] {
 }
 
 function grid(
-  low: number, high: number, y: (value: number) => number, words: NumberWords,
+  [low, high]: Point, y: (value: number) => number, words: NumberWords, frame: Frame,
   colours: PaperColours,
 ): readonly Mark[] {
-  return roundTicks(low, high).flatMap((tick): Mark[] => [
+  const ticks = roundTicks(low, high);
+  const isTight = ticks.length > 1 && Math.abs(y(ticks[1]!) - y(ticks[0]!)) < tickHeight;
+  return ticks.filter((_, i) => !isTight || i % 2 === 0).flatMap((tick): Mark[] => [
     {
-      kind: 'path', points: [[left, y(tick)], [width - right, y(tick)]], colour: colours.line,
-      width: 1,
+      kind: 'path', points: [[frame.left, y(tick)], [frame.width - frame.right, y(tick)]],
+      colour: colours.line, width: 1,
     },
     {
-      kind: 'text', at: [left - 12, y(tick) + 4], text: numberText(tick, null, words), size: 12,
-      colour: colours.quiet, align: 'end',
+      kind: 'text', at: [frame.left - 12, y(tick) + 4], text: numberText(tick, null, words),
+      size: 12, colour: colours.quiet, align: 'end',
     },
   ]);
 }
 
 function axisMarks(
-  [first, last]: Point, axis: 'time' | 'epoch', x: (at: number) => number, bottom: number,
+  [first, last]: Point, axis: 'time' | 'epoch', x: (at: number) => number, frame: Frame,
   colours: PaperColours,
 ): readonly Mark[] {
-  const step = timeSteps.find((each) => (last - first) / each <= 8) ?? timeSteps.at(-1)!;
+  const most = Math.max(2, Math.floor((frame.width - frame.left - frame.right) / tickWidth));
+  const step = timeSteps.find((each) => (last - first) / each <= most) ?? timeSteps.at(-1)!;
   const ticks = last === first ? [first] : axis === 'epoch'
     ? roundTicks(first, last).filter((tick) => Number.isInteger(tick))
     : Array.from({ length: Math.floor(last / step) - Math.ceil(first / step) + 1 }, (_, i) =>
       (Math.ceil(first / step) + i) * step);
   const texts = axis === 'epoch' ? ticks.map(String) : timeTexts(ticks, step);
   return ticks.flatMap((tick, i) => texts[i]!.split('\n').map((text, line): Mark => ({
-    kind: 'text', at: [x(tick), bottom + 20 + line * 15], text, size: 12, colour: colours.quiet,
-    align: 'middle',
+    kind: 'text', at: [x(tick), frame.height + 20 + line * 15], text, size: 12,
+    colour: colours.quiet, align: 'middle',
   })));
 }
 

@@ -1,5 +1,5 @@
 import uPlot from 'uplot';
-import { coloursOf } from '../base/theme.js';
+import { coloursOf } from '../base/colours.js';
 import type { Line } from './model.js';
 
 /** Errors below this share of a scale look the same. */

@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { alongOf } from '../base/compare.js';
-import { clockTime, whole } from '../base/format.js';
 import { html } from '../base/html.js';
 import { later } from '../base/later.js';
-import { newestIn, reasonInWords, type Series } from '../base/model.js';
-import { numberText, shownNumber, unitText, type NumberWords } from '../base/number-words.js';
+import type { Series } from '../base/model.js';
+import type { NumberWords } from '../base/number-words.js';
+import { numberNow, readoutOf } from '../base/readout.js';
 import type { View } from '../base/view.js';
 import type { ChartContent } from '../charts/line-chart.js';
 import { Save } from './save.js';
@@ -82,42 +82,4 @@ function contentOf(
 function smoothedNow(newest: Series, words: NumberWords): string {
   const { lead, range } = numberNow(newest, words);
   return `smoothed ${lead}, ${range.replace('interval', 'band')}`;
-}
-
-/** The newest number of a series with its interval, in words. */
-export function numberNow(series: Series, words: NumberWords): ReturnType<typeof shownNumber> {
-  const at = newestIn(series);
-  if (at < 0) return { lead: 'none', range: 'no answer yet' };
-  return shownNumber(series.values[at], intervalAt(series, at), words);
-}
-
-/** The interval of one release of a series; null if there is none. */
-export function intervalAt({ lows, highs }: Series, at: number): readonly [number, number] | null {
-  const [low, high] = [lows[at], highs[at]];
-  return typeof low === 'number' && typeof high === 'number' ? [low, high] : null;
-}
-
-function readoutOf(
-  series: Series, smoothed: Series | null, words: NumberWords, place: number | null,
-): string {
-  const refused = series.refusals.filter((reason) => reason !== null).length;
-  if (place === null) return refused === 0
-    ? ' ' : `× marks ${refused === 1 ? 'an epoch' : 'epochs'} without an answer`;
-  const epoch = series.epochs[place];
-  if (epoch === undefined) return ' ';
-  const when = `${clockTime(series.times[place]!)}, epoch ${whole(epoch)}`;
-  const reason = series.refusals[place];
-  if (reason !== null && reason !== undefined) return `${when}: refused, ${reasonInWords(reason)}`;
-  const more = smoothed === null ? '' : `; smoothed ${valueText(smoothed, place, words)}`;
-  return `${when}: ${valueText(series, place, words)}${unitText(words)}${more}`;
-}
-
-/** The number of one release and both ends of its interval, without the unit. */
-export function valueText(series: Series, place: number, words: NumberWords): string {
-  const interval = intervalAt(series, place);
-  const half = interval === null ? null : (interval[1] - interval[0]) / 2;
-  const text = (value: number): string => numberText(value, half, words);
-  const value = numberText(series.values[place], half, words);
-  return interval === null || half === 0 ? value
-    : `${value}, ${text(interval[0])} to ${text(interval[1])}`;
 }

@@ -14,7 +14,8 @@ import { follow, historyOf, studies, type Followed } from '../base/session.js';
 import { smoothedSeries } from '../base/smoothing.js';
 import { closedWithin, comparedMax, comparedName, within, type View } from '../base/view.js';
 import type { ChartContent, ChartLine, LineColour } from '../charts/line-chart.js';
-import { chartPart, valueText } from './column.js';
+import { valueText } from '../base/readout.js';
+import { chartPart } from './column.js';
 
 const colours: readonly LineColour[] = ['accent', 'minus', 'good', 'violet'];
 const letters = 'ABCD';

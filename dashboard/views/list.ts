@@ -13,7 +13,7 @@ import { historyOf, isUnread, type Followed } from '../base/session.js';
 import { Badge } from '../base/shell.js';
 import { summaryOf } from '../base/summary.js';
 import { BudgetLine } from './budget.js';
-import { numberNow } from './column.js';
+import { numberNow } from '../base/readout.js';
 import { EpochLine, useNow } from './status.js';
 
 /** With more studies than this there are a search, a choice of states and an order. */

@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { MatrixPicture } from '../base/answer.js';
 import { amount, counted, percent, spoken } from '../base/format.js';
 import { html } from '../base/html.js';
-import { coloursOf, paint } from '../base/theme.js';
+import { coloursOf } from '../base/colours.js';
+import { paint } from '../base/theme.js';
 import { ManyVariances, Pairs, Variances } from './matrix-numbers.js';
 
 /** With more columns than this, the numbers are not written into the cells. */

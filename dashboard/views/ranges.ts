@@ -7,7 +7,7 @@ const rangeWords: Readonly<Record<Range, string>> = {
 };
 
 /** Which releases the charts show: a range up to the newest one, or chosen epochs. */
-export function Ranges({ view, epochs, onView, first: firstNumber, canSmooth }: {
+export function Ranges({ view, epochs, onView, first: firstNumber, canSmooth, canCompare }: {
   readonly view: View;
   /** All that the page keeps, in order. */
   readonly epochs: readonly number[];
@@ -15,6 +15,8 @@ export function Ranges({ view, epochs, onView, first: firstNumber, canSmooth }: 
   /** The number that a comparison begins with, as `comparedName` writes it. */
   readonly first: string;
   readonly canSmooth: boolean;
+  /** False where no number is drawn over time. */
+  readonly canCompare: boolean;
 }): VNode {
   const { chosen, axis, isSmooth } = view;
   const [first, last] = [epochs[0] ?? 0, epochs.at(-1) ?? 0];
@@ -31,9 +33,9 @@ export function Ranges({ view, epochs, onView, first: firstNumber, canSmooth }: 
           each === 'time' ? 'Time' : 'Epochs'}</button>`)}</div>
     ${canSmooth && html`<label class="small"><input type="checkbox" checked=${isSmooth}
       onChange=${() => onView({ isSmooth: !isSmooth })} /> Smooth</label>`}
-    <button type="button" class="compare-button" aria-pressed=${view.compared.length > 0}
+    ${canCompare && html`<button type="button" class="compare-button" aria-pressed=${view.compared.length > 0}
       onClick=${() => onView({ compared: view.compared.length > 0 ? [] : [firstNumber] })}>${
-      view.compared.length > 0 ? 'End comparison' : 'Compare'}</button>
+      view.compared.length > 0 ? 'End comparison' : 'Compare'}</button>`}
     <p class="quiet small ranges-hint">Drag over a chart to see a part of it. Click a release to read
       it out. The address keeps both.</p></div>`;
 }

@@ -2,7 +2,7 @@ import { systemRuntime } from '../../client/index.js';
 import { clockTime, counted, whole } from '../base/format.js';
 import type { SavedChart, SavedForm } from '../base/saved.js';
 import { csvOf } from '../base/series-csv.js';
-import { coloursOf } from '../base/theme.js';
+import { coloursOf } from '../base/colours.js';
 import { paint, svgOf, type Drawing } from '../charts/paper.js';
 import { pictureOfSeries } from '../charts/picture.js';
 

@@ -3,11 +3,12 @@ import { useMemo } from 'preact/hooks';
 import { findingText, runningText } from '../../client/index.js';
 import { pictureOf, type Picture } from '../base/answer.js';
 import { clockTime, counted, sentence, spoken, whole } from '../base/format.js';
+import { columnsOf, columnsWithin, heatAxisName, type HeatColumn } from '../base/heat.js';
 import { html } from '../base/html.js';
 import { later } from '../base/later.js';
 import { keyName } from '../base/keys.js';
 import {
-  chartsMax, hostileRangeText, intervalOf, numberAt, reasonInWords, type ValueOutcome,
+  chartsMax, hostileRangeText, type Asked, intervalOf, numberAt, reasonInWords, type ValueOutcome,
 } from '../base/model.js';
 import { plainWords, possible } from '../base/number-words.js';
 import { numbersOf, type NamedNumber } from '../base/numbers.js';
@@ -34,6 +35,10 @@ const findingsShown = 8;
 /** Pictures of answers. Most studies have one kind or none. */
 export const picturePart =
   later(() => import('./pictures.js').then(({ PictureView }) => PictureView), 'ghost');
+
+/** The whole distribution over time. */
+export const heatPart =
+  later(() => import('./heat-strip.js').then(({ HeatStrip }) => HeatStrip), 'ghost');
 
 /** The chart of several numbers, for people who compare. */
 export const comparePart =
@@ -130,6 +135,7 @@ function Answer({ followed, place: question }: Shown): VNode {
     useMemo(() => series.map((each) => within(each, now)), [series, ...part]);
   const smoothNow = useMemo(() => smoothed.map((each) =>
     (each === null ? null : { series: within(each, now), newest: each })), [smoothed, ...part]);
+  const strip = useMemo(() => columnsOf(asked, history.answers), [asked, version.value]);
   if (history.lastValue === null || outcome === null || found === null) {
     const isOver = news.value.state !== 'open';
     return html`<${NoAnswer} isReading=${!['live', 'ended']
@@ -149,8 +155,10 @@ function Answer({ followed, place: question }: Shown): VNode {
     <${Findings} outcome=${outcome} columns=${columns} picture=${found.picture} />
     ${found.picture !== null
       && html`<${picturePart.View} picture=${found.picture} columns=${columns} column=${column} />`}
-    ${charts > 0 && html`<${Ranges} view=${now} epochs=${series[0]!.epochs} onView=${onView}
+    ${(charts > 0 || strip !== null) && html`<${Ranges} view=${now} onView=${onView}
+      epochs=${series[0]?.epochs ?? strip!.map(({ epoch }) => epoch)} canCompare=${charts > 0}
       first=${comparedName(followed.entry.id, asked.name, 0)} canSmooth=${series.some((_, place) => canSmooth(history, place))} />`}
+    ${strip !== null && html`<${HeatOverTime} asked=${asked} columns=${strip} view=${now} onView=${onView} />`}
     ${charts > 0 && now.isSmooth && html`<${SmoothNote} />`}
     ${charts > 0 && now.compared.length > 0 && html`<${comparePart.View} followed=${followed}
       own=${series[0]!} view=${now} onView=${onView} />`}
@@ -164,6 +172,18 @@ function Answer({ followed, place: question }: Shown): VNode {
       && html`<${Uncharted} outcome=${outcome} numbers=${numbers}
       charts=${charts} />`}
     <${IntervalInWords} outcome=${outcome} /></div>`;
+}
+
+/** The part of a strip that the view shows. */
+function HeatOverTime({ asked, columns, view: now, onView }: {
+  readonly asked: Asked; readonly columns: readonly HeatColumn[]; readonly view: View;
+  readonly onView: (change: Partial<View>) => void;
+}): VNode | null {
+  const shown = useMemo(() => columnsWithin(columns, now),
+    [columns, now.range, now.chosen?.[0], now.chosen?.[1]]);
+  if (shown.every(({ refusal }) => refusal !== null)) return null;
+  return html`<${heatPart.View} columns=${shown} isNamed=${asked.estimator === 'histogram'}
+    name=${heatAxisName(asked)} view=${now} onView=${onView} />`;
 }
 
 /** A number and its chart, in which what is impossible is cut off. */

@@ -15,7 +15,8 @@ export async function checkBeforeListening(
   options: NetworkOptions & Pick<ListenerOptions, 'host' | 'port'>,
 ): Promise<void> {
   const { allowedOrigins = [], allowedHosts = [], trustedProxies = [], tls } = options;
-  allowedOrigins.forEach(checkOrigin);
+  allowedOrigins.filter((origin) => origin !== 'null').forEach(checkOrigin);
+  options.frameAncestors?.forEach(checkOrigin);
   allowedHosts.forEach(checkHost);
   trustedProxyCheck(trustedProxies);
   if (tls !== undefined) {
@@ -38,9 +39,11 @@ export function checkedIdentity<T>(use: () => T): T {
   }
 }
 
-/** Browsers send an origin in exactly one form, and "null" for pages without one. */
+/**
+ * Browsers send an origin in exactly one form. For pages without one they send "null": it may
+ * connect, and is not checked here.
+ */
 function checkOrigin(origin: string): void {
-  if (origin === 'null') return;
   if (URL.canParse(origin) && /^https?:$/.test(new URL(origin).protocol)
     && new URL(origin).origin === origin) return;
   throw new InvalidParameterError(

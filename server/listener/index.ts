@@ -53,6 +53,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     operatorToken: options.operatorToken,
     allowedOrigins: rules.allowedOrigins,
     allowedHosts: rules.allowedHosts,
+    frameAncestors: options.frameAncestors ?? [],
     clientAddress: context.clientAddress,
     isStopping: () => context.stopping,
     events: (...begun) => streams.begin(...begun),

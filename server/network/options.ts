@@ -16,6 +16,11 @@ export interface NetworkOptions {
   readonly allowedOrigins?: readonly string[];
   /** Names under which browsers may reach the server, besides localhost and IP addresses. */
   readonly allowedHosts?: readonly string[];
+  /**
+   * Origins whose pages may show `/embed/STUDY` and `/kiosk` in a frame. Default none. Other pages
+   * of the server are never shown in one.
+   */
+  readonly frameAncestors?: readonly string[];
   /** Reverse proxies whose X-Forwarded-For is used: addresses or networks. Default none. */
   readonly trustedProxies?: readonly string[];
   /** Certificate chain and key for TLS (https, wss), both PEM. Default: no TLS. */

@@ -23,6 +23,8 @@ export interface HttpOptions {
   readonly operatorToken: string;
   readonly allowedOrigins: readonly string[];
   readonly allowedHosts: readonly string[];
+  /** Origins whose pages may show the embedded pages in a frame. */
+  readonly frameAncestors: readonly string[];
   readonly clientAddress: ClientAddress;
   readonly isStopping: () => boolean;
   /** Answers POST /v1/batches. @throws (rejects) HttpError. */

@@ -12,17 +12,23 @@ const folder =
 /**
  * Pages use only their own scripts and styles, none inline. They can reach only this server and its
  * socket.
+ * @param ancestors origins whose pages may show this one in a frame.
  */
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-  + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const pagePolicy = (ancestors: readonly string[]): string =>
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+  + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
+  + (ancestors.length === 0 ? "'none'" : ancestors.join(' '));
 
 /**
  * A fixed file of the dashboard. Only its compressed form is read, and is sent as it is to browsers
  * that accept it. Its content is the same for all readers.
  * @param name never text of a request, unless a pattern without slashes and dots admitted it.
+ * @param isFramed whether the pages that the operator listed may show it in a frame.
  */
-export function pageFile(name: string, type: string): (exchange: Exchange) => Promise<void> {
-  return async ({ request, response, isHead }) => {
+export function pageFile(
+  name: string, type: string, isFramed = false,
+): (exchange: Exchange) => Promise<void> {
+  return async ({ request, response, isHead, frameAncestors }) => {
     const accepted =
       /\bgzip\b(?!;q=0(?:\.0*)?(?:,|$))/.test(String(request.headers['accept-encoding'] ?? ''));
     const packed = await readFile(new URL(`${name}.gz`, folder)).catch(() => {
@@ -32,7 +38,10 @@ export function pageFile(name: string, type: string): (exchange: Exchange) => Pr
     const body = accepted ? packed : await promisify(gunzip)(packed);
     if (accepted) response.setHeader('Content-Encoding', 'gzip');
     response.appendHeader('Vary', 'Accept-Encoding');
-    response.setHeader('Content-Security-Policy', pagePolicy);
+    const ancestors = isFramed ? frameAncestors : [];
+    // Old browsers know only this header, and it cannot name an origin.
+    if (ancestors.length > 0) response.removeHeader('X-Frame-Options');
+    response.setHeader('Content-Security-Policy', pagePolicy(ancestors));
     response.setHeader('Content-Type', `${type}; charset=utf-8`);
     response.end(isHead ? undefined : body);
   };

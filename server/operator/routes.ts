@@ -29,6 +29,9 @@ export interface Route {
   answer(exchange: Exchange): Promise<void>;
 }
 
+/** Pages of other sites may show it in a frame, if the operator listed them. */
+const embedPage = pageFile('embed.html', 'text/html', true);
+
 /** All routes of the HTTP server, by path. */
 export const routes: Readonly<Record<string, Route>> = {
   '/': { access: 'public', answer: pageFile('index.html', 'text/html') },
@@ -40,6 +43,12 @@ export const routes: Readonly<Record<string, Route>> = {
   '/operator': { access: 'public', answer: pageFile('operator.html', 'text/html') },
   '/operator.css': { access: 'public', answer: pageFile('operator.css', 'text/css') },
   '/operator.js': { access: 'public', answer: pageFile('operator.js', 'text/javascript') },
+  '/kiosk': { access: 'public', answer: embedPage },
+  '/embed.css': { access: 'public', answer: pageFile('embed.css', 'text/css') },
+  '/embed.js': { access: 'public', answer: pageFile('embed.js', 'text/javascript') },
+  '/keelson-chart.js': {
+    access: 'public', answer: pageFile('keelson-chart.js', 'text/javascript'),
+  },
   '/healthz': { access: 'public', anyHost: true, answer: health },
   // It names studies, so it answers under the server's own names only.
   '/readyz': { access: 'public', answer: ready },
@@ -81,6 +90,7 @@ export function routeOf(path: string): { route: Route; study?: string } | undefi
   if (partName.test(path)) {
     return { route: { access: 'public', answer: pageFile(path.slice(1), 'text/javascript') } };
   }
+  if (/^\/embed\/[^/]+$/.test(path)) return { route: { access: 'public', answer: embedPage } };
   const [, study, name = ''] = /^\/v1\/studies\/([^/]+)\/([a-z]+)$/.exec(path) ?? [];
   if (study === undefined || !Object.hasOwn(studyRoutes, name)) return undefined;
   return { route: studyRoutes[name]!, study };

@@ -1,5 +1,7 @@
 import { systemClock } from '../../server/base/clock.js';
-import { createListener, type Listener } from '../../server/listener/index.js';
+import {
+  createListener, type Listener, type NetworkOptions,
+} from '../../server/listener/index.js';
 import { createServerMetrics } from '../../server/metrics/server-metrics.js';
 import { canonicalJson } from '../../src/base/canonical-json.js';
 import type { Outcome } from '../../src/base/outcome.js';
@@ -38,6 +40,7 @@ function documentOf(change: StageStudy): StudyDocument {
 export class Stage {
   #listener: Listener | null = null;
   #port = 0;
+  #network: NetworkOptions = {};
   readonly #ids = new Map<string, string>();
   /** Releases that the budget pays for. */
   readonly affords = 40;
@@ -66,13 +69,15 @@ export class Stage {
     return `${this.address}/#/study/${this.id(name)}`;
   }
 
-  /** Comes (back) up on the same port. */
-  async up(): Promise<void> {
+  /** Comes (back) up on the same port. @param network from now on. */
+  async up(network?: NetworkOptions): Promise<void> {
+    this.#network = network ?? this.#network;
     const nothing = (): void => undefined;
     this.#listener = await createListener({
       hub: this.hub, clock: systemClock,
       logger: { debug: nothing, info: nothing, warn: nothing, error: nothing }, host: '127.0.0.1',
       port: this.#port, operatorToken: 'a-token-for-tests', metrics: createServerMetrics(),
+      ...this.#network,
     });
     this.#port = this.#listener.port;
   }

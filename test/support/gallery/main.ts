@@ -2,13 +2,17 @@ import { closeStages } from '../dashboard-stage.js';
 import { hasBrowser, launchBrowser } from '../browser.js';
 import { Camera } from './camera.js';
 import { dashboardScenes } from './dashboard-scenes.js';
+import { embedScenes } from './embed-scenes.js';
+import { heatScenes } from './heat-scenes.js';
 import { labScenes } from './lab-scenes.js';
 import { operatorScenes } from './operator-scenes.js';
 
 /** What a scene is played with, and what it is called. */
 export type Scenes = Readonly<Record<string, (camera: Camera, name: string) => Promise<void>>>;
 
-const scenes: Scenes = { ...dashboardScenes, ...operatorScenes, ...labScenes };
+const scenes: Scenes = {
+  ...dashboardScenes, ...operatorScenes, ...labScenes, ...embedScenes, ...heatScenes,
+};
 
 /**
  * Pictures of the pages in every state, from scripted servers:
