@@ -43,8 +43,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   const uploads = new Uploads(context, rules, unfinished);
   const open = { connections: new Connections(context, rules, unfinished), streams, uploads };
   const handler = createHttpHandler({
-    hub,
-    clock,
+    hub, clock,
     logger: options.logger,
     limits: context.limits,
     logReads: context.logReads,
