@@ -50,6 +50,7 @@ export type { ParameterValue, ParameterValues, Participation } from '../src/base
 export type { Signer, Signing, Verifier } from '../src/signing/contract.js';
 export type { ColumnType } from '../src/base/columns.js';
 export type { ColumnFormat, ColumnWords } from '../src/base/study-words.js';
+export type { TokenPeriods } from '../src/base/token-periods.js';
 export {
   ReleaseSeries, RunningTotals, seriesFaultText, smooth, smoothedLevels, type Level,
   type Measured, type NumberSeries, type QuestionSeries, type RunningTotal, type SeriesFault,
