@@ -153,14 +153,14 @@ export class KeelsonChart extends HTMLElement {
     const { study, name, value, range, plot } = this.#box;
     const document = this.#document;
     study.textContent = this.getAttribute('heading') ?? document?.title ?? document?.study
-      ?? this.getAttribute('study');
+      ?? nameOf(this.getAttribute('study') ?? '');
     this.#drawState();
     const shown = this.#shown();
     plot.hidden = shown === null;
     if (shown === null) {
       name.textContent = '';
-      value.textContent = this.#document === null || this.charts.length === 0 ? 'No answer yet'
-        : 'No such number in this study';
+      value.textContent = this.charts.length > 0 ? 'No such number in this study'
+        : this.#state.kind === 'failed' ? 'Nothing is shown' : 'No answer yet';
       range.textContent = '';
       this.#readOut(null);
       return;
@@ -236,6 +236,11 @@ export class KeelsonChart extends HTMLElement {
       this.#pin(Math.min(last, Math.max(0, to)));
     });
   }
+}
+
+/** A study's id is too long to be read. */
+function nameOf(study: string): string {
+  return /^[0-9a-f]{64}$/i.test(study) ? `Study ${study.slice(0, 12)}…` : study;
 }
 
 /** The newest releases of a series. */

@@ -23,7 +23,7 @@ p { margin: 0; overflow-wrap: anywhere; }
 canvas { position: absolute; inset: 0; width: 100%; height: 100%; }
 .readout { min-height: 1.5em; font-variant-numeric: tabular-nums; }
 .state { display: flex; flex-wrap: wrap; gap: .125rem .5rem; align-items: baseline; justify-content: space-between;
-  border-top: 1px solid var(--keelson-line); padding-top: .5rem; }
+  border-top: 1px solid var(--keelson-line); padding-top: .5rem; margin-top: auto; }
 .state b { font-weight: 600; color: var(--keelson-good); }
 .state b::before { content: '✓ '; } .state .bad { color: var(--keelson-bad); } .state .bad::before { content: '× '; }
 .state .none { display: none; } .state .reconnecting { color: var(--keelson-warn); }

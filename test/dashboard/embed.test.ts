@@ -122,7 +122,7 @@ describe.skipIf(!hasBrowser)('charts on pages of other people', () => {
     stage.publish('flight-delays', value);
     const { page } = await show(chartOf(stage, 'ab'.repeat(32)));
     await says(page, 'state', 'another key than this page expects');
-    expect(await textOf(page, 'value')).toBe('No answer yet');
+    expect(await textOf(page, 'value')).toBe('Nothing is shown');
     stage.publish('flight-delays', valueOf([99, 99], [1, 16]),
       { previousDigest: new Uint8Array(64).fill(1) });
     const { page: second } = await show(chartOf(stage));

@@ -1,3 +1,4 @@
+import type { Page } from 'puppeteer-core';
 import { toHex } from '../../../src/base/bytes.js';
 import { refusal, Stage, valueOf } from '../dashboard-stage.js';
 import type { Camera } from './camera.js';
@@ -15,14 +16,17 @@ async function flights(): Promise<Stage> {
   return stage;
 }
 
-const shown = 'keelson-chart >>> .live';
+/** A selector that waits does not see changes inside the element. */
+const waitFor = (page: Page, selector: string): Promise<unknown> => page.waitForFunction((inside) =>
+  document.querySelector('keelson-chart')?.shadowRoot?.querySelector(inside),
+{ polling: 50 }, selector);
 
 const scene = (address: (stage: Stage) => string): Scenes[string] =>
   async (camera: Camera, name) => {
     const stage = await flights();
     const page = await camera.page();
     await page.goto(address(stage));
-    await page.waitForSelector(shown);
+    await waitFor(page, '.live');
     await camera.take(page, name);
     await page.browserContext().close();
   };
@@ -35,8 +39,8 @@ export const embedScenes: Scenes = {
     const stage = await flights();
     const page = await camera.page();
     await page.goto(`${stage.address}/embed/flights`);
-    const plot = (await page.waitForSelector(shown)) && (await page.$('keelson-chart >>> .plot'))!;
-    await plot!.focus();
+    await waitFor(page, '.live');
+    await (await page.$('keelson-chart >>> .plot'))!.focus();
     for (let i = 0; i < 6; i++) await page.keyboard.press('ArrowLeft');
     await camera.take(page, name);
     await page.browserContext().close();
@@ -45,13 +49,11 @@ export const embedScenes: Scenes = {
     const stage = await flights();
     const page = await camera.page();
     await page.goto(`${stage.address}/embed/flights`);
-    await page.waitForSelector(shown);
+    await waitFor(page, '.live');
     await page.evaluate((key) => {
       document.querySelector('keelson-chart')!.setAttribute('key', key);
     }, toHex(stage.hub.serverKey.map((byte) => byte ^ 1)));
-    // A selector that waits does not see changes inside the element.
-    await page.waitForFunction(() => document.querySelector('keelson-chart')?.shadowRoot
-      ?.querySelector('.bad'), { polling: 50 });
+    await waitFor(page, '.bad');
     await camera.take(page, name);
     await page.browserContext().close();
   },
