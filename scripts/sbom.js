@@ -7,7 +7,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 
 /** Licences under which a package may be distributed together with Keelson. */
 const allowedLicences = new Set([
-  'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT-0', 'Unlicense', '0BSD', 'BlueOak-1.0.0',
+  'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT-0', 'Unlicense', '0BSD',
+  'BlueOak-1.0.0',
 ]);
 
 const file = process.argv[2] ?? 'dist/sbom.cdx.json';
