@@ -2,8 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
+import * as v from 'valibot';
 import { expect } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { alertsSchema } from '../../server/study-file/alerts.js';
 import { parseStudyText } from '../../server/study-file/index.js';
 import type { Block } from './doc-pages.js';
 import { Stage, type LiveCommand } from './live-command.js';
@@ -16,8 +18,10 @@ import { root } from './sources.js';
  * - `sh` runs in bash and must end with status 0. `sh status=1`: with that status.
  * - `sh background` is one `keelson serve`, which goes on while the rest of the page runs. It
  *   listens on a free port, and 8787 in later blocks becomes that port.
- * - `ts` runs on Node. `csv NAME` and `yaml NAME` are written to the folder.
- * - `yaml` is a study file, or, as `yaml part`, some of its keys.
+ * - `ts` runs on Node; `ts browser` does not run. `csv NAME` and `yaml NAME` are written to the
+ *   folder.
+ * - `yaml` is a study file, or, as `yaml part`, some of its keys. `yaml alerts` is a file for
+ *   `keelson serve --alerts`.
  * - `text output` is what the block before it printed. Numbers may differ; a line `...` stands for
  *   any lines.
  */
@@ -44,8 +48,10 @@ export class PageRun {
   async follow(block: Block): Promise<void> {
     const { language, notes, text } = block;
     if (language === 'sh' && !isOnlyNpm(text)) await this.shell(block);
-    if (language === 'ts') await this.script(block);
-    if (language === 'yaml') {
+    if (language === 'ts' && !notes.includes('browser')) await this.script(block);
+    if (notes.includes('alerts')) {
+      expect(v.safeParse(alertsSchema, parse(text)).issues, block.place).toBeUndefined();
+    } else if (language === 'yaml') {
       parseStudyText(notes.includes('part') ? withPart(text) : text, { name: block.place });
     }
     if (language === 'yaml' || language === 'csv') {
