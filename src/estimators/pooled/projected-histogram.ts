@@ -85,7 +85,8 @@ interface Kept {
  * @returns null when the noise hides the shape.
  */
 export function fitHistogram(
-  counts: Float64Array, noise: number, leastThreshold: number, edges = usualEdges,
+  counts: Float64Array, noise: number, leastThreshold: number,
+  edges: Float64Array = usualEdges,
 ): HistogramFit | null {
   const histogram: Histogram = { counts, edges };
   let kept: Kept = { from: 0, to: counts.length };
