@@ -5,7 +5,7 @@ import {
 } from '../../estimators/mean/robust-mean/design.js';
 import type { RoundsDesign } from '../../estimators/mean/robust-mean/filter-rounds.js';
 import { finalSumShare, isBlind } from '../../estimators/mean/filters/design.js';
-import { usualRadius } from '../../estimators/pooled/parameters.js';
+import { closeRadius } from '../../estimators/pooled/parameters.js';
 import { countEvent, sumEvent } from '../../estimators/pooled/query-events.js';
 import type { SealedEvent } from '../../privacy/accounting/sealed-cost.js';
 import { shareOf } from '../../privacy/accounting/target.js';
@@ -21,7 +21,10 @@ export interface SealedRobustMeanOptions {
   readonly grid: ColumnGrid;
   /** Share of hostile rows that the interval for them is stated for: 0 to 0.2. Default 0.05. */
   readonly corruption?: number;
-  /** Rows farther than this from the centre are left out. In scales; default: `usualRadius`. */
+  /**
+   * Rows farther than this from the centre are left out. In scales; default: `closeRadius`, as what
+   * is opened has more noise, in proportion to the square of the radius.
+   */
   readonly radius?: number;
   /** Filter rounds, 1 to 20. Default 2. */
   readonly rounds?: number;
@@ -47,7 +50,7 @@ const stepsMax = 2 ** 20;
 export function sealedRobustDesign(
   facts: StudyFacts,
   {
-    grid, corruption = 0.05, radius = usualRadius(facts.dimension), rounds: asked = 2, axes = 2,
+    grid, corruption = 0.05, radius = closeRadius(facts.dimension), rounds: asked = 2, axes = 2,
   }: SealedRobustMeanOptions,
 ): SealedRobustDesign {
   checkMeanFacts(facts, grid);

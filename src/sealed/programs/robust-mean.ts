@@ -23,9 +23,9 @@ import { layoutOf } from './rows.js';
  * honest rows can be, noisy histograms of the distance and along the widest axes tell which tails
  * no normal shape explains. Those are removed, and the mean of the rows left is corrected. What
  * rounds do, and the answer, are the clear estimator's (mean/robust-mean/filter-rounds). It
- * differs in four ways. Rows beyond the ball are left out, not pulled in. Distances are in bins of
- * equal squares. Columns that are correlated are not mapped. What is opened has 1.22 times the
- * noise.
+ * differs in five ways. What is opened has 1.22 times the noise. Rows beyond the ball are left out,
+ * not pulled in. The ball is smaller, since noise of second moments grows with the square of its
+ * radius. Distances are in bins of equal squares. Columns that are correlated are not mapped.
  *
  * Claim. Cost and neighbours as in `SealedProgram`.
  * Cost. That of the events: two histograms of the centre, and of each round the number, the sum and
