@@ -85,7 +85,7 @@ cpSync(`${root}dashboard/embed/embed.css`, `${root}${site}/embed.css`);
 cpSync(`${root}dist/browser/keelson-chart.js`, `${root}${site}/keelson-chart.js`);
 bundle('dist/dashboard/embed/main.js', `${site}/embed.js`, small);
 cpSync(`${root}node_modules/uplot/dist/uPlot.min.css`, `${root}${site}/uplot.css`);
-bundlePage(site);
+await bundlePage(site);
 // Beside each file its compressed form. The server reads only these, and only these are published.
 for (const name of readdirSync(`${root}${site}`)) {
   const path = `${root}${site}/${name}`;
