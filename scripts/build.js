@@ -83,7 +83,11 @@ for (const name of ['operator', 'lab']) {
 cpSync(`${root}dashboard/embed/index.html`, `${root}${site}/embed.html`);
 cpSync(`${root}dashboard/embed/embed.css`, `${root}${site}/embed.css`);
 cpSync(`${root}dist/browser/keelson-chart.js`, `${root}${site}/keelson-chart.js`);
-bundle('dist/dashboard/embed/main.js', `${site}/embed.js`, small);
+// The frame's page takes the element from the file that pages of other people load.
+const element = '../element/index.js';
+bundle('dist/dashboard/embed/main.js', `${site}/embed.js`, { ...small, external: [element] });
+const embed = readFileSync(`${root}${site}/embed.js`, 'utf8');
+writeFileSync(`${root}${site}/embed.js`, embed.replace(element, './keelson-chart.js'));
 cpSync(`${root}node_modules/uplot/dist/uPlot.min.css`, `${root}${site}/uplot.css`);
 await bundlePage(site);
 // Beside each file its compressed form. The server reads only these, and only these are published.
