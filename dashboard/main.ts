@@ -1,6 +1,6 @@
 import { effect } from '@preact/signals';
 import { render, type VNode } from 'preact';
-import { systemRuntime } from '../client/index.js';
+import { systemClock } from '../client/base/clock.js';
 import { html } from './base/html.js';
 import { later } from './base/later.js';
 import { route, startRouting } from './base/route.js';
@@ -119,7 +119,7 @@ function loadParts(): void {
     }
   };
   if (route.value.kind === 'study') {
-    const rest = (): void => { systemRuntime.after(restAfterMs, loadRest); };
+    const rest = (): void => { systemClock.after(restAfterMs, loadRest); };
     void chartPart.load().then(rest, rest);
     return;
   }
@@ -127,7 +127,7 @@ function loadParts(): void {
   if (route.value.kind === 'list') void listPart.load().catch(() => undefined);
   const stop = effect(() => {
     if (studies.value === null) return;
-    systemRuntime.after(studies.value.length === 1 ? 0 : restAfterMs, () => {
+    systemClock.after(studies.value.length === 1 ? 0 : restAfterMs, () => {
       stop();
       loadRest();
     });

@@ -82,7 +82,6 @@ for (const name of ['operator', 'lab']) {
 }
 cpSync(`${root}dashboard/embed/index.html`, `${root}${site}/embed.html`);
 cpSync(`${root}dashboard/embed/embed.css`, `${root}${site}/embed.css`);
-cpSync(`${root}dist/browser/keelson-chart.js`, `${root}${site}/keelson-chart.js`);
 // The frame's page takes the element from the file that pages of other people load.
 const element = '../element/index.js';
 bundle('dist/dashboard/embed/main.js', `${site}/embed.js`, { ...small, external: [element] });
