@@ -74,12 +74,16 @@ mkdirSync(`${root}${site}`, { recursive: true });
 for (const name of ['shell.css', 'dashboard.css', 'favicon.svg']) {
   cpSync(`${root}dashboard/${name}`, `${root}${site}/${name}`);
 }
-// The operator's page and the laboratory's stand beside it.
-for (const name of ['operator', 'lab']) {
+// The operator's page, the laboratory's and the what-if page stand beside it.
+for (const name of ['operator', 'lab', 'plan']) {
   cpSync(`${root}dashboard/${name}/index.html`, `${root}${site}/${name}.html`);
   cpSync(`${root}dashboard/${name}/${name}.css`, `${root}${site}/${name}.css`);
   bundle(`dist/dashboard/${name}/main.js`, `${site}/${name}.js`);
 }
+// Plans read no rows, so the decompositions of matrices stay away.
+bundle('dist/dashboard/plan/worker.js', `${site}/plan-worker.js`, {
+  alias: { 'ml-matrix': `${root}scripts/no-matrices.cjs` },
+});
 cpSync(`${root}dashboard/embed/index.html`, `${root}${site}/embed.html`);
 cpSync(`${root}dashboard/embed/embed.css`, `${root}${site}/embed.css`);
 // The frame's page takes the element from the file that pages of other people load.
