@@ -1,16 +1,15 @@
 import { signing } from '../../../src/signing/node.js';
-import { decodeHeadBody } from '../../../src/wire/index.js';
-import { encodeLogLine } from '../../../src/log/index.js';
 import type { StudyDefinition } from '../../../server/studies/definition.js';
 import { Chance } from './chance.js';
 import { Crowd } from './crowd.js';
 import { SimulatedDisk } from './disk.js';
 import { calm, noFaults, type FaultRates } from './faults.js';
 import { changeKey, Fuse, stepsOfChange, stepsOfStart, writeFirstKey } from './key-folder.js';
+import { verifyLogs } from './logs.js';
 import { Model } from './model.js';
 import { Network } from './network.js';
 import { plantOf, type PlantName } from './planted.js';
-import { ProcessTimers, Scheduler, serverClock, settled } from './scheduler.js';
+import { ProcessTimers, Scheduler, serverClock } from './scheduler.js';
 import { ServerProcess } from './server.js';
 import { idsOf, studiesOf } from './setting.js';
 
@@ -220,32 +219,8 @@ export class World {
     return record !== null;
   }
 
-  /** The chain of every study, as one that trusts the first key reads it. */
-  async verifyLogs(): Promise<void> {
-    const hub = this.server!.hub!;
-    for (const { studyId, facts, factsSignature: signature } of hub.studies()) {
-      const head = await this.#answered(hub.head(studyId));
-      // Another may come meanwhile.
-      const count = Number(decodeHeadBody(head.body).count);
-      const releases = (await this.#answered(hub.releases(studyId, 0, 10_000))).slice(0, count);
-      await this.model.mustVerify(studyId, [
-        encodeLogLine({ type: 'study', facts, serverKey: hub.serverKey, signature }),
-        ...hub.rotations.map((record) => encodeLogLine({ type: 'rotation', record })),
-        ...releases.map((release) =>
-          encodeLogLine({ type: 'release', body: release.body, signature: release.signature })),
-        encodeLogLine({ type: 'head', ...head }),
-      ]);
-    }
-  }
-
-  /** The world goes on until the store's thread has answered. */
-  async #answered<T>(asked: Promise<T>): Promise<T> {
-    let isThere = false;
-    const done = asked.finally(() => { isThere = true; });
-    for (await settled(); !isThere; await settled()) {
-      if (this.scheduler.step() === null) break;
-    }
-    return done;
+  verifyLogs(): Promise<void> {
+    return verifyLogs(this.server!.hub!, this.model, this.scheduler);
   }
 
   #powerLoss(): void {
