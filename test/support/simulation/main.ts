@@ -12,8 +12,8 @@ const usage =
   `simulate --seed N                       one seed, twice, with its trace hash; --log prints each step
 simulate --seeds N [--from N] [--minutes N]   many seeds, until the first failure; the fault counts at the end
 simulate --planted [--seeds N]          each planted fault, and the first seed that finds it
-simulate --cluster ...                  the same with several servers on one database; --steps ${clusterSteps} by default,
-  and --plant NAME is one of ${clusterPlantNames.join(', ')}
+simulate --cluster ...                  the same with several servers on one database;
+  --steps ${clusterSteps} by default, and --plant NAME is one of ${clusterPlantNames.join(', ')}
 Everywhere: --steps N (500), --withdraw P (chance that a contributor takes rows back, at each thought; ${rough.withdraw}),
   --change-key P (chance that the server's key is changed before it starts again; ${rough.changeKey}),
   --broken-study P (chance that a start is asked for a study that contradicts the store; ${rough.brokenStudy}),
@@ -36,7 +36,8 @@ export async function main(args: readonly string[]): Promise<number> {
       seed: { type: 'string' }, seeds: { type: 'string' }, from: { type: 'string', default: '1' },
       minutes: { type: 'string' }, steps: { type: 'string' },
       plant: { type: 'string' }, ...shareOptions,
-      cluster: { type: 'boolean' }, planted: { type: 'boolean' }, log: { type: 'boolean' }, help: { type: 'boolean' },
+      cluster: { type: 'boolean' }, planted: { type: 'boolean' }, log: { type: 'boolean' },
+      help: { type: 'boolean' },
     },
   });
   const shares = Object.fromEntries(Object.entries(shareNames).map(([name, rate]) =>
@@ -164,7 +165,7 @@ async function planted(kind: Kind, seeds: number): Promise<number> {
       rows[plant] = { seed, found: failure.split('\n')[0]! };
       break;
     }
-    if (rows[plant]!.found === '') missed += 1;
+    if (rows[plant].found === '') missed += 1;
   }
   console.table(rows);
   return missed === 0 ? 0 : 1;

@@ -83,7 +83,9 @@ export function settled(): Promise<void> {
   return new Promise((resolve) => { setImmediate(resolve); });
 }
 
-/** Timers of one process: they die with it. A process that is frozen finds them due when it wakes. */
+/**
+ * Timers of one process: they die with it. A process that is frozen finds them due when it wakes.
+ */
 export class ProcessTimers {
   alive = true;
   /** On the world's clock. */

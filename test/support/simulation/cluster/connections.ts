@@ -138,7 +138,7 @@ class SimulatedSession {
     if (found === undefined) throw new Error(`the simulated database does not know: ${text}`);
     return found[1]({
       database: this.options.server.database, values, options: this.options,
-      later: (effect) => this.#effects.push(effect),
+      later: (effect) => { this.#effects.push(effect); },
       lock: (studies) => { this.#studies = studies; },
     });
   }
@@ -153,8 +153,8 @@ interface Asked {
   readonly database: SharedDatabase;
   readonly values: readonly unknown[];
   readonly options: ConnectionsOptions;
-  later(effect: () => void): void;
-  lock(studies: readonly StudyId[]): void;
+  readonly later: (effect: () => void) => void;
+  readonly lock: (studies: readonly StudyId[]) => void;
 }
 
 /** Tells every node that hears that something changed. */

@@ -39,13 +39,14 @@ interface Lease {
 export interface View {
   readonly revision: bigint;
   readonly states: ReadonlyMap<bigint, string>;
+  readonly lastEpoch: bigint;
 }
 
 /**
  * The database that all nodes share: SQLite's tables and rules, and beside them what PostgreSQL has
  * for several nodes (leases, numbers of transactions, revisions), each rule as its function says
- * (server/store/postgres/migrations/functions.ts). A transaction is one step of the simulation. That
- * PostgreSQL's locks make it so, other tests find out.
+ * (server/store/postgres/migrations/functions.ts). A transaction is one step of the simulation;
+ * whether the locks of PostgreSQL make it so is for other tests.
  */
 export class SharedDatabase {
   /** What is stored now: for the oracle, and for reads of nodes. */
@@ -157,7 +158,9 @@ export class SharedDatabase {
   }
 
   /** See `renew_leases`. */
-  renew(budgets: readonly bigint[], tokens: readonly bigint[], ttlMs: number): { budget: bigint }[] {
+  renew(
+    budgets: readonly bigint[], tokens: readonly bigint[], ttlMs: number,
+  ): { budget: bigint }[] {
     const lost: { budget: bigint }[] = [];
     budgets.forEach((budget, i) => {
       const lease = this.leases.get(budget);
@@ -194,7 +197,14 @@ export class SharedDatabase {
 
   /** What a node reads of a study before it judges a list. */
   view(studyId: StudyId): View {
-    return { revision: this.#revision(studyId), states: this.#states(studyId) };
+    const rows = this.queries.all(sql.selectFrom('epochs')
+      .innerJoin('studies', 'studies.study_key', 'epochs.study_key')
+      .select(['epochs.epoch_key', 'epochs.state']).where('studies.study_id', '=', studyId));
+    return {
+      revision: this.#revision(studyId),
+      states: new Map(rows.map(({ epoch_key: key, state }) => [key, state])),
+      lastEpoch: this.stored.study(studyId)?.lastEpoch ?? 0n,
+    };
   }
 
   /**
@@ -208,43 +218,34 @@ export class SharedDatabase {
   ): readonly AdmissionResult[] | null {
     const changed = [...views].filter(([studyId, { revision }]) =>
       revision !== this.#revision(studyId));
-    if (changed.length > 0 && (hasGate || !changed.every(([, view]) => this.#isThere(view)))) {
-      return null;
+    if (changed.length > 0 && hasGate) return null;
+    const now = changed.map(([studyId]) => this.view(studyId));
+    this.#admission.forgetStudies();
+    for (const [studyId, view] of changed) this.#show(studyId, view);
+    let results: readonly AdmissionResult[];
+    try {
+      results = this.#admission.admit(batches);
+    } finally {
+      changed.forEach(([studyId], i) => this.#show(studyId, now[i]!));
+      this.#admission.forgetStudies();
     }
-    const now = changed.map(([studyId]) => this.#states(studyId));
-    this.#admission.forgetStudies();
-    for (const [studyId, { states }] of changed) this.#setStates(studyId, states);
-    const results = this.#admission.admit(batches);
-    changed.forEach(([studyId], i) => this.#setStates(studyId, now[i]!));
-    this.#admission.forgetStudies();
     this.watcher.onAdmitted(batches, results);
     return results;
   }
 
-  /** Whether the journals of a view's open epochs are still there. */
-  #isThere({ states }: View): boolean {
-    const found = this.queries.database.prepare<[string]>(
-      "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
-    return [...states].every(([epochKey, state]) =>
-      state !== 'open' || found.get(`journal_${epochKey}`) !== undefined);
-  }
-
-  #states(studyId: StudyId): ReadonlyMap<bigint, string> {
-    const rows = this.queries.all(sql.selectFrom('epochs')
-      .innerJoin('studies', 'studies.study_key', 'epochs.study_key')
-      .select(['epochs.epoch_key', 'epochs.state']).where('studies.study_id', '=', studyId));
-    return new Map(rows.map(({ epoch_key: key, state }) => [key, state]));
-  }
-
-  /** A study has one open epoch, so what is open comes last. Epochs that came later count as closed. */
-  #setStates(studyId: StudyId, states: ReadonlyMap<bigint, string>): void {
-    const wanted = [...this.#states(studyId).keys()].map((key) =>
+  /**
+   * A study has one open epoch, so what is open comes last. Epochs that came later count as closed.
+   */
+  #show(studyId: StudyId, { states, lastEpoch }: View): void {
+    const wanted = [...this.view(studyId).states.keys()].map((key) =>
       [key, states.get(key) ?? 'closing'] as const)
       .sort(([, left], [, right]) => Number(left === 'open') - Number(right === 'open'));
     for (const [key, state] of wanted) {
       this.queries.run(sql.updateTable('epochs').set({ state: state as EpochState })
         .where('epoch_key', '=', key));
     }
+    this.queries.run(sql.updateTable('studies').set({ last_epoch: lastEpoch })
+      .where('study_id', '=', studyId));
   }
 
   #revision(studyId: StudyId): bigint {

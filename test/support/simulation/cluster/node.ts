@@ -1,5 +1,7 @@
 import type { Signer } from '../../../../src/signing/index.js';
-import { createInMemoryListener, type InMemoryListener } from '../../../../server/listener/in-memory.js';
+import {
+  createInMemoryListener, type InMemoryListener,
+} from '../../../../server/listener/in-memory.js';
 import { StoreNode } from '../../../../server/store/postgres/node.js';
 import type { SharedStore } from '../../../../server/store/shared.js';
 import type { StudyDefinition } from '../../../../server/studies/definition.js';

@@ -10,7 +10,7 @@ export interface ClusterOptions extends Pick<SimulationOptions, 'seed' | 'steps'
 }
 
 /** Steps under faults, by default. */
-export const clusterSteps = 1_500;
+export const clusterSteps = 3_000;
 
 /** Runs one world of several servers from its seed. */
 export function simulateCluster(

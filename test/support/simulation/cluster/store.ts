@@ -97,9 +97,9 @@ export class SimulatedSharedStore {
   }
 
   #reads(): object {
-    const calls = readsOf(this.options.database.parts) as unknown as
+    const calls = { ...readsOf(this.options.database.parts), newestTime } as unknown as
       Readonly<Record<string, AnySteps>>;
-    return Object.fromEntries(Object.entries({ ...calls, newestTime: newestTime as AnySteps })
+    return Object.fromEntries(Object.entries(calls)
       .map(([name, steps]) => [name, (...args: unknown[]) =>
         this.#ask(() => this.options.database.queries.perform(steps(...args)))]));
   }

@@ -79,6 +79,10 @@ export class ClusterWorld implements SimulatedWorld<ClusterCounts> {
             this.model.acceptedInto(epoch, state);
           });
           this.model.admitted(requests, results);
+          if (this.#definitions[0]!.document.budget.scope !== 'contributor') return;
+          for (const { studyId, contributor } of requests) {
+            this.model.ownLedger(this.#server.database.stored, studyId, contributor);
+          }
         }),
         onWithdrawn: (request, result) =>
           this.#guard(() => this.model.withdrawn(request, result)),
@@ -230,7 +234,8 @@ export class ClusterWorld implements SimulatedWorld<ClusterCounts> {
     server.generation += 1;
     for (const hearer of [...server.hearers]) hearer.lose();
     server.hearers.clear();
-    this.scheduler.after(chance.between(5, 1_000), 'database starts', () => { server.isUp = true; });
+    this.scheduler.after(chance.between(5, 1_000), 'database starts',
+      () => { server.isUp = true; });
   }
 
   #scheduleFaults(rates: ClusterRates): void {
