@@ -62,7 +62,10 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   // Otherwise node itself would answer these, without the rate limit and without closing the
   // connection.
   server.on('checkExpectation', handler);
-  server.on('upgrade', (request, raw, head) => open.connections.upgrade(request, raw, head));
+  server.on('upgrade', (request, raw, head) => {
+    if (options.takePeer?.(request, raw, head) === true) return;
+    open.connections.upgrade(request, raw, head);
+  });
   try {
     await listen(server, options);
   } catch (error) {

@@ -7,8 +7,9 @@ import { findEstimator as findRegistered } from '../../src/estimators/registry.j
 import { checkPublicKey } from '../../src/signing/index.js';
 import { answerKeys } from '../../src/wire/answer-keys.js';
 import type {
-  ManyQuestions, OneQuestion, SharedFacts, StudyDocument,
+  ManyQuestions, OneQuestion, SealedFacts, SharedFacts, StudyDocument,
 } from '../../src/wire/study-document.js';
+import { sealedFault, serversFault } from '../../src/wire/sealed-codec.js';
 import { mayExclude, mustChooseOneRow, runningFault } from '../../src/wire/study-codec.js';
 import type { FindEstimator } from '../epochs/engine.js';
 import { defineStudy, type StudyDefinition } from '../studies/definition.js';
@@ -70,9 +71,10 @@ class StudyReader {
 
   read(): { readonly document: StudyDocument; readonly enrolled: ReadonlySet<string> | null } {
     const {
-      study, title, description, cohort, participation, privacy, late, retention, quarantine,
-      running,
+      study, title, description, cohort, participation, privacy, retention, quarantine,
+      running, sealed,
     } = this.#content;
+    const { late = sealed === undefined ? 'next' : 'drop' } = this.#content;
     const columns = readColumns(this.#content, this.#refuse);
     if (this.#content.questions === undefined) refuseUnasked(columns, this.#refuse);
     const asked = this.#content.questions === undefined
@@ -93,8 +95,10 @@ class StudyReader {
         },
       }),
       ...(running !== undefined && { running: this.#running(running) }),
+      ...(sealed !== undefined && { sealed: sealedFactsOf(sealed) }),
     };
     this.#checkRunning(document);
+    this.#checkSealed(document);
     if (quarantine !== undefined && !mayExclude(document)) {
       throw this.#refused('quarantine', undefined,
         'cannot be used here: exclusions would reveal, or charge people for, what they had sent',
@@ -231,6 +235,30 @@ class StudyReader {
     throw this.#refused(path, undefined, rule, remedy);
   }
 
+  #checkSealed(document: StudyDocument): void {
+    const { sealed } = document;
+    if (sealed === undefined) return;
+    if (document.questions !== undefined) {
+      throw this.#refused('sealed', undefined, 'is for one question',
+        'write estimator and parameters in place of questions');
+    }
+    const fault = sealedFault(document);
+    if (fault !== null) throw this.#refused(fault[0], undefined, fault[1], fault[2]);
+    const wanted = serversFault(sealed.servers);
+    if (wanted !== null) {
+      throw this.#refused('sealed.servers', undefined, `must be ${wanted}`, 'change the list');
+    }
+    for (const [i, { key }] of sealed.servers.entries()) {
+      try {
+        checkPublicKey(fromHex(key));
+      } catch (error) {
+        if (!(error instanceof KeelsonError)) throw error;
+        throw this.#refused(`sealed.servers`, key, `server ${i + 1}: ${error.message}`,
+          'print the key with "keelson keys show --data DIR"');
+      }
+    }
+  }
+
   #contribution(
     asked: Pick<OneQuestion, 'estimator' | 'parameters' | 'types'>,
   ): OneQuestion['contribution'] {
@@ -307,7 +335,7 @@ class StudyReader {
     readonly issuer: string; readonly from: number; readonly per: number;
     readonly keys: readonly string[];
   }): StudyDocument['admission'] {
-    const { late } = this.#content;
+    const { late = 'next' } = this.#content;
     const epoch = this.#epoch();
     if (late !== 'drop') {
       throw this.#refused('late', late, 'with tokens a late row may not move to the next epoch, '
@@ -370,6 +398,15 @@ class StudyReader {
   #line(path: string): number | undefined {
     return this.file.lineOf(path.split('.'));
   }
+}
+
+function sealedFactsOf(
+  { against, bits, range, servers, patience, unusableMax }: NonNullable<StudyFile['sealed']>,
+): SealedFacts {
+  return {
+    against, bits, ...(range !== undefined && { range }),
+    servers: servers as unknown as SealedFacts['servers'], patienceMs: patience, unusableMax,
+  };
 }
 
 /**
