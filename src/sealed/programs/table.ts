@@ -1,7 +1,7 @@
 import { InvalidParameterError } from '../../base/errors.js';
 import type { StudyFacts } from '../../estimators/contract/estimator.js';
 import {
-  choiceOf, numbersOf, optionalNumberOf,
+  choiceOf, numberOf, numbersOf, optionalNumberOf,
 } from '../../estimators/contract/values.js';
 import { columnOf } from '../../estimators/counts/tables/common.js';
 import {
@@ -10,6 +10,7 @@ import {
 import type { SealedProgram } from './contract.js';
 import { sealedCount, sealedHistogram, sealedQuantile } from './counts.js';
 import { sealedMean } from './mean.js';
+import { sealedRobustMean } from './robust-mean.js';
 
 type MakeProgram = (facts: StudyFacts, question: SharedQuestion) => SealedProgram;
 
@@ -32,6 +33,30 @@ const programs: Readonly<Record<string, MakeProgram>> = {
   mean: (facts, question) => sealedMean(facts, {
     grid: sealedGrid(question), ...radiusOf(question),
   }),
+  'robust-mean': (facts, question) => {
+    const { parameters } = question;
+    if (choiceOf(parameters, 'shape') !== 'normal') {
+      throw new InvalidParameterError(
+        'a sealed robust-mean is for about normal rows: give shape: normal, or ask for another '
+          + 'estimator', { path: 'parameters.shape' },
+      );
+    }
+    const unknown = ['range', 'centre-share', 'final-share']
+      .find((name) => parameters[name] !== undefined);
+    if (unknown !== undefined) {
+      throw new InvalidParameterError(
+        `a sealed robust-mean takes no ${unknown}: leave it out`,
+        { path: `parameters.${unknown}` },
+      );
+    }
+    const [rounds, axes] =
+      ['rounds', 'axes'].map((name) => optionalNumberOf(parameters, name));
+    return sealedRobustMean(facts, {
+      grid: sealedGrid(question), corruption: numberOf(parameters, 'corruption'),
+      ...radiusOf(question), ...rounds !== undefined && { rounds },
+      ...axes !== undefined && { axes },
+    });
+  },
 };
 
 function radiusOf({ parameters }: SharedQuestion): { readonly radius?: number } {
