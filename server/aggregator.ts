@@ -175,17 +175,14 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     const hasSeries = options.studies.some(({ document }) => document.running !== undefined);
     await checkSharedKeys(store, dataDirectory, keys.seed, hasSeries);
     const running: { listener?: Listener } = {};
-    const sealedPart = options.as === undefined ? null : new SealedPart({
-      as: options.as, clock, logger, timeoutMs: options.peerTimeoutMs ?? 60_000,
-    });
+    const sealedPart = sealedPartOf(options, clock, logger);
     const tracing = options.tracing === true ? openTelemetry() : noTracing;
     const hub = await createStudyHub({
       store, clock, logger, tracing,
       signer: signing.createSigner(keys.seed),
       rotations,
       studies: options.studies,
-      ...(options.refused !== undefined && { refused: options.refused }),
-      ...(options.strict !== undefined && { strict: options.strict }),
+      refused: options.refused ?? [], strict: options.strict ?? false,
       releaseTickMs: options.releaseTickMs ?? 250, held: options.held ?? false,
       seriesKey: () => openSeriesKey(dataDirectory),
       ...(sealedPart !== null && { openSealed: sealedPart.open }),
@@ -201,9 +198,7 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     opened.push(() => checks.close());
     const listener = await createListener({
       hub, clock, logger, tracing, checks,
-      host,
-      port,
-      operatorToken: keys.operatorToken,
+      host, port, operatorToken: keys.operatorToken,
       storeHealth: () => store.health(),
       ...(sealedPart !== null && { takePeer: sealedPart.takePeer }),
       ...network,
@@ -222,6 +217,12 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     await closeAll();
     throw error;
   }
+}
+
+function sealedPartOf(
+  { as, peerTimeoutMs: timeoutMs = 60_000 }: AggregatorOptions, clock: Clock, logger: Logger,
+): SealedPart | null {
+  return as === undefined ? null : new SealedPart({ as, clock, logger, timeoutMs });
 }
 
 /** @returns what stops them. */

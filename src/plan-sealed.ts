@@ -16,7 +16,7 @@ export function sealedProgramOfStudy(
 
 /**
  * The plan of a sealed study: that of the estimator, with the events, cost and noise of the
- * program over sealed rows. `expectedError` is stated with the deviation that three servers publish.
+ * program over sealed rows. `expectedError` has the deviation that three servers publish.
  * @param open - the estimator's plan for rows that its server reads.
  */
 export function planSealed(

@@ -172,8 +172,8 @@ function sealedBatch(contribution: Contribution, context: SigningContext): Batch
 export function renumberBatch(batch: Batch, context: SigningContext): Batch {
   if (context.seal !== undefined) {
     throw new WireError(
-      'mutated', 'the server does not know this sealed entry, and its rows are not kept: contribute '
-        + 'them again', { retryable: false },
+      'mutated', 'the server does not know this sealed entry, and its rows are not kept: '
+        + 'contribute them again', { retryable: false },
     );
   }
   const body = {

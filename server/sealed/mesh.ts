@@ -53,7 +53,7 @@ export class Mesh {
 
   /** The names of the servers that are connected. */
   get connectedNames(): readonly string[] {
-    return [...this.#links.keys()].map((server) => this.options.sealed.servers[server]!.name);
+    return [...this.#links.keys()].map((server) => this.options.sealed.servers[server].name);
   }
 
   /**
@@ -131,7 +131,7 @@ export class Mesh {
         await link.closed;
       } catch (error) {
         logger.debug(
-          { server: sealed.servers[server]!.name, err: error }, 'another server is not reached',
+          { server: sealed.servers[server].name, err: error }, 'another server is not reached',
         );
       }
       await new Promise<void>((resolve) => { clock.after(delayMs, resolve); });
@@ -178,7 +178,7 @@ export class Mesh {
           fail(error as Error);
         }
       };
-      dialPeer(sealed.servers[server]!.url, {
+      dialPeer(sealed.servers[server].url, {
         onMessage: (bytes) => {
           if (state.link !== undefined) return state.link.handlers.onMessage(bytes);
           // The challenge may come before the promise of the socket resolves.

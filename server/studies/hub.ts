@@ -83,7 +83,8 @@ class Hub implements RunningHub {
     };
     const held = options.held ?? false;
     this.#studies = isShared(store)
-      ? new SharedStudySet({ ...context, store }, held) : new StudySet(context, held, options.openSealed ?? refuseSealed);
+      ? new SharedStudySet({ ...context, store }, held)
+      : new StudySet(context, held, options.openSealed ?? refuseSealed);
   }
 
   async start(): Promise<void> {

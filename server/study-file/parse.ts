@@ -7,9 +7,8 @@ import { findEstimator as findRegistered } from '../../src/estimators/registry.j
 import { checkPublicKey } from '../../src/signing/index.js';
 import { answerKeys } from '../../src/wire/answer-keys.js';
 import type {
-  ManyQuestions, OneQuestion, SealedFacts, SharedFacts, StudyDocument,
+  ManyQuestions, OneQuestion, SharedFacts, StudyDocument,
 } from '../../src/wire/study-document.js';
-import { sealedFault, serversFault } from '../../src/wire/sealed-codec.js';
 import { mayExclude, mustChooseOneRow, runningFault } from '../../src/wire/study-codec.js';
 import type { FindEstimator } from '../epochs/engine.js';
 import { defineStudy, type StudyDefinition } from '../studies/definition.js';
@@ -20,6 +19,7 @@ import { digestOfKeys, parseKeyList } from './enrolled-keys.js';
 import type { Populations } from './populations.js';
 import { readQuestions } from './questions.js';
 import { shown, studyError } from './refusal.js';
+import { checkSealed, sealedFactsOf } from './sealed-facts.js';
 import { studySchema, type StudyFile } from './schema.js';
 
 /** The name of a study file, and what it may refer to. */
@@ -98,7 +98,7 @@ class StudyReader {
       ...(sealed !== undefined && { sealed: sealedFactsOf(sealed) }),
     };
     this.#checkRunning(document);
-    this.#checkSealed(document);
+    checkSealed(document, this.#refuse);
     if (quarantine !== undefined && !mayExclude(document)) {
       throw this.#refused('quarantine', undefined,
         'cannot be used here: exclusions would reveal, or charge people for, what they had sent',
@@ -233,30 +233,6 @@ class StudyReader {
     if (fault === null) return;
     const [path, rule, remedy] = fault;
     throw this.#refused(path, undefined, rule, remedy);
-  }
-
-  #checkSealed(document: StudyDocument): void {
-    const { sealed } = document;
-    if (sealed === undefined) return;
-    if (document.questions !== undefined) {
-      throw this.#refused('sealed', undefined, 'is for one question',
-        'write estimator and parameters in place of questions');
-    }
-    const fault = sealedFault(document);
-    if (fault !== null) throw this.#refused(fault[0], undefined, fault[1], fault[2]);
-    const wanted = serversFault(sealed.servers);
-    if (wanted !== null) {
-      throw this.#refused('sealed.servers', undefined, `must be ${wanted}`, 'change the list');
-    }
-    for (const [i, { key }] of sealed.servers.entries()) {
-      try {
-        checkPublicKey(fromHex(key));
-      } catch (error) {
-        if (!(error instanceof KeelsonError)) throw error;
-        throw this.#refused(`sealed.servers`, key, `server ${i + 1}: ${error.message}`,
-          'print the key with "keelson keys show --data DIR"');
-      }
-    }
   }
 
   #contribution(
@@ -398,15 +374,6 @@ class StudyReader {
   #line(path: string): number | undefined {
     return this.file.lineOf(path.split('.'));
   }
-}
-
-function sealedFactsOf(
-  { against, bits, range, servers, patience, unusableMax }: NonNullable<StudyFile['sealed']>,
-): SealedFacts {
-  return {
-    against, bits, ...(range !== undefined && { range }),
-    servers: servers as unknown as SealedFacts['servers'], patienceMs: patience, unusableMax,
-  };
 }
 
 /**

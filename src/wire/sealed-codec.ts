@@ -34,27 +34,23 @@ function readServers(sealed: Members): SealedFacts['servers'] {
       url: members.pattern('url', /^[\x21-\x7e]{1,256}$/, 'an address'),
       key: members.pattern('key', keyPattern, '64 digits of lower-case hex'),
     })));
-  const fault = serversFault(servers);
-  if (fault !== null) throw refused('facts.sealed.servers', fault);
+  if (!areServers(servers)) throw refused('facts.sealed.servers', 'three different servers');
   return servers as unknown as SealedFacts['servers'];
 }
 
-/** What is wrong with the servers of a sealed study; null when nothing is. */
-export function serversFault(servers: readonly SealedServer[]): string | null {
-  if (servers.length !== 3) return 'three servers';
+/** Three servers with different names and keys, whose messages nobody else can read. */
+export function areServers(servers: readonly SealedServer[]): boolean {
   const differ = (of: (server: SealedServer) => string): boolean =>
-    new Set(servers.map(of)).size === servers.length;
-  if (!differ(({ name }) => name)) return 'three servers with different names';
-  if (!differ(({ key }) => key)) return 'three servers with different keys';
-  return servers.every(({ url }) => isSafeAddress(url)) ? null
-    : 'reached by wss://, or by ws:// on this machine';
+    new Set(servers.map(of)).size === 3;
+  return servers.length === 3 && differ(({ name }) => name) && differ(({ key }) => key)
+    && servers.every(({ url }) => isSafeAddress(url));
 }
 
 /**
  * Whether nobody between two servers can read what they send. Whoever reads the messages of two
  * pairs of servers can add up what each pair keeps from the third.
  */
-function isSafeAddress(text: string): boolean {
+export function isSafeAddress(text: string): boolean {
   try {
     const { protocol, hostname } = new URL(text);
     const isOwn = hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
@@ -64,37 +60,17 @@ function isSafeAddress(text: string): boolean {
   }
 }
 
-/** Why a study cannot have sealed rows, and what to do; null when it can. */
-export function sealedFault(
-  { columns, types, epoch, budget, late, retention, quarantine, running, sealed }:
-  Pick<SharedFacts, 'columns' | 'types' | 'epoch' | 'budget' | 'late' | 'retention'
-    | 'quarantine' | 'running' | 'sealed'>,
-): readonly [path: string, rule: string, remedy: string] | null {
-  if (types !== undefined) {
-    return ['columns', 'sealed rows have numbers only', 'give columns as a list of names'];
-  }
-  if (columns.length > limits.columns) {
-    return ['columns', `sealed rows have at most ${limits.columns} columns`, 'use fewer'];
-  }
-  if (sealed?.range !== undefined && sealed.range.length !== columns.length) {
-    return ['sealed.range', 'has another number of ranges than columns', 'give one for each'];
-  }
-  if (!('everyMs' in epoch)) {
-    return ['epoch', 'the three servers close epochs by time', 'write epoch: { every: 1h }'];
-  }
-  if (budget.scope !== 'study' || budget.rule !== 'zcdp') {
-    return ['budget', 'each of the three servers keeps the budget of this study, with rule zcdp',
-      'leave scope, rule and population out'];
-  }
-  if (late !== 'drop') {
-    return ['late', 'a sealed row is sealed for one epoch', 'write late: drop, or leave it out'];
-  }
-  if (retention.kind !== 'release') {
-    return ['retention', 'shares are erased with the release', 'leave it out'];
-  }
-  if (quarantine !== undefined) {
-    return ['quarantine', 'no server sees the rows that it would compare', 'leave it out'];
-  }
-  return running === undefined ? null
-    : ['running', 'sealed answers are about one epoch', 'leave it out'];
+/** The first of the facts that sealed rows cannot have; null when there is none. */
+export function notSealable(
+  { columns, types, epoch, budget, late, retention, quarantine, running, sealed }: SharedFacts,
+): 'columns' | 'sealed.range' | 'epoch' | 'budget' | 'late' | 'retention' | 'quarantine' | 'running'
+  | null {
+  if (types !== undefined || columns.length > limits.columns) return 'columns';
+  if (sealed?.range !== undefined && sealed.range.length !== columns.length) return 'sealed.range';
+  if (!('everyMs' in epoch)) return 'epoch';
+  if (budget.scope !== 'study' || budget.rule !== 'zcdp') return 'budget';
+  if (late !== 'drop') return 'late';
+  if (retention.kind !== 'release') return 'retention';
+  if (quarantine !== undefined) return 'quarantine';
+  return running === undefined ? null : 'running';
 }

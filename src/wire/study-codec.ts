@@ -12,7 +12,7 @@ import { runningLimits } from '../base/root-factor.js';
 import { issuerName } from '../base/token-periods.js';
 import { checkName, readObject, readParameter, refused, type Members } from './members.js';
 import { readQuestions } from './questions-codec.js';
-import { readSealed, sealedFault } from './sealed-codec.js';
+import { notSealable, readSealed } from './sealed-codec.js';
 import type { ManyQuestions, OneQuestion, SharedFacts, StudyDocument } from './study-document.js';
 
 /** Unix ms in the year 2527: sums of such numbers are exact. */
@@ -134,9 +134,9 @@ function checkShared({ columns, epoch, admission, participation, ...rest }: Shar
   if (rest.running !== undefined && runningFault({ participation, budget: rest.budget }) !== null) {
     throw refused('facts.running', 'one for this participation and budget');
   }
-  const whole = { columns, epoch, admission, participation, ...rest };
-  const fault = rest.sealed === undefined ? null : sealedFault(whole);
-  if (fault !== null) throw refused(`facts.${fault[0]}`, 'one for sealed rows');
+  const fault = rest.sealed === undefined ? null
+    : notSealable({ columns, epoch, admission, participation, ...rest });
+  if (fault !== null) throw refused(`facts.${fault}`, 'one for sealed rows');
 }
 
 /**

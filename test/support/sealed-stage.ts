@@ -119,7 +119,9 @@ ${listed.join('\n')}
   }
 
   /** Contributes one list of rows as each person. */
-  async contribute(rows: readonly (readonly (readonly number[])[])[], from = 1): Promise<Settled[]> {
+  async contribute(
+    rows: readonly (readonly (readonly number[])[])[], from = 1,
+  ): Promise<Settled[]> {
     return Promise.all(rows.map(async (own, i) => {
       const seed = new Uint8Array(32).fill(7);
       new DataView(seed.buffer).setUint32(0, from + i);

@@ -12,9 +12,12 @@ import {
 } from '../support/sealed-samples.js';
 import { factsId, readable, server } from '../support/wire-samples.js';
 
-const vector = (): {
-  peerFrames: Record<string, { bytes: string }>; serverFrames: Record<string, { bytes: string }>;
-} => JSON.parse(readFileSync(fileURLToPath(new URL('sealed.json', import.meta.url)), 'utf8'));
+interface Vector {
+  readonly peerFrames: Readonly<Record<string, { readonly bytes: string }>>;
+  readonly serverFrames: Readonly<Record<string, { readonly bytes: string }>>;
+}
+const vectorFile = fileURLToPath(new URL('sealed.json', import.meta.url));
+const vector = (): Vector => JSON.parse(readFileSync(vectorFile, 'utf8')) as Vector;
 
 describe('vectors of sealed studies', () => {
   it('fix the bytes of every message and statement', async () => {
