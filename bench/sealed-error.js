@@ -24,10 +24,11 @@ const options = optionsOf('The error of a sealed robust mean beside the clear on
   contributors: { usual: 100_000, tiny: 2_000, means: 'rows' },
   dimension: { usual: 10, tiny: 2, means: 'columns' },
   seeds: { usual: 7, tiny: 2, means: 'data sets for each attack' },
+  first: { usual: 0, means: 'number of the first data set' },
   epsilon: { usual: 1, tiny: 5, means: 'of a release, at delta 1e-6' },
   attacks: { usual: 'all', tiny: 'none,dense', means: 'their names, with commas' },
 });
-const { contributors, dimension, seeds, epsilon } = options;
+const { contributors, dimension, seeds, first, epsilon } = options;
 // Rows that are moved as a whole leave the range.
 const inRange = Object.keys(attacks).filter((name) => attacks[name].offset === undefined);
 const names = options.attacks === 'all' ? inRange : options.attacks.split(',');
@@ -112,7 +113,7 @@ console.log('attack            sealed  clear, normal  clear, any  sealed / norma
 const all = { sealed: [], normal: [], any: [] };
 for (const name of names) {
   const found = { sealed: [], normal: [], any: [] };
-  for (let seed = 0; seed < seeds; seed++) {
+  for (let seed = first; seed < first + seeds; seed++) {
     const { values, truth } = makeRows(name, { dimension, contributors, corruption, seed });
     const key = `${name} ${seed}`;
     found.sealed.push(await sealedError(values, truth, key));

@@ -17,7 +17,7 @@ import { KeyStream } from '../dist/src/sealed/steps/key-stream.js';
 import { openSum } from '../dist/src/sealed/steps/open.js';
 import { Party } from '../dist/src/sealed/steps/party.js';
 import { boxKeysOf } from '../dist/src/signing/boxes.js';
-import { signSealed } from '../dist/src/signing/index.js';
+import { signBatch } from '../dist/src/signing/index.js';
 import { signing } from '../dist/src/signing/node.js';
 import { makeRows } from './accuracy/data.js';
 import { optionsOf } from './options.js';
@@ -163,7 +163,7 @@ function measureEntries() {
     const body = sealRow(
       signing, row, { form, place, contributorKey: contributor.publicKey, boxKeys },
     );
-    return { body, signature: signSealed(contributor, context, signing.sha512(body)) };
+    return { body, signature: signBatch(contributor, context, signing.sha512(body)) };
   };
   const { body, signature } = sealOne();
   const verifier = signing.createVerifier(contributor.publicKey);

@@ -49,7 +49,7 @@ const sections = [
   ]],
   ['Results', 'results', [
     ['Accuracy', 'accuracy'], ['Accuracy, all tables', 'accuracy-tables'], ['Audits', 'audit'],
-    ['Exact checks', 'exactness'],
+    ['Exact checks', 'exactness'], ['Sealed studies', 'sealed'],
     ['Real tables', 'real-data'], ['Questions to tables', 'real-questions'],
     ['Liars per key', 'robust-by-key'], ['Keys', 'keys'], ['Bars', 'bars'],
     ['Beside others', 'peers'],

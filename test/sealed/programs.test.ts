@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidParameterError } from '../../src/base/errors.js';
+import type { ParameterValues } from '../../src/base/facts.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import { cellEdges, quantilesOfRunning } from '../../src/base/running-counts.js';
 import { seededRandom } from '../../src/random/work.js';
@@ -8,6 +9,8 @@ import {
   sealedCount, sealedHistogram, sealedQuantile,
 } from '../../src/sealed/programs/counts.js';
 import { sealedMean } from '../../src/sealed/programs/mean.js';
+import { sealedProgramOf } from '../../src/sealed/programs/table.js';
+import { sharePlanOf, type SharedQuestion } from '../../src/sealed/shares/share-plan.js';
 import type { SealedRobustMeanOptions } from '../../src/sealed/programs/robust-design.js';
 import { sealedRobustMean } from '../../src/sealed/programs/robust-mean.js';
 import { columnGrid } from '../../src/sealed/shares/column-grid.js';
@@ -114,5 +117,31 @@ describe('sealed programs', () => {
     const grid = columnGrid([[0, 128], [0, 200]], [5, 8], 16);
     expect(() => sealedRobustMean(sealedFacts(2, people, rho), { grid, ...options }))
       .toThrow(InvalidParameterError);
+  });
+
+  const asked = (parameters: ParameterValues): SharedQuestion => ({
+    estimator: 'robust-mean', parameters: { scale: [5, 8], corruption: 0.1, ...parameters },
+    columns: 2, sealed: { bits: 16, range: [[0, 128], [0, 200]] },
+  });
+
+  it('of a study file: the robust mean has the parameters that are asked for', () => {
+    const facts = sealedFacts(2, people, 5);
+    const grid = columnGrid([[0, 128], [0, 200]], [5, 8], 16);
+    const question = asked({ shape: 'normal', rounds: 3, axes: 1, radius: 5 });
+    const wanted = { grid, corruption: 0.1, rounds: 3, axes: 1, radius: 5 };
+    expect(sealedProgramOf(facts, question).events).toEqual(sealedRobustMean(facts, wanted).events);
+    expect(sharePlanOf(question).form).toEqual(sealedRobustMean(facts, wanted).form);
+    expect(sealedProgramOf(facts, asked({ shape: 'normal' })).events)
+      .toEqual(sealedRobustMean(facts, { grid, corruption: 0.1 }).events);
+  });
+
+  it.each<[ParameterValues, string]>([
+    [{ shape: 'any' }, 'parameters.shape'],
+    [{ shape: 'normal', 'centre-share': 0.3 }, 'parameters.centre-share'],
+    [{ shape: 'normal', scale: 'auto' }, 'parameters.scale'],
+  ])('of a study file: the robust mean refuses %o', (parameters, path) => {
+    expect(() => sealedProgramOf(sealedFacts(2, people, 5), asked(parameters))).toThrow(
+      expect.objectContaining({ details: expect.objectContaining({ path }) as unknown }) as Error,
+    );
   });
 });
