@@ -8,6 +8,7 @@ import { buildSync } from 'esbuild';
 import { withoutComments } from './blank-comments.js';
 import { buildClient } from './build-client.js';
 import { bundlePage } from './bundle-page.js';
+import { bundlePlanner } from './bundle-planner.js';
 import './generate.js';
 import { root } from './generated.js';
 import { reached } from './reached.js';
@@ -74,8 +75,8 @@ mkdirSync(`${root}${site}`, { recursive: true });
 for (const name of ['shell.css', 'dashboard.css', 'favicon.svg']) {
   cpSync(`${root}dashboard/${name}`, `${root}${site}/${name}`);
 }
-// The operator's page and the laboratory's stand beside it.
-for (const name of ['operator', 'lab']) {
+// The operator's page, the laboratory's and the what-if page stand beside it.
+for (const name of ['operator', 'lab', 'plan']) {
   cpSync(`${root}dashboard/${name}/index.html`, `${root}${site}/${name}.html`);
   cpSync(`${root}dashboard/${name}/${name}.css`, `${root}${site}/${name}.css`);
   bundle(`dist/dashboard/${name}/main.js`, `${site}/${name}.js`);
@@ -89,6 +90,7 @@ const embed = readFileSync(`${root}${site}/embed.js`, 'utf8');
 writeFileSync(`${root}${site}/embed.js`, embed.replace(element, './keelson-chart.js'));
 cpSync(`${root}node_modules/uplot/dist/uPlot.min.css`, `${root}${site}/uplot.css`);
 await bundlePage(site);
+await bundlePlanner(site);
 // Beside each file its compressed form. The server reads only these, and only these are published.
 for (const name of readdirSync(`${root}${site}`)) {
   const path = `${root}${site}/${name}`;

@@ -25,7 +25,11 @@ let packedElement: Promise<Buffer> | undefined;
 async function packedFile(name: string): Promise<Buffer> {
   if (name !== element) return readFile(new URL(`dashboard/site/${name}.gz`, dist));
   packedElement ??= readFile(new URL(`browser/${element}`, dist))
-    .then(async (plain) => promisify(gzip)(plain, { level: 9 }));
+    .then(async (plain) => promisify(gzip)(plain, { level: 9 }))
+    .catch((error: unknown) => {
+      packedElement = undefined;
+      throw error;
+    });
   return packedElement;
 }
 
