@@ -4,6 +4,7 @@ import type { Via } from './http/fallback.js';
 import type { Outbox } from './outbox/contract.js';
 import type { RowsInput } from './rows.js';
 import type { ClientRuntime } from './base/runtime.js';
+import type { Sealing } from './session/channel-contract.js';
 import type { Settled } from './session/settled.js';
 import type { ContributorState, ContributorStatus, OpenEpochNews } from './status.js';
 import type { OpenTransport } from './websocket/contract.js';
@@ -34,6 +35,10 @@ export interface ContributorOptions {
    * `transport-failed`.
    */
   readonly enrolment?: string | ((study: StudyDocument) => Promise<string>);
+  /**
+   * Needed for sealed studies: `sealing` of the entry `client/sealing`. Ordinary studies ignore it.
+   */
+  readonly sealing?: Sealing;
   /** Encoding of numbers. float32 halves the bytes and rounds. Default float64. */
   readonly dataType?: BatchBody['dataType'];
   /** Aborting this signal calls `abort`. */

@@ -81,6 +81,7 @@ class NetworkContributor implements Contributor {
       runtime,
       outbox: this.outbox,
       enrolment: enrolmentOf(options.enrolment),
+      sealing: options.sealing,
       ...(options.dataType !== undefined && { dataType: options.dataType }),
       owner: {
         onProven: () => this.onProven(),

@@ -81,6 +81,10 @@ for (const name of ['operator', 'lab', 'plan']) {
   cpSync(`${root}dashboard/${name}/${name}.css`, `${root}${site}/${name}.css`);
   bundle(`dist/dashboard/${name}/main.js`, `${site}/${name}.js`);
 }
+// Plans read no rows, so the decompositions of matrices stay away.
+bundle('dist/dashboard/plan/worker.js', `${site}/plan-worker.js`, {
+  alias: { 'ml-matrix': `${root}scripts/no-matrices.cjs` },
+});
 cpSync(`${root}dashboard/embed/index.html`, `${root}${site}/embed.html`);
 cpSync(`${root}dashboard/embed/embed.css`, `${root}${site}/embed.css`);
 // The frame's page takes the element from the file that pages of other people load.

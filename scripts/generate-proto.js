@@ -20,6 +20,8 @@ const outputs = {
   'contributor-reader': { messages: ['ServerFrame', 'BatchBody'], flags: ['--no-encode'] },
   'other-writer': { messages: ['ServerFrame', 'ReleaseBody', 'HeadBody'], flags: ['--no-decode'] },
   'other-reader': { messages: ['ClientFrame', 'ReleaseBody', 'HeadBody'], flags: ['--no-encode'] },
+  'peer-writer': { messages: ['PeerFrame'], flags: ['--no-decode'] },
+  'peer-reader': { messages: ['PeerFrame'], flags: ['--no-encode'] },
 };
 
 // Static code only: the reflection build compiles with Function(), which a strict content security

@@ -22,6 +22,7 @@ import {
 import { createLogger, type Logger } from './base/logger.js';
 import { noTracing, openTelemetry } from './base/tracing.js';
 import { keyOfReleases } from './keys/release-key.js';
+import { SealedPart } from './sealed/sealed-part.js';
 import type { Store } from './store/contract.js';
 import { openSqliteStore } from './store/sqlite/open.js';
 import type { AlertSettings } from './study-file/alerts.js';
@@ -97,6 +98,16 @@ export interface AggregatorOptions {
   readonly held?: boolean;
   readonly network?: NetworkOptions;
   /**
+   * Which of the three servers of its sealed studies this one is: a name in their facts. Default:
+   * none, and sealed studies are refused.
+   */
+  readonly as?: string;
+  /**
+   * How long another server of a sealed study may be silent during a release, in milliseconds.
+   * Default 60,000.
+   */
+  readonly peerTimeoutMs?: number;
+  /**
    * Called when the disk failed, or an invariant broke. The server accepts nothing any more. End
    * the process, and start again after the cause is removed. Default: the aggregator closes, and
    * `failed` rejects.
@@ -164,16 +175,17 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     const hasSeries = options.studies.some(({ document }) => document.running !== undefined);
     await checkSharedKeys(store, dataDirectory, keys.seed, hasSeries);
     const running: { listener?: Listener } = {};
+    const sealedPart = sealedPartOf(options, clock, logger);
     const tracing = options.tracing === true ? openTelemetry() : noTracing;
     const hub = await createStudyHub({
       store, clock, logger, tracing,
       signer: signing.createSigner(keys.seed),
       rotations,
       studies: options.studies,
-      ...(options.refused !== undefined && { refused: options.refused }),
-      ...(options.strict !== undefined && { strict: options.strict }),
+      refused: options.refused ?? [], strict: options.strict ?? false,
       releaseTickMs: options.releaseTickMs ?? 250, held: options.held ?? false,
       seriesKey: () => openSeriesKey(dataDirectory),
+      ...(sealedPart !== null && { openSealed: sealedPart.open }),
       runnerFactory: options.runnerFactory ?? ((onDeath) => new WorkerEpochRunner({ onDeath })),
       onFatal: (error) => {
         failure.reject(error);
@@ -186,10 +198,9 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     opened.push(() => checks.close());
     const listener = await createListener({
       hub, clock, logger, tracing, checks,
-      host,
-      port,
-      operatorToken: keys.operatorToken,
+      host, port, operatorToken: keys.operatorToken,
       storeHealth: () => store.health(),
+      ...(sealedPart !== null && { takePeer: sealedPart.takePeer }),
       ...network,
     });
     running.listener = listener;
@@ -206,6 +217,12 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     await closeAll();
     throw error;
   }
+}
+
+function sealedPartOf(
+  { as, peerTimeoutMs: timeoutMs = 60_000 }: AggregatorOptions, clock: Clock, logger: Logger,
+): SealedPart | null {
+  return as === undefined ? null : new SealedPart({ as, clock, logger, timeoutMs });
 }
 
 /** @returns what stops them. */

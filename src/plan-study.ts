@@ -11,6 +11,7 @@ import {
 import {
   capsOf, perReleaseTarget, resolvePureTarget, type BudgetCaps,
 } from './privacy/accounting/target.js';
+import { planSealed } from './plan-sealed.js';
 import { notRunningTexts, planQuestions, type QuestionsPlan } from './questions/plan.js';
 import type { StudyDocument } from './wire/study-document.js';
 
@@ -81,10 +82,11 @@ export function planQuestionsOf(
   }
   const estimator = find(document.estimator);
   const dimension = columns.length;
-  const plan =
-    planWithin(estimator, document.parameters, {
-      dimension, cohort, participation, target, ...(running !== undefined && { running }),
-    });
+  const asked = {
+    dimension, cohort, participation, target, ...(running !== undefined && { running }),
+  };
+  const open = planWithin(estimator, document.parameters, asked);
+  const plan = document.sealed === undefined ? open : planSealed(document, asked, open);
   if (plan.kind === 'infeasible') return plan;
   if (running !== undefined && plan.running === undefined) {
     const [reason, remedy] = notRunningTexts(estimator);

@@ -3,6 +3,7 @@ import {
   type RowsInput, type TypedRow,
 } from '../../client/index.js';
 import type { Settled } from '../../client/index.js';
+import { sealing } from '../../client/sealing.js';
 import { requestToken } from '../../client/tokens.js';
 import { readSecret } from '../../server/base/secret-files.js';
 import { InvalidInputError, KeelsonError, WireError } from '../../src/base/errors.js';
@@ -113,7 +114,7 @@ export const contribute = defineCommand({
     const outboxPath = args.outbox ?? `${args.key}.${named}.outbox`;
     const outbox = await openOutbox(outboxPath);
     const contributor = createContributor({
-      url, study: args.study, seed, outbox, signal: io.interrupted,
+      url, study: args.study, seed, outbox, sealing, signal: io.interrupted,
       ...(serverKey !== undefined && { serverKey }),
       ...(enrolment !== undefined && { enrolment }),
     });

@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import { signing } from '#signing';
 import { systemClock } from '../../server/base/clock.js';
-import { rotateServerKey, type RotationStore } from '../../server/keys/key-rotation.js';
+import {
+  rotateServerKey, serverSeedIn, type RotationStore,
+} from '../../server/keys/key-rotation.js';
+import { openServerKeys } from '../../server/keys/server-keys.js';
 import { isSecretThere } from '../../server/base/secret-files.js';
 import { openSqliteStore } from '../../server/store/sqlite/open.js';
 import { toHex } from '../../src/base/bytes.js';
@@ -9,11 +12,14 @@ import { InvalidInputError } from '../../src/base/errors.js';
 import { keyFingerprint, keysOfRotation } from '../../src/signing/index.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
+import type { Output } from '../base/output.js';
 
 export const keys = defineCommand({
   name: 'keys',
-  summary: 'Change the key that an aggregator signs with; its clients and logs follow.',
+  summary: 'Show or change the key that an aggregator signs with.',
   details: [
+    '"show" prints the public key of the data folder, and makes the key where there is none. The '
+    + 'file of a sealed study needs it before the first start.',
     '"rotate" makes a new key for the data folder, and a record that the old and the new key both '
     + 'sign. It erases the old private key. Stop the aggregator first; the command is refused '
     + 'while it runs. From its next start, the aggregator sends the record to everybody. Clients '
@@ -22,16 +28,19 @@ export const keys = defineCommand({
     'Copies of the key in backups are not erased. A disk may keep overwritten data.',
   ],
   args: {
-    action: { type: 'positional', required: true, description: 'rotate' },
+    action: { type: 'positional', required: true, description: 'show or rotate' },
     data: {
       type: 'string', required: true, valueHint: 'dir',
       description: 'data folder of "keelson serve"',
     },
   },
-  examples: ['keelson keys rotate --data /var/lib/keelson'],
+  examples: [
+    'keelson keys show --data /var/lib/keelson', 'keelson keys rotate --data /var/lib/keelson',
+  ],
   async run({ args, output }) {
+    if (args.action === 'show') return show(args.data, output);
     if (args.action !== 'rotate') {
-      throw new UsageError(`there is no "keelson keys ${args.action}": write rotate`);
+      throw new UsageError(`there is no "keelson keys ${args.action}": write show or rotate`);
     }
     const path = join(args.data, 'server.key');
     // Opening the store would create one.
@@ -54,3 +63,26 @@ export const keys = defineCommand({
     }
   },
 });
+
+/** A folder that has run keeps the key in force; only a fresh one gets a key here. */
+async function show(directory: string, output: Output): Promise<0> {
+  const path = join(directory, 'server.key');
+  if (!isSecretThere(path)) {
+    if (isSecretThere(join(directory, 'keelson.db'))) {
+      throw new InvalidInputError(`${path} is missing, and the folder was used: restore it`, { path });
+    }
+    // A key without its database would look like a folder that lost one.
+    const store = await openSqliteStore({ directory, clock: systemClock });
+    try {
+      openServerKeys(directory);
+    } finally {
+      await store.close();
+    }
+  }
+  const serverKey = signing.createSigner(serverSeedIn(path)).publicKey;
+  const fingerprint = keyFingerprint(serverKey, signing);
+  output.json({ serverKey: toHex(serverKey), fingerprint, path });
+  output.text(`server key   ${toHex(serverKey)}`);
+  output.text(`fingerprint  ${fingerprint}`);
+  return 0;
+}

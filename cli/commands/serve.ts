@@ -42,6 +42,9 @@ export const serve = defineCommand({
     'With --store everything but the secrets is in PostgreSQL ("keelson store init" makes the '
     + 'tables). The password comes from the address, PGPASSWORD or ~/.pgpass. '
     + 'docs/operating/postgres.md has the rest.',
+    'A sealed study runs on three servers of three operators. Each runs this command with the same '
+    + 'study file, its own data folder, and --as with its name in the file. "keelson keys show" '
+    + 'prints the key that the file needs.',
     'If a study cannot start, the server reports it and runs the others. With --strict nothing '
     + 'starts then, and SIGHUP changes nothing as long as one file cannot be used.',
   ],
@@ -90,6 +93,10 @@ export const serve = defineCommand({
     'confirm-clock': {
       type: 'string', valueHint: 'time',
       description: 'for one start after the clock was wrong: the time now, like 2030-01-31T12:00Z',
+    },
+    as: {
+      type: 'string', valueHint: 'name',
+      description: 'in sealed studies: which of the three servers this is',
     },
     strict: { type: 'boolean', description: 'start only if every study can start (default: leave '
       + 'out those that cannot)' },
@@ -147,6 +154,7 @@ export const serve = defineCommand({
       ...(confirmedTimeMs !== undefined && { confirmedTimeMs }),
       ...(releaseTickMs !== undefined && { releaseTickMs }),
       ...(alerts !== undefined && { alerts }),
+      ...(args.as !== undefined && { as: args.as }),
       acceptRollback: args['accept-rollback'] === true, tracing: args.traces === true,
       network: {
         ...(allowedOrigins !== undefined && { allowedOrigins }),

@@ -54,7 +54,31 @@ export interface ChannelOptions {
   readonly outbox?: Outbox;
   /** The token in each Hello, or what gets one for this study. */
   readonly enrolment?: Uint8Array | GetEnrolment | undefined;
+  /** Needed for sealed studies. */
+  readonly sealing?: Sealing | undefined;
 }
+
+/** What a contribution to a sealed study is made of. */
+export interface SealingInput {
+  /** The study's verified facts. */
+  readonly document: StudyDocument;
+  /** The contributor's rows, row-major, finite. */
+  readonly rows: Float64Array;
+  /** 32 bytes. */
+  readonly studyId: Uint8Array;
+  readonly epoch: bigint;
+  readonly sequence: bigint;
+  /** 32 bytes. */
+  readonly contributorKey: Uint8Array;
+  /** 96 bytes for each server: its box key for this epoch and its signature. */
+  readonly boxKeys: readonly Uint8Array[];
+}
+
+/**
+ * Makes the entry that a contributor signs in place of rows: `sealing` of the entry
+ * `client/sealing`. @throws KeelsonError when the keys are not signed by the study's servers.
+ */
+export type Sealing = (input: SealingInput) => Uint8Array;
 
 /** Gets a token for a study, as `ContributorOptions.enrolment` says. */
 export type GetEnrolment = (study: StudyDocument) => Promise<Uint8Array>;

@@ -41,6 +41,8 @@ export class Channel {
    */
   private newsWhileProving: Notice | null = null;
   private openEpoch = 0n;
+  /** Of a sealed study: for which epoch contributors seal, and the servers' keys for it. */
+  private boxKeys: { readonly epoch: bigint; readonly keys: readonly Uint8Array[] } | null = null;
   private credit = 1;
   private helloPutOff = false;
   private insistedStudy: Uint8Array | null = null;
@@ -128,8 +130,14 @@ export class Channel {
     this.greeting = null;
     try {
       this.known = this.studyIn(link.welcome);
+      if (this.known.document.sealed !== undefined && this.options.sealing === undefined) {
+        throw new KeelsonError(
+          'unsupported', `the study ${this.known.document.study} is sealed: give the contributor `
+            + 'the option sealing, from the entry client/sealing',
+        );
+      }
     } catch (error) {
-      this.end(error as WireError);
+      this.end(error as KeelsonError);
       return;
     }
     if (this.enrolment === undefined && typeof this.options.enrolment === 'function') this.enrol();
@@ -252,6 +260,7 @@ export class Channel {
     this.link!.progress();
     const lost = this.outgoing.book.resume(ready, this.link!.welcome.limits.sequenceWindow);
     this.options.owner.onReady?.(ready);
+    this.noteBoxKeys(ready);
     this.setEpoch(ready.epoch, null);
     for (const batch of lost) this.outgoing.renumber(batch);
     this.onState(this.known!.state);
@@ -325,9 +334,20 @@ export class Channel {
   onNotice(notice: Notice): void {
     if (this.state === 'greeting') this.newsWhileProving = notice;
     if (this.state !== 'live') return;
+    this.noteBoxKeys(notice);
     this.setEpoch(notice.epoch, notice.closesInMs === 0n ? null : Number(notice.closesInMs));
     this.onState(notice.state);
     this.pump();
+  }
+
+  private noteBoxKeys({ epoch, boxKeys: keys }: Pick<Notice, 'epoch' | 'boxKeys'>): void {
+    if (keys !== undefined) this.boxKeys = { epoch, keys };
+  }
+
+  /** Whether rows can be signed for the open epoch. */
+  private get canSign(): boolean {
+    if (this.openEpoch === 0n) return false;
+    return this.known?.document.sealed === undefined || this.boxKeys?.epoch === this.openEpoch;
   }
 
   private setEpoch(epoch: bigint, closesInMs: number | null): void {
@@ -363,7 +383,7 @@ export class Channel {
   pump(): void {
     if (this.state !== 'live') return;
     this.sendWaiting();
-    while (this.mayOffer && this.openEpoch > 0n && this.outgoing.queue.length > 0) {
+    while (this.mayOffer && this.canSign && this.outgoing.queue.length > 0) {
       this.outgoing.signNext();
       this.sendWaiting();
     }
@@ -403,6 +423,10 @@ export class Channel {
       dataType: this.options.dataType ?? 'float64',
       epoch: this.openEpoch,
       rowsMax: document.contribution.rowsMax,
+      seal: document.sealed === undefined ? undefined : (rows, sequence) => this.options.sealing!({
+        document, rows, studyId, epoch: this.openEpoch, sequence,
+        contributorKey: this.signer.publicKey, boxKeys: this.boxKeys?.keys ?? [],
+      }),
       takeSequence: () => this.outgoing.book.takeSequence(),
     };
   }

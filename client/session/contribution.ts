@@ -1,6 +1,6 @@
 import { signing } from '#signing';
 import type { ColumnType } from '../../src/base/columns.js';
-import { InvalidParameterError, type KeelsonError, type WireError } from '../../src/base/errors.js';
+import { InvalidParameterError, WireError, type KeelsonError } from '../../src/base/errors.js';
 import { signBatch, type SignatureContext, type Signer } from '../../src/signing/index.js';
 import {
   cellsPerBatch, decodeBatchBody, encodeBatchBody, encodeCells, encodeRows, numberBytes,
@@ -60,6 +60,8 @@ export interface SigningContext extends SignatureContext {
   readonly types?: readonly ColumnType[] | undefined;
   readonly dataType: BatchBody['dataType'];
   readonly epoch: bigint;
+  /** Of a sealed study: makes the entry that is signed in place of the rows. */
+  readonly seal?: ((rows: Float64Array, sequence: bigint) => Uint8Array) | undefined;
   /** A sequence that was not used before. */
   takeSequence(): bigint;
 }
@@ -97,6 +99,7 @@ export function signContribution(contribution: Contribution, context: SigningCon
   const values = contribution.values!;
   const { columns, dataType } = context;
   const rows = countRows(values, columns);
+  if (context.seal !== undefined) return [sealedBatch(contribution, context)];
   const perBatch = rowsOfBatch(context);
   const starts = Array.from({ length: Math.ceil(rows / perBatch) }, (_, i) => i * perBatch);
   // All numbers are checked before the first sequence is taken: an unused sequence would stay a
@@ -154,8 +157,25 @@ function encoded(
   return (start, end) => ({ data: data.subarray(start * rowBytes, end * rowBytes) });
 }
 
-/** The same rows under a new sequence and the epoch that is open now. */
+/** All rows of a contribution in one entry that no server can read. */
+function sealedBatch(contribution: Contribution, context: SigningContext): Batch {
+  const { seal, epoch } = context;
+  const sequence = context.takeSequence();
+  const bytes = seal!(contribution.values!, sequence);
+  return signedBytes(contribution, bytes, { sequence, epoch }, context, 0);
+}
+
+/**
+ * The same rows under a new sequence and the epoch that is open now.
+ * @throws WireError('mutated') for a sealed entry: its rows are gone.
+ */
 export function renumberBatch(batch: Batch, context: SigningContext): Batch {
+  if (context.seal !== undefined) {
+    throw new WireError(
+      'mutated', 'the server does not know this sealed entry, and its rows are not kept: '
+        + 'contribute them again', { retryable: false },
+    );
+  }
   const body = {
     ...decodeBatchBody(batch.body), sequence: context.takeSequence(), epoch: context.epoch,
   };
@@ -165,9 +185,15 @@ export function renumberBatch(batch: Batch, context: SigningContext): Batch {
 function signedBatch(
   contribution: Contribution, body: BatchBody, context: SigningContext, renumbered: number,
 ): Batch {
-  const bytes = encodeBatchBody(body);
+  return signedBytes(contribution, encodeBatchBody(body), body, context, renumbered);
+}
+
+function signedBytes(
+  contribution: Contribution, bytes: Uint8Array,
+  { sequence, epoch }: Pick<BatchBody, 'sequence' | 'epoch'>, context: SigningContext,
+  renumbered: number,
+): Batch {
   const signature = signBatch(context.signer, context, signing.sha512(bytes));
-  const { sequence, epoch } = body;
   return {
     contribution, sequence, epoch, body: bytes, signature, place: 'signing', offered: false,
     renumbered,

@@ -64,7 +64,13 @@ export class Outgoing {
     const { contribution } = batch;
     const context = this.owner.signingContext();
     const epoch = context.epoch > batch.epoch ? context.epoch : batch.epoch;
-    const replacement = renumberBatch(batch, { ...context, epoch });
+    let replacement: Batch;
+    try {
+      replacement = renumberBatch(batch, { ...context, epoch });
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error;
+      return this.settle(batch, error, 0n);
+    }
     this.book.remove(batch);
     this.book.add(replacement, 'signing');
     contribution.batches =

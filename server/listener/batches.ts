@@ -1,5 +1,8 @@
 import { equalBytes } from '../../src/base/bytes.js';
 import { WireError } from '../../src/base/errors.js';
+import { decodeBody, type EntryPlace } from '../../src/sealed/shares/body.js';
+import type { ShareForm } from '../../src/sealed/shares/form.js';
+import { UnusableEntryError } from '../../src/sealed/shares/unusable.js';
 import {
   batchCells, decodeBatchBody, firstNonFinite, viewBatchRows, type BatchBody,
   type SignedBatch,
@@ -17,6 +20,7 @@ export function readBatch(
   setup: ChannelSetup, signature: Uint8Array, { body: bytes, digest }: CheckedBatch,
   rowsPerBatch: number,
 ): VerifiedBatch | undefined {
+  if (setup.sealed !== undefined) return readSealed(setup, signature, { bytes, digest });
   const body = readBody(bytes);
   if (body === undefined) return undefined;
   return {
@@ -34,9 +38,40 @@ export function readBatch(
   };
 }
 
+/**
+ * A sealed entry, ready for the hub. It is a whole contribution, and says nothing that the server
+ * could check but its place.
+ */
+function readSealed(
+  { studyId, verifier, signatures, sealed, dimension }: ChannelSetup, signature: Uint8Array,
+  { bytes, digest }: { readonly bytes: Uint8Array; readonly digest: Uint8Array },
+): VerifiedBatch | undefined {
+  const entry = readEntry(bytes, sealed!);
+  if (entry === undefined) return undefined;
+  const { sequence, epoch } = entry;
+  return {
+    studyId, contributor: verifier.publicKey, sequence, epoch, last: true, rows: 1,
+    columns: dimension, digest, body: bytes, signature,
+    ...(!equalBytes(entry.studyId, signatures.studyId) && { rejectAs: 'malformed' as const }),
+  };
+}
+
+/** The place of an entry; undefined when the bytes are none of this form. */
+function readEntry(bytes: Uint8Array, form: ShareForm): EntryPlace | undefined {
+  try {
+    const entry = decodeBody(bytes, form);
+    return entry.sequence > 0n && entry.epoch > 0n ? entry : undefined;
+  } catch (error) {
+    if (error instanceof UnusableEntryError) return undefined;
+    throw error;
+  }
+}
+
 /** The sequence that a batch claims, unchecked. Use it only to ask the sender to send it again. */
-export function claimedSequence(frame: SignedBatch): bigint | undefined {
-  return readBody(frame.body)?.sequence;
+export function claimedSequence(
+  { sealed }: Pick<ChannelSetup, 'sealed'>, { body }: SignedBatch,
+): bigint | undefined {
+  return (sealed === undefined ? readBody(body) : readEntry(body, sealed))?.sequence;
 }
 
 function readBody(bytes: Uint8Array): BatchBody | undefined {

@@ -1,4 +1,5 @@
 import type { ColumnType } from '../../src/base/columns.js';
+import type { ShareForm } from '../../src/sealed/shares/form.js';
 import { encodeServerFrame } from '../../src/wire/index.js';
 import type { Rejection, Spend } from '../../src/wire/messages.js';
 import type { BatchSigner } from '../checks/contract.js';
@@ -16,6 +17,8 @@ export interface ChannelSetup extends BatchSigner {
   readonly dimension: number;
   /** Types of the columns, if the study has any. */
   readonly types?: readonly ColumnType[] | undefined;
+  /** Set for a sealed study: batches hold an entry of this form in place of rows. */
+  readonly sealed?: ShareForm;
   readonly enrolled: EnrolledTime;
   readonly facts: TextFacts;
 }

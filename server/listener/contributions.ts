@@ -318,7 +318,7 @@ export class Contributions {
   /** Refuses one sequence for now, without the cost of verifying its signature. */
   #later(channel: Channel, frame: SignedBatch, code: WireCode): void {
     const { facts, signatures, id } = channel.setup;
-    const sequence = claimedSequence(frame);
+    const sequence = claimedSequence(channel.setup, frame);
     if (sequence === undefined) {
       return this.output.refuse(code, { channel: id, studyId: signatures.studyId, facts });
     }

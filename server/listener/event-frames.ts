@@ -5,7 +5,8 @@ import type { ReleaseRecord } from '../store/contract.js';
 
 /** The present state of a study, for its subscribers. */
 export function noticeOf(view: StudyView, nowMs: number): Notice {
-  return notice(view.studyId, view.state, view.epoch, view.closesAtMs, nowMs);
+  const { studyId, state, epoch, closesAtMs, boxKeys } = view;
+  return notice(studyId, state, epoch, closesAtMs, nowMs, boxKeys);
 }
 
 /** The frame of an event, the same for all subscribers of its study. */
@@ -14,8 +15,9 @@ export function eventFrame(event: HubEvent, hub: StudyHub, nowMs: number): Uint8
     case 'release':
       return releaseFrame(event.release);
     case 'epoch-opened': {
-      const state = hub.study(event.studyId)?.state ?? 'open';
-      return encodeServerFrame(notice(event.studyId, state, event.epoch, event.closesAtMs, nowMs));
+      const { state = 'open', boxKeys } = hub.study(event.studyId) ?? {};
+      return encodeServerFrame(
+        notice(event.studyId, state, event.epoch, event.closesAtMs, nowMs, boxKeys));
     }
     case 'study-replaced': {
       const view = hub.study(event.studyId);
@@ -35,8 +37,12 @@ export function releaseFrame(release: ReleaseRecord): Uint8Array {
 /** @param closesAtMs 0 when the epoch closes on a count, or none is open. */
 function notice(
   studyId: string, state: StudyView['state'], epoch: bigint, closesAtMs: number, nowMs: number,
+  boxKeys?: readonly Uint8Array[],
 ): Notice {
   // On the wire 0 means "closes on a count", so an epoch that closes at this moment sends 1.
   const closesInMs = closesAtMs === 0 ? 0n : BigInt(Math.max(1, Math.round(closesAtMs - nowMs)));
-  return { kind: 'notice', studyId: fromHex(studyId), state, epoch, closesInMs };
+  return {
+    kind: 'notice', studyId: fromHex(studyId), state, epoch, closesInMs,
+    ...(boxKeys !== undefined && { boxKeys }),
+  };
 }

@@ -3,7 +3,9 @@ import { toHex } from '../../src/base/bytes.js';
 import type { WireCode } from '../../src/base/error-codes.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import { keysOfRotation, verifyHello, type Verifier } from '../../src/signing/index.js';
+import { sharePlanOf } from '../../src/sealed/shares/share-plan.js';
 import type { Hello, Spend } from '../../src/wire/messages.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { StudyView } from '../studies/contract.js';
 import type { ContributorState } from '../store/contract.js';
 import type { ListenerContext } from './context.js';
@@ -61,7 +63,7 @@ export function judgeHello(
       signatures,
       earlier: hub.rotations
         .map((rotation) => ({ serverKey: keysOfRotation(rotation).previousKey, studyId })),
-      dimension: columns.length, types,
+      dimension: columns.length, types, ...sealedForm(view.document),
       enrolled: claim ?? alwaysEnrolled,
       facts: {
         limits, columns, rowsMax: contribution.rowsMax,
@@ -69,6 +71,13 @@ export function judgeHello(
       },
     },
   };
+}
+
+/** What entries of a sealed study look like. */
+function sealedForm(document: StudyDocument): Pick<ChannelSetup, 'sealed'> {
+  const { sealed, estimator, parameters, columns } = document;
+  if (sealed === undefined || estimator === undefined) return {};
+  return { sealed: sharePlanOf({ estimator, parameters, columns: columns.length, sealed }).form };
 }
 
 /** The server's answer to an admitted Hello. */
@@ -82,17 +91,19 @@ export async function readyFrom(
   const { hub, limits } = context;
   const studyId = toHex(hello.studyId);
   const ownSpend = await spendOf(context, studyId, state);
+  const { epoch = 0n, boxKeys } = hub.study(studyId) ?? {};
   return {
     kind: 'ready',
     channel,
     studyId: hello.studyId,
     publicKey: hello.publicKey,
     signature: hub.signReady(studyId, hello.publicKey, serverNonce, hello.clientNonce),
-    epoch: hub.study(studyId)?.epoch ?? 0n,
+    epoch,
     nextSequence: state.nextSequence,
     holes: state.holes,
     credit: limits.creditBatches,
     ownSpend,
+    ...(boxKeys !== undefined && { boxKeys }),
   } as const;
 }
 

@@ -30,9 +30,8 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   const descriptors = options.descriptors ?? descriptorLimit();
   const context = contextOf({ ...options, limits: attainableLimits(options, descriptors) });
   const { hub, clock } = options;
-  const rules = {
-    allowedOrigins: options.allowedOrigins ?? [], allowedHosts: options.allowedHosts ?? [],
-  };
+  const { allowedOrigins = [], allowedHosts = [] } = options;
+  const rules = { allowedOrigins, allowedHosts };
   const watched = watchProcess();
   const unobserve = observeServer(context.metrics.registry, {
     hub, clock, storeHealth: options.storeHealth, process: watched, descriptors,
@@ -62,7 +61,9 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   // Otherwise node itself would answer these, without the rate limit and without closing the
   // connection.
   server.on('checkExpectation', handler);
-  server.on('upgrade', (request, raw, head) => open.connections.upgrade(request, raw, head));
+  server.on('upgrade', (...upgrade) => {
+    if (options.takePeer?.(...upgrade) !== true) open.connections.upgrade(...upgrade);
+  });
   try {
     await listen(server, options);
   } catch (error) {
@@ -83,8 +84,8 @@ export async function createListener(options: ListenerOptions): Promise<Listener
       if (!(server instanceof TlsServer)) {
         throw new InvalidInputError('the server speaks no TLS: start it with a key');
       }
-      checkedIdentity(() =>
-        server.setSecureContext({ cert: identity.certificate, key: identity.key }));
+      const { certificate: cert, key } = identity;
+      checkedIdentity(() => server.setSecureContext({ cert, key }));
     },
     close: (graceful = true) =>
       (closing ??= closeAll(context, server, open, graceful).finally(() => {

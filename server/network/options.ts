@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { Limits } from '../../src/base/limits.js';
 import type { BatchChecks } from '../checks/contract.js';
 import type { Clock } from '../base/clock.js';
@@ -41,6 +43,8 @@ export interface ListenerOptions extends NetworkOptions {
   readonly port: number;
   /** Opens /metrics, details of /healthz and /v1/operator/*. Never logged. */
   readonly operatorToken: string;
+  /** Default: no server is one of three. */
+  readonly takePeer?: TakePeer;
   /** Created when absent. */
   readonly metrics?: ServerMetrics;
   /** Checks the signatures of batches. The caller closes it. Default: the listener's thread. */
@@ -53,6 +57,9 @@ export interface ListenerOptions extends NetworkOptions {
    */
   readonly descriptors?: number;
 }
+
+/** Takes the upgrades of other servers of sealed studies. @returns false for those of clients. */
+export type TakePeer = (request: IncomingMessage, raw: Duplex, head: Buffer) => boolean;
 
 /** A certificate chain and its private key, PEM. */
 export interface TlsIdentity {

@@ -27,6 +27,11 @@ export interface StudyView {
   /** Unix ms; 0 when the epoch closes on a count or none is open. */
   readonly closesAtMs: number;
   readonly releaseCount: number;
+  /**
+   * Of a sealed study with an open epoch: 96 bytes for each server, its box key for the epoch and
+   * its signature.
+   */
+  readonly boxKeys?: readonly Uint8Array[];
   /** Key of the budget that pays, and what one epoch takes from it. */
   readonly budget: string;
   readonly charge: Charge;
@@ -75,6 +80,7 @@ export interface SubmitResult {
 
 /** What happened to the studies of a hub. */
 export type HubEvent =
+  /** Epoch 0n: a sealed study closed its epoch, and the next one is not open yet. */
   | {
     readonly kind: 'epoch-opened'; readonly studyId: string; readonly epoch: bigint;
     readonly closesAtMs: number;

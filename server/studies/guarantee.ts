@@ -15,8 +15,14 @@ export function guaranteeOf({ document, budget }: StudyDefinition): string {
     : ` charged within any period of ${durationText(windowMs)} (by the server's clock; losses of `
       + 'different periods add up)';
   return `${releases}${period} together lose a contributor at most ${level}, for two data sets `
-    + `that differ in ${differenceOf(document.participation, budget.scope)}`;
+    + `that differ in ${differenceOf(document.participation, budget.scope)}`
+    + (document.sealed === undefined ? '' : againstReading);
 }
+
+/** What a sealed study promises beyond its readers. */
+const againstReading = '. The same holds against whoever reads everything of one of the study\'s '
+  + 'three servers, except for who took part. Nothing is promised against two of the servers '
+  + 'together, nor against a server that runs changed code';
 
 function differenceOf(
   participation: 'secret' | 'public', scope: StudyDefinition['budget']['scope'],

@@ -3,6 +3,7 @@ import type { KeyRotation, Signer } from '../../src/signing/index.js';
 import type { Clock } from '../base/clock.js';
 import type { EpochRunner } from '../epochs/contract.js';
 import type { FindEstimator } from '../epochs/engine.js';
+import type { OpenSealed } from './open-sealed.js';
 import type { StudyHub } from './contract.js';
 import type { Logger } from '../base/logger.js';
 import type { Tracing } from '../base/tracing.js';
@@ -61,6 +62,8 @@ export interface StudyHubOptions {
   readonly seriesKey?: () => Uint8Array;
   /** Default: the registry. */
   readonly findEstimator?: FindEstimator;
+  /** Default: sealed studies are refused. */
+  readonly openSealed?: OpenSealed;
 }
 
 /** A hub with the controls for its owner. */

@@ -20,6 +20,7 @@ import type { StudyDefinition } from './definition.js';
 import { gatherEvidence } from './evidence.js';
 import type { ContributorEvidence, QuarantineOutcome } from './evidence-contract.js';
 import type { RunningHub, StudyHubOptions } from './hub-options.js';
+import { refuseSealed } from './open-sealed.js';
 import { quarantineIfFar } from './quarantine.js';
 import { noStudyStarts, type RefusedStudy } from './refused-study.js';
 import { signHead } from './release-body.js';
@@ -82,7 +83,8 @@ class Hub implements RunningHub {
     };
     const held = options.held ?? false;
     this.#studies = isShared(store)
-      ? new SharedStudySet({ ...context, store }, held) : new StudySet(context, held);
+      ? new SharedStudySet({ ...context, store }, held)
+      : new StudySet(context, held, options.openSealed ?? refuseSealed);
   }
 
   async start(): Promise<void> {
@@ -332,6 +334,7 @@ function bytesHeld({ body, values }: VerifiedBatch): number {
 /** Repeats checks of the listener: embedding code may not have made them. */
 function fits({ values, rows, columns }: VerifiedBatch, definition: StudyDefinition): boolean {
   const { length: dimension } = definition.document.columns;
+  if (definition.document.sealed !== undefined) return true;
   return values !== undefined && rows > 0 && columns === dimension
     && values.length === rows * columns;
 }

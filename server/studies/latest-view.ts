@@ -8,7 +8,7 @@ export interface StudyIdentity {
   readonly factsSignature: Uint8Array;
 }
 
-type Changing = Pick<StudyView, 'state' | 'epoch' | 'closesAtMs' | 'releaseCount'>;
+type Changing = Pick<StudyView, 'state' | 'epoch' | 'closesAtMs' | 'releaseCount' | 'boxKeys'>;
 
 /** The newest view of a study. It is made anew only when something in it has changed. */
 export class LatestView {
@@ -21,7 +21,8 @@ export class LatestView {
   of(now: Changing): StudyView {
     const last = this.#view;
     if (last !== undefined && last.state === now.state && last.epoch === now.epoch
-      && last.closesAtMs === now.closesAtMs && last.releaseCount === now.releaseCount) return last;
+      && last.closesAtMs === now.closesAtMs && last.releaseCount === now.releaseCount
+      && last.boxKeys === now.boxKeys) return last;
     const { document, budget, charge } = this.definition;
     const { studyId, facts, factsSignature } = this.identity;
     this.#view = {

@@ -15,24 +15,16 @@ import { freshEpoch, heldEpochOf, setupOf, turnEpochs, type HeldEpoch } from './
 import { LatestView, type StudyIdentity } from './latest-view.js';
 import { rebuildEpoch, recoveriesMax } from './recovery.js';
 import { ReleaseLine, type ClosedEpoch } from './release-line.js';
+import type { LiveStudyOptions } from './live-study-options.js';
 import type { Retention } from './retention.js';
 import {
   closeTime, delayUntilClose, dueTime, lastTick, nextTimes, waitingMost,
 } from './schedule.js';
-import type { HubStudy, StudyMode } from './study-list.js';
+import type { LocalStudy, StudyMode } from './study-list.js';
 import { answerOf } from './submit-answer.js';
 
-export interface LiveStudyOptions {
-  readonly mode: StudyMode;
-  /** No epoch opens before `begin`. */
-  readonly held: boolean;
-  readonly retention: Retention;
-  /** Called when the study has nothing more to do, possibly more than once. */
-  readonly onDone: () => void;
-}
-
 /** One study of a running server: its open epoch, its schedule, its releases. */
-export class LiveStudy implements Waiting, HubStudy {
+export class LiveStudy implements Waiting, LocalStudy {
   readonly #line: ReleaseLine;
   readonly #retention: Retention;
   /** Epochs in which batches can still count, or that wait for their release. */

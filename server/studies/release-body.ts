@@ -32,6 +32,8 @@ export interface ReleaseFacts {
   readonly previousDigest: string;
   /** Canonical JSON of the events that were charged. */
   readonly mechanisms: string;
+  /** The key that the body names. Default: that of the signer. */
+  readonly serverKey?: Uint8Array;
   /** The scheduled close, so that it reveals nothing about who contributed. */
   readonly closedAtMs: number;
 }
@@ -43,7 +45,7 @@ export function signRelease(
   const { document } = definition;
   const studyId = fromHex(facts.studyId);
   const body = encodeReleaseBody({
-    serverKey: signer.publicKey,
+    serverKey: facts.serverKey ?? signer.publicKey,
     studyId,
     index: BigInt(facts.index),
     epoch: facts.epoch,

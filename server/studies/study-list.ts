@@ -1,5 +1,7 @@
 import type { EpochProgress } from '../epochs/contract.js';
-import type { AdmissionResult, WithdrawalRequest, WithdrawalResult } from '../store/contract.js';
+import type {
+  AdmissionResult, EpochRecord, WithdrawalRequest, WithdrawalResult,
+} from '../store/contract.js';
 import type { NodeHealth } from './node-health.js';
 import type { StudyView, SubmitResult, VerifiedBatch } from './contract.js';
 import type { StudyDefinition } from './definition.js';
@@ -31,6 +33,25 @@ export interface HubStudy {
   begin(): Promise<void>;
   /** Lets the open epoch end as planned; none follows. */
   end(): Promise<void>;
+}
+
+/** A study that this process runs alone, or as one of the three servers of a sealed study. */
+export interface LocalStudy extends HubStudy {
+  /**
+   * Continues what an earlier process left, oldest first. Then opens an epoch, or keeps the one
+   * that is open.
+   * @throws what went wrong. The caller must then `abandon` the study.
+   */
+  start(unfinished: readonly EpochRecord[]): Promise<void>;
+  /**
+   * After a failed start: opens nothing and counts nothing. The rest stays unchanged in the store.
+   * @returns when no release is in progress.
+   */
+  abandon(): Promise<void>;
+  /** Resolves when no epoch is being opened or released. */
+  settled(): Promise<void>;
+  /** Stops the schedule. An open epoch stays open for the next start. */
+  close(): Promise<void>;
 }
 
 /** The studies of a hub, and how they run. */

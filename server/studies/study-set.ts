@@ -9,31 +9,36 @@ import type { EpochRecord, StudyRecord } from '../store/contract.js';
 import type { HubContext } from './context.js';
 import { defineStudy, type StudyDefinition } from './definition.js';
 import { LiveStudy } from './live-study.js';
+import type { LiveStudyOptions } from './live-study-options.js';
+import type { OpenSealed } from './open-sealed.js';
 import { concernsOneStudy, isOwnFault, type RefusedStudy } from './refused-study.js';
 import { recoveriesMax } from './recovery.js';
 import { atStandingOrder, checkRoom, identityOf, moveBehind, register } from './registration.js';
 import { Retention } from './retention.js';
-import type { StudyList, StudyMode } from './study-list.js';
+import type { LocalStudy, StudyList, StudyMode } from './study-list.js';
 
 /**
  * The studies of a running server: the configured ones, and those that an earlier process left
  * unfinished.
  */
 export class StudySet implements StudyList {
-  readonly #live = new Map<string, LiveStudy>();
+  readonly #live = new Map<string, LocalStudy>();
   /** Also has studies that do not run any more, because their rows must be deleted too. */
   readonly #retentions = new Map<string, Retention>();
   /** Studies whose start failed, until their releases in progress are finished. */
   readonly #abandoned = new Map<string, Promise<void>>();
 
   /** @param held whether studies open their first epoch only at `LiveStudy.begin`. */
-  constructor(private readonly context: HubContext, private readonly held: boolean) {}
+  constructor(
+    private readonly context: HubContext, private readonly held: boolean,
+    private readonly openSealed: OpenSealed,
+  ) {}
 
-  all(): readonly LiveStudy[] {
+  all(): readonly LocalStudy[] {
     return [...this.#live.values()];
   }
 
-  get(studyId: string): LiveStudy | undefined {
+  get(studyId: string): LocalStudy | undefined {
     return this.#live.get(studyId);
   }
 
@@ -110,7 +115,7 @@ export class StudySet implements StudyList {
    * @throws KeelsonError('invalid-study') for an error that concerns this study alone. The study is
    *   then left out.
    */
-  async #start(study: LiveStudy, unfinished: readonly EpochRecord[]): Promise<void> {
+  async #start(study: LocalStudy, unfinished: readonly EpochRecord[]): Promise<void> {
     const { studyId } = study.identity;
     try {
       await study.start(unfinished.filter((record) => record.studyId === studyId));
@@ -123,7 +128,7 @@ export class StudySet implements StudyList {
   }
 
   /** The running study with these facts, or a new one. */
-  async #register(definition: StudyDefinition): Promise<LiveStudy> {
+  async #register(definition: StudyDefinition): Promise<LocalStudy> {
     const facts = encodeStudyDocument(definition.document);
     const studyId = await idOfFacts(facts, signing);
     const running = this.#live.get(studyId);
@@ -173,17 +178,20 @@ export class StudySet implements StudyList {
 
   #hold(
     definition: StudyDefinition, record: StudyRecord, facts: Uint8Array, mode: StudyMode,
-  ): LiveStudy {
+  ): LocalStudy {
     const { studyId } = record;
     const identity = identityOf(this.context, studyId, facts);
-    const study = new LiveStudy(this.context, definition, identity, record, {
+    const options: LiveStudyOptions = {
       mode,
       held: this.held,
       retention: this.#retention(studyId, definition.document),
       // A study that was only continued is removed when it is done. A configured one stays, so that
       // its log can be read.
       onDone: () => { if (mode !== 'run') this.#live.delete(studyId); },
-    });
+    };
+    const study = definition.document.sealed === undefined
+      ? new LiveStudy(this.context, definition, identity, record, options)
+      : this.openSealed(this.context, definition, identity, record, options);
     this.#live.set(studyId, study);
     return study;
   }

@@ -19,6 +19,7 @@ import { digestOfKeys, parseKeyList } from './enrolled-keys.js';
 import type { Populations } from './populations.js';
 import { readQuestions } from './questions.js';
 import { shown, studyError } from './refusal.js';
+import { checkSealed, sealedFactsOf } from './sealed-facts.js';
 import { studySchema, type StudyFile } from './schema.js';
 
 /** The name of a study file, and what it may refer to. */
@@ -70,9 +71,10 @@ class StudyReader {
 
   read(): { readonly document: StudyDocument; readonly enrolled: ReadonlySet<string> | null } {
     const {
-      study, title, description, cohort, participation, privacy, late, retention, quarantine,
-      running,
+      study, title, description, cohort, participation, privacy, retention, quarantine,
+      running, sealed,
     } = this.#content;
+    const { late = sealed === undefined ? 'next' : 'drop' } = this.#content;
     const columns = readColumns(this.#content, this.#refuse);
     if (this.#content.questions === undefined) refuseUnasked(columns, this.#refuse);
     const asked = this.#content.questions === undefined
@@ -93,8 +95,10 @@ class StudyReader {
         },
       }),
       ...(running !== undefined && { running: this.#running(running) }),
+      ...(sealed !== undefined && { sealed: sealedFactsOf(sealed) }),
     };
     this.#checkRunning(document);
+    checkSealed(document, this.#refuse);
     if (quarantine !== undefined && !mayExclude(document)) {
       throw this.#refused('quarantine', undefined,
         'cannot be used here: exclusions would reveal, or charge people for, what they had sent',
@@ -307,7 +311,7 @@ class StudyReader {
     readonly issuer: string; readonly from: number; readonly per: number;
     readonly keys: readonly string[];
   }): StudyDocument['admission'] {
-    const { late } = this.#content;
+    const { late = 'next' } = this.#content;
     const epoch = this.#epoch();
     if (late !== 'drop') {
       throw this.#refused('late', late, 'with tokens a late row may not move to the next epoch, '

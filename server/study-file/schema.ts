@@ -5,6 +5,7 @@ import { protocolLimits } from '../../src/base/limits.js';
 import { runningLimits } from '../../src/base/root-factor.js';
 import { columnFormats, wordLimits } from '../../src/base/study-words.js';
 import { issuerName } from '../../src/base/token-periods.js';
+import { exampleSealed, sealed } from './sealed-schema.js';
 import { epochLength, parseTime } from './durations.js';
 import { parameters, questionsSchema, reduce } from './questions-schema.js';
 import {
@@ -273,9 +274,9 @@ export const studySchema = v.strictObject({
   admission: key(
     v.optional(admission, 'open'), 'Who may contribute. open: anybody with a key.', 'open',
   ),
-  late: key(v.optional(oneOf('next', 'drop'), 'next'),
+  late: key(v.optional(oneOf('next', 'drop')),
     'What becomes of rows that arrive after their epoch has closed. next: they count in the next '
-    + 'epoch. drop: they are refused.', 'next'),
+    + 'epoch. drop: they are refused.', 'next', 'next; drop in a sealed study'),
   retention: key(v.optional(retention, 'release'),
     'How long rows are kept. release: until the release is stored.', 'release'),
   quarantine: key(v.optional(quarantine),
@@ -285,6 +286,9 @@ export const studySchema = v.strictObject({
     'Answers become totals over epochs, with far less noise than the sum of separate releases. It '
     + 'needs budget.scope: contributor. For counts and histograms with edges.',
     { separation: 30 }, 'each answer is about one epoch'),
+  sealed: key(v.optional(sealed), 'Three servers of three operators hold shares of each row, and '
+    + 'none of them sees a row. For count, histogram, quantile and mean. See the guide.',
+  exampleSealed, 'the one server reads rows'),
 }, 'a study: keys and values');
 
 const populationRule = 'epsilon, delta and perhaps rule and per';

@@ -1,8 +1,9 @@
-import { equalBytes, toHex } from '../base/bytes.js';
+import { equalBytes, fromHex, toHex } from '../base/bytes.js';
 import { canonicalJson } from '../base/canonical-json.js';
 import { WireError } from '../base/errors.js';
 import { verifyStatement } from '../signing/message.js';
 import type { Signing, Verifier } from '../signing/contract.js';
+import { signatureBytes } from '../wire/fields.js';
 import { decodeHeadBody } from '../wire/head-body.js';
 import type { HeadBody, ReleaseBody, SignedHead, SignedRelease } from '../wire/messages.js';
 import { decodeReleaseBody } from '../wire/release-body.js';
@@ -30,10 +31,13 @@ export interface ChainOptions {
   readonly server: Verifier;
   /** Verify with its earlier keys, oldest first; from `keyChain`. Default: none. */
   readonly earlier?: readonly Verifier[];
-  readonly signing: Pick<Signing, 'sha512'>;
+  readonly signing: Pick<Signing, 'sha512' | 'createVerifier'>;
   /** 32 bytes. */
   readonly studyId: Uint8Array;
-  /** If given, releases must repeat these facts. */
+  /**
+   * If given, releases must repeat these facts. Needed for a sealed study: its facts name the three
+   * servers that sign.
+   */
   readonly document?: StudyDocument;
   /**
    * Default: `chainStart`. With a null digest, the first link is trusted and later links are
@@ -54,9 +58,13 @@ export class ReleaseChain {
   private at: ChainPosition;
   /** Oldest first. Keys before the key of the last release are removed. */
   private keys: readonly Verifier[];
+  /** Of a sealed study: its three servers. All of them sign releases; the head is of one. */
+  private readonly sealedBy: readonly Verifier[] | null;
 
   constructor(private readonly options: ChainOptions) {
     this.at = options.from ?? chainStart;
+    this.sealedBy = options.document?.sealed?.servers
+      .map(({ key }) => options.signing.createVerifier(fromHex(key))) ?? null;
     this.keys = [...(options.earlier ?? []), options.server];
   }
 
@@ -81,9 +89,10 @@ export class ReleaseChain {
    */
   accept(release: Pick<SignedRelease, 'body' | 'signature'>): ReleaseBody {
     const expected = this.at.index;
-    const { digest, keys } = this.verified('release', release, this.keys);
+    const { digest, keys } = this.sealedBy === null
+      ? this.verified('release', release, this.keys) : this.verifiedBySealed(release);
     const body = readBody(() => decodeReleaseBody(release.body), 'release', expected);
-    this.checkOrigin(body, keys[0]!, expected);
+    this.checkOrigin(body, this.sealedBy?.[0] ?? keys[0]!, expected);
     if (body.index !== expected) {
       throw new LogError(
         'index-mismatch', `release ${body.index} stands where release ${expected} belongs`, {
@@ -154,6 +163,26 @@ export class ReleaseChain {
       throw new LogError('signature-invalid', text, { expected: this.at.index });
     }
     return { digest, keys: keys.slice(signedBy) };
+  }
+
+  /** All three servers in the facts of a sealed study signed the same bytes. */
+  private verifiedBySealed(
+    { body, signature }: Pick<SignedRelease, 'body' | 'signature'>,
+  ): { readonly digest: Uint8Array; readonly keys: readonly Verifier[] } {
+    const { studyId, signing } = this.options;
+    const digest = signing.sha512(body);
+    const servers = this.sealedBy!;
+    const missing = servers.findIndex((server, i) => !verifyStatement(
+      'release', server, studyId, digest,
+      signature.subarray(i * signatureBytes, (i + 1) * signatureBytes),
+    ));
+    if (missing < 0 && signature.length === servers.length * signatureBytes) {
+      return { digest, keys: this.keys };
+    }
+    throw new LogError(
+      'signature-invalid', `release ${this.at.index} does not have the signatures of all three `
+        + 'servers of the sealed study', { expected: this.at.index },
+    );
   }
 
   private checkOrigin(

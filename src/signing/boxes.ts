@@ -37,6 +37,14 @@ export function openBox(
   return nacl.box.open(box, nonceOf(place), sender, recipient);
 }
 
+/**
+ * 32 bytes that the holders of two keys share and nobody else can compute: X25519, hashed.
+ * @param other - 32 bytes: the other's public key. @param secretKey - the own one.
+ */
+export function sharedSecret(other: Uint8Array, secretKey: Uint8Array): Uint8Array {
+  return nacl.box.before(other, secretKey);
+}
+
 function nonceOf(place: number): Uint8Array {
   const nonce = new Uint8Array(nacl.box.nonceLength);
   nonce[0] = place;

@@ -17,8 +17,8 @@ export { keyFingerprint } from './fingerprint.js';
 export { checkPublicKey } from './keys.js';
 export {
   protocolVersion, signBatch, signedMessage, signedMessageBytes, signHello, signReady,
-  signSealed, signStatement, signWithdrawal, verifyBatch,
-  verifyHello, verifyReady, verifySealed, verifyStatement, verifyWithdrawal,
+  signStatement, signWithdrawal, verifyBatch, verifyHello, verifyReady, verifyStatement,
+  verifyWithdrawal,
 } from './message.js';
 export { keyChain, keyRotationBytes, keysOfRotation, signRotation } from './rotation.js';
 export type { KeyRotation } from './rotation.js';

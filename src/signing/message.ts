@@ -122,14 +122,14 @@ export function verifyReady(
   return server.verify(signedMessage('ready', context, contributorKey, joined(nonces)), signature);
 }
 
-/** @param bodyDigest SHA-512 of the exact bytes of the BatchBody that are sent. */
+/** @param bodyDigest SHA-512 of the exact bytes of the BatchBody or sealed entry that are sent. */
 export function signBatch(
   contributor: Signer, context: SignatureContext, bodyDigest: Uint8Array,
 ): Uint8Array {
   return contributor.sign(signedMessage('batch', context, contributor.publicKey, bodyDigest));
 }
 
-/** @param bodyDigest SHA-512 of the exact bytes of the BatchBody as received. */
+/** @param bodyDigest SHA-512 of the exact bytes of the BatchBody or sealed entry as received. */
 export function verifyBatch(
   contributor: Verifier,
   context: SignatureContext,
@@ -138,22 +138,6 @@ export function verifyBatch(
 ): boolean {
   return contributor.verify(
     signedMessage('batch', context, contributor.publicKey, bodyDigest), signature,
-  );
-}
-
-/** @param bodyDigest SHA-512 of the exact body of a sealed entry (src/sealed/shares/body). */
-export function signSealed(
-  contributor: Signer, context: SignatureContext, bodyDigest: Uint8Array,
-): Uint8Array {
-  return contributor.sign(signedMessage('sealed', context, contributor.publicKey, bodyDigest));
-}
-
-/** @param bodyDigest SHA-512 of the exact body of a sealed entry as received. */
-export function verifySealed(
-  contributor: Verifier, context: SignatureContext, bodyDigest: Uint8Array, signature: Uint8Array,
-): boolean {
-  return contributor.verify(
-    signedMessage('sealed', context, contributor.publicKey, bodyDigest), signature,
   );
 }
 
@@ -179,11 +163,15 @@ export function verifyWithdrawal(
   return contributor.verify(withdrawalMessage(contributor.publicKey, context, epoch), signature);
 }
 
-/** What a server signs about a study: its facts, its releases and the head of its log. */
-export type ServerStatement = 'study' | 'release' | 'head';
+/**
+ * What a server signs about a study: its facts, its releases and the head of its log. `sealed`: what
+ * one of the three servers of a sealed study states to contributors and to the two others.
+ */
+export type ServerStatement = 'study' | 'release' | 'head' | 'sealed';
 
 /**
- * @param bodyDigest SHA-512 of the exact bytes: the canonical facts, a ReleaseBody or a HeadBody.
+ * @param bodyDigest SHA-512 of the exact bytes: the canonical facts, a ReleaseBody, a HeadBody, or
+ *   what a sealed statement says (src/sealed/shares/statements).
  */
 export function signStatement(
   label: ServerStatement,

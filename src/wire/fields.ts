@@ -15,6 +15,8 @@ export const nonceBytes = 32;
 export const studyIdBytes = 32;
 export const signatureBytes = 64;
 export const digestBytes = 64;
+/** A server's box key for an epoch of a sealed study, with its signature. */
+export const boxKeyBytes = keyBytes + signatureBytes;
 
 const uint32Max = 2 ** 32 - 1;
 const uint64Max = 2n ** 64n - 1n;

@@ -120,6 +120,8 @@ export interface Ready {
   readonly holes: readonly bigint[];
   readonly credit: number;
   readonly ownSpend: Spend | null;
+  /** Of a sealed study with an open epoch: 96 bytes for each server, its box key and signature. */
+  readonly boxKeys?: readonly Uint8Array[];
 }
 
 export interface Rejection {
@@ -150,6 +152,8 @@ export interface Notice {
   readonly state: WireStudyState;
   readonly epoch: bigint;
   readonly closesInMs: bigint;
+  /** As in Ready. */
+  readonly boxKeys?: readonly Uint8Array[];
 }
 
 export interface Refusal {
@@ -163,7 +167,10 @@ export interface Refusal {
   readonly publicKey: Uint8Array;
 }
 
-/** A signed release: its bytes and the server's signature. */
+/**
+ * A signed release: its bytes and the server's signature. Of a sealed study the signatures of all
+ * three servers, one behind the other.
+ */
 export interface SignedRelease {
   readonly kind: 'release';
   readonly body: Uint8Array;

@@ -12,6 +12,7 @@ import { runningLimits } from '../base/root-factor.js';
 import { issuerName } from '../base/token-periods.js';
 import { checkName, readObject, readParameter, refused, type Members } from './members.js';
 import { readQuestions } from './questions-codec.js';
+import { notSealable, readSealed } from './sealed-codec.js';
 import type { ManyQuestions, OneQuestion, SharedFacts, StudyDocument } from './study-document.js';
 
 /** Unix ms in the year 2527: sums of such numbers are exact. */
@@ -24,9 +25,9 @@ const latestMs = 2 ** 44;
  */
 export function encodeStudyDocument(document: StudyDocument): Uint8Array {
   const { types, columnWords, ...facts } = document;
-  if (types === undefined) return utf8(canonicalJson(facts as JsonValue));
+  if (types === undefined) return utf8(canonicalJson(facts as unknown as JsonValue));
   const columns = document.columns.map((name, i) => ({ name, ...types[i]!, ...columnWords?.[i] }));
-  return utf8(canonicalJson({ ...facts, columns } as JsonValue));
+  return utf8(canonicalJson({ ...facts, columns } as unknown as JsonValue));
 }
 
 /**
@@ -106,6 +107,7 @@ function readDocument(facts: Members, read: ReadQuestions): StudyDocument {
     retention: facts.object('retention', readRetention),
     ...(facts.has('quarantine') && { quarantine: facts.object('quarantine', readQuarantine) }),
     ...(facts.has('running') && { running: facts.object('running', readRunning) }),
+    ...(facts.has('sealed') && { sealed: facts.object('sealed', readSealed) }),
   };
   checkShared(shared);
   return version === 2 && facts.has('questions')
@@ -132,6 +134,9 @@ function checkShared({ columns, epoch, admission, participation, ...rest }: Shar
   if (rest.running !== undefined && runningFault({ participation, budget: rest.budget }) !== null) {
     throw refused('facts.running', 'one for this participation and budget');
   }
+  const fault = rest.sealed === undefined ? null
+    : notSealable({ columns, epoch, admission, participation, ...rest });
+  if (fault !== null) throw refused(`facts.${fault}`, 'one for sealed rows');
 }
 
 /**
@@ -169,6 +174,7 @@ function readMany(facts: Members, shared: SharedFacts, read: ReadQuestions): Man
   if (shared.quarantine !== undefined) {
     throw refused('facts.quarantine', 'for several questions');
   }
+  if (shared.sealed !== undefined) throw refused('facts.sealed', 'for several questions');
   const { columns, types } = shared;
   const questions = read(facts, { columns, types: types! });
   const { running } = shared;

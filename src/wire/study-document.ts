@@ -101,6 +101,39 @@ export interface SharedFacts {
    * Contributor scope and secret participation only. Absent: each answer is about one epoch.
    */
   readonly running?: { readonly separation: number; readonly questions?: readonly string[] };
+  /**
+   * The rows are sealed: three servers hold shares of them, and no single one sees a row. One
+   * question, budget scope `study`, `late: drop`. Absent: the server reads rows.
+   */
+  readonly sealed?: SealedFacts;
+}
+
+/** One of the three servers of a sealed study. */
+export interface SealedServer {
+  readonly name: string;
+  /** Where the other servers reach it: wss, or ws on the machine itself. */
+  readonly url: string;
+  /** Its Ed25519 key: 64 digits of lower-case hex. */
+  readonly key: string;
+}
+
+/** How the rows of a study are sealed, and for which three servers. */
+export interface SealedFacts {
+  /**
+   * Against whom the rows are protected. `reading`: whoever reads all that one server holds and
+   * receives. It is no promise against two servers together, nor against changed code.
+   */
+  readonly against: 'reading';
+  /** Bits of a value on its grid, 8 to 20. */
+  readonly bits: number;
+  /** Per column: the public range. Present where the answer needs numbers and not bins. */
+  readonly range?: readonly (readonly [low: number, high: number])[];
+  /** The first is the one that contributors and readers connect to. */
+  readonly servers: readonly [SealedServer, SealedServer, SealedServer];
+  /** How long after its close an epoch waits for all three servers. Then it lapses. */
+  readonly patienceMs: number;
+  /** A run stops when a larger share of the entries cannot be used. */
+  readonly unusableMax: number;
 }
 
 /**

@@ -14,7 +14,7 @@ import { openEntry, type OpeningOptions, type RowShare } from '../../src/sealed/
 import { sealRow } from '../../src/sealed/shares/sealing.js';
 import { UnusableEntryError, type UnusableReason } from '../../src/sealed/shares/unusable.js';
 import { boxKeysOf } from '../../src/signing/boxes.js';
-import { signSealed } from '../../src/signing/index.js';
+import { signBatch } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 import vector from './entry.json' with { type: 'json' };
 
@@ -39,7 +39,7 @@ function open(
   const context = { serverKey: frontKey, studyId: place.studyId };
   return Sealed.open(openEntry(
     signing, signing.createVerifier(who.publicKey), body,
-    signSealed(by, context, signing.sha512(body)),
+    signBatch(by, context, signing.sha512(body)),
     { server, form, boxSecret: secrets[server]!, frontKey, ...place, ...changed },
   ));
 }

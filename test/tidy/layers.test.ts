@@ -46,7 +46,9 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   'src/audit': [...privacy, 'src/robust', 'src/estimators'],
   // The files at the top of src/ are what users of the library call.
   src: [],
-  client: ['src/base', 'src/signing', 'src/wire', 'src/log', 'src/series'],
+  client: [
+    'src/base', 'src/signing', 'src/wire', 'src/log', 'src/series', 'src/sealed/shares',
+  ],
   simulation: ['client', ...library, 'src/signing', 'src/wire', 'src/log'],
   'server/base': ['src'],
   'server/store': ['src', 'server/base'],
@@ -59,6 +61,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   'server/metrics': ['src', 'server/base', 'server/store', 'server/studies'],
   'server/network': network,
   'server/operator': [...network, 'server/network'],
+  'server/sealed': [...network, 'server/epochs', 'server/network'],
   'server/listener': [...network, 'server/network', 'server/operator'],
   server: ['src'],
   cli: ['src', 'server', 'client', 'simulation'],
@@ -76,9 +79,9 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   'better-sqlite3': ['server/store/sqlite'],
   pg: ['server/store/postgres'],
   kysely: ['server/store'],
-  // Two ends of one protocol: the server's listener and the client's Node transport. And the
-  // server with which the conformance kit tries clients.
-  ws: ['server/listener', 'client/websocket', 'cli/conform'],
+  // Two ends of one protocol: the server's listener and the client's Node transport. Both ends of
+  // that between servers. And the server with which the conformance kit tries clients.
+  ws: ['server/listener', 'server/sealed', 'client/websocket', 'cli/conform'],
   pino: ['server/base/logger.ts'],
   nodemailer: ['server/alerts'],
   '@opentelemetry/api': ['server/base/tracing.ts'],

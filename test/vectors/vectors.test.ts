@@ -41,7 +41,7 @@ const bodies = {
 };
 
 const nonces = concatBytes(samples.nonces.serverNonce, samples.nonces.clientNonce);
-/** Sealed entries are not sent yet: test/sealed/entry.json has the bytes of one. */
+/** test/vectors/sealed.json has the statements of the servers of sealed studies. */
 type SentLabel = Exclude<SignatureLabel, 'sealed'>;
 const payloads: Readonly<Record<SentLabel, Uint8Array>> = {
   hello: nonces,

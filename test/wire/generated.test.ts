@@ -67,11 +67,11 @@ describe('generated sources', () => {
 
 describe('generated wire code', () => {
   it('writes in one pair of files and reads in the other', () => {
-    for (const name of ['contributor-writer.js', 'other-writer.js']) {
+    for (const name of ['contributor-writer.js', 'other-writer.js', 'peer-writer.js']) {
       expect(codeIn(name)).toContain('.encode = function');
       expect(codeIn(name)).not.toContain('.decode = function');
     }
-    for (const name of ['contributor-reader.js', 'other-reader.js']) {
+    for (const name of ['contributor-reader.js', 'other-reader.js', 'peer-reader.js']) {
       expect(codeIn(name)).toContain('.decode = function');
       expect(codeIn(name)).not.toContain('.encode = function');
     }

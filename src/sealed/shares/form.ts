@@ -1,5 +1,6 @@
 import { assert } from '../../base/assert.js';
 import { InvalidParameterError } from '../../base/errors.js';
+import { sealedLimits } from '../../base/sealed-limits.js';
 
 /**
  * What a contributor shares. Any list of values is a valid one, so no bytes that somebody sends can
@@ -14,8 +15,7 @@ export interface ShareForm {
   readonly bits: number;
 }
 
-export const columnsMax = 64;
-export const numberBits = { least: 8, most: 20, usual: 16 } as const;
+export const { columns: columnsMax, bits: numberBits } = sealedLimits;
 export const binBitsMax = 8;
 
 /** @throws InvalidParameterError when the form is outside the limits. */

@@ -2,7 +2,7 @@ import { Sealed } from '../../base/brands.js';
 import { equalBytes } from '../../base/bytes.js';
 import { openBox } from '../../signing/boxes.js';
 import type { Signing, Verifier } from '../../signing/contract.js';
-import { verifySealed } from '../../signing/index.js';
+import { verifyBatch } from '../../signing/index.js';
 import {
   after, bindingOf, commitmentTo, decodeBody, expandSeed, plainBytes, seedBytes, type ServerIndex,
 } from './body.js';
@@ -48,7 +48,7 @@ export function openEntry(
     );
   }
   const context = { serverKey: frontKey, studyId };
-  if (!verifySealed(contributor, context, signing.sha512(body), signature)) {
+  if (!verifyBatch(contributor, context, signing.sha512(body), signature)) {
     throw new UnusableEntryError('signature', 'the signature of the entry is not valid');
   }
   const plain = openBox(entry.boxes[server]!, server, entry.ephemeralKey, boxSecret);

@@ -1,0 +1,189 @@
+import { signing } from '#signing';
+import { concatBytes, equalBytes, fromHex } from '../../src/base/bytes.js';
+import { KeelsonError } from '../../src/base/errors.js';
+import type { Outcome } from '../../src/base/outcome.js';
+import { createSealedMechanisms } from '../../src/privacy/mechanisms/sealed-noise.js';
+import { secureNoise } from '../../src/random/secure.js';
+import type { SealedProgram } from '../../src/sealed/programs/contract.js';
+import { after, before, servers, type ServerIndex } from '../../src/sealed/shares/body.js';
+import { isSealedStatement, signSealedStatement } from '../../src/sealed/shares/statements.js';
+import { KeyStream } from '../../src/sealed/steps/key-stream.js';
+import { openSum } from '../../src/sealed/steps/open.js';
+import { Party, type Link } from '../../src/sealed/steps/party.js';
+import { boxKeysOf, sharedSecret } from '../../src/signing/boxes.js';
+import type { Signer } from '../../src/signing/index.js';
+import type { PeerFrame } from '../../src/wire/peer-messages.js';
+import { PeerLostError, type PeerLink, type PeerLinks } from './peer-link.js';
+import { zeroShare, type Manifest, type OpenedShares } from './entries.js';
+
+/** What an attempt is made of, at one server. */
+export interface AttemptOptions {
+  readonly server: ServerIndex;
+  readonly links: PeerLinks;
+  readonly signer: Signer;
+  /** 32 bytes each, in the order of the servers: the Ed25519 keys in the study's facts. */
+  readonly serverKeys: readonly Uint8Array[];
+  /** Hex. */
+  readonly studyId: string;
+  readonly epoch: bigint;
+  /** Durable, and larger than that of any earlier attempt of this server for this epoch. */
+  readonly attempt: number;
+  readonly program: SealedProgram;
+  /** How long another server may be silent, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Share of the entries that may be unusable. */
+  readonly unusableMax: number;
+  /** Makes the charge durable. Awaited before the first own opening leaves. */
+  readonly charge: () => Promise<void>;
+}
+
+type Start = Extract<PeerFrame, { readonly kind: 'start' }>;
+
+/** Bytes of one step in a frame. */
+const stepBytes = 1024 * 1024;
+
+/**
+ * One attempt at the release of an epoch, at one of the three servers.
+ *
+ * Claim 1: no noise of this server leaves before the epoch is charged in its own ledger, durably.
+ * Why: its share of a sum leaves in `openSum` alone, after `charge` has resolved.
+ * Claim 2: no key stream is used for two attempts. Why: the key of a stream follows from two X25519
+ * keys that the two servers draw afresh for each attempt, and from all that the three sent before.
+ * @throws PeerLostError when another server is gone or sends what is not due; KeelsonError when the
+ *   servers do not agree. Before `charge` was called nothing was opened, and a new attempt is free.
+ */
+export async function runAttempt(
+  options: AttemptOptions, manifest: Manifest, shares: OpenedShares,
+): Promise<Outcome> {
+  const { program, charge } = options;
+  const left = await agreeOnUnusable(options, shares);
+  const used = shares.filter((_, place) => !left.has(place))
+    .map((share) => share!);
+  const rows = used.length > 0 ? used : [zeroShare(program.form)];
+  const party = await begin(options, manifest, left, rows.length);
+  let charged: Promise<void> | null = null;
+  const mechanisms = createSealedMechanisms(program.events, secureNoise(), async (noised) => {
+    await (charged ??= charge());
+    return openSum(party, noised);
+  });
+  return (await program.run({ party, mechanisms, rows })).value;
+}
+
+/** The union of what the servers cannot use. All of it is left out. */
+async function agreeOnUnusable(
+  { links, timeoutMs, unusableMax }: AttemptOptions, shares: OpenedShares,
+): Promise<ReadonlySet<number>> {
+  const own = shares.flatMap((share, place) => (share === null ? [place] : []));
+  for (const link of links.values()) link.send({ kind: 'unusable', places: own });
+  const left = new Set(own);
+  for (const link of links.values()) {
+    const { places } = await link.receive('unusable', timeoutMs);
+    for (const place of places) {
+      if (place >= shares.length) {
+        throw new PeerLostError('unexpected', `server ${link.server} names a place past the end`);
+      }
+      left.add(place);
+    }
+  }
+  if (left.size <= unusableMax * shares.length) return left;
+  throw new KeelsonError(
+    'malformed', `${left.size} of ${shares.length} entries cannot be used, more than `
+      + `${unusableMax * 100} %: sealed.unusableMax of the study allows no more`,
+  );
+}
+
+/** Exchanges what the three must agree on and the keys of their streams. */
+async function begin(
+  options: AttemptOptions, manifest: Manifest, left: ReadonlySet<number>, people: number,
+): Promise<Party> {
+  const { server, links, timeoutMs } = options;
+  const places = Uint32Array.from([...left].sort((a, b) => a - b));
+  const digest = signing.sha512(concatBytes(manifest.digest, new Uint8Array(places.buffer)));
+  const secret = signing.randomBytes(32);
+  const own = ownStart(options, digest, boxKeysOf(secret).publicKey);
+  for (const link of links.values()) link.send(own);
+  const starts = new Map<ServerIndex, Start>([[server, own]]);
+  for (const link of links.values()) {
+    starts.set(link.server, checkedStart(
+      options, await link.receive('start', timeoutMs), link.server, digest));
+  }
+  const all = servers.map((each) => {
+    const { attempt, key } = starts.get(each)!;
+    return concatBytes(Uint8Array.of(attempt >>> 24, attempt >>> 16, attempt >>> 8, attempt), key);
+  });
+  const start = signing.sha512(
+    concatBytes(fromHex(options.studyId), epochBytes(options.epoch), digest, ...all));
+  const streamWith = (other: ServerIndex): KeyStream => {
+    const shared = sharedSecret(starts.get(other)!.key, secret);
+    return KeyStream.ofKey(signing.sha512(concatBytes(start, shared)).slice(0, 16));
+  };
+  const party = new Party({
+    server, link: linkOf(options, people), own: streamWith(before(server)),
+    next: streamWith(after(server)), start: start.slice(0, 32),
+    sha512: (bytes) => signing.sha512(bytes),
+  });
+  secret.fill(0);
+  return party;
+}
+
+function ownStart(
+  { signer, studyId, epoch, attempt }: AttemptOptions, digest: Uint8Array, key: Uint8Array,
+): Start {
+  const said = { about: 'start', epoch, attempt, digest, key } as const;
+  const signature = signSealedStatement(signing, signer, fromHex(studyId), said);
+  return { kind: 'start', attempt, digest, key, signature };
+}
+
+function checkedStart(
+  { serverKeys, studyId, epoch }: AttemptOptions, start: Start, from: ServerIndex,
+  digest: Uint8Array,
+): Start {
+  const { attempt, key, signature } = start;
+  const verifier = signing.createVerifier(serverKeys[from]!);
+  const said = { about: 'start', epoch, attempt, digest: start.digest, key } as const;
+  if (!isSealedStatement(signing, verifier, fromHex(studyId), said, signature)) {
+    throw new PeerLostError('unexpected', `the start of server ${from} is not signed by it`);
+  }
+  if (!equalBytes(start.digest, digest)) {
+    throw new KeelsonError(
+      'malformed', `server ${from} begins with other entries than this server`,
+    );
+  }
+  return start;
+}
+
+function epochBytes(epoch: bigint): Uint8Array {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, epoch);
+  return bytes;
+}
+
+/** The steps' messages over the links, in frames. */
+function linkOf({ links, program, timeoutMs }: AttemptOptions, people: number): Link {
+  const linkTo = (server: ServerIndex): PeerLink => links.get(server)!;
+  // No step sends more than 24 bytes for each number of a row.
+  const messageBytesMax = 24 * program.form.count * (people + 64) * 8 + 2 ** 20;
+  return {
+    send: (to, message) => {
+      for (let at = 0; at === 0 || at < message.length; at += stepBytes) {
+        const more = at + stepBytes < message.length;
+        linkTo(to).send({
+          kind: 'step', payload: message.subarray(at, at + stepBytes), more,
+        });
+      }
+    },
+    receive: async (from) => {
+      const parts: Uint8Array[] = [];
+      let bytes = 0;
+      for (;;) {
+        const { payload, more } = await linkTo(from).receive('step', timeoutMs);
+        parts.push(payload);
+        bytes += payload.length;
+        if (bytes > messageBytesMax) {
+          throw new PeerLostError('flooded', `server ${from} sent a step without an end`);
+        }
+        if (!more) return parts.length === 1 ? payload : concatBytes(...parts);
+      }
+    },
+  };
+}

@@ -1,0 +1,148 @@
+import { KeelsonError } from '../../src/base/errors.js';
+import type { ServerIndex } from '../../src/sealed/shares/body.js';
+import { decodePeerFrame, encodePeerFrame } from '../../src/wire/peer-frames.js';
+import type { PeerFrame } from '../../src/wire/peer-messages.js';
+import type { Clock } from '../base/clock.js';
+import type { PeerSocket, SocketHandlers } from './peer-socket.js';
+
+/** Why a session between servers ended. `details.reason` is for the log and the other servers. */
+export class PeerLostError extends KeelsonError {
+  constructor(
+    readonly reason: 'closed' | 'silent' | 'unexpected' | 'stopped' | 'flooded', message: string,
+  ) {
+    super('transport-failed', message, { retryable: true, details: { reason } });
+  }
+}
+
+type Frame<K extends PeerFrame['kind']> = Extract<PeerFrame, { readonly kind: K }>;
+
+/** Bytes of frames that wait to be read. An honest server sends the boxes of one epoch at most. */
+const waitingBytesMax = 2 ** 31;
+const pingMs = 20_000;
+
+/**
+ * The socket to one other server, whose key was proved. Frames are read in the order in which they
+ * came. A frame that does not come in time, or is another than the one that is due, is a
+ * `PeerLostError`: the session ends, and both ends begin anew with a new socket.
+ */
+export class PeerLink {
+  readonly #frames: { readonly frame: PeerFrame; readonly bytes: number }[] = [];
+  #waitingBytes = 0;
+  #lost: PeerLostError | null = null;
+  #wake: (() => void) | null = null;
+  #cancelPing: (() => void) | undefined;
+  #isAlive = true;
+  readonly closed: Promise<void>;
+  #tellClosed!: () => void;
+
+  constructor(
+    private readonly socket: PeerSocket, readonly server: ServerIndex,
+    private readonly clock: Clock,
+  ) {
+    this.closed = new Promise((resolve) => { this.#tellClosed = resolve; });
+    this.#ping();
+  }
+
+  get isOpen(): boolean {
+    return this.#lost === null;
+  }
+
+  /** For the socket's events after the handshake. */
+  readonly handlers: SocketHandlers = {
+    onMessage: (bytes) => this.#take(bytes),
+    onClose: (why) => this.#lose(new PeerLostError('closed', `server ${this.server}: ${why}`)),
+  };
+
+  send(frame: PeerFrame): void {
+    if (this.#lost !== null) throw this.#lost;
+    this.socket.send(encodePeerFrame(frame));
+  }
+
+  /**
+   * The next frame.
+   * @param timeoutMs - null: waits as long as the link is open.
+   * @throws PeerLostError
+   */
+  async next(timeoutMs: number | null): Promise<PeerFrame> {
+    if (this.#frames.length === 0 && this.#lost === null) await this.#arrival(timeoutMs);
+    const first = this.#frames.shift();
+    if (first === undefined) throw this.#lost!;
+    this.#waitingBytes -= first.bytes;
+    const { frame } = first;
+    if (frame.kind !== 'stop') return frame;
+    throw new PeerLostError('stopped', `server ${this.server} stopped: ${frame.code}`);
+  }
+
+  /** The next frame, which must be of this kind. @throws PeerLostError */
+  async receive<K extends PeerFrame['kind']>(kind: K, timeoutMs: number): Promise<Frame<K>> {
+    const frame = await this.next(timeoutMs);
+    if (frame.kind === kind) return frame as Frame<K>;
+    throw new PeerLostError(
+      'unexpected', `server ${this.server} sent ${frame.kind} where ${kind} belongs`,
+    );
+  }
+
+  /** @param code - told to the other end, if it is given. */
+  close(code?: string): void {
+    if (this.#lost === null && code !== undefined) this.send({ kind: 'stop', code });
+    this.socket.close();
+    this.#lose(new PeerLostError('closed', `the link to server ${this.server} was closed`));
+  }
+
+  #take(bytes: Uint8Array): void {
+    if (this.#lost !== null) return;
+    this.#isAlive = true;
+    try {
+      this.#frames.push({ frame: decodePeerFrame(bytes), bytes: bytes.length });
+      this.#waitingBytes += bytes.length;
+    } catch (error) {
+      return this.#cut(new PeerLostError(
+        'unexpected', `server ${this.server}: ${(error as Error).message}`));
+    }
+    if (this.#waitingBytes > waitingBytesMax) {
+      this.#cut(new PeerLostError('flooded', `server ${this.server} sent too much at once`));
+    }
+    this.#wake?.();
+  }
+
+  #arrival(timeoutMs: number | null): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = timeoutMs === null ? undefined : this.clock.after(timeoutMs, () => {
+        this.#cut(new PeerLostError(
+          'silent', `server ${this.server} sent nothing for ${timeoutMs} ms`));
+      });
+      this.#wake = () => {
+        this.#wake = null;
+        cancel?.();
+        resolve();
+      };
+    });
+  }
+
+  #ping(): void {
+    this.#cancelPing = this.clock.after(pingMs, () => {
+      if (!this.#isAlive) {
+        return this.#cut(new PeerLostError('silent', `server ${this.server} does not answer`));
+      }
+      this.#isAlive = false;
+      this.socket.ping(() => { this.#isAlive = true; });
+      this.#ping();
+    });
+  }
+
+  #cut(lost: PeerLostError): void {
+    this.socket.close();
+    this.#lose(lost);
+  }
+
+  #lose(lost: PeerLostError): void {
+    if (this.#lost !== null) return;
+    this.#lost = lost;
+    this.#cancelPing?.();
+    this.#wake?.();
+    this.#tellClosed();
+  }
+}
+
+/** The links of a server to the two others, by their number. */
+export type PeerLinks = ReadonlyMap<ServerIndex, PeerLink>;

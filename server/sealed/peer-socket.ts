@@ -1,0 +1,88 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocket, WebSocketServer } from 'ws';
+import { peerFrameBytes, peerSubprotocol } from '../../src/wire/peer-messages.js';
+
+/** What happens on a socket between two servers. */
+export interface SocketHandlers {
+  onMessage(bytes: Uint8Array): void;
+  /** Called once. @param why - one line for the log. */
+  onClose(why: string): void;
+}
+
+/** A socket between two servers that carries whole binary messages, in order. */
+export interface PeerSocket {
+  send(bytes: Uint8Array): void;
+  /** Asks the other end for a sign of life; the pong is handed to `onPong`. */
+  ping(onPong: () => void): void;
+  close(): void;
+}
+
+/** The types of ws do not have closeTimeout yet. */
+const settings = {
+  perMessageDeflate: false, maxPayload: peerFrameBytes, skipUTF8Validation: true,
+  closeTimeout: 2_000,
+};
+
+/** Dials another server. @returns the open socket. @throws when it cannot be reached. */
+export function dialPeer(url: string, handlers: SocketHandlers): Promise<PeerSocket> {
+  return new Promise((resolve, reject) => {
+    const ws = new WebSocket(url, peerSubprotocol, { ...settings, handshakeTimeout: 10_000 });
+    ws.once('error', reject);
+    ws.once('open', () => {
+      ws.off('error', reject);
+      resolve(connected(ws, handlers));
+    });
+  });
+}
+
+/** Takes the sockets on which other servers dial this one. */
+export class PeerUpgrades {
+  readonly #server = new WebSocketServer({
+    ...settings, noServer: true, clientTracking: false, handleProtocols: () => peerSubprotocol,
+  });
+
+  /** Whether an upgrade asks for the subprotocol between servers. */
+  concerns({ headers }: IncomingMessage): boolean {
+    return (headers['sec-websocket-protocol'] ?? '').split(',')
+      .some((name) => name.trim() === peerSubprotocol);
+  }
+
+  /** @param begin - gets the socket, and returns what happens on it. */
+  take(
+    request: IncomingMessage, raw: Duplex, head: Buffer,
+    begin: (socket: PeerSocket) => SocketHandlers,
+  ): void {
+    raw.on('error', () => raw.destroy());
+    this.#server.handleUpgrade(request, raw, head, (ws) => {
+      const late: { handlers?: SocketHandlers } = {};
+      const socket = connected(ws, {
+        onMessage: (bytes) => late.handlers?.onMessage(bytes),
+        onClose: (why) => late.handlers?.onClose(why),
+      });
+      late.handlers = begin(socket);
+    });
+  }
+}
+
+function connected(ws: WebSocket, handlers: SocketHandlers): PeerSocket {
+  let problem: string | null = null;
+  ws.on('message', (data: Buffer, isBinary: boolean) => {
+    // The protocol has no text messages. The reader refuses this empty one.
+    handlers.onMessage(isBinary
+      ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(0));
+  });
+  ws.on('error', (error) => { problem ??= error.message.split('\n')[0]!; });
+  ws.on('close', (code) => handlers.onClose(problem ?? `closed with code ${code}`));
+  return {
+    send: (bytes) => { if (ws.readyState === WebSocket.OPEN) ws.send(bytes); },
+    ping: (onPong) => {
+      ws.once('pong', onPong);
+      if (ws.readyState === WebSocket.OPEN) ws.ping();
+    },
+    close: () => {
+      // A peer that does not answer the close is cut.
+      ws.close(1000);
+    },
+  };
+}

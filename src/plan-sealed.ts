@@ -1,0 +1,48 @@
+import { InvalidParameterError, InvariantError } from './base/errors.js';
+import type { Infeasible, Plan, StudyFacts } from './estimators/contract/estimator.js';
+import { publishedOverCharged } from './privacy/mechanisms/sealed-noise.js';
+import { sealedProgramOf } from './sealed/programs/table.js';
+import type { SealedProgram } from './sealed/programs/contract.js';
+import type { OneQuestion } from './wire/study-document.js';
+
+/** The sealed program of a study. @throws InvalidParameterError when it has none. */
+export function sealedProgramOfStudy(
+  { estimator, parameters, columns, sealed }: OneQuestion, facts: StudyFacts,
+): SealedProgram {
+  return sealedProgramOf(facts, {
+    estimator, parameters, columns: columns.length, sealed: sealed!,
+  });
+}
+
+/**
+ * The plan of a sealed study: that of the estimator, with the events, cost and noise of the
+ * program over sealed rows. `expectedError` has the deviation that three servers publish.
+ * @param open - the estimator's plan for rows that its server reads.
+ */
+export function planSealed(
+  document: OneQuestion, facts: StudyFacts, open: Plan | Infeasible,
+): Plan | Infeasible {
+  if (open.kind === 'infeasible') return open;
+  let program: SealedProgram;
+  try {
+    program = sealedProgramOfStudy(document, facts);
+  } catch (error) {
+    if (!(error instanceof InvalidParameterError)) throw error;
+    const [reason, remedy] = error.message.split(': ', 2) as [string, string?];
+    return { kind: 'infeasible', reason, remedy: remedy ?? 'change the study file' };
+  }
+  return {
+    ...open, events: program.events, cost: program.cost,
+    noise: open.noise.map((deviation) => publishedOverCharged * deviation),
+    facts: { ...open.facts, sealed: 'against reading' },
+    expectedError: (corruption) => {
+      const { total, sampling, noise, bias } = open.expectedError(corruption);
+      const louder = publishedOverCharged * noise;
+      const squares = total ** 2 - noise ** 2 + louder ** 2;
+      return { total: Math.sqrt(squares), sampling, noise: louder, bias };
+    },
+    release: () => {
+      throw new InvariantError('the rows of a sealed study are released by three servers');
+    },
+  };
+}

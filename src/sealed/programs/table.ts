@@ -1,0 +1,64 @@
+import { InvalidParameterError } from '../../base/errors.js';
+import type { StudyFacts } from '../../estimators/contract/estimator.js';
+import {
+  choiceOf, numbersOf, optionalNumberOf,
+} from '../../estimators/contract/values.js';
+import { columnOf } from '../../estimators/counts/tables/common.js';
+import {
+  sealedCells, sealedGrid, sharePlanOf, type SharedQuestion,
+} from '../shares/share-plan.js';
+import type { SealedProgram } from './contract.js';
+import { sealedCount, sealedHistogram, sealedQuantile } from './counts.js';
+import { sealedMean } from './mean.js';
+
+type MakeProgram = (facts: StudyFacts, question: SharedQuestion) => SealedProgram;
+
+/** The estimators that have a program over sealed rows. */
+const programs: Readonly<Record<string, MakeProgram>> = {
+  count: (facts, { parameters }) => {
+    const threshold = optionalNumberOf(parameters, 'threshold');
+    if (threshold === undefined) return sealedCount(facts);
+    const column = columnOf(parameters, facts.dimension);
+    const isBelow = choiceOf(parameters, 'side') === 'below';
+    return sealedCount(facts, (row) => row[column]! < threshold === isBelow);
+  },
+  histogram: (facts, { parameters }) => sealedHistogram(facts, {
+    column: columnOf(parameters, facts.dimension), edges: numbersOf(parameters, 'edges'),
+  }),
+  quantile: (facts, { parameters }) => sealedQuantile(facts, {
+    column: columnOf(parameters, facts.dimension), ...sealedCells(parameters),
+    probabilities: numbersOf(parameters, 'probabilities'),
+  }),
+  mean: (facts, question) => sealedMean(facts, {
+    grid: sealedGrid(question), ...radiusOf(question),
+  }),
+};
+
+function radiusOf({ parameters }: SharedQuestion): { readonly radius?: number } {
+  const radius = optionalNumberOf(parameters, 'radius');
+  return radius === undefined ? {} : { radius };
+}
+
+/** Names of the estimators that can be asked of sealed rows. */
+export const sealedEstimators: readonly string[] = Object.keys(programs);
+
+/**
+ * The program of a sealed study, from its facts alone. All three servers make the same one.
+ * @throws InvalidParameterError with the remedy when there is none for this estimator or these
+ *   facts.
+ * @example
+ * sealedProgramOf(facts, { estimator: 'count', parameters: {}, columns: 1, sealed: { bits: 16 } });
+ */
+export function sealedProgramOf(facts: StudyFacts, question: SharedQuestion): SealedProgram {
+  const make = Object.hasOwn(programs, question.estimator)
+    ? programs[question.estimator] : undefined;
+  if (make === undefined) {
+    throw new InvalidParameterError(
+      `${question.estimator} cannot be asked of sealed rows: choose one of `
+        + `${sealedEstimators.join(', ')}`, { path: 'estimator' },
+    );
+  }
+  // Its refusals are about the study file; a program's are about its own options.
+  sharePlanOf(question);
+  return make(facts, question);
+}

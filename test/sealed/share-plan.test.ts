@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { InvalidParameterError } from '../../src/base/errors.js';
+import type { ParameterValues } from '../../src/base/facts.js';
+import { sealedProgramOf, sealedEstimators } from '../../src/sealed/programs/table.js';
+import { sharePlanOf, type SharedQuestion } from '../../src/sealed/shares/share-plan.js';
+import { sealedFacts } from '../support/sealed-rows.js';
+
+const range = [[0, 64], [-32, 32]] as const;
+const numbers: ParameterValues = { scale: [4, 4] };
+const asked = (
+  estimator: string, parameters: ParameterValues,
+  sealed: SharedQuestion['sealed'] = { bits: 16, range },
+): SharedQuestion => ({ estimator, parameters, columns: 2, sealed });
+
+const questions: readonly SharedQuestion[] = [
+  asked('count', {}),
+  asked('count', { column: 1, threshold: 0.5, side: 'at-least' }),
+  asked('count', { column: 1, threshold: 0.5, side: 'below' }),
+  asked('histogram', { column: 0, edges: [1, 2, 8, 40] }),
+  asked('quantile', { column: 1, low: -8, high: 8, probabilities: [0.5] }),
+  asked('quantile', { column: 1, low: -8, high: 8, resolution: 0.3, probabilities: [0.5] }),
+  asked('mean', { ...numbers, radius: 4 }),
+];
+
+describe('what a client shares from the facts alone', () => {
+  it('has a case here for every estimator with a program', () => {
+    const here = new Set(questions.map(({ estimator }) => estimator));
+    // Others share numbers, as the mean does.
+    expect(sealedEstimators.filter((name) => !here.has(name))
+      .every((name) => name.includes('mean'))).toBe(true);
+  });
+
+  it.each(questions)('is what the program wants: $estimator $parameters', (question) => {
+    const program = sealedProgramOf(sealedFacts(2, 1000, 0.1), question);
+    const { form, valuesOf } = sharePlanOf(question);
+    expect(form).toEqual(program.form);
+    const value = fc.oneof(
+      fc.double({ noNaN: true, noDefaultInfinity: true }), fc.double({ min: -70, max: 70, noNaN: true }),
+      fc.constantFrom(-8, 0, 0.5, 1, 8, 40, 64),
+    );
+    fc.assert(fc.property(value, value, (first, second) => {
+      expect(valuesOf([first, second])).toEqual(program.valuesOf([first, second]));
+    }), { numRuns: 200, seed: 22 });
+  });
+
+  it.each<[string, SharedQuestion, string]>([
+    ['no program', asked('robust-covariance', {}), 'estimator'],
+    ['no range', asked('mean', numbers, { bits: 16 }), 'sealed.range'],
+    ['a range too few', asked('mean', numbers, { bits: 16, range: [[0, 1]] }), 'sealed.range'],
+    ['a scale to be found', asked('mean', { scale: 'auto' }), 'parameters.scale'],
+    ['no edges', asked('histogram', { width: 2 }), 'parameters.edges'],
+    ['too many cells', asked('quantile', { low: 0, high: 1, resolution: 0.001 }),
+      'parameters.resolution'],
+  ])('is refused with %s', (_, question, path) => {
+    let found: unknown;
+    try {
+      sealedProgramOf(sealedFacts(2, 1000, 0.1), question);
+    } catch (error) {
+      found = error;
+    }
+    expect(found).toBeInstanceOf(InvalidParameterError);
+    expect((found as InvalidParameterError).details['path']).toBe(path);
+  });
+});
