@@ -142,8 +142,8 @@ function Ways({ found, of }: { readonly found: Goal; readonly of: Asked }): VNod
       <strong>${value === null ? 'not possible' : text(value)}</strong>
       ${value === null ? html`<span class="quiet small">the other two stand in the way</span>`
         : isMet(value) ? html`<span class="quiet small">you have that</span>`
-          : html`<button type="button" aria-label=${`Use ${text(value)}`}
-            onClick=${() => change({ [name]: value })}>Use it</button>`}</li>`;
+          : html`<button type="button" onClick=${() => change({ [name]: value })}>Use
+            it<span class="hidden">: ${text(value)}</span></button>`}</li>`;
   };
   return html`<p class="quiet small">Any one of these reaches it; the other numbers stay as they
       are.</p><ul class="ways">

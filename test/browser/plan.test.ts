@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)('the what-if page', () => {
     await page.close();
   });
 
-  it.each(['', '#people=100&columns=10', '#question=share&delta=0'])(
+  it.each(['', '#people=100&columns=10', '#question=share&delta=0&error=0.08'])(
     'is accessible and no wider than its window, with %s', async (hash) => {
       const page = await planPage(hash);
       await page.waitForSelector('.compared');
