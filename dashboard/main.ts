@@ -20,6 +20,7 @@ function Page(): VNode {
   return html`<div><a class="skip" href="#content" onClick=${toContent}>Skip to the content</a>
     <${Header}>
     ${trouble.value !== '' && html`<${Badge} tone="warn">No answer<//>`}
+    <a class="bar-link" href="/plan">What if</a>
     <a class="bar-link" href="/operator">Operator</a><//>
     <div id="content" tabindex="-1"><${Content} /></div></div>`;
 }

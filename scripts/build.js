@@ -8,6 +8,7 @@ import { buildSync } from 'esbuild';
 import { withoutComments } from './blank-comments.js';
 import { buildClient } from './build-client.js';
 import { bundlePage } from './bundle-page.js';
+import { bundlePlanner } from './bundle-planner.js';
 import './generate.js';
 import { root } from './generated.js';
 import { reached } from './reached.js';
@@ -93,6 +94,7 @@ const embed = readFileSync(`${root}${site}/embed.js`, 'utf8');
 writeFileSync(`${root}${site}/embed.js`, embed.replace(element, './keelson-chart.js'));
 cpSync(`${root}node_modules/uplot/dist/uPlot.min.css`, `${root}${site}/uplot.css`);
 await bundlePage(site);
+await bundlePlanner(site);
 // Beside each file its compressed form. The server reads only these, and only these are published.
 for (const name of readdirSync(`${root}${site}`)) {
   const path = `${root}${site}/${name}`;

@@ -43,23 +43,23 @@ function Drawn(
   const all = goal === null ? known : [...known, goal];
   const [low, high] = [Math.floor(Math.log10(Math.min(...all, 0.1))),
     Math.ceil(Math.log10(Math.max(...all, 0.2)))];
-  const x = (count: number): number => left + ((Math.log10(count) - 2) / 6)
+  const x = (count: number): number => left + ((Math.log10(count) - 2) / 5)
     * (width - left - right);
   const y = (error: number): number => top + ((high - Math.log10(error)) / (high - low))
     * (heightPx - top - bottom);
   const step = high - low > 5 ? 2 : 1;
   const rows = Array.from({ length: Math.floor((high - low) / step) + 1 }, (_, i) =>
     high - step * i);
-  const columns = Array.from({ length: 7 }, (_, i) => i + 2);
-  const at = Math.min(1e8, Math.max(100, people));
+  const columns = Array.from({ length: 6 }, (_, i) => i + 2);
+  const at = Math.min(1e7, Math.max(100, people));
   return html`<svg width=${width} height=${heightPx} viewBox=${`0 0 ${width} ${heightPx}`} role="img"
     aria-label="Expected error by the number of people; the table has the numbers of the present one">
     ${rows.map((power) => html`<g key=${power}><line class="grid" x1=${left} x2=${width - right}
       y1=${y(10 ** power)} y2=${y(10 ** power)} /><text x=${left - 8} y=${y(10 ** power) + 4}
       text-anchor="end">${errorNumber(10 ** power, unit)}</text></g>`)}
-    ${columns.filter((power) => width > 480 || power % 2 === 0).map((power) => html`
+    ${columns.filter((power) => width > 480 || power % 2 === 1).map((power) => html`
       <text key=${power} x=${x(10 ** power)} y=${heightPx - bottom + 18}
-      text-anchor=${power === 8 ? 'end' : 'middle'}>${compact(10 ** power)}</text>`)}
+      text-anchor=${power === 7 ? 'end' : 'middle'}>${compact(10 ** power)}</text>`)}
     <text x=${left + (width - left - right) / 2} y=${heightPx - 6} text-anchor="middle">people in each
       epoch</text>
     <line class="now" x1=${x(at)} x2=${x(at)} y1=${top} y2=${heightPx - bottom} />

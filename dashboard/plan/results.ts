@@ -22,7 +22,7 @@ export function Results(): VNode {
     ${now.problem !== null ? html`<${Problem} problem=${now.problem} />`
       : html`<${Best} best=${best!} now=${now} of=${of} />`}
     <${Compared} now=${now} />
-    ${best !== null && html`<${Wanted} unit=${best.unit} of=${of} />`}
+    ${now.wantedUnit !== null && html`<${Wanted} unit=${now.wantedUnit} of=${of} />`}
     <${StudyFile} now=${now} of=${of} /></div>`;
 }
 
@@ -31,7 +31,7 @@ function Problem({ problem: { reason, remedy, cohortNeeded } }: {
 }): VNode {
   return html`<${Notice} tone="warn" title="There is no plan for these numbers.">
     <p>${sentence(remedy)}</p><p class="quiet small">${sentence(reason)}</p>
-    ${cohortNeeded !== undefined && cohortNeeded <= 1e8 && html`<p><button type="button"
+    ${cohortNeeded !== undefined && cohortNeeded <= 1e7 && html`<p><button type="button"
       onClick=${() => change({ people: cohortNeeded })}>Plan for ${whole(cohortNeeded)}
       ${' people'}</button></p>`}<//>`;
 }
@@ -142,8 +142,8 @@ function Ways({ found, of }: { readonly found: Goal; readonly of: Asked }): VNod
       <strong>${value === null ? 'not possible' : text(value)}</strong>
       ${value === null ? html`<span class="quiet small">the other two stand in the way</span>`
         : isMet(value) ? html`<span class="quiet small">you have that</span>`
-          : html`<button type="button" aria-label=${`Use ${text(value)}`}
-            onClick=${() => change({ [name]: value })}>Use it</button>`}</li>`;
+          : html`<button type="button" onClick=${() => change({ [name]: value })}>Use
+            it<span class="hidden">: ${text(value)}</span></button>`}</li>`;
   };
   return html`<p class="quiet small">Any one of these reaches it; the other numbers stay as they
       are.</p><ul class="ways">

@@ -39,7 +39,7 @@ export const usual: Asked = {
 
 /** What each number may be. */
 export const limits = {
-  people: [10, 1e8], columns: [1, 200], epsilon: [0.01, 20], delta: [0, 1e-3], hostile: [0, 0.45],
+  people: [10, 1e7], columns: [1, 200], epsilon: [0.01, 20], delta: [0, 1e-3], hostile: [0, 0.45],
   epochs: [1, 10_000],
 } as const;
 /** The name of a slider. */

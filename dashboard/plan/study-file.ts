@@ -26,7 +26,8 @@ export function studyFileOf(asked: Asked, rating: Rating): string | null {
 # Rename the study and its columns, then check it: keelson plan FILE.yaml
 study: my-study
 columns: [${names.join(', ')}]
-cohort: ${people}                  # people in each epoch: a public guess, never a count
+# People in each epoch: a public guess, never a count.
+cohort: ${people}
 participation: secret
 epoch: { every: ${every} }
 contribution: { reduce: ${reduce}, rowsMax: 64 }

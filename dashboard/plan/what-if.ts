@@ -38,6 +38,8 @@ export interface Rating {
   readonly estimators: readonly Rated[];
   readonly why: readonly string[];
   readonly assumes: string;
+  /** Of a wanted error: the chosen estimator's, or of one with a plan for other numbers. */
+  readonly wantedUnit: string | null;
   /** What is planned with: the parameters of the chosen estimator. */
   readonly parameters: ParameterValues;
   readonly budget: Budget;
@@ -71,9 +73,8 @@ export function* whatIf(asked: Asked): Generator<Found, void, void> {
   const found = chosen(asked, target);
   const { candidates } = found;
   yield ratingOf(asked, found, target, budget);
-  const best = found.kind !== 'choice' ? undefined
-    : candidates.find(({ estimator }) => estimator === found.estimator);
-  if (asked.error !== null && best !== undefined) yield goalOf(asked, best, asked.error, target);
+  const best = plannable(found);
+  if (asked.error !== null && best !== null) yield goalOf(asked, best, asked.error, target);
   for (const people of peopleDrawn) {
     const errors: Record<string, number | null> = {};
     for (const each of candidates) {
@@ -85,7 +86,7 @@ export function* whatIf(asked: Asked): Generator<Found, void, void> {
 }
 
 /** The cohorts of the chart: three for each power of ten. */
-export const peopleDrawn: readonly number[] = Array.from({ length: 19 }, (_, i) =>
+export const peopleDrawn: readonly number[] = Array.from({ length: 16 }, (_, i) =>
   Number((100 * 10 ** (i / 3)).toPrecision(2)));
 
 /** The budget of `epochs` releases, and one release's target under it, as a study has both. */
@@ -100,7 +101,8 @@ function targetsOf(
       budget: whole > most ? null : { epsilon: whole, delta, epochs },
     };
   }
-  const whole = (of: number): Statement => ({ epsilon: of, delta: Math.min(10 * delta, 0.4) });
+  const whole = (of: number): Statement =>
+    ({ epsilon: of, delta: Number((10 * delta).toPrecision(12)) });
   const lasts = (of: number): number => perReleaseTarget({ epsilon, delta }, whole(of)).epochs;
   if (lasts(most) < epochs) return { target: privacyTarget({ epsilon, delta }), budget: null };
   const budget = whole(roundedUp((of) => lasts(of) >= epochs, epsilon / 2, most));
@@ -108,7 +110,7 @@ function targetsOf(
   return { target, budget: { ...budget, epochs: paid } };
 }
 
-/** The smallest number of three digits that passes, between two of which the larger one does. */
+/** The smallest number of three digits that passes, between two of which the larger passes. */
 function roundedUp(passes: (value: number) => boolean, least: number, most: number): number {
   let [fails, works] = [least, most];
   while (works / fails > 1.001) {
@@ -154,26 +156,45 @@ function errorFor(planFor: PlanFor | null, people: number, hostile: number): num
   return Number.isFinite(total) ? total : null;
 }
 
+/** The chosen one, or the first that lacks no fact and would have a plan for other numbers. */
+function plannable(found: Choice | NoChoice): Candidate | null {
+  const { candidates } = found;
+  return (found.kind === 'choice'
+    ? candidates.find(({ estimator }) => estimator === found.estimator)
+    : candidates.find(({ parameters }) => parameters !== null)) ?? null;
+}
+
+/** The unit of its errors, also where it has a plan for other numbers of people only. */
+function unitOf(planFor: PlanFor | null, { plan, errorsAreIn }: Candidate): string {
+  if (plan !== null || planFor === null) return errorsAreIn;
+  const least = smallestPlan(planFor);
+  const found = least === null ? null : planFor(least);
+  return found?.kind === 'plan' ? String(found.facts['errorsAreIn'] ?? errorsAreIn) : errorsAreIn;
+}
+
 function ratingOf(
   asked: Asked, found: Choice | NoChoice, target: PrivacyTarget, budget: Budget,
 ): Rating {
   const choice = found.kind === 'choice' ? found : null;
   const estimators = found.candidates.map((candidate): Rated => {
-    const { estimator, plan, errorsAreIn, excluded } = candidate;
+    const { estimator, plan, excluded } = candidate;
     const planFor = plannerFor(asked, candidate, target);
+    const unit = unitOf(planFor, candidate);
     const error = plan !== null && plan.guarantee.corruptionMax >= asked.hostile
       ? plan.expectedError(asked.hostile) : null;
     const clean = plan?.expectedError(0) ?? null;
     return {
-      name: estimator.name, unit: errorsAreIn, excluded, cleanError: clean?.total ?? null,
+      name: estimator.name, unit, excluded, cleanError: clean?.total ?? null,
       error: error !== null && Number.isFinite(error.total) ? error : null,
       half: plan === null || clean === null ? null
-        : halfOf(clean, plan.outputShape, errorsAreIn, asked),
+        : halfOf(clean, plan.outputShape, unit, asked),
       least: planFor === null ? null : smallestPlan(planFor),
       isChosen: estimator === choice?.estimator,
     };
   });
+  const wanted = plannable(found)?.estimator.name;
   return {
+    wantedUnit: estimators.find(({ name }) => name === wanted)?.unit ?? null,
     kind: 'rating', estimators, why: choice?.why ?? [], assumes: choice?.assumes ?? '', budget,
     parameters: choice?.parameters ?? {},
     problem: found.kind === 'choice' ? null : {
@@ -196,12 +217,13 @@ function halfOf(
 function goalOf(asked: Asked, best: Candidate, error: number, target: PrivacyTarget): Goal {
   const planFor = plannerFor(asked, best, target)!;
   const least = smallestPlan(planFor);
+  const wanted = unitOf(planFor, best);
   const meets = (change: Partial<Asked>): boolean => {
     const next = { ...asked, ...change };
     const found = chosen(next, targetsOf(next).target);
     if (found.kind !== 'choice') return false;
     const unit = String(found.plan.facts['errorsAreIn'] ?? 'scales');
-    return unit === best.errorsAreIn && found.plan.expectedError(next.hostile).total <= error;
+    return unit === wanted && found.plan.expectedError(next.hostile).total <= error;
   };
   const [leastEpsilon, mostEpsilon] = limits.epsilon;
   return {

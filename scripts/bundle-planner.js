@@ -1,0 +1,29 @@
+import { build } from 'esbuild';
+import { root } from './generated.js';
+
+/**
+ * Bundles the worker of the what-if page into `site`. Plans read no rows, so what only rows need
+ * stays away: decompositions of matrices, and the code of the kernels.
+ */
+export async function bundlePlanner(site) {
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['dist/dashboard/plan/worker.js'],
+    outfile: `${site}/plan-worker.js`,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    logLevel: 'warning',
+    alias: { 'ml-matrix': `${root}scripts/no-matrices.cjs` },
+    plugins: [withoutKernels],
+  });
+}
+
+const withoutKernels = {
+  name: 'without-kernels',
+  setup(builder) {
+    builder.onLoad({ filter: /kernels[\\/]generated[\\/]module\.js$/ }, () =>
+      ({ contents: "export const moduleText = '';" }));
+  },
+};
