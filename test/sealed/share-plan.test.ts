@@ -36,7 +36,8 @@ describe('what a client shares from the facts alone', () => {
     const { form, valuesOf } = sharePlanOf(question);
     expect(form).toEqual(program.form);
     const value = fc.oneof(
-      fc.double({ noNaN: true, noDefaultInfinity: true }), fc.double({ min: -70, max: 70, noNaN: true }),
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.double({ min: -70, max: 70, noNaN: true }),
       fc.constantFrom(-8, 0, 0.5, 1, 8, 40, 64),
     );
     fc.assert(fc.property(value, value, (first, second) => {
