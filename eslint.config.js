@@ -43,7 +43,7 @@ export default tseslint.config(
     // Time, environment and timers are injected everywhere but at the edges.
     files: ['src/**/*.ts', 'server/**/*.ts', 'client/**/*.ts', 'simulation/**/*.ts'],
     ignores: [
-      'server/base/clock.ts', 'server/base/process-figures.ts', 'client/base/defaults.ts',
+      'server/base/clock.ts', 'server/base/process-figures.ts', 'client/base/clock.ts',
     ],
     rules: {
       'no-restricted-globals': ['error', 'setTimeout', 'setInterval', 'setImmediate', 'process'],

@@ -1,14 +1,17 @@
 import { effect } from '@preact/signals';
 import { render, type VNode } from 'preact';
-import { systemRuntime } from '../client/index.js';
+import { systemClock } from '../client/base/clock.js';
 import { html } from './base/html.js';
+import { later } from './base/later.js';
 import { route, startRouting } from './base/route.js';
 import { follow, refresh, studies, trouble } from './base/session.js';
 import { Badge, Header } from './base/shell.js';
 import { startTheme } from './base/theme.js';
 import { chartPart } from './views/column.js';
-import { ListPage } from './views/list.js';
-import { comparePart, heatPart, picturePart, StudyPage } from './views/study.js';
+import { comparePart, heatPart, picturePart, restPart, StudyPage } from './views/study.js';
+
+/** The list of studies: an address of one study does not show it. */
+const listPart = later(() => import('./views/list.js').then(({ ListPage }) => ListPage), 'page');
 
 /** The first view is then drawn, unless the machine is very slow. */
 const restAfterMs = 1_000;
@@ -39,7 +42,7 @@ function Content(): VNode {
     key=${wanted.entry.id} followed=${wanted} question=${at.kind === 'study'
     ? at.question : undefined} />`;
   if (at.kind === 'study') return html`<${NoStudy} id=${at.id} />`;
-  return list.length === 0 ? html`<${NoStudies} />` : html`<${ListPage} list=${list} />`;
+  return list.length === 0 ? html`<${NoStudies} />` : html`<${listPart.View} list=${list} />`;
 }
 
 /** The address names a study that this server does not have. */
@@ -111,18 +114,20 @@ function followWanted(): void {
 function loadParts(): void {
   const loadRest = (): void => {
     // Without them, each says so where it would be.
-    for (const part of [chartPart, picturePart, heatPart, comparePart]) {
+    for (const part of [listPart, chartPart, restPart, picturePart, heatPart, comparePart]) {
       void part.load().catch(() => undefined);
     }
   };
   if (route.value.kind === 'study') {
-    const rest = (): void => { systemRuntime.after(restAfterMs, loadRest); };
+    const rest = (): void => { systemClock.after(restAfterMs, loadRest); };
     void chartPart.load().then(rest, rest);
     return;
   }
+  // While the server is asked for its studies.
+  if (route.value.kind === 'list') void listPart.load().catch(() => undefined);
   const stop = effect(() => {
     if (studies.value === null) return;
-    systemRuntime.after(studies.value.length === 1 ? 0 : restAfterMs, () => {
+    systemClock.after(studies.value.length === 1 ? 0 : restAfterMs, () => {
       stop();
       loadRest();
     });

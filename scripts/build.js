@@ -75,18 +75,25 @@ mkdirSync(`${root}${site}`, { recursive: true });
 for (const name of ['shell.css', 'dashboard.css', 'favicon.svg']) {
   cpSync(`${root}dashboard/${name}`, `${root}${site}/${name}`);
 }
-// The operator's page and the laboratory's stand beside it.
-for (const name of ['operator', 'lab']) {
+// The operator's page, the laboratory's and the what-if page stand beside it.
+for (const name of ['operator', 'lab', 'plan']) {
   cpSync(`${root}dashboard/${name}/index.html`, `${root}${site}/${name}.html`);
   cpSync(`${root}dashboard/${name}/${name}.css`, `${root}${site}/${name}.css`);
   bundle(`dist/dashboard/${name}/main.js`, `${site}/${name}.js`);
 }
+// Plans read no rows, so the decompositions of matrices stay away.
+bundle('dist/dashboard/plan/worker.js', `${site}/plan-worker.js`, {
+  alias: { 'ml-matrix': `${root}scripts/no-matrices.cjs` },
+});
 cpSync(`${root}dashboard/embed/index.html`, `${root}${site}/embed.html`);
 cpSync(`${root}dashboard/embed/embed.css`, `${root}${site}/embed.css`);
-cpSync(`${root}dist/browser/keelson-chart.js`, `${root}${site}/keelson-chart.js`);
-bundle('dist/dashboard/embed/main.js', `${site}/embed.js`, small);
+// The frame's page takes the element from the file that pages of other people load.
+const element = '../element/index.js';
+bundle('dist/dashboard/embed/main.js', `${site}/embed.js`, { ...small, external: [element] });
+const embed = readFileSync(`${root}${site}/embed.js`, 'utf8');
+writeFileSync(`${root}${site}/embed.js`, embed.replace(element, './keelson-chart.js'));
 cpSync(`${root}node_modules/uplot/dist/uPlot.min.css`, `${root}${site}/uplot.css`);
-bundlePage(site);
+await bundlePage(site);
 // Beside each file its compressed form. The server reads only these, and only these are published.
 for (const name of readdirSync(`${root}${site}`)) {
   const path = `${root}${site}/${name}`;

@@ -1,6 +1,7 @@
 /* global module */
 /**
- * Takes the place of the package `long` in the bundle of <keelson-chart>, of which it would be 6 %.
+ * Takes the place of the package `long` in the bundles of pages that only read releases: it would be
+ * 6 % of <keelson-chart>.
  * The wire code makes 64-bit fields by these members, and reads `low` and `high` alone.
  */
 module.exports = class LongBits {

@@ -6,7 +6,10 @@ import type {
   Estimator, Infeasible, ParameterValues, Plan, StudyFacts,
 } from './estimators/contract/estimator.js';
 import { parseParameters } from './estimators/contract/parameters.js';
-import { findEstimator } from './estimators/registry.js';
+import {
+  count, covariance, distribution, gaussian, histogram, mean, mixture, mixture1d, primeHeavy,
+  quantile, ratio, robustMean, share, stableCovariance, sum,
+} from './estimators/index.js';
 import { planWithin, targetOf, type PlanOptions } from './plan.js';
 
 /** What somebody wants to know about the contributors. */
@@ -39,6 +42,10 @@ export interface Candidate {
   readonly errorsAreIn: string;
   /** Why it is not chosen whatever its error is, in one sentence; null if it could be. */
   readonly excluded: string | null;
+  /** What it would be planned with; null where it lacks a fact that it needs. */
+  readonly parameters: ParameterValues | null;
+  /** Null where there is none. */
+  readonly plan: Plan | null;
 }
 
 /** The estimator to use, and why. */
@@ -79,6 +86,14 @@ interface Contender {
   /** Whether `parameters` reads a `range`, which the estimator itself does not take. */
   readonly readsRange?: true;
 }
+
+/** Named one by one, so that a page that plans bundles no other estimator. */
+const contending: readonly Estimator[] = [
+  count, covariance, distribution, gaussian, histogram, mean, mixture, mixture1d, primeHeavy,
+  quantile, ratio, robustMean, share, stableCovariance, sum,
+];
+
+const estimatorOf = (name: string): Estimator => contending.find((each) => each.name === name)!;
 
 const ofNormalRows = ({ shape }: Known): string | null =>
   (shape === 'normal' ? null : 'it needs shape normal');
@@ -236,10 +251,15 @@ export function chooseEstimator(options: ChooseOptions): Choice | Infeasible {
   return chooseWithin(question, parameters, facts);
 }
 
+/** Why no estimator fits, and what each of the question lacks. */
+export interface NoChoice extends Infeasible {
+  readonly candidates: readonly Candidate[];
+}
+
 /** `chooseEstimator` for facts that are checked. */
 export function chooseWithin(
   question: Question, given: Readonly<Record<string, unknown>>, facts: StudyFacts,
-): Choice | Infeasible {
+): Choice | NoChoice {
   if (!questions.includes(question)) {
     throw new InvalidParameterError(
       `question is one of ${questions.join(', ')}${didYouMean(String(question), questions)}`,
@@ -248,8 +268,8 @@ export function chooseWithin(
   const contenders = decisions[question];
   const known = knownFacts(given, facts.dimension, contenders);
   const rated = contenders.map((contender) => rate(contender, known, facts));
-  const eligible = rated.filter(({ candidate, plan }) =>
-    plan !== null && candidate.excluded === null);
+  const eligible = rated.filter(({ candidate: { plan, excluded } }) =>
+    plan !== null && excluded === null);
   const [first] = eligible;
   if (first === undefined) return noneOf(question, rated);
   const best = eligible.filter(({ candidate }) =>
@@ -257,16 +277,14 @@ export function chooseWithin(
     .reduce((least, each) =>
       (each.candidate.expectedError! <= least.candidate.expectedError! ? each : least));
   return {
-    kind: 'choice', estimator: best.candidate.estimator, parameters: best.parameters,
-    plan: best.plan!, why: reasons(best, eligible.length, known),
+    kind: 'choice', estimator: best.candidate.estimator, parameters: best.candidate.parameters!,
+    plan: best.candidate.plan!, why: reasons(best.candidate, eligible.length, known),
     assumes: best.candidate.estimator.assumption, candidates: rated.map((each) => each.candidate),
   };
 }
 
 interface Rated {
   readonly candidate: Candidate;
-  readonly parameters: ParameterValues;
-  readonly plan: Plan | null;
   readonly infeasible: Infeasible | null;
 }
 
@@ -275,7 +293,7 @@ function knownFacts(
 ): Known {
   checkObject(given, 'parameters are what is known, by name');
   const taken = new Set(contenders.flatMap(({ name, readsRange }) => [
-    ...findEstimator(name).parameters.map((spec) => spec.name),
+    ...estimatorOf(name).parameters.map((spec) => spec.name),
     ...(readsRange === true ? ['range'] : []),
   ]));
   const names = ['corruption', 'shape', ...taken];
@@ -300,10 +318,11 @@ function knownFacts(
 }
 
 function rate(contender: Contender, known: Known, facts: StudyFacts): Rated {
-  const estimator = findEstimator(contender.name);
-  const none = { estimator, expectedError: null, errorsAreIn: 'scales' };
+  const estimator = estimatorOf(contender.name);
+  let parameters: ParameterValues | null = null;
+  const none = { estimator, expectedError: null, errorsAreIn: 'scales', plan: null };
   const without = (excluded: string, infeasible: Infeasible | null = null): Rated =>
-    ({ candidate: { ...none, excluded }, parameters: {}, plan: null, infeasible });
+    ({ candidate: { ...none, excluded, parameters }, infeasible });
   const lacking = contender.lacks?.(known) ?? null;
   if (lacking !== null) return without(lacking);
   const { corruption } = known;
@@ -316,8 +335,7 @@ function rate(contender: Contender, known: Known, facts: StudyFacts): Rated {
     corruption, shape: known.shape, ...known.given, ...contender.parameters?.(known),
   };
   const raw = Object.fromEntries(Object.entries(wanted).filter(([name]) => declared.has(name)));
-  const parameters =
-    parseParameters(estimator.parameters, raw, { dimension: facts.dimension });
+  parameters = parseParameters(estimator.parameters, raw, { dimension: facts.dimension });
   const plan = planWithin(estimator, parameters, facts);
   const promisesNothing = `it promises nothing when ${percent(corruption)} of the contributors lie`;
   if (plan.kind === 'infeasible') {
@@ -332,16 +350,16 @@ function rate(contender: Contender, known: Known, facts: StudyFacts): Rated {
   const errorsAreIn = String(plan.facts['errorsAreIn'] ?? 'scales');
   const excluded = plan.guarantee.corruptionMax >= corruption ? null : promisesNothing;
   const expectedError = plan.expectedError(corruption).total;
-  const candidate = { estimator, expectedError, errorsAreIn, excluded };
-  return { candidate, parameters, plan, infeasible: null };
+  const candidate = { estimator, expectedError, errorsAreIn, excluded, parameters, plan };
+  return { candidate, infeasible: null };
 }
 
 function percent(share: number): string {
   return `${Number((100 * share).toPrecision(3))} %`;
 }
 
-function reasons(best: Rated, eligible: number, known: Known): readonly string[] {
-  const { estimator, expectedError, errorsAreIn } = best.candidate;
+function reasons(best: Candidate, eligible: number, known: Known): readonly string[] {
+  const { estimator, expectedError, errorsAreIn } = best;
   const liars = known.corruption === 0
     ? 'Nobody is expected to lie.'
     : `Up to ${percent(known.corruption)} of the contributors may lie, so only estimators that `
@@ -350,13 +368,13 @@ function reasons(best: Rated, eligible: number, known: Known): readonly string[]
   const compared = eligible > 1
     ? `Of ${eligible} that fit, ${estimator.name} was chosen: ${error}.`
     : `Only ${estimator.name} fits what is known: ${error}.`;
-  const scale = best.parameters['scale'] === 'auto'
+  const scale = best.parameters!['scale'] === 'auto'
     ? ['No scale is given, so it is found privately; that takes a part of the budget.'] : [];
   return [liars, compared, ...scale];
 }
 
 /** The advice of the first estimator that has some, else what each lacks. */
-function noneOf(question: Question, rated: readonly Rated[]): Infeasible {
+function noneOf(question: Question, rated: readonly Rated[]): NoChoice {
   const lacks = rated.map(({ candidate: { estimator, excluded } }) =>
     `${estimator.name}: ${excluded!}`).join('; ');
   const found = rated.find(({ infeasible }) => infeasible !== null)?.infeasible;
@@ -366,5 +384,6 @@ function noneOf(question: Question, rated: readonly Rated[]): Infeasible {
     remedy: found?.remedy
       ?? 'give what is missing as a parameter, or set corruption=0 if nobody has a reason to lie',
     ...(found?.cohortNeeded === undefined ? {} : { cohortNeeded: found.cohortNeeded }),
+    candidates: rated.map(({ candidate }) => candidate),
   };
 }

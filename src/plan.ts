@@ -169,3 +169,17 @@ export function smallestPlan(planFor: PlanFor): number | null {
   if (least.kind === 'plan') return 1;
   return exactSmallestCohort((size) => planFor(size).kind === 'plan', least.cohortNeeded);
 }
+
+/**
+ * The smallest cohort whose expected error is at most `error`, with a hostile share `corruption`;
+ * null when even the largest supported one errs more.
+ * @param minimum - the smallest cohort with a plan, where the search starts.
+ */
+export function smallestCohortFor(
+  planFor: PlanFor, corruption: number, error: number, minimum: number,
+): number | null {
+  return exactSmallestCohort((size) => {
+    const found = planFor(size);
+    return found.kind === 'plan' && found.expectedError(corruption).total <= error;
+  }, minimum);
+}

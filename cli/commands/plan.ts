@@ -12,7 +12,7 @@ import { UsageError } from '../base/errors.js';
 import { numberFlag } from '../base/numbers.js';
 import { settingsFlag } from '../base/settings.js';
 import { formatNumber, type Output } from '../base/output.js';
-import { exactSmallestCohort, plannerOf, smallestPlan, type PlanFor } from '../../src/plan.js';
+import { plannerOf, smallestCohortFor, smallestPlan } from '../../src/plan.js';
 import { privacyArguments, targetOfFlags } from '../base/privacy-flags.js';
 import { statementOf, type PrivacyStatement } from '../../src/privacy-statement.js';
 import { describeQuestions, printQuestions, type DescribedQuestions } from '../plan/questions.js';
@@ -120,7 +120,8 @@ export const plan = defineCommand({
     }
     const planFor = plannerOf(estimator, parameters, { dimension, target, participation });
     const minimumCohort = smallestPlan(planFor);
-    const cohort = given ?? solve(planFor, corruption, error!, minimumCohort);
+    const cohort = given ?? (minimumCohort === null ? null
+      : smallestCohortFor(planFor, corruption, error!, minimumCohort));
     const header = {
       estimator: estimator.name, ...(choice === null ? {} : choiceFacts(choice)), parameters,
       dimension, corruption, minimumCohort,
@@ -279,16 +280,6 @@ function targets(args: TargetFlags): { target: PrivacyTarget; budget?: BudgetFac
   const whole = { epsilon, delta: delta ?? Math.min(10 * alone.deltaTotal, 0.4) };
   const found = perReleaseTarget({ epsilon: alone.epsilon, delta: alone.deltaTotal }, whole);
   return { target: found.target, budget: { ...whole, releases: found.epochs, binds: found.binds } };
-}
-
-function solve(
-  planFor: PlanFor, corruption: number, error: number, minimumCohort: number | null,
-): number | null {
-  if (minimumCohort === null) return null;
-  return exactSmallestCohort((size) => {
-    const found = planFor(size);
-    return found.kind === 'plan' && found.expectedError(corruption).total <= error;
-  }, minimumCohort);
 }
 
 function describe(found: Plan, target: PrivacyTarget, corruption: number) {

@@ -71,8 +71,8 @@ export function choiceFacts({ why, assumes, candidates }: Choice) {
   return {
     choice: {
       why, assumes,
-      candidates: candidates.map(({ estimator: { name }, ...rest }) =>
-        ({ estimator: name, ...rest })),
+      candidates: candidates.map(({ estimator, expectedError, errorsAreIn, excluded }) =>
+        ({ estimator: estimator.name, expectedError, errorsAreIn, excluded })),
     },
   };
 }

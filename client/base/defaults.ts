@@ -1,13 +1,10 @@
 import { signing } from '#signing';
+import { systemClock } from './clock.js';
 import type { ClientRuntime } from './runtime.js';
 
 /** The platform's clock and timers; jitter from the system's generator. */
 export const systemRuntime: ClientRuntime = {
-  nowMs: () => performance.now(),
-  after(delayMs, action) {
-    const timer = setTimeout(action, Math.max(0, delayMs));
-    return () => clearTimeout(timer);
-  },
+  ...systemClock,
   fraction() {
     const bytes = signing.randomBytes(4);
     return (bytes[0]! * 2 ** 24 + bytes[1]! * 2 ** 16 + bytes[2]! * 2 ** 8 + bytes[3]!) / 2 ** 32;

@@ -1,7 +1,6 @@
 /**
  * Clock, timers and random fractions of the client, which tests and simulations can replace.
- * client/base/defaults.ts has the platform's, and is the client's only file that reads time or sets
- * timers.
+ * client/base/defaults.ts has the platform's. Only client/base/clock.ts reads time or sets timers.
  */
 export interface ClientRuntime {
   /** Milliseconds that never go back. Only differences have a meaning. */

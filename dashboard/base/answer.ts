@@ -94,6 +94,14 @@ export function pictureOf(
   return { picture, charts: isOverTime ? (picture.centre?.length ?? 0) + picture.size : 0 };
 }
 
+/** Whether the answers to a question may be drawn as a strip over time, of bins that stay. */
+export function isDistribution({ estimator, by, parameters }: Asked): boolean {
+  const { width, probabilities } = parameters;
+  if (by !== undefined) return false;
+  if (estimator === 'quantile') return Array.isArray(probabilities) && probabilities.length > 1;
+  return estimator === 'distribution' || (estimator === 'histogram' && width === undefined);
+}
+
 /** The square matrix that an estimate is or contains; null if there is none. */
 function matrixOf({ columns }: Asked, outcome: Value): MatrixPicture | null {
   const { estimate, shape, parts } = outcome;

@@ -1,4 +1,4 @@
-import { pictureOf } from './answer.js';
+import { isDistribution, pictureOf } from './answer.js';
 import { binText } from './format.js';
 import { intervalOf, type Asked, type KeptAnswer, type ValueOutcome } from './model.js';
 import {
@@ -40,19 +40,11 @@ export const cellsMax = 160;
 export function cellsOf(asked: Asked, outcome: ValueOutcome): readonly HeatCell[] | null {
   if (!isDistribution(asked)) return null;
   const { picture } = pictureOf(asked, outcome);
-  if (picture?.kind === 'bins' && asked.parameters['width'] === undefined) {
-    return limited(ofBins(asked, outcome));
-  }
+  if (picture?.kind === 'bins') return limited(ofBins(asked, outcome));
   if (picture?.kind === 'curve') return limited(ofCurve(asked, outcome));
   const { probabilities } = asked.parameters;
-  const isQuantile = asked.estimator === 'quantile';
-  return isQuantile && Array.isArray(probabilities) && probabilities.length > 1
+  return asked.estimator === 'quantile'
     ? limited(ofQuantiles(asked, outcome, probabilities as readonly number[])) : null;
-}
-
-/** Whether the answers to a question may be drawn as a strip. */
-export function isDistribution({ estimator, by }: Asked): boolean {
-  return by === undefined && ['histogram', 'distribution', 'quantile'].includes(estimator);
 }
 
 /** Cells of answers that were drawn before: a page draws the same columns again and again. */

@@ -1,6 +1,6 @@
 import type { ComponentType, VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { systemRuntime } from '../../client/index.js';
+import { systemClock } from '../../client/base/clock.js';
 import { html } from './html.js';
 
 /** How long a part that did not load waits until it is asked for again. */
@@ -22,7 +22,7 @@ export function later<Props extends object>(
 ): Later<Props> {
   let loaded: ComponentType<Props> | null = null;
   const load = async (): Promise<void> => { loaded ??= await ask(); };
-  const again = (onEnd: () => void): (() => void) => systemRuntime.after(againMs, () => {
+  const again = (onEnd: () => void): (() => void) => systemClock.after(againMs, () => {
     load().then(onEnd, onEnd);
   });
   const View = (props: Props): VNode => {

@@ -3,7 +3,7 @@ import {
   KeelsonError, LogError, subscribe, systemRuntime, type ReleaseSubscription, type StudyNews,
 } from '../../client/index.js';
 import { History, questionsAsked, type Asked, type StudyEntry } from './model.js';
-import { isDistribution } from './heat.js';
+import { isDistribution } from './answer.js';
 import { numbersOf } from './numbers.js';
 
 /** How this page is connected to a study. The status line shows it. */

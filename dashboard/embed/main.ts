@@ -1,4 +1,4 @@
-import { systemRuntime } from '../../client/index.js';
+import { systemClock } from '../../client/base/clock.js';
 import { KeelsonChart } from '../element/index.js';
 import { requestOf, type EmbedRequest } from './request.js';
 import { Turns, type Shown } from './turns.js';
@@ -81,7 +81,7 @@ async function beginUntil(request: EmbedRequest): Promise<void> {
     await begin(request);
   } catch {
     say('The aggregator does not answer. This page asks again every five seconds.');
-    systemRuntime.after(againMs, () => void beginUntil(request));
+    systemClock.after(againMs, () => void beginUntil(request));
   }
 }
 

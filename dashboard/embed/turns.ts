@@ -1,4 +1,4 @@
-import { systemRuntime } from '../../client/index.js';
+import { systemClock } from '../../client/base/clock.js';
 import type { KeelsonChart } from '../element/index.js';
 
 /** A chart of a page that changes. */
@@ -76,7 +76,7 @@ export class Turns {
     this.#describe();
     this.#cancel();
     if (this.#isHeld) return;
-    this.#cancel = systemRuntime.after(this.everySeconds * 1000, () => this.#move(1));
+    this.#cancel = systemClock.after(this.everySeconds * 1000, () => this.#move(1));
   }
 
   #describe(): void {

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { systemRuntime } from '../../client/index.js';
+import { systemClock } from '../../client/base/clock.js';
 import type { Evidence, Health, Progress } from './model.js';
 
 /** The newest figures, and when they arrived by the page's own clock. */
@@ -30,7 +30,7 @@ export async function watch(): Promise<void> {
       // A server that stops answers 503, with its figures.
       read<Health>('/healthz', 503),
     ]);
-    const atMs = systemRuntime.nowMs();
+    const atMs = systemClock.nowMs();
     seen.value = { progress, health, atMs, rates: ratesSince(seen.value, progress, atMs) };
     trouble.value = '';
     access.value = 'in';
@@ -44,7 +44,7 @@ export async function watch(): Promise<void> {
       ? `The server refuses: ${error.message}.`
       : 'The server does not answer. This page asks again by itself.';
   }
-  cancelNext = systemRuntime.after(everyMs, () => void watch());
+  cancelNext = systemClock.after(everyMs, () => void watch());
 }
 
 /** @returns what was wrong, in words; empty if this browser is now signed in. */

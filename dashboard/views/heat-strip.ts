@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { coloursOf } from '../base/colours.js';
 import { clockTime, counted, spoken, whole } from '../base/format.js';
-import type { HeatColumn } from '../base/heat.js';
+import { columnsOf, columnsWithin, heatAxisName, type HeatColumn } from '../base/heat.js';
 import { html } from '../base/html.js';
-import { reasonInWords } from '../base/model.js';
+import { reasonInWords, type Asked, type History } from '../base/model.js';
 import { paint as painted } from '../base/theme.js';
 import type { View } from '../base/view.js';
 import {
@@ -13,7 +13,7 @@ import {
 import { paint } from '../charts/paper.js';
 
 /** What a strip shows. */
-export interface HeatFacts {
+interface HeatFacts {
   /** Oldest first; at least one has cells. */
   readonly columns: readonly HeatColumn[];
   /** Whether the cells have names instead of values. */
@@ -28,8 +28,25 @@ const colourNames = ['ink', 'quiet', 'line', 'accent', 'warn', 'card', 'minus'] 
 /** A drag over fewer pixels is a click. */
 const brushMin = 8;
 
+/** The answers to a question as a strip; nothing where they are not drawn as one. */
+export function HeatOverTime({ asked, history, version, view, onView }: {
+  readonly asked: Asked;
+  readonly history: History;
+  /** Changes with the history. */
+  readonly version: number;
+  readonly view: View;
+  readonly onView: (change: Partial<View>) => void;
+}): VNode | null {
+  const columns = useMemo(() => columnsOf(asked, history.answers), [asked, version]);
+  const shown = useMemo(() => columns && columnsWithin(columns, view),
+    [columns, view.range, view.chosen?.[0], view.chosen?.[1]]);
+  if (shown === null || shown.every(({ refusal }) => refusal !== null)) return null;
+  return html`<${HeatStrip} columns=${shown} isNamed=${asked.estimator === 'histogram'}
+    name=${heatAxisName(asked)} view=${view} onView=${onView} />`;
+}
+
 /** The whole distribution over time: one column for each release, darker where more people are. */
-export function HeatStrip(facts: HeatFacts): VNode {
+function HeatStrip(facts: HeatFacts): VNode {
   const { columns, name, view } = facts;
   const [pointed, setPointed] = useState<HeatPlace | null>(null);
   const pinned = view.epoch === null ? -1

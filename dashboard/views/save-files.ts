@@ -1,4 +1,4 @@
-import { systemRuntime } from '../../client/index.js';
+import { systemClock } from '../../client/base/clock.js';
 import { clockTime, counted, whole } from '../base/format.js';
 import type { SavedChart, SavedForm } from '../base/saved.js';
 import { csvOf } from '../base/series-csv.js';
@@ -54,5 +54,5 @@ function hand(blob: Blob, name: string): void {
   link.download = name;
   link.click();
   // The browser has taken it when the click returns to the event loop.
-  systemRuntime.after(0, () => URL.revokeObjectURL(link.href));
+  systemClock.after(0, () => URL.revokeObjectURL(link.href));
 }

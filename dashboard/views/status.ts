@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { systemRuntime } from '../../client/index.js';
+import { systemClock } from '../../client/base/clock.js';
 import { counted, duration, sentence, whole } from '../base/format.js';
 import { html } from '../base/html.js';
 import { historyOf, type Followed, type Link } from '../base/session.js';
@@ -14,7 +14,7 @@ const tickMs = 250;
  * step.
  */
 export function useNow(stepMs: number): number {
-  return useClock(() => Math.floor(systemRuntime.nowMs() / stepMs) * stepMs, [stepMs]);
+  return useClock(() => Math.floor(systemClock.nowMs() / stepMs) * stepMs, [stepMs]);
 }
 
 /** The result of `read`. A view that uses it is drawn again only when that result changes. */
@@ -24,7 +24,7 @@ function useClock(read: () => number, facts: readonly unknown[]): number {
     let cancel = (): void => undefined;
     const tick = (): void => {
       setNow(read());
-      cancel = systemRuntime.after(tickMs, tick);
+      cancel = systemClock.after(tickMs, tick);
     };
     tick();
     return () => cancel();
@@ -45,7 +45,7 @@ interface CountdownFacts {
  */
 export function Countdown({ atMs, lead, over }: CountdownFacts): VNode {
   const left =
-    useClock(() => Math.max(0, Math.ceil((atMs - systemRuntime.nowMs()) / 1000)), [atMs]);
+    useClock(() => Math.max(0, Math.ceil((atMs - systemClock.nowMs()) / 1000)), [atMs]);
   return html`<span class="count" aria-hidden="true">${left > 0
     ? `${lead} ${duration(left * 1000)}` : over}</span>`;
 }

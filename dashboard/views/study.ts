@@ -1,14 +1,13 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { findingText, runningText } from '../../client/index.js';
-import { pictureOf, type Picture } from '../base/answer.js';
+import { isDistribution, pictureOf, type Picture } from '../base/answer.js';
 import { clockTime, counted, sentence, spoken, whole } from '../base/format.js';
-import { columnsOf, columnsWithin, heatAxisName, type HeatColumn } from '../base/heat.js';
 import { html } from '../base/html.js';
 import { later } from '../base/later.js';
 import { keyName } from '../base/keys.js';
 import {
-  chartsMax, hostileRangeText, type Asked, intervalOf, numberAt, reasonInWords, type ValueOutcome,
+  chartsMax, hostileRangeText, intervalOf, numberAt, reasonInWords, type ValueOutcome,
 } from '../base/model.js';
 import { plainWords, possible } from '../base/number-words.js';
 import { numbersOf, type NamedNumber } from '../base/numbers.js';
@@ -18,14 +17,13 @@ import { canSmooth, smoothedSeries } from '../base/smoothing.js';
 import { Notice } from '../base/shell.js';
 import { comparedName, within, type View } from '../base/view.js';
 import { Budget, Guarantee } from './budget.js';
-import { Column, type ColumnFacts } from './column.js';
-import { QuestionFacts, Verification } from './facts.js';
+import { chartPart, Column, type ColumnFacts } from './column.js';
 import { NumberCell } from './number-cell.js';
 import { Ranges } from './ranges.js';
-import { Releases } from './releases.js';
 import { SmoothNote } from './smoothing.js';
 import { EpochLine, LinkBadge, LinkNotice } from './status.js';
 import { Tabs } from './tabs.js';
+import { Verification } from './verification.js';
 
 /** Most numbers that are listed without a chart. The log has all of them. */
 const unchartedMax = 60;
@@ -38,7 +36,13 @@ export const picturePart =
 
 /** The whole distribution over time. */
 export const heatPart =
-  later(() => import('./heat-strip.js').then(({ HeatStrip }) => HeatStrip), 'ghost');
+  later(() => import('./heat-strip.js').then(({ HeatOverTime }) => HeatOverTime), 'ghost');
+
+/** What is below the charts, so it waits for them. */
+export const restPart = later(async () => {
+  await chartPart.load().catch(() => undefined);
+  return (await import('./rest.js')).Rest;
+}, 'ghost rest');
 
 /** The chart of several numbers, for people who compare. */
 export const comparePart =
@@ -81,8 +85,7 @@ function QuestionPage({ followed, place }: Shown): VNode {
     <div class="split"><div class="answers"><${Answer} followed=${followed} place=${place} /></div>
       <div class="side"><${Budget} followed=${followed} /><${Verification} followed=${followed} />
         <${Guarantee} followed=${followed} place=${place} /></div>
-      <div class="rest"><${Releases} followed=${followed} place=${place} />
-      <${QuestionFacts} followed=${followed} place=${place} /></div></div></div>`;
+      <${restPart.View} followed=${followed} place=${place} /></div></div>`;
 }
 
 /** The address names a question that this study does not have. */
@@ -135,7 +138,6 @@ function Answer({ followed, place: question }: Shown): VNode {
     useMemo(() => series.map((each) => within(each, now)), [series, ...part]);
   const smoothNow = useMemo(() => smoothed.map((each) =>
     (each === null ? null : { series: within(each, now), newest: each })), [smoothed, ...part]);
-  const strip = useMemo(() => columnsOf(asked, history.answers), [asked, version.value]);
   if (history.lastValue === null || outcome === null || found === null) {
     const isOver = news.value.state !== 'open';
     return html`<${NoAnswer} isReading=${!['live', 'ended']
@@ -143,6 +145,8 @@ function Answer({ followed, place: question }: Shown): VNode {
   }
   const numbers = numbersOf(asked, outcome);
   const { columns, parameters } = asked;
+  // One answer is a picture of its own.
+  const hasStrip = isDistribution(asked) && history.count - history.refused > 1;
   const onView = (change: Partial<View>): void => changeView(followed.entry.id, change);
   const column = columns[typeof parameters['column'] === 'number' ? parameters['column'] : 0] ?? '';
   const { epoch, closedAtMs } = history.lastValue;
@@ -155,10 +159,11 @@ function Answer({ followed, place: question }: Shown): VNode {
     <${Findings} outcome=${outcome} columns=${columns} picture=${found.picture} />
     ${found.picture !== null
       && html`<${picturePart.View} picture=${found.picture} columns=${columns} column=${column} />`}
-    ${(charts > 0 || strip !== null) && html`<${Ranges} view=${now} onView=${onView}
-      epochs=${series[0]?.epochs ?? strip!.map(({ epoch }) => epoch)} canCompare=${charts > 0}
+    ${(charts > 0 || hasStrip) && html`<${Ranges} view=${now} onView=${onView}
+      epochs=${history.epochs} canCompare=${charts > 0}
       first=${comparedName(followed.entry.id, asked.name, 0)} canSmooth=${series.some((_, place) => canSmooth(history, place))} />`}
-    ${strip !== null && html`<${HeatOverTime} asked=${asked} columns=${strip} view=${now} onView=${onView} />`}
+    ${hasStrip && html`<${heatPart.View} asked=${asked} history=${history}
+      version=${version.value} view=${now} onView=${onView} />`}
     ${charts > 0 && now.isSmooth && html`<${SmoothNote} />`}
     ${charts > 0 && now.compared.length > 0 && html`<${comparePart.View} followed=${followed}
       own=${series[0]!} view=${now} onView=${onView} />`}
@@ -172,18 +177,6 @@ function Answer({ followed, place: question }: Shown): VNode {
       && html`<${Uncharted} outcome=${outcome} numbers=${numbers}
       charts=${charts} />`}
     <${IntervalInWords} outcome=${outcome} /></div>`;
-}
-
-/** The part of a strip that the view shows. */
-function HeatOverTime({ asked, columns, view: now, onView }: {
-  readonly asked: Asked; readonly columns: readonly HeatColumn[]; readonly view: View;
-  readonly onView: (change: Partial<View>) => void;
-}): VNode | null {
-  const shown = useMemo(() => columnsWithin(columns, now),
-    [columns, now.range, now.chosen?.[0], now.chosen?.[1]]);
-  if (shown.every(({ refusal }) => refusal !== null)) return null;
-  return html`<${heatPart.View} columns=${shown} isNamed=${asked.estimator === 'histogram'}
-    name=${heatAxisName(asked)} view=${now} onView=${onView} />`;
 }
 
 /** A number and its chart, in which what is impossible is cut off. */

@@ -63,6 +63,10 @@ function typeOf(base) {
   switch (base.type) {
     case 'strict_object': return objectOf(Object.entries(base.entries));
     case 'array': return { type: 'array', items: jsonSchemaOf(base.item) };
+    case 'tuple': {
+      const items = base.items.map(jsonSchemaOf);
+      return { type: 'array', items, minItems: items.length, maxItems: items.length };
+    }
     case 'record': return recordOf(base.value);
     case 'union': case 'lazy': return { anyOf: base.options.map(jsonSchemaOf) };
     case 'picklist': return { enum: [...base.options] };
@@ -97,6 +101,9 @@ function checkOf({ type, requirement }, of) {
     case 'lt_value': return { exclusiveMaximum: requirement };
     case 'min_length': return { [of === 'array' ? 'minItems' : 'minLength']: requirement };
     case 'max_length': return { [of === 'array' ? 'maxItems' : 'maxLength']: requirement };
+    case 'length': return of === 'array'
+      ? { minItems: requirement, maxItems: requirement }
+      : { minLength: requirement, maxLength: requirement };
     case 'regex': return { pattern: requirement.source };
     case 'check': case 'finite': case 'transform': case 'description': case 'metadata': return {};
     default: throw new Error(`a check of type ${type} has no JSON Schema here: add it`);

@@ -1,13 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { gunzip, gzip } from 'node:zlib';
 import type { Exchange } from './exchange.js';
 import { HttpError } from './http-error.js';
 
 /** This module runs in dist/server/operator, or as a source in server/operator. */
 const isBuilt = import.meta.url.includes('/dist/server/');
-const folder =
-  new URL(isBuilt ? '../../dashboard/site/' : '../../dist/dashboard/site/', import.meta.url);
+const dist = new URL(isBuilt ? '../../' : '../../dist/', import.meta.url);
 
 /**
  * Pages use only their own scripts and styles, none inline. They can reach only this server and its
@@ -19,8 +18,23 @@ const pagePolicy = (ancestors: readonly string[]): string =>
   + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
   + (ancestors.length === 0 ? "'none'" : ancestors.join(' '));
 
+const element = 'keelson-chart.js';
+let packedElement: Promise<Buffer> | undefined;
+
+/** The package has the element once, as bundlers need it, so it is compressed here. */
+async function packedFile(name: string): Promise<Buffer> {
+  if (name !== element) return readFile(new URL(`dashboard/site/${name}.gz`, dist));
+  packedElement ??= readFile(new URL(`browser/${element}`, dist))
+    .then(async (plain) => promisify(gzip)(plain, { level: 9 }))
+    .catch((error: unknown) => {
+      packedElement = undefined;
+      throw error;
+    });
+  return packedElement;
+}
+
 /**
- * A fixed file of the dashboard. Only its compressed form is read, and is sent as it is to browsers
+ * A fixed file of the dashboard. Its compressed form is sent as it is to browsers
  * that accept it. Its content is the same for all readers.
  * @param name never text of a request, unless a pattern without slashes and dots admitted it.
  * @param isFramed whether the pages that the operator listed may show it in a frame.
@@ -31,7 +45,7 @@ export function pageFile(
   return async ({ request, response, isHead, frameAncestors }) => {
     const accepted =
       /\bgzip\b(?!;q=0(?:\.0*)?(?:,|$))/.test(String(request.headers['accept-encoding'] ?? ''));
-    const packed = await readFile(new URL(`${name}.gz`, folder)).catch(() => {
+    const packed = await packedFile(name).catch(() => {
       throw new HttpError(404, 'not-found', 'the dashboard has no such file: reload its page, or '
         + 'run npm run build if it was never built');
     });

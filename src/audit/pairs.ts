@@ -37,6 +37,8 @@ interface Change {
 
 /**
  * `still`: all rows are zero, so only one contributor moves. `spread`: honest rows, one unit wide.
+ * `divided`, where the parameters name two numbers: every other row is at the first, the rest at
+ * the second. A choice between the two is close then.
  * Of answers that are split by keys also `few`: one row in each key, where a key has so few people
  * that one more or less may decide whether it counts at all.
  */
@@ -54,8 +56,18 @@ export function crowds(facts: PairFacts): readonly Crowd[] {
   return [
     { name: 'still', rows: new Float64Array(count * dimension), count },
     { name: 'spread', rows: spread, count },
+    ...dividedBetween(anchorsOf(facts.parameters), count, dimension),
     ...(keys?.list === 'public' ? [fewInEachKey(Math.min(keys.count, count), dimension)] : []),
   ];
+}
+
+function dividedBetween(
+  [first, second]: readonly number[], count: number, dimension: number,
+): readonly Crowd[] {
+  if (first === undefined || second === undefined) return [];
+  const rows = new Float64Array(count * dimension)
+    .map((_, i) => (Math.floor(i / dimension) % 2 === 0 ? first : second));
+  return [{ name: 'divided', rows, count }];
 }
 
 function fewInEachKey(count: number, dimension: number): Crowd {
@@ -191,13 +203,25 @@ function reaches(plan: Plan): readonly number[] {
     : [...new Set([0.45 * first, 0.9 * first].map((size) => Number(size.toPrecision(2))))];
 }
 
-/** Numbers in the parameters, such as the ends of a public range. */
+/** Numbers in the parameters, such as the ends of a public range, or the means of hypotheses. */
 function anchorsOf(parameters: ParameterValues): readonly number[] {
   const numbers = Object.entries(parameters)
     .filter(([name]) => /low|high|min|max|range|edge|bin|bound|width|threshold/i.test(name))
     .flatMap(([, value]) => (Array.isArray(value) ? (value as readonly unknown[]) : [value]))
+    .concat(meansOf(parameters['hypotheses']))
     .filter((value): value is number => typeof value === 'number' && Number.isFinite(value));
   return [...new Set(numbers)].slice(0, anchorsMax);
+}
+
+/** @param list a list of distributions in JSON, as `select` takes it */
+function meansOf(list: unknown): readonly unknown[] {
+  if (typeof list !== 'string') return [];
+  const found: unknown[] = [];
+  JSON.parse(list, (name, value: unknown) => {
+    if (name === 'mean') found.push(value);
+    return value;
+  });
+  return found;
 }
 
 /** The size of a usual step for the estimator, per column. */

@@ -8,8 +8,9 @@ import {
 } from '../../src/audit/index.js';
 import { callLoss } from '../../src/audit/losses/call-loss.js';
 import { deltaBound, leastMean } from '../../src/audit/losses/delta-bounds.js';
-import type { Plan, StudyFacts } from '../../src/estimators/contract/estimator.js';
+import type { ParameterValues, Plan, StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
+import { gapEvent } from '../../src/estimators/covariance/subspace/design.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { normalQuantile } from '../../src/numerics/normal.js';
 import { smallestPlan, plannerOf } from '../../src/plan.js';
@@ -170,11 +171,12 @@ describe('bounds on delta', () => {
 /** Exact losses alone, of a small release or of a registered one. */
 async function losses(
   subject: TrialSubject, facts: StudyFacts, claim: Claim, trials: number,
+  parameters: ParameterValues = {},
 ): Promise<AuditResult> {
   const pool = inlineTrials(subject, (label) => seededNoise(label));
   const { plan } = subject;
   const pairs = await searchPairs(
-    { plan, facts, parameters: {} }, pool, { glance: 5, parts: false },
+    { plan, facts, parameters }, pool, { glance: 5, parts: false },
   );
   return audit({
     claim, pairs, pool, trials: 0, coins: seededNoise('coins'), losses: { pool, trials },
@@ -212,15 +214,17 @@ describe('exact losses', () => {
     expect(chartOf(curve)[0]![0]).toBe('0.1');
   });
 
-  const planFor = (name: string, epsilon: number): readonly [Plan, StudyFacts] => {
+  const planFor = (
+    name: string, epsilon: number, given: Record<string, unknown> = { scale: 1 },
+  ): readonly [Plan, StudyFacts, ParameterValues] => {
     const estimator = findEstimator(name);
-    const parameters = parseParameters(estimator.parameters, { scale: 1 }, { dimension: 1 });
+    const parameters = parseParameters(estimator.parameters, given, { dimension: 1 });
     const asked = { dimension: 1, target: target(epsilon), participation: 'secret' } as const;
     const planned = plannerOf(estimator, parameters, asked);
     const cohort = smallestPlan(planned)!;
     const plan = planned(cohort);
     if (plan.kind === 'infeasible') throw new Error(plan.reason);
-    return [plan, { ...asked, cohort }];
+    return [plan, { ...asked, cohort }, parameters];
   };
 
   it.each([0.5, 1, 4])('prove half of the final release of a mean: epsilon %d', async (epsilon) => {
@@ -240,6 +244,32 @@ describe('exact losses', () => {
     );
     expect(bound).toBeGreaterThan(1 / 3);
     expect(bound).toBeLessThanOrEqual(1);
+  });
+
+  it('prove a third of a choice, where the others are divided between two', async () => {
+    const hypotheses = [0, 3].map((mean) => ({ normal: { mean, deviation: 1 } }));
+    const [plan, facts, parameters] = planFor('select', 1, { hypotheses });
+    const claim = claimOf(plan, facts.target, null);
+    const { bound } = await losses({ plan, dimension: 1 }, facts, claim, 1000, parameters);
+    expect(bound).toBeGreaterThan(1 / 3);
+    expect(bound).toBeLessThanOrEqual(1);
+  });
+
+  it('prove half of the test of a lead, which few of its releases fail', async () => {
+    const facts: StudyFacts = {
+      dimension: 1, cohort: 114, participation: 'secret', target: target(4),
+    };
+    const event = { ...gapEvent(facts.target), cohort: 'rows' };
+    const plan = smallPlan({
+      facts, length: 1, events: [event],
+      release: (rows, mechanisms) => mechanisms.mode(event.name, rows('rows').map((block) =>
+        Array.from(block.values, (value) => (value < 0.5 ? 'low' : 'high'))))
+        .map((label) => [label === null ? 0 : 1]),
+    });
+    const claim = { epsilon: 4, delta: 1e-6 };
+    const { bound } = await losses({ plan, dimension: 1 }, facts, claim, 400);
+    expect(bound).toBeGreaterThan(2);
+    expect(bound).toBeLessThanOrEqual(4);
   });
 
   const caught = [

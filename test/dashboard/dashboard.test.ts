@@ -4,27 +4,27 @@ import { expect, it } from 'vitest';
 import { startRig } from '../listener/harness.js';
 import { root } from '../support/sources.js';
 
-it('loads in at most 120 KB in all, as it is sent', async () => {
+const imports = /(?:from|import)"\.(\/[^"]+)"/g;
+
+it('loads a study and its charts in at most 120 KB in all, as it is sent', async () => {
   const rig = await startRig();
-  const page = await (await fetch(rig.url('/'))).text();
-  const linked = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, path]) => path!);
+  const textOf = async (path: string): Promise<string> => (await fetch(rig.url(path))).text();
+  const linked = linkedBy(await textOf('/'));
   expect(linked).toContain('/dashboard.js');
   // Nothing that runs at once may be missing from what is counted.
   for (const script of linked.filter((path) => path.endsWith('.js'))) {
-    const text = await (await fetch(rig.url(script))).text();
-    const imported = [...text.matchAll(/(?:from|import)"\.(\/[^"]+)"/g)].map(([, path]) => path);
-    for (const path of imported) expect(linked).toContain(path);
+    for (const [, path] of (await textOf(script)).matchAll(imports)) expect(linked).toContain(path);
   }
-  const sizes = await Promise.all(['/', ...linked].map((path) => bytesSent(rig.url(path))));
+  const charts = await withUplot(await laterParts(textOf), textOf);
+  const sizes =
+    await Promise.all(['/', ...linked, ...charts].map((path) => bytesSent(rig.url(path))));
   expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(120_000);
 });
 
 it('loads charts and pictures later, from parts that are served by their names alone', async () => {
   const rig = await startRig();
-  const page = await (await fetch(rig.url('/'))).text();
-  const script = await (await fetch(rig.url('/dashboard.js'))).text();
-  const later = [...script.matchAll(/import\("\.(\/part-[A-Z0-9]{8}\.js)"\)/g)]
-    .map(([, path]) => path!).filter((path) => !page.includes(path));
+  const textOf = async (path: string): Promise<string> => (await fetch(rig.url(path))).text();
+  const later = await laterParts(textOf);
   expect(later.length).toBeGreaterThanOrEqual(2);
   for (const path of later) {
     const answer = await fetch(rig.url(path));
@@ -36,15 +36,40 @@ it('loads charts and pictures later, from parts that are served by their names a
   }
 });
 
+function linkedBy(page: string): readonly string[] {
+  return [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, path]) => path!);
+}
+
+/** The parts that the scripts of the page ask for when they are needed. */
+async function laterParts(textOf: (path: string) => Promise<string>): Promise<readonly string[]> {
+  const linked = linkedBy(await textOf('/'));
+  const scripts = await Promise.all(linked.filter((path) => path.endsWith('.js')).map(textOf));
+  const asked = scripts.flatMap((script) =>
+    [...script.matchAll(/import\("\.(\/part-[A-Z0-9]{8}\.js)"\)/g)].map(([, path]) => path!));
+  return asked.filter((path) => !linked.includes(path));
+}
+
+/** The part that draws charts, and what it imports besides the page. */
+async function withUplot(
+  parts: readonly string[], textOf: (path: string) => Promise<string>,
+): Promise<readonly string[]> {
+  const linked = linkedBy(await textOf('/'));
+  const texts = await Promise.all(parts.map(textOf));
+  const place = texts.findIndex((text) => text.includes('u-legend'));
+  expect(place).toBeGreaterThanOrEqual(0);
+  const more = [...texts[place]!.matchAll(imports)].map(([, path]) => path!);
+  return [parts[place]!, ...more.filter((path) => !linked.includes(path))];
+}
+
 it('sends files uncompressed to clients that accept nothing else', async () => {
   const rig = await startRig();
   const [plain, packed] = [
-    await bytesSent(rig.url('/dashboard.js'), 'identity'),
-    await bytesSent(rig.url('/dashboard.js')),
+    await bytesSent(rig.url('/dashboard.css'), 'identity'),
+    await bytesSent(rig.url('/dashboard.css')),
   ];
-  expect(plain).toBe(readFileSync(`${root}dist/dashboard/site/dashboard.js`).length);
+  expect(plain).toBe(readFileSync(`${root}dist/dashboard/site/dashboard.css`).length);
   expect(packed).toBeLessThan(plain / 2);
-  expect(await bytesSent(rig.url('/dashboard.js'), 'gzip;q=0')).toBe(plain);
+  expect(await bytesSent(rig.url('/dashboard.css'), 'gzip;q=0')).toBe(plain);
 });
 
 /** Of the body, before it is unpacked. */

@@ -412,6 +412,8 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     for (let i = 0; i < 30; i++) stage.publish('flight-delays', valueOf([i], [1]));
     const { page, wrong } = await open(stage.page('flight-delays'), (each) =>
       each.setViewport({ width: 380, height: 800, hasTouch: true, isMobile: true }));
+    // What is below the chart has its place then, and the chart has all releases.
+    await says(page, '.verdict', 'All 30 releases verified');
     await page.waitForSelector('.column canvas');
     const [x, y, width] = await page.$eval('.u-over', (each) => {
       each.scrollIntoView({ block: 'center' });

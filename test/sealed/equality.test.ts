@@ -1,18 +1,38 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { clearRobustMean } from '../../bench/sealed/clear.js';
 import { Released, Sealed } from '../../src/base/brands.js';
 import { quantilesOfRunning } from '../../src/base/running-counts.js';
+import * as outcomes from '../../src/estimators/contract/outcomes.js';
+import * as weights from '../../src/estimators/mean/filters/weights.js';
+import * as filterRounds from '../../src/estimators/mean/robust-mean/filter-rounds.js';
+import * as reallocation from '../../src/estimators/mean/robust-mean/reallocation.js';
+import * as foundColumns from '../../src/estimators/pooled/found-columns.js';
+import * as histogram from '../../src/estimators/pooled/projected-histogram.js';
+import * as chiSquare from '../../src/numerics/chi-square.js';
+import type { SealedEvent } from '../../src/privacy/accounting/sealed-cost.js';
 import type { SealedMechanisms } from '../../src/privacy/mechanisms/sealed-noise.js';
 import { sealedMean } from '../../src/sealed/programs/mean.js';
+import { sealedRobustDesign } from '../../src/sealed/programs/robust-design.js';
+import { sealedRobustMean } from '../../src/sealed/programs/robust-mean.js';
 import { columnGrid, type ColumnGrid } from '../../src/sealed/shares/column-grid.js';
 import { openSum } from '../../src/sealed/steps/open.js';
 import type { Party } from '../../src/sealed/steps/party.js';
 import { signedAt } from '../../src/sealed/steps/words.js';
+import { dataSource } from '../support/data.js';
 import { rowShares, sealedFacts } from '../support/sealed-rows.js';
 import { runThree } from '../support/sealed-run.js';
 
+/** Public post-processing, which both sides of the comparison use. */
+const publicCode = {
+  ...outcomes, ...weights, ...filterRounds, ...reallocation, ...foundColumns, ...histogram,
+  ...chiSquare, quantilesOfRunning,
+};
+
 /** Opens without noise, and keeps what was opened. */
-function exactMechanisms(party: Party, opened: Map<string, number[]>): SealedMechanisms {
+function exactMechanisms(
+  party: Party, opened: Map<string, number[]>, events: readonly SealedEvent[],
+): SealedMechanisms {
   return {
     prepare: () => 0,
     open: async (event, sums, unit) => {
@@ -20,9 +40,25 @@ function exactMechanisms(party: Party, opened: Map<string, number[]>): SealedMec
       const words = await openSum(party, own);
       const values = Array.from({ length: words.length / 2 }, (_, i) => Number(signedAt(words, i)));
       opened.set(event, values);
-      return Released.fromMechanism(Float64Array.from(values, (value) => value * unit));
+      return Released.fromMechanism(shapedAs(events, event, values, unit));
     },
   };
+}
+
+/** The entries of an event: of a symmetric matrix all, from those with i <= j. */
+function shapedAs(
+  events: readonly SealedEvent[], name: string, values: ArrayLike<number>, unit: number,
+): Float64Array {
+  const { kind, dimension } = events.find((event) => event.name === name)!;
+  if (kind === 'gaussian') return Float64Array.from(values, (value) => value * unit);
+  const matrix = new Float64Array(dimension ** 2);
+  let at = 0;
+  for (let i = 0; i < dimension; i++) {
+    for (let j = i; j < dimension; j++) {
+      matrix[i * dimension + j] = matrix[j * dimension + i] = values[at++]! * unit;
+    }
+  }
+  return matrix;
 }
 
 const countsIn = (bins: readonly number[]): number[] =>
@@ -56,8 +92,8 @@ function clearMean(
   ]);
 }
 
-describe('what a sealed mean opens, less its noise', () => {
-  it('equals the clear computation, whatever contributors send', { tags: ['long'] }, async () => {
+describe('what is opened, less its noise', () => {
+  it('equals the clear mean, whatever contributors send', { tags: ['long'] }, async () => {
     // Any values below 2^bits can be sent: near a crowd, at the ends of the range, or anywhere.
     const study = fc.record({
       bits: fc.constantFrom(8, 13, 16, 20), dimension: fc.integer({ min: 1, max: 3 }),
@@ -80,11 +116,69 @@ describe('what a sealed mean opens, less its noise', () => {
       const shares = rowShares(rows, program.form, 'equality');
       const opened = [0, 1, 2].map(() => new Map<string, number[]>());
       await runThree((party) => program.run({
-        party, mechanisms: exactMechanisms(party, opened[party.server]!),
+        party, mechanisms: exactMechanisms(party, opened[party.server]!, program.events),
         rows: shares[party.server]!,
       }));
       const clear = clearMean(rows, grid, Math.floor(radius * 2 ** grid.scaleBits));
       for (const each of opened) expect(new Map([...each].sort())).toEqual(clear);
     }), { numRuns: 12, seed: 22 });
+  });
+
+  it('equals the clear robust mean, whatever contributors send', {
+    tags: ['long'],
+  }, async () => {
+    const study = fc.record({
+      bits: fc.constantFrom(8, 13, 16, 20), dimension: fc.integer({ min: 1, max: 4 }),
+      inScales: fc.constantFrom(6, 7.5, 8), radius: fc.constantFrom(2, 3.5, 4),
+      people: fc.integer({ min: 60, max: 700 }), seed: fc.nat(),
+    });
+    const seen = new Set<string>();
+    await fc.assert(fc.asyncProperty(study, async (asked) => {
+      const { bits, dimension, inScales, radius, people, seed } = asked;
+      const grid = columnGrid(
+        Array.from({ length: dimension }, () => [0, inScales] as const),
+        new Array<number>(dimension).fill(1), bits,
+      );
+      const options = { grid, radius, corruption: 0.2 };
+      const facts = sealedFacts(dimension, people, 100);
+      const program = sealedRobustMean(facts, options);
+      const design = sealedRobustDesign(facts, options);
+      const data = dataSource(`${seed}`);
+      const top = 2 ** bits - 1;
+      // Most are normal, some stand together, and the others send anything: the ends, or whatever.
+      const rows = Array.from({ length: people }, (_, i) => (i % 19 === 3
+        ? Uint32Array.from({ length: dimension }, (__, j) =>
+          [0, top, Math.floor(data.uniform() * top), top >> 1][(i + j) % 4]!)
+        : program.valuesOf(Array.from(data.normals(dimension), (entry) =>
+          inScales / 2 + (i % 7 === 5 ? 3 / Math.sqrt(dimension) : 0.7 * entry)))));
+      const exact = new Map<string, number[]>();
+      const outcome = await clearRobustMean(publicCode, design, {
+        values: rows.flatMap((row) => [...row]), count: people,
+      }, async (event, values, unit) => {
+        exact.set(event, Array.from(values));
+        return shapedAs(design.events, event, values, unit);
+      });
+      const shares = rowShares(rows, program.form, 'equality');
+      const opened = [0, 1, 2].map(() => new Map<string, number[]>());
+      const answers = await runThree((party) => program.run({
+        party, mechanisms: exactMechanisms(party, opened[party.server]!, program.events),
+        rows: shares[party.server]!,
+      }));
+      for (const each of opened) expect(each).toEqual(exact);
+      for (const { value } of answers) expect(value).toEqual(outcome);
+      for (const [event, values] of exact) {
+        // A histogram of all rows that are left, or sums that it carries in its place.
+        const total = values.reduce((sum, value) => sum + value, 0);
+        const isHistogram = /axis|distance/.test(event) && values.every((value) => value >= 0);
+        if (isHistogram && total < people) seen.add(`${event} of some`);
+        seen.add(event);
+      }
+      const [before, after] = ['look-1/count', 'look-2/count'].map((name) => exact.get(name));
+      if (after !== undefined && after[0]! < before![0]!) seen.add('a removal');
+      if (outcome.kind === 'value') seen.add('value');
+    }), { numRuns: 12, seed: 22 });
+    expect([...seen]).toEqual(expect.arrayContaining([
+      'value', 'look-1/distance of some', 'look-1/axis-1 of some', 'a removal',
+    ]));
   });
 });

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { InvariantError } from '../../src/base/errors.js';
+import { createSealedMechanisms } from '../../src/privacy/mechanisms/sealed-noise.js';
+import { seededNoise } from '../../src/random/insecure.js';
+import { sealedHistogram } from '../../src/sealed/programs/counts.js';
 import { sealedMean } from '../../src/sealed/programs/mean.js';
 import { columnGrid } from '../../src/sealed/shares/column-grid.js';
 import type { ServerIndex } from '../../src/sealed/shares/body.js';
@@ -8,7 +11,7 @@ import { product } from '../../src/sealed/steps/multiply.js';
 import { openSum } from '../../src/sealed/steps/open.js';
 import { Party, type PartyOptions, type PeerError } from '../../src/sealed/steps/party.js';
 import { addInto, constantNumbers } from '../../src/sealed/steps/words.js';
-import { sealedAnswers, sealedFacts } from '../support/sealed-rows.js';
+import { rowShares, sealedAnswers, sealedFacts } from '../support/sealed-rows.js';
 import {
   keyStreams, Network, numbersAt, runThree, splitNumbers, type Passed,
 } from '../support/sealed-run.js';
@@ -74,6 +77,34 @@ describe('a key stream', () => {
     };
     void run(0);
     await expect(run(0)).rejects.toThrow(InvariantError);
+  });
+});
+
+/**
+ * Why servers check commitments. A contributor sends the holders of component 1 different bits. If
+ * nobody looked, it would count as more than one row, and sensitivities would be wrong.
+ */
+describe('a commitment that is not checked', () => {
+  it('lets a contributor move counts by more than one row does', async () => {
+    const edges = Array.from({ length: 63 }, (_, i) => i);
+    const program = sealedHistogram(sealedFacts(1, 1), { column: 0, edges });
+    const counts = async (false1: number): Promise<readonly number[]> => {
+      const shares = rowShares([Uint32Array.of(20)], program.form, 'false').map((rows, server) =>
+        rows.map((row) => row.map(({ own, next }) =>
+          ({ own: server === 1 ? own.map((bits) => bits ^ false1) : own, next }))));
+      const [answer] = await runThree(async (party) => {
+        const mechanisms = createSealedMechanisms(
+          program.events, seededNoise(`${party.server}`), (noised) => openSum(party, noised),
+        );
+        return program.run({ party, mechanisms, rows: shares[party.server]! });
+      });
+      if (answer!.value.kind !== 'value') throw new Error('a histogram is never refused');
+      return answer!.value.estimate.map((count) => Math.round(count));
+    };
+    const honest = await counts(0);
+    expect(Math.hypot(...honest)).toBe(1);
+    const moved = (await counts(0b111)).map((count, bin) => count - honest[bin]!);
+    expect(Math.hypot(...moved)).toBeGreaterThan(Math.SQRT2 + 0.5);
   });
 });
 

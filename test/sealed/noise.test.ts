@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Sealed, Sensitive, type Released } from '../../src/base/brands.js';
 import { InvalidParameterError, InvariantError } from '../../src/base/errors.js';
-import { gaussianEvent } from '../../src/privacy/accounting/calibration.js';
+import { gaussianEvent, symmetricGaussianEvent } from '../../src/privacy/accounting/calibration.js';
 import { costOfEvents } from '../../src/privacy/accounting/composition.js';
 import { sealedCost } from '../../src/privacy/accounting/sealed-cost.js';
 import {
@@ -52,6 +52,35 @@ describe('noise that three servers draw in shares', () => {
     expect(Math.abs(all / publishedOverCharged - 1)).toBeLessThan(0.056);
     const two = deviationOf(await noiseOf(2, 'two')) / event.sigma;
     expect(Math.abs(two - 1)).toBeLessThan(0.056);
+  });
+
+  it('is that of a symmetric matrix: less above the diagonal, and mirrored', {
+    tags: ['long'],
+  }, async () => {
+    const size = 60;
+    const matrix = symmetricGaussianEvent({
+      name: 'squares', cohort: 'rows', dimension: size, sensitivity: 1, rho: 0.01, grid: 2 ** -10,
+    });
+    const upper = (size * (size + 1)) / 2;
+    const sums = splitNumbers(new Array<number>(upper).fill(7), 'squares');
+    const [opened] = await runThree(async (party) => {
+      const mechanisms = createSealedMechanisms(
+        [matrix], seededNoise(`squares ${party.server}`), (noised) => openSum(party, noised),
+      );
+      return (await mechanisms.open('squares', Sealed.of({ own: sums[party.server] }), 1)).value;
+    });
+    const entry = (i: number, j: number): number => opened![i * size + j]! - 7;
+    const places = Array.from({ length: size }, (_, i) => i);
+    const above = places.flatMap((i) => places.slice(i + 1).map((j) => [i, j] as const));
+    for (const [i, j] of above) expect(entry(i, j)).toBe(entry(j, i));
+    const charged = publishedOverCharged * matrix.sigma;
+    // Five times 1 / sqrt(2 . 1,770), and for 60 entries five times 1 / sqrt(120).
+    const off = deviationOf(Float64Array.from(above, ([i, j]) => entry(i, j)));
+    expect(Math.abs(off / (charged / Math.SQRT2) - 1)).toBeLessThan(0.084);
+    const on = deviationOf(Float64Array.from(places, (i) => entry(i, i)));
+    expect(Math.abs(on / charged - 1)).toBeLessThan(0.46);
+    expect(sealedCost([matrix], { disjoint: [] }).rho)
+      .toBe(costOfEvents([matrix], { disjoint: [] }).rho + 1n);
   });
 
   it('costs the event and one unit', () => {

@@ -8,6 +8,8 @@ import {
   sealedCount, sealedHistogram, sealedQuantile,
 } from '../../src/sealed/programs/counts.js';
 import { sealedMean } from '../../src/sealed/programs/mean.js';
+import type { SealedRobustMeanOptions } from '../../src/sealed/programs/robust-design.js';
+import { sealedRobustMean } from '../../src/sealed/programs/robust-mean.js';
 import { columnGrid } from '../../src/sealed/shares/column-grid.js';
 import { sealedAnswers, sealedFacts } from '../support/sealed-rows.js';
 
@@ -70,5 +72,47 @@ describe('sealed programs', () => {
       const mean = honest.reduce((sum, row) => sum + row[j]!, 0) / people;
       expect(estimate[j]).toBeCloseTo(grid.lows[j]! + (mean + 0.5) * grid.steps[j]!, 2);
     });
+  });
+
+  it('leave out liars who stand together, and say so', { tags: ['long'] }, async () => {
+    const grid = columnGrid([[0, 128], [0, 200]], [5, 8], 16);
+    const crowd = 2_000;
+    const facts = sealedFacts(2, crowd, 5);
+    const honest =
+      Array.from({ length: 0.9 * crowd }, () => [30 + 5 * normal(), 100 + 8 * normal()]);
+    const liars = Array.from({ length: 0.1 * crowd }, () => [30 + 5 * 2.5, 100 + 8 * 2.5]);
+    const program = sealedRobustMean(facts, { grid, corruption: 0.1 });
+    const values = [...honest, ...liars].map(program.valuesOf);
+    const answer = await answerOf(program, values);
+    const plain = await answerOf(sealedMean(facts, { grid }), values);
+    const errorOf = ({ estimate }: { readonly estimate: readonly number[] }): number =>
+      Math.hypot((estimate[0]! - 30) / 5, (estimate[1]! - 100) / 8);
+    // The liars move a mean by .35 scales. Sampling is .03 scales, noise .01.
+    expect(errorOf(plain)).toBeGreaterThan(0.25);
+    expect(errorOf(answer)).toBeLessThan(0.1);
+    expect(answer.findings?.map(({ reason }) => reason)).toContain('crowd-apart');
+    expect(answer.intervalIfHostile95!.low[0]).toBeLessThan(30);
+    expect(answer.intervalIfHostile95!.high[0]).toBeGreaterThan(30);
+  });
+
+  it('refuse a mean of far fewer people than were planned for', async () => {
+    const grid = columnGrid([[0, 128], [0, 200]], [5, 8], 16);
+    const program = sealedRobustMean(sealedFacts(2, 100 * people, 5), { grid });
+    const answers = await sealedAnswers(program, rows.map(program.valuesOf));
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
+    }
+  });
+
+  it.each<[string, Partial<SealedRobustMeanOptions>, number]>([
+    ['a share of liars that cannot be promised', { corruption: 0.3 }, 1],
+    ['no round', { rounds: 0 }, 1],
+    ['a radius of no step', { radius: 1e-6 }, 1],
+    ['a radius whose squares leave 64 bits', { radius: 2 ** 12 }, 1],
+    ['a budget whose noise is below a step', {}, 1e12],
+  ])('refuse %s', (_, options, rho) => {
+    const grid = columnGrid([[0, 128], [0, 200]], [5, 8], 16);
+    expect(() => sealedRobustMean(sealedFacts(2, people, rho), { grid, ...options }))
+      .toThrow(InvalidParameterError);
   });
 });

@@ -21,14 +21,13 @@ const questions: readonly SharedQuestion[] = [
   asked('quantile', { column: 1, low: -8, high: 8, probabilities: [0.5] }),
   asked('quantile', { column: 1, low: -8, high: 8, resolution: 0.3, probabilities: [0.5] }),
   asked('mean', { ...numbers, radius: 4 }),
+  asked('robust-mean', { ...numbers, shape: 'normal', corruption: 0.05 }),
 ];
 
 describe('what a client shares from the facts alone', () => {
   it('has a case here for every estimator with a program', () => {
     const here = new Set(questions.map(({ estimator }) => estimator));
-    // Others share numbers, as the mean does.
-    expect(sealedEstimators.filter((name) => !here.has(name))
-      .every((name) => name.includes('mean'))).toBe(true);
+    expect(sealedEstimators.filter((name) => !here.has(name))).toEqual([]);
   });
 
   it.each(questions)('is what the program wants: $estimator $parameters', (question) => {
@@ -50,6 +49,10 @@ describe('what a client shares from the facts alone', () => {
     ['no range', asked('mean', numbers, { bits: 16 }), 'sealed.range'],
     ['a range too few', asked('mean', numbers, { bits: 16, range: [[0, 1]] }), 'sealed.range'],
     ['a scale to be found', asked('mean', { scale: 'auto' }), 'parameters.scale'],
+    ['another shape', asked('robust-mean', { ...numbers, shape: 'any' }), 'parameters.shape'],
+    ['a range beside that of the rows', asked('robust-mean', {
+      ...numbers, shape: 'normal', corruption: 0.05, range: [0, 1],
+    }), 'parameters.range'],
     ['no edges', asked('histogram', { width: 2 }), 'parameters.edges'],
     ['too many cells', asked('quantile', { low: 0, high: 1, resolution: 0.001 }),
       'parameters.resolution'],

@@ -15,16 +15,19 @@ export const fromMs = 1_000;
 
 /** A real issuer of two periods on a free port, with a clock that the test sets. */
 export class BlindIssuer {
-  nowMs = fromMs;
+  nowMs: number;
   readonly folder = mkdtempSync(join(tmpdir(), 'keelson-issuer-'));
   record!: IssuerRecord;
   running!: RunningIssuer;
   issuer!: Issuer;
 
-  static async start(): Promise<BlindIssuer> {
-    const made = new BlindIssuer();
-    made.issuer =
-      await makeIssuer(made.folder, { issuer: 'tokens.example.org', fromMs, perMs }, 2);
+  private constructor(readonly times: Readonly<Record<'fromMs' | 'perMs', number>>) {
+    this.nowMs = times.fromMs;
+  }
+
+  static async start(times = { fromMs, perMs }): Promise<BlindIssuer> {
+    const made = new BlindIssuer(times);
+    made.issuer = await makeIssuer(made.folder, { issuer: 'tokens.example.org', ...times }, 2);
     await made.serve();
     return made;
   }
@@ -46,8 +49,8 @@ export class BlindIssuer {
   }
 
   get admission(): Extract<StudyDocument['admission'], { readonly kind: 'tokens' }> {
-    const { issuer: { issuer, keys } } = this;
-    return { kind: 'tokens', issuer, fromMs, perMs, keys: keys.map(({ id }) => id) };
+    const { issuer: { issuer, keys }, times } = this;
+    return { kind: 'tokens', issuer, ...times, keys: keys.map(({ id }) => id) };
   }
 
   /** The token of a new person. */

@@ -139,6 +139,11 @@ export const tinyRuns: readonly TinyRun[] = [
       /planning of 16 questions +\d/, /release of 200 keys +\d/,
     ],
   },
+  { file: 'bench/sealed.js', lines: [
+    /^ +300 +dense +0 ms +\d+ to \d+ +\d+ /, /^ +300 +dense +2 ms /,
+    /^entry: 584 bytes, sealed in \d/,
+  ] },
+  { file: 'bench/sealed-error.js', lines: [/^none +0\.\d+ /, /^dense +0\.\d+ /, /^all attacks +0/] },
   { file: 'bench/select.js', lines: [
     /^normals, 20 x 100000: /, /^three columns, 20 x 100000: /, /^promise: within 0\.2 .* of 2;/,
   ] },

@@ -66,6 +66,8 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   server: ['src'],
   cli: ['src', 'server', 'client', 'simulation'],
   dashboard: ['client'],
+  // It plans in the browser, by what commands and servers plan with.
+  'dashboard/plan': ['client', 'src', 'dashboard/base'],
 };
 
 /** Each third-party package has one importing folder, so that replacing it touches one place. */

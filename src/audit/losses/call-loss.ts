@@ -67,8 +67,8 @@ export function callLoss(left: ObservedCall, right: Contents, released: unknown)
 
 /**
  * What two contents of a call use of a cost in rho, where delta pays for nothing: the squared shift
- * over twice the variance. It ranks pairs and scales proposals, and no bound rests on it. Labels,
- * sums of keys and masks count as 0. src/audit/exact/call-cost has exact costs of all.
+ * over twice the variance. It ranks pairs and scales proposals, and no bound rests on it. Sums of
+ * keys and masks count as 0. src/audit/exact/call-cost has exact costs of all.
  */
 export function callRho(left: ObservedCall, right: Contents): number {
   const { event } = left;
@@ -85,9 +85,12 @@ export function callRho(left: ObservedCall, right: Contents): number {
         extreme(x, y)));
       return ((event.epsilon * (most! - least!)) / (2 * event.sensitivity)) ** 2 / 8;
     }
-    case 'gaussian-threshold':
-      return typeof one === 'number' && Math.min(one, other as number) >= event.floor
-        ? (one - (other as number)) ** 2 / (2 * event.sigma ** 2) : 0;
+    case 'gaussian-threshold': {
+      const [value, second] = [one, other].map((content) =>
+        (typeof content === 'number' ? content : leadOf(content as readonly string[]).lead));
+      return Math.min(value!, second!) >= event.floor
+        ? (value! - second!) ** 2 / (2 * event.sigma ** 2) : 0;
+    }
     case 'gaussian-histogram':
       return (one as Bins).reduce((sum, bins, i) =>
         sum + countsRho(bins, (other as Bins)[i]!, 1), 0) / (2 * event.sigma ** 2);

@@ -12,6 +12,8 @@ import {
 export const histogramBins = 64;
 const reach = 6;
 const width = (2 * reach) / histogramBins;
+/** The edges of the bins, one more than bins. */
+const usualEdges = Float64Array.from({ length: histogramBins + 1 }, (_, i) => i * width - reach);
 /**
  * Along an axis no row nearer to the median than this many standard deviations is removed. A
  * nearer group moves the mean of all by little more than the error of the threshold's correction
@@ -25,8 +27,8 @@ const tailFactor = 1.6;
 /** A smaller share of the rows hardly moves the median, and honest tails are not exactly normal. */
 const leastShare = 5e-4;
 const fits = 3;
-/** Of a narrower shape the bins do not tell the median well enough to correct a mean by it. */
-export const leastFittedScale = 1.5 * width;
+/** A shape as wide as this many bins has a median that a mean can be corrected by. */
+const leastFittedBins = 1.5;
 const refinements = 8;
 
 /** The normal shape that explains a projected histogram. In the axis' units. */
@@ -45,6 +47,15 @@ export interface HistogramFit {
   readonly kept: number;
   /** Standard deviation of `median` by noise and sampling. */
   readonly medianError: number;
+  /** Whether the bins are narrow enough to correct a mean by the median. */
+  readonly isFine: boolean;
+}
+
+/** Counts of bins, released. */
+interface Histogram {
+  readonly counts: Float64Array;
+  /** Ascending, one more than counts. The outermost bins are open-ended. */
+  readonly edges: Float64Array;
 }
 
 /** The bin of an entry; every number has one. */
@@ -52,9 +63,10 @@ export function binOf(entry: number): number {
   return Math.min(histogramBins - 1, Math.max(0, Math.floor((entry + reach) / width)));
 }
 
-function edge(bin: number): number {
+/** The lower end of a bin: of the first one, and past the last one, infinite. */
+function edge(edges: Float64Array, bin: number): number {
   if (bin <= 0) return -Infinity;
-  return bin >= histogramBins ? Infinity : bin * width - reach;
+  return bin >= edges.length - 1 ? Infinity : edges[bin]!;
 }
 
 /** Bins [from, to) that are kept. */
@@ -69,24 +81,27 @@ interface Kept {
  * @param counts - noisy, one per bin.
  * @param noise - their standard deviation.
  * @param leastThreshold - in standard deviations from the median.
+ * @param edges - of the bins, ascending. Default: 64 bins of equal width from -6 to 6.
  * @returns null when the noise hides the shape.
  */
 export function fitHistogram(
   counts: Float64Array, noise: number, leastThreshold: number,
+  edges: Float64Array = usualEdges,
 ): HistogramFit | null {
-  let kept: Kept = { from: 0, to: histogramBins };
+  const histogram: Histogram = { counts, edges };
+  let kept: Kept = { from: 0, to: counts.length };
   let fitted = kept;
-  let shape = shapeOf(counts, kept, null);
+  let shape = shapeOf(histogram, kept, null);
   for (let pass = 1; pass < fits && shape !== null; pass++) {
-    kept = trimTails(counts, noise, leastThreshold, shape);
-    const next = nearOf(kept, shape);
+    kept = trimTails(histogram, noise, leastThreshold, shape);
+    const next = nearOf(edges, kept, shape);
     if (next.from === fitted.from && next.to === fitted.to) break;
     fitted = next;
-    shape = shapeOf(counts, fitted, shape);
+    shape = shapeOf(histogram, fitted, shape);
   }
   if (shape === null) return null;
   const { median, scale, total } = shape;
-  const [low, high] = [edge(kept.from), edge(kept.to)];
+  const [low, high] = [edge(edges, kept.from), edge(edges, kept.to)];
   const [a, b] = [(low - median) / scale, (high - median) / scale];
   // How many rows are on either side of the median varies by noise and by sampling. Over the
   // density there, that is an error of the median.
@@ -99,6 +114,7 @@ export function fitHistogram(
     shift: scale * moved,
     kept: 1 + (times(a) - times(b)) / mass - moved ** 2,
     medianError: perRow * Math.hypot(noiseOfSide, Math.sqrt(total) / 2),
+    isFine: scale >= leastFittedBins * widthAt(edges, median),
   };
 }
 
@@ -106,13 +122,24 @@ export function fitHistogram(
 const shapeReach = 3;
 
 /** Of the bins kept, those in which a normal shape has rows: other bins only add noise to a fit. */
-function nearOf(kept: Kept, { median, scale }: Shape): Kept {
-  const binAt = (entry: number): number =>
-    Math.min(histogramBins, Math.max(0, Math.round((entry + reach) / width)));
+function nearOf(edges: Float64Array, kept: Kept, { median, scale }: Shape): Kept {
   return {
-    from: Math.max(kept.from, binAt(median - shapeReach * scale)),
-    to: Math.min(kept.to, binAt(median + shapeReach * scale)),
+    from: Math.max(kept.from, nearestEdge(edges, median - shapeReach * scale)),
+    to: Math.min(kept.to, nearestEdge(edges, median + shapeReach * scale)),
   };
+}
+
+function nearestEdge(edges: Float64Array, entry: number): number {
+  let bin = 0;
+  while (bin + 1 < edges.length && entry >= (edges[bin]! + edges[bin + 1]!) / 2) bin += 1;
+  return bin;
+}
+
+/** The width of the bin that an entry is in. */
+function widthAt(edges: Float64Array, entry: number): number {
+  let bin = 0;
+  while (bin + 2 < edges.length && entry >= edges[bin + 1]!) bin += 1;
+  return edges[bin + 1]! - edges[bin]!;
 }
 
 const times = (x: number): number => (Number.isFinite(x) ? x * normalDensity(x) : 0);
@@ -126,15 +153,17 @@ interface Shape {
 }
 
 /** The normal shape whose quartiles, within the bins kept, are those of the counts. */
-function shapeOf(counts: Float64Array, kept: Kept, start: Shape | null): Shape | null {
+function shapeOf(histogram: Histogram, kept: Kept, start: Shape | null): Shape | null {
+  const { counts, edges } = histogram;
   const inside = counts.subarray(kept.from, kept.to).reduce((sum, count) => sum + count, 0);
-  const quartiles = [0.25, 0.5, 0.75].map((share) => quantile(counts, kept, share * inside));
+  const quartiles = [0.25, 0.5, 0.75].map((share) => quantile(histogram, kept, share * inside));
   const [low, middle, high] = quartiles as [number, number, number];
   if (!(inside > 0) || !(high - low > 0)) return null;
   let median = start?.median ?? middle;
   let scale = start?.scale ?? (high - low) / (2 * normalQuantile(0.75));
   const within = (): readonly [number, number] => [
-    normalCdf((edge(kept.from) - median) / scale), normalCdf((edge(kept.to) - median) / scale),
+    normalCdf((edge(edges, kept.from) - median) / scale),
+    normalCdf((edge(edges, kept.to) - median) / scale),
   ];
   for (let i = 0; i < refinements; i++) {
     const [below, upTo] = within();
@@ -149,16 +178,16 @@ function shapeOf(counts: Float64Array, kept: Kept, start: Shape | null): Shape |
 }
 
 /** Where `target` of the rows kept are reached, with rows even within a bin. */
-function quantile(counts: Float64Array, { from, to }: Kept, target: number): number {
+function quantile({ counts, edges }: Histogram, { from, to }: Kept, target: number): number {
   let below = 0;
   for (let bin = from; bin < to; bin++) {
     const count = counts[bin]!;
     if (below + count >= target && count > 0) {
-      return bin * width - reach + (width * (target - below)) / count;
+      return edges[bin]! + ((edges[bin + 1]! - edges[bin]!) * (target - below)) / count;
     }
     below += count;
   }
-  return to * width - reach;
+  return edges[to]!;
 }
 
 /** What noise and chance may add to bins before they count as hostile, in standard deviations. */
@@ -170,30 +199,35 @@ const chance = 3.3;
  * would drown in the noise of all.
  */
 function trimTails(
-  counts: Float64Array, noise: number, leastThreshold: number, shape: Shape,
+  histogram: Histogram, noise: number, leastThreshold: number, shape: Shape,
 ): Kept {
-  const outwards = firstHostile((bin) => counts[bin]!, edge, noise, leastThreshold, shape);
+  const mirroredHistogram: Histogram = {
+    counts: histogram.counts.slice().reverse(),
+    edges: histogram.edges.map((entry) => -entry).reverse(),
+  };
+  const outwards = firstHostile(histogram, noise, leastThreshold, shape);
   const mirrored = firstHostile(
-    (bin) => counts[histogramBins - 1 - bin]!, (bin) => -edge(histogramBins - bin), noise,
-    leastThreshold, { ...shape, median: -shape.median },
+    mirroredHistogram, noise, leastThreshold, { ...shape, median: -shape.median },
   );
-  return { from: histogramBins - mirrored, to: outwards };
+  return { from: histogram.counts.length - mirrored, to: outwards };
 }
 
 /**
  * The first bin, counted from below, at which a run upwards is hostile, past the honest bins that
- * the run begins with; `histogramBins` when there is none.
+ * the run begins with; the number of bins when there is none.
  */
 function firstHostile(
-  countOf: (bin: number) => number, edgeOf: (bin: number) => number, noise: number,
-  leastThreshold: number, { median, scale, total }: Shape,
+  { counts, edges }: Histogram, noise: number, leastThreshold: number,
+  { median, scale, total }: Shape,
 ): number {
+  const bins = counts.length;
+  const edgeOf = (bin: number): number => edge(edges, bin);
   const sums = [0];
-  for (let bin = 0; bin < histogramBins; bin++) sums.push(sums[bin]! + countOf(bin));
+  for (let bin = 0; bin < bins; bin++) sums.push(sums[bin]! + counts[bin]!);
   const countIn = (from: number, to: number): number => sums[to]! - sums[from]!;
   const beyond = (bin: number): number => normalUpperTail((edgeOf(bin) - median) / scale);
   const normalIn = (from: number, to: number): number =>
-    total * (beyond(from) - (to === histogramBins ? 0 : beyond(to)));
+    total * (beyond(from) - (to === bins ? 0 : beyond(to)));
   const doubt = (from: number, to: number): number =>
     Math.hypot(noise * Math.sqrt(to - from), Math.sqrt(normalIn(from, to)));
   const isHostile = (from: number, to: number): boolean => countIn(from, to)
@@ -205,12 +239,12 @@ function firstHostile(
       && countIn(from, start + 1) <= normalIn(from, start + 1) + doubt(from, start + 1)) start += 1;
     return start;
   };
-  for (let bin = 1; bin < histogramBins; bin++) {
+  for (let bin = 1; bin < bins; bin++) {
     if ((edgeOf(bin) - median) / scale < leastThreshold) continue;
-    for (let size = 1; bin + size < histogramBins; size *= 2) {
+    for (let size = 1; bin + size < bins; size *= 2) {
       if (isHostile(bin, bin + size)) return pastHonest(bin, bin + size);
     }
-    if (isHostile(bin, histogramBins)) return pastHonest(bin, histogramBins);
+    if (isHostile(bin, bins)) return pastHonest(bin, bins);
   }
-  return histogramBins;
+  return bins;
 }

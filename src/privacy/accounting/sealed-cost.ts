@@ -4,7 +4,10 @@ import type { Amount } from './amount.js';
 import { costOfEvents } from './composition.js';
 import type { CohortComposition, PrivacyCost } from './cost.js';
 import { squareInSteps } from './grid.js';
-import type { GaussianEvent } from './events.js';
+import type { GaussianEvent, SymmetricGaussianEvent } from './events.js';
+
+/** An event whose noise three servers draw in shares. */
+export type SealedEvent = GaussianEvent | SymmetricGaussianEvent;
 
 /** Each server's deviation is at least so many steps of the event's grid. */
 const deviationLeast = 8n;
@@ -25,6 +28,9 @@ const dimensionMax = 2 ** 20;
  * and Steinke 2021, theorem 1, with two draws). The first term is at most sensitivity^2 / (2
  * sigma^2). With s >= 8 and d <= 2^20 the second is below 2^-800. Readers see that sum and a third
  * independent draw, which is post-processing of it.
+ * Entries of a symmetric matrix above the diagonal have sigma^2 / 2 in place of sigma^2, and a
+ * server's s is at least half of that. The terms D_ij^2 / (2 . 2 s_ij^2) of the entries i <= j add
+ * up to at most the squared Frobenius norm over 2 sigma^2 (mechanisms/symmetric-gaussian).
  * A server that draws nothing takes away its own part: readers are still left with the two others,
  * so their cost is the same. Whoever reads everything of a second server is then left with one
  * draw, at up to twice the cost. The claim is for servers that follow the protocol.
@@ -32,7 +38,7 @@ const dimensionMax = 2 ** 20;
  *   sum of two draws to be as good as one, or too many entries.
  */
 export function sealedCost(
-  events: readonly GaussianEvent[], cohorts: CohortComposition,
+  events: readonly SealedEvent[], cohorts: CohortComposition,
 ): PrivacyCost {
   events.forEach(checkSealedEvent);
   const cost = costOfEvents(events, cohorts);
@@ -42,22 +48,34 @@ export function sealedCost(
 /**
  * The deviation of what each server draws: the least whole number s of steps with 2 s^2 >= (sigma /
  * grid)^2. The sampler of a whole deviation is the fastest.
+ * @param isOffDiagonal - for an entry of a symmetric matrix: with 2 s^2 >= (sigma / grid)^2 / 2.
  */
-export function serverDeviation({ sigma, grid }: GaussianEvent): bigint {
-  const { numerator, denominator } = squareInSteps(sigma, grid, 2n);
+export function serverDeviation(
+  { sigma, grid }: Pick<SealedEvent, 'sigma' | 'grid'>, isOffDiagonal = false,
+): bigint {
+  const { numerator, denominator } = squareInSteps(sigma, grid, isOffDiagonal ? 4n : 2n);
   const root = squareRoot(numerator / denominator);
   return root * root * denominator >= numerator ? root : root + 1n;
 }
 
+/** How many numbers are opened: of a symmetric matrix those with i <= j. */
+export function openedEntries({ kind, dimension }: SealedEvent): number {
+  return kind === 'gaussian' ? dimension : (dimension * (dimension + 1)) / 2;
+}
+
 /** @throws as `sealedCost` does. */
-export function checkSealedEvent(event: GaussianEvent): void {
-  const { name, kind, dimension } = event;
+export function checkSealedEvent(event: SealedEvent): void {
+  const { name, kind } = event;
   const refuse = (why: string): never => {
     throw new InvalidParameterError(`event ${name} cannot be drawn by three servers: ${why}`);
   };
-  if (kind !== 'gaussian') refuse('only Gaussian noise on a vector is drawn in shares');
-  if (serverDeviation(event) < deviationLeast) {
+  const isSymmetric = kind === 'symmetric-gaussian';
+  if (kind !== 'gaussian' && !isSymmetric) {
+    refuse('only Gaussian noise on a vector or a symmetric matrix is drawn in shares');
+  }
+  if (serverDeviation(event, isSymmetric) < deviationLeast) {
     refuse(`a server's deviation is below ${deviationLeast} steps of the grid; use a finer one`);
   }
-  if (dimension > dimensionMax) refuse(`it has ${dimension} entries, more than ${dimensionMax}`);
+  const entries = openedEntries(event);
+  if (entries > dimensionMax) refuse(`it has ${entries} entries, more than ${dimensionMax}`);
 }

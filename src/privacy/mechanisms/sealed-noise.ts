@@ -5,9 +5,11 @@ import { Coins } from '../../random/samplers/coins.js';
 import { gaussianSampler } from '../../random/samplers/discrete-gaussian.js';
 import type { NoiseSource } from '../../random/source.js';
 import { checkEvents } from '../accounting/event-check.js';
-import type { GaussianEvent } from '../accounting/events.js';
 import { valueOfSteps } from '../accounting/grid.js';
-import { checkSealedEvent, serverDeviation } from '../accounting/sealed-cost.js';
+import {
+  checkSealedEvent, openedEntries, serverDeviation, type SealedEvent,
+} from '../accounting/sealed-cost.js';
+import type { Draw } from './draw.js';
 import { NoiseSupply } from './supply.js';
 
 /** One server's shares of sums: component i, whose components of three servers add up to them. */
@@ -27,6 +29,8 @@ export interface SealedMechanisms {
   /**
    * Adds this server's noise to its share, and opens the noised sum. All three servers do so at the
    * same time.
+   * @param sums - one for each entry; of a symmetric matrix those with i <= j, row by row.
+   * @returns the entries; of a symmetric matrix all of them, row by row.
    * @param unit - what 1 of the sealed sums is worth in the event's units: the event's grid times a
    *   whole number.
    * @throws InvariantError for an unknown event, one that was opened before, or another length.
@@ -36,22 +40,55 @@ export interface SealedMechanisms {
   prepare(limit: number): number;
 }
 
+/** The noise of one event at one server, drawn once. */
+interface EventNoise {
+  readonly event: SealedEvent;
+  readonly supplies: readonly NoiseSupply[];
+  /** The draw of each opened number. */
+  readonly draws: readonly Draw[];
+}
+
+function noiseOf(coins: Coins, event: SealedEvent): EventNoise {
+  const supply = (isOffDiagonal: boolean, ahead: number): NoiseSupply => new NoiseSupply(
+    coins,
+    gaussianSampler({ numerator: serverDeviation(event, isOffDiagonal) ** 2n, denominator: 1n }),
+    ahead,
+  );
+  const { kind, dimension } = event;
+  const entries = openedEntries(event);
+  const frozen = Object.freeze({ ...event });
+  const own = supply(false, dimension);
+  if (kind === 'gaussian') {
+    return { event: frozen, supplies: [own], draws: new Array<Draw>(entries).fill(own.next) };
+  }
+  const off = supply(true, entries - dimension);
+  const draws = Array.from({ length: dimension }, (_, i) =>
+    Array.from({ length: dimension - i }, (__, k) => (k === 0 ? own.next : off.next)));
+  return { event: frozen, supplies: [own, off], draws: draws.flat() };
+}
+
+/** All entries of a symmetric matrix from those with i <= j. */
+function mirrored(upper: Float64Array, dimension: number): Float64Array {
+  const matrix = new Float64Array(dimension ** 2);
+  let at = 0;
+  for (let i = 0; i < dimension; i++) {
+    for (let j = i; j < dimension; j++) {
+      matrix[i * dimension + j] = matrix[j * dimension + i] = upper[at++]!;
+    }
+  }
+  return matrix;
+}
+
 class SharedNoiseMechanisms implements SealedMechanisms {
-  readonly #supplies: Map<string, { readonly event: GaussianEvent; readonly noise: NoiseSupply }>;
+  readonly #noise: Map<string, EventNoise>;
 
   constructor(
-    events: readonly GaussianEvent[], noise: NoiseSource, private readonly openNoised: OpenNoised,
+    events: readonly SealedEvent[], noise: NoiseSource, private readonly openNoised: OpenNoised,
   ) {
     checkEvents(events);
     events.forEach(checkSealedEvent);
     const coins = new Coins(noise);
-    this.#supplies = new Map(events.map((event) => [event.name, {
-      event: Object.freeze({ ...event }),
-      noise: new NoiseSupply(
-        coins, gaussianSampler({ numerator: serverDeviation(event) ** 2n, denominator: 1n }),
-        event.dimension,
-      ),
-    }]));
+    this.#noise = new Map(events.map((event) => [event.name, noiseOf(coins, event)]));
   }
 
   /**
@@ -65,15 +102,15 @@ class SharedNoiseMechanisms implements SealedMechanisms {
   async open(
     name: string, sums: Sealed<SealedSums>, unit: number,
   ): Promise<Released<Float64Array>> {
-    const supply = this.#supplies.get(name);
-    if (supply === undefined) {
+    const noise = this.#noise.get(name);
+    if (noise === undefined) {
       throw new InvariantError(`event ${name} was not charged, or was opened before`);
     }
-    this.#supplies.delete(name);
-    const { event, noise } = supply;
+    this.#noise.delete(name);
+    const { event, draws } = noise;
     const factor = unit / event.grid;
     const { own } = Sealed.open(sums);
-    assert(own.length === 2 * event.dimension, 'sealed sums have the length that was charged');
+    assert(own.length === 2 * draws.length, 'sealed sums have the length that was charged');
     assert(
       Number.isSafeInteger(factor) && factor >= 1,
       'the unit of sealed sums is the grid times a whole number',
@@ -81,19 +118,24 @@ class SharedNoiseMechanisms implements SealedMechanisms {
     const noised = new BigUint64Array(Uint32Array.from(own).buffer);
     for (let i = 0; i < noised.length; i++) {
       // The array keeps the lowest 64 bits.
-      noised[i] = noised[i]! * BigInt(factor) + BigInt(noise.next());
+      noised[i] = noised[i]! * BigInt(factor) + BigInt(draws[i]!());
     }
     const opened = Uint32Array.from(await this.openNoised(new Uint32Array(noised.buffer)));
     assert(opened.length === own.length, 'as many sums are opened as were asked for');
-    return Released.fromMechanism(Float64Array.from(
+    const values = Float64Array.from(
       new BigInt64Array(opened.buffer), (steps) => valueOfSteps(steps, event.grid),
-    ));
+    );
+    return Released.fromMechanism(
+      event.kind === 'gaussian' ? values : mirrored(values, event.dimension),
+    );
   }
 
   prepare(limit: number): number {
     let drawn = 0;
-    for (const { noise } of this.#supplies.values()) {
-      if (drawn < limit) drawn += noise.prepare(limit - drawn);
+    for (const { supplies } of this.#noise.values()) {
+      for (const supply of supplies) {
+        if (drawn < limit) drawn += supply.prepare(limit - drawn);
+      }
     }
     return drawn;
   }
@@ -106,10 +148,15 @@ class SharedNoiseMechanisms implements SealedMechanisms {
  * @throws InvalidParameterError when an event cannot be drawn in shares.
  */
 export function createSealedMechanisms(
-  events: readonly GaussianEvent[], noise: NoiseSource, openNoised: OpenNoised,
+  events: readonly SealedEvent[], noise: NoiseSource, openNoised: OpenNoised,
 ): SealedMechanisms {
   return new SharedNoiseMechanisms(events, noise, openNoised);
 }
 
 /** What is opened has this many times the deviation that is charged: three servers add noise. */
 export const publishedOverCharged = Math.sqrt(1.5);
+
+/** The event with the deviation of what is opened: for intervals, not for costs. */
+export function published<E extends SealedEvent>(event: E): E {
+  return { ...event, sigma: publishedOverCharged * event.sigma };
+}

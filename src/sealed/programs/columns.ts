@@ -3,11 +3,11 @@ import { andAll, bits } from '../steps/adder.js';
 import type { Party } from '../steps/party.js';
 import { onesPlane } from '../steps/planes.js';
 import {
-  differenceOf, eachComponent, maskedBy, multipleOf, parts, publicBits, publicNumbers, sumOf,
+  differenceOf, eachComponent, multipleOf, parts, publicBits, publicNumbers, sumOf,
   xorOf, type Bits, type Numbers,
 } from '../steps/shares.js';
 import { oneHot, tally } from '../steps/tally.js';
-import { addInto, wordsOf } from '../steps/words.js';
+import { addInto, addScaledInto, wordsOf } from '../steps/words.js';
 import type { Layout } from './rows.js';
 
 /** Bins of a histogram of a column. */
@@ -84,26 +84,43 @@ export async function coarseCounts(
   return columnTally(party, hot, dimension, layout);
 }
 
+/** 64 bins of equal width: bits `width` to `width` + 5 of a number are its bin. */
+export interface BinRange {
+  /** A bin has 2^width steps. */
+  readonly width: number;
+  /** |number| < 2^reach. */
+  readonly reach: number;
+}
+
 /**
- * A histogram of each column with 64 bins from a public start on. Values before the first bin count
- * in it, values past the last bin in that one.
+ * For each of 64 bins, who is in it. Negative numbers are in the first bin, and numbers past the
+ * last bin in that one. Who is not in the mask is in no bin.
+ */
+export async function binPlanes(
+  party: Party, numbers: Numbers, mask: Bits, words: number, { width, reach }: BinRange,
+): Promise<readonly Bits[]> {
+  const end = Math.max(reach, width + binBits) + 1;
+  const planes = await bits(party, numbers, { from: width, end });
+  const sign = planes.at(-1)!;
+  const outside = await anyOf(party, planes.slice(binBits), words);
+  // Who is outside is on one side: the sign is one of the bits outside.
+  const [out, below] = await andAll(party, [[outside, mask], [sign, mask]], words);
+  const hot = [...await oneHot(party, planes.slice(0, binBits), xorOf(mask, out!), words)];
+  hot[0] = xorOf(hot[0]!, below!);
+  hot[columnBins - 1] = xorOf(hot[columnBins - 1]!, out!, below!);
+  return hot;
+}
+
+/**
+ * A histogram of each column with 64 bins from a public start on: `binPlanes` of everybody.
  * @param about - numbers less the start of their column.
- * @param reach - |number| < 2^reach. @param width - a bin has 2^width steps.
  */
 export async function fineCounts(
-  party: Party, about: Numbers, dimension: number, layout: Layout,
-  { width, reach }: { readonly width: number; readonly reach: number },
+  party: Party, about: Numbers, dimension: number, layout: Layout, range: BinRange,
 ): Promise<Numbers> {
-  const planes = await bits(party, about, { from: width, end: reach + 1 });
-  const sign = planes.at(-1)!;
   const mask = presentPlanes(dimension, layout);
-  const outside = await anyOf(party, planes.slice(binBits), mask.length);
   const everybody = publicBits(party.server, mask);
-  const inside = xorOf(maskedBy(outside, mask), everybody);
-  const hot = [...await oneHot(party, planes.slice(0, binBits), inside, mask.length)];
-  // Who is outside is in no bin yet, and on one side: the sign is one of the bits outside.
-  hot[0] = xorOf(hot[0]!, maskedBy(sign, mask));
-  hot[columnBins - 1] = xorOf(hot[columnBins - 1]!, maskedBy(xorOf(outside, sign), mask));
+  const hot = await binPlanes(party, about, everybody, mask.length, range);
   return columnTally(party, hot, dimension, layout);
 }
 
@@ -120,6 +137,21 @@ async function anyOf(party: Party, planes: readonly Bits[], words: number): Prom
     ];
   }
   return level[0]!;
+}
+
+/**
+ * Sums of columns times public whole numbers, contributor by contributor. Local.
+ * @param factors - one for each column.
+ */
+export function combinationOf(
+  numbers: Numbers, factors: readonly number[], { padded }: Layout,
+): Numbers {
+  return eachComponent(numbers, (component) => {
+    const sum = new Uint32Array(2 * padded);
+    factors.forEach((factor, j) =>
+      addScaledInto(sum, component.subarray(2 * j * padded, 2 * (j + 1) * padded), factor));
+    return sum;
+  });
 }
 
 /** The sum of a list of numbers. Local. */

@@ -2,7 +2,7 @@ import type { Released, Sealed } from '../../base/brands.js';
 import type { Outcome } from '../../base/outcome.js';
 import type { StudyFacts } from '../../estimators/contract/estimator.js';
 import type { PrivacyCost } from '../../privacy/accounting/cost.js';
-import type { GaussianEvent } from '../../privacy/accounting/events.js';
+import type { SealedEvent } from '../../privacy/accounting/sealed-cost.js';
 import type { SealedMechanisms } from '../../privacy/mechanisms/sealed-noise.js';
 import type { ShareForm } from '../shares/form.js';
 import type { RowShare } from '../shares/opening.js';
@@ -27,7 +27,7 @@ export interface ProgramRun {
  */
 export interface SealedProgram {
   readonly form: ShareForm;
-  readonly events: readonly GaussianEvent[];
+  readonly events: readonly SealedEvent[];
   readonly cost: PrivacyCost;
   /** What a contributor shares of its row: `form.count` whole numbers below 2^bits. */
   readonly valuesOf: (row: ArrayLike<number>) => Uint32Array;

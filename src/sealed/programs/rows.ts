@@ -16,7 +16,7 @@ export interface Layout {
 }
 
 /** Contributors of a sealed epoch, at most: sums of more could leave the 64 bits. */
-const peopleMax = 2 ** 20;
+export const peopleMax = 2 ** 20;
 
 /** @throws InvalidParameterError unless there are 1 to 2^20 people. */
 export function layoutOf(people: number): Layout {

@@ -1,7 +1,7 @@
 import { InvalidParameterError } from '../../base/errors.js';
 import type { StudyFacts } from '../../estimators/contract/estimator.js';
 import {
-  choiceOf, numbersOf, optionalNumberOf,
+  choiceOf, numberOf, numbersOf, optionalNumberOf,
 } from '../../estimators/contract/values.js';
 import { columnOf } from '../../estimators/counts/tables/common.js';
 import {
@@ -10,6 +10,7 @@ import {
 import type { SealedProgram } from './contract.js';
 import { sealedCount, sealedHistogram, sealedQuantile } from './counts.js';
 import { sealedMean } from './mean.js';
+import { sealedRobustMean } from './robust-mean.js';
 
 type MakeProgram = (facts: StudyFacts, question: SharedQuestion) => SealedProgram;
 
@@ -32,7 +33,32 @@ const programs: Readonly<Record<string, MakeProgram>> = {
   mean: (facts, question) => sealedMean(facts, {
     grid: sealedGrid(question), ...radiusOf(question),
   }),
+  'robust-mean': robustMean,
 };
+
+function robustMean(facts: StudyFacts, question: SharedQuestion): SealedProgram {
+  const { parameters } = question;
+  if (choiceOf(parameters, 'shape') !== 'normal') {
+    throw new InvalidParameterError(
+      'a sealed robust-mean is for honest rows that are about normal: write shape: normal, or '
+        + 'choose mean', { path: 'parameters.shape' },
+    );
+  }
+  // The range is that of the rows, and events share the budget as they do by default.
+  for (const name of ['range', 'centre-share', 'final-share']) {
+    if (parameters[name] !== undefined) {
+      throw new InvalidParameterError(
+        `a sealed robust-mean takes no ${name}: leave it out`, { path: `parameters.${name}` },
+      );
+    }
+  }
+  const [rounds, axes] = ['rounds', 'axes'].map((name) => optionalNumberOf(parameters, name));
+  return sealedRobustMean(facts, {
+    grid: sealedGrid(question), corruption: numberOf(parameters, 'corruption'),
+    ...radiusOf(question),
+    ...(rounds !== undefined && { rounds }), ...(axes !== undefined && { axes }),
+  });
+}
 
 function radiusOf({ parameters }: SharedQuestion): { readonly radius?: number } {
   const radius = optionalNumberOf(parameters, 'radius');

@@ -31,15 +31,21 @@ export function highOfProduct(left: number, right: number): number {
 
 /** numbers * factor, for a whole factor within the integers that doubles hold. */
 export function scaled(numbers: Uint32Array, factor: number): Uint32Array {
-  const [low, high] = wordsOf(factor);
   const result = new Uint32Array(numbers.length);
-  for (let at = 0; at < numbers.length; at += 2) {
-    const word = numbers[at]!;
-    result[at] = Math.imul(word, low);
-    result[at + 1] = highOfProduct(word, low) + Math.imul(word, high)
-      + Math.imul(numbers[at + 1]!, low);
-  }
+  addScaledInto(result, numbers, factor);
   return result;
+}
+
+/** target += source * factor, number by number. The factor is as in `scaled`. */
+export function addScaledInto(target: Uint32Array, source: Uint32Array, factor: number): void {
+  const [low, high] = wordsOf(factor);
+  for (let at = 0; at < target.length; at += 2) {
+    const word = source[at]!;
+    const sum = target[at]! + (Math.imul(word, low) >>> 0);
+    target[at] = sum;
+    target[at + 1] = target[at + 1]! + highOfProduct(word, low) + Math.imul(word, high)
+      + Math.imul(source[at + 1]!, low) + (sum >= span ? 1 : 0);
+  }
 }
 
 /** The two words of a whole number, negative ones as 2^64 minus their size. */

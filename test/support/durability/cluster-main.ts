@@ -8,7 +8,8 @@ const usage = `crash:cluster [--kills N] [--database-kills N] [--cuts N] [--free
 Runs N servers (3) from the build on one private PostgreSQL, with a study of every scope and rule, under load of
 contributors that also take rows back. In an order of chance it kills servers with SIGKILL (100 times, every other time
 the leader), kills PostgreSQL (30), cuts, silences, delays or half closes the connections between a server and
-PostgreSQL (100), and stops leaders for longer than their lease (20). After each fault every study must go on. At the end the database must hold
+PostgreSQL (100), and stops leaders for longer than their lease (27): before and after the commit of each step from the
+taking of a lease to the release of an epoch, and at any moment. After each fault every study must go on. At the end the database must hold
 every acknowledged row exactly once, nothing that was withdrawn, every release that was published, each epoch charged
 once, and no budget that is overspent. It needs PostgreSQL's programs.`;
 
@@ -22,7 +23,7 @@ export async function main(args: readonly string[]): Promise<number> {
     args: [...args],
     options: {
       'kills': number('100'), 'database-kills': number('30'), 'cuts': number('100'),
-      'freezes': number('20'), 'nodes': number('3'), 'people': number('45'), 'lease': number('3'),
+      'freezes': number('27'), 'nodes': number('3'), 'people': number('45'), 'lease': number('3'),
       'seed': number(String(Date.now())), 'help': { type: 'boolean' },
     },
   });
@@ -33,7 +34,7 @@ export async function main(args: readonly string[]): Promise<number> {
   const stage = new Stage();
   try {
     console.log(`seed ${values.seed}`);
-    const { verdict, acknowledged, failovers, broken } = await new ClusterRun(stage, {
+    const { verdict, acknowledged, failovers, frozen, broken } = await new ClusterRun(stage, {
       kills: Number(values.kills), databaseKills: Number(values['database-kills']),
       cuts: Number(values.cuts), freezes: Number(values.freezes), nodes: Number(values.nodes),
       people: Number(values.people), leaseSeconds: Number(values.lease), seed: Number(values.seed),
@@ -45,6 +46,7 @@ export async function main(args: readonly string[]): Promise<number> {
     const slowest = failovers.length === 0 ? 0 : Math.max(...failovers);
     console.log(`${failovers.length} leaders killed: next epoch after at most `
       + `${slowest.toFixed(1)} s`);
+    console.log(`${frozen.length} leaders stopped: ${frozen.join(', ')}`);
     for (const text of broken.slice(0, 20)) console.log(text);
     return broken.length > 0 ? 1 : 0;
   } finally {

@@ -8,6 +8,7 @@ import {
   psql, startPrivatePostgres, type PrivatePostgres,
 } from '../../../cli/demo/cluster/private-postgres.js';
 import { CuttingProxy } from '../postgres/cutting-proxy.js';
+import { announceSteps, stepPoints, type StepPoint } from '../postgres/step-watch.js';
 import { Chance } from '../simulation/chance.js';
 import { Balancer } from '../../../cli/demo/cluster/balancer.js';
 import { columns, studyNames, writeStudies } from './crash-studies.js';
@@ -22,7 +23,10 @@ export interface ClusterFaults {
   readonly databaseKills: number;
   /** Faults of the network between a node and PostgreSQL, of every kind in turn. */
   readonly cuts: number;
-  /** A leader is stopped for longer than its lease, and goes on. */
+  /**
+   * A leader is stopped for longer than its lease, and goes on: at every point of every step in
+   * turn, then at any moment.
+   */
   readonly freezes: number;
 }
 
@@ -40,6 +44,8 @@ export interface ClusterReport {
   readonly acknowledged: number;
   /** From the kill of the node that led a study to its next epoch, in seconds. */
   readonly failovers: readonly number[];
+  /** Where leaders were stopped, in words. */
+  readonly frozen: readonly string[];
   /** Promises that were not kept, in words. */
   readonly broken: readonly string[];
 }
@@ -50,6 +56,15 @@ const networkFaults = ['cut', 'silence', 'delay', 'client', 'database'] as const
 /** The study by which progress is told: its budget is never used up. */
 const watched = 'crash';
 
+/** Where leaders freeze, in turn; null: at any moment. A short run has those about noise. */
+const freezePoints: readonly (StepPoint | null)[] = [
+  ...stepPoints.filter(({ step }) => step === 'charge' || step === 'release'),
+  ...stepPoints.filter(({ step }) => step !== 'charge' && step !== 'release'), null,
+];
+
+const wordsOf = (point: StepPoint | null): string =>
+  (point === null ? 'at any moment' : `${point.when} ${point.step}`);
+
 /** Several servers on one PostgreSQL, under load, while one after the other fails. */
 export class ClusterRun {
   readonly #chance: Chance;
@@ -57,6 +72,7 @@ export class ClusterRun {
   readonly #balancer = new Balancer();
   readonly #broken: string[] = [];
   readonly #failovers: number[] = [];
+  readonly #frozen: string[] = [];
   readonly #nodes: ClusterNode[] = [];
   #loads: readonly Load[] = [];
   #database: PrivatePostgres | undefined;
@@ -82,7 +98,7 @@ export class ClusterRun {
       for (const node of this.#nodes) await this.#ends(node);
       const verdict = await this.#judge();
       return {
-        verdict, broken: this.#broken, failovers: this.#failovers,
+        verdict, broken: this.#broken, failovers: this.#failovers, frozen: this.#frozen,
         acknowledged: this.#loads.reduce((sum, load) => sum + load.acknowledged.length, 0),
       };
     } finally {
@@ -111,6 +127,7 @@ export class ClusterRun {
       this.#nodes.push(node);
       serverKey = await node.start();
     }
+    await announceSteps(this.#url, watched);
     this.#balancer.ports = this.#nodes.map((node) => node.port);
     const people = Math.ceil(this.options.people / studyNames.length);
     this.#loads = studyNames.map((study) => new Load({
@@ -129,7 +146,9 @@ export class ClusterRun {
       ...many('PostgreSQL is killed', databaseKills, () => this.#killDatabase()),
       ...many('the network fails', cuts,
         (i) => this.#cut(networkFaults[i % networkFaults.length]!)),
-      ...many('a leader freezes', freezes, () => this.#freeze()),
+      ...Array.from({ length: freezes }, (_, i) => freezePoints[i % freezePoints.length]!)
+        .flatMap((point) => many(`a leader freezes ${wordsOf(point)}`, 1,
+          () => (point === null ? this.#freeze() : this.#freezeAt(point)))),
     ].sort((left, right) => left.at - right.at).map(({ name, fault, i }) => ({
       name,
       strike: async () => {
@@ -176,6 +195,38 @@ export class ClusterRun {
     node.command.child.kill('SIGSTOP');
     while (await this.#newestEpoch() <= before) await pause(50);
     node.command.child.kill('SIGCONT');
+    this.#frozen.push(wordsOf(null));
+  }
+
+  /**
+   * Stops the leader at a point of a step until another node has taken its lease. It then wakes up,
+   * reads the answer to that step, and believes that it leads.
+   */
+  async #freezeAt(point: StepPoint): Promise<void> {
+    const holds = this.#nodes.map((node) => {
+      const { held, cancel } = node.proxy.holdAt(point);
+      return { cancel, held: held.then((goOn) => ({ node, goOn })) };
+    });
+    // Somebody must begin to lead.
+    const killed = point.step === 'lead' ? await this.#leader() : null;
+    await killed?.command.kill();
+    const { node, goOn } = await Promise.race(holds.map(({ held }) => held));
+    for (const { cancel } of holds) cancel();
+    const token = await this.#token();
+    node.command.child.kill('SIGSTOP');
+    // What another connection reached meanwhile goes on, too.
+    for (const { held } of holds) void held.then((other) => other.goOn());
+    goOn();
+    await killed?.start();
+    while (await this.#token() <= token) await pause(50);
+    node.command.child.kill('SIGCONT');
+    this.#frozen.push(wordsOf(point));
+  }
+
+  /** How often the lease of the watched study was taken. */
+  async #token(): Promise<number> {
+    return Number(await psql(this.#url, `select coalesce(max(token), 0) from keelson.leases
+      where budget_id = (select budget_id from keelson.studies where name = '${watched}')`));
   }
 
   /** The node that leads the watched study, once one does. */

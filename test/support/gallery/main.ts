@@ -6,12 +6,14 @@ import { embedScenes } from './embed-scenes.js';
 import { heatScenes } from './heat-scenes.js';
 import { labScenes } from './lab-scenes.js';
 import { operatorScenes } from './operator-scenes.js';
+import { planScenes } from './plan-scenes.js';
 
 /** What a scene is played with, and what it is called. */
 export type Scenes = Readonly<Record<string, (camera: Camera, name: string) => Promise<void>>>;
 
 const scenes: Scenes = {
   ...dashboardScenes, ...operatorScenes, ...labScenes, ...embedScenes, ...heatScenes,
+  ...planScenes,
 };
 
 /**

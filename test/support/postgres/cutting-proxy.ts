@@ -4,6 +4,14 @@ import { createConnection, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { memoryFolder } from '../memory-folder.js';
+import { StepWatch, type StepPoint } from './step-watch.js';
+
+/** What is held back at a point of a step. */
+interface Held {
+  readonly point: StepPoint;
+  /** Called when the point is reached, with what lets the answers go on. */
+  readonly reached: (goOn: () => void) => void;
+}
 
 /** Stands between one server and PostgreSQL's socket, and is a network that fails. */
 export class CuttingProxy {
@@ -12,6 +20,7 @@ export class CuttingProxy {
   readonly #server = createServer((client) => this.#pass(client));
   #isSilent = false;
   #delayMs = 0;
+  #held: Held | null = null;
 
   private constructor(private readonly target: string) {}
 
@@ -60,6 +69,15 @@ export class CuttingProxy {
     }
   }
 
+  /**
+   * Holds back the answers of one connection at a point of a step, once.
+   * @returns what lets them go on, when the point is reached; and what stops waiting for it.
+   */
+  holdAt(point: StepPoint): { readonly held: Promise<() => void>; readonly cancel: () => void } {
+    const held = new Promise<() => void>((reached) => { this.#held = { point, reached }; });
+    return { held, cancel: () => { this.#held = null; } };
+  }
+
   heal(): void {
     this.#isSilent = false;
     for (const pair of this.#pairs) for (const socket of pair) socket.resume();
@@ -78,10 +96,12 @@ export class CuttingProxy {
     this.#pairs.add(pair);
     for (const [from, to] of [pair, [server, client] as const]) {
       let sent: Promise<unknown> = Promise.resolve();
+      const reaches = from === server ? this.#reaches() : () => false;
       from.on('data', (data) => {
         const arrives = this.#delayMs > 0 && pause(this.#delayMs);
+        const goesOn = reaches(data) && this.#hold();
         // After what came before, also when the delay becomes less.
-        sent = Promise.all([sent, arrives]).then(() => to.write(data));
+        sent = Promise.all([sent, arrives, goesOn]).then(() => to.write(data));
       });
       from.on('error', () => undefined);
       from.on('close', () => {
@@ -90,5 +110,24 @@ export class CuttingProxy {
       });
       if (this.#isSilent) from.pause();
     }
+  }
+
+  /** Whether a piece of the answers on one connection reaches the point that is waited for. */
+  #reaches(): (answer: Buffer) => boolean {
+    let watch: StepWatch | null = null;
+    let watched: Held | null = null;
+    return (answer) => {
+      if (this.#held !== watched) {
+        watched = this.#held;
+        watch = watched === null ? null : new StepWatch(watched.point);
+      }
+      return watch?.reached(answer) === true;
+    };
+  }
+
+  #hold(): Promise<void> {
+    const { reached } = this.#held!;
+    this.#held = null;
+    return new Promise((resolve) => { reached(resolve); });
   }
 }

@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
-import { faultKinds, noFaults, rough, shareNames, type FaultRates } from './faults.js';
+import { roughCluster, type ClusterRates } from './cluster/faults.js';
+import { clusterPlantNames, type ClusterPlantName } from './cluster/plants.js';
+import { clusterSteps, replayClusterCommand, simulateCluster } from './cluster/simulate.js';
+import { rough, shareNames, type FaultRates } from './faults.js';
 import { plantNames, plantTrials, type PlantName } from './planted.js';
-import {
-  replayCommand, simulate, type SimulationOptions, type SimulationResult,
-} from './simulate.js';
+import { replayCommand, simulate, type SimulationResult } from './simulate.js';
 
 /* eslint-disable no-console -- a command of developers: what it prints is its purpose. */
 
@@ -11,6 +12,8 @@ const usage =
   `simulate --seed N                       one seed, twice, with its trace hash; --log prints each step
 simulate --seeds N [--from N] [--minutes N]   many seeds, until the first failure; the fault counts at the end
 simulate --planted [--seeds N]          each planted fault, and the first seed that finds it
+simulate --cluster ...                  the same with several servers on one database;
+  --steps ${clusterSteps} by default, and --plant NAME is one of ${clusterPlantNames.join(', ')}
 Everywhere: --steps N (500), --withdraw P (chance that a contributor takes rows back, at each thought; ${rough.withdraw}),
   --change-key P (chance that the server's key is changed before it starts again; ${rough.changeKey}),
   --broken-study P (chance that a start is asked for a study that contradicts the store; ${rough.brokenStudy}),
@@ -31,36 +34,82 @@ export async function main(args: readonly string[]): Promise<number> {
     args: [...args],
     options: {
       seed: { type: 'string' }, seeds: { type: 'string' }, from: { type: 'string', default: '1' },
-      minutes: { type: 'string' }, steps: { type: 'string', default: '500' },
+      minutes: { type: 'string' }, steps: { type: 'string' },
       plant: { type: 'string' }, ...shareOptions,
-      planted: { type: 'boolean' }, log: { type: 'boolean' }, help: { type: 'boolean' },
+      cluster: { type: 'boolean' }, planted: { type: 'boolean' }, log: { type: 'boolean' },
+      help: { type: 'boolean' },
     },
   });
-  const plant = (values.plant ?? null) as PlantName | null;
-  const steps = Number(values.steps);
-  const shares = Object.entries(shareNames).map(([name, rate]) =>
-    [rate, Number(values[name as keyof typeof shareNames])] as const);
-  const rates: FaultRates = { ...rough, ...Object.fromEntries(shares) };
-  if (values.help === true || (plant !== null && !plantNames.includes(plant))) {
+  const shares = Object.fromEntries(Object.entries(shareNames).map(([name, rate]) =>
+    [rate, Number(values[name as keyof typeof shareNames])])) as Partial<FaultRates>;
+  const kind = values.cluster === true ? clusterKind(shares) : serverKind(shares);
+  const plant = values.plant ?? null;
+  const steps = values.steps === undefined ? kind.steps : Number(values.steps);
+  if (values.help === true || (plant !== null && !kind.plants.includes(plant))) {
     console.log(usage);
     return 2;
   }
-  if (values.planted === true) return planted(Number(values.seeds ?? 200), steps);
+  if (values.planted === true) return planted(kind, Number(values.seeds ?? 200));
   if (values.seed !== undefined) {
-    return one({ seed: Number(values.seed), steps, plant, rates }, values.log === true);
+    return one(kind, { seed: Number(values.seed), steps, plant }, values.log === true);
   }
   const untilMs = values.minutes === undefined
     ? Infinity : performance.now() + Number(values.minutes) * 60_000;
   return many(
-    Number(values.from), Number(values.seeds ?? (values.minutes === undefined ? 100 : Infinity)),
-    { steps, rates }, untilMs,
+    kind, Number(values.from),
+    Number(values.seeds ?? (values.minutes === undefined ? 100 : Infinity)), steps, untilMs,
   );
 }
 
-async function one(options: SimulationOptions, log: boolean): Promise<number> {
+type AnyResult = SimulationResult<Readonly<Record<string, number>>>;
+
+interface Run {
+  readonly seed: number;
+  readonly steps: number;
+  readonly plant: string | null;
+  readonly log?: (line: string) => void;
+}
+
+/** A kind of world: one server, or several. */
+interface Kind {
+  readonly steps: number;
+  readonly plants: readonly string[];
+  run(options: Run): Promise<AnyResult>;
+  /** Where to look for a planted fault. */
+  trials(plant: string): { readonly from: number; readonly steps: number; readonly lists?: 1 };
+  /** The same kind with lists of questions, or without. */
+  withLists(lists: number): Kind;
+  replay(seed: number, steps: number): string;
+}
+
+function serverKind(shares: Partial<FaultRates>): Kind {
+  const rates: FaultRates = { ...rough, ...shares };
+  return {
+    steps: 500, plants: plantNames,
+    run: ({ plant, ...options }) =>
+      simulate({ ...options, plant: plant as PlantName | null, rates }),
+    trials: (plant) => ({ from: 1, steps: 500, ...plantTrials[plant as PlantName] }),
+    withLists: (lists) => serverKind({ ...shares, lists }),
+    replay: (seed, steps) => replayCommand(seed, steps, null, rates),
+  };
+}
+
+function clusterKind(shares: Partial<FaultRates>): Kind {
+  const rates: ClusterRates = { ...roughCluster, ...shares };
+  return {
+    steps: clusterSteps, plants: clusterPlantNames,
+    run: ({ plant, ...options }) =>
+      simulateCluster({ ...options, plant: plant as ClusterPlantName | null, rates }),
+    trials: () => ({ from: 1, steps: clusterSteps }),
+    withLists: (lists) => clusterKind({ ...shares, lists }),
+    replay: replayClusterCommand,
+  };
+}
+
+async function one(kind: Kind, options: Run, log: boolean): Promise<number> {
   const result =
-    await simulate({ ...options, ...(log && { log: (line: string) => console.log(line) }) });
-  const again = await simulate(options);
+    await kind.run({ ...options, ...(log && { log: (line: string) => console.log(line) }) });
+  const again = await kind.run(options);
   console.log(JSON.stringify(result, null, 2));
   if (again.traceHash !== result.traceHash) {
     console.log(`not deterministic: the second run has trace ${again.traceHash}`);
@@ -70,22 +119,22 @@ async function one(options: SimulationOptions, log: boolean): Promise<number> {
 }
 
 async function many(
-  from: number, seeds: number, options: { readonly steps: number; readonly rates: FaultRates },
-  untilMs: number,
+  kind: Kind, from: number, seeds: number, steps: number, untilMs: number,
 ): Promise<number> {
-  const totals = noFaults();
+  const totals: Record<string, number> = {};
   const checks: Record<string, number> = {};
+  const add = (sums: Record<string, number>, more: Readonly<Record<string, number>>): void => {
+    for (const [name, count] of Object.entries(more)) sums[name] = (sums[name] ?? 0) + count;
+  };
   let [done, taken, virtualMs] = [0, 0, 0];
-  let failed: SimulationResult | null = null;
+  let failed: AnyResult | null = null;
   for (let seed = from; seed < from + seeds && performance.now() < untilMs; seed++) {
-    const result = await simulate({ seed, ...options });
+    const result = await kind.run({ seed, steps, plant: null });
     done += 1;
     taken += result.steps;
     virtualMs += result.virtualMs;
-    for (const kind of faultKinds) totals[kind] += result.counts[kind];
-    for (const [name, count] of Object.entries(result.checks)) {
-      checks[name] = (checks[name] ?? 0) + count;
-    }
+    add(totals, result.counts);
+    add(checks, result.checks);
     if (done % 100 === 0) console.log(`${done} seeds, ${taken} steps, ${JSON.stringify(totals)}`);
     if (result.failure !== null) {
       failed = result;
@@ -99,19 +148,19 @@ async function many(
   console.table(checks);
   if (failed === null) return 0;
   console.log(`seed ${failed.seed} failed: ${failed.failure}\nreplay: `
-    + `${replayCommand(failed.seed, options.steps, null, options.rates)}`);
+    + `${kind.replay(failed.seed, steps)}`);
   return 1;
 }
 
-async function planted(seeds: number, steps: number): Promise<number> {
+async function planted(kind: Kind, seeds: number): Promise<number> {
   let missed = 0;
   const rows: Record<string, { seed: number | string; found: string }> = {};
-  for (const plant of plantNames) {
+  for (const plant of kind.plants) {
     rows[plant] = { seed: `none of ${seeds}`, found: '' };
-    const { lists = 0, ...trials } = { from: 1, steps, ...plantTrials[plant] };
-    const rates = { ...rough, lists };
-    for (let seed = trials.from; seed < trials.from + seeds; seed++) {
-      const { failure } = await simulate({ seed, steps: trials.steps, plant, rates });
+    const { lists = 0, from, steps } = kind.trials(plant);
+    const worlds = kind.withLists(lists);
+    for (let seed = from; seed < from + seeds; seed++) {
+      const { failure } = await worlds.run({ seed, steps, plant });
       if (failure === null) continue;
       rows[plant] = { seed, found: failure.split('\n')[0]! };
       break;

@@ -10,7 +10,7 @@ import {
 import type { ReleaseBody } from '../../../src/wire/messages.js';
 import { equalBytes, fromHex } from '../../../src/base/bytes.js';
 import type { Key, KnownKeys } from '../../../src/base/remembered-keys.js';
-import type { Engine } from '../../../server/store/sqlite/engine.js';
+import type { StoreReads } from './stored.js';
 import type {
   AdmissionRequest, AdmissionResult, LedgerBalance, ReleaseRecord, WithdrawalRequest,
   WithdrawalResult,
@@ -68,11 +68,18 @@ export class Model {
   clockConfirmed = false;
   readonly checks = {
     follows: 0, withdrawals: 0, acks: 0, draws: 0, releases: 0, balances: 0, recoveries: 0,
-    totals: 0, remembered: 0,
+    totals: 0, remembered: 0, leads: 0,
   };
 
-  /** @param onNote gets every fact. */
-  constructor(server: Verifier, private readonly onNote: (text: string) => void) {
+  /**
+   * @param onNote gets every fact.
+   * @param hasSeveralServers one may draw while another has already refused the epoch: nobody sees
+   *   what it draws.
+   */
+  constructor(
+    server: Verifier, private readonly onNote: (text: string) => void,
+    private readonly hasSeveralServers = false,
+  ) {
     this.#keys = [server];
   }
 
@@ -140,7 +147,7 @@ export class Model {
    * A process starts over a disk: epochs that are not over hold what the disk says; acknowledged
    * rows must be there.
    */
-  recovered(engine: Engine): void {
+  recovered(engine: StoreReads): void {
     this.checks.recoveries += 1;
     this.#followKeys(engine.rotations());
     for (const [studyId, study] of this.#studies) {
@@ -314,16 +321,22 @@ export class Model {
   /**
    * Noise is about to be added to these rows. The charge must be durable, and this the first time.
    */
-  drawn(studyId: string, epoch: bigint, rows: readonly SeenRow[], engine: Engine): void {
+  drawn(studyId: string, epoch: bigint, rows: readonly SeenRow[], engine: StoreReads): void {
     this.checks.draws += 1;
     const study = this.#study(studyId);
     const draws = (study.draws.get(epoch) ?? 0) + 1;
     study.draws.set(epoch, draws);
     if (draws > 1) throw new BrokenPromise(`noise of epoch ${epoch} was drawn again`);
+    if (this.#isInVain(studyId, epoch, engine)) return;
     const state = engine.epoch(studyId, epoch)?.state;
     if (state !== 'charged') throw new BrokenPromise(`noise of epoch ${epoch} was drawn while it `
       + `is ${state}, not charged`);
     this.#compareRows(study, epoch, rows);
+  }
+
+  /** The leader of the epoch was replaced after its charge, and does not know it yet. */
+  #isInVain(studyId: string, epoch: bigint, engine: StoreReads): boolean {
+    return this.hasSeveralServers && engine.epoch(studyId, epoch)?.state === 'released';
   }
 
   /**
@@ -380,7 +393,10 @@ export class Model {
    * journal says, and for discovered keys their sum. The places of discovered keys follow from the
    * order of arrival.
    */
-  drawnByKey(studyId: string, epoch: bigint, rows: readonly SeenRow[], by: SeenBy): void {
+  drawnByKey(
+    studyId: string, epoch: bigint, rows: readonly SeenRow[], by: SeenBy, engine: StoreReads,
+  ): void {
+    if (this.#isInVain(studyId, epoch, engine)) return;
     const { journals } = this.#study(studyId);
     const column = by === 'public keys' ? 2 : by === 'remembered keys' ? remembered : 1;
     const expected = new ByKey();
@@ -407,7 +423,10 @@ export class Model {
    * A release shows these keys without a threshold: those of the newest answer in the log, and so
    * public. `known` is undefined in a study that remembers none.
    */
-  knows(studyId: string, known: readonly KnownKeys[] | undefined, engine: Engine): void {
+  knows(
+    studyId: string, epoch: bigint, known: readonly KnownKeys[] | undefined, engine: StoreReads,
+  ): void {
+    if (this.#isInVain(studyId, epoch, engine)) return;
     const { questions = [] } = this.#study(studyId).definition.document;
     const place = questions.findIndex(({ by }) => by?.discover?.remember !== undefined);
     const answers = place < 0 ? [] : engine.releases(studyId, 0, 10_000)
@@ -478,8 +497,21 @@ export class Model {
     return this.#study(studyId).bytes.length;
   }
 
+  /** A leader's transaction was committed. @param token by which it leads. */
+  led(studyId: string, token: bigint, newest: bigint): void {
+    this.checks.leads += 1;
+    if (token !== newest) {
+      throw new BrokenPromise(`a leader of ${studyId.slice(0, 8)} that was replaced wrote`);
+    }
+  }
+
+  /** The state of an epoch when a row was accepted into it. */
+  acceptedInto(epoch: bigint, state: string | undefined): void {
+    if (state !== 'open') throw new BrokenPromise(`epoch ${epoch} took a row while it is ${state}`);
+  }
+
   /** No scope has spent or promised more than its cap. */
-  ledger(engine: Engine): void {
+  ledger(engine: StoreReads): void {
     this.checks.balances += 1;
     for (const balance of engine.balances()) {
       const { key, rhoSpent, rhoReserved, rhoCap, deltaSpent, deltaReserved, deltaCap, windowMs } =
@@ -498,7 +530,7 @@ export class Model {
    * By the times of the charges, no half-open period of the budget's length holds more than the
    * cap.
    */
-  #windows(engine: Engine, { key, rhoCap }: LedgerBalance, windowMs: number): void {
+  #windows(engine: StoreReads, { key, rhoCap }: LedgerBalance, windowMs: number): void {
     const charges = engine.ledgerEntries(key, 1_000).filter(({ kind }) => kind === 'charged');
     for (const { atMs: from } of charges) {
       const sum = charges.filter(({ atMs }) => atMs >= from && atMs < from + windowMs)
@@ -508,7 +540,7 @@ export class Model {
   }
 
   /** The same for one contributor's own budget. */
-  ownLedger(engine: Engine, studyId: string, contributor: string): void {
+  ownLedger(engine: StoreReads, studyId: string, contributor: string): void {
     const { budget } = this.#study(studyId).definition;
     if (budget.windowMs !== undefined && this.clockConfirmed) return;
     const { spend } = engine.contributorState(studyId, contributor);
@@ -518,12 +550,12 @@ export class Model {
   }
 
   /** What the disk says was published, against what was, in every study. */
-  compareLogs(engine: Engine): void {
+  compareLogs(engine: StoreReads): void {
     for (const [studyId, study] of this.#studies) this.#compareLog(studyId, study, engine);
   }
 
   /** The disk may know a release that nobody was told of yet. */
-  #compareLog(studyId: string, study: StudyModel, engine: Engine): void {
+  #compareLog(studyId: string, study: StudyModel, engine: StoreReads): void {
     const stored = engine.releases(studyId, 0, 10_000);
     if (stored.length < study.bytes.length) {
       throw new BrokenPromise('a release that was published is not in the log');

@@ -11,6 +11,9 @@ import type { Scheduler } from './scheduler.js';
 /** Bytes that a frame on its way may lag behind before the sender's buffer counts them. */
 const latencyMs = [0.5, 8] as const;
 
+/** Time between two tries to reach a frozen server. */
+const frozenPollMs = 50;
+
 export interface NetworkOptions {
   readonly scheduler: Scheduler;
   readonly chance: Chance;
@@ -18,6 +21,8 @@ export interface NetworkOptions {
   readonly counts: FaultCounts;
   /** Where connections arrive now; null while no server runs. */
   readonly listener: () => InMemoryListener | null;
+  /** Whether the server behind a listener is frozen: its messages wait. Default: never. */
+  readonly isFrozen?: (listener: InMemoryListener) => boolean;
 }
 
 /**
@@ -79,6 +84,8 @@ export class Connection {
   readonly transport: Transport;
   /** Nothing gets through and nobody is told. */
   silent = false;
+  /** Where it arrived. */
+  listener: InMemoryListener | null = null;
   readonly #lanes = { client: new Lane(), server: new Lane() };
   #session: InMemorySession | null = null;
   #open = { client: true, server: false };
@@ -114,7 +121,9 @@ export class Connection {
     this.#later('connect', () => {
       if (!this.#open.client || this.silent) return;
       if (this.#cutOff()) return this.open();
-      const session = listener()?.connect(this.#socket()) ?? null;
+      this.listener = listener();
+      if (this.#isFrozen()) return this.open();
+      const session = this.listener?.connect(this.#socket()) ?? null;
       if (session === null) {
         return void scheduler.after(1, `${this.host} refused`, () => this.#closed('refused'));
       }
@@ -216,6 +225,11 @@ export class Connection {
     if (lane.held) return;
     // A stream sends again what a partition swallowed, until one side gives up.
     if (this.#cutOff() && !this.silent) return this.#later(`to ${to}`, () => this.#arrive(to));
+    if (to === 'server' && this.#isFrozen()) {
+      this.network.options.scheduler.after(frozenPollMs, `${this.host} waits`, () =>
+        this.#arrive(to));
+      return;
+    }
     const parcel = lane.waiting.shift();
     if (parcel === undefined || this.silent) return;
     lane.bytes = Math.max(0, lane.bytes - parcel.bytes.length);
@@ -280,6 +294,10 @@ export class Connection {
 
   #forget(): void {
     if (!this.#open.client && !this.#open.server) this.network.connections.delete(this);
+  }
+
+  #isFrozen(): boolean {
+    return this.listener !== null && this.network.options.isFrozen?.(this.listener) === true;
   }
 
   #cutOff(): boolean {

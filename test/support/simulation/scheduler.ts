@@ -83,16 +83,30 @@ export function settled(): Promise<void> {
   return new Promise((resolve) => { setImmediate(resolve); });
 }
 
-/** Timers of one process: they die with it. */
+/**
+ * Timers of one process: they die with it. A process that is frozen finds them due when it wakes.
+ */
 export class ProcessTimers {
   alive = true;
+  /** On the world's clock. */
+  frozenUntilMs = 0;
 
   constructor(readonly scheduler: Scheduler, readonly name: string) {}
 
   after(delayMs: number, action: () => void): () => void {
-    return this.scheduler.after(delayMs, `${this.name} timer`, () => {
-      if (this.alive) action();
-    });
+    const { scheduler } = this;
+    let isCancelled = false;
+    const due = (): void => {
+      if (!this.alive || isCancelled) return;
+      const leftMs = this.frozenUntilMs - scheduler.nowMs;
+      if (leftMs > 0) cancel = scheduler.after(leftMs, `${this.name} wakes`, due);
+      else action();
+    };
+    let cancel = scheduler.after(delayMs, `${this.name} timer`, due);
+    return () => {
+      isCancelled = true;
+      cancel();
+    };
   }
 }
 

@@ -1,16 +1,12 @@
-import { seededNoise } from '../../../src/random/insecure.js';
 import { toHex } from '../../../src/base/bytes.js';
 import type { Signer } from '../../../src/signing/index.js';
 import { signing } from '../../../src/signing/node.js';
 import type { EpochRunner } from '../../../server/epochs/contract.js';
-import { InlineEpochRunner } from '../../../server/epochs/inline-runner.js';
 import { checkClock } from '../../../server/store/clock-check.js';
 import type { Clock } from '../../../server/base/clock.js';
 import {
   createInMemoryListener, type InMemoryListener,
 } from '../../../server/listener/in-memory.js';
-import type { ListenerLimits } from '../../../server/network/options.js';
-import type { Logger } from '../../../server/base/logger.js';
 import type { Store } from '../../../server/store/contract.js';
 import type { Engine } from '../../../server/store/sqlite/engine.js';
 import { storeOver } from '../../../server/store/sqlite/facade.js';
@@ -23,15 +19,9 @@ import type { FaultCounts, FaultRates } from './faults.js';
 import { keyInForce, mustBeErased, type Fuse } from './key-folder.js';
 import type { Model } from './model.js';
 import type { Plant } from './planted.js';
+import { fastLimits, seriesKey, silent, watchedRunner } from './process.js';
 import { ProcessTimers, serverClock, type Scheduler } from './scheduler.js';
 import { SimulatedCaller } from './storage.js';
-import { watchedEstimator } from './study.js';
-
-/** Seconds instead of the real ones, so that a few virtual seconds meet every timeout. */
-const limits: Partial<ListenerLimits> = {
-  handshakeTimeoutMs: 600, heartbeatMs: 400, subscriberStallMs: 1_500, subscriberBufferBytes: 600,
-  closeTimeoutMs: 200,
-};
 
 export interface ServerOptions {
   readonly scheduler: Scheduler;
@@ -58,17 +48,12 @@ export interface ServerOptions {
   readonly onBroken: (error: unknown) => void;
 }
 
-/** In a file beside the database, which crashes leave as it is. */
-const seriesKey = new Uint8Array(32).fill(55);
-
 /** One run of the server's process over a disk: real hub, sessions, epochs, ledger and store. */
 export class ServerProcess {
   readonly timers: ProcessTimers;
   listener: InMemoryListener | null = null;
   hub: RunningHub | null = null;
   readonly #engine: Engine;
-  /** The epoch whose noise is being drawn. */
-  #drawing = { studyId: '', epoch: 0n };
 
   constructor(private readonly options: ServerOptions) {
     const { scheduler, disk, model, wall } = options;
@@ -126,7 +111,7 @@ export class ServerProcess {
       }
     });
     this.listener = createInMemoryListener({
-      hub, clock, logger: silent, limits: { ...limits, ...plant.limits },
+      hub, clock, logger: silent, limits: { ...fastLimits, ...plant.limits },
     });
   }
 
@@ -178,22 +163,11 @@ export class ServerProcess {
 
   #runner(): EpochRunner {
     const { chance, plant, model } = this.options;
-    const findEstimator = watchedEstimator((rows, by) => this.#guard(() => {
-      const { studyId, epoch } = this.#drawing;
-      if (by === 'nothing') model.drawn(studyId, epoch, rows, this.#engine);
-      else model.drawnByKey(studyId, epoch, rows, by);
-    }));
-    const inner =
-      new InlineEpochRunner({ findEstimator, noise: () => seededNoise(chance.bytes(32)) });
-    const release = inner.release.bind(inner);
-    inner.release = (studyId, epoch, before, known) => {
-      // A dead process draws nothing that anybody sees.
-      if (!this.timers.alive) return new Promise(() => undefined);
-      this.#drawing = { studyId, epoch };
-      this.#guard(() => model.knows(studyId, known, this.#engine));
-      return release(studyId, epoch, before, known);
-    };
-    return plant.runner?.(inner) ?? inner;
+    const runner = watchedRunner({
+      timers: this.timers, chance, model, stored: this.#engine,
+      guard: (check) => this.#guard(check),
+    });
+    return plant.runner?.(runner) ?? runner;
   }
 
   #guard(check: () => void): void {
@@ -204,7 +178,3 @@ export class ServerProcess {
     }
   }
 }
-
-const silent: Logger = {
-  debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined,
-};

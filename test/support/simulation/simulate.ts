@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { signing } from '../../../src/signing/node.js';
 import { Chance } from './chance.js';
 import { rough, shareNames, type FaultCounts, type FaultRates } from './faults.js';
-import { BrokenPromise } from './model.js';
+import { BrokenPromise, type Model } from './model.js';
 import type { PlantName } from './planted.js';
-import { settled } from './scheduler.js';
+import { settled, type Scheduler } from './scheduler.js';
 import { World } from './world.js';
 
 export interface SimulationOptions {
@@ -18,7 +18,7 @@ export interface SimulationOptions {
   readonly log?: (line: string) => void;
 }
 
-export interface SimulationResult {
+export interface SimulationResult<Counts = FaultCounts> {
   readonly seed: number;
   /** Null when every promise held. */
   readonly failure: string | null;
@@ -26,7 +26,7 @@ export interface SimulationResult {
   readonly virtualMs: number;
   /** Equal for equal seeds: of every step, verdict, acknowledgement and published byte. */
   readonly traceHash: string;
-  readonly counts: FaultCounts;
+  readonly counts: Counts;
   readonly checks: { readonly [name: string]: number };
 }
 
@@ -34,18 +34,46 @@ export interface SimulationResult {
 const settleMs = 30_000;
 const settleSteps = 30_000;
 
+/** What is run: servers, a network and everybody else, all from one seed. */
+export interface SimulatedWorld<Counts> {
+  readonly scheduler: Scheduler;
+  readonly model: Model;
+  readonly counts: Counts;
+  readonly broken: unknown;
+  /** Makes everybody; the first step is still to come. */
+  begin(): Promise<void>;
+  /** From now on nobody begins anything, and nothing fails. */
+  quiet(): void;
+  openEpochs(): Map<string, bigint>;
+  /** Null when all is as it should be once faults have stopped. */
+  unfinished(target: ReadonlyMap<string, bigint>): string | null;
+  /** The chain of every study, as one that trusts the first key reads it. */
+  verifyLogs(): Promise<void>;
+  end(): void;
+}
+
+/** Runs one world of one server from its seed. */
+export function simulate(options: SimulationOptions): Promise<SimulationResult> {
+  const { seed, rates = rough, plant = null } = options;
+  return runWorld(options, (onNote) => new World(seed, rates, plant, onNote));
+}
+
 /**
- * Runs one world from its seed. Nothing in it depends on time, threads, or anything but the seed.
+ * Runs a world. Nothing in it depends on time, threads, or anything but the seed.
+ * @param make makes the world; `onNote` gets every fact.
  */
-export async function simulate(options: SimulationOptions): Promise<SimulationResult> {
-  const { seed, steps = 500, rates = rough, plant = null } = options;
+export async function runWorld<Counts>(
+  options: Pick<SimulationOptions, 'seed' | 'steps' | 'log'>,
+  make: (onNote: (text: string) => void) => SimulatedWorld<Counts>,
+): Promise<SimulationResult<Counts>> {
+  const { seed, steps = 500 } = options;
   const real = { ...signing };
   const secrets = Chance.of(seed).fork('secrets');
   // Nonces, keys of epochs and seeds of work come from here.
   Object.assign(signing, {
     randomBytes: (length: number) => secrets.bytes(length), generateSeed: () => secrets.bytes(32),
   });
-  const world = new World(seed, rates, plant, (text) => options.log?.(`  ${text}`));
+  const world = make((text) => options.log?.(`  ${text}`));
   let taken = 0;
   let failure: string | null = null;
   const trace = createHash('sha256');
@@ -85,7 +113,9 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
  * Liveness: after faults, epochs that were open end, everybody gets an answer, subscribers get
  * every release.
  */
-async function settle(world: World, step: () => Promise<boolean>): Promise<string | null> {
+async function settle(
+  world: SimulatedWorld<unknown>, step: () => Promise<boolean>,
+): Promise<string | null> {
   const untilMs = world.scheduler.nowMs + settleMs;
   let target = world.openEpochs();
   let left: string | null = 'nothing happened';

@@ -1,7 +1,5 @@
 import { countGrid } from '../../../privacy/accounting/calibration.js';
-import type {
-  GaussianEvent, MechanismEvent, SymmetricGaussianEvent,
-} from '../../../privacy/accounting/events.js';
+import type { GaussianEvent, SymmetricGaussianEvent } from '../../../privacy/accounting/events.js';
 import { powerOfTwoBelow } from '../../../privacy/accounting/grid.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
@@ -131,7 +129,10 @@ export function robustDesign(options: RobustOptions): RobustDesign {
   };
 }
 
-function eventsOf({ count, sum, square, distance, histograms }: RobustRound): MechanismEvent[] {
+/** In the order in which they are drawn. */
+export function eventsOf(
+  { count, sum, square, distance, histograms }: RobustRound,
+): readonly (GaussianEvent | SymmetricGaussianEvent)[] {
   return [count, sum, square, ...(distance === null ? [] : [distance]), ...histograms];
 }
 
@@ -181,8 +182,14 @@ function mapEvents(
   };
 }
 
-function robustRound(
-  { axes, facts: { dimension } }: RobustOptions, name: string, rho: number, ball: ClipBall,
+/**
+ * The events of one filter round.
+ * @param options.axes - that have a histogram, at most.
+ * @param rho - of the round. @param ball - of the rows: sums and squares are on its grid.
+ */
+export function robustRound(
+  { axes, facts: { dimension } }: Pick<RobustOptions, 'axes' | 'facts'>, name: string,
+  rho: number, ball: ClipBall,
 ): RobustRound {
   const count = Math.min(axes, dimension);
   const rhoEach = shareOf(rho, parts.histograms / (count + (dimension > 1 ? 1 : 0)));

@@ -1,7 +1,7 @@
 import type { Finding } from '../../../base/outcome.js';
 import { chiSquareDeviations } from '../../../numerics/chi-square.js';
 import type { CentredPool } from '../../pooled/estimator.js';
-import { leastFittedScale, type HistogramFit } from '../../pooled/projected-histogram.js';
+import type { HistogramFit } from '../../pooled/projected-histogram.js';
 import type { EntryOf } from '../../pooled/thresholds.js';
 import { crowdShares } from '../../pooled/valleys.js';
 import type { RoundMoments } from '../filters/weights.js';
@@ -54,7 +54,7 @@ export function corrected(
   for (const { axis, fit } of detected) {
     const along = axis.reduce((sum, entry, j) => sum + entry * mean[j]!, 0);
     const target = along - fit.shift;
-    const isBiased = fit.scale >= leastFittedScale
+    const isBiased = fit.isFine
       && Math.abs(fit.median - target) > significant * Math.hypot(fit.medianError, noise);
     const moved = (isBiased ? fit.median : target) - along;
     axis.forEach((entry, j) => (result[j]! += entry * moved));

@@ -33,6 +33,39 @@ export function reallocatable(
   return [sum, square, ...(distance === null ? [] : [distance]), ...histograms];
 }
 
+/** Where an event holds sums, and what they are multiplied by. */
+export interface Placement {
+  /** What an integer multiple of the ball's grid step is worth in the event. */
+  readonly unit: number;
+  /** Entries of the event's value: of a vector, or of a matrix in rows. */
+  readonly entries: number;
+  /** Sum j is entry `stride` j, and all others are 0. */
+  readonly stride: number;
+}
+
+/** Null when the event is too short or too coarse for the sums. */
+export function placementIn(
+  event: GaussianEvent | SymmetricGaussianEvent, ball: ClipBall, dimension: number,
+): Placement | null {
+  const multiple = multipleWithin(event, ball);
+  if (multiple < 1 || event.dimension < dimension) return null;
+  const unit = multiple * event.grid;
+  return event.kind === 'gaussian' ? { unit, entries: event.dimension, stride: 1 }
+    : { unit, entries: event.dimension ** 2, stride: event.dimension + 1 };
+}
+
+/** The sums that an event was drawn on. @param drawn - all its entries, released. */
+export function sumsPlaced(
+  { sigma }: Pick<GaussianEvent, 'sigma'>, drawn: Float64Array, { unit, stride }: Placement,
+  ball: ClipBall, dimension: number,
+): NoisySums {
+  const inScales = ball.grid / unit;
+  return {
+    sums: Float64Array.from({ length: dimension }, (_, j) => drawn[j * stride]! * inScales),
+    sigma: sigma * inScales,
+  };
+}
+
 /**
  * Draws the event on the sums; null when it is too short or too coarse for them, and is not drawn.
  * @param sums - integer multiples of the ball's grid step.
@@ -41,25 +74,17 @@ export function drawReallocated(
   event: GaussianEvent | SymmetricGaussianEvent, mechanisms: Mechanisms,
   sums: Sensitive<Float64Array>, ball: ClipBall, dimension: number,
 ): NoisySums | null {
-  const multiple = multipleWithin(event, ball);
-  if (multiple < 1 || event.dimension < dimension) return null;
-  const unit = multiple * event.grid;
-  const isVector = event.kind === 'gaussian';
-  const stride = isVector ? 1 : event.dimension + 1;
+  const placement = placementIn(event, ball, dimension);
+  if (placement === null) return null;
+  const { unit, entries, stride } = placement;
   const placed = sums.map((steps) => {
-    const value = new Float64Array(isVector ? event.dimension : event.dimension ** 2);
+    const value = new Float64Array(entries);
     for (let j = 0; j < dimension; j++) value[j * stride] = steps[j]! * unit;
     return value;
   });
-  const drawn = isVector
+  const drawn = event.kind === 'gaussian'
     ? mechanisms.gaussian(event.name, placed) : mechanisms.symmetricGaussian(event.name, placed);
-  const inScales = ball.grid / unit;
-  return {
-    sums: Float64Array.from(
-      { length: dimension }, (_, j) => drawn.value[j * stride]! * inScales,
-    ),
-    sigma: event.sigma * inScales,
-  };
+  return sumsPlaced(event, drawn.value, placement, ball, dimension);
 }
 
 /** The largest integer k with 2 ball.steps k grid <= sensitivity; only the division rounds. */

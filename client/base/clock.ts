@@ -1,0 +1,10 @@
+import type { ClientRuntime } from './runtime.js';
+
+/** The platform's clock and timers. Pages that read no log load nothing else of the client. */
+export const systemClock: Pick<ClientRuntime, 'nowMs' | 'after'> = {
+  nowMs: () => performance.now(),
+  after(delayMs, action) {
+    const timer = setTimeout(action, Math.max(0, delayMs));
+    return () => clearTimeout(timer);
+  },
+};

@@ -1,0 +1,110 @@
+import type { Question } from '../../src/choose.js';
+
+/** What a person asks. All of it is public, and the address holds it. */
+export interface Asked {
+  readonly question: Question;
+  /** Contributors in each epoch. */
+  readonly people: number;
+  /** Numbers of a row. Questions about one column, or two, have as many. */
+  readonly columns: number;
+  /** Of one release. */
+  readonly epsilon: number;
+  /** Of one release; 0 asks for pure privacy. */
+  readonly delta: number;
+  /** Share of the contributors that may send anything, 0 to 0.45. */
+  readonly hostile: number;
+  /** Releases that the budget should pay for. */
+  readonly epochs: number;
+  readonly every: Every;
+  /** How far values usually are from the middle; null: it is found privately. */
+  readonly scale: number | null;
+  /** Nearly all values lie between these two. */
+  readonly low: number;
+  readonly high: number;
+  /** The largest error that would do, in the estimator's unit; null: not asked. */
+  readonly error: number | null;
+}
+
+/** Lengths of an epoch, as study files write them. */
+export const lengths = { '10s': 10_000, '1m': 60_000, '1h': 3_600_000, '1d': 86_400_000,
+  '7d': 7 * 86_400_000, '30d': 30 * 86_400_000 } as const;
+/** One of them. */
+export type Every = keyof typeof lengths;
+
+/** Where nothing else is said. */
+export const usual: Asked = {
+  question: 'mean', people: 20_000, columns: 2, epsilon: 1, delta: 1e-6, hostile: 0.05, epochs: 30,
+  every: '1d', scale: null, low: 0, high: 100, error: null,
+};
+
+/** What each number may be. */
+export const limits = {
+  people: [10, 1e8], columns: [1, 200], epsilon: [0.01, 20], delta: [0, 1e-3], hostile: [0, 0.45],
+  epochs: [1, 10_000],
+} as const;
+/** The name of a slider. */
+export type Slider = keyof typeof limits;
+
+const wholeOnes: readonly string[] = ['people', 'columns', 'epochs'];
+const names = ['mean', 'count', 'sum', 'share', 'ratio', 'quantile', 'histogram', 'distribution',
+  'covariance'] as const satisfies readonly Question[];
+
+/** Whether a slider may have this value. */
+export function isWithin(name: Slider, value: number): boolean {
+  const [least, most] = limits[name];
+  return value >= least && value <= most && (!wholeOnes.includes(name) || Number.isInteger(value));
+}
+
+/** So many columns has every row of the question; null where there may be any number. */
+export function fixedColumns(question: Question): number | null {
+  if (question === 'ratio') return 2;
+  return ['count', 'share', 'quantile', 'histogram', 'distribution'].includes(question) ? 1 : null;
+}
+
+/** Which facts about the values a question takes. */
+export function takes(question: Question): 'scale' | 'range' | 'cap' | 'threshold' | 'nothing' {
+  switch (question) {
+    case 'mean': case 'covariance': return 'scale';
+    case 'ratio': return 'cap';
+    case 'share': return 'threshold';
+    case 'count': return 'nothing';
+    case 'sum': case 'quantile': case 'histogram': case 'distribution': return 'range';
+  }
+}
+
+/** Reads the part of an address after the `#`. What is unknown or wrong is as usual. */
+export function askedOf(hash: string): Asked {
+  const given = new URLSearchParams(hash.replace(/^#/, ''));
+  const number = (name: string): number | null => {
+    const text = given.get(name);
+    return text === null || !/^-?\d+(\.\d+)?(e[-+]?\d+)?$/i.test(text) ? null : Number(text);
+  };
+  const slider = (name: Slider): number => {
+    const value = number(name);
+    return value !== null && isWithin(name, value) ? value : usual[name];
+  };
+  const positive = (name: string): number | null => {
+    const value = number(name);
+    return value !== null && value > 0 && value <= 1e12 ? value : null;
+  };
+  const question = names.find((each) => each === given.get('question')) ?? usual.question;
+  const [low, high] = [number('low') ?? usual.low, number('high') ?? usual.high];
+  const every = given.get('every') ?? '';
+  const isRange = low < high && Math.abs(low) <= 1e12 && Math.abs(high) <= 1e12;
+  return {
+    question, people: slider('people'), columns: fixedColumns(question) ?? slider('columns'),
+    epsilon: slider('epsilon'), delta: slider('delta'), hostile: slider('hostile'),
+    epochs: slider('epochs'), every: every in lengths ? every as Every : usual.every,
+    scale: positive('scale'), low: isRange ? low : usual.low, high: isRange ? high : usual.high,
+    error: positive('error'),
+  };
+}
+
+/** The same for an address; empty where all is as usual. */
+export function hashOf(asked: Asked): string {
+  const entries = Object.entries(asked).filter(([name, value]) =>
+    value !== null && value !== usual[name as keyof Asked]
+    && !(name === 'columns' && fixedColumns(asked.question) !== null));
+  const query = new URLSearchParams(entries.map(([name, value]) => [name, String(value)]));
+  return entries.length === 0 ? '' : `#${query.toString()}`;
+}

@@ -1,0 +1,49 @@
+import type { ParameterValues } from '../../src/estimators/contract/estimator.js';
+import type { Question } from '../../src/choose.js';
+import type { Asked } from './state.js';
+import type { Rating } from './what-if.js';
+
+const titles: Readonly<Record<Question, string>> = {
+  mean: 'A mean of each column', count: 'How many people take part',
+  sum: 'The total of each column', share: 'The share of people from some value on',
+  ratio: 'How much of one column there is for each unit of another',
+  quantile: 'Quantiles of a column', histogram: 'How many people are in each bin of values',
+  distribution: 'How the values of a column are spread',
+  covariance: 'How the columns vary together',
+};
+
+/** A study file of what is asked, with the chosen estimator; null where there is no plan. */
+export function studyFileOf(asked: Asked, rating: Rating): string | null {
+  const { budget, parameters } = rating;
+  const estimator = rating.estimators.find(({ isChosen }) => isChosen)?.name;
+  if (estimator === undefined || budget === null) return null;
+  const { question, people, columns, epsilon, delta, every } = asked;
+  const reduce = ['mean', 'covariance'].includes(question) ? 'mean'
+    : ['sum', 'ratio'].includes(question) ? 'sum' : 'one';
+  const names = Array.from({ length: columns }, (_, i) => `column_${i + 1}`);
+  const pure = delta === 0 ? ', rule: pure' : '';
+  return `# ${titles[question]}. Made by the what-if page; all of this is public.
+# Rename the study and its columns, then check it: keelson plan FILE.yaml
+study: my-study
+columns: [${names.join(', ')}]
+cohort: ${people}                  # people in each epoch: a public guess, never a count
+participation: secret
+epoch: { every: ${every} }
+contribution: { reduce: ${reduce}, rowsMax: 64 }
+estimator: ${estimator}
+parameters: ${parametersText(parameters, asked)}
+privacy: { epsilon: ${epsilon}, delta: ${delta} }
+budget: { epsilon: ${budget.epsilon}, delta: ${budget.delta}${pure}, scope: study }
+retention: release
+`;
+}
+
+/** As a person writes them. */
+function parametersText(parameters: ParameterValues, { low, high }: Asked): string {
+  const entries = Object.entries(parameters).filter(([, value]) => value !== undefined)
+    .map(([name, value]) => {
+      if (name === 'range') return `range: ${low}..${high}`;
+      return `${name}: ${Array.isArray(value) ? `[${value.join(', ')}]` : String(value)}`;
+    });
+  return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
+}

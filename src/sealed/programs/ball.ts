@@ -1,0 +1,67 @@
+import { InvalidParameterError } from '../../base/errors.js';
+import type { StudyFacts } from '../../estimators/contract/estimator.js';
+import type { ClipBall } from '../../privacy/stages/clip.js';
+import type { ColumnGrid } from '../shares/column-grid.js';
+import { bits } from '../steps/adder.js';
+import { dot } from '../steps/multiply.js';
+import type { Party } from '../steps/party.js';
+import { onesPlane } from '../steps/planes.js';
+import {
+  constant, differenceOf, maskedBy, publicBits, xorOf, type Bits, type Numbers,
+} from '../steps/shares.js';
+import type { Layout } from './rows.js';
+
+/** The budget's rule and the grid must fit a sealed mean. @throws InvalidParameterError. */
+export function checkMeanFacts({ dimension, target }: StudyFacts, grid: ColumnGrid): void {
+  if (target.isPure === true) {
+    throw new InvalidParameterError(
+      'a sealed study has Gaussian noise, and the budget\'s rule is pure: leave the rule out',
+    );
+  }
+  if (grid.lows.length !== dimension) {
+    throw new InvalidParameterError(
+      `the grid has ${grid.lows.length} columns, and the study ${dimension}`,
+    );
+  }
+}
+
+/**
+ * The ball whose rows count, in whole steps of the columns.
+ * @param radius - in scales. @param stepsMax - the largest radius in steps.
+ * @throws InvalidParameterError for a radius below one step, or above `stepsMax`.
+ */
+export function ballOf(radius: number, { scaleBits }: ColumnGrid, stepsMax: number): ClipBall {
+  const grid = 2 ** -scaleBits;
+  const steps = Math.floor(radius / grid);
+  if (steps >= 1 && steps <= stepsMax) return { grid, steps, radius: steps * grid };
+  throw new InvalidParameterError(
+    `a radius of ${radius} scales is outside ${grid} to ${stepsMax * grid}: give another radius, `
+      + 'or other bits', { radius },
+  );
+}
+
+/** Who is within the ball. */
+export interface Inside {
+  readonly alive: Bits;
+  /** Squared distances from the centre, in steps. */
+  readonly squares: Numbers;
+}
+
+/** The plane of those who are there and whose rows are within the ball. */
+export async function insideBall(
+  party: Party, about: Numbers, { steps }: ClipBall, { bits: width, lows }: ColumnGrid,
+  { people, padded }: Layout,
+): Promise<Inside> {
+  const squares = await dot(party, about, about, {
+    count: padded, terms: lows.length,
+    left: (i, j) => j * padded + i, right: (i, j) => j * padded + i,
+  });
+  const room = differenceOf(constant(party.server, padded, steps ** 2), squares);
+  // An entry is below 2^(bits + 1), and there are at most 2^6; the radius is at most 2^24 steps.
+  const sign = Math.max(2 * width + 8, 48) + 1;
+  const [outside] = await bits(party, room, { from: sign, end: sign + 1 });
+  const everybody = onesPlane(people);
+  return {
+    squares, alive: xorOf(maskedBy(outside!, everybody), publicBits(party.server, everybody)),
+  };
+}

@@ -1,0 +1,115 @@
+import type { Released } from '../../base/brands.js';
+import { quantilesOfRunning } from '../../base/running-counts.js';
+import type { StudyFacts } from '../../estimators/contract/estimator.js';
+import { cohortName } from '../../estimators/counts/tables/counts.js';
+import { countGrid, gaussianEvent } from '../../privacy/accounting/calibration.js';
+import type { GaussianEvent } from '../../privacy/accounting/events.js';
+import type { ColumnGrid } from '../shares/column-grid.js';
+import { differenceOf, type Numbers } from '../steps/shares.js';
+import { coarseCounts, columnBins, fineCounts, lifted, perColumn } from './columns.js';
+import type { ProgramRun } from './contract.js';
+import { numbersOfRows, type Layout } from './rows.js';
+
+/**
+ * The centre of rows that no server sees: per column the median of a noisy histogram of 64 bins of
+ * a quarter of a scale, about the fullest of 64 bins of the range.
+ *
+ * Claim. The two events' cost, and no delta.
+ * Neighbours. One contributor's row replaced by any other row.
+ * Why. A row is in one bin of each of d columns, so one row replaced moves the counts by at most
+ * sqrt(2 d) in L2. All bins have noise. The fine bins begin at a function of the coarse noisy
+ * counts, and the centre is a function of the fine ones.
+ */
+export interface CentreEvents {
+  readonly coarse: GaussianEvent;
+  readonly fine: GaussianEvent;
+}
+
+/** @param rho - of both histograms together. */
+export function centreEvents(dimension: number, rho: number): CentreEvents {
+  // sqrt(2 d), rounded up.
+  const sensitivity = Math.sqrt(2 * dimension) * (1 + 2 ** -50);
+  const histogram = (name: string): GaussianEvent => gaussianEvent({
+    name, cohort: cohortName, dimension: columnBins * dimension, sensitivity, rho: rho / 2,
+    grid: countGrid(sensitivity / Math.sqrt(rho)),
+  });
+  return { coarse: histogram('centre/coarse'), fine: histogram('centre/fine') };
+}
+
+/** Rows about a centre. */
+export interface CentredRows {
+  /**
+   * Rows less the centre, in whole steps: column after column, padded. Null where a column has far
+   * too few rows for a centre.
+   */
+  readonly about: Numbers | null;
+  /** In data units. */
+  readonly centre: Released<Float64Array>;
+}
+
+/** What the centre is found with. */
+export interface CentreDesign extends CentreEvents {
+  readonly facts: StudyFacts;
+  readonly grid: ColumnGrid;
+}
+
+/** Releases the centre, and moves the rows. */
+export async function releaseCentre(
+  { party, mechanisms, rows }: ProgramRun, { facts, grid, ...events }: CentreDesign,
+  layout: Layout,
+): Promise<CentredRows> {
+  const { dimension, cohort } = facts;
+  const form = { kind: 'numbers', count: dimension, bits: grid.bits } as const;
+  const { numbers, topBits } = await lifted(
+    party, numbersOfRows(rows, form, layout), grid.bits, dimension * layout.padded,
+  );
+  const counts = await coarseCounts(party, topBits, dimension, layout);
+  const coarse = await mechanisms.open(events.coarse.name, counts, 1);
+  const starts = startsOf(coarse.value, grid);
+  const finer = await fineCounts(
+    party, differenceOf(numbers, perColumn(party, starts, layout)), dimension, layout,
+    { width: grid.scaleBits - 2, reach: Math.max(grid.bits, grid.scaleBits + 4) + 1 },
+  );
+  const fine = await mechanisms.open(events.fine.name, finer, 1);
+  const steps = medians(fine.value, starts, grid, cohort);
+  return {
+    about: steps === null ? null : differenceOf(numbers, perColumn(party, steps, layout)),
+    // A row stands for the middle of its step.
+    centre: fine.map(() => grid.lows.map((low, j) =>
+      low + ((steps?.[j] ?? 0) + 0.5) * grid.steps[j]!)),
+  };
+}
+
+/** The size of a scale in each column, in data units. */
+export function scalesOf({ steps, scaleBits }: ColumnGrid): Float64Array {
+  return steps.map((step) => step * 2 ** scaleBits);
+}
+
+/** Where the fine bins of each column begin, in steps: 8 scales before the fullest coarse bin. */
+function startsOf(counts: Float64Array, { bits: width, scaleBits }: ColumnGrid): number[] {
+  return binsByColumn(counts).map((column) => {
+    const fullest = column.reduce((best, count, bin) => (count > column[best]! ? bin : best), 0);
+    return (fullest + 0.5) * 2 ** (width - 6) - 2 ** (scaleBits + 3);
+  });
+}
+
+function binsByColumn(counts: Float64Array): Float64Array[] {
+  return Array.from({ length: counts.length / columnBins }, (_, j) =>
+    counts.subarray(j * columnBins, (j + 1) * columnBins));
+}
+
+/** The noisy medians, in whole steps; null where a column has too few rows for one. */
+function medians(
+  counts: Float64Array, starts: readonly number[], { scaleBits }: ColumnGrid, cohort: number,
+): number[] | null {
+  const edges = Array.from({ length: columnBins + 1 }, (_, i) => i * 2 ** (scaleBits - 2));
+  const centre: number[] = [];
+  for (const [j, column] of binsByColumn(counts).entries()) {
+    const below = [0];
+    for (const count of column) below.push(below.at(-1)! + count);
+    if (below.at(-1)! < cohort / 4) return null;
+    const [median] = quantilesOfRunning([...below, below.at(-1)!], edges, [0.5]);
+    centre.push(starts[j]! + Math.round(median!));
+  }
+  return centre;
+}
