@@ -10,12 +10,14 @@ const { imports } = JSON.parse(readFileSync(join(target, 'package.json'), 'utf8'
 /** @throws Error if a file is missing in dist/: the build before it failed. */
 export function buildClient() {
   rmSync(join(target, 'dist'), { recursive: true, force: true });
-  const entries = ['dist/client/index', 'dist/client/contribute', 'dist/client/tokens'];
+  const entries = ['dist/client/index', 'dist/client/contribute', 'dist/client/tokens',
+    'dist/client/sealing'];
   const files = [
     ...reached(entries.map((entry) => `${entry}.js`), imports),
     ...reached([...entries, 'dist/dashboard/element/index'].map((entry) => `${entry}.d.ts`), imports),
     'dist/browser/keelson-client.js', 'dist/browser/keelson-contribute.js',
-    'dist/browser/keelson-tokens.js', 'dist/browser/keelson-chart.js',
+    'dist/browser/keelson-tokens.js', 'dist/browser/keelson-sealing.js',
+    'dist/browser/keelson-chart.js',
   ];
   for (const file of [...files, 'LICENSE', 'NOTICE']) {
     if (!existsSync(join(root, file))) throw new Error(`${file} is missing: run npm run build`);

@@ -66,6 +66,7 @@ const bundle = (from, to, more = {}) => buildSync({
 bundle('dist/client/index.js', 'dist/browser/keelson-client.js');
 bundle('dist/client/contribute.js', 'dist/browser/keelson-contribute.js');
 bundle('dist/client/tokens.js', 'dist/browser/keelson-tokens.js');
+bundle('dist/client/sealing.js', 'dist/browser/keelson-sealing.js');
 const small = { alias: { long: `${root}scripts/long-bits.cjs` } };
 bundle('dist/dashboard/element/index.js', 'dist/browser/keelson-chart.js', small);
 // The dashboard: its scripts, and files as they are. Parts of an earlier build have other names.

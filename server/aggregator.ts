@@ -204,7 +204,7 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
       ...network,
     });
     running.listener = listener;
-    opened.push(() => listener.close(true));
+    opened.push(() => listener.close(true), async () => sealedPart?.close());
     reportStart(logger, listener.address, options.studies, hub.serverKey, checks);
     let closing: Promise<void> | undefined;
     return {

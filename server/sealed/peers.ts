@@ -16,6 +16,8 @@ const handshakeMs = 10_000;
 export class Peers {
   readonly #upgrades = new PeerUpgrades();
   readonly #meshes = new Map<string, Mesh>();
+  /** Sockets of others, from the first byte on. The HTTP server does not know them any more. */
+  readonly #raws = new Set<Duplex>();
   #unproven = 0;
 
   constructor(private readonly clock: Clock, private readonly logger: Logger) {}
@@ -27,9 +29,15 @@ export class Peers {
   /** @returns false when the upgrade is for somebody else. */
   upgrade(request: IncomingMessage, raw: Duplex, head: Buffer): boolean {
     if (!this.#upgrades.concerns(request)) return false;
+    this.#raws.add(raw);
+    raw.on('close', () => this.#raws.delete(raw));
     if (this.#unproven >= unprovenMax) raw.destroy();
     else this.#upgrades.take(request, raw, head, (socket) => this.#begin(socket));
     return true;
+  }
+
+  close(): void {
+    for (const raw of this.#raws) raw.destroy();
   }
 
   /** Sends a challenge. The first message must answer it, and then belongs to a mesh. */

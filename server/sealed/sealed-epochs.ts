@@ -104,7 +104,8 @@ export class SealedEpochs {
     await store.beginClose(studyId, this.record!.epoch);
     await this.#refreshRecord();
     this.boxKeys = null;
-    if (this.isFront) this.context.emit({ kind: 'epoch-opened', studyId, epoch: 0n, closesAtMs: 0 });
+    if (!this.isFront) return;
+    this.context.emit({ kind: 'epoch-opened', studyId, epoch: 0n, closesAtMs: 0 });
   }
 
   async lapse(): Promise<void> {
@@ -158,7 +159,9 @@ export class SealedEpochs {
     const isNext = index === BigInt(this.count) && toHex(previousDigest) === this.digest
       && epoch === this.record?.epoch;
     if (!isNext || !isSignedByAll({ studyId, digest }, this.serverKeys, signature)) {
-      throw new PeerLostError('unexpected', 'a release of another server does not continue the log');
+      throw new PeerLostError(
+        'unexpected', 'a release of another server does not continue the log',
+      );
     }
     await this.charge();
     await this.store({ studyId, index: Number(index), epoch, body, signature, digest });

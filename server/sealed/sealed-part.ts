@@ -21,6 +21,7 @@ export interface SealedPartOptions {
 /** This process as one of the three servers of its sealed studies. */
 export class SealedPart {
   readonly #peers: Peers;
+  readonly #studies: SealedStudy[] = [];
 
   constructor(private readonly options: SealedPartOptions) {
     this.#peers = new Peers(options.clock, options.logger);
@@ -50,8 +51,16 @@ export class SealedPart {
       studyId, sealed: sealed!, server, signer: context.signer, clock, logger,
     });
     this.#peers.add(studyId, mesh);
-    return new SealedStudy(context, definition, identity, record, {
+    const opened = new SealedStudy(context, definition, identity, record, {
       ...options, server, mesh, timeoutMs,
     });
+    this.#studies.push(opened);
+    return opened;
   };
+
+  /** Finishes releases whose charge was made, then cuts the sockets of the other servers. */
+  async close(): Promise<void> {
+    await Promise.all(this.#studies.map((study) => study.close()));
+    this.#peers.close();
+  }
 }

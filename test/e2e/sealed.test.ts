@@ -1,27 +1,173 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { until } from '../support/until.js';
 import { SealedStage, type SealedStudyText } from '../support/sealed-stage.js';
+import { ShiftedClock } from '../support/shifted-clock.js';
+import type { Clock } from '../../server/base/clock.js';
+import type { Store } from '../../server/store/contract.js';
+import { openSqliteStore } from '../../server/store/sqlite/open.js';
+import { StorageError } from '../../src/base/errors.js';
+import { logLines, verifyReleaseLog } from '../../src/log/index.js';
+import { signing } from '../../src/signing/node.js';
 
 let stage: SealedStage;
+let clock: ShiftedClock;
 afterEach(() => stage.close());
 
-async function run(study: SealedStudyText): Promise<SealedStage> {
-  stage = await SealedStage.of(study);
-  await stage.startAll();
-  return stage;
+const everyMs = 600_000;
+const question = 'estimator: count\nparameters: { threshold: 25 }';
+const slow = { tags: ['slow'], timeout: 40_000 };
+
+async function begin(study: Partial<SealedStudyText> = {}): Promise<void> {
+  clock = new ShiftedClock();
+  stage = await SealedStage.of({ question, everyMs, ...study });
+  await stage.startAll({ clock, peerTimeoutMs: 20_000 });
 }
 
+/** Two rows each, of which the mean is contributed: 24 of 40 people are at 25 or above. */
 const people = Array.from({ length: 40 }, (_, i) => [[20 + (i % 10)], [22 + (i % 10)]]);
 
+/** Contributes, and lets the epoch close. */
+async function closeWith(rows = people, inMs = everyMs): Promise<void> {
+  const settled = await stage.contribute(rows);
+  expect(settled.map(({ kind }) => kind)).toEqual(rows.map(() => 'accepted'));
+  clock.advance(inMs);
+}
+
+/** The charges in a server's ledger. */
+async function spent(server: number): Promise<bigint> {
+  const [balance] = await stage.servers[server]!.hub.balances();
+  return balance!.rhoSpent;
+}
+
 describe('three servers', () => {
-  it('count people whose rows none of them sees', { tags: ['slow'], timeout: 60_000 }, async () => {
-    await run({ question: 'estimator: count\nparameters: { threshold: 25 }', everyMs: 4_000 });
-    const settled = await stage.contribute(people);
-    expect(settled.every(({ kind }) => kind === 'accepted')).toBe(true);
+  it('count people whose rows none of them sees, and sign together', slow, async () => {
+    await begin();
+    await closeWith();
     const outcome = await stage.release(0);
-    expect(outcome.kind).toBe('value');
-    if (outcome.kind !== 'value') return;
-    // Fails by chance once in 10^9: the noise has a deviation below 1.
-    expect(Math.abs(outcome.estimate[0]! - 24)).toBeLessThan(8);
+    expect(outcome).toMatchObject({ kind: 'value' });
+    // Epsilon 4 has noise of deviation below 1: fails by chance less than once in 10^9.
+    if (outcome.kind === 'value') expect(Math.abs(outcome.estimate[0]! - 24)).toBeLessThan(8);
     for (const server of [1, 2]) expect(await stage.release(0, server)).toEqual(outcome);
+    const { charge } = stage.front.hub.studies()[0]!;
+    for (const server of [0, 1, 2]) expect(await spent(server)).toBe(charge.rho);
+    // The log of any of them is authentic under the key of that one.
+    for (const { address, serverKey } of stage.servers.map((server) => server!)) {
+      const response = await fetch(`${address}/v1/releases?study=shared`);
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      const report = await verifyReleaseLog(logLines([bytes]), { signing, serverKey });
+      expect(report).toMatchObject({ authentic: true, count: 1, firstFault: null });
+    }
+  });
+
+  it('answer an epoch after another, also one in which nobody took part', slow, async () => {
+    await begin({ question: 'estimator: histogram\nparameters: { edges: [22, 24, 26, 28] }' });
+    await closeWith();
+    const first = await stage.release(0);
+    if (first.kind !== 'value') throw new Error(first.text);
+    [4, 8, 8, 8, 12].forEach((count, bin) =>
+      expect(Math.abs(first.estimate[bin]! - count)).toBeLessThan(10));
+    await until(() => stage.front.hub.studies()[0]!.epoch === 2n);
+    clock.advance(everyMs);
+    const second = await stage.release(1);
+    if (second.kind !== 'value') throw new Error(second.text);
+    for (const count of second.estimate) expect(Math.abs(count)).toBeLessThan(10);
+  });
+
+  it('find a mean, and count rows beyond the range as at its end', slow, async () => {
+    await begin({
+      question: 'estimator: mean\nparameters: { scale: [4] }', sealed: '  range: [[0, 64]]',
+      cohort: 300,
+    });
+    // The ball leaves the two liars out.
+    const honest = Array.from({ length: 300 }, (_, i) => [[20 + (i % 10)]]);
+    await closeWith([...honest, [[1e9]], [[-1e9]]]);
+    const outcome = await stage.release(0);
+    if (outcome.kind !== 'value') throw new Error(outcome.text);
+    expect(Math.abs(outcome.estimate[0]! - 24.5)).toBeLessThan(2);
+  });
+});
+
+describe('a server that ends', () => {
+  it('while people contribute: their entries wait', slow, async () => {
+    await begin();
+    await until(() => stage.front.hub.studies()[0]!.epoch === 1n);
+    await stage.stop(2);
+    await closeWith();
+    await stage.start(2, { clock });
+    expect(await stage.release(0)).toMatchObject({ kind: 'value' });
+    expect(await stage.release(0, 2)).toMatchObject({ kind: 'value' });
+  });
+
+  it('and the front: what was acknowledged counts', slow, async () => {
+    await begin();
+    await stage.contribute(people);
+    await stage.stop(0);
+    await stage.start(0, { clock });
+    clock.advance(everyMs);
+    const outcome = await stage.release(0);
+    if (outcome.kind === 'value') expect(Math.abs(outcome.estimate[0]! - 24)).toBeLessThan(8);
+    expect(outcome.kind).toBe('value');
+  });
+
+  it('past the patience of the others: the epoch lapses and costs nothing', slow, async () => {
+    await begin({ sealed: '  patience: 60s' });
+    await until(() => stage.front.hub.studies()[0]!.epoch === 1n);
+    await stage.stop(1);
+    await closeWith();
+    clock.advance(70_000);
+    await until(async () => {
+      const [balance] = await stage.front.hub.balances();
+      return balance!.rhoReserved === 0n;
+    });
+    await stage.start(1, { clock });
+    await until(() => stage.front.hub.studies()[0]!.epoch === 2n);
+    for (const server of [0, 1, 2]) expect(await spent(server)).toBe(0n);
+    // The epoch began at the close of the one before.
+    await closeWith(people, everyMs - 65_000);
+    expect(await stage.release(0)).toMatchObject({ kind: 'value' });
+  });
+});
+
+/** A store in which one transaction fails, or is made and then not answered. */
+function failingAt(method: 'noteRecovery' | 'chargeEpoch', when: 'before' | 'after') {
+  return async (directory: string, storeClock: Clock): Promise<Store> => {
+    const store = await openSqliteStore({ directory, clock: storeClock });
+    const failing = async (...given: never[]): Promise<never> => {
+      const made = store[method] as (...all: never[]) => Promise<unknown>;
+      if (when === 'after') await made.call(store, ...given);
+      throw new StorageError('the disk failed', 'storage-failed');
+    };
+    return new Proxy(store, {
+      get: (target, name) => (name === method ? failing
+        : bound(target, Reflect.get(target, name) as unknown)),
+    });
+  };
+}
+
+const bound = (target: object, value: unknown): unknown =>
+  (typeof value === 'function' ? value.bind(target) as unknown : value);
+
+describe.each([0, 1])('server %i that is killed', (killed) => {
+  it.each([
+    ['when an attempt begins', 'noteRecovery', 'after', 'value'],
+    // The two others have charged, and may have opened something.
+    ['before its charge', 'chargeEpoch', 'before', 'refused'],
+    ['between its charge and its first opening', 'chargeEpoch', 'after', 'refused'],
+  ] as const)('%s', slow, async (_, method, when, kind) => {
+    await begin();
+    await stage.contribute(people);
+    await stage.stop(killed);
+    const failing = await stage.start(killed, { clock, openStore: failingAt(method, when) });
+    clock.advance(everyMs);
+    await expect(failing.failed).rejects.toThrow();
+    await stage.forget(killed);
+    await stage.start(killed, { clock });
+    const outcome = await stage.release(0);
+    expect(outcome.kind).toBe(kind);
+    if (outcome.kind === 'refused') expect(outcome.reason).toBe('interrupted');
+    for (const server of [0, 1, 2]) {
+      expect(await stage.release(0, server)).toEqual(outcome);
+      expect(await spent(server)).toBe(stage.front.hub.studies()[0]!.charge.rho);
+    }
   });
 });

@@ -37,6 +37,8 @@ export interface SealedStudyText {
   readonly question: string;
   readonly everyMs: number;
   readonly columns?: string;
+  /** Default 1000. */
+  readonly cohort?: number;
   /** Lines under `sealed`. */
   readonly sealed?: string;
   /** Other lines. */
@@ -59,12 +61,13 @@ export class SealedStage {
       await (await openSqliteStore({ directory, clock: systemClock })).close();
       const { seed } = openServerKeys(directory);
       const key = toHex(signing.createSigner(seed).publicKey);
-      listed.push(`    - { name: ${name}, url: 'ws://127.0.0.1:${stage.ports[i]}', key: '${key}' }`);
+      const url = `ws://127.0.0.1:${stage.ports[i]}`;
+      listed.push(`    - { name: ${name}, url: '${url}', key: '${key}' }`);
     }
-    const { question, everyMs, columns = '[minutes]', sealed = '', more = '' } = study;
+    const { cohort = 1000, question, everyMs, columns = '[minutes]', sealed = '', more = '' } = study;
     stage.text = `study: shared
 columns: ${columns}
-cohort: 1000
+cohort: ${cohort}
 epoch: { every: ${everyMs}ms }
 ${question}
 privacy: { epsilon: 4, delta: 1e-6 }
@@ -106,6 +109,12 @@ ${listed.join('\n')}
 
   async startAll(options: Partial<AggregatorOptions> = {}): Promise<void> {
     for (const server of [0, 1, 2]) await this.start(server, options);
+  }
+
+  /** Cuts what a failed server left, so that it can start again. */
+  async forget(server: number): Promise<void> {
+    await this.servers[server]?.close().catch(() => undefined);
+    this.servers[server] = null;
   }
 
   async stop(server: number): Promise<void> {

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../server/base/clock.js';
+import { runAttempt, type AttemptOptions } from '../../server/sealed/attempt.js';
+import { openShares } from '../../server/sealed/entries.js';
+import { PeerLink, type PeerLinks } from '../../server/sealed/peer-link.js';
+import type { PeerSocket, SocketHandlers } from '../../server/sealed/peer-socket.js';
+import type { Outcome } from '../../src/base/outcome.js';
+import { sealedCount } from '../../src/sealed/programs/counts.js';
+import { servers, type ServerIndex } from '../../src/sealed/shares/body.js';
+import { sealRow } from '../../src/sealed/shares/sealing.js';
+import { boxKeysOf } from '../../src/signing/boxes.js';
+import { signBatch } from '../../src/signing/index.js';
+import { signing } from '../../src/signing/node.js';
+import { decodePeerFrame, encodePeerFrame } from '../../src/wire/peer-frames.js';
+import type { PeerFrame, SealedEntry } from '../../src/wire/peer-messages.js';
+import { sealedFacts } from '../support/sealed-rows.js';
+
+const filled = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
+const studyId = filled(3);
+const program = sealedCount(sealedFacts(1, 10));
+const signers = servers.map((server) => signing.createSigner(filled(40 + server)));
+const serverKeys = signers.map(({ publicKey }) => publicKey);
+const secrets = servers.map((server) => filled(50 + server));
+const boxKeys = secrets.map((secret) => boxKeysOf(secret).publicKey);
+
+const entries: readonly SealedEntry[] = Array.from({ length: 5 }, (_, i) => {
+  const signer = signing.createSigner(filled(100 + i));
+  const body = sealRow(signing, Uint32Array.of(1), {
+    form: program.form, place: { studyId, epoch: 7n, sequence: 1n },
+    contributorKey: signer.publicKey, boxKeys,
+  });
+  const context = { serverKey: serverKeys[0]!, studyId };
+  return {
+    contributor: signer.publicKey, body,
+    signature: signBatch(signer, context, signing.sha512(body)),
+  };
+});
+const manifest = { entries, digest: signing.sha512(new Uint8Array(1)) };
+
+/** What server 2 sends to server 0 becomes this; null: it hangs from there on. */
+type Change = (frame: PeerFrame) => PeerFrame | Uint8Array | null;
+
+function linksOf(change: Change): readonly PeerLinks[] {
+  const links = servers.map(() => new Map<ServerIndex, PeerLink>());
+  for (const low of servers) {
+    for (const high of servers.filter((server) => server > low)) {
+      const ends: { handlers?: SocketHandlers }[] = [{}, {}];
+      const socket = (own: 0 | 1, from: ServerIndex, to: ServerIndex): PeerSocket => {
+        let hangs = false;
+        return {
+          send: (bytes) => {
+            const isChanged = from === 2 && to === 0;
+            const sent = isChanged ? change(decodePeerFrame(bytes)) : bytes;
+            hangs ||= sent === null;
+            if (hangs) return;
+            const on = sent instanceof Uint8Array ? sent : encodePeerFrame(sent!);
+            queueMicrotask(() => ends[1 - own]!.handlers?.onMessage(on));
+          },
+          ping: (onPong) => onPong(),
+          close: () => queueMicrotask(() => ends[1 - own]!.handlers?.onClose('closed')),
+        };
+      };
+      const first = new PeerLink(socket(0, low, high), high, systemClock);
+      const second = new PeerLink(socket(1, high, low), low, systemClock);
+      ends[0]!.handlers = first.handlers;
+      ends[1]!.handlers = second.handlers;
+      links[low]!.set(high, first);
+      links[high]!.set(low, second);
+    }
+  }
+  return links;
+}
+
+interface Attempt {
+  readonly outcomes: readonly (Outcome | Error)[];
+  readonly charges: readonly number[];
+}
+
+async function attempt(
+  change: Change = (frame) => frame, options: Partial<AttemptOptions> = {},
+  sent: readonly SealedEntry[] = entries,
+): Promise<Attempt> {
+  const links = linksOf(change);
+  const charges = [0, 0, 0];
+  const outcomes = await Promise.all(servers.map(async (server) => {
+    const shares = await openShares(sent, {
+      server, form: program.form, boxSecret: secrets[server]!, frontKey: serverKeys[0]!, studyId,
+      epoch: 7n,
+    }, systemClock);
+    return runAttempt({
+      server, links: links[server]!, signer: signers[server]!, serverKeys, attempt: 1, program,
+      studyId: Buffer.from(studyId).toString('hex'), epoch: 7n, timeoutMs: 500, unusableMax: 0.3,
+      charge: async () => { charges[server]! += 1; },
+      ...options,
+    }, manifest, shares).catch((error: unknown) => {
+      for (const link of links[server]!.values()) link.close();
+      return error as Error;
+    });
+  }));
+  for (const each of links) for (const link of each.values()) link.close();
+  return { outcomes, charges };
+}
+
+const countOf = (outcome: Outcome | Error | undefined): number =>
+  (outcome !== undefined && 'estimate' in outcome ? Math.round(outcome.estimate[0]!) : NaN);
+
+const message = (outcome: Outcome | Error): string =>
+  (outcome instanceof Error ? outcome.message : outcome.kind);
+
+describe('an attempt', () => {
+  it('gives all three the same answer, each charged once', async () => {
+    const { outcomes, charges } = await attempt();
+    expect(charges).toEqual([1, 1, 1]);
+    expect(outcomes[1]).toEqual(outcomes[0]);
+    expect(outcomes[2]).toEqual(outcomes[0]);
+    expect(outcomes[0]).toMatchObject({ kind: 'value' });
+    expect(countOf(outcomes[0])).toBe(5);
+  });
+
+  it('leaves out what one server cannot use, and stops above the most', async () => {
+    const forged = (count: number): SealedEntry[] => entries.map((entry, i) =>
+      (i < count ? { ...entry, signature: new Uint8Array(64) } : entry));
+    const one = await attempt(undefined, {}, forged(1));
+    expect(countOf(one.outcomes[0])).toBe(4);
+    const two = await attempt(undefined, {}, forged(2));
+    for (const outcome of two.outcomes) {
+      expect(message(outcome)).toContain('2 of 5 entries cannot be used');
+    }
+    expect(two.charges).toEqual([0, 0, 0]);
+  });
+
+  const atStep = (make: (frame: Extract<PeerFrame, { kind: 'step' }>) => PeerFrame): Change =>
+    (frame) => (frame.kind === 'step' ? make(frame) : frame);
+
+  it.each<[string, Change, string, boolean]>([
+    ['other entries', (frame) => (frame.kind === 'start'
+      ? { ...frame, digest: new Uint8Array(64) } : frame), 'is not signed', true],
+    ['a start of somebody else', (frame) => (frame.kind === 'start'
+      ? { ...frame, signature: new Uint8Array(64) } : frame), 'is not signed', true],
+    ['another message than the one that is due', (frame) => (frame.kind === 'start'
+      ? { kind: 'gather', epoch: 7n } : frame), 'where start belongs', true],
+    ['a place past the end', (frame) => (frame.kind === 'unusable'
+      ? { kind: 'unusable', places: [9] } : frame), 'past the end', true],
+    ['bytes that are no message', (frame) => (frame.kind === 'unusable'
+      ? Uint8Array.of(1, 2, 3) : frame), 'malformed message', true],
+    ['nothing', (frame) => (frame.kind === 'unusable' ? null : frame), 'nothing for 500 ms', true],
+    ['a short step', atStep((frame) => ({ ...frame, payload: frame.payload.subarray(4) })),
+      'bytes in step', false],
+    ['another step', atStep((frame) => ({ ...frame, payload: frame.payload.with(3, 99) })),
+      'step 99', false],
+    ['another digest', atStep((frame) => ({ ...frame, payload: frame.payload.with(9, 1) })),
+      'other numbers were opened', false],
+    ['a step without an end', atStep((frame) => ({ ...frame, more: true })), '', false],
+  ])('ends when a server sends %s', async (_, change, text, isBeforeSteps) => {
+    const { outcomes, charges } = await attempt(change);
+    expect(message(outcomes[0]!)).toContain(text);
+    expect(outcomes[0]).toBeInstanceOf(Error);
+    // Nobody opened anything yet, so a new attempt costs nothing.
+    if (isBeforeSteps) expect(charges[0]).toBe(0);
+  });
+});
