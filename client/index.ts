@@ -62,6 +62,7 @@ export type {
 } from '../src/wire/study-document.js';
 export { createContributor, publicKeyOf } from './contributor.js';
 export type { Contributor, ContributorOptions } from './contributor-contract.js';
+export type { Sealing, SealingInput } from './session/channel-contract.js';
 export type { Via } from './http/fallback.js';
 export { clientDefaults, systemRuntime } from './base/defaults.js';
 export type {

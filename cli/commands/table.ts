@@ -85,7 +85,7 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     load: async () => erase((await import('./conform.js')).conform),
   },
   keys: {
-    summary: 'Change the key that an aggregator signs with; its clients and logs follow.',
+    summary: 'Show or change the key that an aggregator signs with.',
     load: async () => erase((await import('./keys.js')).keys),
   },
   keygen: {

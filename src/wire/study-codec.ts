@@ -13,7 +13,9 @@ import { issuerName } from '../base/token-periods.js';
 import { checkName, readObject, readParameter, refused, type Members } from './members.js';
 import { readQuestions } from './questions-codec.js';
 import { notSealable, readSealed } from './sealed-codec.js';
-import type { ManyQuestions, OneQuestion, SharedFacts, StudyDocument } from './study-document.js';
+import type {
+  ManyQuestions, OneQuestion, SealedFacts, SharedFacts, StudyDocument,
+} from './study-document.js';
 
 /** Unix ms in the year 2527: sums of such numbers are exact. */
 const latestMs = 2 ** 44;
@@ -50,7 +52,7 @@ type ReadQuestions = (facts: Members, columns: TypedColumns) => readonly Questio
  * @throws WireError('malformed') with the member and the rule that it breaks; never anything else.
  */
 export function decodeStudyDocument(facts: Uint8Array): StudyDocument {
-  return readFacts(facts, readQuestions);
+  return readFacts(facts, readQuestions, checkedSealed);
 }
 
 /**
@@ -60,17 +62,23 @@ export function decodeStudyDocument(facts: Uint8Array): StudyDocument {
  * @throws WireError('malformed') with the member and the rule that it breaks; never anything else.
  */
 export function decodeContributorFacts(facts: Uint8Array): StudyDocument {
-  return readFacts(facts, (given) => given.take('questions') as readonly Question[]);
+  return readFacts(facts, (given) => given.take('questions') as readonly Question[], (given) =>
+    given.take('sealed') as SealedFacts);
 }
 
-function readFacts(facts: Uint8Array, read: ReadQuestions): StudyDocument {
+type ReadSealed = (facts: Members) => SealedFacts;
+const checkedSealed: ReadSealed = (facts) => facts.object('sealed', readSealed);
+
+function readFacts(
+  facts: Uint8Array, read: ReadQuestions, sealed: ReadSealed,
+): StudyDocument {
   let parsed: unknown;
   try {
     parsed = JSON.parse(fromUtf8(facts));
   } catch (cause) {
     throw new WireError('malformed', 'the study facts are not JSON in UTF-8', { cause });
   }
-  const document = readObject(parsed, 'facts', (members) => readDocument(members, read));
+  const document = readObject(parsed, 'facts', (members) => readDocument(members, read, sealed));
   // Each member has one form, and nothing else is in them. So it is enough to look at the JSON.
   if (!isCanonical(facts, parsed)) {
     throw new WireError('malformed', 'the study facts are not in canonical form');
@@ -87,7 +95,7 @@ function isCanonical(facts: Uint8Array, parsed: unknown): boolean {
   }
 }
 
-function readDocument(facts: Members, read: ReadQuestions): StudyDocument {
+function readDocument(facts: Members, read: ReadQuestions, sealed: ReadSealed): StudyDocument {
   const version = facts.choice('version', [1, 2]);
   const shared: SharedFacts = {
     version,
@@ -107,7 +115,7 @@ function readDocument(facts: Members, read: ReadQuestions): StudyDocument {
     retention: facts.object('retention', readRetention),
     ...(facts.has('quarantine') && { quarantine: facts.object('quarantine', readQuarantine) }),
     ...(facts.has('running') && { running: facts.object('running', readRunning) }),
-    ...(facts.has('sealed') && { sealed: facts.object('sealed', readSealed) }),
+    ...(facts.has('sealed') && { sealed: sealed(facts) }),
   };
   checkShared(shared);
   return version === 2 && facts.has('questions')
