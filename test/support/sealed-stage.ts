@@ -64,7 +64,8 @@ export class SealedStage {
       const url = `ws://127.0.0.1:${stage.ports[i]}`;
       listed.push(`    - { name: ${name}, url: '${url}', key: '${key}' }`);
     }
-    const { cohort = 1000, question, everyMs, columns = '[minutes]', sealed = '', more = '' } = study;
+    const { cohort = 1000, question, everyMs } = study;
+    const { columns = '[minutes]', sealed = '', more = '' } = study;
     stage.text = `study: shared
 columns: ${columns}
 cohort: ${cohort}

@@ -96,7 +96,8 @@ describe('generated wire code', () => {
     });
     const text = outputFiles[0]!.text;
     expect(text).not.toMatch(/\bnode:|\beval\(|new Function\b|[^.\w]Function\(/);
-    // 54 KB today: a jump means that the reflection build, or something like it, came in.
-    expect(gzipSync(text).length).toBeLessThan(55 * 1024);
+    // 57 KB today, of which the messages between sealed servers take 3. A jump means that the
+    // reflection build, or something like it, came in.
+    expect(gzipSync(text).length).toBeLessThan(58 * 1024);
   });
 });
