@@ -1,3 +1,9 @@
+/**
+ * Sealing, for contributors to studies whose rows no server sees. An entry of its own, since other
+ * contributors need none of it.
+ *
+ * @module keelson/client/sealing
+ */
 import { signing } from '#signing';
 import { fromHex } from '../src/base/bytes.js';
 import { KeelsonError } from '../src/base/errors.js';
@@ -15,7 +21,7 @@ export type { Sealing, SealingInput } from './session/channel-contract.js';
  * @throws KeelsonError('unsupported') for a study that is not sealed; WireError('bad-signature')
  *   when the epoch's box keys are not signed by the three servers in the study's facts.
  * @example
- * import { sealing } from '@keelson/client/sealing';
+ * import { sealing } from 'keelson/client/sealing';
  * const contributor = createContributor({ url, study, seed, sealing });
  * await contributor.contribute([[12, 7.5]]);
  */

@@ -1,5 +1,6 @@
 import { fromHex } from '../../src/base/bytes.js';
 import type { ContributorEvidence, QuarantineOutcome } from '../studies/evidence-contract.js';
+import type { StudyView } from '../studies/contract.js';
 import { findStudy, type Exchange } from './exchange.js';
 import { HttpError } from './http-error.js';
 
@@ -9,7 +10,10 @@ import { HttpError } from './http-error.js';
  */
 export async function evidence(exchange: Exchange): Promise<ContributorEvidence> {
   const { hub } = exchange;
-  const { studyId, key } = asked(exchange);
+  const { study: { studyId, document }, key } = asked(exchange);
+  if (document.sealed !== undefined) {
+    throw new HttpError(404, 'not-found', 'the study is sealed: no server sees rows to compare');
+  }
   if (hub.evidence === undefined) {
     throw new HttpError(404, 'not-found', 'this server keeps no rows to compare');
   }
@@ -21,7 +25,7 @@ export async function quarantine(exchange: Exchange): Promise<
   Extract<QuarantineOutcome, { kind: 'excluded' }>
 > {
   const { hub } = exchange;
-  const { studyId, key } = asked(exchange);
+  const { study: { studyId }, key } = asked(exchange);
   const outcome = (await hub.quarantine?.(studyId, key)) ?? { kind: 'off' };
   switch (outcome.kind) {
     case 'excluded':
@@ -39,13 +43,13 @@ export async function quarantine(exchange: Exchange): Promise<
   }
 }
 
-function asked({ hub, query }: Exchange): { readonly studyId: string; readonly key: Uint8Array } {
-  const { studyId } = findStudy(hub, query.get('study'));
+function asked({ hub, query }: Exchange): { readonly study: StudyView; readonly key: Uint8Array } {
+  const study = findStudy(hub, query.get('study'));
   const key = (query.get('contributor') ?? '').toLowerCase();
   if (!/^[0-9a-f]{64}$/.test(key)) {
     throw new HttpError(
       400, 'bad-request', 'say whose rows: ?contributor= and a public key of 64 hexadecimal digits',
     );
   }
-  return { studyId, key: fromHex(key) };
+  return { study, key: fromHex(key) };
 }

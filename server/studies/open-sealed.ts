@@ -21,3 +21,13 @@ export const refuseSealed: OpenSealed = (_context, { document }) => {
     { details: { study: document.study } },
   );
 };
+
+/** @throws KeelsonError('invalid-study') for a sealed study on a database of several servers. */
+export function refuseSealedHere({ document }: StudyDefinition): void {
+  if (document.sealed === undefined) return;
+  throw new KeelsonError(
+    'invalid-study', `the study ${document.study} is sealed, and each of its three servers keeps `
+      + 'its part in its own data folder: leave --store out',
+    { details: { study: document.study } },
+  );
+}

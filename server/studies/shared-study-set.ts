@@ -9,6 +9,7 @@ import type { Standings, StudyStanding } from '../store/shared.js';
 import { defineStudy, type StudyDefinition } from './definition.js';
 import type { NodeHealth } from './node-health.js';
 import { NodeWatch } from './node-watch.js';
+import { refuseSealedHere } from './open-sealed.js';
 import { isOwnFault, type RefusedStudy } from './refused-study.js';
 import { atStandingOrder, checkRoom, identityOf, moveBehind, register } from './registration.js';
 import { SharedStudy, type SharedContext } from './shared-study.js';
@@ -170,6 +171,7 @@ export class SharedStudySet implements StudyList {
   }
 
   async #register(definition: StudyDefinition): Promise<SharedStudy> {
+    refuseSealedHere(definition);
     const facts = encodeStudyDocument(definition.document);
     const studyId = await idOfFacts(facts, signing);
     const running = this.#live.get(studyId);

@@ -1,5 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { toHex } from '../../src/base/bytes.js';
+import { signing } from '../../src/signing/node.js';
 import { keelson } from '../support/command.js';
 import { ClusterRun } from '../support/durability/cluster-run.js';
 import { Stage } from '../support/live-command.js';
@@ -133,6 +135,28 @@ describePostgres('keelson serve --store', (server) => {
           expect(status).not.toBe(0);
           expect(stderr).toMatch(/lacks charges or releases that this server has seen \(mean\)/);
         }
+      } finally {
+        await stage.end();
+      }
+    });
+
+  it('refuses a sealed study, whose servers have a data folder each', { tags: ['slow'] },
+    async () => {
+      const stage = new Stage();
+      try {
+        const url = await server().createDatabase();
+        expect((await keelson(['store', 'init', url])).status).toBe(0);
+        const servers = ['north', 'east', 'west'].map((name, i) => {
+          const { publicKey } = signing.createSigner(new Uint8Array(32).fill(i));
+          return `    - { name: ${name}, url: 'ws://127.0.0.1:1', key: '${toHex(publicKey)}' }\n`;
+        });
+        const study = stage.write('sealed.yaml', 'study: sealed\ncolumns: [minutes]\ncohort: 1000\n'
+          + 'epoch: { every: 1h }\nestimator: count\nprivacy: { epsilon: 1, delta: 1e-6 }\n'
+          + 'budget: { epsilon: 8, delta: 1e-5 }\nsealed:\n  against: reading\n  servers:\n'
+          + servers.join(''));
+        const { status, stderr } = await stage.run(['serve', study, '--store', url, '--secrets',
+          stage.path('secrets'), '--port', '0', '--as', 'north']);
+        expect([status, stderr]).toEqual([2, expect.stringContaining('leave --store out')]);
       } finally {
         await stage.end();
       }

@@ -133,7 +133,8 @@ function failingAt(method: 'noteRecovery' | 'chargeEpoch', when: 'before' | 'aft
   return async (directory: string, storeClock: Clock): Promise<Store> => {
     const store = await openSqliteStore({ directory, clock: storeClock });
     const failing = async (...given: never[]): Promise<never> => {
-      const made = bound(store, Reflect.get(store, method)) as (...all: never[]) => Promise<unknown>;
+      const made =
+        bound(store, Reflect.get(store, method)) as (...all: never[]) => Promise<unknown>;
       if (when === 'after') await made(...given);
       throw new StorageError('the disk failed', 'storage-failed');
     };

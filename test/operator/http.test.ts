@@ -236,6 +236,17 @@ describe('public data', () => {
 });
 
 describe('operator data', () => {
+  it('/v1/operator/evidence says that no server sees the rows of a sealed study', async () => {
+    const rig = await startRig();
+    const path = `/v1/operator/evidence?study=${document.study}&contributor=${'0a'.repeat(32)}`;
+    const sealed = {
+      against: 'reading', bits: 16, patienceMs: 1, unusableMax: 0.1, servers: [] as never,
+    } as const;
+    rig.hub.change(rig.study, { document: { ...document, sealed } });
+    const answer = await get(rig, path, { headers: bearer });
+    expect([answer.status, answer.text]).toEqual([404, expect.stringContaining('is sealed')]);
+  });
+
   it('/v1/operator/progress gives participation and rejections by code', async () => {
     const rig = await startRig();
     const contributor = await rig.contributor();
