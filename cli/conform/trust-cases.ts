@@ -1,6 +1,7 @@
 import { signing } from '#signing';
 import { concatBytes, fromHex, toHex, utf8 } from '../../src/base/bytes.js';
 import { signBatch, signedMessage, signHello, signRotation } from '../../src/signing/index.js';
+import type { SealedFacts } from '../../src/wire/study-document.js';
 import { expect } from './fault.js';
 import { contributor, contributorSeed, counting, factsId, server } from './samples.js';
 import type { ScriptedServer } from './scripted-server.js';
@@ -94,6 +95,24 @@ async function changedFacts(stage: Stage): Promise<void> {
   expectNothingSent(changing);
 }
 
+/** Rows that a client cannot seal stay with it. */
+async function sealed(stage: Stage): Promise<void> {
+  const servers = ['north', 'east', 'west'].map((name) => ({
+    name, url: `wss://${name}.example`, key: toHex(newSigner().publicKey),
+  }));
+  const sealing = await stage.server({
+    late: 'drop', budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'study' },
+    sealed: {
+      against: 'reading', bits: 16, servers: servers as unknown as SealedFacts['servers'],
+      patienceMs: 60_000, unusableMax: 0.2,
+    },
+  });
+  await stage.open(sealing);
+  await stage.send(freshRows(1));
+  await stage.ended('unsupported');
+  expectNothingSent(sealing);
+}
+
 /** Which servers a client believes, and that it signs the right bytes. */
 export const trustCases: readonly ConformanceCase[] = [
   trust('vector of hello', (stage) => vector(stage, 'hello')),
@@ -105,4 +124,5 @@ export const trustCases: readonly ConformanceCase[] = [
   trust('a Ready by another key', (stage) => forged(stage, 'readyForger')),
   trust('facts that are signed by another key', (stage) => forged(stage, 'factsForger')),
   trust('the facts of a pinned study changed', changedFacts),
+  trust('a sealed study, which the client cannot seal for', sealed),
 ];

@@ -443,6 +443,7 @@ func (c *Contributor) find(serverKey []byte, studies []*wire.SignedStudy) ([]byt
 			Version int
 			Study   string
 			Columns []json.RawMessage
+			Sealed  json.RawMessage
 		}
 		isRead := json.Unmarshal(one.Facts, &facts) == nil
 		isAsked := strings.EqualFold(c.options.Study, hex.EncodeToString(id[:])) ||
@@ -450,6 +451,7 @@ func (c *Contributor) find(serverKey []byte, studies []*wire.SignedStudy) ([]byt
 		if isRead && isAsked && (c.outbox.StudyID == nil || bytes.Equal(c.outbox.StudyID, id[:])) {
 			require(facts.Version == 1 && len(facts.Columns) > 0, "unsupported",
 				"the study has typed columns, and this client sends only numbers")
+			require(facts.Sealed == nil, "unsupported", "the study is sealed, and this client cannot seal")
 			return id[:], len(facts.Columns)
 		}
 	}

@@ -26,7 +26,7 @@ const sections = [
     ['Data files', 'data-files'], ['Estimate in a program', 'estimate-in-a-program'],
     ['Embed a chart', 'embed-a-chart'], ['Embed the client', 'embed-the-client'],
     ['Embed the aggregator', 'embed-the-aggregator'],
-    ['Blind tokens', 'blind-tokens'],
+    ['Blind tokens', 'blind-tokens'], ['Sealed studies', 'sealed-study'],
     ['Respond to an incident', 'respond-to-an-incident'],
     ['Robust means compared', 'robust-means'],
   ]],
@@ -49,7 +49,7 @@ const sections = [
   ]],
   ['Results', 'results', [
     ['Accuracy', 'accuracy'], ['Accuracy, all tables', 'accuracy-tables'], ['Audits', 'audit'],
-    ['Exact checks', 'exactness'], ['Sealed studies', 'sealed'],
+    ['Exact checks', 'exactness'], ['A sealed robust mean', 'sealed'],
     ['Real tables', 'real-data'], ['Questions to tables', 'real-questions'],
     ['Liars per key', 'robust-by-key'], ['Keys', 'keys'], ['Bars', 'bars'],
     ['Beside others', 'peers'],

@@ -37,10 +37,10 @@ const bundle = (stdin: string) =>
 
 /**
  * Of a page that only contributes. It was 46,000 before the client could send rows over HTTP where
- * no WebSocket gets through, which takes 2,500, and 48,500 before an enrolment could be asked for
- * anew.
+ * no WebSocket gets through, which takes 2,500, 48,500 before an enrolment could be asked for anew,
+ * and 49,000 before it knew sealed studies: `sealing` itself is an entry of its own.
  */
-const contributorBytes = 49_000;
+const contributorBytes = 49_800;
 
 describe('the browser bundle', () => {
   it('holds no Node module, no eval and no Node variant', async () => {
@@ -57,7 +57,7 @@ describe('the browser bundle', () => {
     const [plain, kilobytes] = [text.length / 1024, gzipSync(text).length / 1024];
     process.stdout
       .write(`browser bundle: ${plain.toFixed(1)} KiB, ${kilobytes.toFixed(1)} KiB compressed\n`);
-    expect(kilobytes).toBeLessThan(66);
+    expect(kilobytes).toBeLessThan(68);
   });
 
   it.each([

@@ -69,7 +69,8 @@ SCHEMA: Dict[str, List[Field]] = {
     "Ready": [
         (1, "channel", "uint", 0), (2, "study_id", "bytes", 32), (3, "public_key", "bytes", 32),
         (4, "signature", "bytes", 64), (5, "epoch", "uint", 0), (6, "next_sequence", "uint", 0),
-        (7, "holes", "uint*", 0), (8, "credit", "uint", 0), (9, "own_spend", "Spend", 0)],
+        (7, "holes", "uint*", 0), (8, "credit", "uint", 0), (9, "own_spend", "Spend", 0),
+        (10, "box_keys", "bytes*", 96)],
     "Spend": [
         (1, "rho", "double", 0), (2, "rho_cap", "double", 0), (3, "delta", "double", 0),
         (4, "delta_cap", "double", 0)],
@@ -82,7 +83,7 @@ SCHEMA: Dict[str, List[Field]] = {
         (4, "text", "string", 0)],
     "Notice": [
         (1, "study_id", "bytes", 32), (2, "state", "enum+", 3), (3, "epoch", "uint", 0),
-        (4, "closes_in_ms", "uint", 0)],
+        (4, "closes_in_ms", "uint", 0), (5, "box_keys", "bytes*", 96)],
     "Refusal": [
         (1, "code", "enum", CODE_MAX), (2, "retryable", "bool", 0), (3, "text", "string", 0),
         (4, "channel", "uint", 0), (5, "study_id", "bytes?", 32), (6, "public_key", "bytes?", 32)],

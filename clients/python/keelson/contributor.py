@@ -206,6 +206,9 @@ class AsyncContributor:
             study_id, self._facts, study = connection.study(wanted)
             if self.wanted not in (study_id.hex(), self._facts["study"]):
                 raise KeelsonError("unknown-study", "the outbox belongs to another study")
+            if "sealed" in self._facts:
+                raise KeelsonError(
+                    "unsupported", "the study is sealed, and this client cannot seal rows")
             self._study_id = study_id
             ready = await self._hello(connection)
         except BaseException:
