@@ -135,7 +135,7 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
       ["Fingerprint of the server's key", keyFingerprint(stage.hub.serverKey, signing)],
       ['Server key', key],
     ]);
-    await page.click('.bar-link');
+    await page.click('.bar-link[href="/operator"]');
     await page.waitForSelector('input[name=token]');
     await page.type('input[name=token]', 'a-token-for-tests');
     await page.keyboard.press('Enter');
