@@ -112,6 +112,10 @@ export class Mesh {
 
   #hold(socket: PeerSocket, server: ServerIndex): PeerLink {
     const link = new PeerLink(socket, server, this.options.clock);
+    if (this.#isClosed) {
+      link.close('shutting-down');
+      return link;
+    }
     this.#links.get(server)?.close();
     this.#links.set(server, link);
     void link.closed.then(() => {
@@ -147,8 +151,10 @@ export class Mesh {
     return new Promise<PeerLink>((resolve, reject) => {
       let socket: PeerSocket | null = null;
       let challengeFirst: Uint8Array | null = null;
+      let isOver = false;
       const cancel = clock.after(handshakeMs, () => fail(new Error('no answer in time')));
       const fail = (error: Error): void => {
+        isOver = true;
         cancel();
         socket?.close();
         reject(error);
@@ -181,6 +187,7 @@ export class Mesh {
       dialPeer(sealed.servers[server].url, {
         onMessage: (bytes) => {
           if (state.link !== undefined) return state.link.handlers.onMessage(bytes);
+          if (isOver) return;
           // The challenge may come before the promise of the socket resolves.
           if (socket === null) challengeFirst = bytes.slice();
           else take(bytes);
@@ -191,7 +198,9 @@ export class Mesh {
         },
       }).then((opened) => {
         socket = opened;
-        if (challengeFirst !== null) take(challengeFirst);
+        // A new attempt may be under way: two links would replace each other.
+        if (isOver) opened.close();
+        else if (challengeFirst !== null) take(challengeFirst);
       }, fail);
     });
   }

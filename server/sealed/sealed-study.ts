@@ -169,6 +169,7 @@ export class SealedStudy implements LocalStudy {
         await this.#whileAlone();
         continue;
       }
+      shareFate(links);
       this.#session = this.#sessionOver(links);
       const beganMs = this.context.clock.monotonicMs();
       let code = 'ended';
@@ -264,6 +265,19 @@ export class SealedStudy implements LocalStudy {
       this.#stopWaiting = () => { cancel(); resolve(); };
     });
     this.#stopWaiting = null;
+  }
+}
+
+/**
+ * A session without one of the three servers is none: when a link closes, so does the other. A
+ * server that reads from one link would not see that the other is lost. It would end its session
+ * late, and with it the new session of somebody else, again and again.
+ */
+function shareFate(links: PeerLinks): void {
+  for (const link of links.values()) {
+    void link.closed.then(() => {
+      for (const other of links.values()) if (other.isOpen) other.close('closed');
+    });
   }
 }
 

@@ -178,9 +178,6 @@ export class Session {
   /** At the two others: does what the front asks for. */
   async #follow(links: PeerLinks): Promise<void> {
     const front = links.get(0)!;
-    const other = [...links.values()].find(({ server }) => server !== 0)!;
-    // A session without the third server is none.
-    void other.closed.then(() => front.close('closed'));
     while (!this.options.isOver()) {
       const frame = await front.next(null);
       if (frame.kind === 'openEpoch') await this.#openAsked(front, frame);
@@ -282,7 +279,7 @@ export class Session {
     const { studyId, serverKeys } = this.#epochs;
     await drained();
     const attempt = await store.noteRecovery(studyId, this.#epochs.record!.epoch);
-        const { epoch, assignmentKey } = this.#epochs.record!;
+    const { epoch, assignmentKey } = this.#epochs.record!;
     const manifest: Manifest = this.#isFront
       ? await sendEntries(store, studyId, epoch, links.values())
       : await receiveEntries(links.get(0)!, timeoutMs);
