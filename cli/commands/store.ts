@@ -1,3 +1,6 @@
+import { join } from 'node:path';
+import { bindSecrets } from '../../server/keys/bound-secrets.js';
+import { importFolder } from '../../server/store/moving/import-folder.js';
 import type { PostgresPlace } from '../../server/store/postgres/place.js';
 import { migrateSchema, schemaStatus } from '../../server/store/postgres/schema.js';
 import {
@@ -17,27 +20,38 @@ export const store = defineCommand({
     + 'are there. "migrate" brings the tables of an older version up to this one, in one '
     + 'transaction; stop the servers first. "status" changes nothing: it shows the versions, the '
     + 'servers, and what is set wrongly.',
+    '"import" moves the store of a data folder into empty tables: budgets, logs, keys of '
+    + 'contributors and rows. Stop its server first, then serve with --store URL --secrets FOLDER: '
+    + 'the keys stay in the folder. No server opens it as --data again.',
     'The password comes from the address, PGPASSWORD or ~/.pgpass, and is never printed. The user '
     + 'needs the right to create a schema in the database.',
   ],
   args: {
-    action: { type: 'positional', required: true, description: 'init, migrate or status' },
+    action: { type: 'positional', required: true, description: 'init, migrate, import or status' },
     url: {
       type: 'positional', required: true,
       description: 'the database, like postgres://user@host/database',
+    },
+    folder: {
+      type: 'positional', required: false, description: 'with import: the data folder to move',
     },
     ...schemaArgument,
   },
   examples: [
     'keelson store init postgres://keelson@db/keelson',
+    'keelson store import postgres://keelson@db/keelson keelson-data',
     'keelson store status postgres://keelson@db/keelson --json',
   ],
   async run({ args, output }) {
     const place = placeOf(args.url, args['store-schema']);
-    if (!['init', 'migrate', 'status'].includes(args.action)) {
+    if (!['init', 'migrate', 'import', 'status'].includes(args.action)) {
       throw new UsageError(
-        `there is no "keelson store ${args.action}": write init, migrate or status`,
+        `there is no "keelson store ${args.action}": write init, migrate, import or status`,
       );
+    }
+    if (args.action === 'import') return moved(args.folder, place, output);
+    if (args.folder !== undefined) {
+      throw new UsageError(`a folder belongs to import: leave "${args.folder}" out`);
     }
     const before = args.action === 'status' ? undefined : await change(args.action, place);
     const status = await postgresStatus(place);
@@ -48,6 +62,28 @@ export const store = defineCommand({
     return 0;
   },
 });
+
+async function moved(
+  folder: string | undefined, place: PostgresPlace, output: Output,
+): Promise<0> {
+  if (folder === undefined) {
+    throw new UsageError('import needs the data folder too: keelson store import URL FOLDER');
+  }
+  const { store: name, rows } = await importFolder(folder, place);
+  bindSecrets(folder, name);
+  output.json({ store: name, rows });
+  if (rows === null) {
+    output.text('nothing changed: this folder was moved before');
+  } else {
+    for (const [table, count] of Object.entries(rows)) {
+      if (count > 0) output.text(`${table.padEnd(24)}${count}`);
+    }
+    output.text('each row was read back and compared');
+  }
+  output.text(`serve with --store and --secrets ${folder}. When that runs, delete `
+    + `${join(folder, 'keelson.db')}: it still holds the rows of contributors`);
+  return 0;
+}
 
 /** @returns the version of the tables before; 0 when there were none. */
 async function change(action: string, place: PostgresPlace): Promise<number> {

@@ -140,6 +140,46 @@ describePostgres('keelson serve --store', (server) => {
       }
     });
 
+  it('goes on with the studies of a data folder that was moved into its database',
+    { tags: ['slow'], timeout: 300_000 }, async () => {
+      const stage = new Stage();
+      try {
+        const url = await server().createDatabase();
+        expect((await keelson(['store', 'init', url])).status).toBe(0);
+        const study = stage.write('mean.yaml', meanStudy('mean'));
+        const data = stage.path('data');
+        const serve = (...words: string[]) =>
+          stage.start(['serve', study, ...words, '--port', '0', '--log-level', 'warn', '--json']);
+        const releasesOf = async (address: string): Promise<number> => {
+          const answer = await fetch(`${address}/v1/studies`);
+          return (await answer.json() as { studies: { releases: number }[] }).studies[0]!.releases;
+        };
+        const before = serve('--data', data);
+        const listening = await before.line(({ type }) => type === 'listening');
+        await until(async () => await releasesOf(String(listening['address'])) > 0, requestPauseMs);
+        expect((await keelson(['store', 'import', url, data])).stderr).toContain('in use');
+        expect((await before.interrupt()).status).toBe(0);
+        const moved = await keelson(['store', 'import', url, data]);
+        expect([moved.status, moved.stderr]).toEqual([0, '']);
+        expect(moved.stdout).toMatch(/^budgets +1\nstudies +1\n[^]*each row was read back/);
+        const count = Number(/^releases +(\d+)$/m.exec(moved.stdout)![1]);
+        const refused = await serve('--data', data).ended;
+        expect(refused.status).toBe(2);
+        expect(refused.stderr).toContain('were moved');
+        const after = serve('--store', url, '--secrets', data);
+        const second = String((await after.line(({ type }) => type === 'listening'))['address']);
+        await until(async () => await releasesOf(second) > count, requestPauseMs);
+        // The log is one chain, by one key, over the move.
+        const log = await fetch(`${second}/v1/releases?study=mean`);
+        const verified = await stage.run(['verify', stage.write('log.json', await log.text()),
+          '--server-key', String(listening['serverKey'])]);
+        expect([verified.status, verified.stderr]).toEqual([0, '']);
+        expect((await after.interrupt()).status).toBe(0);
+      } finally {
+        await stage.end();
+      }
+    });
+
   it('refuses a sealed study, whose servers have a data folder each', { tags: ['slow'] },
     async () => {
       const stage = new Stage();

@@ -9,6 +9,7 @@ import { asStoreError } from './failures.js';
 import { refuseOtherWriters, rememberLock, takeLock } from './folder-lock.js';
 import { markFile } from './mark.js';
 import { migrations } from './migrations/index.js';
+import { refuseMoved } from './moved.js';
 
 /** "KEEL" marks the file as Keelson's, so that another program's database is never migrated. */
 const applicationId = 0x4b45454c;
@@ -49,10 +50,13 @@ export interface DataFolder {
 
 /**
  * Creates the folder if needed (mode 0700), takes the writer's lock, opens and migrates the file.
+ * @param mayBeMoved whether to open a folder whose store is in PostgreSQL now. Default: no.
  * @throws StorageError data-folder-in-use, schema-too-new, or storage-failed when the folder cannot
- *   be written, or others may write it.
+ *   be written, others may write it, or its store was moved.
  */
-export function openDataFolder(directory: string): DataFolder {
+export function openDataFolder(
+  directory: string, { mayBeMoved = false }: { readonly mayBeMoved?: boolean } = {},
+): DataFolder {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     makeDatabaseFile(databaseFile(directory));
@@ -73,6 +77,7 @@ export function openDataFolder(directory: string): DataFolder {
     const checkInPlace = watchedFile(databaseFile(directory));
     configure(database);
     migrate(database, directory);
+    if (!mayBeMoved) refuseMoved(database, directory);
     rememberLock(database, lock);
     // The log must not keep what an earlier run purged.
     pragma(database, 'wal_checkpoint(TRUNCATE)');
