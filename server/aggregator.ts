@@ -21,6 +21,7 @@ import {
 } from './listener/index.js';
 import { createLogger, type Logger } from './base/logger.js';
 import { noTracing, openTelemetry } from './base/tracing.js';
+import { openOperatorRecords } from './base/operator-records.js';
 import { keyOfReleases } from './keys/release-key.js';
 import { SealedPart } from './sealed/sealed-part.js';
 import type { Store } from './store/contract.js';
@@ -174,14 +175,14 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     const { keys, rotations } = await openKeys(store, dataDirectory);
     const hasSeries = options.studies.some(({ document }) => document.running !== undefined);
     await checkSharedKeys(store, dataDirectory, keys.seed, hasSeries);
+    const records = openOperatorRecords(dataDirectory);
     const running: { listener?: Listener } = {};
     const sealedPart = sealedPartOf(options, clock, logger);
     const tracing = options.tracing === true ? openTelemetry() : noTracing;
     const hub = await createStudyHub({
       store, clock, logger, tracing,
       signer: signing.createSigner(keys.seed),
-      rotations,
-      studies: options.studies,
+      rotations, studies: options.studies, paused: records.paused,
       refused: options.refused ?? [], strict: options.strict ?? false,
       releaseTickMs: options.releaseTickMs ?? 250, held: options.held ?? false,
       seriesKey: () => openSeriesKey(dataDirectory),
@@ -199,7 +200,7 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     const listener = await createListener({
       hub, clock, logger, tracing, checks,
       host, port, operatorToken: keys.operatorToken,
-      storeHealth: () => store.health(),
+      storeHealth: () => store.health(), notes: records.notes,
       ...(sealedPart !== null && { takePeer: sealedPart.takePeer }),
       ...network,
     });

@@ -5,7 +5,8 @@ import { startTheme } from '../base/theme.js';
 import { EvidenceCard } from './evidence.js';
 import { Refusals, Server } from './figures.js';
 import { refusalsOf, type Progress } from './model.js';
-import { access, seen, signOut, trouble, watch, type Seen } from './session.js';
+import { OverTime } from './over-time.js';
+import { access, past, seen, signOut, trouble, watch, type Seen } from './session.js';
 import { SignIn } from './sign-in.js';
 import { StudyCard } from './study-card.js';
 
@@ -48,6 +49,7 @@ function Figures({ now: { progress, health, atMs, rates } }: { readonly now: See
     ${trouble.value !== ''
       && html`<${Notice} tone="warn" title="These figures are old." alert>${trouble.value}<//>`}
     <${Server} health=${health} />
+    ${past.value !== null && html`<${OverTime} samples=${past.value.samples} />`}
     ${progress.refusedStudies.map(({ study, reason }) => html`<${Notice} key=${study} tone="bad"
       title=${`${study} does not run.`}>${reason}<//>`)}
     ${studies.length === 0 && html`<section class="card empty"><h2>No study yet</h2>
@@ -55,7 +57,8 @@ function Figures({ now: { progress, health, atMs, rates } }: { readonly now: See
       <code>keelson serve studies/flights-populous.yaml</code></p></section>`}
     <div class="cards">${studies.map((study) =>
       html`<${StudyCard} key=${study.id} study=${study} skewMs=${skewMs}
-      rate=${rates?.[study.id] ?? null} />`)}</div>
+      rate=${rates?.[study.id] ?? null}
+      outcomes=${past.value?.studies.find(({ id }) => id === study.id) ?? null} />`)}</div>
     ${refusalsOf(progress.refused).length > 0
       && html`<section class="card"><h2>Refused before a study was known</h2>
       <${Refusals} refused=${progress.refused} /></section>`}

@@ -3,6 +3,10 @@ export interface StudyProgress {
   readonly id: string;
   readonly name: string;
   readonly state: 'open' | 'exhausted' | 'ended';
+  /** The operator has paused it: no epoch follows the open one. */
+  readonly paused?: boolean;
+  /** What the operator wrote about it. Everybody can read it. */
+  readonly notes?: readonly Note[];
   readonly epoch: string;
   /** Unix milliseconds by the server's clock; 0 if the epoch closes on a count or none is open. */
   readonly closesAtMs: number;
@@ -33,6 +37,54 @@ export interface StudyProgress {
     readonly duplicates: number;
     readonly refused: Readonly<Record<string, number>>;
   };
+}
+
+/** What the operator says about a study at some time. */
+export interface Note {
+  readonly id: number;
+  readonly atMs: number;
+  readonly text: string;
+}
+
+/** How the server did in ten seconds; null where nothing was measured. See `FigureSample`. */
+export interface Sample {
+  readonly atMs: number;
+  readonly seconds: number;
+  readonly accepted: number;
+  readonly refused: number;
+  readonly ackMedian: number | null;
+  readonly ack99: number | null;
+  readonly commit99: number | null;
+  readonly queued: number;
+  readonly storeBytes: number | null;
+}
+
+/** What became of one epoch. */
+export interface EpochOutcome {
+  readonly epoch: string;
+  readonly closedAtMs: number;
+  readonly answered: number;
+  readonly refused: readonly { readonly question: string; readonly reason: string }[];
+}
+
+/** How the releases of a study went, and how long its budget lasts. */
+export interface StudyOutcomes {
+  readonly id: string;
+  readonly outcomes: readonly EpochOutcome[];
+  readonly reasons: readonly {
+    readonly reason: string; readonly count: number; readonly text: string;
+    readonly question: string; readonly epoch: string; readonly remedy: string;
+  }[];
+  readonly epochsLeft: number | null;
+  readonly leftMs: number | null;
+  readonly renewsMs: number | null;
+}
+
+/** The answer of `/v1/operator/history`. */
+export interface OperatorHistory {
+  /** Of the last two hours, oldest first. */
+  readonly samples: readonly Sample[];
+  readonly studies: readonly StudyOutcomes[];
 }
 
 /** Exact figures of the open epoch. */

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { systemClock } from '../../client/base/clock.js';
-import type { Evidence, Health, Progress } from './model.js';
+import type { Evidence, Health, OperatorHistory, Progress } from './model.js';
 
 /** The newest figures, and when they arrived by the page's own clock. */
 export interface Seen {
@@ -14,11 +14,15 @@ export interface Seen {
 /** `asking`: the page does not know yet whether this browser is signed in. */
 export const access = signal<'asking' | 'out' | 'in'>('asking');
 export const seen = signal<Seen | null>(null);
+/** Outcomes and figures over time; null before the first answer. */
+export const past = signal<OperatorHistory | null>(null);
 /** Why the figures may be out of date, in words; empty if they are up to date. */
 export const trouble = signal('');
 
 const everyMs = 2_000;
+const historyEveryMs = 10_000;
 const timeoutMs = 8_000;
+let historyAtMs = -Infinity;
 let cancelNext = (): void => undefined;
 
 /** Asks for the figures now, and then every two seconds as long as this browser is signed in. */
@@ -34,6 +38,7 @@ export async function watch(): Promise<void> {
     seen.value = { progress, health, atMs, rates: ratesSince(seen.value, progress, atMs) };
     trouble.value = '';
     access.value = 'in';
+    if (Math.abs(systemClock.nowMs() - historyAtMs) >= historyEveryMs) await readHistory();
   } catch (error) {
     if (error instanceof SignedOut) {
       access.value = 'out';
@@ -45,6 +50,12 @@ export async function watch(): Promise<void> {
       : 'The server does not answer. This page asks again by itself.';
   }
   cancelNext = systemClock.after(everyMs, () => void watch());
+}
+
+/** The rest of the page goes on where it fails: the next answer comes. */
+async function readHistory(): Promise<void> {
+  historyAtMs = systemClock.nowMs();
+  past.value = await read<OperatorHistory>('/v1/operator/history').catch(() => past.value);
 }
 
 /** @returns what was wrong, in words; empty if this browser is now signed in. */
@@ -68,6 +79,8 @@ export async function signOut(): Promise<void> {
   await read('/v1/operator/sign-out', undefined, { method: 'POST' }).catch(() => undefined);
   access.value = 'out';
   seen.value = null;
+  past.value = null;
+  historyAtMs = -Infinity;
 }
 
 /** @throws Refused with the server's message, or the network's error. */
@@ -81,6 +94,27 @@ export async function exclude(study: string, contributor: string): Promise<void>
   const query = new URLSearchParams({ study, contributor });
   await read(`/v1/operator/quarantine?${query.toString()}`, undefined, { method: 'POST' });
   await watch();
+}
+
+/** What the operator can do with a study. */
+export type StudyAct = 'pause-study' | 'resume-study' | 'end-study' | 'add-note' | 'remove-note';
+
+/**
+ * Does it, and asks for the figures again.
+ * @param more further fields of the request.
+ * @returns what was wrong, in words; empty if it is done.
+ */
+export async function act(
+  name: StudyAct, study: string, more: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const query = new URLSearchParams({ study, ...more });
+  try {
+    await read(`/v1/operator/${name}?${query.toString()}`, undefined, { method: 'POST' });
+  } catch (error) {
+    return error instanceof Refused ? error.message : 'the server does not answer';
+  }
+  await watch();
+  return '';
 }
 
 class SignedOut extends Error {}

@@ -4,20 +4,29 @@ import { html } from '../base/html.js';
 import { Badge } from '../base/shell.js';
 import { useNow } from '../views/status.js';
 import { Figure, Meter, Refusals, Track } from './figures.js';
-import { bytes, type QuestionProgress, type StudyProgress } from './model.js';
+import { Controls, Notes } from './controls.js';
+import { bytes, type QuestionProgress, type StudyOutcomes, type StudyProgress } from './model.js';
+import { Outcomes } from './outcomes.js';
 
 const states = {
   open: ['good', 'Open'], exhausted: ['accent', 'Budget used up'], ended: ['quiet', 'Ended'],
 } as const;
 
+const paused = ['warn', 'Paused'] as const;
+
 /** One study: its epoch, its contributors, its groups and its refusals. */
 export function StudyCard(
-  { study, skewMs, rate }:
-  /** Add `skewMs` to the server's times to get this page's. */
-  { readonly study: StudyProgress; readonly skewMs: number; readonly rate: number | null },
+  { study, skewMs, rate, outcomes }:
+  {
+    readonly study: StudyProgress; readonly rate: number | null;
+    /** Add it to the server's times to get this page's. */
+    readonly skewMs: number;
+    readonly outcomes: StudyOutcomes | null;
+  },
 ): VNode {
   const { progress, batches } = study;
-  const [tone, state] = states[study.state];
+  const [tone, state] =
+    study.state === 'open' && study.paused === true ? paused : states[study.state];
   return html`<section class="card study" aria-label=${study.name}>
     <div class="card-head"><h2><a href=${`/#/study/${study.id}`}>${study.name}</a></h2>
     <${Badge} tone=${tone}>${state}<//></div>
@@ -41,7 +50,9 @@ export function StudyCard(
       <${Figure} name="Sent twice" value=${whole(batches.duplicates)} note="counted once" />
       <${Figure} name="Releases" value=${whole(study.releases)} note="in the log" /></dl>
     ${study.questions.length > 0 && html`<${Questions} questions=${study.questions} />`}
-    <div class="stack"><h3>Refused</h3><${Refusals} refused=${batches.refused} /></div></section>`;
+    ${outcomes !== null && html`<${Outcomes} of=${outcomes} study=${study} />`}
+    <div class="stack"><h3>Batches refused</h3><${Refusals} refused=${batches.refused} /></div>
+    <${Notes} study=${study} /><${Controls} study=${study} /></section>`;
 }
 
 /** Memory for keys that nobody listed. A full room refuses batches until the next epoch. */
@@ -66,12 +77,15 @@ function Questions({ questions }: { readonly questions: readonly QuestionProgres
 }
 
 /** Which epoch is open and how much of its time has passed. */
-function Epoch({ study: { state, epoch, closesAtMs, everyMs }, skewMs }: {
+function Epoch({ study: { state, paused: isPaused, epoch, closesAtMs, everyMs }, skewMs }: {
   readonly study: StudyProgress; readonly skewMs: number;
 }): VNode {
   const leftMs = Math.max(0, closesAtMs + skewMs - useNow(250));
   if (state !== 'open') return html`<p class="quiet">No epoch is open, and none will be.</p>`;
-  if (epoch === '0') return html`<p class="quiet">No epoch is open now.</p>`;
+  if (epoch === '0') {
+    return html`<p class="quiet">${isPaused === true
+      ? 'Paused: no epoch opens until you resume it.' : 'No epoch is open now.'}</p>`;
+  }
   if (everyMs === null || closesAtMs === 0) {
     return html`<p class="epoch">Epoch ${whole(BigInt(epoch))} closes on a count.</p>`;
   }

@@ -130,6 +130,8 @@ class Watch {
       const { document: { epoch, participation }, state } = study;
       if (state !== 'open' || !('everyMs' in epoch) || !this.#leads(study)) continue;
       const told = this.#toldOf(study);
+      // The operator knows. Silence counts from the end of the pause.
+      if (hub.isPaused?.(study.studyId) === true) told.lastMs = clock.nowMs();
       const isSilent = clock.nowMs() - told.lastMs > (silentEpochs + 1) * epoch.everyMs;
       if (isSilent && !told.isSilent) {
         this.#tell('no-release', study, `has released nothing for ${silentEpochs} epochs.`,

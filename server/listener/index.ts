@@ -7,6 +7,8 @@ import { protocolLimits as defaultLimits } from '../../src/base/limits.js';
 import { createHttpHandler } from '../operator/http.js';
 import { watchProcess } from '../base/process-figures.js';
 import { observeServer } from '../metrics/observe-server.js';
+import { FigureHistory } from '../metrics/figure-history.js';
+import { recordsInMemory } from '../base/operator-records.js';
 import { boundArrivals } from './arrivals.js';
 import { checkedIdentity } from './before-listening.js';
 import { Connections } from './connections.js';
@@ -32,11 +34,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   const { hub, clock } = options;
   const { allowedOrigins = [], allowedHosts = [] } = options;
   const rules = { allowedOrigins, allowedHosts };
-  const watched = watchProcess();
-  const unobserve = observeServer(context.metrics.registry, {
-    hub, clock, storeHealth: options.storeHealth, process: watched, descriptors,
-    checkThreads: context.checks.threads,
-  });
+  const { figures, stopWatching } = watchFigures(context, options, descriptors);
   const unfinished = new UnfinishedMessages(context);
   const streams = new EventStreams(context);
   const uploads = new Uploads(context, rules, unfinished);
@@ -48,6 +46,8 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     logReads: context.logReads,
     metrics: context.metrics,
     storeHealth: options.storeHealth,
+    figures,
+    notes: options.notes ?? recordsInMemory().notes,
     operatorToken: options.operatorToken,
     ...rules,
     frameAncestors: options.frameAncestors ?? [],
@@ -67,8 +67,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   try {
     await listen(server, options);
   } catch (error) {
-    watched.stop();
-    unobserve();
+    stopWatching();
     unfinished.stop();
     open.connections.terminate();
     throw error;
@@ -91,9 +90,28 @@ export async function createListener(options: ListenerOptions): Promise<Listener
       (closing ??= closeAll(context, server, open, graceful).finally(() => {
         unfinished.stop();
         unfollow();
-        unobserve();
-        watched.stop();
+        stopWatching();
       })),
+  };
+}
+
+/** Reads what the server does, for its operator. */
+function watchFigures(
+  { metrics, checks, clock }: ListenerContext, { hub, storeHealth }: ListenerOptions,
+  descriptors: number | undefined,
+): { readonly figures: FigureHistory; readonly stopWatching: () => void } {
+  const watched = watchProcess();
+  const unobserve = observeServer(metrics.registry, {
+    hub, clock, storeHealth, process: watched, descriptors, checkThreads: checks.threads,
+  });
+  const figures = new FigureHistory(clock, metrics, storeHealth);
+  return {
+    figures,
+    stopWatching: () => {
+      watched.stop();
+      unobserve();
+      figures.stop();
+    },
   };
 }
 

@@ -11,6 +11,10 @@ export interface Counter {
 
 export interface Histogram {
   observe(value: number): void;
+  /** Upper bounds of the buckets, increasing; the last one is Infinity. */
+  readonly bounds: readonly number[];
+  /** Observations of each bucket since the start. */
+  counts(): Float64Array;
 }
 
 /** One sample of a value that is read on demand. */
@@ -81,6 +85,8 @@ export function createMetricRegistry(): MetricRegistry {
       families.push(async () =>
         [...heading(name, help, 'histogram'), ...histogramLines(name, bounds, counts, sum)]);
       return {
+        bounds: [...bounds, Infinity],
+        counts: () => counts.slice(),
         observe(value) {
           const bucket = bounds.findIndex((bound) => value <= bound);
           counts[bucket < 0 ? bounds.length : bucket]! += 1;

@@ -5,6 +5,7 @@ import type { BatchChecks } from '../checks/contract.js';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Tracing } from '../base/tracing.js';
+import type { OperatorNotes } from '../base/operator-records.js';
 import type { StudyHub } from '../studies/contract.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
 import type { StoreHealth } from '../store/health.js';
@@ -51,6 +52,8 @@ export interface ListenerOptions extends NetworkOptions {
   readonly checks?: BatchChecks;
   /** Latencies of the store, for metrics and health. */
   readonly storeHealth?: () => Promise<StoreHealth>;
+  /** What the operator writes about studies. Default: kept in memory. */
+  readonly notes?: OperatorNotes;
   /**
    * Number of descriptors that the process may have open. It bounds the number of connections.
    * Default: the system's.

@@ -8,6 +8,9 @@ import type { Logger } from '../base/logger.js';
 import type { ListenerLimits } from '../network/options.js';
 import type { StoreHealth } from '../store/health.js';
 import { HttpError } from './http-error.js';
+import type { FigureHistory } from '../metrics/figure-history.js';
+import type { OutcomeHistory } from './outcome-history.js';
+import type { OperatorNotes } from '../base/operator-records.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
 import type { OperatorSessions } from './sessions.js';
 
@@ -20,6 +23,8 @@ export interface HttpOptions {
   readonly logReads: LogReads;
   readonly metrics: ServerMetrics;
   readonly storeHealth: (() => Promise<StoreHealth>) | undefined;
+  readonly figures: FigureHistory;
+  readonly notes: OperatorNotes;
   readonly operatorToken: string;
   readonly allowedOrigins: readonly string[];
   readonly allowedHosts: readonly string[];
@@ -42,6 +47,7 @@ export interface Exchange extends HttpOptions {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly sessions: OperatorSessions;
+  readonly outcomes: OutcomeHistory;
   readonly query: URLSearchParams;
   /** The request has the operator's token, or the cookie of a browser that signed in with it. */
   readonly operator: boolean;

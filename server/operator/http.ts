@@ -5,6 +5,7 @@ import { hasOneHost, isOwnHost } from '../network/upgrade.js';
 import { createOperatorCheck } from './auth.js';
 import type { HttpOptions } from './exchange.js';
 import { HttpError } from './http-error.js';
+import { OutcomeHistory } from './outcome-history.js';
 import { routeOf, routes, type Route } from './routes.js';
 import { createOperatorSessions, isFromOwnPage } from './sessions.js';
 
@@ -26,7 +27,7 @@ function routeAt(url: URL): Route {
   if (found === undefined) {
     const known = Object.keys(routes).join(', ');
     throw new HttpError(404, 'not-found',
-      `no such resource: there are ${known}, /v1/studies/STUDY/releases`);
+      `no such resource: there are ${known}, /v1/studies/STUDY/releases, /v1/studies/STUDY/notes`);
   }
   if (found.study !== undefined) url.searchParams.set('study', decoded(found.study));
   return found.route;
@@ -60,9 +61,9 @@ function failWith(
 
 /** Answers plain HTTP requests. Never throws; a route that fails gives a 500 without details. */
 export function createHttpHandler(options: HttpOptions): Handler {
-  const { clock, limits, logger } = options;
+  const { hub, clock, limits, logger } = options;
   const isOperator = createOperatorCheck(options.operatorToken);
-  const sessions = createOperatorSessions(clock);
+  const kept = { sessions: createOperatorSessions(clock), outcomes: new OutcomeHistory(hub) };
   const rates =
     new AddressRates(clock, limits.httpPerSecond, limits.httpBurst, limits.rateAddresses);
   const unanswered = new WeakMap<Socket, number>();
@@ -98,10 +99,10 @@ export function createHttpHandler(options: HttpOptions): Handler {
     checkMethod(route, request, response);
     const withToken = isOperator(request);
     if (!withToken) checkHost(route, request, options.allowedHosts);
-    const operator = withToken || sessions.holds(request);
+    const operator = withToken || kept.sessions.holds(request);
     if (route.access === 'operator' && !operator) demandToken(response);
     await route.answer({
-      ...options, request, response, sessions, query: url.searchParams, operator, withToken,
+      ...options, ...kept, request, response, query: url.searchParams, operator, withToken,
       isHead: request.method === 'HEAD',
     });
   };

@@ -10,7 +10,8 @@ import { questionProgress } from './question-progress.js';
 import { releaseLog } from './release-download.js';
 import { studyReleases } from './study-releases.js';
 import { signIn, signOut } from './session-routes.js';
-import { endStudy } from './study-routes.js';
+import { addNote, removeNote, studyNotes } from './note-routes.js';
+import { endStudy, pauseStudy, resumeStudy } from './study-routes.js';
 
 export interface Route {
   readonly access: 'public' | 'operator';
@@ -72,7 +73,17 @@ export const routes: Readonly<Record<string, Route>> = {
     access: 'operator', changes: true,
     answer: async (exchange) => sendJson(exchange, await quarantine(exchange)),
   },
+  '/v1/operator/history': { access: 'operator', answer: history },
   '/v1/operator/end-study': { access: 'operator', changes: true, answer: endStudy },
+  '/v1/operator/pause-study': { access: 'operator', changes: true, answer: pauseStudy },
+  '/v1/operator/resume-study': { access: 'operator', changes: true, answer: resumeStudy },
+  '/v1/operator/add-note': {
+    access: 'operator', changes: true,
+    answer: async (exchange) => sendJson(exchange, addNote(exchange)),
+  },
+  '/v1/operator/remove-note': {
+    access: 'operator', changes: true, answer: async (exchange) => removeNote(exchange),
+  },
   '/v1/operator/sign-in': { access: 'operator', changes: true, answer: signIn },
   '/v1/operator/sign-out': { access: 'public', changes: true, answer: signOut },
 };
@@ -83,6 +94,9 @@ const partName = /^\/part-[A-Z0-9]{8}\.js$/;
 /** Routes whose path names a study, by what follows its name or id. */
 const studyRoutes: Readonly<Record<string, Route>> = {
   releases: { access: 'public', answer: studyReleases },
+  notes: {
+    access: 'public', answer: async (exchange) => sendJson(exchange, studyNotes(exchange)),
+  },
 };
 
 /**
@@ -183,13 +197,20 @@ async function ledger(exchange: Exchange): Promise<void> {
  */
 const quarantinedShown = 50;
 
+/** How the server did, and what became of the epochs of its studies. For the operator only. */
+async function history(exchange: Exchange): Promise<void> {
+  const { figures, outcomes } = exchange;
+  sendJson(exchange, { samples: figures.samples, studies: await outcomes.read() });
+}
+
 /** Exact participation. For the operator only. */
 async function progress(exchange: Exchange): Promise<void> {
-  const { hub, metrics: counted } = exchange;
+  const { hub, notes, metrics: counted } = exchange;
   const rows = await Promise.all(hub.studies().map(async (view) => ({
     id: view.studyId,
     name: view.name,
     state: view.state,
+    paused: hub.isPaused?.(view.studyId) === true,
     epoch: String(view.epoch),
     closesAtMs: view.closesAtMs,
     cohort: view.document.cohort,
@@ -197,6 +218,7 @@ async function progress(exchange: Exchange): Promise<void> {
     releases: view.releaseCount,
     progress: await hub.progress(view.studyId),
     questions: await questionProgress(hub, view),
+    notes: notes.of(view.studyId).map(({ id, atMs, text }) => ({ id, atMs, text })),
     leftOut: (await hub.leftOut?.(view.studyId)) ?? 0,
     beyond: view.document.quarantine?.beyond ?? null,
     automatic: view.document.quarantine?.automatic === true,

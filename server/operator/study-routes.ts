@@ -1,3 +1,4 @@
+import { KeelsonError } from '../../src/base/errors.js';
 import { findStudy, type Exchange } from './exchange.js';
 import { HttpError } from './http-error.js';
 
@@ -13,5 +14,34 @@ export async function endStudy(exchange: Exchange): Promise<void> {
   }
   logger.warn({ study: name, studyId }, 'the operator ends a study');
   await hub.endStudy(studyId);
+  response.writeHead(204).end();
+}
+
+/**
+ * Pauses a study: its open epoch is released as planned, and none follows until it is resumed. A
+ * repeated request changes nothing.
+ */
+export async function pauseStudy(exchange: Exchange): Promise<void> {
+  const { hub, query, logger, response } = exchange;
+  const { studyId, name } = findStudy(hub, query.get('study'));
+  if (hub.pauseStudy === undefined) {
+    throw new HttpError(404, 'not-found', 'the studies of this server cannot be paused');
+  }
+  try {
+    await hub.pauseStudy(studyId);
+  } catch (error) {
+    if (!(error instanceof KeelsonError) || error.code !== 'unsupported') throw error;
+    throw new HttpError(403, 'cannot-pause', error.message);
+  }
+  logger.warn({ study: name, studyId }, 'the operator pauses a study');
+  response.writeHead(204).end();
+}
+
+/** Opens the next epoch of a paused study. A repeated request changes nothing. */
+export async function resumeStudy(exchange: Exchange): Promise<void> {
+  const { hub, query, logger, response } = exchange;
+  const { studyId, name } = findStudy(hub, query.get('study'));
+  logger.warn({ study: name, studyId }, 'the operator resumes a study');
+  await hub.resumeStudy?.(studyId);
   response.writeHead(204).end();
 }

@@ -29,6 +29,8 @@ export interface HubContext {
    * arrive: on a shared store any node may get the rows, and any may have to release them.
    */
   readonly readsJournal: boolean;
+  /** Whether the operator has paused a study. */
+  readonly isPaused: (studyId: string) => boolean;
   /** Decides which study asks first for an epoch of a shared budget. */
   readonly turns: BudgetTurns;
   /** Calls every listener. A listener that throws is logged. */

@@ -80,7 +80,7 @@ export interface SubmitResult {
 
 /** What happened to the studies of a hub. */
 export type HubEvent =
-  /** Epoch 0n: a sealed study closed its epoch, and the next one is not open yet. */
+  /** Epoch 0n: the epoch closed, and none is open: the study is sealed, held or paused. */
   | {
     readonly kind: 'epoch-opened'; readonly studyId: string; readonly epoch: bigint;
     readonly closesAtMs: number;
@@ -150,6 +150,16 @@ export interface StudyHub {
   quarantines?(studyId: string, limit: number): Promise<readonly Quarantine[]>;
   /** Lets the open epoch end as planned, then ends the study for good. For the operator only. */
   endStudy?(studyId: string): Promise<void>;
+  /**
+   * Lets the open epoch end as planned, then opens none until `resumeStudy`, also across restarts.
+   * For the operator only. @throws KeelsonError('unsupported') for a sealed study, or on a store
+   * that several servers share.
+   */
+  pauseStudy?(studyId: string): Promise<void>;
+  /** Opens the next epoch of a paused study. Does nothing for others. For the operator only. */
+  resumeStudy?(studyId: string): Promise<void>;
+  /** Whether the operator has paused the study. */
+  isPaused?(studyId: string): boolean;
   /** Studies that are configured and do not run. For the operator only. */
   refused?(): readonly RefusedStudy[];
   /** What this node says of itself, on a store that several servers share; else null. */

@@ -3,6 +3,7 @@ import type { KeyRotation, Signer } from '../../src/signing/index.js';
 import type { Clock } from '../base/clock.js';
 import type { EpochRunner } from '../epochs/contract.js';
 import type { FindEstimator } from '../epochs/engine.js';
+import type { PausedStudies } from '../base/operator-records.js';
 import type { OpenSealed } from './open-sealed.js';
 import type { StudyHub } from './contract.js';
 import type { Logger } from '../base/logger.js';
@@ -54,6 +55,8 @@ export interface StudyHubOptions {
    * and is released. Default false.
    */
   readonly held?: boolean;
+  /** Which studies the operator has paused. Default: kept in memory, so a restart resumes all. */
+  readonly paused?: PausedStudies;
   /**
    * Gives the key that seals exact values of running totals in the store: 32 bytes, the same after
    * a restart. Asked for at the first release that needs it. Default: a fresh one, so that the
@@ -79,9 +82,9 @@ export interface RunningHub extends StudyHub {
   /** Replaces the list that `refused` returns, after a reload. */
   noteRefused(refused: readonly RefusedStudy[]): void;
   /**
-   * Opens the first epoch of a study that was held. Does nothing for a study that runs. The moment
-   * is public: under `participation: secret` it must not depend on who is connected. @throws
-   * WireError('unknown-study').
+   * Opens the first epoch of a study that was held. Does nothing for a study that runs or is
+   * paused. The moment is public: under `participation: secret` it must not depend on who is
+   * connected. @throws WireError('unknown-study').
    */
   startStudy(studyId: string): Promise<void>;
   /**
@@ -89,6 +92,10 @@ export interface RunningHub extends StudyHub {
    * WireError('unknown-study').
    */
   endStudy(studyId: string): Promise<void>;
+  /** See `StudyHub`. */
+  pauseStudy(studyId: string): Promise<void>;
+  resumeStudy(studyId: string): Promise<void>;
+  isPaused(studyId: string): boolean;
   /** Resolves when no epoch is being opened or released. */
   settled(): Promise<void>;
   /**

@@ -5,6 +5,7 @@ import { protocolLimits } from '../../src/base/limits.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { keyRoomBytes } from '../../src/questions/key-table.js';
 import { signReady, type KeyRotation } from '../../src/signing/index.js';
+import { recordsInMemory, type PausedStudies } from '../base/operator-records.js';
 import { noTracing } from '../base/tracing.js';
 import { isShared } from '../store/shared.js';
 import type { EpochProgress, EpochRunner } from '../epochs/contract.js';
@@ -56,6 +57,7 @@ class Hub implements RunningHub {
   readonly #queue: AdmissionQueue;
   readonly #runner: EpochRunner;
   readonly #studies: StudyList;
+  readonly #paused: PausedStudies;
   readonly #listeners = new Set<(event: HubEvent) => void>();
   #refused: readonly RefusedStudy[];
   #failure: Error | undefined;
@@ -66,6 +68,7 @@ class Hub implements RunningHub {
     const fatal = (error: unknown): void => this.#fail(error);
     this.serverKey = signer.publicKey;
     this.#refused = options.refused ?? [];
+    this.#paused = options.paused ?? recordsInMemory().paused;
     this.rotations = options.rotations ?? [];
     this.#queue = new AdmissionQueue(store, fatal);
     this.#runner = options.runnerFactory(fatal);
@@ -76,6 +79,7 @@ class Hub implements RunningHub {
       findEstimator: options.findEstimator ?? findRegistered,
       releaseTickMs: checkedTick(options.releaseTickMs ?? 0),
       seriesKey: once(options.seriesKey ?? (() => signing.randomBytes(32))),
+      isPaused: (studyId) => this.#paused.has(studyId),
       turns: new BudgetTurns(), readsJournal: isShared(store),
       emit: (event) => this.#emit(event),
       drained: () => this.#queue.drained(),
@@ -243,7 +247,8 @@ class Hub implements RunningHub {
   }
 
   async startStudy(studyId: string): Promise<void> {
-    await this.#study(studyId).begin();
+    const study = this.#study(studyId);
+    if (!this.#paused.has(studyId)) await study.begin();
   }
 
   async endStudy(studyId: string): Promise<void> {
@@ -251,6 +256,27 @@ class Hub implements RunningHub {
     const { store } = this.options;
     if (isShared(store)) await store.askEnd(studyId);
     else await study.end();
+  }
+
+  async pauseStudy(studyId: string): Promise<void> {
+    const study = this.#study(studyId);
+    if (study.pause === undefined) {
+      throw new KeelsonError('unsupported', 'a study that several servers run cannot be paused: '
+        + 'end it, or let it run');
+    }
+    this.#paused.set(studyId, true);
+    study.pause();
+  }
+
+  async resumeStudy(studyId: string): Promise<void> {
+    const study = this.#study(studyId);
+    if (!this.#paused.has(studyId)) return;
+    this.#paused.set(studyId, false);
+    await study.begin();
+  }
+
+  isPaused(studyId: string): boolean {
+    return this.#paused.has(studyId);
   }
 
   node(): NodeHealth | null {

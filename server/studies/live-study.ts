@@ -2,7 +2,7 @@ import { assert } from '../../src/base/assert.js';
 import { KeelsonError, StorageError } from '../../src/base/errors.js';
 import type { EpochProgress } from '../epochs/contract.js';
 import { partOf } from '../epochs/reduction.js';
-import type { StudyView, SubmitResult, VerifiedBatch } from './contract.js';
+import type { HubEvent, StudyView, SubmitResult, VerifiedBatch } from './contract.js';
 import type {
   AdmissionResult, EpochRecord, OpenEpochResult, StudyRecord, StudyStateName, WithdrawalRequest,
   WithdrawalResult,
@@ -165,12 +165,19 @@ export class LiveStudy implements Waiting, LocalStudy {
       ? null : this.context.runner.progress(this.identity.studyId, held.epoch);
   }
 
-  /** Opens the first epoch of a study that was held. */
+  /** Opens the next epoch of a study that was held or paused, if none is open. */
   async begin(): Promise<void> {
     if (!this.#isHeld || this.#closing) return;
     this.#isHeld = false;
     await this.#turning;
     if (this.#open === null) await this.#turnOver();
+  }
+
+  /** Lets the open epoch end as planned; none follows until `begin`. */
+  pause(): void {
+    this.#isHeld = true;
+    // Other studies of the budget need not wait for this one.
+    this.#leaveLine();
   }
 
   /** Lets the open epoch end as planned; none follows. An epoch that closes on a count ends now. */
@@ -342,6 +349,7 @@ export class LiveStudy implements Waiting, LocalStudy {
     if (stopped()) return;
     this.#open = null;
     if (next !== null) this.#opened(next, opened!);
+    else if (old !== null && this.#isHeld) this.context.emit(noEpoch(studyId));
     // An epoch that closes on a count states when the count was reached: after every row that
     // counts.
     if (old !== null) this.#enqueue(old, 'release', old.closesAtMs === 0 ? clock.nowMs() : atMs);
@@ -459,4 +467,9 @@ export class LiveStudy implements Waiting, LocalStudy {
     emit({ kind: 'study-stopped', studyId, state: this.#state });
     this.#onDone();
   }
+}
+
+/** Tells that no epoch is open. */
+function noEpoch(studyId: string): HubEvent {
+  return { kind: 'epoch-opened', studyId, epoch: 0n, closesAtMs: 0 };
 }

@@ -29,8 +29,10 @@ export interface HubStudy {
   settle(batch: VerifiedBatch, result: AdmissionResult): SubmitResult;
   withdraw(request: WithdrawalRequest): Promise<WithdrawalResult>;
   progress(): Promise<EpochProgress | null>;
-  /** Opens the first epoch of a study that was held. */
+  /** Opens the next epoch of a study that was held or paused. */
   begin(): Promise<void>;
+  /** Lets the open epoch end as planned; none follows until `begin`. Absent: it has no pause. */
+  pause?(): void;
   /** Lets the open epoch end as planned; none follows. */
   end(): Promise<void>;
 }

@@ -183,7 +183,7 @@ export class StudySet implements StudyList {
     const identity = identityOf(this.context, studyId, facts);
     const options: LiveStudyOptions = {
       mode,
-      held: this.held,
+      held: this.held || this.context.isPaused(studyId),
       retention: this.#retention(studyId, definition.document),
       // A study that was only continued is removed when it is done. A configured one stays, so that
       // its log can be read.

@@ -149,4 +149,56 @@ describe.skipIf(!hasBrowser)('the operator\'s page', () => {
     await expectAccessible(page);
     expect(errors).toEqual([]);
   });
+
+  it('tells why epochs have no answer and what to change, and pauses, ends and annotates a '
+    + 'study', async () => {
+    const rig = await startRig({ storeHealth });
+    const done: string[] = [];
+    let isPaused = false;
+    Object.assign(rig.hub, {
+      isPaused: (id: string) => isPaused && id === rig.study,
+      pauseStudy: async (id: string) => { isPaused = true; done.push(`pause ${id}`); },
+      resumeStudy: async (id: string) => { isPaused = false; done.push(`resume ${id}`); },
+      endStudy: async (id: string) => void done.push(`end ${id}`),
+    });
+    rig.hub.publish(rig.study);
+    rig.hub.publish(rig.study, '', { outcome: {
+      kind: 'refused', reason: 'participation-below-plan', text: 'too few people came',
+    } });
+    const { page, errors } = await opened(rig);
+    await signIn(page, operatorToken);
+    await page.waitForSelector('.reasons');
+    const text = await page.$eval('.study', (card) => card.textContent);
+    expect(text).toContain('1 of 2');
+    expect(text).toContain('Fewer people took part than the study was planned for');
+    expect(text).toContain('What to change: Too few people came: use longer epochs');
+    expect(await page.$$eval('.study:first-child .strip li', (cells) =>
+      cells.map(({ className }) => className))).toEqual(['good', 'warn']);
+    const press = (label: string) => page.evaluate((wanted) => {
+      const card = document.querySelector('.study')!;
+      [...card.querySelectorAll('button')].find((each) => each.textContent === wanted)!.click();
+    }, label);
+    await press('Pause after this epoch');
+    await page.waitForFunction(() => document.querySelector('.study .badge')!.textContent
+      === 'Paused');
+    await press('Resume');
+    await page.waitForFunction(() => document.querySelector('.study .badge')!.textContent
+      === 'Open');
+    await press('End the study…');
+    expect(done).toEqual([`pause ${rig.study}`, `resume ${rig.study}`]);
+    await page.waitForSelector('.study .final');
+    await press('End for good');
+    await page.waitForFunction(() => document.querySelector('.study .final') === null);
+    await page.click('.study summary');
+    await page.type('.study input[name=note]', 'A <b>holiday</b>');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.study .notes li');
+    expect(await page.$eval('.study .notes li', (note) => note.textContent))
+      .toContain('A <b>holiday</b>');
+    expect(done.at(-1)).toBe(`end ${rig.study}`);
+    await expectAccessible(page);
+    await page.click('.study .notes li button');
+    await page.waitForFunction(() => document.querySelector('.study .notes li') === null);
+    expect(errors).toEqual([]);
+  });
 });

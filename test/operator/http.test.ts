@@ -320,6 +320,62 @@ describe('operator data', () => {
   });
 });
 
+describe('notes and history', () => {
+  const originOf = (rig: Rig): string => new URL(rig.url('/')).origin;
+
+  it('lets everybody read notes, and the operator alone write them', async () => {
+    const rig = await startRig();
+    const at = `/v1/operator/add-note?study=${document.study}&at=1767225600000&text=`;
+    const post = (path: string, token = true) => get(rig, path, {
+      method: 'POST', headers: { origin: originOf(rig), ...(token && bearer) },
+    });
+    expect((await post(`${at}holiday`, false)).status).toBe(401);
+    for (const text of ['', 'x'.repeat(281), 'two%0Alines', 'turned%E2%80%AEround']) {
+      expect((await post(`${at}${text}`)).status).toBe(400);
+    }
+    expect((await post(`${at}a holiday`)).status).toBe(200);
+    const path = `/v1/studies/${rig.study}/notes`;
+    const note = { id: 1, atMs: 1_767_225_600_000, text: 'a holiday' };
+    expect(JSON.parse((await get(rig, path)).text)).toEqual({ notes: [note] });
+    expect(JSON.parse((await get(rig, `/v1/studies/${rig.other}/notes`)).text))
+      .toEqual({ notes: [] });
+    const remove = `/v1/operator/remove-note?note=1&study=`;
+    expect((await post(`${remove}${rig.other}`)).status).toBe(404);
+    expect((await post(`${remove}${rig.study}`)).status).toBe(204);
+    expect(JSON.parse((await get(rig, path)).text)).toEqual({ notes: [] });
+  });
+
+  it('tells why epochs were refused, with a remedy, and how long the budget lasts', async () => {
+    const rig = await startRig();
+    const { budget, charge: { rho, delta } } = rig.hub.studies()[0]!;
+    const none = amount(0n);
+    rig.hub.ledger = [{
+      key: budget, scope: 'study', rule: { rule: 'zcdp' }, epsilon: 1, delta: 1e-6,
+      rhoCap: amount(rho * 5n), deltaCap: amount(delta * 9n), rhoSpent: amount(rho * 2n),
+      deltaSpent: none, rhoReserved: rho, deltaReserved: none,
+    } as never];
+    rig.hub.publish(rig.study);
+    rig.hub.publish(rig.study, '', { outcome: {
+      kind: 'refused', reason: 'participation-below-plan', text: 'too few people came',
+    } });
+    const read = async () => (JSON.parse((await get(rig, '/v1/operator/history', {
+      headers: bearer,
+    })).text) as { studies: readonly object[] }).studies[0]!;
+    const expected = {
+      id: rig.study, epochsLeft: 2, outcomes: [{ answered: 1 }, { answered: 0 }],
+      reasons: [{
+        reason: 'participation-below-plan', count: 1, text: 'too few people came',
+        remedy: 'Too few people came: use longer epochs, or a smaller cohort.',
+      }],
+    };
+    expect(await read()).toMatchObject(expected);
+    // The second answer reads no release again.
+    expect(await read()).toMatchObject(expected);
+    for (let i = 0; i < 70; i++) rig.hub.publish(rig.study);
+    expect(await read()).toMatchObject({ reasons: [], outcomes: { length: 60 } });
+  });
+});
+
 describe('ending a study', () => {
   it('wants the token and this server\'s own origin, and tells the hub', async () => {
     const rig = await startRig();

@@ -6,6 +6,7 @@ import { signing } from '../../src/signing/node.js';
 import { decodeStudyDocument } from '../../src/wire/index.js';
 import type { VerifiedBatch } from '../../server/studies/contract.js';
 import type { RunningHub } from '../../server/studies/hub.js';
+import { recordsInMemory } from '../../server/base/operator-records.js';
 import type { AdmissionResult } from '../../server/store/contract.js';
 import {
   Bench, batchOf, contribute, define, everyMs, hexKey, keyOf,
@@ -147,6 +148,32 @@ describe('an operator', () => {
     hub = await bench.start([study]);
     expect(hub.study(studyId)).toMatchObject({ state: 'ended', epoch: 0n });
     await expect(hub.endStudy('00'.repeat(32))).rejects.toMatchObject({ code: 'unknown-study' });
+    await hub.close();
+  });
+
+  it('pauses a study after its open epoch, also across restarts, until it is resumed', async () => {
+    const study = define();
+    const records = recordsInMemory();
+    let hub = await bench.start([study], { paused: records.paused });
+    const { studyId } = hub.studies()[0]!;
+    const opened: bigint[] = [];
+    hub.onEvent((event) => { if (event.kind === 'epoch-opened') opened.push(event.epoch); });
+    await contribute(hub, studyId, 10, 1n);
+    await hub.pauseStudy(studyId);
+    expect(hub.study(studyId)).toMatchObject({ state: 'open', epoch: 1n });
+    await bench.clock.advance(3 * everyMs);
+    await hub.settled();
+    expect(opened).toEqual([0n]);
+    expect(hub.study(studyId)).toMatchObject({ state: 'open', epoch: 0n, releaseCount: 1 });
+    await hub.close();
+    hub = await bench.start([study], { paused: records.paused });
+    await bench.clock.advance(3 * everyMs);
+    expect(hub.study(studyId)).toMatchObject({ state: 'open', epoch: 0n, releaseCount: 1 });
+    await hub.startStudy(studyId);
+    expect(hub.study(studyId)).toMatchObject({ epoch: 0n });
+    await hub.resumeStudy(studyId);
+    expect(hub.isPaused(studyId)).toBe(false);
+    expect(hub.study(studyId)).toMatchObject({ state: 'open', epoch: 2n });
     await hub.close();
   });
 

@@ -14,7 +14,7 @@ import type { HubEvent, VerifiedBatch } from '../../server/studies/contract.js';
 import type { Store } from '../../server/store/contract.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { defineStudy, type StudyDefinition } from '../../server/studies/definition.js';
-import { createStudyHub, type RunningHub } from '../../server/studies/hub.js';
+import { createStudyHub, type RunningHub, type StudyHubOptions } from '../../server/studies/hub.js';
 import type { RefusedStudy } from '../../server/studies/refused-study.js';
 import { VirtualClock } from './virtual-clock.js';
 import { memoryFolder } from './memory-folder.js';
@@ -139,6 +139,7 @@ export function watchedRunner(record: Record, seed = 'bench', crashInDraw = fals
 }
 
 export interface HubOptions {
+  readonly paused?: StudyHubOptions['paused'];
   readonly crash?: Crash;
   readonly crashInDraw?: boolean;
   readonly seed?: string;
@@ -182,6 +183,7 @@ export class Bench {
       ),
       clock: this.clock,
       signer: this.signer,
+      ...(options.paused !== undefined && { paused: options.paused }),
       ...(options.releaseTickMs !== undefined && { releaseTickMs: options.releaseTickMs }),
       ...(options.strict !== undefined && { strict: options.strict }),
       ...(options.refused !== undefined && { refused: options.refused }),

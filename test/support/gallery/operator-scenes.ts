@@ -16,6 +16,7 @@ const study = (change: object = {}): object => ({
   id: 'aa'.repeat(32), name: 'flights-robust', state: 'open', epoch: '8',
   closesAtMs: Date.now() + 6_000, cohort: 3000, everyMs: 10_000, releases: 7,
   progress: { contributors: 1147, complete: 1031, groupsReached: 212, groups: 240 }, leftOut: 0,
+  notes: [{ id: 1, atMs: 1_767_225_600_000, text: 'New version of the app' }], paused: false,
   questions: [], beyond: 30, automatic: false, quarantined: [],
   batches: { accepted: 15_160, duplicates: 3, refused: {} }, ...change,
 });
@@ -36,6 +37,32 @@ const evidence = (change: object = {}): object => ({
   ], ...change,
 });
 
+const refusedAt = [4, 5, 17, 33];
+const outcomes = (id: string): object => ({
+  id, epochsLeft: 311, leftMs: 311 * 86_400_000, renewsMs: null,
+  outcomes: Array.from({ length: 60 }, (_, i) => ({
+    epoch: String(i + 1), closedAtMs: 1_767_225_600_000 + i * 86_400_000,
+    answered: refusedAt.includes(i) ? 0 : 1,
+    refused: refusedAt.includes(i)
+      ? [{ question: 'answer', reason: 'participation-below-plan' }] : [],
+  })),
+  reasons: [{
+    reason: 'participation-below-plan', count: 4, epoch: '34', question: 'answer',
+    text: 'the noisy count is below a quarter of the 3000 contributors planned for',
+    remedy: 'Too few people came: use longer epochs, or a smaller cohort.',
+  }],
+});
+const past = (): object => ({
+  samples: Array.from({ length: 360 }, (_, i) => ({
+    atMs: Date.now() - (360 - i) * 10_000, seconds: 10, refused: i % 40 === 7 ? 90 : 3,
+    accepted: 900 + 600 * Math.sin(i / 30) + 90 * Math.sin(i * 2.1), queued: 4,
+    ackMedian: i % 50 < 3 ? null : 0.005,
+    ack99: i % 50 < 3 ? null : 0.01 + (i % 90 === 0 ? 0.09 : 0),
+    commit99: 0.012 + 0.004 * Math.sin(i / 11), storeBytes: 8e6 + i * 9_000,
+  })),
+  studies: ['aa', 'bb'].map((part) => outcomes(part.repeat(32))),
+});
+
 /** What the server of a scene answers by path: a status and a document, or nothing at all. */
 type Answers = Readonly<Record<string, readonly [status: number, body: object] | null>>;
 
@@ -46,7 +73,7 @@ const figures = (
     serverKey: 'ed42ea'.padEnd(64, '0a'), fingerprint: Array(8).fill('ed42').join(' '),
     atMs: Date.now(), studies, refused: {}, refusedStudies: [],
   }],
-  '/healthz': [200, { ...health, ...ofHealth }], ...more,
+  '/healthz': [200, { ...health, ...ofHealth }], '/v1/operator/history': [200, past()], ...more,
 });
 
 async function open(camera: Camera, answers: () => Answers, shown: string): Promise<Page> {
@@ -110,7 +137,7 @@ export const operatorScenes: Scenes = {
   'operator-none': scene(() => figures([]), '.empty'),
   'operator-two': scene(() => figures(two()), '.study'),
   'operator-busy': scene(() => figures([
-    study({ batches: { accepted: 15_160, duplicates: 311, refused }, leftOut: 61 }),
+    study({ batches: { accepted: 15_160, duplicates: 311, refused }, leftOut: 61, paused: true }),
     study({
       id: 'bb'.repeat(32), name: 'used-up', state: 'exhausted', epoch: '0', closesAtMs: 0,
       progress: null,
