@@ -6,6 +6,7 @@ import { checkComposed, composedCases } from '../dist/src/audit/exact/composed.j
 import { gridPairs, largerPairs } from '../dist/src/audit/exact/grid-pairs.js';
 import { mechanismChecks } from '../dist/src/audit/exact/mechanism-cases.js';
 import { checkRelease } from '../dist/src/audit/exact/release-check.js';
+import { checkSealed } from '../dist/src/audit/exact/sealed-release.js';
 import { crowds } from '../dist/src/audit/pairs.js';
 import { utf8 } from '../dist/src/base/bytes.js';
 import { assignmentHashBytes } from '../dist/src/estimators/run.js';
@@ -13,6 +14,7 @@ import { seededRandom } from '../dist/src/random/work.js';
 import { budgetKinds, checkBudget } from './exact/budgets.js';
 import { planOf, subjects } from './exact/subjects.js';
 import { pageOf } from './exact/page.js';
+import { sealedCheckOf, sealedSubjects } from './exact/sealed.js';
 import { root } from './generated.js';
 
 const { seconds, most, only, mechanisms, composed, epochs, page } = optionsOf(
@@ -20,7 +22,7 @@ const { seconds, most, only, mechanisms, composed, epochs, page } = optionsOf(
     seconds: { usual: 12, tiny: 0.5, means: 'for each estimator' },
     most: { usual: 840, tiny: 840, means: 'pairs for each estimator, and a quarter of it larger' },
     only: {
-      usual: null, tiny: 'count;sum',
+      usual: null, tiny: 'count;sum;sealed count',
       means: 'estimators, or forms as the page names them, separated by semicolons',
     },
     mechanisms: { usual: 'all', tiny: 'threshold', means: 'part of the names of mechanisms' },
@@ -41,9 +43,10 @@ function crowdOf(plan, facts, parameters) {
   const [, { rows }] = crowds({ plan, facts: { ...facts, cohort: count + 1 }, parameters });
   const assignmentHashes = new Uint8Array(count * assignmentHashBytes);
   seededRandom(utf8('crowd')).fill(assignmentHashes);
-  // The place of a discovered key is a whole number.
-  const places = rows.slice(0, count).map((_, i) => i % 4);
-  const own = facts.keys?.list === 'discovered' ? places : rows;
+  // The place of a discovered key is a whole number, in front of each row.
+  const { dimension } = facts;
+  const own = facts.keys?.list !== 'discovered' ? rows : rows.slice(0, count * dimension)
+    .map((value, i) => (i % dimension === 0 ? (i / dimension) % 4 : value));
   return {
     crowd: { count, rows: own, assignmentHashes }, standsFor: Math.ceil(facts.cohort / count),
   };
@@ -74,6 +77,18 @@ async function compared(subject) {
   };
 }
 
+/** A program over sealed rows. */
+async function comparedSealed(subject) {
+  const { larger, all, ...asked } = sealedCheckOf(subject, most);
+  const small = await checkSealed({ ...asked, isOver: after(seconds) });
+  const large = await checkSealed({ ...asked, pairs: larger, isOver: after(seconds / 2) });
+  const sum = (part) => small[part] + large[part];
+  return {
+    title: subject.title, pairs: small.pairs, all, larger: large.pairs, openings: sum('openings'),
+    answered: sum('answered'), refused: sum('refused'), faults: [...small.faults, ...large.faults],
+  };
+}
+
 /** Whether so many seconds are over from now on. */
 function after(limit) {
   const start = performance.now();
@@ -86,7 +101,7 @@ function writePage(path) {
   const before = existsSync(kept) ? JSON.parse(readFileSync(kept, 'utf8')) : {};
   const names = {
     mechanisms: mechanismChecks, composed: composedCases, budgets: budgetKinds,
-    estimators: subjects,
+    estimators: subjects, sealed: sealedSubjects,
   };
   const titleOf = ({ title, name }) => title ?? name;
   const merged = Object.fromEntries(Object.entries(names).map(([part, all]) => {
@@ -100,7 +115,7 @@ function writePage(path) {
 }
 
 const chosen = only?.split(';');
-const found = { mechanisms: [], composed: [], budgets: [], estimators: [] };
+const found = { mechanisms: [], composed: [], budgets: [], estimators: [], sealed: [] };
 for (const check of mechanismChecks) {
   if (mechanisms !== 'all' && !check.name.includes(mechanisms)) continue;
   const result = check.run();
@@ -118,14 +133,21 @@ for (const kind of epochs === 0 ? [] : budgetKinds) {
   found.budgets.push(result);
   console.log(`budget of ${result.name}: ${result.schedules} schedules, ${result.faults.length} faults`);
 }
+const isChosen = (names) => chosen === undefined || names.some((name) => chosen.includes(name));
 for (const subject of subjects) {
-  const isChosen = [subject.name, subject.title].some((name) => chosen?.includes(name));
-  if (chosen !== undefined && !isChosen) continue;
+  if (!isChosen([subject.name, subject.title])) continue;
   const result = await compared(subject);
   found.estimators.push({ ...result, title: subject.title, name: subject.name });
   console.log(`${subject.title}: ${result.pairs} of ${result.all} pairs, `
     + `${result.larger ?? 0} larger, ${result.calls ?? 0} calls, `
     + `${result.answered ?? 0} answers, ${result.faults.length} faults`);
+}
+for (const subject of sealedSubjects) {
+  if (!isChosen([subject.title])) continue;
+  const result = await comparedSealed(subject);
+  found.sealed.push(result);
+  console.log(`${result.title}: ${result.pairs} of ${result.all} pairs, ${result.larger} larger, `
+    + `${result.openings} openings, ${result.faults.length} faults`);
 }
 const faults = Object.values(found).flat().flatMap((each) =>
   each.faults.map((fault) => `${each.title ?? each.name}: ${fault}`));

@@ -25,7 +25,7 @@ function mutationRow({ estimator, breaks, file, red, seconds, shows }) {
   ];
 }
 
-export function pageOf({ mechanisms, composed, budgets, estimators, mutations }) {
+export function pageOf({ mechanisms, composed, budgets, estimators, sealed, mutations }) {
   return `# What is checked without sampling
 
 \`npm run check:exact -- --page docs/results/exactness.md\` writes this page. An audit samples, and a proof is prose. These
@@ -102,6 +102,29 @@ ${table(['estimator', 'pairs', 'larger', 'calls compared', 'answers', 'refusals'
       each.title, `${each.pairs} of ${each.all}`, each.larger ?? 0, each.calls ?? 0, each.answered ?? 0,
       each.refused ?? 0, shown(each), each.faults.length,
     ]))}
+
+## Sealed studies
+
+Rows of a [sealed study](../guides/sealed-study.md) are held in shares by three servers, and a program opens sums of them. It runs
+at three parties in one process, on both sides of a pair, and both get the same opened numbers. Each opening is compared as
+above: the same event, and sums whose exact cost is at most the charge, with the noise of two servers alone, since one server
+knows its own draws. All three servers come to one outcome, and it is the same on both sides. *Pairs* are all data sets of one to four
+people who share a value of a coarse list, also one that spells no bin; how many take part is public. *Larger* are 12 to 80 people, who
+share any values. \`sealed gaussian\` and \`sealed symmetric-gaussian\` above are the law of two servers' noise, at a grid that
+is as coarse as plans allow.
+
+${table([
+    'program', 'pairs', 'larger', 'openings compared', 'answers', 'refusals', 'shown here',
+    'faults',
+  ], sealed.map((each) => [
+    each.title, `${each.pairs} of ${each.all}`, each.larger, each.openings, each.answered,
+    each.refused, each.pairs < each.all ? 'part of the pairs' : 'all pairs; prefixes by search',
+    each.faults.length,
+  ]))}
+
+What a server sees besides opened numbers is masked. \`test/sealed/views.test.ts\` lists all of it for tiny rings and compares it.
+That real masks are as good as random ones is an assumption about AES. \`keelson audit\` has no sealed programs;
+\`test/sealed/audit.test.ts\` samples their openings, also where one server draws no noise.
 
 ## Planted mistakes
 

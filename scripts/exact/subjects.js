@@ -69,9 +69,11 @@ export const subjects = [
   )),
   ...byKey.map(([name, set, columns]) =>
     subject(name, `${name}, by key`, set, columns + 1, { keys: publicKeys })),
-  subject('count', 'count, keys that nobody listed', {}, 1, {
-    keys: discoveredKeys, found: foundKeys,
-  }),
+  ...byKey.filter(([name]) => findEstimator(name).keyed?.includes('discovered')).map(
+    ([name, set, columns]) => subject(name, `${name}, keys that nobody listed`, set, columns + 1, {
+      keys: discoveredKeys, found: foundKeys,
+    }),
+  ),
   subject('count', 'count, number of keys', { of: 'keys' }, 1, {
     keys: discoveredKeys, found: foundKeys,
   }),

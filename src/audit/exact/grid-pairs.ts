@@ -39,9 +39,13 @@ readonly Sent[] {
     ];
   }
   if (keys !== undefined) {
-    // The place of a discovered key is in front too.
-    const rowOf = (key: number): readonly number[] => [key, ...values.slice(1, dimension)];
-    return [...absent, [rowOf(0)], [rowOf(1)], [rowOf(0), rowOf(1)], [rowOf(2), rowOf(3)]];
+    // The place of a discovered key is in front too. Values differ under a key, and between keys.
+    const rowOf = (key: number, value: number): readonly number[] =>
+      Array.from({ length: dimension }, (_, j) => (j === 0 ? key : value));
+    return [
+      ...absent, [rowOf(0, 1)], dimension === 1 ? [rowOf(1, 1)] : [rowOf(0, far)],
+      [rowOf(0, 1), rowOf(1, -far)], [rowOf(2, far), rowOf(3, far)],
+    ];
   }
   const rows = values.map((value, i) =>
     Array.from({ length: dimension }, (_, j) => (j === 0 || i % 2 === 0 ? value : 0)));

@@ -7,6 +7,7 @@ import { fraction, type Interval } from './interval.js';
 import type { Law } from './law.js';
 import { checkMask, maskCases } from './mask-cases.js';
 import { lawOfCall, noiseOf, type Content } from './mechanism-laws.js';
+import { checkSealedCase, sealedCases } from './sealed-cases.js';
 
 /** A mechanism with little noise, and all contents of a small domain. */
 export interface MechanismCase<C extends Content = Content> {
@@ -292,4 +293,6 @@ export const mechanismChecks: readonly MechanismCheck[] = [
   checkOf(keyCase(2)),
   checkOf(keySumsCase),
   ...maskCases.map((each): MechanismCheck => ({ name: each.name, run: () => checkMask(each) })),
+  ...sealedCases.map((each): MechanismCheck =>
+    ({ name: each.name, run: () => checkSealedCase(each) })),
 ];

@@ -157,8 +157,12 @@ function shownKeys({ contents, event }: ObservedCall): unknown {
   if (event.kind !== 'key-histogram' && event.kind !== 'key-sums') return [];
   const counts = countsOfKeys(contents[0] as ArrayLike<number> | PlaceTable);
   const keys = contents[1] as FoundKeys;
-  const sums = event.kind === 'key-sums' && { noisySums: new Float64Array(event.values) };
   const least = keyKeepingCount(event) + event.grid;
+  // Far from 0, so that a ratio of two sums has an answer.
+  const sums = event.kind === 'key-sums' && {
+    noisySums: new Float64Array(event.values)
+      .fill(event.sumsGrid * Math.round((64 * event.sumsSigma) / event.sumsGrid)),
+  };
   const known = knownOf({ contents });
   const found = Array.from(counts, (count, place) => ({ count, place }))
     .filter(({ count }) => count >= event.prefilter)

@@ -79,6 +79,30 @@ function mirrored(upper: Float64Array, dimension: number): Float64Array {
   return matrix;
 }
 
+/**
+ * A server's share of sums with its own noise, in steps of the event's grid, modulo 2^64.
+ * @param own - pairs of words. @param factor - steps of 1 of the sums.
+ */
+export function noisedShare(
+  own: Uint32Array, factor: number, draws: readonly Draw[],
+): Uint32Array {
+  const noised = new BigUint64Array(Uint32Array.from(own).buffer);
+  for (let i = 0; i < noised.length; i++) {
+    // The array keeps the lowest 64 bits.
+    noised[i] = noised[i]! * BigInt(factor) + BigInt(draws[i]!());
+  }
+  return new Uint32Array(noised.buffer);
+}
+
+/** What is released of opened sums: entries in the event's units, and of a matrix all of them. */
+export function openedValues({ kind, dimension, grid }: SealedEvent, opened: Uint32Array):
+Float64Array {
+  const values = Float64Array.from(
+    new BigInt64Array(Uint32Array.from(opened).buffer), (steps) => valueOfSteps(steps, grid),
+  );
+  return kind === 'gaussian' ? values : mirrored(values, dimension);
+}
+
 class SharedNoiseMechanisms implements SealedMechanisms {
   readonly #noise: Map<string, EventNoise>;
 
@@ -115,19 +139,9 @@ class SharedNoiseMechanisms implements SealedMechanisms {
       Number.isSafeInteger(factor) && factor >= 1,
       'the unit of sealed sums is the grid times a whole number',
     );
-    const noised = new BigUint64Array(Uint32Array.from(own).buffer);
-    for (let i = 0; i < noised.length; i++) {
-      // The array keeps the lowest 64 bits.
-      noised[i] = noised[i]! * BigInt(factor) + BigInt(draws[i]!());
-    }
-    const opened = Uint32Array.from(await this.openNoised(new Uint32Array(noised.buffer)));
+    const opened = await this.openNoised(noisedShare(own, factor, draws));
     assert(opened.length === own.length, 'as many sums are opened as were asked for');
-    const values = Float64Array.from(
-      new BigInt64Array(opened.buffer), (steps) => valueOfSteps(steps, event.grid),
-    );
-    return Released.fromMechanism(
-      event.kind === 'gaussian' ? values : mirrored(values, event.dimension),
-    );
+    return Released.fromMechanism(openedValues(event, opened));
   }
 
   prepare(limit: number): number {

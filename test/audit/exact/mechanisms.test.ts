@@ -8,7 +8,7 @@ import type { MechanismEvent } from '../../../src/privacy/accounting/events.js';
 import { suppliesOf } from '../../../src/privacy/mechanisms/supply.js';
 
 /** Seconds each: `npm run check:exact` and the slow tests have them. */
-const many = /two|2 x 2|key|exponential|histogram|mask/;
+const many = /two|2 x 2|sealed|key|exponential|histogram|mask/;
 const runOf = (name: string): CaseResult =>
   mechanismChecks.find((check) => check.name === name)!.run();
 
