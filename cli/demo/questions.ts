@@ -59,14 +59,14 @@ const askedWith = (corruption: number): Readonly<Record<string, Asked>> => ({
   'robust-delay': {
     about: 'the same, robust against the liars',
     question: {
-      estimator: 'robust-mean', ...delay, share: 28,
+      estimator: 'robust-mean', ...delay, share: 40,
       parameters: { scale: demoScale[0], range: delayRange, corruption },
     },
   },
   'middle-delay': {
     about: 'half of the people have a smaller mean delay',
     question: {
-      estimator: 'quantile', ...delay, share: 14,
+      estimator: 'quantile', ...delay, share: 10,
       parameters: { probabilities: [0.5], low: -60, high: 180 },
     },
   },

@@ -105,7 +105,7 @@ export function refuseUnasked(
 
 /**
  * The parameters of a file, with what follows from its columns: the index of a column that is given
- * by name; for a histogram of a category or boolean a bin for each name; for a sum, a
+ * by name; for a histogram of a category or boolean a bin for each name; for a sum, a quantile, a
  * distribution and a mean that is split by keys the range of the columns.
  * @param isKeyed whether the answer is split by keys.
  * @throws what `refuse` makes, where the estimator cannot be asked about these columns.
@@ -173,8 +173,8 @@ function refuseCategories(
 }
 
 /**
- * The default range of a sum, a distribution or a mean by keys, where every column that it needs
- * states one. A mean by keys finds no scale, so it has no plan without a range.
+ * The default range of a sum, a quantile, a distribution or a mean by keys, where every column that
+ * it needs states one. A mean by keys finds no scale, so it has no plan without a range.
  */
 function rangeOf(
   given: Given, { name, isKeyed }: { readonly name: string; readonly isKeyed: boolean },
@@ -183,7 +183,7 @@ function rangeOf(
   const ends = (type: ColumnType | undefined): readonly [number, number] | null =>
     (type !== undefined && 'low' in type && type.low !== undefined && type.high !== undefined
       ? [type.low, type.high] : null);
-  if (name === 'distribution' && given['edges'] === undefined) {
+  if (name === 'quantile' || (name === 'distribution' && given['edges'] === undefined)) {
     const found = ends(types[asked ?? -1]);
     return found === null ? {} : { low: found[0], high: found[1] };
   }

@@ -38,8 +38,8 @@ const columnMap = ruled(columnRule, v.strictObject({
     + 'category: one of a public list of names. text: any short text, which a question uses in by '
     + 'or where.', 'category'),
   low: key(v.optional(end), 'Of a number or an integer: the least value that you expect. With '
-    + 'high it is the default range of the estimators sum and distribution, and of a mean that is '
-    + 'split by keys.', 0, 'not stated'),
+    + 'high it is the default range of the estimators sum, quantile and distribution, and of a '
+    + 'mean that is split by keys.', 0, 'not stated'),
   high: key(v.optional(end), 'Of a number or an integer: the largest value that you expect.',
     240, 'not stated'),
   of: key(v.optional(category), 'Of a category: its names. They are public.',

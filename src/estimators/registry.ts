@@ -19,6 +19,16 @@ export const estimators: readonly Estimator[] = Object.freeze([
   subspace, select, mixture1d, mixture,
 ]);
 
+/** Common words for a question, and what to write for them. */
+const otherWords: Readonly<Record<string, string>> = {
+  median: 'quantile with probabilities [0.5]',
+  percentile: 'quantile',
+  average: 'mean or robust-mean',
+  total: 'sum',
+  proportion: 'share',
+  distinct: 'count with of: keys and keys that are discovered',
+};
+
 /**
  * The estimator of this name, as `keelson estimators` lists them.
  * @throws InvalidParameterError listing the names when there is no such estimator.
@@ -27,7 +37,7 @@ export function findEstimator(name: string): Estimator {
   const found = estimators.find((estimator) => estimator.name === name);
   if (found === undefined) {
     const known = estimators.map((estimator) => estimator.name);
-    const near = typeof name === 'string' ? didYouMean(name, known) : '';
+    const near = typeof name === 'string' ? remedyFor(name, known) : '';
     const remedy = near === '' ? `: choose one of ${known.join(', ')}` : near;
     throw new InvalidParameterError(
       `there is no estimator ${JSON.stringify(name)}${remedy}`,
@@ -35,4 +45,8 @@ export function findEstimator(name: string): Estimator {
     );
   }
   return found;
+}
+
+function remedyFor(name: string, known: readonly string[]): string {
+  return Object.hasOwn(otherWords, name) ? `: write ${otherWords[name]}` : didYouMean(name, known);
 }

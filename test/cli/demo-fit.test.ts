@@ -11,16 +11,16 @@ const asked = (overrides: Partial<Parameters<typeof fitDemo>[0]> = {}) =>
 describe('the crowd and the epoch of the demonstration', () => {
   it('are the usual ones on a fast machine, and smaller on a slow one', () => {
     expect(fitDemo(asked(), 5000)).toEqual({ contributors: 6000, epochMs: 6000, epochs: 5 });
-    expect(fitDemo(asked(), 1000)).toEqual({ contributors: 1200, epochMs: 6000, epochs: 5 });
+    expect(fitDemo(asked(), 1000)).toEqual({ contributors: 1600, epochMs: 8000, epochs: 4 });
   });
 
   it('keep enough people for an answer where the machine is very slow, and show fewer, longer '
     + 'epochs', () => {
-    expect(fitDemo(asked(), 200)).toEqual({ contributors: 1000, epochMs: 25_000, epochs: 2 });
+    expect(fitDemo(asked(), 200)).toEqual({ contributors: 1600, epochMs: 40_000, epochs: 2 });
     expect(fitDemo(asked(), 500))
-      .toEqual({ contributors: 1000, epochMs: 10_000, epochs: 3 });
-    expect(fitDemo(asked(), 300)).toEqual({ contributors: 1000, epochMs: 17_000, epochs: 2 });
-    expect(fitDemo(asked({ epsilon: 1 }), 100).contributors).toBe(2000);
+      .toEqual({ contributors: 1600, epochMs: 16_000, epochs: 2 });
+    expect(fitDemo(asked(), 300)).toEqual({ contributors: 1600, epochMs: 27_000, epochs: 2 });
+    expect(fitDemo(asked({ epsilon: 1 }), 100).contributors).toBe(3200);
     expect(fitDemo(asked({ epsilon: 0.01 }), 100).contributors).toBe(6000);
   });
 
@@ -35,7 +35,7 @@ describe('the crowd and the epoch of the demonstration', () => {
     expect(fitDemo(asked({ contributors: 10_000 }), 1000))
       .toEqual({ contributors: 10_000, epochMs: 50_000, epochs: 2 });
     expect(fitDemo(asked({ epochMs: 3000 }), 2000))
-      .toEqual({ contributors: 1200, epochMs: 3000, epochs: 5 });
+      .toEqual({ contributors: 1600, epochMs: 3000, epochs: 5 });
   });
 });
 

@@ -115,9 +115,12 @@ describe('the questions of a study file', () => {
     ['no estimator', asked('share: 5'), 'questions.q.estimator is missing; give a name'],
     ['an estimator that is none', asked('estimator: cuont'),
       'questions.q.estimator cannot be used: there is no estimator "cuont": did you mean "count"?'],
+    ['a common word for one', asked('estimator: median'),
+      'questions.q.estimator cannot be used: there is no estimator "median": write quantile with '
+      + 'probabilities [0.5]'],
     ['a wrong parameter', mean('share: 5').replace('scale: 40', 'scale: 40, scle: 3'),
       'questions.q.parameters.scle cannot be used'],
-    ['a parameter that is missing', asked('estimator: quantile', 'columns: [stops]'),
+    ['a parameter that is missing', asked('estimator: histogram', 'columns: [minutes]'),
       'questions.q.parameters.'],
     ['a misspelt column', count('where: { minuts: 3 }'),
       'questions.q.where names minuts, and the study has no such column; did you mean'],

@@ -85,7 +85,7 @@ describe('typed columns of a study file', () => {
       expect(late.reduce).toBe('one');
     });
 
-  it('give sum and distribution their range, unless the file states one', () => {
+  it('give sum, quantile and distribution their range, unless the file states one', () => {
     const columns = 'columns: { stops: { type: integer, low: 0, high: 20 }, late: boolean }';
     const sum = { columns, estimator: 'estimator: sum' };
     expect(parse({ ...sum, parameters: '' }).parameters).toEqual({ range: [0, 20, 0, 1] });
@@ -95,6 +95,12 @@ describe('typed columns of a study file', () => {
       columns, estimator: 'estimator: distribution', parameters: 'parameters: { column: stops }',
     });
     expect(spread.parameters).toMatchObject({ column: 0, low: 0, high: 20 });
+    const middle = 'column: stops, probabilities: [0.5]';
+    const quantile = (more: string) => parse({
+      columns, estimator: 'estimator: quantile', parameters: `parameters: { ${middle}${more} }`,
+    }).parameters;
+    expect(quantile('')).toMatchObject({ column: 0, low: 0, high: 20 });
+    expect(quantile(', high: 9')).toMatchObject({ column: 0, low: 0, high: 9 });
   });
 
   it.each<[string, Readonly<Record<string, string>>, string]>([
