@@ -87,6 +87,11 @@ export interface NoisyDistances {
   readonly dimension: number;
   /** How many rows there are, about: public or released. */
   readonly rows: number;
+  /**
+   * Whether all rows of a bin may be at one distance, as those of a few values are: they then count
+   * as if at the far end of their bin. Public or released. Default: at its middle.
+   */
+  readonly isLattice?: boolean;
 }
 
 /** How many rows a released histogram has, about: at least a quarter of the plan. */
@@ -121,19 +126,23 @@ export interface Distances {
 }
 
 /** Reads a released histogram. */
-export function readDistances({ counts, sigma, dimension, rows }: NoisyDistances): Distances {
+export function readDistances(
+  { counts, sigma, dimension, rows, isLattice = false }: NoisyDistances,
+): Distances {
   const seen = binsThatStandOut(counts, sigma, standOut);
   const last = seen.lastIndexOf(true);
   const middles = Array.from(counts, (_, bin) => distanceEdge(bin, dimension) * pow(2, 1 / 8));
-  const meanOf = (valueOf: (distance: number) => number): number =>
-    Math.max(0, middles.reduce((sum, middle, bin) =>
-      (bin > 0 && seen[bin]! ? sum + counts[bin]! * valueOf(middle) : sum), 0) / rows);
+  const places = isLattice
+    ? middles.map((_, bin) => distanceEdge(bin + 1, dimension)) : middles;
+  const meanOf = (valueOf: (distance: number) => number, at = places): number =>
+    Math.max(0, at.reduce((sum, distance, bin) =>
+      (bin > 0 && seen[bin]! ? sum + counts[bin]! * valueOf(distance) : sum), 0) / rows);
   // Rows of the first bin are about sqrt(d / 2) from the centre.
   const near = (Math.max(0, counts[0]!) / rows) * (dimension / 2);
   const tail = unseenTail(counts, sigma, last);
   const crowds = unseenRows(counts, sigma, last);
   return {
-    spread: Math.sqrt((near + meanOf((distance) => distance ** 2)) / dimension),
+    spread: Math.sqrt((near + meanOf((distance) => distance ** 2, middles)) / dimension),
     beyond: (radius) => (seen[distanceBins - 1]! ? Infinity
       : meanOf((distance) => Math.max(0, distance - radius))),
     hidden: (radius) => {

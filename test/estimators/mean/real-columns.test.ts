@@ -47,6 +47,39 @@ describe('the mean of a real column that few rows decide', () => {
   });
 });
 
+it('a column of spending, nearly all zero, is near its mean, or has no interval', async () => {
+  const cohort = 10_000;
+  const plan = planOf('mean', {}, factsOf(1, cohort, 1));
+  const truth = 0.03 * Math.exp(3 + 1.2 ** 2 / 2);
+  let stated = 0;
+  for (let round = 0; round < 24; round++) {
+    const data = dataSource(`spending ${round}`);
+    const amounts = data.normals(cohort);
+    const rows = Array.from(amounts, (normal) =>
+      Float64Array.of(data.below(100) < 3 ? Math.exp(3 + 1.2 * normal) : 0));
+    const outcome = await releaseOf(plan, 1, rows, `spending ${round}`);
+    if (outcome.kind === 'refused') throw new Error(outcome.text);
+    const { low, high } = outcome.interval95!;
+    expect(Math.abs(outcome.estimate[0]! - truth)).toBeLessThan(3 * ((high[0]! - low[0]!) / 2));
+    stated += Number(high[0]! < Infinity);
+  }
+  // Half of the mean is in some 50 rows that no count shows.
+  expect(stated).toBeLessThanOrEqual(1);
+});
+
+it('the mean cuts nothing off two values of which one lies at the edge of a bin', async () => {
+  const [cohort, far] = [50_000, 1e6];
+  const plan = planOf('mean', {}, factsOf(1, cohort, 1));
+  for (let round = 0; round < 4; round++) {
+    const data = dataSource(`two values ${round}`);
+    const rows = Array.from({ length: cohort }, () => Float64Array.of(data.below(2) * far));
+    const own = rows.reduce((sum, row) => sum + row[0]!, 0) / cohort;
+    const outcome = await releaseOf(plan, 1, rows, `two values ${round}`);
+    if (outcome.kind === 'refused') throw new Error(outcome.text);
+    expect(Math.abs(outcome.estimate[0]! - own)).toBeLessThan(0.015 * (far / 2));
+  }
+});
+
 it('prime-heavy is within three half-widths of the truth of a column with one row far out', async (
 ) => {
   const values = (JSON.parse(textOf('political-contributions.json')) as {

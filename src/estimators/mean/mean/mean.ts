@@ -89,7 +89,9 @@ const ofAll: Estimator = definePooledEstimator({
     },
   ],
   shelf: 'recommended',
-  assumption: 'Nobody sends false rows: there is no interval for the case that somebody does.',
+  assumption: 'Nobody sends false rows: there is no interval for the case that somebody does. Rows '
+    + 'so few that the noise hides them are not so far out that they decide the mean: if they may '
+    + 'be, give range.',
   claim: 'One contributor’s row replaced by anything, including nothing: '
     + '(rho, delta)-approximate zCDP, rho split between the centre, a histogram of distances and '
     + 'the mean.',
@@ -230,13 +232,13 @@ function centredDesign({ values, facts, bounds }: DesignRequest): PooledDesign {
  */
 function releaseOf(design: MeanDesign): PooledDesign['release'] {
   const { facts, distance, clipped } = design;
-  return async ({ mechanisms }, { pool, centre, scale }) => {
+  return async ({ mechanisms }, { pool, centre, scale, columns }) => {
     const counts = mechanisms.gaussian(
       distance.name, pool.map((block) => distanceCounts(block, centre)),
     ).value;
     const distances = readDistances({
       counts, sigma: distance.sigma, dimension: facts.dimension,
-      rows: rowsIn(counts, facts.cohort),
+      rows: rowsIn(counts, facts.cohort), isLattice: columns.discrete.every(Boolean),
     });
     const radius = radiusOf(design, distances);
     const options = { centre, ball: clipped.ball, cohort: facts.cohort, unit: radius };
