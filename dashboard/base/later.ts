@@ -26,9 +26,10 @@ export function later<Props extends object>(
     load().then(onEnd, onEnd);
   });
   const View = (props: Props): VNode => {
-    const [fault, setFault] = useState<boolean | null>(null);
+    const [fault, setFault] = useState<boolean | null>(loaded === null ? null : false);
     useEffect(() => {
-      if (loaded !== null) return;
+      // It may have come after the drawing and before this: without a change nothing is drawn anew.
+      if (loaded !== null) return setFault(false);
       let cancel = (): void => undefined;
       const ended = (): void => {
         setFault(loaded === null);

@@ -1,5 +1,5 @@
 // @module-tag slow
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { HTTPRequest, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import { signing } from '#signing';
 import { toHex } from '../../src/base/bytes.js';
 import { keyFingerprint } from '../../src/signing/index.js';
 import { hasBrowser, launchBrowser, openPage, type LaunchedBrowser } from '../support/browser.js';
+import { root } from '../support/sources.js';
 import { refusal, Stage, valueOf } from './stage.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
@@ -49,6 +50,12 @@ async function saved(page: Page, form: string): Promise<string> {
     () => (globalThis as unknown as { saved?: string }).saved, { polling });
   return await found.jsonValue() as string;
 }
+
+const site = `${root}dist/dashboard/site/`;
+/** The file that has the list of studies. */
+const listFile = readdirSync(site).find((name) => name.endsWith('.js')
+  && name.startsWith('part-')
+  && readFileSync(site + name, 'utf8').includes('No study is like that'))!;
 
 /** In which a chart can be saved. */
 const formats = ['CSV', 'SVG', 'PNG'];
@@ -237,6 +244,37 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     await page.evaluate((id) => { location.hash = `#/study/${id}`; }, stage.id('second'));
     await says(page, 'h1', 'second');
     expect(asked).toBe(2);
+  });
+
+  it('shows the list also when it comes after a drawing and before its effects', async () => {
+    const stage = await Stage.start({}, { study: 'second' });
+    const arrived: (() => void)[] = [];
+    const { page } = await open(stage.address, async (fresh) => {
+      // Effects follow a drawing by a timer without a delay.
+      await fresh.evaluateOnNewDocument(() => {
+        const [real, late]: [typeof setTimeout, (() => void)[]] = [setTimeout, []];
+        const timer = (action: () => void, delayMs?: number): unknown =>
+          (delayMs === undefined ? late.push(action) : real(action, delayMs));
+        Object.assign(globalThis, {
+          setTimeout: timer, runEffects: () => {
+            Object.assign(globalThis, { setTimeout: real });
+            late.forEach((action) => action());
+          },
+        });
+      });
+      await fresh.setRequestInterception(true);
+      fresh.on('request', (request) => {
+        if (request.url().endsWith(listFile)) arrived.push(() => void request.continue());
+        else void request.continue();
+      });
+    });
+    await page.waitForSelector('#content > .page:empty');
+    const isThere = page.waitForResponse((response) => response.url().endsWith(listFile));
+    arrived.forEach((go) => go());
+    await (await isThere).buffer();
+    await page.evaluate('new Promise((run) => setTimeout(run, 200)).then(() => runEffects())');
+    await page.waitForFunction(
+      () => document.querySelectorAll('.study').length === 2, { polling });
   });
 
   it('follows dozens of studies, urgent ones first, and finds them by their words', async () => {
