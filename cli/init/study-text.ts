@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { epsilonRange } from '../../src/privacy/accounting/target.js';
 import { findEstimator } from '../../src/estimators/registry.js';
+import { wrap } from '../base/help.js';
 import { keyedParts, keyedTitles } from './keyed-text.js';
 import {
   isKeyed, yamlText, type Answers, type AskedParts, type PlainQuestion, type Question, type Range,
@@ -82,8 +83,8 @@ columns: [${answers.columns.map(yamlText).join(', ')}]
 contribution: { reduce: ${reduce}, rowsMax: 64 }
 
 # How the answer is worked out. All settings: keelson estimators ${estimator}
-# It assumes: ${findEstimator(estimator).assumption}
-estimator: ${estimator}
+${wrap(`It assumes: ${findEstimator(estimator).assumption}`, 90).map((line) => `# ${line}\n`).join('')
+}estimator: ${estimator}
 
 ${remarks.map((line) => `# ${line}\n`).join('')}parameters: { ${parameters} }
 `,
