@@ -89,9 +89,8 @@ const ofAll: Estimator = definePooledEstimator({
     },
   ],
   shelf: 'recommended',
-  assumption: 'Nobody sends false rows: there is no interval for the case that somebody does. Rows '
-    + 'so few that the noise hides them are not so far out that they decide the mean: if they may '
-    + 'be, give range.',
+  assumption: 'Nobody sends false rows: no interval for the case that somebody does, or that very '
+    + 'few decide it.',
   claim: 'One contributor’s row replaced by anything, including nothing: '
     + '(rho, delta)-approximate zCDP, rho split between the centre, a histogram of distances and '
     + 'the mean.',

@@ -96,8 +96,8 @@ export const robustMean: Estimator = definePooledEstimator({
     radiusParameter(1e6, ', and with shape any what fits the rows'),
   ],
   shelf: 'recommended',
-  assumption: 'Honest rows have a variance, and rows so few that the noise hides them do not '
-    + 'decide their mean: if they may, give range. With shape normal, rows are also about normal.',
+  assumption: 'Honest rows have a variance that very few do not decide; with shape normal, they '
+    + 'are about normal.',
   claim: 'One contributor’s row replaced by anything, including nothing: '
     + '(rho, delta)-approximate zCDP, rho split between the centre, moments and '
     + 'histograms whose number is public, and the mean of what is left.',
