@@ -2,8 +2,14 @@ import { InvalidParameterError, InvariantError } from './base/errors.js';
 import type { Infeasible, Plan, StudyFacts } from './estimators/contract/estimator.js';
 import { publishedOverCharged } from './privacy/mechanisms/sealed-noise.js';
 import { sealedProgramOf } from './sealed/programs/table.js';
+import { bodyBytes } from './sealed/shares/body.js';
+import { signatureBytes } from './wire/fields.js';
 import type { SealedProgram } from './sealed/programs/contract.js';
 import type { OneQuestion } from './wire/study-document.js';
+
+/** What the promise does not cover, for whoever reads a plan. */
+const weakestPromise =
+  'nothing against two of the servers together, nor against a server that runs changed code';
 
 /** The sealed program of a study. @throws InvalidParameterError when it has none. */
 export function sealedProgramOfStudy(
@@ -34,7 +40,11 @@ export function planSealed(
   return {
     ...open, events: program.events, cost: program.cost,
     noise: open.noise.map((deviation) => publishedOverCharged * deviation),
-    facts: { ...open.facts, sealed: 'against reading' },
+    facts: {
+      ...open.facts, sealed: 'against reading', weakestPromise,
+      noiseOverOneServer: publishedOverCharged,
+      bytesOfAnEntry: bodyBytes(program.form) + signatureBytes,
+    },
     expectedError: (corruption) => {
       const { total, sampling, noise, bias } = open.expectedError(corruption);
       const louder = publishedOverCharged * noise;

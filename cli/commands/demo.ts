@@ -8,6 +8,8 @@ import { runClusterDemo, type ClusterDemoOptions } from '../demo/cluster/run.js'
 import { fitDemo, measureHandshakes, type Fit, type FitRequest } from '../demo/fit.js';
 import { createReport } from '../demo/report.js';
 import { runDemo, type DemoOptions } from '../demo/run.js';
+import { SealedPage } from '../demo/sealed/page.js';
+import { runSealedDemo, type SealedDemoOptions } from '../demo/sealed/run.js';
 import { isAnswered } from '../demo/scoreboard.js';
 import { demoStudiesCount, flightsPerContribution } from '../demo/studies.js';
 import { UsageError } from '../base/errors.js';
@@ -21,6 +23,10 @@ const text = (valueHint: string, description: string) =>
   ({ type: 'string', valueHint, description }) as const;
 
 const flags = {
+  what: {
+    type: 'positional', required: false,
+    description: 'sealed: instead, a study whose rows no single server sees',
+  },
   contributors: text('n', 'simulated people (default: as many as suit this machine, up to 6000)'),
   hostile: text('share', `share that attacks, below 0.5 (default ${defaults.hostile})`),
   attack: {
@@ -68,12 +74,22 @@ export const demo = defineCommand({
     + 'is compared with what the people were told. It takes about a minute. It needs the programs '
     + 'of PostgreSQL and the package pg, and uses --contributors (default 40, in each study) and '
     + '--every (default 3).',
+    'With the word sealed, three servers hold shares of the rows of one study. The demonstration '
+    + 'shows what each server holds of one row, and what is released. One machine protects nobody: '
+    + 'it only shows how it works. It takes about half a minute, and uses --contributors (default '
+    + '600), --hostile (default 0.1, at most 0.2), --every (default 20) and --logs.',
   ],
   args: flags,
-  examples: ['keelson demo', 'keelson demo --keep', 'keelson demo --contributors 10000 --epsilon 1 '
-    + '--hostile 0.05 --attack direction'],
+  examples: [
+    'keelson demo', 'keelson demo --keep', 'keelson demo sealed',
+    'keelson demo --contributors 10000 --epsilon 1 --hostile 0.05 --attack direction',
+  ],
   stopsGently: true,
   async run({ args, io, output }) {
+    if (args.what !== undefined) {
+      const options = sealedOptions(args.what, args);
+      return await runSealedDemo(options, io, new SealedPage(output)) ? 0 : 1;
+    }
     if (args.cluster === true) {
       const account = await runClusterDemo(clusterOptions(args), io, new ClusterPage(output));
       return account === null || isWhole(account) ? 0 : 1;
@@ -88,14 +104,35 @@ export const demo = defineCommand({
   },
 });
 
-/** @throws UsageError for a flag that has no meaning with --cluster. */
-function clusterOptions(typed: Typed): ClusterDemoOptions {
-  const other = Object.keys(flags).find((name) =>
-    !['cluster', 'contributors', 'every'].includes(name)
-      && typed[name as keyof Typed] !== undefined && typed[name as keyof Typed] !== false);
-  if (other !== undefined) {
-    throw new UsageError(`--${other} has no meaning with --cluster: leave one of them out`);
+/** @throws UsageError for a flag that has no meaning here. */
+function checkFlags(typed: Typed, where: string, known: readonly string[]): void {
+  const other = Object.keys(flags).find((name) => !known.includes(name)
+    && typed[name as keyof Typed] !== undefined && typed[name as keyof Typed] !== false);
+  if (other === undefined) return;
+  throw new UsageError(`--${other} has no meaning with ${where}: leave one of them out`);
+}
+
+function sealedOptions(what: string, typed: Typed): SealedDemoOptions {
+  if (what !== 'sealed') {
+    throw new UsageError(`there is no "keelson demo ${what}": write sealed, or leave it out`);
   }
+  checkFlags(typed, 'sealed', ['what', 'contributors', 'hostile', 'every', 'logs']);
+  const logDirectory = typed.logs ?? defaults.logs;
+  checkFolder(logDirectory);
+  const whole = { whole: true } as const;
+  return {
+    people: numberFlag(
+      typed.contributors, '--contributors', { ...whole, atLeast: 300, atMost: 5000 },
+    ) ?? 600,
+    hostileShare: numberFlag(typed.hostile, '--hostile', { atLeast: 0, atMost: 0.2 })
+      ?? defaults.hostile,
+    epochSeconds: numberFlag(typed.every, '--every', { ...whole, atLeast: 2, atMost: 3600 }) ?? 20,
+    logDirectory,
+  };
+}
+
+function clusterOptions(typed: Typed): ClusterDemoOptions {
+  checkFlags(typed, '--cluster', ['cluster', 'contributors', 'every']);
   const whole = { whole: true } as const;
   return {
     people: numberFlag(typed.contributors, '--contributors', { ...whole, atLeast: 20, atMost: 500 })

@@ -73,8 +73,18 @@ function ratio(part: bigint, all: bigint): number {
   return Number(part) / Number(all);
 }
 
+/** The promise of a sealed study, and its limits. */
+function againstReading(servers: readonly { readonly name: string }[]): string {
+  const names = servers.map(({ name }) => name);
+  return `Three servers (${names.join(', ')}) hold shares of the rows, and none of them sees a row. `
+    + 'This protects against whoever reads everything that one of them holds. It does not protect '
+    + 'against two of them together, nor against a server that runs changed code.';
+}
+
 /** Who is protected from whom, and how well, in words that need no glossary. From public facts. */
-export function guaranteeInWords({ budget, participation, privacy }: StudyDocument): {
+export function guaranteeInWords(
+  { budget, participation, privacy, sealed }: StudyDocument,
+): {
   readonly sentence: string; readonly notAgainst: string; readonly oddsPerRelease: number;
   readonly oddsInAll: number;
 } {
@@ -86,8 +96,9 @@ export function guaranteeInWords({ budget, participation, privacy }: StudyDocume
   return {
     sentence: 'A reader of these answers who knows everybody else’s data still learns only '
       + `little about ${what}.`,
-    notAgainst: 'The answers do not protect anybody from the operator of this server. The operator '
-      + 'holds the rows until their epoch closes.',
+    notAgainst: sealed !== undefined ? againstReading(sealed.servers)
+      : 'The answers do not protect anybody from the operator of this server. The operator holds '
+        + 'the rows until their epoch closes.',
     oddsPerRelease: Math.exp(privacy.epsilon),
     oddsInAll: Math.exp(budget.epsilon),
   };

@@ -103,6 +103,7 @@ function StudyCard({ followed, attention }: Listed): VNode {
     <a href=${studyAddress(entry.id)}>${title ?? entry.name}</a></h2>
       <${Badge} tone=${attention.tone}><span class=${`dot ${followed.link.value.kind}`}></span>${
         attention.text}<//></div>
+    ${entry.document.sealed && html`<${Badge} tone="quiet">Sealed against reading<//>`}
     <p class="quiet small clamp">${title !== undefined && `${entry.name}. `}${entry.title}</p>
     <div class="card-middle">
     ${isList && html`<h3><bdi>${questions[0]!.name}</bdi></h3>`}

@@ -14,7 +14,7 @@ import { numbersOf, type NamedNumber } from '../base/numbers.js';
 import { changeView, view } from '../base/route.js';
 import { historyOf, studies, type Followed } from '../base/session.js';
 import { canSmooth, smoothedSeries } from '../base/smoothing.js';
-import { Notice } from '../base/shell.js';
+import { Badge, Notice } from '../base/shell.js';
 import { comparedName, within, type View } from '../base/view.js';
 import { Budget, Guarantee } from './budget.js';
 import { chartPart, Column, type ColumnFacts } from './column.js';
@@ -74,6 +74,7 @@ export function StudyPage({ followed, question }: {
       <p class="quiet subtitle">${entry.document.title !== undefined
         && html`<span class="code">${entry.name}</span>. `}${entry.title}</p></div>
       <div class="title-state"><span role="status"><${LinkBadge} followed=${followed} /></span>
+        ${entry.document.sealed && html`<${Badge} tone="quiet">Sealed against reading<//>`}
         <span class="quiet"><${EpochLine} followed=${followed} /></span></div></div>
     <${Tabs} followed=${followed} place=${place} />
     ${place < 0 ? html`<${NoQuestion} asked=${question} />`

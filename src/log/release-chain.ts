@@ -179,9 +179,14 @@ export class ReleaseChain {
     if (missing < 0 && signature.length === servers.length * signatureBytes) {
       return { digest, keys: this.keys };
     }
+    const { name } = this.options.document!.sealed!.servers[Math.max(0, missing)]!;
+    const isWhole = signature.length === servers.length * signatureBytes;
+    const what = isWhole
+      ? `the signature of ${name} is not its own, for this study and these bytes`
+      : `it has ${signature.length} bytes of signatures, not ${servers.length * signatureBytes}`;
     throw new LogError(
       'signature-invalid', `release ${this.at.index} does not have the signatures of all three `
-        + 'servers of the sealed study', { expected: this.at.index },
+        + `servers of the sealed study: ${what}`, { expected: this.at.index },
     );
   }
 

@@ -7,6 +7,7 @@ import type { Store } from '../../server/store/contract.js';
 import { openSqliteStore } from '../../server/store/sqlite/open.js';
 import { StorageError } from '../../src/base/errors.js';
 import { logLines, verifyReleaseLog } from '../../src/log/index.js';
+import { Stage } from '../support/live-command.js';
 import { signing } from '../../src/signing/node.js';
 
 let stage: SealedStage;
@@ -33,11 +34,59 @@ async function closeWith(rows = people, inMs = everyMs): Promise<void> {
   clock.advance(inMs);
 }
 
+/** A log in which the signature of the first release is another one. */
+function changedSignature(log: string, change: (signature: Uint8Array) => Uint8Array): Uint8Array {
+  const lines = log.trimEnd().split('\n').map((line) =>
+    JSON.parse(line) as { readonly type: string; readonly signature: string });
+  const first = lines.findIndex(({ type }) => type === 'release');
+  const { signature } = lines[first]!;
+  const changed = Buffer.from(change(Buffer.from(signature, 'base64'))).toString('base64');
+  const text = lines.map((line, i) =>
+    JSON.stringify(i === first ? { ...line, signature: changed } : line)).join('\n');
+  return Buffer.from(`${text}\n`);
+}
+
 /** The charges in a server's ledger. */
 async function spent(server: number): Promise<bigint> {
   const [balance] = await stage.servers[server]!.hub.balances();
   return balance!.rhoSpent;
 }
+
+describe('keelson demo sealed', () => {
+  it('shows shares that add up to the row, and a release that three servers signed', {
+    tags: ['slow'], timeout: 240_000,
+  }, async () => {
+    const commands = new Stage();
+    try {
+      const run = await commands.run([
+        'demo', 'sealed', '--contributors', '300', '--every', '30', '--json', '--logs',
+        commands.path('logs'),
+      ]);
+      expect([run.status, run.stderr]).toEqual([0, '']);
+      const lines = run.stdout.trimEnd().split('\n').map((line) =>
+        JSON.parse(line) as Readonly<Record<string, unknown>>);
+      expect(lines.map(({ type }) => type)).toEqual(['started', 'held', 'sent', 'released']);
+      expect(lines[0]).toMatchObject({ against: 'reading', hostile: 30 });
+      const { steps, size, holds } = lines[1] as unknown as {
+        steps: number[]; size: number; holds: { own: number[]; next: number[] }[];
+      };
+      holds.forEach(({ next }, i) => expect(next).toEqual(holds[(i + 1) % 3]!.own));
+      steps.forEach((step, j) =>
+        expect(holds.reduce((sum, { own }) => sum + own[j]!, 0) % size).toBe(step));
+      const { estimate, honest, log, serverKey, spent } = lines[3] as unknown as {
+        estimate: number[]; honest: number[]; log: string; serverKey: string;
+        spent: { rho: number }[];
+      };
+      // Liars move a plain mean by 4.5 minutes. Noise has a deviation of about .15 minutes.
+      expect(Math.abs(estimate[0]! - honest[0]!)).toBeLessThan(2.5);
+      expect(new Set(spent.map(({ rho }) => rho)).size).toBe(1);
+      const verified = await commands.run(['verify', log, '--server-key', serverKey]);
+      expect(verified.status).toBe(0);
+    } finally {
+      await commands.end();
+    }
+  });
+});
 
 describe('three servers', () => {
   it('count people whose rows none of them sees, and sign together', slow, async () => {
@@ -50,6 +99,18 @@ describe('three servers', () => {
     for (const server of [1, 2]) expect(await stage.release(0, server)).toEqual(outcome);
     const { charge } = stage.front.hub.studies()[0]!;
     for (const server of [0, 1, 2]) expect(await spent(server)).toBe(charge.rho);
+    // A release with a false or missing signature is refused, and the message names whose it is.
+    const { address: front, serverKey: frontKey } = stage.front;
+    const log = await (await fetch(`${front}/v1/releases?study=shared`)).text();
+    for (const [place, name] of ['north', 'east', 'west'].entries()) {
+      const faulty = changedSignature(log, (signature) =>
+        signature.map((byte, i) => (i === 64 * place ? byte ^ 1 : byte)));
+      const report = await verifyReleaseLog(logLines([faulty]), { signing, serverKey: frontKey });
+      expect(report.firstFault?.text).toContain(`the signature of ${name} is not its own`);
+    }
+    const short = changedSignature(log, (signature) => signature.subarray(0, 128));
+    expect((await verifyReleaseLog(logLines([short]), { signing, serverKey: frontKey })).authentic)
+      .toBe(false);
     // The log of any of them is authentic under the key of that one.
     for (const { address, serverKey } of stage.servers.map((server) => server!)) {
       const response = await fetch(`${address}/v1/releases?study=shared`);

@@ -9,12 +9,18 @@ const program = fileURLToPath(new URL('../../../../bin/keelson.js', import.meta.
 /** One server of the demonstration, in a process of its own, so that it can be killed. */
 export class DemoNode {
   #child: ChildProcess | undefined;
-  #port = 0;
   #said: string[] = [];
   serverKey: Uint8Array = new Uint8Array(0);
 
-  /** @param words of `keelson serve`. */
-  constructor(readonly name: string, private readonly words: readonly string[]) {}
+  #port: number;
+
+  /**
+   * @param words of `keelson serve`.
+   * @param port - default: any free one.
+   */
+  constructor(readonly name: string, private readonly words: readonly string[], port = 0) {
+    this.#port = port;
+  }
 
   get port(): number {
     return this.#port;
