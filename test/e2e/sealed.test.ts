@@ -12,7 +12,7 @@ import { signing } from '../../src/signing/node.js';
 
 let stage: SealedStage;
 let clock: ShiftedClock;
-afterEach(() => stage.close());
+afterEach(() => (stage as SealedStage | undefined)?.close());
 
 const everyMs = 600_000;
 const question = 'estimator: count\nparameters: { threshold: 25 }';
