@@ -1,6 +1,8 @@
 import { findStudy, type Exchange } from './exchange.js';
 import { HttpError } from './http-error.js';
-import { noteLength, notesMost, type OperatorNote } from '../base/operator-records.js';
+import {
+  noteLength, notesMost, type OperatorNote, type OperatorNotes,
+} from '../base/operator-records.js';
 
 /** What everybody reads of a note. */
 type PublicNote = Omit<OperatorNote, 'studyId'>;
@@ -10,7 +12,12 @@ export function studyNotes({ hub, query, notes }: Exchange): {
   readonly notes: readonly PublicNote[];
 } {
   const { studyId } = findStudy(hub, query.get('study'));
-  return { notes: notes.of(studyId).map(({ id, atMs, text }) => ({ id, atMs, text })) };
+  return { notes: publicNotes(notes, studyId) };
+}
+
+/** The notes about a study as everybody reads them. */
+export function publicNotes(notes: OperatorNotes, studyId: string): readonly PublicNote[] {
+  return notes.of(studyId).map(({ id, atMs, text }) => ({ id, atMs, text }));
 }
 
 /** Adds a note: `?study=`, `&text=`, and `&at=` in Unix milliseconds (default: now). */

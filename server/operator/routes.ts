@@ -10,7 +10,7 @@ import { questionProgress } from './question-progress.js';
 import { releaseLog } from './release-download.js';
 import { studyReleases } from './study-releases.js';
 import { signIn, signOut } from './session-routes.js';
-import { addNote, removeNote, studyNotes } from './note-routes.js';
+import { addNote, publicNotes, removeNote, studyNotes } from './note-routes.js';
 import { endStudy, pauseStudy, resumeStudy } from './study-routes.js';
 
 export interface Route {
@@ -218,7 +218,7 @@ async function progress(exchange: Exchange): Promise<void> {
     releases: view.releaseCount,
     progress: await hub.progress(view.studyId),
     questions: await questionProgress(hub, view),
-    notes: notes.of(view.studyId).map(({ id, atMs, text }) => ({ id, atMs, text })),
+    notes: publicNotes(notes, view.studyId),
     leftOut: (await hub.leftOut?.(view.studyId)) ?? 0,
     beyond: view.document.quarantine?.beyond ?? null,
     automatic: view.document.quarantine?.automatic === true,

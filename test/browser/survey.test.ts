@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import type { BrowserContext, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
-  freePort, hasBrowser, launchBrowser, openPage, type LaunchedBrowser,
+  hasBrowser, launchBrowser, openPage, type LaunchedBrowser,
 } from '../support/browser.js';
+import { freePort } from '../../cli/demo/free-port.js';
 import { LiveCommand, Stage, type Served } from '../support/live-command.js';
 import { root } from '../support/sources.js';
 

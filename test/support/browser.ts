@@ -1,5 +1,4 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launch, type Browser, type BrowserContext, type Page } from 'puppeteer-core';
@@ -52,16 +51,4 @@ export async function openPage(holder: Browser | BrowserContext): Promise<Page> 
   const page = await holder.newPage();
   page.setDefaultTimeout(waitMs);
   return page;
-}
-
-/** A port of this machine that is free now. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }

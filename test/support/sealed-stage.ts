@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../cli/demo/free-port.js';
 import { createContributor, type Settled } from '../../client/index.js';
 import { sealing } from '../../client/sealing.js';
 import { systemClock } from '../../server/base/clock.js';
@@ -18,18 +18,6 @@ import { signing } from '../../src/signing/node.js';
 import { answersOf, decodeReleaseBody } from '../../src/wire/index.js';
 
 export const names = ['north', 'east', 'west'] as const;
-
-/** A port that was free a moment ago. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 /** What a test says of its sealed study. */
 export interface SealedStudyText {

@@ -1,6 +1,5 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { setMaxListeners } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { signing } from '#signing';
@@ -20,6 +19,7 @@ import { openBox } from '../../../src/signing/boxes.js';
 import { shortForm } from '../../../src/wire/study-document.js';
 import type { Io } from '../../base/io.js';
 import { DemoNode } from '../cluster/node.js';
+import { freePort } from '../free-port.js';
 import type { HeldRow, SealedPage } from './page.js';
 
 const names = ['north', 'east', 'west'] as const;
@@ -102,18 +102,6 @@ ${listed.join('\n')}
   return { file, ports };
 }
 
-/** A port that was free a moment ago. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-}
-
 interface Scene {
   readonly options: SealedDemoOptions;
   readonly folder: string;
@@ -140,11 +128,12 @@ async function perform(scene: Scene): Promise<void> {
   page.closed(accepted);
   const next = await first;
   if (next.done === true) throw new Error('no release came');
-  const { outcome, serverKey } = { ...next.value.release, serverKey: toHex(front.serverKey) };
+  const { outcome } = next.value.release;
   if (outcome?.kind !== 'value') throw new Error(outcome?.text ?? 'the release has no answer');
   page.released({
     estimate: outcome.estimate, honest: meanOf(honest), everybody: meanOf(rows), accepted,
-    serverKey, log: await saveLog(scene, address), spent: await Promise.all(nodes.map(spentAt)),
+    serverKey: toHex(front.serverKey), log: await saveLog(scene, address),
+    spent: await Promise.all(nodes.map(spentAt)),
   });
 }
 
