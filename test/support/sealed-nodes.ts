@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../server/base/clock.js';
 import { silentLogger } from '../../server/base/logger.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
+import { keyOfReleases } from '../../server/keys/release-key.js';
 import { PeerLink, type PeerLinks } from '../../server/sealed/peer-link.js';
 import type { PeerSocket, SocketHandlers } from '../../server/sealed/peer-socket.js';
 import { SealedStudy } from '../../server/sealed/sealed-study.js';
@@ -163,6 +164,11 @@ ${servers.map((server) => `    - { name: s${server}, url: 'ws://127.0.0.1:${9000
     const found = await this.#stores[server]!.releases(this.view.studyId, 0, 100);
     return found.map(({ body }) =>
       ({ body, outcome: answersOf(decodeReleaseBody(body))[0]!.outcome }));
+  }
+
+  /** The key that a server that starts over this store must have. */
+  keyOf(server: ServerIndex): Promise<Uint8Array | null> {
+    return keyOfReleases(this.#stores[server]!);
   }
 
   /** Whether a server's store has this epoch as charged, and no release of it. */
