@@ -25,6 +25,8 @@ const multiples = [
 ];
 /** Shares of the trials: one for each of the first pairs, and pilots on the best of them. */
 const shares = { first: 0.2, pilot: 0.25 } as const;
+/** Of few trials, more look for a pair: on a useless pair no number of trials tells anything. */
+const fewTrials = { below: 100, first: 0.4 } as const;
 const pilotMin = 8;
 const pilotMax = 1500;
 const pairsMax = 60;
@@ -69,8 +71,9 @@ export async function auditKnownNoise(asked: KnownNoiseOptions): Promise<KnownNo
   if (ranked === null) return null;
   let done = ranked.tried;
   const pilots: Pilot[] = [];
-  const sides: readonly Side[] = trials < 100 ? ['left'] : ['left', 'right'];
-  const few = trials < 100 ? ranked.found.slice(0, 1) : bestOfCrowds(ranked.found);
+  const isFew = trials < fewTrials.below;
+  const sides: readonly Side[] = isFew ? ['left'] : ['left', 'right'];
+  const few = isFew ? ranked.found.slice(0, 1) : bestOfCrowds(ranked.found);
   const perPilot = Math.max(pilotMin, Math.min(
     pilotMax, Math.floor((shares.pilot * trials) / (few.length * sides.length)),
   ));
@@ -148,7 +151,8 @@ function bestOfCrowds(ranked: readonly RankedPair[]): readonly RankedPair[] {
 async function rankedPairs(
   { pairs, pool, trials }: KnownNoiseOptions,
 ): Promise<{ readonly found: readonly RankedPair[]; readonly tried: number } | null> {
-  const most = Math.max(1, Math.min(pairsMax, Math.floor(shares.first * trials)));
+  const share = trials < fewTrials.below ? fewTrials.first : shares.first;
+  const most = Math.max(1, Math.min(pairsMax, Math.floor(share * trials)));
   const chosen = pairs.slice(0, most);
   const blocks: (LossBlock | null)[] = [];
   for (let at = 0; at < chosen.length; at += pool.parallelism) {

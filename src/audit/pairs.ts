@@ -70,6 +70,31 @@ function dividedBetween(
   return [{ name: 'divided', rows, count }];
 }
 
+/**
+ * A crowd for estimators that ask what most groups found. The rows of some groups are all zero, and
+ * those of the others are all at one distant row.
+ * @param agreeing - groups of zeros in the first cohort that has groups of rows.
+ * @returns null where no cohort has such groups.
+ */
+export function divideGroups(
+  { plan, facts, parameters }: PairFacts,
+): { readonly groups: number; readonly crowdOf: (agreeing: number) => Crowd } | null {
+  const cohort = plan.cohorts.findIndex(({ unit, groups }) => unit === 'row' && groups > 1);
+  if (cohort < 0 || facts.keys !== undefined) return null;
+  const units = unitsOf({ plan, facts, parameters });
+  const count = facts.cohort - 1;
+  const places = placesOf(assignmentHashesOf(count, crowdHashes), plan);
+  const crowdOf = (agreeing: number): Crowd => {
+    const rows = new Float64Array(count * facts.dimension);
+    places.forEach((place, i) => {
+      if (place.cohort !== cohort || place.group < agreeing) return;
+      rows.set(units.map((unit) => unit * distant), i * facts.dimension);
+    });
+    return { name: `${agreeing} groups agree`, rows, count };
+  };
+  return { groups: plan.cohorts[cohort]!.groups, crowdOf };
+}
+
 function fewInEachKey(count: number, dimension: number): Crowd {
   const rows = new Float64Array(count * dimension);
   for (let i = 0; i < count; i++) rows[i * dimension] = i;
@@ -247,16 +272,10 @@ const candidates = 2000;
  * A seat in every cohort in which one can be found. It has a partner if rows are taken in pairs.
  */
 function seatsIn(crowd: Crowd, plan: Plan): readonly Seat[] {
-  const assignmentHashes = assignmentHashesOf(crowd.count, 'audit tickets');
-  const places = (list: Uint8Array): readonly Assignment[] => Array.from(
-    { length: list.length / assignmentHashBytes },
-    (_, i) => assign(
-      list.subarray(i * assignmentHashBytes, (i + 1) * assignmentHashBytes), plan.cohorts,
-    ),
-  );
-  const others = places(assignmentHashes);
+  const assignmentHashes = assignmentHashesOf(crowd.count, crowdHashes);
+  const others = placesOf(assignmentHashes, plan);
   const own = assignmentHashesOf(candidates, 'audit seats');
-  const found = places(own);
+  const found = placesOf(own, plan);
   const members = new Map<string, number>();
   const key = ({ cohort, group, slot }: Assignment): string => `${cohort}/${group}/${slot}`;
   for (const place of others) members.set(key(place), (members.get(key(place)) ?? 0) + 1);
@@ -273,6 +292,13 @@ function seatsIn(crowd: Crowd, plan: Plan): readonly Seat[] {
     const suffix = plan.cohorts.length === 1 ? '' : `, in cohort ${name}`;
     return [{ name: suffix, assignmentHash, place: found[index]!, others, assignmentHashes }];
   });
+}
+
+const crowdHashes = 'audit tickets';
+
+function placesOf(hashes: Uint8Array, { cohorts }: Plan): readonly Assignment[] {
+  return Array.from({ length: hashes.length / assignmentHashBytes }, (_, i) =>
+    assign(hashes.subarray(i * assignmentHashBytes, (i + 1) * assignmentHashBytes), cohorts));
 }
 
 function pairOf(

@@ -1,5 +1,8 @@
+import { normalQuantile } from '../numerics/normal.js';
 import type { NeighbourPair, TrialPool } from './contract.js';
-import { crowds, interleaved, pairsWithin, part, type Crowd, type PairFacts } from './pairs.js';
+import {
+  crowds, divideGroups, interleaved, pairsWithin, part, type Crowd, type PairFacts,
+} from './pairs.js';
 
 /** Settings of a search for pairs. */
 export interface SearchOptions {
@@ -14,6 +17,8 @@ export interface SearchOptions {
 
 const glanceDefault = 60;
 const halvings = 9;
+/** No failure rarer than this is looked for. */
+const rareFailure = 1e-9;
 /**
  * A multiple of the size at which half of the releases are refused. At this size few are refused,
  * and a release is cheap.
@@ -24,7 +29,7 @@ const comfort = 2;
  * Neighbouring pairs for an audit, the most promising ones first. It uses crowds in which nobody
  * else moves and crowds that are spread, both no larger than an answer needs. It also uses parts of
  * them so small that about half of the releases are refused, because there one contributor decides
- * most. No bound counts these trials.
+ * most. Where groups have to agree, it also looks for so few that do. No bound counts these trials.
  */
 export async function searchPairs(
   facts: PairFacts,
@@ -32,6 +37,7 @@ export async function searchPairs(
   { glance = glanceDefault, parts = true }: SearchOptions = {},
 ): Promise<readonly NeighbourPair[]> {
   const lists: (readonly NeighbourPair[])[] = [];
+  if (parts) lists.push(...await pairsOfGroups(facts, pool, glance));
   const { dimension } = facts.facts;
   for (const crowd of crowds(facts)) {
     if (!parts) {
@@ -45,12 +51,41 @@ export async function searchPairs(
       lists.push(pairsWithin(crowd, facts, 'few').slice(0, 2));
       continue;
     }
-    const edge = await edgeOf(crowd, facts, pool, { atAll, glance });
-    const enough = edge === null ? crowd.count : Math.ceil(comfort * edge.count) + 1;
+    const edge = await edgeOf({
+      crowdOf: (count) => part(crowd, count, dimension), refusing: 1, answering: crowd.count, atAll,
+    }, facts, pool, glance);
+    const enough = edge === null ? crowd.count : Math.ceil(comfort * edge.size) + 1;
     lists.push(pairsWithin(enough < crowd.count ? part(crowd, enough, dimension) : crowd, facts));
-    if (edge !== null) lists.push(pairsWithin(edge, facts, 'few'));
+    if (edge !== null) lists.push(pairsWithin(edge.crowd, facts, 'few'));
   }
   return interleaved(lists);
+}
+
+/** Pairs for estimators that ask what most groups found: at three shares of groups that agree. */
+async function pairsOfGroups(
+  facts: PairFacts, pool: TrialPool, glance: number,
+): Promise<readonly (readonly NeighbourPair[])[]> {
+  const divided = divideGroups(facts);
+  if (divided === null) return [];
+  const { groups, crowdOf } = divided;
+  const atAll = await refusedShare(crowdOf(groups), facts, pool, glance);
+  const refusing = Math.floor(groups / 2);
+  const edge = await edgeOf({ crowdOf, refusing, answering: groups, atAll }, facts, pool, glance);
+  return edge === null ? [] : agreeingMore(facts).map((more) =>
+    pairsWithin(crowdOf(Math.min(groups, edge.size + more)), facts, 'few'));
+}
+
+/**
+ * Groups beyond those for which a threshold test passes half the time, so many that it fails as
+ * seldom as twice the claim's delta, half as many, and none. One group moves what is tested by the
+ * sensitivity at most. A rare failure tells the sides apart best.
+ */
+function agreeingMore({ plan, facts }: PairFacts): readonly number[] {
+  const reach = normalQuantile(1 - Math.max(2 * facts.target.delta, rareFailure));
+  const test = plan.events.find(({ kind }) => kind === 'gaussian-threshold');
+  if (test?.kind !== 'gaussian-threshold') return [0];
+  const most = reach * test.sigma / test.sensitivity;
+  return [...new Set([most, most / 2, 0].map(Math.ceil))];
 }
 
 /** A pair whose releases take as long as any. Use it to measure the speed of trials. */
@@ -59,28 +94,31 @@ export function largestPair(facts: PairFacts): NeighbourPair {
   return pairsWithin(spread!, facts, 'few')[0]!;
 }
 
+/** Crowds by size: at `refusing` most releases are refused, and at `answering` a share `atAll`. */
+interface Sizes {
+  readonly crowdOf: (size: number) => Crowd;
+  readonly refusing: number;
+  readonly answering: number;
+  readonly atAll: number;
+}
+
 /**
- * A part of the crowd for which refusals and answers are about equally frequent; null if there is
- * none.
+ * A crowd for which refusals and answers are about equally frequent; null if there is none.
  */
 async function edgeOf(
-  crowd: Crowd,
-  facts: PairFacts,
-  pool: TrialPool,
-  { atAll, glance }: { readonly atAll: number; readonly glance: number },
-): Promise<Crowd | null> {
-  if (atAll > 0.5) return null;
-  let refusing = 1;
-  let answering = crowd.count;
-  const { dimension } = facts.facts;
+  sizes: Sizes, facts: PairFacts, pool: TrialPool, glance: number,
+): Promise<{ readonly crowd: Crowd; readonly size: number } | null> {
+  if (sizes.atAll > 0.5) return null;
+  let { refusing, answering } = sizes;
   for (let step = 0; step < halvings && answering - refusing > 1; step++) {
-    const count = Math.floor((refusing + answering) / 2);
-    const share = await refusedShare(part(crowd, count, dimension), facts, pool, glance);
-    if (share > 0.5) refusing = count;
-    else answering = count;
+    const size = Math.floor((refusing + answering) / 2);
+    const share = await refusedShare(sizes.crowdOf(size), facts, pool, glance);
+    if (share > 0.5) refusing = size;
+    else answering = size;
   }
-  // No refusal with one or two people: this estimator always answers.
-  return refusing === 1 ? null : part(crowd, answering, dimension);
+  // No refusal at the smallest sizes: this estimator always answers.
+  return refusing === sizes.refusing ? null
+    : { crowd: sizes.crowdOf(answering), size: answering };
 }
 
 async function refusedShare(

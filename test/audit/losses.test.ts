@@ -171,12 +171,12 @@ describe('bounds on delta', () => {
 /** Exact losses alone, of a small release or of a registered one. */
 async function losses(
   subject: TrialSubject, facts: StudyFacts, claim: Claim, trials: number,
-  parameters: ParameterValues = {},
+  parameters: ParameterValues = {}, { parts = false } = {},
 ): Promise<AuditResult> {
   const pool = inlineTrials(subject, (label) => seededNoise(label));
   const { plan } = subject;
   const pairs = await searchPairs(
-    { plan, facts, parameters }, pool, { glance: 5, parts: false },
+    { plan, facts, parameters }, pool, { glance: parts ? 40 : 5, parts },
   );
   return audit({
     claim, pairs, pool, trials: 0, coins: seededNoise('coins'), losses: { pool, trials },
@@ -268,6 +268,16 @@ describe('exact losses', () => {
     });
     const claim = { epsilon: 4, delta: 1e-6 };
     const { bound } = await losses({ plan, dimension: 1 }, facts, claim, 400);
+    expect(bound).toBeGreaterThan(2);
+    expect(bound).toBeLessThanOrEqual(4);
+  });
+
+  it('prove half of a subspace, where just enough groups agree', { tags: ['long'] }, async () => {
+    const [plan, facts, parameters] = planFor('subspace', 4, { unit: 1 });
+    const claim = claimOf(plan, facts.target, null);
+    const { bound, known } =
+      await losses({ plan, dimension: 1 }, facts, claim, 1000, parameters, { parts: true });
+    expect(known!.pair).toContain('groups agree');
     expect(bound).toBeGreaterThan(2);
     expect(bound).toBeLessThanOrEqual(4);
   });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { freePort } from '../../cli/demo/free-port.js';
 import type { Question } from '../../cli/init/questions.js';
 import { Stage, type Ended, type JsonLine } from '../support/live-command.js';
 import { root } from '../support/sources.js';
@@ -12,15 +12,6 @@ afterAll(() => stage.end());
 const linesOf = ({ stdout }: Ended): JsonLine[] =>
   stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as JsonLine);
 const few = ['--contributors', '30', '--json'];
-
-/** A port that nobody listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => { server.close(resolve); });
-  return port;
-}
 
 /**
  * A shipped sample, with epochs that are short, or close on the whole fleet. @returns the path of
