@@ -109,8 +109,9 @@ export type SplitAnswer =
   & { readonly keys: readonly (readonly string[])[] };
 
 /**
- * A line for each number of each key, or for each key of an answer of keys alone, then what the release says of the rows. Keys are quoted, and
- * those that a reader may mistake for another one are marked: contributors may have chosen them.
+ * A line for each number of each key, or for each key of an answer of keys alone, then what the
+ * release says of the rows. Keys are quoted, and those that a reader may mistake for another one
+ * are marked: contributors may have chosen them.
  */
 export function printKeys(
   { estimate, keys, answered, interval95, findings }: SplitAnswer, columns: readonly string[],

@@ -22,7 +22,8 @@ const logged = await sampleLog(2, {
     ...questionsDocument, columns,
     types: [...questionsDocument.types!, { type: 'text', bytes: 64 }],
     questions: [delays!, regions!, quiet!, { ...regions!, name: 'found', by }, {
-      ...regions!, name: 'alone', by: { ...by, discover: { ...by.discover, answer: 'keys' as const } },
+      ...regions!, name: 'alone',
+      by: { ...by, discover: { ...by.discover, answer: 'keys' as const } },
     }].map((question) => ({ ...question, share: 20 })),
   },
   changeAnswers: (body) => ({

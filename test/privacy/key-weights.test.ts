@@ -25,14 +25,15 @@ const drawn = (
   .keyHistogram('keys', Sensitive.of(weights), Sensitive.of(keys)).value;
 
 describe('weights of discovered keys', () => {
-  it('have an L2 norm of at most 1 for any number of keys, and no smaller one than rounding takes', () => {
+  it('have an L2 norm of at most 1, and as near to it as the grid allows', () => {
     const steps = 2 ** 12;
     for (let keys = 1; keys <= 4_096; keys++) {
       const weight = keyWeightSteps(keys, 1 / steps);
       expect(keys * weight ** 2).toBeLessThanOrEqual(steps ** 2);
       expect(keys * (weight + 1) ** 2).toBeGreaterThan(steps ** 2);
     }
-    expect([1, 4, 4_096].map((keys) => keyWeightSteps(keys, 1 / steps))).toEqual([4_096, 2_048, 64]);
+    expect([1, 4, 4_096].map((keys) => keyWeightSteps(keys, 1 / steps)))
+      .toEqual([4_096, 2_048, 64]);
   });
 
   it.each([[1, 33.3], [4, 34.6], [16, 36.0]])(
@@ -67,8 +68,10 @@ describe('weights of discovered keys', () => {
       .toBeLessThan(Math.sqrt(Math.log(2e6) / (2 * draws)));
   });
 
-  it.each([1, 1 / 4, 1 / 64].flatMap((grid) => [1, 2, 3].map((keysMax) => [grid, keysMax] as const)))(
-    'show the lone keys of one person with at most delta: grid %d, up to %d keys', (grid, keysMax) => {
+  it.each([1, 1 / 4, 1 / 64].flatMap((grid) =>
+    [1, 2, 3].map((keysMax) => [grid, keysMax] as const)))(
+    'show the lone keys of one person with at most delta: grid %d, up to %d keys',
+    (grid, keysMax) => {
       const delta = 1e-4;
       const event: KeyWeightsEvent =
         { ...place, kind: 'key-weights', keysMax, sigma: 2, delta, grid };

@@ -67,10 +67,11 @@ export function callCost(event: MechanismEvent, left: ObservedCall, right: Obser
       return histogramCost(event, one as Bins, other as Bins);
     case 'key-histogram':
     case 'key-weights':
-      return otherKnown(left, right) ?? countsCost(event, leastOfKey(event), keyKeepingSteps(event), [
-        byKey(one as ArrayLike<number>, left.contents[1] as FoundKeys),
-        byKey(other as ArrayLike<number>, right.contents[1] as FoundKeys),
-      ], knownOf(left));
+      return otherKnown(left, right)
+        ?? countsCost(event, leastOfKey(event), keyKeepingSteps(event), [
+          byKey(one as ArrayLike<number>, left.contents[1] as FoundKeys),
+          byKey(other as ArrayLike<number>, right.contents[1] as FoundKeys),
+        ], knownOf(left));
     case 'key-sums':
       return otherKnown(left, right) ?? keySumsCost(event, left, right);
     case 'exponential':

@@ -48,7 +48,8 @@ import type { Draw } from './draw.js';
  * Gaussian noise.
  */
 export function drawKeyHistogram(
-  draw: Draw, event: KeyHistogramEvent | KeyWeightsEvent, counts: ArrayLike<number>, keys: HistogramKeys,
+  draw: Draw, event: KeyHistogramEvent | KeyWeightsEvent, counts: ArrayLike<number>,
+  keys: HistogramKeys,
 ): readonly KeptKey[] {
   return keptKeys(draw, event, counts, keys)
     .map(({ key, noisyCount, isKnown }) => ({ key, noisyCount, isKnown }));

@@ -26,13 +26,14 @@ import { drawKeyHistogram, type HistogramKeys } from './key-histogram.js';
  *    step, plus one step, where d(j) = 1 - (1 - delta)^(1/j). A lone key is kept strictly above it.
  *    So its noise is at least sigma z(d(j)) and 2 steps. By the tail bound in mechanisms/threshold
  *    that has probability at most d(j).
- * 3. Noise is independent between keys. So all j lone keys of a side stay hidden with probability at
- *    least (1 - d(j))^j = 1 - delta, whatever j is. This is the good event of the side, and
+ * 3. Noise is independent between keys. So all j lone keys of a side stay hidden with probability
+ *    at least (1 - d(j))^j = 1 - delta, whatever j is. This is the good event of the side, and
  *    delta-approximate zCDP asks for it on each side apart.
- * 4. Given its good event, a side shows a function of the noisy weights of the keys that have weight
- *    on both sides. These keys are the same for both sides, and their noise is independent of the
- *    good event. The squared L2 distance is at most |w - w'|^2 = |w|^2 + |w'|^2 - 2 w.w' <= 2, since
- *    no weight is below 0. So the Renyi divergence of order a is at most a 2 / (2 sigma^2).
+ * 4. Given its good event, a side shows a function of the noisy weights of the keys that have
+ *    weight on both sides. These keys are the same for both sides, and their noise is independent
+ *    of the good event. The squared L2 distance is at most |w - w'|^2 = |w|^2 + |w'|^2 - 2 w.w',
+ *    which is at most 2 since no weight is below 0. So the Renyi divergence of order a is at most
+ *    a 2 / (2 sigma^2).
  * Disjoint keys that others have too reach the distance: the cost is not smaller.
  *
  * Known keys are public, as in mechanisms/key-histogram: they are among the keys of step 4.

@@ -175,7 +175,8 @@ describe('discovered keys alone', () => {
     const people = [...having(3, [0]), ...having(2, [1, 2]), ...having(1, [0, 1, 2, 3])];
     await released(plan, people, foundKeys(names), mechanisms, 2);
     const half = Math.floor(2 ** 12 * Math.SQRT1_2) / 2 ** 12;
-    expect(Array.from(recorded[0]!.content as Float64Array)).toEqual([3.5, 2 * half + 0.5, 2 * half + 0.5, 0.5]);
+    expect(Array.from(recorded[0]!.content as Float64Array))
+      .toEqual([3.5, 2 * half + 0.5, 2 * half + 0.5, 0.5]);
   });
 
   it('are shown where counts of people with many keys are not', async () => {

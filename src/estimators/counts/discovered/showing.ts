@@ -18,7 +18,7 @@ const shownWanted = 0.99;
 /** From how many contributors on a key is shown, and what a plan says of it. */
 export interface Showing<Event extends KeysEvent> {
   readonly event: Event;
-  /** Half of all keys with so many contributors are shown; of weights, so many with one key each. */
+  /** Half of all keys with so many contributors are shown. Of weights: who have one key each. */
   readonly shownFrom: number;
   /** Of the plan's guarantee. */
   readonly assumption: string;
