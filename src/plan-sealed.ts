@@ -4,7 +4,7 @@ import { publishedOverCharged } from './privacy/mechanisms/sealed-noise.js';
 import { sealedProgramOf } from './sealed/programs/table.js';
 import { bodyBytes } from './sealed/shares/body.js';
 import { signatureBytes } from './wire/fields.js';
-import type { SealedProgram } from './sealed/programs/contract.js';
+import type { SealedProgram, TrafficRange } from './sealed/programs/contract.js';
 import type { OneQuestion } from './wire/study-document.js';
 
 /** What the promise does not cover, for whoever reads a plan. */
@@ -21,6 +21,20 @@ export function sealedProgramOfStudy(
 }
 
 /**
+ * What the servers send each other for one release of a full cohort: messages after each other, and
+ * bytes of the server that sends most. `AtMost` is there where it depends on what is opened.
+ */
+function trafficFacts({ least, most }: TrafficRange): Readonly<Record<string, number>> {
+  const [bytes, bytesMost] = [least, most].map((each) => Math.max(...each.bytes));
+  return {
+    roundsBetweenServers: least.rounds,
+    ...(most.rounds > least.rounds && { roundsBetweenServersAtMost: most.rounds }),
+    bytesSentByAServer: bytes!,
+    ...(bytesMost! > bytes! && { bytesSentByAServerAtMost: bytesMost! }),
+  };
+}
+
+/**
  * The plan of a sealed study: that of the estimator, with the events, cost and noise of the
  * program over sealed rows. `expectedError` has the deviation that three servers publish.
  * @param open - the estimator's plan for rows that its server reads.
@@ -30,8 +44,10 @@ export function planSealed(
 ): Plan | Infeasible {
   if (open.kind === 'infeasible') return open;
   let program: SealedProgram;
+  let traffic: TrafficRange;
   try {
     program = sealedProgramOfStudy(document, facts);
+    traffic = program.traffic(facts.cohort);
   } catch (error) {
     if (!(error instanceof InvalidParameterError)) throw error;
     const [reason, remedy] = error.message.split(': ', 2) as [string, string?];
@@ -43,7 +59,7 @@ export function planSealed(
     facts: {
       ...open.facts, sealed: 'against reading', weakestPromise,
       noiseOverOneServer: publishedOverCharged,
-      bytesOfAnEntry: bodyBytes(program.form) + signatureBytes,
+      bytesOfAnEntry: bodyBytes(program.form) + signatureBytes, ...trafficFacts(traffic),
     },
     expectedError: (corruption) => {
       const { total, sampling, noise, bias } = open.expectedError(corruption);

@@ -20,7 +20,7 @@ import { Session } from './session.js';
 
 export interface SealedStudyOptions extends LiveStudyOptions {
   readonly server: ServerIndex;
-  readonly mesh: Mesh;
+  readonly mesh: Pick<Mesh, 'connected' | 'interrupt' | 'close'>;
   /** How long another server may be silent during a release, in milliseconds. */
   readonly timeoutMs: number;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Sealed } from '../../src/base/brands.js';
-import { fromHex, toHex } from '../../src/base/bytes.js';
+import { toHex } from '../../src/base/bytes.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import {
   bodyBytes, decodeBody, encodeBody, servers, type EntryBody, type ServerIndex,
@@ -16,7 +16,6 @@ import { UnusableEntryError, type UnusableReason } from '../../src/sealed/shares
 import { boxKeysOf } from '../../src/signing/boxes.js';
 import { signBatch } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
-import vector from './entry.json' with { type: 'json' };
 
 const filled = (byte: number, length = 32): Uint8Array => new Uint8Array(length).fill(byte);
 const numbers: ShareForm = { kind: 'numbers', count: 10, bits: 16 };
@@ -86,20 +85,6 @@ describe('rows in shares', () => {
   it('take at most 700 bytes with their signature, for ten columns', () => {
     expect(bodyBytes(numbers) + 64).toBe(616);
     expect(seal(new Uint32Array(10), numbers).length).toBe(bodyBytes(numbers));
-  });
-
-  it('have the bytes of the vector', () => {
-    const random = [...vector.random];
-    const fixed = { ...signing, randomBytes: () => fromHex(random.shift()!) };
-    const body = sealRow(fixed, Uint32Array.from(vector.values), {
-      form: vector.form as ShareForm, contributorKey: fromHex(vector.contributorKey),
-      boxKeys: vector.boxSecrets.map((secret) => boxKeysOf(fromHex(secret)).publicKey),
-      place: {
-        studyId: fromHex(vector.studyId), epoch: BigInt(vector.epoch),
-        sequence: BigInt(vector.sequence),
-      },
-    });
-    expect(toHex(body)).toBe(vector.body);
   });
 
   it.each<[string, Uint32Array, ShareForm]>([

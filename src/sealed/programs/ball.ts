@@ -47,6 +47,12 @@ export interface Inside {
   readonly squares: Numbers;
 }
 
+/** The bit that says that a row is outside. @param bits - of an entry of a row. */
+export function outsideBit(bits: number): number {
+  // An entry is below 2^(bits + 1), and there are at most 2^6; the radius is at most 2^24 steps.
+  return Math.max(2 * bits + 8, 48) + 1;
+}
+
 /** The plane of those who are there and whose rows are within the ball. */
 export async function insideBall(
   party: Party, about: Numbers, { steps }: ClipBall, { bits: width, lows }: ColumnGrid,
@@ -57,8 +63,7 @@ export async function insideBall(
     left: (i, j) => j * padded + i, right: (i, j) => j * padded + i,
   });
   const room = differenceOf(constant(party.server, padded, steps ** 2), squares);
-  // An entry is below 2^(bits + 1), and there are at most 2^6; the radius is at most 2^24 steps.
-  const sign = Math.max(2 * width + 8, 48) + 1;
+  const sign = outsideBit(width);
   const [outside] = await bits(party, room, { from: sign, end: sign + 1 });
   const everybody = onesPlane(people);
   return {

@@ -6,7 +6,9 @@ import { countGrid, gaussianEvent } from '../../privacy/accounting/calibration.j
 import type { GaussianEvent } from '../../privacy/accounting/events.js';
 import type { ColumnGrid } from '../shares/column-grid.js';
 import { differenceOf, type Numbers } from '../steps/shares.js';
-import { coarseCounts, columnBins, fineCounts, lifted, perColumn } from './columns.js';
+import {
+  coarseCounts, columnBins, fineCounts, lifted, perColumn, type BinRange,
+} from './columns.js';
 import type { ProgramRun } from './contract.js';
 import { numbersOfRows, type Layout } from './rows.js';
 
@@ -68,7 +70,7 @@ export async function releaseCentre(
   const starts = startsOf(coarse.value, grid);
   const finer = await fineCounts(
     party, differenceOf(numbers, perColumn(party, starts, layout)), dimension, layout,
-    { width: grid.scaleBits - 2, reach: Math.max(grid.bits, grid.scaleBits + 4) + 1 },
+    fineRange(grid),
   );
   const fine = await mechanisms.open(events.fine.name, finer, 1);
   const steps = medians(fine.value, starts, grid, cohort);
@@ -83,6 +85,11 @@ export async function releaseCentre(
 /** The size of a scale in each column, in data units. */
 export function scalesOf({ steps, scaleBits }: ColumnGrid): Float64Array {
   return steps.map((step) => step * 2 ** scaleBits);
+}
+
+/** The fine bins of a column, of a quarter of a scale each. */
+export function fineRange({ bits, scaleBits }: ColumnGrid): BinRange {
+  return { width: scaleBits - 2, reach: Math.max(bits, scaleBits + 4) + 1 };
 }
 
 /** Where the fine bins of each column begin, in steps: 8 scales before the fullest coarse bin. */

@@ -12,7 +12,7 @@ import type { Layout } from './rows.js';
 
 /** Bins of a histogram of a column. */
 export const columnBins = 64;
-const binBits = 6;
+export const binBits = 6;
 
 /** Columns of rows as numbers modulo 2^64, and their highest bits. */
 export interface Lifted {
@@ -92,15 +92,19 @@ export interface BinRange {
   readonly reach: number;
 }
 
+/** Past the highest bit that says which bin a number is in: that of its sign. */
+export function endOf({ width, reach }: BinRange): number {
+  return Math.max(reach, width + binBits) + 1;
+}
+
 /**
  * For each of 64 bins, who is in it. Negative numbers are in the first bin, and numbers past the
  * last bin in that one. Who is not in the mask is in no bin.
  */
 export async function binPlanes(
-  party: Party, numbers: Numbers, mask: Bits, words: number, { width, reach }: BinRange,
+  party: Party, numbers: Numbers, mask: Bits, words: number, range: BinRange,
 ): Promise<readonly Bits[]> {
-  const end = Math.max(reach, width + binBits) + 1;
-  const planes = await bits(party, numbers, { from: width, end });
+  const planes = await bits(party, numbers, { from: range.width, end: endOf(range) });
   const sign = planes.at(-1)!;
   const outside = await anyOf(party, planes.slice(binBits), words);
   // Who is outside is on one side: the sign is one of the bits outside.

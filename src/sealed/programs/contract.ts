@@ -7,6 +7,15 @@ import type { SealedMechanisms } from '../../privacy/mechanisms/sealed-noise.js'
 import type { ShareForm } from '../shares/form.js';
 import type { RowShare } from '../shares/opening.js';
 import type { Party } from '../steps/party.js';
+import type { Traffic } from '../steps/traffic.js';
+
+/** What three servers send each other, without the entries of contributors. */
+export interface TrafficRange {
+  /** When nobody lies, so that no removal is looked for. */
+  readonly least: Traffic;
+  /** When every round looks for liars in every way that it has. */
+  readonly most: Traffic;
+}
 
 /** What a server needs to run a program. The mechanisms open through this party. */
 export interface ProgramRun {
@@ -31,6 +40,11 @@ export interface SealedProgram {
   readonly cost: PrivacyCost;
   /** What a contributor shares of its row: `form.count` whole numbers below 2^bits. */
   readonly valuesOf: (row: ArrayLike<number>) => Uint32Array;
+  /**
+   * What the servers send each other for one release, from public numbers. Entries are not in it.
+   * @param people - 1 to 2^20. @throws InvalidParameterError for another number.
+   */
+  readonly traffic: (people: number) => TrafficRange;
   /** Runs at one server. What it does next follows from public and opened numbers alone. */
   readonly run: (run: ProgramRun) => Promise<Released<Outcome>>;
 }

@@ -17,6 +17,7 @@ import { joined, part, parts, publicBits, sumOf, type Numbers } from '../steps/s
 import { oneHot, tally } from '../steps/tally.js';
 import { rhoForEvents, type ProgramRun, type SealedProgram } from './contract.js';
 import { layoutOf, planesOfBins } from './rows.js';
+import { countsTraffic } from './traffic.js';
 
 /** Bins of which a contributor is in one. */
 interface Bins {
@@ -61,6 +62,7 @@ function countsProgram(
   return {
     form, events: [event], cost: sealedCost([event], { disjoint: [] }),
     valuesOf: (row) => Uint32Array.of(bins.binOf(row) ?? 0),
+    traffic: (people) => countsTraffic(people, form.bits, event.dimension),
     run: async (run) => {
       const counts = await countsOfBins(run, form, bins);
       const noisy = await run.mechanisms.open(event.name, counts, 1);

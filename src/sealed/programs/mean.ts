@@ -19,6 +19,7 @@ import { centreEvents, releaseCentre, scalesOf, type CentreDesign } from './cent
 import { totalOf } from './columns.js';
 import { rhoForEvents, type ProgramRun, type SealedProgram } from './contract.js';
 import { layoutOf } from './rows.js';
+import { meanTraffic } from './traffic.js';
 
 /** What a sealed mean is asked with, besides the study's facts. All public. */
 export interface SealedMeanOptions {
@@ -61,6 +62,7 @@ export function sealedMean(facts: StudyFacts, options: SealedMeanOptions): Seale
     form: { kind: 'numbers', count: facts.dimension, bits: grid.bits },
     events, cost: sealedCost(events, { disjoint: [] }),
     valuesOf: (row) => stepsOfRow(row, grid),
+    traffic: (people) => meanTraffic(people, grid),
     run: (run) => runMean(design, run),
   };
 }

@@ -14,6 +14,7 @@ import {
 } from './robust-design.js';
 import { SealedRows } from './robust-rows.js';
 import { layoutOf } from './rows.js';
+import { robustMeanTraffic } from './traffic.js';
 
 /**
  * The robust private mean of rows that no server sees: `robust-mean` with `shape: normal`, for a
@@ -58,6 +59,7 @@ export function sealedRobustMean(
     form: { kind: 'numbers', count: facts.dimension, bits: grid.bits },
     events, cost: sealedCost(events, { disjoint: [] }),
     valuesOf: (row) => stepsOfRow(row, grid),
+    traffic: (people) => robustMeanTraffic(people, grid, design.published),
     run: (run) => runRobustMean(design, run),
   };
 }

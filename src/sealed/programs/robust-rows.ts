@@ -12,6 +12,7 @@ import {
   fitHistogram, leastThresholdAlongAxes, leastThresholdInDistance,
 } from '../../estimators/pooled/projected-histogram.js';
 import { chiSquareAt, chiSquareDeviations } from '../../numerics/chi-square.js';
+import type { ClipBall } from '../../privacy/stages/clip.js';
 import type { SealedEvent } from '../../privacy/accounting/sealed-cost.js';
 import type { SealedMechanisms } from '../../privacy/mechanisms/sealed-noise.js';
 import { number } from '../steps/convert.js';
@@ -30,6 +31,8 @@ const axisReach = 6;
 const axisBinWidth = (2 * axisReach) / columnBins;
 /** An axis is in whole multiples of 2^-8 bins for each step of a column. */
 const axisBits = 8;
+/** A projection in steps is a bin's width after 2^width / factorOfUnit of them. */
+const factorOfUnit = 2 ** axisBits / axisBinWidth;
 /** The histogram of distances reaches this many standard deviations of normal rows. */
 const distanceDeviations = 4.4;
 
@@ -95,7 +98,7 @@ export class SealedRows implements RowsLeft {
 
   /** Squared distances in 64 bins of equal width; the fit is of their cube root. */
   async byDistance(event: GaussianEvent, mean: Float64Array): Promise<ProjectedRows> {
-    const { ball: { grid, steps } } = this.#design;
+    const { ball: { grid } } = this.#design;
     const { about, squares, layout: { padded } } = this.#held;
     const dimension = mean.length;
     const from = Array.from(mean, (entry) => Math.round(entry / grid));
@@ -104,35 +107,28 @@ export class SealedRows implements RowsLeft {
       squares, combinationOf(about, from.map((entry) => -2 * entry), this.#held.layout),
       constant(this.#party.server, padded, constantPart),
     );
-    // In squared scales, a power of two.
-    const exponent = Math.ceil(log2(chiSquareAt(distanceDeviations, dimension) / columnBins));
-    const wide = 2 ** exponent;
+    const wide = 2 ** distanceExponent(dimension);
     const edges = Float64Array.from({ length: columnBins + 1 }, (_, bin) =>
       chiSquareDeviations(bin * wide, dimension));
-    return this.#projected(event, distances, leastThresholdInDistance, edges, {
-      width: exponent + 2 * scaleBitsOf(grid), reach: bitsFor((steps + Math.hypot(...from)) ** 2),
-    });
+    const range = distanceRange(this.#design.ball, dimension, Math.hypot(...from));
+    return this.#projected(event, distances, leastThresholdInDistance, edges, range);
   }
 
   async along(
     event: GaussianEvent, axis: Float64Array,
   ): Promise<ProjectedRows & { readonly axis: Float64Array }> {
-    const { ball: { grid, steps } } = this.#design;
-    const width = axisBits + scaleBitsOf(grid);
-    // A projection in steps is a bin's width after 2^width / factorOfUnit of them.
-    const factorOfUnit = 2 ** axisBits / axisBinWidth;
     const factors = Array.from(axis, (entry) => Math.round(entry * factorOfUnit));
     const length = Math.hypot(...factors);
-    const middle = (columnBins / 2) * 2 ** width;
+    const range = alongRange(this.#design.ball, length);
+    const middle = (columnBins / 2) * 2 ** range.width;
     const projections = sumOf(
       combinationOf(this.#held.about, factors, this.#held.layout),
       constant(this.#party.server, this.#held.layout.padded, middle),
     );
     const edges = Float64Array.from({ length: columnBins + 1 }, (_, bin) =>
       (bin * axisBinWidth - axisReach) * (factorOfUnit / length));
-    const projected = await this.#projected(event, projections, leastThresholdAlongAxes, edges, {
-      width, reach: bitsFor(middle + steps * length),
-    });
+    const projected =
+      await this.#projected(event, projections, leastThresholdAlongAxes, edges, range);
     return { ...projected, axis: Float64Array.from(factors, (factor) => factor / length) };
   }
 
@@ -182,6 +178,31 @@ export class SealedRows implements RowsLeft {
       },
     };
   }
+}
+
+/** The width of a bin of squared distances, in squared scales: this power of two. */
+function distanceExponent(dimension: number): number {
+  return Math.ceil(log2(chiSquareAt(distanceDeviations, dimension) / columnBins));
+}
+
+/** Bins of squared distances. @param mean - how far from the centre they are measured, in steps. */
+export function distanceRange(
+  { grid, steps }: ClipBall, dimension: number, mean: number,
+): BinRange {
+  return {
+    width: distanceExponent(dimension) + 2 * scaleBitsOf(grid), reach: bitsFor((steps + mean) ** 2),
+  };
+}
+
+/** Bins along an axis. @param length - of the axis, whose entries are whole. */
+export function alongRange({ grid, steps }: ClipBall, length: number): BinRange {
+  const width = axisBits + scaleBitsOf(grid);
+  return { width, reach: bitsFor((columnBins / 2) * 2 ** width + steps * length) };
+}
+
+/** The length of an axis whose entries were rounded, at most. */
+export function axisLengthMost(dimension: number): number {
+  return factorOfUnit + Math.sqrt(dimension) / 2;
 }
 
 /** The entries i <= j of a matrix, row by row. */

@@ -22,7 +22,8 @@ export class PeerError extends KeelsonError {
 }
 
 const digestBytes = 32;
-const headBytes = 4 + digestBytes;
+/** Bytes before the words of a message: the number of its step, and a digest. */
+export const messageHeadBytes = 4 + digestBytes;
 
 /** A server in one attempt of a run: its link, its two key streams and the number of its step. */
 export interface PartyOptions {
@@ -78,10 +79,10 @@ export class Party {
 
   /** Sends words to a server. Whoever calls it masks them first: see the claim of each step. */
   send(to: ServerIndex, words: Uint32Array): void {
-    const message = new Uint8Array(headBytes + 4 * words.length);
+    const message = new Uint8Array(messageHeadBytes + 4 * words.length);
     new DataView(message.buffer).setUint32(0, this.#step);
     message.set(this.#digest, 4);
-    message.set(new Uint8Array(words.buffer, words.byteOffset, 4 * words.length), headBytes);
+    message.set(new Uint8Array(words.buffer, words.byteOffset, 4 * words.length), messageHeadBytes);
     this.sentBytes += message.length;
     this.#options.link.send(to, message);
   }
@@ -92,23 +93,23 @@ export class Party {
    */
   async receive(from: ServerIndex, words: number): Promise<Uint32Array> {
     const message = await this.#options.link.receive(from);
-    if (message.length !== headBytes + 4 * words) {
+    if (message.length !== messageHeadBytes + 4 * words) {
       throw new PeerError(
         'length', from, `${message.length} bytes in step ${this.#step}, not `
-          + `${headBytes + 4 * words}`,
+          + `${messageHeadBytes + 4 * words}`,
       );
     }
     const step = new DataView(message.buffer, message.byteOffset).getUint32(0);
     if (step !== this.#step) {
       throw new PeerError('step', from, `step ${step}, and this server is in step ${this.#step}`);
     }
-    if (!equalBytes(message.subarray(4, headBytes), this.#digest)) {
+    if (!equalBytes(message.subarray(4, messageHeadBytes), this.#digest)) {
       throw new PeerError(
         'released', from, `step ${step} of a run in which other numbers were opened`,
       );
     }
     // A copy: words begin at the start of their memory.
-    return new Uint32Array(Uint8Array.from(message.subarray(headBytes)).buffer);
+    return new Uint32Array(Uint8Array.from(message.subarray(messageHeadBytes)).buffer);
   }
 
   /** Adds opened numbers to the digest of later messages. */

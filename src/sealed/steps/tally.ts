@@ -25,8 +25,18 @@ export async function oneHot(
   return hot;
 }
 
-/** Rows of bits that are left when they are turned into numbers. */
-const rowsAtEnd = 96;
+/** Rows of bits that are left when they are turned into numbers, or fewer. */
+export const rowsAtEnd = 96;
+
+/** Public sizes of a tally of planes, each of `words` words. */
+export function tallyLayout(planes: number, words: number) {
+  // Few planes are cut into stretches, so that the words of a row are full.
+  const stretches = Math.max(1, Math.floor(32 / planes));
+  const stretchWords = Math.ceil(words / stretches);
+  const lanes = planes * stretches;
+  const rowWords = Math.ceil(lanes / 32);
+  return { stretches, stretchWords, lanes, rowWords, rows: 32 * stretchWords };
+}
 
 /**
  * How many lanes of each plane are 1. Contributors become rows of bits, one bit for each plane, and
@@ -39,11 +49,8 @@ const rowsAtEnd = 96;
 export async function tally(
   party: Party, planes: readonly Bits[], words: number,
 ): Promise<Numbers> {
-  // Few planes are cut into stretches, so that the words of a row are full.
-  const stretches = Math.max(1, Math.floor(32 / planes.length));
-  const stretchWords = Math.ceil(words / stretches);
-  const lanes = planes.length * stretches;
-  const rowWords = Math.ceil(lanes / 32);
+  const { stretches, stretchWords, lanes, rowWords, rows: count } =
+    tallyLayout(planes.length, words);
   const cut = planes.flatMap((plane) => Array.from({ length: stretches }, (_, i) =>
     eachComponent(plane, (component) => {
       const stretch = new Uint32Array(stretchWords);
@@ -53,7 +60,7 @@ export async function tally(
     })));
   const rows = eachComponent(joined(cut), (component) =>
     rowsOfPlanes(component, stretchWords, rowWords));
-  const levels = await carrySaved(party, rows, 32 * stretchWords, rowWords);
+  const levels = await carrySaved(party, rows, count, rowWords);
   const numbers = await number(party, joined(levels.map(({ rows: left }) => left)));
   return eachComponent(numbers, (component) =>
     laneSums(component, levels, { lanes, stretches, rowWords }));

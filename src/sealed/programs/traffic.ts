@@ -1,0 +1,112 @@
+import { placementIn, reallocatable } from '../../estimators/mean/robust-mean/reallocation.js';
+import type { RoundsDesign } from '../../estimators/mean/robust-mean/filter-rounds.js';
+import { openedEntries } from '../../privacy/accounting/sealed-cost.js';
+import type { ColumnGrid } from '../shares/column-grid.js';
+import { TrafficCount, type Traffic } from '../steps/traffic.js';
+import { outsideBit } from './ball.js';
+import { fineRange } from './centre.js';
+import type { TrafficRange } from './contract.js';
+import { binBits, columnBins, endOf, type BinRange } from './columns.js';
+import { alongRange, axisLengthMost, distanceRange } from './robust-rows.js';
+import { layoutOf, type Layout } from './rows.js';
+
+/** The same in every run. */
+const always = (traffic: Traffic): TrafficRange => ({ least: traffic, most: traffic });
+
+/** Of a program that counts bins of so many bits, and opens some of the counts. */
+export function countsTraffic(people: number, bits: number, opened: number): TrafficRange {
+  const { words } = layoutOf(people);
+  const count = new TrafficCount();
+  count.oneHot(bits, words);
+  count.tally(2 ** bits, words);
+  count.open(opened);
+  return always(count.traffic);
+}
+
+/** Of a mean. */
+export function meanTraffic(people: number, grid: ColumnGrid): TrafficRange {
+  const layout = layoutOf(people);
+  const dimension = grid.lows.length;
+  const count = centreAndBall(layout, grid);
+  count.number(layout.words);
+  count.open(1);
+  count.product(dimension);
+  count.open(dimension);
+  return always(count.traffic);
+}
+
+/** Of a robust mean. */
+export function robustMeanTraffic(
+  people: number, grid: ColumnGrid, design: RoundsDesign,
+): TrafficRange {
+  const layout = layoutOf(people);
+  return {
+    least: robustTraffic(layout, grid, design, false),
+    most: robustTraffic(layout, grid, design, true),
+  };
+}
+
+function centreAndBall({ words, padded }: Layout, grid: ColumnGrid): TrafficCount {
+  const { bits, lows: { length: dimension } } = grid;
+  const [values, planes] = [dimension * padded, dimension * words];
+  const count = new TrafficCount();
+  count.bits(values, { from: bits - binBits, end: bits + 1 });
+  count.from0(2 * values);
+  count.number(planes);
+  const histogram = (): void => {
+    count.oneHot(binBits, planes);
+    count.tally(columnBins * dimension, words);
+    count.open(columnBins * dimension);
+  };
+  histogram();
+  binning(count, values, planes, fineRange(grid));
+  histogram();
+  count.product(padded);
+  count.bits(padded, { from: outsideBit(bits), end: outsideBit(bits) + 1 });
+  return count;
+}
+
+/** `binPlanes`, but for its one-hot. */
+function binning(count: TrafficCount, values: number, words: number, range: BinRange): void {
+  const end = endOf(range);
+  count.bits(values, { from: range.width, end });
+  for (let left = end - range.width - binBits; left > 1; left = Math.ceil(left / 2)) {
+    count.and((left >> 1) * words);
+  }
+  count.and(2 * words);
+}
+
+function robustTraffic(
+  layout: Layout, grid: ColumnGrid, { rounds, ball, sum }: RoundsDesign, isLookedFor: boolean,
+): Traffic {
+  const { words, padded } = layout;
+  const dimension = grid.lows.length;
+  const count = centreAndBall(layout, grid);
+  const histogram = (range: BinRange): void => {
+    binning(count, padded, words, range);
+    count.oneHot(binBits, words);
+    count.tally(columnBins, words);
+    count.open(columnBins);
+  };
+  const looks = isLookedFor ? rounds : rounds.slice(0, 1);
+  for (const { sum: sums, square, distance, histograms } of looks) {
+    count.number(words);
+    count.product(dimension * padded);
+    count.product((dimension * (dimension + 1)) / 2);
+    for (const event of [{ ...sums, dimension: 1 }, sums, square]) count.open(openedEntries(event));
+    if (!isLookedFor) continue;
+    if (distance !== null) histogram(distanceRange(ball, dimension, ball.steps));
+    histograms.forEach(() => histogram(alongRange(ball, axisLengthMost(dimension))));
+  }
+  // After a removal it is not known as numbers who is left.
+  if (isLookedFor || rounds.length === 0) count.number(words);
+  count.product(dimension);
+  const unused = isLookedFor ? [] : rounds.flatMap((round, i) =>
+    reallocatable(round).filter((event) =>
+      i > 0 || (event !== round.sum && event !== round.square)));
+  for (const event of [sum, ...unused]) {
+    if (placementIn(event, ball, dimension) !== null) count.open(openedEntries(event));
+  }
+  count.open(1);
+  return count.traffic;
+}

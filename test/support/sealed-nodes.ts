@@ -1,0 +1,290 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../../server/base/clock.js';
+import { silentLogger } from '../../server/base/logger.js';
+import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
+import { PeerLink, type PeerLinks } from '../../server/sealed/peer-link.js';
+import type { PeerSocket, SocketHandlers } from '../../server/sealed/peer-socket.js';
+import { SealedStudy } from '../../server/sealed/sealed-study.js';
+import type { Store } from '../../server/store/contract.js';
+import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
+import { parseStudyText } from '../../server/study-file/index.js';
+import type { StudyDefinition } from '../../server/studies/definition.js';
+import { createStudyHub, type RunningHub } from '../../server/studies/hub.js';
+import { fromHex, toHex } from '../../src/base/bytes.js';
+import type { Outcome } from '../../src/base/outcome.js';
+import { sealRow } from '../../src/sealed/shares/sealing.js';
+import { servers, type ServerIndex } from '../../src/sealed/shares/body.js';
+import { sharePlanOf } from '../../src/sealed/shares/share-plan.js';
+import { signBatch } from '../../src/signing/index.js';
+import { signing } from '../../src/signing/node.js';
+import { decodePeerFrame } from '../../src/wire/peer-frames.js';
+import type { PeerFrame } from '../../src/wire/peer-messages.js';
+import { answersOf, decodeReleaseBody } from '../../src/wire/index.js';
+import { shortForm } from '../../src/wire/study-document.js';
+import { memoryFolder } from './memory-folder.js';
+import { VirtualClock } from './virtual-clock.js';
+
+export const everyMs = 10_000;
+
+/** A frame that a server sent, at one moment of its life. */
+export interface SentFrame {
+  readonly from: ServerIndex;
+  readonly to: ServerIndex;
+  readonly frame: PeerFrame;
+  /** The number of charges that this server had made durable by then. */
+  readonly charges: number;
+}
+
+/** One of three servers over its own store: its hub, until it crashes. */
+interface Process {
+  readonly server: ServerIndex;
+  hub: RunningHub | null;
+  isDead: boolean;
+  /** Wakes a wait for links. */
+  wake: (() => void) | null;
+  wants: boolean;
+}
+
+/**
+ * Three servers of a sealed study in one process: the shipped study, session, attempt, links, store
+ * and ledger. Sockets pass whole messages in memory, and time is virtual. A server can crash at any
+ * moment: before it sends a frame, before a transaction of its store, or after that is durable and
+ * before anybody learns of it. Then nothing of it gets through any more, and its store stays.
+ */
+export class SealedNodes {
+  readonly clock = new VirtualClock();
+  readonly sent: SentFrame[] = [];
+  readonly failures: unknown[] = [];
+  /** What happened at each server, in order: frames and transactions. */
+  readonly moments: readonly string[][] = servers.map(() => []);
+  readonly definition: StudyDefinition;
+  readonly #folder = mkdtempSync(join(memoryFolder, 'keelson-nodes-'));
+  readonly #stores: Store[] = [];
+  readonly #charges = [0, 0, 0];
+  readonly #processes: Process[] = servers.map((server) =>
+    ({ server, hub: null, isDead: true, wake: null, wants: false }));
+  #links: readonly Map<ServerIndex, PeerLink>[] = [];
+  #crash: { readonly server: ServerIndex; readonly moment: number } | null = null;
+
+  readonly #signers = servers.map((server) =>
+    signing.createSigner(new Uint8Array(32).fill(60 + server)));
+
+  constructor(question: string) {
+    this.definition = parseStudyText(`study: nodes
+columns: [minutes]
+cohort: 40
+epoch: { every: ${everyMs}ms }
+${question}
+privacy: { epsilon: 4, delta: 1e-6 }
+budget: { epsilon: 40, delta: 1e-5 }
+sealed:
+  against: reading
+  range: [[0, 64]]
+  servers:
+${servers.map((server) => `    - { name: s${server}, url: 'ws://127.0.0.1:${9000 + server}', `
+  + `key: '${toHex(this.#signers[server]!.publicKey)}' }`).join('\n')}
+`, { name: 'nodes.yaml' });
+  }
+
+  async startAll(): Promise<void> {
+    for (const server of servers) {
+      const directory = join(this.#folder, `${server}`);
+      this.#stores[server] = await openInlineSqliteStore({ directory, clock: this.clock });
+    }
+    for (const server of servers) await this.start(server);
+    await this.until(() => this.view.epoch > 0n);
+  }
+
+  /** A new process over what the store has. */
+  async start(server: ServerIndex): Promise<void> {
+    const own: Process = { server, hub: null, isDead: false, wake: null, wants: false };
+    this.#processes[server] = own;
+    own.hub = await createStudyHub({
+      store: this.#storeOf(own), clock: this.#clockOf(own), signer: this.#signers[server]!,
+      runnerFactory: () => new InlineEpochRunner(), logger: silentLogger,
+      studies: [this.definition],
+      onFatal: (error) => { if (!own.isDead) this.failures.push(error); },
+      openSealed: (context, definition, identity, record, options) =>
+        new SealedStudy(context, definition, identity, record, {
+          ...options, server, timeoutMs: 20_000, mesh: this.#meshOf(own),
+        }),
+    });
+  }
+
+  /** The server dies at this moment of its life, counted from now on. */
+  crashAt(server: ServerIndex, moment: number): void {
+    this.#crash = { server, moment: this.moments[server]!.length + moment };
+  }
+
+  isDead(server: ServerIndex): boolean {
+    return this.#processes[server]!.isDead;
+  }
+
+  /** At the front, as contributors see it. */
+  get view() {
+    return this.#processes[0]!.hub!.studies()[0]!;
+  }
+
+  /** People send a row each to the open epoch. */
+  async contribute(rows: readonly number[]): Promise<void> {
+    const { studyId, epoch, boxKeys } = this.view;
+    const { estimator, parameters, columns, sealed } = shortForm(this.definition.document);
+    const plan = sharePlanOf({ estimator, parameters, columns: columns.length, sealed: sealed! });
+    const context = {
+      serverKey: this.#signers[0]!.publicKey, studyId: fromHex(studyId),
+    };
+    for (const [i, row] of rows.entries()) {
+      const signer = signing.createSigner(new Uint8Array(32).fill(100 + i));
+      const body = sealRow(signing, plan.valuesOf([row]), {
+        form: plan.form, place: { studyId: fromHex(studyId), epoch, sequence: epoch },
+        contributorKey: signer.publicKey, boxKeys: boxKeys!.map((key) => key.subarray(0, 32)),
+      });
+      const digest = signing.sha512(body);
+      const { verdict } = await this.#processes[0]!.hub!.submit({
+        studyId, contributor: signer.publicKey, sequence: epoch, epoch, last: true, rows: 1,
+        columns: 1, digest, body, signature: signBatch(signer, context, digest),
+      });
+      if (verdict !== 'accepted') throw new Error(`an entry was ${verdict}`);
+    }
+  }
+
+  /** Lets time pass until something holds. @throws after an hour of virtual time. */
+  async until(holds: () => boolean | Promise<boolean>): Promise<void> {
+    for (let tick = 0; tick < 3_600; tick++) {
+      if (this.failures.length > 0) throw this.failures[0];
+      if (await holds()) return;
+      await this.clock.advance(1_000);
+    }
+    throw new Error('the three servers do not get on');
+  }
+
+  async releases(server: ServerIndex): Promise<readonly { body: Uint8Array; outcome: Outcome }[]> {
+    const found = await this.#stores[server]!.releases(this.view.studyId, 0, 100);
+    return found.map(({ body }) =>
+      ({ body, outcome: answersOf(decodeReleaseBody(body))[0]!.outcome }));
+  }
+
+  /** Whether a server's store has this epoch as charged, and no release of it. */
+  async hasCharged(server: ServerIndex, epoch: bigint): Promise<boolean> {
+    return (await this.#stores[server]!.epoch(this.view.studyId, epoch))?.state === 'charged';
+  }
+
+  async spent(server: ServerIndex): Promise<bigint> {
+    return (await this.#stores[server]!.balances())[0]!.rhoSpent;
+  }
+
+  async close(): Promise<void> {
+    for (const process of this.#processes) this.#die(process);
+    for (const store of this.#stores) await store.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  // ---- one process
+
+  /** @returns false when the process is dead, from now on or since before. */
+  #lives(process: Process, moment: string): boolean {
+    if (process.isDead) return false;
+    const list = this.moments[process.server]!;
+    if (this.#crash?.server === process.server && this.#crash.moment === list.length) {
+      this.#crash = null;
+      this.#die(process);
+      return false;
+    }
+    list.push(moment);
+    return true;
+  }
+
+  #die(process: Process): void {
+    process.isDead = true;
+    // What the process still does reaches nobody; the others see that their sockets close.
+    for (const link of [...this.#links[process.server]?.values() ?? []]) link.close();
+    process.wake?.();
+  }
+
+  #storeOf(process: Process): Store {
+    const { server } = process;
+    return new Proxy(this.#stores[server]!, {
+      get: (store, name: string) => {
+        const method = Reflect.get(store, name) as unknown;
+        if (typeof method !== 'function') return method;
+        return async (...given: unknown[]): Promise<unknown> => {
+          if (!this.#lives(process, `before ${name}`)) return new Promise(() => undefined);
+          const result: unknown = await Reflect.apply(method, store, given);
+          if (name === 'chargeEpoch') this.#charges[server]! += 1;
+          return this.#lives(process, `after ${name}`) ? result : new Promise(() => undefined);
+        };
+      },
+    });
+  }
+
+  #clockOf(process: Process): Clock {
+    const { clock } = this;
+    return {
+      nowMs: clock.nowMs, monotonicMs: clock.monotonicMs,
+      after: (delayMs, action) => clock.after(delayMs, () => { if (!process.isDead) action(); }),
+    };
+  }
+
+  // ---- links
+
+  #meshOf(process: Process) {
+    const links = (): PeerLinks | null => {
+      const own = this.#links[process.server];
+      const isWhole = own?.size === 2 && [...own.values()].every(({ isOpen }) => isOpen);
+      return isWhole ? new Map(own) : null;
+    };
+    let isInterrupted = false;
+    return {
+      connected: async (waitMs: number | null): Promise<PeerLinks | null> => {
+        isInterrupted = false;
+        let isOver = false;
+        const cancel = waitMs === null ? undefined
+          : this.#clockOf(process).after(waitMs, () => { isOver = true; process.wake?.(); });
+        process.wants = true;
+        this.#connect();
+        while (links() === null && !isOver && !isInterrupted) {
+          await new Promise<void>((resolve) => { process.wake = resolve; });
+        }
+        cancel?.();
+        process.wants = false;
+        return process.isDead ? new Promise(() => undefined) : links();
+      },
+      interrupt: () => { isInterrupted = true; process.wake?.(); },
+      close: () => { this.#die(process); },
+    };
+  }
+
+  /** New links between all three, once all of them want some. */
+  #connect(): void {
+    if (!this.#processes.every(({ isDead, wants }) => !isDead && wants)) return;
+    this.#links = servers.map(() => new Map<ServerIndex, PeerLink>());
+    for (const low of servers) {
+      for (const high of servers.filter((server) => server > low)) this.#join(low, high);
+    }
+    for (const process of this.#processes) process.wake?.();
+  }
+
+  #join(low: ServerIndex, high: ServerIndex): void {
+    const handlers: (SocketHandlers | undefined)[] = [];
+    const socketOf = (from: ServerIndex, to: ServerIndex): PeerSocket => {
+      const process = this.#processes[from]!;
+      const other = (): SocketHandlers | undefined => handlers[to];
+      return {
+        send: (bytes) => {
+          const frame = decodePeerFrame(bytes);
+          if (!this.#lives(process, `${frame.kind} to ${to}`)) return;
+          this.sent.push({ from, to, frame, charges: this.#charges[from]! });
+          queueMicrotask(() => other()?.onMessage(bytes.slice()));
+        },
+        ping: (onPong) => onPong(),
+        close: () => queueMicrotask(() => other()?.onClose('closed')),
+      };
+    };
+    for (const [from, to] of [[low, high], [high, low]] as const) {
+      const link = new PeerLink(socketOf(from, to), to, this.#clockOf(this.#processes[from]!));
+      handlers[from] = link.handlers;
+      this.#links[from]!.set(to, link);
+    }
+  }
+}
