@@ -46,7 +46,9 @@ function crowdOf(plan, facts, parameters) {
   // The place of a discovered key is a whole number, in front of each row.
   const { dimension } = facts;
   const own = facts.keys?.list !== 'discovered' ? rows : rows.slice(0, count * dimension)
-    .map((value, i) => (i % dimension === 0 ? (i / dimension) % 4 : value));
+    .map((value, i) => (i % dimension === 0 ? (i / dimension) % 4
+      // Where the answer is keys alone, a row ends with the number of its contributor's keys.
+      : facts.keys.answer === 'keys' && i % dimension === dimension - 1 ? 1 : value));
   return {
     crowd: { count, rows: own, assignmentHashes }, standsFor: Math.ceil(facts.cohort / count),
   };

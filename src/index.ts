@@ -39,9 +39,8 @@ export type { Amount } from './privacy/accounting/amount.js';
 export type { PrivacyCost, RenyiCost } from './privacy/accounting/cost.js';
 export type {
   AffineMaskEvent, ExponentialEvent, GaussianEvent, GaussianHistogramEvent, GaussianThresholdEvent,
-  KeyedDraws, KeyHistogramEvent, KeySumsEvent, LaplaceEvent, MechanismEvent,
-  SymmetricGaussianEvent,
-  WishartMaskEvent,
+  KeyedDraws, KeyHistogramEvent, KeySumsEvent, KeyWeightsEvent, LaplaceEvent, MechanismEvent,
+  SymmetricGaussianEvent, WishartMaskEvent,
 } from './privacy/accounting/events.js';
 export type {
   FoundKeys, KeptBin, KeptKey, KeptSums, Mechanisms, PlaceTable,

@@ -46,7 +46,8 @@ function asked(estimator: Estimator, { keys }: StudyFacts): Estimator {
 
 /**
  * A plan that gets its keys, which are numbers, and shows a count at the place of its key: 0 for
- * one that is hidden. So outputs of one length can be compared.
+ * one that is hidden, 1 for one that is shown without a count. So outputs of one length can be
+ * compared.
  */
 function atPlaces(plan: Plan, places: number): Plan {
   const keys: FoundKeys = {
@@ -62,7 +63,7 @@ function atPlaces(plan: Plan, places: number): Plan {
     )).map((outcome): Outcome => {
       if (outcome.kind === 'refused' || outcome.keys === undefined) return outcome;
       const estimate = new Array<number>(places).fill(0);
-      outcome.keys.forEach(([place], i) => { estimate[Number(place)] = outcome.estimate[i]!; });
+      outcome.keys.forEach(([place], i) => { estimate[Number(place)] = outcome.estimate[i] ?? 1; });
       return { ...outcome, estimate, shape: [places], uncertainty: { kind: 'none' } };
     }),
   };

@@ -109,8 +109,9 @@ export type SplitAnswer =
   & { readonly keys: readonly (readonly string[])[] };
 
 /**
- * A line for each number of each key, then what the release says of the rows. Keys are quoted, and
- * those that a reader may mistake for another one are marked: contributors may have chosen them.
+ * A line for each number of each key, or for each key of an answer of keys alone, then what the
+ * release says of the rows. Keys are quoted, and those that a reader may mistake for another one
+ * are marked: contributors may have chosen them.
  */
 export function printKeys(
   { estimate, keys, answered, interval95, findings }: SplitAnswer, columns: readonly string[],
@@ -122,12 +123,16 @@ export function printKeys(
   }
   const stride = estimate.length / keys.length;
   const doubts = keyDoubts(keys);
+  const keyText = (key: number, name: string): string => {
+    const mark = doubts[key] === null ? '' : ` (${doubts[key]!})`;
+    return `${keys[key]!.map(quotedText).join(', ')}${name}${mark}`;
+  };
   const nameOf = (place: number): string => (stride === 1 ? ''
     : ` ${stride === columns.length ? columns[place]! : `[${place}]`}`);
-  output.table(['', 'estimate', '95 % interval'], estimate.map((value, i) => {
+  if (stride === 0) keys.forEach((_, key) => output.text(keyText(key, '')));
+  else output.table(['', 'estimate', '95 % interval'], estimate.map((value, i) => {
     const key = Math.floor(i / stride);
-    const mark = doubts[key] === null ? '' : ` (${doubts[key]!})`;
-    const name = `${keys[key]!.map(quotedText).join(', ')}${nameOf(i % stride)}${mark}`;
+    const name = keyText(key, nameOf(i % stride));
     return answered?.[key] === false
       ? [name, 'no answer', ''] : [name, formatNumber(value), intervalText(interval95, i)];
   }));

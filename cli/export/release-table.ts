@@ -55,7 +55,7 @@ export class ReleaseExport {
   /** @throws InvalidInputError if the table would have more than 1,048,576 rows. */
   take(release: ReleaseBody): void {
     this.rows += answersOf(release).reduce((sum, { outcome }) =>
-      sum + (outcome.kind === 'value' ? outcome.estimate.length : 1), 0);
+      sum + (outcome.kind === 'value' ? rowsOfValue(outcome) : 1), 0);
     if (this.rows > rowsMax) {
       throw new InvalidInputError(`the export would have more than ${rowsMax} rows: leave --export `
         + 'out, and read the log itself: it has one release on each line', { limit: rowsMax });
@@ -63,7 +63,10 @@ export class ReleaseExport {
     this.releases.push(release);
   }
 
-  /** One row for each number of each answer, and one for each answer that was refused. */
+  /**
+   * One row for each number of each answer, or for each key of an answer of keys alone, and one for
+   * each answer that was refused.
+   */
   table(document: StudyDocument): ReleaseTable {
     const columns: ExportCell[][] = releaseColumns.map(() => []);
     const questions = questionsOf(document);
@@ -76,6 +79,10 @@ export class ReleaseExport {
     }
     return columns;
   }
+}
+
+function rowsOfValue({ estimate, keys = [] }: ValueOutcome): number {
+  return estimate.length === 0 ? keys.length : estimate.length;
 }
 
 function* rowsOf(
@@ -94,10 +101,10 @@ function* rowsOf(
   }
   const { estimate, uncertainty, interval95, intervalIfHostile95 } = outcome;
   const places = placesOf(outcome, asked, document);
-  for (const [i, value] of estimate.entries()) {
+  for (let i = 0; i < rowsOfValue(outcome); i++) {
     const { key, part, name, isAnswered } = places[i]!;
     const numbers = [
-      value, uncertainty.kind === 'gaussian' ? uncertainty.standardDeviation[i] : undefined,
+      estimate[i], uncertainty.kind === 'gaussian' ? uncertainty.standardDeviation[i] : undefined,
       interval95?.low[i], interval95?.high[i],
       intervalIfHostile95?.low[i], intervalIfHostile95?.high[i],
     ].map((number) => (isAnswered ? finite(number) : null));
@@ -126,10 +133,12 @@ function placesOf(
 ): readonly PlaceInAnswer[] {
   const { columns, estimator, parameters } = asked;
   if (keys !== undefined) {
-    const stride = keys.length === 0 ? 0 : estimate.length / keys.length;
+    // An answer of keys alone has a row for each key, without numbers.
+    const stride = keys.length === 0 ? 0 : Math.max(1, estimate.length / keys.length);
     return keys.flatMap((key, i) => Array.from({ length: stride }, (_, place): PlaceInAnswer => ({
       key: key.length === 1 ? key[0]! : JSON.stringify(key), part: null,
-      name: nameOf(shape.slice(1), place, columns), isAnswered: answered?.[i] !== false,
+      name: estimate.length === 0 ? '' : nameOf(shape.slice(1), place, columns),
+      isAnswered: answered?.[i] !== false,
     })));
   }
   if (parts !== undefined) {

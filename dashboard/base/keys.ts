@@ -5,7 +5,7 @@ import { intervalOf, labelsOf, numberAt, type Asked } from './model.js';
 export interface KeyedPicture {
   readonly kind: 'keyed';
   readonly rows: readonly KeyRow[];
-  /** Names of the numbers that each key has, one at least. */
+  /** Names of the numbers that each key has; empty for an answer of keys alone. */
   readonly numbers: readonly string[];
   /** Names of the columns that the answer is split by. */
   readonly by: readonly string[];
@@ -34,7 +34,7 @@ export function keyedOf(asked: Asked, outcome: ValueOutcome): KeyedPicture | nul
   const { keys, estimate } = outcome;
   if (keys === undefined) return null;
   const size = keys.length === 0 ? 1 : estimate.length / keys.length;
-  const numbers = labelsOf(asked, size);
+  const numbers = size === 0 ? [] : labelsOf(asked, size);
   const doubts = keyDoubts(keys);
   const rows = keys.map((key, row): KeyRow => {
     const places = numbers.map((_, i) => row * size + i);

@@ -21,7 +21,8 @@ export function keysInWords({ keysMax, keys, discover }: GroupBy): string {
   return `${from}; a person counts for ${counted(keysMax, 'key')} at most`;
 }
 
-function foundInWords({ top, remember }: NonNullable<GroupBy['discover']>): string {
+function foundInWords({ top, remember, answer }: NonNullable<GroupBy['discover']>): string {
   const again = remember === undefined ? '' : `, and ${whole(remember)} of them are shown again`;
-  return `those that most people sent, at most ${whole(top)}${again}`;
+  const alone = answer === 'keys' ? ', without counts' : '';
+  return `those that most people sent, at most ${whole(top)}${alone}${again}`;
 }

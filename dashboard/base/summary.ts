@@ -17,6 +17,9 @@ export function summaryOf(picture: Picture, columns: readonly string[]): readonl
         .map(({ weight, mean }) =>
           [`around ${mean.slice(0, 2).map((entry) => amount(entry)).join(', ')}`, percent(weight)]);
     case 'keyed':
+      if (picture.numbers.length === 0) {
+        return picture.rows.slice(0, 3).map((row) => [keyName(row), '']);
+      }
       return arranged(picture.rows, 'size', '', 0).slice(0, 3).map((row) =>
         [keyName(row), row.values[0] === null ? 'no answer' : amountOf(row, picture.isCount)]);
     case 'bins':

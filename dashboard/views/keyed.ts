@@ -32,24 +32,29 @@ export function Keyed({ picture }: { readonly picture: KeyedPicture }): VNode {
   );
   const drawn = isWhole ? found : found.slice(0, rowsFirst);
   const axis = axisOf(rows, number, isCount);
-  const name = spoken(numbers[number]!);
-  const what = !isCount ? name : `contributors${numbers.length > 1 ? `, ${name},` : ''}`;
+  const isAlone = numbers.length === 0;
+  const name = spoken(numbers[number] ?? 'keys');
+  const what = isAlone || !isCount ? name
+    : `contributors${numbers.length > 1 ? `, ${name},` : ''}`;
   return html`<section class="card keyed"><h2>${sentenceStart(what)} by
       ${` ${by.map(spoken).join(', ')}`}</h2>
+    ${isAlone && html`<p class="quiet">The keys that many people have, without counts. People with
+      several keys give each of them less weight.</p>`}
     <div class="key-controls">
       ${numbers.length > 1 && html`<${Choice} label="Number" value=${String(number)}
         onChoose=${(value: string) => setWanted(Number(value))}
         options=${numbers.map((name, i) => [String(i), spoken(name)])} />`}
       ${rows.length > 1 && html`<${Choice} label="Order" value=${order}
         onChoose=${(value: string) => setOrder(value as KeyOrder)}
-        options=${keyOrders.map((each) => [each, orderWords[each]])} />`}
+        options=${keyOrders.filter((each) => !isAlone || each !== 'size')
+          .map((each) => [each, orderWords[each]])} />`}
       ${rows.length > filterFrom && html`<label class="field"><span>Filter</span>
         <input type="search" value=${filter} onInput=${(event: Event) =>
           setFilter((event.currentTarget as HTMLInputElement).value)} /></label>`}</div>
     ${found.length === 0 && html`<p class="quiet">${rows.length === 0
       ? 'No key was found that enough people have.' : 'No key holds this text.'}</p>`}
-    <table class="bins"><thead class="hidden"><tr><th scope="col">Key</th><th scope="col">Bar</th>
-      <th scope="col">${what}</th></tr></thead>
+    <table class="bins"><thead class="hidden"><tr><th scope="col">Key</th>${!isAlone
+      && html`<th scope="col">Bar</th><th scope="col">${what}</th>`}</tr></thead>
     <tbody>${drawn.map((row) => html`<${KeyLine} key=${JSON.stringify(row.parts)} row=${row}
       number=${number} axis=${axis} isCount=${isCount} />`)}</tbody></table>
     ${found.length > drawn.length && html`<div><button type="button"
@@ -68,12 +73,12 @@ function KeyLine({ row, number, axis, isCount }: {
   return html`<tr><th scope="row"><span class=${row.parts.length > 1 ? 'key-parts' : 'key-part'}>
       ${row.parts.map((part, i) => html`<bdi key=${i}>${part}</bdi>`)}</span>
       ${row.doubt !== null && html`<${Badge} tone="warn">${row.doubt}<//>`}</th>
-    <td class="bin-bar">${value !== null
+    ${row.values.length > 0 && html`<td class="bin-bar">${value !== null
       && html`<${BarTrack} axis=${axis} value=${value} interval=${isCount && interval !== null
         ? interval.map((end) => Math.max(0, end)) : interval} />`}</td>
     <td class="bin-count">${value === null ? html`<span class="quiet">no answer</span>`
       : html`<${NumberCell} value=${value} interval=${interval}
-        words=${isCount ? peopleWords : plainWords('')} />`}</td></tr>`;
+        words=${isCount ? peopleWords : plainWords('')} />`}</td>`}</tr>`;
 }
 
 /** From zero, or below it where numbers below zero mean something, to the farthest end. */

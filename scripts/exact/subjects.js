@@ -74,6 +74,9 @@ export const subjects = [
       keys: discoveredKeys, found: foundKeys,
     }),
   ),
+  subject('count', 'count, keys alone', {}, 2, {
+    keys: { ...discoveredKeys, answer: 'keys' }, found: foundKeys,
+  }),
   subject('count', 'count, number of keys', { of: 'keys' }, 1, {
     keys: discoveredKeys, found: foundKeys,
   }),

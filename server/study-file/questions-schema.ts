@@ -81,6 +81,9 @@ const by = ruled(byRule, v.pipe(v.strictObject({
   discover: key(v.optional(flag),
     'true: the keys are those that enough people send, and nobody lists them. It needs a delta.',
     true, 'false'),
+  answer: key(v.optional(oneOf('counts', 'keys')),
+    'With discover, of a count. keys: the release shows the keys alone, without counts. More keys '
+    + 'show where people have several.', 'keys', 'counts'),
   top: key(v.optional(whole(1, limits.keys)),
     'With discover: so many keys are shown at most, those with the largest counts.', 100,
     '100 keys'),

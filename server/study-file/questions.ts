@@ -99,13 +99,15 @@ function byOf(
 ): GroupBy {
   const { column, columns: several, keysMax, keys, discover = false } = given;
   const names = several ?? [column!];
-  const stray = discover ? undefined : (['top', 'prefilter', 'remember'] as const)
+  const stray = discover ? undefined : (['answer', 'top', 'prefilter', 'remember'] as const)
     .find((each) => given[each] !== undefined);
   if (stray !== undefined) {
     throw refuse(`${path}.${stray}`, 'is for keys that are discovered',
       'leave it out, or write discover: true');
   }
-  const { top = usualDiscovery.top, prefilter = usualDiscovery.prefilter, remember } = given;
+  const { answer = 'counts', top = usualDiscovery.top, remember } = given;
+  const isOfKeys = answer === 'keys';
+  const { prefilter = isOfKeys ? 1 : usualDiscovery.prefilter } = given;
   return {
     columns: names, keysMax,
     ...(keys !== undefined && {
@@ -113,7 +115,9 @@ function byOf(
         partOf(`${path}.keys[${i}]`, part, typeIn(columns, names[j]), refuse))),
     }),
     ...(discover && {
-      discover: { top, prefilter, ...(remember !== undefined && { remember }) },
+      discover: {
+        ...(isOfKeys && { answer }), top, prefilter, ...(remember !== undefined && { remember }),
+      },
     }),
   };
 }

@@ -315,8 +315,14 @@ function* faultsOfBy(path: string, by: GroupBy, columns: TypedColumns): Generato
 }
 
 function* faultsOfDiscovery(
-  path: string, { top, prefilter, remember }: NonNullable<GroupBy['discover']>,
+  path: string, { top, prefilter, remember, answer }: NonNullable<GroupBy['discover']>,
 ): Generator<QuestionFault> {
+  if (answer === 'keys' && prefilter !== 1) {
+    yield {
+      path: `${path}.prefilter`, rule: `is ${prefilter}, and answer: keys has no prefilter`,
+      remedy: 'leave it out',
+    };
+  }
   if (remember !== undefined && !(Number.isInteger(remember) && remember >= 1 && remember < top)) {
     yield {
       path: `${path}.remember`, rule: `is ${remember}, and top is ${top}`,

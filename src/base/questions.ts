@@ -40,6 +40,11 @@ export interface Discovery {
    * Absent: each release finds its keys anew. See base/remembered-keys.
    */
   readonly remember?: number;
+  /**
+   * `keys`: the answer is the keys alone, without counts. A person with several keys gives each a
+   * smaller weight, so that more keys show. `prefilter` is 1. Absent: each key has its count.
+   */
+  readonly answer?: 'keys';
 }
 
 /** One question of a study. A contribution answers all questions of its study. */

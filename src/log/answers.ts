@@ -75,6 +75,10 @@ function keysFault(
       ? null : 'it has keys, and counts them';
   }
   if (keys === undefined) return 'it has no keys, and is split';
+  const isAlone = by.discover?.answer === 'keys';
+  if (keys.length > 0 && isAlone !== (outcome.estimate.length === 0)) {
+    return isAlone ? 'it has numbers, and shows keys alone' : 'it has keys without numbers';
+  }
   if (by.discover !== undefined) return foundKeysFault(document, by, keys)
     ?? (estimator === 'count' && !isFalling(outcome.estimate)
       ? 'the keys are not in the order of their counts' : null);

@@ -78,6 +78,8 @@ export class QuestionReduction {
   /** The place of the text that is the key; null where a key is something else. */
   readonly #textPlace: number | null;
   readonly #places: readonly number[];
+  /** Whether a row ends with the number of its contributor's keys. */
+  readonly #isOfKeys: boolean;
 
   /** @throws InvalidParameterError when the question does not fit the columns. */
   constructor(private readonly question: Question, study: StudyColumns) {
@@ -89,7 +91,9 @@ export class QuestionReduction {
     this.#reader = isDiscovered ? keyReaderOf(by, study) : null;
     const parts = (by?.columns ?? []).map((name) => columnOf(study, name));
     this.#textPlace = parts.length === 1 && parts[0]!.isText ? parts[0]!.place : null;
-    this.dimension = by === undefined ? Math.max(1, columns.length) : 1 + columns.length;
+    this.#isOfKeys = by?.discover?.answer === 'keys';
+    this.dimension = by === undefined ? Math.max(1, columns.length)
+      : 1 + columns.length + Number(this.#isOfKeys);
     this.needsRanks = reduce === 'one' && columns.length > 0;
   }
 
@@ -154,6 +158,7 @@ export class QuestionReduction {
     return entries.map(([key, { values, rows: count }]) => {
       const place = typeof key === 'number' ? key : table!.placeOf(this.#partsOf(key));
       const reduced = isMean ? values.map((sum) => sum / count) : values;
+      if (this.#isOfKeys) return Float64Array.of(place, ...reduced, entries.length);
       if (this.question.by !== undefined) return Float64Array.of(place, ...reduced);
       return reduced.length === 0 ? new Float64Array(1) : Float64Array.from(reduced);
     });

@@ -97,7 +97,8 @@ function intervalFromWire(low: readonly number[], high: readonly number[]): Inte
 
 function checkValue(value: ValueOutcome, columns: number | undefined): void {
   const entries = entriesOf(value.shape);
-  const isEmpty = entries === 0 && !(value.keys !== undefined && value.shape[0] === 0);
+  // An answer may be keys alone, without numbers; or nobody's key was found.
+  const isEmpty = entries === 0 && value.keys === undefined;
   if (entries !== value.estimate.length || isEmpty) {
     throw malformed(`an estimate of shape ${value.shape.join(' x ')} does not have `
       + `${value.estimate.length} entries`);

@@ -94,6 +94,7 @@ function readKey(value: unknown, path: string): readonly string[] {
 
 function readDiscovery(discovery: Members): Discovery {
   return {
+    ...(discovery.has('answer') && { answer: discovery.choice('answer', ['keys']) }),
     prefilter: discovery.integer('prefilter', 1, limits.prefilter),
     ...(discovery.has('remember') && {
       remember: discovery.integer('remember', 1, limits.keys),

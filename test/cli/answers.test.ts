@@ -49,6 +49,9 @@ describe('an answer with more than its numbers', () => {
     lines.length = 0;
     printKeys({ estimate: [1], keys: [['mail']] }, [], output as never);
     expect(lines).toEqual(['"mail"']);
+    lines.length = 0;
+    printKeys({ estimate: [], keys: [['mail'], ['maps']] }, [], output as never);
+    expect(lines).toEqual(['"mail"', '"maps"']);
   });
 
   it('prints each finding as a note that fits the terminal', () => {

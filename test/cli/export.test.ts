@@ -21,8 +21,10 @@ const logged = await sampleLog(2, {
   facts: {
     ...questionsDocument, columns,
     types: [...questionsDocument.types!, { type: 'text', bytes: 64 }],
-    questions: [delays!, regions!, quiet!, { ...regions!, name: 'found', by }]
-      .map((question) => ({ ...question, share: 25 })),
+    questions: [delays!, regions!, quiet!, { ...regions!, name: 'found', by }, {
+      ...regions!, name: 'alone',
+      by: { ...by, discover: { ...by.discover, answer: 'keys' as const } },
+    }].map((question) => ({ ...question, share: 20 })),
   },
   changeAnswers: (body) => ({
     ...body, columns,
@@ -30,6 +32,12 @@ const logged = await sampleLog(2, {
       question: 'found', estimator: 'count', parameters: '{}', rhoAmount: 0n, deltaAmount: 0n,
       outcome: {
         kind: 'value' as const, estimate: [41], shape: [1], keys: [['=A1+1']],
+        uncertainty: { kind: 'none' as const },
+      },
+    }, {
+      question: 'alone', estimator: 'count', parameters: '{}', rhoAmount: 0n, deltaAmount: 0n,
+      outcome: {
+        kind: 'value' as const, estimate: [], shape: [2, 0], keys: [['maps'], ['chess']],
         uncertainty: { kind: 'none' as const },
       },
     }],
@@ -61,8 +69,9 @@ describe('keelson verify --export', () => {
     const path = fresh(ending);
     expect(await exported(path)).toMatchObject({ status: 0, stderr: '' });
     const rows = await rowsIn(path);
-    // One delay, six regions, a refusal and a key that was found, in both releases.
-    expect(rows.length).toBe(18);
+    // One delay, six regions, a refusal, a key that was found and two without counts, in both
+    // releases.
+    expect(rows.length).toBe(22);
     expect(rows[0]).toEqual({
       release: 0, epoch: 5, closed_at_ms: 1_767_225_600_000, question: 'delays',
       estimator: 'prime', key: null, part: null, name: 'minutes', outcome: 'value', reason: null,
@@ -78,7 +87,9 @@ describe('keelson verify --export', () => {
       question: 'quiet', outcome: 'refused', reason: 'groups-disagree', estimate: null,
     });
     expect(rows[8]).toMatchObject({ key: '=A1+1', estimate: 41 });
-    expect(rows[17]).toMatchObject({ release: 1, epoch: 7 });
+    expect(rows[9]).toMatchObject({ key: 'maps', outcome: 'value', estimate: null, low95: null });
+    expect(rows[10]).toMatchObject({ question: 'alone', key: 'chess' });
+    expect(rows[21]).toMatchObject({ release: 1, epoch: 7 });
   });
 
   it('writes the same rows as CSV, with texts that no spreadsheet runs', async () => {

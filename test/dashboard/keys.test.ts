@@ -78,6 +78,19 @@ describe('a split answer', () => {
     expect(summaryOf(picture!, [])).toEqual([['a10', '20 ± 2'], ['b', '3 ± 2'], ['a9', 'about 0']]);
     expect(pictureFor(split([], {}, [])).rows).toEqual([]);
   });
+
+  it('may be its keys alone, which have no numbers', () => {
+    const outcome = { ...split(['b', 'a'], {}, [1, 2]), estimate: [], shape: [2, 0] };
+    const alone = {
+      ...asked, by: {
+        columns: ['app'], keysMax: 1, discover: { top: 9, prefilter: 1, answer: 'keys' as const },
+      },
+    };
+    const { picture, charts } = pictureOf(alone, outcome);
+    expect(picture).toMatchObject({ numbers: [], rows: [{ parts: ['b'] }, { parts: ['a'] }] });
+    expect(charts).toBe(0);
+    expect(summaryOf(picture!, [])).toEqual([['b', ''], ['a', '']]);
+  });
 });
 
 describe('a history', () => {
@@ -114,11 +127,13 @@ it('says in words where keys come from, and which are shown again', () => {
   expect([
     by, { ...by, keys: [['maps'], ['chess']] }, { ...by, discover },
     { ...by, discover: { ...discover, remember: 80 } },
+    { ...by, discover: { ...discover, answer: 'keys' as const } },
   ].map(keysInWords)).toEqual([
     'all public values; a person counts for 2 keys at most',
     'a list of 2; a person counts for 2 keys at most',
     'those that most people sent, at most 100; a person counts for 2 keys at most',
     'those that most people sent, at most 100, and 80 of them are shown again; a person counts '
       + 'for 2 keys at most',
+    'those that most people sent, at most 100, without counts; a person counts for 2 keys at most',
   ]);
 });

@@ -293,6 +293,31 @@ describe('release log', () => {
       expect(await of([9, 3])).toBe('2 keys-malformed');
     });
 
+    it('takes keys alone where the study asks for them, and numbers elsewhere', async () => {
+      const of = async (answer: 'keys' | undefined, estimate: readonly number[]) => {
+        const discover = { top: 2, prefilter: 1, ...(answer !== undefined && { answer }) };
+        const by = { columns: ['late'], keysMax: 1, discover };
+        const keys = [['true'], ['false']];
+        return fault((await sampleLog(1, {
+          facts: {
+            ...questionsDocument, questions: questionsDocument.questions.map((each, i) =>
+              (i === 1 ? { ...each, by } : each)),
+          },
+          changeAnswers: (body) => ({ ...body, answers: body.answers.map((each, i) => (i !== 1
+            ? each : {
+              ...each, outcome: {
+                kind: 'value' as const, estimate, keys, uncertainty: { kind: 'none' as const },
+                shape: estimate.length === 0 ? [2, 0] : [2],
+              },
+            })) }),
+        })).lines);
+      };
+      expect(await of('keys', [])).toBe('none');
+      expect(await of('keys', [9, 3])).toBe('2 keys-malformed');
+      expect(await of(undefined, [])).toBe('2 keys-malformed');
+      expect(await of(undefined, [9, 3])).toBe('none');
+    });
+
     it('finds an answer without a key that the study remembers', async () => {
       const facts = {
         ...questionsDocument,

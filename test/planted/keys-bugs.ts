@@ -1,7 +1,10 @@
 import { Sensitive } from '../../src/base/brands.js';
 import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
-import { keyHistogramEvent, keySumsEvent } from '../../src/privacy/accounting/calibration.js';
+import {
+  keyHistogramEvent, keySumsEvent, keyWeightsEvent,
+} from '../../src/privacy/accounting/calibration.js';
 import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
+import { keyWeightSteps } from '../../src/privacy/mechanisms/bounds.js';
 import type { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { renamed } from '../../src/privacy/mechanisms/renamed.js';
 import type { RowBlock } from '../../src/privacy/stages/rows.js';
@@ -290,7 +293,40 @@ const recordsClipped: PlantedBug = {
     ? 2 * (clipped(one!) + clipped(two!)) : clipped(one! + two!))),
 };
 
+/**
+ * A contributor has the first two keys or the last two. So each gets the weight 1 / sqrt(2), and
+ * with 1 the contributor has L2 norm sqrt(2). Many others have all four keys.
+ */
+const wholeWeights: PlantedBug = {
+  name: 'weight 1 for each of two discovered keys',
+  ...sums,
+  inSensitivity: true,
+  make(facts, planted) {
+    const event = keyWeightsEvent({
+      name: 'keys', cohort: 'rows', keysMax: 2, rho: facts.target.epsilon ** 2 / 7,
+      delta: deltaOf(facts),
+    });
+    const weight = (planted ? 1 / event.grid : keyWeightSteps(2, event.grid)) * event.grid;
+    const plan = smallPlan({
+      facts,
+      length: 1,
+      events: [event],
+      release: (rows, mechanisms) => {
+        const weights = rows('rows').map(({ count, values }) => {
+          const first = values.subarray(0, count).filter((value) => value > 0).length;
+          return [first, first, count - first, count - first].map((own) => 500 + own * weight);
+        });
+        const keys = weights.map(() => numberedKeys(4));
+        return mechanisms.keyHistogram('keys', weights, keys).map((kept) =>
+          [kept.reduce((sum, { key: [key], noisyCount }) =>
+            sum + (Number(key) < 2 ? noisyCount : -noisyCount), 0)]);
+      },
+    });
+    return { plan, dimension: 1 };
+  },
+};
+
 export const keysBugs: readonly PlantedBug[] = [
-  halfTheNoise, recordsClipped, oneKeyThreshold, prefilterForgotten, otherPrefilter,
+  wholeWeights, halfTheNoise, recordsClipped, oneKeyThreshold, prefilterForgotten, otherPrefilter,
   boundedByMemory, orderOfArrival, knownFromRows,
 ];

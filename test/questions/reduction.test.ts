@@ -231,6 +231,30 @@ describe('keys that nobody listed', () => {
     }));
   });
 
+  it('have the number of their contributor\'s keys where the answer is keys alone', () => {
+    const by = {
+      columns: ['app'], keysMax: 2, discover: { top: 5, prefilter: 1, answer: 'keys' as const },
+    };
+    const reduction =
+      new StudyReduction([question({ reduce: 'one', columns: [], by })], study);
+    const rowsOf = (...apps: readonly number[]): number[][] => {
+      const table = new KeyTable({ secret: new Uint8Array(16), bytesMax: 2 ** 20 });
+      const contribution = reduction.empty();
+      const rows = sentOf(apps.map((app) => [0, 0, 0, 0, app]));
+      reduction.add(contribution, { ...rows, ranks: null }, {
+        keySecret: () => new Uint8Array(32).fill(3),
+      });
+      const [found] = reduction.rowsOf(contribution, [table]);
+      return found!.map((row) => Array.from(row));
+    };
+    expect(reduction.questions[0]!.dimension).toBe(2);
+    expect(rowsOf(1, 1, 1)).toEqual([[0, 1]]);
+    expect(rowsOf(1, 2, 1)).toEqual([[0, 2], [1, 2]]);
+    // Two of four keys count, so the contributor has two.
+    expect(rowsOf(0, 1, 2, 3)).toEqual([[0, 2], [1, 2]]);
+    expect(rowsOf(NaN)).toEqual([]);
+  });
+
   it('are the same from the bytes of a batch as from strings', () => {
     const bytes = {
       count: 4, bytes: Uint8Array.of(1, 97, 1, 98, 1, 99, 1, 100),

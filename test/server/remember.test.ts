@@ -19,7 +19,7 @@ const types: readonly ColumnType[] = [{ type: 'number' }, { type: 'text', bytes:
 const texts = ['chess', 'letters', 'maps', 'rare'];
 const parsed = (estimator: string, values: Record<string, unknown>) =>
   parseParameters(findEstimator(estimator).parameters, values, { dimension: 1 });
-const asked = { where: [], share: 33 } as const;
+const asked = { where: [], share: 25 } as const;
 const by = { columns: ['app'], keysMax: 1 };
 const remember = { top: 4, prefilter: 2, remember: 3 };
 const questions: readonly Question[] = [
@@ -34,6 +34,10 @@ const questions: readonly Question[] = [
   {
     ...asked, name: 'anew', estimator: 'count', parameters: parsed('count', {}), columns: [],
     reduce: 'one', by: { ...by, discover: { top: 4, prefilter: 2 } },
+  },
+  {
+    ...asked, name: 'alone', estimator: 'count', parameters: parsed('count', {}), columns: [],
+    reduce: 'one', by: { ...by, discover: { ...remember, prefilter: 1, answer: 'keys' } },
   },
 ];
 const study = defineStudy(questionsDocument(questions, {
@@ -90,7 +94,8 @@ describe('a study that remembers keys', { tags: ['long'] }, () => {
     await hub.close();
     const keysOf = (epoch: number, question: number): string[] =>
       [...answers[epoch]![question]!.keys!.flat()].sort();
-    for (const question of [0, 1]) {
+    expect(answers.map((all) => all[3]!.estimate)).toEqual([[], [], []]);
+    for (const question of [0, 1, 3]) {
       expect(keysOf(0, question)).toEqual(['chess', 'letters']);
       expect(keysOf(1, question)).toEqual(['chess', 'letters', 'maps']);
       expect(keysOf(2, question)).toEqual(['chess', 'letters', 'maps']);

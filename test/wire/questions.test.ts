@@ -87,6 +87,9 @@ describe('facts with a list of questions', () => {
     ['a discovery that remembers nothing', { by: {
       columns: ['late'], keysMax: 1, discover: { top: 5, prefilter: 2, remember: 0 },
     } }, 'facts.questions[0].by.discover.remember'],
+    ['an answer of another kind', { by: {
+      columns: ['late'], keysMax: 1, discover: { top: 5, prefilter: 1, answer: 'counts' },
+    } }, 'facts.questions[0].by.discover.answer'],
     ['parameters that nest', { parameters: { a: { b: 1 } } }, 'facts.questions[0].parameters.a'],
   ])('are refused with %s', (_name, change, place) => {
     let caught: unknown;

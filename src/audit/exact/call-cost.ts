@@ -8,7 +8,7 @@ import {
   addSteps, nearestSteps, ratioInSteps, stepsBelow,
 } from '../../privacy/accounting/grid.js';
 import {
-  keepingSteps, keyKeepingSteps, thresholdSteps,
+  keepingSteps, keyKeepingSteps, leastOfKey, thresholdSteps,
 } from '../../privacy/mechanisms/bounds.js';
 import type { FoundKeys, PlaceTable } from '../../privacy/mechanisms/contract.js';
 import { leadOf } from '../../privacy/mechanisms/mode.js';
@@ -66,10 +66,12 @@ export function callCost(event: MechanismEvent, left: ObservedCall, right: Obser
     case 'gaussian-histogram':
       return histogramCost(event, one as Bins, other as Bins);
     case 'key-histogram':
-      return otherKnown(left, right) ?? countsCost(event, event.prefilter, keyKeepingSteps(event), [
-        byKey(one as ArrayLike<number>, left.contents[1] as FoundKeys),
-        byKey(other as ArrayLike<number>, right.contents[1] as FoundKeys),
-      ], knownOf(left));
+    case 'key-weights':
+      return otherKnown(left, right)
+        ?? countsCost(event, leastOfKey(event), keyKeepingSteps(event), [
+          byKey(one as ArrayLike<number>, left.contents[1] as FoundKeys),
+          byKey(other as ArrayLike<number>, right.contents[1] as FoundKeys),
+        ], knownOf(left));
     case 'key-sums':
       return otherKnown(left, right) ?? keySumsCost(event, left, right);
     case 'exponential':

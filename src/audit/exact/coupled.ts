@@ -5,6 +5,7 @@ import type { PrivacyCost } from '../../privacy/accounting/cost.js';
 import type { MechanismEvent } from '../../privacy/accounting/events.js';
 import type { FoundKeys, KeptBin, KeptKey, PlaceTable } from '../../privacy/mechanisms/contract.js';
 import type { createMechanisms } from '../../privacy/mechanisms/index.js';
+import { leastOfKey, showsKeys } from '../../privacy/mechanisms/bounds.js';
 import { observed, type ObservedCall } from '../../privacy/mechanisms/observed.js';
 import { seededNoise } from '../../random/insecure.js';
 import type { TrialSubject } from '../trials.js';
@@ -139,10 +140,10 @@ function commonPart(released: unknown, { method, contents, event }: ObservedCall
       kept.filter(({ bin }) => (counts[i]!.get(bin) ?? 0) > 0));
     return common.every((kept, i) => kept.length === lists[i]!.length) ? released : common;
   }
-  if (event.kind === 'key-histogram' || event.kind === 'key-sums') {
+  if (showsKeys(event)) {
     const counts = countsOfKeys(contents[0] as ArrayLike<number> | PlaceTable);
     const keys = contents[1] as FoundKeys;
-    const least = event.prefilter;
+    const least = leastOfKey(event);
     const passing = new Set(Array.from(counts, (count, place) =>
       (count >= least ? JSON.stringify(keys.partsOf(place)) : '')));
     const list = released as readonly KeptKey[];

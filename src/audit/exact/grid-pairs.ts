@@ -38,6 +38,13 @@ readonly Sent[] {
       first.map((key) => rowOf(key, far)), others.map((key) => rowOf(key, -far)),
     ];
   }
+  if (keys?.answer === 'keys') {
+    // A row is the place of a key, columns, and the number of keys that its contributor has.
+    const rowsOf = (...places: readonly number[]): Sent => places.map((key) =>
+      Array.from({ length: dimension }, (_, j) =>
+        (j === 0 ? key : j === dimension - 1 ? places.length : 1)));
+    return [...absent, rowsOf(0), rowsOf(1), rowsOf(0, 1), rowsOf(2, 3)];
+  }
   if (keys !== undefined) {
     // The place of a discovered key is in front too. Values differ under a key, and between keys.
     const rowOf = (key: number, value: number): readonly number[] =>

@@ -1,6 +1,7 @@
 import { costOfEvents } from '../../privacy/accounting/composition.js';
 import type { MechanismEvent } from '../../privacy/accounting/events.js';
 import { nearestSteps, stepsBelow, valueOfSteps } from '../../privacy/accounting/grid.js';
+import { keyWeightSteps } from '../../privacy/mechanisms/bounds.js';
 import type { FoundKeys, KeptBin, KeptKey } from '../../privacy/mechanisms/contract.js';
 import { compareLaws, type CaseResult } from './claims.js';
 import { fraction, type Interval } from './interval.js';
@@ -238,6 +239,46 @@ const keyCase = (prefilter: number): MechanismCase<Keys> => ({
   pathMinimum: fraction(1n, 1n << 60n),
 });
 
+interface KeyRows extends Keys {
+  /** What each contributor has: numbers of the sets in `keySets`. */
+  readonly people: readonly number[];
+}
+
+/** What a contributor may have of two keys: nothing, one of them, or both. */
+const keySets: readonly (readonly number[])[] = [[], [0], [1], [0, 1]];
+
+/** Everything that three people may have of two keys. */
+const keyWeightsCase: MechanismCase<KeyRows> = {
+  name: 'key-weights',
+  event: {
+    ...place, kind: 'key-weights', keysMax: 2, sigma: 0.75, delta: 0.1, grid: 0.25,
+  },
+  contents: listsOf(keySets.map((_, i) => i), 3)
+    .filter((list) => list.every((set, i) => i === 0 || list[i - 1]! <= set))
+    .map((people) => {
+      const counts = [0, 0];
+      for (const set of people) {
+        for (const key of keySets[set]!) counts[key]! += keyWeightSteps(keySets[set]!.length, 0.25);
+      }
+      return { people, counts: counts.map((steps) => steps * 0.25), keys };
+    }),
+  areNeighbours: (left, right) => {
+    const rest = [...right.people];
+    return left.people.filter((set) => {
+      const at = rest.indexOf(set);
+      if (at >= 0) rest.splice(at, 1);
+      return at < 0;
+    }).length === 1;
+  },
+  removed: (left, right) => {
+    const lone = names.filter((_, i) =>
+      ((left.counts[i] ?? 0) > 0) !== ((right.counts[i] ?? 0) > 0));
+    return (key) => (JSON.parse(key) as readonly KeptKey[]).some((kept) =>
+      lone.includes(kept.key[0]!));
+  },
+  pathMinimum: fraction(1n, 1n << 64n),
+};
+
 interface KeySums extends Keys { readonly sums: readonly (readonly number[])[] }
 
 /** What two keys may hold: the first of others and one contributor, the second of one only. */
@@ -291,6 +332,7 @@ export const mechanismChecks: readonly MechanismCheck[] = [
   checkOf(histogramCase('histogram, two coordinates', 2, [[0, 0], [0, 1], [1, 0]], 0.75)),
   checkOf(keyCase(1)),
   checkOf(keyCase(2)),
+  checkOf(keyWeightsCase),
   checkOf(keySumsCase),
   ...maskCases.map((each): MechanismCheck => ({ name: each.name, run: () => checkMask(each) })),
   ...sealedCases.map((each): MechanismCheck =>

@@ -7,6 +7,7 @@ import { drawGaussian } from '../../privacy/mechanisms/gaussian.js';
 import { drawHistogram } from '../../privacy/mechanisms/histogram.js';
 import { drawKeyHistogram } from '../../privacy/mechanisms/key-histogram.js';
 import { drawKeySums } from '../../privacy/mechanisms/key-sums.js';
+import { drawKeyWeights } from '../../privacy/mechanisms/key-weights.js';
 import { drawLaplace } from '../../privacy/mechanisms/laplace.js';
 import { drawMode } from '../../privacy/mechanisms/mode.js';
 import { drawSymmetricGaussian } from '../../privacy/mechanisms/symmetric-gaussian.js';
@@ -45,6 +46,7 @@ export function noiseOf(event: MechanismEvent): readonly Law<Steps>[] {
     case 'gaussian-threshold':
     case 'gaussian-histogram':
     case 'key-histogram':
+    case 'key-weights':
       return [gaussianNoise(squareInSteps(event.sigma, event.grid))];
     case 'key-sums':
       return [
@@ -89,6 +91,10 @@ export function lawOfCall(
       case 'key-histogram': {
         const { counts, keys } = content as Extract<Content, { readonly keys: FoundKeys }>;
         return drawKeyHistogram(draw(0), event, counts, { found: keys, known: [] });
+      }
+      case 'key-weights': {
+        const { counts, keys } = content as Extract<Content, { readonly keys: FoundKeys }>;
+        return drawKeyWeights(draw(0), event, counts, { found: keys, known: [] });
       }
       case 'key-sums': {
         const { counts, keys, sums } = content as Extract<Content, { readonly keys: FoundKeys }>;

@@ -4,7 +4,7 @@ import { assign, assignmentHashBytes } from '../../estimators/summaries/assignme
 import type { Plan } from '../../estimators/contract/estimator.js';
 import { inlineCompute } from '../../estimators/contract/compute.js';
 import type { MechanismEvent } from '../../privacy/accounting/events.js';
-import { keyKeepingCount } from '../../privacy/mechanisms/bounds.js';
+import { keyKeepingCount, leastOfKey, showsKeys } from '../../privacy/mechanisms/bounds.js';
 import type { FoundKeys, PlaceTable } from '../../privacy/mechanisms/contract.js';
 import { leadOf } from '../../privacy/mechanisms/mode.js';
 import type { ObservedCall } from '../../privacy/mechanisms/observed.js';
@@ -154,7 +154,7 @@ function leader({ contents }: ObservedCall): string | null {
 
 /** All keys that are known or pass the prefilter, shown. */
 function shownKeys({ contents, event }: ObservedCall): unknown {
-  if (event.kind !== 'key-histogram' && event.kind !== 'key-sums') return [];
+  if (!showsKeys(event)) return [];
   const counts = countsOfKeys(contents[0] as ArrayLike<number> | PlaceTable);
   const keys = contents[1] as FoundKeys;
   const least = keyKeepingCount(event) + event.grid;
@@ -165,7 +165,7 @@ function shownKeys({ contents, event }: ObservedCall): unknown {
   };
   const known = knownOf({ contents });
   const found = Array.from(counts, (count, place) => ({ count, place }))
-    .filter(({ count }) => count >= event.prefilter)
+    .filter(({ count }) => count >= leastOfKey(event))
     .sort((one, other) => keys.compare(one.place, other.place))
     .map(({ place }) => keys.partsOf(place)).filter((key) => !known.has(JSON.stringify(key)));
   const shown = (key: readonly string[], isKnown: boolean): unknown =>

@@ -1,7 +1,9 @@
 import { ln } from '../../base/elementary.js';
 import { normalUpperTail } from '../../numerics/normal.js';
 import type { GaussianThresholdEvent } from '../../privacy/accounting/events.js';
-import { keepingSteps, keyKeepingSteps, thresholdSteps } from '../../privacy/mechanisms/bounds.js';
+import {
+  keepingSteps, keyKeepingSteps, leastOfKey, showsKeys, thresholdSteps,
+} from '../../privacy/mechanisms/bounds.js';
 import type {
   FoundKeys, KeptBin, KeptKey, KeptSums, PlaceTable,
 } from '../../privacy/mechanisms/contract.js';
@@ -51,6 +53,7 @@ export function callLoss(left: ObservedCall, right: Contents, released: unknown)
           .map(({ bin, noisyCount }) => [bin, noisyCount])),
       ), 0);
     case 'key-histogram':
+    case 'key-weights':
     case 'key-sums':
       return keysLoss(left, right, released as readonly KeptKey[]);
     case 'exponential': {
@@ -95,8 +98,9 @@ export function callRho(left: ObservedCall, right: Contents): number {
       return (one as Bins).reduce((sum, bins, i) =>
         sum + countsRho(bins, (other as Bins)[i]!, 1), 0) / (2 * event.sigma ** 2);
     case 'key-histogram':
+    case 'key-weights':
     case 'key-sums':
-      return countsRho(countsByKey(left.contents), countsByKey(right), event.prefilter)
+      return countsRho(countsByKey(left.contents), countsByKey(right), leastOfKey(event))
         / (2 * event.sigma ** 2);
     case 'wishart-mask':
     case 'affine-mask':
@@ -232,14 +236,14 @@ function countsByKey([content, keys]: Contents): ReadonlyMap<string, number> {
 function keysLoss(
   { event, contents }: ObservedCall, right: Contents, released: readonly KeptKey[],
 ): number | null {
-  if (event.kind !== 'key-histogram' && event.kind !== 'key-sums') return null;
-  const law = { ...event, least: event.prefilter, keeping: Number(keyKeepingSteps(event)) };
+  if (!showsKeys(event)) return null;
+  const law = { ...event, least: leastOfKey(event), keeping: Number(keyKeepingSteps(event)) };
   const known = new Set(((contents[2] ?? []) as readonly unknown[]).map((key) =>
     JSON.stringify(key)));
   const kept = new Map(released.map(({ key, noisyCount }) => [JSON.stringify(key), noisyCount]));
   const counts =
     countsLoss(law, countsByKey(contents), countsByKey(right), kept, known);
-  if (event.kind === 'key-histogram' || counts === Infinity) return counts;
+  if (event.kind !== 'key-sums' || counts === Infinity) return counts;
   const nothing = new Float64Array(event.values);
   const sumsIn = ([table, keys]: Contents, key: readonly string[]): Float64Array => {
     const place = (keys as FoundKeys).find(key);

@@ -32,6 +32,11 @@ export type KeyFacts =
     readonly prefilter: number;
     /** So many keys that the release before showed are shown again. */
     readonly remember?: number;
+    /**
+     * The answer is the keys alone. The last entry of a row is the number of its contributor's
+     * keys. Absent: each key has an answer of its own.
+     */
+    readonly answer?: 'keys';
   };
 
 /** The public facts from which an estimator plans. */

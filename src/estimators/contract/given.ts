@@ -7,11 +7,13 @@ import type {
 } from './estimator.js';
 
 /**
- * How many columns a row has besides the place of its key. Parameters of a keyed question are
+ * How many columns a row has besides the place of its key, and besides the number of keys of its
+ * contributor where the answer is keys alone. Parameters of a keyed question are
  * parsed with this as `dimension`, or with 1 where it is 0.
  */
 export function columnsOf({ dimension, keys }: Pick<StudyFacts, 'dimension' | 'keys'>): number {
-  return keys === undefined ? dimension : dimension - 1;
+  if (keys === undefined) return dimension;
+  return dimension - (keys.list === 'discovered' && keys.answer === 'keys' ? 2 : 1);
 }
 
 /**

@@ -9,6 +9,7 @@ import type {
   GaussianThresholdEvent,
   KeyHistogramEvent,
   KeySumsEvent,
+  KeyWeightsEvent,
   LaplaceEvent,
   MechanismEvent,
   SymmetricGaussianEvent,
@@ -201,6 +202,24 @@ export function keyHistogramEvent(
   checkSpending(name, { keysMax, rho });
   return checked({
     kind: 'key-histogram', name, cohort, keysMax, prefilter, ...pairedCounts(keysMax, rho), delta,
+  });
+}
+
+/**
+ * The grid of weights. The smallest weight of 4,096 keys is 64 steps, and the weights of 1e7
+ * contributors add up exactly.
+ */
+const weightGrid = 2 ** -12;
+
+/** Noisy weights of discovered keys: sigma = 1 / sqrt(rho), rounded up, whatever keysMax is. */
+export function keyWeightsEvent(
+  asked: Place & { readonly keysMax: number; readonly rho: number; readonly delta: number },
+): KeyWeightsEvent {
+  const { name, cohort, keysMax, rho, delta } = asked;
+  checkSpending(name, { keysMax, rho });
+  return checked({
+    kind: 'key-weights', name, cohort, keysMax, sigma: pairedDeviation(1, rho, weightGrid), delta,
+    grid: weightGrid,
   });
 }
 

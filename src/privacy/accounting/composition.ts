@@ -73,6 +73,8 @@ function scaledSquare(top: number, bottom: number, factor: bigint, divisor: bigi
  * - gaussian-histogram: in each coordinate two counts change by 1, so coordinates * 2 / (2
  *   sigma^2).
  * - key-histogram: at most 2 keysMax counts change by 1, so 2 keysMax / (2 sigma^2).
+ * - key-weights: the weights of a contributor have L2 norm at most 1 before and after, and none is
+ *   below 0. So the squared distance is at most 2, and the cost 2 / (2 sigma^2).
  * - key-sums: let r be 1 / sigma^2, and R be values / sumsSigma^2. A key that the contributor
  *   keeps costs 4 R / 2, and one that it gains or loses (r + R) / 2. There are j of the one kind
  *   and at most 2 (keysMax - j) of the other, so the cost is at most keysMax (R + the larger of
@@ -110,6 +112,10 @@ function zcdpOfEvent(event: Exclude<MechanismEvent, MaskEvent>): Omit<ExactCost,
         rho: scaledSquare(1, event.sigma, BigInt(event.keysMax), 1n),
         delta: ratioOfDouble(event.delta),
         epsilon: null,
+      };
+    case 'key-weights':
+      return {
+        rho: scaledSquare(1, event.sigma, 1n, 1n), delta: ratioOfDouble(event.delta), epsilon: null,
       };
     case 'key-sums': {
       const { keysMax, values, sigma, sumsSigma } = event;

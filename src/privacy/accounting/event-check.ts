@@ -29,6 +29,7 @@ const fields: Readonly<
     keysMax: 'count', prefilter: 'count', sigma: 'positive', delta: 'probability',
     grid: 'countGrid',
   },
+  'key-weights': { keysMax: 'count', sigma: 'positive', delta: 'probability', grid: 'countGrid' },
   'key-sums': {
     keysMax: 'count', prefilter: 'count', values: 'count', sigma: 'positive',
     sumsSigma: 'positive', delta: 'probability', grid: 'countGrid', sumsGrid: 'grid',

@@ -110,6 +110,19 @@ export interface KeyHistogramEvent extends EventBase {
 }
 
 /**
+ * Noisy weights of keys that nobody listed, for releases that show the keys alone. A contributor
+ * with k keys, at most `keysMax`, adds at most 1 / sqrt(k) to the weight of each, in steps of
+ * `grid`. A key without weight gets no noise and is not shown.
+ */
+export interface KeyWeightsEvent extends EventBase {
+  readonly kind: 'key-weights';
+  readonly keysMax: number;
+  readonly sigma: number;
+  readonly delta: number;
+  readonly grid: number;
+}
+
+/**
  * A key-histogram that has sums beside its counts. Each contributor is under at most `keysMax`
  * keys, and adds `values` numbers between -1 and 1 to the sums of each.
  */
@@ -175,6 +188,7 @@ export type MechanismEvent =
   | GaussianThresholdEvent
   | GaussianHistogramEvent
   | KeyHistogramEvent
+  | KeyWeightsEvent
   | KeySumsEvent
   | ExponentialEvent
   | WishartMaskEvent

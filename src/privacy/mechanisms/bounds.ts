@@ -1,6 +1,7 @@
 import { normalUpperQuantile } from '../../numerics/normal.js';
 import type {
-  GaussianHistogramEvent, GaussianThresholdEvent, KeyHistogramEvent, KeySumsEvent,
+  GaussianHistogramEvent, GaussianThresholdEvent, KeyHistogramEvent, KeySumsEvent, KeyWeightsEvent,
+  MechanismEvent,
 } from '../accounting/events.js';
 import { addSteps, stepsAbove, valueOfSteps } from '../accounting/grid.js';
 import type { Steps } from '../../random/samplers/discrete-laplace.js';
@@ -32,19 +33,56 @@ export function keepingCount(event: GaussianHistogramEvent): number {
   return valueOfSteps(keepingSteps(event), event.grid);
 }
 
+/** An event that shows keys that nobody listed. */
+export type KeysEvent = KeyHistogramEvent | KeyWeightsEvent | KeySumsEvent;
+
+/** Whether an event shows keys that nobody listed. */
+export function showsKeys(event: MechanismEvent): event is KeysEvent {
+  return event.kind === 'key-histogram' || event.kind === 'key-weights'
+    || event.kind === 'key-sums';
+}
+
+/** A key with a smaller count, or weight, gets no noise and is not shown. */
+export function leastOfKey(event: KeysEvent): number {
+  return event.kind === 'key-weights' ? event.grid : event.prefilter;
+}
+
 /**
  * A key whose noisy count is strictly above this many steps is kept: t + sigma z(d0), rounded up to
  * a step, and one step more. Here t is the prefilter and d0 = 1 - (1 - delta)^(1 / keysMax).
+ * For weights it is the largest of 1 / sqrt(k) + sigma z(d(k)) with d(k) = 1 - (1 - delta)^(1 / k),
+ * over k from 1 to keysMax, rounded in the same way.
  */
-export function keyKeepingSteps(
-  { keysMax, prefilter, sigma, delta, grid }: KeyHistogramEvent | KeySumsEvent,
-): Steps {
-  const each = -Math.expm1(Math.log1p(-delta) / keysMax);
-  const margin = sigma * Math.max(0, normalUpperQuantile(each)) * upwards;
-  return addSteps(addSteps(stepsAbove(prefilter, grid), stepsAbove(margin, grid)), 1);
+export function keyKeepingSteps(event: KeysEvent): Steps {
+  const { keysMax, sigma, delta, grid } = event;
+  const stepsFor = (keys: number, least: number): Steps => {
+    const each = -Math.expm1(Math.log1p(-delta) / keys);
+    const margin = sigma * Math.max(0, normalUpperQuantile(each)) * upwards;
+    return addSteps(addSteps(stepsAbove(least, grid), stepsAbove(margin, grid)), 1);
+  };
+  if (event.kind !== 'key-weights') return stepsFor(keysMax, event.prefilter);
+  let most = stepsFor(1, 1);
+  for (let keys = 2; keys <= keysMax; keys++) {
+    const steps = stepsFor(keys, 1 / Math.sqrt(keys));
+    if (steps > most) most = steps;
+  }
+  return most;
 }
 
-/** The noisy count above which a key is kept, in contributors, for planning. */
-export function keyKeepingCount(event: KeyHistogramEvent | KeySumsEvent): number {
+/**
+ * What a contributor with so many keys adds to the weight of each, in steps: the largest w with
+ * keys w^2 <= (1 / grid)^2. So its weights have L2 norm at most 1, and each is at most
+ * 1 / sqrt(keys). Exact where (1 / grid)^2 is below 2^53.
+ */
+export function keyWeightSteps(keys: number, grid: number): number {
+  const whole = 1 / grid;
+  let steps = Math.floor(whole / Math.sqrt(keys));
+  while (keys * steps * steps > whole * whole) steps -= 1;
+  while (keys * (steps + 1) * (steps + 1) <= whole * whole) steps += 1;
+  return steps;
+}
+
+/** The noisy count, or weight, above which a key is kept, for planning. */
+export function keyKeepingCount(event: KeysEvent): number {
   return valueOfSteps(keyKeepingSteps(event), event.grid);
 }

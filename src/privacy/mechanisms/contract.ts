@@ -74,7 +74,8 @@ export interface Mechanisms {
   ): Released<readonly (readonly KeptBin[])[]>;
   /**
    * A histogram of keys that nobody listed. `counts` has the number of contributors of each place.
-   * Returns the kept keys, largest noisy count first. See mechanisms/key-histogram.
+   * Returns the kept keys, largest noisy count first. See mechanisms/key-histogram. Of a
+   * `key-weights` event they are weights, multiples of its grid: see mechanisms/key-weights.
    * @param known - public keys, which are kept whatever their counts are. Default: none.
    */
   keyHistogram(

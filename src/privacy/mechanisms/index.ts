@@ -15,6 +15,7 @@ import { drawGaussian } from './gaussian.js';
 import { drawHistogram } from './histogram.js';
 import { drawKeyHistogram } from './key-histogram.js';
 import { drawKeySums } from './key-sums.js';
+import { drawKeyWeights } from './key-weights.js';
 import { drawLaplace } from './laplace.js';
 import { drawMask } from './masking.js';
 import { drawMode } from './mode.js';
@@ -113,10 +114,11 @@ class ChargedMechanisms implements PreparedMechanisms {
     event: string, counts: Sensitive<ArrayLike<number>>, keys: Sensitive<FoundKeys>,
     known: readonly (readonly string[])[] = [],
   ): Released<readonly KeptKey[]> {
-    const spent = this.#spend(event, ['key-histogram']);
-    return Released.fromMechanism(drawKeyHistogram(
-      this.#draw(event), spent, Sensitive.open(counts), { found: Sensitive.open(keys), known },
-    ));
+    const spent = this.#spend(event, ['key-histogram', 'key-weights']);
+    const given = [Sensitive.open(counts), { found: Sensitive.open(keys), known }] as const;
+    const draw = this.#draw(event);
+    return Released.fromMechanism(spent.kind === 'key-weights'
+      ? drawKeyWeights(draw, spent, ...given) : drawKeyHistogram(draw, spent, ...given));
   }
 
   keySums(

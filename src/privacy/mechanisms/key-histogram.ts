@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.js';
-import type { KeyHistogramEvent, KeySumsEvent } from '../accounting/events.js';
+import type { KeyHistogramEvent, KeyWeightsEvent } from '../accounting/events.js';
 import { addSteps, nearestSteps, valueOfSteps } from '../accounting/grid.js';
-import { keyKeepingSteps } from './bounds.js';
+import { keyKeepingSteps, leastOfKey, type KeysEvent } from './bounds.js';
 import type { FoundKeys, KeptKey } from './contract.js';
 import type { Steps } from '../../random/samplers/discrete-laplace.js';
 import type { Draw } from './draw.js';
@@ -48,7 +48,8 @@ import type { Draw } from './draw.js';
  * Gaussian noise.
  */
 export function drawKeyHistogram(
-  draw: Draw, event: KeyHistogramEvent, counts: ArrayLike<number>, keys: HistogramKeys,
+  draw: Draw, event: KeyHistogramEvent | KeyWeightsEvent, counts: ArrayLike<number>,
+  keys: HistogramKeys,
 ): readonly KeptKey[] {
   return keptKeys(draw, event, counts, keys)
     .map(({ key, noisyCount, isKnown }) => ({ key, noisyCount, isKnown }));
@@ -66,9 +67,9 @@ export interface KeptPlace extends KeptKey {
   readonly place: number;
 }
 
-/** Draws the noisy counts of the proof above, and decides which keys are kept. */
+/** Draws the noisy counts of the proof above, or weights, and decides which keys are kept. */
 export function keptKeys(
-  draw: Draw, event: KeyHistogramEvent | KeySumsEvent, counts: ArrayLike<number>,
+  draw: Draw, event: KeysEvent, counts: ArrayLike<number>,
   { found, known }: HistogramKeys,
 ): readonly KeptPlace[] {
   assert(counts.length <= found.size, 'every place that has a count has a key');
@@ -81,7 +82,8 @@ export function keptKeys(
     return { key, place, noisyCount: valueOfSteps(noisy, event.grid), isKnown: true };
   });
   const knownPlaces = new Set(kept.map(({ place }) => place));
-  for (const place of placesFrom(event.prefilter, counts).sort((left, right) =>
+  const unit = event.kind === 'key-weights' ? event.grid : 1;
+  for (const place of placesFrom(leastOfKey(event), counts, unit).sort((left, right) =>
     found.compare(left, right))) {
     if (knownPlaces.has(place)) continue;
     const noisy = noisySteps(counts[place]!);
@@ -102,18 +104,20 @@ export function shownOf<Kept extends KeptKey>(kept: readonly Kept[], top: number
   return kept.filter(({ isKnown }) => isKnown || room-- > 0);
 }
 
-/** The places with at least so many contributors. */
-function placesFrom(prefilter: number, counts: ArrayLike<number>): Uint32Array {
+/** The places with at least this count, or weight. All are whole multiples of `unit`. */
+function placesFrom(least: number, counts: ArrayLike<number>, unit: number): Uint32Array {
   let length = 0;
   for (let place = 0; place < counts.length; place++) {
     const count = counts[place]!;
-    assert(Number.isSafeInteger(count) && count >= 0, 'counts are whole numbers');
-    if (count >= prefilter) length += 1;
+    assert(
+      Number.isSafeInteger(count / unit) && count >= 0, 'counts and weights are whole numbers',
+    );
+    if (count >= least) length += 1;
   }
   // Most keys may have one contributor, so the memory is of those that pass.
   const places = new Uint32Array(length);
   for (let place = 0, at = 0; at < length; place++) {
-    if (counts[place]! >= prefilter) places[at++] = place;
+    if (counts[place]! >= least) places[at++] = place;
   }
   return places;
 }

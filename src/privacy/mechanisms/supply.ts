@@ -84,6 +84,7 @@ export function suppliesOf(coins: Coins, event: MechanismEvent): readonly NoiseS
         gaussianSampler(squareInSteps(event.sigma, event.grid)), binsAhead * event.coordinates,
       )];
     case 'key-histogram':
+    case 'key-weights':
       return [supply(
         gaussianSampler(squareInSteps(event.sigma, event.grid)), binsAhead * event.keysMax,
       )];

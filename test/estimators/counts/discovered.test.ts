@@ -3,16 +3,17 @@ import { Sensitive } from '../../../src/base/brands.js';
 import type { Outcome, ValueOutcome } from '../../../src/base/outcome.js';
 import { planDiscoveredCounts } from '../../../src/estimators/counts/discovered/counts.js';
 import { planDistinct } from '../../../src/estimators/counts/discovered/distinct.js';
+import { planDiscoveredKeys } from '../../../src/estimators/counts/discovered/keys.js';
 import { hostilePerForgedKey } from '../../../src/estimators/counts/discovered/forged.js';
 import {
   placesSummary, type DiscoveredFacts, type IsCounted,
 } from '../../../src/estimators/counts/discovered/places.js';
-import { count } from '../../../src/estimators/index.js';
+import { count, sum } from '../../../src/estimators/index.js';
 import { parseParameters } from '../../../src/estimators/contract/parameters.js';
 import type { Infeasible, Plan } from '../../../src/estimators/contract/estimator.js';
 import { createGroups, releaseGroups } from '../../../src/estimators/run.js';
 import { normalCdf } from '../../../src/numerics/normal.js';
-import { keyHistogramEvent } from '../../../src/privacy/accounting/calibration.js';
+import { keyHistogramEvent, keyWeightsEvent } from '../../../src/privacy/accounting/calibration.js';
 import {
   privacyTarget, resolvePureTarget, type PrivacyTarget,
 } from '../../../src/privacy/accounting/target.js';
@@ -143,6 +144,70 @@ describe('a count split by discovered keys', () => {
     let few = summary.empty();
     for (let i = 0; i < 40_000; i++) few = summary.add(few, Float64Array.of(0), 0n);
     expect(countsOf(summary.merge(few, summary.decode(summary.encode(few))))).toEqual([80_000]);
+  });
+});
+
+describe('discovered keys alone', () => {
+  const names = ['mail', 'maps', 'news', 'rare', 'solo'];
+  const alone = (keysMax: number, target = epsilonOne): DiscoveredFacts => {
+    const facts = factsOf({ keysMax, prefilter: 1 }, target, 2);
+    return { ...facts, keys: { ...facts.keys, answer: 'keys' } };
+  };
+  /** So many people, each with all of these keys. */
+  const having = (people: number, places: readonly number[]) =>
+    Array.from({ length: people }, () => places.map((place) => [place, places.length]));
+
+  it('show the keys of many people in the order of their weights, without a number', async () => {
+    const plan = feasible(planDiscoveredKeys(everyone, alone(4)));
+    const people = [...having(900, [2]), ...having(1_000, [0, 1, 3, 4]), ...having(300, [0])];
+    const outcome = await released(plan, people, foundKeys(names), undefined, 2);
+    expect(valueOf(outcome)).toEqual({
+      kind: 'value', estimate: [], shape: [5, 0], uncertainty: { kind: 'none' },
+      keys: [['news'], ['mail'], ...valueOf(outcome).keys!.slice(2)],
+    });
+    expect(plan.events).toMatchObject([{ kind: 'key-weights', keysMax: 4 }]);
+    expect(plan.facts).toMatchObject({ keysMax: 4, keysShownAtMost: 100 });
+  });
+
+  it('give each key 1 / sqrt(k) of the weight of a person with k keys', async () => {
+    const plan = feasible(planDiscoveredKeys(everyone, alone(4)));
+    const { mechanisms, recorded } = recordingMechanisms(plan.events);
+    const people = [...having(3, [0]), ...having(2, [1, 2]), ...having(1, [0, 1, 2, 3])];
+    await released(plan, people, foundKeys(names), mechanisms, 2);
+    const half = Math.floor(2 ** 12 * Math.SQRT1_2) / 2 ** 12;
+    expect(Array.from(recorded[0]!.content as Float64Array))
+      .toEqual([3.5, 2 * half + 0.5, 2 * half + 0.5, 0.5]);
+  });
+
+  it('are shown where counts of people with many keys are not', async () => {
+    // 130 people who have one of two keys and nothing else.
+    const people = [...having(65, [0]), ...having(65, [1])];
+    const shown = async (plan: Plan, rows: typeof people, dimension: number) => {
+      const outcome = await released(plan, rows, foundKeys(names), undefined, dimension);
+      return outcome.kind === 'value' ? outcome.keys!.length : 0;
+    };
+    expect(await shown(feasible(planDiscoveredKeys(everyone, alone(16))), people, 2)).toBe(2);
+    const counts = feasible(planDiscoveredCounts(everyone, factsOf({ keysMax: 16, prefilter: 1 })));
+    expect(await shown(counts, people.map((rows) => rows.map(([place]) => [place!])), 1)).toBe(0);
+  });
+
+  it('have no answer of a sum, and no pure epsilon', () => {
+    const pure = resolvePureTarget({ epsilon: 1, delta: 1e-6 });
+    expect(planDiscoveredKeys(everyone, alone(2, pure)).kind).toBe('infeasible');
+    const parameters = parseParameters(sum.parameters, { cap: 5 }, { dimension: 1 });
+    const facts = alone(2);
+    expect(sum.plan(parameters, { ...facts, dimension: 3 })).toMatchObject({
+      kind: 'infeasible', reason: expect.stringContaining('answer: keys') as string,
+    });
+  });
+
+  it('are forged by fewer liars the more keys each may have', () => {
+    const of = (keysMax: number) => hostilePerForgedKey(
+      keyWeightsEvent({ name: 'k', cohort: 'c', keysMax, rho: 0.02294, delta: 5e-7 }));
+    expect(of(1)).toBeCloseTo(46.3, 1);
+    // By nearly sqrt(K). With counts the threshold grows by as much, so liars gain nothing.
+    expect(of(1) / of(16)).toBeGreaterThan(3.3);
+    expect(of(1) / of(16)).toBeLessThan(4);
   });
 });
 

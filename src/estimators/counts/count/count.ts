@@ -6,6 +6,7 @@ import type {
 import { columnsOf } from '../../contract/given.js';
 import { optionalNumberOf } from '../../contract/values.js';
 import { planDiscoveredCounts } from '../discovered/counts.js';
+import { planDiscoveredKeys } from '../discovered/keys.js';
 import { planDistinct } from '../discovered/distinct.js';
 import type { IsCounted } from '../discovered/places.js';
 import { columnOf, columnParameter, sideLabelOf, sideOf, sideParameter } from '../tables/common.js';
@@ -34,8 +35,8 @@ import { planNoisyCounts } from '../tables/noisy-counts.js';
  * j + (m - j) do not grow with j. Disjoint sets of K keys reach it. The noise does not depend on m
  * from 2K on.
  *
- * Split by keys that nobody listed: see discovered/counts, and discovered/distinct for how many
- * keys there are.
+ * Split by keys that nobody listed: see discovered/counts, discovered/keys for the keys alone, and
+ * discovered/distinct for how many keys there are.
  *
  * A hostile contributor changes the count by one, like everybody else; split by keys, the counts of
  * K keys. So L of them move one key by at most L, and the sum over all keys by at most K L.
@@ -91,6 +92,14 @@ function planCount(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
         'by.remember is for keys that are shown, and parameters.of is keys, which shows none: '
         + 'leave one of them out',
         { path: 'by.remember' },
+      );
+    }
+    if (facts.keys.answer === 'keys') {
+      if (!ofKeys) return planDiscoveredKeys(isCounted, discovered);
+      throw new InvalidParameterError(
+        'by.answer is keys, which shows keys, and parameters.of is keys, which counts them: leave '
+        + 'one of them out',
+        { path: 'by.answer' },
       );
     }
     return ofKeys ? planDistinct(isCounted, discovered)

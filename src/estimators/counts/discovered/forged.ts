@@ -1,6 +1,5 @@
 import { normalCdf } from '../../../numerics/normal.js';
-import type { KeyHistogramEvent, KeySumsEvent } from '../../../privacy/accounting/events.js';
-import { keyKeepingCount } from '../../../privacy/mechanisms/bounds.js';
+import { keyKeepingCount, leastOfKey, type KeysEvent } from '../../../privacy/mechanisms/bounds.js';
 
 /**
  * What hostile contributors can do to discovered keys. Nothing here is about privacy.
@@ -10,19 +9,20 @@ import { keyKeepingCount } from '../../../privacy/mechanisms/bounds.js';
  * prefilter it is not shown at all. Each of them may send K keys. So n of them show at most
  * n K max over m of Phi((m - T) / sigma) / m forged keys on average. Honest keys stay: no key's
  * count depends on which other keys there are.
+ *
+ * Where keys have weights, m people who send k keys each give a key the weight m / sqrt(k). In
+ * w = m / sqrt(k) the number of people for each forged key is w / Phi((w - T) / sigma) / sqrt(k),
+ * so it is smallest for k = K.
  */
 
-/** An event that shows keys. */
-export type KeysEvent = KeyHistogramEvent | KeySumsEvent;
-
-/** How likely a key is shown that has exactly so many contributors. */
-export function shownChance(event: KeysEvent, contributors: number): number {
-  return shownAbove(keyKeepingCount(event), event, contributors);
+/** How likely a key is shown that has exactly this count, or weight. */
+export function shownChance(event: KeysEvent, count: number): number {
+  return shownAbove(keyKeepingCount(event), event, count);
 }
 
-function shownAbove(threshold: number, event: KeysEvent, contributors: number): number {
-  if (contributors < event.prefilter) return 0;
-  return normalCdf((contributors - threshold) / event.sigma);
+function shownAbove(threshold: number, event: KeysEvent, count: number): number {
+  if (count < leastOfKey(event)) return 0;
+  return normalCdf((count - threshold) / event.sigma);
 }
 
 /**
@@ -31,10 +31,12 @@ function shownAbove(threshold: number, event: KeysEvent, contributors: number): 
  */
 export function hostilePerForgedKey(event: KeysEvent): number {
   const threshold = keyKeepingCount(event);
-  const most = Math.ceil(threshold + 8 * event.sigma);
+  const isWeights = event.kind === 'key-weights';
+  const weight = isWeights ? 1 / Math.sqrt(event.keysMax) : 1;
+  const most = Math.ceil((threshold + 8 * event.sigma) / weight);
   let fewest = Infinity;
-  for (let together = event.prefilter; together <= most; together++) {
-    fewest = Math.min(fewest, together / shownAbove(threshold, event, together));
+  for (let together = isWeights ? 1 : event.prefilter; together <= most; together++) {
+    fewest = Math.min(fewest, together / shownAbove(threshold, event, together * weight));
   }
   return fewest / event.keysMax;
 }

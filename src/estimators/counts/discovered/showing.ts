@@ -1,10 +1,16 @@
 import type { RefusedOutcome } from '../../../base/outcome.js';
 import { normalUpperQuantile } from '../../../numerics/normal.js';
-import { keyKeepingCount } from '../../../privacy/mechanisms/bounds.js';
+import { keyKeepingCount, type KeysEvent } from '../../../privacy/mechanisms/bounds.js';
 import type { Infeasible, Plan, PrivacyTarget } from '../../contract/estimator.js';
 import { infeasible, withoutDelta } from '../../contract/planning.js';
-import { hostilePerForgedKey, type KeysEvent } from './forged.js';
+import { hostilePerForgedKey } from './forged.js';
 import type { DiscoveredFacts } from './places.js';
+
+/** Of an estimator whose numbers an answer of keys alone would leave out. */
+export const keysOfCountsOnly: Infeasible = infeasible(
+  'answer: keys shows the keys alone, and only a count has such an answer',
+  'ask for a count, or leave answer out',
+);
 
 /** A key that the whole cohort has is planned to be shown this often. */
 const shownWanted = 0.99;
@@ -12,7 +18,7 @@ const shownWanted = 0.99;
 /** From how many contributors on a key is shown, and what a plan says of it. */
 export interface Showing<Event extends KeysEvent> {
   readonly event: Event;
-  /** Half of all keys with so many contributors are shown. */
+  /** Half of all keys with so many contributors are shown. Of weights: who have one key each. */
   readonly shownFrom: number;
   /** Of the plan's guarantee. */
   readonly assumption: string;

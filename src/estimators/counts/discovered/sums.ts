@@ -12,7 +12,7 @@ import {
   bytesOfSums, placeSumsSummary, type PlaceSumsOptions, type PlaceSumsTable,
 } from './place-sums.js';
 import type { DiscoveredFacts } from './places.js';
-import { showingOf, type Showing } from './showing.js';
+import { keysOfCountsOnly, showingOf, type Showing } from './showing.js';
 
 /** Which values are added up under discovered keys. */
 export interface DiscoveredSumsOptions {
@@ -57,6 +57,7 @@ export interface DiscoveredSums extends Showing<KeySumsEvent> {
 export function discoveredSums(
   options: DiscoveredSumsOptions, facts: DiscoveredFacts,
 ): DiscoveredSums | Infeasible {
+  if (facts.keys.answer === 'keys') return keysOfCountsOnly;
   const { ranges, share = 1, overall = 0 } = options;
   const { dimension, keys: { keysMax, prefilter, top } } = facts;
   const each = ranges.length;

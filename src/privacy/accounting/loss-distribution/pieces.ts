@@ -76,6 +76,13 @@ export function pieceOf(event: MechanismEvent): Repeated | null {
         { shift: Math.sqrt(2 * keysMax), sigma, grid, sumOfShifts: 2 * keysMax }, 1, delta,
       );
     }
+    case 'key-weights': {
+      const { keysMax, sigma, grid, delta } = event;
+      // The weights of a contributor with k keys add up to at most sqrt(k).
+      return gaussian(
+        { shift: Math.SQRT2, sigma, grid, sumOfShifts: 2 * Math.sqrt(keysMax) }, 1, delta,
+      );
+    }
     case 'key-sums':
       return keySumsPiece(event);
     case 'laplace': {
