@@ -3,8 +3,9 @@ import type { Store } from '../store/contract.js';
 
 /**
  * The public key that a folder's releases name. For folders whose key never changed: all their
- * releases name the same key. Releases of sealed studies name the key of the first of three servers,
- * which may be another one, so they are not read: such a study compares the keys in its facts.
+ * releases name the same key. Releases of sealed studies name the key of the first of three
+ * servers, which may be another one, so they are not read: such a study compares the keys in its
+ * facts.
  * @returns null while there are no releases. Reads one release.
  */
 export async function keyOfReleases(
