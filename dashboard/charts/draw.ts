@@ -184,6 +184,31 @@ export function drawLetters(
   ctx.restore();
 }
 
+/** A dashed line for each note of the operator, with its number in the list at the top. */
+export function drawNotes(
+  chart: uPlot, notes: readonly { readonly number: number; readonly at: number }[], colour: string,
+): void {
+  const { ctx, bbox } = chart;
+  const pixel = devicePixelRatio;
+  const xOf = scaleOf(chart, 'x');
+  ctx.save();
+  ctx.strokeStyle = ctx.fillStyle = colour;
+  ctx.lineWidth = pixel;
+  ctx.font = `600 ${10 * pixel}px system-ui, sans-serif`;
+  ctx.textAlign = 'center';
+  ctx.textBaseline = 'bottom';
+  ctx.setLineDash([4 * pixel, 3 * pixel]);
+  for (const { number, at } of notes) {
+    const x = Math.round(xOf(at));
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.fillText(String(number), x, bbox.top);
+  }
+  ctx.restore();
+}
+
 /** A line at one place of the axis, for the release whose numbers are read out. */
 export function drawPin(chart: uPlot, at: number, colour: string): void {
   const { ctx, bbox } = chart;

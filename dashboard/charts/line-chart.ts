@@ -3,7 +3,10 @@ import { alongOf } from '../base/compare.js';
 import { coloursOf } from '../base/colours.js';
 import type { Series } from '../base/model.js';
 import { numberText, type NumberWords } from '../base/number-words.js';
-import { drawLetters, drawLine, drawPin, drawRefusals, type Look } from './draw.js';
+import type { NotePlace } from '../base/notes.js';
+import {
+  drawLetters, drawLine, drawNotes, drawPin, drawRefusals, type Look,
+} from './draw.js';
 import { extentOf } from './thin.js';
 import { timeSteps, timeTexts } from './time-axis.js';
 
@@ -29,6 +32,8 @@ export interface ChartContent {
   readonly span: readonly [number, number];
   /** The place on the axis that is read out; null for none. */
   readonly pin: number | null;
+  /** Notes of the operator. */
+  readonly notes?: readonly NotePlace[];
 }
 
 /** A chart on the page. */
@@ -56,6 +61,9 @@ export interface ChartOptions {
 /** A drag over fewer pixels is a click. */
 const brushMin = 8;
 
+/** Pixels above the chart, for the numbers of notes. */
+const noteRoom = 14;
+
 const font = '12px system-ui, sans-serif';
 
 /**
@@ -73,7 +81,7 @@ export function createLineChart(
   const width = (): number => Math.max(host.clientWidth, 1);
   let content = first;
   const chart = new uPlot({
-    width: width(), height, legend: { show: false }, padding: [10, isTime ? 30 : 18, 0, 0],
+    width: width(), height, legend: { show: false }, padding: [noteRoom, isTime ? 30 : 18, 0, 0],
     cursor: {
       y: false, drag: { x: true, y: false, setScale: false, dist: brushMin },
       points: { size: 8, fill: colours.accent, stroke: colours.card },
@@ -146,9 +154,10 @@ function axesOf(
 }
 
 function drawContent(
-  chart: uPlot, { lines, pin }: ChartContent, options: ChartOptions, colours: Colours,
+  chart: uPlot, { lines, pin, notes = [] }: ChartContent, options: ChartOptions, colours: Colours,
 ): void {
   if (pin !== null) drawPin(chart, pin, colours.quiet);
+  drawNotes(chart, notes, colours.quiet);
   for (const { series, colour, look } of lines) {
     drawLine(chart, series, alongOf(series, options.axis), colours[colour], look);
   }

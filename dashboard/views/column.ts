@@ -4,6 +4,7 @@ import { alongOf } from '../base/compare.js';
 import { html } from '../base/html.js';
 import { later } from '../base/later.js';
 import type { Series } from '../base/model.js';
+import { notePlaces, type StudyNote } from '../base/notes.js';
 import type { NumberWords } from '../base/number-words.js';
 import { numberNow, readoutOf } from '../base/readout.js';
 import type { View } from '../base/view.js';
@@ -30,19 +31,21 @@ export interface ColumnFacts {
   readonly view: View;
   /** Changes what all charts of the study show. */
   readonly onView: (change: Partial<View>) => void;
+  /** What the operator wrote about the study. */
+  readonly notes: readonly StudyNote[];
   /** The name of the study. */
   readonly study: string;
 }
 
 /** A number of the estimate: its value now, its intervals, and its course. */
 export function Column(facts: ColumnFacts): VNode {
-  const { words, series, drawn, newest, ifHostile, view, onView } = facts;
+  const { words, series, drawn, newest, ifHostile, view, onView, notes } = facts;
   const smoothed = facts.smoothed?.series ?? null;
   const [pointed, setPointed] = useState<number | null>(null);
   const { lead, range } = numberNow(newest, words);
   const pinned = view.epoch === null ? -1 : drawn.epochs.indexOf(view.epoch);
-  const content = useMemo(() => contentOf(drawn, smoothed, view.axis, pinned),
-    [drawn, smoothed, view.axis, pinned]);
+  const content = useMemo(() => contentOf(facts, smoothed, pinned),
+    [drawn, smoothed, view.axis, pinned, notes]);
   const onPick = (place: number): void => {
     const epoch = drawn.epochs[place]!;
     onView({ epoch: view.epoch === epoch ? null : epoch });
@@ -65,11 +68,12 @@ export function Column(facts: ColumnFacts): VNode {
 }
 
 function contentOf(
-  drawn: Series, smoothed: Series | null, axis: View['axis'], pinned: number,
+  { drawn, notes, view: { axis } }: ColumnFacts, smoothed: Series | null, pinned: number,
 ): ChartContent {
   const stops = alongOf(drawn, axis);
   return {
     stops, span: [stops[0] ?? 0, stops.at(-1) ?? 0], pin: stops[pinned] ?? null,
+    notes: notePlaces(notes, drawn, axis),
     lines: [
       { series: drawn, colour: 'accent', look: smoothed === null ? 'answers' : 'behind' },
       ...(smoothed === null ? []

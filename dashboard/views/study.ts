@@ -9,6 +9,7 @@ import { keyName } from '../base/keys.js';
 import {
   chartsMax, hostileRangeText, intervalOf, numberAt, reasonInWords, type ValueOutcome,
 } from '../base/model.js';
+import { useNotes, type StudyNote } from '../base/notes.js';
 import { plainWords, possible } from '../base/number-words.js';
 import { numbersOf, type NamedNumber } from '../base/numbers.js';
 import { changeView, view } from '../base/route.js';
@@ -125,6 +126,7 @@ function Answer({ followed, place: question }: Shown): VNode {
   const outcome = history.lastValue?.outcome ?? null;
   const found = useMemo(() => outcome && pictureOf(asked, outcome), [outcome]);
   const charts = Math.min(found?.charts ?? 0, chartsMax);
+  const notes = useNotes(followed.entry.id);
   const series = useMemo(
     () => Array.from({ length: charts }, (_, place) => history.series(place)),
     [version.value, charts],
@@ -171,12 +173,13 @@ function Answer({ followed, place: question }: Shown): VNode {
     <div class=${charts > 4 ? 'columns many' : 'columns'}>${shownNow.map((each, place) => html`
       <${ChartedNumber} key=${place} words=${numbers[place] ?? plainWords('')} series=${each}
         smoothed=${smoothNow[place] ?? null} newest=${series[place]!} view=${now} onView=${onView}
-        study=${followed.entry.name}
+        study=${followed.entry.name} notes=${notes}
         ifHostile=${hostileRangeText(outcome, numbers[place]?.place ?? place, parameters)}
         />`)}</div>
     ${found.charts > charts && found.picture === null
       && html`<${Uncharted} outcome=${outcome} numbers=${numbers}
       charts=${charts} />`}
+    ${charts > 0 && notes.length > 0 && html`<${Notes} notes=${notes} />`}
     <${IntervalInWords} outcome=${outcome} /></div>`;
 }
 
@@ -208,6 +211,14 @@ function Findings({ outcome, columns, picture }: {
       && html`<span><bdi>${keyName(keys[finding.key]!)}</bdi>: </span>`}${
       findingText(finding, names)}</p>`)}
     ${left > 0 && html`<p>The log says ${whole(left)} more of this kind.</p>`}<//>`;
+}
+
+/** The notes that charts mark by their number. */
+function Notes({ notes }: { readonly notes: readonly StudyNote[] }): VNode {
+  return html`<section class="card notes"><h2>Notes of the operator</h2>
+    <ol>${notes.map(({ id, atMs, text }) => html`<li key=${id}>
+      <span class="quiet">${clockTime(atMs)}</span> <bdi>${text}</bdi></li>`)}</ol>
+    <p class="quiet small">A dashed line in the charts marks each.</p></section>`;
 }
 
 /** The present values of the numbers that have no chart. */

@@ -394,6 +394,39 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('lists what the operator noted, and marks it in the charts', async () => {
+    const stage = await Stage.start({ columns: ['delay'] });
+    const closed = [10_000, 20_000, 30_000].map(BigInt);
+    closed.forEach((closedAtMs, i) =>
+      stage.publish('flight-delays', valueOf([8 + i], [1]), { closedAtMs }));
+    for (const [at, text] of [[15_000, 'New clients from here on'], [90_000, 'Not yet']] as const) {
+      const query = new URLSearchParams({ study: 'flight-delays', at: String(at), text });
+      const added = await fetch(`${stage.address}/v1/operator/add-note?${query}`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer a-token-for-tests', origin: stage.address },
+      });
+      expect(added.status).toBe(200);
+    }
+    const { page, wrong } = await open(stage.page('flight-delays'), async (fresh) => {
+      await fresh.evaluateOnNewDocument(() => {
+        const target = globalThis as unknown as { dashes: number[][] };
+        target.dashes = [];
+        const { prototype } = CanvasRenderingContext2D;
+        const inner = Reflect.get(prototype, 'setLineDash');
+        prototype.setLineDash = function setLineDash(dash: number[]): void {
+          target.dashes.push(dash);
+          inner.call(this, dash);
+        };
+      });
+    });
+    await says(page, '.notes li:first-child', 'New clients from here on');
+    await says(page, '.notes li:last-child', 'Not yet');
+    await page.waitForFunction(() =>
+      (globalThis as unknown as { dashes: number[][] }).dashes.some(([dash]) => dash === 4),
+    { polling });
+    expect(wrong).toEqual([]);
+  });
+
   it('compares numbers of studies, by unit, and a link has the same comparison', async () => {
     const minutes = { title: 'Late planes', version: 2, types: [{ type: 'number' }] } as const;
     const stage = await Stage.start(

@@ -7,6 +7,7 @@ import { questionsAsked, type Series, type StudyEntry } from '../../dashboard/ba
 import {
   cellTexts, peopleWords, plainWords, possible, shownNumber, type NumberWords,
 } from '../../dashboard/base/number-words.js';
+import { notePlaces } from '../../dashboard/base/notes.js';
 import { wordsOfAll } from '../../dashboard/base/numbers.js';
 import { csvOf } from '../../dashboard/base/series-csv.js';
 import {
@@ -57,6 +58,20 @@ describe('the view of a study', () => {
     expect(timeTexts([0, 6 * hour, 24 * hour], 6 * hour).map((text) => text.includes('\n')))
       .toEqual([true, false, true]);
     expect(timeTexts([0], 48 * hour)[0]).not.toContain(':');
+  });
+});
+
+describe('notes of the operator', () => {
+  it('stand at their time, or at the first release after it, and nowhere outside', () => {
+    const notes = [5, 10, 14, 20, 31].map((atMs, id) => ({ id, atMs, text: 'a note' }));
+    const drawn = { ...hourly(3), epochs: [7, 8, 9], times: [10, 20, 30] };
+    expect(notePlaces(notes, drawn, 'time')).toEqual(
+      [{ number: 2, at: 10 }, { number: 3, at: 14 }, { number: 4, at: 20 }],
+    );
+    expect(notePlaces(notes, drawn, 'epoch')).toEqual(
+      [{ number: 2, at: 7 }, { number: 3, at: 8 }, { number: 4, at: 8 }],
+    );
+    expect(notePlaces(notes, { ...drawn, epochs: [], times: [] }, 'epoch')).toEqual([]);
   });
 });
 
