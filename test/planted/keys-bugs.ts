@@ -352,6 +352,6 @@ const lostKeysCounted: PlantedBug = {
 };
 
 export const keysBugs: readonly PlantedBug[] = [
-  lostKeysCounted, wholeWeights, halfTheNoise, recordsClipped, oneKeyThreshold, prefilterForgotten, otherPrefilter,
-  boundedByMemory, orderOfArrival, knownFromRows,
+  lostKeysCounted, wholeWeights, halfTheNoise, recordsClipped, oneKeyThreshold,
+  prefilterForgotten, otherPrefilter, boundedByMemory, orderOfArrival, knownFromRows,
 ];
