@@ -1,5 +1,8 @@
-import Table from 'cli-table3';
+import { createRequire } from 'node:module';
+import type Tables from 'cli-table3';
 import { terminalColumns, type Io } from './io.js';
+
+const require = createRequire(import.meta.url);
 
 /**
  * Where a command writes. With `--json`, only `json` and `jsonLine` write to standard output.
@@ -94,6 +97,8 @@ const noLines = Object.fromEntries(
  * between words.
  */
 export function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  // Loaded here, so that commands without a table start sooner.
+  const Table = require('cli-table3') as typeof Tables;
   const table = new Table({
     ...(head.every((title) => title === '') ? {} : { head: [...head] }),
     chars: noLines,

@@ -106,7 +106,7 @@ async function addRows(
   const finish = (contribution: Contribution): void => {
     admit();
     secrets.fill(hash);
-    run.add(hash, reduction.rowsOf(contribution, run.tables));
+    run.add(hash, reduction.rowsOf(contribution, run.tables), reduction.cutsOf(contribution));
   };
   for await (const batch of readRows(input, stdin)) {
     const { values, texts, count, missing, contributors } = batch;

@@ -6,8 +6,13 @@ import { keySecretOf } from './assignment-hashes.js';
 import type { AcceptedBatch, EpochPart, RowPart } from './contract.js';
 import { OpenContributions, recordRanks } from './reduction.js';
 
-/** For each question, the rows that its estimator sees of one contributor. */
-export type RowsOfQuestions = readonly (readonly Float64Array[])[];
+/** What the questions get of one contributor. */
+export interface ReducedRows {
+  /** For each question, the rows that its estimator sees. */
+  readonly rows: readonly (readonly Float64Array[])[];
+  /** For each question, whether there were more keys than count for one. Absent: for none. */
+  readonly cuts?: readonly boolean[];
+}
 
 /**
  * The incomplete contributions of one epoch, in the order of their first part, so that a replay
@@ -16,9 +21,9 @@ export type RowsOfQuestions = readonly (readonly Float64Array[])[];
 export interface Contributions {
   readonly size: number;
   /** Adds a part. Returns the contributor's rows when the part completes the contribution. */
-  take(part: EpochPart): RowsOfQuestions | null;
+  take(part: EpochPart): ReducedRows | null;
   /** Yields and removes all remaining contributions. */
-  takeAll(): Iterable<{ readonly contributor: Uint8Array; readonly rows: RowsOfQuestions }>;
+  takeAll(): Iterable<ReducedRows & { readonly contributor: Uint8Array }>;
 }
 
 /** @param tables - for each question the table of its discovered keys. */
@@ -44,12 +49,12 @@ class ReducedContributions implements Contributions {
     return this.#open.size;
   }
 
-  take(part: EpochPart): RowsOfQuestions | null {
+  take(part: EpochPart): ReducedRows | null {
     const row = this.#open.take(part as RowPart);
-    return row === null ? null : [[row]];
+    return row === null ? null : { rows: [[row]] };
   }
 
-  *takeAll(): Generator<{ contributor: Uint8Array; rows: RowsOfQuestions }> {
+  *takeAll(): Generator<ReducedRows & { contributor: Uint8Array }> {
     for (const { contributor, row } of this.#open.takeAll()) {
       yield { contributor, rows: [[row]] };
     }
@@ -73,7 +78,7 @@ class SentContributions implements Contributions {
     return this.#open.size;
   }
 
-  take(part: EpochPart): RowsOfQuestions | null {
+  take(part: EpochPart): ReducedRows | null {
     assert('sequence' in part, 'a study with a list of questions gets batches as they were sent');
     const name = Buffer.from(part.contributor).toString('latin1');
     let contribution = this.#open.get(name);
@@ -84,15 +89,19 @@ class SentContributions implements Contributions {
     this.#add(contribution, part);
     if (!part.complete) return null;
     this.#open.delete(name);
-    return this.reduction.rowsOf(contribution, this.tables);
+    return this.#reduced(contribution);
   }
 
-  *takeAll(): Generator<{ contributor: Uint8Array; rows: RowsOfQuestions }> {
+  *takeAll(): Generator<ReducedRows & { contributor: Uint8Array }> {
     for (const [name, contribution] of this.#open) {
-      const contributor = Buffer.from(name, 'latin1');
-      yield { contributor, rows: this.reduction.rowsOf(contribution, this.tables) };
+      yield { contributor: Buffer.from(name, 'latin1'), ...this.#reduced(contribution) };
     }
     this.#open.clear();
+  }
+
+  #reduced(contribution: Contribution): ReducedRows {
+    const { reduction, tables } = this;
+    return { rows: reduction.rowsOf(contribution, tables), cuts: reduction.cutsOf(contribution) };
   }
 
   #add(contribution: Contribution, batch: AcceptedBatch): void {

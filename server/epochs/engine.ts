@@ -13,7 +13,7 @@ import { assignmentHashOf } from './assignment-hashes.js';
 import type {
   EpochPart, EpochProgress, EpochResult, EpochSetup, QuestionFailure, SeriesInput,
 } from './contract.js';
-import { contributionsOf, type Contributions, type RowsOfQuestions } from './contributions.js';
+import { contributionsOf, type Contributions, type ReducedRows } from './contributions.js';
 import { partsOfError } from './messages.js';
 import { publishable } from './outcome.js';
 import { sealingOf } from './sealing.js';
@@ -77,10 +77,10 @@ export class EpochEngine {
   add(parts: readonly EpochPart[]): void {
     assert(!this.#released, 'no part arrives after the release');
     for (const part of parts) {
-      const rows = this.#contributions.take(part);
-      if (rows === null) continue;
+      const reduced = this.#contributions.take(part);
+      if (reduced === null) continue;
       this.#complete += 1;
-      this.#fold(part.contributor, rows);
+      this.#fold(part.contributor, reduced);
     }
     this.#prepare();
     this.#run.prepareNoise(noiseAtOnce);
@@ -106,8 +106,8 @@ export class EpochEngine {
   ): Promise<EpochResult> {
     assert(!this.#released, 'an epoch draws its noise once');
     this.#released = true;
-    for (const { contributor, rows } of this.#contributions.takeAll()) {
-      this.#fold(contributor, rows);
+    for (const reduced of this.#contributions.takeAll()) {
+      this.#fold(reduced.contributor, reduced);
     }
     const results = await this.#run.release(compute, before && {
       sealing: sealingOf(before.key, this.#studyId, this.#epoch), series: before.series,
@@ -135,8 +135,8 @@ export class EpochEngine {
     });
   }
 
-  #fold(contributor: Uint8Array, rows: RowsOfQuestions): void {
-    this.#run.add(assignmentHashOf(this.#assignmentKey, contributor), rows);
+  #fold(contributor: Uint8Array, { rows, cuts }: ReducedRows): void {
+    this.#run.add(assignmentHashOf(this.#assignmentKey, contributor), rows, cuts);
   }
 
   /**

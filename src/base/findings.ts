@@ -81,10 +81,22 @@ function textOfFinding(finding: Finding, columnNames: readonly string[]): string
     case 'rows-trimmed':
       return 'Rows that stand apart from the others were left out. Nobody knows how far this moves '
         + 'the answer, so it has no interval. With scale: auto it has one.';
+    case 'keys-cut':
+      return keysCut(amounts);
     default:
       return `The release says "${reason}" about its rows, which this version of Keelson does not `
         + 'know. Update Keelson to read it.';
   }
+}
+
+function keysCut([noisy, half, keysMax]: readonly number[]): string {
+  const most = keysMax === undefined ? 'the most that count' : shown(keysMax);
+  const bound = noisy === undefined || half === undefined ? 'Some people have'
+    : noisy + half < 1 ? 'Hardly anybody has'
+      : `Between ${Math.max(0, Math.round(noisy - half))} and ${Math.round(noisy + half)} people have`;
+  return `${bound} more keys than the ${most} that count for one person. Which of them count was `
+    + 'chosen at random, so counts are too small by their other keys. A larger keysMax counts more '
+    + 'keys, with more noise.';
 }
 
 function unseen(rows: number | undefined): string {

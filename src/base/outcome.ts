@@ -41,6 +41,8 @@ export const findingReasons = [
   'direction-unseen',
   /** Rows that stand apart were left out, and nobody knows how far that moves the answer. */
   'rows-trimmed',
+  /** How many contributors had more keys than count for one. */
+  'keys-cut',
 ] as const;
 /** What released numbers say about the rows. */
 export type FindingReason = (typeof findingReasons)[number];
@@ -63,7 +65,8 @@ export interface Finding {
    * Numbers for the sentence. `crowd-apart`: the share of the rows left out, then the mean of all
    * rows in each column. `mostly-one-value`: the value, then the number of rows in one octave of
    * distance below which rows that differ are not seen. `values-clipped`: a noisy number of
-   * contributors. Other reasons: none.
+   * contributors. `keys-cut`: a noisy number of contributors, half of its 95 % interval, and the
+   * keys that count for one. Other reasons: none.
    */
   readonly amounts: readonly number[];
 }

@@ -217,6 +217,11 @@ export class KeptKeys<Held, Key extends number | string = number> {
     return Number(this.#key !== null) + (this.#others?.keys.size ?? 0);
   }
 
+  /** Whether there were more than keysMax keys, so that some do not count. */
+  get isCut(): boolean {
+    return this.#others?.isCut === true;
+  }
+
   entries(): readonly (readonly [key: Key, held: Held])[] {
     const others = [...this.#others?.keys ?? []].map(([key, { held }]) => [key, held] as const);
     return this.#key === null ? others : [[this.#key, this.#held!], ...others];
@@ -234,7 +239,8 @@ export class KeptKeys<Held, Key extends number | string = number> {
     let rank = unranked;
     if (this.size >= this.keysMax) {
       rank = rankOf(key);
-      this.#others ??= { keys: new Map(), last: null };
+      this.#others ??= { keys: new Map(), last: null, isCut: true };
+      this.#others.isCut = true;
       const last = this.#others.last ??= this.#largest(rankOf);
       if (rank > last.rank || (rank === last.rank && key > last.key)) return undefined;
       if (this.#key === last.key) this.#key = null;
@@ -249,7 +255,7 @@ export class KeptKeys<Held, Key extends number | string = number> {
     if (this.#key === null) {
       [this.#key, this.#held, this.#rank] = [key, held, rank];
     } else {
-      this.#others ??= { keys: new Map(), last: null };
+      this.#others ??= { keys: new Map(), last: null, isCut: false };
       this.#others.keys.set(key, { held, rank });
     }
     if (this.#others !== null) this.#others.last = null;
@@ -288,4 +294,6 @@ interface OtherKeys<Held, Key> {
   readonly keys: Map<Key, { readonly held: Held; rank: number }>;
   /** The one with the largest rank of all keys that are held. Null: not known. */
   last: RankedKey<Key> | null;
+  /** Whether another key came once keysMax keys were held. */
+  isCut: boolean;
 }

@@ -17,6 +17,9 @@ import type { StudyColumns } from './columns.js';
 import { keyMemory, keyRoomBytes, type DiscoveredKeys } from './key-table.js';
 import { keyBytesMax } from './keys.js';
 import { QuestionReduction } from './reduction.js';
+import {
+  besideTruncated, planTruncated, withTruncated, type TruncatedCount,
+} from './truncated.js';
 
 /** A question and its plan. */
 export interface PlannedQuestion {
@@ -27,6 +30,8 @@ export interface PlannedQuestion {
   readonly dimension: number;
   /** The names of the public keys by which the answer is split. */
   readonly keys?: readonly (readonly string[])[];
+  /** Of a question whose answer says how many contributors had more than keysMax keys. */
+  readonly truncated?: TruncatedCount;
   /** Of a question whose keys are discovered. */
   readonly discovered?: DiscoveredKeys & {
     /** The most bytes of one key in a table of keys. */
@@ -124,10 +129,12 @@ function planOne(
     const isEach = keys !== null && estimator.keyed?.includes('public') !== true;
     const asked = isEach ? forEachKey(estimator) : estimator;
     const isRunning = isRunningQuestion(facts.running, name);
+    const target = shareOfTarget(facts.target, question.share, deltaShares);
+    const truncated = by?.truncated === true ? planTruncated(target, by.keysMax) : undefined;
     const plan = planner.plan(asked, question.parameters, {
       ...(isRunning && { running: { separation: facts.running!.separation } }),
       dimension, cohort: facts.cohort, participation: facts.participation,
-      target: shareOfTarget(facts.target, question.share, deltaShares),
+      target: truncated === undefined ? target : besideTruncated(target),
       ...(keys !== null && {
         keys: { list: 'public', keysMax: by!.keysMax, count: keys.names.length },
       }),
@@ -144,7 +151,8 @@ function planOne(
       );
     }
     const planned: PlannedQuestion = {
-      question, estimator, plan, dimension, ...(keys !== null && { keys: keys.names }),
+      question, estimator, dimension, ...(keys !== null && { keys: keys.names }),
+      ...(truncated === undefined ? { plan } : { plan: withTruncated(plan, truncated), truncated }),
     };
     return by?.discover === undefined ? planned : withKeyRoom(planned, by, facts);
   } catch (error) {

@@ -241,6 +241,16 @@ export class StudyReduction {
     }
   }
 
+  /** For each question, whether the contributor had more keys than count for one. */
+  cutsOf(contribution: Contribution): readonly boolean[] {
+    let own: QuestionRows | null = contribution;
+    return this.questions.map(() => {
+      const { isCut } = own!;
+      own = own!.next;
+      return isCut;
+    });
+  }
+
   /**
    * The rows that each question's estimator sees of the contributor.
    * @param tables - for each question the table of its discovered keys, as QuestionsRun has them.

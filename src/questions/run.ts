@@ -37,6 +37,8 @@ interface Running {
   readonly groups: Groups;
   readonly mechanisms: PreparedMechanisms;
   readonly table: KeyTable | null;
+  /** Contributors who had more keys than count for one. */
+  cut: number;
   failure: { readonly cause: unknown } | null;
 }
 
@@ -70,6 +72,7 @@ export class QuestionsRun {
       table: this.tables[i]!,
       groups: createGroups(planned.plan, planned.dimension),
       mechanisms: createMechanisms(planned.plan.events, noise),
+      cut: 0,
       failure: null,
     }));
   }
@@ -78,9 +81,15 @@ export class QuestionsRun {
    * Adds one contributor, once.
    * @param assignmentHash - 32 bytes; see `assign` in src/estimators.
    * @param rows - for each question the rows of the contributor: none, one, or one for each key.
+   * @param cuts - for each question, whether the contributor had more keys than count for one.
+   *   Default: for none.
    */
-  add(assignmentHash: Uint8Array, rows: readonly (readonly Float64Array[])[]): void {
+  add(
+    assignmentHash: Uint8Array, rows: readonly (readonly Float64Array[])[],
+    cuts: readonly boolean[] = [],
+  ): void {
     this.#each((running, i) => {
+      running.cut += Number(cuts[i] === true);
       for (const row of rows[i]!) running.groups.add(assignmentHash, row);
     });
   }
@@ -134,7 +143,8 @@ export class QuestionsRun {
   }
 
   async #release(
-    { planned: { question, plan, keys }, groups, mechanisms, table, failure }: Running,
+    { planned: { question, plan, keys, truncated }, groups, mechanisms, table, cut, failure }:
+    Running,
     compute: Compute, before: SeriesBefore | undefined, known: readonly Key[] | undefined,
   ): Promise<QuestionResult> {
     if (failure !== null) return { kind: 'failed', failure: failure.cause };
@@ -146,7 +156,8 @@ export class QuestionsRun {
         groups.finish(this.work), totals?.mechanisms(mechanisms) ?? mechanisms, compute, found,
         known,
       );
-      const outcome = totals?.answered(value) ?? value;
+      const answer = totals?.answered(value) ?? value;
+      const outcome = truncated?.withFinding(answer, mechanisms, cut) ?? answer;
       return {
         kind: 'answered',
         outcome: outcome.kind === 'value' && keys !== undefined ? { ...outcome, keys } : outcome,

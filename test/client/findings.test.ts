@@ -33,6 +33,10 @@ describe('a finding in words', () => {
       .toMatch(/^In some direction .* noise hides how much\. .* variance-low and variance-high/);
     expect(findingText(finding('rows-trimmed'), names))
       .toMatch(/left out\. .* it has no interval\. With scale: auto it has one\.$/);
+    expect(findingText(finding('keys-cut', [], [912.4, 31.2, 2]), names))
+      .toMatch(/^Between 881 and 944 people have more keys than the 2 that count for one person\. /);
+    expect(findingText(finding('keys-cut', [], [-40, 31.2, 2]), names))
+      .toMatch(/^Hardly anybody has more keys than the 2 /);
     expect(findingText(finding('discrete', [0, 7]), names))
       .toBe('Many rows have exactly the same value in columns delay and column 8.');
   });

@@ -1,7 +1,7 @@
 import { Sensitive } from '../../src/base/brands.js';
 import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
 import {
-  keyHistogramEvent, keySumsEvent, keyWeightsEvent,
+  gaussianEvent, keyHistogramEvent, keySumsEvent, keyWeightsEvent,
 } from '../../src/privacy/accounting/calibration.js';
 import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
 import { keyWeightSteps } from '../../src/privacy/mechanisms/bounds.js';
@@ -326,7 +326,32 @@ const wholeWeights: PlantedBug = {
   },
 };
 
+/** A key for each column that is not 0, and one of them counts. A contributor may lose four. */
+const lostKeysCounted: PlantedBug = {
+  name: 'keys that are cut counted in place of people who lose some',
+  ...sums,
+  dimension: 5,
+  inSensitivity: true,
+  make(facts, planted) {
+    const event = gaussianEvent({
+      name: 'truncated', cohort: 'rows', dimension: 1, sensitivity: 1,
+      rho: facts.target.epsilon ** 2 / 7, grid: 1 / 16,
+    });
+    const plan = smallPlan({
+      facts,
+      length: 1,
+      events: [event],
+      release: (rows, mechanisms) => mechanisms.gaussian('truncated', rows('rows').map((block) =>
+        sumOf(block, 1, (row, all) => {
+          const lost = Math.max(0, row.filter((value) => value !== 0).length - 1);
+          all[0]! += planted ? lost : Number(lost > 0);
+        }))).map((noisy) => Array.from(noisy)),
+    });
+    return { plan, dimension: 5 };
+  },
+};
+
 export const keysBugs: readonly PlantedBug[] = [
-  wholeWeights, halfTheNoise, recordsClipped, oneKeyThreshold, prefilterForgotten, otherPrefilter,
-  boundedByMemory, orderOfArrival, knownFromRows,
+  lostKeysCounted, wholeWeights, halfTheNoise, recordsClipped, oneKeyThreshold,
+  prefilterForgotten, otherPrefilter, boundedByMemory, orderOfArrival, knownFromRows,
 ];

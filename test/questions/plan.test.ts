@@ -8,7 +8,7 @@ import { amountOf } from '../../src/privacy/accounting/amount.js';
 import { costOfEvents } from '../../src/privacy/accounting/composition.js';
 import { privacyTarget, resolvePureTarget } from '../../src/privacy/accounting/target.js';
 import {
-  planQuestions, type QuestionsFacts, type QuestionsPlan,
+  planQuestions, type PlannedQuestion, type QuestionsFacts, type QuestionsPlan,
 } from '../../src/questions/plan.js';
 import { pureEstimator } from '../support/pure-estimator.js';
 
@@ -50,6 +50,31 @@ describe('the plan of several questions', () => {
       expect(exact.rho).toBeLessThanOrEqual(cost.rho);
       expect(cost.rho - exact.rho).toBeLessThanOrEqual(BigInt(shares.length));
     }
+  });
+
+  it('has 2 % for the number of people who lose keys, within the target', () => {
+    const by = { columns: ['region'], keysMax: 1 };
+    const split = { ...counts, share: 50, by };
+    const pure = resolvePureTarget({ epsilon: 1, delta: 0 });
+    for (const own of [target, pure]) {
+      const [first, second] = planned(
+        [{ ...split, by: { ...by, truncated: true } }, { ...split, name: 'without' }],
+        { target: own },
+      ).questions as readonly [PlannedQuestion, PlannedQuestion];
+      const amount = ({ plan: { cost } }: PlannedQuestion): number =>
+        Number(own.isPure === true ? cost.epsilon! : cost.rho) / 2 ** 64;
+      const half = (own.isPure === true ? own.epsilon : own.rho) / 2;
+      expect(amount(first)).toBeLessThanOrEqual(half);
+      expect(amount(first)).toBeGreaterThan(half * (1 - 1e-5));
+      expect(first.plan.events.map(({ name }) => name))
+        .toEqual([...second.plan.events.map(({ name }) => name), 'truncated']);
+      const exact = costOfEvents(first.plan.events, { disjoint: [] });
+      expect(exact.rho).toBeLessThanOrEqual(first.plan.cost.rho);
+    }
+    const [{ plan }] = planned([{ ...split, by: { ...by, truncated: true } }]).questions;
+    // One of 98 parts and one of 2: 1 / sqrt(2 rho) each, of half of the target.
+    const rho = 0.02 * target.rho / 2;
+    expect(plan.facts['noiseOfTruncated']).toBeCloseTo(1 / Math.sqrt(2 * rho), 1);
   });
 
   it('adds up the costs of questions whose tests exclude each other', () => {

@@ -103,6 +103,27 @@ describe('the rows that an estimator sees', () => {
     }));
   });
 
+  it('leave keys out of a contributor exactly where it has more than keysMax', () => {
+    const split = questions.filter(({ by }) => by !== undefined);
+    const wide = split.map((each) => ({ ...each, by: { ...each.by!, keysMax: 64 } }));
+    const of = (asked: readonly Question[], given: readonly (readonly [Row, number])[]) => {
+      const reduction = new StudyReduction(asked, study);
+      const contribution = reduction.empty();
+      for (const [own, rank] of given) {
+        reduction.add(contribution, { ...sentOf([own]), ranks: Float64Array.of(rank) }, {
+          keySecret: () => new Uint8Array(32).fill(7),
+        });
+      }
+      return { cuts: reduction.cutsOf(contribution), rows: reduction.rowsOf(contribution) };
+    };
+    fc.assert(fc.property(ranked, (given) => {
+      const all = of(wide, given);
+      expect(of(split, given).cuts)
+        .toEqual(all.rows.map((rows, i) => rows.length > split[i]!.by!.keysMax));
+      expect(all.cuts).toEqual(split.map(() => false));
+    }));
+  });
+
   it('come from the rows that pass: tests look at rows, not at what they add up to', () => {
     const rows = [[5, 0, 0, 0, 0], [7, 0, 1, 0, 0], [9, 0, 1, 0, 0]];
     const late = question({ where: [{ column: 'late', is: true }], reduce: 'mean' });

@@ -2,10 +2,12 @@ import { expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/brands.js';
 import { InvariantError } from '../../src/base/errors.js';
 import { inlineCompute } from '../../src/estimators/contract/compute.js';
+import type { Finding } from '../../src/base/outcome.js';
 import type { Plan } from '../../src/estimators/contract/estimator.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { privacyTarget } from '../../src/privacy/accounting/target.js';
 import type { PlannedQuestion } from '../../src/questions/plan.js';
+import { planTruncated, withTruncated } from '../../src/questions/truncated.js';
 import { QuestionsRun } from '../../src/questions/run.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { seededRandom } from '../../src/random/work.js';
@@ -77,4 +79,31 @@ it('draws different noise for each question', async () => {
     (result.kind === 'answered' && result.outcome.kind === 'value'
       ? result.outcome.estimate[0] : null));
   expect(new Set(answers).size).toBeGreaterThan(1);
+});
+
+it('says how many contributors had more keys than count for one, with noise', async () => {
+  const target = privacyTarget({ epsilon: 8, delta: 1e-6 });
+  const count = planTruncated(target, 3);
+  const asked = { ...question('cut'), plan: withTruncated(plan, count), truncated: count };
+  const findingsOf = async (cut: number, planned = asked) => {
+    const run = new QuestionsRun([planned], seededRandom(new Uint8Array(32)), seededNoise('cut'));
+    for (let i = 0; i < 500; i++) {
+      run.add(new Uint8Array(32).fill(i), [[Float64Array.of(1)]], [i < cut]);
+    }
+    const [result] = await run.release(inlineCompute());
+    return result?.kind === 'answered' && result.outcome.kind === 'value'
+      ? result.outcome.findings : result;
+  };
+  const [finding, ...others] = (await findingsOf(400)) as readonly Finding[];
+  expect(others).toEqual([]);
+  expect(finding).toMatchObject({ reason: 'keys-cut', columns: [] });
+  const [noisy, half, keysMax] = finding!.amounts;
+  expect(keysMax).toBe(3);
+  expect(half).toBeCloseTo(1.96 * count.standardDeviation, 2);
+  // Five deviations: the seed is fixed.
+  expect(Math.abs(noisy! - 400)).toBeLessThan(5 * count.standardDeviation);
+  // The same noise, and one contributor less: sensitivity 1.
+  const [other] = (await findingsOf(399)) as readonly Finding[];
+  expect(noisy! - other!.amounts[0]!).toBe(1);
+  expect(await findingsOf(400, question('cut') as typeof asked)).toBeUndefined();
 });

@@ -20,6 +20,14 @@ describe('an answer with keys that were found', () => {
     }
   });
 
+  it('may be keys alone where that was planned, and nowhere else', () => {
+    const alone = { ...valueOf(2), estimate: [], shape: [2, 0] };
+    expect(publishable(alone, { ...plan, outputShape: [3, 0] })).toEqual(alone);
+    expect(publishable(alone, plan)).toMatchObject({ kind: 'refused' });
+    expect(publishable(valueOf(2), { ...plan, outputShape: [3, 0] }))
+      .toMatchObject({ kind: 'refused' });
+  });
+
   it('has all keys where they are listed', () => {
     expect(publishable(valueOf(3), { outputShape: [3] })).toEqual(valueOf(3));
     expect(publishable(valueOf(2), { outputShape: [3] })).toMatchObject({ kind: 'refused' });
