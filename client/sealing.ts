@@ -12,6 +12,7 @@ import { sharePlanOf } from '../src/sealed/shares/share-plan.js';
 import { verifiedBoxKeys } from '../src/sealed/shares/statements.js';
 import type { Sealing } from './session/channel-contract.js';
 
+export { promiseOf } from './sealed-promise.js';
 export type { Sealing, SealingInput } from './session/channel-contract.js';
 
 /**

@@ -2,8 +2,8 @@ import {
   createContributor, openOutbox, publicKeyOf, type Contributor, type ContributorOptions,
   type RowsInput, type TypedRow,
 } from '../../client/index.js';
-import type { Settled } from '../../client/index.js';
-import { sealing } from '../../client/sealing.js';
+import type { Settled, StudyDocument } from '../../client/index.js';
+import { promiseOf, sealing } from '../../client/sealing.js';
 import { requestToken } from '../../client/tokens.js';
 import { readSecret } from '../../server/base/secret-files.js';
 import { InvalidInputError, KeelsonError, WireError } from '../../src/base/errors.js';
@@ -122,9 +122,10 @@ export const contribute = defineCommand({
     try {
       if (args.input === undefined) return await takeBack(contributor, output);
       const result = await contributor.contribute(rows);
+      const document = await contributor.study();
       await contributor.close();
       await told;
-      return report(result, rows.length, contributor.ownSpend, output);
+      return report(result, rows.length, contributor.ownSpend, document, output);
     } catch (error) {
       if (!io.interrupted.aborted || !isClosed(error)) throw error;
       throw new KeelsonError('closed', args.input === undefined
@@ -246,7 +247,8 @@ async function tellStatus(
 
 /** @param ownSpend what this contributor has spent, if the study's budget is per contributor. */
 function report(
-  result: Settled, rows: number, ownSpend: Contributor['ownSpend'], output: Output,
+  result: Settled, rows: number, ownSpend: Contributor['ownSpend'], document: StudyDocument,
+  output: Output,
 ): 0 | 1 {
   const spent = ownSpend === null ? {} : { ownSpend };
   if (result.kind === 'refused') {
@@ -255,10 +257,17 @@ function report(
     });
     output.text(`refused: ${result.error.message} (${result.error.code})`);
   } else {
+    const { sealed } = document;
     output.json({
       outcome: 'accepted', epoch: result.epoch, rows, batches: result.sequences.length, ...spent,
+      ...(sealed !== undefined && {
+        sealed: { against: sealed.against, servers: sealed.servers.map(({ name }) => name) },
+      }),
     });
     output.text(`accepted: ${rows} row${rows === 1 ? '' : 's'}, durable, in epoch ${result.epoch}`);
+    if (sealed !== undefined) {
+      output.text(`sealed against ${sealed.against}: ${promiseOf(document)!}`);
+    }
   }
   if (ownSpend !== null) {
     output.text(`your own budget: ${(100 * ownSpend.rho / ownSpend.rhoCap).toFixed(1)} % spent`);

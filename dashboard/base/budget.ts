@@ -1,4 +1,5 @@
 import type { ReleaseBody, StudyDocument } from '../../client/index.js';
+import { promiseOf } from '../../client/sealed-promise.js';
 import { counted, duration } from './format.js';
 
 /** Whose budget it is. */
@@ -73,14 +74,6 @@ function ratio(part: bigint, all: bigint): number {
   return Number(part) / Number(all);
 }
 
-/** The promise of a sealed study, and its limits. */
-function againstReading(servers: readonly { readonly name: string }[]): string {
-  const names = servers.map(({ name }) => name);
-  return `Three servers (${names.join(', ')}) hold shares of the rows, and none of them sees a row. `
-    + 'This protects against whoever reads everything that one of them holds. It does not protect '
-    + 'against two of them together, nor against a server that runs changed code.';
-}
-
 /** Who is protected from whom, and how well, in words that need no glossary. From public facts. */
 export function guaranteeInWords(
   { budget, participation, privacy, sealed }: StudyDocument,
@@ -96,8 +89,8 @@ export function guaranteeInWords(
   return {
     sentence: 'A reader of these answers who knows everybody else’s data still learns only '
       + `little about ${what}.`,
-    notAgainst: sealed !== undefined ? againstReading(sealed.servers)
-      : 'The answers do not protect anybody from the operator of this server. The operator holds '
+    notAgainst: promiseOf({ sealed })
+      ?? 'The answers do not protect anybody from the operator of this server. The operator holds '
         + 'the rows until their epoch closes.',
     oddsPerRelease: Math.exp(privacy.epsilon),
     oddsInAll: Math.exp(budget.epsilon),

@@ -78,6 +78,16 @@ describe('the browser bundle', () => {
     expect(['other-writer', 'other-reader'].map(bytesOf)).toEqual([0, 0]);
   });
 
+  it('grows by at most 3 KiB for a page that seals', async () => {
+    const compressed = async (contents: string): Promise<number> =>
+      gzipSync((await bundle(contents)).outputFiles[0]!.text).length;
+    const plain = "export * from './client/contribute.ts';";
+    const more = await compressed(`${plain} export * from './client/sealing.ts';`)
+      - await compressed(plain);
+    process.stdout.write(`sealing: ${more} bytes more, compressed\n`);
+    expect(more).toBeLessThanOrEqual(3 * 1024);
+  });
+
   it('is as small as the file that is shipped for pages without a bundler', () => {
     const shipped = readFileSync(`${root}dist/browser/keelson-contribute.js`);
     expect(gzipSync(shipped).length).toBeLessThan(contributorBytes);

@@ -163,6 +163,32 @@ describe('three servers', () => {
   });
 });
 
+describe('keelson contribute', () => {
+  it('seals, and says what is promised and what is not', slow, async () => {
+    await begin();
+    await until(() => stage.front.hub.studies()[0]!.epoch === 1n);
+    const commands = new Stage();
+    try {
+      const words = (key: string): string[] => [
+        'contribute', stage.url, '--study', 'shared', '--key', commands.path(key), '--input',
+        commands.write('rows.csv', 'minutes\n27\n'),
+      ];
+      await commands.run(['keygen', commands.path('a.key')]);
+      await commands.run(['keygen', commands.path('b.key')]);
+      const { status, stdout } = await commands.run(words('a.key'));
+      expect([status, stdout.replaceAll(/\s+/g, ' ')]).toEqual([0, expect.stringContaining(
+        'sealed against reading: Three servers (north, east, west) hold shares of the rows')]);
+      expect(stdout.replaceAll(/\s+/g, ' ')).toContain('nor against a server that runs changed code');
+      const asJson = await commands.run([...words('b.key'), '--json']);
+      expect(JSON.parse(asJson.stdout.trim().split('\n').at(-1)!)).toMatchObject({
+        outcome: 'accepted', sealed: { against: 'reading', servers: ['north', 'east', 'west'] },
+      });
+    } finally {
+      await commands.end();
+    }
+  });
+});
+
 describe('a server that ends', () => {
   it('while people contribute: their entries wait', slow, async () => {
     await begin();

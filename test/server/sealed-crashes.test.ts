@@ -129,6 +129,8 @@ describe('three servers without a crash', () => {
     expect(outcome.kind).toBe('value');
     for (const server of servers) {
       expect(await run.spent(server)).toBe(run.view.charge.rho);
+      // Releases name the first server's key, and each server starts with its own.
+      expect(await run.keyOf(server)).toBeNull();
       expect(attemptsOf(run.sent, server).map(({ openings }) => openings.length)).toEqual([1]);
     }
     checkAttempts(run, 1);

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import type { Clock } from '../../server/base/clock.js';
 import { silentLogger } from '../../server/base/logger.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
+import { keyOfReleases } from '../../server/keys/release-key.js';
 import { PeerLink, type PeerLinks } from '../../server/sealed/peer-link.js';
 import type { PeerSocket, SocketHandlers } from '../../server/sealed/peer-socket.js';
 import { SealedStudy } from '../../server/sealed/sealed-study.js';
-import type { Store } from '../../server/store/contract.js';
+import type { JournalEntry, Store } from '../../server/store/contract.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { parseStudyText } from '../../server/study-file/index.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
@@ -18,7 +19,7 @@ import { servers, type ServerIndex } from '../../src/sealed/shares/body.js';
 import { sharePlanOf } from '../../src/sealed/shares/share-plan.js';
 import { signBatch } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
-import { decodePeerFrame } from '../../src/wire/peer-frames.js';
+import { decodePeerFrame, encodePeerFrame } from '../../src/wire/peer-frames.js';
 import type { PeerFrame } from '../../src/wire/peer-messages.js';
 import { answersOf, decodeReleaseBody } from '../../src/wire/index.js';
 import { shortForm } from '../../src/wire/study-document.js';
@@ -34,6 +35,14 @@ export interface SentFrame {
   readonly frame: PeerFrame;
   /** The number of charges that this server had made durable by then. */
   readonly charges: number;
+}
+
+/** What a first server does that runs changed code. Default: what the shipped code does. */
+export interface FrontChange {
+  /** What it takes for the entries of an epoch. */
+  readonly journal?: (entries: readonly JournalEntry[]) => readonly JournalEntry[];
+  /** What it sends to another server in place of a frame. */
+  readonly frame?: (to: ServerIndex, frame: PeerFrame) => PeerFrame;
 }
 
 /** One of three servers over its own store: its hub, until it crashes. */
@@ -70,7 +79,7 @@ export class SealedNodes {
   readonly #signers = servers.map((server) =>
     signing.createSigner(new Uint8Array(32).fill(60 + server)));
 
-  constructor(question: string) {
+  constructor(question: string, private readonly change: FrontChange = {}) {
     this.definition = parseStudyText(`study: nodes
 columns: [minutes]
 cohort: 40
@@ -165,6 +174,11 @@ ${servers.map((server) => `    - { name: s${server}, url: 'ws://127.0.0.1:${9000
       ({ body, outcome: answersOf(decodeReleaseBody(body))[0]!.outcome }));
   }
 
+  /** The key that a server that starts over this store must have. */
+  keyOf(server: ServerIndex): Promise<Uint8Array | null> {
+    return keyOfReleases(this.#stores[server]!);
+  }
+
   /** Whether a server's store has this epoch as charged, and no release of it. */
   async hasCharged(server: ServerIndex, epoch: bigint): Promise<boolean> {
     return (await this.#stores[server]!.epoch(this.view.studyId, epoch))?.state === 'charged';
@@ -210,12 +224,19 @@ ${servers.map((server) => `    - { name: s${server}, url: 'ws://127.0.0.1:${9000
         if (typeof method !== 'function') return method;
         return async (...given: unknown[]): Promise<unknown> => {
           if (!this.#lives(process, `before ${name}`)) return new Promise(() => undefined);
-          const result: unknown = await Reflect.apply(method, store, given);
+          const result = this.#changed(server, name, await Reflect.apply(method, store, given));
           if (name === 'chargeEpoch') this.#charges[server]! += 1;
           return this.#lives(process, `after ${name}`) ? result : new Promise(() => undefined);
         };
       },
     });
+  }
+
+  #changed(server: ServerIndex, name: string, result: unknown): unknown {
+    const { journal } = this.change;
+    if (server !== 0 || name !== 'journal' || journal === undefined) return result;
+    const entries = result as readonly JournalEntry[];
+    return entries.length === 0 ? entries : journal(entries);
   }
 
   #clockOf(process: Process): Clock {
@@ -275,7 +296,9 @@ ${servers.map((server) => `    - { name: s${server}, url: 'ws://127.0.0.1:${9000
           const frame = decodePeerFrame(bytes);
           if (!this.#lives(process, `${frame.kind} to ${to}`)) return;
           this.sent.push({ from, to, frame, charges: this.#charges[from]! });
-          queueMicrotask(() => other()?.onMessage(bytes.slice()));
+          const sent = from === 0 && this.change.frame !== undefined
+            ? encodePeerFrame(this.change.frame(to, frame)) : bytes.slice();
+          queueMicrotask(() => other()?.onMessage(sent));
         },
         ping: (onPong) => onPong(),
         close: () => queueMicrotask(() => other()?.onClose('closed')),

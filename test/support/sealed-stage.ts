@@ -27,6 +27,8 @@ export interface SealedStudyText {
   readonly columns?: string;
   /** Default 1000. */
   readonly cohort?: number;
+  /** Default 4. The budget's is 40, or twice this one. */
+  readonly epsilon?: number;
   /** Lines under `sealed`. */
   readonly sealed?: string;
   /** Other lines. */
@@ -52,15 +54,15 @@ export class SealedStage {
       const url = `ws://127.0.0.1:${stage.ports[i]}`;
       listed.push(`    - { name: ${name}, url: '${url}', key: '${key}' }`);
     }
-    const { cohort = 1000, question, everyMs } = study;
+    const { cohort = 1000, epsilon = 4, question, everyMs } = study;
     const { columns = '[minutes]', sealed = '', more = '' } = study;
     stage.text = `study: shared
 columns: ${columns}
 cohort: ${cohort}
 epoch: { every: ${everyMs}ms }
 ${question}
-privacy: { epsilon: 4, delta: 1e-6 }
-budget: { epsilon: 40, delta: 1e-5 }
+privacy: { epsilon: ${epsilon}, delta: 1e-6 }
+budget: { epsilon: ${Math.max(40, 2 * epsilon)}, delta: 1e-5 }
 ${more}
 sealed:
   against: reading

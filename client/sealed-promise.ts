@@ -1,0 +1,18 @@
+import type { StudyDocument } from '../src/wire/study-document.js';
+
+/**
+ * What a sealed study promises and what it does not, in one paragraph for people who contribute.
+ * @param document - the study's verified facts.
+ * @returns null for a study that is not sealed.
+ * @example
+ * const promise = promiseOf(await contributor.study());
+ */
+export function promiseOf(
+  { sealed }: { readonly sealed?: StudyDocument['sealed'] | undefined },
+): string | null {
+  if (sealed === undefined) return null;
+  const names = sealed.servers.map(({ name }) => name).join(', ');
+  return `Three servers (${names}) hold shares of the rows, and none of them sees a row. `
+    + 'This protects against whoever reads everything that one of them holds. It does not protect '
+    + 'against two of them together, nor against a server that runs changed code.';
+}

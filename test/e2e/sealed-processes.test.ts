@@ -1,0 +1,247 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createContributor, type Sealing } from '../../client/index.js';
+import { sealing } from '../../client/sealing.js';
+import { concatBytes, fromHex } from '../../src/base/bytes.js';
+import { expandSeed, seedBytes, servers, type ServerIndex } from '../../src/sealed/shares/body.js';
+import { difference, packValues, type ShareForm } from '../../src/sealed/shares/form.js';
+import { sealRow } from '../../src/sealed/shares/sealing.js';
+import { sharePlanOf } from '../../src/sealed/shares/share-plan.js';
+import { verifiedBoxKeys } from '../../src/sealed/shares/statements.js';
+import { signing } from '../../src/signing/node.js';
+import { shortForm } from '../../src/wire/study-document.js';
+import { Stage } from '../support/live-command.js';
+import { bytesMark, marksIn, type Mark } from '../support/marks.js';
+import { canReadMemory, marksInMemory } from '../support/process-memory.js';
+import { SealedProcesses } from '../support/sealed-processes.js';
+import { until } from '../support/until.js';
+
+const slow = { tags: ['slow'], timeout: 300_000 };
+let processes: SealedProcesses | null = null;
+let commands: Stage | null = null;
+afterEach(async () => {
+  await processes?.close();
+  await commands?.end();
+  [processes, commands] = [null, null];
+});
+
+const columns = 4;
+/** People whose rows are looked for; they come first, one after the other. */
+const marked = 6;
+/** Rows of four columns, with bits that nothing else has. */
+const rows = Array.from({ length: 54 }, (_, i) =>
+  Array.from({ length: columns }, (__, j) => 21.234_567_891_23 + 0.357_913_791_379 * (i + 5 * j)));
+const question = 'estimator: mean\nparameters: { scale: [4, 4, 4, 4] }';
+const study = {
+  question, columns: '[a, b, c, d]', cohort: rows.length,
+  // So little noise that a few people have a mean, and the servers run the whole program.
+  epsilon: 50,
+  sealed: `  range: [${rows[0]!.map(() => '[0, 64]').join(', ')}]`,
+};
+
+/** What the three servers hold of one row. */
+interface Sealed {
+  readonly values: Uint32Array;
+  readonly components: readonly Uint32Array[];
+  /** Two seeds, and the salt with the packed third component. */
+  readonly contents: readonly Uint8Array[];
+  readonly form: ShareForm;
+}
+
+/** Seals as `sealing` does, and keeps what it drew. */
+function noting(made: Sealed[]): Sealing {
+  return ({ document, rows: [...row], studyId, epoch, sequence, contributorKey, boxKeys }) => {
+    const { estimator, parameters, sealed } = shortForm(document);
+    const serverKeys = sealed!.servers.map(({ key }) => fromHex(key));
+    const plan = sharePlanOf({ estimator, parameters, columns, sealed: sealed! });
+    const { form } = plan;
+    const values = plan.valuesOf(row);
+    const drawn: Uint8Array[] = [];
+    const body = sealRow({
+      ...signing,
+      randomBytes: (length) => {
+        drawn.push(signing.randomBytes(length));
+        return drawn.at(-1)!.slice();
+      },
+    }, values, {
+      form, place: { studyId, epoch, sequence }, contributorKey,
+      boxKeys: verifiedBoxKeys(signing, studyId, epoch, serverKeys, boxKeys),
+    });
+    const [s0, s1, r] = drawn as [Uint8Array, Uint8Array, Uint8Array];
+    const [first, second] = [s0, s1].map((seed) => expandSeed(signing, seed, form)) as
+      [Uint32Array, Uint32Array];
+    const third = difference(difference(values, first, form), second, form);
+    made.push({
+      values, form, components: [first, second, third],
+      contents: [s0, s1, concatBytes(r, packValues(third, form))],
+    });
+    return body;
+  };
+}
+
+/** Values as a server would have them: packed, as words, and as numbers of 64 bits. */
+function valuesMark(name: string, values: Uint32Array, form: ShareForm): Mark {
+  const bytes = (list: Uint32Array): Buffer => Buffer.from(list.slice().buffer);
+  return {
+    name,
+    patterns: [
+      ...bytesMark(name, packValues(values, form)).patterns, bytes(values),
+      bytes(Uint32Array.from([...values].flatMap((value) => [value, 0]))),
+    ],
+  };
+}
+
+const rowMark = (i: number): Mark =>
+  bytesMark(`row ${i}`, new Uint8Array(Float64Array.from(rows[i]!).buffer));
+const own = (server: ServerIndex): readonly number[] => [server, (server + 1) % 3];
+
+/** What a server must not hold of the first rows: the row, its steps, and the third component. */
+function secretsFrom(server: ServerIndex, made: readonly Sealed[]): readonly Mark[] {
+  const missing = (server + 2) % 3;
+  const listed = made.slice(0, 2).flatMap(({ values, components, contents, form }, i) => [
+    rowMark(i), valuesMark(`steps of ${i}`, values, form),
+    valuesMark(`component ${missing} of ${i}`, components[missing]!, form),
+    bytesMark(`what stands for component ${missing} of ${i}`,
+      contents[missing]!.subarray(0, seedBytes)),
+  ]);
+  // Programs hold a column of everybody, in the order in which they came.
+  const columnOf = (of: (one: Sealed) => Uint32Array): Uint32Array =>
+    Uint32Array.from(made.slice(0, marked), (one) => of(one)[0]!);
+  const { form } = made[0]!;
+  const whole: ShareForm = { ...form, count: marked };
+  return [
+    ...listed, valuesMark('steps of a column', columnOf(({ values }) => values), whole),
+    valuesMark(`component ${missing} of a column`,
+      columnOf(({ components }) => components[missing]!), whole),
+  ];
+}
+
+/** What a server does hold of the first row while it works on it. */
+function sharesAt(server: ServerIndex, [first]: readonly Sealed[]): readonly Mark[] {
+  return own(server).map((component) =>
+    valuesMark(`component ${component}`, first!.components[component]!, first!.form));
+}
+
+/** Sends all rows, and checks that they came into the first epoch. */
+async function contribute(url: string, seal: Sealing, people = rows.length): Promise<void> {
+  const one = async (i: number): Promise<void> => {
+    const seed = new Uint8Array(32).fill(70 + i);
+    const contributor = createContributor({ url, study: 'shared', seed, sealing: seal });
+    expect(await contributor.contribute([rows[i]!])).toMatchObject({ kind: 'accepted', epoch: 1n });
+    await contributor.close();
+  };
+  for (let i = 0; i < marked; i++) await one(i);
+  await Promise.all(rows.slice(marked, people).map((_, i) => one(marked + i)));
+}
+
+const filesOf = (folder: string): Buffer =>
+  Buffer.concat(readdirSync(folder).map((name) => readFileSync(join(folder, name))));
+
+interface Line { readonly type: string; readonly body: string; readonly signature: string }
+
+/** The releases in a server's log. */
+async function releasesAt(server: number): Promise<readonly string[]> {
+  const log = await processes!.get(server, '/v1/releases?study=shared');
+  return log.trimEnd().split('\n').map((line) => JSON.parse(line) as Line)
+    .filter(({ type }) => type === 'release').map(({ body, signature }) => `${body} ${signature}`);
+}
+
+/** Waits for the first release at all three, and checks that it is the same one. */
+async function released(): Promise<void> {
+  for (const server of servers) await until(async () => (await releasesAt(server)).length > 0, 100);
+  const logs = await Promise.all(servers.map(async (server) => (await releasesAt(server))[0]!));
+  expect(new Set(logs).size).toBe(1);
+}
+
+/** Waits for the close of the epoch that took the entries. */
+const closed = (): Promise<void> => until(async () => {
+  const { studies } = JSON.parse(await processes!.get(0, '/v1/studies')) as {
+    studies: readonly { readonly epoch: number | string | null }[];
+  };
+  return Number(studies[0]!.epoch ?? 0) !== 1;
+}, 100);
+
+describe('a process of a sealed study', () => {
+  it('holds its own two components of a row, and nowhere the third or the row', slow, async ({
+    skip,
+  }) => {
+    processes = await SealedProcesses.of({ ...study, everyMs: 16_000 });
+    await processes.startAll();
+    const pids = servers.map((server) => processes!.pid(server));
+    if (!canReadMemory(pids[0]!)) return skip('the memory of other processes cannot be read here');
+    const made: Sealed[] = [];
+    await contribute(processes.stage.url, noting(made));
+    // Server 2 stands still, so that the two others wait for it with the shares in their hands.
+    processes.signal(2, 'SIGSTOP');
+    const check = async (server: ServerIndex): Promise<void> => {
+      const [shares, secrets] = [sharesAt(server, made), secretsFrom(server, made)];
+      await until(() => marksInMemory(pids[server]!, shares).length === shares.length, 500);
+      expect([server, marksInMemory(pids[server]!, secrets)]).toEqual([server, []]);
+      expect(marksIn(filesOf(processes!.stage.folder(server)), secrets)).toEqual([]);
+    };
+    await check(0);
+    await check(1);
+    processes.signal(0, 'SIGSTOP');
+    processes.signal(1, 'SIGSTOP');
+    processes.signal(2, 'SIGCONT');
+    await check(2);
+    processes.signal(0, 'SIGCONT');
+    processes.signal(1, 'SIGCONT');
+    await released();
+    for (const server of servers) {
+      const secrets = secretsFrom(server, made);
+      expect([server, marksInMemory(pids[server]!, secrets)]).toEqual([server, []]);
+      const { stdout, stderr } = processes.commands[server]!;
+      expect(marksIn(Buffer.from(stdout + stderr), [...secrets, ...sharesAt(server, made)]))
+        .toEqual([]);
+      expect(marksIn(filesOf(processes.stage.folder(server)), secrets)).toEqual([]);
+    }
+  });
+
+  it('is searched by what finds the row in a server of an ordinary study', slow, async ({
+    skip,
+  }) => {
+    commands = new Stage();
+    const file = commands.write('plain.yaml', `study: shared
+columns: [a, b, c, d]
+cohort: 1000
+epoch: { every: 1h }
+${question}
+privacy: { epsilon: 1, delta: 1e-6 }
+budget: { epsilon: 8, delta: 1e-5 }
+`);
+    const { command, url } = await commands.serve([file]);
+    const pid = command.child.pid!;
+    if (!canReadMemory(pid)) return skip('the memory of other processes cannot be read here');
+    expect(marksInMemory(pid, [rowMark(0)])).toEqual([]);
+    await contribute(url, sealing, marked);
+    expect(marksInMemory(pid, [rowMark(0), rowMark(1)])).toEqual(['row 0', 'row 1']);
+  });
+});
+
+describe('three processes of a sealed study', () => {
+  it('release an epoch once, though two are killed in the middle of it', slow, async () => {
+    processes = await SealedProcesses.of({ ...study, everyMs: 12_000 });
+    await processes.startAll();
+    await contribute(processes.stage.url, sealing, marked);
+    processes.signal(2, 'SIGSTOP');
+    await closed();
+    await Promise.all([processes.kill(0), processes.kill(1)]);
+    processes.signal(2, 'SIGCONT');
+    await Promise.all([processes.start(0), processes.start(1)]);
+    await released();
+    const ledgers = await Promise.all(servers.map(async (server) => {
+      const { budgets: [budget] } = JSON.parse(await processes!.get(server, '/v1/ledger')) as {
+        budgets: readonly { readonly spent: unknown }[];
+      };
+      return JSON.stringify(budget!.spent);
+    }));
+    expect(new Set(ledgers).size).toBe(1);
+    // Killed after the release is charged: its log and ledger are as they were.
+    const before = await releasesAt(1);
+    await processes.kill(1);
+    await processes.start(1);
+    expect((await releasesAt(1)).slice(0, before.length)).toEqual(before);
+  });
+});

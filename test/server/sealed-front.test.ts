@@ -1,0 +1,83 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { signing } from '../../src/signing/node.js';
+import { servers } from '../../src/sealed/shares/body.js';
+import { everyMs, SealedNodes, type FrontChange } from '../support/sealed-nodes.js';
+
+let nodes: SealedNodes | undefined;
+afterEach(async () => {
+  await nodes?.close();
+  nodes = undefined;
+});
+
+const count = 'estimator: count\nparameters: { threshold: 25 }';
+/** All of them count. */
+const people = Array.from({ length: 40 }, (_, i) => 26 + (i % 9));
+
+async function closed(change: FrontChange): Promise<SealedNodes> {
+  nodes = new SealedNodes(count, change);
+  await nodes.startAll();
+  await nodes.contribute(people);
+  await nodes.clock.advance(everyMs);
+  return nodes;
+}
+
+/** What is released of the first epoch, which is the same at all three. */
+async function countOf(run: SealedNodes): Promise<number> {
+  await run.until(async () => (await run.releases(0)).length > 0 && run.view.epoch === 2n);
+  const logs = await Promise.all(servers.map((server) => run.releases(server)));
+  for (const log of logs) expect(log.map(({ body }) => body)).toEqual([logs[0]![0]!.body]);
+  const { outcome } = logs[0]![0]!;
+  if (outcome.kind !== 'value') throw new Error(outcome.text);
+  return outcome.estimate[0]!;
+}
+
+/** Epsilon 4 has noise of deviation below 1: farther off by chance less than once in 10^9. */
+const noise = 8;
+
+/**
+ * The first server takes the entries, so only it knows who came. What it can do with them is the
+ * bound that docs/concepts/threat-model.md states.
+ */
+describe('a first server that runs changed code', { tags: ['slow'] }, () => {
+  it('can leave people out: neither the two others nor the release show it', async () => {
+    const run = await closed({ journal: (entries) => entries.slice(20) });
+    expect(Math.abs(await countOf(run) - 20)).toBeLessThan(noise);
+    for (const server of servers) expect(await run.spent(server)).toBe(run.view.charge.rho);
+  });
+
+  it('cannot count what a person did not sign', async () => {
+    const stranger = Buffer.from(signing.createSigner(new Uint8Array(32).fill(99)).publicKey);
+    const run = await closed({
+      journal: (entries) => [
+        // In somebody else's name, with another body, and with another person's entry.
+        { ...entries[0]!, contributor: stranger.toString('hex') },
+        { ...entries[1]!, body: entries[1]!.body.map((byte, i) => (i === 300 ? byte ^ 1 : byte)) },
+        { ...entries[2]!, body: entries[3]!.body }, ...entries.slice(3),
+      ],
+    });
+    expect(Math.abs(await countOf(run) - 37)).toBeLessThan(noise);
+  });
+
+  it.each<[string, FrontChange['frame']]>([
+    ['show the two others different people', (to, frame) =>
+      (to === 2 && frame.kind === 'boxes' ? { ...frame, entries: frame.entries.slice(1) } : frame)],
+    ['count a person twice', (_, frame) => (frame.kind === 'boxes'
+      ? { ...frame, entries: [...frame.entries, frame.entries[0]!] } : frame)],
+    ['name other people than it sends', (to, frame) =>
+      (to === 1 && frame.kind === 'manifest' ? { ...frame, count: frame.count - 1 } : frame)],
+  ])('cannot %s: nothing is opened, and nothing is charged', async (_, frame) => {
+    let isChanged = true;
+    const run = await closed({
+      frame: (to, sent) => (isChanged ? frame!(to, sent) : sent),
+    });
+    await run.clock.advance(60_000);
+    for (const server of servers) {
+      expect(await run.releases(server)).toEqual([]);
+      expect(await run.spent(server)).toBe(0n);
+    }
+    expect(run.sent.some((each) => each.frame.kind === 'step')).toBe(false);
+    // With its own code again it goes on with everybody.
+    isChanged = false;
+    expect(Math.abs(await countOf(run) - people.length)).toBeLessThan(noise);
+  });
+});
