@@ -53,7 +53,7 @@ export function Keyed({ picture }: { readonly picture: KeyedPicture }): VNode {
           setFilter((event.currentTarget as HTMLInputElement).value)} /></label>`}</div>
     ${found.length === 0 && html`<p class="quiet">${rows.length === 0
       ? 'No key was found that enough people have.' : 'No key holds this text.'}</p>`}
-    <table class="bins"><thead class="hidden"><tr><th scope="col">Key</th>${!isAlone
+    <table class=${isAlone ? 'bins alone' : 'bins'}><thead class="hidden"><tr><th scope="col">Key</th>${!isAlone
       && html`<th scope="col">Bar</th><th scope="col">${what}</th>`}</tr></thead>
     <tbody>${drawn.map((row) => html`<${KeyLine} key=${JSON.stringify(row.parts)} row=${row}
       number=${number} axis=${axis} isCount=${isCount} />`)}</tbody></table>

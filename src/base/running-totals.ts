@@ -79,7 +79,7 @@ export function runningDeviation(band: number, positions: number): number {
  * console.log(runningText({ position: 29, released: [12] }));
  */
 export function runningText({ position }: RunningRelease): string {
-  return position === 0 ? 'A total that begins with this epoch.'
+  return position === 0 ? 'A total that begins with this epoch: no earlier one is in it.'
     : `The total of ${position + 1} epochs, up to this one.`;
 }
 

@@ -49,7 +49,8 @@ export function planDiscoveredKeys(
     },
     outputShape: [top, 0],
     findsKeys: true,
-    bytesPerKey: bytesOfSums(1),
+    // The weight of a key, and its copy at the release.
+    bytesPerKey: bytesOfSums(2),
     noise: [],
     facts: {
       errorsAreIn: 'shares of the cohort, in the weight that decides whether a key shows',
