@@ -134,12 +134,14 @@ const share = { atLeast: 0, below: 0.5 } as const;
 
 /** Serves the page until it is interrupted. */
 async function playWithPage(typed: Typed, io: Io, output: Output): Promise<0> {
-  const { data, ...facts } = factsFrom(typed, io);
+  const { data, contributors, epsilon, ...facts } = factsFrom(typed, io);
   const [attack] = attacksOf(typed.attack, data);
   const [hostileShare = 0.1] = sharesOf(typed.hostile) ?? [];
   const session = new LabSession({
     ...facts,
-    scene: { data: data.name, estimators: estimatorsOf(typed.estimators, data) },
+    scene: {
+      data: data.name, estimators: estimatorsOf(typed.estimators, data), contributors, epsilon,
+    },
     setting: { attack: attack!, hostileShare },
     ...placeFrom(typed, io),
   });

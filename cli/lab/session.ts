@@ -17,6 +17,9 @@ import { keyedStudies, keyedStudyOf, regions, type KeyedStudy } from './keyed.js
 export interface LabConfig {
   readonly data: string;
   readonly estimators: readonly string[];
+  readonly contributors: number;
+  /** Of each release. */
+  readonly epsilon: number;
 }
 
 /** What the page shows, besides the rounds. */
@@ -28,6 +31,10 @@ export interface LabState {
   readonly scene: LabConfig;
   /** In force from the next round on. */
   readonly setting: Setting;
+  /** The round in progress is the last one until a person goes on. */
+  readonly isPaused: boolean;
+  /** Starts a laboratory with the same scene and setting. */
+  readonly command: string;
   readonly address: string | null;
   readonly serverKey: string | null;
   readonly studies: readonly StudyFacts[];
@@ -48,7 +55,10 @@ export type LabNews =
   | { readonly kind: 'state'; readonly state: LabState }
   | { readonly kind: 'round'; readonly round: Round };
 
-export type LabSessionOptions = Omit<LabFacts, 'data'>
+/** What is chosen for a whole run. */
+type Chosen = 'data' | 'contributors' | 'epsilon';
+
+export type LabSessionOptions = Omit<LabFacts, Chosen>
   & Pick<LabOptions, 'seed' | 'host' | 'port' | 'allowedOrigins' | 'signal'>
   & { readonly scene: LabConfig; readonly setting: Setting };
 
@@ -63,6 +73,7 @@ export class LabSession {
   private played: Round[] = [];
   private current: LabState;
   private change = new AbortController();
+  private aggregator: Aggregator | null = null;
   private readonly listeners = new Set<(news: LabNews) => void>();
 
   /** @throws what `labStudies` throws if the first configuration cannot be planned. */
@@ -78,7 +89,7 @@ export class LabSession {
 
   /** What can be chosen in this configuration. */
   programme(): ReturnType<typeof programme> {
-    return programme({ ...this.options, data: dataOf(this.scene.data) });
+    return programme(this.factsOf(this.scene));
   }
 
   get rounds(): readonly Round[] {
@@ -100,14 +111,28 @@ export class LabSession {
   }
 
   /**
+   * Lets the round in progress be the last one, goes on, or plays one more round. Does nothing
+   * before the people are connected.
+   */
+  async pace(order: Pace): Promise<void> {
+    if (this.aggregator === null || this.current.phase !== 'playing') return;
+    const { hub } = this.aggregator;
+    const ids = hub.studies().map(({ studyId }) => studyId);
+    // A step opens the next epochs, of which none may follow.
+    if (order !== 'pause') await Promise.all(ids.map((id) => hub.resumeStudy(id)));
+    if (order !== 'go-on') await Promise.all(ids.map((id) => hub.pauseStudy(id)));
+    this.update({ isPaused: order !== 'go-on' });
+  }
+
+  /**
    * Starts a new run. @throws what `labStudies` throws for a configuration that cannot be planned;
    * the old run then goes on.
    */
-  show({ data, estimators: named }: LabConfig): void {
-    const [before, next] = [dataOf(this.scene.data), dataOf(data)];
+  show(asked: LabConfig): void {
+    const [before, next] = [dataOf(this.scene.data), dataOf(asked.data)];
     // Estimators of one kind of data mean nothing to the other.
-    const scene = before.isKeyed === next.isKeyed ? { data, estimators: named }
-      : { data, estimators: usualEstimators(next) };
+    const scene = before.isKeyed === next.isKeyed ? asked
+      : { ...asked, estimators: usualEstimators(next) };
     this.studies(scene);
     this.scene = scene;
     if (before.isKeyed !== next.isKeyed) this.set(usualSetting(next));
@@ -124,7 +149,7 @@ export class LabSession {
       this.update({});
       await runLab({
         ...this.options,
-        data: dataOf(this.scene.data),
+        ...this.factsOf(this.scene),
         studies,
         director: this.controller,
         rounds: Infinity,
@@ -150,22 +175,29 @@ export class LabSession {
     this.update({ phase: 'stopped' });
   }
 
-  private started({ address, serverKey }: Aggregator): void {
+  private started(aggregator: Aggregator): void {
+    this.aggregator = aggregator;
+    const { address, serverKey } = aggregator;
     this.update({ address, serverKey: toHex(serverKey) });
   }
 
   private studies(scene: LabConfig) {
-    return labStudies({ ...this.options, data: dataOf(scene.data) }, scene.estimators);
+    return labStudies(this.factsOf(scene), scene.estimators);
+  }
+
+  private factsOf({ data, contributors, epsilon }: LabConfig): LabFacts {
+    return { ...this.options, data: dataOf(data), contributors, epsilon };
   }
 
   private stateOf(studies: ReturnType<typeof labStudies>): LabState {
     const shares = [0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4];
-    return {
+    return this.withCommand({
       phase: 'connecting',
       connected: 0,
-      sessions: this.options.contributors * studies.length,
+      sessions: this.scene.contributors * studies.length,
       scene: this.scene,
       setting: this.controller.current,
+      isPaused: false,
       address: null,
       serverKey: null,
       studies: studies.map(({ document, questions: [{ estimator, plan }] }) => ({
@@ -178,17 +210,41 @@ export class LabSession {
           return [share, Number.isFinite(total) ? total : null] as const;
         }),
       })),
-    };
+    });
+  }
+
+  private withCommand(state: Omit<LabState, 'command'>): LabState {
+    return { ...state, command: commandOf(state, this.options) };
   }
 
   private update(change: Partial<LabState>): void {
-    this.current = { ...this.current, ...change };
+    this.current = this.withCommand({ ...this.current, ...change });
     this.tell({ kind: 'state', state: this.current });
   }
 
   private tell(news: LabNews): void {
     for (const listener of this.listeners) listener(news);
   }
+}
+
+/** How the laboratory goes on. */
+export const paces = ['pause', 'go-on', 'step'] as const;
+export type Pace = (typeof paces)[number];
+
+function commandOf(
+  { scene, setting }: Pick<LabState, 'scene' | 'setting'>,
+  { epochMs, promise, seed, issuer }: LabSessionOptions,
+): string {
+  const flags = {
+    data: scene.data, estimators: scene.estimators.join(','), contributors: scene.contributors,
+    epsilon: scene.epsilon, every: epochMs / 1000, promise, attack: setting.attack,
+    hostile: setting.hostileShare,
+    ...(issuer !== undefined && { admission: 'enrolment' }),
+    // Another seed would need the rules of somebody's shell.
+    ...(/^[\w.-]+$/.test(seed) && { seed }),
+  };
+  return `keelson lab ${Object.entries(flags)
+    .map(([name, value]) => `--${name} ${value}`).join(' ')}`;
 }
 
 /** What liars do first where a person did not say it. */

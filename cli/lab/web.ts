@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { isIP, type AddressInfo } from 'node:net';
 import { KeelsonError } from '../../src/base/errors.js';
 import { toJson } from '../base/output.js';
-import type { LabConfig, LabSession, LabNews } from './session.js';
+import { paces, type LabConfig, type LabSession, type LabNews, type Pace } from './session.js';
 import type { Setting } from './setting.js';
 
 /** A file of the page, in the form in which it is sent. */
@@ -34,7 +34,7 @@ const headers = {
 
 /**
  * The lab's own small server, for this machine only. It serves the page, server-sent events, and
- * two commands from the page. The private answers in the events come from a subscriber that
+ * three commands from the page. The private answers in the events come from a subscriber that
  * verified them.
  * @param files of the page by path, such as `/lab`.
  */
@@ -95,6 +95,10 @@ async function answer(
     session.show(configOf(await bodyOf(request)));
     return send(response, 200, session.state);
   }
+  if (request.method === 'POST' && path === '/lab/pace') {
+    await session.pace(paceOf(await bodyOf(request)));
+    return send(response, 200, session.state);
+  }
   send(response, 404, { error: 'there is nothing here: the page is at /lab' });
 }
 
@@ -128,7 +132,8 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
 }
 
 function configOf(order: unknown): LabConfig {
-  const { data, estimators: names } = order as Readonly<Record<string, unknown>>;
+  const { data, estimators: names, contributors, epsilon } =
+    order as Readonly<Record<string, unknown>>;
   const isList = Array.isArray(names) && names.length > 0 && names.length <= 8
     && names.every((name) => typeof name === 'string') && new Set(names).size === names.length;
   if (typeof data !== 'string' || !isList) {
@@ -136,7 +141,35 @@ function configOf(order: unknown): LabConfig {
       'invalid-input', 'a scene names its data and one to eight different estimators',
     );
   }
-  return { data, estimators: names };
+  if (!isWithin(contributors, limits.contributors) || !Number.isInteger(contributors)) {
+    throw new KeelsonError('invalid-input', `a scene has ${limits.contributors.least} to `
+      + `${limits.contributors.most} people`);
+  }
+  if (!isWithin(epsilon, limits.epsilon)) {
+    throw new KeelsonError('invalid-input', `epsilon is a number from ${limits.epsilon.least} to `
+      + `${limits.epsilon.most}`);
+  }
+  return { data, estimators: names, contributors, epsilon };
+}
+
+interface Limits {
+  readonly least: number;
+  readonly most: number;
+}
+
+const limits = {
+  contributors: { least: 100, most: 100_000 }, epsilon: { least: 0.01, most: 20 },
+} as const;
+
+function isWithin(value: unknown, { least, most }: Limits): value is number {
+  return typeof value === 'number' && value >= least && value <= most;
+}
+
+function paceOf(order: unknown): Pace {
+  const { pace } = order as Readonly<Record<string, unknown>>;
+  const found = paces.find((each) => each === pace);
+  if (found !== undefined) return found;
+  throw new KeelsonError('invalid-input', `a pace is one of ${paces.join(', ')}`);
 }
 
 /** Sends all events so far, then each new one. */

@@ -2,13 +2,15 @@ import { signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { html } from '../base/html.js';
 import { percent, type Programme, type State } from './model.js';
-import { programme, sendConfig, sendSetting, state } from './session.js';
+import { programme, sendConfig, sendPace, sendSetting, state } from './session.js';
 
 /** The value of the slider while a person holds it; null: the setting that the lab plays. */
 const held = signal<number | null>(null);
 /** Estimators that are ticked but not started; null: those that play. */
 const ticked = signal<readonly string[] | null>(null);
 const estimatorsMax = 8;
+/** Numbers that are typed but not started. */
+const typed = signal<{ readonly contributors?: number; readonly epsilon?: number }>({});
 const shelves = [
   ['recommended', 'Recommended estimators, one study each'],
   ['research', 'Research estimators, one study each'],
@@ -21,9 +23,21 @@ export function Controls(): VNode | null {
   const [now, all] = [state.value, programme.value];
   if (now === null || all === null) return null;
   return html`<form class="card controls" onSubmit=${(event: Event) => event.preventDefault()}>
+    <${Pace} now=${now} />
     <${Attack} now=${now} all=${all} />
     <${Restart} now=${now} all=${all} />
   </form>`;
+}
+
+/** Stops between two rounds, and plays them one by one. */
+function Pace({ now: { isPaused, phase } }: { readonly now: State }): VNode {
+  const isOff = phase !== 'playing';
+  return html`<section class="pace" aria-label="the rounds">
+    <button type="button" disabled=${isOff}
+      onClick=${() => void sendPace(isPaused ? 'go-on' : 'pause')}>${
+      isPaused ? 'Go on' : 'Pause'}</button>
+    <button type="button" disabled=${isOff}
+      onClick=${() => void sendPace('step')}>One round</button></section>`;
 }
 
 function Attack({ now, all }: { readonly now: State; readonly all: Programme }): VNode {
@@ -73,7 +87,10 @@ function Restart({ now, all }: { readonly now: State; readonly all: Programme })
     ticked.value = chosen.includes(name) ? chosen.filter((one) => one !== name) : [...chosen, name];
   };
   const start = (data: string): void => {
-    void sendConfig({ data, estimators: chosen }).then(() => { ticked.value = null; });
+    void sendConfig({ ...now.scene, data, estimators: chosen, ...typed.value }).then(() => {
+      ticked.value = null;
+      typed.value = {};
+    });
   };
   const isFine = chosen.length > 0 && chosen.length <= estimatorsMax;
   return html`<section aria-label="with a new start">
@@ -91,7 +108,26 @@ function Restart({ now, all }: { readonly now: State; readonly all: Programme })
           <input type="checkbox" checked=${chosen.includes(name)} onChange=${() => toggle(name)} />
           <span>${name}</span></label>`)}
     </div></fieldset>`)}
+    <div class="field-pair"><${NumberField} name="contributors" label="People" step="1"
+        min="100" max="100000" now=${now} />
+      <${NumberField} name="epsilon" label="Epsilon" step="any" min="0.01" max="20"
+        now=${now} /></div>
     <button type="button" class="primary" disabled=${!isFine} onClick=${() =>
       start(now.scene.data)}>Start again</button>
+    <details><summary>The same elsewhere</summary>
+      <p class="command"><code>${now.command}</code></p></details>
   </section>`;
+}
+
+/** A number of the scene, which counts from the next start on. */
+function NumberField({ name, label, now, ...limits }: {
+  readonly name: 'contributors' | 'epsilon'; readonly label: string; readonly now: State;
+  readonly step: string; readonly min: string; readonly max: string;
+}): VNode {
+  return html`<div class="field"><label for=${name}>${label}</label>
+    <input id=${name} type="number" ...${limits} value=${typed.value[name] ?? now.scene[name]}
+      onChange=${(event: Event) => {
+        const number = Number(valueOf(event));
+        typed.value = { ...typed.value, [name]: number > 0 ? number : now.scene[name] };
+      }} /></div>`;
 }

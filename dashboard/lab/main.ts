@@ -2,12 +2,14 @@ import { render, type VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { shown, whole } from '../base/format.js';
 import { html } from '../base/html.js';
+import { reasonInWords } from '../base/model.js';
 import { Badge, Header, Notice } from '../base/shell.js';
 import { paint, startTheme } from '../base/theme.js';
 import { Controls } from './controls.js';
 import { createErrorChart } from './error-chart.js';
 import {
-  linesOf, percent, short, verdictOf, type Answer, type Line, type Round, type State,
+  limitsInScales, linesOf, percent, short, verdictOf, type Answer, type Line, type Round,
+  type State, type Verdict,
 } from './model.js';
 import { begin, programme, rounds, state, trouble } from './session.js';
 
@@ -70,8 +72,9 @@ function Answers({ round, lines }: {
   const cards = lines.map((line, place) => {
     const answer = round.answers.find(({ estimator }) => estimator === line.name);
     const values = answer?.estimate ?? round.baselineEstimates[line.name] ?? null;
+    const verdict = answer === undefined ? null : verdictIn(round, answer);
     return { line, card: html`<${Card} key=${line.name} line=${line} place=${place} answer=${answer}
-      values=${values} />` };
+      values=${values} verdict=${verdict} />` };
   });
   const of = (isPrivate: boolean) =>
     cards.filter(({ line }) => line.isPrivate === isPrivate).map(({ card }) => card);
@@ -92,6 +95,14 @@ function Answers({ round, lines }: {
     <div class="answers">${of(true)}</div></div></section>`;
 }
 
+/** An answer by key is rated by the plain answer of its kind, where there is one. */
+function verdictIn({ answers, baselines }: Round, answer: Answer): Verdict {
+  const plain = baselines[`plain ${answer.estimator}`];
+  return unitOf(answer.estimator) === 'scales'
+    ? verdictOf(answer, answers.map(({ error }) => error), limitsInScales)
+    : verdictOf(answer, [], plain === undefined ? null : [plain / 3, plain]);
+}
+
 /** One number per column. Each has its name as a tooltip and for screen readers. */
 function Values({ of, keys }: {
   readonly of: readonly number[] | null; readonly keys?: readonly string[] | undefined;
@@ -108,6 +119,8 @@ interface CardFacts {
   readonly place: number;
   readonly answer: Answer | undefined;
   readonly values: readonly number[] | null;
+  /** Null for answers without privacy. */
+  readonly verdict: Verdict | null;
 }
 
 /** What an error is in; a plain answer is measured as the private one of its kind. */
@@ -117,19 +130,22 @@ function unitOf(name: string): string {
   return own?.unit ?? 'scales';
 }
 
-function Card({ line, place, answer, values }: CardFacts): VNode {
-  const verdict = answer === undefined ? null : verdictOf(answer);
+function Card({ line, place, answer, values, verdict }: CardFacts): VNode {
   const isRefused = answer?.outcome === 'refused';
   const unit = unitOf(line.name);
   return html`<article class=${`answer s${place}`}><h4><span class="key"></span>${line.title}</h4>
     <p class="error"><span>${isRefused ? 'refused' : short(line.errors.at(-1) ?? null)}</span>
       ${!isRefused && html`<small>${unit} off</small>`}</p>
     <${Values} of=${values} keys=${answer?.keys} />
-    ${verdict !== null && html`<${Badge} tone=${verdict.tone}>${verdict.text}<//>`}
-    ${answer?.reason !== undefined && html`<p class="reason">${answer.reason}</p>`}</article>`;
+    ${verdict !== null && html`<${Badge} tone=${verdict.tone}>${verdict.text}<//>
+      ${verdict.promise !== '' && html`<p class="reason">${verdict.promise}</p>`}`}
+    ${answer?.reason !== undefined && html`<p class="reason">${
+      reasonInWords(answer.reason)}</p>`}</article>`;
 }
 
-function Table({ lines }: { readonly lines: readonly Line[] }): VNode {
+function Table({ lines: all }: { readonly lines: readonly Line[] }): VNode {
+  // A narrow window shows the first columns only: the private answers.
+  const lines = [...all].sort((one, two) => Number(two.isPrivate) - Number(one.isPrivate));
   const shown = rounds.value.slice(-recentRounds).reverse();
   const offset = rounds.value.length;
   return html`<section class="card"><h2>The last rounds</h2>
@@ -148,9 +164,10 @@ const phases = {
   connecting: ['quiet', 'Connecting'], playing: ['good', 'Playing'], stopped: ['quiet', 'Stopped'],
 } as const;
 
-function PhaseBadge({ now: { phase } }: { readonly now: State }): VNode {
-  const [tone, text] = trouble.value === '' ? phases[phase] : ['warn', 'No answer'];
-  const dot = phase === 'playing' && trouble.value === ''
+function PhaseBadge({ now: { phase, isPaused } }: { readonly now: State }): VNode {
+  const [tone, text] = trouble.value !== '' ? ['warn', 'No answer']
+    : isPaused ? ['quiet', 'Paused'] : phases[phase];
+  const dot = phase === 'playing' && !isPaused && trouble.value === ''
     ? 'live' : phase === 'connecting' ? 'connecting' : '';
   return html`<${Badge} tone=${tone}><span class=${`dot ${dot}`}></span>${text}<//>`;
 }

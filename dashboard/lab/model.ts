@@ -8,6 +8,8 @@ export interface Setting {
 export interface Scene {
   readonly data: string;
   readonly estimators: readonly string[];
+  readonly contributors: number;
+  readonly epsilon: number;
 }
 
 export interface State {
@@ -16,6 +18,10 @@ export interface State {
   readonly sessions: number;
   readonly scene: Scene;
   readonly setting: Setting;
+  /** The round in progress is the last one until a person goes on. */
+  readonly isPaused: boolean;
+  /** Starts a laboratory with the same scene and setting. */
+  readonly command: string;
   readonly address: string | null;
   readonly serverKey: string | null;
   readonly studies: readonly {
@@ -99,14 +105,49 @@ export function linesOf(rounds: readonly Round[]): readonly Line[] {
   return [...baselines, ...answers];
 }
 
-/** Whether a private answer was as good as its plan promised: at most twice the promised error. */
-export function verdictOf({ outcome, error, promised }: Answer): {
-  readonly text: string; readonly tone: string;
-} {
-  if (outcome === 'refused' || error === null) return { text: 'refused to answer', tone: 'quiet' };
-  if (promised === null) return { text: 'beyond its promise', tone: 'quiet' };
-  if (error <= 2 * promised) return { text: `promised ${short(promised)}: kept`, tone: 'good' };
-  return { text: `promised ${short(promised)}: broken`, tone: 'bad' };
+/** How good an answer is, and where it stands among the private answers of its round. */
+export interface Verdict {
+  readonly text: string;
+  readonly tone: 'good' | 'warn' | 'bad' | 'quiet';
+  /** What the plan promised, and whether that was kept; empty where nothing was promised. */
+  readonly promise: string;
+}
+
+/** Errors up to which an answer is close, and merely off. */
+export type Limits = readonly [close: number, off: number];
+
+/** In scales. A plain answer by key is far off from its own error on; see `verdictOf`. */
+export const limitsInScales: Limits = [0.15, 0.5];
+
+/**
+ * A verdict about the error itself: a kept promise can still be a large error, so it does not
+ * decide the colour.
+ * @param errors of all private answers of the round in the same unit; null: refused.
+ * @param limits null where nothing says what a small error is.
+ */
+export function verdictOf(
+  { outcome, error, promised }: Answer, errors: readonly (number | null)[], limits: Limits | null,
+): Verdict {
+  if (outcome === 'refused' || error === null) {
+    return { text: 'refused to answer', tone: 'quiet', promise: '' };
+  }
+  const rank = 1 + errors.filter((each) => each !== null && each < error).length;
+  const tone = limits === null ? 'quiet'
+    : error <= limits[0] ? 'good' : error <= limits[1] ? 'warn' : 'bad';
+  const words = { good: 'close', warn: 'off', bad: 'far off', quiet: 'not rated' }[tone];
+  const place = errors.length < 2 ? ''
+    : `, ${rank === 1 ? 'best' : ordinal(rank)} of ${errors.length}`;
+  return {
+    text: `${words}${place}`, tone,
+    promise: promised === null ? 'Its plan promises nothing at this hostile share.'
+      : `Its plan expects ${short(promised)} and promises twice that: ${
+        error <= 2 * promised ? 'kept' : 'broken'}.`,
+  };
+}
+
+function ordinal(rank: number): string {
+  const endings: Readonly<Record<number, string>> = { 1: 'st', 2: 'nd', 3: 'rd' };
+  return `${rank}${endings[rank] ?? 'th'}`;
 }
 
 export function short(value: number | null): string {

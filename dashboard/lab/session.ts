@@ -52,6 +52,11 @@ export function sendConfig(scene: Scene): Promise<void> {
   return order('/lab/scene', scene);
 }
 
+/** Lets the round in progress be the last one, goes on, or plays one more. */
+export function sendPace(pace: 'pause' | 'go-on' | 'step'): Promise<void> {
+  return order('/lab/pace', { pace });
+}
+
 async function order(path: string, body: unknown): Promise<void> {
   try {
     const answer = await fetch(path, {

@@ -37,6 +37,24 @@ describe.skipIf(!hasBrowser)('the laboratory\'s page', () => {
     await page.goto(address);
     await page.waitForSelector('.answer.truth');
     expect(await page.$$eval('.answer', (cards) => cards.length)).toBe(5);
+    expect(await page.$eval('.rounds th:nth-child(4)', (cell) => cell.textContent)).toBe('mean');
+    const roundShown = async (): Promise<number> => Number(
+      await page.$eval('tbody td', (cell) => cell.textContent));
+    const click = async (text: string): Promise<void> => {
+      await page.locator(`button ::-p-text(${text})`).click();
+    };
+    await click('Pause');
+    await page.waitForSelector('button ::-p-text(Go on)');
+    await page.waitForFunction(() =>
+      document.querySelector('.title .badge')?.textContent === 'Paused');
+    const before = await roundShown();
+    // The round that was in progress is over, or this one is the next: one more comes at most.
+    await click('One round');
+    await page.waitForFunction((last) =>
+      Number(document.querySelector('tbody td')?.textContent) > last, {}, before);
+    await click('Go on');
+    await page.waitForFunction((last) =>
+      Number(document.querySelector('tbody td')?.textContent) > last + 2, {}, before);
     await page.select('#attack', 'far');
     await page.waitForFunction(() =>
       document.querySelector('tbody td:nth-child(2)')?.textContent === 'far');
@@ -56,9 +74,19 @@ describe.skipIf(!hasBrowser)('the laboratory\'s page', () => {
       await page.evaluate('axe.run()') as { violations: { id: string; impact: string }[] };
     expect(found.violations.filter(({ impact }) => ['serious', 'critical'].includes(impact)))
       .toEqual([]);
+    expect(await page.$eval('.command', (each) => each.textContent)).toMatch(
+      /^keelson lab --data flights --estimators mean --contributors 300 .*--attack far --hostile 0 /,
+    );
+    await page.$eval('#contributors', (field) => {
+      (field as HTMLInputElement).value = '200';
+      field.dispatchEvent(new Event('change', { bubbles: true }));
+    });
     await page.select('#data', 'gaussian');
     await page.waitForFunction(() =>
       document.querySelectorAll('.answer.truth .values span').length === 5);
+    expect(await page.$eval('.command', (each) => each.textContent)).toContain(
+      '--data gaussian --estimators mean --contributors 200 --epsilon 12 ',
+    );
     expect(errors).toEqual([]);
   });
 
@@ -66,6 +94,8 @@ describe.skipIf(!hasBrowser)('the laboratory\'s page', () => {
     const order = (path: string, body: string, headers: Record<string, string> = {}) =>
       fetch(new URL(path, address), { method: 'POST', body, headers });
     const setting = JSON.stringify({ attack: 'shift', hostileShare: 0.1 });
+    const scene = (change: object): string => JSON.stringify(
+      { data: 'flights', estimators: ['mean'], contributors: 300, epsilon: 12, ...change });
     expect((await order('/lab/setting', setting)).status).toBe(200);
     expect((await order('/lab/setting', setting, { Origin: 'http://elsewhere.example' })).status)
       .toBe(403);
@@ -75,7 +105,10 @@ describe.skipIf(!hasBrowser)('the laboratory\'s page', () => {
       ['/lab/setting', 'nonsense', 'JSON object'],
       ['/lab/setting', ' '.repeat(5000), 'at most 4096'],
       ['/lab/scene', '{"data":"flights","estimators":[]}', 'one to eight'],
-      ['/lab/scene', '{"data":"moon","estimators":["mean"]}', 'use one of flights'],
+      ['/lab/scene', scene({ data: 'moon' }), 'use one of flights'],
+      ['/lab/scene', scene({ contributors: 99.5 }), '100 to 100000 people'],
+      ['/lab/scene', scene({ epsilon: 0 }), 'from 0.01 to 20'],
+      ['/lab/pace', '{"pace":"faster"}', 'pause, go-on, step'],
     ] as const) {
       const answer = await order(path, body);
       expect(answer.status).toBe(400);

@@ -138,8 +138,8 @@ describe('answers by key', () => {
 describe('the list that a person chooses from', () => {
   it('has the recommended means first, each with its shelf and what it assumes', () => {
     const session = new LabSession({
-      contributors: 4000, epochMs: 5000, epsilon: 4, promise: 0.1, setting,
-      scene: { data: 'flights', estimators: ['mean'] },
+      epochMs: 5000, promise: 0.1, setting,
+      scene: { data: 'flights', estimators: ['mean'], contributors: 4000, epsilon: 4 },
       seed: 'list', host: '127.0.0.1', port: 0, signal: new AbortController().signal,
     });
     const listed = session.programme().estimators;

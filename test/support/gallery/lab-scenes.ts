@@ -10,9 +10,9 @@ const names = ['mean', 'prime', 'robust-mean', 'populous-mean'];
 const setting = { attack: 'krum-evader', hostileShare: 0.1 };
 /** Never played: it only says what there is to choose. */
 const session = new LabSession({
-  contributors: 2000, epochMs: 5000, epsilon: 4, promise: 0.1,
-  scene: { data: 'flights', estimators: names }, setting, seed: 'gallery', host: '127.0.0.1',
-  port: 0, signal: new AbortController().signal,
+  epochMs: 5000, promise: 0.1,
+  scene: { data: 'flights', estimators: names, contributors: 2000, epsilon: 4 },
+  setting, seed: 'gallery', host: '127.0.0.1', port: 0, signal: new AbortController().signal,
 });
 const playing: LabState = {
   ...session.state, phase: 'playing', connected: 8000, sessions: 8000,
