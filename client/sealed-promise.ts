@@ -13,6 +13,6 @@ export function promiseOf(
   if (sealed === undefined) return null;
   const names = sealed.servers.map(({ name }) => name).join(', ');
   return `Three servers (${names}) hold shares of the rows, and none of them sees a row. `
-    + 'This protects against whoever reads everything that one of them holds. It does not protect '
+    + 'This protects the rows from somebody who reads all of one server. It does not protect '
     + 'against two of them together, nor against a server that runs changed code.';
 }

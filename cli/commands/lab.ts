@@ -13,7 +13,7 @@ import { labFiles } from '../lab/files.js';
 import type { Round } from '../lab/rounds.js';
 import { runLab, type LabOptions } from '../lab/run.js';
 import { Script, type Setting } from '../lab/setting.js';
-import { labStudies, usualEstimators, type LabFacts } from '../lab/studies.js';
+import { labPeople, labStudies, usualEstimators, type LabFacts } from '../lab/studies.js';
 import { LabSession } from '../lab/session.js';
 import { serveLab } from '../lab/web.js';
 import { refuseInsecureSeed } from '../base/noise.js';
@@ -160,7 +160,7 @@ async function playWithPage(typed: Typed, io: Io, output: Output): Promise<0> {
 /** Fits all missing values to the machine, with enough people for every requested estimator. */
 function factsFrom(typed: Typed, io: Io): LabFacts {
   const contributors = numberFlag(
-    typed.contributors, '--contributors', { whole: true, atLeast: 100, atMost: 100_000 },
+    typed.contributors, '--contributors', { whole: true, ...labPeople },
   );
   const seconds = numberFlag(typed.every, '--every', { atLeast: 1, atMost: 3600 });
   const epsilon = numberFlag(typed.epsilon, '--epsilon', { above: 0, atMost: 20 })

@@ -28,6 +28,9 @@ export interface LabFacts {
   readonly issuer?: Signer;
 }
 
+/** How many people a lab can have. */
+export const labPeople = { atLeast: 100, atMost: 100_000 } as const;
+
 /** Enough for weeks of epochs: the lab is about attacks and not about budgets. */
 const budget = { epsilon: 100, delta: 1e-4, rule: 'zcdp', scope: 'study' } as const;
 

@@ -4,6 +4,7 @@ import { KeelsonError } from '../../src/base/errors.js';
 import { toJson } from '../base/output.js';
 import { paces, type LabConfig, type LabSession, type LabNews, type Pace } from './session.js';
 import type { Setting } from './setting.js';
+import { labPeople } from './studies.js';
 
 /** A file of the page, in the form in which it is sent. */
 export interface PageFile {
@@ -141,28 +142,24 @@ function configOf(order: unknown): LabConfig {
       'invalid-input', 'a scene names its data and one to eight different estimators',
     );
   }
-  if (!isWithin(contributors, limits.contributors) || !Number.isInteger(contributors)) {
-    throw new KeelsonError('invalid-input', `a scene has ${limits.contributors.least} to `
-      + `${limits.contributors.most} people`);
+  if (!isWithin(contributors, labPeople) || !Number.isInteger(contributors)) {
+    throw new KeelsonError('invalid-input', `a scene has ${labPeople.atLeast} to `
+      + `${labPeople.atMost} people`);
   }
-  if (!isWithin(epsilon, limits.epsilon)) {
-    throw new KeelsonError('invalid-input', `epsilon is a number from ${limits.epsilon.least} to `
-      + `${limits.epsilon.most}`);
+  if (!isWithin(epsilon, epsilonRange)) {
+    throw new KeelsonError('invalid-input', `epsilon is a number from ${epsilonRange.atLeast} to `
+      + `${epsilonRange.atMost}`);
   }
   return { data, estimators: names, contributors, epsilon };
 }
 
-interface Limits {
-  readonly least: number;
-  readonly most: number;
-}
+/** Of the page's orders. */
+const epsilonRange = { atLeast: 0.01, atMost: 20 } as const;
 
-const limits = {
-  contributors: { least: 100, most: 100_000 }, epsilon: { least: 0.01, most: 20 },
-} as const;
-
-function isWithin(value: unknown, { least, most }: Limits): value is number {
-  return typeof value === 'number' && value >= least && value <= most;
+function isWithin(
+  value: unknown, { atLeast, atMost }: { readonly atLeast: number; readonly atMost: number },
+): value is number {
+  return typeof value === 'number' && value >= atLeast && value <= atMost;
 }
 
 function paceOf(order: unknown): Pace {

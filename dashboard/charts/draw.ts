@@ -200,10 +200,7 @@ export function drawNotes(
   ctx.setLineDash([4 * pixel, 3 * pixel]);
   for (const { number, at } of notes) {
     const x = Math.round(xOf(at));
-    ctx.beginPath();
-    ctx.moveTo(x, bbox.top);
-    ctx.lineTo(x, bbox.top + bbox.height);
-    ctx.stroke();
+    upright(chart, x);
     ctx.fillText(String(number), x, bbox.top);
   }
   ctx.restore();
@@ -211,14 +208,18 @@ export function drawNotes(
 
 /** A line at one place of the axis, for the release whose numbers are read out. */
 export function drawPin(chart: uPlot, at: number, colour: string): void {
-  const { ctx, bbox } = chart;
-  const x = Math.round(scaleOf(chart, 'x')(at));
+  const { ctx } = chart;
   ctx.save();
   ctx.strokeStyle = colour;
   ctx.lineWidth = devicePixelRatio;
+  upright(chart, Math.round(scaleOf(chart, 'x')(at)));
+  ctx.restore();
+}
+
+/** A line from the top of the chart to its axis. */
+function upright({ ctx, bbox }: uPlot, x: number): void {
   ctx.beginPath();
   ctx.moveTo(x, bbox.top);
   ctx.lineTo(x, bbox.top + bbox.height);
   ctx.stroke();
-  ctx.restore();
 }

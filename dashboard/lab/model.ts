@@ -116,7 +116,7 @@ export interface Verdict {
 /** Errors up to which an answer is close, and merely off. */
 export type Limits = readonly [close: number, off: number];
 
-/** In scales. A plain answer by key is far off from its own error on; see `verdictOf`. */
+/** For answers whose errors are in scales. */
 export const limitsInScales: Limits = [0.15, 0.5];
 
 /**

@@ -54,9 +54,9 @@ export async function searchPairs(
     const edge = await edgeOf({
       crowdOf: (count) => part(crowd, count, dimension), refusing: 1, answering: crowd.count, atAll,
     }, facts, pool, glance);
-    const enough = edge === null ? crowd.count : Math.ceil(comfort * edge.size) + 1;
+    const enough = edge === null ? crowd.count : Math.ceil(comfort * edge) + 1;
     lists.push(pairsWithin(enough < crowd.count ? part(crowd, enough, dimension) : crowd, facts));
-    if (edge !== null) lists.push(pairsWithin(edge.crowd, facts, 'few'));
+    if (edge !== null) lists.push(pairsWithin(part(crowd, edge, dimension), facts, 'few'));
   }
   return interleaved(lists);
 }
@@ -72,7 +72,7 @@ async function pairsOfGroups(
   const refusing = Math.floor(groups / 2);
   const edge = await edgeOf({ crowdOf, refusing, answering: groups, atAll }, facts, pool, glance);
   return edge === null ? [] : agreeingMore(facts).map((more) =>
-    pairsWithin(crowdOf(Math.min(groups, edge.size + more)), facts, 'few'));
+    pairsWithin(crowdOf(Math.min(groups, edge + more)), facts, 'few'));
 }
 
 /**
@@ -103,11 +103,11 @@ interface Sizes {
 }
 
 /**
- * A crowd for which refusals and answers are about equally frequent; null if there is none.
+ * The size at which refusals and answers are about equally frequent; null if there is none.
  */
 async function edgeOf(
   sizes: Sizes, facts: PairFacts, pool: TrialPool, glance: number,
-): Promise<{ readonly crowd: Crowd; readonly size: number } | null> {
+): Promise<number | null> {
   if (sizes.atAll > 0.5) return null;
   let { refusing, answering } = sizes;
   for (let step = 0; step < halvings && answering - refusing > 1; step++) {
@@ -117,8 +117,7 @@ async function edgeOf(
     else answering = size;
   }
   // No refusal at the smallest sizes: this estimator always answers.
-  return refusing === sizes.refusing ? null
-    : { crowd: sizes.crowdOf(answering), size: answering };
+  return refusing === sizes.refusing ? null : answering;
 }
 
 async function refusedShare(
