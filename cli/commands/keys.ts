@@ -24,6 +24,8 @@ export const keys = defineCommand({
     + 'sign. It erases the old private key. Stop the aggregator first; the command is refused '
     + 'while it runs. From its next start, the aggregator sends the record to everybody. Clients '
     + 'that pinned the old key then trust the new one, and older logs still verify.',
+    'A data folder with a sealed study keeps its key, because the key is a fact of that study: '
+    + '"rotate" is refused there.',
     'This does not help after a theft of the old key: the thief can sign such a record too.',
     'Copies of the key in backups are not erased. A disk may keep overwritten data.',
   ],

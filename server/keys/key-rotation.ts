@@ -3,7 +3,7 @@ import { equalBytes, toHex } from '../../src/base/bytes.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { keysOfRotation, signRotation, type KeyRotation } from '../../src/signing/index.js';
-import { keyOfReleases } from './release-key.js';
+import { isSealed, keyOfReleases } from './release-key.js';
 import {
   createSecret, eraseSecret, isSecretThere, replaceSecret, seedIn,
 } from '../base/secret-files.js';
@@ -30,8 +30,9 @@ export type RotationStore =
  * After a crash before the record, `settleRotation` deletes the next key. After a later crash, it
  * does the missing steps.
  * @param path of server.key.
- * @throws InvalidInputError when there is no key yet, when its file holds something else (nothing
- *   is created then), or when the key was changed as often as a server can.
+ * @throws InvalidInputError when there is no key yet, when its file holds something else, when a
+ *   sealed study of the folder has not ended (nothing is created or erased then), or when the key
+ *   was changed as often as a server can.
  */
 export async function rotateServerKey(
   path: string, store: RotationStore, nowMs: number,
@@ -42,6 +43,7 @@ export async function rotateServerKey(
       `${path} is missing: there is no key to change; "keelson serve" makes the first`, { path },
     );
   }
+  await refuseForSealed(path, store);
   settleRotation(path, before, before.length === 0 ? await keyOfReleases(store) : null);
   if (before.length >= protocolLimits.keyRotations) {
     throw new InvalidInputError(
@@ -56,6 +58,23 @@ export async function rotateServerKey(
   await store.addRotation(rotation, nowMs);
   settleRotation(path, [...before, rotation], null);
   return rotation;
+}
+
+/**
+ * The keys of the three servers are facts of a sealed study, and the two others accept no other
+ * key. So this server could not run its part any more, or give out the study's log.
+ */
+async function refuseForSealed(path: string, store: RotationStore): Promise<void> {
+  const names = (await store.studies())
+    .filter(({ state, document }) => state !== 'ended' && isSealed(document))
+    .map(({ name }) => name);
+  if (names.length === 0) return;
+  throw new InvalidInputError(
+    `the key of this data folder is a fact of the sealed study ${names.join(', ')}: with another `
+    + 'key the three servers could not go on with it, so nothing was changed. To use another key, '
+    + 'make a new data folder ("keelson keys show --data DIR" prints its key), and begin a new '
+    + 'study with that key at all three servers', { path, studies: names },
+  );
 }
 
 /**

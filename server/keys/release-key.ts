@@ -20,6 +20,6 @@ export async function keyOfReleases(
 }
 
 /** @param document - canonical JSON of the study's facts, as the store has it. */
-function isSealed(document: string): boolean {
+export function isSealed(document: string): boolean {
   return (JSON.parse(document) as { readonly sealed?: unknown }).sealed !== undefined;
 }

@@ -189,6 +189,29 @@ describe('keelson contribute', () => {
   });
 });
 
+describe('keelson keys rotate', () => {
+  it('is refused at each of the three, which then go on', slow, async () => {
+    await begin();
+    await until(() => stage.front.hub.studies()[0]!.epoch === 1n);
+    for (const server of [0, 1, 2]) await stage.stop(server);
+    const commands = new Stage();
+    try {
+      for (const server of [0, 1, 2]) {
+        const { status, stderr } =
+          await commands.run(['keys', 'rotate', '--data', stage.folder(server)]);
+        expect([server, status, stderr.replaceAll(/\s+/g, ' ')]).toEqual([
+          server, 2, expect.stringContaining('is a fact of the sealed study shared'),
+        ]);
+      }
+    } finally {
+      await commands.end();
+    }
+    await stage.startAll({ clock, peerTimeoutMs: 20_000 });
+    await closeWith();
+    expect(await stage.release(0)).toMatchObject({ kind: 'value' });
+  });
+});
+
 describe('a server that ends', () => {
   it('while people contribute: their entries wait', slow, async () => {
     await begin();

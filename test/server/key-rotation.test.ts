@@ -8,7 +8,7 @@ import { systemClock } from '../../server/base/clock.js';
 import { rotateServerKey, type RotationStore } from '../../server/keys/key-rotation.js';
 import { openServerKeys } from '../../server/keys/server-keys.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
-import type { Store } from '../../server/store/contract.js';
+import type { Store, StudyRecord } from '../../server/store/contract.js';
 import { toHex } from '../../src/base/bytes.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import {
@@ -142,6 +142,26 @@ describe('a change of the server\'s key', () => {
     renameSync(file('server.key'), file('elsewhere'));
     expect(() => openServerKeys(directory, rotations)).toThrow('missing');
     expect(existsSync(file('server.key'))).toBe(false);
+  });
+
+  it('is refused where a sealed study has not ended, and nothing is changed', async () => {
+    const old = keyIn('server.key');
+    const studies = (state: StudyRecord['state'], sealed?: object) => async () => [{
+      studyId: '', name: 'commute', document: JSON.stringify({ sealed }), state, budgetKey: '',
+      releaseCount: 0, lastDigest: '', lastEpoch: 0n,
+    }];
+    const names = readdirSync(directory);
+    for (const state of ['open', 'exhausted'] as const) {
+      await expect(rotate({ studies: studies(state, {}) })).rejects.toMatchObject({
+        code: 'invalid-input', details: { studies: ['commute'] },
+        message: expect.stringContaining('begin a new study') as string,
+      });
+    }
+    expect([keyIn('server.key'), readdirSync(directory)]).toEqual([old, names]);
+    expect(await store.rotations()).toEqual([]);
+    await rotate({ studies: studies('ended', {}) });
+    await rotate({ studies: studies('open') });
+    expect(await store.rotations()).toHaveLength(2);
   });
 
   it('is refused without a key, past the limit, and for a record that does not continue the last '
