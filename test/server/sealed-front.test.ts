@@ -9,7 +9,7 @@ afterEach(async () => {
   nodes = undefined;
 });
 
-const count = 'estimator: count\nparameters: { threshold: 25 }';
+const count = { question: 'estimator: count\nparameters: { threshold: 25 }' };
 /** All of them count. */
 const people = Array.from({ length: 40 }, (_, i) => 26 + (i % 9));
 

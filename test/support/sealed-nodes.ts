@@ -37,6 +37,16 @@ export interface SentFrame {
   readonly charges: number;
 }
 
+/** A study for three servers. */
+export interface NodesStudy {
+  /** Lines of YAML: estimator and parameters. */
+  readonly question: string;
+  /** Default 40. */
+  readonly cohort?: number;
+  /** Default 4. The budget's is ten times this one, but 100 at most. */
+  readonly epsilon?: number;
+}
+
 /** What a first server does that runs changed code. Default: what the shipped code does. */
 export interface FrontChange {
   /** What it takes for the entries of an epoch. */
@@ -79,14 +89,17 @@ export class SealedNodes {
   readonly #signers = servers.map((server) =>
     signing.createSigner(new Uint8Array(32).fill(60 + server)));
 
-  constructor(question: string, private readonly change: FrontChange = {}) {
+  constructor(
+    { question, cohort = 40, epsilon = 4 }: NodesStudy,
+    private readonly change: FrontChange = {},
+  ) {
     this.definition = parseStudyText(`study: nodes
 columns: [minutes]
-cohort: 40
+cohort: ${cohort}
 epoch: { every: ${everyMs}ms }
 ${question}
-privacy: { epsilon: 4, delta: 1e-6 }
-budget: { epsilon: 40, delta: 1e-5 }
+privacy: { epsilon: ${epsilon}, delta: 1e-6 }
+budget: { epsilon: ${Math.min(100, 10 * epsilon)}, delta: 1e-5 }
 sealed:
   against: reading
   range: [[0, 64]]
@@ -294,7 +307,7 @@ ${servers.map((server) => `    - { name: s${server}, url: 'ws://127.0.0.1:${9000
       return {
         send: (bytes) => {
           const frame = decodePeerFrame(bytes);
-          if (!this.#lives(process, `${frame.kind} to ${to}`)) return;
+          if (!this.#lives(process, `${momentOf(frame)} to ${to}`)) return;
           this.sent.push({ from, to, frame, charges: this.#charges[from]! });
           const sent = from === 0 && this.change.frame !== undefined
             ? encodePeerFrame(this.change.frame(to, frame)) : bytes.slice();
@@ -310,4 +323,12 @@ ${servers.map((server) => `    - { name: s${server}, url: 'ws://127.0.0.1:${9000
       this.#links[from]!.set(to, link);
     }
   }
+}
+
+/** What a server is about to send: of a step also its number, and how long it is. */
+function momentOf(frame: PeerFrame): string {
+  if (frame.kind !== 'step') return frame.kind;
+  const { payload } = frame;
+  const step = new DataView(payload.buffer, payload.byteOffset).getUint32(0);
+  return `step ${step} of ${payload.length} bytes`;
 }
