@@ -17,16 +17,19 @@ import { shortForm } from '../../src/wire/study-document.js';
 import { Stage } from '../support/live-command.js';
 import { bytesMark, marksIn, type Mark } from '../support/marks.js';
 import { canReadMemory, marksInMemory } from '../support/process-memory.js';
+import { RecordedWire } from '../support/recorded-wire.js';
 import { SealedProcesses } from '../support/sealed-processes.js';
 import { until } from '../support/until.js';
 
 const slow = { tags: ['slow'], timeout: 300_000 };
 let processes: SealedProcesses | null = null;
 let commands: Stage | null = null;
+let wire: RecordedWire | null = null;
 afterEach(async () => {
   await processes?.close();
   await commands?.end();
-  [processes, commands] = [null, null];
+  await wire?.close();
+  [processes, commands, wire] = [null, null, null];
 });
 
 const columns = 4;
@@ -42,6 +45,16 @@ const study = {
   epsilon: 50,
   sealed: `  range: [${rows[0]!.map(() => '[0, 64]').join(', ')}]`,
 };
+
+/** The same question to one server. */
+const plain = `study: shared
+columns: [a, b, c, d]
+cohort: 1000
+epoch: { every: 1h }
+${question}
+privacy: { epsilon: 1, delta: 1e-6 }
+budget: { epsilon: 8, delta: 1e-5 }
+`;
 
 /** What the three servers hold of one row. */
 interface Sealed {
@@ -95,11 +108,30 @@ function valuesMark(name: string, values: Uint32Array, form: ShareForm): Mark {
   };
 }
 
+/**
+ * Sums over everybody, a number for each column: as numbers of 64 bits and as doubles, of the
+ * values themselves and about the middle of the range.
+ */
+function sumsMark(name: string, lists: readonly Uint32Array[], { bits }: ShareForm): Mark {
+  const sums = Array.from(lists[0]!, (_, j) => lists.reduce((sum, list) => sum + list[j]!, 0));
+  const middle = lists.length * 2 ** (bits - 1);
+  return {
+    name,
+    patterns: [sums, sums.map((sum) => sum - middle)].flatMap((each) => [
+      Buffer.from(BigInt64Array.from(each, BigInt).buffer),
+      Buffer.from(Float64Array.from(each).buffer),
+    ]),
+  };
+}
+
 const rowMark = (i: number): Mark =>
   bytesMark(`row ${i}`, new Uint8Array(Float64Array.from(rows[i]!).buffer));
 const own = (server: ServerIndex): readonly number[] => [server, (server + 1) % 3];
 
-/** What a server must not hold of the first rows: the row, its steps, and the third component. */
+/**
+ * What a server must not hold: of the first rows the row, its steps and the third component, of
+ * everybody the sums of the rows and those of the third component.
+ */
 function secretsFrom(server: ServerIndex, made: readonly Sealed[]): readonly Mark[] {
   const missing = (server + 2) % 3;
   const listed = made.slice(0, 2).flatMap(({ values, components, contents, form }, i) => [
@@ -117,8 +149,15 @@ function secretsFrom(server: ServerIndex, made: readonly Sealed[]): readonly Mar
     ...listed, valuesMark('steps of a column', columnOf(({ values }) => values), whole),
     valuesMark(`component ${missing} of a column`,
       columnOf(({ components }) => components[missing]!), whole),
+    sumsMark('sums', made.map(({ values }) => values), form),
+    sumsMark(`sums of component ${missing}`, made.map(({ components }) =>
+      components[missing]!), form),
   ];
 }
+
+/** What nobody must see between two servers: no row, and nothing of any component. */
+const secretsBetween = (made: readonly Sealed[]): readonly Mark[] =>
+  servers.flatMap((server) => secretsFrom(server, made));
 
 /** What a server does hold of the first row while it works on it. */
 function sharesAt(server: ServerIndex, [first]: readonly Sealed[]): readonly Mark[] {
@@ -166,7 +205,7 @@ const closed = (): Promise<void> => until(async () => {
 }, 100);
 
 /**
- * A store of server 1 that holds an attempt up where it begins. The two others then wait for this
+ * A store of one server that holds an attempt up where it begins. The two others then wait for this
  * server, with their shares in their hands.
  */
 function holdingStore() {
@@ -194,16 +233,17 @@ function holdingStore() {
 }
 
 describe('a process of a sealed study', () => {
-  it('holds its own two components of a row, and nowhere the third or the row', slow, async ({
-    skip,
-  }) => {
+  // One server is of this process, so that it can be held up; the two others are searched.
+  it.for<readonly [ServerIndex, ServerIndex, ServerIndex]>([
+    [0, 2, 1], [0, 1, 2],
+  ])('holds its own two components of a row, and nowhere the third, the row or a sum: servers %i '
+    + 'and %i', slow, async ([first, second, other], { skip }) => {
     processes = await SealedProcesses.of({ ...study, everyMs: 16_000 });
     const held = holdingStore();
-    // Server 1 is of this process, so that it can be held up; the two others are searched.
-    const searched = [0, 2] as const;
+    const searched = [first, second];
     await Promise.all([
       ...searched.map((server) => processes!.start(server)),
-      processes.stage.start(1, { openStore: held.openStore }),
+      processes.stage.start(other, { openStore: held.openStore }),
     ]);
     const pid = (server: ServerIndex): number => processes!.pid(server);
     try {
@@ -213,8 +253,8 @@ describe('a process of a sealed study', () => {
       await held.began;
       // Each stands still as soon as it holds its shares: one mark is found fast.
       await Promise.all(searched.map(async (server) => {
-        const [first] = sharesAt(server, made);
-        await until(() => marksInMemory(pid(server), [first!]).length > 0, 50);
+        const [share] = sharesAt(server, made);
+        await until(() => marksInMemory(pid(server), [share!]).length > 0, 50);
         processes!.signal(server, 'SIGSTOP');
       }));
       for (const server of searched) {
@@ -243,20 +283,41 @@ describe('a process of a sealed study', () => {
     skip,
   }) => {
     commands = new Stage();
-    const file = commands.write('plain.yaml', `study: shared
-columns: [a, b, c, d]
-cohort: 1000
-epoch: { every: 1h }
-${question}
-privacy: { epsilon: 1, delta: 1e-6 }
-budget: { epsilon: 8, delta: 1e-5 }
-`);
-    const { command, url } = await commands.serve([file]);
+    const { command, url } = await commands.serve([commands.write('plain.yaml', plain)]);
     const pid = command.child.pid!;
     if (!canReadMemory(pid)) return skip('the memory of other processes cannot be read here');
     expect(marksInMemory(pid, [rowMark(0)])).toEqual([]);
     await contribute(url, sealing, marked);
     expect(marksInMemory(pid, [rowMark(0), rowMark(1)])).toEqual(['row 0', 'row 1']);
+  });
+});
+
+describe('the wires between three processes of a sealed study', () => {
+  it('carry no row, nothing of any component, and no sum', slow, async () => {
+    processes = await SealedProcesses.of({ ...study, everyMs: 12_000, isRecorded: true });
+    await processes.startAll();
+    const made: Sealed[] = [];
+    await contribute(processes.stage.url, noting(made));
+    await released();
+    const [release] = await releasesAt(0);
+    const signatures = Buffer.from(release!.split(' ')[1]!, 'base64');
+    const ways = processes.stage.wires.flatMap((each) => each.ways);
+    // All was recorded: each server sent its signature of the release to both others.
+    for (const server of servers) {
+      const signature =
+        bytesMark(`of ${server}`, signatures.subarray(64 * server, 64 * (server + 1)));
+      expect(ways.filter((way) => marksIn(way, [signature]).length > 0)).toHaveLength(2);
+    }
+    for (const way of ways) expect(marksIn(way, secretsBetween(made))).toEqual([]);
+  });
+
+  it('are searched by what finds a row on its way to an ordinary study', slow, async () => {
+    commands = new Stage();
+    const { url } = await commands.serve([commands.write('plain.yaml', plain)]);
+    wire = await RecordedWire.to(Number(new URL(url).port));
+    await contribute(`ws://127.0.0.1:${wire.port}`, sealing, marked);
+    const found = wire.ways.map((way) => marksIn(way, [rowMark(0), rowMark(1)]));
+    expect(found.flat().sort()).toEqual(['row 0', 'row 1']);
   });
 });
 

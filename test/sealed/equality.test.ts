@@ -12,6 +12,7 @@ import * as histogram from '../../src/estimators/pooled/projected-histogram.js';
 import * as chiSquare from '../../src/numerics/chi-square.js';
 import type { SealedEvent } from '../../src/privacy/accounting/sealed-cost.js';
 import type { SealedMechanisms } from '../../src/privacy/mechanisms/sealed-noise.js';
+import { sealedHistogram } from '../../src/sealed/programs/counts.js';
 import { sealedMean } from '../../src/sealed/programs/mean.js';
 import { sealedRobustDesign } from '../../src/sealed/programs/robust-design.js';
 import { sealedRobustMean } from '../../src/sealed/programs/robust-mean.js';
@@ -93,6 +94,29 @@ function clearMean(
 }
 
 describe('what is opened, less its noise', () => {
+  it('equals the clear counts, whatever contributors send', { tags: ['long'] }, async () => {
+    const study = fc.record({
+      count: fc.integer({ min: 2, max: 70 }), sent: fc.array(fc.nat(2 ** 7 - 1), {
+        minLength: 1, maxLength: 300,
+      }),
+    });
+    await fc.assert(fc.asyncProperty(study, async ({ count, sent }) => {
+      const edges = Array.from({ length: count - 1 }, (_, i) => i);
+      const program = sealedHistogram(sealedFacts(1, 1), { column: 0, edges });
+      // Any bits can be sent; numbers past the last bin count in it.
+      const bins = sent.map((bin) => bin % 2 ** program.form.bits);
+      const shares = rowShares(bins.map((bin) => Uint32Array.of(bin)), program.form, 'counts');
+      const opened = [0, 1, 2].map(() => new Map<string, number[]>());
+      await runThree((party) => program.run({
+        party, mechanisms: exactMechanisms(party, opened[party.server]!, program.events),
+        rows: shares[party.server]!,
+      }));
+      const clear = Array.from({ length: count }, (_, bin) =>
+        bins.filter((one) => Math.min(one, count - 1) === bin).length);
+      for (const each of opened) expect(each).toEqual(new Map([['bins', clear]]));
+    }), { numRuns: 20, seed: 22 });
+  });
+
   it('equals the clear mean, whatever contributors send', { tags: ['long'] }, async () => {
     // Any values below 2^bits can be sent: near a crowd, at the ends of the range, or anywhere.
     const study = fc.record({

@@ -15,6 +15,7 @@ import type { StudyDefinition } from '../../server/studies/definition.js';
 import { toHex } from '../../src/base/bytes.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import { signing } from '../../src/signing/node.js';
+import { RecordedWire } from './recorded-wire.js';
 import { answersOf, decodeReleaseBody } from '../../src/wire/index.js';
 
 export const names = ['north', 'east', 'west'] as const;
@@ -31,6 +32,8 @@ export interface SealedStudyText {
   readonly epsilon?: number;
   /** Lines under `sealed`. */
   readonly sealed?: string;
+  /** Whether what the servers send each other is recorded. Default: no. */
+  readonly isRecorded?: boolean;
   /** Other lines. */
   readonly more?: string;
 }
@@ -41,17 +44,22 @@ export class SealedStage {
   readonly servers: (Aggregator | null)[] = [null, null, null];
   text = '';
   ports: readonly number[] = [];
+  /** To each server, from the two others. */
+  wires: readonly RecordedWire[] = [];
 
   static async of(study: SealedStudyText): Promise<SealedStage> {
     const stage = new SealedStage();
     stage.ports = await Promise.all(names.map(freePort));
+    if (study.isRecorded === true) {
+      stage.wires = await Promise.all(stage.ports.map((port) => RecordedWire.to(port)));
+    }
     const listed: string[] = [];
     for (const [i, name] of names.entries()) {
       const directory = stage.folder(i);
       await (await openSqliteStore({ directory, clock: systemClock })).close();
       const { seed } = openServerKeys(directory);
       const key = toHex(signing.createSigner(seed).publicKey);
-      const url = `ws://127.0.0.1:${stage.ports[i]}`;
+      const url = `ws://127.0.0.1:${stage.wires[i]?.port ?? stage.ports[i]}`;
       listed.push(`    - { name: ${name}, url: '${url}', key: '${key}' }`);
     }
     const { cohort = 1000, epsilon = 4, question, everyMs } = study;
@@ -115,6 +123,7 @@ ${listed.join('\n')}
 
   async close(): Promise<void> {
     await Promise.all([0, 1, 2].map((server) => this.stop(server)));
+    await Promise.all(this.wires.map((wire) => wire.close()));
     rmSync(this.directory, { recursive: true, force: true });
   }
 

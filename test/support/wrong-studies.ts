@@ -129,6 +129,9 @@ export const wrongStudies: readonly (readonly [
   }, 'budget.population', ['no populations file defines it']],
   ['an unknown admission', { admission: 'admission: closed' }, 'admission', ['open; or keys']],
   ['a late rule that is none', { late: 'late: never' }, 'late', ['one of next, drop']],
+  ['a promise that no sealed study gives', {
+    sealed: 'sealed: { against: cheating }',
+  }, 'sealed.against', ['a server that runs changed code, so cheating is refused']],
   [
     'a retention that is none', { retention: 'retention: forever' }, 'retention',
     ['release', 'duration'],
