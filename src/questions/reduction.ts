@@ -1,5 +1,6 @@
 import { protocolLimits } from '../base/limits.js';
 import type { Question } from '../base/questions.js';
+import type { TextTable } from '../base/text-table.js';
 import { columnOf, type SentRows, type StudyColumns } from './columns.js';
 import type { KeyTable } from './key-table.js';
 import {
@@ -121,6 +122,9 @@ export class QuestionReduction {
       // NaN where the cell is absent.
       const number = place === oneKey ? 0 : values[start + place]!;
       let held = place === noNumber ? undefined : known[number];
+      if (held === undefined && this.#isRefused(into, sent, number, place, rankOf)) {
+        held = known[number] = refused;
+      }
       if (held === undefined) {
         const key = this.#keyOf(sent, start);
         if (key === null) continue;
@@ -135,6 +139,19 @@ export class QuestionReduction {
         this.#places.forEach((from, i) => { held.values[i] = clipped(values[start + from]!); });
       }
     }
+  }
+
+  /**
+   * Whether the bytes of a text tell that its key does not count. Most keys of a contributor that
+   * has many end here, so they are never decoded.
+   */
+  #isRefused(
+    into: QuestionRows, { texts }: SentRows, number: number, place: number,
+    rankOf: (key: Key) => number,
+  ): boolean {
+    if (this.#reader === null || place < 0 || Number.isNaN(number)) return false;
+    const largest = into.largestRank(rankOf);
+    return largest < Infinity && into.ranks!.ofText(texts![place] as TextTable, number) > largest;
   }
 
   /** The column whose numbers say which key of a batch a row has; else why there is none. */
@@ -197,7 +214,7 @@ export class QuestionReduction {
       into.ranks ??= keyRanks(secrets.keySecret(), this.question.by!.columns);
       const earlier = known.get(key);
       if (earlier !== undefined) return earlier;
-      const rank = into.ranks(
+      const rank = into.ranks.of(
         typeof key === 'number' ? this.keys!.names[key]! : this.#partsOf(key),
       );
       known.set(key, rank);
