@@ -115,7 +115,7 @@ export class QuestionReduction {
     const rankOf = this.#ranking(into, secrets);
     const { values } = sent;
     const place = this.#numberedBy(sent);
-    const known: KeyRows[] = [];
+    const known = new Array<KeyRows | undefined>(this.#numbersIn(sent, place));
     for (let row = 0; row < sent.rows; row++) {
       const start = row * columns;
       if (!this.#filter(sent, start) || this.#lacksValue(values, start)) continue;
@@ -161,6 +161,11 @@ export class QuestionReduction {
     const table = texts![this.#textPlace]!;
     // The texts of a whole file are a list, and their numbers are large.
     return 'bytes' in table ? this.#textPlace : noNumber;
+  }
+
+  /** How many numbers of a batch may say which key a row has. */
+  #numbersIn({ texts }: SentRows, place: number): number {
+    return place < 0 ? Number(place === oneKey) : (texts![place] as TextTable).count;
   }
 
   /**
@@ -209,9 +214,10 @@ export class QuestionReduction {
 
   /** Gives the rank of a key. The rank of each key of one batch is computed once. */
   #ranking(into: QuestionRows, secrets: ContributorSecrets): (key: Key) => number {
-    const known = new Map<Key, number>();
+    let known: Map<Key, number> | null = null;
     return (key) => {
       into.ranks ??= keyRanks(secrets.keySecret(), this.question.by!.columns);
+      known ??= new Map();
       const earlier = known.get(key);
       if (earlier !== undefined) return earlier;
       const rank = into.ranks.of(

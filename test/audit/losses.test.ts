@@ -113,7 +113,8 @@ function given(content: Content): readonly unknown[] {
 
 describe('the loss of a call', () => {
   it('moves no people between keys, also where what a key holds is a list of numbers', () => {
-    const [event] = cases.flatMap((each) => (each.event.kind === 'key-weights' ? [each.event] : []));
+    const [event] = cases.flatMap(({ event: each }) =>
+      (each.kind === 'key-weights' ? [each] : []));
     const contents = vectors([2, 3.5], [1.5, 4]).map((weights) => [weights, keys]);
     const call = { ...place, event: event!, method: 'keyHistogram' as const };
     expect(shiftOf({ ...call, contents: contents[0]! }, contents[1]!)).toBeNull();
