@@ -24,19 +24,19 @@ export interface Placing {
 
 /**
  * Both columns are in scales around the centre, so that the ball is a circle. The picture shows the
- * ball and nearly all rows, but no more than three times as far as the ball. Rows farther out stand
- * at its edge: some liars are a million scales away.
+ * ball and nearly all rows within three times its radius. Rows farther out stand at the edge: some
+ * liars are a million scales away.
  */
 export function placingOf(
   { rows, centre, reach }: Picture, scale: readonly number[], pair: Pair,
 ): Placing {
   const offset = (values: readonly number[], j: number): number =>
     (values[j]! - centre[j]!) / scale[j]!;
-  const far = rows.map(({ values }) => Math.max(...pair.map((j) => Math.abs(offset(values, j)))))
-    .sort((one, two) => one - two);
-  const most = 1.1 * (far[Math.floor(0.99 * far.length)] ?? 1);
   const hasBall = Number.isFinite(reach) && reach > 0;
-  const span = hasBall ? Math.min(3 * reach, Math.max(1.15 * reach, most)) : most || 1;
+  const far = rows.map(({ values }) => Math.max(...pair.map((j) => Math.abs(offset(values, j)))))
+    .filter((distance) => !hasBall || distance <= 3 * reach).sort((one, two) => one - two);
+  const most = 1.1 * (far[Math.floor(0.99 * far.length)] ?? 1);
+  const span = hasBall ? Math.max(1.15 * reach, most) : most || 1;
   const half = side / 2 - inset;
   const along = (values: readonly number[], j: number): number =>
     half * Math.min(1, Math.max(-1, offset(values, j) / span));

@@ -45,9 +45,13 @@ describe('the picture of rows', () => {
     expect(at([1e9, 5, 0])).toEqual({ x: 372, y: 190 });
   });
 
-  it('shows no more than three times as far as the ball, and rows without a ball', () => {
-    const wide = { ...picture, rows: near.map(({ values: [x] }) => row([100 * x!, 5, 0])) };
-    expect(placingOf(wide, [10, 1, 1], [0, 1]).ends[0]).toEqual([40, 160]);
+  it('shows rows near the ball, whatever is beyond, and rows without a ball', () => {
+    const liars = (x: number) => ({
+      ...picture, rows: [...near, ...Array.from({ length: 50 }, () => row([x, 5, 0]))],
+    });
+    const ends = (x: number) => placingOf(liars(x), [10, 1, 1], [0, 1]).ends[0];
+    expect(ends(150)).toEqual([100 - 55, 100 + 55]);
+    expect(ends(1e9)).toEqual([77, 123]);
     expect(placingOf({ ...picture, reach: Infinity }, [10, 1, 1], [0, 1])).toMatchObject({
       ring: null, ends: [[89, 111], [3.9, 6.1]],
     });
