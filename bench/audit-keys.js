@@ -15,7 +15,10 @@ import { secureNoise } from '../dist/src/random/secure.js';
 const keysMax = 2;
 const count = 6;
 
-/** Estimators with their settings and columns; `discover` where nobody listed the keys. */
+/**
+ * Estimators with their settings and columns; `discover` where nobody listed the keys, `alone`
+ * where they are shown without counts.
+ */
 export const keyedSubjects = [
   { name: 'count', set: {}, columns: 0 },
   { name: 'sum', set: { cap: 5 }, columns: 1 },
@@ -26,6 +29,7 @@ export const keyedSubjects = [
   { name: 'quantile', set: { low: -5, high: 5, probabilities: [0.5] }, columns: 1 },
   { name: 'robust-mean', set: { scale: 1 }, columns: 1 },
   { name: 'count', set: {}, columns: 0, discover: true },
+  { name: 'count', set: {}, columns: 0, discover: true, alone: true },
   { name: 'count', set: { of: 'keys' }, columns: 0, discover: true },
   { name: 'sum', set: { cap: 5 }, columns: 1, discover: true },
   { name: 'mean', set: { range: '-5..5' }, columns: 1, discover: true },
@@ -33,21 +37,25 @@ export const keyedSubjects = [
   { name: 'ratio', set: { cap: 5 }, columns: 2, discover: true },
 ];
 
-export const titleOf = ({ name, set, discover }) => `${name}, ${discover === true
-  ? set.of === 'keys' ? 'number of keys that nobody listed' : 'keys that nobody listed'
+export const titleOf = ({ name, set, discover, alone }) => `${name}, ${discover === true
+  ? `${set.of === 'keys' ? 'number of ' : ''}keys that nobody listed${alone === true ? ', alone' : ''}`
   : 'by key'}`;
 
 /** The audit of one subject, as `keelson audit --json` reports it. */
-export async function auditByKey({ name, set, columns, discover = false }, epsilon, seconds) {
+export async function auditByKey(
+  { name, set, columns, discover = false, alone = false }, epsilon, seconds,
+) {
   const startedMs = performance.now();
   const parameters = parseParameters(findEstimator(name).parameters, set, {
     dimension: Math.max(1, columns),
   });
   const target = privacyTarget({ epsilon, delta: 1e-6 });
   const facts = {
-    dimension: 1 + columns, participation: 'secret', target,
-    keys: discover ? { list: 'discovered', keysMax, top: count, prefilter: 2 }
-      : { list: 'public', keysMax, count },
+    dimension: 1 + columns + Number(alone), participation: 'secret', target,
+    keys: discover ? {
+      list: 'discovered', keysMax, top: count, prefilter: alone ? 1 : 2,
+      ...(alone && { answer: 'keys' }),
+    } : { list: 'public', keysMax, count },
   };
   const subjectOf = (cohort) => ({
     estimator: name, parameters, facts: { ...facts, cohort }, ...(discover && { places: count }),
@@ -63,7 +71,7 @@ export async function auditByKey({ name, set, columns, discover = false }, epsil
     const pace = new Pace(pool, io, startedMs + 1000 * seconds);
     // Pairs differ in the keys of a row, whether they are listed or not.
     const asked = {
-      plan, parameters,
+      plan, parameters, ...(alone && { statesKeys: true }),
       facts: { ...subject.facts, keys: { list: 'public', keysMax, count } },
     };
     await pace.measure(asked);

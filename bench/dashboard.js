@@ -1,18 +1,21 @@
 // What the dashboard costs: its browser, and the server behind it. Needs Chromium; build first (npm
 // run bench:dashboard does).
-//   npm run bench:dashboard [-- --only page,memory,subscribers] [-- --releases 5000] [-- --seconds
-//   20] [-- --json]
+//   npm run bench:dashboard [-- --only page,memory,overview,subscribers] [-- --releases 5000]
+//   [-- --seconds 20] [-- --json]
 // - page: a study of 4 columns with 2,000 releases: bytes of the first load as they are sent, from
 //   the response to something that can be used, and one redraw of all four charts when a release
 //   comes.
 // - memory: so many further releases (8 hours of one every 6 seconds are 4,800), heap after a
 //   forced collection on the way, and a heap snapshot near the beginning and at the end: bytes of
 //   everything alive, and elements that no page shows.
+// - overview: the list of 60 studies: from the response to all cards and a search that works, and
+//   to the answers of all; then a release of each study so many times (one every 6 minutes in 8
+//   hours are 80): heap for each release that the page keeps, and elements that no page shows.
 // - subscribers: accepted batches per second with and without 500 subscribed dashboards, a release
 //   every second, in turns; and what they take of one core. On a machine that does other things
 //   only the latter means something: a miss is both.
 // Exit status 1 when a target is not met.
-/* global window, document, PerformanceObserver, requestAnimationFrame */
+/* global window, document, Event, PerformanceObserver, requestAnimationFrame */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,10 +25,13 @@ import { subscribersCost } from './dashboard-subscribers.js';
 import { optionsOf } from './options.js';
 
 const values = optionsOf('What the dashboard costs its browser, and the server behind it.', {
-  only: { usual: 'page,memory,subscribers', means: 'parts' },
+  only: { usual: 'page,memory,overview,subscribers', means: 'parts' },
   history: { usual: 2_000, tiny: 100, means: 'releases that the page loads' },
   redraws: { usual: 40, tiny: 4, means: 'releases whose redrawing is timed' },
   releases: { usual: 5000, tiny: 200, means: 'further releases, for the heap' },
+  studies: { usual: 60, tiny: 12, means: 'in the list' },
+  listed: { usual: 80, tiny: 10, means: 'releases of each of them at first' },
+  later: { usual: 80, tiny: 10, means: 'further releases of each of them' },
   seconds: { usual: 20, tiny: 1, means: 'of load with and without subscribers' },
   rounds: { usual: 3, tiny: 1, means: 'of load with and without subscribers' },
   subscribers: { usual: 500, tiny: 20, means: 'dashboards that follow' },
@@ -35,6 +41,8 @@ const wanted = values.only.split(',');
 const chromium = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 const targets = {
   firstLoadBytes: 120_000, redrawMs: 8, interactiveMs: 1_000, heapGrowth: 0.1, subscribersCost: 0.1,
+  // What a page keeps of a release: its numbers and the line of the table.
+  keptBytes: 4_000, detached: 100,
 };
 const middle = (list) => [...list].sort((left, right) => left - right)[Math.floor(list.length / 2)];
 const note = (text) => process.stderr.write(`${text}\n`);
@@ -192,13 +200,68 @@ async function heapOver(page, server, releases) {
   };
 }
 
-const result = {};
-if (wanted.includes('page') || wanted.includes('memory')) {
+/** The list of all studies: times from the server's answer, and what stays in memory. */
+async function overviewOf(browser, server, { studies, later }) {
+  const page = await browser.newPage();
+  await page.setViewport({ width: 1440, height: 900 });
+  await page.evaluateOnNewDocument((count) => {
+    const noted = {};
+    window.noted = noted;
+    const look = () => {
+      const cards = document.querySelectorAll('.studies > li').length;
+      const search = document.querySelector('.list-search input');
+      if (noted.cardsMs === undefined && cards === count && search !== null) {
+        noted.cardsMs = performance.now();
+        // A search that leaves one card.
+        search.value = `dashboard-${count}`;
+        search.dispatchEvent(new Event('input', { bubbles: true }));
+      } else if (noted.cardsMs !== undefined && noted.usableMs === undefined && cards === 1) {
+        noted.usableMs = performance.now();
+        search.value = '';
+        search.dispatchEvent(new Event('input', { bubbles: true }));
+      } else if (noted.usableMs !== undefined && cards === count
+          && document.querySelectorAll('.studies .dot.live').length === count) {
+        return void (noted.answeredMs = performance.now());
+      }
+      requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  }, studies);
+  await page.goto(server.list);
+  await page.waitForFunction(() => window.noted.answeredMs !== undefined,
+    { timeout: 300_000, polling: 100 });
+  const times = await page.evaluate(() => {
+    const [{ responseStart }] = performance.getEntriesByType('navigation');
+    return { listMs: window.noted.usableMs - responseStart,
+      answersMs: window.noted.answeredMs - responseStart };
+  });
+  const session = await page.createCDPSession();
+  const heap = async () => {
+    await session.send('HeapProfiler.collectGarbage');
+    return (await session.send('Runtime.getHeapUsage')).usedSize;
+  };
+  const before = [await heap(), await snapshotOf(session)];
+  for (let i = 0; i < later; i++) {
+    server.publish();
+    await page.waitForFunction((epoch) =>
+      [...document.querySelectorAll('.studies > li')].every((card) =>
+        card.textContent.includes(`poch ${epoch}`)),
+    { timeout: 60_000, polling: 50 }, server.epochText());
+  }
+  const after = [await heap(), await snapshotOf(session)];
+  return {
+    ...times, keptBytes: (after[0] - before[0]) / (studies * later),
+    detachedMore: after[1].detached - before[1].detached,
+  };
+}
+
+/** Runs an action on a page of a browser of its own, beside a server. */
+async function inBrowser(facts, action) {
   if (!existsSync(chromium)) {
     throw new Error(`${chromium} is missing: apt-get install chromium, or set CHROMIUM_PATH`);
   }
   const profile = mkdtempSync(join(tmpdir(), 'keelson-bench-'));
-  const server = await scriptedServer({ columns: 4, releases: values.history });
+  const server = await scriptedServer(facts);
   const browser = await launch({
     executablePath: chromium, userDataDir: profile,
     args: [
@@ -206,6 +269,17 @@ if (wanted.includes('page') || wanted.includes('memory')) {
     ],
   });
   try {
+    await action(browser, server);
+  } finally {
+    await browser.close();
+    await server.close();
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+const result = {};
+if (wanted.includes('page') || wanted.includes('memory')) {
+  await inBrowser({ columns: 4, releases: values.history }, async (browser, server) => {
     const page = await opened(browser, server);
     if (wanted.includes('page')) result.firstLoadBytes = await firstLoad(page);
     if (wanted.includes('page')) {
@@ -214,11 +288,13 @@ if (wanted.includes('page') || wanted.includes('memory')) {
     if (wanted.includes('memory')) {
       Object.assign(result, await heapOver(page, server, values.releases));
     }
-  } finally {
-    await browser.close();
-    await server.close();
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
-  }
+  });
+}
+if (wanted.includes('overview')) {
+  await inBrowser({ columns: 2, releases: values.listed, studies: values.studies },
+    async (browser, server) => {
+      Object.assign(result, await overviewOf(browser, server, values));
+    });
 }
 if (wanted.includes('subscribers')) Object.assign(result, await subscribersCost(values, note));
 
@@ -227,6 +303,9 @@ const misses = [
   result.firstLoadBytes > targets.firstLoadBytes && 'first load',
   late !== undefined && late.bytes > (1 + targets.heapGrowth) * early.bytes && 'heap snapshot',
   result.usableMs > targets.interactiveMs && 'interactive',
+  result.listMs > targets.interactiveMs && 'overview',
+  result.keptBytes > targets.keptBytes && 'memory of the overview',
+  result.detachedMore > targets.detached && 'elements of the overview',
   result.redrawMs > targets.redrawMs && 'redraw', result.growth > targets.heapGrowth && 'memory',
   result.cost > targets.subscribersCost && result.processor > targets.subscribersCost
     && 'subscribers',

@@ -19,7 +19,7 @@ import { root } from './generated.js';
 
 const { seconds, most, only, mechanisms, composed, epochs, page } = optionsOf(
   'Compares mechanisms and estimators with their charges, without sampling.', {
-    seconds: { usual: 12, tiny: 0.5, means: 'for each estimator' },
+    seconds: { usual: 60, tiny: 0.5, means: 'for each estimator' },
     most: { usual: 840, tiny: 840, means: 'pairs for each estimator, and a quarter of it larger' },
     only: {
       usual: null, tiny: 'count;sum;sealed count',

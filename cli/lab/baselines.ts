@@ -2,7 +2,8 @@ import type { Outcome } from '../../src/base/outcome.js';
 import type { Plan } from '../../src/estimators/contract/estimator.js';
 import { columnOf, pointSet } from '../../src/numerics/points.js';
 import { median } from '../../src/numerics/selection.js';
-import { robustMean } from '../../src/robust/robust-mean.js';
+import { geometricMedian } from '../../src/robust/geometric-median.js';
+import { hardSpectralPass, type SpectralPass } from '../../src/robust/spectral-pass.js';
 
 /** What the lab computes from the rows of its own people, without privacy. */
 export interface Baselines {
@@ -14,6 +15,8 @@ export interface Baselines {
   readonly hostile: number;
   /** Answers of methods that see all rows but do not know who is hostile, by name. */
   readonly baselines: Readonly<Record<string, Compared>>;
+  /** Null where answers are by key. */
+  readonly picture: RowPicture | null;
   /** A private answer beside the truth. */
   judge(answer: JudgedAnswer): Judgement;
 }
@@ -23,6 +26,26 @@ export interface Compared {
   readonly estimate: readonly number[];
   readonly error: number;
 }
+
+/** Rows of the lab's people, and what the robust filter did with them. */
+export interface RowPicture {
+  /** At most `picturedMax` rows: as many of each kind as its share says. */
+  readonly rows: readonly PicturedRow[];
+  /** How many rows the filter left out, of all. */
+  readonly leftOut: { readonly honest: number; readonly hostile: number };
+  /** The filter leaves rows out at once beyond so many scales from this centre. */
+  readonly centre: readonly number[];
+  readonly reach: number;
+}
+
+export interface PicturedRow {
+  readonly values: readonly number[];
+  readonly isHostile: boolean;
+  /** Whether the filter's mean uses it. */
+  readonly isKept: boolean;
+}
+
+const picturedMax = 800;
 
 /** A release, and what is public about it. */
 export interface JudgedAnswer {
@@ -72,6 +95,9 @@ export class EpochRows implements EpochPeople {
     const truth = meanOf(honest, columns);
     const compared = (estimate: readonly number[]): Compared =>
       ({ estimate, error: scaledDistance(estimate, truth, scale) });
+    // What `robustMean` does, with what it left out.
+    const centre = geometricMedian(all);
+    const pass = hardSpectralPass(all, centre);
     return {
       truth,
       honest: honest.length,
@@ -79,12 +105,27 @@ export class EpochRows implements EpochPeople {
       baselines: {
         'naive-mean': compared(meanOf([...honest, ...hostile], columns)),
         'coordinate-median': compared(inUnits(scale.map((_, j) => median(columnOf(all, j))))),
-        'robust-filter': compared(inUnits(robustMean(all))),
+        'robust-filter': compared(inUnits(pass.mean)),
       },
+      picture: this.#picture(inUnits(centre), pass),
       judge: ({ plan, outcome, hostileShare }) => ({
         error: outcome.kind === 'value' ? scaledDistance(outcome.estimate, truth, scale) : null,
         promised: plan.expectedError(hostileShare).total,
       }),
+    };
+  }
+
+  /** Every n-th row, so that both kinds are as frequent as they are. */
+  #picture(centre: readonly number[], { kept, reach }: SpectralPass): RowPicture {
+    const { honest, hostile } = this;
+    const rows = [...honest, ...hostile].map((values, i): PicturedRow =>
+      ({ values: [...values], isHostile: i >= honest.length, isKept: kept[i] === 1 }));
+    const step = Math.ceil(rows.length / picturedMax);
+    const leftOut = (isOf: boolean): number =>
+      rows.filter(({ isHostile, isKept }) => isHostile === isOf && !isKept).length;
+    return {
+      rows: rows.filter((_, i) => i % step === 0), centre, reach,
+      leftOut: { honest: leftOut(false), hostile: leftOut(true) },
     };
   }
 }

@@ -126,7 +126,8 @@ export class KeyedPeople implements EpochPeople {
     if (honest.length === 0) return null;
     const truth = this.#byRegion(honest);
     return {
-      truth: [], honest: honest.length, hostile: hostile.length, baselines: this.#plain(truth),
+      truth: [], honest: honest.length, hostile: hostile.length, picture: null,
+      baselines: this.#plain(truth),
       judge: ({ plan, cohort, outcome }) => {
         const promised = plan.expectedError(this.#worstShare(cohort)).total;
         return outcome.kind === 'refused' ? { error: null, promised }

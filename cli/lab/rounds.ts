@@ -1,6 +1,6 @@
 import type { StudyDefinition } from '../../server/studies/definition.js';
 import { answersOf, type ReleaseBody } from '../../src/wire/messages.js';
-import type { Baselines, Compared } from './baselines.js';
+import type { Baselines, Compared, RowPicture } from './baselines.js';
 import type { Setting } from './setting.js';
 import { labNameOf } from './studies.js';
 
@@ -37,6 +37,8 @@ export interface Round {
   /** Errors of the answers without privacy, in scales. */
   readonly baselines: Readonly<Record<string, number>>;
   readonly baselineEstimates: Readonly<Record<string, readonly number[]>>;
+  /** Null where answers are by key, and in rounds that are over. */
+  readonly picture: RowPicture | null;
   readonly answers: readonly Answer[];
 }
 
@@ -98,7 +100,7 @@ export class Rounds {
     this.parts.delete(index);
     const parts = this.studies.map((name) => own.get(name)!);
     const { setting, roundBaselines } = parts[0]!;
-    const { truth, honest, hostile } = roundBaselines;
+    const { truth, honest, hostile, picture } = roundBaselines;
     // Studies about means compare with the same answers, each study by key with its own.
     const plain = Object.assign(
       {}, ...[...parts].reverse().map((part) => part.roundBaselines.baselines),
@@ -113,6 +115,7 @@ export class Rounds {
       honestFewest,
       baselines: each(plain, ({ error }) => error),
       baselineEstimates: each(plain, ({ estimate }) => estimate),
+      picture,
       answers: parts.map(({ answer }) => answer),
     });
   }

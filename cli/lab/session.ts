@@ -167,7 +167,9 @@ export class LabSession {
           this.update({ phase: 'playing', connected: this.current.sessions });
         },
         round: (round) => {
-          this.played = [...this.played, round].slice(-roundsKept);
+          // Only the newest round is shown with its rows.
+          this.played = [...this.played.map((old) => ({ ...old, picture: null })), round]
+            .slice(-roundsKept);
           this.tell({ kind: 'round', round });
         },
       });

@@ -8,9 +8,10 @@ import { paint, startTheme } from '../base/theme.js';
 import { Controls } from './controls.js';
 import { createErrorChart } from './error-chart.js';
 import {
-  limitsInScales, linesOf, percent, short, verdictOf, type Answer, type Line, type Round,
-  type State, type Verdict,
+  limitsInScales, linesOf, percent, short, verdictOf, type Answer, type Line, type Programme,
+  type Round, type State, type Verdict,
 } from './model.js';
+import { Rows } from './rows.js';
 import { begin, programme, rounds, state, trouble } from './session.js';
 
 const recentRounds = 12;
@@ -103,12 +104,16 @@ function verdictIn({ answers, baselines }: Round, answer: Answer): Verdict {
     : verdictOf(answer, [], plain === undefined ? null : [plain / 3, plain]);
 }
 
+/** The data of the scene; undefined until the laboratory has answered. */
+function dataOf(now: State | null): Programme['data'][number] | undefined {
+  return programme.value?.data.find(({ name }) => name === now?.scene.data);
+}
+
 /** One number per column. Each has its name as a tooltip and for screen readers. */
 function Values({ of, keys }: {
   readonly of: readonly number[] | null; readonly keys?: readonly string[] | undefined;
 }): VNode | null {
-  const columns = keys
-    ?? programme.value?.data.find(({ name }) => name === state.value?.scene.data)?.columns ?? [];
+  const columns = keys ?? dataOf(state.value)?.columns ?? [];
   if (of === null) return null;
   return html`<p class="values">${of.map((value, j) => html`<span key=${j} title=${columns[j]}>
     ${j > 0 ? ', ' : ''}${shown(value)}</span>`)}</p>`;
@@ -201,6 +206,7 @@ function Page(): VNode {
 function Bench({ now }: { readonly now: State }): VNode {
   const lines = linesOf(rounds.value);
   const last = rounds.value.at(-1);
+  const data = dataOf(now);
   return html`<div class="bench"><${Controls} /><div class="results">
     ${now.phase === 'connecting' && html`<section class="card"><h2>People connect</h2>
       <progress aria-label="sessions connected" max=${now.sessions}
@@ -211,6 +217,8 @@ function Bench({ now }: { readonly now: State }): VNode {
         <p class="quiet">A round is one epoch in which everybody takes part.
           Choose what the liars do. A choice counts from the next round on.</p></section>`
       : html`<div class="results"><${Answers} round=${last} lines=${lines} />
+        ${last.picture !== null && data !== undefined && html`<${Rows} round=${last}
+          picture=${last.picture} lines=${lines} columns=${data.columns} scale=${data.scale} />`}
         <${Chart} lines=${lines} /><${Table} lines=${lines} /></div>`}
     <p class="hidden" role="status">${now.phase === 'connecting'
       ? '' : status(now)}</p></div></div>`;

@@ -52,7 +52,20 @@ export interface Round {
   /** Errors of the answers without privacy, by name. */
   readonly baselines: Readonly<Record<string, number>>;
   readonly baselineEstimates: Readonly<Record<string, readonly number[]>>;
+  /** Null where answers are by key, and in rounds that are over. */
+  readonly picture: Picture | null;
   readonly answers: readonly Answer[];
+}
+
+/** Some rows of a round, and what the robust filter did with all of them. */
+export interface Picture {
+  readonly rows: readonly {
+    readonly values: readonly number[]; readonly isHostile: boolean; readonly isKept: boolean;
+  }[];
+  readonly leftOut: { readonly honest: number; readonly hostile: number };
+  /** Beyond so many scales from the centre a row is left out at once. */
+  readonly centre: readonly number[];
+  readonly reach: number;
 }
 
 export interface Programme {
@@ -61,6 +74,7 @@ export interface Programme {
   }[];
   readonly data: readonly {
     readonly name: string; readonly title: string; readonly columns: readonly string[];
+    readonly scale: readonly number[];
   }[];
   readonly estimators: readonly ListedEstimator[];
 }

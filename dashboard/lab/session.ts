@@ -34,8 +34,10 @@ export async function begin(): Promise<void> {
   });
   events.addEventListener('round', (event) => {
     const { round } = JSON.parse(event.data as string) as { round: Round };
-    rounds.value =
-      [...rounds.value.filter(({ index }) => index < round.index), round].slice(-roundsKept);
+    // Only the newest round is shown with its rows.
+    const before = rounds.value.filter(({ index }) => index < round.index)
+      .map((old) => ({ ...old, picture: null }));
+    rounds.value = [...before, round].slice(-roundsKept);
   });
   await choices();
 }

@@ -33,6 +33,18 @@ export const interrupted: Outcome = {
     'the release was charged and then interrupted; its noise is never drawn again on the same data',
 };
 
+/**
+ * The outcome of one epoch of a running total. A refusal also says that the series ends. The words
+ * are a constant, so they say no more of the rows than that there is no answer.
+ */
+export function runningOutcome(outcome: Outcome): Outcome {
+  return outcome.kind === 'value' ? outcome : {
+    ...outcome,
+    text: `${outcome.text}; the running total ends, so the people of this epoch are in no total, `
+      + 'and the next total begins anew',
+  };
+}
+
 function isWhole(
   outcome: ValueOutcome, plan: Planned, columns: number | undefined,
 ): boolean {

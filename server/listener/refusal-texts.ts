@@ -1,7 +1,7 @@
 import { retryableWireCodes, type WireCode } from '../../src/base/error-codes.js';
 import type { Rejection } from '../../src/wire/messages.js';
 import { durationText } from '../studies/guarantee.js';
-import { keyRoomBytes } from '../../src/questions/key-table.js';
+import { keyRoomBytes, serverKeyRoomBytes } from '../../src/questions/key-table.js';
 import type { ListenerLimits } from '../network/options.js';
 
 /** Public facts that a text may name. */
@@ -22,7 +22,8 @@ export interface TextFacts {
   readonly lacksKeyRoom?: true | undefined;
 }
 
-const keyRoomMebibytes = Math.floor(keyRoomBytes / 2 ** 20);
+const [epochMebibytes, serverMebibytes] = [keyRoomBytes, serverKeyRoomBytes]
+  .map((bytes) => Math.floor(bytes / 2 ** 20));
 
 type Text = string | ((facts: TextFacts) => string);
 
@@ -66,9 +67,10 @@ const texts: Readonly<Record<WireCode, Text>> = {
     `more than ${limits.creditBatches} batches in flight on this channel: wait for acks`
     + ` (${limits.strayFramesPerSocket} such frames close the socket)`,
   overloaded: ({ lacksKeyRoom }) => (lacksKeyRoom === true
-    ? `the open epoch has no more room for keys that nobody listed: ${keyRoomMebibytes} MiB for all `
-      + 'contributors. Send the same bytes in the next epoch; the operator makes room with a '
-      + 'smaller keysMax, or fewer bytes for the texts of by'
+    ? `there is no more room for keys that nobody listed: an epoch has ${epochMebibytes} MiB, and all `
+      + `epochs that are not released yet have ${serverMebibytes} MiB together. Send the same bytes in `
+      + 'the next epoch; the operator makes room with a smaller keysMax, or fewer bytes for the '
+      + 'texts of by'
     : 'the journal is behind: send the same bytes again in a moment'),
   'rate-limited': ({ limits, perSecond = limits.helloPerSecond }) =>
     `more than ${perSecond} requests per second from this address: slow down and try again`,

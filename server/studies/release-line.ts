@@ -8,7 +8,7 @@ import {
 import type { SealedSeries } from '../../src/base/running-totals.js';
 import { answersOf, decodeReleaseBody } from '../../src/wire/index.js';
 import type { EpochResult, SeriesInput } from '../epochs/contract.js';
-import { interrupted } from '../epochs/outcome.js';
+import { interrupted, runningOutcome } from '../epochs/outcome.js';
 import type { ChargeResult, LedgerBalance, ReleaseRecord } from '../store/contract.js';
 import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
@@ -210,8 +210,11 @@ export class ReleaseLine {
   #tell({ held }: ClosedEpoch, outcomes: readonly Outcome[], index: number): void {
     const { document: { study, privacy, questions }, questions: planned } = this.definition;
     const { epsilon, delta } = privacy;
-    const kinds = outcomes.map((outcome) => (outcome.kind === 'value'
-      ? { outcome: outcome.kind } : { outcome: outcome.kind, reason: outcome.reason }));
+    const kinds = outcomes.map((outcome, i) => (outcome.kind === 'value'
+      ? { outcome: outcome.kind } : {
+        outcome: outcome.kind, reason: outcome.reason,
+        ...(this.#isRunning(i) && { runningTotal: 'ends' }),
+      }));
     const what = questions === undefined ? kinds[0] : {
       questions: Object.fromEntries(planned.map(({ question }, i) => [question.name, kinds[i]])),
     };
@@ -353,6 +356,10 @@ export class ReleaseLine {
     return remembered.known;
   }
 
+  #isRunning(question: number): boolean {
+    return this.definition.questions[question]!.plan.running !== undefined;
+  }
+
   /** A series goes on from a release that is published with its answer. */
   #goesOn(
     series: readonly SealedSeries[], outcomes: readonly Outcome[],
@@ -370,7 +377,9 @@ export class ReleaseLine {
     const signed = (outcomes: readonly Outcome[]): ReleaseRecord =>
       signRelease(this.definition, this.context.signer, {
         studyId: this.studyId, index: this.#count, epoch, rho, delta, balance, mechanisms,
-        closedAtMs, previousDigest: this.#digest, outcomes,
+        closedAtMs, previousDigest: this.#digest,
+        outcomes: outcomes.map((outcome, i) =>
+          (this.#isRunning(i) ? runningOutcome(outcome) : outcome)),
       });
     const attempt = (outcomes: readonly Outcome[]): ReleaseRecord | null => {
       try {

@@ -12,6 +12,8 @@ export interface PairFacts {
   readonly plan: Plan;
   readonly facts: StudyFacts;
   readonly parameters: ParameterValues;
+  /** Rows end with the number of their contributor's keys, as for discovered keys alone. */
+  readonly statesKeys?: true;
 }
 
 /** Beyond every clipping radius, but far from the largest double. */
@@ -53,12 +55,17 @@ export function crowds(facts: PairFacts): readonly Crowd[] {
     const isPlace = keys?.list === 'public' && i % dimension === 0;
     return isPlace ? (i / dimension) % keys.count : normal() * units[i % dimension]!;
   });
-  return [
+  const found = [
     { name: 'still', rows: new Float64Array(count * dimension), count },
     { name: 'spread', rows: spread, count },
     ...dividedBetween(anchorsOf(facts.parameters), count, dimension),
     ...(keys?.list === 'public' ? [fewInEachKey(Math.min(keys.count, count), dimension)] : []),
   ];
+  if (facts.statesKeys !== true) return found;
+  // Each of the others has one row, so one key.
+  return found.map(({ rows, ...crowd }) => ({
+    ...crowd, rows: rows.map((entry, i) => ((i + 1) % dimension === 0 ? 1 : entry)),
+  }));
 }
 
 function dividedBetween(
@@ -153,11 +160,16 @@ function changesOfKeys(
   const most = Math.min(keysMax, count);
   const rows = (first: number, number: number, multiple: number): Float64Array[] =>
     Array.from({ length: number }, (_, i) =>
-      units.map((unit, j) => (j === 0 ? first + i : unit * multiple)));
+      units.map((unit, j) => (j === 0 ? first + i
+        : asked.statesKeys === true && j === units.length - 1 ? number : unit * multiple)));
   const changes: Change[] = [far, -far].map((multiple) => ({
     name: `all keys to other keys, ${multiple > 0 ? 'far up' : 'far down'}`,
     left: rows(0, most, multiple), right: rows(count - most, most, multiple),
   }));
+  if (asked.statesKeys === true) {
+    const [left, right] = [rows(0, 1, far), rows(count - 1, 1, far)];
+    changes.push({ name: 'one key to another key', left, right });
+  }
   changes.push({
     name: 'far to far under the same keys', left: rows(0, most, far), right: rows(0, most, -far),
   });

@@ -41,9 +41,11 @@ export function keyMemory(keyBytes: number): number {
 export const emptyTableBytes = 4 * firstSlots + 4 * pieceStarts + pieceBytes;
 
 /** The most memory that the table of one question may take, in bytes. */
-export const keyTableBytes = 2 ** 30;
-/** Bytes of a table for which room can be reserved. */
+export const keyTableBytes = 2 ** 31;
+/** Bytes that the tables of all questions of one epoch may reserve. So one table may take them. */
 export const keyRoomBytes = keyTableBytes - emptyTableBytes;
+/** Bytes that the unfinished epochs of all studies of a server may reserve together. */
+export const serverKeyRoomBytes = 2 * keyRoomBytes;
 
 /** What the keys that one question discovers may take. */
 export interface DiscoveredKeys {
@@ -54,14 +56,15 @@ export interface DiscoveredKeys {
 }
 
 /**
- * The most bytes that the keys of so many rows of one contributor may take in the table of one
- * question. A row has one key, and at most `keysMax` keys of a contributor count. So the sum over
- * an epoch's contributors bounds what the keys of the epoch take, whatever they are.
+ * The most bytes that the keys of so many rows of one contributor may take in the tables of all
+ * questions together. A row has one key for each question, and at most `keysMax` keys of a
+ * contributor count. So the sum over an epoch's contributors bounds what the keys of the epoch
+ * take, whatever they are.
  * @param discovered - of each question that discovers keys. None: 0.
  */
 export function keyRoomOf(discovered: readonly DiscoveredKeys[], rows: number): number {
-  return discovered.reduce((most, { keysMax, keyMemory: bytes }) =>
-    Math.max(most, Math.min(rows, keysMax) * bytes), 0);
+  return discovered.reduce((sum, { keysMax, keyMemory: bytes }) =>
+    sum + Math.min(rows, keysMax) * bytes, 0);
 }
 
 /**

@@ -4,6 +4,7 @@ import { InvalidParameterError } from '../base/errors.js';
 import { publicKeys } from '../base/public-keys.js';
 import { publicParts } from '../base/question-rules.js';
 import { questionLimits, type GroupBy } from '../base/questions.js';
+import type { TextTable } from '../base/text-table.js';
 import { chachaState, foldKey, foldPart } from '../random/chacha20.js';
 import { columnOf, textOf, type Column, type SentRows, type StudyColumns } from './columns.js';
 
@@ -154,7 +155,11 @@ function partsOfBy(by: GroupBy, study: StudyColumns): readonly (Column & {
 }
 
 /** Ranks keys for one contributor. */
-export type KeyRanks = (key: readonly string[]) => number;
+export interface KeyRanks {
+  of(key: readonly string[]): number;
+  /** The rank of a key of one part, from its UTF-8: the same as `of` gives its text. */
+  ofText(texts: TextTable, place: number): number;
+}
 
 /**
  * The ranks by which a contributor's keys are chosen: pseudo-random in [0, 1) with 53 bits, from
@@ -170,15 +175,27 @@ export type KeyRanks = (key: readonly string[]) => number;
  */
 export function keyRanks(secret: Uint8Array, columns: readonly string[]): KeyRanks {
   const seed = chachaState(foldKey(foldKey(secret, ...columns.map(utf8))));
-  return (key) => {
-    rankState.set(seed);
-    for (const part of key) {
-      const length = writeUtf8(part, rankedPart, 0);
-      assert(length >= 0, 'a part of a key has at most 255 bytes');
-      foldPart(rankState, rankedPart, length);
-    }
-    return (swapped(rankState[4]!) * 2 ** 21 + (swapped(rankState[5]!) >>> 11)) / 2 ** 53;
+  return {
+    of(key) {
+      rankState.set(seed);
+      for (const part of key) {
+        const length = writeUtf8(part, rankedPart, 0);
+        assert(length >= 0, 'a part of a key has at most 255 bytes');
+        foldPart(rankState, rankedPart, length);
+      }
+      return rankOfState();
+    },
+    ofText({ bytes, starts }, place) {
+      rankState.set(seed);
+      const start = starts[place]!;
+      foldPart(rankState, bytes, bytes[start]!, start + 1);
+      return rankOfState();
+    },
   };
+}
+
+function rankOfState(): number {
+  return (swapped(rankState[4]!) * 2 ** 21 + (swapped(rankState[5]!) >>> 11)) / 2 ** 53;
 }
 
 /** Memory in which ranks are computed, one after the other. */
@@ -225,6 +242,15 @@ export class KeptKeys<Held, Key extends number | string = number> {
   entries(): readonly (readonly [key: Key, held: Held])[] {
     const others = [...this.#others?.keys ?? []].map(([key, { held }]) => [key, held] as const);
     return this.#key === null ? others : [[this.#key, this.#held!], ...others];
+  }
+
+  /**
+   * The largest rank of the keys held; a key with a larger one does not count. Infinity until there
+   * are more than keysMax keys, since ranks are not needed before.
+   */
+  largestRank(rankOf: (key: Key) => number): number {
+    if (!this.isCut) return Infinity;
+    return (this.#others!.last ??= this.#largest(rankOf)).rank;
   }
 
   /**

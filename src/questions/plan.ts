@@ -14,7 +14,7 @@ import type { PrivacyCost } from '../privacy/accounting/cost.js';
 import type { MechanismEvent } from '../privacy/accounting/events.js';
 import { resolvePureTarget, shareOf, type PrivacyTarget } from '../privacy/accounting/target.js';
 import type { StudyColumns } from './columns.js';
-import { keyMemory, keyRoomBytes, type DiscoveredKeys } from './key-table.js';
+import { keyMemory, keyRoomBytes, keyRoomOf, type DiscoveredKeys } from './key-table.js';
 import { keyBytesMax } from './keys.js';
 import { QuestionReduction } from './reduction.js';
 import {
@@ -109,7 +109,7 @@ export function planQuestions(
     if ('kind' in found) return found;
     planned.push(found);
   }
-  return tooLarge(planned) ?? together(planned);
+  return lacksKeyRoom(planned, facts) ?? tooLarge(planned) ?? together(planned);
 }
 
 /** @param deltaShares - the sum of the shares of all questions that divide the delta. */
@@ -154,7 +154,7 @@ function planOne(
       question, estimator, dimension, ...(keys !== null && { keys: keys.names }),
       ...(truncated === undefined ? { plan } : { plan: withTruncated(plan, truncated), truncated }),
     };
-    return by?.discover === undefined ? planned : withKeyRoom(planned, by, facts);
+    return by?.discover === undefined ? planned : withKeyMemory(planned, by, facts);
   } catch (error) {
     if (!(error instanceof InvalidParameterError)) throw error;
     const { path } = error.details;
@@ -165,16 +165,32 @@ function planOne(
   }
 }
 
-/** The memory that discovered keys take; infeasible where those of the cohort find no room. */
-function withKeyRoom(
+/** With the memory that discovered keys take. */
+function withKeyMemory(
   planned: PlannedQuestion, by: GroupBy, facts: QuestionsFacts,
-): PlannedQuestion | Infeasible {
+): PlannedQuestion {
   const keyBytes = keyBytesMax(by, facts);
   const memory = keyMemory(keyBytes) + (planned.plan.bytesPerKey ?? 0);
-  const { keysMax } = by;
-  const people = Math.floor(keyRoomBytes / (keysMax * memory));
-  return facts.cohort > people ? tooManyKeys(planned.question.name, people)
-    : { ...planned, discovered: { keysMax, keyBytes, keyMemory: memory } };
+  return { ...planned, discovered: { keysMax: by.keysMax, keyBytes, keyMemory: memory } };
+}
+
+/** There must be room for all keys of a cohort: see KeyTable. It depends on public numbers only. */
+function lacksKeyRoom(
+  planned: readonly PlannedQuestion[], { cohort }: QuestionsFacts,
+): Infeasible | null {
+  const tables: DiscoveredKeys[] = [];
+  for (const { question: { name }, discovered } of planned) {
+    if (discovered === undefined) continue;
+    tables.push(discovered);
+    const people = Math.floor(keyRoomBytes / keyRoomOf(tables, Infinity));
+    if (cohort <= people) continue;
+    return infeasible(
+      name, `the keys of the cohort may not find room${tables.length === 1 ? ''
+        : ' beside those of the questions before'}: there is room for those of ${people} people`,
+      'a smaller keysMax, fewer bytes for the texts of by, or fewer such questions',
+    );
+  }
+  return null;
 }
 
 function infeasible(name: string, reason: string, remedy: string): Infeasible {
@@ -196,14 +212,6 @@ export function notRunningTexts(estimator: Estimator): readonly [string, string]
 
 function reasonOf(name: string, reason: string): string {
   return `questions.${name}: ${reason}`;
-}
-
-/** There must be room for all keys of a cohort: see KeyTable. It depends on public numbers only. */
-function tooManyKeys(name: string, people: number): Infeasible {
-  return infeasible(
-    name, `the keys of the cohort may not find room: there is room for those of ${people} people`,
-    'a smaller keysMax, or fewer bytes for the texts of by',
-  );
 }
 
 /** One unit of the ledger. */

@@ -1,5 +1,6 @@
 import { protocolLimits } from '../base/limits.js';
 import type { Question } from '../base/questions.js';
+import type { TextTable } from '../base/text-table.js';
 import { columnOf, type SentRows, type StudyColumns } from './columns.js';
 import type { KeyTable } from './key-table.js';
 import {
@@ -114,13 +115,16 @@ export class QuestionReduction {
     const rankOf = this.#ranking(into, secrets);
     const { values } = sent;
     const place = this.#numberedBy(sent);
-    const known: KeyRows[] = [];
+    const known = new Array<KeyRows | undefined>(this.#numbersIn(sent, place));
     for (let row = 0; row < sent.rows; row++) {
       const start = row * columns;
       if (!this.#filter(sent, start) || this.#lacksValue(values, start)) continue;
       // NaN where the cell is absent.
       const number = place === oneKey ? 0 : values[start + place]!;
       let held = place === noNumber ? undefined : known[number];
+      if (held === undefined && this.#isRefused(into, sent, number, place, rankOf)) {
+        held = known[number] = refused;
+      }
       if (held === undefined) {
         const key = this.#keyOf(sent, start);
         if (key === null) continue;
@@ -137,6 +141,19 @@ export class QuestionReduction {
     }
   }
 
+  /**
+   * Whether the bytes of a text tell that its key does not count. Most keys of a contributor that
+   * has many end here, so they are never decoded.
+   */
+  #isRefused(
+    into: QuestionRows, { texts }: SentRows, number: number, place: number,
+    rankOf: (key: Key) => number,
+  ): boolean {
+    if (this.#reader === null || place < 0 || Number.isNaN(number)) return false;
+    const largest = into.largestRank(rankOf);
+    return largest < Infinity && into.ranks!.ofText(texts![place] as TextTable, number) > largest;
+  }
+
   /** The column whose numbers say which key of a batch a row has; else why there is none. */
   #numberedBy({ texts }: SentRows): number {
     if (this.question.by === undefined) return oneKey;
@@ -144,6 +161,11 @@ export class QuestionReduction {
     const table = texts![this.#textPlace]!;
     // The texts of a whole file are a list, and their numbers are large.
     return 'bytes' in table ? this.#textPlace : noNumber;
+  }
+
+  /** How many numbers of a batch may say which key a row has. */
+  #numbersIn({ texts }: SentRows, place: number): number {
+    return place < 0 ? Number(place === oneKey) : (texts![place] as TextTable).count;
   }
 
   /**
@@ -192,12 +214,13 @@ export class QuestionReduction {
 
   /** Gives the rank of a key. The rank of each key of one batch is computed once. */
   #ranking(into: QuestionRows, secrets: ContributorSecrets): (key: Key) => number {
-    const known = new Map<Key, number>();
+    let known: Map<Key, number> | null = null;
     return (key) => {
       into.ranks ??= keyRanks(secrets.keySecret(), this.question.by!.columns);
+      known ??= new Map();
       const earlier = known.get(key);
       if (earlier !== undefined) return earlier;
-      const rank = into.ranks(
+      const rank = into.ranks.of(
         typeof key === 'number' ? this.keys!.names[key]! : this.#partsOf(key),
       );
       known.set(key, rank);

@@ -120,14 +120,17 @@ const folded = new Uint32Array(words);
 /**
  * Folds one more text into the key of a ChaCha20 state, in place: `chachaState(foldKey(a))` becomes
  * `chachaState(foldKey(a, b))`. One block for every 32 bytes of the text and its length.
- * @param text - the first `length` bytes.
+ * @param text - the `length` bytes from `start` on.
  */
-export function foldPart(state: Uint32Array, text: Uint8Array, length: number): void {
+export function foldPart(
+  state: Uint32Array, text: Uint8Array, length: number, start = 0,
+): void {
   // The length takes 8 bytes, the low one first.
   state[4] = state[4]! ^ (length >>> 0);
   state[5] = state[5]! ^ Math.floor(length / 2 ** 32);
-  for (let from = 0, at = 8; from < length || at > 0; at = 0) {
-    for (; at < 32 && from < length; at++, from++) {
+  const end = start + length;
+  for (let from = start, at = 8; from < end || at > 0; at = 0) {
+    for (; at < 32 && from < end; at++, from++) {
       state[4 + (at >> 2)] = state[4 + (at >> 2)]! ^ (text[from]! << 8 * (at & 3));
     }
     chachaBlock(state, folded);

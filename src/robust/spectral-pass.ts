@@ -30,6 +30,10 @@ export interface SpectralPass {
   /** Mean of the kept rows; the centre if there are none. */
   readonly mean: Float64Array;
   readonly removed: number;
+  /** 1 for each finite row that is kept, in the order of the rows; else 0. */
+  readonly kept: Uint8Array;
+  /** The distance from the centre beyond which rows are removed at once; Infinity below 3 rows. */
+  readonly reach: number;
 }
 
 const scaleRange = { low: 0.7, high: 1.3 } as const;
@@ -60,9 +64,9 @@ export function hardSpectralPass(
   const { count, dimension } = points;
   const cut = options.cut ?? 3;
   const budget = Math.floor((options.removedShareMax ?? 0.45) * count);
-  if (count < 3) return { mean: meanAround(points, centre), removed: 0 };
+  const kept = new Uint8Array(count).fill(1);
+  if (count < 3) return { mean: meanAround(points, centre), removed: 0, kept, reach: Infinity };
   const relative = points.values.map((entry, i) => entry - centre[i % dimension]!);
-  const keep = new Uint8Array(count).fill(1);
 
   const radii = new Float64Array(count);
   for (let i = 0; i < count; i++) radii[i] = Math.sqrt(squaredLength(relative, i, dimension));
@@ -70,13 +74,14 @@ export function hardSpectralPass(
   // every d >= 1.
   const typical = dimension === 1 ? normalMedianDeviation : Math.sqrt(chiSquareAt(0, dimension));
   const radialScale = trustedScale(median(radii) / typical, options.scale);
-  let left = budget - removeBeyond(radii, radialScale * (Math.sqrt(dimension) + cut), keep, budget);
+  const reach = radialScale * (Math.sqrt(dimension) + cut);
+  let left = budget - removeBeyond(radii, reach, kept, budget);
 
-  const direction = topDirection(relative, keep, dimension);
+  const direction = topDirection(relative, kept, dimension);
   const projections = placesAlong(relative, direction).map(Math.abs);
-  const measured = median(projections.filter((_, i) => keep[i] === 1)) / normalMedianDeviation;
-  left -= removeBeyond(projections, cut * trustedScale(measured, options.scale), keep, left);
-  return { mean: meanAround(points, centre, keep), removed: budget - left };
+  const measured = median(projections.filter((_, i) => kept[i] === 1)) / normalMedianDeviation;
+  left -= removeBeyond(projections, cut * trustedScale(measured, options.scale), kept, left);
+  return { mean: meanAround(points, centre, kept), removed: budget - left, kept, reach };
 }
 
 function squaredLength(values: Float64Array, row: number, dimension: number): number {

@@ -33,9 +33,12 @@ export function encodeBatchBody(body: BatchBody): Uint8Array {
   }));
 }
 
+/** Every column of a batch has an empty field. */
+const noBytes = new Uint8Array(0);
+
 /** The generated default for empty bytes is a shared Buffer, or nothing. */
 function plain(bytes: Uint8Array | null | undefined): Uint8Array {
-  return bytes === null || bytes === undefined || bytes.length === 0 ? new Uint8Array(0) : bytes;
+  return bytes === null || bytes === undefined || bytes.length === 0 ? noBytes : bytes;
 }
 
 /**

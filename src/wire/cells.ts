@@ -7,7 +7,7 @@ import type { BatchBody, Cells } from './messages.js';
 import { numberBytes, readNumbers, writeNumbers } from './numbers.js';
 import { malformed } from './reader.js';
 import {
-  checkTexts, codeBytes, encodeCodes, encodeTexts, readCodes, readTexts,
+  checkTexts, codeBytes, encodeCodes, encodeTexts, readAllTexts, readCodes, readTexts,
 } from './text-cells.js';
 
 type DataType = BatchBody['dataType'];
@@ -59,8 +59,14 @@ export function batchCells(
   }
   const values = new Float64Array(rows * columns);
   const texts = types.map((type, column) => {
-    if (readAllNumbers(cells[column]!, type, body, column, values)) return null;
-    const read = columnValues(cells[column]!, type, body, column, judge);
+    const own = cells[column]!;
+    if (readAllNumbers(own, type, body, column, values)) return null;
+    if (type.type === 'text' && isEmpty(own.present)) {
+      const table = readTexts(own.dictionary, type, column)!;
+      const where = { column, columns, judge };
+      if (readAllTexts(own, table, type.bytes, values, where)) return table;
+    }
+    const read = columnValues(own, type, body, column, judge);
     for (let row = 0; row < rows; row++) values[row * columns + column] = read.values[row]!;
     return read.texts;
   });

@@ -87,22 +87,59 @@ export function readTexts(
     if (bytes.length > 0) throw malformed(`column ${column} has no texts, and a dictionary`);
     return null;
   }
-  const starts: number[] = [];
-  let at = 0;
-  for (; at < bytes.length; at += 1 + bytes[at]!) {
-    if (starts.length === textsPerBatch) {
+  let [count, end] = [0, 0];
+  for (; end < bytes.length; end += 1 + bytes[end]!) {
+    if (count === textsPerBatch) {
       throw malformed(`column ${column} has more than ${textsPerBatch} texts`);
     }
-    starts.push(at);
+    count += 1;
   }
-  if (at !== bytes.length) throw malformed(`the dictionary of column ${column} is cut short`);
-  const table = { count: starts.length, bytes, starts: Uint32Array.from(starts) };
-  for (let place = 1; place < table.count; place++) {
-    if (!isAscending(bytes, starts[place - 1]!, starts[place]!)) {
+  if (end !== bytes.length) throw malformed(`the dictionary of column ${column} is cut short`);
+  const starts = new Uint32Array(count);
+  for (let place = 1; place < count; place++) {
+    const before = starts[place - 1]!;
+    const start = starts[place] = before + 1 + bytes[before]!;
+    if (!isAscending(bytes, before, start)) {
       throw malformed(`the dictionary of column ${column} is not in strictly ascending order`);
     }
   }
-  return table;
+  return { count, bytes, starts };
+}
+
+/** Which texts of the batch that is read have a row. */
+const used = new Uint8Array(textsPerBatch);
+
+/**
+ * Writes the codes of a text column to their places in the rows, where every row has a text. It has
+ * no memory of its own but the table, and takes half the time of the general way.
+ * @param texts - the column's dictionary, as `readTexts` gives it.
+ * @param column - the place of the column, and the number of all.
+ * @returns false for every fault, which the general way then judges.
+ */
+export function readAllTexts(
+  { numbers, codes }: Cells, texts: TextTable, bytesMax: number, values: Float64Array,
+  { column, columns, judge }: {
+    readonly column: number; readonly columns: number; readonly judge: 'new' | 'accepted';
+  },
+): boolean {
+  const { count, bytes, starts } = texts;
+  const wide = codeBytes(count) === 2;
+  const rows = values.length / columns;
+  if (numbers.length > 0 || codes.length !== (wide ? 2 : 1) * rows) return false;
+  used.fill(0, 0, count);
+  for (let row = 0; row < rows; row++) {
+    const code = wide ? codes[2 * row]! + 256 * codes[2 * row + 1]! : codes[row]!;
+    if (code >= count) return false;
+    used[code] = 1;
+    values[row * columns + column] = code;
+  }
+  for (let place = 0; place < count; place++) {
+    if (used[place] === 0) return false;
+    const from = starts[place]! + 1;
+    const end = from + bytes[from - 1]!;
+    if (judge === 'new' && textBytesFault(bytes, bytesMax, from, end) !== null) return false;
+  }
+  return true;
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   audit, inlineTrials, searchPairs, type AuditResult, type Claim, type TrialSubject,
 } from '../../src/audit/index.js';
 import { callLoss } from '../../src/audit/losses/call-loss.js';
+import { shiftOf } from '../../src/audit/losses/shifts.js';
 import { deltaBound, leastMean } from '../../src/audit/losses/delta-bounds.js';
 import type { ParameterValues, Plan, StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
@@ -87,6 +88,10 @@ const cases: readonly LawCase[] = [
     method: 'keyHistogram', contents: [{ counts: [2, 3], keys }, { counts: [1, 4], keys }],
   },
   {
+    event: { ...place, kind: 'key-weights', keysMax: 2, sigma: 1, delta: 0.1, grid: 0.5 },
+    method: 'keyHistogram', contents: [{ counts: [2, 3.5], keys }, { counts: [1.5, 4], keys }],
+  },
+  {
     event: {
       ...place, kind: 'key-sums', keysMax: 1, prefilter: 1, values: 1, sigma: 1, sumsSigma: 1.25,
       delta: 0.1, grid: 1, sumsGrid: 1,
@@ -107,7 +112,15 @@ function given(content: Content): readonly unknown[] {
 }
 
 describe('the loss of a call', () => {
-  it.each(cases)('is that of the exact laws: $method', (each) => {
+  it('moves no people between keys, also where what a key holds is a list of numbers', () => {
+    const [event] = cases.flatMap(({ event: each }) =>
+      (each.kind === 'key-weights' ? [each] : []));
+    const contents = vectors([2, 3.5], [1.5, 4]).map((weights) => [weights, keys]);
+    const call = { ...place, event: event!, method: 'keyHistogram' as const };
+    expect(shiftOf({ ...call, contents: contents[0]! }, contents[1]!)).toBeNull();
+  });
+
+  it.each(cases)('is that of the exact laws: $event.kind', (each) => {
     const { event, method, contents, bits = 60n } = each;
     const noise = noiseOf(event);
     for (const [left, right] of [contents, [contents[1], contents[0]]] as const) {

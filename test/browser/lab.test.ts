@@ -38,6 +38,10 @@ describe.skipIf(!hasBrowser)('the laboratory\'s page', () => {
     await page.waitForSelector('.answer.truth');
     expect(await page.$$eval('.answer', (cards) => cards.length)).toBe(5);
     expect(await page.$eval('.rounds th:nth-child(4)', (cell) => cell.textContent)).toBe('mean');
+    // 300 people, of whom a fifth lies.
+    const drawn = await page.$$eval('.rows-plot .honest, .rows-plot .hostile', (rows) =>
+      rows.map((each) => each.classList[0]));
+    expect([drawn.length, drawn.filter((kind) => kind === 'hostile').length]).toEqual([300, 60]);
     const roundShown = async (): Promise<number> => Number(
       await page.$eval('tbody td', (cell) => cell.textContent));
     const click = async (text: string): Promise<void> => {
@@ -84,6 +88,9 @@ describe.skipIf(!hasBrowser)('the laboratory\'s page', () => {
     await page.select('#data', 'gaussian');
     await page.waitForFunction(() =>
       document.querySelectorAll('.answer.truth .values span').length === 5);
+    await page.select('.pair-choice label:first-child select', '3');
+    await page.waitForFunction(() =>
+      document.querySelector('.rows-plot .name')?.textContent === 'column 4');
     expect(await page.$eval('.command', (each) => each.textContent)).toContain(
       '--data gaussian --estimators mean --contributors 200 --epsilon 12 ',
     );

@@ -3,6 +3,7 @@ import { attentionOf, type StudyState } from '../../dashboard/base/attention.js'
 import {
   axisKey, groupedBy, releaseAt, spanOf, stopsOf,
 } from '../../dashboard/base/compare.js';
+import { html } from '../../dashboard/base/html.js';
 import { questionsAsked, type Series, type StudyEntry } from '../../dashboard/base/model.js';
 import {
   cellTexts, peopleWords, plainWords, possible, shownNumber, type NumberWords,
@@ -24,6 +25,12 @@ const hourly = (count: number): Series => {
     lows: all.map((i) => -i - 2), highs: all.map((i) => 2 - i), refusals: all.map(() => null),
   };
 };
+
+it('makes elements without values anew, since one that is kept keeps whole trees', () => {
+  const made = () => html`<div><p>the same</p></div>`.props.children;
+  expect(made()).toMatchObject({ type: 'p' });
+  expect(made()).not.toBe(made());
+});
 
 describe('the view of a study', () => {
   it('is in the address, and what is wrong there is left out', () => {

@@ -17,7 +17,7 @@ const answer = (error: number | null, promised = 0.2): Answer => ({
 });
 
 const round = (index: number, answers: readonly Answer[], change: Partial<Round> = {}): Round => ({
-  index, setting, truth: [0], honest: 9, hostile: 1, honestFewest: 9, answers,
+  index, setting, truth: [0], honest: 9, hostile: 1, honestFewest: 9, answers, picture: null,
   baselines: { 'naive-mean': 0.5, 'coordinate-median': 0.1, 'robust-filter': 0.05 },
   baselineEstimates: { 'naive-mean': [0.5], 'coordinate-median': [0.1], 'robust-filter': [0.05] },
   ...change,
@@ -43,6 +43,21 @@ describe('the lab\'s own reckoning', () => {
     expect(Math.abs(baselines['coordinate-median']!.estimate[0]!)).toBeLessThan(1.01);
     expect(baselines['robust-filter']!.error).toBeLessThan(0.1);
     expect(new EpochRows([1]).compute()).toBeNull();
+  });
+
+  it('pictures rows by their share, and tells what the robust filter left out', () => {
+    const rows = new EpochRows([1, 10]);
+    for (let i = 0; i < 2700; i++) add(rows, [(i % 3) - 1, 10 * ((i % 5) - 2)], false);
+    for (let i = 0; i < 300; i++) add(rows, [50, 500], true);
+    const { rows: pictured, leftOut, centre, reach } = rows.compute()!.picture!;
+    expect(pictured).toHaveLength(750);
+    expect(pictured.filter(({ isHostile }) => isHostile)).toHaveLength(75);
+    expect(pictured.filter(({ isHostile, isKept }) => isHostile === isKept)).toEqual([]);
+    expect(pictured.at(-1)).toEqual({ values: [50, 500], isHostile: true, isKept: false });
+    expect(leftOut).toEqual({ honest: 0, hostile: 300 });
+    expect(Math.hypot(centre[0]!, centre[1]! / 10)).toBeLessThan(0.5);
+    expect(reach).toBeGreaterThan(2.3);
+    expect(reach).toBeLessThan(60);
   });
 
   it('has people whose rows are the same in every study, and of about one scale', () => {
@@ -157,7 +172,7 @@ describe('rounds of several studies', () => {
     const told: Round[] = [];
     const rounds = new Rounds(['a', 'b'], (one) => told.push(one));
     const roundBaselines = {
-      truth: [1], honest: 9, hostile: 1, judge: () => ({ error: 0, promised: 0 }),
+      truth: [1], honest: 9, hostile: 1, picture: null, judge: () => ({ error: 0, promised: 0 }),
       baselines: {
         'naive-mean': { estimate: [3], error: 2 }, 'coordinate-median': { estimate: [1], error: 0 },
         'robust-filter': { estimate: [0], error: 1 },
@@ -179,7 +194,7 @@ describe('rounds of several studies', () => {
     const told: Round[] = [];
     const rounds = new Rounds(['a', 'b'], (one) => told.push(one));
     const roundBaselines = {
-      truth: [1], honest: 9, hostile: 1, judge: () => ({ error: 0, promised: 0 }),
+      truth: [1], honest: 9, hostile: 1, picture: null, judge: () => ({ error: 0, promised: 0 }),
       baselines: {
         'naive-mean': { estimate: [3], error: 2 }, 'coordinate-median': { estimate: [1], error: 0 },
         'robust-filter': { estimate: [0], error: 1 },

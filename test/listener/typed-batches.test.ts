@@ -77,7 +77,7 @@ describe('batches with typed columns', () => {
 
 it('say that the room for keys is full, and who can make room', () => {
   const text = refusalText('overloaded', { limits: protocolLimits, lacksKeyRoom: true });
-  expect(text).toMatch(/no more room for keys that nobody listed: 1023 MiB .* next epoch; the op/);
+  expect(text).toMatch(/no more room for keys .* 2047 MiB, .* 4095 MiB .* next epoch; the op/);
   expect(text).toMatch(/smaller keysMax/);
   expect(refusalText('overloaded', { limits: protocolLimits })).toMatch(/^the journal is/);
 });

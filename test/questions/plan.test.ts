@@ -149,10 +149,28 @@ describe('a question without a plan', () => {
       parameters: parsed('robust-mean', { scale: 1 }),
     })).toMatch(/^questions\.open: robust-mean cannot split .* discovered/);
     expect(reasonFor({
-      by: { columns: ['region'], keysMax: 8, discover }, estimator: 'count',
+      by: { columns: ['region'], keysMax: 32, discover }, estimator: 'count',
       parameters: parsed('count', {}),
     }, 10_000_000))
       .toMatch(/^questions\.open: the keys of the cohort may not find room: .*\d+ people$/);
+  });
+
+  it('is named where the keys of all questions together may not find room', () => {
+    const discover = { top: 100, prefilter: 2 };
+    const found: Question = {
+      ...counts, name: 'found', estimator: 'count', parameters: parsed('count', {}), share: 40,
+      by: { columns: ['region'], keysMax: 32, discover },
+    };
+    const plannedFor = (cohort: number, ...questions: readonly Question[]) =>
+      planQuestions(questions, { ...facts, cohort }, planner);
+    const { reason } = plannedFor(10_000_000, found) as Infeasible;
+    const people = Number(/(\d+) people$/.exec(reason)![1]);
+    expect(plannedFor(people, found).kind).toBe('plan');
+    const both = plannedFor(people, found, { ...found, name: 'again' });
+    expect(both).toMatchObject({
+      reason: 'questions.again: the keys of the cohort may not find room beside those of the '
+        + `questions before: there is room for those of ${Math.floor(people / 2)} people`,
+    });
   });
 
   it('is named where it does not fit the columns', () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { concatBytes, utf8 } from '../../src/base/bytes.js';
 import type { ColumnType } from '../../src/base/columns.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import type { Question } from '../../src/base/questions.js';
@@ -340,12 +341,26 @@ describe('the choice of keys', () => {
     ));
   });
 
+  it('ranks the bytes of a text as the text', () => {
+    const anyText = fc.string({ unit: 'binary', minLength: 1, maxLength: 63 });
+    fc.assert(fc.property(fc.array(anyText, { minLength: 1 }), fc.nat(), (all, secret) => {
+      const ranks = keyRanks(Uint8Array.of(...utf8(`secret ${secret}`.padEnd(16))), ['app']);
+      const parts = all.map(utf8);
+      const bytes = concatBytes(...parts.flatMap((part) => [Uint8Array.of(part.length), part]));
+      const starts = new Uint32Array(all.length);
+      for (let i = 1; i < all.length; i++) starts[i] = starts[i - 1]! + 1 + parts[i - 1]!.length;
+      const table = { count: all.length, bytes, starts };
+      expect(all.map((_, place) => ranks.ofText(table, place)))
+        .toEqual(all.map((text) => ranks.of([text])));
+    }));
+  });
+
   it('is even, differs between contributors, and is the same for the same columns', () => {
     const by = { columns: ['region'], keysMax: 1 };
     const rows = [[0, 0, 0, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 2, 0], [0, 0, 0, 3, 0]];
     const chosen = Array.from({ length: 1_000 }, (_, i) => {
       const ranks = keyRanks(new Uint8Array(32).fill(i & 255).fill(i >> 8, 16), ['region']);
-      return ['north', 'south', 'east', 'other'].map((name) => ranks([name]))
+      return ['north', 'south', 'east', 'other'].map((name) => ranks.of([name]))
         .reduce((best, rank, at, all) => (rank < all[best]! ? at : best), 0);
     });
     for (const at of [0, 1, 2, 3]) {

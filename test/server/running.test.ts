@@ -221,7 +221,7 @@ describe('the log of a running total', () => {
       running: { separation, questions: ['total'] },
     });
     const study = defineStudy(decodeStudyDocument(encodeStudyDocument(document)));
-    const hub = await bench.start([study], { runner: freshRunner() });
+    const hub = await bench.start([study]);
     const { studyId } = hub.studies()[0]!;
     for (let epoch = 0; epoch < 3; epoch++) await close(hub);
     const releases = await releasesOf(hub, studyId);
@@ -231,6 +231,13 @@ describe('the log of a running total', () => {
     expect(total!.keys).toEqual([['false'], ['true']]);
     expect(total!.running!.position).toBe(2);
     expect(now!.running).toBeUndefined();
+    // Of a release without answers, the total alone says that it ends.
+    bench.breakRelease = studyId;
+    await close(hub);
+    const refused = (await releasesOf(hub, studyId))[3]!.answers!.map(({ outcome }) => outcome);
+    expect(refused.map((outcome) =>
+      outcome.kind === 'refused' && outcome.text.includes('the running total ends')))
+      .toEqual([true, false]);
     const series = smooth(releases);
     expect(series.map(({ fault }) => fault)).toEqual(['running-total', null]);
     await hub.close();
@@ -314,7 +321,15 @@ describe('the series of a running total', () => {
     await close(hub);
     bench.breakRelease = '';
     await close(hub);
-    expect(positionsOf(await releasesOf(hub, studyId))).toEqual([0, 'interrupted', 0]);
+    const releases = await releasesOf(hub, studyId);
+    expect(positionsOf(releases)).toEqual([0, 'interrupted', 0]);
+    // The release says so, and the log.
+    const { outcome } = releases[1]!;
+    expect(outcome?.kind === 'refused' && outcome.text).toMatch(
+      /^the release was charged .*; the running total ends, so .* the next total begins anew$/);
+    expect(bench.logged.filter(({ text }) => text === 'a release is published')
+      .map(({ fields }) => (fields as { runningTotal?: string }).runningTotal))
+      .toEqual([undefined, 'ends', undefined]);
     await hub.close();
   });
 

@@ -49,14 +49,17 @@ describe('a simulated world', () => {
 
   it('answers lists of questions from what the journal holds, under every kind of '
     + 'fault', async () => {
-    let [totals, remembered] = [0, 0];
+    let [totals, remembered, alone] = [0, 0, 0];
     for (let seed = 1; seed <= 8; seed++) {
       const { checks } = await holds({ seed, steps: 1_500, rates: { ...rough, lists: 1 } });
       totals += checks['totals']!;
       remembered += checks['remembered']!;
+      alone += checks['alone']!;
     }
     // Keys that were shown once were shown again.
     expect(remembered).toBeGreaterThan(20);
+    // Contributors had more keys than count, where keys are shown alone.
+    expect(alone).toBeGreaterThan(5);
     // Running totals went on from one epoch to the next.
     expect(totals).toBeGreaterThan(5);
   });

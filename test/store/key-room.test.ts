@@ -5,9 +5,9 @@ import { keyRoomOf } from '../../src/questions/key-table.js';
 
 const discovered = [{ keysMax: 3, keyMemory: 10 }, { keysMax: 2, keyMemory: 40 }];
 
-it('takes the room of the question whose keys take most', () => {
+it('takes the room of the keys of all questions', () => {
   const rooms = [1, 2, 3, 9, Infinity].map((rows) => keyRoomOf(discovered, rows));
-  expect(rooms).toEqual([40, 80, 80, 80, 80]);
+  expect(rooms).toEqual([50, 100, 110, 110, 110]);
   expect(keyRoomOf([], 5)).toBe(0);
   expect(roomTaken({ rows: 5 }, 5)).toBe(0);
 });

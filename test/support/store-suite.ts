@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../server/store/contract.js';
-import { keyRoomBytes } from '../../src/questions/key-table.js';
+import { keyRoomBytes, serverKeyRoomBytes } from '../../src/questions/key-table.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { AdmissionModel } from './admission-model.js';
 import {
@@ -565,6 +565,36 @@ function admissionTests(bench: Bench, tags: string[]): void {
     await bench.store.turnEpoch(idOf('s'), 1n, epochOf(2));
     expect(await verdicts(bench.store, [asked('c', 2, 2)])).toEqual(['accepted@2']);
     expect([await keys(), await keys(2n), await keys(3n)]).toEqual([5, 2, 0]);
+  });
+
+  it('6: takes so much room for keys in all unfinished epochs together, and no more', async () => {
+    // Four batches, of which an epoch has room for two.
+    const discovered = [{ keysMax: 1, keyMemory: serverKeyRoomBytes / 4 }];
+    const names = ['t', 'u', 'v'];
+    const asked = (name: string, who: string) =>
+      batch(who, 1, 1, { studyId: idOf(name), discovered });
+    for (const name of names) {
+      const studyId = idOf(name);
+      await bench.store.registerStudy(
+        registration({ studyId, name, budget: budget({ key: `study:${name}` }) }));
+      await bench.store.openEpoch(epochOf(1, { studyId }));
+    }
+    // Also within one list.
+    expect(await verdicts(bench.store, ['a', 'b', 'c'].map((who) => asked('t', who))))
+      .toEqual(['accepted@1', 'accepted@1', 'rejected:overloaded']);
+    expect(await verdicts(bench.store, ['u', 'v', 'u'].map((name) => asked(name, 'a'))))
+      .toEqual(['accepted@1', 'accepted@1', 'duplicate@1']);
+    expect(await verdicts(bench.store, [asked('u', 'b')])).toEqual(['rejected:overloaded']);
+    await bench.store.beginClose(idOf('t'), 1n);
+    await bench.reopen();
+    const [full] = await bench.store.admit([asked('u', 'b')]);
+    expect(full).toMatchObject({ code: 'overloaded', lacksKeyRoom: true });
+    expect(await verdicts(bench.store, [batch('c', 1, 1, { studyId: idOf('u') })]))
+      .toEqual(['accepted@1']);
+    // Its keys are let go with its release.
+    await bench.store.lapseEpoch(idOf('t'), 1n, 4_000);
+    expect(await verdicts(bench.store, [asked('u', 'b'), asked('v', 'b'), asked('v', 'c')]))
+      .toEqual(['accepted@1', 'accepted@1', 'rejected:overloaded']);
   });
 
   it('keeps contributors and studies apart', async () => {

@@ -7,6 +7,7 @@ import {
   batchCells, batchRows, cellsPerBatch, decodeBatchBody, encodeBatchBody, encodeCells, textAt,
   textsPerBatch, viewBatchRows, type BatchBody, type BatchCells,
 } from '../../src/wire/index.js';
+import { checkTexts, readCodes, readTexts } from '../../src/wire/text-cells.js';
 
 const dataType = fc.constantFrom('float32' as const, 'float64' as const);
 
@@ -242,6 +243,52 @@ describe('cells of typed columns', () => {
       changed(one(optional, 1), { numbers: doubles(Number.NaN) }), 'not-finite'],
   ])('judge %s', (_, type, body, code) => {
     expect(codeOf(() => batchCells(body, [type]))).toBe(code);
+  });
+
+  it('read texts the fast way exactly as the general one', () => {
+    // Many letters are ASCII that may stand anywhere in a text; some are not.
+    const letter = fc.oneof({ weight: 12, arbitrary: fc.constantFrom(97, 98) },
+      fc.constantFrom(0, 0x20, 0x7f, 0xc3, 0xa9, 0xff));
+    const text = fc.array(letter, { minLength: 1, maxLength: 4 });
+    const rows = 3;
+    let read = 0;
+    fc.assert(fc.property(
+      fc.array(text, { minLength: 1, maxLength: 3 }), fc.boolean(),
+      fc.constantFrom('new', 'accepted'),
+      fc.array(fc.nat({ max: 2 }), { minLength: rows - 1, maxLength: rows + 1 }),
+      (list, isSorted, judge, codes) => {
+        const sorted = isSorted ? [...list].sort((a, b) => Buffer.compare(
+          Buffer.from(a), Buffer.from(b))) : list;
+        const dictionary = Uint8Array.from(sorted.flatMap((bytes) => [bytes.length, ...bytes]));
+        const cells = { numbers: new Uint8Array(0), codes: Uint8Array.from(codes), dictionary };
+        const type = { type: 'text', bytes: 3 } as const;
+        let general: string;
+        let values: Float64Array = new Float64Array(0);
+        try {
+          const table = readTexts(dictionary, type, 0)!;
+          if (codes.length !== rows) throw new WireError('malformed', 'another size');
+          values = readCodes(cells.codes, rows, table.count);
+          checkTexts(values, table, type.bytes, { column: 0, there: null, judge });
+          general = `${table.starts.join()} ${table.count}`;
+        } catch (error) {
+          general = (error as WireError).code;
+        }
+        let found: string;
+        try {
+          const { values: all, texts: [table] } = batchCells({
+            rows, columns: 1, dataType: 'float64', data: new Uint8Array(0), cells: [cells],
+          }, [type], judge);
+          expect(all).toEqual(values);
+          found = `${table!.starts.join()} ${table!.count}`;
+          read += 1;
+        } catch (error) {
+          if (!(error instanceof WireError)) throw error;
+          found = error.code;
+        }
+        expect(found).toBe(general);
+      },
+    ), { seed: 7, numRuns: 3_000 });
+    expect(read).toBeGreaterThan(50);
   });
 
   it('name column, row and rule of a bad text, and never the text', () => {

@@ -100,6 +100,10 @@ implements AdmissionSource<PostgresFacts>, DebitSource, SpendingSource {
     return this.extras.keyRooms.get(epochKey) ?? 0;
   }
 
+  keyRoomInAll(): number {
+    return this.extras.keyRoomInAll;
+  }
+
   nextPosition(): bigint {
     return this.base + BigInt(this.journalled.length);
   }

@@ -1,6 +1,6 @@
 import { assert } from '../../../src/base/assert.js';
 import type { WireCode } from '../../../src/base/error-codes.js';
-import { keyRoomBytes } from '../../../src/questions/key-table.js';
+import { keyRoomBytes, serverKeyRoomBytes } from '../../../src/questions/key-table.js';
 import type { AdmissionRequest, AdmissionResult, StudyId } from '../contract.js';
 import {
   judge, leftOutRows, type AdmissionStudy, type ContributionState,
@@ -65,6 +65,8 @@ export interface AdmissionSource<Facts extends StudyFacts> {
   debit(study: Facts, contributorId: bigint): Debit | null;
   /** Bytes that the lists before this one have taken for discovered keys. Asked once a list. */
   keyRoom(epochKey: bigint): number;
+  /** The same of all unfinished epochs of all studies. */
+  keyRoomInAll(): number;
   nextPosition(): bigint;
   journal(epochKey: bigint, row: JournalRow): void;
 }
@@ -84,6 +86,8 @@ export class ListAdmission<Facts extends StudyFacts> {
   readonly tallies = new Map<bigint, EpochTally>();
   /** By the key of the epoch: what the lists before this one have taken, in bytes. */
   readonly #keyRooms = new Map<bigint, number>();
+  /** In all unfinished epochs, with what this list has taken. Null: not asked yet. */
+  #keyRoomInAll: number | null = null;
 
   constructor(source: AdmissionSource<Facts>) {
     this.#source = source;
@@ -139,7 +143,10 @@ export class ListAdmission<Facts extends StudyFacts> {
     const { complete, rows } = judgement;
     const { epoch, epochKey } = study.open!;
     if (judgement.first) this.#tally(epochKey).contributors += 1;
-    if (room > 0) this.#tally(epochKey).keyRoom += room;
+    if (room > 0) {
+      this.#tally(epochKey).keyRoom += room;
+      this.#keyRoomInAll! += room;
+    }
     const position = source.nextPosition();
     const { contributorId } = identified;
     source.journal(epochKey, { position, contributorId, batch, complete });
@@ -156,7 +163,9 @@ export class ListAdmission<Facts extends StudyFacts> {
   #hasRoom(epochKey: bigint, room: number): boolean {
     const before = this.#keyRooms.get(epochKey) ?? this.#source.keyRoom(epochKey);
     this.#keyRooms.set(epochKey, before);
-    return before + (this.tallies.get(epochKey)?.keyRoom ?? 0) + room <= keyRoomBytes;
+    this.#keyRoomInAll ??= this.#source.keyRoomInAll();
+    return before + (this.tallies.get(epochKey)?.keyRoom ?? 0) + room <= keyRoomBytes
+      && this.#keyRoomInAll + room <= serverKeyRoomBytes;
   }
 
   #settle(

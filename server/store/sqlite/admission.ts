@@ -6,6 +6,7 @@ import {
 } from '../rules/admission-list.js';
 import type { ContributionState } from '../rules/admission-rules.js';
 import type { Spend } from '../rules/budgets.js';
+import { keyRoomsText } from '../rules/key-room.js';
 import { takeNewKey } from '../rules/new-keys.js';
 import { debitOf, type DebitSource } from '../rules/own-debit.js';
 import { holesOf } from '../rules/replay-window.js';
@@ -42,6 +43,7 @@ export class Admission implements AdmissionSource<StoredFacts>, DebitSource {
   readonly #countContributors: Statement<[number, bigint]>;
   readonly #countLeftOut: Statement<[bigint, number]>;
   readonly #readKeyRoom: Statement<[bigint], { bytes: bigint }>;
+  readonly #readKeyRooms: Statement<[], { bytes: bigint }>;
   readonly #takeKeyRoom: Statement<[bigint, number]>;
   readonly #newKeys: NewKeys;
   readonly #participations: Participations;
@@ -72,6 +74,7 @@ export class Admission implements AdmissionSource<StoredFacts>, DebitSource {
       database.prepare(`INSERT INTO epochs_left_out (epoch_key, contributors) VALUES (?, ?)
       ON CONFLICT (epoch_key) DO UPDATE SET contributors = contributors + excluded.contributors`);
     this.#readKeyRoom = database.prepare('SELECT bytes FROM key_rooms WHERE epoch_key = ?');
+    this.#readKeyRooms = database.prepare(keyRoomsText);
     this.#takeKeyRoom = database.prepare(`INSERT INTO key_rooms (epoch_key, bytes) VALUES (?, ?)
       ON CONFLICT (epoch_key) DO UPDATE SET bytes = bytes + excluded.bytes`);
     this.#newKeys = new NewKeys(database);
@@ -122,6 +125,10 @@ export class Admission implements AdmissionSource<StoredFacts>, DebitSource {
 
   keyRoom(epochKey: bigint): number {
     return Number(this.#readKeyRoom.get(epochKey)?.bytes ?? 0n);
+  }
+
+  keyRoomInAll(): number {
+    return Number(this.#readKeyRooms.get()!.bytes);
   }
 
   nextPosition(): bigint {

@@ -19,6 +19,21 @@ const playing: LabState = {
   address: 'http://127.0.0.1:8787', serverKey: '00'.repeat(32),
 };
 
+/** Rows in two columns: most are honest, and the others stand far away on one side. */
+function pictureOf(hostileShare: number): object {
+  const rows = Array.from({ length: 500 }, (_, i) => {
+    const isHostile = i < 500 * hostileShare;
+    const [angle, far] = [i * 2.4, 0.1 * Math.sqrt(i % 97)];
+    return {
+      values: [
+        8 + (isHostile ? 90 : 0) + 20 * far * Math.cos(angle), 731 + 300 * far * Math.sin(angle),
+      ],
+      isHostile, isKept: !isHostile && i % 97 < 94,
+    };
+  });
+  return { rows, leftOut: { honest: 54, hostile: 200 }, centre: [8, 731], reach: 2.1 };
+}
+
 /**
  * A round as the laboratory tells it; `scale` is what the attack does to those who believe
  * everybody.
@@ -42,6 +57,7 @@ function round(index: number, scale: number, hostileShare: number, refuses = fal
     baselineEstimates: {
       'naive-mean': [208.2, 3731.4], 'coordinate-median': [7.9, 719], 'robust-filter': [8.3, 733],
     },
+    picture: pictureOf(hostileShare),
     answers: [
       answer('mean', 0.9 * scale * wobble, 0.06),
       answer('prime', 0.11 * wobble, past ? null : 0.12),

@@ -17,7 +17,7 @@ import type {
 } from '../../../server/store/contract.js';
 import type { StudyDefinition } from '../../../server/studies/definition.js';
 import {
-  columnCount, keysRemembered, remembered, separation, summed, type SeenBy, type SeenRow,
+  columnCount, keysAlone, keysRemembered, remembered, separation, summed, type SeenBy, type SeenRow,
 } from './study.js';
 
 /** A promise of the product that a simulated world saw broken. */
@@ -68,7 +68,7 @@ export class Model {
   clockConfirmed = false;
   readonly checks = {
     follows: 0, withdrawals: 0, acks: 0, draws: 0, releases: 0, balances: 0, recoveries: 0,
-    totals: 0, remembered: 0, leads: 0,
+    totals: 0, remembered: 0, alone: 0, leads: 0,
   };
 
   /**
@@ -398,6 +398,7 @@ export class Model {
   ): void {
     if (this.#isInVain(studyId, epoch, engine)) return;
     const { journals } = this.#study(studyId);
+    if (by === 'keys alone') return this.#drawnAlone(journals.get(epoch), epoch, rows);
     const column = by === 'public keys' ? 2 : by === 'remembered keys' ? remembered : 1;
     const expected = new ByKey();
     for (const batches of (journals.get(epoch) ?? new Map<string, never>()).values()) {
@@ -417,6 +418,37 @@ export class Model {
       throw new BrokenPromise(`epoch ${epoch}: contributors under ${by} are not those of the journal`);
     }
     this.checks.draws += 1;
+  }
+
+  /**
+   * Keys alone come from rows that state how many keys their contributor has: as many as the
+   * journal says, and at most `keysAlone`. Which of them count is the server's secret.
+   */
+  #drawnAlone(
+    journal: EpochJournal = new Map(), epoch: bigint,
+    rows: readonly SeenRow[],
+  ): void {
+    const numbers = [...journal.values()].map((batches) => {
+      const keys = [...batches.values()].flatMap((values) =>
+        [...values].filter((_, at) => at % columnCount === 1));
+      return Math.min(keysAlone, new Set(keys).size);
+    });
+    const expected = numbers.flatMap((own) => new Array<number>(own).fill(own));
+    const stated = rows.map(({ values }) => values[1]!);
+    // The rows of one contributor follow each other, each under another key.
+    let isWhole = true;
+    for (let at = 0, own = 0; at < rows.length; at += own) {
+      own = Math.max(1, stated[at]!);
+      const next = rows.slice(at, at + own);
+      isWhole &&= next.every(({ values }) => values[1] === own)
+        && new Set(next.map(({ values }) => values[0])).size === own;
+    }
+    if (!isWhole || stated.sort().join() !== expected.sort().join()) {
+      throw new BrokenPromise(`epoch ${epoch}: rows of keys alone do not state the keys that their `
+        + 'contributors have in the journal');
+    }
+    this.checks.draws += 1;
+    this.checks.alone += Number(numbers.includes(keysAlone));
   }
 
   /**

@@ -36,7 +36,8 @@ export interface SeenRow {
 }
 
 /** How the rows of a question are split. */
-export type SeenBy = 'nothing' | 'public keys' | 'discovered keys' | 'remembered keys';
+export type SeenBy =
+  'nothing' | 'public keys' | 'discovered keys' | 'remembered keys' | 'keys alone';
 type OnDraw = (rows: readonly SeenRow[], by: SeenBy) => void;
 
 /** The estimators, unchanged, whose summaries also tell what rows they were given. */
@@ -57,6 +58,7 @@ export function watchedEstimator(onDraw: OnDraw): FindEstimator {
 function splitOf({ keys }: StudyFacts): SeenBy {
   if (keys === undefined) return 'nothing';
   if (keys.list === 'public') return 'public keys';
+  if (keys.answer === 'keys') return 'keys alone';
   return keys.remember === undefined ? 'discovered keys' : 'remembered keys';
 }
 
@@ -112,13 +114,16 @@ export const remembered = 4;
 /** How many keys it remembers. */
 export const keysRemembered = 2;
 
+/** How many keys of one contributor count where keys are shown alone: fewer than some have. */
+export const keysAlone = 3;
+
 /** A contributor of a running total takes part in one of so many epochs. */
 export const separation = 2;
 
 /**
  * Everything as it is; a count by the first cell, which is 0 or 1; the sums of the second cell by
- * the numbers of rows, which nobody listed; and a count by the third cell, whose keys are shown
- * again once they were shown.
+ * the numbers of rows, which nobody listed; a count by the third cell, whose keys are shown
+ * again once they were shown; and which numbers of rows many have, without counts.
  */
 function listsOf({ scope }: SimulatedFacts, columns: readonly string[]) {
   const question = (name: string, share: number) =>
@@ -136,9 +141,13 @@ function listsOf({ scope }: SimulatedFacts, columns: readonly string[]) {
     { ...question('numbers', 5), estimator: 'sum', parameters: { cap: [1] },
       columns: [columns[summed]!], reduce: 'sum',
       by: { columns: [columns[1]!], keysMax: rowsMax, discover: { top: 10, prefilter: 1 } } },
-    { ...question('shown', 80), by: {
+    { ...question('shown', 75), by: {
       columns: [columns[remembered]!], keysMax: 2,
       discover: { top: 3, prefilter: 1, remember: keysRemembered },
+    } },
+    { ...question('alone', 5), by: {
+      columns: [columns[1]!], keysMax: keysAlone,
+      discover: { top: 10, prefilter: 1, answer: 'keys' },
     } },
   ];
   return {

@@ -14,6 +14,6 @@ CREATE TABLE key_rooms (
   epoch_key bigint PRIMARY KEY REFERENCES epochs (epoch_key), -- which epoch
   bytes bigint NOT NULL -- most memory that the discovered keys of its batches take; absent is 0
 );
-INSERT INTO key_rooms (epoch_key, bytes) SELECT epoch_key, 1073741824 FROM epochs
+INSERT INTO key_rooms (epoch_key, bytes) SELECT epoch_key, 2147483648 FROM epochs
   WHERE state = 'open';
 `;

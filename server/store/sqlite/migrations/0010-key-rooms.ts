@@ -8,6 +8,6 @@ CREATE TABLE key_rooms (
   epoch_key INTEGER PRIMARY KEY REFERENCES epochs (epoch_key), -- which epoch
   bytes INTEGER NOT NULL -- most memory that the discovered keys of its batches take; absent is 0
 ) STRICT;
-INSERT INTO key_rooms (epoch_key, bytes) SELECT epoch_key, 1073741824 FROM epochs
+INSERT INTO key_rooms (epoch_key, bytes) SELECT epoch_key, 2147483648 FROM epochs
   WHERE state = 'open';
 `;
