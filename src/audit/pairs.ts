@@ -58,7 +58,7 @@ export function crowds(facts: PairFacts): readonly Crowd[] {
   const found = [
     { name: 'still', rows: new Float64Array(count * dimension), count },
     { name: 'spread', rows: spread, count },
-    ...dividedBetween(anchorsOf(facts.parameters), count, dimension),
+    ...dividedBetween(anchorsOf(facts.parameters), count, facts.facts),
     ...(keys?.list === 'public' ? [fewInEachKey(Math.min(keys.count, count), dimension)] : []),
   ];
   if (facts.statesKeys !== true) return found;
@@ -69,11 +69,16 @@ export function crowds(facts: PairFacts): readonly Crowd[] {
 }
 
 function dividedBetween(
-  [first, second]: readonly number[], count: number, dimension: number,
+  [first, second]: readonly number[], count: number, { dimension, keys }: StudyFacts,
 ): readonly Crowd[] {
   if (first === undefined || second === undefined) return [];
-  const rows = new Float64Array(count * dimension)
-    .map((_, i) => (Math.floor(i / dimension) % 2 === 0 ? first : second));
+  // The first entry of a keyed row is the place of its key. Each key is divided.
+  const places = keys?.list === 'public' ? keys.count : 1;
+  const rows = new Float64Array(count * dimension).map((_, i) => {
+    const row = Math.floor(i / dimension);
+    if (keys?.list === 'public' && i % dimension === 0) return row % places;
+    return Math.floor(row / places) % 2 === 0 ? first : second;
+  });
   return [{ name: 'divided', rows, count }];
 }
 

@@ -3,6 +3,7 @@ import { claimOf, eventsAsked } from '../../cli/audit/claim.js';
 import { audit, inlineTrials, searchPairs, type AuditResult } from '../../src/audit/index.js';
 import { lowerBound } from '../../src/audit/clopper-pearson.js';
 import { epsilonBound } from '../../src/audit/events.js';
+import { crowds } from '../../src/audit/pairs.js';
 import type { Estimator, KeyFacts, StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { forEachKey } from '../../src/estimators/keyed/each.js';
@@ -10,6 +11,7 @@ import { estimators, findEstimator } from '../../src/estimators/registry.js';
 import { privacyTarget } from '../../src/privacy/accounting/target.js';
 import { RandomBits } from '../../src/random/bits.js';
 import { seededNoise } from '../../src/random/insecure.js';
+import { smallPlan } from '../planted/build.js';
 import { sampleParameters } from '../support/sample-parameters.js';
 
 /** Audits as the command does, inline and with seeded noise. */
@@ -149,4 +151,26 @@ describe('bounds from counts', () => {
     expect(above).toBeLessThanOrEqual(22);
     expect(nearest).toBeGreaterThan(1.35);
   });
+});
+
+it('attacks answers by key with keys that there are, in every crowd', () => {
+  const facts: StudyFacts = {
+    dimension: 2, cohort: 41, participation: 'secret',
+    target: privacyTarget({ epsilon: 1, delta: 1e-6 }),
+    keys: { list: 'public', keysMax: 2, count: 3 },
+  };
+  const plan = smallPlan({
+    facts, length: 1, events: [], release: () => { throw new Error('no release is asked for'); },
+  });
+  const found = crowds({ plan, facts, parameters: { low: -5, high: 5 } });
+  expect(found.map(({ name }) => name)).toEqual(['still', 'spread', 'divided', 'few']);
+  for (const { rows, name } of found) {
+    const places = rows.filter((_, i) => i % 2 === 0);
+    expect(places.every((place) => [0, 1, 2].includes(place)), name).toBe(true);
+  }
+  const divided = found[2]!.rows;
+  for (const place of [0, 1, 2]) {
+    const values = divided.filter((_, i) => i % 2 === 1 && divided[i - 1] === place);
+    expect(new Set(values)).toEqual(new Set([-5, 5]));
+  }
 });

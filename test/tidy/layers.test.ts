@@ -101,7 +101,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   uplot: ['dashboard'],
   preact: ['dashboard'],
   'preact/hooks': ['dashboard'],
-  'htm/preact': ['dashboard'],
+  htm: ['dashboard'],
   '@preact/signals': ['dashboard'],
 };
 
