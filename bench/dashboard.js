@@ -176,6 +176,12 @@ async function redraws(page, server, count) {
   };
 }
 
+/** Heap in bytes after a forced collection. */
+async function heapOf(session) {
+  await session.send('HeapProfiler.collectGarbage');
+  return (await session.send('Runtime.getHeapUsage')).usedSize;
+}
+
 /** Heap in bytes after a forced collection, measured after each tenth of the releases. */
 async function heapOver(page, server, releases) {
   const session = await page.createCDPSession();
@@ -189,8 +195,7 @@ async function heapOver(page, server, releases) {
         document.querySelector('.releases')?.textContent.includes(text),
         { timeout: 60_000, polling: 20 }, server.newestText());
     }
-    await session.send('HeapProfiler.collectGarbage');
-    heaps.push((await session.send('Runtime.getHeapUsage')).usedSize);
+    heaps.push(await heapOf(session));
     if (step === 0 || step === steps - 1) snapshots.push(await snapshotOf(session));
     note(`${(step + 1) * releases / steps} releases: heap ${(heaps.at(-1) / 1e6).toFixed(1)} MB`);
   }
@@ -236,11 +241,7 @@ async function overviewOf(browser, server, { studies, later }) {
       answersMs: window.noted.answeredMs - responseStart };
   });
   const session = await page.createCDPSession();
-  const heap = async () => {
-    await session.send('HeapProfiler.collectGarbage');
-    return (await session.send('Runtime.getHeapUsage')).usedSize;
-  };
-  const before = [await heap(), await snapshotOf(session)];
+  const before = [await heapOf(session), await snapshotOf(session)];
   for (let i = 0; i < later; i++) {
     server.publish();
     await page.waitForFunction((epoch) =>
@@ -248,7 +249,7 @@ async function overviewOf(browser, server, { studies, later }) {
         card.textContent.includes(`poch ${epoch}`)),
     { timeout: 60_000, polling: 50 }, server.epochText());
   }
-  const after = [await heap(), await snapshotOf(session)];
+  const after = [await heapOf(session), await snapshotOf(session)];
   return {
     ...times, keptBytes: (after[0] - before[0]) / (studies * later),
     detachedMore: after[1].detached - before[1].detached,

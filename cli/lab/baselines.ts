@@ -118,14 +118,19 @@ export class EpochRows implements EpochPeople {
   /** Every n-th row, so that both kinds are as frequent as they are. */
   #picture(centre: readonly number[], { kept, reach }: SpectralPass): RowPicture {
     const { honest, hostile } = this;
-    const rows = [...honest, ...hostile].map((values, i): PicturedRow =>
-      ({ values: [...values], isHostile: i >= honest.length, isKept: kept[i] === 1 }));
-    const step = Math.ceil(rows.length / picturedMax);
-    const leftOut = (isOf: boolean): number =>
-      rows.filter(({ isHostile, isKept }) => isHostile === isOf && !isKept).length;
+    const step = Math.ceil(kept.length / picturedMax);
+    const rows: PicturedRow[] = [];
+    for (let i = 0; i < kept.length; i += step) {
+      const values = honest[i] ?? hostile[i - honest.length]!;
+      rows.push({ values: [...values], isHostile: i >= honest.length, isKept: kept[i] === 1 });
+    }
+    const leftOut = (marks: Uint8Array): number => marks.filter((mark) => mark === 0).length;
     return {
-      rows: rows.filter((_, i) => i % step === 0), centre, reach,
-      leftOut: { honest: leftOut(false), hostile: leftOut(true) },
+      rows, centre, reach,
+      leftOut: {
+        honest: leftOut(kept.subarray(0, honest.length)),
+        hostile: leftOut(kept.subarray(honest.length)),
+      },
     };
   }
 }

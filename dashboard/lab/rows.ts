@@ -1,7 +1,8 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { roundTicks, shown, spoken, whole } from '../base/format.js';
+import { spoken, whole } from '../base/format.js';
 import { html } from '../base/html.js';
+import { Axes, type Ends } from '../views/axes.js';
 import { PairChoice } from '../views/matrix.js';
 import type { Line, Picture, Round } from './model.js';
 
@@ -9,7 +10,7 @@ const side = 380;
 /** Rows and answers are drawn up to so far from the frame. */
 const inset = 8;
 
-type Pair = readonly [number, number];
+type Pair = readonly [across: number, up: number];
 
 /** Places in the picture, where 0 is the left or upper edge. */
 export interface Placing {
@@ -19,7 +20,7 @@ export interface Placing {
   /** Radius of the ball; null if there is none. */
   readonly ring: number | null;
   /** Ends of both columns, in their own units. */
-  readonly ends: readonly [Pair, Pair];
+  readonly ends: readonly [across: Ends, up: Ends];
 }
 
 /**
@@ -40,7 +41,7 @@ export function placingOf(
   const half = side / 2 - inset;
   const along = (values: readonly number[], j: number): number =>
     half * Math.min(1, Math.max(-1, offset(values, j) / span));
-  const ends = (j: number): Pair =>
+  const ends = (j: number): Ends =>
     [centre[j]! - span * scale[j]!, centre[j]! + span * scale[j]!];
   return {
     at: (values) =>
@@ -93,13 +94,10 @@ function Plot({ placing, picture, round, lines, names, pair, said }: {
   readonly said: string;
 }): VNode {
   const [across, up] = pair;
-  const [[left, right], [bottom, top]] = placing.ends;
-  const inside = side - 2 * inset;
-  const along = (share: number): number => inset + share * inside;
   // Liars on top, since there are fewer of them.
   const rows = [...picture.rows].sort((one, two) => Number(one.isHostile) - Number(two.isHostile));
   const truth = placing.at(round.truth);
-  return html`<svg class="rows-plot" viewBox=${`-64 -4 ${side + 68} ${side + 52}`} role="img"
+  return html`<svg class="rows-plot" viewBox=${`-76 -4 ${side + 80} ${side + 52}`} role="img"
     aria-label=${`${names[across]!} and ${names[up]!} of each row. ${said}`}>
     <rect class="frame" width=${side} height=${side} rx="4" />
     ${placing.ring !== null
@@ -118,11 +116,6 @@ function Plot({ placing, picture, round, lines, names, pair, said }: {
       return html`<path key=${name} class=${`answer-mark s${i}`}
         d=${`M${x} ${y - 6}l6 6l-6 6l-6 -6z`} />`;
     })}
-    ${roundTicks(left, right).map((tick) => html`<text key=${`x${tick}`} text-anchor="middle"
-      x=${along((tick - left) / (right - left))} y=${side + 18}>${shown(tick)}</text>`)}
-    ${roundTicks(bottom, top).map((tick) => html`<text key=${`y${tick}`} text-anchor="end" x="-8"
-      y=${along((top - tick) / (top - bottom)) + 4}>${shown(tick)}</text>`)}
-    <text class="name" x=${side / 2} y=${side + 40} text-anchor="middle">${names[across]}</text>
-    <text class="name" transform=${`translate(-50 ${side / 2}) rotate(-90)`}
-      text-anchor="middle">${names[up]}</text></svg>`;
+    <${Axes} wide=${side} high=${side} inset=${inset} ends=${placing.ends}
+      names=${[names[across], names[up]]} /></svg>`;
 }

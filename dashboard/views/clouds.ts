@@ -1,8 +1,9 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Cloud } from '../base/answer.js';
-import { amount, percent, roundTicks, shown, spoken } from '../base/format.js';
+import { amount, percent, shown, spoken } from '../base/format.js';
 import { html } from '../base/html.js';
+import { Axes } from './axes.js';
 import { PairChoice } from './matrix.js';
 import { Mixture } from './mixture.js';
 
@@ -80,14 +81,8 @@ function Rings({ clouds, pair: [across, up], names }: {
     ${clouds.map((cloud, k) => html`<g key=${k} class=${`part-${k % 4}`}
       style=${{ '--share': `${20 + 60 * cloud.weight}%` }}>
       <path class="ring-2" d=${ring(cloud, 2)} /><path class="ring-1" d=${ring(cloud, 1)} /></g>`)}
-    ${roundTicks(left, right)
-      .map((tick) => html`<text key=${`x${tick}`} text-anchor="middle" y=${high + 18}
-      x=${((tick - left) / (right - left)) * wide}>${shown(tick)}</text>`)}
-    ${roundTicks(bottom, top).map((tick) => html`<text key=${`y${tick}`} text-anchor="end" x="-8"
-      y=${((top - tick) / (top - bottom)) * high + 4}>${shown(tick)}</text>`)}
-    <text class="name" x=${wide / 2} y=${high + 40} text-anchor="middle">${names[across]}</text>
-    <text class="name" transform=${`translate(-64 ${high / 2}) `
-      + 'rotate(-90)'} text-anchor="middle">${names[up]}</text></svg>
+    <${Axes} wide=${wide} high=${high} names=${[names[across], names[up]]}
+      ends=${[[left, right], [bottom, top]]} /></svg>
     <figcaption
       class="quiet small">One and two standard deviations of each part.</figcaption></figure>`;
 }

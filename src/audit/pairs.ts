@@ -51,10 +51,8 @@ export function crowds(facts: PairFacts): readonly Crowd[] {
   const count = cohort - 1;
   const normal = (): number => normalQuantile((draw.uniform() * 2 ** 53 + 0.5) / (2 ** 53 + 1));
   const { keys } = facts.facts;
-  const spread = new Float64Array(count * dimension).map((_, i) => {
-    const isPlace = keys?.list === 'public' && i % dimension === 0;
-    return isPlace ? (i / dimension) % keys.count : normal() * units[i % dimension]!;
-  });
+  const spread = new Float64Array(count * dimension).map((_, i) =>
+    placeAt(facts.facts, i) ?? normal() * units[i % dimension]!);
   const found = [
     { name: 'still', rows: new Float64Array(count * dimension), count },
     { name: 'spread', rows: spread, count },
@@ -68,17 +66,23 @@ export function crowds(facts: PairFacts): readonly Crowd[] {
   }));
 }
 
+/**
+ * The first entry of a keyed row is the place of its key, and rows have the keys in turn. Undefined
+ * for other entries.
+ */
+function placeAt({ dimension, keys }: StudyFacts, i: number): number | undefined {
+  return keys?.list === 'public' && i % dimension === 0 ? (i / dimension) % keys.count : undefined;
+}
+
 function dividedBetween(
-  [first, second]: readonly number[], count: number, { dimension, keys }: StudyFacts,
+  [first, second]: readonly number[], count: number, facts: StudyFacts,
 ): readonly Crowd[] {
   if (first === undefined || second === undefined) return [];
-  // The first entry of a keyed row is the place of its key. Each key is divided.
-  const places = keys?.list === 'public' ? keys.count : 1;
-  const rows = new Float64Array(count * dimension).map((_, i) => {
-    const row = Math.floor(i / dimension);
-    if (keys?.list === 'public' && i % dimension === 0) return row % places;
-    return Math.floor(row / places) % 2 === 0 ? first : second;
-  });
+  const { dimension, keys } = facts;
+  // Each key is divided.
+  const turn = dimension * (keys?.list === 'public' ? keys.count : 1);
+  const rows = new Float64Array(count * dimension).map((_, i) =>
+    placeAt(facts, i) ?? (Math.floor(i / turn) % 2 === 0 ? first : second));
   return [{ name: 'divided', rows, count }];
 }
 
