@@ -174,6 +174,8 @@ export function drawLetters(
   let lowest = bbox.top + bbox.height;
   ctx.save();
   ctx.font = `600 ${12 * pixel}px system-ui, sans-serif`;
+  // The axes were drawn before, and leave their own alignment behind.
+  ctx.textAlign = 'left';
   ctx.textBaseline = 'middle';
   for (const { letter, colour, y } of marks.reverse()) {
     lowest = Math.min(lowest, y);

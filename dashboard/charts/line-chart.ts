@@ -134,13 +134,16 @@ function axesOf(
   const plain = {
     stroke: colours.quiet, font, grid: { stroke: colours.line, width: 1 }, ticks: { show: false },
   };
+  const along = {
+    ...plain, gap: 3, grid: { show: false }, ticks: { stroke: colours.quiet, width: 1, size: 4 },
+  };
   return [
     axis === 'time' ? {
-      ...plain, size: 42, gap: 6, space: 72, grid: { show: false }, incrs: [...timeSteps],
+      ...along, size: 42, space: 72, incrs: [...timeSteps],
       values: (_, splits, __, ___, step) => timeTexts(splits, step),
     } : {
-      ...plain, size: 26, gap: 6, space: 56, label: 'epoch', labelSize: 16, labelGap: -2,
-      labelFont: font, incrs: wholeSteps, grid: { show: false },
+      ...along, size: 26, space: 56, label: 'epoch', labelSize: 16, labelGap: -2,
+      labelFont: font, incrs: wholeSteps,
       values: (_, splits) =>
         splits.map((value) => (Number.isInteger(value) ? String(value) : '')),
     },

@@ -747,6 +747,8 @@ describe.skipIf(!hasBrowser)('the pictures of the dashboard', () => {
     await page.waitForSelector('.chosen');
     expect(await page.$eval('.chosen', (each) => each.textContent))
       .toContain('laplace, centre −5, scale 20');
+    expect(await page.$eval('.releases tbody td', (each) => each.textContent))
+      .toBe('laplace, centre −5, scale 20');
     expect(wrong).toEqual([]);
   });
 });

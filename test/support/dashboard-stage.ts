@@ -43,7 +43,7 @@ export class Stage {
   #network: NetworkOptions = {};
   readonly #ids = new Map<string, string>();
   /** Releases that the budget pays for. */
-  readonly affords = 40;
+  affords = 40;
 
   private constructor(readonly hub: FakeHub) {
     for (const view of hub.studies()) this.#ids.set(view.name, view.studyId);

@@ -32,6 +32,7 @@ async function stageOf(
 ): Promise<Stage> {
   const stage = await Stage.start({ study: 'flights', ...change }, { study: 'second' });
   const all = typeof outcomes === 'number' ? Array.from({ length: outcomes }, flights) : outcomes;
+  stage.affords = Math.max(stage.affords, all.length);
   for (const outcome of all) stage.publish(change.study ?? 'flights', outcome, more);
   return stage;
 }
@@ -81,6 +82,7 @@ const ofComparison = (query: string): Scenes[string] => async (camera, name) => 
     named('taxi', 'Taxi times', 'mean taxi time', 'minutes'),
     named('distance', 'Distances', 'mean distance', 'km'),
   );
+  stage.affords = 80;
   const all = [slow(60, 3, 24, 4), slow(60, 2, 18, 1), slow(60, 40, 900, 60)];
   for (let i = 0; i < 60; i++) {
     ['delay', 'taxi', 'distance'].forEach((study, k) => stage.publish(study, all[k]![i]!));
