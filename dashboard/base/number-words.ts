@@ -10,6 +10,8 @@ export interface NumberWords {
   /** The smallest and the largest possible value. Noise may lead beyond them. */
   readonly least: number;
   readonly greatest: number;
+  /** What the number stands for, if it is a place in a list. */
+  readonly texts?: readonly string[];
 }
 
 const anything = { unit: '', format: 'plain', least: -Infinity, greatest: Infinity } as const;
@@ -106,9 +108,10 @@ export function varianceWords(name: string): NumberWords {
 
 /** A number without its unit, with the digits that the interval leaves. */
 export function numberText(
-  value: number | null | undefined, half: number | null, { format }: NumberWords,
+  value: number | null | undefined, half: number | null, { format, texts }: NumberWords,
 ): string {
   if (value === null || value === undefined) return 'none';
+  if (texts !== undefined) return texts[value] ?? exact(value);
   switch (format) {
     case 'percent':
       return `${shown(value * 100, half === null ? null : half * 100)}\u00a0%`;

@@ -26,6 +26,9 @@ export function numbersOf(asked: Asked, outcome: ValueOutcome): readonly NamedNu
       name: numbers.length === 1 ? keyName(row) : `${keyName(row)}: ${words.name}`,
     })));
   }
+  if (picture?.kind === 'choice') {
+    return [{ ...plainWords('best fit'), texts: picture.names, place: 0 }];
+  }
   const all = wordsOfAll(asked, outcome.estimate.length)
     .map((words, place) => ({ ...words, place }));
   if (picture?.kind !== 'matrix') return all;

@@ -142,18 +142,37 @@ function textsBelow(
   columns: readonly HeatColumn[], { left, height, axis }: HeatFrame, wide: number,
   colours: PaperColours,
 ): readonly Mark[] {
-  const each = Math.max(1, Math.ceil(labelWidth / wide));
-  const end = left + columns.length * wide - labelWidth / 3;
-  const places = columns.map((_, i) => i)
-    .filter((i) => i % each === 0 && left + (i + 0.5) * wide < end);
-  const times = places.map((i) => columns[i]!.time);
-  const span = (times.at(-1) ?? 0) - (times[0] ?? 0);
-  const step = timeSteps.findLast((long) => long * Math.max(1, places.length - 1) <= span)
-    ?? timeSteps[0]!;
-  const texts = axis === 'time' ? timeTexts(times, step)
+  const apart = Math.max(1, Math.ceil(labelWidth / wide));
+  // The last text needs half of its width beside its column.
+  const last = columns.length - labelWidth / 3 / wide;
+  const fits = (place: number): boolean => place + 0.5 < last;
+  const { places, step } = axis === 'time' ? roundTimes(columns, apart, fits)
+    : { places: columns.map((_, i) => i).filter((i) => i % apart === 0 && fits(i)), step: 0 };
+  const texts = axis === 'time' ? timeTexts(places.map((i) => columns[i]!.time), step)
     : places.map((i) => `epoch ${columns[i]!.epoch}`);
   return texts.flatMap((text, k) => text.split('\n').map((line, row): Mark => ({
     kind: 'text', at: [left + (places[k]! + 0.5) * wide, height - bottom + 18 + row * 15],
     text: line, size: 12, colour: colours.quiet, align: 'middle',
   })));
+}
+
+/**
+ * The releases that are the first at or after a round time, with the smallest step of times for
+ * which they are at least `apart` columns from one another.
+ */
+function roundTimes(
+  columns: readonly HeatColumn[], apart: number, fits: (place: number) => boolean,
+): { readonly places: readonly number[]; readonly step: number } {
+  for (const step of timeSteps) {
+    const at = columns.map(({ time }) =>
+      (time - new Date(time).getTimezoneOffset() * 60_000) / step);
+    const places = at.flatMap((now, i) => {
+      const isRound = i === 0 ? Number.isInteger(now) : Math.floor(now) > Math.floor(at[i - 1]!);
+      return isRound && fits(i) ? [i] : [];
+    });
+    if (places.every((place, k) => k === 0 || place - places[k - 1]! >= apart)) {
+      return { places: places.length === 0 ? [0] : places, step };
+    }
+  }
+  return { places: [0], step: timeSteps.at(-1)! };
 }

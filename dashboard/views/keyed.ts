@@ -12,6 +12,8 @@ import { NumberCell } from './number-cell.js';
 
 /** With more keys than this there is a box that filters them. */
 const filterFrom = 12;
+/** Keys with more letters than this get more room. */
+const lettersShort = 14;
 /** A page draws no more keys until it is asked to. */
 const rowsFirst = 100;
 
@@ -33,6 +35,7 @@ export function Keyed({ picture }: { readonly picture: KeyedPicture }): VNode {
   const drawn = isWhole ? found : found.slice(0, rowsFirst);
   const axis = axisOf(rows, number, isCount);
   const isAlone = numbers.length === 0;
+  const isLong = !isAlone && drawn.some(({ parts }) => parts.join(' ').length > lettersShort);
   const name = spoken(numbers[number] ?? 'keys');
   const what = isAlone || !isCount ? name
     : `contributors${numbers.length > 1 ? `, ${name},` : ''}`;
@@ -53,7 +56,7 @@ export function Keyed({ picture }: { readonly picture: KeyedPicture }): VNode {
           setFilter((event.currentTarget as HTMLInputElement).value)} /></label>`}</div>
     ${found.length === 0 && html`<p class="quiet">${rows.length === 0
       ? 'No key was found that enough people have.' : 'No key holds this text.'}</p>`}
-    <table class=${isAlone ? 'bins alone' : 'bins'}><thead class="hidden"><tr><th scope="col">Key</th>${!isAlone
+    <table class=${`bins${isAlone ? ' alone' : ''}${isLong ? ' long' : ''}`}><thead class="hidden"><tr><th scope="col">Key</th>${!isAlone
       && html`<th scope="col">Bar</th><th scope="col">${what}</th>`}</tr></thead>
     <tbody>${drawn.map((row) => html`<${KeyLine} key=${JSON.stringify(row.parts)} row=${row}
       number=${number} axis=${axis} isCount=${isCount} />`)}</tbody></table>

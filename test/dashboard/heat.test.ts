@@ -93,6 +93,20 @@ describe('a distribution over time', () => {
     expect(columnsOf(histogram, answers(2))).toBeNull();
   });
 
+  it('has times below it that are round, as far as there are such releases', () => {
+    const start = new Date(2_026, 0, 5, 10, 0, 13).getTime();
+    // Each closes ten seconds after the one before.
+    const many = Array.from({ length: 60 }, (_, i): KeptAnswer => ({
+      epoch: 1 + i, time: start + 10_000 * i, outcome: value([10, 30, 60], [5, 5, 5]),
+    }));
+    const { marks } = heatDrawing(
+      columnsOf(histogram, many)!, true, { ...frame, width: 700, axis: 'time' }, null, colours,
+    );
+    const texts = marks.flatMap((mark) => (mark.kind === 'text' ? [mark.text] : []));
+    expect(texts.filter((text) => text.includes(':')))
+      .toEqual(['10:02', '10:04', '10:06', '10:08']);
+  });
+
   it('keeps the newest answers in full, only where they are asked for', () => {
     const kept = (keeps: boolean): number => {
       const history = new History(10, undefined, 0, keeps);

@@ -32,6 +32,7 @@ async function stageOf(
 ): Promise<Stage> {
   const stage = await Stage.start({ study: 'flights', ...change }, { study: 'second' });
   const all = typeof outcomes === 'number' ? Array.from({ length: outcomes }, flights) : outcomes;
+  stage.affords = Math.max(stage.affords, all.length);
   for (const outcome of all) stage.publish(change.study ?? 'flights', outcome, more);
   return stage;
 }
@@ -81,6 +82,7 @@ const ofComparison = (query: string): Scenes[string] => async (camera, name) => 
     named('taxi', 'Taxi times', 'mean taxi time', 'minutes'),
     named('distance', 'Distances', 'mean distance', 'km'),
   );
+  stage.affords = 80;
   const all = [slow(60, 3, 24, 4), slow(60, 2, 18, 1), slow(60, 40, 900, 60)];
   for (let i = 0; i < 60; i++) {
     ['delay', 'taxi', 'distance'].forEach((study, k) => stage.publish(study, all[k]![i]!));
@@ -89,6 +91,25 @@ const ofComparison = (query: string): Scenes[string] => async (camera, name) => 
     `${/[0-9a-f]{64}/.exec(stage.page(study))![0].slice(0, 12)}.answer.0`);
   const page = await show(camera, name,
     `${stage.page('delay')}?with=${ids.join('_')}${query}`, '.compare .panel.last canvas');
+  await page.browserContext().close();
+};
+
+/** A study whose file was changed twice, with two of the versions on one chart. */
+const ofVersions: Scenes[string] = async (camera, name) => {
+  const words = { columns: ['delay'], types: [{ type: 'number' }], version: 2,
+    title: 'Late planes', columnWords: [{ label: 'mean delay', unit: 'minutes' }] } as const;
+  const stage = await Stage.start(
+    { ...words, cohort: 5_000 }, { ...words, cohort: 4_000 }, words);
+  const [newest, before] = stage.hub.studies().map(({ studyId }) => studyId);
+  const lines = [[newest, slow(30, 2, 25, 4), 300], [before, slow(30, 4, 23, 4), 0]] as const;
+  for (const [id, outcomes, from] of lines) {
+    outcomes.forEach((outcome, i) => stage.publish(id!, outcome,
+      { closedAtMs: 1_767_225_600_000n + 1_000n * BigInt(from + 10 * i) }));
+  }
+  for (const { studyId } of stage.hub.studies().slice(1)) stage.stop(studyId, 'ended');
+  const both = [newest, before].map((id) => `${id!.slice(0, 12)}.answer.0`).join('_');
+  const page = await show(camera, name, `${stage.page(newest!)}?with=${both}`,
+    '.compare .panel.last canvas');
   await page.browserContext().close();
 };
 
@@ -339,6 +360,7 @@ export const dashboardScenes: Scenes = {
     await page.browserContext().close();
   },
   'study-compared': ofComparison(''),
+  'study-versions': ofVersions,
   'study-compared-smoothed': ofComparison('&smooth=1'),
   'study-refused': study({}, [flights(), flights(), refusal, flights(), refusal], '.notice.warn'),
   'study-only-refused': study({}, [refusal, refusal], '.notice.warn'),
