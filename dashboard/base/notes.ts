@@ -48,9 +48,9 @@ async function read(study: string, signal: AbortSignal): Promise<readonly StudyN
   }
 }
 
-/** What stands above a mark, as a note's number in the list, and its place on the axis. */
+/** A note's number in the list, and its place on the axis. */
 export interface NotePlace {
-  readonly label: string;
+  readonly number: number;
   readonly at: number;
 }
 
@@ -66,6 +66,6 @@ export function notePlaces(
     if (atMs < first || atMs > last) return [];
     const at = axis === 'time' ? atMs : epochs[Math.min(epochs.length - 1,
       releaseAt(times, atMs - 1) + 1)]!;
-    return [{ label: String(i + 1), at }];
+    return [{ number: i + 1, at }];
   });
 }
