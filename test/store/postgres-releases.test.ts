@@ -21,6 +21,7 @@ import { dataSource } from '../support/data.js';
 import { memoryFolder } from '../support/memory-folder.js';
 import { describePostgres } from '../support/postgres.js';
 import { batch, epochOf, idOf, registration } from '../support/store-fixtures.js';
+import { rowKeys } from '../support/postgres/row-keys.js';
 
 const people = Math.max(...Object.values(samples).map(({ cohort }) => cohort));
 const perList = 256;
@@ -97,7 +98,7 @@ describePostgres('releases of rows that several servers took', (server) => {
       const url = await server().createDatabase();
       await migrateSchema({ url });
       const opened = await Promise.all(Array.from({ length: count }, () =>
-        openPostgresStore({ url, leaseMs: 600_000 })));
+        openPostgresStore({ rowKeys, url, leaseMs: 600_000 })));
       stores.push(...opened);
       return opened;
     };
