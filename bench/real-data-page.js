@@ -61,6 +61,10 @@ function holdsText({ own, dimension, ...cell }) {
   return asked.length === 0 || left < 0.005 ? text : `${text}, ${left.toFixed(2)} have none`;
 }
 
+/** How many data sets some figures are of, such as 7 or 11. */
+const seedsOf = (cells) =>
+  unique(cells.map(({ own }) => own.length)).sort((a, b) => a - b).join(' or ');
+
 /** How many data sets each figure is of, by part of the benchmark. */
 const seedsTable = (lines) => table(['part', 'figures', 'data sets of each'],
   unique(lines.map(({ part }) => part)).map((part) => {
@@ -157,7 +161,7 @@ const guideRows = [
 /** The table of attacks of docs/guides/robust-means.md, with the sentence before it. */
 export function guideTable(lines) {
   const cells = cellsOf(lines, 'attacks').filter(({ scale }) => scale === 'auto');
-  const [{ contributors, dimension, own }] = cells;
+  const [{ contributors, dimension }] = cells;
   const fieldOf = (attack, name) => {
     const cell = cells.find((one) => one.attack === attack && one.rows === name);
     return cell === undefined ? '-' : short(medianError(cell));
@@ -166,7 +170,7 @@ export function guideTable(lines) {
     `\`robust-mean\` with the scale that it finds: n = ${count(contributors)}, ${dimension} columns, `
       + 'epsilon 1, one row in twenty hostile. A figure is',
     'the distance from the honest rows\' mean, in standard deviations along uncorrelated '
-      + `directions: the median of ${own.length} seeds.`,
+      + `directions: the median of ${seedsOf(cells)} seeds.`,
     '', ...table(['attack', ...guideRows.map(([, title]) => title)], guideAttacks.map((attack) =>
       [attack, ...guideRows.map(([name]) => fieldOf(attack, name))])), '',
   ].join('\n');
@@ -177,15 +181,13 @@ export function pageOf(lines, bars) {
   const [attacked, normal] = [cellsOf(lines, 'attacks'), cellsOf(lines, 'normal')];
   const peers = [...cellsOf(lines, 'covariance'), ...cellsOf(lines, 'small')];
   const diagnosed = [...cellsOf(lines, 'diagnosis'), ...cellsOf(lines, 'flights')];
-  const seeds =
-    unique(attacked.map(({ own }) => own.length)).sort((a, b) => a - b).join(' or ');
   return [
     intro, '', ...(hasRatios(normal) ? [introOfOlder, ''] : []),
     '## Bars', '', ...barTable(bars), '', ...missedBars(bars), '',
     '## Data sets', '', ...seedsTable(lines), '',
     '## Clean rows', '', 'Two figures are those of a scale that is found, and of true deviations '
       + 'that are given.', '', ...cleanTable(lines), '',
-    '## Under attack', '', `\`shape: any\`, median error over ${seeds} seeds, scale found / given:`,
+    '## Under attack', '', `\`shape: any\`, median error over ${seedsOf(attacked)} seeds, scale found / given:`,
     '', ...attackTable(attacked, (cell) => short(medianError(cell))), '',
     '`shape: normal`, the same:', '', ...normalTable(normal), '', ...strictText(normal),
     'Share of the columns in `intervalIfHostile95`, and the radius over the error (median), '
