@@ -50,6 +50,7 @@ export class EpochEngine {
   readonly #nominalRows: readonly (number | null)[];
   readonly #assignmentKey: Uint8Array;
   readonly #prepareEvery: number;
+  readonly #isPart: boolean;
   #complete = 0;
   #nextPrepareAt: number;
   #released = false;
@@ -67,7 +68,8 @@ export class EpochEngine {
     this.#questions = questionsPlanOf(setup, findEstimator).questions;
     this.#run = new QuestionsRun(this.#questions, seededRandom(setup.workSeed), noise);
     this.#contributions = contributionsOf(document, this.#assignmentKey, this.#run.tables);
-    this.#run.prepareNoise(noiseAtOpen);
+    this.#isPart = setup.isPart === true;
+    if (!this.#isPart) this.#run.prepareNoise(noiseAtOpen);
     this.#nominalRows = this.#questions.map(({ plan }) => nominalRows(plan, document.cohort));
     this.#prepareEvery = Math.max(1, Math.ceil(document.cohort * prepareShare));
     this.#nextPrepareAt = this.#prepareEvery;
@@ -82,8 +84,23 @@ export class EpochEngine {
       this.#complete += 1;
       this.#fold(part.contributor, reduced);
     }
+    if (this.#isPart) return;
     this.#prepare();
     this.#run.prepareNoise(noiseAtOnce);
+  }
+
+  /** Folds incomplete contributions and encodes the summaries. Only for a part, and once. */
+  encode(): Uint8Array {
+    assert(this.#isPart && !this.#released, 'a part is encoded once');
+    this.#released = true;
+    this.#foldIncomplete();
+    return this.#run.encode();
+  }
+
+  /** Adds the summaries of a part of the contributors. */
+  merge(encoded: Uint8Array): void {
+    assert(!this.#isPart && !this.#released, 'parts come before the release');
+    this.#run.merge(encoded);
   }
 
   progress(): EpochProgress {
@@ -104,11 +121,9 @@ export class EpochEngine {
   async release(
     compute: Compute, before?: SeriesInput, known?: readonly KnownKeys[],
   ): Promise<EpochResult> {
-    assert(!this.#released, 'an epoch draws its noise once');
+    assert(!this.#isPart && !this.#released, 'an epoch draws its noise once');
     this.#released = true;
-    for (const reduced of this.#contributions.takeAll()) {
-      this.#fold(reduced.contributor, reduced);
-    }
+    this.#foldIncomplete();
     const results = await this.#run.release(compute, before && {
       sealing: sealingOf(before.key, this.#studyId, this.#epoch), series: before.series,
     }, known);
@@ -133,6 +148,12 @@ export class EpochEngine {
       const { name } = this.#questions[i]!.question;
       return left === undefined ? [] : [{ question: name, sealed: left }];
     });
+  }
+
+  #foldIncomplete(): void {
+    for (const reduced of this.#contributions.takeAll()) {
+      this.#fold(reduced.contributor, reduced);
+    }
   }
 
   #fold(contributor: Uint8Array, { rows, cuts }: ReducedRows): void {
