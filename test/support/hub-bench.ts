@@ -178,9 +178,8 @@ export class Bench {
     };
     const hub = await createStudyHub({
       store: watchedStore(this.wrapStore(await this.store()), this.record, options.crash),
-      runnerFactory: () => options.runner ?? this.#breakable(
-        watchedRunner(this.record, options.seed, options.crashInDraw),
-      ),
+      runnerFactory: () => this.#breakable(options.runner
+        ?? watchedRunner(this.record, options.seed, options.crashInDraw)),
       clock: this.clock,
       signer: this.signer,
       ...(options.paused !== undefined && { paused: options.paused }),

@@ -103,6 +103,8 @@ class PostgresStore {
   readonly #news: News;
   /** Studies that this store leads because a leader's call was made on the store itself. */
   readonly #own = new Map<StudyId, Leadership | Promise<Leadership>>();
+  /** Names of reads that need several queries. */
+  readonly #longReads = new Set<string>();
   #closing: Promise<void> | undefined;
 
   constructor(
@@ -143,14 +145,11 @@ class PostgresStore {
 
   #reads(): SharedReads {
     const calls = readsOf(this.#parts) as unknown as Readonly<Record<string, AnySteps>>;
-    const reads = Object.entries(calls).map(([name, steps]) =>
-      [name, (...args: unknown[]) => this.#read(() => steps(...args))]);
-    return {
-      ...Object.fromEntries(reads) as SharedReads,
-      contributorCount: (...which) => this.#read(() => contributorTally(...which)),
-      leftOutCount: (...which) => this.#read(() => leftOutTally(...which)),
-      newestTime: () => this.#read(newestTime),
-    };
+    const own = { contributorCount: contributorTally, leftOutCount: leftOutTally, newestTime };
+    const reads = Object.entries({ ...calls, ...own as unknown as typeof calls })
+      .map(([name, steps]) =>
+        [name, (...args: unknown[]) => this.#readShort(name, () => steps(...args))]);
+    return Object.fromEntries(reads) as SharedReads;
   }
 
   /** Changes by any node. */
@@ -271,9 +270,27 @@ class PostgresStore {
     while (!await this.#change({ studies: [studyId], grant }, step));
   }
 
+  /** Reads one state of the database. */
   #read<T>(steps: () => Steps<T>): Promise<T> {
     return this.#session((session) =>
       session.transaction(readOnly, () => session.perform(steps())));
+  }
+
+  /**
+   * The same for a read of one query, which sees one state without a transaction. One that turns
+   * out to need a second query begins again in a transaction, and from then on begins there.
+   */
+  async #readShort<T>(name: string, steps: () => Steps<T>): Promise<T> {
+    if (!this.#longReads.has(name)) {
+      const done = await this.#session(async (session) => {
+        const read = steps();
+        const begun = read.next();
+        return begun.done === true ? begun : read.next(await session.query(begun.value));
+      });
+      if (done.done === true) return done.value;
+      this.#longReads.add(name);
+    }
+    return this.#read(steps);
   }
 
   #session<T>(action: (session: Session) => Promise<T>): Promise<T> {

@@ -1,7 +1,5 @@
 import type { EpochTally, SharedKey, Standings, StudyStanding } from '../shared.js';
 import type { StudyId, StudyStateName } from '../contract.js';
-import { contributorCount, epochRow } from '../rules/epochs.js';
-import { studyRow } from '../rules/studies.js';
 import { journalTable } from './epoch-tables.js';
 import type { StoreNode } from './node.js';
 import type { Session } from './session.js';
@@ -63,16 +61,12 @@ function standingOf(row: StandingRow, { id }: StoreNode): StudyStanding {
 export async function readTally(
   session: Session, studyId: StudyId, epoch: bigint,
 ): Promise<EpochTally> {
-  const study = await session.perform(studyRow(studyId));
-  const row = study === undefined
-    ? undefined : await session.perform(epochRow(study.study_key, epoch));
-  if (row === undefined) return { contributors: 0, complete: 0 };
-  const counted = await session.perform(talliesOf(studyId, epoch));
-  const withdrawn = await session.perform(contributorCount(studyId, epoch));
+  const tallies = await session.perform(talliesOf(studyId, epoch));
+  if (tallies === undefined) return { contributors: 0, complete: 0 };
+  const { contributors, complete, withdrawn, epochKey } = tallies;
   return {
-    contributors: counted.reduce((sum, each) => sum + Number(each.contributors), withdrawn),
-    complete: counted.reduce((sum, each) => sum + Number(each.complete), 0)
-      - (withdrawn === 0 ? 0 : await completeWithdrawn(session, row.epoch_key)),
+    contributors,
+    complete: complete - (withdrawn === 0 ? 0 : await completeWithdrawn(session, epochKey)),
   };
 }
 

@@ -1,7 +1,6 @@
 import type { StudyId } from '../contract.js';
-import { contributorCount, epochRow } from '../rules/epochs.js';
-import { all, sql, type Steps } from '../rules/steps.js';
-import { studyRow } from '../rules/studies.js';
+import { epochOf } from '../rules/epochs.js';
+import { all, type Steps } from '../rules/steps.js';
 
 /*
  * Each node counts in a row of its own (epoch_tallies), so that no list waits for the count of
@@ -10,28 +9,38 @@ import { studyRow } from '../rules/studies.js';
 
 /** See `Store.contributorCount`. */
 export function* contributorTally(studyId: StudyId, epoch: bigint): Steps<number> {
-  const counted = yield* talliesOf(studyId, epoch);
-  const withdrawn = yield* contributorCount(studyId, epoch);
-  return counted.reduce((sum, { contributors }) => sum + Number(contributors), withdrawn);
+  return (yield* talliesOf(studyId, epoch))?.contributors ?? 0;
 }
 
 /** See `Store.leftOutCount`. */
 export function* leftOutTally(studyId: StudyId, epoch: bigint): Steps<number> {
-  const counted = yield* talliesOf(studyId, epoch);
-  return counted.reduce((sum, { left_out: leftOut }) => sum + Number(leftOut), 0);
+  return (yield* talliesOf(studyId, epoch))?.leftOut ?? 0;
 }
 
-interface Tally {
-  readonly contributors: bigint;
-  readonly complete: bigint;
-  readonly left_out: bigint;
+/** What all nodes have counted. */
+export interface Tallies {
+  readonly epochKey: bigint;
+  /** Without those who withdrew. */
+  readonly contributors: number;
+  readonly complete: number;
+  readonly leftOut: number;
+  /** Contributors who withdrew, as a number that is not above 0. */
+  readonly withdrawn: number;
 }
 
-/** What each node has counted. */
-export function* talliesOf(studyId: StudyId, epoch: bigint): Steps<Tally[]> {
-  const study = yield* studyRow(studyId);
-  const row = study === undefined ? undefined : yield* epochRow(study.study_key, epoch);
-  if (row === undefined) return [];
-  return yield* all(sql.selectFrom('epoch_tallies').select(['contributors', 'complete', 'left_out'])
-    .where('epoch_key', '=', row.epoch_key));
+/** @returns undefined when there is no such epoch. */
+export function* talliesOf(studyId: StudyId, epoch: bigint): Steps<Tallies | undefined> {
+  const rows = yield* all(epochOf(studyId, epoch)
+    .leftJoin('epoch_tallies', 'epoch_tallies.epoch_key', 'epochs.epoch_key')
+    .select(['epochs.epoch_key', 'epochs.contributors as withdrawn', 'epoch_tallies.contributors',
+      'epoch_tallies.complete', 'epoch_tallies.left_out']));
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const sum = (of: 'contributors' | 'complete' | 'left_out'): number =>
+    rows.reduce((total, each) => total + Number(each[of] ?? 0n), 0);
+  const withdrawn = Number(row.withdrawn);
+  return {
+    epochKey: row.epoch_key, contributors: sum('contributors') + withdrawn,
+    complete: sum('complete'), leftOut: sum('left_out'), withdrawn,
+  };
 }

@@ -13,7 +13,7 @@ import {
 import type { EpochTables, GroupSecrets } from './epoch-tables.js';
 import { writeSeries } from './running-series.js';
 import { all, first, run, sql, type Steps } from './steps.js';
-import { existingStudy, studyRow, type StudyRow } from './studies.js';
+import { existingStudy, type StudyRow } from './studies.js';
 import type { BudgetRow, EpochsTable } from './tables.js';
 
 export type EpochRow = Selectable<EpochsTable>;
@@ -28,6 +28,11 @@ export function* epochRow(studyKey: bigint, epoch: bigint): Steps<EpochRow | und
   return yield* first(sql.selectFrom('epochs').selectAll().where('study_key', '=', studyKey)
     .where('epoch', '=', epoch));
 }
+
+/** Begins a query of one epoch, by the id of its study, for reads of a single query. */
+export const epochOf = (studyId: StudyId, epoch: bigint) => sql.selectFrom('epochs')
+  .innerJoin('studies', 'studies.study_key', 'epochs.study_key')
+  .where('studies.study_id', '=', studyId).where('epochs.epoch', '=', epoch);
 
 function* existing(
   studyId: StudyId, epoch: bigint, action: string,
@@ -278,8 +283,7 @@ function* recordOf(studyId: StudyId, row: EpochRow, secrets: ReadSecrets): Steps
 export function* readEpoch(
   studyId: StudyId, epoch: bigint, secrets: ReadSecrets,
 ): Steps<EpochRecord | null> {
-  const study = yield* studyRow(studyId);
-  const row = study === undefined ? undefined : yield* epochRow(study.study_key, epoch);
+  const row = yield* first(epochOf(studyId, epoch).selectAll('epochs'));
   return row === undefined ? null : yield* recordOf(studyId, row, secrets);
 }
 
@@ -297,25 +301,22 @@ export function* unfinishedEpochs(secrets: ReadSecrets): Steps<EpochRecord[]> {
 export function* unpurgedEpochs(
   studyId: StudyId,
 ): Steps<{ epoch: bigint; releasedAtMs: number }[]> {
-  const study = yield* studyRow(studyId);
-  if (study === undefined) return [];
-  return (yield* all(sql.selectFrom('epochs').select(['epoch', 'released_at_ms'])
-    .where('study_key', '=', study.study_key)
-    .where('purged', '<', 2n).where('state', '=', 'released').orderBy('epoch')))
+  return (yield* all(sql.selectFrom('epochs')
+    .innerJoin('studies', 'studies.study_key', 'epochs.study_key')
+    .select(['epochs.epoch', 'epochs.released_at_ms']).where('studies.study_id', '=', studyId)
+    .where('epochs.purged', '<', 2n).where('epochs.state', '=', 'released')
+    .orderBy('epochs.epoch')))
     .map((row) => ({ epoch: row.epoch, releasedAtMs: Number(row.released_at_ms) }));
 }
 
 export function* contributorCount(studyId: StudyId, epoch: bigint): Steps<number> {
-  const study = yield* studyRow(studyId);
-  const row = study === undefined ? undefined : yield* epochRow(study.study_key, epoch);
-  return row === undefined ? 0 : Number(row.contributors);
+  const row = yield* first(epochOf(studyId, epoch).select('epochs.contributors'));
+  return Number(row?.contributors ?? 0n);
 }
 
 export function* leftOutCount(studyId: StudyId, epoch: bigint): Steps<number> {
-  const study = yield* studyRow(studyId);
-  const row = study === undefined ? undefined : yield* epochRow(study.study_key, epoch);
-  if (row === undefined) return 0;
-  const counted = yield* first(sql.selectFrom('epochs_left_out').select('contributors')
-    .where('epoch_key', '=', row.epoch_key));
+  const counted = yield* first(epochOf(studyId, epoch)
+    .innerJoin('epochs_left_out', 'epochs_left_out.epoch_key', 'epochs.epoch_key')
+    .select('epochs_left_out.contributors'));
   return Number(counted?.contributors ?? 0n);
 }

@@ -1,8 +1,7 @@
 import { keyRoomBytes, keyRoomOf } from '../../../src/questions/key-table.js';
 import type { AdmissionRequest, StudyId } from '../contract.js';
-import { epochRow } from './epochs.js';
-import { first, sql, type Steps } from './steps.js';
-import { studyRow } from './studies.js';
+import { epochOf } from './epochs.js';
+import { first, type Steps } from './steps.js';
 
 /**
  * The room that an accepted batch takes of its epoch's memory for discovered keys, in bytes. An
@@ -46,10 +45,7 @@ export const keyRoomsText = `SELECT CAST(coalesce(sum(bytes), 0) AS bigint) AS b
 
 /** See `Store.keyRoom`. */
 export function* readKeyRoom(studyId: StudyId, epoch: bigint): Steps<number> {
-  const study = yield* studyRow(studyId);
-  const row = study === undefined ? undefined : yield* epochRow(study.study_key, epoch);
-  if (row === undefined) return 0;
-  const taken = yield* first(sql.selectFrom('key_rooms').select('bytes')
-    .where('epoch_key', '=', row.epoch_key));
+  const taken = yield* first(epochOf(studyId, epoch)
+    .innerJoin('key_rooms', 'key_rooms.epoch_key', 'epochs.epoch_key').select('bytes'));
   return Number(taken?.bytes ?? 0n);
 }

@@ -2,7 +2,7 @@ import { InvariantError } from '../../../src/base/errors.js';
 import { toHex } from '../../../src/base/bytes.js';
 import type { NewQuarantine, Quarantine, StudyId } from '../contract.js';
 import { all, first, run, sql, type Steps } from './steps.js';
-import { existingStudy, studyRow } from './studies.js';
+import { existingStudy } from './studies.js';
 import type { QuarantinesTable } from './tables.js';
 
 /**
@@ -33,16 +33,14 @@ function* addQuarantine(input: NewQuarantine): Steps<Quarantine> {
     at_ms: BigInt(input.atMs),
   }).onConflict((conflict) => conflict.doNothing()));
   const row = yield* first(
-    rowsOf(study.study_key).where('quarantines.contributor_id', '=', found.contributor_id),
+    rowsOf(input.studyId).where('quarantines.contributor_id', '=', found.contributor_id),
   );
   return quarantineOf(input.studyId, row!);
 }
 
 /** Newest first. */
 export function* readQuarantines(studyId: StudyId, limit: number): Steps<Quarantine[]> {
-  const study = yield* studyRow(studyId);
-  if (study === undefined) return [];
-  const newest = rowsOf(study.study_key)
+  const newest = rowsOf(studyId)
     .orderBy('at_ms', 'desc').orderBy('public_key').limit(limit);
   return (yield* all(newest)).map((row) => quarantineOf(studyId, row));
 }
@@ -50,18 +48,17 @@ export function* readQuarantines(studyId: StudyId, limit: number): Steps<Quarant
 export function* readQuarantineOf(
   studyId: StudyId, contributor: string,
 ): Steps<Quarantine | null> {
-  const study = yield* studyRow(studyId);
-  if (study === undefined) return null;
   const row = yield* first(
-    rowsOf(study.study_key).where('public_key', '=', Buffer.from(contributor, 'hex')),
+    rowsOf(studyId).where('public_key', '=', Buffer.from(contributor, 'hex')),
   );
   return row === undefined ? null : quarantineOf(studyId, row);
 }
 
-const rowsOf = (studyKey: bigint) => sql.selectFrom('quarantines')
+const rowsOf = (studyId: StudyId) => sql.selectFrom('quarantines')
+  .innerJoin('studies', 'studies.study_key', 'quarantines.study_key')
   .innerJoin('contributors', 'contributors.contributor_id', 'quarantines.contributor_id')
   .select(['public_key', 'from_epoch', 'distance', 'beyond', 'release_index', 'at_ms'])
-  .where('study_key', '=', studyKey);
+  .where('study_id', '=', studyId);
 
 type Row = Pick<QuarantinesTable, 'from_epoch' | 'distance' | 'beyond' | 'release_index' | 'at_ms'>
   & { readonly public_key: Uint8Array };
