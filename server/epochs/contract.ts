@@ -82,8 +82,8 @@ export interface EpochSetup {
   };
   readonly assignmentKey: Uint8Array;
   readonly workSeed: Uint8Array;
-  /** A part of the contributors. It has a summary, and no noise and no release. */
-  readonly isPart?: true;
+  /** Some of the contributors. They have summaries, and no noise and no release. */
+  readonly isSlice?: true;
 }
 
 /** How far an open epoch is. */
@@ -115,9 +115,9 @@ export interface EpochRunner {
   /** Adds parts in journal order. Callers on the hot path do not wait for it. */
   add(studyId: string, epoch: bigint, parts: readonly EpochPart[]): void;
   progress(studyId: string, epoch: bigint): Promise<EpochProgress>;
-  /** The summaries of a part, for `merge`. Then the part is dropped. */
+  /** The summaries of a slice, for `merge`. Then the slice is dropped. */
   encode(studyId: string, epoch: bigint): Promise<Uint8Array>;
-  /** Adds what `encode` gave for a part of the epoch's contributors. */
+  /** Adds what `encode` gave for a slice of the epoch's contributors. */
   merge(studyId: string, epoch: bigint, encoded: Uint8Array): Promise<void>;
   /**
    * Adds noise, drawn earlier or now. Call it once per epoch, after the charge is durable. Then the

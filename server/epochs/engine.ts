@@ -50,7 +50,7 @@ export class EpochEngine {
   readonly #nominalRows: readonly (number | null)[];
   readonly #assignmentKey: Uint8Array;
   readonly #prepareEvery: number;
-  readonly #isPart: boolean;
+  readonly #isSlice: boolean;
   #complete = 0;
   #nextPrepareAt: number;
   #released = false;
@@ -68,8 +68,8 @@ export class EpochEngine {
     this.#questions = questionsPlanOf(setup, findEstimator).questions;
     this.#run = new QuestionsRun(this.#questions, seededRandom(setup.workSeed), noise);
     this.#contributions = contributionsOf(document, this.#assignmentKey, this.#run.tables);
-    this.#isPart = setup.isPart === true;
-    if (!this.#isPart) this.#run.prepareNoise(noiseAtOpen);
+    this.#isSlice = setup.isSlice === true;
+    if (!this.#isSlice) this.#run.prepareNoise(noiseAtOpen);
     this.#nominalRows = this.#questions.map(({ plan }) => nominalRows(plan, document.cohort));
     this.#prepareEvery = Math.max(1, Math.ceil(document.cohort * prepareShare));
     this.#nextPrepareAt = this.#prepareEvery;
@@ -84,22 +84,22 @@ export class EpochEngine {
       this.#complete += 1;
       this.#fold(part.contributor, reduced);
     }
-    if (this.#isPart) return;
+    if (this.#isSlice) return;
     this.#prepare();
     this.#run.prepareNoise(noiseAtOnce);
   }
 
-  /** Folds incomplete contributions and encodes the summaries. Only for a part, and once. */
+  /** Folds incomplete contributions and encodes the summaries. Only for a slice, and once. */
   encode(): Uint8Array {
-    assert(this.#isPart && !this.#released, 'a part is encoded once');
+    assert(this.#isSlice && !this.#released, 'a slice is encoded once');
     this.#released = true;
     this.#foldIncomplete();
     return this.#run.encode();
   }
 
-  /** Adds the summaries of a part of the contributors. */
+  /** Adds the summaries of a slice of the contributors. */
   merge(encoded: Uint8Array): void {
-    assert(!this.#isPart && !this.#released, 'parts come before the release');
+    assert(!this.#isSlice && !this.#released, 'slices come before the release');
     this.#run.merge(encoded);
   }
 
@@ -121,7 +121,7 @@ export class EpochEngine {
   async release(
     compute: Compute, before?: SeriesInput, known?: readonly KnownKeys[],
   ): Promise<EpochResult> {
-    assert(!this.#isPart && !this.#released, 'an epoch draws its noise once');
+    assert(!this.#isSlice && !this.#released, 'an epoch draws its noise once');
     this.#released = true;
     this.#foldIncomplete();
     const results = await this.#run.release(compute, before && {

@@ -153,7 +153,7 @@ export class QuestionsRun {
       running.cut += reader.integer();
       const block = reader.block();
       if (hasFailed) {
-        running.failure ??= { cause: new InvariantError('a part of the rows has no summary') };
+        running.failure ??= { cause: new InvariantError('a slice of the rows has no summary') };
       } else {
         mergeGroups(plan, dimension, groups, decodeGroups(plan, dimension, block));
       }

@@ -65,7 +65,7 @@ describePostgres('keelson store', (server) => {
     await psql(url, "update keelson.meta set value = value + 1 where name = 'schema_version'");
     for (const words of [['store', 'init', url], ['store', 'migrate', url],
       ['ledger', '--store', url]]) {
-      expect(await refusal(words)).toMatch(/schema 5, this program knows up to 4; use a newer keelson/);
+      expect(await refusal(words)).toMatch(/schema 6, this program knows up to 5; use a newer keelson/);
     }
   });
 

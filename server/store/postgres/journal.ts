@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely';
 import { InvariantError } from '../../../src/base/errors.js';
 import { toHex } from '../../../src/base/bytes.js';
 import type { JournalEntry, ReleaseRecord, StudyId } from '../contract.js';
+import type { Slice } from '../shared.js';
 import { epochRow, type EpochRow } from '../rules/epochs.js';
 import { forgettable, ownBudget } from '../rules/own-budget.js';
 import { separationIn } from '../rules/running-series.js';
@@ -32,10 +33,17 @@ const noBound = 2n ** 62n;
 const boundOf = (bytesMost: number | undefined): bigint =>
   (bytesMost === undefined || bytesMost === Infinity ? noBound : BigInt(Math.ceil(bytesMost)));
 
-/** See `Store.journal`. */
+/**
+ * The slice of a contributor, of so many: a hash of its number, which is the same for all its rows.
+ * Numbers are given out in blocks, so a remainder would make slices of different sizes.
+ */
+const sliceText = (slices: string): string =>
+  `((((contributor_id & 2147483647) * 1327217885) & 2147483647) >> 15) * ${slices} >> 16`;
+
+/** See `Store.journal`. @param of whose entries. Default: those of all contributors. */
 export async function readJournal(
   session: Session, studyId: StudyId, epoch: bigint, afterPosition: bigint, limit: number,
-  bytesMost?: number,
+  bytesMost?: number, of?: Slice,
 ): Promise<JournalEntry[]> {
   const study = await session.perform(studyRow(studyId));
   const row = study === undefined
@@ -48,11 +56,13 @@ export async function readJournal(
         SELECT * FROM ${journalTable(row.epoch_key)} AS j
         WHERE position > $1 AND NOT EXISTS (SELECT 1 FROM withdrawals AS w
           WHERE w.epoch_key = $2 AND w.contributor_id = j.contributor_id)
+        ${of === undefined ? '' : `AND ${sliceText('$6::bigint')} = $5`}
         ORDER BY position LIMIT $3
       ) AS page
     ) AS sized JOIN contributors AS c USING (contributor_id)
     WHERE before < $4 ORDER BY position`,
-    [afterPosition, row.epoch_key, limit, boundOf(bytesMost)]);
+    [afterPosition, row.epoch_key, limit, boundOf(bytesMost),
+      ...(of === undefined ? [] : [of.slice, of.slices])]);
   return entries.map((entry) => ({
     position: entry.position, contributor: toHex(entry.public_key), sequence: entry.sequence,
     body: plainBytes(entry.body), signature: plainBytes(entry.signature),
@@ -110,6 +120,7 @@ export function* purgeStep(studyId: StudyId, epoch: bigint, nowMs: number): Step
 
 function* deleteRows(study: StudyRow, row: EpochRow): Steps<void> {
   yield* dropJournal(row.epoch_key);
+  yield* statement(raw`DELETE FROM epoch_slices WHERE epoch_key = ${row.epoch_key}`);
   yield* run(sql.updateTable('epochs').where('epoch_key', '=', row.epoch_key)
     .set({ purged: gone }));
   yield* forgetGroups(study.study_key, row.epoch);

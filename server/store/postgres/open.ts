@@ -30,6 +30,7 @@ import { Seen } from './seen.js';
 import { pause, throughOutage } from './outage.js';
 import { refund } from './refunds.js';
 import { checkDatabase } from './schema.js';
+import { slicesOf } from './slices.js';
 import { statement, type Session } from './session.js';
 import { readStandings, readTally, shareKey } from './standings.js';
 import { contributorTally, leftOutTally } from './tallies.js';
@@ -189,6 +190,7 @@ class PostgresStore {
       askEnd: (studyId) => this.#change({ studies: [studyId] }, () => askEnd(studyId)),
       tally: (...which) => this.#session((session) => readTally(session, ...which)),
       shareKey: (key) => this.#session((session) => shareKey(session, key)),
+      slices: slicesOf((action) => this.#session(action)),
     };
   }
 

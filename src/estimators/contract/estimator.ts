@@ -210,7 +210,7 @@ export interface Summary<State = unknown> {
   /**
    * States are whole numbers that add up exactly: rows in any order, added to any number of states
    * that are then merged, give the same bits. A state is small beside its rows. So several servers
-   * may each summarise a part of an epoch.
+   * may each summarise some of the contributors of an epoch.
    */
   readonly exact?: true;
   empty(): State;

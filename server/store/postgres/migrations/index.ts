@@ -2,6 +2,7 @@ import { initialSchema } from './0001-initial.js';
 import { nodesSchema } from './0002-nodes.js';
 import { askedLeasesSchema } from './0003-asked-leases.js';
 import { keyRoomsSchema } from './0004-key-rooms.js';
+import { epochSlicesSchema } from './0005-epoch-slices.js';
 import { columnComments } from './column-comments.js';
 
 /**
@@ -10,5 +11,5 @@ import { columnComments } from './column-comments.js';
  * parameters of a function drops it; the functions of today come after all steps.
  */
 export const migrations: readonly string[] =
-  [initialSchema, nodesSchema, askedLeasesSchema, keyRoomsSchema]
+  [initialSchema, nodesSchema, askedLeasesSchema, keyRoomsSchema, epochSlicesSchema]
     .map((schema) => `${schema}${columnComments(schema)}`);

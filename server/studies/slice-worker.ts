@@ -1,0 +1,96 @@
+import { KeelsonError, StorageError } from '../../src/base/errors.js';
+import type { ClaimedSlice } from '../store/shared.js';
+import type { HubContext, Slicing } from './context.js';
+import type { StudyDefinition } from './definition.js';
+import { mayBeSliced, planDigest, summariseSlice } from './slices.js';
+
+/** A study of this node, and the digest of its plan; null for one that has no slices. */
+interface Known {
+  readonly definition: StudyDefinition;
+  readonly plan: string | null;
+}
+
+/**
+ * Claims slices of closed epochs and summarises them, one after the other: of studies that this
+ * node leads, and of others. Only studies that this node runs, with the same plan as their leader.
+ *
+ * What is done well is not logged: how many slices there are, and how long one takes, depends on
+ * who came.
+ */
+export class SliceWorker {
+  readonly #known = new Map<string, Known>();
+  readonly #stopNews: () => void;
+  #working: Promise<void> | null = null;
+  #isAsked = false;
+  #isClosed = false;
+
+  /** @param definitions of the studies that this node runs, by their ids. */
+  constructor(
+    private readonly context: HubContext, private readonly slicing: Slicing,
+    private readonly definitions: () => ReadonlyMap<string, StudyDefinition>,
+  ) {
+    this.#stopNews = slicing.onNews(() => this.#wake());
+  }
+
+  /** Finishes the slice in progress, and claims no other. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#stopNews();
+    await this.#working;
+  }
+
+  #wake(): void {
+    this.#isAsked = true;
+    this.#working ??= this.#work().catch((error: unknown) => this.#onFailure(error))
+      .finally(() => { this.#working = null; });
+  }
+
+  async #work(): Promise<void> {
+    while (this.#isAsked && !this.#isClosed) {
+      this.#isAsked = false;
+      const plans = this.#plans();
+      if (plans.size === 0) return;
+      for (;;) {
+        const claimed = this.#isClosed ? null : await this.slicing.slices.claim(plans);
+        if (claimed === null) break;
+        await this.#summarise(this.#known.get(claimed.studyId)!.definition, claimed);
+      }
+    }
+  }
+
+  #plans(): ReadonlyMap<string, string> {
+    const plans = new Map<string, string>();
+    for (const [studyId, definition] of this.definitions()) {
+      let known = this.#known.get(studyId);
+      if (known?.definition !== definition) {
+        known = { definition, plan: mayBeSliced(definition) ? planDigest(definition) : null };
+        this.#known.set(studyId, known);
+      }
+      if (known.plan !== null) plans.set(studyId, known.plan);
+    }
+    return plans;
+  }
+
+  async #summarise(definition: StudyDefinition, claimed: ClaimedSlice): Promise<void> {
+    const { logger, stopped } = this.context;
+    const told = { study: definition.document.study, epoch: claimed.epoch };
+    try {
+      await summariseSlice(this.context, this.slicing, definition, claimed);
+    } catch (error) {
+      if (stopped()) return;
+      if (error instanceof KeelsonError && error.code === 'lease-lost') {
+        return logger.warn(told, 'another server summarises rows of an epoch, since this one was '
+          + 'too slow');
+      }
+      logger.error({ ...told, err: error }, 'rows of an epoch cannot be summarised here');
+      await this.slicing.slices.giveBack(claimed);
+    }
+  }
+
+  #onFailure(error: unknown): void {
+    // A claim that is not given back ends by itself.
+    const isAway = error instanceof StorageError && error.retryable;
+    const isClosed = error instanceof KeelsonError && error.code === 'closed';
+    if (!isAway && !isClosed && !this.context.stopped()) this.context.fatal(error);
+  }
+}
