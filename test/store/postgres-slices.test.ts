@@ -57,8 +57,9 @@ describePostgres('slices of an epoch on a PostgreSQL store', (server) => {
     const names = Array.from({ length: 300 }, (_, i) => `c${i}`);
     for (const sequence of [1, 2]) {
       // One new key for each list, too: their numbers are far apart.
-      await stores[sequence % 2]!.admit(names.slice(0, 290).map((name) => batch(name, sequence, 1)));
-      for (const name of names.slice(290)) await stores[0]!.admit([batch(name, sequence, 1)]);
+      const batches = names.map((name) => batch(name, sequence, 1));
+      await stores[sequence % 2]!.admit(batches.slice(0, 290));
+      for (const each of batches.slice(290)) await stores[0]!.admit([each]);
     }
     await stores[0]!.withdraw({
       studyId: s, contributor: idOf('c7'), epoch: 1n, signature: new Uint8Array(64), nowMs: 5,
