@@ -2,6 +2,7 @@ import { assert } from '../../src/base/assert.js';
 import { InvariantError } from '../../src/base/errors.js';
 import type { KnownKeys } from '../../src/base/remembered-keys.js';
 import type { Compute, Estimator, Plan } from '../../src/estimators/contract/estimator.js';
+import { StateReader, StateWriter } from '../../src/estimators/summaries/codec.js';
 import { planQuestionsOf } from '../../src/plan-study.js';
 import type { PlannedQuestion, QuestionsPlan } from '../../src/questions/plan.js';
 import { failedOutcome, QuestionsRun, type QuestionResult } from '../../src/questions/run.js';
@@ -93,14 +94,18 @@ export class EpochEngine {
   encode(): Uint8Array {
     assert(this.#isSlice && !this.#released, 'a slice is encoded once');
     this.#released = true;
+    const { size } = this.#contributions;
     this.#foldIncomplete();
-    return this.#run.encode();
+    return new StateWriter().integer(this.#complete + size).block(this.#run.encode()).finish();
   }
 
   /** Adds the summaries of a slice of the contributors. */
   merge(encoded: Uint8Array): void {
     assert(!this.#isSlice && !this.#released, 'slices come before the release');
-    this.#run.merge(encoded);
+    const reader = new StateReader(encoded);
+    this.#complete += reader.integer();
+    this.#run.merge(reader.block());
+    reader.end();
   }
 
   progress(): EpochProgress {

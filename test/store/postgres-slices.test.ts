@@ -106,6 +106,17 @@ describePostgres('slices of an epoch on a PostgreSQL store', (server) => {
     expect(await one.summary(s, 1n, 0)).toEqual(summary);
   });
 
+  it('go to another node when the sessions of the first one are gone', async () => {
+    await cut(1);
+    const first = await claimed(one);
+    await one.journal(first, 0n, 10);
+    await sql(`select pg_terminate_backend(pid) from pg_stat_activity
+      where pid != pg_backend_pid() and datname = current_database()`);
+    expect(await numberOf(two)).toBeUndefined();
+    await expire();
+    expect(await claimed(two)).toMatchObject({ slice: 0, token: 2n });
+  });
+
   it('are claimed no more when they have a summary', async () => {
     await cut(1);
     await one.finish(await claimed(one), summary);

@@ -33,12 +33,16 @@ const noBound = 2n ** 62n;
 const boundOf = (bytesMost: number | undefined): bigint =>
   (bytesMost === undefined || bytesMost === Infinity ? noBound : BigInt(Math.ceil(bytesMost)));
 
+/** A number below 2^16 for each contributor. Theirs are given out in blocks, so they are mixed. */
+const mixed = '(((contributor_id & 2147483647) * 1327217885 & 2147483647) >> 15)';
+
 /**
- * The slice of a contributor, of so many: a hash of its number, which is the same for all its rows.
- * Numbers are given out in blocks, so a remainder would make slices of different sizes.
+ * The contributors of slice $5 of $6, whose mixed number is in an interval. Its two ends are compared
+ * with two expressions: of an equation PostgreSQL expects so few rows that it sorts the table for
+ * each page.
  */
-const sliceText = (slices: string): string =>
-  `((((contributor_id & 2147483647) * 1327217885) & 2147483647) >> 15) * ${slices} >> 16`;
+const ofSlice = `AND ${mixed} * $6::bigint >= $5::bigint << 16
+  AND ${mixed} * $6::bigint - 65536 < $5::bigint << 16`;
 
 /** See `Store.journal`. @param of whose entries. Default: those of all contributors. */
 export async function readJournal(
@@ -56,7 +60,7 @@ export async function readJournal(
         SELECT * FROM ${journalTable(row.epoch_key)} AS j
         WHERE position > $1 AND NOT EXISTS (SELECT 1 FROM withdrawals AS w
           WHERE w.epoch_key = $2 AND w.contributor_id = j.contributor_id)
-        ${of === undefined ? '' : `AND ${sliceText('$6::bigint')} = $5`}
+        ${of === undefined ? '' : ofSlice}
         ORDER BY position LIMIT $3
       ) AS page
     ) AS sized JOIN contributors AS c USING (contributor_id)
