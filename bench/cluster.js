@@ -197,7 +197,8 @@ async function measureKills() {
 const bodyBytes = 200;
 
 async function measureParts() {
-  const lines = await measureSpace(database, keys, bodyBytes);
+  const lines =
+    await measureSpace(database, keys, bodyBytes, join(directory, 'row-keys'));
   console.log(`\n${keys} people with one batch of 20 numbers each, on one connection`);
   for (const line of lines) console.log(line);
 }

@@ -125,7 +125,10 @@ const kinds = [{
 }];
 if (postgres !== '') {
   await migrateSchema({ url: postgres, schema });
-  kinds.push({ name: 'PostgreSQL', open: () => openPostgresStore({ url: postgres, schema }) });
+  const rowKeys = join(directory, 'row-keys');
+  kinds.push({
+    name: 'PostgreSQL', open: () => openPostgresStore({ url: postgres, schema, rowKeys }),
+  });
 }
 
 async function begin(kind) {

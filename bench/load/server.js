@@ -5,6 +5,7 @@
 // usage: fork('bench/load/server.js',
 //   ['{"directory","columns","every","database"?,"port"?,"leaseMs"?}'])
 import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   createAggregator, createLogger, openPostgresStore, openSqliteStore, parseStudyText,
 } from '../../dist/server/index.js';
@@ -32,7 +33,9 @@ async function openStore(directory, clock) {
   const { database: url, leaseMs = 10_000 } = options;
   store = url === undefined
     ? await openSqliteStore({ directory, clock })
-    : await openPostgresStore({ url, clock, pool: 8, leaseMs });
+    : await openPostgresStore({
+      url, clock, pool: 8, leaseMs, rowKeys: join(directory, 'row-keys'),
+    });
   if (url === undefined) return { ...store, turnEpoch: timed(store.turnEpoch) };
   return {
     ...store,

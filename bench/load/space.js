@@ -23,8 +23,8 @@ function batch(index, sequence, bodyBytes) {
   };
 }
 
-async function openStore(url) {
-  const store = await openPostgresStore({ url });
+async function openStore(url, rowKeys) {
+  const store = await openPostgresStore({ url, rowKeys });
   await store.registerStudy({
     studyId, name: 'bench', document: '{}', nowMs: 0,
     budget: {
@@ -37,11 +37,12 @@ async function openStore(url) {
 
 /**
  * @param database from `startDatabase`.
+ * @param rowKeys a folder for the row keys.
  * @returns lines of what was measured, for people who come once and again, and for reading back.
  */
-export async function measureSpace(database, people, bodyBytes) {
+export async function measureSpace(database, people, bodyBytes, rowKeys) {
   const url = await database.create();
-  const store = await openStore(url);
+  const store = await openStore(url, rowKeys);
   const sql = async (text) => Number(await psql(url, `set search_path = keelson; ${text}`));
   const walBytes = () => sql("select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')");
   const timed = async (action, count = people) => {

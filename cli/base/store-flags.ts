@@ -29,6 +29,11 @@ export const storeArguments = {
     type: 'string', valueHint: 'folder',
     description: `with --store: where the keys are (default ${defaults.secrets})`,
   },
+  'row-keys': {
+    type: 'string', valueHint: 'folder',
+    description: 'with --store: folder of the keys that seal rows, shared by all servers '
+      + '(default row-keys in --secrets)',
+  },
   ...schemaArgument,
   'store-pool': {
     type: 'string', valueHint: 'n', description: 'most connections to --store (default 8)',
@@ -44,6 +49,7 @@ export interface StoreFlags {
   readonly data?: string | undefined;
   readonly store?: string | undefined;
   readonly secrets?: string | undefined;
+  readonly 'row-keys'?: string | undefined;
   readonly 'store-schema'?: string | undefined;
   readonly 'store-pool'?: string | undefined;
   readonly 'store-lease'?: string | undefined;
@@ -59,7 +65,7 @@ export function dataOf(
 ): Pick<AggregatorOptions, 'dataDirectory' | 'openStore'> {
   const { data, store, secrets = defaults.secrets } = flags;
   if (store === undefined) {
-    const alone = (['secrets', 'store-schema', 'store-pool', 'store-lease'] as const)
+    const alone = (['secrets', 'row-keys', 'store-schema', 'store-pool', 'store-lease'] as const)
       .find((name) => flags[name] !== undefined);
     if (alone !== undefined) {
       throw new UsageError(`--${alone} belongs to --store: add --store, or leave --${alone} out`);
@@ -83,10 +89,16 @@ export function dataOf(
     async openStore(directory, clock) {
       bindSecrets(directory, await namePostgresStore(place));
       const seenFile = join(directory, 'seen.json');
-      return openPostgresStore({ ...place, pool, clock, leaseMs: lease * 1_000, seenFile });
+      return openPostgresStore({
+        ...place, pool, clock, leaseMs: lease * 1_000, seenFile,
+        rowKeys: flags['row-keys'] ?? rowKeysIn(directory),
+      });
     },
   };
 }
+
+/** Where the row keys are when nothing else is said. @param secrets the folder of the keys. */
+export const rowKeysIn = (secrets: string): string => join(secrets, 'row-keys');
 
 /**
  * The place that an address and a schema name.

@@ -10,7 +10,7 @@ import { StorageError } from '../../src/base/errors.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
 import type { Output } from '../base/output.js';
-import { placeOf, schemaArgument } from '../base/store-flags.js';
+import { placeOf, rowKeysIn, schemaArgument } from '../base/store-flags.js';
 
 export const store = defineCommand({
   name: 'store',
@@ -19,7 +19,8 @@ export const store = defineCommand({
     '"init" makes the schema and its tables in a database that exists, and does nothing when they '
     + 'are there. "migrate" brings the tables of an older version up to this one, in one '
     + 'transaction; stop the servers first. "status" changes nothing: it shows the versions, the '
-    + 'servers, and what is set wrongly.',
+    + 'servers, the row keys in use, and what is set wrongly. With --row-keys it says which of '
+    + 'these keys are missing in the folder.',
     '"import" moves the store of a data folder into empty tables: budgets, logs, keys of '
     + 'contributors and rows. Stop its server first, then serve with --store URL --secrets FOLDER: '
     + 'the keys stay in the folder. No server opens it as --data again.',
@@ -35,6 +36,11 @@ export const store = defineCommand({
     folder: {
       type: 'positional', required: false, description: 'with import: the data folder to move',
     },
+    'row-keys': {
+      type: 'string', valueHint: 'folder',
+      description: 'folder of the keys that seal rows; with import by default row-keys in the data '
+        + 'folder',
+    },
     ...schemaArgument,
   },
   examples: [
@@ -49,12 +55,13 @@ export const store = defineCommand({
         `there is no "keelson store ${args.action}": write init, migrate, import or status`,
       );
     }
-    if (args.action === 'import') return moved(args.folder, place, output);
+    const rowKeys = args['row-keys'];
+    if (args.action === 'import') return moved(args.folder, place, rowKeys, output);
     if (args.folder !== undefined) {
       throw new UsageError(`a folder belongs to import: leave "${args.folder}" out`);
     }
-    const before = args.action === 'status' ? undefined : await change(args.action, place);
-    const status = await postgresStatus(place);
+    const before = args.action === 'status' ? undefined : await change(args.action, place, rowKeys);
+    const status = await postgresStatus(place, rowKeys);
     output.json({ ...(before !== undefined && { before }), ...status });
     if (before !== undefined) output.text(before === status.version
       ? 'nothing changed: the tables are there' : 'the tables are made');
@@ -64,12 +71,13 @@ export const store = defineCommand({
 });
 
 async function moved(
-  folder: string | undefined, place: PostgresPlace, output: Output,
+  folder: string | undefined, place: PostgresPlace, rowKeys: string | undefined, output: Output,
 ): Promise<0> {
   if (folder === undefined) {
     throw new UsageError('import needs the data folder too: keelson store import URL FOLDER');
   }
-  const { store: name, rows } = await importFolder(folder, place);
+  const { store: name, rows } =
+    await importFolder(folder, place, rowKeys ?? rowKeysIn(folder));
   bindSecrets(folder, name);
   output.json({ store: name, rows });
   if (rows === null) {
@@ -86,7 +94,9 @@ async function moved(
 }
 
 /** @returns the version of the tables before; 0 when there were none. */
-async function change(action: string, place: PostgresPlace): Promise<number> {
+async function change(
+  action: string, place: PostgresPlace, rowKeys: string | undefined,
+): Promise<number> {
   const { version, supported } = await schemaStatus(place);
   const refuse = (text: string): never => {
     throw new StorageError(text, 'storage-failed', { details: { found: version, supported } });
@@ -99,12 +109,12 @@ async function change(action: string, place: PostgresPlace): Promise<number> {
     refuse('the database has no store in this schema: make one with keelson store init, or name '
       + 'another --store-schema');
   }
-  await migrateSchema(place);
+  await migrateSchema(place, rowKeys);
   await namePostgresStore(place);
   return version;
 }
 
-function describe({ nodes, warnings, ...status }: PostgresStatus, output: Output): void {
+function describe({ nodes, rowKeys, warnings, ...status }: PostgresStatus, output: Output): void {
   output.text(`PostgreSQL   ${status.server}`);
   output.text(`schema       ${status.schema}, `
     + (status.version === 0 ? 'without tables: run "keelson store init"'
@@ -113,6 +123,9 @@ function describe({ nodes, warnings, ...status }: PostgresStatus, output: Output
   for (const { name, studies, secondsAgo } of nodes) {
     output.text(`server       ${name}: leads ${studies} ${studies === 1 ? 'study' : 'studies'}, `
       + `seen ${secondsAgo} s ago`);
+  }
+  for (const { name, epochs } of rowKeys) {
+    output.text(`row key      ${name}: ${epochs === '' ? 'no epoch needs it now' : epochs}`);
   }
   for (const warning of warnings) output.text(`warning      ${warning}`);
 }

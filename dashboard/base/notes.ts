@@ -48,9 +48,9 @@ async function read(study: string, signal: AbortSignal): Promise<readonly StudyN
   }
 }
 
-/** A note's number in the list, and its place on the axis. */
+/** What stands above a mark, as a note's number in the list, and its place on the axis. */
 export interface NotePlace {
-  readonly number: number;
+  readonly label: string;
   readonly at: number;
 }
 
@@ -66,6 +66,6 @@ export function notePlaces(
     if (atMs < first || atMs > last) return [];
     const at = axis === 'time' ? atMs : epochs[Math.min(epochs.length - 1,
       releaseAt(times, atMs - 1) + 1)]!;
-    return [{ number: i + 1, at }];
+    return [{ label: String(i + 1), at }];
   });
 }

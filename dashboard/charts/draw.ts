@@ -157,17 +157,26 @@ export function drawRefusals(
   ctx.restore();
 }
 
+/** The newest value of a line, and its letter. */
+interface LineEnd {
+  readonly letter: string;
+  readonly at: number;
+  readonly value: number;
+  readonly colour: string;
+}
+
 /** Letters at the right ends of lines, so that colour is not needed. None covers another. */
-export function drawLetters(
-  chart: uPlot,
-  ends: readonly { readonly letter: string; readonly value: number; readonly colour: string }[],
-): void {
+export function drawLetters(chart: uPlot, ends: readonly LineEnd[]): void {
   const { ctx, bbox } = chart;
   const pixel = devicePixelRatio;
-  const yOf = scaleOf(chart, 'y');
-  const height = 13 * pixel;
-  const marks = ends.map(({ letter, value, colour }) => ({ letter, colour, y: yOf(value) }))
-    .sort((one, two) => one.y - two.y);
+  const [xOf, yOf] = [scaleOf(chart, 'x'), scaleOf(chart, 'y')];
+  const [width, height] = [16 * pixel, 13 * pixel];
+  const right = bbox.left + bbox.width;
+  const all = ends.map(({ letter, at, value, colour }) =>
+    ({ letter, colour, x: xOf(at) + 8 * pixel, y: yOf(value) }));
+  // A line that ended long ago has its letter beside its end, where no other line ends.
+  const isEarly = ({ x }: { readonly x: number }): boolean => x + width < right;
+  const marks = all.filter((mark) => !isEarly(mark)).sort((one, two) => one.y - two.y);
   for (let i = 1; i < marks.length; i++) {
     marks[i]!.y = Math.max(marks[i]!.y, marks[i - 1]!.y + height);
   }
@@ -180,15 +189,19 @@ export function drawLetters(
   for (const { letter, colour, y } of marks.reverse()) {
     lowest = Math.min(lowest, y);
     ctx.fillStyle = colour;
-    ctx.fillText(letter, bbox.left + bbox.width + 8 * pixel, lowest);
+    ctx.fillText(letter, right + 8 * pixel, lowest);
     lowest -= height;
+  }
+  for (const { letter, colour, x, y } of all.filter(isEarly)) {
+    ctx.fillStyle = colour;
+    ctx.fillText(letter, x, y);
   }
   ctx.restore();
 }
 
-/** A dashed line for each note of the operator, with its number in the list at the top. */
+/** A dashed line for each note of the operator or new version, with its label at the top. */
 export function drawNotes(
-  chart: uPlot, notes: readonly { readonly number: number; readonly at: number }[], colour: string,
+  chart: uPlot, notes: readonly { readonly label: string; readonly at: number }[], colour: string,
 ): void {
   const { ctx, bbox } = chart;
   const pixel = devicePixelRatio;
@@ -200,10 +213,10 @@ export function drawNotes(
   ctx.textAlign = 'center';
   ctx.textBaseline = 'bottom';
   ctx.setLineDash([4 * pixel, 3 * pixel]);
-  for (const { number, at } of notes) {
+  for (const { label, at } of notes) {
     const x = Math.round(xOf(at));
     upright(chart, x);
-    ctx.fillText(String(number), x, bbox.top);
+    ctx.fillText(label, x, bbox.top);
   }
   ctx.restore();
 }

@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
 import { alongOf } from '../base/compare.js';
 import { coloursOf } from '../base/colours.js';
-import type { Series } from '../base/model.js';
+import { newestIn, type Series } from '../base/model.js';
 import { numberText, type NumberWords } from '../base/number-words.js';
 import type { NotePlace } from '../base/notes.js';
 import {
@@ -32,7 +32,7 @@ export interface ChartContent {
   readonly span: readonly [number, number];
   /** The place on the axis that is read out; null for none. */
   readonly pin: number | null;
-  /** Notes of the operator. */
+  /** Notes of the operator, or where a new version begins. */
   readonly notes?: readonly NotePlace[];
 }
 
@@ -164,10 +164,11 @@ function drawContent(
   for (const { series, colour, look } of lines) {
     drawLine(chart, series, alongOf(series, options.axis), colours[colour], look);
   }
-  drawLetters(chart, lines.flatMap(({ series: { values }, letter, colour }) => {
-    const value = values.findLast((each) => each !== null);
-    return letter === undefined || typeof value !== 'number' ? []
-      : [{ letter, value, colour: colours[colour] }];
+  drawLetters(chart, lines.flatMap(({ series, letter, colour }) => {
+    const last = newestIn(series);
+    const [value, at] = [series.values[last], alongOf(series, options.axis)[last]];
+    return letter === undefined || typeof value !== 'number' || at === undefined ? []
+      : [{ letter, at, value, colour: colours[colour] }];
   }));
 }
 

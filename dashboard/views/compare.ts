@@ -12,6 +12,7 @@ import { numbersOf } from '../base/numbers.js';
 import { studyAddress } from '../base/route.js';
 import { follow, historyOf, studies, type Followed } from '../base/session.js';
 import { smoothedSeries } from '../base/smoothing.js';
+import { versionName, versionPlaces, versionsOf } from '../base/versions.js';
 import { closedWithin, comparedMax, comparedName, within, type View } from '../base/view.js';
 import type { ChartContent, ChartLine, LineColour } from '../charts/line-chart.js';
 import { valueText } from '../base/readout.js';
@@ -78,7 +79,7 @@ export function Compare({ followed, own, view, onView }: CompareFacts): VNode {
     ${groupedBy(compared.filter((each) => each.found !== null), ({ found: each }) =>
       axisKey(each!.words)).map((panel, i, all) => html`<${Panel} key=${all.length === 1 ? 'only'
       : axisKey(panel[0]!.found!.words)} panel=${panel} axis=${axis} stops=${stops}
-      pin=${pin} isLast=${i === all.length - 1} onPoint=${setPointed} onPick=${pick}
+      pin=${pin} isLast=${i === all.length - 1} list=${list} onPoint=${setPointed} onPick=${pick}
       onBrush=${choose} />`)}
     ${found.length > 0 && stops.length === 0
       && html`<p class="quiet small">None has a release in this part of the log.</p>`}
@@ -135,8 +136,9 @@ function numbersIn(followed: Followed, question: number): readonly NumberWords[]
 }
 
 /** Numbers on one axis. */
-function Panel({ panel, axis, stops, pin, isLast, ...pointer }: {
+function Panel({ panel, axis, stops, pin, isLast, list, ...pointer }: {
   readonly panel: readonly Compared[]; readonly axis: View['axis'];
+  readonly list: readonly Followed[];
   readonly stops: readonly number[]; readonly pin: number | null; readonly isLast: boolean;
   readonly onPoint: (place: number | null) => void; readonly onPick: (place: number) => void;
   readonly onBrush: (from: number, to: number) => void;
@@ -147,8 +149,12 @@ function Panel({ panel, axis, stops, pin, isLast, ...pointer }: {
     ...(found!.smoothed === null ? []
       : [{ series: found!.smoothed, colour, look: 'smoothed', letter } as const]),
   ]);
+  const notes = axis !== 'time' ? [] : versionPlaces(panel.map(({ found }) => ({
+    name: found!.followed.entry.name, times: found!.drawn.times,
+    version: versionsOf(found!.followed, list).indexOf(found!.followed),
+  })));
   const content = useMemo((): ChartContent =>
-    ({ lines, stops, span: spanOf([stops]) ?? [0, 0], pin }), [
+    ({ lines, stops, span: spanOf([stops]) ?? [0, 0], pin, notes }), [
     stops, pin, panel.length,
     ...Array.from({ length: comparedMax }, (_, i) => panel[i]?.found),
   ]);
@@ -179,8 +185,9 @@ function LegendLine({ line, axis, at, isOneStudy, onRemove }: {
     has no answer, or is not on this server</span>${remove}</li>`;
   const { followed: { entry }, question, words, drawn, smoothed } = found;
   const isList = entry.document.questions !== undefined;
+  const version = versionName(found.followed, studies.value ?? []);
   const of = [...(isOneStudy ? [] : [entry.document.title ?? entry.name]),
-    ...(isList ? [question] : [])].join(', ');
+    ...(isList ? [question] : []), ...(version === null ? [] : [version])].join(', ');
   return html`<li>${key}<span class="legend-name"><a href=${studyAddress(entry.id,
     isList ? question : undefined)}><bdi>${words.name}</bdi></a>${
       of !== '' && html`<span class="quiet small"><bdi>${of}</bdi></span>`}</span>

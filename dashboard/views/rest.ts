@@ -3,13 +3,15 @@ import { html } from '../base/html.js';
 import type { Followed } from '../base/session.js';
 import { QuestionFacts } from './question-facts.js';
 import { Releases } from './releases.js';
+import { Versions } from './versions.js';
 
-/** Of a study's page what is below its charts: the table of releases, and the question. */
+/** Of a study's page what is below its charts: the releases, the question, and its versions. */
 export function Rest({ followed, place }: {
   readonly followed: Followed;
   /** The place of the question in the study. */
   readonly place: number;
 }): VNode {
   return html`<div class="rest"><${Releases} followed=${followed} place=${place} />
-    <${QuestionFacts} followed=${followed} place=${place} /></div>`;
+    <${QuestionFacts} followed=${followed} place=${place} />
+    <${Versions} followed=${followed} place=${place} /></div>`;
 }

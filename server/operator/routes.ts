@@ -151,9 +151,13 @@ async function ready(exchange: Exchange): Promise<void> {
   sendJson(exchange, { status, ...role }, status === 'ok' ? 200 : 503);
 }
 
-function statusOf({ hub, isStopping }: Exchange): 'ok' | 'stopping' | 'database-away' {
+function statusOf(
+  { hub, isStopping }: Exchange,
+): 'ok' | 'stopping' | 'database-away' | 'row-key-missing' {
   if (isStopping()) return 'stopping';
-  return (hub.node?.()?.storeAwaySeconds ?? null) === null ? 'ok' : 'database-away';
+  const { storeAwaySeconds = null, lacksKey = false } = hub.node?.() ?? {};
+  if (storeAwaySeconds !== null) return 'database-away';
+  return lacksKey ? 'row-key-missing' : 'ok';
 }
 
 async function metrics(exchange: Exchange): Promise<void> {

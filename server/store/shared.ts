@@ -43,6 +43,8 @@ export interface Standings {
   readonly studies: readonly StudyStanding[];
   /** How far the clock of the store is ahead of the clock here, in milliseconds. */
   readonly clockAheadMs: number;
+  /** Set when this node lacks a key under which rows are sealed: what is wrong, and the remedy. */
+  readonly lacksKey: string | null;
 }
 
 /** Who has come to an open epoch. For the operator, and for epochs that close on a count. */
@@ -80,7 +82,7 @@ export interface EpochSlices {
    * @param plan a digest of the leader's plan. Nodes that plan otherwise claim nothing.
    */
   split(studyId: StudyId, epoch: bigint, slices: number, plan: string): Promise<void>;
-  /** @param plans the digests of the plans of this node, by study. @returns null when none waits. */
+  /** @param plans digests of the plans of this node, by study. @returns null when none waits. */
   claim(plans: ReadonlyMap<StudyId, string>): Promise<ClaimedSlice | null>;
   /**
    * Entries of the slice's contributors, as `Store.journal`.

@@ -17,6 +17,7 @@ export class NodeWatch {
   #isAway = false;
   #clockAheadMs = 0;
   #clock: 'right' | 'off' | 'wrong' = 'right';
+  #lacksKey: string | null = null;
   /** Since when a study is led elsewhere without an epoch. */
   readonly #idleSince = new Map<string, number>();
   readonly #noted = new Set<string>();
@@ -25,11 +26,13 @@ export class NodeWatch {
     this.#answeredMs = context.clock.monotonicMs();
   }
 
-  health(): Pick<NodeHealth, 'storeAwaySeconds' | 'leadsNothing'> {
+  health(): Pick<NodeHealth, 'storeAwaySeconds' | 'lacksKey' | 'leadsNothing'> {
     const awayFor = this.context.clock.monotonicMs() - this.#answeredMs;
     return {
       storeAwaySeconds: awayFor > awayMs ? Math.round(awayFor / 1_000) : null,
-      leadsNothing: this.#clock === 'wrong' ? this.#clockText() : null,
+      lacksKey: this.#lacksKey !== null,
+      leadsNothing: this.#clock === 'wrong' ? this.#clockText()
+        : this.#lacksKey !== null ? 'it lacks a row key; its log says which' : null,
     };
   }
 
@@ -44,7 +47,7 @@ export class NodeWatch {
   }
 
   /** Call it with each answer of the database. */
-  note({ clockAheadMs }: Standings): void {
+  note({ clockAheadMs, lacksKey }: Standings): void {
     const { clock, logger } = this.context;
     const nowMs = clock.monotonicMs();
     if (this.#isAway) {
@@ -54,6 +57,7 @@ export class NodeWatch {
     this.#isAway = false;
     this.#answeredMs = nowMs;
     this.#noteClock(clockAheadMs);
+    this.#noteKey(lacksKey);
   }
 
   /** Reports a study that is led by a node which does not run it. */
@@ -94,6 +98,16 @@ export class NodeWatch {
     if (this.#clock === 'wrong') logger.error({}, this.#clockText());
     else if (this.#clock === 'off') logger.warn({}, this.#offText());
     else logger.info({}, 'the clock of this server agrees with the database again');
+  }
+
+  #noteKey(lacks: string | null): void {
+    const before = this.#lacksKey;
+    this.#lacksKey = lacks;
+    if (lacks === before) return;
+    const { logger } = this.context;
+    if (lacks === null) logger.info({}, 'all row keys are there again');
+    else logger.error({}, `${lacks}. Until then it cannot take batches of these studies, and leads `
+      + 'none');
   }
 
   #offText(): string {

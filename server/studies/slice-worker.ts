@@ -4,10 +4,15 @@ import type { HubContext, Slicing } from './context.js';
 import type { StudyDefinition } from './definition.js';
 import { mayBeSliced, planDigest, summariseSlice } from './slices.js';
 
-/** A study of this node, and the digest of its plan; null for one that has no slices. */
+/** After a failure, other nodes get this long to try the slices of the study. */
+const retryMs = 60_000;
+
+/** A study of this node. */
 interface Known {
   readonly definition: StudyDefinition;
+  /** The digest of its plan; null for a study that has no slices. */
   readonly plan: string | null;
+  notBeforeMs: number;
 }
 
 /**
@@ -49,12 +54,10 @@ export class SliceWorker {
     while (this.#isAsked && !this.#isClosed) {
       this.#isAsked = false;
       const plans = this.#plans();
-      if (plans.size === 0) return;
-      for (;;) {
-        const claimed = this.#isClosed ? null : await this.slicing.slices.claim(plans);
-        if (claimed === null) break;
-        await this.#summarise(this.#known.get(claimed.studyId)!.definition, claimed);
-      }
+      const claimed = plans.size === 0 ? null : await this.slicing.slices.claim(plans);
+      if (claimed === null) continue;
+      this.#isAsked = true;
+      await this.#summarise(this.#known.get(claimed.studyId)!, claimed);
     }
   }
 
@@ -63,16 +66,20 @@ export class SliceWorker {
     for (const [studyId, definition] of this.definitions()) {
       let known = this.#known.get(studyId);
       if (known?.definition !== definition) {
-        known = { definition, plan: mayBeSliced(definition) ? planDigest(definition) : null };
+        const plan = mayBeSliced(definition) ? planDigest(definition) : null;
+        known = { definition, plan, notBeforeMs: -Infinity };
         this.#known.set(studyId, known);
       }
-      if (known.plan !== null) plans.set(studyId, known.plan);
+      if (known.plan !== null && this.context.clock.monotonicMs() >= known.notBeforeMs) {
+        plans.set(studyId, known.plan);
+      }
     }
     return plans;
   }
 
-  async #summarise(definition: StudyDefinition, claimed: ClaimedSlice): Promise<void> {
-    const { logger, stopped } = this.context;
+  async #summarise(known: Known, claimed: ClaimedSlice): Promise<void> {
+    const { logger, stopped, clock } = this.context;
+    const { definition } = known;
     const told = { study: definition.document.study, epoch: claimed.epoch };
     try {
       await summariseSlice(this.context, this.slicing, definition, claimed);
@@ -82,7 +89,9 @@ export class SliceWorker {
         return logger.warn(told, 'another server summarises rows of an epoch, since this one was '
           + 'too slow');
       }
-      logger.error({ ...told, err: error }, 'rows of an epoch cannot be summarised here');
+      known.notBeforeMs = clock.monotonicMs() + retryMs;
+      logger.error({ ...told, err: error }, 'rows of an epoch cannot be summarised here; another '
+        + 'server may, and this one tries again in a minute');
       await this.slicing.slices.giveBack(claimed);
     }
   }

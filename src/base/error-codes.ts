@@ -67,6 +67,7 @@ export const localCodes = [
   'lease-lost',
   'schema-too-new',
   'store-went-back',
+  'row-key-missing',
   'storage-failed',
   'clock-implausible',
   'transport-failed',

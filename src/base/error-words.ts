@@ -200,6 +200,12 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
     remedy: 'Give the address of the database that has everything. If it is lost, see '
       + 'docs/operating/postgres.md.',
   },
+  'row-key-missing': {
+    cause: 'Rows in the PostgreSQL database are sealed under a row key that is not in the folder '
+      + 'of row keys of this server.',
+    remedy: 'Give all servers of the store the same folder with --row-keys, or restore the file '
+      + 'that the message names.',
+  },
   'storage-failed': {
     cause: 'The disk refused to write or read. What was acknowledged is safe.',
     remedy: 'Make room or repair the disk, and start again.',

@@ -478,6 +478,43 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('lists the versions of a study with their changes, and compares two on one axis', async () => {
+    const words = { columns: ['delay'], columnWords: [{ label: 'delay', unit: 'minutes' }],
+      version: 2, types: [{ type: 'number' }] } as const;
+    const stage = await Stage.start({ ...words, cohort: 4_000 }, { ...words, cohort: 3_000 });
+    const [newer, older] = stage.hub.studies().map(({ studyId }) => studyId) as [string, string];
+    const at = (seconds: number) => ({ closedAtMs: 1_767_225_600_000n + 1_000n * BigInt(seconds) });
+    for (let i = 0; i < 8; i++) stage.publish(older, valueOf([20 + i], [1]), at(10 * i));
+    for (let i = 0; i < 8; i++) stage.publish(newer, valueOf([40 + i], [1]), at(100 + 10 * i));
+    const { page, wrong } = await open(stage.page(newer));
+    await says(page, '.versions', 'first version');
+    expect(await page.$$eval('.versions ul li', (all) =>
+      all.map((each) => each.textContent.replaceAll(/\s+/g, ' '))))
+      .toEqual(['Contributors: about 4,000 an epoch before: about 3,000 an epoch']);
+    // The label of the mark is drawn, so the test listens to what is drawn.
+    await page.evaluate(() => {
+      const drawn: string[] = [];
+      const canvas = CanvasRenderingContext2D.prototype;
+      const fillText: CanvasText['fillText'] = Reflect.get(canvas, 'fillText');
+      canvas.fillText = function (this: CanvasRenderingContext2D, ...text) {
+        drawn.push(text[0]);
+        fillText.apply(this, text);
+      };
+      Object.assign(window, { drawn });
+    });
+    await page.click('.versions .button');
+    await says(page, '.legend', '27.0, 26.0 to 28.0 minutes');
+    await says(page, '.legend', 'first version');
+    await page.waitForFunction(
+      () => (window as unknown as { drawn: string[] }).drawn.includes('new version'), { polling });
+    expect(await page.$$('.compare canvas')).toHaveLength(1);
+    await page.click('.versions a[href*="study"]:not(.button)');
+    await says(page, '.value', '27.0 minutes');
+    expect(await page.$eval('.versions ol > li:last-child', (each) => each.textContent))
+      .toContain('this version');
+    expect(wrong).toEqual([]);
+  });
+
   it('selects a part of the log by a finger that moves sideways', async () => {
     const stage = await Stage.start({ columns: ['delay'] });
     for (let i = 0; i < 30; i++) stage.publish('flight-delays', valueOf([i], [1]));

@@ -73,10 +73,10 @@ describe('notes of the operator', () => {
     const notes = [5, 10, 14, 20, 31].map((atMs, id) => ({ id, atMs, text: 'a note' }));
     const drawn = { ...hourly(3), epochs: [7, 8, 9], times: [10, 20, 30] };
     expect(notePlaces(notes, drawn, 'time')).toEqual(
-      [{ number: 2, at: 10 }, { number: 3, at: 14 }, { number: 4, at: 20 }],
+      [{ label: '2', at: 10 }, { label: '3', at: 14 }, { label: '4', at: 20 }],
     );
     expect(notePlaces(notes, drawn, 'epoch')).toEqual(
-      [{ number: 2, at: 7 }, { number: 3, at: 8 }, { number: 4, at: 8 }],
+      [{ label: '2', at: 7 }, { label: '3', at: 8 }, { label: '4', at: 8 }],
     );
     expect(notePlaces(notes, { ...drawn, epochs: [], times: [] }, 'epoch')).toEqual([]);
   });

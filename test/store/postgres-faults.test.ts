@@ -3,6 +3,7 @@ import { systemClock } from '../../server/base/clock.js';
 import type { Store } from '../../server/store/contract.js';
 import { migrateSchema } from '../../server/store/postgres/schema.js';
 import { openPostgresStore } from '../../server/store/postgres/open.js';
+import { rowExtraBytes } from '../../server/store/postgres/row-seal.js';
 import {
   amount, batch, budget, epochOf, idOf, registration, verdicts,
 } from '../support/store-fixtures.js';
@@ -10,9 +11,13 @@ import { MeddlingProxy } from '../support/postgres/meddling-proxy.js';
 import {
   describePrivatePostgres, psql, startPrivatePostgres,
 } from '../support/postgres.js';
+import { rowKeys } from '../support/postgres/row-keys.js';
 
 /** Longer than any test, so that no renewal comes in between. */
 const leaseMs = 600_000;
+/** A body is sealed when it is sent, so it is known by its length, which stands before it. */
+const marker = Uint8Array.of(0, 0, 0x7a, 0x3c);
+const marked = 'm'.repeat(0x7a3c - rowExtraBytes);
 
 describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
   let url = '';
@@ -25,7 +30,7 @@ describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
     const started = await MeddlingProxy.start(direct);
     url = direct;
     proxy = started.proxy;
-    store = await openPostgresStore({ url: started.url, leaseMs });
+    store = await openPostgresStore({ rowKeys, url: started.url, leaseMs });
     await store.registerStudy(registration());
     await store.openEpoch(epochOf(1));
   });
@@ -42,12 +47,12 @@ describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
   it.each(['before', 'after'] as const)('counts a list once when its connection is cut %s it is '
     + 'committed', async (cut) => {
     await verdicts(store, [batch('a', 1, 1)]);
-    proxy.planned.push({ marker: 'marked', cut });
-    expect(await verdicts(store, [batch('a', 2, 1, { content: 'marked' }), batch('b', 1, 1)]))
+    proxy.planned.push({ marker, cut });
+    expect(await verdicts(store, [batch('a', 2, 1, { content: marked }), batch('b', 1, 1)]))
       .toEqual(['accepted@1', 'accepted@1']);
     expect(proxy.planned).toEqual([]);
-    expect(await rows()).toEqual(['a/1', 'marked', 'b/1']);
-    expect(await verdicts(store, [batch('a', 2, 1, { content: 'marked' }), batch('b', 2, 1)]))
+    expect(await rows()).toEqual(['a/1', marked, 'b/1']);
+    expect(await verdicts(store, [batch('a', 2, 1, { content: marked }), batch('b', 2, 1)]))
       .toEqual(['duplicate@1', 'accepted@1']);
     expect(await store.contributorCount(idOf('s'), 1n)).toBe(2);
   });
@@ -75,8 +80,8 @@ describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
     await verdicts(store, [batch('a', 1, 1)]);
     // As if another server had settled the contributor's last row of the epoch.
     const settled = 'update replay set version = version + 1, complete = 1';
-    proxy.planned.push({ marker: 'marked', before: async () => { await sql(settled); } });
-    expect(await verdicts(store, [batch('a', 2, 1, { content: 'marked' }), batch('b', 1, 1)]))
+    proxy.planned.push({ marker, before: async () => { await sql(settled); } });
+    expect(await verdicts(store, [batch('a', 2, 1, { content: marked }), batch('b', 1, 1)]))
       .toEqual(['rejected:contribution-full', 'accepted@1']);
     expect(await rows()).toEqual(['a/1', 'b/1']);
   });
@@ -84,8 +89,8 @@ describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
   it('asks senders to come again when others are always first', { tags: ['long'] }, async () => {
     await verdicts(store, [batch('a', 1, 1)]);
     const before = async (): Promise<void> => { await sql(changed); };
-    for (let i = 0; i < 20; i++) proxy.planned.push({ marker: 'marked', before });
-    const list = [batch('a', 2, 1, { content: 'marked' })];
+    for (let i = 0; i < 20; i++) proxy.planned.push({ marker, before });
+    const list = [batch('a', 2, 1, { content: marked })];
     expect(await verdicts(store, list)).toEqual(['rejected:overloaded']);
     expect(proxy.planned).toEqual([]);
     expect(await rows()).toEqual(['a/1']);
@@ -94,8 +99,8 @@ describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
 
   it('judges again when another server has stored the same new key', async () => {
     const insert = `insert into contributors values (1, '\\x${idOf('a')}')`;
-    proxy.planned.push({ marker: 'marked', before: async () => { await sql(insert); } });
-    expect(await verdicts(store, [batch('a', 1, 1, { content: 'marked' })]))
+    proxy.planned.push({ marker, before: async () => { await sql(insert); } });
+    expect(await verdicts(store, [batch('a', 1, 1, { content: marked })]))
       .toEqual(['accepted@1']);
     expect(await sql('select contributor_id from contributors')).toBe('1');
   });
@@ -108,8 +113,8 @@ describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
     await verdicts(store, [batch('a', 1, 1, { studyId })]);
     await store.turnEpoch(studyId, 1n, epochOf(2, { studyId }));
     const spent = 'update contributor_spend set version = version + 1, rho = 200';
-    proxy.planned.push({ marker: 'marked', before: async () => { await sql(spent); } });
-    expect(await verdicts(store, [batch('a', 2, 2, { studyId, content: 'marked' })]))
+    proxy.planned.push({ marker, before: async () => { await sql(spent); } });
+    expect(await verdicts(store, [batch('a', 2, 2, { studyId, content: marked })]))
       .toEqual(['rejected:contributor-budget-exhausted']);
     expect((await store.contributorState(studyId, idOf('a'))).spend)
       .toEqual({ rho: 200n, delta: 10n });
@@ -128,7 +133,7 @@ describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
     async () => {
       let aheadMs = 0;
       const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
-      const patient = await openPostgresStore({ url, leaseMs, clock });
+      const patient = await openPostgresStore({ rowKeys, url, leaseMs, clock });
       await server().crash();
       const writing = verdicts(patient, [batch('a', 1, 1)]);
       const reading = patient.studies();
@@ -164,7 +169,7 @@ describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
 
 describePrivatePostgres('opening a PostgreSQL store', (server) => {
   const refusal = (url: string, schema = 'keelson') =>
-    expect(openPostgresStore({ url, schema })).rejects;
+    expect(openPostgresStore({ rowKeys, url, schema })).rejects;
 
   it('refuses what is not there, each with its remedy', async () => {
     const url = await server().createDatabase();
@@ -178,7 +183,7 @@ describePrivatePostgres('opening a PostgreSQL store', (server) => {
 
   it('refuses a schema of another version, and another program\'s', async () => {
     const url = await server().createDatabase();
-    const status = { schema: 'keelson', version: 5, supported: 5 };
+    const status = { schema: 'keelson', version: 6, supported: 6 };
     expect(await migrateSchema({ url })).toEqual(status);
     expect(await migrateSchema({ url })).toEqual(status);
     await psql(url, "update keelson.meta set value = 7 where name = 'schema_version'");

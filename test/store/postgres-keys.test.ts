@@ -21,6 +21,7 @@ import { batchOf, questionsDocument } from '../support/hub-bench.js';
 import { describePostgres, psql } from '../support/postgres.js';
 import { batch, epochOf, idOf, registration } from '../support/store-fixtures.js';
 import { until } from '../support/until.js';
+import { rowKeys } from '../support/postgres/row-keys.js';
 
 const s = idOf('s');
 /** Room for twelve keys, with one for each contributor. */
@@ -33,7 +34,7 @@ describePostgres('keys that nobody listed, on two nodes', (server) => {
   beforeEach(async () => {
     url = await server().createDatabase();
     await migrateSchema({ url });
-    const open = () => openPostgresStore({ url, leaseMs: 600_000 });
+    const open = () => openPostgresStore({ rowKeys, url, leaseMs: 600_000 });
     stores = [await open(), await open()];
   });
   afterEach(async () => {

@@ -7,6 +7,7 @@ import { keyRoomBytes } from '../../src/questions/key-table.js';
 import { batch, budget, epochOf, idOf, registration, verdicts } from '../support/store-fixtures.js';
 import { describePostgres, psql } from '../support/postgres.js';
 import { until } from '../support/until.js';
+import { rowKeys } from '../support/postgres/row-keys.js';
 
 /** Longer than any test, so that no lease ends by itself. */
 const leaseMs = 600_000;
@@ -20,8 +21,8 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
   beforeEach(async () => {
     url = await server().createDatabase();
     await migrateSchema({ url });
-    one = await openPostgresStore({ url, leaseMs });
-    two = await openPostgresStore({ url, leaseMs });
+    one = await openPostgresStore({ rowKeys, url, leaseMs });
+    two = await openPostgresStore({ rowKeys, url, leaseMs });
     await one.registerStudy(registration());
   });
   afterEach(async () => {
@@ -145,8 +146,8 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
 
   it('keep a lease that is over until somebody takes it, and notice that', async () => {
     await Promise.all([one.close(), two.close()]);
-    one = await openPostgresStore({ url, leaseMs: 150 });
-    two = await openPostgresStore({ url, leaseMs });
+    one = await openPostgresStore({ rowKeys, url, leaseMs: 150 });
+    two = await openPostgresStore({ rowKeys, url, leaseMs });
     const first = await lead(one);
     await expire();
     // Its next renewal comes first here, since nobody else asks.
@@ -265,7 +266,8 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
   });
 
   it('tell how far the clock of the database is ahead', async () => {
-    const slow = await openPostgresStore({ url, leaseMs, nowMs: () => Date.now() - 60_000 });
+    const nowMs = (): number => Date.now() - 60_000;
+    const slow = await openPostgresStore({ rowKeys, url, leaseMs, nowMs });
     expect((await slow.standings()).clockAheadMs).toBeGreaterThan(55_000);
     expect(Math.abs((await one.standings()).clockAheadMs)).toBeLessThan(5_000);
     await slow.close();
@@ -278,9 +280,9 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
         insert into budgets values (7, 'study:old', 'study', 'zcdp', null, 9, 9, 0, 0, 0, 0, 1, 1);
         insert into studies values (7, '${idOf('old')}', 'old', '{}', 7, 'open', 0, '', 1, 1);
         insert into epochs values (7, 7, 1, 'open', 1, 0, 1, 1, 4, 'next', 0, 0, 0, 0);`);
-    await expect(openPostgresStore({ url: old })).rejects.toThrow(/run keelson store migrate/);
-    expect(await migrateSchema({ url: old })).toMatchObject({ version: 5 });
-    const store = await openPostgresStore({ url: old });
+    await expect(openPostgresStore({ rowKeys, url: old })).rejects.toThrow(/run keelson store migrate/);
+    expect(await migrateSchema({ url: old })).toMatchObject({ version: 6 });
+    const store = await openPostgresStore({ rowKeys, url: old });
     await store.registerStudy(registration());
     await store.openEpoch(epochOf(1));
     expect(await verdicts(store, [batch('a', 1, 1)])).toEqual(['accepted@1']);

@@ -30,6 +30,7 @@ import { memoryFolder } from '../support/memory-folder.js';
 import { describePostgres, psql } from '../support/postgres.js';
 import { batch, budget, epochOf, idOf, registration } from '../support/store-fixtures.js';
 import { until } from '../support/until.js';
+import { rowKeys } from '../support/postgres/row-keys.js';
 
 const people = Math.max(...Object.values(samples).map(({ cohort }) => cohort));
 const perList = 256;
@@ -101,7 +102,7 @@ function noop(): void {}
 /** What a node has to summarise epochs. */
 function nodeOf(name: string, store: Store, people: number): HubContext {
   const runner = new InlineEpochRunner({ noise: () => seededNoise(`noise of ${name}`) });
-  const context = { store, runner, logger: quiet, stopped: () => false };
+  const context = { store, runner, logger: quiet, clock: systemClock, stopped: () => false };
   return { ...context, ...slicingOf(store, people) } as unknown as HubContext;
 }
 
@@ -152,7 +153,7 @@ describePostgres('releases of rows that several servers took', (server) => {
       await migrateSchema({ url });
       shared = url;
       const opened = await Promise.all(Array.from({ length: count }, () =>
-        openPostgresStore({ url, leaseMs: 600_000 })));
+        openPostgresStore({ rowKeys, url, leaseMs: 600_000 })));
       stores.push(...opened);
       return opened;
     };

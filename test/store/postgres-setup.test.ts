@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { bindSecrets } from '../../server/keys/bound-secrets.js';
 import { asStoreError, PostgresFailure } from '../../server/store/postgres/failures.js';
+import { openPostgresStore } from '../../server/store/postgres/open.js';
 import { keelson } from '../support/command.js';
 import { Stage } from '../support/live-command.js';
 import { memoryFolder } from '../support/memory-folder.js';
 import {
   describePostgres, describePrivatePostgres, psql, startPrivatePostgres,
 } from '../support/postgres.js';
+import { epochOf, registration } from '../support/store-fixtures.js';
 import { meanStudy } from '../support/study-files.js';
 
 /** What a command says to a person: one line, and how to go on. */
@@ -65,7 +67,7 @@ describePostgres('keelson store', (server) => {
     await psql(url, "update keelson.meta set value = value + 1 where name = 'schema_version'");
     for (const words of [['store', 'init', url], ['store', 'migrate', url],
       ['ledger', '--store', url]]) {
-      expect(await refusal(words)).toMatch(/schema 6, this program knows up to 5; use a newer keelson/);
+      expect(await refusal(words)).toMatch(/schema 7, this program knows up to 6; use a newer keelson/);
     }
   });
 
@@ -139,6 +141,7 @@ describePostgres('keelson serve --store', (server) => {
         refusal(['serve', study, '--port', '0', ...words]);
       expect(await serve('--store', url, '--data', 'd')).toMatch(/exclude each other.*--secrets/);
       expect(await serve('--secrets', secrets)).toMatch(/--secrets belongs to --store/);
+      expect(await serve('--row-keys', secrets)).toMatch(/--row-keys belongs to --store/);
       expect(await serve('--store', url, '--accept-rollback')).toMatch(/is for a data folder/);
       expect(await serve('--store', url, '--store-pool', '1')).toMatch(/--store-pool/);
       expect(await serve('--store', url, '--secrets', secrets))
@@ -152,6 +155,30 @@ describePostgres('keelson serve --store', (server) => {
         .toMatch(/does not begin with postgres:\/\//);
       expect(await serve('--store', url, '--store-lease', '0')).toMatch(/--store-lease/);
       expect(existsSync(secrets)).toBe(false);
+    } finally {
+      await stage.end();
+    }
+  });
+
+  it('refuses a folder that lacks a row key, and names key, epochs and remedy', async () => {
+    const stage = new Stage();
+    try {
+      const url = await server().createDatabase();
+      const study = stage.write('mean.yaml', meanStudy('mean'));
+      expect((await keelson(['store', 'init', url])).status).toBe(0);
+      const store = await openPostgresStore({ url, rowKeys: stage.path('rows') });
+      await store.registerStudy(registration());
+      await store.openEpoch(epochOf(1));
+      await store.close();
+      const words = ['--store', url, '--secrets', stage.path('secrets')];
+      expect(await refusal(['serve', study, '--port', '0', ...words])).toMatch(new RegExp(
+        'the row key [0-9a-f-]{27} is not in the folder.*the rows of epoch 1 of s are sealed under '
+        + 'it.*--row-keys.*secrets/row-keys/.*key from a copy'));
+      const shown = await keelson(['store', 'status', url, '--row-keys', stage.path('secrets')]);
+      expect(shown.stdout).toMatch(/row key {6}[0-9a-f-]{27}: epoch 1 of s\n/);
+      expect(shown.stdout).toMatch(/warning {6}the row key [0-9a-f-]{27} is not in .*secrets\n/);
+      expect((await keelson(['store', 'status', url, '--row-keys', stage.path('rows')])).stdout)
+        .not.toMatch(/is not in/);
     } finally {
       await stage.end();
     }

@@ -46,7 +46,10 @@ export class Stage {
   affords = 40;
 
   private constructor(readonly hub: FakeHub) {
-    for (const view of hub.studies()) this.#ids.set(view.name, view.studyId);
+    for (const { name, studyId } of hub.studies()) {
+      // Versions of one name are told apart by their ids.
+      this.#ids.set(name, studyId).set(studyId, studyId);
+    }
   }
 
   /** Each change makes a study of its own out of a sample; none makes a server without studies. */

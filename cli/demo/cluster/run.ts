@@ -7,6 +7,7 @@ import { migrateSchema } from '../../../server/store/postgres/schema.js';
 import { namePostgresStore } from '../../../server/store/postgres/status.js';
 import { UsageError } from '../../base/errors.js';
 import type { Io } from '../../base/io.js';
+import { rowKeysIn } from '../../base/store-flags.js';
 import { loadFlights } from '../../data/flights.js';
 import { accountOf, type Account } from './account.js';
 import { Balancer } from './balancer.js';
@@ -80,7 +81,8 @@ class ClusterDemo {
       await this.#perform(crowd);
       await crowd.end();
       await this.stop();
-      const store = await openPostgresStore({ url });
+      const rowKeys = rowKeysIn(join(folder, 'secrets'));
+      const store = await openPostgresStore({ url, rowKeys });
       try {
         const account = await accountOf(store, crowd);
         this.page.account(account);

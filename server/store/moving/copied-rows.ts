@@ -22,7 +22,7 @@ export async function copyRows(session: Session, table: MovedTable): Promise<num
  * @throws StorageError that names the first row which is not the same.
  */
 export async function compareRows(session: Session, table: MovedTable): Promise<void> {
-  const { name, key } = table;
+  const { name, key, open = (_: Row, there: Row): Row => there } = table;
   const order = key.map((column) => `"${column}"`).join(', ');
   await session.execute(`DECLARE moved_${name} CURSOR FOR SELECT * FROM ${name} ORDER BY ${order}`);
   const fetch = (): Promise<Row[]> =>
@@ -36,18 +36,18 @@ export async function compareRows(session: Session, table: MovedTable): Promise<
   };
   for (const row of table.rows()) {
     const there = await next();
-    if (there === undefined || !isSame(row, there)) throw different(name, key, row);
+    if (there === undefined || !isSame(row, open(row, there))) throw different(name, key, row);
   }
   const more = await next();
   if (more !== undefined) throw different(name, key, more);
   await session.execute(`CLOSE moved_${name}`);
 }
 
-function* pagesOf({ pageRows, rows }: MovedTable): Generator<Row[]> {
+function* pagesOf({ pageRows, rows, seal = (row) => row }: MovedTable): Generator<Row[]> {
   let page: Row[] = [];
   let bytes = 0;
   for (const row of rows()) {
-    page.push(row);
+    page.push(seal(row));
     bytes += bytesOf(row);
     if (page.length < pageRows && bytes < pageBytes) continue;
     yield page;

@@ -1,8 +1,10 @@
 import { systemClock } from '../../base/clock.js';
 import { StorageError } from '../../../src/base/errors.js';
 import { Connections } from '../postgres/connection.js';
-import { epochTables } from '../postgres/epoch-tables.js';
+import { createJournal } from '../postgres/epoch-tables.js';
 import type { PostgresPlace } from '../postgres/place.js';
+import { keyOfToday } from '../postgres/row-key-turns.js';
+import { RowKeys } from '../postgres/row-keys.js';
 import type { Session } from '../postgres/session.js';
 import { namePostgresStore } from '../postgres/status.js';
 import { openDataFolder, openForReading } from '../sqlite/connection.js';
@@ -11,6 +13,7 @@ import { openEngine } from '../sqlite/engine.js';
 import { markMoved, movedTo } from '../sqlite/moved.js';
 import { compareRows, copyRows } from './copied-rows.js';
 import { movedTables, type MovedTable } from './moved-tables.js';
+import { sealedTables } from './sealed-tables.js';
 
 /** A store that was moved. */
 export interface Import {
@@ -31,7 +34,8 @@ const blockNumbers = 2n ** 26n;
 
 /**
  * Moves the store of a data folder into PostgreSQL: budgets, ledger, studies, logs, replay windows
- * and rows. The open epoch goes on where it stands. The tables must be there, and be empty.
+ * and rows. The open epoch goes on where it stands. The tables must be there, and be empty. Rows
+ * and secrets are sealed on their way.
  *
  * Claim 1: either all is in the database, or nothing. It is one transaction, and each row is read
  * back and compared before it is committed.
@@ -43,13 +47,18 @@ const blockNumbers = 2n ** 26n;
  * that this transaction holds.
  *
  * Time: some 30 us for each row of a table, and 10 ms for each MB of rows of contributors.
+ * @param rowKeys see `PostgresStoreOptions`.
  * @throws StorageError data-folder-in-use when a server has the folder open; storage-failed when
  *   there is no store in it, it was moved into another store, the database has a store with
  *   studies, or cannot be used.
  * @example
- * const { rows } = await importFolder('keelson-data', { url: 'postgres://keelson@db/keelson' });
+ * const place = { url: 'postgres://keelson@db/keelson' };
+ * const { rows } = await importFolder('keelson-data', place, 'keelson-data/row-keys');
  */
-export async function importFolder(directory: string, place: PostgresPlace): Promise<Import> {
+export async function importFolder(
+  directory: string, place: PostgresPlace, rowKeys: string,
+): Promise<Import> {
+  const keys = RowKeys.open(rowKeys);
   const before = movedBefore(directory);
   const store = await namePostgresStore(place);
   // What a start checks: the ledger, and that the folder was not set back.
@@ -63,7 +72,7 @@ export async function importFolder(directory: string, place: PostgresPlace): Pro
   try {
     const rows = await connections.use((session) => session.transaction('', async () => {
       if (await isImported(session, before !== null)) return null;
-      const counts = await copyAll(session, folder.database);
+      const counts = await copyAll(session, folder.database, keys);
       markMoved(folder.database, store);
       isMarked = true;
       return counts;
@@ -107,9 +116,10 @@ async function isImported(session: Session, wasTried: boolean): Promise<boolean>
 }
 
 async function copyAll(
-  session: Session, database: Connection,
+  session: Session, database: Connection, keys: RowKeys,
 ): Promise<Readonly<Record<string, number>>> {
-  const tables = movedTables(database);
+  const { row_key: rowKey, name } = await keyOfToday(session, keys);
+  const tables = sealedTables(movedTables(database), database, { rowKey, key: keys.read(name) });
   const counts: Record<string, number> = {};
   for (const table of tables) {
     await createIfJournal(session, table);
@@ -123,7 +133,7 @@ async function copyAll(
 
 async function createIfJournal(session: Session, { name }: MovedTable): Promise<void> {
   const epochKey = /^journal_(\d+)$/.exec(name)?.[1];
-  if (epochKey !== undefined) await session.perform(epochTables.createJournal(BigInt(epochKey)));
+  if (epochKey !== undefined) await session.perform(createJournal(BigInt(epochKey)));
 }
 
 /** Numbers that the database gives out next are larger than those that were moved. */

@@ -12,6 +12,10 @@ export interface MovedTable {
   /** Rows to take in one step. */
   readonly pageRows: number;
   readonly rows: () => Iterable<Row>;
+  /** What is written of a row. Default: the row. */
+  readonly seal?: (row: Row) => Row;
+  /** What was written of a row, as the folder has it. Default: as it is there. */
+  readonly open?: (row: Row, there: Row) => Row;
 }
 
 const pageRows = 500;
@@ -90,8 +94,8 @@ export function movedTables(database: Connection): readonly MovedTable[] {
     },
     ...parts.slice(studies),
     ...journals.map((key) => table(journalTable(key), `SELECT position, contributor_id, sequence,
-        complete, signature, body FROM ${journalTable(key)} ORDER BY position`, 'position',
-    pageBodies)),
+        complete, signature, body, public_key FROM ${journalTable(key)}
+      JOIN contributors USING (contributor_id) ORDER BY position`, 'position', pageBodies)),
   ];
 }
 

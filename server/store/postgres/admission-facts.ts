@@ -1,8 +1,10 @@
+import type { KeyObject } from 'node:crypto';
 import type { StudyId } from '../contract.js';
 import { readFacts, type StoredFacts } from '../rules/admission-facts.js';
 import type { Amounts, OwnBudget } from '../rules/own-budget.js';
 import { all, first, sql, type Steps } from '../rules/steps.js';
-import { fingerprintKeys } from './epoch-tables.js';
+import { FingerprintKeys, rowKeyOf } from './epoch-tables.js';
+import type { RowKeys } from './row-keys.js';
 import type { Session } from './session.js';
 
 /** A charge of a budget, with its stamp. */
@@ -13,8 +15,9 @@ export interface Charge extends Amounts {
 /** What admission keeps of a study until its revision changes. */
 export interface PostgresFacts extends StoredFacts {
   readonly revision: bigint;
-  /** Keys of fingerprints, by epoch; without those that are deleted. */
-  readonly keys: ReadonlyMap<bigint, Uint8Array>;
+  readonly keys: FingerprintKeys;
+  /** Under which the rows of the open epoch are sealed; null when none is open. */
+  readonly rowKey: KeyObject | null;
   /** Charges of the study's own budget that may count, and those of an accepted rollback. */
   readonly charges: readonly Charge[];
   readonly lost: readonly Charge[];
@@ -22,21 +25,22 @@ export interface PostgresFacts extends StoredFacts {
 
 /** Reads the facts of one state of the database. Undefined for an unknown study. */
 export function readAdmissionFacts(
-  session: Session, studyId: StudyId,
+  session: Session, studyId: StudyId, keys: RowKeys,
 ): Promise<PostgresFacts | undefined> {
   return session.transaction('ISOLATION LEVEL REPEATABLE READ READ ONLY',
-    () => session.perform(factsOf(studyId)));
+    () => session.perform(factsOf(studyId, keys)));
 }
 
-function* factsOf(studyId: StudyId): Steps<PostgresFacts | undefined> {
+function* factsOf(studyId: StudyId, keys: RowKeys): Steps<PostgresFacts | undefined> {
   const facts = yield* readFacts(studyId);
   if (facts === undefined) return undefined;
   const row = yield* first(sql.selectFrom('studies').select('revision')
     .where('study_key', '=', facts.studyKey));
-  const { own } = facts;
+  const { own, open, studyKey } = facts;
   return {
     ...facts, revision: row!.revision!,
-    keys: yield* fingerprintKeys(facts.studyKey),
+    keys: yield* FingerprintKeys.of(keys, studyKey, studyId),
+    rowKey: open === null ? null : keys.read(yield* rowKeyOf(studyKey, open.epoch)),
     charges: own === null ? [] : yield* chargesOf(own),
     lost: own === null ? [] : yield* lostOf(own),
   };

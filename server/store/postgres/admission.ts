@@ -2,12 +2,14 @@ import type { Clock } from '../../base/clock.js';
 import { assert } from '../../../src/base/assert.js';
 import type { AdmissionRequest, AdmissionResult, ContributorState, StudyId } from '../contract.js';
 import type { Latencies } from '../latencies.js';
+import type { Standings } from '../shared.js';
 import { ListAdmission } from '../rules/admission-list.js';
 import { spentOf } from '../rules/own-budget.js';
 import { holesOf } from '../rules/replay-window.js';
 import { readAdmissionFacts, type PostgresFacts } from './admission-facts.js';
 import { int8Array } from './arrays.js';
 import type { Connections } from './connection.js';
+import type { RowKeys } from './row-keys.js';
 import { moved, PostgresFailure } from './failures.js';
 import { readExtras } from './list-extras.js';
 import { readWindows } from './list-reads.js';
@@ -37,11 +39,20 @@ export class Admission {
   constructor(
     private readonly connections: Connections, private readonly writer: Writer,
     private readonly clock: Clock, private readonly latencies: Latencies,
+    private readonly keys: RowKeys,
   ) {}
 
   /** Drops the cached facts. Call it after a change. */
   forgetStudies(): void {
     this.#facts.clear();
+  }
+
+  /** Drops facts with another open epoch. Their row keys may be erased, so none stays in memory. */
+  keepOpen({ studies }: Pick<Standings, 'studies'>): void {
+    for (const { studyId, open } of studies) {
+      const known = this.#facts.get(studyId)?.open;
+      if (known !== undefined && known?.epoch !== open?.epoch) this.#facts.delete(studyId);
+    }
   }
 
   /** Judges and journals one list after the calls before it. */
@@ -56,8 +67,10 @@ export class Admission {
           return this.#try(session, begin, note, batches);
         })
         .catch((error: unknown) => {
-          // Others came first each time, and nothing was written. The senders try again later.
-          if (!(error instanceof PostgresFailure) || error.kind !== 'again') throw error;
+          // Others came first each time, or this node lacks a row key, and nothing was written. The
+          // senders try again later.
+          if (!(error instanceof PostgresFailure)
+            || (error.kind !== 'again' && error.code !== 'row-key-missing')) throw error;
           return batches.map(() => crowdedOut);
         });
       this.latencies.note((this.clock.monotonicMs() - before) / 1_000, batches.length, tries);
@@ -143,7 +156,8 @@ export class Admission {
   ): Promise<ReadonlyMap<StudyId, PostgresFacts>> {
     const facts = new Map<StudyId, PostgresFacts>();
     for (const studyId of studyIds) {
-      const known = this.#facts.get(studyId) ?? await readAdmissionFacts(session, studyId);
+      const known = this.#facts.get(studyId)
+        ?? await readAdmissionFacts(session, studyId, this.keys);
       if (known === undefined) continue;
       // Another server may register a study at any time, so only known ones are kept.
       this.#facts.set(studyId, known);

@@ -9,7 +9,11 @@ import { separationIn } from '../rules/running-series.js';
 import { plainBytes, run, sql, type Steps } from '../rules/steps.js';
 import { existingStudy, studyRow, type StudyRow } from '../rules/studies.js';
 import { forgetWithdrawals } from '../rules/withdrawals.js';
-import { dropJournal, forgetFingerprints, forgetGroups, journalTable } from './epoch-tables.js';
+import {
+  dropJournal, forgetFingerprints, forgetGroups, journalTable, rowKeyOf,
+} from './epoch-tables.js';
+import type { RowKeys } from './row-keys.js';
+import { openRow, rowExtraBytes } from './row-seal.js';
 import { statement, type Session } from './session.js';
 
 /** Debits and participations that one step deletes, so that batches are admitted between steps. */
@@ -24,8 +28,7 @@ interface EntryRow {
   readonly public_key: Uint8Array;
   readonly sequence: bigint;
   readonly complete: bigint;
-  readonly signature: Uint8Array;
-  readonly body: Uint8Array;
+  readonly sealed: Uint8Array;
 }
 
 /** What `bytesMost` is when there is no bound. */
@@ -37,26 +40,28 @@ const boundOf = (bytesMost: number | undefined): bigint =>
 const mixed = '(((contributor_id & 2147483647) * 1327217885 & 2147483647) >> 15)';
 
 /**
- * The contributors of slice $5 of $6, whose mixed number is in an interval. Its two ends are compared
- * with two expressions: of an equation PostgreSQL expects so few rows that it sorts the table for
- * each page.
+ * The contributors of slice $5 of $6, whose mixed number is in an interval. Its two ends are
+ * compared with two expressions: of an equation PostgreSQL expects so few rows that it sorts the
+ * table for each page.
  */
 const ofSlice = `AND ${mixed} * $6::bigint >= $5::bigint << 16
   AND ${mixed} * $6::bigint - 65536 < $5::bigint << 16`;
 
 /** See `Store.journal`. @param of whose entries. Default: those of all contributors. */
 export async function readJournal(
-  session: Session, studyId: StudyId, epoch: bigint, afterPosition: bigint, limit: number,
-  bytesMost?: number, of?: Slice,
+  session: Session, keys: RowKeys, studyId: StudyId, epoch: bigint, afterPosition: bigint,
+  limit: number, bytesMost?: number, of?: Slice,
 ): Promise<JournalEntry[]> {
   const study = await session.perform(studyRow(studyId));
   const row = study === undefined
     ? undefined : await session.perform(epochRow(study.study_key, epoch));
   if (row === undefined || row.purged !== kept) return [];
+  const key = keys.read(await session.perform(rowKeyOf(row.study_key, epoch)));
   // The bodies outside the bound are not read: their lengths stand before them.
   const entries = await session.text<EntryRow>(
-    `SELECT position, c.public_key, sequence, complete, signature, body FROM (
-      SELECT page.*, sum(length(body)) OVER (ORDER BY position) - length(body) AS before FROM (
+    `SELECT position, c.public_key, sequence, complete, sealed FROM (
+      SELECT page.*, sum(length(sealed) - ${rowExtraBytes}) OVER (ORDER BY position)
+        - (length(sealed) - ${rowExtraBytes}) AS before FROM (
         SELECT * FROM ${journalTable(row.epoch_key)} AS j
         WHERE position > $1 AND NOT EXISTS (SELECT 1 FROM withdrawals AS w
           WHERE w.epoch_key = $2 AND w.contributor_id = j.contributor_id)
@@ -67,11 +72,12 @@ export async function readJournal(
     WHERE before < $4 ORDER BY position`,
     [afterPosition, row.epoch_key, limit, boundOf(bytesMost),
       ...(of === undefined ? [] : [of.slice, of.slices])]);
-  return entries.map((entry) => ({
-    position: entry.position, contributor: toHex(entry.public_key), sequence: entry.sequence,
-    body: plainBytes(entry.body), signature: plainBytes(entry.signature),
-    complete: entry.complete === 1n,
-  }));
+  return entries.map(({ position, public_key: publicKey, sequence, complete: flag, sealed }) => {
+    const [contributor, complete] = [toHex(publicKey), flag === 1n];
+    const place = { studyId, epoch, position, contributor, sequence, complete };
+    const { body, signature } = openRow(key, place, sealed);
+    return { position, contributor, sequence, body, signature, complete };
+  });
 }
 
 interface ReleaseRow {

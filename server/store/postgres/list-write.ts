@@ -4,9 +4,10 @@ import type { ListAdmission } from '../rules/admission-list.js';
 import type { PostgresFacts } from './admission-facts.js';
 import { byteaArray, int8Array, textArray } from './arrays.js';
 import type { LoadedList } from './loaded-list.js';
+import { sealRow } from './row-seal.js';
 
 /** The places of the parameters of `admit_list`. */
-const parameters = Array.from({ length: 48 }, (_, i) => `$${i + 1}`).join(', ');
+const parameters = Array.from({ length: 47 }, (_, i) => `$${i + 1}`).join(', ');
 
 /** Writes what still holds; see migrations/functions.ts. */
 export const admitText = `SELECT admit_list(${parameters}) AS admitted`;
@@ -80,16 +81,25 @@ function tallyParameters(
   ];
 }
 
-function journalParameters({ journalled }: LoadedList): Buffer[] {
+function journalParameters(list: LoadedList): Buffer[] {
+  const { journalled } = list;
   return [
     int8Array(journalled.map(({ epochKey }) => epochKey)),
     int8Array(journalled.map(({ position }) => position)),
     int8Array(journalled.map(({ contributorId }) => contributorId)),
     int8Array(journalled.map(({ batch }) => batch.sequence)),
     int8Array(journalled.map(({ complete }) => bit(complete))),
-    byteaArray(journalled.map(({ batch }) => batch.signature)),
-    byteaArray(journalled.map(({ batch }) => batch.body)),
+    byteaArray(journalled.map((row) => sealedRow(list, row))),
   ];
+}
+
+function sealedRow(
+  list: LoadedList, { position, batch, complete }: LoadedList['journalled'][number],
+): Uint8Array {
+  const { studyId, contributor, sequence, signature, body } = batch;
+  const { open, rowKey } = list.study(studyId)!;
+  const place = { studyId, epoch: open!.epoch, position, contributor, sequence, complete };
+  return sealRow(rowKey!, place, signature, body);
 }
 
 function spendParameters({ spends, debits, entered }: LoadedList): Buffer[] {

@@ -20,7 +20,8 @@ type LocksOf<Calls> = {
 
 /** By the names of the calls. A repair of times locks all studies. */
 export const nodeLocks: LocksOf<Omit<NodeChanges, 'repairTimes'>> = {
-  registerStudy: ({ studyId, budget }) => ({ studies: [studyId], budget: budget.key }),
+  registerStudy: ({ studyId, budget }) =>
+    ({ studies: [studyId], budget: budget.key, seals: true }),
   // It takes its own locks.
   withdraw: () => ({ studies: [] }),
   quarantine: ofInputs,
@@ -29,7 +30,9 @@ export const nodeLocks: LocksOf<Omit<NodeChanges, 'repairTimes'>> = {
 
 /** By the names of the calls. A purge locks in steps. */
 export const leaderLocks: LocksOf<Omit<LeaderCalls, 'purgeEpoch'>> = {
-  setStudyState: ofStudy, openEpoch: ofInput, beginClose: ofStudy, turnEpoch: ofStudy,
+  setStudyState: ofStudy, beginClose: ofStudy,
+  openEpoch: (input) => ({ ...ofInput(input), seals: true }),
+  turnEpoch: (studyId) => ({ ...ofStudy(studyId), seals: true }),
   chargeEpoch: ofStudy, lapseEpoch: ofStudy, storeRelease: ofInput, noteRecovery: ofStudy,
   noteRecovered: ofStudy,
   quarantine: ofInputs,

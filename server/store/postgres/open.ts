@@ -5,7 +5,7 @@ import { systemClock, type Clock } from '../../base/clock.js';
 import { toHex } from '../../../src/base/bytes.js';
 import { KeelsonError, StorageError } from '../../../src/base/errors.js';
 import type { ReleaseRecord, Store, StudyId } from '../contract.js';
-import type { LeaderCalls, Leadership, SharedStore } from '../shared.js';
+import type { LeaderCalls, Leadership, SharedStore, Standings } from '../shared.js';
 import { GroupCommit } from '../group-commit.js';
 import type { StoreHealth } from '../health.js';
 import { Latencies } from '../latencies.js';
@@ -29,6 +29,8 @@ import { PostgresFailure } from './failures.js';
 import { Seen } from './seen.js';
 import { pause, throughOutage } from './outage.js';
 import { refund } from './refunds.js';
+import { checkRowKeys, eraseIdleRowKeys, renewRowKey } from './row-key-turns.js';
+import { RowKeys } from './row-keys.js';
 import { checkDatabase } from './schema.js';
 import { slicesOf } from './slices.js';
 import { statement, type Session } from './session.js';
@@ -52,6 +54,12 @@ export interface PostgresStoreOptions extends PostgresPlace {
    * nothing is remembered.
    */
   readonly seenFile?: string;
+  /**
+   * Folder of the row keys, one folder for all servers of the store. It is made when it is missing.
+   * Whoever has the folder and a copy of the database can read rows; without it nobody can. Its
+   * keys are made and erased by the store.
+   */
+  readonly rowKeys: string;
 }
 
 /**
@@ -63,10 +71,11 @@ export interface PostgresStoreOptions extends PostgresPlace {
  * One that reads waits up to a minute, then rejects with a retryable StorageError. A transaction
  * whose answer is lost is looked up, so it is neither lost nor done twice.
  * @throws StorageError store-went-back when the database lacks what this server has seen;
- *   storage-failed when pg is not installed, the database cannot be reached, has no schema or
- *   another version of it, or may lose what it commits.
+ *   row-key-missing when rows are sealed under a key that is not in the folder; storage-failed
+ *   when pg is not installed, the database cannot be reached, has no schema or another version of
+ *   it, or may lose what it commits.
  * @example
- * const store = await openPostgresStore({ url });
+ * const store = await openPostgresStore({ url, rowKeys: 'keelson-secrets/row-keys' });
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<SharedStore> {
   const { leaseMs = 10_000, pool = 4, clock: timers = systemClock } = options;
@@ -79,11 +88,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   try {
     await connections.use(checkDatabase);
     const { seenFile } = options;
+    const keys = RowKeys.open(options.rowKeys);
     const seen = seenFile === undefined ? null : await Seen.open(seenFile);
     if (seen !== null) connections.checkEach((session) => seen.check(session));
     const name = `${hostname()} ${toHex(signing.randomBytes(4))}`;
     const node = await StoreNode.enter(connections, name);
-    const store = new PostgresStore(connections, node, clock, { leaseMs, seen });
+    const store = new PostgresStore(connections, node, clock, { leaseMs, seen, keys });
     await store.start();
     return store.calls();
   } catch (error) {
@@ -111,20 +121,26 @@ class PostgresStore {
   constructor(
     private readonly connections: Connections, private readonly node: StoreNode,
     private readonly clock: Clock,
-    private readonly settings: { readonly leaseMs: number; readonly seen: Seen | null },
+    private readonly settings: {
+      readonly leaseMs: number; readonly seen: Seen | null; readonly keys: RowKeys;
+    },
   ) {
-    this.#writer = new Writer(connections, node, clock, () => this.#closing !== undefined);
+    const { keys } = settings;
+    this.#writer = new Writer(connections, node, clock, () => this.#closing !== undefined,
+      (session) => renewRowKey(session, keys));
     this.#leases = new Leases(connections, this.#writer, node, clock, settings.leaseMs);
     this.#news = new News(connections, clock);
-    this.#admission = new Admission(connections, this.#writer, clock, this.#latencies);
+    this.#admission = new Admission(connections, this.#writer, clock, this.#latencies, keys);
     this.#group = new GroupCommit(clock, (batches) => this.#admission.admit(batches));
     this.#parts = {
-      tables: epochTables, secrets: readSecrets, refund, withdraw: withdrawBeside,
+      tables: epochTables(keys), secrets: readSecrets(keys), refund, withdraw: withdrawBeside,
       nowMs: () => clock.nowMs(),
     };
   }
 
   async start(): Promise<void> {
+    await this.#session((session) => checkRowKeys(session, this.settings.keys));
+    await this.#session((session) => eraseIdleRowKeys(session, this.settings.keys));
     await this.#read(verifyLedger);
   }
 
@@ -137,7 +153,8 @@ class PostgresStore {
       },
       contributorState: (studyId, key) =>
         this.#repeated(() => this.#admission.contributorState(studyId, key)),
-      journal: (...page) => this.#session((session) => readJournal(session, ...page)),
+      journal: (...page) => this.#session((session) =>
+        readJournal(session, this.settings.keys, ...page)),
       releases: (...which) => this.#session((session) => this.#readReleases(session, which)),
       health: () => this.#session((session) => this.#health(session)),
       close: () => (this.#closing ??= this.#close()),
@@ -180,17 +197,12 @@ class PostgresStore {
     return {
       lead: (studyId, freeMs = 0) => this.#lead(studyId, freeMs),
       askToLead: (studyIds) => this.#repeated(() => this.#leases.ask(studyIds)),
-      standings: () => this.#session(async (session) => {
-        const standings = await readStandings(session, this.node, () => this.clock.nowMs());
-        // Afterwards, so that what is shown to anybody was noted.
-        await this.settings.seen?.note(session);
-        return standings;
-      }),
+      standings: () => this.#session((session) => this.#standings(session)),
       onNews: (listener) => this.#news.follow(listener),
       askEnd: (studyId) => this.#change({ studies: [studyId] }, () => askEnd(studyId)),
       tally: (...which) => this.#session((session) => readTally(session, ...which)),
       shareKey: (key) => this.#session((session) => shareKey(session, key)),
-      slices: slicesOf((action) => this.#session(action)),
+      slices: slicesOf((action) => this.#session(action), this.settings.keys),
     };
   }
 
@@ -308,6 +320,21 @@ class PostgresStore {
     const shown = page.length === 0 ? 0 : page.at(-1)!.index + 1;
     if (seen !== null && !seen.has(which[0], shown)) await seen.note(session);
     return page;
+  }
+
+  async #standings(session: Session): Promise<Standings> {
+    const standings = await readStandings(session, this.node, () => this.clock.nowMs());
+    // Afterwards, so that what is shown to anybody was noted.
+    await this.settings.seen?.note(session);
+    this.#admission.keepOpen(standings);
+    try {
+      await checkRowKeys(session, this.settings.keys);
+      await eraseIdleRowKeys(session, this.settings.keys);
+      return { ...standings, lacksKey: null };
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'row-key-missing') throw error;
+      return { ...standings, lacksKey: (error as Error).message };
+    }
   }
 
   async #repeated<T>(action: () => Promise<T>): Promise<T> {

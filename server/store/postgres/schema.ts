@@ -3,7 +3,12 @@ import { Connections } from './connection.js';
 import type { PostgresPlace } from './place.js';
 import { functions } from './migrations/functions.js';
 import { migrations } from './migrations/index.js';
+import { RowKeys } from './row-keys.js';
+import { sealOlder } from './seal-older.js';
 import type { Session } from './session.js';
+
+/** The version since which nothing of the rows is in the clear. */
+const sealedSince = 5;
 
 /** The schema of a database. */
 export interface SchemaStatus {
@@ -28,9 +33,15 @@ export async function schemaVersion(session: Session): Promise<number> {
 
 /**
  * Creates the schema, or brings an older one up to this program. Two programs at once are fine.
- * @throws StorageError when the database cannot be reached, or its schema is newer.
+ * @param rowKeys the folder of the row keys, see `PostgresStoreOptions`. Only a store with rows
+ *   from before version 5 needs it: they are sealed.
+ * @throws StorageError when the database cannot be reached, its schema is newer, or rows are to be
+ *   sealed and no folder is given.
  */
-export async function migrateSchema(place: PostgresPlace): Promise<SchemaStatus> {
+export async function migrateSchema(
+  place: PostgresPlace, rowKeys?: string,
+): Promise<SchemaStatus> {
+  const keys = rowKeys === undefined ? undefined : RowKeys.open(rowKeys);
   return withConnections(place, (connections) => connections.use((session) =>
     session.transaction('', async () => {
       await session.text('SELECT pg_advisory_xact_lock(hashtext($1), -1)',
@@ -40,6 +51,7 @@ export async function migrateSchema(place: PostgresPlace): Promise<SchemaStatus>
       refuseNewer(found);
       for (const migration of migrations.slice(found)) await session.execute(migration);
       if (found < migrations.length) await session.execute(functions);
+      if (found < sealedSince) await sealOlder(session, keys);
       await session.text(`INSERT INTO meta (name, value) VALUES ('schema_version', $1)
         ON CONFLICT (name) DO UPDATE SET value = excluded.value`, [migrations.length]);
       return statusOf(connections, migrations.length);

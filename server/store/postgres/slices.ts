@@ -1,9 +1,14 @@
+import type { KeyObject } from 'node:crypto';
 import { InvariantError } from '../../../src/base/errors.js';
 import type { JournalEntry, StudyId } from '../contract.js';
 import type { ClaimedSlice, EpochSlices, Slice, SlicesLeft } from '../shared.js';
 import { plainBytes } from '../rules/steps.js';
+import { existingStudy } from '../rules/studies.js';
+import { rowKeyOf } from './epoch-tables.js';
 import { sliceClaimed } from './failures.js';
 import { readJournal } from './journal.js';
+import type { RowKeys } from './row-keys.js';
+import { openSecret, sealSecret, type SecretName } from './row-seal.js';
 import type { Session } from './session.js';
 
 /** How long a claim holds after its last page. */
@@ -59,7 +64,7 @@ const giveBackText = `WITH given AS (UPDATE epoch_slices SET expires_at = '-infi
 const leftText = `SELECT count(*) AS count, coalesce(bool_or(token >= ${claimsMost}
     AND expires_at < clock_timestamp()), false) AS failed
   FROM epoch_slices WHERE ${ofEpoch} AND summary IS NULL`;
-const summaryText = `SELECT summary FROM epoch_slices WHERE ${ofEpoch} AND slice = $3`;
+const summaryText = `SELECT summary, slices FROM epoch_slices WHERE ${ofEpoch} AND slice = $3`;
 
 /**
  * The slices of charged epochs, each a row that is claimed, renewed and filled under a token.
@@ -67,11 +72,12 @@ const summaryText = `SELECT summary FROM epoch_slices WHERE ${ofEpoch} AND slice
  * Claim: a slice gets one summary, from a node that had read all its rows. Each claim raises the
  * token, and a summary is written in one statement that asks for the token. So it is written under
  * the newest claim. Once it is there nobody claims the slice.
- * Claim: no summary of an epoch is lost or stays after its rows. It is deleted by the transaction
- * that drops the journal, and `split` makes none for an epoch that is not charged.
+ * Claim: no summary of an epoch stays after its rows. It is deleted by the transaction that drops
+ * the journal, and `split` makes none for an epoch that is not charged. Until then it is sealed
+ * under the row key of the epoch, as the rows are.
  */
 export function slicesOf(
-  use: <T>(action: (session: Session) => Promise<T>) => Promise<T>,
+  use: <T>(action: (session: Session) => Promise<T>) => Promise<T>, keys: RowKeys,
 ): EpochSlices {
   const ask = <Row>(text: string, values: readonly unknown[]): Promise<Row[]> =>
     use((session) => session.text<Row>(text, values));
@@ -89,11 +95,15 @@ export function slicesOf(
       };
     },
     journal: (claimed, after, limit, bytesMost) => use((session) =>
-      readSlice(session, nameOf(claimed), claimed, { after, limit, bytesMost })),
-    async finish(claimed, summary) {
-      const done = await ask(finishText, [...nameOf(claimed), Buffer.from(summary)]);
+      readSlice(session, keys, nameOf(claimed), claimed, { after, limit, bytesMost })),
+    finish: (claimed, summary) => use(async (session) => {
+      await checkHeld(session, nameOf(claimed));
+      const { studyId, epoch } = claimed;
+      const key = await keyOf(session, keys, studyId, epoch);
+      const sealed = sealSecret(key, studyId, epoch, secretName(claimed), summary);
+      const done = await session.text(finishText, [...nameOf(claimed), Buffer.from(sealed)]);
       if (done.length === 0) throw sliceClaimed();
-    },
+    }),
     async giveBack(claimed) {
       await ask(giveBackText, nameOf(claimed));
     },
@@ -101,15 +111,38 @@ export function slicesOf(
       const [row] = await ask<{ count: bigint; failed: boolean }>(leftText, [studyId, epoch]);
       return { count: Number(row!.count), hasFailed: row!.failed };
     },
-    async summary(studyId, epoch, slice) {
-      const [row] =
-        await ask<{ summary: Uint8Array | null }>(summaryText, [studyId, epoch, slice]);
+    summary: (studyId, epoch, slice) => use(async (session) => {
+      const [row] = await session.text<SummaryRow>(summaryText, [studyId, epoch, slice]);
       if (row === undefined || row.summary === null) {
         throw new InvariantError('a summary is read when all slices have one');
       }
-      return plainBytes(row.summary);
-    },
+      const name = secretName({ slice, slices: Number(row.slices) });
+      const key = await keyOf(session, keys, studyId, epoch);
+      return openSecret(key, studyId, epoch, name, plainBytes(row.summary));
+    }),
   };
+}
+
+interface SummaryRow {
+  readonly summary: Uint8Array | null;
+  readonly slices: bigint;
+}
+
+const secretName = ({ slice, slices }: Slice): SecretName => `summary-${slice}-of-${slices}`;
+
+/** The key under which the rows of the epoch are sealed. */
+async function keyOf(
+  session: Session, keys: RowKeys, studyId: StudyId, epoch: bigint,
+): Promise<KeyObject> {
+  const study = await session.perform(existingStudy(studyId));
+  return keys.read(await session.perform(rowKeyOf(study.study_key, epoch)));
+}
+
+/** @returns whether the claim ends soon. @throws when it has ended. */
+async function checkHeld(session: Session, name: readonly unknown[]): Promise<boolean> {
+  const [held] = await session.text<{ old: boolean }>(heldText, name);
+  if (held === undefined) throw sliceClaimed();
+  return held.old;
 }
 
 interface Page {
@@ -119,11 +152,9 @@ interface Page {
 }
 
 async function readSlice(
-  session: Session, name: readonly unknown[], { studyId, epoch, ...slice }: ClaimedSlice & Slice,
-  { after, limit, bytesMost }: Page,
+  session: Session, keys: RowKeys, name: readonly unknown[],
+  { studyId, epoch, ...slice }: ClaimedSlice, { after, limit, bytesMost }: Page,
 ): Promise<JournalEntry[]> {
-  const [held] = await session.text<{ old: boolean }>(heldText, name);
-  if (held === undefined) throw sliceClaimed();
-  if (held.old) await session.text(renewText, name);
-  return readJournal(session, studyId, epoch, after, limit, bytesMost, slice);
+  if (await checkHeld(session, name)) await session.text(renewText, name);
+  return readJournal(session, keys, studyId, epoch, after, limit, bytesMost, slice);
 }

@@ -2,6 +2,8 @@ import type { PostgresPlace } from './place.js';
 import { Connections } from './connection.js';
 import { checkDatabase, schemaVersion } from './schema.js';
 import { migrations } from './migrations/index.js';
+import { epochsUnder, rowKeysInUse } from './row-key-turns.js';
+import { RowKeys } from './row-keys.js';
 import type { Session } from './session.js';
 
 /** What stands in a database. */
@@ -19,13 +21,21 @@ export interface PostgresStatus {
   readonly nodes: readonly {
     readonly name: string; readonly studies: number; readonly secondsAgo: number;
   }[];
+  /** Row keys that are not erased, and the epochs whose rows are sealed under each, in words. */
+  readonly rowKeys: readonly { readonly name: string; readonly epochs: string }[];
   /** What an operator should look at, in words. */
   readonly warnings: readonly string[];
 }
 
-/** Changes nothing. @throws StorageError when the database cannot be reached. */
-export function postgresStatus(place: PostgresPlace): Promise<PostgresStatus> {
-  return connected(place, statusOf);
+/**
+ * Changes nothing.
+ * @param rowKeys a folder in which to look for the row keys. Default: none is looked for.
+ * @throws StorageError when the database cannot be reached.
+ */
+export function postgresStatus(
+  place: PostgresPlace, rowKeys?: string,
+): Promise<PostgresStatus> {
+  return connected(place, (context) => statusOf(context, rowKeys));
 }
 
 /**
@@ -65,7 +75,9 @@ async function nameOf(session: Session): Promise<string | null> {
   return row?.store ?? null;
 }
 
-async function statusOf({ session, schema }: Connected): Promise<PostgresStatus> {
+async function statusOf(
+  { session, schema }: Connected, folder: string | undefined,
+): Promise<PostgresStatus> {
   const version = await schemaVersion(session);
   const [server] = await session.text<{ readonly version: string; readonly standbys: bigint }>(
     `SELECT current_setting('server_version') AS version,
@@ -77,16 +89,29 @@ async function statusOf({ session, schema }: Connected): Promise<PostgresStatus>
       (SELECT count(*) FROM leases AS l JOIN studies USING (budget_id)
         WHERE l.node_id = n.node_id AND l.expires_at > clock_timestamp()) AS studies
     FROM nodes AS n WHERE n.seen_at > clock_timestamp() - interval '1 minute' ORDER BY n.node_id`);
+  const rowKeys = version < migrations.length ? [] : await keysOf(session);
+  const missing = folder === undefined ? [] : rowKeys
+    .filter(({ name }) => !RowKeys.isIn(folder, name));
   return {
     server: server!.version, schema, version, needed: migrations.length,
     store: version === 0 ? null : await nameOf(session),
     nodes: nodes.map(({ name, studies, ago }) =>
       ({ name, studies: Number(studies), secondsAgo: Number(ago) })),
+    rowKeys,
     warnings: [
       // What it refuses, a server refuses at its start.
       ...await checkDatabase(session).then(() => [], (error: Error) => [error.message]),
       ...(server!.standbys > 0n ? [] : ['there is no synchronous standby, so what is acknowledged '
         + 'is on one machine only']),
+      ...missing.map(({ name }) => `the row key ${name} is not in ${folder}`),
     ],
   };
+}
+
+async function keysOf(session: Session): Promise<PostgresStatus['rowKeys']> {
+  const keys = [];
+  for (const { name } of await rowKeysInUse(session)) {
+    keys.push({ name, epochs: await epochsUnder(session, name) });
+  }
+  return keys;
 }

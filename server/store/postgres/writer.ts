@@ -12,6 +12,8 @@ export interface Locks {
   readonly budget?: string;
   /** The grant under which a leader writes. */
   readonly grant?: { readonly studyId: string; readonly token: bigint };
+  /** Whether it may seal secrets of an epoch, and so needs a row key of this day. */
+  readonly seals?: boolean;
 }
 
 /** Tries of one transaction that others got in the way of. */
@@ -31,6 +33,8 @@ export class Writer {
   constructor(
     private readonly connections: Connections, private readonly node: StoreNode,
     private readonly clock: Clock, private readonly isClosing: () => boolean,
+    /** Makes sure that there is a row key of this day. */
+    private readonly renewKey: (session: Session) => Promise<void>,
   ) {}
 
   /** Runs an action after those that were passed in before it. */
@@ -50,8 +54,9 @@ export class Writer {
    * not older than the locks, since each statement sees all that was committed before it.
    * @throws StorageError lease-lost when another node has taken the lease.
    */
-  change<T>({ studies, budget, grant }: Locks, steps: () => Steps<T>): Promise<T> {
+  change<T>({ studies, budget, grant, seals }: Locks, steps: () => Steps<T>): Promise<T> {
     return this.inOrder(() => this.write(async (session, begin, note) => {
+      if (seals === true) await this.renewKey(session);
       await session.transaction('', async () => {
         await session.text('SELECT begin_write($1, $2)', begin);
         if (grant !== undefined) {

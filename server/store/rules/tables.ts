@@ -23,12 +23,14 @@ export interface Tables {
   readonly running_participations: {
     readonly study_key: bigint; readonly contributor_id: bigint; readonly epoch: bigint;
   };
-  // These three in PostgreSQL only.
+  // These four in PostgreSQL only.
   readonly leases: { readonly budget_id: bigint; readonly node_id: bigint };
   readonly epoch_secrets: {
     readonly study_key: bigint; readonly epoch: bigint; readonly assignment_key: Uint8Array;
     readonly work_seed: Uint8Array; readonly fingerprint_key: Uint8Array;
+    readonly row_key: bigint;
   };
+  readonly row_keys: { readonly row_key: Generated<bigint>; readonly name: string };
   readonly epoch_tallies: {
     readonly epoch_key: bigint; readonly contributors: bigint; readonly complete: bigint;
     readonly left_out: bigint;

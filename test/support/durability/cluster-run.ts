@@ -14,6 +14,7 @@ import { Balancer } from '../../../cli/demo/cluster/balancer.js';
 import { columns, studyNames, writeStudies } from './crash-studies.js';
 import { Load } from './load.js';
 import { judgeStore, type Verdict } from './verdict.js';
+import { rowKeys } from '../postgres/row-keys.js';
 
 /** How often each fault happens. */
 export interface ClusterFaults {
@@ -265,7 +266,7 @@ export class ClusterRun {
   }
 
   async #judge(): Promise<Verdict> {
-    const store = await openPostgresStore({ url: this.#url });
+    const store = await openPostgresStore({ rowKeys, url: this.#url });
     try {
       const { publicKey } =
         signing.createSigner(openServerKeys(this.stage.path('secrets')).seed);

@@ -107,7 +107,7 @@ CREATE OR REPLACE FUNCTION admit_list(
   w_high bigint[], w_epoch bigint[], w_rows bigint[], w_complete bigint[], w_window bytea[],
   t_epoch bigint[], t_contributors bigint[], t_complete bigint[], t_left_out bigint[],
   j_epoch bigint[], j_position bigint[], j_contributor bigint[], j_sequence bigint[],
-  j_complete bigint[], j_signature bytea[], j_body bytea[],
+  j_complete bigint[], j_sealed bytea[],
   s_budget bigint[], s_contributor bigint[], s_version bigint[], s_rho text[], s_delta text[],
   d_budget bigint[], d_contributor bigint[], d_epoch bigint[], d_rho text[], d_delta text[],
   p_study bigint[], p_contributor bigint[], p_epoch bigint[],
@@ -167,12 +167,12 @@ BEGIN
   END IF;
 
   FOR gate IN SELECT DISTINCT unnest(j_epoch) LOOP
-    EXECUTE format('INSERT INTO %I (position, contributor_id, sequence, complete, signature, body)
-      SELECT position, contributor_id, sequence, complete, signature, body
-      FROM unnest($1, $2, $3, $4, $5, $6, $7)
-        AS j (epoch_key, position, contributor_id, sequence, complete, signature, body)
-      WHERE epoch_key = $8', 'journal_' || gate)
-      USING j_epoch, j_position, j_contributor, j_sequence, j_complete, j_signature, j_body, gate;
+    EXECUTE format('INSERT INTO %I (position, contributor_id, sequence, complete, sealed)
+      SELECT position, contributor_id, sequence, complete, sealed
+      FROM unnest($1, $2, $3, $4, $5, $6)
+        AS j (epoch_key, position, contributor_id, sequence, complete, sealed)
+      WHERE epoch_key = $7', 'journal_' || gate)
+      USING j_epoch, j_position, j_contributor, j_sequence, j_complete, j_sealed, gate;
   END LOOP;
 
   IF cardinality(s_budget) > 0 THEN

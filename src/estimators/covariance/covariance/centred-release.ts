@@ -18,7 +18,7 @@ import {
 import { standardisedRows, type StandardisedRows } from '../moments/standardised.js';
 import { lift, type CentredDesign } from './centred-design.js';
 import {
-  boundsVariance, distanceBin, movedByClipping, tailsOf, type Tails,
+  boundsVariance, distanceBin, movedByClipping, tailsOf, varianceAfter, type Tails,
 } from './distances.js';
 
 /** Variance after the map below which noise hides everything. Lower values are raised to it. */
@@ -235,9 +235,11 @@ function momentsAbout({ sum, products }: CentredMoments, present: number): Float
 }
 
 function privateTails(
-  { facts: { dimension }, distance, ball, final }: CentredDesign, { mechanisms }: Draws,
+  { facts: { dimension }, distance, ball, final, rounds }: CentredDesign, { mechanisms }: Draws,
   rows: Sensitive<StandardisedRows>, view: View, present: number,
 ): Released<MomentsOfAll['tails'] | null> {
+  const last = rounds.at(-1)!;
+  const added = (lift * noiseNorm(dimension) * last.products.sigma) / present;
   const counts = mechanisms.gaussian(distance.name, rows.map((all) =>
     distancesOf(all, view, ball.radius)));
   const entries = (dimension * (dimension + 1)) / 2;
@@ -245,6 +247,7 @@ function privateTails(
     const options = {
       counts: noisy, sigma: distance.sigma, present, dimension, radius: ball.radius,
       noise: (final.products.sigma * Math.sqrt(entries)) / present,
+      variance: varianceAfter(dimension, last.ball.radius, added),
     };
     const tails = tailsOf(options);
     return tails === null ? null : { ...tails, moved: movedByClipping(options, tails.widen) };

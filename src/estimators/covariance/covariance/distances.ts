@@ -27,12 +27,12 @@ const longest: { readonly ratio: number; readonly deviations: number } =
   { ratio: 0.7, deviations: 2 };
 
 /**
- * Normal rows vary after the map by at most this in any direction: the rounds pull in a tenth of
- * them, so the map that follows is a little too wide.
+ * What shows that rows reach farther out than normal ones: so many standard deviations more of them
+ * in one bin, or in the octave beside the radius, since noise hides a tail bin by bin.
  */
-const normalVariance = 1.25;
-/** A bin has more rows than of a normal shape from so many standard deviations of its count on. */
-const longFrom = 3.3;
+const longFrom = { bin: 3.3, octave: 2.2 } as const;
+/** Normal rows may vary so many times as much as `variance` says, for what it leaves out. */
+const slack = 1.02;
 
 /** The bin of a squared distance, in squared radii. Every number has one, NaN the last. */
 export function distanceBin(square: number): number {
@@ -79,6 +79,21 @@ export interface TailsOptions {
   readonly radius: number;
   /** Frobenius norm of the noise of the second moments at the first radius. */
   readonly noise: number;
+  /** Normal rows vary about so much after the map, in any direction: `varianceAfter`. */
+  readonly variance: number;
+}
+
+/**
+ * The variance of normal rows in any direction after a map, about. The map makes second moments
+ * that are clipped to the round's ball 1, less what is added to eigenvalues. Clipping takes
+ * off the trace the expectation of (r^2 - R^2)+, which is d Q(d + 2) - R^2 Q(d), Q being the upper
+ * tail of chi-square at R^2.
+ * @param radius - R, of the last round. @param added - to eigenvalues in this round.
+ */
+export function varianceAfter(dimension: number, radius: number, added: number): number {
+  const tail = (freedom: number): number => 1 - chiSquareCdf(radius ** 2, freedom);
+  const lost = tail(dimension + 2) - (radius ** 2 / dimension) * tail(dimension);
+  return 1 / (1 - lost + added);
 }
 
 /**
@@ -106,30 +121,35 @@ export function tailsOf(options: TailsOptions): Tails | null {
     if (error < best.error) best = { widen, lost, fourth, error };
   }
   const reach = radius * best.widen;
-  // Where the first radius is best, what is beyond it is as of normal rows.
-  const tail = best.widen === 1 ? shown : continuedAtMost(options, seenBins);
+  const isLong = isLongerThanNormal(options, seenBins);
+  // Rows that reach no farther than normal ones have no longer tail than is seen, and where the
+  // first radius is best, what is beyond it is as of normal rows.
+  const tail = isLong && best.widen > 1 ? continuedAtMost(options, seenBins) : shown;
   const lost = tail.reduce((sum, count, bin) => sum + (count / present)
     * Math.max(0, distanceOf(bin, radius) ** 2 - reach ** 2), 0);
   const hidden = (hiddenDeviations * sigma * (hiddenRadii ** 2 - 1) * reach ** 2) / present;
-  return {
-    widen: best.widen, lost: part * (lost + hidden), fourth: best.fourth,
-    isLong: isLongerThanNormal(options, seenBins),
-  };
+  return { widen: best.widen, lost: part * (lost + hidden), fourth: best.fourth, isLong };
 }
 
 /**
- * Whether some bin has more rows than the normal shape of variance `normalVariance` has from there
+ * Whether some bin, or the octave beside the radius, has more rows than normal rows have from there
  * on. A larger radius is worth its noise for normal rows of many contributors, too, so that alone
  * does not tell.
  */
 function isLongerThanNormal(
-  { sigma, present, dimension, radius }: TailsOptions, shown: Float64Array,
+  { counts, sigma, present, dimension, radius, variance }: TailsOptions, shown: Float64Array,
 ): boolean {
-  return shown.some((count, bin) => {
+  const normalFrom = (bin: number): number => {
+    const edge = radius * pow(2, (bin - 1) / perOctave);
+    return present * (1 - chiSquareCdf(edge ** 2 / (slack * variance), dimension));
+  };
+  const octave = counts.slice(1, 1 + perOctave).reduce((sum, count) => sum + count, 0);
+  const beside = normalFrom(1);
+  const noise = Math.sqrt(perOctave * sigma ** 2 + beside);
+  return octave > beside + longFrom.octave * noise || shown.some((count, bin) => {
     if (bin === 0 || count === 0) return false;
-    const square = (radius * pow(2, (bin - 1) / perOctave)) ** 2 / normalVariance;
-    const normal = present * (1 - chiSquareCdf(square, dimension));
-    return count > normal + longFrom * Math.sqrt(sigma ** 2 + normal);
+    const normal = normalFrom(bin);
+    return count > normal + longFrom.bin * Math.sqrt(sigma ** 2 + normal);
   });
 }
 

@@ -10,8 +10,14 @@ export interface VarianceBounds {
 
 /** Bounds when none are given. */
 const widest = { low: 1e-12, high: 1e12 };
-/** How many times wider directions are planned for when no bound is given. */
-const usualCondition = 1e4;
+/**
+ * How many times wider directions are planned for when no bound is given. A plan is for the worst
+ * noise, so it suits rows of condition 1e4 as well: from 5,000 rows of 5 columns and 8,000 of 10 on
+ * its errors were within a tenth of those of a plan for 1e4. Planned for 1e4, rows of condition 1
+ * and 31 had errors up to a quarter larger there. At condition 1e6 releases say `direction-unseen`,
+ * unless there are rows enough.
+ */
+const usualCondition = 300;
 
 const low: ParameterSpec = {
   name: 'variance-low', type: 'number', minimum: 1e-200, maximum: 1e200,
@@ -28,7 +34,7 @@ const high: ParameterSpec = {
 
 /**
  * Nothing need be said: a bound left out is 1e-12 or 1e12. With neither, a plan from all rows is
- * made for directions that vary up to 1e4 times more than others.
+ * made for directions that vary up to 300 times more than others.
  */
 export const optionalVarianceParameters: readonly ParameterSpec[] =
   [{ ...low, optional: true }, { ...high, optional: true }];

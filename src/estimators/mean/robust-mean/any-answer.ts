@@ -151,7 +151,9 @@ function findingsOf(
   if (cohort >= widerRows * dimension && wider.length > 0) say('wider-than-scale', wider);
   else if (radius.leavesFar) say('wider-than-scale');
   if (others !== null) say('crowd-apart', [], [share, ...others]);
-  if (radius.radius > usualRadius(dimension) && design.radius === null) say('long-tails');
+  // With few columns a larger radius is worth its noise for normal rows, too.
+  const isWide = radius.radius > usualRadius(dimension) && radius.beyond > 0;
+  if (isWide && design.radius === null) say('long-tails');
   return findings;
 }
 

@@ -51,7 +51,7 @@ export class SimulatedSharedStore {
   constructor(private readonly options: SimulatedStoreOptions) {
     const { node, clock } = options;
     const connections = options.connections.asProduct;
-    this.#writer = new Writer(connections, node, clock, () => this.#isClosing);
+    this.#writer = new Writer(connections, node, clock, () => this.#isClosing, async () => {});
     this.#leases = new Leases(connections, this.#writer, node, clock, leaseMs);
     this.#news = new News(connections, clock);
     this.#group = new GroupCommit(clock, (batches) => this.#admit(batches));
@@ -84,7 +84,10 @@ export class SimulatedSharedStore {
       lead: (studyId, freeMs = 0) => this.#lead(studyId, freeMs),
       askToLead: (studyIds) => this.#repeated(() => this.#leases.ask(studyIds)),
       standings: () => this.#ask(() =>
-        ({ studies: this.#standings(), clockAheadMs: database.nowMs() - clock.nowMs() })),
+        ({
+          studies: this.#standings(), clockAheadMs: database.nowMs() - clock.nowMs(),
+          lacksKey: null,
+        })),
       onNews: (listener) => this.#news.follow(listener),
       askEnd: (studyId) => this.#ask(() => {
         database.ends.add(studyId);

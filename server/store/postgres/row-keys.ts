@@ -1,0 +1,98 @@
+import { createHash, createSecretKey, type KeyObject } from 'node:crypto';
+import { accessSync, constants, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { signing } from '#signing';
+import { fromHex, toHex } from '../../../src/base/bytes.js';
+import { InvalidInputError } from '../../../src/base/errors.js';
+import { createSecret, eraseSecret, isSecretThere, readSecret } from '../../base/secret-files.js';
+import { PostgresFailure } from './failures.js';
+
+const namePattern = /^(\d{4}-\d\d-\d\d-[0-9a-f]{16})\.key$/;
+
+/**
+ * The row keys: 32 random bytes each, in a folder that all nodes of a store share, and never in the
+ * database. A name is a day and a hash of the key, so a file with another key is noticed.
+ */
+export class RowKeys {
+  private constructor(private readonly folder: string) {}
+
+  /**
+   * Makes the folder, readable by its owner only, when it is missing.
+   * @throws InvalidInputError when it cannot be made or written: there is a new key each day.
+   */
+  static open(folder: string): RowKeys {
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    } catch (error) {
+      throw new InvalidInputError(`the folder of row keys ${folder} cannot be used `
+        + `(${(error as NodeJS.ErrnoException).code ?? 'unknown'}): give one that this user may `
+        + 'write (--row-keys)', { path: folder });
+    }
+    return new RowKeys(folder);
+  }
+
+  /** Whether a folder has a key. Makes nothing. */
+  static isIn(folder: string, name: string): boolean {
+    return isSecretThere(join(folder, fileOf(name)));
+  }
+
+  pathOf(name: string): string {
+    return join(this.folder, fileOf(name));
+  }
+
+  /**
+   * Makes a key. Its file is durable when this returns.
+   * @param day as 2030-01-31. @returns its name.
+   * @throws InvalidInputError when the folder may not be written.
+   */
+  make(day: string): string {
+    const key = signing.randomBytes(32);
+    const name = `${day}-${hashOf(key)}`;
+    createSecret(this.pathOf(name), () => toHex(key));
+    return name;
+  }
+
+  /**
+   * Reads the file anew each time: a key that is erased must not stay in memory.
+   * @throws PostgresFailure row-key-missing when the folder does not have this key;
+   *   InvalidInputError when others can read its file.
+   */
+  read(name: string): KeyObject {
+    const path = this.pathOf(name);
+    if (!isSecretThere(path)) throw keyMissing(name, path);
+    const text = readSecret(path);
+    const key = /^[0-9a-f]{64}$/.test(text) ? fromHex(text) : new Uint8Array(0);
+    if (!name.endsWith(`-${hashOf(key)}`)) throw keyMissing(name, path);
+    return createSecretKey(key);
+  }
+
+  has(name: string): boolean {
+    return RowKeys.isIn(this.folder, name);
+  }
+
+  /** Names of all keys in the folder. */
+  names(): string[] {
+    return readdirSync(this.folder).flatMap((file) => namePattern.exec(file)?.[1] ?? []);
+  }
+
+  /** Overwrites the file and deletes it. Does nothing when it is missing. */
+  erase(name: string): void {
+    eraseSecret(this.pathOf(name));
+  }
+}
+
+const fileOf = (name: string): string => `${name}.key`;
+
+/** 64 bits that tell one key from another. They tell nobody what its 32 random bytes are. */
+const hashOf = (key: Uint8Array): string =>
+  createHash('sha256').update('keelson row key\0').update(key).digest('hex').slice(0, 16);
+
+/** @param sealed what is sealed under the key, in words. */
+export const keyMissing = (
+  name: string, path: string, sealed = 'rows or secrets',
+): PostgresFailure => new PostgresFailure(
+  `the row key ${name} is not in the folder of row keys, and ${sealed} are sealed under it: give `
+  + `the folder that all servers of this store share (--row-keys), or restore ${path} from a copy`,
+  'other', 'row-key-missing',
+);

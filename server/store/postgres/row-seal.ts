@@ -1,0 +1,77 @@
+import type { KeyObject } from 'node:crypto';
+import { assert } from '../../../src/base/assert.js';
+import { StorageError } from '../../../src/base/errors.js';
+import { openBytes, sealBytes, sealedExtraBytes } from '../../base/sealed-bytes.js';
+import type { ContributorKey, StudyId } from '../contract.js';
+
+/*
+ * Whatever holds or tells something of the rows is sealed on the node, before it is sent to the
+ * database: bodies and their signatures, with which a guess of a body could be tested, and the
+ * secrets of epochs. PostgreSQL keeps images of what it stores in its log, standbys and backups.
+ * None of them opens once the row key is erased (row-key-turns.ts).
+ *
+ * Claim: what is sealed opens only at the place for which it was sealed. The name of the place is
+ * additional data of AES-GCM, and names of two places are never equal: the number of the parts and
+ * their order are fixed, and no part has a space.
+ */
+
+/** Where a row stands. */
+export interface RowPlace {
+  readonly studyId: StudyId;
+  readonly epoch: bigint;
+  readonly position: bigint;
+  readonly contributor: ContributorKey;
+  readonly sequence: bigint;
+  readonly complete: boolean;
+}
+
+const signatureBytes = 64;
+
+/** What a sealed row has besides its body. */
+export const rowExtraBytes = signatureBytes + sealedExtraBytes;
+
+const rowName = (place: RowPlace): string => `keelson row ${place.studyId} ${place.epoch} `
+  + `${place.position} ${place.contributor} ${place.sequence} ${place.complete ? 1 : 0}`;
+
+/** Some 5 us and the copy. */
+export function sealRow(
+  key: KeyObject, place: RowPlace, signature: Uint8Array, body: Uint8Array,
+): Uint8Array {
+  assert(signature.length === signatureBytes, 'a signature of a batch has 64 bytes');
+  return sealBytes(key, rowName(place), signature, body);
+}
+
+/** @throws StorageError when the row was changed, or put into another place. */
+export function openRow(
+  key: KeyObject, place: RowPlace, sealed: Uint8Array,
+): { readonly signature: Uint8Array; readonly body: Uint8Array } {
+  const plain = openBytes(key, rowName(place), sealed);
+  if (plain === null) throw changed(`the row ${place.position} of epoch ${place.epoch}`);
+  return { signature: plain.subarray(0, signatureBytes), body: plain.subarray(signatureBytes) };
+}
+
+/** A summary holds sums over rows (slices.ts). */
+export type SecretName = 'assignment' | 'seed' | 'fingerprint' | `summary-${number}-of-${number}`;
+
+const secretName = (studyId: StudyId, epoch: bigint, name: SecretName): string =>
+  `keelson secret ${studyId} ${epoch} ${name}`;
+
+/** What is empty stays empty: it was deleted. */
+export const sealSecret = (
+  key: KeyObject, studyId: StudyId, epoch: bigint, name: SecretName, secret: Uint8Array,
+): Uint8Array => (secret.length === 0
+  ? secret : sealBytes(key, secretName(studyId, epoch, name), secret));
+
+/** @throws StorageError when the secret was changed, or put into another place. */
+export function openSecret(
+  key: KeyObject, studyId: StudyId, epoch: bigint, name: SecretName, sealed: Uint8Array,
+): Uint8Array {
+  if (sealed.length === 0) return sealed;
+  const secret = openBytes(key, secretName(studyId, epoch, name), sealed);
+  if (secret === null) throw changed(`a secret of epoch ${epoch}`);
+  return secret;
+}
+
+const changed = (what: string): StorageError => new StorageError(
+  `${what} does not open with its row key: the tables were changed by hand, or are damaged; `
+  + 'restore the database');

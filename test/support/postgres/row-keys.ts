@@ -1,0 +1,10 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { memoryFolder } from '../memory-folder.js';
+
+/**
+ * A folder of row keys for all stores of a test process: their names differ. Deleted when the
+ * process ends.
+ */
+export const rowKeys = mkdtempSync(join(memoryFolder, 'keelson-row-keys-'));
+process.on('exit', () => rmSync(rowKeys, { recursive: true, force: true }));
