@@ -12,7 +12,8 @@ import { addJournal, summarise } from './recovery.js';
 
 /** 8 slices for each million contributors. */
 const slicePeopleUsual = 125_000;
-const slicesMost = 64;
+/** For each slice the database passes over all rows of the epoch, so many slices cost too much. */
+const slicesMost = 16;
 
 /** @param people of a slice. Default: 125,000. */
 export const slicingOf = (
@@ -22,7 +23,7 @@ export const slicingOf = (
   return { slicing: { slices: store.slices, people, onNews: (heard) => store.onNews(heard) } };
 };
 
-/** How many slices an epoch with so many contributors has: 1 to 64. */
+/** How many slices an epoch with so many contributors has: 1 to 16. */
 export const slicesFor = (people: number, slicePeople: number): number =>
   Math.min(slicesMost, Math.max(1, Math.ceil(people / slicePeople)));
 
