@@ -35,6 +35,11 @@ export const storeArguments = {
       + '(default row-keys in --secrets)',
   },
   ...schemaArgument,
+  roles: {
+    type: 'string', valueHint: 'a,b',
+    description: 'with --store: ingest = take batches and serve readers, and lead no study '
+      + '(default ingest,lead)',
+  },
   'store-pool': {
     type: 'string', valueHint: 'n', description: 'most connections to --store (default 8)',
   },
@@ -50,6 +55,7 @@ export interface StoreFlags {
   readonly store?: string | undefined;
   readonly secrets?: string | undefined;
   readonly 'row-keys'?: string | undefined;
+  readonly roles?: string | undefined;
   readonly 'store-schema'?: string | undefined;
   readonly 'store-pool'?: string | undefined;
   readonly 'store-lease'?: string | undefined;
@@ -65,8 +71,10 @@ export function dataOf(
 ): Pick<AggregatorOptions, 'dataDirectory' | 'openStore'> {
   const { data, store, secrets = defaults.secrets } = flags;
   if (store === undefined) {
-    const alone = (['secrets', 'row-keys', 'store-schema', 'store-pool', 'store-lease'] as const)
-      .find((name) => flags[name] !== undefined);
+    const ofStore = [
+      'secrets', 'row-keys', 'roles', 'store-schema', 'store-pool', 'store-lease',
+    ] as const;
+    const alone = ofStore.find((name) => flags[name] !== undefined);
     if (alone !== undefined) {
       throw new UsageError(`--${alone} belongs to --store: add --store, or leave --${alone} out`);
     }
@@ -84,17 +92,27 @@ export function dataOf(
     numberFlag(flags['store-pool'], '--store-pool', { whole: true, atLeast: 4, atMost: 500 }) ?? 8;
   const lease =
     numberFlag(flags['store-lease'], '--store-lease', { atLeast: 1, atMost: 600 }) ?? 10;
+  const leads = leadsWith(flags.roles);
   return {
     dataDirectory: secrets,
     async openStore(directory, clock) {
       bindSecrets(directory, await namePostgresStore(place));
       const seenFile = join(directory, 'seen.json');
       return openPostgresStore({
-        ...place, pool, clock, leaseMs: lease * 1_000, seenFile,
+        ...place, pool, clock, leaseMs: lease * 1_000, seenFile, leads,
         rowKeys: flags['row-keys'] ?? rowKeysIn(directory),
       });
     },
   };
+}
+
+/** Whether a server with these roles leads studies. Each of them takes batches. */
+function leadsWith(roles = 'ingest,lead'): boolean {
+  const names = roles.split(',').map((name) => name.trim()).sort().join();
+  if (names === 'ingest') return false;
+  if (names === 'ingest,lead') return true;
+  throw new UsageError(`--roles is "${roles}": write ingest for a server that leads no study, or `
+    + 'leave it out');
 }
 
 /** Where the row keys are when nothing else is said. @param secrets the folder of the keys. */

@@ -16,7 +16,7 @@ import { rowKeys } from '../support/postgres/row-keys.js';
 /** Longer than any test, so that no renewal comes in between. */
 const leaseMs = 600_000;
 /** A body is sealed when it is sent, so it is known by its length, which stands before it. */
-const marker = Uint8Array.of(0, 0, 0x7a, 0x3c);
+const marker = Buffer.from([0, 0, 0x7a, 0x3c]);
 const marked = 'm'.repeat(0x7a3c - rowExtraBytes);
 
 describePrivatePostgres('a PostgreSQL store in trouble', (server) => {

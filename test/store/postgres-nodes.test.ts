@@ -50,6 +50,22 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
     expect(await one.lead(s)).toBeNull();
   });
 
+  it('lead nothing, and take batches, when they were told not to lead', async () => {
+    await (await lead(one)).openEpoch(epochOf(1));
+    const front = await openPostgresStore({ rowKeys, url, leaseMs, leads: false });
+    try {
+      expect(await verdicts(front, [batch('a', 1, 1)])).toEqual(['accepted@1']);
+      await expire();
+      expect(await front.lead(s)).toBeNull();
+      await front.askToLead([s]);
+      expect(await sql('select count(*) from leases where asked_by != 0')).toBe('0');
+      expect((await standing(front)).leader).toBe('none');
+      expect(await two.lead(s)).not.toBeNull();
+    } finally {
+      await front.close();
+    }
+  });
+
   it('lead the studies of one budget together', async () => {
     const other = registration({ studyId: idOf('t'), name: 't' });
     await one.registerStudy(other);

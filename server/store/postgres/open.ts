@@ -54,6 +54,8 @@ export interface PostgresStoreOptions extends PostgresPlace {
    * nothing is remembered.
    */
   readonly seenFile?: string;
+  /** False: this store never takes a lease, so another node must lead. Default: true. */
+  readonly leads?: boolean;
   /**
    * Folder of the row keys, one folder for all servers of the store. It is made when it is missing.
    * Whoever has the folder and a copy of the database can read rows; without it nobody can. Its
@@ -78,7 +80,7 @@ export interface PostgresStoreOptions extends PostgresPlace {
  * const store = await openPostgresStore({ url, rowKeys: 'keelson-secrets/row-keys' });
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<SharedStore> {
-  const { leaseMs = 10_000, pool = 4, clock: timers = systemClock } = options;
+  const { leaseMs = 10_000, pool = 4, clock: timers = systemClock, leads = true } = options;
   const clock: Clock = {
     nowMs: options.nowMs ?? (() => timers.nowMs()), monotonicMs: () => timers.monotonicMs(),
     after: (delayMs, action) => timers.after(delayMs, action),
@@ -93,7 +95,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     if (seen !== null) connections.checkEach((session) => seen.check(session));
     const name = `${hostname()} ${toHex(signing.randomBytes(4))}`;
     const node = await StoreNode.enter(connections, name);
-    const store = new PostgresStore(connections, node, clock, { leaseMs, seen, keys });
+    const store = new PostgresStore(connections, node, clock, { leaseMs, seen, keys, leads });
     await store.start();
     return store.calls();
   } catch (error) {
@@ -123,6 +125,7 @@ class PostgresStore {
     private readonly clock: Clock,
     private readonly settings: {
       readonly leaseMs: number; readonly seen: Seen | null; readonly keys: RowKeys;
+      readonly leads: boolean;
     },
   ) {
     const { keys } = settings;
@@ -196,7 +199,9 @@ class PostgresStore {
   #sharedCalls(): Omit<SharedStore, keyof Store> {
     return {
       lead: (studyId, freeMs = 0) => this.#lead(studyId, freeMs),
-      askToLead: (studyIds) => this.#repeated(() => this.#leases.ask(studyIds)),
+      askToLead: async (studyIds) => {
+        if (this.settings.leads) await this.#repeated(() => this.#leases.ask(studyIds));
+      },
       standings: () => this.#session((session) => this.#standings(session)),
       onNews: (listener) => this.#news.follow(listener),
       askEnd: (studyId) => this.#change({ studies: [studyId] }, () => askEnd(studyId)),
@@ -208,6 +213,7 @@ class PostgresStore {
 
   async #lead(studyId: StudyId, freeMs: number): Promise<Leadership | null> {
     this.#open();
+    if (!this.settings.leads) return null;
     const grant = await this.#leases.take(studyId, freeMs);
     if (grant === null) return null;
     this.#admission.forgetStudies();

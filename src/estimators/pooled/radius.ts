@@ -25,6 +25,11 @@ const allowedNoise = 0.8;
 /** ... and near the ball this many radii beyond it. */
 const nearReach = 0.8;
 /**
+ * From so many standard deviations of its noise on the open last bin may hold rows. Nobody knows
+ * how far out they are, so a few of them may decide the mean.
+ */
+const openFrom = 3;
+/**
  * From one octave to the next a tail that is not seen falls to this share at most: a longer one has
  * no variance.
  */
@@ -106,7 +111,7 @@ export interface Distances {
   /**
    * e(R): the mean over all rows of how far they reach beyond a ball of this radius, as far as bins
    * stand out from the noise. The mean of clipped rows is at most this far from the mean of all.
-   * In scales. Infinite when rows stand in the open last bin: nobody knows how far out they are.
+   * In scales. Infinite where rows may be in the open last bin (`openFrom`).
    */
   readonly beyond: (radius: number) => number;
   /**
@@ -131,6 +136,7 @@ export function readDistances(
 ): Distances {
   const seen = binsThatStandOut(counts, sigma, standOut);
   const last = seen.lastIndexOf(true);
+  const mayBeOpen = seen[distanceBins - 1]! || counts[distanceBins - 1]! > openFrom * sigma;
   const middles = Array.from(counts, (_, bin) => distanceEdge(bin, dimension) * pow(2, 1 / 8));
   const places = isLattice
     ? middles.map((_, bin) => distanceEdge(bin + 1, dimension)) : middles;
@@ -143,7 +149,7 @@ export function readDistances(
   const crowds = unseenRows(counts, sigma, last);
   return {
     spread: Math.sqrt((near + meanOf((distance) => distance ** 2, middles)) / dimension),
-    beyond: (radius) => (seen[distanceBins - 1]! ? Infinity
+    beyond: (radius) => (mayBeOpen ? Infinity
       : meanOf((distance) => Math.max(0, distance - radius))),
     hidden: (radius) => {
       const reaches = middles.slice(1, last + 1).map((middle) => Math.max(0, middle - radius));

@@ -42,6 +42,14 @@ describe('distances from a centre', () => {
     expect(Math.min(loud.hidden(10), quiet.hidden(10))).toBeGreaterThan(0.1);
   });
 
+  it('have no bound where a few rows may be in the open last bin', () => {
+    const beyondWith = (open: number): number => readDistances({
+      counts: histogram({ 1: 9_900, 3: 100, 1e9: open }), sigma: 20, dimension, rows: 10_000,
+    }).beyond(10);
+    expect(beyondWith(65)).toBe(Infinity);
+    expect(beyondWith(55)).toBe(0);
+  });
+
   it('let a part of what noise hides widen the ball, up to the radius that is trusted', () => {
     const counts = histogram({ 1: 900, 3: 100 });
     const distances = readDistances({ counts, sigma: 40, dimension, rows: 1_000 });

@@ -6,7 +6,7 @@ import { memoryFolder } from '../memory-folder.js';
 
 /** What happens to the next message of a client that has these bytes. */
 export interface Meddling {
-  readonly marker: string | Uint8Array;
+  readonly marker: string | Buffer;
   /** Runs before the message goes on. */
   readonly before?: () => Promise<void>;
   /**
