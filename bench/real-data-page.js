@@ -25,9 +25,10 @@ attacks are in \`bench/accuracy\`.
 \`npm run bench:real-data -- --out FILE --page docs/results/bars.md\` measures and writes this page, in as many pieces as wanted
 (\`--minutes\`). The same seeds give the same figures.
 
-No interval is asked of a column of which the release says that it has none, and why (\`mostly-one-value\`, \`end-unseen\`).
+No interval is asked of a column of which the release says that it has none, and why (\`mostly-one-value\`, \`end-unseen\`).`;
 
-\`shape: normal\` is set beside the version from before \`shape: any\`, on the same 25 data sets: the root mean square distance from
+/** Only where all data sets of the older version were measured. */
+const introOfOlder = `\`shape: normal\` is set beside the version from before \`shape: any\`, on the same 25 data sets: the root mean square distance from
 the true mean. A release of today plans more events, so it draws other noise on the same rows. The bar was at most 1.02 for every
 attack. 25 data sets do not tell ratios so finely, so a ratio may now be above 1.02 by two of its standard errors, which are .006
 to .04, and the middle ratio of all attacks may not be above 1.02. This limit was chosen after the ratios had been seen.`;
@@ -60,6 +61,10 @@ function holdsText({ own, dimension, ...cell }) {
   return asked.length === 0 || left < 0.005 ? text : `${text}, ${left.toFixed(2)} have none`;
 }
 
+/** How many data sets some figures are of, such as 7 or 11. */
+const seedsOf = (cells) =>
+  unique(cells.map(({ own }) => own.length)).sort((a, b) => a - b).join(' or ');
+
 /** How many data sets each figure is of, by part of the benchmark. */
 const seedsTable = (lines) => table(['part', 'figures', 'data sets of each'],
   unique(lines.map(({ part }) => part)).map((part) => {
@@ -91,6 +96,9 @@ function cleanTable(lines) {
   }));
 }
 
+/** Whether all data sets of the version before were measured, under some attack. */
+const hasRatios = (cells) => cells.some((cell) => overOlder(cell) !== undefined);
+
 function attackTable(cells, textOf) {
   const names = unique(cells.map(({ rows }) => rows));
   const rows = Object.keys(attacks).filter((name) => cells.some(({ attack }) => attack === name));
@@ -100,6 +108,7 @@ function attackTable(cells, textOf) {
 
 function normalTable(cells) {
   const [head, rule, ...rows] = attackTable(cells, (cell) => short(medianError(cell)));
+  if (!hasRatios(cells)) return [head, rule, ...rows];
   const besideOlder = (attack) => {
     const cell = cells.find((one) =>
       one.attack === attack && one.rows === 'normal' && one.scale === '1');
@@ -152,7 +161,7 @@ const guideRows = [
 /** The table of attacks of docs/guides/robust-means.md, with the sentence before it. */
 export function guideTable(lines) {
   const cells = cellsOf(lines, 'attacks').filter(({ scale }) => scale === 'auto');
-  const [{ contributors, dimension, own }] = cells;
+  const [{ contributors, dimension }] = cells;
   const fieldOf = (attack, name) => {
     const cell = cells.find((one) => one.attack === attack && one.rows === name);
     return cell === undefined ? '-' : short(medianError(cell));
@@ -161,7 +170,7 @@ export function guideTable(lines) {
     `\`robust-mean\` with the scale that it finds: n = ${count(contributors)}, ${dimension} columns, `
       + 'epsilon 1, one row in twenty hostile. A figure is',
     'the distance from the honest rows\' mean, in standard deviations along uncorrelated '
-      + `directions: the median of ${own.length} seeds.`,
+      + `directions: the median of ${seedsOf(cells)} seeds.`,
     '', ...table(['attack', ...guideRows.map(([, title]) => title)], guideAttacks.map((attack) =>
       [attack, ...guideRows.map(([name]) => fieldOf(attack, name))])), '',
   ].join('\n');
@@ -172,13 +181,13 @@ export function pageOf(lines, bars) {
   const [attacked, normal] = [cellsOf(lines, 'attacks'), cellsOf(lines, 'normal')];
   const peers = [...cellsOf(lines, 'covariance'), ...cellsOf(lines, 'small')];
   const diagnosed = [...cellsOf(lines, 'diagnosis'), ...cellsOf(lines, 'flights')];
-  const seeds = Math.max(...attacked.map(({ own }) => own.length), 0);
   return [
-    intro, '', '## Bars', '', ...barTable(bars), '', ...missedBars(bars), '',
+    intro, '', ...(hasRatios(normal) ? [introOfOlder, ''] : []),
+    '## Bars', '', ...barTable(bars), '', ...missedBars(bars), '',
     '## Data sets', '', ...seedsTable(lines), '',
     '## Clean rows', '', 'Two figures are those of a scale that is found, and of true deviations '
       + 'that are given.', '', ...cleanTable(lines), '',
-    '## Under attack', '', `\`shape: any\`, median error over ${seeds} seeds, scale found / given:`,
+    '## Under attack', '', `\`shape: any\`, median error over ${seedsOf(attacked)} seeds, scale found / given:`,
     '', ...attackTable(attacked, (cell) => short(medianError(cell))), '',
     '`shape: normal`, the same:', '', ...normalTable(normal), '', ...strictText(normal),
     'Share of the columns in `intervalIfHostile95`, and the radius over the error (median), '

@@ -169,7 +169,8 @@ function barsOf(lines) {
   ];
 }
 
-const intro = `# Real tables
+/** @param each - cohorts of each size that recommended estimators have. */
+const introOf = (each) => `# Real tables
 
 Every numeric column of fifteen public tables, as studies: skewed columns, whole numbers, missing entries, columns that are
 nearly or always the same. Each contributor of a cohort has one random row of the table, so cohorts are larger than tables.
@@ -180,21 +181,24 @@ width of the column. Nobody lies.
 \`npm run bench:real-tables -- --out FILE --page docs/results/real-data.md\` measures and writes this page, in as many pieces as
 wanted (\`--minutes\`). Errors are in deviations of the column, from the mean (or quantile) of the whole table. A study of all
 columns has at most ten, and rows without a missing entry. The recommended estimators are \`mean\`, \`robust-mean\`, \`prime-heavy\`
-and \`quantile\`: they have cohorts of four sizes, three of each. The others have one of 20,000 contributors.
+and \`quantile\`: they have ${each} of each of four sizes. The others have one of 20,000 contributors.
 The tables come from the package \`vega-datasets\`, which the tests install, and from \`data/\`. None is copied.
 
 An interval holds if it has two ends and the mean is between them. An estimate may have no interval. That is honest if the
 release says why: nearly all rows have one value, and nobody knows how far the others are. Such numbers are counted apart
 (\`no interval, says why\`), and are not in the share that holds. A number without an interval and without that finding is in the
-share, as one that does not hold.`;
+share, as one that does not hold. Fewer rows than noise shows may decide a mean; the guide says
+[what noise hides](../guides/robust-means.md#what-noise-hides).`;
 
 /** @param read - the tables. @returns the page, in Markdown. */
 export function pageOf(lines, read) {
   const own = lines.filter(({ estimator }) => recommended.includes(estimator));
   const isWhole = ({ study }) => study === 'all columns';
   const separate = lines.filter((line) => !isWhole(line));
+  const cohorts = new Set(own.map(({ seed }) => seed)).size;
   return [
-    intro, '', '## Bars', '', 'For the recommended estimators. `quantile` states no interval.', '',
+    introOf(cohorts === 1 ? 'one cohort' : `${cohorts} cohorts`), '',
+    '## Bars', '', 'For the recommended estimators. `quantile` states no interval.', '',
     ...barsOf(own), '',
     '## Estimators', '', '`no plan`: it is known before that there are too few contributors, or '
       + 'that fewer than a quarter of them have an entry. `refused` comes after.', '',

@@ -43,6 +43,10 @@ export const storeArguments = {
   'store-pool': {
     type: 'string', valueHint: 'n', description: 'most connections to --store (default 8)',
   },
+  'store-direct': {
+    type: 'string', valueHint: 'url',
+    description: 'the database itself, where --store names a pooler that breaks LISTEN',
+  },
   'store-lease': {
     type: 'string', valueHint: 'seconds',
     description: 'how long the studies of a dead server wait for another (default 10)',
@@ -58,6 +62,7 @@ export interface StoreFlags {
   readonly roles?: string | undefined;
   readonly 'store-schema'?: string | undefined;
   readonly 'store-pool'?: string | undefined;
+  readonly 'store-direct'?: string | undefined;
   readonly 'store-lease'?: string | undefined;
   readonly 'accept-rollback'?: boolean | undefined;
 }
@@ -72,7 +77,8 @@ export function dataOf(
   const { data, store, secrets = defaults.secrets } = flags;
   if (store === undefined) {
     const ofStore = [
-      'secrets', 'row-keys', 'roles', 'store-schema', 'store-pool', 'store-lease',
+      'secrets', 'row-keys', 'roles', 'store-schema', 'store-pool', 'store-direct',
+      'store-lease',
     ] as const;
     const alone = ofStore.find((name) => flags[name] !== undefined);
     if (alone !== undefined) {
@@ -87,7 +93,12 @@ export function dataOf(
   if (flags['accept-rollback'] === true) {
     throw new UsageError('--accept-rollback is for a data folder: leave it out with --store');
   }
-  const place = placeOf(store, flags['store-schema']);
+  const schema = flags['store-schema'];
+  const direct = flags['store-direct'];
+  const place = {
+    ...placeOf(store, schema),
+    ...(direct !== undefined && { direct: placeOf(direct, schema).url }),
+  };
   const pool =
     numberFlag(flags['store-pool'], '--store-pool', { whole: true, atLeast: 4, atMost: 500 }) ?? 8;
   const lease =

@@ -43,6 +43,8 @@ export interface Standings {
   readonly studies: readonly StudyStanding[];
   /** How far the clock of the store is ahead of the clock here, in milliseconds. */
   readonly clockAheadMs: number;
+  /** Whether news do not arrive here, so that they are found a second later. */
+  readonly isDeaf: boolean;
   /** Set when this node lacks a key under which rows are sealed: what is wrong, and the remedy. */
   readonly lacksKey: string | null;
 }

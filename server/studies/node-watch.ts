@@ -47,7 +47,7 @@ export class NodeWatch {
   }
 
   /** Call it with each answer of the database. */
-  note({ clockAheadMs, lacksKey }: Standings): void {
+  note({ clockAheadMs, isDeaf, lacksKey }: Standings): void {
     const { clock, logger } = this.context;
     const nowMs = clock.monotonicMs();
     if (this.#isAway) {
@@ -58,6 +58,9 @@ export class NodeWatch {
     this.#answeredMs = nowMs;
     this.#noteClock(clockAheadMs);
     this.#noteKey(lacksKey);
+    if (isDeaf) this.noteOnce('deaf', () => logger.warn({}, 'news of other servers do not arrive, '
+      + 'so this one finds them a second later: a pooler before the database breaks LISTEN; give '
+      + 'the address of the database itself with --store-direct'));
   }
 
   /** Reports a study that is led by a node which does not run it. */

@@ -6,6 +6,8 @@ import { migrateSchema } from '../../server/store/postgres/schema.js';
 import { keyRoomBytes } from '../../src/questions/key-table.js';
 import { batch, budget, epochOf, idOf, registration, verdicts } from '../support/store-fixtures.js';
 import { describePostgres, psql } from '../support/postgres.js';
+import { HandClock } from '../listener/hand-clock.js';
+import { MeddlingProxy } from '../support/postgres/meddling-proxy.js';
 import { until } from '../support/until.js';
 import { rowKeys } from '../support/postgres/row-keys.js';
 
@@ -271,6 +273,37 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
     const then = heard;
     await until(() => heard > then + 1);
     stop();
+  });
+
+  it.each([
+    ['straight', false, false, false], ['behind a pooler that breaks LISTEN', true, false, true],
+    ['behind such a pooler, and hear at the database', true, true, false],
+  ])('find news within a second, and know whether they are told: %s', async (
+    _, dropsNews, hearsDirectly, isDeaf,
+  ) => {
+    const { proxy, url: through } = await MeddlingProxy.start(url);
+    proxy.dropsNews = dropsNews;
+    const clock = new HandClock();
+    const node = await openPostgresStore({
+      rowKeys, url: through, leaseMs, clock, ...(hearsDirectly && { direct: url }),
+    });
+    try {
+      let told = 0;
+      node.onNews(() => { told += 1; });
+      if (!isDeaf) await until(() => told > 0);
+      const leadership = await lead(one);
+      await leadership.openEpoch(epochOf(1));
+      const before = told;
+      clock.advance(1_000);
+      expect(told).toBeGreaterThan(before);
+      expect((await standing(node)).open).toMatchObject({ epoch: 1n });
+      expect((await node.standings()).isDeaf).toBe(false);
+      for (let i = 0; i < 6; i++) clock.advance(1_000);
+      expect((await node.standings()).isDeaf).toBe(isDeaf);
+    } finally {
+      await node.close();
+      await proxy.stop();
+    }
   });
 
   it('keep the first key of each name, and tell another one from it', async () => {

@@ -201,9 +201,9 @@ export class Bench {
 
   #breakable(runner: EpochRunner): EpochRunner {
     const release = runner.release.bind(runner);
-    runner.release = (studyId, epoch, before) =>
+    runner.release = (studyId, ...rest) =>
       (studyId === this.breakRelease
-        ? Promise.reject(new Error('a defect')) : release(studyId, epoch, before));
+        ? Promise.reject(new Error('a defect')) : release(studyId, ...rest));
     return runner;
   }
 

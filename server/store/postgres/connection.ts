@@ -41,18 +41,23 @@ export class Connections {
   readonly #checked = new WeakSet<PoolClient>();
   #check: ((session: Session) => Promise<void>) | undefined;
 
-  private constructor(private readonly pool: Pool, readonly schema: string) {
+  /** @param hearing where news are heard. */
+  private constructor(
+    private readonly pool: Pool, private readonly hearing: Pool, readonly schema: string,
+  ) {
     // A connection that breaks is replaced. Who uses one gets the error from its query, and would
     // get it a second time as an event, which ends the process where nobody listens.
-    pool.on('error', () => undefined);
-    pool.on('connect', (client) => { client.on('error', () => undefined); });
+    for (const each of new Set([pool, hearing])) {
+      each.on('error', () => undefined);
+      each.on('connect', (client) => { client.on('error', () => undefined); });
+    }
   }
 
   /**
    * Connects nothing yet.
    * @param most connections at once.
    */
-  static async open({ url, schema = 'keelson' }: PostgresPlace, most: number):
+  static async open({ url, direct, schema = 'keelson' }: PostgresPlace, most: number):
   Promise<Connections> {
     if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
       throw new InvalidParameterError('the name of a schema has up to 63 lower-case '
@@ -61,10 +66,12 @@ export class Connections {
     const { Pool: PoolOf } = await loadPg();
     const options = [`search_path=${schema}`, ...settings].map((each) => `-c ${each}`).join(' ');
     try {
-      return new Connections(new PoolOf({
-        connectionString: url, max: most, options, application_name: 'keelson',
+      const poolAt = (connectionString: string, max: number): Pool => new PoolOf({
+        connectionString, max, options, application_name: 'keelson',
         connectionTimeoutMillis: connectTimeoutMs, query_timeout: queryTimeoutMs, keepAlive: true,
-      }), schema);
+      });
+      const pool = poolAt(url, most);
+      return new Connections(pool, direct === undefined ? pool : poolAt(direct, 1), schema);
     } catch {
       // The text of the cause could hold the password.
       throw new InvalidParameterError('the address of the store cannot be read: write '
@@ -110,20 +117,13 @@ export class Connections {
   }
 
   /**
-   * Listens to news_channel() on a connection of its own.
+   * Listens to news_channel() on a connection of its own. It is told something first, so that
+   * `onNews` is called at least once wherever news arrive.
    * @param onLost called once when the connection ends by itself.
    * @returns what ends it.
    */
   async hear(onNews: () => void, onLost: () => void): Promise<() => void> {
-    const client = await this.pool.connect();
-    try {
-      const { rows } = await client.query<{ channel: string }>('SELECT news_channel() AS channel');
-      client.on('notification', onNews);
-      await client.query(`LISTEN ${rows[0]!.channel}`);
-    } catch (error) {
-      client.release(true);
-      throw error;
-    }
+    const client = await this.hearing.connect();
     let isOver = false;
     const end = (): void => {
       if (isOver) return;
@@ -134,10 +134,21 @@ export class Connections {
       if (!isOver) onLost();
       end();
     });
+    try {
+      const { rows } = await client.query<{ channel: string }>('SELECT news_channel() AS channel');
+      client.on('notification', onNews);
+      await client.query(`LISTEN ${rows[0]!.channel}`);
+      // By another connection: a pooler may pass on what the same one tells itself.
+      await this.use((session) => session.text("SELECT pg_notify(news_channel(), '')"));
+    } catch (error) {
+      end();
+      throw error;
+    }
     return end;
   }
 
   async close(): Promise<void> {
     await this.pool.end();
+    if (this.hearing !== this.pool) await this.hearing.end();
   }
 }

@@ -329,7 +329,10 @@ class PostgresStore {
   }
 
   async #standings(session: Session): Promise<Standings> {
-    const standings = await readStandings(session, this.node, () => this.clock.nowMs());
+    const standings = {
+      ...await readStandings(session, this.node, () => this.clock.nowMs()),
+      isDeaf: this.#news.isDeaf,
+    };
     // Afterwards, so that what is shown to anybody was noted.
     await this.settings.seen?.note(session);
     this.#admission.keepOpen(standings);

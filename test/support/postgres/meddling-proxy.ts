@@ -26,6 +26,8 @@ export class MeddlingProxy {
   readonly #server = createServer((client) => this.#pass(client));
   /** What to do, once each. */
   readonly planned: Meddling[] = [];
+  /** Drops every notification, as a pooler does that shares connections by transactions. */
+  dropsNews = false;
 
   private constructor(private readonly target: string) {}
 
@@ -68,9 +70,27 @@ export class MeddlingProxy {
         server.write(data);
       });
     });
-    server.on('data', (data) => {
+    const withoutNews = newsFilter();
+    server.on('data', (received) => {
+      const data = this.dropsNews ? withoutNews(received) : received;
       if (!dropsAnswer) client.write(data);
       else if (data.subarray(-ready.length).equals(ready)) cut();
     });
   }
+}
+
+/** Passes whole messages of a server on, without its notifications. */
+function newsFilter(): (data: Buffer) => Buffer {
+  let rest = Buffer.alloc(0);
+  return (data) => {
+    rest = Buffer.concat([rest, data]);
+    const passed: Buffer[] = [];
+    while (rest.length >= 5 && rest.length > rest.readUInt32BE(1)) {
+      const length = 1 + rest.readUInt32BE(1);
+      // A for NotificationResponse.
+      if (rest[0] !== 0x41) passed.push(rest.subarray(0, length));
+      rest = rest.subarray(length);
+    }
+    return Buffer.concat(passed);
+  };
 }

@@ -86,7 +86,7 @@ export class SimulatedSharedStore {
       standings: () => this.#ask(() =>
         ({
           studies: this.#standings(), clockAheadMs: database.nowMs() - clock.nowMs(),
-          lacksKey: null,
+          lacksKey: null, isDeaf: false,
         })),
       onNews: (listener) => this.#news.follow(listener),
       askEnd: (studyId) => this.#ask(() => {
