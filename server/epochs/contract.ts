@@ -82,6 +82,8 @@ export interface EpochSetup {
   };
   readonly assignmentKey: Uint8Array;
   readonly workSeed: Uint8Array;
+  /** Some of the contributors. They have summaries, and no noise and no release. */
+  readonly isSlice?: true;
 }
 
 /** How far an open epoch is. */
@@ -113,6 +115,10 @@ export interface EpochRunner {
   /** Adds parts in journal order. Callers on the hot path do not wait for it. */
   add(studyId: string, epoch: bigint, parts: readonly EpochPart[]): void;
   progress(studyId: string, epoch: bigint): Promise<EpochProgress>;
+  /** The summaries of a slice, for `merge`. Then the slice is dropped. */
+  encode(studyId: string, epoch: bigint): Promise<Uint8Array>;
+  /** Adds what `encode` gave for a slice of the epoch's contributors. */
+  merge(studyId: string, epoch: bigint, encoded: Uint8Array): Promise<void>;
   /**
    * Adds noise, drawn earlier or now. Call it once per epoch, after the charge is durable. Then the
    * epoch is dropped.

@@ -2,6 +2,7 @@ import { assert } from '../../src/base/assert.js';
 import { InvariantError } from '../../src/base/errors.js';
 import type { KnownKeys } from '../../src/base/remembered-keys.js';
 import type { Compute, Estimator, Plan } from '../../src/estimators/contract/estimator.js';
+import { StateReader, StateWriter } from '../../src/estimators/summaries/codec.js';
 import { planQuestionsOf } from '../../src/plan-study.js';
 import type { PlannedQuestion, QuestionsPlan } from '../../src/questions/plan.js';
 import { failedOutcome, QuestionsRun, type QuestionResult } from '../../src/questions/run.js';
@@ -50,6 +51,7 @@ export class EpochEngine {
   readonly #nominalRows: readonly (number | null)[];
   readonly #assignmentKey: Uint8Array;
   readonly #prepareEvery: number;
+  readonly #isSlice: boolean;
   #complete = 0;
   #nextPrepareAt: number;
   #released = false;
@@ -67,7 +69,8 @@ export class EpochEngine {
     this.#questions = questionsPlanOf(setup, findEstimator).questions;
     this.#run = new QuestionsRun(this.#questions, seededRandom(setup.workSeed), noise);
     this.#contributions = contributionsOf(document, this.#assignmentKey, this.#run.tables);
-    this.#run.prepareNoise(noiseAtOpen);
+    this.#isSlice = setup.isSlice === true;
+    if (!this.#isSlice) this.#run.prepareNoise(noiseAtOpen);
     this.#nominalRows = this.#questions.map(({ plan }) => nominalRows(plan, document.cohort));
     this.#prepareEvery = Math.max(1, Math.ceil(document.cohort * prepareShare));
     this.#nextPrepareAt = this.#prepareEvery;
@@ -82,8 +85,27 @@ export class EpochEngine {
       this.#complete += 1;
       this.#fold(part.contributor, reduced);
     }
+    if (this.#isSlice) return;
     this.#prepare();
     this.#run.prepareNoise(noiseAtOnce);
+  }
+
+  /** Folds incomplete contributions and encodes the summaries. Only for a slice, and once. */
+  encode(): Uint8Array {
+    assert(this.#isSlice && !this.#released, 'a slice is encoded once');
+    this.#released = true;
+    const { size } = this.#contributions;
+    this.#foldIncomplete();
+    return new StateWriter().integer(this.#complete + size).block(this.#run.encode()).finish();
+  }
+
+  /** Adds the summaries of a slice of the contributors. */
+  merge(encoded: Uint8Array): void {
+    assert(!this.#isSlice && !this.#released, 'slices come before the release');
+    const reader = new StateReader(encoded);
+    this.#complete += reader.integer();
+    this.#run.merge(reader.block());
+    reader.end();
   }
 
   progress(): EpochProgress {
@@ -104,11 +126,9 @@ export class EpochEngine {
   async release(
     compute: Compute, before?: SeriesInput, known?: readonly KnownKeys[],
   ): Promise<EpochResult> {
-    assert(!this.#released, 'an epoch draws its noise once');
+    assert(!this.#isSlice && !this.#released, 'an epoch draws its noise once');
     this.#released = true;
-    for (const reduced of this.#contributions.takeAll()) {
-      this.#fold(reduced.contributor, reduced);
-    }
+    this.#foldIncomplete();
     const results = await this.#run.release(compute, before && {
       sealing: sealingOf(before.key, this.#studyId, this.#epoch), series: before.series,
     }, known);
@@ -133,6 +153,12 @@ export class EpochEngine {
       const { name } = this.#questions[i]!.question;
       return left === undefined ? [] : [{ question: name, sealed: left }];
     });
+  }
+
+  #foldIncomplete(): void {
+    for (const reduced of this.#contributions.takeAll()) {
+      this.#fold(reduced.contributor, reduced);
+    }
   }
 
   #fold(contributor: Uint8Array, { rows, cuts }: ReducedRows): void {

@@ -78,10 +78,17 @@ export class InlineEpochRunner implements EpochRunner {
   async release(
     studyId: string, epoch: bigint, before?: SeriesInput, known?: readonly KnownKeys[],
   ): Promise<EpochResult> {
-    const holder = this.#holder(studyId, epoch);
-    this.drop(studyId, epoch);
-    if (holder.engine === null || holder.failure !== null) throw holder.failure;
-    return holder.engine.release(this.#compute, before, known);
+    return this.#taken(studyId, epoch).release(this.#compute, before, known);
+  }
+
+  async encode(studyId: string, epoch: bigint): Promise<Uint8Array> {
+    return this.#taken(studyId, epoch).encode();
+  }
+
+  async merge(studyId: string, epoch: bigint, encoded: Uint8Array): Promise<void> {
+    const { engine, failure } = this.#holder(studyId, epoch);
+    if (engine === null || failure !== null) throw failure;
+    engine.merge(encoded);
   }
 
   drop(studyId: string, epoch: bigint): void {
@@ -90,6 +97,14 @@ export class InlineEpochRunner implements EpochRunner {
 
   async close(): Promise<void> {
     this.#epochs.clear();
+  }
+
+  /** The engine of an epoch, which is dropped. */
+  #taken(studyId: string, epoch: bigint): EpochEngine {
+    const { engine, failure } = this.#holder(studyId, epoch);
+    this.drop(studyId, epoch);
+    if (engine === null || failure !== null) throw failure;
+    return engine;
   }
 
   #holder(studyId: string, epoch: bigint): Holder {

@@ -15,8 +15,12 @@ export type EpochRequest =
     readonly parts: PackedParts | PackedBatches;
   }
   | {
-    readonly kind: 'progress'; readonly id: number; readonly studyId: string;
+    readonly kind: 'progress' | 'encode'; readonly id: number; readonly studyId: string;
     readonly epoch: bigint;
+  }
+  | {
+    readonly kind: 'merge'; readonly id: number; readonly studyId: string;
+    readonly epoch: bigint; readonly encoded: Uint8Array;
   }
   | {
     readonly kind: 'release'; readonly id: number; readonly studyId: string;

@@ -3,7 +3,7 @@ import type { KnownKeys } from '../../src/base/remembered-keys.js';
 import type {
   EpochPart, EpochProgress, EpochResult, EpochRunner, EpochSetup, SeriesInput,
 } from './contract.js';
-import { EpochThread } from './epoch-thread.js';
+import { EpochThread, type Call } from './epoch-thread.js';
 import { nameOf } from './inline-runner.js';
 import { buffersOf, bytesOfPart, pack } from './packing.js';
 
@@ -96,14 +96,16 @@ export class WorkerEpochRunner implements EpochRunner {
   async release(
     studyId: string, epoch: bigint, before?: SeriesInput, known?: readonly KnownKeys[],
   ): Promise<EpochResult> {
-    const home = this.#home(studyId, epoch);
-    this.#flush(home);
-    try {
-      const call = { kind: 'release', studyId, epoch, before, known } as const;
-      return await home.thread.call(call) as EpochResult;
-    } finally {
-      this.#forget(home);
-    }
+    return await this.#last({ kind: 'release', studyId, epoch, before, known }) as EpochResult;
+  }
+
+  async encode(studyId: string, epoch: bigint): Promise<Uint8Array> {
+    return await this.#last({ kind: 'encode', studyId, epoch }) as Uint8Array;
+  }
+
+  async merge(studyId: string, epoch: bigint, encoded: Uint8Array): Promise<void> {
+    const { thread } = this.#home(studyId, epoch);
+    await thread.call({ kind: 'merge', studyId, epoch, encoded });
   }
 
   drop(studyId: string, epoch: bigint): void {
@@ -128,6 +130,19 @@ export class WorkerEpochRunner implements EpochRunner {
     const thread = new EpochThread((error) => this.options.onDeath(error));
     this.#threads.push(thread);
     return thread;
+  }
+
+  /** A call after which the epoch is gone. */
+  async #last(
+    call: Extract<Call, { readonly kind: 'release' | 'encode' | 'progress' }>,
+  ): Promise<unknown> {
+    const home = this.#home(call.studyId, call.epoch);
+    this.#flush(home);
+    try {
+      return await home.thread.call(call);
+    } finally {
+      this.#forget(home);
+    }
   }
 
   #home(studyId: string, epoch: bigint): Home {

@@ -29,6 +29,8 @@ async function execute(request: EpochRequest): Promise<unknown> {
     case 'open': return runner.open(request.setup);
     case 'add': return runner.add(request.studyId, request.epoch, unpack(request.parts));
     case 'progress': return runner.progress(request.studyId, request.epoch);
+    case 'encode': return runner.encode(request.studyId, request.epoch);
+    case 'merge': return runner.merge(request.studyId, request.epoch, request.encoded);
     case 'release': {
       const { studyId, epoch, before, known } = request;
       return runner.release(studyId, epoch, before, known);

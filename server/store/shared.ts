@@ -1,4 +1,4 @@
-import type { Store, StudyId, StudyStateName } from './contract.js';
+import type { JournalEntry, Store, StudyId, StudyStateName } from './contract.js';
 
 /** The calls that only the leader of a study may make. Each fails when the lease is lost. */
 export type LeaderCalls = Pick<Store,
@@ -57,6 +57,59 @@ export interface EpochTally {
   readonly complete: number;
 }
 
+/** Some of the contributors of an epoch. Slices are numbered from 0. */
+export interface Slice {
+  readonly slice: number;
+  /** How many the epoch has. */
+  readonly slices: number;
+}
+
+/** A slice that this node summarises, as long as no other node has claimed it. */
+export interface ClaimedSlice extends Slice {
+  readonly studyId: StudyId;
+  readonly epoch: bigint;
+  /** Grows with every claim. */
+  readonly token: bigint;
+}
+
+/**
+ * Charged epochs whose contributors several nodes summarise: each contributor is in one slice. A
+ * claim ends 30 s after its last page was read, by the clock of the store, and then another node
+ * may claim the slice. What was claimed before is then refused. After three claims without a
+ * summary a slice has failed.
+ */
+export interface EpochSlices {
+  /**
+   * Cuts the epoch into slices. Idempotent. Call it when the epoch is charged.
+   * @param plan a digest of the leader's plan. Nodes that plan otherwise claim nothing.
+   */
+  split(studyId: StudyId, epoch: bigint, slices: number, plan: string): Promise<void>;
+  /** @param plans digests of the plans of this node, by study. @returns null when none waits. */
+  claim(plans: ReadonlyMap<StudyId, string>): Promise<ClaimedSlice | null>;
+  /**
+   * Entries of the slice's contributors, as `Store.journal`.
+   * @throws StorageError lease-lost when another node has claimed the slice.
+   */
+  journal(
+    claimed: ClaimedSlice, afterPosition: bigint, limit: number, bytesMost?: number,
+  ): Promise<readonly JournalEntry[]>;
+  /**
+   * Stores the summary of a slice.
+   * @throws StorageError lease-lost, with nothing written, when another node has claimed it.
+   */
+  finish(claimed: ClaimedSlice, summary: Uint8Array): Promise<void>;
+  /** Ends a claim without a summary. */
+  giveBack(claimed: ClaimedSlice): Promise<void>;
+  /** How many slices of the epoch have no summary, and whether one of them has failed. */
+  left(studyId: StudyId, epoch: bigint): Promise<SlicesLeft>;
+  summary(studyId: StudyId, epoch: bigint, slice: number): Promise<Uint8Array>;
+}
+
+export interface SlicesLeft {
+  readonly count: number;
+  readonly hasFailed: boolean;
+}
+
 /** What is kept of a key that every node must have. */
 export interface SharedKey {
   readonly name: 'server' | 'series';
@@ -93,6 +146,8 @@ export interface SharedStore extends Store {
   /** Asks the leader to open no further epoch. The study ends after the open one. */
   askEnd(studyId: StudyId): Promise<void>;
   tally(studyId: StudyId, epoch: bigint): Promise<EpochTally>;
+  /** Absent: the leader of a study reads the whole journal of an epoch. */
+  readonly slices?: EpochSlices;
   /** Stores the key, if none of that name is stored. @returns whether the stored one is equal. */
   shareKey(key: SharedKey): Promise<boolean>;
 }

@@ -6,7 +6,16 @@ import type { HubEvent } from './contract.js';
 import type { Logger } from '../base/logger.js';
 import type { Tracing } from '../base/tracing.js';
 import type { Store } from '../store/contract.js';
+import type { EpochSlices, SharedStore } from '../store/shared.js';
 import type { BudgetTurns } from './budget-turns.js';
+
+/** What nodes need to summarise one epoch together. */
+export interface Slicing {
+  readonly slices: EpochSlices;
+  readonly onNews: SharedStore['onNews'];
+  /** About so many contributors are in one slice. */
+  readonly people: number;
+}
 
 /** What every study of a server shares. */
 export interface HubContext {
@@ -29,6 +38,8 @@ export interface HubContext {
    * arrive: on a shared store any node may get the rows, and any may have to release them.
    */
   readonly readsJournal: boolean;
+  /** How several nodes summarise one epoch. Absent: the leader of a study reads all of it. */
+  readonly slicing?: Slicing;
   /** Whether the operator has paused a study. */
   readonly isPaused: (studyId: string) => boolean;
   /** Decides which study asks first for an epoch of a shared budget. */

@@ -63,6 +63,8 @@ export interface StudyHubOptions {
    * series begin again after a restart.
    */
   readonly seriesKey?: () => Uint8Array;
+  /** @internal For tests: contributors of a slice. Default: see `slicesFor`. */
+  readonly slicePeople?: number;
   /** Default: the registry. */
   readonly findEstimator?: FindEstimator;
   /** Default: sealed studies are refused. */

@@ -26,6 +26,7 @@ import { quarantineIfFar } from './quarantine.js';
 import { noStudyStarts, type RefusedStudy } from './refused-study.js';
 import { signHead } from './release-body.js';
 import { SharedStudySet } from './shared-study-set.js';
+import { slicingOf } from './slices.js';
 import type { NodeHealth } from './node-health.js';
 import type { HubStudy, StudyList } from './study-list.js';
 import { StudySet } from './study-set.js';
@@ -81,6 +82,7 @@ class Hub implements RunningHub {
       seriesKey: once(options.seriesKey ?? (() => signing.randomBytes(32))),
       isPaused: (studyId) => this.#paused.has(studyId),
       turns: new BudgetTurns(), readsJournal: isShared(store),
+      ...slicingOf(store, options.slicePeople),
       emit: (event) => this.#emit(event),
       drained: () => this.#queue.drained(),
       stopped: () => this.#failure !== undefined,

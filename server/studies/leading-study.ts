@@ -1,7 +1,7 @@
 import { KeelsonError, StorageError } from '../../src/base/errors.js';
 import type { Store, StudyRecord } from '../store/contract.js';
 import type { Leadership, SharedStore } from '../store/shared.js';
-import type { HubContext } from './context.js';
+import type { HubContext, Slicing } from './context.js';
 import type { StudyDefinition } from './definition.js';
 import type { StudyIdentity } from './latest-view.js';
 import { LiveStudy } from './live-study.js';
@@ -100,6 +100,7 @@ export class LeadingStudy {
     return {
       ...context, readsJournal: true,
       store: { ...context.store, ...patientReads(context.store, isOver), ...this.leadership },
+      ...(context.slicing !== undefined && { slicing: patientSlicing(context.slicing, isOver) }),
       stopped: isOver,
       // Readers are told what was read back.
       emit: () => this.options.onCommit(),
@@ -136,23 +137,40 @@ export class LeadingStudy {
 const isLost = (error: unknown): boolean =>
   error instanceof KeelsonError && error.code === 'lease-lost';
 
+/** Runs an action that may be repeated until the database is there. */
+async function patiently<T>(isOver: () => boolean, action: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await action();
+    } catch (error) {
+      if (!(error instanceof StorageError && error.retryable) || isOver()) throw error;
+    }
+  }
+}
+
 /** Reads between the charge and the release of an epoch wait for a database that is away. */
 function patientReads(store: Store, isOver: () => boolean): Partial<Store> {
-  const patiently = async <T>(read: () => Promise<T>): Promise<T> => {
-    for (;;) {
-      try {
-        return await read();
-      } catch (error) {
-        if (!(error instanceof StorageError && error.retryable) || isOver()) throw error;
-      }
-    }
-  };
+  const wait = <T>(read: () => Promise<T>): Promise<T> => patiently(isOver, read);
   return {
-    journal: (...page) => patiently(() => store.journal(...page)),
-    releases: (...which) => patiently(() => store.releases(...which)),
-    ledgerEntries: (...which) => patiently(() => store.ledgerEntries(...which)),
-    contributorCount: (...which) => patiently(() => store.contributorCount(...which)),
-    unpurgedEpochs: (studyId) => patiently(() => store.unpurgedEpochs(studyId)),
-    series: (studyId) => patiently(async () => (await store.series?.(studyId)) ?? []),
+    journal: (...page) => wait(() => store.journal(...page)),
+    releases: (...which) => wait(() => store.releases(...which)),
+    ledgerEntries: (...which) => wait(() => store.ledgerEntries(...which)),
+    contributorCount: (...which) => wait(() => store.contributorCount(...which)),
+    unpurgedEpochs: (studyId) => wait(() => store.unpurgedEpochs(studyId)),
+    series: (studyId) => wait(async () => (await store.series?.(studyId)) ?? []),
+  };
+}
+
+function patientSlicing(slicing: Slicing, isOver: () => boolean): Slicing {
+  const { slices } = slicing;
+  const wait = <T>(action: () => Promise<T>): Promise<T> => patiently(isOver, action);
+  return {
+    ...slicing,
+    slices: {
+      ...slices,
+      split: (...cut) => wait(() => slices.split(...cut)),
+      left: (...which) => wait(() => slices.left(...which)),
+      summary: (...which) => wait(() => slices.summary(...which)),
+    },
   };
 }

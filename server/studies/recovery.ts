@@ -1,7 +1,7 @@
 import { fromHex } from '../../src/base/bytes.js';
 import { batchCells, batchRows, decodeBatchBody } from '../../src/wire/index.js';
 import { partOf } from '../epochs/reduction.js';
-import type { EpochPart } from '../epochs/contract.js';
+import type { EpochPart, EpochRunner, EpochSetup } from '../epochs/contract.js';
 import type { EpochRecord, JournalEntry } from '../store/contract.js';
 import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
@@ -40,24 +40,33 @@ export async function summarise(
   context: HubContext, definition: StudyDefinition, studyId: string, held: HeldEpoch,
 ): Promise<void> {
   const { store, runner } = context;
-  const { epoch } = held;
-  await runner.open(setupOf(studyId, definition, held));
-  held.complete = 0;
-  for await (const page of journalPages(store, studyId, epoch)) {
-    const parts = page.map((entry) => partOfEntry(definition, held, entry));
-    runner.add(studyId, epoch, parts);
-    held.complete += page.filter((entry) => entry.complete).length;
+  const pages = journalPages(store, studyId, held.epoch);
+  held.complete = await addJournal(runner, setupOf(studyId, definition, held), pages);
+}
+
+/**
+ * Opens an epoch in the runner and adds pages of its journal.
+ * @returns the number of complete contributions.
+ */
+export async function addJournal(
+  runner: EpochRunner, setup: EpochSetup, pages: AsyncIterable<readonly JournalEntry[]>,
+): Promise<number> {
+  const { studyId, epoch } = setup;
+  await runner.open(setup);
+  let complete = 0;
+  for await (const page of pages) {
+    runner.add(studyId, epoch, page.map((entry) => partOfEntry(setup, entry)));
+    complete += page.filter((entry) => entry.complete).length;
     await runner.progress(studyId, epoch);
   }
+  return complete;
 }
 
 /**
  * Bodies were verified and decoded before they were journalled. The same code reads them again
  * here. It does not judge texts again: another version of Unicode must not change the verdict.
  */
-function partOfEntry(
-  { document }: StudyDefinition, { assignmentKey }: HeldEpoch, entry: JournalEntry,
-): EpochPart {
+function partOfEntry({ document, assignmentKey }: EpochSetup, entry: JournalEntry): EpochPart {
   const body = decodeBatchBody(entry.body);
   return partOf(document, assignmentKey, {
     contributor: fromHex(entry.contributor),

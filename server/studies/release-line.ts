@@ -14,9 +14,9 @@ import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
 import { excludeFar } from './exclusion.js';
 import type { HeldEpoch } from './held-epoch.js';
-import { summarise } from './recovery.js';
 import { signRelease } from './release-body.js';
 import { Deadline, earlyMs, lastTick, plannedDuration } from './schedule.js';
+import { summariseTogether } from './slices.js';
 
 /** A closed epoch that waits for its release. */
 export interface ClosedEpoch {
@@ -230,7 +230,8 @@ export class ReleaseLine {
    * same. So the result is bit for bit that of an epoch that never had the withdrawn rows.
    * Subtracting rows from sums would not achieve that. No noise was drawn yet, and nothing has read
    * the values of the first summaries. It happens once per epoch, so many withdrawals cannot keep
-   * the server busy. Where summaries are read from the journal, this is the only pass.
+   * the server busy. Where summaries are read from the journal, this is the only pass,
+   * and several nodes may share it.
    * @returns false when the epoch cannot be rebuilt.
    */
   async #summarised({ held, kind }: ClosedEpoch): Promise<boolean> {
@@ -241,7 +242,7 @@ export class ReleaseLine {
     await drained();
     runner.drop(this.studyId, held.epoch);
     try {
-      await summarise(this.context, this.definition, this.studyId, held);
+      await summariseTogether(this.context, this.definition, this.studyId, held);
       return true;
     } catch (error) {
       if (error instanceof StorageError

@@ -13,6 +13,7 @@ import { refuseSealedHere } from './open-sealed.js';
 import { isOwnFault, type RefusedStudy } from './refused-study.js';
 import { atStandingOrder, checkRoom, identityOf, moveBehind, register } from './registration.js';
 import { SharedStudy, type SharedContext } from './shared-study.js';
+import { SliceWorker } from './slice-worker.js';
 import type { StudyList, StudyMode } from './study-list.js';
 
 /** A study that no node is configured to run is finished by another one after this time. */
@@ -32,6 +33,7 @@ export class SharedStudySet implements StudyList {
   #reading: Promise<void> | null = null;
   #next: Promise<void> | null = null;
   #stopNews: (() => void) | undefined;
+  #worker: SliceWorker | undefined;
   #isClosing = false;
   #askAfterMs = 0;
 
@@ -65,6 +67,11 @@ export class SharedStudySet implements StudyList {
         if (strict || !isOwnFault(error)) throw error;
         refused.push({ study: definition.document.study, error });
       }
+    }
+    const { slicing } = this.context;
+    if (slicing !== undefined) {
+      this.#worker = new SliceWorker(this.context, slicing, () =>
+        new Map([...this.#live].map(([studyId, { definition }]) => [studyId, definition])));
     }
     const started = await this.refresh().then(() => this.#leadFree());
     this.#stopNews = this.context.store.onNews(() => this.#onNews());
@@ -114,6 +121,8 @@ export class SharedStudySet implements StudyList {
     this.#isClosing = true;
     this.#stopNews?.();
     await Promise.all([...this.#live.values()].map((study) => study.close()));
+    // Later, since releases in progress may wait for it.
+    await this.#worker?.close();
     await this.#next?.catch(() => undefined);
     await this.#reading?.catch(() => undefined);
   }

@@ -1,8 +1,10 @@
 import { Sensitive } from '../base/brands.js';
+import { InvariantError } from '../base/errors.js';
 import type { Outcome } from '../base/outcome.js';
 import type { Key, KnownKeys } from '../base/remembered-keys.js';
 import type { Compute } from '../estimators/contract/estimator.js';
-import { createGroups, type Groups } from '../estimators/run.js';
+import { createGroups, decodeGroups, mergeGroups, type Groups } from '../estimators/run.js';
+import { StateReader, StateWriter } from '../estimators/summaries/codec.js';
 import { createMechanisms, type PreparedMechanisms } from '../privacy/mechanisms/index.js';
 import type { NoiseSource, WorkRandom } from '../random/source.js';
 import { KeyTable, keyTableBytes } from './key-table.js';
@@ -30,6 +32,16 @@ export const failedOutcome: Outcome = {
 export interface RunProgress {
   readonly groups: number;
   readonly groupsReached: number;
+}
+
+/**
+ * Whether contributors can be summarised in several places: the summaries add up exactly, and no
+ * question has a table of keys that it finds. Others need all rows in one place: pools of rows, and
+ * groups whose sums depend on the order of their rows.
+ */
+export function addsUp(questions: readonly PlannedQuestion[]): boolean {
+  return questions.every(({ plan, discovered }) => discovered === undefined
+    && plan.cohorts.every(({ name }) => plan.summary(name).exact === true));
 }
 
 interface Running {
@@ -111,6 +123,42 @@ export class QuestionsRun {
       if (least !== null) most = Math.max(most, groups.prepare(this.work, limit, least));
     });
     return most;
+  }
+
+  /**
+   * The summaries of all questions, for `merge`: of questions for which `addsUp` holds.
+   */
+  encode(): Uint8Array {
+    const writer = new StateWriter();
+    for (const { groups, cut, failure } of this.#running) {
+      writer.integer(Number(failure !== null)).integer(cut)
+        .block(failure === null ? groups.encode() : new Uint8Array(0));
+    }
+    return writer.finish();
+  }
+
+  /**
+   * Adds what another run of the same questions has encoded: its contributors are others.
+   *
+   * Claim: where `addsUp` holds, the summaries are bit for bit those of one run that all the
+   * contributors were added to, in any order. Each sum is one of whole numbers below 2^53, which
+   * doubles add exactly, so it does not depend on order or brackets. `cut` is such a sum, too.
+   * @throws InvalidParameterError for bytes that `encode` did not write for the same plans.
+   */
+  merge(encoded: Uint8Array): void {
+    const reader = new StateReader(encoded);
+    for (const running of this.#running) {
+      const { planned: { plan, dimension }, groups } = running;
+      const hasFailed = reader.integer() !== 0;
+      running.cut += reader.integer();
+      const block = reader.block();
+      if (hasFailed) {
+        running.failure ??= { cause: new InvariantError('a slice of the rows has no summary') };
+      } else {
+        mergeGroups(plan, dimension, groups, decodeGroups(plan, dimension, block));
+      }
+    }
+    reader.end();
   }
 
   /** The groups of all questions. */

@@ -8,7 +8,7 @@ import { findEstimator } from '../../src/estimators/registry.js';
 import { privacyTarget } from '../../src/privacy/accounting/target.js';
 import type { PlannedQuestion } from '../../src/questions/plan.js';
 import { planTruncated, withTruncated } from '../../src/questions/truncated.js';
-import { QuestionsRun } from '../../src/questions/run.js';
+import { addsUp, QuestionsRun } from '../../src/questions/run.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { seededRandom } from '../../src/random/work.js';
 
@@ -106,4 +106,56 @@ it('says how many contributors had more keys than count for one, with noise', as
   const [other] = (await findingsOf(399)) as readonly Finding[];
   expect(noisy! - other!.amounts[0]!).toBe(1);
   expect(await findingsOf(400, question('cut') as typeof asked)).toBeUndefined();
+});
+
+const emptyRun = (questions: readonly PlannedQuestion[]): QuestionsRun =>
+  new QuestionsRun(questions, seededRandom(new Uint8Array(32)), seededNoise('questions'));
+
+it('has the bits of one run when several runs are merged, in any order', () => {
+  const sums = findEstimator('sum');
+  const facts = {
+    dimension: 1, cohort: 100, participation: 'secret',
+    target: privacyTarget({ epsilon: 8, delta: 1e-6 }),
+  } as const;
+  const sum: PlannedQuestion = {
+    ...question('sum'), estimator: sums, plan: sums.plan({ range: [-3, 7] }, facts) as Plan,
+  };
+  const asked = [question('count'), sum];
+  expect(addsUp(asked)).toBe(true);
+  const whole = emptyRun(asked);
+  const slices = Array.from({ length: 3 }, () => emptyRun(asked));
+  for (let i = 0; i < 300; i++) {
+    const rows = [[Float64Array.of(i % 5 - 2)], [Float64Array.of(Math.sin(i) * 9)]];
+    for (const run of [whole, slices[i % 3]!]) {
+      run.add(new Uint8Array(32).fill(i), rows, [i % 7 === 0, false]);
+    }
+  }
+  const merged = emptyRun(asked);
+  for (const slice of slices.toReversed()) merged.merge(slice.encode());
+  expect(merged.encode()).toEqual(whole.encode());
+  expect(() => merged.merge(whole.encode().subarray(1))).toThrow();
+});
+
+it('fails the question alone of which a merged run has no summary', async () => {
+  const broken = question('broken', {
+    summary: (name) => ({
+      ...plan.summary(name), table: undefined, add: () => { throw new Error('no memory'); },
+    }) as unknown as ReturnType<Plan['summary']>,
+  });
+  const slice = emptyRun([broken, question('whole')]);
+  slice.add(new Uint8Array(32), [[Float64Array.of(1)], [Float64Array.of(1)]]);
+  const merged = emptyRun([question('broken'), question('whole')]);
+  merged.merge(slice.encode());
+  const results = await merged.release(inlineCompute());
+  expect(results.map(({ kind }) => kind)).toEqual(['failed', 'answered']);
+});
+
+it('does not add up groups, pools or found keys', () => {
+  const pooled = question('pooled', {
+    summary: (name) => ({
+      ...plan.summary(name), exact: undefined,
+    }) as unknown as ReturnType<Plan['summary']>,
+  });
+  expect(addsUp([question('count'), pooled])).toBe(false);
+  expect(addsUp([{ ...question('found'), discovered: {} as never }])).toBe(false);
 });

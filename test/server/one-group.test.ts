@@ -57,6 +57,8 @@ function withAndWithout(left: Finished[][], right: Finished[][]): EpochRunner {
     progress: (studyId, epoch) => all!.progress(studyId, epoch),
     release: async (studyId, epoch) =>
       (await Promise.all([all!, others!].map((runner) => runner.release(studyId, epoch))))[0]!,
+    encode: (studyId, epoch) => all!.encode(studyId, epoch),
+    merge: (studyId, epoch, encoded) => all!.merge(studyId, epoch, encoded),
     drop(studyId, epoch) {
       all!.drop(studyId, epoch);
       others!.drop(studyId, epoch);

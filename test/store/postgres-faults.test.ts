@@ -183,7 +183,7 @@ describePrivatePostgres('opening a PostgreSQL store', (server) => {
 
   it('refuses a schema of another version, and another program\'s', async () => {
     const url = await server().createDatabase();
-    const status = { schema: 'keelson', version: 5, supported: 5 };
+    const status = { schema: 'keelson', version: 6, supported: 6 };
     expect(await migrateSchema({ url })).toEqual(status);
     expect(await migrateSchema({ url })).toEqual(status);
     await psql(url, "update keelson.meta set value = 7 where name = 'schema_version'");

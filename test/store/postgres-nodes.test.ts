@@ -330,7 +330,7 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
         insert into studies values (7, '${idOf('old')}', 'old', '{}', 7, 'open', 0, '', 1, 1);
         insert into epochs values (7, 7, 1, 'open', 1, 0, 1, 1, 4, 'next', 0, 0, 0, 0);`);
     await expect(openPostgresStore({ rowKeys, url: old })).rejects.toThrow(/run keelson store migrate/);
-    expect(await migrateSchema({ url: old })).toMatchObject({ version: 5 });
+    expect(await migrateSchema({ url: old })).toMatchObject({ version: 6 });
     const store = await openPostgresStore({ rowKeys, url: old });
     await store.registerStudy(registration());
     await store.openEpoch(epochOf(1));

@@ -67,7 +67,7 @@ describePostgres('keelson store', (server) => {
     await psql(url, "update keelson.meta set value = value + 1 where name = 'schema_version'");
     for (const words of [['store', 'init', url], ['store', 'migrate', url],
       ['ledger', '--store', url]]) {
-      expect(await refusal(words)).toMatch(/schema 6, this program knows up to 5; use a newer keelson/);
+      expect(await refusal(words)).toMatch(/schema 7, this program knows up to 6; use a newer keelson/);
     }
   });
 

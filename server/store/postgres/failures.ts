@@ -90,6 +90,11 @@ export const leaseLost = (): PostgresFailure => new PostgresFailure(
   'taken', 'lease-lost',
 );
 
+export const sliceClaimed = (): PostgresFailure => new PostgresFailure(
+  'another server summarises these rows now, since this one read no page for too long', 'taken',
+  'lease-lost',
+);
+
 /** Another transaction changed what this one had read. Nothing was written. */
 export const moved = (): PostgresFailure =>
   new PostgresFailure('other transactions change the same rows all the time', 'again');

@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely';
 import { InvariantError } from '../../../src/base/errors.js';
 import { toHex } from '../../../src/base/bytes.js';
 import type { JournalEntry, ReleaseRecord, StudyId } from '../contract.js';
+import type { Slice } from '../shared.js';
 import { epochRow, type EpochRow } from '../rules/epochs.js';
 import { forgettable, ownBudget } from '../rules/own-budget.js';
 import { separationIn } from '../rules/running-series.js';
@@ -35,10 +36,21 @@ const noBound = 2n ** 62n;
 const boundOf = (bytesMost: number | undefined): bigint =>
   (bytesMost === undefined || bytesMost === Infinity ? noBound : BigInt(Math.ceil(bytesMost)));
 
-/** See `Store.journal`. */
+/** A number below 2^16 for each contributor. Theirs are given out in blocks, so they are mixed. */
+const mixed = '(((contributor_id & 2147483647) * 1327217885 & 2147483647) >> 15)';
+
+/**
+ * The contributors of slice $5 of $6, whose mixed number is in an interval. Its two ends are
+ * compared with two expressions: of an equation PostgreSQL expects so few rows that it sorts the
+ * table for each page.
+ */
+const ofSlice = `AND ${mixed} * $6::bigint >= $5::bigint << 16
+  AND ${mixed} * $6::bigint - 65536 < $5::bigint << 16`;
+
+/** See `Store.journal`. @param of whose entries. Default: those of all contributors. */
 export async function readJournal(
   session: Session, keys: RowKeys, studyId: StudyId, epoch: bigint, afterPosition: bigint,
-  limit: number, bytesMost?: number,
+  limit: number, bytesMost?: number, of?: Slice,
 ): Promise<JournalEntry[]> {
   const study = await session.perform(studyRow(studyId));
   const row = study === undefined
@@ -53,11 +65,13 @@ export async function readJournal(
         SELECT * FROM ${journalTable(row.epoch_key)} AS j
         WHERE position > $1 AND NOT EXISTS (SELECT 1 FROM withdrawals AS w
           WHERE w.epoch_key = $2 AND w.contributor_id = j.contributor_id)
+        ${of === undefined ? '' : ofSlice}
         ORDER BY position LIMIT $3
       ) AS page
     ) AS sized JOIN contributors AS c USING (contributor_id)
     WHERE before < $4 ORDER BY position`,
-    [afterPosition, row.epoch_key, limit, boundOf(bytesMost)]);
+    [afterPosition, row.epoch_key, limit, boundOf(bytesMost),
+      ...(of === undefined ? [] : [of.slice, of.slices])]);
   return entries.map(({ position, public_key: publicKey, sequence, complete: flag, sealed }) => {
     const [contributor, complete] = [toHex(publicKey), flag === 1n];
     const place = { studyId, epoch, position, contributor, sequence, complete };
@@ -116,6 +130,7 @@ export function* purgeStep(studyId: StudyId, epoch: bigint, nowMs: number): Step
 
 function* deleteRows(study: StudyRow, row: EpochRow): Steps<void> {
   yield* dropJournal(row.epoch_key);
+  yield* statement(raw`DELETE FROM epoch_slices WHERE epoch_key = ${row.epoch_key}`);
   yield* run(sql.updateTable('epochs').where('epoch_key', '=', row.epoch_key)
     .set({ purged: gone }));
   yield* forgetGroups(study.study_key, row.epoch);

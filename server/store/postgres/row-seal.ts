@@ -50,7 +50,8 @@ export function openRow(
   return { signature: plain.subarray(0, signatureBytes), body: plain.subarray(signatureBytes) };
 }
 
-export type SecretName = 'assignment' | 'seed' | 'fingerprint';
+/** A summary holds sums over rows (slices.ts). */
+export type SecretName = 'assignment' | 'seed' | 'fingerprint' | `summary-${number}-of-${number}`;
 
 const secretName = (studyId: StudyId, epoch: bigint, name: SecretName): string =>
   `keelson secret ${studyId} ${epoch} ${name}`;

@@ -207,6 +207,12 @@ export interface Summary<State = unknown> {
   table?(groups: number): SummaryTable<State>;
   /** `add` does not look at tags: it may be given 0n for each. */
   readonly untagged?: true;
+  /**
+   * States are whole numbers that add up exactly: rows in any order, added to any number of states
+   * that are then merged, give the same bits. A state is small beside its rows. So several servers
+   * may each summarise some of the contributors of an epoch.
+   */
+  readonly exact?: true;
   empty(): State;
   /** `row` has the study's dimension (a pair: the scaled difference). Copies what it keeps. */
   add(state: State, row: Float64Array, tag: bigint): State;

@@ -113,6 +113,8 @@ function overRunner(real: EpochRunner, changes: Partial<EpochRunner>): EpochRunn
     add: (studyId, epoch, parts) => real.add(studyId, epoch, parts),
     progress: (studyId, epoch) => real.progress(studyId, epoch),
     release: (studyId, epoch, before, known) => real.release(studyId, epoch, before, known),
+    encode: (studyId, epoch) => real.encode(studyId, epoch),
+    merge: (studyId, epoch, encoded) => real.merge(studyId, epoch, encoded),
     drop: (studyId, epoch) => real.drop(studyId, epoch),
     close: () => real.close(),
     ...changes,

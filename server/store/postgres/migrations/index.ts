@@ -3,6 +3,7 @@ import { nodesSchema } from './0002-nodes.js';
 import { askedLeasesSchema } from './0003-asked-leases.js';
 import { keyRoomsSchema } from './0004-key-rooms.js';
 import { rowKeysSchema } from './0005-row-keys.js';
+import { epochSlicesSchema } from './0006-epoch-slices.js';
 import { columnComments } from './column-comments.js';
 
 /**
@@ -11,5 +12,6 @@ import { columnComments } from './column-comments.js';
  * parameters of a function drops it; the functions of today come after all steps.
  */
 export const migrations: readonly string[] =
-  [initialSchema, nodesSchema, askedLeasesSchema, keyRoomsSchema, rowKeysSchema]
+  [initialSchema, nodesSchema, askedLeasesSchema, keyRoomsSchema, rowKeysSchema,
+    epochSlicesSchema]
     .map((schema) => `${schema}${columnComments(schema)}`);

@@ -28,6 +28,7 @@ export function wholeSumsSummary(
   const form = { format: 0x4b_57_53_31, dimension };
   return {
     untagged: true,
+    exact: true,
     empty: () => ({ sums: new Float64Array(entries), rows: 0 }),
     add(state, row) {
       assert(row.length === dimension, 'a row has the dimension of its summary');
