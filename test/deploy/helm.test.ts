@@ -145,7 +145,7 @@ function checkServices(documents: readonly Document[], check: Check): void {
   check(lastOf(stages().at(-1)!, 'EXPOSE').words[0] === String(containerPort), 'port of the image');
   for (const { spec } of services) check(spec.ports[0]!.targetPort === name, 'port of a service');
   for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe'] as const) {
-    const { path, port } = server[probe].httpGet;
+    const { path, port } = server[probe]!.httpGet;
     check(routeOf(path)?.route.access === 'public' && port === name, probe);
   }
 }
