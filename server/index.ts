@@ -36,7 +36,8 @@ export { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/open.js
 export { openPostgresStore, type PostgresStoreOptions } from './store/postgres/open.js';
 export type { PostgresPlace } from './store/postgres/place.js';
 export type {
-  EpochTally, LeaderCalls, Leadership, SharedKey, SharedStore, Standings, StudyStanding,
+  ClaimedSlice, EpochSlices, EpochTally, LeaderCalls, Leadership, SharedKey, SharedStore, Slice,
+  SlicesLeft, Standings, StudyStanding,
 } from './store/shared.js';
 export type { NodeHealth } from './studies/node-health.js';
 export type {

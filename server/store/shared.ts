@@ -105,6 +105,7 @@ export interface EpochSlices {
   summary(studyId: StudyId, epoch: bigint, slice: number): Promise<Uint8Array>;
 }
 
+/** The slices of an epoch that have no summary. */
 export interface SlicesLeft {
   readonly count: number;
   readonly hasFailed: boolean;

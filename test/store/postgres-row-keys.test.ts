@@ -249,7 +249,7 @@ describePostgres('row keys of a PostgreSQL store', (server) => {
         insert into journal_7 values (5, 1, 1, 0, '\\x${'03'.repeat(64)}', 'a row');`);
     await expect(migrateSchema({ url: old })).rejects.toThrow(/not sealed yet.*--row-keys/);
     expect(await psql(old, 'select body from keelson.journal_7')).not.toBe('');
-    expect(await migrateSchema({ url: old }, folder)).toMatchObject({ version: 5 });
+    expect(await migrateSchema({ url: old }, folder)).toMatchObject({ version: migrations.length });
     const columns = await psql(old, `select column_name from information_schema.columns
       where table_name = 'journal_7' order by 1`);
     expect(columns.split('\n'))
