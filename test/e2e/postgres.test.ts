@@ -211,7 +211,8 @@ describePostgres('keelson serve --store', (server) => {
         const names = ['mean', 'second', 'third'];
         const studies = names.map((name) => stage.write(`${name}.yaml`, meanStudy(name)));
         const serve = (secrets: string) => stage.start(['serve', ...studies, '--store', url,
-          '--secrets', stage.path(secrets), '--port', '0', '--log-level', 'warn', '--json',
+          '--secrets', stage.path(secrets), '--row-keys', stage.path('row-keys'),
+          '--port', '0', '--log-level', 'warn', '--json',
           '--store-lease', '60']);
         const first = serve('secrets');
         const one = String((await first.line(({ type }) => type === 'listening'))['address']);

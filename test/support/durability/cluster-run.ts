@@ -14,7 +14,6 @@ import { Balancer } from '../../../cli/demo/cluster/balancer.js';
 import { columns, studyNames, writeStudies } from './crash-studies.js';
 import { Load } from './load.js';
 import { judgeStore, type Verdict } from './verdict.js';
-import { rowKeys } from '../postgres/row-keys.js';
 
 /** How often each fault happens. */
 export interface ClusterFaults {
@@ -266,7 +265,9 @@ export class ClusterRun {
   }
 
   async #judge(): Promise<Verdict> {
-    const store = await openPostgresStore({ rowKeys, url: this.#url });
+    const store = await openPostgresStore({
+      url: this.#url, rowKeys: this.stage.path('secrets/row-keys'),
+    });
     try {
       const { publicKey } =
         signing.createSigner(openServerKeys(this.stage.path('secrets')).seed);
