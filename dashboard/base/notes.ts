@@ -48,7 +48,7 @@ async function read(study: string, signal: AbortSignal): Promise<readonly StudyN
   }
 }
 
-/** What stands above a mark, as a note's number in the list, and its place on the axis. */
+/** A mark of a chart: its label, as a note's number in the list, and its place on the axis. */
 export interface NotePlace {
   readonly label: string;
   readonly at: number;

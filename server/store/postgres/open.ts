@@ -58,8 +58,8 @@ export interface PostgresStoreOptions extends PostgresPlace {
   readonly leads?: boolean;
   /**
    * Folder of the row keys, one folder for all servers of the store. It is made when it is missing.
-   * Whoever has the folder and a copy of the database can read rows; without it nobody can. Its
-   * keys are made and erased by the store.
+   * A copy of the database can be read only with this folder. The store makes its keys, and
+   * erases them.
    */
   readonly rowKeys: string;
 }
