@@ -23,14 +23,17 @@ describePrivatePostgres('several servers on one PostgreSQL', () => {
     { tags: ['slow'], timeout: 900_000 }, async () => {
       const stage = new Stage();
       try {
-        const { verdict, acknowledged, failovers, frozen, broken } = await new ClusterRun(stage, {
-          nodes: 3, people: 18, leaseSeconds: 2, kills: 2, databaseKills: 1, cuts: 1, freezes: 2,
-          seed: 19,
+        const report = await new ClusterRun(stage, {
+          nodes: 3, people: 30, leaseSeconds: 2, kills: 2, databaseKills: 1, cuts: 1, freezes: 2,
+          slices: 2, seed: 19,
         }).run();
+        const { verdict, acknowledged, failovers, frozen, slices, broken } = report;
         expect(broken).toEqual([]);
         expect(verdict).toMatchObject({ lost: [], twice: [], faults: [] });
         expect(acknowledged).toBeGreaterThan(100);
         expect(verdict.releases).toBeGreaterThan(20);
+        expect(slices.byOthers).toBeGreaterThan(0);
+        expect(slices.takenOver).toBeGreaterThan(0);
         expect([...frozen].sort()).toEqual(['after charge', 'in charge']);
         expect(failovers).toHaveLength(1);
         // Most of it is the lease, after which the database lets another server lead.

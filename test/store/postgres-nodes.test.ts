@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Leadership, SharedStore, StudyStanding } from '../../server/store/shared.js';
 import { migrations } from '../../server/store/postgres/migrations/index.js';
 import { openPostgresStore } from '../../server/store/postgres/open.js';
 import { migrateSchema } from '../../server/store/postgres/schema.js';
+import { Session } from '../../server/store/postgres/session.js';
 import { keyRoomBytes } from '../../src/questions/key-table.js';
 import { batch, budget, epochOf, idOf, registration, verdicts } from '../support/store-fixtures.js';
 import { describePostgres, psql } from '../support/postgres.js';
@@ -66,6 +67,32 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
     } finally {
       await front.close();
     }
+  });
+
+  it('read again what admission knows of studies that have changed, and no other', async () => {
+    const t = idOf('t');
+    const other = { studyId: t, name: 't', budget: budget({ key: 't' }) };
+    await one.registerStudy(registration(other));
+    for (const studyId of [s, t]) {
+      await (await lead(one, studyId)).openEpoch(epochOf(1, { studyId, rowsMax: 9 }));
+    }
+    let sequence = 0;
+    const reads = async (): Promise<number> => {
+      sequence += 1;
+      const transactions = vi.spyOn(Session.prototype, 'transaction');
+      const batches = [s, t].map((studyId) => batch('a', sequence, 1, { studyId }));
+      expect(await verdicts(one, batches)).toEqual(['accepted@1', 'accepted@1']);
+      const modes = transactions.mock.calls.map(([mode]) => mode);
+      transactions.mockRestore();
+      return modes.filter((mode) => mode.endsWith('READ ONLY')).length;
+    };
+    expect(await reads()).toBe(2);
+    expect(await reads()).toBe(0);
+    await (await lead(one)).setStudyState(s, 'open');
+    expect(await reads()).toBe(1);
+    await two.askEnd(t);
+    expect(await reads()).toBe(1);
+    expect(await reads()).toBe(0);
   });
 
   it('lead the studies of one budget together', async () => {

@@ -18,17 +18,19 @@ import { SliceWorker } from '../../server/studies/slice-worker.js';
 import {
   mayBeSliced, planDigest, slicingOf, summariseTogether,
 } from '../../server/studies/slices.js';
-import { fromHex } from '../../src/base/bytes.js';
+import { fromHex, fromUtf8 } from '../../src/base/bytes.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { estimators } from '../../src/estimators/registry.js';
 import { seededNoise } from '../../src/random/insecure.js';
-import { encodeBatchBody, encodeRows } from '../../src/wire/index.js';
+import { encodeBatchBody, encodeRows, encodeStudyDocument } from '../../src/wire/index.js';
 import { samples } from '../compliance/samples.js';
 import type { ComplianceSample } from '../compliance/suite.js';
 import { dataSource } from '../support/data.js';
+import { LiveCommand } from '../support/live-command.js';
 import { memoryFolder } from '../support/memory-folder.js';
 import { describePostgres, psql } from '../support/postgres.js';
 import { batch, budget, epochOf, idOf, registration } from '../support/store-fixtures.js';
+import { root } from '../support/sources.js';
 import { until } from '../support/until.js';
 import { rowKeys } from '../support/postgres/row-keys.js';
 
@@ -225,4 +227,47 @@ describePostgres('releases of rows that several servers took', (server) => {
       expect(await published(alone.runner, studyId)).toEqual(expected);
       for (const worker of workers) await worker.close();
     });
+
+  it('are the same bytes when a process is killed in the middle of a slice', async () => {
+    const sample = samples['histogram']!;
+    const [definition, name, people] = [studyOf('histogram', sample), 'killed', sample.cohort / 6];
+    const studyId = idOf(name);
+    const [sqlite, , ...nodes] = stores as [Store, Store, SharedStore, SharedStore, SharedStore];
+    const summarised = async (node: HubContext): Promise<HubContext> => {
+      const held = heldEpochOf((await node.store.epoch(studyId, 1n))!);
+      await summariseTogether(node, definition, studyId, held);
+      return node;
+    };
+    await charged([sqlite], name, sample);
+    await charged(nodes, name, sample);
+    const leader = summarised(nodeOf(name, nodes[0], people));
+    const reader = new LiveCommand(
+      [shared, rowKeys, studyId, fromUtf8(encodeStudyDocument(definition.document))],
+      { command: `${root}test/support/children/slice-reader.js` });
+    let worker: SliceWorker | undefined;
+    try {
+      const { name: claimed, contributors } = await reader.line(() => true);
+      expect(claimed).toBe(`${studyId}/0/1`);
+      expect(contributors).toBeGreaterThan(0);
+      expect((await reader.kill()).status).toBeNull();
+      const { slices } = nodes[1];
+      const node = nodeOf(name, nodes[1], people);
+      worker = new SliceWorker(node, node.slicing!, () => new Map([[studyId, definition]]));
+      await until(async () => (await slices!.left(studyId, 1n)).count === 1);
+      // The claim of the dead process still holds.
+      expect(await slices!.claim(new Map([[studyId, planDigest(definition)]]))).toBeNull();
+      await psql(shared, `update keelson.epoch_slices set expires_at = now() - interval '1 s'
+        where summary is null`);
+      const expected =
+        await published((await summarised(nodeOf(name, sqlite, people))).runner, studyId);
+      expect(expected.kind).toBe('value');
+      expect(await published((await leader).runner, studyId)).toEqual(expected);
+      expect(await psql(shared, `select slice, token from keelson.epoch_slices join keelson.epochs
+        using (epoch_key) join keelson.studies using (study_key)
+        where study_id = '${studyId}' and token != 1`)).toBe('0|2');
+    } finally {
+      await reader.kill();
+      await worker?.close();
+    }
+  });
 }, ['slow']);

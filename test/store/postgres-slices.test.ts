@@ -54,6 +54,16 @@ describePostgres('slices of an epoch on a PostgreSQL store', (server) => {
     expect([await numberOf(one), await numberOf(two)]).toEqual([undefined, undefined]);
   });
 
+  it('are claimed once each by nodes that ask at the same time', async () => {
+    await cut(4);
+    const found: (number | undefined)[] = [];
+    // A claim passes over slices that others are just claiming.
+    while (found.filter((slice) => slice !== undefined).length < 4) {
+      found.push(...await Promise.all([one, two, one, two, one, two].map(numberOf)));
+    }
+    expect(found.filter((slice) => slice !== undefined).sort()).toEqual([0, 1, 2, 3]);
+  });
+
   it('have each contributor of the journal once, with all its entries in order', async () => {
     const names = Array.from({ length: 300 }, (_, i) => `c${i}`);
     for (const sequence of [1, 2]) {

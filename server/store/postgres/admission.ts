@@ -42,9 +42,15 @@ export class Admission {
     private readonly keys: RowKeys,
   ) {}
 
-  /** Drops the cached facts. Call it after a change. */
-  forgetStudies(): void {
-    this.#facts.clear();
+  /**
+   * Drops cached facts, so that the next list need not be judged twice. Call it after a change of
+   * these studies. Facts with a contributor budget go too: a change of one of its studies changes
+   * all of them.
+   * @param studyIds default: all studies.
+   */
+  forgetStudies(studyIds: Iterable<StudyId> = this.#facts.keys()): void {
+    for (const studyId of studyIds) this.#facts.delete(studyId);
+    for (const [studyId, { own }] of this.#facts) if (own !== null) this.#facts.delete(studyId);
   }
 
   /** Drops facts with another open epoch. Their row keys may be erased, so none stays in memory. */
@@ -114,17 +120,19 @@ export class Admission {
       note(results);
       if (!writesAnything(admission)) {
         // A list that was judged by facts of the past is judged again.
-        if (await this.#isChanged(session, facts)) throw moved();
+        if (await this.#dropChanged(session, facts)) throw moved();
         return false;
       }
       const [row] = await session.text<{ admitted: boolean }>(
         admitText, listParameters(begin, list, admission, batches));
-      if (!row!.admitted) throw moved();
+      if (!row!.admitted) {
+        await this.#dropChanged(session, facts);
+        throw moved();
+      }
       return true;
     } catch (error) {
-      if (error instanceof PostgresFailure || (error as { code?: unknown }).code === 'KE002') {
-        this.forgetStudies();
-      }
+      // After a failure of the database nothing is known of how far others have come.
+      if (error instanceof PostgresFailure && error.kind !== 'again') this.forgetStudies();
       throw error;
     }
   }
@@ -134,21 +142,22 @@ export class Admission {
     session: Session, studyId: StudyId,
   ): Promise<ReadonlyMap<StudyId, PostgresFacts>> {
     const known = await this.#read(session, [studyId]);
-    if (!await this.#isChanged(session, known)) return known;
-    this.#facts.delete(studyId);
-    return this.#read(session, [studyId]);
+    return await this.#dropChanged(session, known) ? this.#read(session, [studyId]) : known;
   }
 
-  async #isChanged(
+  /** Drops those of the facts that are not of now. @returns whether there are any. */
+  async #dropChanged(
     session: Session, facts: ReadonlyMap<StudyId, PostgresFacts>,
   ): Promise<boolean> {
     const studies = [...facts.values()];
-    const [changed] = await session.text(
-      `SELECT 1 FROM unnest($1::bigint[], $2::bigint[]) AS read (study_key, revision)
-        JOIN studies USING (study_key) WHERE studies.revision != read.revision LIMIT 1`,
+    const changed = await session.text<{ studyId: StudyId }>(
+      `SELECT study_id AS "studyId"
+        FROM unnest($1::bigint[], $2::bigint[]) AS read (study_key, revision)
+        JOIN studies USING (study_key) WHERE studies.revision != read.revision`,
       [int8Array(studies.map(({ studyKey }) => studyKey)),
         int8Array(studies.map(({ revision }) => revision))]);
-    return changed !== undefined;
+    for (const { studyId } of changed) this.#facts.delete(studyId);
+    return changed.length > 0;
   }
 
   async #read(

@@ -217,7 +217,7 @@ class PostgresStore {
     if (!this.settings.leads) return null;
     const grant = await this.#leases.take(studyId, freeMs);
     if (grant === null) return null;
-    this.#admission.forgetStudies();
+    this.#admission.forgetStudies([studyId]);
     const leadership = { ...this.#leaderCalls(grant), ...grant };
     for (const lapse of await this.#read(unpurgedLapses)) {
       if (lapse.studyId === studyId) await leadership.purgeEpoch(studyId, lapse.epoch);
@@ -282,7 +282,7 @@ class PostgresStore {
     try {
       return await this.#writer.change(locks, steps);
     } finally {
-      this.#admission.forgetStudies();
+      this.#admission.forgetStudies(locks.studies);
     }
   }
 

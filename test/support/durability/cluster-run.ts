@@ -8,7 +8,11 @@ import {
   psql, startPrivatePostgres, type PrivatePostgres,
 } from '../../../cli/demo/cluster/private-postgres.js';
 import { CuttingProxy } from '../postgres/cutting-proxy.js';
+import {
+  endClaims, isSettled, newestClaim, sliceFigures, watchSlices, type Claim, type SliceFigures,
+} from '../postgres/slice-watch.js';
 import { announceSteps, stepPoints, type StepPoint } from '../postgres/step-watch.js';
+import { root } from '../sources.js';
 import { Chance } from '../simulation/chance.js';
 import { Balancer } from '../../../cli/demo/cluster/balancer.js';
 import { columns, studyNames, writeStudies } from './crash-studies.js';
@@ -28,6 +32,11 @@ export interface ClusterFaults {
    * turn, then at any moment.
    */
   readonly freezes: number;
+  /**
+   * A server that has claimed a slice of an epoch is killed, or stopped until another one has
+   * taken the slice, in turn.
+   */
+  readonly slices: number;
 }
 
 export interface ClusterOptions extends ClusterFaults {
@@ -46,6 +55,7 @@ export interface ClusterReport {
   readonly failovers: readonly number[];
   /** Where leaders were stopped, in words. */
   readonly frozen: readonly string[];
+  readonly slices: SliceFigures;
   /** Promises that were not kept, in words. */
   readonly broken: readonly string[];
 }
@@ -55,6 +65,11 @@ const networkFaults = ['cut', 'silence', 'delay', 'client', 'database'] as const
 
 /** The study by which progress is told: its budget is never used up. */
 const watched = 'crash';
+
+/** The study whose epochs all servers read. Its budget is never used up either. */
+const sliced = 'sums';
+/** Contributors of a slice: an epoch has some slices. */
+const slicePeople = 2;
 
 /** Where leaders freeze, in turn; null: at any moment. A short run has those about noise. */
 const freezePoints: readonly (StepPoint | null)[] = [
@@ -91,6 +106,7 @@ export class ClusterRun {
       for (const [i, { name, strike }] of faults.entries()) {
         this.options.log?.(`fault ${i + 1} of ${faults.length}: ${name}`);
         await strike();
+        await endClaims(this.#url);
         await this.#goesOn();
         if (this.#broken.length > 0) break;
       }
@@ -99,6 +115,7 @@ export class ClusterRun {
       const verdict = await this.#judge();
       return {
         verdict, broken: this.#broken, failovers: this.#failovers, frozen: this.#frozen,
+        slices: await sliceFigures(this.#url),
         acknowledged: this.#loads.reduce((sum, load) => sum + load.acknowledged.length, 0),
       };
     } finally {
@@ -120,14 +137,17 @@ export class ClusterRun {
     let serverKey = '';
     for (let i = 0; i < this.options.nodes; i++) {
       const { proxy, url } = await CuttingProxy.start(this.#url);
-      const node = new ClusterNode(this.stage, proxy, [
-        ...this.#words, '--store', url, '--secrets', this.stage.path('secrets'),
+      const address = new URL(url);
+      address.searchParams.set('application_name', `server-${i + 1}`);
+      const node = new ClusterNode(this.stage, proxy, `server-${i + 1}`, [
+        ...this.#words, '--store', address.href, '--secrets', this.stage.path('secrets'),
         '--store-lease', String(this.options.leaseSeconds),
       ]);
       this.#nodes.push(node);
       serverKey = await node.start();
     }
     await announceSteps(this.#url, watched);
+    await watchSlices(this.#url, sliced);
     this.#balancer.ports = this.#nodes.map((node) => node.port);
     const people = Math.ceil(this.options.people / studyNames.length);
     this.#loads = studyNames.map((study) => new Load({
@@ -138,7 +158,7 @@ export class ClusterRun {
 
   /** All faults, in an order of chance. */
   #faults(): readonly { readonly name: string; readonly strike: () => Promise<void> }[] {
-    const { kills, databaseKills, cuts, freezes } = this.options;
+    const { kills, databaseKills, cuts, freezes, slices } = this.options;
     const many = (name: string, count: number, fault: (i: number) => Promise<void>) =>
       Array.from({ length: count }, (_, i) => ({ name, at: this.#chance.uniform(), fault, i }));
     return [
@@ -146,6 +166,7 @@ export class ClusterRun {
       ...many('PostgreSQL is killed', databaseKills, () => this.#killDatabase()),
       ...many('the network fails', cuts,
         (i) => this.#cut(networkFaults[i % networkFaults.length]!)),
+      ...many('a server fails in a slice', slices, (i) => this.#failInSlice(i % 2 === 0)),
       ...Array.from({ length: freezes }, (_, i) => freezePoints[i % freezePoints.length]!)
         .flatMap((point) => many(`a leader freezes ${wordsOf(point)}`, 1,
           () => (point === null ? this.#freeze() : this.#freezeAt(point)))),
@@ -221,6 +242,45 @@ export class ClusterRun {
     while (await this.#token() <= token) await pause(50);
     node.command.child.kill('SIGCONT');
     this.#frozen.push(wordsOf(point));
+  }
+
+  /**
+   * A server that does not lead the study claims a slice, and is killed or stopped before it reads
+   * the answer. Its claim is ended, so another server summarises the slice. One that was stopped
+   * then goes on with a claim that is not its own any more.
+   */
+  async #failInSlice(isKilled: boolean): Promise<void> {
+    const { node, claim, goOn } = await this.#claiming();
+    const { child } = node.command;
+    if (isKilled) await node.command.kill();
+    else child.kill('SIGSTOP');
+    await endClaims(this.#url);
+    while (!await isSettled(this.#url, claim)) await pause(50);
+    goOn();
+    if (isKilled) await node.start();
+    else child.kill('SIGCONT');
+  }
+
+  /** Waits until a server that does not lead the study has claimed one of its slices. */
+  async #claiming(): Promise<{ node: ClusterNode; claim: Claim; goOn: () => void }> {
+    const leads = await Promise.all(this.#nodes.map((node) => node.leads()));
+    const before = await Promise.all(this.#nodes.map(({ name }) => newestClaim(this.#url, name)));
+    const holds = this.#nodes.filter((_, i) => !leads[i]!.includes(sliced)).map((node) => {
+      const { held, cancel } = node.proxy.holdAt({ step: 'slice', when: 'in' });
+      return { node, cancel, held: held.then((goOn) => ({ node, goOn })) };
+    });
+    const { node, goOn } = await Promise.race(holds.map(({ held }) => held));
+    for (const other of holds) {
+      other.cancel();
+      if (other.node !== node) void other.held.then((held) => held.goOn());
+    }
+    const old = before[this.#nodes.indexOf(node)]?.id;
+    for (;;) {
+      // The answer may come before the commit.
+      const claim = await newestClaim(this.#url, node.name);
+      if (claim !== null && claim.id !== old) return { node, claim, goOn };
+      await pause(10);
+    }
   }
 
   /** How often the lease of the watched study was taken. */
@@ -305,7 +365,7 @@ class ClusterNode {
   port = 0;
 
   constructor(
-    private readonly stage: Stage, readonly proxy: CuttingProxy,
+    private readonly stage: Stage, readonly proxy: CuttingProxy, readonly name: string,
     private readonly words: readonly string[],
   ) {}
 
@@ -313,7 +373,12 @@ class ClusterNode {
   async start(): Promise<string> {
     this.command = this.stage.start([
       'serve', ...this.words, '--port', String(this.port), '--log-level', 'warn', '--json',
-    ]);
+    ], {
+      environment: {
+        NODE_OPTIONS: `--import ${root}test/support/children/small-slices.js`,
+        KEELSON_TEST_SLICE_PEOPLE: String(slicePeople),
+      },
+    });
     const listening = await this.command.line(({ type }) => type === 'listening');
     this.port = Number(new URL(String(listening['address'])).port);
     return String(listening['serverKey']);

@@ -35,6 +35,12 @@ const studies: Readonly<Record<string, StudyFacts>> = {
   'own-renewing': {
     budget: '{ epsilon: 8, delta: 1e-5, rule: renyi, scope: contributor, per: 8s }',
   },
+  // Its summaries add up exactly, so several servers share an epoch.
+  sums: {
+    estimator: 'sum', parameters: '{ range: -1..1 }',
+    privacy: '{ epsilon: 0.5, delta: 1e-9 }',
+    budget: '{ epsilon: 100, delta: 1e-5, scope: study }',
+  },
 };
 
 export const studyNames: readonly string[] = Object.keys(studies);

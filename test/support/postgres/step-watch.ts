@@ -2,7 +2,8 @@ import { psql } from '../../../cli/demo/cluster/private-postgres.js';
 
 /** What a leader does from the taking of its lease to the release of an epoch, in order. */
 export const steps = ['lead', 'close', 'charge', 'release'] as const;
-export type Step = (typeof steps)[number];
+/** `slice`: any server claims a slice of a charged epoch. See `watchSlices`. */
+export type Step = (typeof steps)[number] | 'slice';
 
 /**
  * A moment of a step. `in`: the transaction has written and is not committed. `after`: it is
@@ -17,9 +18,10 @@ export interface StepPoint {
 export const stepPoints: readonly StepPoint[] = steps.flatMap((step) =>
   [{ step, when: 'after' }, { step, when: 'in' }] as const);
 
-const sign = (step: Step): string => `keelson step ${step};`;
+/** What the database says in the answer. */
+export const sign = (step: Step): string => `keelson step ${step};`;
 
-const stateOf: Readonly<Record<Exclude<Step, 'lead'>, string>> =
+const stateOf: Readonly<Record<Exclude<Step, 'lead' | 'slice'>, string>> =
   { close: 'closing', charge: 'charged', release: 'released' };
 
 /**
