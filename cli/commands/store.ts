@@ -18,9 +18,10 @@ export const store = defineCommand({
   details: [
     '"init" makes the schema and its tables in a database that exists, and does nothing when they '
     + 'are there. "migrate" brings the tables of an older version up to this one, in one '
-    + 'transaction; stop the servers first. "status" changes nothing: it shows the versions, the '
-    + 'servers, the row keys in use, and what is set wrongly. With --row-keys it says which of '
-    + 'these keys are missing in the folder.',
+    + 'transaction. Servers of older programs go on where they may use the new tables, until you '
+    + 'replace them; if one may not, nothing is changed, and the servers to stop are named. '
+    + '"status" changes nothing: it shows the versions, the servers, the row keys in use, and what '
+    + 'is set wrongly. With --row-keys it says which of these keys are missing in the folder.',
     '"import" moves the store of a data folder into empty tables: budgets, logs, keys of '
     + 'contributors and rows. Stop its server first, then serve with --store URL --secrets FOLDER: '
     + 'the keys stay in the folder. No server opens it as --data again.',
@@ -102,8 +103,8 @@ async function change(
     throw new StorageError(text, 'storage-failed', { details: { found: version, supported } });
   };
   if (action === 'init' && version > 0 && version < supported) {
-    refuse(`the database has schema ${version}, this program writes ${supported}: end all servers `
-      + 'on it, then run keelson store migrate');
+    refuse(`the database has schema ${version}, this program needs ${supported} or later: run `
+      + 'keelson store migrate');
   }
   if (action === 'migrate' && version === 0) {
     refuse('the database has no store in this schema: make one with keelson store init, or name '
@@ -114,15 +115,24 @@ async function change(
   return version;
 }
 
-function describe({ nodes, rowKeys, warnings, ...status }: PostgresStatus, output: Output): void {
+/** In words, of which program a server is and what that means. */
+function programText(program: number, { version, needed }: PostgresStatus): string {
+  if (program >= version) return '';
+  return `, of version ${program}: it goes on with these tables`
+    + (needed > program ? ', replace it with this program' : '');
+}
+
+function describe(status: PostgresStatus, output: Output): void {
+  const { nodes, rowKeys, warnings } = status;
   output.text(`PostgreSQL   ${status.server}`);
   output.text(`schema       ${status.schema}, `
     + (status.version === 0 ? 'without tables: run "keelson store init"'
-      : `version ${status.version}; this program needs ${status.needed}`));
+      : `version ${status.version}; this program needs ${status.needed} or later, and programs `
+        + `before ${status.leastProgram} cannot use it`));
   if (status.store !== null) output.text(`store        ${status.store}`);
-  for (const { name, studies, secondsAgo } of nodes) {
+  for (const { name, studies, secondsAgo, program } of nodes) {
     output.text(`server       ${name}: leads ${studies} ${studies === 1 ? 'study' : 'studies'}, `
-      + `seen ${secondsAgo} s ago`);
+      + `seen ${secondsAgo} s ago${programText(program, status)}`);
   }
   for (const { name, epochs } of rowKeys) {
     output.text(`row key      ${name}: ${epochs === '' ? 'no epoch needs it now' : epochs}`);

@@ -191,7 +191,8 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
       + 'server does not reach the database in time.',
   },
   'schema-too-new': {
-    cause: 'A newer version of Keelson wrote the data folder.',
+    cause: 'A newer version of Keelson wrote the data folder, or brought the tables in PostgreSQL '
+      + 'to a version that this one may not use.',
     remedy: 'Use that version, or a copy of the folder from before.',
   },
   'store-went-back': {

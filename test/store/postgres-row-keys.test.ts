@@ -234,7 +234,7 @@ describePostgres('row keys of a PostgreSQL store', (server) => {
     const old = await server().createDatabase();
     const key = toHex(new Uint8Array(32).fill(7));
     await psql(old, 'create schema keelson; set search_path = keelson; '
-      + `${migrations.slice(0, 4).join('')} insert into meta values ('schema_version', 4), ('store_id', 7);
+      + `${migrations.slice(0, 4).map(({ sql: each }) => each).join('')} insert into meta values ('schema_version', 4), ('store_id', 7);
         insert into budgets values (7, 'study:s', 'study', 'zcdp', null, 900, 900, 0, 0, 0, 0, 1, 1);
         insert into studies (study_key, study_id, name, document, budget_id, state, release_count,
           last_digest, last_epoch, registered_at_ms) values (7, '${s}', 's', '{"study":"s"}', 7,

@@ -1,8 +1,8 @@
 import type { Pool, PoolClient, PoolConfig } from 'pg';
 import { InvalidParameterError, StorageError } from '../../../src/base/errors.js';
-import { asStoreError, PostgresFailure } from './failures.js';
+import { asStoreError, isStalePlan, PostgresFailure } from './failures.js';
 import type { PostgresPlace } from './place.js';
-import { Session } from './session.js';
+import { Session, StatementNames } from './session.js';
 
 type Pg = { readonly Pool: new (config: PoolConfig) => Pool };
 
@@ -35,8 +35,7 @@ async function loadPg(): Promise<Pg> {
 
 /** The connections of one store. */
 export class Connections {
-  /** Names of prepared statements, by text. The set of texts is fixed. */
-  readonly #names = new Map<string, string>();
+  readonly #names = new StatementNames();
   /** Connections that `#check` has passed. */
   readonly #checked = new WeakSet<PoolClient>();
   #check: ((session: Session) => Promise<void>) | undefined;
@@ -109,6 +108,7 @@ export class Connections {
       client.release();
       return result;
     } catch (error) {
+      if (isStalePlan(error)) this.#names.renew();
       const typed = asStoreError(error);
       const isLost = typed instanceof PostgresFailure && typed.kind === 'lost';
       client.release(session.isDirty || isLost);

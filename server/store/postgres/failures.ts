@@ -28,6 +28,15 @@ const again = new Set(['40001', '40P01', 'KE002']);
  * that the database ended because its transaction did nothing.
  */
 const lost = /^(08...|57P0[1-4]|53300|25P03)$/;
+/**
+ * Whether a prepared statement has other columns than before, since a migration has added some. The
+ * statement is prepared anew.
+ */
+export const isStalePlan = (error: unknown): boolean => {
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+  return code === '0A000' && /cached plan/.test(String(message));
+};
+
 /** The database takes no writes now: its disk or memory is full, or it is a standby. Wait too. */
 const paused = new Set(['53100', '53200', '25006']);
 /** Errors whose text has no data: who may connect, what exists, what is full. */
@@ -60,7 +69,7 @@ export function asStoreError(error: unknown): KeelsonError {
   if (sqlState === undefined && !isOfConnection(code, text)) {
     return new StorageError(`the store failed: ${text}`, 'storage-failed', { cause: error });
   }
-  if (sqlState === undefined || lost.test(sqlState)) {
+  if (sqlState === undefined || lost.test(sqlState) || isStalePlan(error)) {
     return new PostgresFailure(
       `the database cannot be reached (${text}): check that it runs, and the address`, 'lost',
       'storage-failed', sqlState,
@@ -81,8 +90,8 @@ function isOfConnection(code: unknown, text: string): boolean {
 }
 
 export const forgotten = (): PostgresFailure => new PostgresFailure(
-  'the database does not know this server any more, because it was away for days or its tables '
-  + 'were changed by hand: start it again', 'taken',
+  'the database does not know this server any more, because it was away for days, or its '
+  + 'tables were upgraded or changed by hand: start it again', 'taken',
 );
 
 export const leaseLost = (): PostgresFailure => new PostgresFailure(

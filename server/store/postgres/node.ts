@@ -1,4 +1,6 @@
 import type { Connections } from './connection.js';
+import { ownVersion } from './migrations/index.js';
+import type { Session } from './session.js';
 
 /** After this time the row of a node that ended without a word is deleted. */
 const forgottenAfter = '7 days';
@@ -17,15 +19,22 @@ export class StoreNode {
     readonly id: bigint,
   ) {}
 
-  /** @param name names this process to operators. */
-  static async enter(connections: Connections, name: string): Promise<StoreNode> {
-    return connections.use(async (session) => {
+  /**
+   * @param name names this process to operators.
+   * @param check part of the transaction; see versions.ts.
+   */
+  static async enter(
+    connections: Connections, name: string, check: (session: Session) => Promise<void>,
+  ): Promise<StoreNode> {
+    return connections.use((session) => session.transaction('', async () => {
+      await check(session);
       await session.text(`DELETE FROM nodes
         WHERE seen_at < clock_timestamp() - interval '${forgottenAfter}'`);
       const [row] = await session.text<{ readonly node_id: bigint }>(`INSERT INTO nodes
-        (name, last, seen_at) VALUES ($1, 0, clock_timestamp()) RETURNING node_id`, [name]);
+        (name, last, seen_at, program) VALUES ($1, 0, clock_timestamp(), $2)
+        RETURNING node_id`, [name, ownVersion]);
       return new StoreNode(connections, row!.node_id);
-    });
+    }));
   }
 
   /** The parameters of `begin_write`. */

@@ -37,6 +37,7 @@ import { statement, type Session } from './session.js';
 import { readStandings, readTally, shareKey } from './standings.js';
 import { contributorTally, leftOutTally } from './tallies.js';
 import { withdrawBeside } from './withdrawals.js';
+import { checkEntry, checkProgram } from './versions.js';
 import { Writer, type Locks } from './writer.js';
 
 /** Which database a store opens, and by which clock. */
@@ -73,9 +74,9 @@ export interface PostgresStoreOptions extends PostgresPlace {
  * One that reads waits up to a minute, then rejects with a retryable StorageError. A transaction
  * whose answer is lost is looked up, so it is neither lost nor done twice.
  * @throws StorageError store-went-back when the database lacks what this server has seen;
- *   row-key-missing when rows are sealed under a key that is not in the folder; storage-failed
- *   when pg is not installed, the database cannot be reached, has no schema or another version of
- *   it, or may lose what it commits.
+ *   schema-too-new when its schema is for newer programs; row-key-missing when rows are sealed
+ *   under a key that is not in the folder; storage-failed when pg is not installed, the database
+ *   cannot be reached, has no schema or an older one, or may lose what it commits.
  * @example
  * const store = await openPostgresStore({ url, rowKeys: 'keelson-secrets/row-keys' });
  */
@@ -94,7 +95,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const seen = seenFile === undefined ? null : await Seen.open(seenFile);
     if (seen !== null) connections.checkEach((session) => seen.check(session));
     const name = `${hostname()} ${toHex(signing.randomBytes(4))}`;
-    const node = await StoreNode.enter(connections, name);
+    const node = await StoreNode.enter(connections, name, checkEntry);
     const store = new PostgresStore(connections, node, clock, { leaseMs, seen, keys, leads });
     await store.start();
     return store.calls();
@@ -329,6 +330,7 @@ class PostgresStore {
   }
 
   async #standings(session: Session): Promise<Standings> {
+    await checkProgram(session);
     const standings = {
       ...await readStandings(session, this.node, () => this.clock.nowMs()),
       isDeaf: this.#news.isDeaf,

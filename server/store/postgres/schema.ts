@@ -2,13 +2,18 @@ import { InvariantError, StorageError } from '../../../src/base/errors.js';
 import { Connections } from './connection.js';
 import type { PostgresPlace } from './place.js';
 import { functions } from './migrations/functions.js';
-import { migrations } from './migrations/index.js';
+import { migrations, ownVersion, type Migration } from './migrations/index.js';
 import { RowKeys } from './row-keys.js';
 import { sealOlder } from './seal-older.js';
 import type { Session } from './session.js';
+import { refuseNewer, schemaVersions, seenLately } from './versions.js';
 
+/** The version since which there are nodes. */
+const nodesSince = 2;
 /** The version since which nothing of the rows is in the clear. */
 const sealedSince = 5;
+/** The version since which nodes say which program they are. */
+const programsSince = 7;
 
 /** The schema of a database. */
 export interface SchemaStatus {
@@ -19,27 +24,18 @@ export interface SchemaStatus {
   readonly supported: number;
 }
 
-/** The version of the schema; 0 when there is none. */
-export async function schemaVersion(session: Session): Promise<number> {
-  const [table] = await session.text<{ found: string | null }>(
-    "SELECT to_regclass(current_schema() || '.meta')::text AS found");
-  if ((table?.found ?? null) === null) return 0;
-  const [row] = await session.text<{ value: bigint }>(
-    "SELECT value FROM meta WHERE name = 'schema_version'");
-  if (row === undefined) throw new StorageError(
-    'the schema belongs to another program: name another schema');
-  return Number(row.value);
-}
-
 /**
- * Creates the schema, or brings an older one up to this program. Two programs at once are fine.
+ * Creates the schema, or brings an older one up to this program. Two programs at once are fine. A
+ * newer schema that this program may use is left alone. Servers of older programs may run on the
+ * store if they may use the result, and then go on.
  * @param rowKeys the folder of the row keys, see `PostgresStoreOptions`. Only a store with rows
  *   from before version 5 needs it: they are sealed.
- * @throws StorageError when the database cannot be reached, its schema is newer, or rows are to be
- *   sealed and no folder is given.
+ * @param steps the migrations.
+ * @throws StorageError when the database cannot be reached, its schema is too new, servers run on
+ *   it that may not use the result, or rows are to be sealed and no folder is given.
  */
 export async function migrateSchema(
-  place: PostgresPlace, rowKeys?: string,
+  place: PostgresPlace, rowKeys?: string, steps: readonly Migration[] = migrations,
 ): Promise<SchemaStatus> {
   const keys = rowKeys === undefined ? undefined : RowKeys.open(rowKeys);
   return withConnections(place, (connections) => connections.use((session) =>
@@ -47,15 +43,36 @@ export async function migrateSchema(
       await session.text('SELECT pg_advisory_xact_lock(hashtext($1), -1)',
         [`keelson ${connections.schema}`]);
       await session.execute(`CREATE SCHEMA IF NOT EXISTS ${connections.schema}`);
-      const found = await schemaVersion(session);
+      const found = await schemaVersions(session);
+      const { version } = found;
       refuseNewer(found);
-      for (const migration of migrations.slice(found)) await session.execute(migration);
-      if (found < migrations.length) await session.execute(functions);
-      if (found < sealedSince) await sealOlder(session, keys);
-      await session.text(`INSERT INTO meta (name, value) VALUES ('schema_version', $1)
-        ON CONFLICT (name) DO UPDATE SET value = excluded.value`, [migrations.length]);
-      return statusOf(connections, migrations.length);
+      if (version >= steps.length) return statusOf(connections, version);
+      const least = Math.max(...steps.map(({ leastProgram }) => leastProgram));
+      if (least > found.least) await keepOlderOut(session, version, least);
+      for (const { sql } of steps.slice(version)) await session.execute(sql);
+      await session.execute(functions);
+      if (version < sealedSince && steps.length >= sealedSince) await sealOlder(session, keys);
+      await session.text(`INSERT INTO meta (name, value)
+        VALUES ('schema_version', $1), ('least_program', $2)
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value`, [steps.length, least]);
+      return statusOf(connections, steps.length);
     })));
+}
+
+/** See versions.ts. @param found the version of the schema. @param least of the one to come. */
+async function keepOlderOut(session: Session, found: number, least: number): Promise<void> {
+  if (found < nodesSince) return;
+  await session.execute('LOCK TABLE nodes IN SHARE ROW EXCLUSIVE MODE');
+  const older = found < programsSince ? 'true' : `program < ${least}`;
+  const nodes = await session.text<{ readonly name: string }>(
+    `SELECT name FROM nodes WHERE ${older} AND ${seenLately} ORDER BY node_id`);
+  if (nodes.length > 0) {
+    const names = nodes.map(({ name }) => name);
+    throw new StorageError(`servers run on this store that cannot use the newer tables: `
+      + `${names.join(', ')}. Stop them, then run this again. A server that was killed counts as `
+      + 'running for a minute', 'storage-failed', { details: { servers: names, least } });
+  }
+  await session.text(`DELETE FROM nodes WHERE ${older}`);
 }
 
 /**
@@ -70,11 +87,11 @@ export function dropSchema(place: PostgresPlace): Promise<void> {
 /** Reads which schema there is. @throws StorageError when the database cannot be reached. */
 export function schemaStatus(place: PostgresPlace): Promise<SchemaStatus> {
   return withConnections(place, (connections) => connections.use(async (session) =>
-    statusOf(connections, await schemaVersion(session))));
+    statusOf(connections, (await schemaVersions(session)).version)));
 }
 
 const statusOf = ({ schema }: Connections, version: number): SchemaStatus =>
-  ({ schema, version, supported: migrations.length });
+  ({ schema, version, supported: ownVersion });
 
 async function withConnections<T>(
   place: PostgresPlace, action: (connections: Connections) => Promise<T>,
@@ -85,13 +102,6 @@ async function withConnections<T>(
   } finally {
     await connections.close();
   }
-}
-
-function refuseNewer(found: number): void {
-  if (found <= migrations.length) return;
-  throw new StorageError(`the database has schema ${found}, this program knows up to `
-    + `${migrations.length}; use a newer keelson`, 'schema-too-new',
-  { details: { found, supported: migrations.length } });
 }
 
 interface Setting {
@@ -113,7 +123,7 @@ const versionLeast = 140_000;
 /**
  * Refuses a database on which the store's promises would not hold.
  * @param use `read`: a standby will do.
- * @throws StorageError with the remedy, when the schema is missing or has another version, the
+ * @throws StorageError with the remedy, when the schema is missing, older or too new, the
  *   database may lose what it has committed, is read-only or is too old.
  */
 export async function checkDatabase(
@@ -136,12 +146,12 @@ export async function checkDatabase(
           + `set it to ${durable[name]!.join(' or ')}`);
     }
   }
-  const version = await schemaVersion(session);
+  const found = await schemaVersions(session);
+  const { version } = found;
   if (version === 0) throw new StorageError('the database has no store yet: run keelson store init '
     + 'with this address first', 'storage-failed', { details: { found: 0 } });
-  refuseNewer(version);
-  if (version < migrations.length) throw new StorageError(
-    `the database has schema ${version}, this program writes ${migrations.length}: end all `
-    + 'servers on it, then run keelson store migrate', 'storage-failed',
-    { details: { found: version, supported: migrations.length } });
+  refuseNewer(found);
+  if (version < ownVersion) throw new StorageError(
+    `the database has schema ${version}, this program needs ${ownVersion} or later: run keelson `
+    + 'store migrate', 'storage-failed', { details: { found: version, supported: ownVersion } });
 }

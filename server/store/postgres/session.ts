@@ -19,13 +19,34 @@ const textTypes = {
 
 const compiler = new PostgresQueryCompiler();
 
+/** Names of prepared statements, by their texts. The set of texts is fixed. */
+export class StatementNames {
+  readonly #names = new Map<string, string>();
+  #count = 0;
+
+  of(text: string): string {
+    let name = this.#names.get(text);
+    if (name === undefined) {
+      this.#count += 1;
+      name = `k${this.#count}`;
+      this.#names.set(text, name);
+    }
+    return name;
+  }
+
+  /** A migration has added columns: every statement is prepared anew, under another name. */
+  renew(): void {
+    this.#names.clear();
+  }
+}
+
 /** One connection, for one action. */
 export class Session {
   /** Whether a transaction is open. */
   isDirty = false;
 
   constructor(
-    private readonly client: ClientBase, private readonly names: Map<string, string>,
+    private readonly client: ClientBase, private readonly names: StatementNames,
   ) {}
 
   /** Rows of a query that the rules wrote. */
@@ -74,13 +95,7 @@ export class Session {
 
   #nameOf(text: string): string | undefined {
     // Each epoch has its own journal, and with it its own text: none is kept.
-    if (text.includes('journal_')) return undefined;
-    let name = this.names.get(text);
-    if (name === undefined) {
-      name = `k${this.names.size}`;
-      this.names.set(text, name);
-    }
-    return name;
+    return text.includes('journal_') ? undefined : this.names.of(text);
   }
 }
 

@@ -1,10 +1,11 @@
 import type { PostgresPlace } from './place.js';
 import { Connections } from './connection.js';
-import { checkDatabase, schemaVersion } from './schema.js';
-import { migrations } from './migrations/index.js';
+import { checkDatabase } from './schema.js';
+import { ownVersion } from './migrations/index.js';
 import { epochsUnder, rowKeysInUse } from './row-key-turns.js';
 import { RowKeys } from './row-keys.js';
 import type { Session } from './session.js';
+import { schemaVersions, seenLately } from './versions.js';
 
 /** What stands in a database. */
 export interface PostgresStatus {
@@ -15,11 +16,15 @@ export interface PostgresStatus {
   readonly version: number;
   /** Version that this program needs. */
   readonly needed: number;
+  /** The oldest program that may use the tables, by the version that it writes. */
+  readonly leastProgram: number;
   /** Names the store, also when its database is copied or moved; null when there are no tables. */
   readonly store: string | null;
   /** Servers that were here within the last minute, and how many studies each leads. */
   readonly nodes: readonly {
     readonly name: string; readonly studies: number; readonly secondsAgo: number;
+    /** The version of the tables that its program writes. */
+    readonly program: number;
   }[];
   /** Row keys that are not erased, and the epochs whose rows are sealed under each, in words. */
   readonly rowKeys: readonly { readonly name: string; readonly epochs: string }[];
@@ -78,25 +83,27 @@ async function nameOf(session: Session): Promise<string | null> {
 async function statusOf(
   { session, schema }: Connected, folder: string | undefined,
 ): Promise<PostgresStatus> {
-  const version = await schemaVersion(session);
+  const { version, least } = await schemaVersions(session);
   const [server] = await session.text<{ readonly version: string; readonly standbys: bigint }>(
     `SELECT current_setting('server_version') AS version,
       (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum'))
         AS standbys`);
-  const nodes = version < migrations.length ? [] : await session.text<{
+  const nodes = version < ownVersion ? [] : await session.text<{
     readonly name: string; readonly studies: bigint; readonly ago: bigint;
-  }>(`SELECT n.name, (extract(epoch FROM clock_timestamp() - n.seen_at))::bigint AS ago,
+    readonly program: bigint;
+  }>(`SELECT n.name, n.program, (extract(epoch FROM clock_timestamp() - n.seen_at))::bigint AS ago,
       (SELECT count(*) FROM leases AS l JOIN studies USING (budget_id)
         WHERE l.node_id = n.node_id AND l.expires_at > clock_timestamp()) AS studies
-    FROM nodes AS n WHERE n.seen_at > clock_timestamp() - interval '1 minute' ORDER BY n.node_id`);
-  const rowKeys = version < migrations.length ? [] : await keysOf(session);
+    FROM nodes AS n WHERE ${seenLately} ORDER BY n.node_id`);
+  const rowKeys = version < ownVersion ? [] : await keysOf(session);
   const missing = folder === undefined ? [] : rowKeys
     .filter(({ name }) => !RowKeys.isIn(folder, name));
   return {
-    server: server!.version, schema, version, needed: migrations.length,
+    server: server!.version, schema, version, needed: ownVersion, leastProgram: least,
     store: version === 0 ? null : await nameOf(session),
-    nodes: nodes.map(({ name, studies, ago }) =>
-      ({ name, studies: Number(studies), secondsAgo: Number(ago) })),
+    nodes: nodes.map(({ name, studies, ago, program }) => ({
+      name, studies: Number(studies), secondsAgo: Number(ago), program: Number(program),
+    })),
     rowKeys,
     warnings: [
       // What it refuses, a server refuses at its start.

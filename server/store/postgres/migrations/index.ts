@@ -4,14 +4,44 @@ import { askedLeasesSchema } from './0003-asked-leases.js';
 import { keyRoomsSchema } from './0004-key-rooms.js';
 import { rowKeysSchema } from './0005-row-keys.js';
 import { epochSlicesSchema } from './0006-epoch-slices.js';
+import { nodeProgramsSchema } from './0007-node-programs.js';
 import { columnComments } from './column-comments.js';
+
+/** One step of the schema. */
+export interface Migration {
+  readonly sql: string;
+  /**
+   * The oldest version whose programs may run on the result, beside newer ones. It is below the
+   * version of the step only if the step, and the functions that come with it, leave alone what
+   * these programs call, read and write, and if newer programs can use what these ones write.
+   */
+  readonly leastProgram: number;
+}
+
+const step = (schema: string, leastProgram: number): Migration =>
+  ({ sql: `${schema}${columnComments(schema)}`, leastProgram });
 
 /**
  * Schema steps in order. Step i raises the schema version in `meta` from i to i + 1. A released
  * step is never edited: a change is a new numbered file at the end. A step that changes the
- * parameters of a function drops it; the functions of today come after all steps.
+ * parameters of a function drops it; the functions of today come after all steps. Programs from
+ * before version 7 start on their own version only. Those that run already go on.
  */
-export const migrations: readonly string[] =
-  [initialSchema, nodesSchema, askedLeasesSchema, keyRoomsSchema, rowKeysSchema,
-    epochSlicesSchema]
-    .map((schema) => `${schema}${columnComments(schema)}`);
+export const migrations: readonly Migration[] = [
+  step(initialSchema, 1),
+  // The right to lead moves from the whole database to budgets, and functions are dropped.
+  step(nodesSchema, 2),
+  // A column that older programs do not fill: they never ask for a lease.
+  step(askedLeasesSchema, 2),
+  // admit_list has other parameters.
+  step(keyRoomsSchema, 4),
+  // Rows are sealed. Older programs would write and read them in the clear.
+  step(rowKeysSchema, 5),
+  // Older programs would purge an epoch and leave the summaries of its slices.
+  step(epochSlicesSchema, 6),
+  // A column that older programs leave at its default.
+  step(nodeProgramsSchema, 6),
+];
+
+/** The version of the schema that this program writes, and its own number in `nodes.program`. */
+export const ownVersion = migrations.length;

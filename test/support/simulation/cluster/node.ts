@@ -74,7 +74,9 @@ export class NodeProcess {
     const clock = serverClock(timers, options.wall);
     const connections = new SimulatedConnections(
       { scheduler, timers, server, chance, rates, counts, onBroken });
-    const node = await StoreNode.enter(connections.asProduct, options.name);
+    const node = await StoreNode.enter(connections.asProduct, options.name, async () => {
+      // The simulated database has one version.
+    });
     const { database } = server;
     this.#store =
       new SimulatedSharedStore({ connections, database, node, clock, plant }).calls();
