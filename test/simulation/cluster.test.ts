@@ -60,11 +60,13 @@ describe('a simulated world of several servers', () => {
 
   /** Seeds that found them; when unrelated changes shift what happens, the ones after them do. */
   const firstSeeds: Readonly<Record<ClusterPlantName, number>> =
-    { 'no-fence': 7, 'drawn-on-repeat': 11, 'no-gate': 2, 'acks-unread': 1 };
+    { 'no-fence': 7, 'drawn-on-repeat': 11, 'no-gate': 2, 'acks-unread': 1,
+      'late-slice': 1, 'slice-twice': 1 };
   const says: Readonly<Record<ClusterPlantName, RegExp>> = {
     'no-fence': /another release already|was replaced wrote/, 'drawn-on-repeat': /drawn again/,
     // The journal of a closed epoch may be gone already.
     'no-gate': /took a row while|no such table: journal/, 'acks-unread': /lost: sequence/,
+    'late-slice': /after claim/, 'slice-twice': /not that of one reader|two rows of one/,
   };
   it.each(clusterPlantNames)('finds the planted fault %s', async (plant) => {
     let failure: string | null = null;

@@ -32,7 +32,7 @@ import { refund } from './refunds.js';
 import { checkRowKeys, eraseIdleRowKeys, renewRowKey } from './row-key-turns.js';
 import { RowKeys } from './row-keys.js';
 import { checkDatabase } from './schema.js';
-import { slicesOf } from './slices.js';
+import { sealedSlices, slicesOf } from './slices.js';
 import { statement, type Session } from './session.js';
 import { readStandings, readTally, shareKey } from './standings.js';
 import { contributorTally, leftOutTally } from './tallies.js';
@@ -208,7 +208,7 @@ class PostgresStore {
       askEnd: (studyId) => this.#change({ studies: [studyId] }, () => askEnd(studyId)),
       tally: (...which) => this.#session((session) => readTally(session, ...which)),
       shareKey: (key) => this.#session((session) => shareKey(session, key)),
-      slices: slicesOf((action) => this.#session(action), this.settings.keys),
+      slices: slicesOf((action) => this.#session(action), sealedSlices(this.settings.keys)),
     };
   }
 

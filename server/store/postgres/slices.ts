@@ -23,6 +23,37 @@ const ofEpoch = `epoch_key = (SELECT epoch_key FROM epochs JOIN studies USING (s
 const later = `clock_timestamp() + interval '${claimSeconds} s'`;
 const tellAll = "SELECT pg_notify(news_channel(), '')";
 
+type EpochSlice = Omit<ClaimedSlice, 'token'>;
+
+/** A part of the journal; see `Store.journal`. */
+export interface SlicePage {
+  readonly after: bigint;
+  readonly limit: number;
+  readonly bytesMost: number | undefined;
+}
+
+/** Where the rows and the summaries of slices are. */
+export interface SlicePlace {
+  journal(session: Session, of: EpochSlice, page: SlicePage): Promise<JournalEntry[]>;
+  /** @returns what is stored of a summary. */
+  seal(session: Session, of: EpochSlice, summary: Uint8Array): Promise<Uint8Array>;
+  open(session: Session, of: EpochSlice, sealed: Uint8Array): Promise<Uint8Array>;
+}
+
+/** In the journal of PostgreSQL. Summaries are sealed as its rows are. */
+export const sealedSlices = (keys: RowKeys): SlicePlace => ({
+  journal: (session, { studyId, epoch, ...slice }, { after, limit, bytesMost }) =>
+    readJournal(session, keys, studyId, epoch, after, limit, bytesMost, slice),
+  async seal(session, of, summary) {
+    const key = await keyOf(session, keys, of);
+    return sealSecret(key, of.studyId, of.epoch, secretName(of), summary);
+  },
+  async open(session, of, sealed) {
+    const key = await keyOf(session, keys, of);
+    return openSecret(key, of.studyId, of.epoch, secretName(of), sealed);
+  },
+});
+
 /*
  * The row of a charged epoch is locked, so none of it is cut after its release. A second cutting
  * changes nothing.
@@ -75,9 +106,10 @@ const summaryText = `SELECT summary, slices FROM epoch_slices WHERE ${ofEpoch} A
  * Claim: no summary of an epoch stays after its rows. It is deleted by the transaction that drops
  * the journal, and `split` makes none for an epoch that is not charged. Until then it is sealed
  * under the row key of the epoch, as the rows are.
+ * @param place where the rows and the summaries are.
  */
 export function slicesOf(
-  use: <T>(action: (session: Session) => Promise<T>) => Promise<T>, keys: RowKeys,
+  use: <T>(action: (session: Session) => Promise<T>) => Promise<T>, place: SlicePlace,
 ): EpochSlices {
   const ask = <Row>(text: string, values: readonly unknown[]): Promise<Row[]> =>
     use((session) => session.text<Row>(text, values));
@@ -94,13 +126,14 @@ export function slicesOf(
         slices: Number(row.slices),
       };
     },
-    journal: (claimed, after, limit, bytesMost) => use((session) =>
-      readSlice(session, keys, nameOf(claimed), claimed, { after, limit, bytesMost })),
+    journal: (claimed, after, limit, bytesMost) => use(async (session) => {
+      const name = nameOf(claimed);
+      if (await checkHeld(session, name)) await session.text(renewText, name);
+      return place.journal(session, claimed, { after, limit, bytesMost });
+    }),
     finish: (claimed, summary) => use(async (session) => {
       await checkHeld(session, nameOf(claimed));
-      const { studyId, epoch } = claimed;
-      const key = await keyOf(session, keys, studyId, epoch);
-      const sealed = sealSecret(key, studyId, epoch, secretName(claimed), summary);
+      const sealed = await place.seal(session, claimed, summary);
       const done = await session.text(finishText, [...nameOf(claimed), Buffer.from(sealed)]);
       if (done.length === 0) throw sliceClaimed();
     }),
@@ -116,9 +149,8 @@ export function slicesOf(
       if (row === undefined || row.summary === null) {
         throw new InvariantError('a summary is read when all slices have one');
       }
-      const name = secretName({ slice, slices: Number(row.slices) });
-      const key = await keyOf(session, keys, studyId, epoch);
-      return openSecret(key, studyId, epoch, name, plainBytes(row.summary));
+      const which = { studyId, epoch, slice, slices: Number(row.slices) };
+      return place.open(session, which, plainBytes(row.summary));
     }),
   };
 }
@@ -132,7 +164,7 @@ const secretName = ({ slice, slices }: Slice): SecretName => `summary-${slice}-o
 
 /** The key under which the rows of the epoch are sealed. */
 async function keyOf(
-  session: Session, keys: RowKeys, studyId: StudyId, epoch: bigint,
+  session: Session, keys: RowKeys, { studyId, epoch }: EpochSlice,
 ): Promise<KeyObject> {
   const study = await session.perform(existingStudy(studyId));
   return keys.read(await session.perform(rowKeyOf(study.study_key, epoch)));
@@ -143,18 +175,4 @@ async function checkHeld(session: Session, name: readonly unknown[]): Promise<bo
   const [held] = await session.text<{ old: boolean }>(heldText, name);
   if (held === undefined) throw sliceClaimed();
   return held.old;
-}
-
-interface Page {
-  readonly after: bigint;
-  readonly limit: number;
-  readonly bytesMost: number | undefined;
-}
-
-async function readSlice(
-  session: Session, keys: RowKeys, name: readonly unknown[],
-  { studyId, epoch, ...slice }: ClaimedSlice, { after, limit, bytesMost }: Page,
-): Promise<JournalEntry[]> {
-  if (await checkHeld(session, name)) await session.text(renewText, name);
-  return readJournal(session, keys, studyId, epoch, after, limit, bytesMost, slice);
 }

@@ -48,6 +48,8 @@ export interface FaultRates {
   readonly budgets: number;
   /** Per world: its studies list questions, with public and discovered keys, and with totals. */
   readonly lists: number;
+  /** Per world: its studies count, so that several servers can summarise an epoch together. */
+  readonly counting: number;
   /** Mean virtual time between two of the kind, in milliseconds; Infinity for never. */
   readonly crashEveryMs: number;
   readonly stopEveryMs: number;
@@ -63,7 +65,7 @@ export interface FaultRates {
 export const calm: FaultRates = {
   fsyncFailed: 0, diskFull: 0, slowDisk: 0, crashInSync: 0, clientCrashInSync: 0, broken: 0,
   delayed: 0, corrupted: 0, duplicated: 0, reordered: 0, withdraw: 0, changeKey: 0, brokenStudy: 0,
-  wrongClock: 0, budgets: 0, lists: 0,
+  wrongClock: 0, budgets: 0, lists: 0, counting: 0,
   crashEveryMs: Infinity, stopEveryMs: Infinity, clientCrashEveryMs: Infinity,
   halfOpenEveryMs: Infinity, partitionEveryMs: Infinity, slowReaderEveryMs: Infinity,
   clockJumpEveryMs: Infinity, hostileEveryMs: Infinity,
@@ -80,7 +82,7 @@ export const rough: FaultRates = {
   fsyncFailed: 0.03, diskFull: 0.03, slowDisk: 0.03, crashInSync: 0.02, clientCrashInSync: 0.03,
   broken: 0.01, delayed: 0.03, corrupted: 0.012, duplicated: 0.06, reordered: 0.15,
   crashEveryMs: 1_500, stopEveryMs: 800, clientCrashEveryMs: 1_000, withdraw: 0.02, changeKey: 0.4,
-  brokenStudy: 0.2, wrongClock: 0.1, budgets: 0.6, lists: 0,
+  brokenStudy: 0.2, wrongClock: 0.1, budgets: 0.6, lists: 0, counting: 0,
   halfOpenEveryMs: 2_000, partitionEveryMs: 900,
   slowReaderEveryMs: 2_000, clockJumpEveryMs: 2_000, hostileEveryMs: 120,
 };

@@ -8,8 +8,9 @@ import {
   batchCells, batchRows, decodeBatchBody, decodeReleaseBody,
 } from '../../../src/wire/index.js';
 import type { ReleaseBody } from '../../../src/wire/messages.js';
-import { equalBytes, fromHex } from '../../../src/base/bytes.js';
+import { equalBytes, fromHex, toHex } from '../../../src/base/bytes.js';
 import type { Key, KnownKeys } from '../../../src/base/remembered-keys.js';
+import type { EpochResult } from '../../../server/epochs/contract.js';
 import type { StoreReads } from './stored.js';
 import type {
   AdmissionRequest, AdmissionResult, LedgerBalance, ReleaseRecord, WithdrawalRequest,
@@ -68,7 +69,7 @@ export class Model {
   clockConfirmed = false;
   readonly checks = {
     follows: 0, withdrawals: 0, acks: 0, draws: 0, releases: 0, balances: 0, recoveries: 0,
-    totals: 0, remembered: 0, alone: 0, leads: 0,
+    totals: 0, remembered: 0, alone: 0, leads: 0, merged: 0,
   };
 
   /**
@@ -537,6 +538,25 @@ export class Model {
     }
   }
 
+  /** The summary of a slice was written under a claim, and must be under the newest one. */
+  summarised(name: string, token: bigint, newest: bigint): void {
+    this.note(`${name} ${token}`);
+    if (token !== newest) {
+      throw new BrokenPromise(`${name} took a result of claim ${token} after claim ${newest}`);
+    }
+  }
+
+  /**
+   * An epoch was released from the summaries of slices. @param alone what one reader of the whole
+   *   journal releases with the same noise.
+   */
+  merged(epoch: bigint, released: EpochResult, alone: EpochResult): void {
+    this.checks.merged += 1;
+    if (textOfResult(released) !== textOfResult(alone)) {
+      throw new BrokenPromise(`epoch ${epoch}: the release from slices is not that of one reader`);
+    }
+  }
+
   /** The state of an epoch when a row was accepted into it. */
   acceptedInto(epoch: bigint, state: string | undefined): void {
     if (state !== 'open') throw new BrokenPromise(`epoch ${epoch} took a row while it is ${state}`);
@@ -602,6 +622,12 @@ export class Model {
     return study;
   }
 }
+
+/** With all bits of each number. */
+const textOfResult = ({ outcomes }: EpochResult): string => JSON.stringify(outcomes,
+  (_key, value: unknown) => (ArrayBuffer.isView(value) ? toHex(new Uint8Array(
+    value.buffer, value.byteOffset, value.byteLength)) : typeof value === 'number'
+    ? toHex(new Uint8Array(Float64Array.of(value).buffer)) : value));
 
 const textOfKeys = (keys: readonly Key[]): string =>
   keys.map((key) => JSON.stringify(key)).sort().join(' ');

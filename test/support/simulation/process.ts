@@ -1,7 +1,8 @@
 import { seededNoise } from '../../../src/random/insecure.js';
 import type { Logger } from '../../../server/base/logger.js';
-import type { EpochRunner } from '../../../server/epochs/contract.js';
-import { InlineEpochRunner } from '../../../server/epochs/inline-runner.js';
+import type { EpochResult, EpochRunner, EpochSetup } from '../../../server/epochs/contract.js';
+import { InlineEpochRunner, nameOf } from '../../../server/epochs/inline-runner.js';
+import { addJournal } from '../../../server/studies/recovery.js';
 import type { ListenerLimits } from '../../../server/network/options.js';
 import type { Chance } from './chance.js';
 import type { Model } from './model.js';
@@ -41,15 +42,54 @@ export function watchedRunner(
     if (by === 'nothing') model.drawn(studyId, epoch, rows, stored);
     else model.drawnByKey(studyId, epoch, rows, by, stored);
   }));
-  const inner =
-    new InlineEpochRunner({ findEstimator, noise: () => seededNoise(chance.bytes(32)) });
+  let seed: Uint8Array = new Uint8Array(0);
+  const inner = new InlineEpochRunner({
+    findEstimator, noise: () => seededNoise(seed = chance.bytes(32)),
+  });
   const release = inner.release.bind(inner);
+  const opened = readsAlone(inner, () => seed);
   inner.release = (studyId, epoch, before, known) => {
     // A dead process draws nothing that anybody sees.
     if (!timers.alive) return new Promise(() => undefined);
     drawing = { studyId, epoch };
     guard(() => model.knows(studyId, epoch, known, stored));
-    return release(studyId, epoch, before, known);
+    const alone = opened.aloneIfMerged(studyId, epoch, stored);
+    if (alone === null) return release(studyId, epoch, before, known);
+    return Promise.all([release(studyId, epoch, before, known), alone]).then(([result, other]) => {
+      guard(() => model.merged(epoch, result, other));
+      return result;
+    });
   };
   return inner;
+}
+
+/** Keeps what one reader of the whole journal needs to release an epoch that others summarised. */
+function readsAlone(runner: InlineEpochRunner, seed: () => Uint8Array) {
+  const [open, merge] = [runner.open.bind(runner), runner.merge.bind(runner)];
+  const setups = new Map<string, { readonly setup: EpochSetup; readonly seed: Uint8Array }>();
+  const merged = new Set<string>();
+  runner.open = (setup) => {
+    const opening = open(setup);
+    setups.set(nameOf(setup.studyId, setup.epoch), { setup, seed: seed() });
+    return opening;
+  };
+  runner.merge = (studyId, epoch, encoded) => {
+    merged.add(nameOf(studyId, epoch));
+    return merge(studyId, epoch, encoded);
+  };
+  return {
+    /** @returns null when this epoch had one reader, or its rows may be deleted already. */
+    aloneIfMerged(studyId: string, epoch: bigint, stored: StoreReads): Promise<EpochResult> | null {
+      const name = nameOf(studyId, epoch);
+      const found = setups.get(name);
+      setups.delete(name);
+      const isMerged = merged.delete(name);
+      if (!isMerged || stored.epoch(studyId, epoch)?.state !== 'charged') return null;
+      const reader = new InlineEpochRunner({ noise: () => seededNoise(found!.seed) });
+      const entries = stored.journal(studyId, epoch, 0n, 100_000);
+      async function* pages() { yield entries; }
+      return addJournal(reader, found!.setup, pages())
+        .then(() => reader.release(studyId, epoch));
+    },
+  };
 }

@@ -21,7 +21,10 @@ export function studiesOf(all: Chance, chance: Chance, rates: FaultRates): Setti
   const scope = asksLists && usualScope === 'study' ? 'contributor' : usualScope;
   const late = chance.pick(['next', 'next', 'drop'] as const);
   const names = scope === 'population' ? ['tally', 'tally-too'] : ['tally'];
-  const usual = { scope, late, epsilon: chance.pick([2, 3, 12]) };
+  const usual = {
+    scope, late, epsilon: chance.pick([2, 3, 12]),
+    ...(all.fork('counting').happens(rates.counting) && { counts: true as const }),
+  };
   const facts: SimulatedFacts =
     asksLists ? { ...usual, lists: true } : budgetOf(all.fork('budget'), usual, rates);
   return {

@@ -1,5 +1,7 @@
 import type { Estimator, Plan, StudyFacts } from '../../../src/estimators/contract/estimator.js';
 import { findEstimator as findRegistered } from '../../../src/estimators/registry.js';
+import { StateReader, StateWriter } from '../../../src/estimators/summaries/codec.js';
+import { fromUtf8, utf8 } from '../../../src/base/bytes.js';
 import type { ColumnType } from '../../../src/base/columns.js';
 import type { Question } from '../../../src/base/questions.js';
 import type { SharedFacts, StudyDocument } from '../../../src/wire/study-document.js';
@@ -74,6 +76,15 @@ function watchedPlan(plan: Plan, onDraw: (rows: readonly SeenRow[]) => void): Pl
           rows.push({ values: row.slice(), tag });
           return summary.add(state, row, tag);
         },
+        // The rows travel with the first state of a slice, and come with it.
+        encode: (state) => new StateWriter().block(summary.encode(state))
+          .block(rowsToBytes(rows.splice(0))).finish(),
+        decode(bytes) {
+          const reader = new StateReader(bytes);
+          const state = summary.decode(reader.block());
+          rows.push(...rowsFromBytes(reader.block()));
+          return state;
+        },
       };
     },
     release(...given) {
@@ -82,6 +93,13 @@ function watchedPlan(plan: Plan, onDraw: (rows: readonly SeenRow[]) => void): Pl
     },
   };
 }
+
+const rowsToBytes = (rows: readonly SeenRow[]): Uint8Array =>
+  utf8(JSON.stringify(rows.map(({ values, tag }) => [[...values], String(tag)])));
+
+const rowsFromBytes = (bytes: Uint8Array): readonly SeenRow[] =>
+  (JSON.parse(fromUtf8(bytes)) as [number[], string][])
+    .map(([values, tag]) => ({ values: Float64Array.from(values), tag: BigInt(tag) }));
 
 export type SimulatedScope = 'study' | 'contributor' | 'population';
 
@@ -96,6 +114,8 @@ export interface SimulatedFacts {
   readonly rule?: StudyDocument['budget']['rule'];
   /** Default: a budget that does not renew. */
   readonly perMs?: number;
+  /** The study counts, which a study of the pure rule always does. */
+  readonly counts?: true;
   /** The study lists questions. Under contributor scope one of them is a running total. */
   readonly lists?: true;
 }
@@ -157,9 +177,9 @@ function listsOf({ scope }: SimulatedFacts, columns: readonly string[]) {
 }
 
 function documentOf(name: string, facts: SimulatedFacts): StudyDocument {
-  const { scope, late, epsilon, rule = 'zcdp', perMs, lists } = facts;
+  const { scope, late, epsilon, rule = 'zcdp', perMs, counts, lists } = facts;
   const isPure = rule === 'pure';
-  const estimator = isPure ? 'count' : 'mean';
+  const estimator = isPure || counts === true ? 'count' : 'mean';
   const columns = Array.from({ length: columnCount }, (_, i) => `c${i}`);
   const shared: Omit<SharedFacts, 'version'> = {
     study: name,

@@ -7,6 +7,7 @@ import type { Chance } from '../chance.js';
 import type { ProcessTimers, Scheduler } from '../scheduler.js';
 import { isTyped, type SharedDatabase } from './database.js';
 import type { ClusterCounts, ClusterRates } from './faults.js';
+import { claimMs, type SimulatedSlices } from './slices.js';
 
 /** The database server, as connections find it. */
 export interface DatabaseServer {
@@ -196,12 +197,41 @@ const answers: readonly (readonly [string, (asked: Asked) => Answer])[] = [
     database.giveBack(({ nodeId }) => nodeId === values[0]);
     return [];
   }],
-  ['WITH given AS', ({ database, values, options }) => {
+  ['WITH given AS (UPDATE leases', ({ database, values, options }) => {
     const [which, token] = values as [bigint, bigint];
     const isGiven = database.giveBack((lease, budget) =>
       budget === which && lease.token === token);
     if (isGiven) news(options);
     return [];
+  }],
+  ['WITH charged AS', ({ database, values, options }) => {
+    if (database.slices.split(...values as Parameters<SimulatedSlices['split']>)) news(options);
+    return [];
+  }],
+  ['UPDATE epoch_slices AS s SET token', claimed],
+  ['SELECT expires_at <', ({ database, values }) => {
+    const old = database.slices.held(...values as Parameters<SimulatedSlices['held']>);
+    return old === null ? [] : [{ old }];
+  }],
+  ['UPDATE epoch_slices SET expires_at', ({ database, values }) => {
+    database.slices.renew(...values as Parameters<SimulatedSlices['renew']>);
+    return [];
+  }],
+  ['WITH done AS (UPDATE epoch_slices', ({ database, values, options }) => {
+    if (!database.slices.finish(...values as Parameters<SimulatedSlices['finish']>)) return [];
+    news(options);
+    return [{}];
+  }],
+  ['WITH given AS (UPDATE epoch_slices', ({ database, values, options }) => {
+    const given = database.slices.giveBack(...values as Parameters<SimulatedSlices['giveBack']>);
+    if (given) news(options);
+    return [];
+  }],
+  ['SELECT count(*) AS count', ({ database, values }) =>
+    [database.slices.left(...values as Parameters<SimulatedSlices['left']>)]],
+  ['SELECT summary, slices', ({ database, values }) => {
+    const row = database.slices.row(...values as Parameters<SimulatedSlices['row']>);
+    return row === undefined ? [] : [{ summary: row.summary, slices: BigInt(row.slices) }];
   }],
   ['INSERT INTO nodes', ({ database }) => {
     const id = BigInt(database.nodes.size + 1);
@@ -221,6 +251,24 @@ const answers: readonly (readonly [string, (asked: Asked) => Answer])[] = [
   ['SELECT last FROM nodes', ({ database, values }) =>
     [{ last: database.nodes.get(values[0] as bigint) }]],
 ];
+
+/** A node that has just got a slice often freezes while it works on it, until the claim is over. */
+function claimed({ database, values, options }: Asked): Answer {
+  const row = database.slices.claim(values[0] as readonly StudyId[], values[1] as string[]);
+  if (row === null) return [];
+  const { chance, rates, counts, scheduler, timers } = options;
+  if (chance.happens(rates().sliceFrozen)) {
+    scheduler.after(chance.between(0, 12), `${timers.name} freezes in a slice`, () => {
+      counts['slice-frozen'] += 1;
+      timers.frozenUntilMs = Math.max(timers.frozenUntilMs,
+        scheduler.nowMs + chance.between(claimMs, 3 * claimMs));
+    });
+  }
+  return [{
+    slice: BigInt(row.slice), slices: BigInt(row.slices), token: row.token,
+    study_id: row.studyId, epoch: row.epoch,
+  }];
+}
 
 /** Numbers of an array in PostgreSQL's binary form, as arrays.ts writes it. */
 function int8sOf(value: unknown): bigint[] {

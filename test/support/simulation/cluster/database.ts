@@ -17,6 +17,7 @@ import { Queries } from '../../../../server/store/sqlite/query.js';
 import { readReleases } from '../../../../server/store/sqlite/releases.js';
 import { memoryFolder } from '../../memory-folder.js';
 import type { StoreReads } from '../stored.js';
+import { SimulatedSlices } from './slices.js';
 
 /** What happens in the database, told when it is committed. */
 export interface DatabaseWatcher {
@@ -24,6 +25,8 @@ export interface DatabaseWatcher {
   onWithdrawn(request: WithdrawalRequest, result: WithdrawalResult): void;
   /** A leader wrote. @param newest the token of its budget. */
   onLed(studyId: StudyId, token: bigint, newest: bigint): void;
+  /** A summary of a slice was written. @param newest the token of its newest claim. */
+  onSummarised(name: string, token: bigint, newest: bigint): void;
   /** Anything was committed. */
   onCommit(): void;
 }
@@ -54,6 +57,7 @@ export class SharedDatabase {
   readonly queries: Queries;
   readonly parts: StoreParts;
   readonly journal: Journal;
+  readonly slices: SimulatedSlices;
   readonly #root = mkdtempSync(join(memoryFolder, 'keelson-cluster-'));
   readonly #folder: DataFolder;
   readonly #admission: Admission;
@@ -86,6 +90,11 @@ export class SharedDatabase {
     };
     /* eslint-enable require-yield */
     this.stored = this.reads();
+    this.slices = new SimulatedSlices({
+      nowMs, stored: () => this.stored,
+      onResult: ({ epoch, slice }, ...tokens) =>
+        watcher.onSummarised(`slice ${slice} of epoch ${epoch}`, ...tokens),
+    });
   }
 
   remove(): void {

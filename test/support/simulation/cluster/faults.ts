@@ -4,6 +4,7 @@ import { calm, noFaults, rough, type FaultCounts, type FaultRates } from '../fau
 export const clusterFaultKinds = [
   'node-crash', 'node-stop', 'node-frozen', 'long-frozen', 'node-clock-off', 'database-restart',
   'request-lost', 'answer-lost', 'news-lost', 'slow-database', 'lead-taken',
+  'slice-frozen', 'slice-taken-over', 'slice-lost',
 ] as const;
 
 /** How often each happened. */
@@ -23,6 +24,8 @@ export interface ClusterRates extends FaultRates {
   readonly newsLost: number;
   /** Per start of a node: its clock is so far off that it must lead nothing. */
   readonly clockOff: number;
+  /** Per claim of a slice: the node freezes soon after, for longer than its claim. */
+  readonly sliceFrozen: number;
   /** Mean virtual time between two of the kind, in milliseconds; Infinity for never. */
   readonly freezeEveryMs: number;
   readonly databaseRestartEveryMs: number;
@@ -30,13 +33,13 @@ export interface ClusterRates extends FaultRates {
 
 export const calmCluster: ClusterRates = {
   ...calm, requestLost: 0, answerLost: 0, slowDatabase: 0, newsLost: 0, clockOff: 0,
-  freezeEveryMs: Infinity, databaseRestartEveryMs: Infinity,
+  sliceFrozen: 0, freezeEveryMs: Infinity, databaseRestartEveryMs: Infinity,
 };
 
 export const roughCluster: ClusterRates = {
-  ...rough, crashEveryMs: 1_500, stopEveryMs: 2_000, requestLost: 0.01, answerLost: 0.02,
-  slowDatabase: 0.03, newsLost: 0.2, clockOff: 0.15, freezeEveryMs: 400,
-  databaseRestartEveryMs: 3_000,
+  ...rough, counting: 0.5, sliceFrozen: 0.2, crashEveryMs: 1_500, stopEveryMs: 2_000,
+  requestLost: 0.01, answerLost: 0.02, slowDatabase: 0.03, newsLost: 0.2, clockOff: 0.15,
+  freezeEveryMs: 400, databaseRestartEveryMs: 3_000,
 };
 
 /** The lease of a leader, in virtual milliseconds: an epoch is 1,000. */

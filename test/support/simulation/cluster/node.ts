@@ -15,6 +15,9 @@ import type { ClusterCounts, ClusterRates } from './faults.js';
 import type { ClusterPlant } from './plants.js';
 import { SimulatedSharedStore } from './store.js';
 
+/** Few enough that an epoch of the crowd has several slices. */
+const slicePeople = 2;
+
 export interface NodeOptions {
   readonly name: string;
   readonly scheduler: Scheduler;
@@ -82,6 +85,7 @@ export class NodeProcess {
       new SimulatedSharedStore({ connections, database, node, clock, plant }).calls();
     const hub = await createStudyHub({
       store: this.#store, clock, signer: options.signer, studies: options.studies, logger: silent,
+      slicePeople,
       seriesKey: () => seriesKey,
       runnerFactory: () => watchedRunner(
         { timers, chance, model, stored: database.stored, guard: (check) => this.#guard(check) }),

@@ -1,3 +1,4 @@
+import type { SlicePlant } from './slices.js';
 import type { LeaderCalls, SharedStore } from '../../../../server/store/shared.js';
 
 /** A defect of nodes that share a store, to see that the simulation finds it. */
@@ -8,11 +9,13 @@ export interface ClusterPlant {
   readonly hasNoGate?: boolean;
   /** A list that is sent again is acknowledged without a look at the windows. */
   readonly acksUnread?: boolean;
+  /** A defect in the slices of epochs. */
+  readonly slices?: SlicePlant;
   store?(real: SharedStore): SharedStore;
 }
 
 export const clusterPlantNames = [
-  'no-fence', 'drawn-on-repeat', 'no-gate', 'acks-unread',
+  'no-fence', 'drawn-on-repeat', 'no-gate', 'acks-unread', 'late-slice', 'slice-twice',
 ] as const;
 export type ClusterPlantName = (typeof clusterPlantNames)[number];
 
@@ -28,6 +31,10 @@ export function clusterPlantOf(name: ClusterPlantName | null): ClusterPlant {
       return { hasNoGate: true };
     case 'acks-unread':
       return { acksUnread: true };
+    case 'late-slice':
+      return { slices: { takesLateResults: true } };
+    case 'slice-twice':
+      return { slices: { sharesSlice: true } };
   }
 }
 

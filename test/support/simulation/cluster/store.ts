@@ -9,6 +9,7 @@ import { Leases, type Grant } from '../../../../server/store/postgres/leases.js'
 import { leaderLocks, nodeLocks } from '../../../../server/store/postgres/locks.js';
 import { News } from '../../../../server/store/postgres/news.js';
 import type { StoreNode } from '../../../../server/store/postgres/node.js';
+import { slicesOf } from '../../../../server/store/postgres/slices.js';
 import { throughOutage } from '../../../../server/store/postgres/outage.js';
 import { Writer, type Locks } from '../../../../server/store/postgres/writer.js';
 import { changesOf, chargesOf, readsOf } from '../../../../server/store/rules/calls.js';
@@ -96,6 +97,8 @@ export class SimulatedSharedStore {
       tally: async (...which) =>
         ({ contributors: await this.#ask(() => this.#count(...which)), complete: 0 }),
       shareKey: async () => true,
+      slices: slicesOf((action) => this.#repeated(() =>
+        this.options.connections.asProduct.use(action)), database.slices.place()),
     };
   }
 
@@ -148,12 +151,14 @@ export class SimulatedSharedStore {
   }
 
   async #purge(grant: Grant, studyId: StudyId, epoch: bigint): Promise<void> {
-    const { journal } = this.options.database;
+    const { journal, slices } = this.options.database;
     const step = () => this.#writer.inOrder(() =>
       this.#writer.write<boolean>(async (session, begin, note) => {
         await session.text('SELECT begin_write($1, $2)', begin);
         await session.text('SELECT lead_write($1, $2)', [studyId, grant.token]);
-        note(journal.purgeStep(studyId, epoch) === 'done');
+        const isDone = journal.purgeStep(studyId, epoch) === 'done';
+        if (isDone) slices.forget(studyId, epoch);
+        note(isDone);
         return true;
       }));
     while (!await step());

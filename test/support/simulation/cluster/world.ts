@@ -87,6 +87,7 @@ export class ClusterWorld implements SimulatedWorld<ClusterCounts> {
         onWithdrawn: (request, result) =>
           this.#guard(() => this.model.withdrawn(request, result)),
         onLed: (...lead) => this.#guard(() => this.model.led(...lead)),
+        onSummarised: (...slice) => this.#guard(() => this.model.summarised(...slice)),
         onCommit: () => this.#guard(() => {
           const { stored } = this.#server.database;
           this.model.ledger(stored);
@@ -98,6 +99,7 @@ export class ClusterWorld implements SimulatedWorld<ClusterCounts> {
   }
 
   async begin(): Promise<void> {
+    this.#server.database.slices.plant = clusterPlantOf(this.plant).slices ?? {};
     const chance = this.#chance.fork('setting');
     this.#definitions = studiesOf(this.#chance, chance, this.#rates).definitions;
     for (const [studyId, definition] of await idsOf(this.#definitions)) {
@@ -140,7 +142,10 @@ export class ClusterWorld implements SimulatedWorld<ClusterCounts> {
   }
 
   verifyLogs(): Promise<void> {
-    this.counts['lead-taken'] = this.#server.database.takings;
+    const { takings, slices } = this.#server.database;
+    Object.assign(this.counts, {
+      'lead-taken': takings, 'slice-taken-over': slices.takenOver, 'slice-lost': slices.lost,
+    });
     return verifyLogs(this.#hub()!, this.model, this.scheduler);
   }
 
