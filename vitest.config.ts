@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.js';
 import { systemTests } from './test/support/tiers.js';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -27,6 +28,7 @@ export default defineConfig({
     // Files of one worker share what they import: to load it again for each file takes longer than
     // many of the tests.
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     setupFiles: ['test/support/equal-arrays.ts'],
     projects: [
       {

@@ -727,6 +727,26 @@ function takenOutTests(bench: Bench): void {
     expect(await takeBack('a', 1n)).toEqual({ kind: 'refused', code: 'too-late' });
   });
 
+  it('keeps rows out of an epoch that waits for its release while one before it is '
+    + 'purged', async () => {
+    const { store } = bench;
+    await store.registerStudy(registration());
+    await store.openEpoch(epochOf(1));
+    await store.turnEpoch(idOf('s'), 1n, epochOf(2));
+    await store.admit([batch('alice', 1, 2), batch('bob', 1, 2)]);
+    expect(await takeBack('alice', 2n)).toMatchObject({ kind: 'withdrawn', undone: true });
+    for (const next of [3n, 4n, 5n]) await store.turnEpoch(idOf('s'), next - 1n, epochOf(next));
+    await store.chargeEpoch(idOf('s'), 1n, '[]', 5_000);
+    await store.storeRelease(release(0, 1));
+    await store.purgeEpoch(idOf('s'), 1n);
+    expect((await store.journal(idOf('s'), 2n, 0n, 10)).map(({ contributor }) => contributor))
+      .toEqual([idOf('bob')]);
+    await store.chargeEpoch(idOf('s'), 2n, '[]', 5_000);
+    await store.storeRelease(release(1, 2));
+    expect((await store.journal(idOf('s'), 2n, 0n, 10)).map(({ contributor }) => contributor))
+      .toEqual([idOf('bob')]);
+  });
+
   it('gives back what a contributor was debited, once', async () => {
     for (const [name, windowMs] of [['s', undefined], ['t', 9_000]] as const) {
       const studyId = idOf(name);

@@ -17,3 +17,10 @@ export const systemTests: readonly string[] = [
   'test/server/{taint-operations,texts,tracing}.test.ts',
   'test/wire/generated.test.ts',
 ];
+
+/** Files with tests of minutes, the longest first, as ends of their paths. */
+export const longestTests: readonly string[] = [
+  'test/store/postgres-differential.test.ts', 'test/bench/tiny.test.ts',
+  'test/planted/planted.test.ts', 'test/simulation/seeds.test.ts', 'test/docs/pages.test.ts',
+  'test/e2e/kills.test.ts', 'test/e2e/crash.test.ts', 'test/simulation/cluster.test.ts',
+];

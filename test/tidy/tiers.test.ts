@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
 import { root } from '../support/sources.js';
-import { systemTests } from '../support/tiers.js';
+import { longestTests, systemTests } from '../support/tiers.js';
 
 /** `a{b,c}d` as `abd` and `acd`: git's patterns have no braces. */
 function withoutBraces(pattern: string): string[] {
@@ -18,7 +18,7 @@ const filesOf = (pattern: string): string => {
 
 describe('tiers of tests', () => {
   it('list files and folders that exist', () => {
-    const patterns = systemTests.flatMap(withoutBraces);
+    const patterns = [...systemTests, ...longestTests].flatMap(withoutBraces);
     expect(patterns.filter((pattern) => filesOf(pattern) === '')).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import type { StudyId } from '../contract.js';
 import { readFacts, type StoredFacts } from '../rules/admission-facts.js';
 import type { Amounts, OwnBudget } from '../rules/own-budget.js';
 import { all, first, sql, type Steps } from '../rules/steps.js';
-import { FingerprintKeys, rowKeyOf } from './epoch-tables.js';
+import { FingerprintKeys } from './epoch-tables.js';
 import type { RowKeys } from './row-keys.js';
 import type { Session } from './session.js';
 
@@ -37,10 +37,10 @@ function* factsOf(studyId: StudyId, keys: RowKeys): Steps<PostgresFacts | undefi
   const row = yield* first(sql.selectFrom('studies').select('revision')
     .where('study_key', '=', facts.studyKey));
   const { own, open, studyKey } = facts;
+  const fingerprints = yield* FingerprintKeys.of(keys, studyKey, studyId);
   return {
-    ...facts, revision: row!.revision!,
-    keys: yield* FingerprintKeys.of(keys, studyKey, studyId),
-    rowKey: open === null ? null : keys.read(yield* rowKeyOf(studyKey, open.epoch)),
+    ...facts, revision: row!.revision!, keys: fingerprints,
+    rowKey: open === null ? null : fingerprints.rowKey(open.epoch),
     charges: own === null ? [] : yield* chargesOf(own),
     lost: own === null ? [] : yield* lostOf(own),
   };

@@ -1,4 +1,5 @@
 import { signing } from '#signing';
+import type { KeyObject } from 'node:crypto';
 import { sql as raw } from 'kysely';
 import type { StudyId } from '../contract.js';
 import {
@@ -139,6 +140,11 @@ export class FingerprintKeys {
 
   has(epoch: bigint): boolean {
     return this.sealed.has(epoch);
+  }
+
+  /** The row key of an epoch whose fingerprint key is not deleted, as that of the open one. */
+  rowKey(epoch: bigint): KeyObject {
+    return this.keys.read(this.sealed.get(epoch)!.name);
   }
 
   /** @throws PostgresFailure row-key-missing. */

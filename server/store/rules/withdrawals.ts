@@ -64,11 +64,14 @@ export function* withdraw(
   return { kind: 'withdrawn', undone, complete: undone && before.complete === 1n };
 }
 
-/** Deletes withdrawals from epochs before `epoch`: nothing asks for them any more. */
+/**
+ * Deletes withdrawals from epochs before `epoch` whose rows are deleted: nothing asks for them any
+ * more. As long as an epoch has its rows, its withdrawals keep some of them out of the journal.
+ */
 export function* forgetWithdrawals(studyKey: bigint, epoch: bigint): Steps<void> {
   yield* run(sql.deleteFrom('withdrawals').where('epoch_key', 'in',
     sql.selectFrom('epochs').select('epoch_key').where('study_key', '=', studyKey)
-      .where('epoch', '<', epoch)));
+      .where('epoch', '<', epoch).where('purged', '!=', 0n)));
 }
 
 function* isWithdrawn(epochKey: bigint, contributorId: bigint): Steps<boolean> {
