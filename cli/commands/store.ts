@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { bindSecrets } from '../../server/keys/bound-secrets.js';
+import { giveUpRows, lostRows, type LostEpoch } from '../../server/store/postgres/give-up-rows.js';
 import { importFolder } from '../../server/store/moving/import-folder.js';
 import type { PostgresPlace } from '../../server/store/postgres/place.js';
 import { migrateSchema, schemaStatus } from '../../server/store/postgres/schema.js';
@@ -12,9 +13,12 @@ import { UsageError } from '../base/errors.js';
 import type { Output } from '../base/output.js';
 import { placeOf, rowKeysIn, schemaArgument } from '../base/store-flags.js';
 
+const actions = ['init', 'migrate', 'import', 'status', 'give-up-rows'];
+const listed = 'init, migrate, import, status or give-up-rows';
+
 export const store = defineCommand({
   name: 'store',
-  summary: 'Make the tables of a store in PostgreSQL, upgrade them, or show its state.',
+  summary: 'Make the tables of a store in PostgreSQL, upgrade them, mend it, or show its state.',
   details: [
     '"init" makes the schema and its tables in a database that exists, and does nothing when they '
     + 'are there. "migrate" brings the tables of an older version up to this one, in one '
@@ -25,11 +29,17 @@ export const store = defineCommand({
     '"import" moves the store of a data folder into empty tables: budgets, logs, keys of '
     + 'contributors and rows. Stop its server first, then serve with --store URL --secrets FOLDER: '
     + 'the keys stay in the folder. No server opens it as --data again.',
+    '"give-up-rows" is for row keys that are lost for ever: without them no server starts. It '
+    + 'shows the epochs whose rows nobody can read any more. With --yes it ends them without a '
+    + 'release and deletes their rows, so that servers start again. Stop the servers first.',
     'The password comes from the address, PGPASSWORD or ~/.pgpass, and is never printed. The user '
     + 'needs the right to create a schema in the database.',
   ],
   args: {
-    action: { type: 'positional', required: true, description: 'init, migrate, import or status' },
+    action: {
+      type: 'positional', required: true,
+      description: listed,
+    },
     url: {
       type: 'positional', required: true,
       description: 'the database, like postgres://user@host/database',
@@ -42,25 +52,35 @@ export const store = defineCommand({
       description: 'folder of the keys that seal rows; with import by default row-keys in the data '
         + 'folder',
     },
+    yes: {
+      type: 'boolean',
+      description: 'with give-up-rows: give them up, instead of showing what is lost',
+    },
+    all: {
+      type: 'boolean',
+      description: 'with give-up-rows: also when the folder has none of the row keys',
+    },
     ...schemaArgument,
   },
   examples: [
     'keelson store init postgres://keelson@db/keelson',
     'keelson store import postgres://keelson@db/keelson keelson-data',
     'keelson store status postgres://keelson@db/keelson --json',
+    'keelson store give-up-rows postgres://keelson@db/keelson --row-keys rows',
   ],
   async run({ args, output }) {
     const place = placeOf(args.url, args['store-schema']);
-    if (!['init', 'migrate', 'import', 'status'].includes(args.action)) {
-      throw new UsageError(
-        `there is no "keelson store ${args.action}": write init, migrate, import or status`,
-      );
+    if (!actions.includes(args.action)) {
+      throw new UsageError(`there is no "keelson store ${args.action}": write ${listed}`);
     }
     const rowKeys = args['row-keys'];
     if (args.action === 'import') return moved(args.folder, place, rowKeys, output);
     if (args.folder !== undefined) {
       throw new UsageError(`a folder belongs to import: leave "${args.folder}" out`);
     }
+    const { yes = false, all = false } = args;
+    if (args.action === 'give-up-rows') return givenUp(place, rowKeys, { yes, all }, output);
+    if (yes || all) throw new UsageError('--yes and --all belong to give-up-rows');
     const before = args.action === 'status' ? undefined : await change(args.action, place, rowKeys);
     const status = await postgresStatus(place, rowKeys);
     output.json({ ...(before !== undefined && { before }), ...status });
@@ -93,6 +113,44 @@ async function moved(
     + `${join(folder, 'keelson.db')}: it still holds the rows of contributors`);
   return 0;
 }
+
+async function givenUp(
+  place: PostgresPlace, folder: string | undefined,
+  { yes, all }: { readonly yes: boolean; readonly all: boolean }, output: Output,
+): Promise<0> {
+  if (folder === undefined) {
+    throw new UsageError('give-up-rows needs the folder of row keys: add --row-keys FOLDER');
+  }
+  const lost = yes ? await giveUpRows(place, folder, all) : await lostRows(place, folder);
+  output.json({
+    done: yes, keys: lost.keys, isAll: lost.isAll,
+    epochs: lost.epochs.map((each) => ({ ...each, epoch: String(each.epoch) })),
+  });
+  for (const name of lost.keys) output.text(`row key      ${name} is not in ${folder}`);
+  for (const each of lost.epochs) {
+    output.text(`epoch        ${each.epoch} of ${each.study} (${each.state}): ${fates[each.state]}`);
+  }
+  if (lost.keys.length === 0) {
+    output.text('no row key is missing: there is nothing to give up');
+  } else if (yes) {
+    output.text('done: servers start again, and each study goes on with its next epoch');
+  } else {
+    output.text('nothing is changed yet. First look for the files in copies of the folder. If they '
+      + 'are lost for ever, stop all servers and add --yes. This cannot be undone'
+      + (lost.isAll ? '. The folder has none of the row keys: is it the right one? If it is, add '
+        + '--all too' : ''));
+  }
+  return 0;
+}
+
+/** What happens to an epoch whose rows are given up, by its state. */
+const fates: Readonly<Record<LostEpoch['state'], string>> = {
+  open: 'ends without a release, and its cost goes back to the budget',
+  closing: 'ends without a release, and its cost goes back to the budget',
+  charged: 'ends as interrupted, and its cost stays spent',
+  released: 'its rows are deleted, and its release stays',
+  lapsed: 'its rows are deleted',
+};
 
 /** @returns the version of the tables before; 0 when there were none. */
 async function change(

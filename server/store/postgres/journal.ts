@@ -128,7 +128,8 @@ export function* purgeStep(studyId: StudyId, epoch: bigint, nowMs: number): Step
   return true;
 }
 
-function* deleteRows(study: StudyRow, row: EpochRow): Steps<void> {
+/** Part of a purge: the rows, secrets and summaries of an epoch. */
+export function* deleteRows(study: StudyRow, row: EpochRow): Steps<void> {
   yield* dropJournal(row.epoch_key);
   yield* statement(raw`DELETE FROM epoch_slices WHERE epoch_key = ${row.epoch_key}`);
   yield* run(sql.updateTable('epochs').where('epoch_key', '=', row.epoch_key)

@@ -37,6 +37,20 @@ export class RowKeys {
     return isSecretThere(join(folder, fileOf(name)));
   }
 
+  /**
+   * Whether a folder has this key, and not another one in its file. Makes nothing.
+   * @throws InvalidInputError when others can read the file.
+   */
+  static canRead(folder: string, name: string): boolean {
+    try {
+      new RowKeys(folder).read(name);
+      return true;
+    } catch (error) {
+      if (error instanceof PostgresFailure && error.code === 'row-key-missing') return false;
+      throw error;
+    }
+  }
+
   pathOf(name: string): string {
     return join(this.folder, fileOf(name));
   }
@@ -93,6 +107,7 @@ export const keyMissing = (
   name: string, path: string, sealed = 'rows or secrets',
 ): PostgresFailure => new PostgresFailure(
   `the row key ${name} is not in the folder of row keys, and ${sealed} are sealed under it: give `
-  + `the folder that all servers of this store share (--row-keys), or restore ${path} from a copy`,
+  + `the folder that all servers of this store share (--row-keys), or restore ${path} from a copy. If it is `
+  + 'lost for ever, "keelson store give-up-rows" shows what is lost with it, and goes on without',
   'other', 'row-key-missing',
 );

@@ -6,7 +6,7 @@ import { migrations, ownVersion, type Migration } from './migrations/index.js';
 import { RowKeys } from './row-keys.js';
 import { sealOlder } from './seal-older.js';
 import type { Session } from './session.js';
-import { refuseNewer, schemaVersions, seenLately } from './versions.js';
+import { keepNodesOut, refuseNewer, schemaVersions } from './versions.js';
 
 /** The version since which there are nodes. */
 const nodesSince = 2;
@@ -62,17 +62,8 @@ export async function migrateSchema(
 /** See versions.ts. @param found the version of the schema. @param least of the one to come. */
 async function keepOlderOut(session: Session, found: number, least: number): Promise<void> {
   if (found < nodesSince) return;
-  await session.execute('LOCK TABLE nodes IN SHARE ROW EXCLUSIVE MODE');
   const older = found < programsSince ? 'true' : `program < ${least}`;
-  const nodes = await session.text<{ readonly name: string }>(
-    `SELECT name FROM nodes WHERE ${older} AND ${seenLately} ORDER BY node_id`);
-  if (nodes.length > 0) {
-    const names = nodes.map(({ name }) => name);
-    throw new StorageError(`servers run on this store that cannot use the newer tables: `
-      + `${names.join(', ')}. Stop them, then run this again. A server that was killed counts as `
-      + 'running for a minute', 'storage-failed', { details: { servers: names, least } });
-  }
-  await session.text(`DELETE FROM nodes WHERE ${older}`);
+  await keepNodesOut(session, older, 'servers run on this store that cannot use the newer tables');
 }
 
 /**

@@ -58,12 +58,14 @@ export function namePostgresStore(place: PostgresPlace): Promise<string> {
   });
 }
 
-interface Connected {
+/** A connection to a database, and the name of the schema in it. */
+export interface Connected {
   readonly session: Session;
   readonly schema: string;
 }
 
-async function connected<T>(
+/** Runs an action on one connection. @throws KeelsonError: errors of the database are typed. */
+export async function connected<T>(
   place: PostgresPlace, action: (context: Connected) => Promise<T>,
 ): Promise<T> {
   const connections = await Connections.open(place, 1);

@@ -17,6 +17,27 @@ import type { Session } from './session.js';
 /** The condition of a node that counts as running. */
 export const seenLately = "seen_at > clock_timestamp() - interval '1 minute'";
 
+/**
+ * Part of a transaction. Until it ends, no node enters and none writes. Nodes that are away can
+ * write nothing any more.
+ * @param which nodes: a condition.
+ * @throws StorageError that names those which were seen lately.
+ */
+export async function keepNodesOut(
+  session: Session, which: string, fault: string,
+): Promise<void> {
+  await session.execute('LOCK TABLE nodes IN SHARE ROW EXCLUSIVE MODE');
+  const nodes = await session.text<{ readonly name: string }>(
+    `SELECT name FROM nodes WHERE ${which} AND ${seenLately} ORDER BY node_id`);
+  if (nodes.length > 0) {
+    const servers = nodes.map(({ name }) => name);
+    throw new StorageError(`${fault}: ${servers.join(', ')}. Stop them, then run this again. A `
+      + 'server that was killed counts as running for a minute', 'storage-failed',
+    { details: { servers } });
+  }
+  await session.text(`DELETE FROM nodes WHERE ${which}`);
+}
+
 /** Versions of a database. */
 export interface SchemaVersions {
   /** 0 when there is no schema. */
