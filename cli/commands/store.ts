@@ -18,7 +18,7 @@ const listed = 'init, migrate, import, status or give-up-rows';
 
 export const store = defineCommand({
   name: 'store',
-  summary: 'Make the tables of a store in PostgreSQL, upgrade them, mend it, or show its state.',
+  summary: 'Make, upgrade or mend the tables of a store in PostgreSQL, or show its state.',
   details: [
     '"init" makes the schema and its tables in a database that exists, and does nothing when they '
     + 'are there. "migrate" brings the tables of an older version up to this one, in one '

@@ -57,7 +57,7 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     load: async () => erase((await import('./doctor.js')).doctor),
   },
   store: {
-    summary: 'Make the tables of a store in PostgreSQL, upgrade them, or show its state.',
+    summary: 'Make, upgrade or mend the tables of a store in PostgreSQL, or show its state.',
     load: async () => erase((await import('./store.js')).store),
   },
   estimators: {
