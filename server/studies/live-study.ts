@@ -102,6 +102,8 @@ export class LiveStudy implements Waiting, LocalStudy {
     if (this.definition.document.running !== undefined) this.context.seriesKey();
     // The work below takes a time that depends on rows. So the schedule counts from here.
     const startedMs = lastTick(clock.nowMs(), releaseTickMs);
+    // Not stopped for readers: what is released here still comes.
+    if (this.#exhausted && unfinished.length > 0) this.#state = 'open';
     await excludeAfterRestart(this.context, this.view, this.#line.count);
     for (const record of unfinished) await this.#resume(record, startedMs + releaseTickMs);
     this.#phase = 'running';

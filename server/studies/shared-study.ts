@@ -142,9 +142,11 @@ export class SharedStudy implements HubStudy {
       emit({ kind: 'epoch-opened', studyId, epoch, closesAtMs });
     }
     await this.#readReleases(standing.releaseCount);
-    if (standing.state !== this.#state) {
-      this.#state = standing.state;
-      const { state } = standing;
+    // The store has the state from the moment that no epoch follows. Readers are told when the last
+    // release is in the log, however long it takes, since they then wait for no other.
+    const state = standing.isUnfinished ? 'open' : standing.state;
+    if (state !== this.#state) {
+      this.#state = state;
       if (state !== 'open') emit({ kind: 'study-stopped', studyId, state });
     }
     if (standing.ends && this.#mode === 'run') await this.end();

@@ -5,6 +5,7 @@ import { amountOf, zeroAmount } from '../../src/privacy/accounting/amount.js';
 import { capsOf } from '../../src/privacy/accounting/target.js';
 import type { HubEvent } from '../../server/studies/contract.js';
 import { Bench, batchOf, contribute, define, everyMs } from '../support/hub-bench.js';
+import { until } from '../support/until.js';
 
 let bench: Bench;
 beforeEach(() => { bench = new Bench(); });
@@ -56,6 +57,31 @@ describe('a budget that runs out', () => {
     expect(hub.study(studyId))
       .toMatchObject({ state: 'exhausted', epoch: 0n, releaseCount: study.releases });
     expect(await hub.releases(studyId, 0, 10)).toHaveLength(study.releases);
+    await hub.close();
+  });
+
+  it('stops only after its last release when a restart comes before that', async () => {
+    const study = define(small);
+    const { releases } = study;
+    const first = await bench.start([study], {
+      crash: { step: `store.chargeEpoch ${releases}`, when: 'after' },
+    });
+    const { studyId } = first.studies()[0]!;
+    await bench.clock.advance(releases * everyMs);
+    await until(() => bench.failures.length > 0);
+    const store = await bench.store();
+    expect((await store.study(studyId))!.state).toBe('exhausted');
+    let proceed = (): void => {};
+    const gate = new Promise<void>((resolve) => { proceed = resolve; });
+    const storeRelease = store.storeRelease.bind(store);
+    store.storeRelease = (...release) => gate.then(() => storeRelease(...release));
+    const hub = await bench.start([study]);
+    const head = async () => decodeHeadBody((await hub.head(studyId)).body);
+    expect(await head()).toMatchObject({ count: BigInt(releases - 1), state: 'open' });
+    proceed();
+    await hub.settled();
+    expect(await head()).toMatchObject({ count: BigInt(releases), state: 'exhausted' });
+    expect(kinds(bench.record.events).slice(-2)).toEqual([`release ${releases}`, 'study-stopped']);
     await hub.close();
   });
 

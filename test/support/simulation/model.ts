@@ -515,6 +515,13 @@ export class Model {
     this.checks.releases += 1;
   }
 
+  /** Subscribers that are told that a study has stopped wait no longer for releases. */
+  stopped(studyId: string, stored: StoreReads): void {
+    const left = stored.unfinishedEpochs().find((epoch) => epoch.studyId === studyId);
+    if (left === undefined) return;
+    throw new BrokenPromise(`a study is said to have stopped before epoch ${left.epoch} is released`);
+  }
+
   /** What a subscriber verified must be what was published. */
   received(studyId: string, index: number, body: Uint8Array): void {
     this.note(`subscriber ${index}`);

@@ -106,10 +106,16 @@ export class ServerProcess {
     // What recovery released is in the log before anybody could listen.
     this.#guard(() => model.compareLogs(this.#engine));
     hub.onEvent((event) => {
-      if (event.kind === 'release' && this.timers.alive) {
+      if (!this.timers.alive) return;
+      if (event.kind === 'release') {
         this.#guard(() => model.published(event.studyId, event.release));
+      } else if (event.kind === 'study-stopped') {
+        this.#guard(() => model.stopped(event.studyId, this.#engine));
       }
     });
+    for (const { studyId, state } of hub.studies()) {
+      if (state !== 'open') this.#guard(() => model.stopped(studyId, this.#engine));
+    }
     this.listener = createInMemoryListener({
       hub, clock, logger: silent, limits: { ...fastLimits, ...plant.limits },
     });

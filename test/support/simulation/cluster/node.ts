@@ -97,10 +97,16 @@ export class NodeProcess {
     this.#guard(() => model.runs(
       hub.studies().map(({ studyId }) => studyId), hub.refused().length, 0));
     hub.onEvent((event) => {
-      if (event.kind === 'release' && timers.alive) {
+      if (!timers.alive) return;
+      if (event.kind === 'release') {
         this.#guard(() => model.published(event.studyId, event.release));
+      } else if (event.kind === 'study-stopped') {
+        this.#guard(() => model.stopped(event.studyId, database.stored));
       }
     });
+    for (const { studyId, state } of hub.studies()) {
+      if (state !== 'open') this.#guard(() => model.stopped(studyId, database.stored));
+    }
     this.listener = createInMemoryListener({ hub, clock, logger: silent, limits: fastLimits });
   }
 
