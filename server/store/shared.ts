@@ -102,6 +102,11 @@ export interface EpochSlices {
   giveBack(claimed: ClaimedSlice): Promise<void>;
   /** How many slices of the epoch have no summary, and whether one of them has failed. */
   left(studyId: StudyId, epoch: bigint): Promise<SlicesLeft>;
+  /**
+   * Reads the summary of a slice, once every slice has one.
+   * @throws StorageError lease-lost when the rows of the epoch are deleted: another node has
+   *   released it.
+   */
   summary(studyId: StudyId, epoch: bigint, slice: number): Promise<Uint8Array>;
 }
 

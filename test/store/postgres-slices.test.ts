@@ -174,5 +174,8 @@ describePostgres('slices of an epoch on a PostgreSQL store', (server) => {
     expect(await sql('select count(*) from epoch_slices')).toBe('0');
     await expect(one.finish(late, summary)).rejects.toMatchObject(lost);
     await expect(one.journal(late, 0n, 10)).rejects.toMatchObject(lost);
+    // A leader that was replaced and looks for them now.
+    expect(await one.left(s, 1n)).toEqual({ count: 0, hasFailed: false });
+    await expect(one.summary(s, 1n, 0)).rejects.toMatchObject(lost);
   });
 }, ['long']);

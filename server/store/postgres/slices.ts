@@ -5,7 +5,7 @@ import type { ClaimedSlice, EpochSlices, Slice, SlicesLeft } from '../shared.js'
 import { plainBytes } from '../rules/steps.js';
 import { existingStudy } from '../rules/studies.js';
 import { rowKeyOf } from './epoch-tables.js';
-import { sliceClaimed } from './failures.js';
+import { leaseLost, sliceClaimed } from './failures.js';
 import { readJournal } from './journal.js';
 import type { RowKeys } from './row-keys.js';
 import { openSecret, sealSecret, type SecretName } from './row-seal.js';
@@ -146,7 +146,9 @@ export function slicesOf(
     },
     summary: (studyId, epoch, slice) => use(async (session) => {
       const [row] = await session.text<SummaryRow>(summaryText, [studyId, epoch, slice]);
-      if (row === undefined || row.summary === null) {
+      // Only a newer leader has released the epoch, so that its slices were deleted.
+      if (row === undefined) throw leaseLost();
+      if (row.summary === null) {
         throw new InvariantError('a summary is read when all slices have one');
       }
       const which = { studyId, epoch, slice, slices: Number(row.slices) };
