@@ -39,7 +39,7 @@ export type {
   ClaimedSlice, EpochSlices, EpochTally, LeaderCalls, Leadership, SharedKey, SharedStore, Slice,
   SlicesLeft, Standings, StudyStanding,
 } from './store/shared.js';
-export type { NodeHealth } from './studies/node-health.js';
+export type { NodeHealth, SliceCounts } from './studies/node-health.js';
 export type {
   AdmissionRequest, AdmissionResult, BudgetSpec, ChargeResult, ContributorKey, ContributorState,
   EpochRecord,

@@ -11,6 +11,7 @@ import type { LedgerBalance } from '../store/contract.js';
 import type { StoreHealth } from '../store/health.js';
 import type { StudyHub, StudyView } from '../studies/contract.js';
 import { newestRelease } from '../studies/newest-release.js';
+import type { NodeHealth } from '../studies/node-health.js';
 import type { Labels, MetricRegistry, Sample } from './metrics.js';
 
 /** Where the figures of a server come from. */
@@ -44,6 +45,7 @@ export function observeServer(registry: MetricRegistry, observed: ObservedServer
   registry.gauge('keelson_check_threads', 'Threads that check signatures; 0: the main thread does.',
     () => [{ value: checkThreads }]);
   if (storeHealth !== undefined) observeStore(registry, storeHealth);
+  observeNode(registry, hub);
   observeProcess(registry, observed);
   return stop;
 }
@@ -218,6 +220,11 @@ function observeStore(registry: MetricRegistry, storeHealth: () => Promise<Store
       };
     },
   );
+  registry.countedElsewhere(
+    'keelson_store_retries_total',
+    'Lists of batches that were judged again, since another server or a close came first.',
+    async () => [{ value: (await health()).retries }],
+  );
   registry.gauge('keelson_store_bytes', 'Bytes of the store on disk.', async () => {
     const read = await health();
     return [
@@ -225,6 +232,36 @@ function observeStore(registry: MetricRegistry, storeHealth: () => Promise<Store
       { labels: { file: 'wal' }, value: read.walBytes },
     ];
   });
+}
+
+/** Where several servers share a store. Elsewhere these metrics have no samples. */
+function observeNode(registry: MetricRegistry, hub: StudyHub): void {
+  const samples = (read: (node: NodeHealth) => Sample[]) => (): Sample[] => {
+    const node = hub.node?.() ?? null;
+    return node === null ? [] : read(node);
+  };
+  const gauges: readonly (readonly [string, string, (node: NodeHealth) => number])[] = [
+    ['keelson_studies_led', 'Studies that this server leads.', ({ leads }) => leads.length],
+    ['keelson_store_away_seconds', 'How long the shared store has not answered; 0 while it does.',
+      ({ storeAwaySeconds }) => storeAwaySeconds ?? 0],
+    ['keelson_store_clock_ahead_seconds',
+      "How far the clock of the shared store is ahead of this server's.",
+      ({ clockAheadMs }) => clockAheadMs / 1_000],
+  ];
+  for (const [name, help, value] of gauges) {
+    registry.gauge(name, help, samples((node) => [{ value: value(node) }]));
+  }
+  registry.countedElsewhere(
+    'keelson_slices_total',
+    'Slices of closed epochs that this server has claimed, by outcome: done, failed, or lost to '
+    + 'another server.',
+    samples(({ slices }) => (['done', 'failed', 'lost'] as const)
+      .map((outcome) => ({ labels: { outcome }, value: slices[outcome] }))),
+  );
+  registry.countedElsewhere(
+    'keelson_slice_seconds_total', 'Time that this server took for the slices that are done.',
+    samples(({ slices }) => [{ value: slices.secondsTotal }]),
+  );
 }
 
 function observeProcess(

@@ -26,11 +26,11 @@ export class NodeWatch {
     this.#answeredMs = context.clock.monotonicMs();
   }
 
-  health(): Pick<NodeHealth, 'storeAwaySeconds' | 'lacksKey' | 'leadsNothing'> {
+  health(): Omit<NodeHealth, 'leads' | 'follows' | 'slices'> {
     const awayFor = this.context.clock.monotonicMs() - this.#answeredMs;
     return {
       storeAwaySeconds: awayFor > awayMs ? Math.round(awayFor / 1_000) : null,
-      lacksKey: this.#lacksKey !== null,
+      lacksKey: this.#lacksKey !== null, clockAheadMs: this.#clockAheadMs,
       leadsNothing: this.#clock === 'wrong' ? this.#clockText()
         : this.#lacksKey !== null ? 'it lacks a row key; its log says which' : null,
     };

@@ -7,7 +7,7 @@ import {
 import type { StudyRecord } from '../store/contract.js';
 import type { Standings, StudyStanding } from '../store/shared.js';
 import { defineStudy, type StudyDefinition } from './definition.js';
-import type { NodeHealth } from './node-health.js';
+import { noSlices, type NodeHealth } from './node-health.js';
 import { NodeWatch } from './node-watch.js';
 import { refuseSealedHere } from './open-sealed.js';
 import { isOwnFault, type RefusedStudy } from './refused-study.js';
@@ -110,7 +110,10 @@ export class SharedStudySet implements StudyList {
   health(): NodeHealth {
     const named = (leads: boolean): readonly string[] => this.all()
       .filter((study) => study.leads === leads).map(({ view }) => view.name);
-    return { leads: named(true), follows: named(false), ...this.#watch.health() };
+    return {
+      leads: named(true), follows: named(false), ...this.#watch.health(),
+      slices: this.#worker?.counts ?? noSlices,
+    };
   }
 
   async settled(): Promise<void> {

@@ -2,6 +2,7 @@ import { KeelsonError, StorageError } from '../../src/base/errors.js';
 import type { ClaimedSlice } from '../store/shared.js';
 import type { HubContext, Slicing } from './context.js';
 import type { StudyDefinition } from './definition.js';
+import { noSlices, type SliceCounts } from './node-health.js';
 import { mayBeSliced, planDigest, summariseSlice } from './slices.js';
 
 /** After a failure, other nodes get this long to try the slices of the study. */
@@ -25,6 +26,7 @@ interface Known {
 export class SliceWorker {
   readonly #known = new Map<string, Known>();
   readonly #stopNews: () => void;
+  #counts = noSlices;
   #working: Promise<void> | null = null;
   #isAsked = false;
   #isClosed = false;
@@ -35,6 +37,10 @@ export class SliceWorker {
     private readonly definitions: () => ReadonlyMap<string, StudyDefinition>,
   ) {
     this.#stopNews = slicing.onNews(() => this.#wake());
+  }
+
+  get counts(): SliceCounts {
+    return this.#counts;
   }
 
   /** Finishes the slice in progress, and claims no other. */
@@ -81,14 +87,20 @@ export class SliceWorker {
     const { logger, stopped, clock } = this.context;
     const { definition } = known;
     const told = { study: definition.document.study, epoch: claimed.epoch };
+    const { done, failed, lost, secondsTotal } = this.#counts;
+    const beganMs = clock.monotonicMs();
     try {
       await summariseSlice(this.context, this.slicing, definition, claimed);
+      const seconds = (clock.monotonicMs() - beganMs) / 1_000;
+      this.#counts = { failed, lost, done: done + 1, secondsTotal: secondsTotal + seconds };
     } catch (error) {
       if (stopped()) return;
       if (error instanceof KeelsonError && error.code === 'lease-lost') {
+        this.#counts = { ...this.#counts, lost: lost + 1 };
         return logger.warn(told, 'another server summarises rows of an epoch, since this one was '
           + 'too slow');
       }
+      this.#counts = { ...this.#counts, failed: failed + 1 };
       known.notBeforeMs = clock.monotonicMs() + retryMs;
       logger.error({ ...told, err: error }, 'rows of an epoch cannot be summarised here; another '
         + 'server may, and this one tries again in a minute');

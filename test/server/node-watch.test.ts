@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../server/base/logger.js';
 import { NodeWatch } from '../../server/studies/node-watch.js';
 import { HandClock } from '../listener/hand-clock.js';
+import { servedMetrics } from '../support/served-metrics.js';
 
 describe('what a node tells its operator', () => {
   const watched = () => {
@@ -54,5 +55,20 @@ describe('what a node tells its operator', () => {
     const { lines, note } = watched();
     for (const isDeaf of [false, true, true, false, true]) note({ isDeaf });
     expect(lines).toEqual([expect.stringMatching(/do not arrive.*--store-direct$/)]);
+  });
+
+  it('is in the metrics, where servers share a store', async () => {
+    const { watch } = watched();
+    const slices = { done: 5, failed: 1, lost: 2, secondsTotal: 1.5 };
+    const node = { ...watch.health(), leads: ['a', 'b'], follows: ['c'], slices };
+    const lines = (await servedMetrics({ ...node, storeAwaySeconds: 7, clockAheadMs: -250 }))
+      .split('\n');
+    expect(lines).toEqual(expect.arrayContaining([
+      'keelson_studies_led 2', 'keelson_store_away_seconds 7',
+      'keelson_store_clock_ahead_seconds -0.25', 'keelson_slices_total{outcome="done"} 5',
+      'keelson_slices_total{outcome="failed"} 1', 'keelson_slices_total{outcome="lost"} 2',
+      'keelson_slice_seconds_total 1.5', 'keelson_store_retries_total 0',
+    ]));
+    expect(await servedMetrics()).not.toMatch(/^keelson_(studies_led|slices_total)/m);
   });
 });

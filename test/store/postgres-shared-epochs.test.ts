@@ -6,6 +6,7 @@ import { openPostgresStore } from '../../server/store/postgres/open.js';
 import { migrateSchema } from '../../server/store/postgres/schema.js';
 import { createStudyHub, type RunningHub } from '../../server/studies/hub.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
+import type { SliceCounts } from '../../server/studies/node-health.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import { signing } from '../../src/signing/node.js';
 import { answersOf, decodeReleaseBody } from '../../src/wire/index.js';
@@ -59,6 +60,8 @@ describePostgres('servers that summarise an epoch together', (server) => {
     return { hub, store };
   }
 
+  const slicesOf = (hub: RunningHub): SliceCounts => hub.node!()!.slices;
+
   /** Everybody contributes, in turn to each server. @returns the outcome of the epoch. */
   async function answered(): Promise<Outcome | undefined> {
     const { studyId } = hubs[0]!.studies()[0]!;
@@ -89,6 +92,11 @@ describePostgres('servers that summarise an epoch together', (server) => {
       .toEqual(Array.from({ length: people / 5 }, (_, i) => String(i)));
     await until(async () => await sql('select count(*) from epoch_slices') === '0');
     expect(logs.filter((text) => /summaris|slice/.test(text))).toEqual([]);
+    const counts = hubs.map(slicesOf);
+    expect(counts.map(({ done }) => done)).toEqual(['leader', 'other'].map((name) =>
+      read.filter((each) => each.startsWith(name)).length));
+    expect(counts.every(({ failed, lost }) => failed === 0 && lost === 0)).toBe(true);
+    expect(counts[1]!.secondsTotal).toBeGreaterThan(0);
   });
 
   it('go on where one of them stops in the middle of a slice', async () => {
@@ -126,6 +134,7 @@ describePostgres('servers that summarise an epoch together', (server) => {
     }
     expect(await answered()).toMatchObject({ kind: 'refused', reason: 'interrupted' });
     expect(tries).toEqual([0, 1, 2]);
+    expect(hubs.map((hub) => slicesOf(hub).failed)).toEqual([1, 1, 1]);
     expect(logs.filter((text) => /cannot be summarised here/.test(text))).toHaveLength(3);
     expect(logs).toContain('an epoch cannot be rebuilt; it ends as interrupted');
   });

@@ -4,6 +4,7 @@ import { observeServer } from '../../server/metrics/observe-server.js';
 import { createServerMetrics } from '../../server/metrics/server-metrics.js';
 import type { LedgerBalance } from '../../server/store/contract.js';
 import type { StoreHealth } from '../../server/store/health.js';
+import type { NodeHealth } from '../../server/studies/node-health.js';
 import { amountOf, zeroAmount } from '../../src/privacy/accounting/amount.js';
 import { rhoForZcdp } from '../../src/privacy/accounting/conversion.js';
 import { createFakeHub } from './fake-hub.js';
@@ -33,9 +34,13 @@ export function balanceOf(spent: number): LedgerBalance {
   };
 }
 
-/** What `/metrics` says of a server that just started, with one study. */
-export async function servedMetrics(): Promise<string> {
-  const hub = await createFakeHub([document]);
+/**
+ * What `/metrics` says of a server that just started, with one study.
+ * @param node of a server on a shared store.
+ */
+export async function servedMetrics(node?: NodeHealth): Promise<string> {
+  const fake = await createFakeHub([document]);
+  const hub = node === undefined ? fake : Object.assign(fake, { node: () => node });
   hub.ledger.push(balanceOf(0.5));
   const { registry } = createServerMetrics(() => [document.study]);
   observeServer(registry, {
