@@ -1,7 +1,7 @@
 import { encodeLogLine } from '../../../src/log/index.js';
 import { decodeHeadBody } from '../../../src/wire/index.js';
 import type { RunningHub } from '../../../server/studies/hub.js';
-import type { Model } from './model.js';
+import { BrokenPromise, type Model } from './model.js';
 import { settled, type Scheduler } from './scheduler.js';
 
 /** The chain of every study, as one that trusts the first key reads it. */
@@ -24,12 +24,20 @@ export async function verifyLogs(
   }
 }
 
-/** The world goes on until the store has answered. */
+/** Far more than a world without faults needs for one answer, in virtual milliseconds. */
+const answerMs = 30_000;
+
+/**
+ * The world goes on until the store has answered.
+ * @throws BrokenPromise when it does not: who was asked has died, and others would go on for ever.
+ */
 async function answered<T>(scheduler: Scheduler, asked: Promise<T>): Promise<T> {
   let isThere = false;
   const done = asked.finally(() => { isThere = true; });
+  const endsMs = scheduler.nowMs + answerMs;
   for (await settled(); !isThere; await settled()) {
     if (scheduler.step() === null) break;
+    if (scheduler.nowMs > endsMs) throw new BrokenPromise('a log is asked for and never comes');
   }
   return done;
 }

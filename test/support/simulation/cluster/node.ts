@@ -41,6 +41,7 @@ export class NodeProcess {
   readonly timers: ProcessTimers;
   listener: InMemoryListener | null = null;
   hub: RunningHub | null = null;
+  isStopping = false;
   #store: SharedStore | null = null;
 
   constructor(private readonly options: NodeOptions) {
@@ -66,6 +67,7 @@ export class NodeProcess {
 
   /** As on SIGTERM. */
   async stop(): Promise<void> {
+    this.isStopping = true;
     await this.listener?.close(true);
     await this.hub?.close();
     await this.#store?.close();

@@ -137,6 +137,8 @@ export class ClusterWorld implements SimulatedWorld<ClusterCounts> {
 
   unfinished(target: ReadonlyMap<string, bigint>): string | null {
     if (this.#up().length < this.#places.length) return 'a node is not up';
+    // Its process is about to end, and what it is asked then is never answered.
+    if (this.#up().some(({ isStopping }) => isStopping)) return 'a node is stopping';
     const all = this.#places.map(({ process }) => this.#crowd.unfinished(process!.hub!, target));
     return all.find((left) => left !== null) ?? null;
   }
