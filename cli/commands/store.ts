@@ -14,7 +14,7 @@ import type { Output } from '../base/output.js';
 import { placeOf, rowKeysIn, schemaArgument } from '../base/store-flags.js';
 
 const actions = ['init', 'migrate', 'import', 'status', 'give-up-rows'];
-const listed = 'init, migrate, import, status or give-up-rows';
+const listed = `${actions.slice(0, -1).join(', ')} or ${actions.at(-1)!}`;
 
 export const store = defineCommand({
   name: 'store',
@@ -36,10 +36,7 @@ export const store = defineCommand({
     + 'needs the right to create a schema in the database.',
   ],
   args: {
-    action: {
-      type: 'positional', required: true,
-      description: listed,
-    },
+    action: { type: 'positional', required: true, description: listed },
     url: {
       type: 'positional', required: true,
       description: 'the database, like postgres://user@host/database',

@@ -87,25 +87,28 @@ export class SliceWorker {
     const { logger, stopped, clock } = this.context;
     const { definition } = known;
     const told = { study: definition.document.study, epoch: claimed.epoch };
-    const { done, failed, lost, secondsTotal } = this.#counts;
     const beganMs = clock.monotonicMs();
     try {
       await summariseSlice(this.context, this.slicing, definition, claimed);
-      const seconds = (clock.monotonicMs() - beganMs) / 1_000;
-      this.#counts = { failed, lost, done: done + 1, secondsTotal: secondsTotal + seconds };
+      this.#count('done', (clock.monotonicMs() - beganMs) / 1_000);
     } catch (error) {
       if (stopped()) return;
       if (error instanceof KeelsonError && error.code === 'lease-lost') {
-        this.#counts = { ...this.#counts, lost: lost + 1 };
+        this.#count('lost');
         return logger.warn(told, 'another server summarises rows of an epoch, since this one was '
           + 'too slow');
       }
-      this.#counts = { ...this.#counts, failed: failed + 1 };
+      this.#count('failed');
       known.notBeforeMs = clock.monotonicMs() + retryMs;
       logger.error({ ...told, err: error }, 'rows of an epoch cannot be summarised here; another '
         + 'server may, and this one tries again in a minute');
       await this.slicing.slices.giveBack(claimed);
     }
+  }
+
+  #count(outcome: 'done' | 'failed' | 'lost', seconds = 0): void {
+    const { [outcome]: before, secondsTotal } = this.#counts;
+    this.#counts = { ...this.#counts, [outcome]: before + 1, secondsTotal: secondsTotal + seconds };
   }
 
   #onFailure(error: unknown): void {

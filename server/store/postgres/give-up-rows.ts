@@ -54,15 +54,15 @@ export function lostRows(place: PostgresPlace, folder: string): Promise<LostRows
  * A charged one stays charged, and its leader ends it as interrupted. The rows of all of them, and
  * of released ones, are deleted. The missing keys count as erased.
  *
- * Claim 1: no noise was drawn from the rows of an epoch that lapses, and none ever is. Noise is
- * drawn only by the process whose own transaction moved the epoch to `charged`. The state is read
- * under the gate and the lock of the budget, which a charge takes too: so none has committed. After
- * the lapse a charge finds another state and fails. No server runs meanwhile, and one that was away
- * can commit nothing more (`keepNodesOut`).
+ * Claim 1: no noise was drawn from the rows of an epoch that lapses, and none ever is. A process
+ * draws noise only after its own transaction has moved the epoch to `charged`. The state is read
+ * under the gate and the lock of the budget. A charge takes both too, so no charge has committed.
+ * After the lapse a charge finds another state and fails. No server runs meanwhile, and one that
+ * was away can commit nothing more (`keepNodesOut`).
  * Claim 2: noise of a charged epoch may have been drawn, so its charge stays, and nobody draws
  * again: the next leader finds a charge that is not its own.
- * Claim 3: what happens depends on which keys are missing and on the states of epochs, which are
- * public, and not on rows: nobody can read them.
+ * Claim 3: what happens does not depend on rows, which nobody can read. It depends on which keys
+ * are missing and on the states of epochs, and both are public.
  * Claim 4: other epochs keep their rows, states and secrets, except that keys of fingerprints under
  * a missing key are deleted. These tell a repeated batch from another one with its number. Without
  * them the first answer is repeated, and nothing counts twice (replay-window.ts).
