@@ -8,6 +8,7 @@ import { BodyMemory } from './checks/body-memory.js';
 import type { BatchChecks } from './checks/contract.js';
 import { inlineChecks } from './checks/inline.js';
 import { checkThreadsFor, threadedChecks } from './checks/threads.js';
+import { allRoles, type Role } from './base/roles.js';
 import { checkClock } from './store/clock-check.js';
 import { systemClock, type Clock } from './base/clock.js';
 import type { EpochRunner } from './epochs/contract.js';
@@ -83,8 +84,13 @@ export interface AggregatorOptions {
    * data-folder-rolled-back).
    */
   readonly acceptRollback?: boolean;
-  /** Opens the store. Default: `openSqliteStore`. */
-  readonly openStore?: (directory: string, clock: Clock) => Promise<Store>;
+  /**
+   * Opens the store. Default: `openSqliteStore`.
+   * @param leads whether this server may lead studies: a shared store must know it.
+   */
+  readonly openStore?: (directory: string, clock: Clock, leads: boolean) => Promise<Store>;
+  /** What this server does, on a store that several share. Default: all of it. */
+  readonly roles?: ReadonlySet<Role>;
   /**
    * Releases are published at whole multiples of this many milliseconds of Unix time, from 0 to
    * 60,000. Default 250. 0: releases are published when they are ready, so their times reveal how
@@ -152,12 +158,12 @@ export interface Aggregator {
 export async function createAggregator(options: AggregatorOptions): Promise<Aggregator> {
   const { clock = systemClock, logger = createLogger(), dataDirectory, acceptRollback = false } =
     options;
-  const { host = '127.0.0.1', port = 8787, network } = options;
+  const { host = '127.0.0.1', port = 8787, network, roles = allRoles } = options;
   // This comes first, so that a refused start creates no folder and no keys.
   await checkBeforeListening({ ...network, host, port });
   const openStore = options.openStore
     ?? ((directory: string) => openSqliteStore({ directory, clock, acceptRollback }));
-  const store = await openStore(dataDirectory, clock);
+  const store = await openStore(dataDirectory, clock, roles.has('lead'));
   const opened: (() => Promise<void>)[] = [() => store.close()];
   const closeAll = async (): Promise<void> => {
     const failures: unknown[] = [];
@@ -180,7 +186,7 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     const sealedPart = sealedPartOf(options, clock, logger);
     const tracing = options.tracing === true ? openTelemetry() : noTracing;
     const hub = await createStudyHub({
-      store, clock, logger, tracing,
+      store, clock, logger, tracing, worksForOthers: roles.has('work'),
       signer: signing.createSigner(keys.seed),
       rotations, studies: options.studies, paused: records.paused,
       refused: options.refused ?? [], strict: options.strict ?? false,
@@ -199,7 +205,7 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     opened.push(() => checks.close());
     const listener = await createListener({
       hub, clock, logger, tracing, checks,
-      host, port, operatorToken: keys.operatorToken,
+      host, port, operatorToken: keys.operatorToken, takesBatches: roles.has('ingest'),
       storeHealth: () => store.health(), notes: records.notes,
       ...(sealedPart !== null && { takePeer: sealedPart.takePeer }),
       ...network,

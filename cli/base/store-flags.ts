@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { AggregatorOptions } from '../../server/aggregator.js';
+import { allRoles, roleNames, type Role } from '../../server/base/roles.js';
 import { bindSecrets } from '../../server/keys/bound-secrets.js';
 import type { PostgresPlace } from '../../server/store/postgres/place.js';
 import { openPostgresStore } from '../../server/store/postgres/open.js';
@@ -37,8 +38,8 @@ export const storeArguments = {
   ...schemaArgument,
   roles: {
     type: 'string', valueHint: 'a,b',
-    description: 'with --store: ingest = take batches and serve readers, and lead no study '
-      + '(default ingest,lead)',
+    description: 'with --store: what the server does: ingest = take batches, lead = close epochs '
+      + 'and release them, work = read rows back for other servers (default all three)',
   },
   'store-pool': {
     type: 'string', valueHint: 'n', description: 'most connections to --store (default 8)',
@@ -73,7 +74,7 @@ export interface StoreFlags {
  */
 export function dataOf(
   flags: StoreFlags,
-): Pick<AggregatorOptions, 'dataDirectory' | 'openStore'> {
+): Pick<AggregatorOptions, 'dataDirectory' | 'openStore' | 'roles'> {
   const { data, store, secrets = defaults.secrets } = flags;
   if (store === undefined) {
     const ofStore = [
@@ -103,10 +104,10 @@ export function dataOf(
     numberFlag(flags['store-pool'], '--store-pool', { whole: true, atLeast: 4, atMost: 500 }) ?? 8;
   const lease =
     numberFlag(flags['store-lease'], '--store-lease', { atLeast: 1, atMost: 600 }) ?? 10;
-  const leads = leadsWith(flags.roles);
   return {
     dataDirectory: secrets,
-    async openStore(directory, clock) {
+    roles: rolesOf(flags.roles),
+    async openStore(directory, clock, leads) {
       bindSecrets(directory, await namePostgresStore(place));
       const seenFile = join(directory, 'seen.json');
       return openPostgresStore({
@@ -117,13 +118,15 @@ export function dataOf(
   };
 }
 
-/** Whether a server with these roles leads studies. Each of them takes batches. */
-function leadsWith(roles = 'ingest,lead'): boolean {
-  const names = roles.split(',').map((name) => name.trim()).sort().join();
-  if (names === 'ingest') return false;
-  if (names === 'ingest,lead') return true;
-  throw new UsageError(`--roles is "${roles}": write ingest for a server that leads no study, or `
-    + 'leave it out');
+function rolesOf(text: string | undefined): ReadonlySet<Role> {
+  if (text === undefined) return allRoles;
+  const names = text.split(',').map((name) => name.trim());
+  const wrong = names.find((name) => !(roleNames as readonly string[]).includes(name));
+  if (wrong !== undefined) {
+    throw new UsageError(`--roles is "${text}": write one or more of ${roleNames.join(', ')}, with `
+      + 'commas between, or leave it out for all');
+  }
+  return new Set(names as Role[]);
 }
 
 /** Where the row keys are when nothing else is said. @param secrets the folder of the keys. */

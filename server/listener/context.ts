@@ -37,6 +37,8 @@ export interface ListenerContext {
   readonly logReads: LogReads;
   /** Fires when a batch is settled or a socket is gone. */
   readonly settled: Signal;
+  /** Whether this server takes batches. Where not, another server of the same store does. */
+  readonly takesBatches: boolean;
   /** True once the listener closes: no new session is accepted. */
   stopping: boolean;
 }

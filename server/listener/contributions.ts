@@ -58,6 +58,11 @@ export class Contributions {
     const { context, output } = this;
     const subject = { studyId: hello.studyId, publicKey: hello.publicKey };
     if (context.stopping) return output.refuse('shutting-down', subject);
+    // Of no study: so the client drops the socket, and its next one may reach another server.
+    if (!context.takesBatches) {
+      const { limits } = context;
+      return output.refuse('shutting-down', { facts: { limits, takesBatches: false } });
+    }
     const judged = this.#judge(hello);
     if ('code' in judged) {
       output.refuse(judged.code, subject);

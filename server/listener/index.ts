@@ -53,6 +53,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     frameAncestors: options.frameAncestors ?? [],
     clientAddress: context.clientAddress,
     isStopping: () => context.stopping,
+    takesBatches: context.takesBatches,
     events: (...begun) => streams.begin(...begun),
     upload: (request, response) => uploads.answer(request, response),
   });

@@ -18,6 +18,7 @@ export type ContextOptions =
   Pick<
     ListenerOptions,
     'hub' | 'clock' | 'logger' | 'tracing' | 'limits' | 'metrics' | 'trustedProxies' | 'checks'
+    | 'takesBatches'
   >;
 
 /** A new context, without sessions. */
@@ -46,6 +47,7 @@ export function contextOf(options: ContextOptions): ListenerContext {
     rests: new AddressTurns(clock, limits.pauseMs, limits.subscriberStallMs, limits.rateAddresses),
     logReads: new LogReads(limits, metrics),
     settled: new Signal(clock),
+    takesBatches: options.takesBatches ?? true,
     stopping: false,
   };
 }

@@ -20,7 +20,13 @@ export interface TextFacts {
   readonly fault?: string | undefined;
   /** With `overloaded`: the room for keys that nobody listed is full, not the journal. */
   readonly lacksKeyRoom?: true | undefined;
+  /** With `shutting-down`: false where a server takes no batches, and does not stop. */
+  readonly takesBatches?: false;
 }
+
+/** Said by a server without the role `ingest`. */
+export const takesNoBatches =
+  'this server takes no batches: connect to another server of the study';
 
 const [epochMebibytes, serverMebibytes] = [keyRoomBytes, serverKeyRoomBytes]
   .map((bytes) => Math.floor(bytes / 2 ** 20));
@@ -80,7 +86,8 @@ const texts: Readonly<Record<WireCode, Text>> = {
     + 'back later',
   'contributor-budget-exhausted':
     'your own privacy budget has no room for this epoch: you are left out of it, and not counted',
-  'shutting-down': 'the server is stopping: connect again later',
+  'shutting-down': ({ takesBatches }) => (takesBatches === false
+    ? takesNoBatches : 'the server is stopping: connect again later'),
   unsupported: 'this server does not do that',
   internal: 'the server failed to do this: send the same bytes again later',
   quarantined: 'your earlier rows were farther from the published answer than this study allows: '

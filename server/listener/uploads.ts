@@ -4,6 +4,7 @@ import { encodeServerFrame, joinFrames } from '../../src/wire/index.js';
 import { HttpError } from '../operator/http-error.js';
 import { judgeBrowser, type BrowserRules } from '../network/upgrade.js';
 import { isOverloaded, type ListenerContext } from './context.js';
+import { takesNoBatches } from './refusal-texts.js';
 import { welcomeOf } from './server-frames.js';
 import type { UnfinishedMessages } from './unfinished.js';
 import { tooLarge, Upload } from './upload.js';
@@ -67,12 +68,13 @@ export class Uploads {
   }
 
   #check(request: IncomingMessage): void {
-    const { context: { limits, stopping }, rules } = this;
+    const { context: { limits, stopping, takesBatches }, rules } = this;
     const refusal = judgeBrowser(request, rules);
     if (refusal !== undefined) throw new HttpError(403, 'unknown-origin', refusal.text);
     if (stopping) {
       throw new HttpError(503, 'shutting-down', 'the server is stopping: connect again later');
     }
+    if (!takesBatches) throw new HttpError(503, 'shutting-down', takesNoBatches);
     if (isOverloaded(this.context)) {
       throw new HttpError(503, 'overloaded', 'the journal is behind: send the same bytes again');
     }

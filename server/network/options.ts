@@ -44,6 +44,8 @@ export interface ListenerOptions extends NetworkOptions {
   readonly port: number;
   /** Opens /metrics, details of /healthz and /v1/operator/*. Never logged. */
   readonly operatorToken: string;
+  /** False: contributors are told to connect to another server of the store. Default true. */
+  readonly takesBatches?: boolean;
   /** Default: no server is one of three. */
   readonly takePeer?: TakePeer;
   /** Created when absent. */

@@ -32,6 +32,8 @@ export interface HttpOptions {
   readonly frameAncestors: readonly string[];
   readonly clientAddress: ClientAddress;
   readonly isStopping: () => boolean;
+  /** Whether this server takes batches when it can. */
+  readonly takesBatches: boolean;
   /** Answers POST /v1/batches. @throws (rejects) HttpError. */
   readonly events: BeginEvents;
   readonly upload: (request: IncomingMessage, response: ServerResponse) => Promise<void>;

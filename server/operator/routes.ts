@@ -141,8 +141,10 @@ async function health(exchange: Exchange): Promise<void> {
 
 /** Public: whether this server takes batches now, and on a shared store which studies it leads. */
 async function ready(exchange: Exchange): Promise<void> {
-  const ok = statusOf(exchange);
-  const status = ok === 'ok' && exchange.hub.overloaded() ? 'overloaded' : ok;
+  const health = statusOf(exchange);
+  const status = health !== 'ok' ? health
+    : !exchange.takesBatches ? 'takes-no-batches'
+      : exchange.hub.overloaded() ? 'overloaded' : 'ok';
   const node = exchange.hub.node?.() ?? null;
   const role = node === null ? {} : {
     leads: node.leads, follows: node.follows,

@@ -15,6 +15,8 @@ export interface Slicing {
   readonly onNews: SharedStore['onNews'];
   /** About so many contributors are in one slice. */
   readonly people: number;
+  /** Whether this node also summarises slices of studies that others lead. */
+  readonly forOthers: boolean;
 }
 
 /** What every study of a server shares. */

@@ -63,6 +63,11 @@ export interface StudyHubOptions {
    * series begin again after a restart.
    */
   readonly seriesKey?: () => Uint8Array;
+  /**
+   * Whether this server also reads slices of epochs that others lead, on a shared store. Default
+   * true.
+   */
+  readonly worksForOthers?: boolean;
   /** @internal For tests: contributors of a slice. Default: see `slicesFor`. */
   readonly slicePeople?: number;
   /** Default: the registry. */

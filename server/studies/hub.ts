@@ -82,7 +82,7 @@ class Hub implements RunningHub {
       seriesKey: once(options.seriesKey ?? (() => signing.randomBytes(32))),
       isPaused: (studyId) => this.#paused.has(studyId),
       turns: new BudgetTurns(), readsJournal: isShared(store),
-      ...slicingOf(store, options.slicePeople),
+      ...slicingOf(options),
       emit: (event) => this.#emit(event),
       drained: () => this.#queue.drained(),
       stopped: () => this.#failure !== undefined,

@@ -71,7 +71,8 @@ export class SharedStudySet implements StudyList {
     const { slicing } = this.context;
     if (slicing !== undefined) {
       this.#worker = new SliceWorker(this.context, slicing, () =>
-        new Map([...this.#live].map(([studyId, { definition }]) => [studyId, definition])));
+        new Map([...this.#live].filter(([, { leads }]) => slicing.forOthers || leads)
+          .map(([studyId, { definition }]) => [studyId, definition])));
     }
     const started = await this.refresh().then(() => this.#leadFree());
     this.#stopNews = this.context.store.onNews(() => this.#onNews());

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { KeelsonError, StorageError } from '../../src/base/errors.js';
 import { eventsToJson } from '../../src/privacy/accounting/event-codec.js';
 import { addsUp } from '../../src/questions/run.js';
-import type { Store } from '../store/contract.js';
 import { isShared, type ClaimedSlice } from '../store/shared.js';
 import type { HubContext, Slicing } from './context.js';
 import type { StudyDefinition } from './definition.js';
 import { heldEpochOf, setupOf, type HeldEpoch } from './held-epoch.js';
+import type { StudyHubOptions } from './hub-options.js';
 import { journalPages } from './journal-pages.js';
 import { addJournal, summarise } from './recovery.js';
 
@@ -15,12 +15,14 @@ const slicePeopleUsual = 125_000;
 /** For each slice the database passes over all rows of the epoch, so many slices cost too much. */
 const slicesMost = 16;
 
-/** @param people of a slice. Default: 125,000. */
+/** What the options of a hub say of slices. */
 export const slicingOf = (
-  store: Store, people = slicePeopleUsual,
+  { store, slicePeople: people = slicePeopleUsual, worksForOthers: forOthers = true }:
+  Pick<StudyHubOptions, 'store' | 'slicePeople' | 'worksForOthers'>,
 ): Pick<HubContext, 'slicing'> => {
   if (!isShared(store) || store.slices === undefined) return {};
-  return { slicing: { slices: store.slices, people, onNews: (heard) => store.onNews(heard) } };
+  const onNews: Slicing['onNews'] = (heard) => store.onNews(heard);
+  return { slicing: { slices: store.slices, people, forOthers, onNews } };
 };
 
 /** How many slices an epoch with so many contributors has: 1 to 16. */

@@ -105,8 +105,8 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
     remedy: 'Wait for a later epoch where the budget renews, else stop.',
   },
   'shutting-down': {
-    cause: 'The server is stopping.',
-    remedy: 'Connect again later. The client does this automatically.',
+    cause: 'The server is stopping, or is one of several that takes no batches (--roles).',
+    remedy: 'Connect again. The client does this automatically, and may reach another server.',
   },
   unsupported: {
     cause: 'The request is not one that this version of the server serves.',

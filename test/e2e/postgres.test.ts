@@ -1,11 +1,15 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
+import { createContributor } from '../../client/contribute.js';
 import { toHex } from '../../src/base/bytes.js';
 import { signing } from '../../src/signing/node.js';
 import { keelson } from '../support/command.js';
 import { ClusterRun } from '../support/durability/cluster-run.js';
 import { Stage } from '../support/live-command.js';
 import { describePostgres, describePrivatePostgres, psql } from '../support/postgres.js';
+import { smallSlices } from '../support/small-slices.js';
 import { meanStudy } from '../support/study-files.js';
 import { requestPauseMs, until } from '../support/until.js';
 
@@ -243,4 +247,77 @@ describePostgres('keelson serve --store', (server) => {
         await stage.end();
       }
     });
+
+  it('divides the work by roles, and leads contributors to a server that takes batches',
+    { tags: ['slow'], timeout: 300_000 }, async () => {
+      const stage = new Stage();
+      const relay = new Relay();
+      const closers: (() => Promise<void>)[] = [];
+      try {
+        const url = await server().createDatabase();
+        await keelson(['store', 'init', url]);
+        const study = stage.write('sum.yaml', meanStudy('sum', {
+          columns: '[minutes]', estimator: 'sum', parameters: '{ range: 0..300 }',
+        }));
+        const secrets = stage.path('secrets');
+        const serve = async (roles: string): Promise<string> => {
+          const command = stage.start(['serve', study, '--store', url, '--secrets', secrets,
+            '--roles', roles, '--port', '0', '--json'], { environment: smallSlices(1) });
+          return String((await command.line(({ type }) => type === 'listening'))['address']);
+        };
+        const back = await serve('lead,work');
+        const front = await serve('ingest');
+        expect(await ready(back))
+          .toEqual({ status: 'takes-no-batches', leads: ['sum'], follows: [] });
+        expect(await ready(front)).toEqual({ status: 'ok', leads: [], follows: ['sum'] });
+        const address = await relay.open([back, front]);
+        const people = ['one', 'two'].map(() => createContributor({
+          url: address, study: 'sum', seed: signing.randomBytes(32), backoffInitialMs: 20,
+        }));
+        closers.push(...people.map((person) => () => person.close()));
+        const token = readFileSync(`${secrets}/operator.token`, 'utf8').trim();
+        const slices = async (address: string): Promise<string | undefined> => {
+          const headers = { authorization: `Bearer ${token}` };
+          const text = await (await fetch(`${address}/metrics`, { headers })).text();
+          return /^keelson_slices_total\{outcome="done"\} (\d+)$/m.exec(text)?.[1];
+        };
+        await until(async () => {
+          await Promise.all(people.map((person) => person.contribute([[1]])));
+          return Number(await slices(back)) > 0;
+        }, requestPauseMs);
+        expect(await slices(front)).toBe('0');
+      } finally {
+        await Promise.all(closers.map((close) => close()));
+        relay.close();
+        await stage.end();
+      }
+    });
 });
+
+/** Passes each new connection on to the next of some servers, and later ones to the last. */
+class Relay {
+  readonly #sockets = new Set<Socket>();
+  readonly #server = createServer();
+
+  async open(addresses: readonly string[]): Promise<string> {
+    let next = 0;
+    this.#server.on('connection', (socket) => {
+      const { port } = new URL(addresses[Math.min(next, addresses.length - 1)]!);
+      next += 1;
+      const other = createConnection(Number(port), '127.0.0.1');
+      for (const end of [socket, other]) {
+        this.#sockets.add(end);
+        end.on('error', () => undefined);
+      }
+      socket.pipe(other).pipe(socket);
+    });
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return `ws://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
+  }
+
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}

@@ -105,7 +105,7 @@ function noop(): void {}
 function nodeOf(name: string, store: Store, people: number): HubContext {
   const runner = new InlineEpochRunner({ noise: () => seededNoise(`noise of ${name}`) });
   const context = { store, runner, logger: quiet, clock: systemClock, stopped: () => false };
-  return { ...context, ...slicingOf(store, people) } as unknown as HubContext;
+  return { ...context, ...slicingOf({ store, slicePeople: people }) } as unknown as HubContext;
 }
 
 /** The batches of everybody, with their rows. */

@@ -142,7 +142,8 @@ describePostgres('keelson serve --store', (server) => {
       expect(await serve('--store', url, '--data', 'd')).toMatch(/exclude each other.*--secrets/);
       expect(await serve('--secrets', secrets)).toMatch(/--secrets belongs to --store/);
       expect(await serve('--roles', 'ingest')).toMatch(/--roles belongs to --store/);
-      expect(await serve('--store', url, '--roles', 'lead')).toMatch(/write ingest for a server/);
+      expect(await serve('--store', url, '--roles', 'lead, tea'))
+        .toMatch(/write one or more of ingest, lead, work/);
       expect(await serve('--row-keys', secrets)).toMatch(/--row-keys belongs to --store/);
       expect(await serve('--store', url, '--accept-rollback')).toMatch(/is for a data folder/);
       expect(await serve('--store', url, '--store-pool', '1')).toMatch(/--store-pool/);
