@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { hasBrowser } from '../support/browser.js';
 import { programs } from '../../cli/demo/cluster/private-postgres.js';
 import { root } from '../support/sources.js';
@@ -22,7 +22,11 @@ async function outputOf(
   const own = words.map((word) => word.replace('FOLDER', folder));
   const env = { ...process.env, KEELSON_PEER: '', KEELSON_INSECURE_SEED: '' };
   const child = spawn(process.execPath, [join(root, file), ...own], {
-    cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true,
+  });
+  // A run that does not end would go on beside all later tests, with the processes that it started.
+  onTestFinished(() => {
+    if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGKILL');
   });
   let text = '';
   const hear = (chunk: Buffer): void => { text += chunk.toString(); };

@@ -193,7 +193,7 @@ export const tinyRuns: readonly TinyRun[] = [
   {
     file: 'scripts/crash-cluster.js', needs: 'postgres',
     words: ['--kills', '1', '--database-kills', '0', '--cuts', '0', '--freezes', '0',
-      '--people', '9', '--lease', '2'],
+      '--slices', '1', '--people', '9', '--lease', '2'],
     lines: [/^\d+ acknowledged: 0 lost, 0 twice, 0 other faults/, /^1 leaders killed/],
   },
   {

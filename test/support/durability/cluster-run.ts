@@ -12,7 +12,7 @@ import {
   endClaims, isSettled, newestClaim, sliceFigures, watchSlices, type Claim, type SliceFigures,
 } from '../postgres/slice-watch.js';
 import { announceSteps, stepPoints, type StepPoint } from '../postgres/step-watch.js';
-import { root } from '../sources.js';
+import { smallSlices } from '../small-slices.js';
 import { Chance } from '../simulation/chance.js';
 import { Balancer } from '../../../cli/demo/cluster/balancer.js';
 import { columns, studyNames, writeStudies } from './crash-studies.js';
@@ -151,8 +151,11 @@ export class ClusterRun {
     this.#balancer.ports = this.#nodes.map((node) => node.port);
     const people = Math.ceil(this.options.people / studyNames.length);
     this.#loads = studyNames.map((study) => new Load({
-      url: `ws://127.0.0.1:${port}`, serverKey, study, people, columns, pauseMs: 20,
-      withdraws: 0.1,
+      url: `ws://127.0.0.1:${port}`, serverKey, study, columns, pauseMs: 20,
+      // An epoch with no second slice is read by its leader alone.
+      ...(study === sliced
+        ? { people: Math.max(people, 3 * slicePeople), withdraws: 0.01 }
+        : { people, withdraws: 0.1 }),
     }));
   }
 
@@ -374,10 +377,7 @@ class ClusterNode {
     this.command = this.stage.start([
       'serve', ...this.words, '--port', String(this.port), '--log-level', 'warn', '--json',
     ], {
-      environment: {
-        NODE_OPTIONS: `--import ${root}test/support/children/small-slices.js`,
-        KEELSON_TEST_SLICE_PEOPLE: String(slicePeople),
-      },
+      environment: smallSlices(slicePeople),
     });
     const listening = await this.command.line(({ type }) => type === 'listening');
     this.port = Number(new URL(String(listening['address'])).port);
