@@ -152,3 +152,21 @@ export class Connections {
     if (this.hearing !== this.pool) await this.hearing.end();
   }
 }
+
+/** A connection to a database, and the name of the schema in it. */
+export interface Connected {
+  readonly session: Session;
+  readonly schema: string;
+}
+
+/** Runs an action on one connection. @throws KeelsonError: errors of the database are typed. */
+export async function connected<T>(
+  place: PostgresPlace, action: (context: Connected) => Promise<T>,
+): Promise<T> {
+  const connections = await Connections.open(place, 1);
+  try {
+    return await connections.use((session) => action({ session, schema: connections.schema }));
+  } finally {
+    await connections.close();
+  }
+}

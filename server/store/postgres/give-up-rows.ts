@@ -5,13 +5,13 @@ import { epochRow, lapseEpoch } from '../rules/epochs.js';
 import type { Steps } from '../rules/steps.js';
 import { existingStudy } from '../rules/studies.js';
 import { int8Array } from './arrays.js';
+import { connected } from './connection.js';
 import { deleteRows } from './journal.js';
 import type { PostgresPlace } from './place.js';
 import { refund } from './refunds.js';
 import { RowKeys } from './row-keys.js';
 import { checkDatabase } from './schema.js';
 import type { Session } from './session.js';
-import { connected } from './status.js';
 import { keepNodesOut } from './versions.js';
 
 /** An epoch whose rows cannot be read any more. */

@@ -1,5 +1,5 @@
 import { InvariantError, StorageError } from '../../../src/base/errors.js';
-import { Connections } from './connection.js';
+import { connected } from './connection.js';
 import type { PostgresPlace } from './place.js';
 import { functions } from './migrations/functions.js';
 import { migrations, ownVersion, type Migration } from './migrations/index.js';
@@ -38,15 +38,15 @@ export async function migrateSchema(
   place: PostgresPlace, rowKeys?: string, steps: readonly Migration[] = migrations,
 ): Promise<SchemaStatus> {
   const keys = rowKeys === undefined ? undefined : RowKeys.open(rowKeys);
-  return withConnections(place, (connections) => connections.use((session) =>
+  return connected(place, ({ session, schema }) =>
     session.transaction('', async () => {
       await session.text('SELECT pg_advisory_xact_lock(hashtext($1), -1)',
-        [`keelson ${connections.schema}`]);
-      await session.execute(`CREATE SCHEMA IF NOT EXISTS ${connections.schema}`);
+        [`keelson ${schema}`]);
+      await session.execute(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
       const found = await schemaVersions(session);
       const { version } = found;
       refuseNewer(found);
-      if (version >= steps.length) return statusOf(connections, version);
+      if (version >= steps.length) return statusOf(schema, version);
       const least = Math.max(...steps.map(({ leastProgram }) => leastProgram));
       if (least > found.least) await keepOlderOut(session, version, least);
       for (const { sql } of steps.slice(version)) await session.execute(sql);
@@ -55,8 +55,8 @@ export async function migrateSchema(
       await session.text(`INSERT INTO meta (name, value)
         VALUES ('schema_version', $1), ('least_program', $2)
         ON CONFLICT (name) DO UPDATE SET value = excluded.value`, [steps.length, least]);
-      return statusOf(connections, steps.length);
-    })));
+      return statusOf(schema, steps.length);
+    }));
 }
 
 /** See versions.ts. @param found the version of the schema. @param least of the one to come. */
@@ -71,29 +71,18 @@ async function keepOlderOut(session: Session, found: number, least: number): Pro
  * @throws StorageError when the database cannot be reached.
  */
 export function dropSchema(place: PostgresPlace): Promise<void> {
-  return withConnections(place, (connections) => connections.use((session) =>
-    session.execute(`DROP SCHEMA IF EXISTS ${connections.schema} CASCADE`)));
+  return connected(place, ({ session, schema }) =>
+    session.execute(`DROP SCHEMA IF EXISTS ${schema} CASCADE`));
 }
 
 /** Reads which schema there is. @throws StorageError when the database cannot be reached. */
 export function schemaStatus(place: PostgresPlace): Promise<SchemaStatus> {
-  return withConnections(place, (connections) => connections.use(async (session) =>
-    statusOf(connections, (await schemaVersions(session)).version)));
+  return connected(place, async ({ session, schema }) =>
+    statusOf(schema, (await schemaVersions(session)).version));
 }
 
-const statusOf = ({ schema }: Connections, version: number): SchemaStatus =>
+const statusOf = (schema: string, version: number): SchemaStatus =>
   ({ schema, version, supported: ownVersion });
-
-async function withConnections<T>(
-  place: PostgresPlace, action: (connections: Connections) => Promise<T>,
-): Promise<T> {
-  const connections = await Connections.open(place, 1);
-  try {
-    return await action(connections);
-  } finally {
-    await connections.close();
-  }
-}
 
 interface Setting {
   readonly name: string;

@@ -1,5 +1,5 @@
 import type { PostgresPlace } from './place.js';
-import { Connections } from './connection.js';
+import { connected, type Connected } from './connection.js';
 import { checkDatabase } from './schema.js';
 import { ownVersion } from './migrations/index.js';
 import { epochsUnder, rowKeysInUse } from './row-key-turns.js';
@@ -56,24 +56,6 @@ export function namePostgresStore(place: PostgresPlace): Promise<string> {
       ON CONFLICT (name) DO NOTHING`);
     return (await nameOf(session))!;
   });
-}
-
-/** A connection to a database, and the name of the schema in it. */
-export interface Connected {
-  readonly session: Session;
-  readonly schema: string;
-}
-
-/** Runs an action on one connection. @throws KeelsonError: errors of the database are typed. */
-export async function connected<T>(
-  place: PostgresPlace, action: (context: Connected) => Promise<T>,
-): Promise<T> {
-  const connections = await Connections.open(place, 1);
-  try {
-    return await connections.use((session) => action({ session, schema: connections.schema }));
-  } finally {
-    await connections.close();
-  }
 }
 
 async function nameOf(session: Session): Promise<string | null> {

@@ -79,11 +79,13 @@ RETURNS SETOF bigint LANGUAGE plpgsql AS $$ BEGIN
       WHERE l.budget_id = held.budget_id AND l.token = held.token);
 END $$;
 
-CREATE OR REPLACE FUNCTION affected(ids text[], budget text) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
-  SELECT s.study_key FROM studies AS s JOIN budgets AS b USING (budget_id)
+CREATE OR REPLACE FUNCTION affected(ids text[], budget text) RETURNS SETOF bigint
+LANGUAGE plpgsql STABLE AS $$ BEGIN
+  RETURN QUERY SELECT s.study_key FROM studies AS s JOIN budgets AS b USING (budget_id)
   WHERE s.study_id = ANY (ids) OR (b.scope = 'contributor' AND (b.budget_key = budget
     OR s.budget_id IN (SELECT budget_id FROM studies WHERE study_id = ANY (ids))))
-  ORDER BY s.study_key $$;
+  ORDER BY s.study_key;
+END $$;
 
 CREATE OR REPLACE FUNCTION lock_studies(ids text[], budget text) RETURNS void
 LANGUAGE plpgsql AS $$
