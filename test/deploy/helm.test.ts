@@ -228,6 +228,16 @@ describe('the Helm chart', () => {
     expect(() => rendered()).toThrow('there is no study');
   });
 
+  it('makes servers that take no batches, and are ready all the same', () => {
+    const changed = documentsWith({ ...withStudy, takesBatches: false });
+    expect(faults(changed)).toEqual([]);
+    const ready = (all: readonly Document[]): string =>
+      podOf(all).containers[0].readinessProbe!.httpGet.path;
+    expect([ready(documents), ready(changed)]).toEqual(['/readyz', '/healthz']);
+    expect(podOf(changed).containers[0].args).toContain('--roles=lead,work');
+    expect(podOf(documents).containers[0].args.join(' ')).not.toContain('--roles');
+  });
+
   it('replaces the pods when a file changes', () => {
     const notes = (all: readonly Document[]): object =>
       ofKind(all, 'StatefulSet')[0]!.spec.template.metadata.annotations;
