@@ -6,6 +6,7 @@
 export { createAggregator, type Aggregator, type AggregatorOptions } from './aggregator.js';
 export type { ListenerLimits, NetworkOptions, TlsIdentity } from './network/options.js';
 export { systemClock, type Clock } from './base/clock.js';
+export type { Role } from './base/roles.js';
 export { createLogger, silentLogger, type Logger, type LoggerOptions } from './base/logger.js';
 
 // Studies: what they ask, and those that run.

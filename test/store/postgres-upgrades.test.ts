@@ -44,7 +44,7 @@ describePostgres('upgrades of a PostgreSQL store', (server) => {
 
   it('leave servers running that may use the newer tables', async () => {
     const [store, beside] = [await open(), await open()];
-    await store.registerStudy(registration({ budget: budget({ rhoCap: amount(100_000) }) }));
+    await store.registerStudy(registration({ budget: budget({ rhoCap: amount(1_000_000_000) }) }));
     let upgraded: Promise<unknown> | undefined;
     let isUpgraded = false;
     let after = 0;

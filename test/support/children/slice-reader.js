@@ -19,7 +19,7 @@ runner.progress = async (name, epoch) => {
   return new Promise(() => undefined);
 };
 const failed = (error) => { throw error; };
-const { slicing } = slicingOf(store);
+const { slicing } = slicingOf({ store });
 const context = {
   store, runner, slicing, clock: systemClock, stopped: () => false, fatal: failed,
   logger: { debug: failed, info: failed, warn: failed, error: failed },
