@@ -31,15 +31,28 @@ it('takes no nonce that is too old', () => {
   expect(nonces.take(other)).toBe(false);
 });
 
-it('refuses a nonce whose bit a later one has, used or not', () => {
-  const nonces = new UploadNonces(new HandClock(), 1_000, 64);
+it('takes a nonce however many others were issued, and once also in the next period', () => {
+  const clock = new HandClock();
+  const nonces = new UploadNonces(clock, 1_000);
+  clock.advance(900);
   const [used, unused] = [nonces.issue(), nonces.issue()];
   expect(nonces.take(used)).toBe(true);
-  for (let i = 2; i < 64; i++) nonces.issue();
-  expect(nonces.take(used)).toBe(false);
-  nonces.issue();
+  for (let i = 0; i < 5_000; i++) nonces.issue();
+  clock.advance(200);
+  for (let i = 0; i < 5_000; i++) expect(nonces.take(nonces.issue())).toBe(true);
   expect(nonces.take(used)).toBe(false);
   expect(nonces.take(unused)).toBe(true);
-  nonces.issue();
   expect(nonces.take(unused)).toBe(false);
+  clock.advance(5_000);
+  expect(nonces.take(nonces.issue())).toBe(true);
+});
+
+it('shows neither how many nonces were issued nor the time', () => {
+  // A byte of 512 random ones has fewer than 160 values once in more than 10^9 runs.
+  const nonces = new UploadNonces(new HandClock(), 1_000);
+  const issued = Array.from({ length: 512 }, () => nonces.issue());
+  for (let place = 0; place < 32; place++) {
+    expect(new Set(issued.map((nonce) => nonce[place])).size, `byte ${place}`)
+      .toBeGreaterThan(160);
+  }
 });

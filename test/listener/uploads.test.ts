@@ -88,6 +88,19 @@ describe('an upload', () => {
     expect(ready).toMatchObject({ kind: 'ready', nextSequence: 2n, holes: [] });
   });
 
+  it('tells an outsider nothing of the uploads of others', async () => {
+    const rig = await startRig();
+    const look = async (): Promise<object> => {
+      const { headers, frames: [welcome] } = await post(rig.listener.address, {}, undefined);
+      const shown = [...headers].filter(([name]) => !['date', 'keelson-nonce'].includes(name));
+      return { shown, welcome: { ...welcome, serverNonce: undefined } };
+    };
+    const before = await look();
+    const client = await UploadClient.begin(rig.listener.address, rig.study);
+    for (let sequence = 1n; sequence <= 20n; sequence++) await client.send(client.batch(sequence));
+    expect(await look()).toEqual(before);
+  });
+
   it('is refused by the same rules as over a socket', async () => {
     const rig = await startRig();
     const client = await UploadClient.begin(rig.listener.address, rig.study);
