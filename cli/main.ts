@@ -8,10 +8,18 @@ const signalStatus = { SIGINT: 130, SIGTERM: 143 } as const;
 const interrupt = new AbortController();
 let running: Command | undefined;
 
-// A reader that closed the pipe (`keelson ... | head`) is not a failure and needs no message.
+/**
+ * A reader that closed the pipe (`keelson ... | head`) is no failure and needs no message. The
+ * command goes on, because its status is that of its outcome: a refusal stays one. Only a command
+ * that may run for ever, and stops gently at any time, is asked to stop.
+ */
+function onClosedPipe(): void {
+  if (running?.stopsGently === true) interrupt.abort();
+}
+
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
+    if (error.code === 'EPIPE') return onClosedPipe();
     if (stream === process.stdout) {
       const why = error.code === 'ENOSPC'
         ? 'the disk is full' : `the system answered ${error.code}`;

@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
+import { sampleLog } from '../support/log-samples.js';
 import { root } from '../support/sources.js';
 
 const command = `${root}bin/keelson.js`;
@@ -14,6 +15,8 @@ const rows = `x\n${Array.from({ length: 3_000 }, (_, i) => String(i % 7)).join('
 const estimate = [
   'estimate', 'mean', '--input', '-', '--epsilon', '2', '--delta', '1e-6', '--set', 'scale=2',
 ];
+
+const releases = `${(await sampleLog(2)).lines.join('\n')}\n`;
 
 describe('the built command', () => {
   it('answers on standard output and ends with 0', () => {
@@ -52,14 +55,25 @@ describe('the built command', () => {
     expect(least).toBeLessThan(Math.max(150, 2 * bare));
   });
 
-  it('says nothing when its reader goes away', async () => {
-    const child =
-      spawn(process.execPath, [command, 'estimators'], { stdio: ['ignore', 'pipe', 'pipe'] });
-    child.stdout.destroy();
-    let stderr = '';
-    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-    const status = await new Promise((resolve) => child.on('close', resolve));
-    expect([status, stderr]).toEqual([0, '']);
+  it.each([
+    ['an answer', ['estimators'], '', 0],
+    ['a refusal', [...estimate, '--cohort', '9000'], 'x\n1\n2\n', 1],
+    ['a failed verification', ['verify', '-'], releases, 1],
+  ] as const)('says nothing when its reader goes away, and %s keeps its status', async (
+    _name, words, input, status,
+  ) => {
+    const ended = async (isRead: boolean): Promise<readonly [unknown, string]> => {
+      const child = spawn(process.execPath, [command, ...words]);
+      if (isRead) child.stdout.resume();
+      else child.stdout.destroy();
+      let stderr = '';
+      child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+      child.stdin.on('error', () => undefined).end(input);
+      return [await new Promise((resolve) => child.on('close', resolve)), stderr];
+    };
+    const read = await ended(true);
+    expect(read[0]).toBe(status);
+    expect(await ended(false)).toEqual(read);
   });
 
   it('stops at once on an interrupt while it waits for input', async () => {
