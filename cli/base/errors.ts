@@ -55,11 +55,21 @@ export function asInputError(error: unknown, subject: string): unknown {
 }
 
 /**
- * The text for stderr: what went wrong, where, and what to do.
+ * The text for stderr: what went wrong, where, and what to do. Errors repeat what was typed, which
+ * may be the address of a database in a wrong place: its password is left out.
  * @param command - e.g. "keelson estimate".
  * @param debug - adds the stack and the causes.
  */
 export function errorText(error: unknown, command: string, debug: boolean): string {
+  return withoutPasswords(fullErrorText(error, command, debug));
+}
+
+/** Replaces the password of each address like `postgres://user:password@host`. */
+function withoutPasswords(text: string): string {
+  return text.replaceAll(/(:\/{1,2}[^\s:@/]*):[^\s@]*@/g, '$1:***@');
+}
+
+function fullErrorText(error: unknown, command: string, debug: boolean): string {
   const known = isSystemError(error)
     ? asInputError(error, error.path ?? 'a file or address') : error;
   if (debug) return `${command}: ${stackOf(known)}\n`;

@@ -77,6 +77,9 @@ export function dataOf(
 ): Pick<AggregatorOptions, 'dataDirectory' | 'openStore' | 'roles'> {
   const { data, store, secrets = defaults.secrets } = flags;
   if (store === undefined) {
+    if (data !== undefined && /^postgres(ql)?:/.test(data)) {
+      throw new UsageError('--data is the address of a database: give it with --store');
+    }
     const ofStore = [
       'secrets', 'row-keys', 'roles', 'store-schema', 'store-pool', 'store-direct',
       'store-lease',

@@ -56,6 +56,24 @@ describe('the command line', () => {
     expect(stderr).not.toContain('    at ');
   });
 
+  it('never repeats the password of an address', { tags: ['long'] }, async () => {
+    const address = 'postgres://keelson:hunter2@db.example.org/keelson';
+    const tries = [
+      ['backup', address, 'copy'], ['doctor', address], ['ledger', address], ['studies', address],
+      ['serve', address], ['serve', 'examples/commute/study.yaml', '--data', address],
+      ['verify', address], ['watch', address], ['plan', address], ['conform', address],
+      ['estimate', 'count', address, '--epsilon', '1', '--delta', '0'],
+      ['contribute', address, '--study', 'commute'], ['simulate', address, '--study', 'commute'],
+    ];
+    for (const words of tries) {
+      for (const extra of [[], ['--debug']]) {
+        const { status, stdout, stderr } = await keelson([...words, ...extra]);
+        expect(`${stdout}${stderr}`, words.join(' ')).not.toContain('hunter2');
+        expect([status, stderr.length > 0], words.join(' ')).toEqual([2, true]);
+      }
+    }
+  });
+
   it('shows stacks with --debug only', async () => {
     expect((await keelson(['verify', '--wrong'])).stderr).not.toContain('    at ');
     expect((await keelson(['verify', '--wrong', '--debug'])).stderr).toContain('    at ');
