@@ -7,6 +7,15 @@ import { createOutput } from './base/output.js';
 import { packageVersion } from '../server/base/package-version.js';
 import { didYouMean } from '../src/base/suggest.js';
 
+/** Words that people try as a command, and what to write for them. */
+const otherWords: Readonly<Record<string, string>> = {
+  list: '"studies" for the studies of a server, or "estimators"',
+  status: '"studies", "doctor" or "ledger"',
+  version: '"--version"',
+  restore: '"doctor" for the restored folder; docs/operating/operations.md has the steps',
+  start: '"serve"', run: '"serve" or "estimate"', query: '"estimate"', send: '"contribute"',
+};
+
 /**
  * Runs one command line and never throws. Every failure is a text on standard error and an exit
  * status.
@@ -77,7 +86,7 @@ async function findCommand(name: string): Promise<Command> {
   if (entry === undefined) {
     const what = name.startsWith('-')
       ? `unknown flag ${name} before the command` : `unknown command "${name}"`;
-    throw new UsageError(`${what}${didYouMean(name, Object.keys(commandTable))}`);
+    throw new UsageError(`${what}${didYouMean(name, Object.keys(commandTable), otherWords)}`);
   }
   return entry.load();
 }

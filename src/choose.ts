@@ -19,6 +19,12 @@ export const questions = [
 /** One of `questions`. */
 export type Question = (typeof questions)[number];
 
+/** Common words for a question, and what to write for them. */
+export const questionWords: Readonly<Record<string, string>> = {
+  median: 'quantile', percentile: 'quantile', average: 'mean', total: 'sum', proportion: 'share',
+  variance: 'covariance',
+};
+
 /** What `chooseEstimator` takes. All of it is public: it never sees a row. */
 export interface ChooseOptions extends Omit<PlanOptions, 'estimator'> {
   /** What you want to know. Default: `mean`. */
@@ -262,7 +268,8 @@ export function chooseWithin(
 ): Choice | NoChoice {
   if (!questions.includes(question)) {
     throw new InvalidParameterError(
-      `question is one of ${questions.join(', ')}${didYouMean(String(question), questions)}`,
+      `question is one of ${questions.join(', ')}`
+        + didYouMean(String(question), questions, questionWords),
     );
   }
   const contenders = decisions[question];

@@ -1,6 +1,6 @@
 import type { ArgsDef } from 'citty';
 import {
-  chooseWithin, questions, type Choice, type Question,
+  chooseWithin, questions, questionWords, type Choice, type Question,
 } from '../../src/choose.js';
 import type {
   Estimator, Infeasible, ParameterValues, StudyFacts,
@@ -58,7 +58,7 @@ export function checkName(name: string, question: string | undefined): void {
   if (name === autoName) {
     if (question === undefined || questions.some((each) => each === question)) return;
     throw new UsageError(`--question is one of ${questions.join(', ')}, not "${question}"`
-      + didYouMean(question, questions));
+      + didYouMean(question, questions, questionWords));
   }
   findEstimator(name);
   if (question === undefined) return;

@@ -20,8 +20,8 @@ function editsBetween(left: string, right: string): number {
 
 /**
  * The candidate that `word` most likely means. It needs few edits (at most a third of the word's
- * letters), or it begins with the word. Upper and lower case are equal. Words of one or two letters
- * must match.
+ * letters), or it begins with the word; of several that do, the shortest is meant. Upper and lower
+ * case are equal. Words of one or two letters must match.
  * @returns undefined when no candidate is near.
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
@@ -34,14 +34,22 @@ export function nearest(word: string, candidates: readonly string[]): string | u
     const name = candidate.toLowerCase();
     if (name.length > lengthMaximum) continue;
     const completes = typed.length >= 3 && name !== typed && name.startsWith(typed);
-    const edits = completes ? 0.5 : editsBetween(typed, name);
+    // Less than one edit, and less still for a shorter name.
+    const edits = completes ? 0.5 + name.length / 256 : editsBetween(typed, name);
     if (edits < least) [best, least] = [candidate, edits];
   }
   return best;
 }
 
-/** `: did you mean "x"?` for the end of a message, or nothing when no candidate is near. */
-export function didYouMean(word: string, candidates: readonly string[]): string {
+/**
+ * The end of a message about a word that is not a candidate: `: did you mean "x"?`, or nothing when
+ * no candidate is near.
+ * @param otherWords - what to write for words that people use for a candidate: `: write x`.
+ */
+export function didYouMean(
+  word: string, candidates: readonly string[], otherWords: Readonly<Record<string, string>> = {},
+): string {
+  if (Object.hasOwn(otherWords, word)) return `: write ${otherWords[word]}`;
   const found = nearest(word, candidates);
   return found === undefined ? '' : `: did you mean "${found}"?`;
 }

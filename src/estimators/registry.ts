@@ -37,7 +37,7 @@ export function findEstimator(name: string): Estimator {
   const found = estimators.find((estimator) => estimator.name === name);
   if (found === undefined) {
     const known = estimators.map((estimator) => estimator.name);
-    const near = typeof name === 'string' ? remedyFor(name, known) : '';
+    const near = typeof name === 'string' ? didYouMean(name, known, otherWords) : '';
     const remedy = near === '' ? `: choose one of ${known.join(', ')}` : near;
     throw new InvalidParameterError(
       `there is no estimator ${JSON.stringify(name)}${remedy}`,
@@ -45,8 +45,4 @@ export function findEstimator(name: string): Estimator {
     );
   }
   return found;
-}
-
-function remedyFor(name: string, known: readonly string[]): string {
-  return Object.hasOwn(otherWords, name) ? `: write ${otherWords[name]}` : didYouMean(name, known);
 }

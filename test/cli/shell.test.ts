@@ -29,6 +29,13 @@ describe('the command line', () => {
     const wrong = await keelson(['verfiy']);
     expect(wrong).toMatchObject({ status: 2, stdout: '' });
     expect(wrong.stderr).toContain('unknown command "verfiy": did you mean "verify"?');
+    for (const [typed, remedy] of [
+      ['estimat', ': did you mean "estimate"?'], ['list', ': write "studies"'],
+      ['status', ': write "studies"'], ['version', ': write "--version"'],
+      ['restore', 'docs/operating/operations.md'],
+    ] as const) expect((await keelson([typed])).stderr).toContain(remedy);
+    expect((await keelson(['estimate', 'auto', 'x.csv', '--question', 'median'])).stderr)
+      .toContain('not "median": write quantile');
     expect((await keelson(['--jsn'])).stderr).toContain('unknown flag --jsn before the command');
     expect((await keelson(['constructor'])).status).toBe(2);
   });
