@@ -32,7 +32,8 @@ export interface ChooseOptions extends Omit<PlanOptions, 'estimator'> {
   /**
    * What is known, as parameters of estimators by name, each used where it is taken: `scale`,
    * `threshold`, `edges` and so on. Three have a meaning for the choice too. `corruption`: the
-   * share of contributors that may lie, 0 to 0.5, default 0.05. `shape`: `any` (default), or
+   * share of contributors that may lie, 0 to 0.5, default 0.05; for `covariance` 0 unless `shape`
+   * is normal, since nothing resists liars otherwise. `shape`: `any` (default), or
    * `normal` where honest rows are about normal. `range`: `low..high`, which becomes `low` and
    * `high` of a quantile or distribution and twenty equal bins of a histogram.
    */
@@ -72,6 +73,8 @@ export interface Choice {
 interface Known {
   readonly columns: number;
   readonly corruption: number;
+  /** Whether nothing that answers the question resists liars, and none were stated. */
+  readonly isUnprotected: boolean;
   readonly shape: 'any' | 'normal';
   readonly given: Readonly<Record<string, unknown>>;
 }
@@ -175,11 +178,9 @@ export const decisions: Readonly<Record<Question, readonly Contender[]>> = {
     {
       name: 'stable-covariance',
       suits: 'How do columns vary together (covariance)? Some people may lie; tails are normal.',
-      needs: 'at most 16 columns', liars: 'the stated `corruption`',
-      lacks: ({ columns, corruption, shape }) => {
-        if (columns > 16) return 'it takes at most 16 columns';
-        return corruption === 0 && shape === 'any' ? 'it needs shape normal' : null;
-      },
+      needs: '`shape` normal; at most 16 columns', liars: 'the stated `corruption`',
+      lacks: (known) =>
+        (known.columns > 16 ? 'it takes at most 16 columns' : ofNormalRows(known)),
     },
     {
       name: 'covariance', suits: 'The same, where nobody has a reason to lie.',
@@ -273,7 +274,7 @@ export function chooseWithin(
     );
   }
   const contenders = decisions[question];
-  const known = knownFacts(given, facts.dimension, contenders);
+  const known = knownFacts(question, given, facts.dimension);
   const rated = contenders.map((contender) => rate(contender, known, facts));
   const eligible = rated.filter(({ candidate: { plan, excluded } }) =>
     plan !== null && excluded === null);
@@ -296,10 +297,10 @@ interface Rated {
 }
 
 function knownFacts(
-  given: Readonly<Record<string, unknown>>, columns: number, contenders: readonly Contender[],
+  question: Question, given: Readonly<Record<string, unknown>>, columns: number,
 ): Known {
   checkObject(given, 'parameters are what is known, by name');
-  const taken = new Set(contenders.flatMap(({ name, readsRange }) => [
+  const taken = new Set(decisions[question].flatMap(({ name, readsRange }) => [
     ...estimatorOf(name).parameters.map((spec) => spec.name),
     ...(readsRange === true ? ['range'] : []),
   ]));
@@ -310,18 +311,20 @@ function knownFacts(
       `no estimator of this question takes "${odd}"${didYouMean(odd, names)}`, { path: odd },
     );
   }
-  const corruption = Number(given['corruption'] ?? 0.05);
+  const shape = given['shape'] ?? 'any';
+  if (shape !== 'any' && shape !== 'normal') {
+    throw new InvalidParameterError('parameters.shape is any or normal', { path: 'shape' });
+  }
+  const isUnprotected =
+    question === 'covariance' && shape === 'any' && given['corruption'] === undefined;
+  const corruption = isUnprotected ? 0 : Number(given['corruption'] ?? 0.05);
   if (!(corruption >= 0 && corruption < 0.5)) {
     throw new InvalidParameterError(
       'parameters.corruption is a share of the contributors, from 0 to below 0.5',
       { path: 'corruption' },
     );
   }
-  const shape = given['shape'] ?? 'any';
-  if (shape !== 'any' && shape !== 'normal') {
-    throw new InvalidParameterError('parameters.shape is any or normal', { path: 'shape' });
-  }
-  return { columns, corruption, shape, given };
+  return { columns, corruption, isUnprotected, shape, given };
 }
 
 function rate(contender: Contender, known: Known, facts: StudyFacts): Rated {
@@ -367,8 +370,10 @@ function percent(share: number): string {
 
 function reasons(best: Candidate, eligible: number, known: Known): readonly string[] {
   const { estimator, expectedError, errorsAreIn } = best;
-  const liars = known.corruption === 0
-    ? 'Nobody is expected to lie.'
+  const liars = known.isUnprotected
+    ? 'Nothing that takes rows of any shape resists people who lie here. Say shape=normal if '
+      + 'honest rows are about normal and some people may lie.'
+    : known.corruption === 0 ? 'Nobody is expected to lie.'
     : `Up to ${percent(known.corruption)} of the contributors may lie, so only estimators that `
       + 'promise an error under that were considered.';
   const error = `its expected error is ${Number(expectedError!.toPrecision(3))} ${errorsAreIn}`;

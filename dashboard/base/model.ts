@@ -368,5 +368,7 @@ const refusalWords: Readonly<Record<string, string>> = {
   'centre-not-found': 'the middle of the data could not be found privately',
   'groups-disagree': 'the groups of contributors disagree with one another',
   'rows-too-wide': 'the contributions spread wider than the study was planned for',
+  'too-few-left': 'too few of the contributions look as the study was planned for',
+  'noise-too-large': 'the noise would hide the answer',
   'numerical-failure': 'the answer is outside the range of numbers',
 };

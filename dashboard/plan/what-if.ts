@@ -126,7 +126,9 @@ function roundedUp(passes: (value: number) => boolean, least: number, most: numb
 
 /** What is known of the values, as parameters of the question. */
 function knownOf({ question, hostile, scale, low, high }: Asked): Record<string, unknown> {
-  const corruption = { corruption: hostile };
+  // Only the covariance that is for normal rows resists liars.
+  const isNormal = question === 'covariance' && hostile > 0;
+  const corruption = { corruption: hostile, ...(isNormal && { shape: 'normal' }) };
   switch (takes(question)) {
     case 'scale': return scale === null ? corruption : { ...corruption, scale };
     case 'range': return { ...corruption, range: `${low}..${high}` };

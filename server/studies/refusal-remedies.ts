@@ -12,5 +12,8 @@ export const refusalRemedies: Readonly<Record<RefusalReason, string>> = {
     + 'corruption or the radius.',
   'rows-too-wide': 'Rows spread wider than scale says, or they are too few for the test of it: '
     + 'raise scale or the cohort.',
+  'too-few-left': 'Honest rows are not normal, or more of them are hostile than stated: use '
+    + 'covariance, or raise corruption.',
+  'noise-too-large': 'Noise hides the answer: wait for more people, or ask for fewer columns.',
   'numerical-failure': 'The answer is beyond the range of numbers: check the scales.',
 };

@@ -80,7 +80,7 @@ function textOfFinding(finding: Finding, columnNames: readonly string[]): string
         + 'direction as variance-low and variance-high, or wait for more contributors.';
     case 'rows-trimmed':
       return 'Rows that stand apart from the others were left out. Nobody knows how far this moves '
-        + 'the answer, so it has no interval. With scale: auto it has one.';
+        + 'the answer, so it has no interval. With scale: auto a mean has one.';
     case 'keys-cut':
       return keysCut(amounts);
     default:

@@ -126,6 +126,8 @@ export const refusalReasons = [
   'centre-not-found',
   'groups-disagree',
   'rows-too-wide',
+  'too-few-left',
+  'noise-too-large',
   'numerical-failure',
 ] as const;
 /** Why an estimator that was paid for has no answer. */

@@ -30,7 +30,13 @@ describe('the choice of an estimator', () => {
     const histogram = chosen({ question: 'histogram', ...one, parameters: { range: '-10..10' } });
     expect(histogram.parameters['edges']).toHaveLength(21);
     const normal = { shape: 'normal' };
-    expect(nameOf({ question: 'covariance' })).toBe('stable-covariance');
+    // Rows of any shape: only normal ones can be told from hostile ones by their tails.
+    expect(nameOf({ question: 'covariance' })).toBe('covariance');
+    expect(chosen({ question: 'covariance' }).why.join(' ')).toMatch(/^Nothing .* shape=normal/);
+    expect(found({ question: 'covariance', parameters: { corruption: 0.05 } })).toMatchObject({
+      kind: 'infeasible', reason: expect.stringContaining('it needs shape normal') as string,
+    });
+    expect(nameOf({ question: 'covariance', parameters: normal })).toBe('stable-covariance');
     expect(nameOf({ question: 'covariance', parameters: nobody })).toBe('covariance');
     expect(nameOf({ question: 'distribution', ...one, parameters: { ...normal, ...nobody } }))
       .toBe('gaussian');
@@ -71,7 +77,7 @@ describe('the choice of an estimator', () => {
       reason: expect.stringContaining('range=LOW..HIGH') as string,
     });
     // Only covariance takes 20 columns, and it promises nothing under lies in any cohort.
-    const wide = found({ question: 'covariance', columns: 20 });
+    const wide = found({ question: 'covariance', columns: 20, parameters: { corruption: 0.05 } });
     expect(wide).not.toHaveProperty('cohortNeeded');
     expect(wide).toMatchObject({ remedy: expect.stringContaining('corruption=0') as string });
   });

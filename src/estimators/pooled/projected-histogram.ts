@@ -45,6 +45,8 @@ export interface HistogramFit {
   readonly shift: number;
   /** Variance of normal rows between the thresholds, over that of all of them. */
   readonly kept: number;
+  /** Share of normal rows that are not between the thresholds. */
+  readonly lost: number;
   /** Standard deviation of `median` by noise and sampling. */
   readonly medianError: number;
   /** Whether the bins are narrow enough to correct a mean by the median. */
@@ -112,6 +114,7 @@ export function fitHistogram(
   return {
     median, scale, low, high,
     shift: scale * moved,
+    lost: 1 - mass,
     kept: 1 + (times(a) - times(b)) / mass - moved ** 2,
     medianError: perRow * Math.hypot(noiseOfSide, Math.sqrt(total) / 2),
     isFine: scale >= leastFittedBins * widthAt(edges, median),

@@ -7,7 +7,7 @@ import { centreStage, type Draws, type QueryDesign } from '../../pooled/centre.j
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import type { CentredPool, TooFew } from '../../pooled/estimator.js';
 import { rowsCohort, surplus } from '../../pooled/pool.js';
-import { countEvent } from '../../pooled/query-events.js';
+import { binsEvent } from '../../pooled/query-events.js';
 import {
   preconditionerDesign, privatePreconditioner, type Preconditioner, type PreconditionerDesign,
 } from './preconditioner.js';
@@ -20,9 +20,11 @@ import { standardisedRows, type StandardisedRows } from './standardised.js';
  * Claim. The cost of the centre, of the count and of the map (preconditioner).
  * Neighbours. One contributor's row replaced by any other, or by none, or added.
  * Why. What a row is mapped to is a function of this row and of released numbers alone: centre,
- * scale and map. The number of rows within reach changes by at most 1.
+ * scale and map. A row is within reach or beyond it, so both numbers of rows change by at most
+ * sqrt 2 together (binsEvent).
  */
 export interface MapDesign extends Omit<QueryDesign, 'events'> {
+  /** Numbers of rows within reach, and beyond it. */
   readonly present: GaussianEvent;
   readonly preconditioner: PreconditionerDesign;
   /** Upper bound on the variance of honest rows in scales, in any direction. */
@@ -60,7 +62,7 @@ export function mapDesign({ facts, corruption, condition, shares }: MapOptions):
   const centre = centreStage({
     dimension, rho: shareOf(rho, shares.centre), delta, corruption,
   });
-  const present = countEvent('present', shareOf(rho, shares.present));
+  const present = binsEvent('present', 2, shareOf(rho, shares.present));
   return {
     facts, centre, rowsMax, present, preconditioner,
     // Twice as wide as the scales say, and all columns the same.
@@ -79,8 +81,10 @@ export const mapHidden: TooFew = {
 /** Rows, and their map: both are functions of released numbers and of each row alone. */
 export interface MappedRows extends Preconditioner {
   readonly rows: Sensitive<StandardisedRows>;
-  /** Released number of rows. */
+  /** Released number of rows within reach. */
   readonly present: number;
+  /** Released number of all rows. */
+  readonly all: number;
 }
 
 /**
@@ -93,14 +97,16 @@ export async function releaseMapped(
   goOn: (mapped: MappedRows) => Promise<Released<Outcome>>,
 ): Promise<Released<Outcome>> {
   const rows = pool.map((whole) => standardisedRows(whole, centre, scale, rowsMax, reach));
-  const counted = mechanisms.gaussian(event.name, rows.map((all) =>
-    Float64Array.of(all.present.reduce((sum, one) => sum + one, 0))));
-  const present = counted.value[0]!;
+  const counted = mechanisms.gaussian(event.name, rows.map(({ count, present: within }) => {
+    const near = within.reduce((sum, one) => sum + one, 0);
+    return Float64Array.of(near, count - near);
+  }));
+  const [present, beyond] = counted.value as unknown as [number, number];
   if (present < Math.max(preconditioner.pairsNeeded, facts.cohort / 4)) {
     return counted.map(() => participationBelowPlan(facts));
   }
   const { matrix, inverse } = await privatePreconditioner(
     mechanisms, compute, rows, preconditioner, { varianceHigh, pairs: present },
   );
-  return goOn({ rows, present, matrix, inverse });
+  return goOn({ rows, present, all: present + beyond, matrix, inverse });
 }

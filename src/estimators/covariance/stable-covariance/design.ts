@@ -31,6 +31,8 @@ import { featureCount, featureRadius } from '../moments/features.js';
  * and on their events' grids.
  */
 export interface CovarianceDesign extends MapDesign {
+  /** Hostile share that the error is promised for. */
+  readonly corruption: number;
   /** Radius of the rows that features are made of, after the map. */
   readonly featureRows: number;
   readonly featureBall: ClipBall;
@@ -74,7 +76,7 @@ export function covarianceDesign(
   const answer = answerEvents(facts, map.rowsMax, shareOf(rho, shares.answer));
   const { featureSum, featureSquare } = features;
   return {
-    ...map, ...features, histograms, ...answer,
+    ...map, corruption, ...features, histograms, ...answer,
     events: [
       ...map.mapEvents, featureSum, featureSquare, ...histograms, answer.sum, answer.square,
       answer.count,

@@ -9,7 +9,7 @@ import type { Compute } from '../../contract/estimator.js';
 import type { Draws } from '../../pooled/centre.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import type { CentredPool } from '../../pooled/estimator.js';
-import { leastThresholdAlongAxes } from '../../pooled/projected-histogram.js';
+import { leastThresholdAlongAxes, type HistogramFit } from '../../pooled/projected-histogram.js';
 import {
   histogramAlong, projectionsOn, removeOutside, type LeftRows,
 } from '../../pooled/thresholds.js';
@@ -20,6 +20,7 @@ import { imagesOf } from '../moments/standardised.js';
 import { reach, type CovarianceDesign } from './design.js';
 import { featureCount, fourthFeatures } from '../moments/features.js';
 import { quarticAxes } from '../moments/quartic.js';
+import { removalOf, tooFewLeft } from './removal.js';
 
 /**
  * Variance after the map, below which nothing was resolved: what is lower is answered as this much.
@@ -32,12 +33,11 @@ export interface CovarianceRun extends Draws {
 }
 
 /**
- * The axis of a histogram whose tails were removed, and what that left of the variance of normal
- * rows.
+ * The axis of a histogram whose tails were removed, what that left of the variance of normal rows,
+ * and the share of them that it took.
  */
-interface Trimmed {
+interface Trimmed extends Pick<HistogramFit, 'kept' | 'lost'> {
   readonly axis: Float64Array;
-  readonly kept: number;
 }
 
 /** Draws every event after the scale and the centre. Claim and proof: stable-covariance, design. */
@@ -47,23 +47,28 @@ export function releaseCovariance(
   const { design } = run;
   const { facts } = design;
   const { dimension, cohort } = facts;
-  return releaseMapped(design, reach, run, centred, async ({ rows, present, matrix, inverse }) => {
-    const images = rows.map((all) => imagesOf(all, matrix));
+  return releaseMapped(design, reach, run, centred, async (mapped) => {
+    const { rows, present, all, matrix, inverse } = mapped;
+    const images = rows.map((each) => imagesOf(each, matrix));
     const trimmed = await trimAlongAxes(run, images, present);
     const { sums, products, count } = await answerSums(run, images);
     return Released.all<readonly Float64Array[]>([sums, products, count])
       .map(([sum, square, counts]): Outcome => {
         const left = counts![0]!;
         if (left < cohort / 4) return participationBelowPlan(facts);
+        const removal = removalOf(design, trimmed, { left, all });
+        if (removal.isTooMuch) return tooFewLeft(design, left, all);
         const moments = restored(aboutMean(square!, sum!, left), trimmed, dimension);
         const { floored } = flooredAt(moments, dimension, leastMoment);
         const noise = design.square.sigma / left;
         const relative = relativeBound(floored, dimension, noiseNorm(dimension) * noise);
         const units = inverse.map((entry, at) =>
           entry * centred.scale[Math.floor(at / dimension)]!);
-        return covarianceOutcome({
+        const outcome = covarianceOutcome({
           dimension, moments: floored, inverse: units, noise, relative, pairs: left,
+          ...(removal.isUnexplained && { tails: { lost: Infinity, fourth: 0 } }),
         });
+        return outcome.kind === 'refused' ? outcome : { ...outcome, ...removal.findings };
       });
   });
 }
@@ -94,7 +99,7 @@ async function trimAlongAxes(
     );
     if (fit === null || (fit.low === -Infinity && fit.high === Infinity)) continue;
     removeOutside(images, entries, fit.low, fit.high);
-    trimmed.push({ axis, kept: fit.kept });
+    trimmed.push({ axis, kept: fit.kept, lost: fit.lost });
   }
   return trimmed;
 }

@@ -7,13 +7,11 @@ import type { LeftRows } from '../../pooled/thresholds.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import { releaseMapped, type MappedRows } from '../moments/mapped-rows.js';
 import { imagesOf } from '../moments/standardised.js';
+import { shapeAlong, shapeHidden } from './along.js';
 import { partsOf, type MomentsDesign } from './design.js';
 import { guard } from './guard.js';
 import { pulledIn, sumOf } from './sums.js';
 import { centralMoments, mappedTensor, tensorOf } from './tensors.js';
-
-/** Variance after the map, below which a direction has no shape. */
-const leastVariance = 2 ** -10;
 
 /** What a release draws with. */
 export interface MomentsRun extends Draws {
@@ -43,7 +41,8 @@ export function releaseMoments(
         const rows = left * pow(factor, i + 1);
         return total.map((entry) => entry / rows);
       });
-      return outcomeOf(design, directions, means, units);
+      const noises = orders.map(({ sum }, i) => sum.sigma / (left * pow(factor, i + 1)));
+      return outcomeOf(design, directions, { means, noises, units });
     });
   });
 }
@@ -80,10 +79,18 @@ async function limitedRows(run: MomentsRun, mapped: MappedRows): Promise<Limited
   return { ...guarded, left, refusal };
 }
 
-/** @param means - of z, z x z, ... as vectors; @param units - undoes the map: data units. */
+interface ReleasedMeans {
+  /** Of z, z x z, ... as vectors. */
+  readonly means: readonly Float64Array[];
+  /** Standard deviation of the noise in any direction of each. */
+  readonly noises: readonly number[];
+  /** Undoes the map: data units. */
+  readonly units: Float64Array;
+}
+
 function outcomeOf(
-  design: MomentsDesign, directions: readonly Float64Array[], means: readonly Float64Array[],
-  units: Float64Array,
+  design: MomentsDesign, directions: readonly Float64Array[],
+  { means, noises, units }: ReleasedMeans,
 ): Outcome {
   const { facts: { dimension }, orders } = design;
   const raw = means.map((mean, i) => tensorOf(mean, orders[i]!.space));
@@ -96,19 +103,15 @@ function outcomeOf(
       direction.reduce((sum, entry, i) => sum + entry * units[i * dimension + a]!, 0));
     const length = Math.hypot(...functional);
     const axis = functional.map((entry) => entry / length);
-    const moment = (tensor: Float64Array, order: number): number =>
-      mappedTensor(tensor, order, axis, 1, dimension)[0]!;
-    const variance = Math.max(moment(central.second, 2), leastVariance);
-    return {
-      skewness: moment(central.third, 3) / pow(variance, 1.5),
-      excess: central.fourth === null ? null : moment(central.fourth, 4) / variance ** 2 - 3,
-    };
+    return shapeAlong({ dimension, noises, ...central }, axis);
   });
+  const hidden = along.indexOf(null);
+  if (hidden >= 0) return shapeHidden(hidden);
   const third = inUnits(central.third, 3);
   const fourth = central.fourth === null ? null : inUnits(central.fourth, 4);
   const estimate = [
-    ...third, ...(fourth ?? []), ...along.map(({ skewness }) => skewness),
-    ...(fourth === null ? [] : along.map(({ excess }) => excess!)),
+    ...third, ...(fourth ?? []), ...along.map((each) => each!.skewness),
+    ...(fourth === null ? [] : along.map((each) => each!.excess!)),
   ];
   if (!estimate.every((entry) => Number.isFinite(entry))) {
     const text = 'a moment is beyond the range of doubles: change units';

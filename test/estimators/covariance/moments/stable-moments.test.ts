@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { entriesOf } from '../../../../src/base/parts.js';
 import { InvalidParameterError } from '../../../../src/base/errors.js';
 import { parseParameters } from '../../../../src/estimators/contract/parameters.js';
+import { shapeAlong } from '../../../../src/estimators/covariance/stable-moments/along.js';
 import {
   stableMoments,
 } from '../../../../src/estimators/covariance/stable-moments/stable-moments.js';
@@ -139,6 +140,29 @@ describe('stable-moments', () => {
     const [along, against] = outcome.estimate.slice(-3) as [number, number, number];
     expect(along).toBeGreaterThan(0.4);
     expect(against).toBeCloseTo(-along, 9);
+  });
+
+  it('answers nothing along a direction in which noise hides how rows vary', async () => {
+    const rows = (tilt: number): Float64Array[] => Array.from({ length: cohort }, () => {
+      const along = data.normal();
+      return Float64Array.of(along, along + tilt * data.normal());
+    });
+    const plan =
+      planOf('stable-moments', { scale: 1, directions: '[[1,0],[1,-1]]' }, factsOf(2, cohort, 2));
+    expect(await releaseOf(plan, 2, rows(0), 'collinear'))
+      .toMatchObject({ kind: 'refused', reason: 'noise-too-large' });
+    expect(await releaseOf(plan, 2, rows(0.1), 'tilted')).toMatchObject({ kind: 'value' });
+  });
+
+  it('answers no kurtosis that is impossible', () => {
+    // Half of the rows at -1 and half at 1: a kurtosis of 1, which noise may take to .9.
+    const of = (fourth: number, noise: number) => shapeAlong({
+      dimension: 1, second: Float64Array.of(1), third: Float64Array.of(0),
+      fourth: Float64Array.of(fourth), noises: [noise, noise, noise, noise],
+    }, Float64Array.of(1));
+    expect(of(0.9, 0.05)).toEqual({ skewness: 0, excess: -2 });
+    expect(of(3.5, 0.05)).toEqual({ skewness: 0, excess: 0.5 });
+    expect([of(0.9, 0.01), of(-8_013, 1_000)]).toEqual([null, null]);
   });
 
   it('refuses directions that are none, too many columns and too few contributors', () => {

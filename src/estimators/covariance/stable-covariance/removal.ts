@@ -1,0 +1,66 @@
+import type { Finding, RefusedOutcome } from '../../../base/outcome.js';
+import type { HistogramFit } from '../../pooled/projected-histogram.js';
+import type { CovarianceDesign } from './design.js';
+
+/**
+ * What the number of rows left says about the others, from released and public numbers only.
+ *
+ * Hostile rows are at most a share c of all. Thresholds also take some of the normal rows, as many
+ * as their fits say. Where many more rows are gone than both explain, honest rows were taken for
+ * hostile ones: they are not normal, and the covariance of those left is not theirs.
+ */
+export interface Removal {
+  /** So many rows are gone that there is no answer. */
+  readonly isTooMuch: boolean;
+  /** More are gone than can be hostile, so that nobody knows how far this moves the answer. */
+  readonly isUnexplained: boolean;
+  readonly findings: { readonly findings?: readonly Finding[] };
+}
+
+/** Standard deviations of the noise of both numbers of rows that a removal must stand out of. */
+const standsOut = 3;
+/** The nearest threshold that there is takes this share of normal rows: beyond 1.2 deviations. */
+const lostMost = 0.12;
+/** Histograms may take a few honest rows beside hostile ones: this much of the stated share. */
+const hostileMost = 1.5;
+
+/** What was released: rows left inside the last thresholds, and all rows. */
+interface Numbers {
+  readonly left: number;
+  readonly all: number;
+}
+
+/** Judges what was removed. */
+export function removalOf(
+  { corruption, present, count }: CovarianceDesign, trimmed: readonly Pick<HistogramFit, 'lost'>[],
+  { left, all }: Numbers,
+): Removal {
+  const share = left / all;
+  // The number of all rows is the sum of two noisy ones.
+  const noise = Math.hypot(count.sigma, share * Math.SQRT2 * present.sigma) / all;
+  const ofNormal = Math.min(lostMost, trimmed.reduce((sum, { lost }) => sum + lost, 0));
+  const gone = 1 - share - ofNormal - standsOut * noise;
+  const isUnexplained = gone > corruption;
+  if (!(gone > 0)) return { isTooMuch: false, isUnexplained, findings: {} };
+  const apart = { reason: 'crowd-apart', columns: [], amounts: [1 - share] } as const;
+  const untold = { reason: 'rows-trimmed', columns: [], amounts: [] } as const;
+  return {
+    isTooMuch: gone > hostileMost * corruption,
+    isUnexplained,
+    findings: { findings: isUnexplained ? [apart, untold] : [apart] },
+  };
+}
+
+/** The refusal when too many rows are gone. */
+export function tooFewLeft(
+  { corruption }: Pick<CovarianceDesign, 'corruption'>, left: number, all: number,
+): RefusedOutcome {
+  const share = Number(((100 * left) / all).toPrecision(2));
+  return {
+    kind: 'refused',
+    reason: 'too-few-left',
+    text: `about ${share} % of the rows are left, fewer than a hostile share of ${corruption} `
+      + 'explains. The honest rows are not normal, or more of them are hostile: use covariance, '
+      + 'which takes rows of any shape but resists no hostile rows, or a larger corruption',
+  };
+}
