@@ -29,6 +29,12 @@ export function typeFault(type: DataType): string | null {
   return bytesFault;
 }
 
+/** The size of the floats of a column; undefined if it has none. */
+export function floatBytesOf(type: DataType): number | undefined {
+  if (type.typeId === Type.Dictionary) return floatBytesOf(type.dictionary);
+  return type.typeId === Type.Float ? 2 << type.precision : undefined;
+}
+
 /** A batch as it is inside: the types of the library leave out some of its members. */
 interface Inside {
   readonly length: number;

@@ -2,7 +2,7 @@ import {
   CompressionType, Endianness, setCompressionCodec, tableFromIPC, type Batch, type Table,
 } from '@uwdata/flechette';
 import { InvalidInputError } from '../../src/base/errors.js';
-import { cellsOf, isSoundBatch, typeFault } from './arrow-columns.js';
+import { cellsOf, floatBytesOf, isSoundBatch, typeFault } from './arrow-columns.js';
 import { arrowMessages, type ArrowMessage } from './arrow-messages.js';
 import { CellRows, type CellColumn } from './cells.js';
 import { damaged, decoded } from './damage.js';
@@ -61,7 +61,7 @@ async function openTable(schema: ArrowMessage, options: RowOptions): Promise<Arr
   if (!names.every((name) => name !== null)) {
     throw damaged(source, `byte ${schema.at}`, 'a column has no name');
   }
-  const rows = new CellRows(options, names);
+  const rows = new CellRows(options, names, (column) => floatBytesOf(fields[column]!.type));
   for (const index of rows.used) {
     const fault = typeFault(fields[index]!.type);
     if (fault !== null) throw wrongColumn(options, index, fields[index]!.name, fault);

@@ -1,7 +1,8 @@
-import type { ColumnType } from '../../src/base/columns.js';
-import { cellFault } from '../../src/base/columns.js';
+import { cellFault, type ColumnType } from '../../src/base/columns.js';
+import { textForm } from '../../src/base/text-form.js';
 import { selectColumns, type Selection } from './columns.js';
 import { parseNumber } from './csv.js';
+import { floatIdFault, isFloatId, isOfNames } from './ids.js';
 import {
   BatchBuilder, badCellRemedy, missingRemedy, numberInText, refusedAt, type Place, type RowBatch,
   type RowOptions,
@@ -23,8 +24,14 @@ export class CellRows {
   private readonly types: readonly (ColumnType | undefined)[];
   private row = 0;
 
-  /** @param names - of all columns of the file, in its order. */
-  constructor(private readonly options: RowOptions, names: readonly string[]) {
+  /**
+   * @param names - of all columns of the file, in its order.
+   * @param floatBytes - of the floats in the column at an index; undefined if it has none.
+   */
+  constructor(
+    private readonly options: RowOptions, names: readonly string[],
+    private readonly floatBytes: (column: number) => number | undefined,
+  ) {
     this.selection = selectColumns(options, names.length, names.map((name) => name.trim()));
     this.types = this.selection.names.map((name) => options.types?.get(name));
     this.builder = new BatchBuilder(this.selection.names, {
@@ -55,7 +62,7 @@ export class CellRows {
       this.builder.endRow(
         this.row, isMissing,
         contributors === undefined ? '' : this.idOf(contributors[i]!),
-        groups === undefined ? '' : textOf(groups[i]!).trim(),
+        groups === undefined ? '' : textForm(this.nameOf(groups[i]!, group)),
       );
     }
   }
@@ -87,8 +94,11 @@ export class CellRows {
   private numberOf(cell: Exclude<TypedCell, null>, i: number): number {
     const type = this.types[i];
     let value: number | undefined;
-    if (type?.type === 'text') value = this.builder.textPlace(i, textOf(cell));
-    else if (typeof cell === 'number' || typeof cell === 'bigint') value = numberIn(cell, type);
+    if (isOfNames(type)) {
+      const name = this.nameOf(cell, this.selection.data[i]!);
+      value = type.type === 'text'
+        ? this.builder.textPlace(i, name) : numberInText(name, type, parseNumber);
+    } else if (typeof cell === 'number' || typeof cell === 'bigint') value = numberIn(cell, type);
     else value = numberInText(textOf(cell), type, parseNumber);
     if (value !== undefined) return value;
     throw refusedAt(
@@ -96,8 +106,16 @@ export class CellRows {
     );
   }
 
+  /** The text of a cell that is an id, a group, a text or a name of a category. */
+  private nameOf(cell: TypedCell, column: number): string {
+    if (typeof cell !== 'number' || isFloatId(cell, this.floatBytes(column))) return textOf(cell);
+    throw refusedAt(
+      this.options.source, { row: this.row, column: column + 1 }, floatIdFault,
+    );
+  }
+
   private idOf(cell: TypedCell): string {
-    const id = textOf(cell).trim();
+    const id = textForm(this.nameOf(cell, this.selection.contributor));
     if (id !== '') return id;
     throw refusedAt(
       this.options.source, { row: this.row, column: this.selection.contributor + 1 },
@@ -121,7 +139,7 @@ function textOf(cell: TypedCell): string {
 
 /** Numbers stay numbers, so that most cells need no text. */
 function numberIn(cell: number | bigint, type: ColumnType | undefined): number | undefined {
-  if (type?.type === 'category' || type?.type === 'boolean') {
+  if (type?.type === 'boolean') {
     return numberInText(String(cell), type, parseNumber);
   }
   const value = Number(cell);

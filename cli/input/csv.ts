@@ -2,6 +2,7 @@ import { finished } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { didYouMean } from '../../src/base/suggest.js';
+import { textForm } from '../../src/base/text-form.js';
 import { isIndex, namedColumns, selectColumns, type Selection } from './columns.js';
 import {
   BatchBuilder, badCellRemedy, badNumberRemedy, missingRemedy, noRows, numberInText, refusedAt,
@@ -211,13 +212,13 @@ class CsvRows {
       if (missing === 'refuse') throw refusedAt(source, place, missingRemedy(this.options));
       isMissing = true;
     }
-    const contributor = selection.contributor < 0 ? '' : record[selection.contributor]!.trim();
+    const contributor = selection.contributor < 0 ? '' : textForm(record[selection.contributor]!);
     if (selection.contributor >= 0 && contributor === '') {
       throw refusedAt(source, { line, column: selection.contributor + 1 }, 'the contributor id is '
         + 'empty: fill it in');
     }
     builder.endRow(line, isMissing, contributor, selection.group < 0
-      ? '' : record[selection.group]!.trim());
+      ? '' : textForm(record[selection.group]!));
   }
 }
 

@@ -1,5 +1,7 @@
 import { cellOf } from '../../src/base/columns.js';
+import { textForm } from '../../src/base/text-form.js';
 import { selectColumns, type Selection } from './columns.js';
+import { isOfNames } from './ids.js';
 import {
   BatchBuilder, badCellRemedy, missingRemedy, noRows, refusedAt, type RowBatch, type RowOptions,
 } from './rows.js';
@@ -11,7 +13,8 @@ const newline = 10;
  * Reads one JSON array or object per line. The first line decides which of the two, and the
  * columns: an object's keys, or an array's indexes. Keys that the first line lacks are ignored,
  * except those of optional columns. An absent key, `null` and, in a column of texts, an empty text
- * are empty cells. Blank lines are skipped.
+ * are empty cells. Blank lines are skipped. A number that stands for an id, a group, a text or a
+ * name of a category is the text of its digits, as in a CSV file.
  * @throws InvalidInputError with line and column, never with a value.
  */
 export async function* readNdjson(
@@ -22,7 +25,8 @@ export async function* readNdjson(
   let line = 0;
   for await (const bytes of splitLines(chunks, options.source)) {
     line += 1;
-    if (bytes.length > 0) rows.take(decode(bytes, line, options.source), line);
+    const text = decode(bytes, line, options.source);
+    if (text.trim() !== '') rows.take(text, line);
     yield* rows.batches(false);
   }
   rows.end();
@@ -55,14 +59,15 @@ async function* splitLines(
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-function decode(bytes: Uint8Array, line: number, source: string): unknown {
-  let text: string;
+function decode(bytes: Uint8Array, line: number, source: string): string {
   try {
-    text = decoder.decode(bytes);
+    return decoder.decode(bytes);
   } catch {
     throw refusedAt(source, { line }, 'not UTF-8 text');
   }
-  if (text.trim() === '') return undefined;
+}
+
+function parsed(text: string, line: number, source: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -71,17 +76,32 @@ function decode(bytes: Uint8Array, line: number, source: string): unknown {
   }
 }
 
+/** Texts, which may hold digits, and numbers. */
+const tokens = /"(?:[^"\\]|\\.)*"|-?\d[-+.\deE]*/g;
+
+/**
+ * The row of a line of JSON, with every number as the text that the line has for it. `JSON.parse`
+ * makes one double of 9007199254740993 and 9007199254740992, and so would make one id of two.
+ */
+function asWritten(text: string): unknown {
+  const quoted = text.replaceAll(tokens, (token) => (token.startsWith('"') ? token : `"${token}"`));
+  return JSON.parse(quoted) as unknown;
+}
+
 class NdjsonRows {
   private selection: Selection | null = null;
   private builder: BatchBuilder | null = null;
   private keys: readonly string[] | null = null;
   private width = 0;
+  /** The columns whose numbers are names: of people, groups, texts and categories. */
+  private namings: readonly number[] = [];
 
   constructor(private readonly options: RowOptions) {}
 
-  take(value: unknown, line: number): void {
-    if (value === undefined) return;
+  /** @param text - of one row, which is not blank. */
+  take(text: string, line: number): void {
     const { source } = this.options;
+    const value = parsed(text, line, source);
     if (typeof value !== 'object' || value === null) {
       throw refusedAt(source, { line }, 'neither an array nor an object: write one row per line');
     }
@@ -94,11 +114,16 @@ class NdjsonRows {
         + 'write all lines alike',
       );
     }
-    const cells = this.keys === null
-      ? (value as unknown[]) : this.cellsOf(value as Record<string, unknown>);
+    const cells = this.cellsOf(value);
     if (cells.length !== this.width) {
-      const text = `${cells.length} values where the first line has ${this.width}: `;
-      throw refusedAt(source, { line }, `${text}give every line as many`);
+      throw refusedAt(source, { line }, `${cells.length} values where the first line has `
+        + `${this.width}: give every line as many`);
+    }
+    if (this.namings.some((index) => typeof cells[index] === 'number')) {
+      const written = this.cellsOf(asWritten(text) as object);
+      for (const index of this.namings) {
+        if (typeof cells[index] === 'number') cells[index] = written[index];
+      }
     }
     this.addRow(cells, line);
   }
@@ -124,10 +149,12 @@ class NdjsonRows {
     this.keys = Array.isArray(value) ? null : this.keysOf(value);
     this.width = Array.isArray(value) ? value.length : this.keys!.length;
     this.selection = selectColumns(this.options, this.width, this.keys);
-    this.builder = new BatchBuilder(this.selection.names, {
-      contributors: this.selection.contributor >= 0,
-      groups: this.selection.group >= 0,
-      types: this.options.types,
+    const { data, names, contributor, group } = this.selection;
+    this.namings = [
+      ...data.filter((_, i) => isOfNames(this.options.types?.get(names[i]!))), contributor, group,
+    ].filter((index) => index >= 0);
+    this.builder = new BatchBuilder(names, {
+      contributors: contributor >= 0, groups: group >= 0, types: this.options.types,
     });
   }
 
@@ -137,8 +164,10 @@ class NdjsonRows {
     return [...new Set([...Object.keys(value), ...optional.map(([name]) => name)])];
   }
 
-  private cellsOf(value: Readonly<Record<string, unknown>>): unknown[] {
-    return this.keys!.map((key) => (Object.hasOwn(value, key) ? value[key] : null));
+  private cellsOf(value: object): unknown[] {
+    if (this.keys === null) return value as unknown[];
+    const cells = value as Readonly<Record<string, unknown>>;
+    return this.keys.map((key) => (Object.hasOwn(cells, key) ? cells[key] : null));
   }
 
   private addRow(cells: readonly unknown[], line: number): void {
@@ -175,12 +204,12 @@ class NdjsonRows {
     builder.endRow(line, isMissing, contributor, this.label(cells, selection.group, line));
   }
 
-  /** The text of an id or a group. A number keeps the form in which it is written. */
+  /** The text of an id or a group. */
   private label(cells: readonly unknown[], index: number, line: number): string {
     if (index < 0) return '';
     const cell = cells[index];
-    if (cell === null || typeof cell === 'string') return (cell ?? '').trim();
-    if (typeof cell === 'number' || typeof cell === 'boolean') return String(cell);
+    if (cell === null || typeof cell === 'string') return textForm(cell ?? '');
+    if (typeof cell === 'boolean') return String(cell);
     const place = { line, column: index + 1 };
     const text = 'an id or group is a text or a number: correct the cell';
     throw refusedAt(this.options.source, place, text);

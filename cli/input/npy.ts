@@ -1,5 +1,6 @@
 import { InvalidInputError } from '../../src/base/errors.js';
 import { selectColumns } from './columns.js';
+import { floatIdFault, isFloatId } from './ids.js';
 import { npyHeaderBytes, parseNpyHeader, type NpyHeader } from './npy-header.js';
 import { BatchBuilder, noRows, type RowBatch, type RowOptions } from './rows.js';
 
@@ -89,18 +90,27 @@ class NpyRows {
     this.builder.endRow(
       this.count,
       false,
-      contributor < 0 ? '' : String(this.finite(read(contributor), contributor)),
-      group < 0 ? '' : String(this.finite(read(group), group)),
+      contributor < 0 ? '' : this.idOf(read(contributor), contributor),
+      group < 0 ? '' : this.idOf(read(group), group),
     );
     this.count += 1;
   }
 
+  private idOf(value: number, column: number): string {
+    if (isFloatId(this.finite(value, column), this.header.itemBytes)) return String(value);
+    throw this.refused(column, floatIdFault);
+  }
+
   private finite(value: number, column: number): number {
     if (Number.isFinite(value)) return value;
-    throw new InvalidInputError(
-      `${this.options.source}, row ${this.count}, column ${column} (both from 0): not a finite `
-        + 'number: remove the row',
-      { source: this.options.source, row: this.count, column },
+    throw this.refused(column, 'not a finite number: remove the row');
+  }
+
+  private refused(column: number, what: string): InvalidInputError {
+    const { source } = this.options;
+    return new InvalidInputError(
+      `${source}, row ${this.count}, column ${column} (both from 0): ${what}`,
+      { source, row: this.count, column },
     );
   }
 }

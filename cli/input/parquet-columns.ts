@@ -59,6 +59,14 @@ function elementFault(
   return isPlain && type !== 'FIXED_LEN_BYTE_ARRAY' ? null : bytesFault;
 }
 
+/** The size of the floats of a column; undefined if it has none. */
+export function floatBytesOf(
+  { type, converted_type: converted, logical_type: logical }: SchemaElement,
+): number | undefined {
+  if ((logical?.type ?? converted) === 'FLOAT16') return 2;
+  return type === 'DOUBLE' ? 8 : type === 'FLOAT' ? 4 : undefined;
+}
+
 /** A group of rows whose columns lie together, and the columns of it that are read. */
 export interface Group {
   /** From 1. */

@@ -7,7 +7,7 @@ import { InvalidInputError } from '../../src/base/errors.js';
 import { asInputError } from '../base/errors.js';
 import { CellRows, type CellColumn, type TypedCell } from './cells.js';
 import { damaged, decoded } from './damage.js';
-import { checkColumn, groupsOf, type Group } from './parquet-columns.js';
+import { checkColumn, floatBytesOf, groupsOf, type Group } from './parquet-columns.js';
 import { pageDecoders } from './parquet-codecs.js';
 import { checkPages } from './parquet-pages.js';
 import type { InputRequest, RowBatch, RowOptions } from './rows.js';
@@ -106,7 +106,7 @@ export async function* readParquetBytes(
   const metadata = await metadataOf(file, source);
   const { children: tops } = await decoded(source, 'footer', () => parquetSchema(metadata));
   const names = tops.map(({ element }) => nameIn(element.name, source));
-  const rows = new CellRows(options, names);
+  const rows = new CellRows(options, names, (column) => floatBytesOf(tops[column]!.element));
   for (const index of rows.used) {
     checkColumn(tops[index]!, index, options);
     checkUnique(names, index, source);

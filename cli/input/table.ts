@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
+import { textForm } from '../../src/base/text-form.js';
 import { readNpyTable } from './npy-table.js';
 import { readRows } from './open.js';
 import type { InputRequest, RowBatch } from './rows.js';
@@ -110,7 +111,7 @@ class TableBuilder {
   private readonly groupNames: readonly string[] | null;
 
   constructor(private readonly source: string, private readonly request: TableRequest) {
-    this.groupNames = request.groups ?? null;
+    this.groupNames = request.groups?.map(textForm) ?? null;
   }
 
   add(batch: RowBatch): void {

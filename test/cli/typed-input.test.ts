@@ -93,7 +93,7 @@ describe('files with texts and optional columns', () => {
     ['csv', `${wide}a\u200db,,,,\n`, 'column 1 ("app"): the text has a control character'],
     ['csv', `${wide}a,,secret,,\n`, 'line 2, column 3 ("stops"): not a whole number'],
     ['ndjson', '{"app":""}', 'line 1, column 1 ("app"): the cell is empty'],
-    ['ndjson', '{"app":77}', 'column 1 ("app"): not a text: write it in double quotes'],
+    ['ndjson', '{"app":[77]}', 'column 1 ("app"): not a text: write it in double quotes'],
   ] as const)('refuse a cell by its place, from %s %j', async (format, text, why) => {
     const named = format === 'csv' ? optional : new Map([['app', optional.get('app')!]]);
     const refused = await read(text, format, named).then(() => '', String);

@@ -55,6 +55,9 @@ describe('rows with names and types', () => {
     await expect(early).rejects.toThrow('stops of row 0 is no integer of the study');
     for (const [row, message] of [
       [{ ...ride, minutes: Number.NaN }, 'minutes of row 1 is no number of the study'],
+      // A bigint is not rounded to a double in silence.
+      [{ ...ride, stops: 2n ** 53n as never }, 'stops of row 1 is no integer of the study'],
+      [{ ...ride, minutes: 1n as never }, 'minutes of row 1 is no number of the study'],
       [{ ...ride, late: 1 }, 'late of row 1 is no boolean of the study'],
       [{ ...ride, region: 7 }, 'region of row 1 is no category of the study'],
       [{ minutes: 1, stops: 1, late: true },

@@ -1,7 +1,7 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import {
-  bool, columnFromArray, dictionary, float64, int32, int64, tableFromColumns, tableToIPC, utf8,
-  type DataType,
+  bool, columnFromArray, dictionary, float32, float64, int32, int64, tableFromColumns, tableToIPC,
+  utf8, type DataType,
 } from '@uwdata/flechette';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import type { TypedCell } from '../../cli/input/cells.js';
@@ -9,13 +9,13 @@ import type { TypedCell } from '../../cli/input/cells.js';
 /** A column of a file that a test makes. */
 export interface TestColumn {
   readonly name: string;
-  readonly type: 'double' | 'int32' | 'int64' | 'boolean' | 'text' | 'dictionary';
+  readonly type: 'double' | 'float' | 'int32' | 'int64' | 'boolean' | 'text' | 'dictionary';
   readonly values: readonly TypedCell[];
 }
 
 const parquetTypes = {
-  double: 'DOUBLE', int32: 'INT32', int64: 'INT64', boolean: 'BOOLEAN', text: 'STRING',
-  dictionary: 'STRING',
+  double: 'DOUBLE', float: 'FLOAT', int32: 'INT32', int64: 'INT64', boolean: 'BOOLEAN',
+  text: 'STRING', dictionary: 'STRING',
 } as const;
 
 export interface ParquetTestOptions {
@@ -39,7 +39,7 @@ export function parquetBytes(
 }
 
 const arrowTypes: Readonly<Record<TestColumn['type'], () => DataType>> = {
-  double: float64, int32, int64, boolean: bool, text: utf8,
+  double: float64, float: float32, int32, int64, boolean: bool, text: utf8,
   dictionary: () => dictionary(utf8()),
 };
 

@@ -55,7 +55,7 @@ def _checked(value: Any, column: Dict[str, Any], place: str) -> Any:
     if kind in ("number", "integer"):
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise invalid(f"{place} is not a number")
-        if not math.isfinite(value):
+        if not _is_finite(value):
             raise invalid(f"{place} is not a finite number: leave the row out")
         if kind == "integer" and (value != int(value) or abs(value) > MOST_WHOLE):
             raise invalid(f"{place} is not a whole number of at most 2^53 - 1")
@@ -67,6 +67,14 @@ def _checked(value: Any, column: Dict[str, Any], place: str) -> Any:
             raise invalid(f"{place} is not one of the names of the study")
         return value
     return text_form(value, column["bytes"], place)
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether it is finite as a double, which has no room for very large whole numbers."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def text_form(value: str, most: int, place: str) -> str:

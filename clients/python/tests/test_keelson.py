@@ -110,6 +110,7 @@ class Rows(unittest.TestCase):
             ["1", 3, True, "north"], [1, 2.5, True, "north"], [1, 2, 1, "north"],
             [1, 2, True, "east"],
             [float("nan"), 2, True, "north"], [None, 2, True, "north"], [1, 2, True],
+            [10**400, 2, True, "north"], [1, 2**53, True, "north"], [1, True, True, "north"],
         ):
             with self.assertRaises(KeelsonError):
                 checked_rows([row], facts)
