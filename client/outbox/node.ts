@@ -10,7 +10,10 @@ import { decodeRecords, encodeRecord, type OutboxRecord } from './records.js';
 
 export { openSeed } from './seed-file.js';
 
-/** A file is rewritten when it is this large and most of it is settled. */
+/**
+ * A file with unsettled rows is rewritten when it is this large and most of it is settled. One
+ * without is rewritten at once: it would keep rows in clear that nobody needs any more.
+ */
 const compactionBytes = 256 * 1024;
 
 /**
@@ -108,7 +111,12 @@ class FileOutbox implements Outbox {
     this.settledIds.push(id);
     // No item is open. Write this now, because a later run would otherwise ask the server about the
     // item.
-    if (this.items.size === 0) this.startWriting();
+    if (this.allSettled) this.startWriting();
+  }
+
+  /** Whether no item is open, and the file does not say so yet. */
+  private get allSettled(): boolean {
+    return this.items.size === 0 && this.settledIds.length > 0;
   }
 
   async close(): Promise<void> {
@@ -143,7 +151,7 @@ class FileOutbox implements Outbox {
     if (this.writing !== null || this.failure !== null) return;
     this.writing = this.drain().finally(() => {
       this.writing = null;
-      if (this.queue.length > 0) this.startWriting();
+      if (this.queue.length > 0 || this.allSettled) this.startWriting();
     });
   }
 
@@ -154,7 +162,9 @@ class FileOutbox implements Outbox {
     const settled = this.settledIds;
     this.settledIds = [];
     try {
-      if (this.sizeBytes > compactionBytes && this.liveBytes() < this.sizeBytes / 2) {
+      const mostlySettled =
+        this.sizeBytes > compactionBytes && this.liveBytes() < this.sizeBytes / 2;
+      if (mostlySettled || (settled.length > 0 && this.items.size === 0)) {
         // The memory also holds what was just queued.
         await this.compact();
       } else {

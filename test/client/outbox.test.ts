@@ -143,6 +143,25 @@ describe('the file outbox', () => {
     expect(items).toEqual([{ id: 1, last: false, values: null, batches: [batch(1n)] }]);
   });
 
+  it('keeps no row in the file once all are settled', async () => {
+    const outbox = await openOutbox(path);
+    const holds = (pattern: Uint8Array): boolean => readFileSync(path).includes(pattern);
+    await outbox.pin(pin);
+    const values = Float64Array.of(1234.5, -987.25);
+    const rows = new Uint8Array(values.buffer.slice(0));
+    await outbox.keep(1, values, true);
+    expect(holds(rows)).toBe(true);
+    await outbox.sign(1, true, [{ ...batch(1n), body: rows }]);
+    outbox.settle(1);
+    await until(() => !holds(rows));
+    expect((await outbox.load()).pin).toEqual(pin);
+    await outbox.keep(2, values, true);
+    outbox.settle(2);
+    await outbox.close();
+    expect(holds(rows)).toBe(false);
+    expect(await reopened()).toEqual({ pin, items: [] });
+  });
+
   it('starts over when not even its first bytes were written', async () => {
     await (await openOutbox(path)).close();
     truncateSync(path, 5);

@@ -46,7 +46,9 @@ class Outbox:
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             for line in (
                 # Another process cannot open the file meanwhile.
-                "PRAGMA locking_mode = EXCLUSIVE", "PRAGMA synchronous = FULL", "BEGIN IMMEDIATE",
+                "PRAGMA locking_mode = EXCLUSIVE", "PRAGMA synchronous = FULL",
+                # Rows that are settled leave the file and its journal.
+                "PRAGMA secure_delete = ON", "PRAGMA journal_mode = TRUNCATE", "BEGIN IMMEDIATE",
                 "CREATE TABLE IF NOT EXISTS pin(server BLOB, study BLOB, contributor BLOB)",
                 "CREATE TABLE IF NOT EXISTS item(id INTEGER PRIMARY KEY, last INTEGER, rows TEXT)",
                 "CREATE TABLE IF NOT EXISTS batch("

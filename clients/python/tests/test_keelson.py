@@ -142,6 +142,11 @@ class Files(unittest.TestCase):
         outbox.forget(first.id)
         self.assertEqual(outbox.batches(), [])
         self.assertEqual([one.id for one in outbox.items()], [second.id])
+        third = outbox.keep([["a row in clear"]], False)
+        outbox.forget(third.id)
+        for name in os.listdir(self.folder.name):
+            with open(os.path.join(self.folder.name, name), "rb") as file:
+                self.assertFalse(b"a row in clear" in file.read(), name)
         outbox.close()
         self.assertEqual(os.stat(path).st_mode & 0o077, 0)
 
