@@ -5,6 +5,7 @@ import { InvalidInputError } from '../../src/base/errors.js';
 import { damaged } from './damage.js';
 import { pageDecoders } from './parquet-codecs.js';
 import type { Chunk } from './parquet-columns.js';
+import { checkThrift } from './parquet-thrift.js';
 import { checkRuns, uint32, type PageReader } from './parquet-runs.js';
 
 /** Pages are decoded whole. Files in use have pages of about a mebibyte. */
@@ -64,6 +65,7 @@ export function checkPages(
 
 function headerOf(reader: { view: DataView; offset: number }): PageHeader | null {
   try {
+    checkThrift(new Uint8Array(reader.view.buffer), reader.offset);
     return parquetHeader(reader);
   } catch {
     return null;

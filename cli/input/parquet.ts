@@ -10,6 +10,7 @@ import { damaged, decoded } from './damage.js';
 import { checkColumn, floatBytesOf, groupsOf, type Group } from './parquet-columns.js';
 import { pageDecoders } from './parquet-codecs.js';
 import { checkPages } from './parquet-pages.js';
+import { checkThrift } from './parquet-thrift.js';
 import type { InputRequest, RowBatch, RowOptions } from './rows.js';
 
 const magic = 'PAR1';
@@ -95,7 +96,10 @@ async function metadataOf(file: ByteSource, source: string): Promise<FileMetaDat
   if (footer > Math.min(footerBytesMax, size - 12)) {
     throw damaged(source, `byte ${size - 8}`, `its footer would have ${footer} bytes`);
   }
-  return decoded(source, 'footer', () => parquetMetadataAsync(file, { geoparquet: false }));
+  return decoded(source, 'footer', async () => {
+    checkThrift(new Uint8Array(await file.slice(size - 8 - footer, size - 8)), 0);
+    return parquetMetadataAsync(file, { geoparquet: false });
+  });
 }
 
 /** As `readParquet`, from bytes anywhere. */

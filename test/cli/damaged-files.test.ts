@@ -14,6 +14,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { lz4Block, lz4Frame } from '../../cli/input/lz4.js';
 import { readRows } from '../../cli/input/open.js';
 import { checkPages } from '../../cli/input/parquet-pages.js';
+import { checkThrift } from '../../cli/input/parquet-thrift.js';
 import { checkRuns } from '../../cli/input/parquet-runs.js';
 import { unpack } from '../../cli/input/unpack.js';
 import type { InputRequest } from '../../cli/input/rows.js';
@@ -48,6 +49,45 @@ async function refusal(path: string, options: Partial<InputRequest> = {}): Promi
 const numbers = Array.from({ length: 300 }, (_, i) => (i * 37) % 101);
 const rows: readonly TestColumn[] = [{ name: 'x', type: 'double', values: numbers }];
 const csv = csvText(rows);
+
+describe('lists that a few bytes of a Parquet file claim', () => {
+  // Each of these bytes begins a list of lists of about thirty million elements.
+  const nested = Array.from({ length: 33 }, () => [0xf9, 0x80, 0x87, 0xa7, 0x0e]).flat();
+
+  it('are refused before there is room for them, in the footer', async () => {
+    const footer = [0x19, ...nested, 0];
+    const length = new Uint8Array(Uint32Array.of(footer.length).buffer);
+    const text = (word: string): number[] => [...Buffer.from(word)];
+    const bytes = Uint8Array.from([...text('PAR1'), ...footer, ...length, ...text('PAR1')]);
+    const before = process.memoryUsage().rss;
+    expect(await refusal(place('.parquet', bytes))).toContain('footer: it cannot be decoded');
+    expect(process.memoryUsage().rss - before).toBeLessThan(64 * 2 ** 20);
+  });
+
+  it('are refused in the header of a page', () => {
+    const bytes = Uint8Array.from([0x19, ...nested, 0]).buffer;
+    const chunk = {
+      name: 'x', start: 4, end: 4 + bytes.byteLength, rows: 1, codec: 'UNCOMPRESSED',
+      isOptional: false,
+    } as const;
+    expect(() => checkPages(bytes, chunk, 'rows.parquet', 'row group 1'))
+      .toThrow('byte 4: there is no page');
+  });
+
+  it.each([
+    ['as many as there are', [0x19, 0x24, 2, 4, 0], null],
+    ['one more', [0x19, 0x44, 2, 4, 0], 'a list is too long'],
+    ['a text', [0x18, 5, 65, 66, 0], 'a text is too long'],
+    ['truths and a structure', [0x11, 0x19, 0x21, 1, 2, 0x1c, 0x15, 2, 0, 0], null],
+    ['without an end', [0x15, 2], 'it is cut short'],
+    ['of another type', [0x1b, 0], 'not a type of Parquet'],
+    ['structures in structures', [...new Array<number>(40).fill(0x1c), 0], 'too deep'],
+  ] as const)('%s', (_name, bytes, fault) => {
+    const check = expect(() => checkThrift(Uint8Array.from(bytes), 0));
+    if (fault === null) check.not.toThrow();
+    else check.toThrow(fault);
+  });
+});
 
 describe('files that are cut short', () => {
   it.each([

@@ -145,7 +145,7 @@ describe('the file outbox', () => {
 
   it('keeps no row in the file once all are settled', async () => {
     const outbox = await openOutbox(path);
-    const holds = (pattern: Uint8Array): boolean => readFileSync(path).includes(pattern);
+    const holds = (bytes: Uint8Array): boolean => readFileSync(path).includes(Buffer.from(bytes));
     await outbox.pin(pin);
     const values = Float64Array.of(1234.5, -987.25);
     const rows = new Uint8Array(values.buffer.slice(0));
