@@ -16,8 +16,9 @@ import {
 } from '../estimate/chosen.js';
 import { estimateRows, type EstimateResult, type TimedResult } from '../estimate/estimation.js';
 import { askedQuestion, type AskedFlags } from '../estimate/asked.js';
-import { estimateStudy, printStudy, type StudyEstimate } from '../estimate/study.js';
+import { estimateStudy, printStudy, studyJson, type StudyEstimate } from '../estimate/study.js';
 import { readStudies } from '../base/study-files.js';
+import { defaultReduce } from '../../server/study-file/columns.js';
 import { inputFormats, type InputFormat } from '../input/rows.js';
 import { readTables, type RowTable, type TableRequest } from '../input/table.js';
 import { columnsOfStudy, readTypes } from '../input/typed-columns.js';
@@ -35,6 +36,9 @@ const rowsArePublic = 'no --cohort was given, so the number of rows is taken for
   + 'treated as public; the guarantee covers what rows contain, not who is present';
 const groupsArePublic = 'the group of a contributor is treated as public; every contributor is in '
   + 'one group at most, so all groups together cost what one does';
+
+const gapsDoNotCount = 'a row counts for a question only if it has a value in each of the columns of '
+  + 'that question';
 
 const inputArguments = {
   input: {
@@ -56,8 +60,8 @@ const inputArguments = {
   },
   reduce: {
     type: 'enum', options: ['mean', 'sum'],
-    description: 'with --contributor: what the rows of one id become (default mean; '
-      + 'for totals sum)',
+    description: 'with --contributor: what the rows of one id become (default: as --study '
+      + 'says; else sum for sum and ratio, mean for others)',
   },
   'group-by': {
     type: 'string', valueHint: 'column', description: 'run once per group of this column',
@@ -80,7 +84,7 @@ const inputArguments = {
   missing: {
     type: 'enum',
     options: ['refuse', 'null'],
-    description: 'empty cells: refuse, or count the row without its values',
+    description: 'empty cells: refuse, or leave the row out of questions about their columns',
   },
 } satisfies ArgsDef;
 
@@ -167,7 +171,7 @@ export const estimate = defineCommand({
       return answerFlags(name, args, { where, types: repeated['type'] ?? [], given, io, output });
     }
     const request =
-      tableRequest(args, repeated['type'] ?? [], name === 'sum' || args.question === 'sum');
+      tableRequest(args, repeated['type'] ?? [], name === autoName ? args.question ?? name : name);
     const randomness = openRandomness(io);
     const compute = createComputePool(availableParallelism());
     const tables = await readWithProgress(request, compute, io);
@@ -217,9 +221,15 @@ export const estimate = defineCommand({
   },
 });
 
-/** What the guarantee takes as public. */
-function notesOn(cohort: number | undefined, { groups }: TableRequest): readonly string[] {
+/** What the guarantee takes as public, and which rows count how. All of it follows from flags. */
+function notesOn(
+  cohort: number | undefined, { groups, contributor, reduce, missing }: TableRequest,
+): readonly string[] {
   return [
+    ...(contributor === undefined ? [] : [
+      `the rows of each contributor become their ${reduce!}: --reduce says otherwise`,
+    ]),
+    ...(missing === 'null' ? [gapsDoNotCount] : []),
     ...(cohort === undefined ? [rowsArePublic] : []),
     ...(groups === undefined ? [] : [groupsArePublic]),
   ];
@@ -312,8 +322,13 @@ async function answerStudy(
   const compute = createComputePool(availableParallelism());
   try {
     const answers = await estimateStudy({ ...asked, stdin: io.stdin, randomness, compute });
-    output.json({ ...answers, ...(randomness.insecure ? { insecure: true } : {}) });
+    const notes = asked.input.missing === 'null' ? [gapsDoNotCount] : [];
+    output.json({
+      ...studyJson(answers), ...(notes.length > 0 && { notes }),
+      ...(randomness.insecure ? { insecure: true } : {}),
+    });
     printStudy(answers, asked.definition, output);
+    printNotes(notes, output);
     return Object.values(answers.questions).every(({ outcome }) => outcome === 'value') ? 0 : 1;
   } finally {
     await compute.close();
@@ -356,12 +371,13 @@ function inputPath({ file, input }: InputFlags): string {
 
 /**
  * @param types - of `--type`.
- * @param isTotal - the answer is a total over people, so that the sum of their rows is meant.
+ * @param asked - the estimator, or the question that one is chosen for: it says what becomes of the
+ *   rows of one person, where no flag and no study file does.
  */
 function tableRequest(
-  args: InputFlags, types: readonly string[], isTotal: boolean,
+  args: InputFlags, types: readonly string[], asked: string,
 ): TableRequest {
-  const typed = readTypes(args.columns, args.study, types, '--study');
+  const { reduce: ofStudy, ...typed } = readTypes(args.columns, args.study, types, '--study');
   const groups = listFlag(args.groups, '--groups');
   const group = args['group-by'];
   if ((group === undefined) !== (groups === undefined)) {
@@ -381,10 +397,16 @@ function tableRequest(
     throw new UsageError('--contributor averages the rows of a person, and categories and texts '
       + 'have no mean: leave it out and give one row for each person');
   }
+  const reduce = args.reduce ?? ofStudy ?? defaultReduce(asked, {}, false);
+  if (reduce === 'one' && args.contributor !== undefined) {
+    throw new UsageError(`${args.study} keeps one row of each person (reduce: one), which an `
+      + 'estimator that is named here does not: give --reduce mean or sum, or leave its name out to '
+      + 'ask what the file asks');
+  }
   return {
     path: inputPath(args),
     ...typed,
-    reduce: (args.reduce ?? (isTotal ? 'sum' : 'mean')) === 'sum' ? 'sum' : 'mean',
+    reduce: reduce === 'sum' ? 'sum' : 'mean',
     missing: args.missing === 'null' ? 'null' : 'refuse',
     ...(args.format === undefined ? {} : { format: args.format as InputFormat }),
     ...(args.contributor === undefined ? {} : { contributor: args.contributor }),

@@ -23,7 +23,7 @@ export interface AskedFlags extends PrivacyFlags {
 /** One question, planned, and how its file is read. */
 export interface AskedQuestion {
   readonly definition: StudyDefinition;
-  readonly input: Required<TypedColumns>;
+  readonly input: Required<Pick<TypedColumns, 'columns' | 'types'>>;
 }
 
 /** What `--groups` says where nobody has a list. */
@@ -35,13 +35,14 @@ const typeUsual: ColumnType = { type: 'number' };
  * pass the tests, is as secret as what the rows hold.
  * @param name of the estimator.
  * @param where - the texts of `--where`.
- * @param types - of the columns that a study file or `--type` names; others hold numbers.
+ * @param typed - the types of the columns that a study file or `--type` names; others hold numbers.
+ *   What a study file says becomes of a person's rows.
  * @throws UsageError for flags that make no question; KeelsonError('plan-infeasible') where there
  *   is no plan.
  */
 export function askedQuestion(
   name: string, flags: AskedFlags, where: readonly string[],
-  parameters: Readonly<Record<string, unknown>>, { types = new Map() }: TypedColumns,
+  parameters: Readonly<Record<string, unknown>>, { types = new Map(), reduce = undefined }: TypedColumns,
 ): AskedQuestion {
   const cohort = numberFlag(
     flags.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
@@ -68,7 +69,7 @@ export function askedQuestion(
     questions: { [name]: {
       estimator: name, columns: own, parameters,
       where: whereOf(tests),
-      ...(by !== null && { by }), ...(flags.reduce !== undefined && { reduce: flags.reduce }),
+      ...(by !== null && { by }), reduce: flags.reduce ?? reduce,
     } },
   });
   return {

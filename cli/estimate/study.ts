@@ -3,6 +3,7 @@ import type { StudyDefinition } from '../../server/studies/definition.js';
 import { typesOfColumns } from '../../src/base/columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import type { Outcome } from '../../src/base/outcome.js';
+import { answeredNumbers } from '../../src/base/parts.js';
 import type { Compute } from '../../src/estimators/contract/estimator.js';
 import { assignmentHashBytes } from '../../src/estimators/run.js';
 import { statementOf, type PrivacyStatement } from '../../src/privacy-statement.js';
@@ -40,6 +41,13 @@ export interface QuestionAnswer extends Omit<EstimateResult, 'privacy'> {
 export interface StudyAnswers {
   readonly questions: Readonly<Record<string, QuestionAnswer>>;
   readonly privacy: PrivacyStatement;
+}
+
+/** The answers as --json gives them: a key without an answer has no number. */
+export function studyJson({ questions, privacy }: StudyAnswers): object {
+  const named = Object.entries(questions).map(([name, answer]) =>
+    [name, { ...answer, estimate: answeredNumbers(answer) }]);
+  return { questions: Object.fromEntries(named) as object, privacy };
 }
 
 /** What `estimateStudy` takes. */
@@ -109,10 +117,9 @@ async function addRows(
     run.add(hash, reduction.rowsOf(contribution, run.tables), reduction.cutsOf(contribution));
   };
   for await (const batch of readRows(input, stdin)) {
-    const { values, texts, count, missing, contributors } = batch;
+    const { values, texts, count, contributors } = batch;
     for (let row = 0; row < count; row++) {
       const cells = values.subarray(row * width, (row + 1) * width);
-      if (missing[row] === 1) cells.fill(NaN);
       const person = personOf(contributors?.[row], open, reduction);
       const ranks = reduction.needsRanks ? Float64Array.of(rankFrom(secrets)) : null;
       reduction.add(person, { values: cells, texts, rows: 1, ranks }, {

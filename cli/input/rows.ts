@@ -195,7 +195,7 @@ export function adviceOn({ flags }: RowOptions, flag: InputFlag, advice: string)
 }
 
 export function missingRemedy(options: RowOptions): string {
-  const nulls = ', or pass --missing null to count the row without its values';
+  const nulls = ', or pass --missing null to leave it out of questions about this column';
   return `the cell is empty: fill it in, or remove the row${adviceOn(options, 'missing', nulls)}`;
 }
 

@@ -1,4 +1,5 @@
 import { isColumnType, otherName, type ColumnType } from '../../src/base/columns.js';
+import type { Question } from '../../src/base/questions.js';
 import { textLimits } from '../../src/base/text-form.js';
 import type { Cell } from '../../client/index.js';
 import { checkText } from '../../server/study-file/check.js';
@@ -23,8 +24,10 @@ export const typeArguments = {
   },
 } as const;
 
-/** What a study file says of the columns of rows. */
-export type TypedColumns = Pick<RowOptions, 'columns' | 'types'>;
+/** What a study file says of the columns of rows, and of what the rows of one person become. */
+export type TypedColumns = Pick<RowOptions, 'columns' | 'types'> & {
+  readonly reduce?: Question['reduce'];
+};
 
 /**
  * The columns of a study file, to read rows by.
@@ -36,8 +39,10 @@ export function columnsOfStudy(file: string, asked?: readonly string[]): TypedCo
   const { content, lineOf } = checkText(studySchema, readText(file), file);
   const { columns, types } = readColumns(content, (path, rule, remedy) =>
     studyError(file, { path, rule, remedy, line: lineOf(path.split('.')) }));
+  const { reduce } = content.contribution ?? {};
   return {
     columns: asked ?? columns,
+    ...(reduce !== undefined && { reduce }),
     ...(types && { types: new Map(columns.map((name, i) => [name, types[i]!])) }),
   };
 }
