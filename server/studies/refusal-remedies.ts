@@ -5,7 +5,8 @@ export const refusalRemedies: Readonly<Record<RefusalReason, string>> = {
   'interrupted':
     'Nothing: the process died between charge and release, and noise is never drawn twice.',
   'participation-below-plan': 'Too few people came: use longer epochs, or a smaller cohort.',
-  'scale-not-found': 'Rows do not vary as a private scale finder needs: give scale as numbers.',
+  'scale-not-found': 'Rows do not vary as a private finder of scales and caps needs, or too few '
+    + 'people came: give scale or cap as numbers, or lower the cohort.',
   'centre-not-found': 'Too few people came: use longer epochs, or a smaller cohort. '
     + 'Or scale is too small: raise it.',
   'groups-disagree': 'More contributors are hostile than planned, or a radius is too small: raise '

@@ -156,6 +156,32 @@ describe('sum with a cap that is found', () => {
     });
   });
 
+  it('gives no total where nearly everybody is beyond a cap that was not found', async () => {
+    const cohort = 3_000;
+    const plan = planOf('sum', { cap: 'auto', 'cap-max': 1e5 }, factsOf(1, cohort, 1));
+    const data = dataSource('few spend');
+    const spent = (people: number): number[] =>
+      Array.from({ length: people }, () => Math.exp(9 + data.normal()));
+    for (let round = 0; round < 40; round++) {
+      for (const people of [30, 100, 280]) {
+        const rows = spent(people).map((value) => Float64Array.of(value));
+        const outcome = await releaseOf(plan, 1, rows, `few ${people} ${round}`);
+        if (outcome.kind === 'refused') {
+          expect(outcome).toMatchObject({
+            reason: 'scale-not-found', text: expect.stringContaining('lower cohort'),
+          });
+        } else {
+          // Too few to stand out of the noise: an answer that claims nothing.
+          expect(people).toBeLessThan(280);
+          expect(outcome.interval95).toEqual({ low: [-Infinity], high: [Infinity] });
+        }
+      }
+      const { interval95, findings } = await answerOf(plan, spent(cohort), `all ${round}`);
+      expect([interval95!.low[0], interval95!.high[0]].every(Number.isFinite)).toBe(true);
+      expect(findings?.map(({ reason }) => reason) ?? []).not.toContain('end-unseen');
+    }
+  });
+
   it('says of how few people no cap is found, and which parameters belong together', () => {
     const estimator = findEstimator('sum');
     const planFor = (raw: Record<string, unknown>, cohort = 5_000) => () =>

@@ -14,13 +14,16 @@ import {
   capLadder, capScores, capsTried, columnEntries, ladderAdder, ladderEntries, sumsUnder,
 } from './cap-ladder.js';
 import {
-  clippedShare, errorOfTotals, releaseTotals, sizeOfColumns, totalsNoise,
+  clippedShare, errorOfTotals, releaseTotals, sizeOfColumns, totalsNoise, type ReleasedTotals,
+  type TotalsNoise,
 } from './totals.js';
 
 /** Share of the cost for finding the caps. */
 const capsShare = 0.2;
 /** Any cap is farther out than all rows at most this often. */
 const failure = 0.01;
+/** Noise of the total, or of the number of clipped values, is larger than planned this often. */
+const hiddenOften = 0.0005;
 
 /** How a cap is found. */
 export interface FoundCapOptions {
@@ -105,28 +108,64 @@ export function planFoundCap(options: FoundCapOptions, facts: StudyFacts): Plan 
       ).value);
       const units = caps.map((cap, j) => ladders[j]![cap]!.unit);
       return releaseTotals(
-        noise, units, sums.map((all) => sumsUnder(all, caps)), mechanisms, facts,
-      ).map((outcome) => withoutUnseenEnds(outcome, caps));
+        noise, units, sums.map((all) => sumsUnder(all, caps)), mechanisms, facts, undefined,
+        (outcome, released) => withoutUnseenEnds(outcome, visibilityOf(released, caps, noise)),
+      );
     },
   });
 }
 
+/** The columns whose total tells little, by released numbers. */
+interface Visibility {
+  /** Their end is unseen: everybody who adds visibly to the total may be at the cap. */
+  readonly unseen: readonly number[];
+  /** Of these, the columns in which values beyond the cap stand out of their noise. */
+  readonly lost: readonly number[];
+}
+
 /**
- * A column with the smallest cap has no interval: nearly all its values are 0 or less, and how far
- * out the others are is not known. Post-processing.
+ * Who is clipped adds one unit to the total, and everybody else adds what their value is. So where
+ * the total is not visibly more than the number of clipped values, the values within the cap add
+ * nothing visible. All values may then be beyond the cap, as when far fewer people came than the
+ * cohort, and nobody knows how far. With the smallest cap nearly all values are 0 or less, or all
+ * of them are beyond it. Noise alone hides more than this in one run of a thousand.
  */
-function withoutUnseenEnds(outcome: Outcome, caps: readonly number[]): Outcome {
-  const columns = caps.flatMap((cap, j) => (cap === 0 ? [j] : []));
-  if (outcome.kind === 'refused' || columns.length === 0) return outcome;
+function visibilityOf(
+  { totals, clipped }: ReleasedTotals, caps: readonly number[], noise: TotalsNoise,
+): Visibility {
+  const chance = hiddenOften / caps.length;
+  const hidden = noise.totals.upperQuantile(chance) + noise.clipped.upperQuantile(chance);
+  const unseen = caps.flatMap((cap, j) =>
+    (cap === 0 || totals[j]! <= clipped[j]! + hidden ? [j] : []));
+  return { unseen, lost: unseen.filter((j) => clipped[j]! > noise.reportedFrom) };
+}
+
+/**
+ * A total of values that are all at a cap which was not found is no answer. A column whose end is
+ * unseen has no interval. Post-processing.
+ */
+function withoutUnseenEnds(outcome: Outcome, { unseen, lost }: Visibility): Outcome {
+  if (outcome.kind === 'refused' || unseen.length === 0) return outcome;
+  if (lost.length > 0) {
+    const where = lost.map((j) => j + 1).join(', ');
+    return {
+      kind: 'refused',
+      reason: 'scale-not-found',
+      text: `no cap was found in column ${where} (counted from 1): nearly everybody who was seen is `
+        + 'beyond it or below 0. Either far fewer contributors came than planned for: lower cohort, '
+        + 'or wait for more. Or give cap, the most that one contributor counts for, or range',
+    };
+  }
+  const isUnseen = (j: number): boolean => unseen.includes(j);
   const { low, high } = outcome.interval95!;
   return {
     ...outcome,
     interval95: {
-      low: low.map((end, j) => (caps[j] === 0 ? -Infinity : end)),
-      high: high.map((end, j) => (caps[j] === 0 ? Infinity : end)),
+      low: low.map((end, j) => (isUnseen(j) ? -Infinity : end)),
+      high: high.map((end, j) => (isUnseen(j) ? Infinity : end)),
     },
     findings: [
-      { reason: 'end-unseen' as const, columns, amounts: [] }, ...outcome.findings ?? [],
+      { reason: 'end-unseen' as const, columns: unseen, amounts: [] }, ...outcome.findings ?? [],
     ].slice(0, findingsMax),
   };
 }

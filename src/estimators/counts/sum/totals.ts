@@ -87,15 +87,25 @@ export interface ClippedSums {
   readonly clipped: Float64Array;
 }
 
+/** What was released of the columns. */
+export interface ReleasedTotals {
+  /** In units of the columns' bounds. */
+  readonly totals: Float64Array;
+  /** Noisy numbers of clipped values. */
+  readonly clipped: Float64Array;
+}
+
 /**
  * Draws the totals and the numbers of clipped values.
  * @param units - of each column, in data units: public or released.
  * @param shape - of the estimate; default: one number for each column.
+ * @param judge - what the outcome becomes in the light of the released numbers.
  */
 export function releaseTotals(
   { totals, clipped, reportedFrom }: TotalsNoise, units: readonly number[],
   sums: Sensitive<ClippedSums>, mechanisms: Mechanisms, { cohort }: StudyFacts,
   shape: readonly number[] = [units.length],
+  judge: (outcome: Outcome, released: ReleasedTotals) => Outcome = (outcome) => outcome,
 ): Released<Outcome> {
   const unitOf = (i: number): number => units[i % units.length]!;
   const beyond = clipped.draw(mechanisms, sums.map((all) => all.clipped)).value;
@@ -107,7 +117,7 @@ export function releaseTotals(
     const half = totals.interval95([0]).high[0]! + cohort / (2 * stepsPerUnit);
     const { uncertainty } = totals;
     const findings = clippedFindings(beyond, reportedFrom);
-    return finiteValue({
+    return judge(finiteValue({
       estimate,
       shape,
       uncertainty: uncertainty.kind !== 'gaussian' ? uncertainty : {
@@ -117,7 +127,7 @@ export function releaseTotals(
       interval95: intervalAbout(estimate, (i) => half * unitOf(i)),
       scale: units,
       ...(findings.length > 0 && { findings }),
-    }, 'a total is', 'give a smaller cap or range');
+    }, 'a total is', 'give a smaller cap or range'), { totals: noisy, clipped: beyond });
   });
 }
 
