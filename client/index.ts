@@ -33,7 +33,7 @@ export { cellEdges, type EdgeParameters } from '../src/base/running-counts.js';
 export {
   keyDoubts, lookAlikes, mixesScripts, quotedText, type KeyDoubt,
 } from '../src/base/shown-text.js';
-export { partsByName } from '../src/base/parts.js';
+export { answeredNumbers, partsByName } from '../src/base/parts.js';
 export type { NamedPart, Nested } from '../src/base/parts.js';
 export { LogError } from '../src/log/index.js';
 export type { LogFaultCode } from '../src/log/index.js';

@@ -2,7 +2,7 @@ import { typesOfColumns, type ColumnType } from '../../src/base/columns.js';
 import { WireError } from '../../src/base/errors.js';
 import { findingText } from '../../src/base/findings.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
-import { partsByName } from '../../src/base/parts.js';
+import { answeredNumbers, partsByName } from '../../src/base/parts.js';
 import { questionsOf, type Question } from '../../src/base/questions.js';
 import { runningText } from '../../src/base/running-totals.js';
 import { keyDoubts, quotedText } from '../../src/base/shown-text.js';
@@ -67,7 +67,7 @@ export function answersJson(
     const { kind, findings, ...value } = outcome;
     const labels = labelsOf(askedColumns(asked[i]!, document)) ?? columns;
     return [question, {
-      ...partsByName(outcome), outcome: kind, ...value,
+      ...partsByName(outcome), outcome: kind, ...value, estimate: answeredNumbers(value),
       findings: findings?.map((each) =>
         ({ ...each, text: findingText(each, columns, outcome.keys) })),
       ...(outcome.keys === undefined && labels.length === outcome.estimate.length && { labels }),

@@ -87,3 +87,20 @@ export function partsByName(
   }
   return found;
 }
+
+/**
+ * The numbers of an answer for readers, in the order of the estimate: null for those of a key that
+ * has no answer. The estimate itself holds zeros there.
+ * @example
+ * import { answeredNumbers } from 'keelson/client';
+ * answeredNumbers({ estimate: [4, 0], answered: [true, false] });   // [4, null]
+ */
+export function answeredNumbers(
+  { estimate, answered }: {
+    readonly estimate: readonly number[]; readonly answered?: readonly boolean[];
+  },
+): readonly (number | null)[] {
+  if (answered === undefined) return estimate;
+  const perKey = estimate.length / answered.length;
+  return estimate.map((value, i) => (answered[Math.floor(i / perKey)] === true ? value : null));
+}

@@ -65,7 +65,9 @@ describe('keelson verify', () => {
     });
     expect(JSON.parse(stdout)).toMatchObject({ lastAnswers: {
       delays: { outcome: 'value', estimate: [8.25], labels: ['minutes'] },
-      regions: { answered: [true, true, false, true, true, true] },
+      regions: {
+        answered: [true, true, false, true, true, true], estimate: [251, 198, null, 149, -9, 12],
+      },
       quiet: { outcome: 'refused', reason: 'groups-disagree' },
     } });
   });

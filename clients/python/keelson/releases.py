@@ -52,6 +52,15 @@ def keys_of_value(value: Optional[Message]) -> List[List[str]]:
     return [list(value.keys[at:at + size]) for at in range(0, len(value.keys), size)]
 
 
+def numbers_of_value(value: Message) -> List[Optional[float]]:
+    """The numbers of an answer; None for those of a key that has no answer."""
+    if not value.answered:
+        return list(value.estimate)
+    bits, size = int.from_bytes(value.answered, "little"), len(value.estimate) // value.shape[0]
+    return [number if bits >> (at // size) & 1 else None
+            for at, number in enumerate(value.estimate)]
+
+
 class Chain:
     """Section 7: the releases of one study, each verified against the one before."""
 
