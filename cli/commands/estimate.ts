@@ -37,8 +37,8 @@ const rowsArePublic = 'no --cohort was given, so the number of rows is taken for
 const groupsArePublic = 'the group of a contributor is treated as public; every contributor is in '
   + 'one group at most, so all groups together cost what one does';
 
-const gapsDoNotCount = 'a row counts for a question only if it has a value in each of the columns of '
-  + 'that question';
+const gapsDoNotCount = 'a row counts for a question only if it has a value in each of the columns '
+  + 'of that question';
 
 const inputArguments = {
   input: {
