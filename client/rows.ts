@@ -1,7 +1,8 @@
 import { cellOf, type ColumnType } from '../src/base/columns.js';
 import { InvalidParameterError } from '../src/base/errors.js';
+import { valueMaxText } from '../src/base/facts-limits.js';
 import { textFault, textFaultWords, textForm } from '../src/base/text-form.js';
-import { firstNonFinite } from '../src/wire/index.js';
+import { firstUnusable } from '../src/wire/index.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
 
 /**
@@ -86,8 +87,8 @@ function numberOf(cell: Cell, type: ColumnType, places: Map<string, number>): nu
 /**
  * Copies the rows into one new array, row-major.
  * @param columns the study's dimension, if it is known already.
- * @throws InvalidParameterError for no rows, rows of different lengths, or a value that is NaN or
- *   infinite. The message names the row and column, never the value.
+ * @throws InvalidParameterError for no rows, rows of different lengths, or a value that is NaN,
+ *   infinite or beyond `valueMax` in size. The message names the row and column, never the value.
  */
 export function flattenRows(rows: NumberRows, columns: number | null): Float64Array {
   const values = rows instanceof Float64Array ? rows.slice() : joined(rows);
@@ -103,12 +104,13 @@ export function flattenRows(rows: NumberRows, columns: number | null): Float64Ar
       `the rows have ${rows[0]!.length} columns, the study has ${columns}`,
     );
   }
-  const bad = firstNonFinite(values);
+  const bad = firstUnusable(values);
   if (bad >= 0) {
     const place = width === null
       ? `value ${bad}` : `column ${bad % width} of row ${Math.floor(bad / width)}`;
     throw new InvalidParameterError(
-      `${place} is not a finite number: leave the row out`, { index: bad },
+      `${place} is not a finite number of at most ${valueMaxText} in size: leave the row out`,
+      { index: bad },
     );
   }
   return values;

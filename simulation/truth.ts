@@ -1,4 +1,3 @@
-import { protocolLimits } from '../src/base/limits.js';
 import type { Question } from '../src/base/questions.js';
 
 /**
@@ -21,10 +20,9 @@ export interface Truth {
 }
 
 /**
- * One contribution as the server reduces it: the sum of its rows under `sum`, else their mean. Each
- * value is first clipped to the coarse box. Under `one` the server takes one row by a secret key,
- * and the mean is what it takes on average. Rows without a value (NaN) in a column do not count
- * there; NaN where none has one.
+ * One contribution as the server reduces it: the sum of its rows under `sum`, else their mean.
+ * Under `one` the server takes one row by a secret key, and the mean is what it takes on average.
+ * Rows without a value (NaN) in a column do not count there; NaN where none has one.
  */
 export function reduceRows(
   rows: Float64Array, columns: number, reduce: Question['reduce'],
@@ -34,8 +32,7 @@ export function reduceRows(
   rows.forEach((value, i) => {
     if (Number.isNaN(value)) return;
     counts[i % columns]! += 1;
-    sums[i % columns]! +=
-      Math.min(protocolLimits.coarseBox, Math.max(-protocolLimits.coarseBox, value));
+    sums[i % columns]! += value;
   });
   return sums.map((sum, j) => (counts[j] === 0 ? Number.NaN
     : reduce === 'sum' ? sum : sum / counts[j]!));

@@ -11,6 +11,10 @@ import type { OneQuestion } from './wire/study-document.js';
 const weakestPromise =
   'nothing against two of the servers together, nor against a server that runs changed code';
 
+/** What becomes of a value that no server sees. */
+const beyondRange =
+  'a value beyond sealed.range may count as at its end, and nobody learns how many do';
+
 /** The sealed program of a study. @throws InvalidParameterError when it has none. */
 export function sealedProgramOfStudy(
   { estimator, parameters, columns, sealed }: OneQuestion, facts: StudyFacts,
@@ -58,6 +62,7 @@ export function planSealed(
     noise: open.noise.map((deviation) => publishedOverCharged * deviation),
     facts: {
       ...open.facts, sealed: 'against reading', weakestPromise,
+      ...(document.sealed?.range !== undefined && { beyondRange }),
       noiseOverOneServer: publishedOverCharged,
       bytesOfAnEntry: bodyBytes(program.form) + signatureBytes, ...trafficFacts(traffic),
     },

@@ -1,3 +1,4 @@
+import { boundText } from '../../src/base/facts-limits.js';
 import { parseTime } from '../../server/study-file/durations.js';
 import { UsageError } from './errors.js';
 
@@ -13,8 +14,8 @@ export interface NumberRule {
 function describe(rule: NumberRule): string {
   const bounds = [
     rule.above === undefined ? '' : `above ${rule.above}`,
-    rule.atLeast === undefined ? '' : `from ${rule.atLeast}`,
-    rule.atMost === undefined ? '' : `up to ${rule.atMost}`,
+    rule.atLeast === undefined ? '' : `from ${boundText(rule.atLeast)}`,
+    rule.atMost === undefined ? '' : `up to ${boundText(rule.atMost)}`,
     rule.below === undefined ? '' : `below ${rule.below}`,
   ].filter((bound) => bound !== '');
   return [rule.whole === true ? 'a whole number' : 'a number', ...bounds].join(' ');

@@ -1,3 +1,4 @@
+import { boundText } from '../../src/base/facts-limits.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import type { Estimator, ParameterSpec } from '../../src/estimators/contract/estimator.js';
 import { estimators as registry, findEstimator } from '../../src/estimators/registry.js';
@@ -84,7 +85,7 @@ export function rangeOf(spec: ParameterSpec): string {
     case 'numbers': {
       const { minimum, maximum } = spec;
       return 'ascending list a,b,c'
-        + `${minimum === undefined || maximum === undefined ? '' : `, ${minimum} to ${maximum}`}`;
+        + `${minimum === undefined || maximum === undefined ? '' : `, ${boundText(minimum)} to ${boundText(maximum)}`}`;
     }
     case 'list':
       return `list in JSON or YAML, at most ${spec.lengthMaximum ?? protocolLimits.columns} `
@@ -93,7 +94,7 @@ export function rangeOf(spec: ParameterSpec): string {
     case 'integer': {
       const kind = spec.type === 'integer' ? 'whole ' : '';
       if (spec.minimum !== undefined && spec.maximum !== undefined) {
-        return `${kind}${spec.minimum} to ${spec.maximum}`;
+        return `${kind}${boundText(spec.minimum)} to ${boundText(spec.maximum)}`;
       }
       if (spec.minimum !== undefined) return `${kind}from ${spec.minimum}`;
       return spec.maximum === undefined ? `${kind}number` : `${kind}up to ${spec.maximum}`;

@@ -1,7 +1,7 @@
 import { basename, extname } from 'node:path';
 import { durationForm, epochLength, parseDuration } from '../../server/study-file/durations.js';
 import { columnLimits, isColumnType, otherName } from '../../src/base/columns.js';
-import { isLine, isName, nameRule } from '../../src/base/facts-limits.js';
+import { factsLimits, isLine, isName, nameRule } from '../../src/base/facts-limits.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { lineRule, wordLimits } from '../../src/base/study-words.js';
 import { didYouMean } from '../../src/base/suggest.js';
@@ -33,8 +33,8 @@ export type Size = Pick<Answers, 'cohort' | 'epsilon'>;
 
 /** Columns that a message names at most. */
 const columnsShown = 8;
-/** Numbers that every estimator takes. */
-const valueRule = { atLeast: -1e12, atMost: 1e12 };
+/** Numbers that a row can hold. */
+const valueRule = { atLeast: -factsLimits.valueMax, atMost: factsLimits.valueMax };
 
 const ofOneColumn: ReadonlySet<Question> = new Set<Question>([
   'share', 'histogram', 'quantile', 'distribution', 'median-by-key', 'several',

@@ -4,8 +4,8 @@ import { selectColumns, type Selection } from './columns.js';
 import { parseNumber } from './csv.js';
 import { floatIdFault, isFloatId, isOfNames } from './ids.js';
 import {
-  BatchBuilder, badCellRemedy, missingRemedy, numberInText, refusedAt, type Place, type RowBatch,
-  type RowOptions,
+  BatchBuilder, badCellRemedy, missingRemedy, numberInText, plainNumber, refusedAt, type Place,
+  type RowBatch, type RowOptions,
 } from './rows.js';
 
 /** A cell of a file whose columns have types of their own. Null: it is empty. */
@@ -143,6 +143,5 @@ function numberIn(cell: number | bigint, type: ColumnType | undefined): number |
     return numberInText(String(cell), type, parseNumber);
   }
   const value = Number(cell);
-  if (type === undefined) return Number.isFinite(value) ? value : undefined;
-  return cellFault(type, value) === null ? value : undefined;
+  return cellFault(type ?? plainNumber, value) === null ? value : undefined;
 }

@@ -197,8 +197,8 @@ class CsvRows {
     for (const [i, index] of selection.data.entries()) {
       const cell = record[index]!;
       const type = this.options.types?.get(selection.names[i]!);
-      const value = type === undefined ? parseNumber(cell)
-        : type.type === 'text' ? builder.textPlace(i, cell) : numberInText(cell, type, parseNumber);
+      const value = type?.type === 'text'
+        ? builder.textPlace(i, cell) : numberInText(cell, type, parseNumber);
       if (value !== undefined) {
         target[offset + i] = value;
         continue;

@@ -3,7 +3,8 @@ import { textForm } from '../../src/base/text-form.js';
 import { selectColumns, type Selection } from './columns.js';
 import { isOfNames } from './ids.js';
 import {
-  BatchBuilder, badCellRemedy, missingRemedy, noRows, refusedAt, type RowBatch, type RowOptions,
+  BatchBuilder, badCellRemedy, missingRemedy, noRows, plainNumber, refusedAt, type RowBatch,
+  type RowOptions,
 } from './rows.js';
 
 const lineBytesMax = 4 * 1024 * 1024;
@@ -189,8 +190,7 @@ class NdjsonRows {
         continue;
       }
       const value = isText ? builder.textPlace(i, cell)
-        : type !== undefined ? cellOf(type, cell) ?? undefined
-          : typeof cell === 'number' && Number.isFinite(cell) ? cell : undefined;
+        : cellOf(type ?? plainNumber, cell) ?? undefined;
       if (value === undefined) {
         throw refusedAt(source, place, badCellRemedy(this.options, type, cell));
       }

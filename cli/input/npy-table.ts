@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { isLittleEndian } from '../../src/base/byte-order.js';
 import { InvalidInputError } from '../../src/base/errors.js';
-import { protocolLimits } from '../../src/base/limits.js';
+import { factsLimits, valueMaxText } from '../../src/base/facts-limits.js';
 import { sharedDoubles } from '../../src/numerics/kernels/shards.js';
 import { asInputError } from '../base/errors.js';
 import { selectColumns } from './columns.js';
@@ -22,11 +22,11 @@ const pieceBytes = 1 << 20;
 
 /**
  * Reads a whole .npy file into one array, through a buffer of a mebibyte. Nothing else grows with
- * the file. Values are clipped to the coarse box, as in `readTables`.
+ * the file.
  * @returns null if it is not a regular .npy file with exactly the data that its header promises, or
  *   if rows must be grouped. The reader of streams then reports the error, or groups the rows.
- * @throws InvalidInputError with row and column, both counted from 0, of a value that is not
- *   finite.
+ * @throws InvalidInputError with row and column, both counted from 0, of a value that is not finite
+ *   or beyond `valueMax` in size.
  */
 export async function readNpyTable(request: InputRequest): Promise<NpyTable | null> {
   const { path, format, contributor, group, onProgress } = request;
@@ -95,12 +95,10 @@ class Decoder {
     } else {
       this.#convert(bytes, rows, start);
     }
-    const box = protocolLimits.coarseBox;
+    const { valueMax } = factsLimits;
     for (let at = start; at < end; at++) {
-      const value = into[at]!;
-      if (value >= -box && value <= box) continue;
-      if (!Number.isFinite(value)) throw this.#notFinite(at);
-      into[at] = value < 0 ? -box : box;
+      // Written so that it throws for NaN.
+      if (!(Math.abs(into[at]!) <= valueMax)) throw this.#unusable(at);
     }
     this.#rows += rows;
   }
@@ -118,11 +116,11 @@ class Decoder {
     }
   }
 
-  #notFinite(at: number): InvalidInputError {
+  #unusable(at: number): InvalidInputError {
     const [row, column] = [Math.floor(at / this.data.length), this.data[at % this.data.length]!];
     return new InvalidInputError(
-      `${this.source}, row ${row}, column ${column} (both from 0): not a finite number: remove the `
-        + 'row',
+      `${this.source}, row ${row}, column ${column} (both from 0): not a finite number of at most `
+        + `${valueMaxText} in size: remove the row`,
       { source: this.source, row, column },
     );
   }

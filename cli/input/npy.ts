@@ -1,4 +1,5 @@
 import { InvalidInputError } from '../../src/base/errors.js';
+import { factsLimits, valueMaxText } from '../../src/base/facts-limits.js';
 import { selectColumns } from './columns.js';
 import { floatIdFault, isFloatId } from './ids.js';
 import { npyHeaderBytes, parseNpyHeader, type NpyHeader } from './npy-header.js';
@@ -6,7 +7,8 @@ import { BatchBuilder, noRows, type RowBatch, type RowOptions } from './rows.js'
 
 /**
  * Reads a NumPy array file as a stream: versions 1 to 3, float32 or float64, C order, one or two
- * axes. Columns are indexes. There are no empty cells: a value that is not finite is refused.
+ * axes. Columns are indexes. There are no empty cells: a value that is not finite, or beyond
+ * `valueMax` in size, is refused.
  * @throws InvalidInputError with row and column, both counted from 0.
  */
 export async function* readNpy(
@@ -86,7 +88,7 @@ class NpyRows {
     const { data, contributor, group } = this.selection;
     const { target, offset } = this.builder;
     for (let i = 0;
-        i < data.length; i++) target[offset + i] = this.finite(read(data[i]!), data[i]!);
+        i < data.length; i++) target[offset + i] = this.checked(read(data[i]!), data[i]!);
     this.builder.endRow(
       this.count,
       false,
@@ -97,13 +99,15 @@ class NpyRows {
   }
 
   private idOf(value: number, column: number): string {
-    if (isFloatId(this.finite(value, column), this.header.itemBytes)) return String(value);
+    if (isFloatId(this.checked(value, column), this.header.itemBytes)) return String(value);
     throw this.refused(column, floatIdFault);
   }
 
-  private finite(value: number, column: number): number {
-    if (Number.isFinite(value)) return value;
-    throw this.refused(column, 'not a finite number: remove the row');
+  private checked(value: number, column: number): number {
+    if (Math.abs(value) <= factsLimits.valueMax) return value;
+    throw this.refused(
+      column, `not a finite number of at most ${valueMaxText} in size: remove the row`,
+    );
   }
 
   private refused(column: number, what: string): InvalidInputError {

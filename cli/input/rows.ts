@@ -1,5 +1,6 @@
 import { cellFault, cellOf, type ColumnType } from '../../src/base/columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
+import { valueMaxText } from '../../src/base/facts-limits.js';
 import { textFault, textFaultWords, textForm } from '../../src/base/text-form.js';
 
 export const inputFormats = ['csv', 'ndjson', 'npy', 'parquet', 'arrow'] as const;
@@ -61,6 +62,9 @@ export interface RowBatch {
 }
 
 const rowsPerBatch = 4096;
+
+/** The type of a column that has none. */
+export const plainNumber: ColumnType = { type: 'number' };
 
 /** Collects rows into batches, so that a million rows do not need an object each. */
 export class BatchBuilder {
@@ -211,8 +215,7 @@ export function numberInText(
     return place < 0 ? undefined : place % 2;
   }
   const value = parse(cell);
-  return value === undefined || type === undefined || cellFault(type, value) === null
-    ? value : undefined;
+  return value !== undefined && cellFault(type ?? plainNumber, value) === null ? value : undefined;
 }
 
 /** The error for a file in which nothing can be read. */
@@ -244,5 +247,6 @@ function badTextRemedy(cell: unknown, bytesMax: number): string {
 
 export function badNumberRemedy(options: RowOptions): string {
   const others = ', or leave the column out with --columns';
-  return `not a finite decimal number: correct the cell${adviceOn(options, 'columns', others)}`;
+  return `not a finite decimal number of at most ${valueMaxText} in size: correct the cell`
+    + adviceOn(options, 'columns', others);
 }

@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 import { InvalidInputError } from '../../src/base/errors.js';
-import { protocolLimits } from '../../src/base/limits.js';
 import { textForm } from '../../src/base/text-form.js';
 import { readNpyTable } from './npy-table.js';
 import { readRows } from './open.js';
@@ -28,8 +27,7 @@ export interface TableRequest extends InputRequest {
 
 /**
  * Reads a whole file. With a contributor column it makes one row per id, the mean or the sum of its
- * rows; else it keeps every row. It clips values to the coarse box first, as the aggregator does.
- * That bound is so wide that it only keeps sums finite.
+ * rows; else it keeps every row.
  * @throws InvalidInputError on bad cells, and if one id is in two of the groups.
  */
 export async function readTables(
@@ -75,11 +73,7 @@ class GroupRows {
     const from = row * this.dimension;
     // A row that has no value in an optional column does not count, as in a study.
     for (let i = 0; i < this.dimension; i++) if (Number.isNaN(batch.values[from + i]!)) return;
-    for (let i = 0; i < this.dimension; i++) {
-      this.sums[target + i]! += Math.max(
-        -protocolLimits.coarseBox, Math.min(protocolLimits.coarseBox, batch.values[from + i]!),
-      );
-    }
+    for (let i = 0; i < this.dimension; i++) this.sums[target + i]! += batch.values[from + i]!;
     this.counts[index] = Math.max(0, this.counts[index]!) + 1;
   }
 

@@ -23,6 +23,9 @@ import (
 	"keelson/wire"
 )
 
+// The largest size of a number in a row.
+const valueMax = 1 << 64
+
 // Options of Open. Study is a name or an id. Outbox is a file for rows that are not settled, made
 // where there is none: one for each key and study. Seed has 32 bytes and is secret. Without
 // ServerKey the first server that proves its key is trusted, and the outbox keeps the key.
@@ -94,8 +97,9 @@ func (c *Contributor) Send(rows [][]float64, last bool) (settled <-chan string, 
 		for i, row := range rows {
 			require(len(row) == len(rows[0]), "invalid-rows", "row %d has another length", i)
 			for j, value := range row {
-				isFinite := value-value == 0
-				require(isFinite, "invalid-rows", "column %d of row %d is not finite", j, i)
+				isUsable := math.Abs(value) <= valueMax
+				require(isUsable, "invalid-rows",
+					"column %d of row %d is not a finite number of at most 2^64 in size", j, i)
 			}
 		}
 		added := &item{Rows: rows, Last: last, settled: make(chan string, 1)}

@@ -120,7 +120,7 @@ func TestOutboxOutlivesItsContributor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values := []float64{math.Copysign(0, -1), 5e-324, 1.0 / 3, -1.7976931348623157e308}
+	values := []float64{math.Copysign(0, -1), 5e-324, 1.0 / 3, -1.8446744073709550e19}
 	if _, err := first.Send([][]float64{values}, true); err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,9 @@ func TestRowsAndOptionsThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer contributor.guarded(func() { contributor.end(fault("closed", "the test is over")) })
-	for _, rows := range [][][]float64{{}, {{}}, {{1}, {1, 2}}, {{math.NaN()}}, {{math.Inf(1)}}} {
+	for _, rows := range [][][]float64{
+		{}, {{}}, {{1}, {1, 2}}, {{math.NaN()}}, {{math.Inf(1)}}, {{1}, {-1e20}},
+	} {
 		if _, err := contributor.Send(rows, false); err == nil {
 			t.Errorf("%v was taken", rows)
 		}

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
+import { factsLimits, valueMaxText } from '../../src/base/facts-limits.js';
 import { exact, percent, whole } from '../base/format.js';
 import { html } from '../base/html.js';
 import { questionWords } from './words.js';
@@ -91,12 +92,17 @@ function Choice({ name, label, text, note }: {
 
 /** What is known of the values before anybody sends one. */
 function Known({ now }: { readonly now: Asked }): VNode | null {
+  const [wrong, setWrong] = useState('');
   const field = (label: string, name: 'low' | 'high', part: (value: number) => Partial<Asked>,
   ): VNode => html`<label class="field">${label}<input type="number" step="any" value=${now[name]}
+    aria-invalid=${wrong === name}
     onChange=${(event: Event) => {
       const { valueAsNumber: value } = event.currentTarget as HTMLInputElement;
-      if (Number.isFinite(value) && Math.abs(value) <= 1e12) change(part(value));
-    }} /></label>`;
+      const isFine = Math.abs(value) <= factsLimits.valueMax;
+      setWrong(isFine ? '' : name);
+      if (isFine) change(part(value));
+    }} />${wrong === name && html`<span class="fault" role="alert">A number of at most
+      ${valueMaxText} in size.</span>`}</label>`;
   const low = (label: string): VNode => field(label, 'low', (value) =>
     ({ low: value, high: value < now.high ? now.high : value + Math.max(1, Math.abs(value)) }));
   const high = (label: string): VNode => field(label, 'high', (value) =>
@@ -106,7 +112,7 @@ function Known({ now }: { readonly now: Asked }): VNode | null {
       <input id="scale" type="number" step="any" min="0" placeholder="found privately"
         value=${now.scale ?? ''} onChange=${(event: Event) => {
           const { valueAsNumber: value } = event.currentTarget as HTMLInputElement;
-          change({ scale: value > 0 && value <= 1e12 ? value : null });
+          change({ scale: value > 0 && value <= factsLimits.valueMax ? value : null });
         }} /><span class="quiet">How far a value usually is from the middle. Nobody knows it: leave
           it empty.</span></div>`;
     case 'range': return html`<div class="pair">${low('Values from')}${high('to')}</div>`;

@@ -1,4 +1,7 @@
+import { factsLimits } from '../../src/base/facts-limits.js';
 import type { Question } from '../../src/choose.js';
+
+const { valueMax } = factsLimits;
 
 /** What a person asks. All of it is public, and the address holds it. */
 export interface Asked {
@@ -85,12 +88,12 @@ export function askedOf(hash: string): Asked {
   };
   const positive = (name: string): number | null => {
     const value = number(name);
-    return value !== null && value > 0 && value <= 1e12 ? value : null;
+    return value !== null && value > 0 && value <= valueMax ? value : null;
   };
   const question = names.find((each) => each === given.get('question')) ?? usual.question;
   const [low, high] = [number('low') ?? usual.low, number('high') ?? usual.high];
   const every = given.get('every') ?? '';
-  const isRange = low < high && Math.abs(low) <= 1e12 && Math.abs(high) <= 1e12;
+  const isRange = low < high && Math.abs(low) <= valueMax && Math.abs(high) <= valueMax;
   return {
     question, people: slider('people'), columns: fixedColumns(question) ?? slider('columns'),
     epsilon: slider('epsilon'), delta: slider('delta'), hostile: slider('hostile'),

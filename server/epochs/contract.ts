@@ -7,14 +7,14 @@ import type { SealedSeries } from '../../src/base/running-totals.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 
 /**
- * A contribution's part, already reduced: a sum of clipped rows and their count, or one chosen row.
+ * A contribution's part, already reduced: a sum of rows and their count, or one chosen row.
  */
 export interface RowPart {
   /** 32 bytes. */
   readonly contributor: Uint8Array;
   /**
-   * Sum of the batch's rows after the coarse clip (`reduce: mean` and `reduce: sum`), or the
-   * batch's candidate row (`one`).
+   * Sum of the batch's rows (`reduce: mean` and `reduce: sum`), or the batch's candidate row
+   * (`one`).
    */
   readonly values: Float64Array;
   readonly rows: number;

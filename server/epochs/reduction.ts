@@ -1,5 +1,4 @@
 import { assert } from '../../src/base/assert.js';
-import { clipped } from '../../src/questions/reduction.js';
 import { copyNumbers } from '../../src/numerics/kernels/shared.js';
 import { seededRandom } from '../../src/random/work.js';
 import type { Question } from '../../src/base/questions.js';
@@ -39,8 +38,7 @@ function isShared({ buffer }: ArrayBufferView): boolean {
  * What a batch adds to its contributor's single row. However many rows a contributor sends, an
  * estimator sees one row of it. That is why every cost is per contributor.
  *
- * `mean`: the row is the average of all records. Each record is first clipped to the coarse box,
- * which only keeps sums finite; estimators clip to their own bounds.
+ * `mean`: the row is the average of all records. Their sum is finite: see `valueMax`.
  * `sum`: the same, but the row is the sum of all records.
  * `one`: the row is the record with the smallest rank among all records of the contributor. Ranks
  * come from a keyed hash of the record's name (contributor, sequence, position). So the chosen
@@ -64,7 +62,7 @@ export function reduceBatch(
   for (let row = 0; row < rows; row++) {
     if (ranks[row]! < smallest) [best, smallest] = [row, ranks[row]!];
   }
-  const chosen = values.slice(best * dimension, (best + 1) * dimension).map(clipped);
+  const chosen = values.slice(best * dimension, (best + 1) * dimension);
   return { contributor, values: chosen, rows, rank: BigInt(smallest * 2 ** 53), complete };
 }
 
@@ -87,15 +85,15 @@ function sumOf(values: Float64Array, rows: number, dimension: number): Float64Ar
   for (; column + 4 <= dimension; column += 4) {
     let [first, second, third, fourth] = [0, 0, 0, 0];
     for (let at = column; at < end; at += dimension) {
-      first += clipped(values[at]!);
-      second += clipped(values[at + 1]!);
-      third += clipped(values[at + 2]!);
-      fourth += clipped(values[at + 3]!);
+      first += values[at]!;
+      second += values[at + 1]!;
+      third += values[at + 2]!;
+      fourth += values[at + 3]!;
     }
     sum.set([first, second, third, fourth], column);
   }
   for (; column < dimension; column++) {
-    for (let at = column; at < end; at += dimension) sum[column]! += clipped(values[at]!);
+    for (let at = column; at < end; at += dimension) sum[column]! += values[at]!;
   }
   return sum;
 }

@@ -1,10 +1,11 @@
 import { equalBytes } from '../../src/base/bytes.js';
+import { cellFault, cellRule } from '../../src/base/columns.js';
 import { WireError } from '../../src/base/errors.js';
 import { decodeBody, type EntryPlace } from '../../src/sealed/shares/body.js';
 import type { ShareForm } from '../../src/sealed/shares/form.js';
 import { UnusableEntryError } from '../../src/sealed/shares/unusable.js';
 import {
-  batchCells, decodeBatchBody, firstNonFinite, viewBatchRows, type BatchBody,
+  batchCells, decodeBatchBody, firstUnusable, viewBatchRows, type BatchBody,
   type SignedBatch,
 } from '../../src/wire/index.js';
 import type { VerifiedBatch } from '../studies/contract.js';
@@ -83,6 +84,9 @@ function readBody(bytes: Uint8Array): BatchBody | undefined {
   }
 }
 
+/** The type of every column of a study without types. */
+const plainNumber = { type: 'number' } as const;
+
 function contentsOf(
   setup: ChannelSetup,
   body: BatchBody,
@@ -93,14 +97,15 @@ function contentsOf(
   if (body.rows > rowsPerBatch) return { rejectAs: 'too-many-rows' };
   if (body.columns !== setup.dimension) return { rejectAs: 'wrong-dimension' };
   try {
-    // Its numbers are finite, but for NaN where an optional column has no value.
+    // Its numbers are usable, but for NaN where an optional column has no value.
     if (setup.types !== undefined) return batchCells(body, setup.types);
     // The body does not change after this, so the rows may share its bytes: no copy.
     const values = viewBatchRows(body);
-    const bad = firstNonFinite(values);
+    const bad = firstUnusable(values);
     if (bad < 0) return { values };
     const place = `column ${bad % body.columns}, row ${Math.floor(bad / body.columns)}`;
-    return { rejectAs: 'not-finite', fault: `${place}: the value is NaN or infinite` };
+    const rejectAs = cellFault(plainNumber, values[bad]!)!;
+    return { rejectAs, fault: `${place}: ${cellRule(plainNumber, rejectAs)}` };
   } catch (error) {
     // What these errors say has no values.
     if (error instanceof WireError) return { rejectAs: error.code, fault: error.message };

@@ -1,4 +1,5 @@
 import { retryableWireCodes, type WireCode } from '../../src/base/error-codes.js';
+import { valueMaxText } from '../../src/base/facts-limits.js';
 import type { Rejection } from '../../src/wire/messages.js';
 import { durationText } from '../studies/guarantee.js';
 import { keyRoomBytes, serverKeyRoomBytes } from '../../src/questions/key-table.js';
@@ -97,8 +98,8 @@ const texts: Readonly<Record<WireCode, Text>> = {
   'too-late': 'the epoch is over: what was not withdrawn before counts in its release, which is '
     + 'never changed',
   'wrong-type': ({ fault = 'a value does not have the type of its column' }) =>
-    `${fault}: send whole numbers for an integer, and for a category the place of one of its names; `
-    + 'leave other rows out',
+    `${fault}: send numbers of at most ${valueMaxText} in size, whole ones for an integer, and for a `
+    + 'category the place of one of its names; leave other rows out',
   'bad-text': ({ fault = 'a text is not in the form that the study takes' }) =>
     `${fault}: normalise it, or leave the row out`,
   'enrolment-expired':

@@ -1,11 +1,9 @@
 import type { Estimator } from '../../src/estimators/contract/estimator.js';
 import { estimators } from '../../src/estimators/registry.js';
-import { clipped } from '../../src/questions/reduction.js';
-import {
-  batchCells, batchRows, decodeBatchBody, decodeReleaseBody,
-} from '../../src/wire/index.js';
+import { decodeBatchBody, decodeReleaseBody } from '../../src/wire/index.js';
 import type { OneQuestion, StudyDocument } from '../../src/wire/study-document.js';
 import type { StudyView } from './contract.js';
+import { journalledRows } from './journal-rows.js';
 import type { Store } from '../store/contract.js';
 import type { StudyDefinition } from './definition.js';
 import type { EpochEvidence } from './evidence-contract.js';
@@ -44,8 +42,7 @@ export class OwnRows {
       this.rows += body.rows;
       return;
     }
-    const values = (this.#types === undefined
-      ? batchRows(body) : batchCells(body, this.#types, 'accepted').values).map(clipped);
+    const { values } = journalledRows(body, this.#types);
     for (let start = 0; start < values.length; start += this.#dimension) {
       const row = values.subarray(start, start + this.#dimension);
       for (let i = 0; i < this.#dimension; i++) this.#sums[i]! += row[i]!;

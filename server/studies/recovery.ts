@@ -1,5 +1,5 @@
 import { fromHex } from '../../src/base/bytes.js';
-import { batchCells, batchRows, decodeBatchBody } from '../../src/wire/index.js';
+import { decodeBatchBody } from '../../src/wire/index.js';
 import { partOf } from '../epochs/reduction.js';
 import type { EpochPart, EpochRunner, EpochSetup } from '../epochs/contract.js';
 import type { EpochRecord, JournalEntry } from '../store/contract.js';
@@ -7,6 +7,7 @@ import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
 import { heldEpochOf, setupOf, type HeldEpoch } from './held-epoch.js';
 import { journalPages } from './journal-pages.js';
+import { journalledRows } from './journal-rows.js';
 
 /**
  * Most attempts to rebuild an epoch. Without a limit, an epoch that stops the server each time
@@ -62,17 +63,12 @@ export async function addJournal(
   return complete;
 }
 
-/**
- * Bodies were verified and decoded before they were journalled. The same code reads them again
- * here. It does not judge texts again: another version of Unicode must not change the verdict.
- */
 function partOfEntry({ document, assignmentKey }: EpochSetup, entry: JournalEntry): EpochPart {
   const body = decodeBatchBody(entry.body);
   return partOf(document, assignmentKey, {
     contributor: fromHex(entry.contributor),
     sequence: entry.sequence,
-    ...(document.types === undefined
-      ? { values: batchRows(body) } : batchCells(body, document.types, 'accepted')),
+    ...journalledRows(body, document.types),
     rows: body.rows,
     complete: entry.complete,
   });

@@ -1,6 +1,7 @@
 import {
   columnLimits, isColumnType, namesOfType, needsQuestions, type ColumnType,
 } from '../../src/base/columns.js';
+import { valueMaxText } from '../../src/base/facts-limits.js';
 import { textLimits } from '../../src/base/text-form.js';
 import { canonicalJson } from '../../src/base/canonical-json.js';
 import type { Question } from '../../src/base/questions.js';
@@ -82,7 +83,7 @@ function typeOf(path: string, given: FileColumn, refuse: Refuse): ColumnType {
   if (isColumnType(read)) return read;
   throw refuse(path, 'cannot be used', type === 'category'
     ? `of has 1 to ${columnLimits.names} different names, not other beside other: true`
-    : 'low is below high, and both are whole for an integer');
+    : `low is below high, both are at most ${valueMaxText} in size, and whole for an integer`);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { pow } from '../../src/base/elementary.js';
 import { namesOfType, type ColumnType } from '../../src/base/columns.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
+import { factsLimits } from '../../src/base/facts-limits.js';
 import { questionsOf } from '../../src/base/questions.js';
 import { seededRandom } from '../../src/random/work.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
@@ -85,17 +86,20 @@ export function inventedTexts({ types = [] }: StudyDocument): readonly string[] 
 export function fittedRows(
   values: Float64Array, { types }: StudyDocument, texts = madeUpTexts,
 ): Float64Array {
-  if (types === undefined) return values;
-  return values.map((value, i) => fitted(value, types[i % types.length], texts));
+  return values.map((value, i) => fitted(value, types?.[i % types.length], texts));
 }
 
 function fitted(
   value: number, type: ColumnType | undefined, texts: readonly string[] = madeUpTexts,
 ): number {
-  if (type === undefined || type.type === 'number') return value;
+  if (type === undefined || type.type === 'number') return within(factsLimits.valueMax, value);
   const names = namesOf(type, texts);
-  return names === null ? Math.round(value)
+  return names === null ? within(Number.MAX_SAFE_INTEGER, Math.round(value))
     : Math.min(names.length - 1, Math.max(0, Math.round(value)));
+}
+
+function within(most: number, value: number): number {
+  return Math.min(most, Math.max(-most, value));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isName } from './facts-limits.js';
+import { factsLimits, isName, valueMaxText } from './facts-limits.js';
 import { textLimits } from './text-form.js';
 
 /**
@@ -81,12 +81,13 @@ export function typesOfColumns(
  * Why a number cannot be a value of a column; null when it can. A row without a value is judged
  * elsewhere: NaN is `not-finite` also where the column is optional.
  * - `not-finite`: NaN or infinite.
- * - `wrong-type`: not whole, outside +-(2^53 - 1), not 0 or 1, or not the place of a name or text.
+ * - `wrong-type`: beyond `valueMax` in size; not whole, outside +-(2^53 - 1), not 0 or 1, or not
+ *   the place of a name or text.
  */
 export function cellFault(type: ColumnType, value: number): 'not-finite' | 'wrong-type' | null {
   if (!Number.isFinite(value)) return 'not-finite';
   switch (type.type) {
-    case 'number': return null;
+    case 'number': return Math.abs(value) <= factsLimits.valueMax ? null : 'wrong-type';
     case 'integer': return Number.isSafeInteger(value) ? null : 'wrong-type';
     case 'boolean': return value === 0 || value === 1 ? null : 'wrong-type';
     case 'text': return Number.isInteger(value) && value >= 0 ? null : 'wrong-type';
@@ -95,6 +96,14 @@ export function cellFault(type: ColumnType, value: number): 'not-finite' | 'wron
       return Number.isInteger(value) && value >= 0 && value < names ? null : 'wrong-type';
     }
   }
+}
+
+/** The rule that a number breaks, for messages: they never hold the number. */
+export function cellRule({ type }: ColumnType, fault: 'not-finite' | 'wrong-type'): string {
+  if (fault === 'not-finite') return 'the value is NaN or infinite';
+  if (type === 'number') return `the value is beyond ${valueMaxText} in size`;
+  return type === 'integer' ? 'the value is not a whole number of at most 2^53 - 1 in size'
+    : 'the code is not the place of a name of the category';
 }
 
 /**

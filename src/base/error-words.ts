@@ -137,8 +137,8 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
     remedy: 'Nothing can be done: a release is never changed.',
   },
   'wrong-type': {
-    cause: 'A value does not have the type of its column: it is not whole, or is no name of the '
-      + 'category.',
+    cause: 'A value does not have the type of its column: it is beyond 2^64 in size, is not whole, '
+      + 'or is no name of the category.',
     remedy: 'Leave out or repair such rows, and send the rest as a new batch.',
   },
   'bad-text': {

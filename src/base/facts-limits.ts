@@ -14,11 +14,28 @@ export const factsLimits = {
    * beside a frame.
    */
   parameterText: 512 * 1024,
+  /**
+   * The largest size of a number in a row: every integer of 64 bits, with or without sign, is
+   * within it. A larger number is refused wherever rows come in, and none is cut. The sum of a
+   * contributor's rows, of which there are fewer than 2^53, is finite: it is below 2^117. Nothing
+   * else relies on this limit. Estimators clip to bounds of their own, or count in whole steps of
+   * them, and hold for all finite numbers.
+   */
+  valueMax: 2 ** 64,
   /** Nominal contributors per epoch. */
   cohortMax: 10_000_000,
   /** Periods of blind tokens that a study's facts list. */
   tokenPeriods: 128,
 } as const;
+
+/** `valueMax` in messages. */
+export const valueMaxText = '2^64 (1.8e19)';
+
+/** A bound in messages. `valueMax` has too many digits to be read. */
+export function boundText(bound: number): string {
+  if (Math.abs(bound) !== factsLimits.valueMax) return String(bound);
+  return bound < 0 ? '-2^64' : valueMaxText;
+}
 
 /** Words of visible characters, with one plain space between two words. */
 const words = /^(?![\p{M} ])(?:[^\p{C}\p{Z}\p{DI}\u2800]| (?! |$))+$/u;

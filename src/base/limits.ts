@@ -63,8 +63,6 @@ export const protocolLimits = {
   hastySubscribesPerSocket: 16,
   /** Sockets per server. */
   sockets: 20_000,
-  /** Rows are averaged after each value is clipped to this range, only to keep sums finite. */
-  coarseBox: 2 ** 40,
   /** Sockets from one address: no address may take all sockets. */
   socketsPerAddress: 10_000,
   /**

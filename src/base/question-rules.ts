@@ -1,5 +1,6 @@
 import { utf8 } from './bytes.js';
-import { namesOfType, type ColumnType } from './columns.js';
+import { cellFault, namesOfType, type ColumnType } from './columns.js';
+import { factsLimits, valueMaxText } from './facts-limits.js';
 import {
   questionLimits as limits, type GroupBy, type Question, type RowTest, type TestValue,
 } from './questions.js';
@@ -200,11 +201,21 @@ function* faultsOfTests(
 
 function* faultsOfTest(path: string, test: RowTest, type: ColumnType): Generator<QuestionFault> {
   if ('atLeast' in test || 'below' in test) {
-    if (type.type === 'number' || type.type === 'integer') return;
-    yield {
-      path, rule: `is a ${type.type}, which is not compared by size`,
-      remedy: 'use is, not or in',
-    };
+    if (type.type !== 'number' && type.type !== 'integer') {
+      yield {
+        path, rule: `is a ${type.type}, which is not compared by size`,
+        remedy: 'use is, not or in',
+      };
+      return;
+    }
+    const bound = 'below' in test ? test.below : test.atLeast;
+    const most = type.type === 'integer' ? Number.MAX_SAFE_INTEGER : factsLimits.valueMax;
+    if (Math.abs(bound) > most) {
+      yield {
+        path, rule: `is compared with ${bound}, beyond what the column can hold`,
+        remedy: `give ${valuesInWords(type)}`,
+      };
+    }
   }
   const values = 'in' in test ? test.in
     : 'is' in test ? [test.is] : 'not' in test ? [test.not] : [];
@@ -226,8 +237,8 @@ function isValueOf(type: ColumnType, value: TestValue): boolean {
   if (typeof value === 'string') {
     return isText(type) ? isTextOf(type, value) : namesOfType(type)?.includes(value) ?? false;
   }
-  return (type.type === 'number' && typeof value === 'number')
-    || (type.type === 'integer' && Number.isSafeInteger(value));
+  return (type.type === 'number' || type.type === 'integer')
+    && typeof value === 'number' && cellFault(type, value) === null;
 }
 
 /** Names shown in a message. */
@@ -235,8 +246,8 @@ const namesShown = 8;
 
 function valuesInWords(type: ColumnType): string {
   if (type.type === 'boolean') return 'true or false';
-  if (type.type === 'number') return 'a number';
-  if (type.type === 'integer') return 'a whole number';
+  if (type.type === 'number') return `a number of at most ${valueMaxText} in size`;
+  if (type.type === 'integer') return 'a whole number of at most 2^53 - 1 in size';
   const names = namesOfType(type);
   if (names === null) return 'a text that the column can hold';
   const more = names.length > namesShown ? ', ...' : '';

@@ -1,4 +1,3 @@
-import { protocolLimits } from '../base/limits.js';
 import type { Question } from '../base/questions.js';
 import type { TextTable } from '../base/text-table.js';
 import { columnOf, type SentRows, type StudyColumns } from './columns.js';
@@ -19,11 +18,6 @@ export interface ContributorSecrets {
 export interface RankedRows extends SentRows {
   /** One number in [0, 1) for each row: `reduce: one` keeps the row with the smallest. */
   readonly ranks: Float64Array | null;
-}
-
-/** A number, clipped so that sums of such numbers stay finite. */
-export function clipped(value: number): number {
-  return Math.min(Math.max(value, -protocolLimits.coarseBox), protocolLimits.coarseBox);
 }
 
 /** What the rows of one key gave. */
@@ -136,7 +130,7 @@ export class QuestionReduction {
       if (!this.needsRanks) this.#addTo(held.values, values, start);
       else if (sent.ranks![row]! < held.rank) {
         held.rank = sent.ranks![row]!;
-        this.#places.forEach((from, i) => { held.values[i] = clipped(values[start + from]!); });
+        this.#places.forEach((from, i) => { held.values[i] = values[start + from]!; });
       }
     }
   }
@@ -206,10 +200,10 @@ export class QuestionReduction {
     return partsOfKey(key, this.question.by!.columns.length);
   }
 
-  /** Adds the clipped values of one row. */
+  /** Adds the values of one row. Sums are finite: see `valueMax`. */
   #addTo(sums: number[], values: Float64Array, start: number): void {
     const places = this.#places;
-    for (let i = 0; i < places.length; i++) sums[i]! += clipped(values[start + places[i]!]!);
+    for (let i = 0; i < places.length; i++) sums[i]! += values[start + places[i]!]!;
   }
 
   /** Gives the rank of a key. The rank of each key of one batch is computed once. */

@@ -1,6 +1,7 @@
 import { isLittleEndian } from '../base/byte-order.js';
-import { cellFault, namesOfType, type ColumnType } from '../base/columns.js';
+import { cellFault, cellRule, namesOfType, type ColumnType } from '../base/columns.js';
 import { InvalidParameterError, WireError } from '../base/errors.js';
+import { factsLimits } from '../base/facts-limits.js';
 import type { TextTable } from '../base/text-table.js';
 import { bitAt, bitsOf, hasUnusedBits } from './bits.js';
 import type { BatchBody, Cells } from './messages.js';
@@ -34,8 +35,9 @@ export interface BatchCells {
 /**
  * Reads the cells of a batch. Equal rows in one data type have equal bytes: every other form is
  * refused. Time and memory grow with the size of the batch.
- * @param judge `accepted` for a batch that was accepted before: the form of its texts is not judged
- *   again, so that another version of Unicode cannot change the verdict.
+ * @param judge `accepted` for a batch that was accepted before: the form of its texts and the size
+ *   of its numbers are not judged again, so that another version of Unicode or of the server cannot
+ *   change the verdict.
  * @throws WireError with the code
  *   - `malformed` for other fields or sizes than the types need, unused bits that are not 0, or a
  *     dictionary that is not in its one form;
@@ -88,7 +90,7 @@ function readAllNumbers(
   const view = new DataView(numbers.buffer, numbers.byteOffset, numbers.byteLength);
   for (let row = 0; row < rows; row++) {
     const value = view.getFloat64(8 * row, true);
-    if (!Number.isFinite(value)) return false;
+    if (!(Math.abs(value) <= factsLimits.valueMax)) return false;
     values[row * columns + column] = value;
   }
   return true;
@@ -167,7 +169,7 @@ function columnValues(
   const read = numeric ? readNumbers(cells.numbers, dataType, isLittleEndian)
     : type.type === 'boolean' ? readBits(cells.codes, count, column)
       : readCodes(cells.codes, count, names);
-  checkCells(read, type, column, there);
+  checkCells(read, type, { column, there, judge });
   if (type.type === 'text') checkTexts(read, texts!, type.bytes, { column, there, judge });
   if (there === null) return { values: read, texts };
   const values = new Float64Array(rows).fill(Number.NaN);
@@ -175,22 +177,22 @@ function columnValues(
   return { values, texts };
 }
 
-/** @param there - the rows of the values; null for all rows. */
+/** @param where.there - the rows of the values; null for all rows. */
 function checkCells(
-  values: Float64Array, type: ColumnType, column: number, there: Uint32Array | null,
+  values: Float64Array, type: ColumnType,
+  { column, there, judge }: {
+    readonly column: number; readonly there: Uint32Array | null;
+    readonly judge: 'new' | 'accepted';
+  },
 ): void {
   for (let i = 0; i < values.length; i++) {
     const fault = cellFault(type, values[i]!);
     if (fault === null) continue;
+    // Earlier versions accepted larger numbers.
+    if (judge === 'accepted' && type.type === 'number' && fault === 'wrong-type') continue;
     const row = there?.[i] ?? i;
-    throw refused(fault, `column ${column}, row ${row}: ${ruleOf(type, fault)}`);
+    throw refused(fault, `column ${column}, row ${row}: ${cellRule(type, fault)}`);
   }
-}
-
-function ruleOf({ type }: ColumnType, fault: 'not-finite' | 'wrong-type'): string {
-  if (fault === 'not-finite') return 'the value is NaN or infinite';
-  return type === 'integer' ? 'the value is not a whole number of at most 2^53 - 1 in size'
-    : 'the code is not the place of a name of the category';
 }
 
 /** The rows that have a value; null where all have. */

@@ -13,7 +13,7 @@ export { decodeReleaseBody, encodeReleaseBody } from './release-body.js';
 export { batchCells, cellsPerBatch, encodeCells, type BatchCells } from './cells.js';
 export { isWireState, signatureBytes } from './fields.js';
 export { numberBytes } from './numbers.js';
-export { batchRows, encodeRows, firstNonFinite, viewBatchRows } from './rows.js';
+export { batchRows, encodeRows, firstUnusable, viewBatchRows } from './rows.js';
 export { decodeServerFrame, encodeServerFrame } from './server-frames.js';
 export { textAt, type TextTable } from '../base/text-table.js';
 export { textsPerBatch } from './text-cells.js';

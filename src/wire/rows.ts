@@ -1,6 +1,7 @@
 import { isLittleEndian } from '../base/byte-order.js';
 import type { ColumnType } from '../base/columns.js';
 import { InvalidParameterError } from '../base/errors.js';
+import { factsLimits, valueMaxText } from '../base/facts-limits.js';
 import { batchCells } from './cells.js';
 import type { BatchBody } from './messages.js';
 import { numberBytes, readNumbers, writeNumbers } from './numbers.js';
@@ -11,7 +12,7 @@ type BatchNumbers = Pick<BatchBody, 'rows' | 'columns' | 'dataType' | 'data' | '
 
 /**
  * The rows of a batch as doubles: rows * columns numbers, row-major, in their own memory. Values
- * may be NaN or infinite where the study has no types: see `firstNonFinite`.
+ * may be NaN, infinite or too large where the study has no types: see `firstUnusable`.
  * @param types of the columns, if the study has any. `batchCells` says what the numbers are then,
  *   and has the texts.
  * @throws WireError('malformed') if there is no row or no column, or the data have another size; as
@@ -51,28 +52,28 @@ function checkSize(body: BatchNumbers): void {
   }
 }
 
-/** The index of the first value that is NaN or infinite, or -1. */
-export function firstNonFinite(values: Float64Array): number {
+/** The index of the first value that is NaN, infinite or beyond `valueMax` in size, or -1. */
+export function firstUnusable(values: Float64Array): number {
+  const { valueMax } = factsLimits;
   for (let i = 0; i < values.length; i++) {
-    const value = values[i]!;
-    // Only for NaN and the infinities, the difference of a value with itself is NaN.
-    if (value - value !== 0) return i;
+    // Written so that it is false for NaN.
+    if (!(Math.abs(values[i]!) <= valueMax)) return i;
   }
   return -1;
 }
 
 /**
  * The `data` of a batch: little-endian numbers in the order of `values`.
- * @throws InvalidParameterError if a value is not finite, or too large for float32. details.index
- *   is its index.
+ * @throws InvalidParameterError if a value is not finite, beyond `valueMax` in size, or too large
+ *   for float32. details.index is its index.
  */
 export function encodeRows(values: Float64Array, dataType: DataType): Uint8Array {
   const numbers = dataType === 'float64' ? values : Float64Array.from(values, Math.fround);
-  const bad = firstNonFinite(numbers);
+  const bad = firstUnusable(numbers);
   if (bad >= 0) {
     throw new InvalidParameterError(
-      `value ${bad} is not a finite ${dataType} number: drop the row, or send float64 when it is `
-        + 'too large for float32',
+      `value ${bad} is not a finite ${dataType} number of at most ${valueMaxText} in size: drop the `
+        + 'row',
       { index: bad, dataType },
     );
   }

@@ -235,10 +235,24 @@ describe('npy', () => {
 });
 
 describe('tables', () => {
-  it('reduces the rows of one id to their mean, inside the coarse box', async () => {
+  it('reduces the rows of one id to their mean', async () => {
     expect(await rows('id,x\na,1\nb,10\na,3\n', { contributor: 'id' })).toEqual([[2], [10]]);
-    expect(await rows('1e300\n-1e300\n')).toEqual([[2 ** 40], [-(2 ** 40)]]);
-    expect(await rows('id,x\na,1e300\na,0\n', { contributor: 'id' })).toEqual([[2 ** 39]]);
+  });
+
+  it('takes numbers of up to 2^64 in full', async () => {
+    const late = 1_751_328_000_123;
+    expect(await rows(`${late}\n-${late}\n`)).toEqual([[late], [-late]]);
+    expect(await rows(`id,x\na,${late}\na,${late + 2}\n`, { contributor: 'id' }))
+      .toEqual([[late + 1]]);
+    expect(await rows('18446744073709551616\n-18446744073709551616\n'))
+      .toEqual([[2 ** 64], [-(2 ** 64)]]);
+  });
+
+  it('names the line of a larger number', async () => {
+    const rule = 'not a finite decimal number of at most 2^64 (1.8e19) in size';
+    expect(await refusal('x\n1\n1e20\n')).toContain(`line 3, column 1 ("x"): ${rule}`);
+    const typed = { types: new Map([['x', { type: 'number' } as const]]) };
+    expect(await refusal('x\n1\n-1e20\n', typed)).toContain(`line 3, column 1 ("x"): ${rule}`);
   });
 
   it('keeps a contributor whose rows are all empty as a NULL row', async () => {

@@ -89,6 +89,7 @@ describe('batches whose contents are unusable consume their sequence', () => {
   const cases = [
     ['NaN', rawRows(NaN, 1), 'not-finite'],
     ['infinite', rawRows(1, -Infinity), 'not-finite'],
+    ['larger than 2^64', rawRows(1, -1e20), 'wrong-type'],
     ['another dimension', { columns: 3, ...rows(1, 2, 3) }, 'wrong-dimension'],
     ['too many rows', { rows: 3, ...rows(1, 2, 3, 4, 5, 6) }, 'too-many-rows'],
     ['fewer numbers than they say', { rows: 2, ...rows(1, 2) }, 'malformed'],

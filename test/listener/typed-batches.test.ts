@@ -44,6 +44,8 @@ describe('batches with typed columns', () => {
     const refusals = [
       ['not-finite', { cells: withColumn(0, { numbers: doubles(Number.NaN) }) },
         /^column 0, row 0: the value is NaN or infinite: leave such rows out/],
+      ['wrong-type', { cells: withColumn(0, { numbers: doubles(1e20) }) },
+        /^column 0, row 0: the value is beyond 2\^64 \(1\.8e19\) in size: send numbers of at most/],
       ['wrong-type', { cells: withColumn(1, { numbers: doubles(0.5) }) },
         /^column 1, row 0: the value is not a whole number of at most 2\^53 - 1 in size: /],
       ['wrong-type', { cells: withColumn(3, { codes: Uint8Array.of(3) }) },

@@ -300,6 +300,8 @@ def column_of_cells(cells, column, rows, letter):
         values = unpacked(cells.numbers, letter, count)
         if cells.codes or not all(map(math.isfinite, values)):
             raise ProtocolError("malformed: codes of numbers" if cells.codes else "not-finite")
+        if kind == "number" and not all(abs(one) <= 2**64 for one in values):
+            raise ProtocolError("wrong-type: a number beyond 2^64")
         if kind == "integer" and not all(one == int(one) and abs(one) <= MOST_WHOLE for one in values):
             raise ProtocolError("wrong-type: no whole number")
     elif kind == "boolean":

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { concatBytes, utf8 } from '../../src/base/bytes.js';
 import type { ColumnType } from '../../src/base/columns.js';
-import { protocolLimits } from '../../src/base/limits.js';
+import { factsLimits } from '../../src/base/facts-limits.js';
 import type { Question } from '../../src/base/questions.js';
 import type { Dictionaries } from '../../src/questions/columns.js';
 import { KeyTable } from '../../src/questions/key-table.js';
@@ -147,9 +147,12 @@ describe('the rows that an estimator sees', () => {
     ], rows, [0, 0])).toEqual([[[4]], [[0]], [[0]], []]);
   });
 
-  it('are clipped to the coarse box as they come', () => {
-    const far = [1e300, 0, 0, 0, 0];
-    expect(reduced([question()], [far, far], [0, 0])).toEqual([[[2 * protocolLimits.coarseBox]]]);
+  it('are taken in full, up to the largest number that a row holds', () => {
+    const { valueMax } = factsLimits;
+    const far = [valueMax, 0, 0, 0, 0];
+    expect(reduced([question()], [far, far], [0, 0])).toEqual([[[2 * valueMax]]]);
+    const late = [1_751_328_000_123, 0, 0, 0, 0];
+    expect(reduced([question({ reduce: 'one' })], [late], [0])).toEqual([[[1_751_328_000_123]]]);
   });
 });
 

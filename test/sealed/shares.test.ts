@@ -153,6 +153,7 @@ describe('the grid of columns', () => {
 
   it.each<[string, () => unknown]>([
     ['a range that is too wide', () => columnGrid([[0, 1026]], [2], 16)],
+    ['a range beyond what rows hold', () => columnGrid([[0, 1e20]], [1e18], 16)],
     ['too few bits', () => columnGrid([[0, 20]], [1], 8)],
     ['a range that falls', () => columnGrid([[1, 0]], [1], 16)],
     ['a scale too few', () => columnGrid([[0, 1], [0, 1]], [1], 16)],

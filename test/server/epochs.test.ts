@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { utf8 } from '../../src/base/bytes.js';
-import { protocolLimits } from '../../src/base/limits.js';
+import { factsLimits } from '../../src/base/facts-limits.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import type { TextTable } from '../../src/base/text-table.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
@@ -81,10 +81,12 @@ describe('reduction', () => {
     expect(open.size).toBe(0);
   });
 
-  it('clips each record to the coarse box, so that sums stay finite', () => {
-    const row =
-      new OpenContributions('mean').take(mean([[Number.MAX_VALUE, -Number.MAX_VALUE], [0, 0]]));
-    expect([...row!]).toEqual([protocolLimits.coarseBox / 2, -protocolLimits.coarseBox / 2]);
+  it('takes each record in full, up to the largest number that a row holds', () => {
+    const { valueMax } = factsLimits;
+    const row = new OpenContributions('mean').take(mean([[valueMax, -valueMax], [0, 0]]));
+    expect([...row!]).toEqual([valueMax / 2, -valueMax / 2]);
+    expect([...new OpenContributions('mean').take(mean([[1_751_328_000_123, 2 ** 53]]))!])
+      .toEqual([1_751_328_000_123, 2 ** 53]);
   });
 
   it('adds each column in the order of the rows, to the last bit', () => {

@@ -135,7 +135,8 @@ describe('typed columns of a study file', () => {
     ['bounds upside down', { columns: 'columns: { r: { type: number, low: 3, high: 2 } }' },
       'columns.r cannot be used; low is below high'],
     ['an integer with a broken bound', { columns: 'columns: { r: { type: integer, low: 0.5 } }' },
-      'columns.r cannot be used; low is below high, and both are whole for an integer'],
+      'columns.r cannot be used; low is below high, both are at most 2^64 (1.8e19) in size, and '
+        + 'whole for an integer'],
     ['no column', { columns: 'columns: {}' }, 'columns is {}: give a map of 1 to 1024 names'],
     ['a name that JavaScript would move', { columns: 'columns: { b: number, 2024: number }' },
       'a name that is a whole number, constructor or prototype needs the list form'],

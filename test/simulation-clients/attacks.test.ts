@@ -268,9 +268,9 @@ describe('sources and truth', () => {
 
   it('knows what honest and naive means are, as the server reduces', () => {
     expect([...reduceRows(Float64Array.of(1, 10, 3, 30), 2, 'mean')]).toEqual([2, 20]);
-    expect([...reduceRows(Float64Array.of(1e300, -1e300), 2, 'one')])
-      .toEqual([2 ** 40, -(2 ** 40)]);
-    expect([...reduceRows(Float64Array.of(1, 10, 3, 1e300), 2, 'sum')]).toEqual([4, 10 + 2 ** 40]);
+    expect([...reduceRows(Float64Array.of(2 ** 60, -(2 ** 60)), 2, 'one')])
+      .toEqual([2 ** 60, -(2 ** 60)]);
+    expect([...reduceRows(Float64Array.of(1, 10, 3, 2e15), 2, 'sum')]).toEqual([4, 2e15 + 10]);
     const sums = new TruthSums(1);
     sums.add(Float64Array.of(2), false);
     sums.add(Float64Array.of(4), false);

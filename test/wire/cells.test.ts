@@ -35,7 +35,7 @@ function valueOf(type: ColumnType): fc.Arbitrary<number> {
 
 function presentValueOf(type: ColumnType): fc.Arbitrary<number> {
   switch (type.type) {
-    case 'number': return fc.float({ noNaN: true, noDefaultInfinity: true });
+    case 'number': return fc.float({ noNaN: true, min: -(2 ** 64), max: 2 ** 64 });
     // Whole numbers up to 2^24 are exact in float32.
     case 'integer': return fc.integer({ min: -(2 ** 24), max: 2 ** 24 });
     case 'boolean': return fc.constantFrom(0, 1);
@@ -171,6 +171,8 @@ describe('cells of typed columns', () => {
       changed(one({ type: 'integer' }, 1), { numbers: doubles(0.5) }), 'wrong-type'],
     ['an integer past 2^53 - 1', { type: 'integer' },
       changed(one({ type: 'integer' }, 1), { numbers: doubles(2 ** 53) }), 'wrong-type'],
+    ['a number past 2^64', { type: 'number' },
+      changed(one({ type: 'number' }, 1), { numbers: doubles(-1e20) }), 'wrong-type'],
     ['NaN', { type: 'number' },
       changed(one({ type: 'number' }, 1), { numbers: doubles(Number.NaN) }), 'not-finite'],
     ['an infinite integer', { type: 'integer' },

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { InvalidParameterError, WireError } from '../../src/base/errors.js';
 import {
   batchRows, decodeBatchBody, decodeClientFrame, encodeBatchBody, encodeClientFrame, encodeRows,
-  firstNonFinite, viewBatchRows, type SignedBatch,
+  firstUnusable, viewBatchRows, type SignedBatch,
 } from '../../src/wire/index.js';
 import { readNumbers, writeNumbers } from '../../src/wire/numbers.js';
 
-const finite =
-  fc.float64Array({ noNaN: true, noDefaultInfinity: true, minLength: 1, maxLength: 40 });
+const usable = { noNaN: true, min: -(2 ** 64), max: 2 ** 64, minLength: 1, maxLength: 40 } as const;
+const finite = fc.float64Array(usable);
 
 describe('rows', () => {
   it('reads float64 back bit by bit, from any offset', () => {
@@ -54,8 +54,7 @@ describe('rows', () => {
   });
 
   it('widens float32 exactly', () => {
-    const singles =
-      fc.float32Array({ noNaN: true, noDefaultInfinity: true, minLength: 1, maxLength: 40 });
+    const singles = fc.float32Array(usable);
     fc.assert(fc.property(singles, (narrow) => {
       const values = Float64Array.from(narrow);
       const data = encodeRows(values, 'float32');
@@ -92,11 +91,13 @@ describe('rows', () => {
     expect(() => viewBatchRows({ rows, columns, dataType: 'float64', data })).toThrow(WireError);
   });
 
-  it('finds the first value that is not finite', () => {
-    expect(firstNonFinite(Float64Array.of(0, -0, 1e308, -1e-320))).toBe(-1);
-    expect(firstNonFinite(Float64Array.of(1, NaN, Infinity))).toBe(1);
-    expect(firstNonFinite(Float64Array.of(1, 2, -Infinity))).toBe(2);
-    expect(firstNonFinite(new Float64Array(0))).toBe(-1);
+  it('finds the first value that no row holds', () => {
+    expect(firstUnusable(Float64Array.of(0, -0, 2 ** 64, -(2 ** 64), -1e-320))).toBe(-1);
+    expect(firstUnusable(Float64Array.of(0, 2 ** 64 + 4096))).toBe(1);
+    expect(firstUnusable(Float64Array.of(-1e300, 0))).toBe(0);
+    expect(firstUnusable(Float64Array.of(1, NaN, Infinity))).toBe(1);
+    expect(firstUnusable(Float64Array.of(1, 2, -Infinity))).toBe(2);
+    expect(firstUnusable(new Float64Array(0))).toBe(-1);
   });
 
   it('refuses to encode what no server takes, by position', () => {
@@ -104,6 +105,8 @@ describe('rows', () => {
       [[1, NaN], 'float64', 1],
       [[Infinity], 'float64', 0],
       [[1, 2, 1e39], 'float32', 2],
+      [[2 ** 64, 1e20], 'float32', 1],
+      [[-1e20], 'float64', 0],
     ] as const) {
       expect(() => encodeRows(Float64Array.from(values), type)).toThrow(InvalidParameterError);
       try {

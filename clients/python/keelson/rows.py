@@ -1,7 +1,6 @@
 """Rows as the bytes of a batch: section 3 of the protocol."""
 from __future__ import annotations
 
-import math
 import struct
 import unicodedata
 from typing import Any, Dict, List, Sequence
@@ -16,6 +15,7 @@ REFUSED = [
     (0xFEFF, 0xFEFF), (0xFFF0, 0xFFFB), (0xE0000, 0xE0FFF), (0xF0000, 0x10FFFF),
 ]
 MOST_WHOLE = 2**53 - 1
+VALUE_MAX = 2**64
 CELLS_MAX = 524_288
 TEXTS_MAX = 65_535
 
@@ -55,8 +55,9 @@ def _checked(value: Any, column: Dict[str, Any], place: str) -> Any:
     if kind in ("number", "integer"):
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise invalid(f"{place} is not a number")
-        if not _is_finite(value):
-            raise invalid(f"{place} is not a finite number: leave the row out")
+        if not abs(value) <= VALUE_MAX:
+            raise invalid(
+                f"{place} is not a finite number of at most 2^64 in size: leave the row out")
         if kind == "integer" and (value != int(value) or abs(value) > MOST_WHOLE):
             raise invalid(f"{place} is not a whole number of at most 2^53 - 1")
         return value
@@ -67,14 +68,6 @@ def _checked(value: Any, column: Dict[str, Any], place: str) -> Any:
             raise invalid(f"{place} is not one of the names of the study")
         return value
     return text_form(value, column["bytes"], place)
-
-
-def _is_finite(value: Any) -> bool:
-    """Whether it is finite as a double, which has no room for very large whole numbers."""
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False
 
 
 def text_form(value: str, most: int, place: str) -> str:

@@ -108,12 +108,13 @@ class Rows(unittest.TestCase):
         facts = json.loads(load("frames.json")["typedFacts"])
         for row in (
             ["1", 3, True, "north"], [1, 2.5, True, "north"], [1, 2, 1, "north"],
-            [1, 2, True, "east"],
+            [1, 2, True, "east"], [1e20, 2, True, "north"], [-2**65, 2, True, "north"],
             [float("nan"), 2, True, "north"], [None, 2, True, "north"], [1, 2, True],
             [10**400, 2, True, "north"], [1, 2**53, True, "north"], [1, True, True, "north"],
         ):
             with self.assertRaises(KeelsonError):
                 checked_rows([row], facts)
+        self.assertEqual(checked_rows([[2**64, 2, True, "north"]], facts)[0][0], 2**64)
         for rows in ([], [[1], [1, 2]], 3, [1, 2]):
             with self.assertRaises(KeelsonError):
                 plain_rows(rows)

@@ -1,6 +1,7 @@
 import { InvalidParameterError } from '../../base/errors.js';
 import { canonicalJson, type JsonValue } from '../../base/canonical-json.js';
 import { checkList, checkObject, checkWhole } from '../../base/given.js';
+import { boundText } from '../../base/facts-limits.js';
 import { protocolLimits } from '../../base/limits.js';
 import { didYouMean } from '../../base/suggest.js';
 import type { ParameterSpec, ParameterValue, ParameterValues } from './estimator.js';
@@ -189,8 +190,8 @@ function withinBounds(spec: ParameterSpec, value: number): boolean {
 function ruleOf(spec: ParameterSpec, facts: ParameterFacts): string {
   if (spec.type === 'choice') return `one of ${(spec.choices ?? []).join(', ')}`;
   if (spec.type === 'boolean') return 'true or false';
-  const from = spec.minimum === undefined ? '' : ` from ${spec.minimum}`;
-  const to = spec.maximum === undefined ? '' : ` up to ${spec.maximum}`;
+  const from = spec.minimum === undefined ? '' : ` from ${boundText(spec.minimum)}`;
+  const to = spec.maximum === undefined ? '' : ` up to ${boundText(spec.maximum)}`;
   if (spec.type === 'scale') {
     const words = spec.choices === undefined ? '' : `${spec.choices.join(', ')}, `;
     return `${words}a positive number${from}${to}, or ${facts.dimension} of them, one per column`;

@@ -1,4 +1,5 @@
 import { assert } from '../../base/assert.js';
+import { factsLimits } from '../../base/facts-limits.js';
 import type { ParameterSpec, ParameterValues } from './estimator.js';
 
 /**
@@ -48,6 +49,14 @@ export function scaleOf(values: ParameterValues, dimension: number): Float64Arra
   return Float64Array.from(value as readonly number[]);
 }
 
+/**
+ * Of a parameter that is a value of rows: one beyond what a row can hold is a mistake of unit or
+ * digits.
+ */
+export const valueBounds = {
+  minimum: -factsLimits.valueMax, maximum: factsLimits.valueMax,
+} as const;
+
 /** Public bounds of each column. */
 export interface ColumnRange {
   readonly low: Float64Array;
@@ -69,8 +78,7 @@ export const rangeParameter: ParameterSpec = {
   name: 'range',
   type: 'range',
   optional: true,
-  minimum: -1e150,
-  maximum: 1e150,
+  ...valueBounds,
   unit: 'data units',
   description:
     'public bounds of the columns, like 0..1, one or one per column; rows beyond are moved to the '

@@ -1,4 +1,5 @@
 import { InvalidParameterError } from '../../base/errors.js';
+import { factsLimits, valueMaxText } from '../../base/facts-limits.js';
 import { columnsMax, numberBits } from './form.js';
 
 /** Public numbers that turn a row into whole numbers below 2^bits. */
@@ -71,17 +72,19 @@ function checkColumns(
     );
   }
   ranges.forEach(([low, high], j) => {
-    if (Number.isFinite(high - low) && high > low && scales[j]! > 0 && scales[j]! < Infinity) {
-      return;
-    }
+    const { valueMax } = factsLimits;
+    const isRange = low >= -valueMax && low < high && high <= valueMax;
+    if (isRange && scales[j]! > 0 && scales[j]! < Infinity) return;
     throw new InvalidParameterError(
-      `column ${j} needs a range that rises and a scale above 0`, { column: j },
+      `column ${j} needs a range that rises, within ${valueMaxText} in size, and a scale above 0`,
+      { column: j },
     );
   });
 }
 
 /**
- * A row in steps: whole numbers from 0 to 2^bits - 1. Values beyond the range count as at its end.
+ * A row in steps: whole numbers from 0 to 2^bits - 1. The grid begins at the lower end of the
+ * range, and ends at the upper end or beyond. Values beyond the grid count as at its end.
  * @throws InvalidParameterError for a row of another length, or with an entry that is no number.
  */
 export function stepsOfRow(

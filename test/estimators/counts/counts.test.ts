@@ -256,9 +256,15 @@ describe('histogram of bins without bounds', () => {
   it('says nothing about nobody, and nothing of a bin with one contributor', async () => {
     expect((await answerOf(plans.open, [])).estimate).toEqual([0, 0, 0, 0, 0, 0]);
     expect((await answerOf(plans.open, [5])).estimate).toEqual([0, 0, 0, 0, 0, 0]);
-    // Past 2^52 bins are no longer distinct: such a value is in none.
     const [counts] = (await givenTo(plans.open, values)).get('bins')! as [Map<number, number>[]];
-    expect([...counts[0]!]).toEqual([[-1, 300], [35, 5], [5e8, 200]]);
+    expect([...counts[0]!]).toEqual([[-1, 300], [35, 5], [5e8, 200], [5e299, 1]]);
+  });
+
+  it('shows bins where doubles no longer hold every whole number', async () => {
+    const far = [...Array<number>(300).fill(3e18), ...Array<number>(200).fill(-7e16)];
+    const { estimate } = await answerOf(plans.open, far);
+    expect([estimate[0], estimate[2], estimate[4]]).toEqual([3e18, -7e16, 0]);
+    expect(Math.abs(estimate[1]! - 300)).toBeLessThan(40);
   });
 
   it('has no plan when the whole cohort in one bin may not show, and needs no more than it '

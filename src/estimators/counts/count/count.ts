@@ -4,7 +4,7 @@ import type {
   Estimator, Infeasible, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
 import { columnsOf } from '../../contract/given.js';
-import { optionalNumberOf } from '../../contract/values.js';
+import { optionalNumberOf, valueBounds } from '../../contract/values.js';
 import { planDiscoveredCounts } from '../discovered/counts.js';
 import { planDiscoveredKeys } from '../discovered/keys.js';
 import { planDistinct } from '../discovered/distinct.js';
@@ -50,7 +50,7 @@ export const count: Estimator = {
   parameters: [
     columnParameter,
     {
-      name: 'threshold', type: 'number', optional: true, minimum: -1e150, maximum: 1e150,
+      name: 'threshold', type: 'number', optional: true, ...valueBounds,
       unit: 'data units',
       description: 'count only contributors on one side of this value; everybody who sent a row '
         + 'when absent',

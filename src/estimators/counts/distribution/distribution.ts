@@ -4,7 +4,9 @@ import { cite } from '../../contract/citations.js';
 import type {
   Estimator, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
-import { numberOf, numbersOf, optionalNumberOf, optionalNumbersOf } from '../../contract/values.js';
+import {
+  numberOf, numbersOf, optionalNumberOf, optionalNumbersOf, valueBounds,
+} from '../../contract/values.js';
 import { columnNameOf, columnOf, columnParameter } from '../tables/common.js';
 import { planDistribution } from './plan.js';
 
@@ -13,12 +15,12 @@ const cellsMaximum = 4_096;
 const parameters: readonly ParameterSpec[] = [
   columnParameter,
   {
-    name: 'low', type: 'number', optional: true, minimum: -1e150, maximum: 1e150,
+    name: 'low', type: 'number', optional: true, ...valueBounds,
     unit: 'data units',
     description: 'lower end of a public range; give low and high, or edges',
   },
   {
-    name: 'high', type: 'number', optional: true, minimum: -1e150, maximum: 1e150,
+    name: 'high', type: 'number', optional: true, ...valueBounds,
     unit: 'data units',
     description: 'upper end of the public range; give low and high, or edges',
   },
@@ -27,7 +29,7 @@ const parameters: readonly ParameterSpec[] = [
     description: 'into how many equal cells the range is cut; more cells need little more noise',
   },
   {
-    name: 'edges', type: 'numbers', optional: true, minimum: -1e150, maximum: 1e150,
+    name: 'edges', type: 'numbers', optional: true, ...valueBounds,
     unit: 'data units',
     description: 'public edges of the cells, instead of low, high and cells; at least 2',
   },

@@ -5,7 +5,9 @@ import type {
 } from '../../contract/estimator.js';
 import { columnsOf } from '../../contract/given.js';
 import { infeasible } from '../../contract/planning.js';
-import { numberOf, optionalNumberOf, optionalNumbersOf } from '../../contract/values.js';
+import {
+  numberOf, optionalNumberOf, optionalNumbersOf, valueBounds,
+} from '../../contract/values.js';
 import { columnNameOf, columnOf, columnParameter } from '../tables/common.js';
 import { planOpenBins } from './open-bins.js';
 import { planPublicBins } from './public-bins.js';
@@ -13,7 +15,7 @@ import { planPublicBins } from './public-bins.js';
 const parameters: readonly ParameterSpec[] = [
   columnParameter,
   {
-    name: 'edges', type: 'numbers', optional: true, minimum: -1e150, maximum: 1e150,
+    name: 'edges', type: 'numbers', optional: true, ...valueBounds,
     unit: 'data units',
     description: 'public edges of the bins, each bin from one edge up to the next, the first one '
       + 'below all edges and '

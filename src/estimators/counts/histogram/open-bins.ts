@@ -17,14 +17,13 @@ export interface OpenBinsOptions {
   readonly top: number;
 }
 
-/** Bin numbers beyond this are no longer distinct doubles; such a value is in no bin. */
-const binMaximum = 2 ** 52;
 /** A bin that holds the whole cohort is planned to be shown this often. */
 const shownWanted = 0.99;
 
 /**
  * A histogram over the bins [b width, (b + 1) width) for all whole numbers b: the fullest bins,
- * with their counts.
+ * with their counts. Beyond 2^53 widths from 0, where doubles do not hold all b, a bin is that of
+ * the nearest b: as wide as the distance between doubles there.
  *
  * Claim. Neighbours: one row replaced by any other row, or by nothing, or added. Cost: (rho,
  * delta), delta-approximate zCDP.
@@ -96,7 +95,7 @@ export function planOpenBins(options: OpenBinsOptions, facts: StudyFacts): Plan 
 function binAt({ column, width }: OpenBinsOptions): BinOf {
   return (row) => {
     const bin = Math.floor(row[column]! / width) + 0;
-    return Math.abs(bin) <= binMaximum ? bin : null;
+    return Number.isFinite(bin) ? bin : null;
   };
 }
 

@@ -14,7 +14,7 @@ import type {
 } from '../../contract/estimator.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import { errorUpTo, infeasible, makePlan } from '../../contract/planning.js';
-import { numberOf, numbersOf, optionalNumberOf } from '../../contract/values.js';
+import { numberOf, numbersOf, optionalNumberOf, valueBounds } from '../../contract/values.js';
 import { columnNameOf, columnOf, columnParameter } from '../tables/common.js';
 import { countNoise, type CountNoise } from '../tables/count-noise.js';
 import { countsOf, countsSummary, wholeCohort } from '../tables/counts.js';
@@ -33,11 +33,11 @@ const rankErrorMaximum = 0.25;
 const parameters: readonly ParameterSpec[] = [
   columnParameter,
   {
-    name: 'low', type: 'number', minimum: -1e150, maximum: 1e150, unit: 'data units',
+    name: 'low', type: 'number', ...valueBounds, unit: 'data units',
     description: 'lower end of the public range; lower values count as at it',
   },
   {
-    name: 'high', type: 'number', minimum: -1e150, maximum: 1e150, unit: 'data units',
+    name: 'high', type: 'number', ...valueBounds, unit: 'data units',
     description: 'upper end of the public range; higher values count as at it',
   },
   {

@@ -6,7 +6,7 @@ import type {
 } from '../../contract/estimator.js';
 import { columnsOf } from '../../contract/given.js';
 import { errorUpTo, makePlan, needsCohort } from '../../contract/planning.js';
-import { numbersOf } from '../../contract/values.js';
+import { numbersOf, valueBounds } from '../../contract/values.js';
 import {
   answerOfQuotients, deviationsCovering, deviationsNeeded, quotientOf,
 } from '../quotients/fieller.js';
@@ -37,7 +37,8 @@ export const ratio: Estimator = {
   title: 'Total of one column over the total of another, each value clipped to a cap',
   citations: [cite('CKS20', 'theorem 14, for whole multiples of 2^-20 of the cap')],
   parameters: [{
-    name: 'cap', type: 'scale', minimum: 1e-150, maximum: 1e150, unit: 'data units',
+    name: 'cap', type: 'scale', minimum: 1e-150, maximum: valueBounds.maximum,
+    unit: 'data units',
     description: 'the most that one contributor counts for in each of the two columns, one number '
       + 'or one per column; values are clipped to 0..cap',
   }],

@@ -3,7 +3,7 @@ import type {
   Estimator, Infeasible, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
 import { columnsOf } from '../../contract/given.js';
-import { numberOf } from '../../contract/values.js';
+import { numberOf, valueBounds } from '../../contract/values.js';
 import { planMeans } from '../quotients/means.js';
 import { columnOf, columnParameter, sideLabelOf, sideOf, sideParameter } from '../tables/common.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
@@ -32,7 +32,7 @@ export const share: Estimator = {
   parameters: [
     columnParameter,
     {
-      name: 'threshold', type: 'number', default: 0.5, minimum: -1e150, maximum: 1e150,
+      name: 'threshold', type: 'number', default: 0.5, ...valueBounds,
       unit: 'data units',
       description: 'the share is of contributors on one side of this value; a column of true and '
         + 'false needs none',

@@ -5,7 +5,7 @@ import type {
 } from '../../contract/estimator.js';
 import { columnsOf } from '../../contract/given.js';
 import {
-  optionalNumberOf, optionalNumbersOf, rangeOf, rangeParameter,
+  optionalNumberOf, optionalNumbersOf, rangeOf, rangeParameter, valueBounds,
 } from '../../contract/values.js';
 import { boundsOf, type Bounds } from './bounds.js';
 import { planDiscoveredTotals } from './discovered-totals.js';
@@ -14,15 +14,15 @@ import { planGivenBounds } from './given-bounds.js';
 
 const parameters: readonly ParameterSpec[] = [
   {
-    name: 'cap', type: 'scale', choices: ['auto'], optional: true, minimum: 1e-150, maximum: 1e150,
-    unit: 'data units',
+    name: 'cap', type: 'scale', choices: ['auto'], optional: true, minimum: 1e-150,
+    maximum: valueBounds.maximum, unit: 'data units',
     description: 'the most that one contributor counts for in a column, one number or one per '
       + 'column; values are clipped to 0..cap; auto finds it privately for a fifth of the cost; '
       + 'give this or range',
   },
   {
-    name: 'cap-max', type: 'scale', optional: true, minimum: 1e-140, maximum: 1e150,
-    unit: 'data units',
+    name: 'cap-max', type: 'scale', optional: true, minimum: 1e-140,
+    maximum: valueBounds.maximum, unit: 'data units',
     description: 'for cap auto: the largest cap that may be found, one number or one per column; '
       + 'no cap below a three-billionth of it is tried',
   },

@@ -6,9 +6,10 @@ import {
 import { Echelon } from './echelon.js';
 
 /**
- * A row with an entry of more steps than this is ignored. This bounds the length of the integers.
+ * A row with an entry of more steps than this is ignored, which plans say (`entriesUpTo`). Up to
+ * here doubles hold every whole number. This also bounds the length of the integers.
  */
-export const stepsMax = 2 ** 40;
+export const stepsMax = 2 ** 53;
 const format = 0x4b_53_50_31;
 /**
  * First character of the label of a group without a subspace; no subspace's label starts with it.

@@ -5,6 +5,7 @@ import {
 } from '../../contract/planning.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { distanceOf, type StageError } from './distance.js';
+import { stepsMax } from '../../covariance/subspace/summary.js';
 import { groupBias } from '../../covariance/moments/group-moments.js';
 import { planAllRows } from './all-rows.js';
 import { gaussianDesign, type GaussianDesign } from './design.js';
@@ -131,7 +132,9 @@ function factsOf({ choice, covariance, mean, frame, rowsPerGroup }: GaussianDesi
     local: rowsPerGroup === null ? 'empirical' : 'robust',
     cohorts: choice.isShared ? 'one' : 'split',
     ...design,
-    ...(frame === null ? {} : { subspaceGroups: frame.groups, unit: frame.unit }),
+    ...(frame === null ? {} : {
+      subspaceGroups: frame.groups, unit: frame.unit, entriesUpTo: frame.unit * stepsMax,
+    }),
     covarianceErrorExpected: wholeOf(covariance.error),
     meanErrorExpectedInDeviations: wholeOf(mean.error),
     clipRadiusAfterTheMap: mean.clipped.ball.radius,

@@ -1,7 +1,7 @@
 import { InvalidParameterError } from '../../../base/errors.js';
 import type { ParameterSpec, ParameterValues } from '../../contract/estimator.js';
 import {
-  choiceOf, corruptionParameter, numberOf, optionalNumberOf,
+  choiceOf, corruptionParameter, numberOf, optionalNumberOf, valueBounds,
 } from '../../contract/values.js';
 import type { Moment } from './truncation.js';
 
@@ -53,8 +53,8 @@ export const cohortsParameter: ParameterSpec = {
 };
 
 export const radiusParameter: ParameterSpec = {
-  name: 'radius', type: 'number', optional: true, minimum: 1e-150, maximum: 1e150,
-  unit: 'data units',
+  name: 'radius', type: 'number', optional: true, minimum: 1e-150,
+  maximum: valueBounds.maximum, unit: 'data units',
   description: 'public bound on the absolute value of the mean',
 };
 

@@ -14,7 +14,7 @@ import { errorUpTo } from '../../contract/planning.js';
 import { finiteValue } from '../../contract/outcomes.js';
 import { lkko21 } from '../../contract/papers.js';
 import {
-  corruptionParameter, numberOf, optionalNumberOf,
+  corruptionParameter, numberOf, optionalNumberOf, valueBounds,
 } from '../../contract/values.js';
 import type { Draws } from '../../pooled/centre.js';
 import {
@@ -73,8 +73,8 @@ export const tukeyMedian: Estimator = definePooledEstimator({
       'hostile share for which the candidates must still surround the honest middle',
     ),
     {
-      name: 'radius', type: 'number', optional: true, minimum: 1e-150, maximum: 1e150,
-      unit: 'data units',
+      name: 'radius', type: 'number', optional: true, minimum: 1e-150,
+      maximum: valueBounds.maximum, unit: 'data units',
       description: 'public bound on the absolute value of the middle in every column; needed where '
         + 'privacy is to be pure; when absent the middle may be anywhere, and finding it takes a '
         + 'delta',

@@ -88,10 +88,10 @@ describe('Echelon', () => {
     expect(basisOfLabel('1 -zz')).toEqual([[1n, -1295n]]);
   });
 
-  it('stays exact with long integers: 12 rows of 40 bits', () => {
+  it('stays exact with long integers: 12 rows of 53 bits', () => {
     const data = dataSource('long');
     const rows =
-      Array.from({ length: 12 }, () => Array.from({ length: 16 }, () => data.below(2 ** 40)));
+      Array.from({ length: 12 }, () => Array.from({ length: 16 }, () => data.below(2 ** 53)));
     const whole = spanOf(rows);
     expect(whole.rank).toBe(12);
     expect(spanOf([...rows].reverse()).label()).toBe(whole.label());

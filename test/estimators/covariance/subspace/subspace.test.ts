@@ -62,6 +62,14 @@ describe('subspace', () => {
     expect(linear[16]).toBe(3);
   });
 
+  it('takes whole numbers of any size that doubles hold', async () => {
+    const data = dataSource('large');
+    const rows = Array.from({ length: cohort }, () =>
+      planeRow(data).map((entry) => entry * 10_000_000_000_000));
+    const found = await answer({}, rows, 'large') as readonly number[];
+    planeProjector.forEach((entry, i) => expect(found[i]).toBeCloseTo(entry, 14));
+  });
+
   it('rounds to the public unit, and takes rows past its range for nothing', async () => {
     const data = dataSource('unit');
     const rows = Array.from({ length: cohort }, () =>

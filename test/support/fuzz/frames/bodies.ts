@@ -16,7 +16,7 @@ export interface BodyContext {
 
 const doubles = [
   Number.NaN, Infinity, -Infinity, -0, 5e-324, -2.2e-308, Number.MAX_VALUE, -Number.MAX_VALUE,
-  2 ** 41, 1e39,
+  2 ** 41, 2 ** 64, 2 ** 64 + 4096, 1e39,
 ];
 
 /** A body, the name of what is wrong with it, and whether an honest server settles its sequence. */
