@@ -400,8 +400,8 @@ function tableRequest(
   const reduce = args.reduce ?? ofStudy ?? defaultReduce(asked, {}, false);
   if (reduce === 'one' && args.contributor !== undefined) {
     throw new UsageError(`${args.study} keeps one row of each person (reduce: one), which an `
-      + 'estimator that is named here does not: give --reduce mean or sum, or leave its name out to '
-      + 'ask what the file asks');
+      + 'estimator that is named here does not: give --reduce mean or sum, or leave its name out '
+      + 'to ask what the file asks');
   }
   return {
     path: inputPath(args),

@@ -35,14 +35,14 @@ const typeUsual: ColumnType = { type: 'number' };
  * pass the tests, is as secret as what the rows hold.
  * @param name of the estimator.
  * @param where - the texts of `--where`.
- * @param typed - the types of the columns that a study file or `--type` names; others hold numbers.
- *   What a study file says becomes of a person's rows.
+ * @param typed - the types of the columns that a study file or `--type` names; others hold
+ *   numbers. What a study file says becomes of a person's rows.
  * @throws UsageError for flags that make no question; KeelsonError('plan-infeasible') where there
  *   is no plan.
  */
 export function askedQuestion(
   name: string, flags: AskedFlags, where: readonly string[],
-  parameters: Readonly<Record<string, unknown>>, { types = new Map(), reduce = undefined }: TypedColumns,
+  parameters: Readonly<Record<string, unknown>>, { types = new Map(), reduce }: TypedColumns,
 ): AskedQuestion {
   const cohort = numberFlag(
     flags.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },

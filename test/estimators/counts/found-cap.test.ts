@@ -167,9 +167,8 @@ describe('sum with a cap that is found', () => {
         const rows = spent(people).map((value) => Float64Array.of(value));
         const outcome = await releaseOf(plan, 1, rows, `few ${people} ${round}`);
         if (outcome.kind === 'refused') {
-          expect(outcome).toMatchObject({
-            reason: 'scale-not-found', text: expect.stringContaining('lower cohort'),
-          });
+          expect(outcome.reason).toBe('scale-not-found');
+          expect(outcome.text).toContain('lower cohort');
         } else {
           // Too few to stand out of the noise: an answer that claims nothing.
           expect(people).toBeLessThan(280);

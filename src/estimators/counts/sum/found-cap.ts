@@ -152,8 +152,9 @@ function withoutUnseenEnds(outcome: Outcome, { unseen, lost }: Visibility): Outc
       kind: 'refused',
       reason: 'scale-not-found',
       text: `no cap was found in column ${where} (counted from 1): nearly everybody who was seen is `
-        + 'beyond it or below 0. Either far fewer contributors came than planned for: lower cohort, '
-        + 'or wait for more. Or give cap, the most that one contributor counts for, or range',
+        + 'beyond it or below 0. Either far fewer contributors came than planned for: lower '
+        + 'cohort, or wait for more. Or give cap, the most that one contributor counts for, or '
+        + 'range',
     };
   }
   const isUnseen = (j: number): boolean => unseen.includes(j);
