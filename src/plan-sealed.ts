@@ -59,6 +59,9 @@ export function planSealed(
     facts: {
       ...open.facts, sealed: 'against reading', weakestPromise,
       noiseOverOneServer: publishedOverCharged,
+      ...(program.form.kind === 'numbers' && {
+        outsideTheRange: 'counted at its bound, and nothing says how many people are outside',
+      }),
       bytesOfAnEntry: bodyBytes(program.form) + signatureBytes, ...trafficFacts(traffic),
     },
     expectedError: (corruption) => {
