@@ -64,6 +64,9 @@ export function planSealed(
       ...open.facts, sealed: 'against reading', weakestPromise,
       ...(document.sealed?.range !== undefined && { beyondRange }),
       noiseOverOneServer: publishedOverCharged,
+      ...(program.form.kind === 'numbers' && {
+        outsideTheRange: 'counted at its bound, and nothing says how many people are outside',
+      }),
       bytesOfAnEntry: bodyBytes(program.form) + signatureBytes, ...trafficFacts(traffic),
     },
     expectedError: (corruption) => {

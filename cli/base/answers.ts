@@ -11,11 +11,14 @@ import { formatNumber, type Output } from './output.js';
 
 /** How `estimate`, `verify` and `watch` show an answer. */
 
-/** One interval as text; empty where the answer has none. */
+/** One interval as text, with `or more` where an end is open; empty where the answer has none. */
 export function intervalText(interval: Interval95 | undefined, index: number): string {
   if (interval === undefined) return '';
   const [low, high] = [interval.low[index]!, interval.high[index]!];
-  return isUnbounded(low, high) ? 'no interval' : `${formatNumber(low)} to ${formatNumber(high)}`;
+  if (isUnbounded(low, high)) return 'no interval';
+  if (low === -Infinity) return `${formatNumber(high)} or less`;
+  if (high === Infinity) return `${formatNumber(low)} or more`;
+  return `${formatNumber(low)} to ${formatNumber(high)}`;
 }
 
 /** An answer that begins with quantiles, and the name of each of its numbers. */

@@ -114,7 +114,7 @@ function* rowsOf(
   }
 }
 
-/** An interval about which nothing is known has no ends. */
+/** The end of an interval is empty where nothing is known on its side. */
 function finite(number: number | undefined): number | null {
   return number !== undefined && Number.isFinite(number) ? number : null;
 }

@@ -68,6 +68,20 @@ export function shown(value: number | null | undefined, halfWidth?: number | nul
   return tidy(inDigits(4).format(value));
 }
 
+/** Half the length of an interval; of one with an open end, how far the value is from the other. */
+export function halfOf(value: number, [low, high]: readonly [number, number]): number {
+  if (low === -Infinity) return high - value;
+  return high === Infinity ? value - low : (high - low) / 2;
+}
+
+/** An interval in words: `1 to 2`, or `1 or more` where an end is open. */
+export function rangeText(
+  [low, high]: readonly [number, number], text: (end: number) => string,
+): string {
+  if (low === -Infinity) return `${text(high)} or less`;
+  return high === Infinity ? `${text(low)} or more` : `${text(low)} to ${text(high)}`;
+}
+
 /** 3.21, 0.0412, 8: three significant digits without trailing zeros. */
 export function amount(value: number): string {
   if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6)) {

@@ -3,7 +3,7 @@ import {
   type Measured, type Question, type RefusedOutcome, type ReleaseBody, type StudyDocument,
   type ValueOutcome,
 } from '../../client/index.js';
-import { shown } from './format.js';
+import { halfOf, rangeText, shown } from './format.js';
 
 /** How many whole answers a page keeps, for pictures over time. */
 const answersKept = 150;
@@ -154,7 +154,7 @@ export function numberAt({ estimate, keys, answered }: ValueOutcome, place: numb
 
 /**
  * The interval of one number of an estimate: the release's own, or that of its noise; null if there
- * is neither, or if the release says that nothing is known.
+ * is neither, or if the release says that nothing is known. An open end is infinite.
  */
 export function intervalOf(outcome: ValueOutcome, place: number): readonly [number, number] | null {
   const { interval95: interval, uncertainty } = outcome;
@@ -173,10 +173,22 @@ function deviationOf({ uncertainty }: ValueOutcome, place: number): number {
   return deviation !== undefined && Number.isFinite(deviation) ? deviation : 0;
 }
 
-/** The two ends; null where the release says that nothing is known. */
+/** The two ends; null where the release says that nothing is known. An open end is infinite. */
 function endsOf({ low, high }: Interval95, place: number): readonly [number, number] | null {
   const [from, to] = [low[place], high[place]];
-  return Number.isFinite(from) && Number.isFinite(to) ? [from!, to!] : null;
+  return Number.isFinite(from) || Number.isFinite(to) ? [from!, to!] : null;
+}
+
+/** An end for a series, which has none where an interval is open. */
+function finite(end: number | undefined): number | null {
+  return Number.isFinite(end) ? end! : null;
+}
+
+/** The two ends in a series as an interval; null where there is none. An open end is infinite. */
+export function intervalBetween(
+  low: number | null, high: number | null,
+): readonly [number, number] | null {
+  return low === null && high === null ? null : [low ?? -Infinity, high ?? Infinity];
 }
 
 /**
@@ -184,15 +196,15 @@ function endsOf({ low, high }: Interval95, place: number): readonly [number, num
  * if the release states none.
  */
 export function hostileRangeText(
-  { intervalIfHostile95: interval }: ValueOutcome, place: number,
+  { estimate, intervalIfHostile95: interval }: ValueOutcome, place: number,
   parameters: Readonly<Record<string, unknown>>,
 ): string | null {
   if (interval === undefined) return null;
   const lead = ifHostileText(parameters);
   const ends = endsOf(interval, place);
   if (ends === null) return `${lead}: no interval`;
-  const half = (ends[1] - ends[0]) / 2;
-  return `${lead}: ${shown(ends[0], half)} to ${shown(ends[1], half)}`;
+  const half = halfOf(estimate[place]!, ends);
+  return `${lead}: ${rangeText(ends, (end) => shown(end, half))}`;
 }
 
 /** The newest release with an estimate. */
@@ -280,8 +292,8 @@ export class History {
       const place = this.#places![slot]!;
       const interval = isValue ? intervalOf(outcome, place) : null;
       values.push(isValue ? numberAt(outcome, place) : null);
-      this.#lows[slot]!.push(interval?.[0] ?? null);
-      this.#highs[slot]!.push(interval?.[1] ?? null);
+      this.#lows[slot]!.push(finite(interval?.[0]));
+      this.#highs[slot]!.push(finite(interval?.[1]));
       this.#deviations[slot]!.push(isValue ? deviationOf(outcome, place) : 0);
     });
     // Forgetting half at twice the size costs O(1) per release.
@@ -316,8 +328,7 @@ export class History {
     readonly value: number | null; readonly interval: readonly [number, number] | null;
   } {
     const [low, high] = [this.#lows[slot]?.[row] ?? null, this.#highs[slot]?.[row] ?? null];
-    const interval = low === null || high === null ? null : [low, high] as const;
-    return { value: this.#values[slot]?.[row] ?? null, interval };
+    return { value: this.#values[slot]?.[row] ?? null, interval: intervalBetween(low, high) };
   }
 
   /** Until the first estimate there are only refusals. */

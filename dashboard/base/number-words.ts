@@ -1,4 +1,4 @@
-import { compact, exact, percent, shown, spoken, whole } from './format.js';
+import { compact, exact, halfOf, percent, rangeText, shown, spoken, whole } from './format.js';
 import type { Asked, Series } from './model.js';
 
 /** How one number of an answer is written for people, and which values it can have. */
@@ -138,15 +138,15 @@ export function cellTexts(
 ): readonly [value: string, plus: string] {
   if (value === null || interval === null) return [shownNumber(value, interval, words).lead, ''];
   const { least, greatest } = words;
-  if (interval[0] < least || interval[1] > greatest) {
+  if (isBeyond(interval, words)) {
     return [shownNumber(value, interval, { ...words, unit: '' }).lead, ''];
   }
-  const half = (interval[1] - interval[0]) / 2;
+  const half = halfOf(value, interval);
   const text = (each: number): string => numberText(each, half, words);
   if (half === 0) return [text(value), ''];
   const isCentred = Math.abs((interval[0] + interval[1]) / 2 - value) <= half / 50;
   return [text(value), isCentred ? ` ± ${text(half)}`
-    : ` (${text(interval[0])} to ${text(interval[1])})`];
+    : ` (${rangeText(atMost(interval, least, greatest), text)})`];
 }
 
 /** A series without what is impossible: values and intervals end at the possible ones. */
@@ -157,6 +157,20 @@ export function possible(series: Series, { least, greatest }: NumberWords): Seri
   return {
     ...series, values: cut(series.values), lows: cut(series.lows), highs: cut(series.highs),
   };
+}
+
+/** Whether an end of the interval that is known is beyond what is possible. */
+function isBeyond(
+  [low, high]: readonly [number, number], { least, greatest }: NumberWords,
+): boolean {
+  return (low < least && low !== -Infinity) || (high > greatest && high !== Infinity);
+}
+
+/** The interval, of which an open end is at what is possible. */
+function atMost(
+  [low, high]: readonly [number, number], least: number, greatest: number,
+): readonly [number, number] {
+  return [Math.max(low, least), Math.min(high, greatest)];
 }
 
 /** One number with its interval, after what is impossible was cut off. */
@@ -180,16 +194,17 @@ export function shownNumber(
     return { lead: `${numberText(end(value), null, words)}${unitText(words)}`,
       range: 'without an interval' };
   }
-  const half = (interval[1] - interval[0]) / 2;
+  const half = halfOf(value, interval);
   const text = (each: number): string => numberText(end(each), half, words);
-  const [low, high] = [text(interval[0]), text(interval[1])];
   if (half === 0) return { lead: `${text(value)}${unitText(words)}`, range: 'exact' };
-  if (interval[0] < words.least || interval[1] > words.greatest) {
+  if (isBeyond(interval, words)) {
+    const [low, high] = [text(interval[0]), text(interval[1])];
     return low === high
       ? { lead: `about ${low}${unitText(words)}`, range: 'the noise led beyond what is possible' }
       : { lead: `${low} to ${high}${unitText(words)}`,
         range: '95 % interval, cut at what is possible' };
   }
   return { lead: `${text(value)}${unitText(words)}`,
-    range: `95 % interval ${low} to ${high}${unitText(words)}` };
+    range: `95 % interval ${
+      rangeText(atMost(interval, words.least, words.greatest), text)}${unitText(words)}` };
 }

@@ -1,5 +1,5 @@
-import { clockTime, whole } from './format.js';
-import { newestIn, reasonInWords, type Series } from './model.js';
+import { clockTime, halfOf, rangeText, whole } from './format.js';
+import { intervalBetween, newestIn, reasonInWords, type Series } from './model.js';
 import { numberText, shownNumber, unitText, type NumberWords } from './number-words.js';
 
 /** The newest number of a series with its interval, in words. */
@@ -9,10 +9,9 @@ export function numberNow(series: Series, words: NumberWords): ReturnType<typeof
   return shownNumber(series.values[at], intervalAt(series, at), words);
 }
 
-/** The interval of one release of a series; null if there is none. */
+/** The interval of one release of a series; null if there is none. An open end is infinite. */
 export function intervalAt({ lows, highs }: Series, at: number): readonly [number, number] | null {
-  const [low, high] = [lows[at], highs[at]];
-  return typeof low === 'number' && typeof high === 'number' ? [low, high] : null;
+  return intervalBetween(lows[at] ?? null, highs[at] ?? null);
 }
 
 /**
@@ -37,9 +36,8 @@ export function readoutOf(
 /** The number of one release and both ends of its interval, without the unit. */
 export function valueText(series: Series, place: number, words: NumberWords): string {
   const interval = intervalAt(series, place);
-  const half = interval === null ? null : (interval[1] - interval[0]) / 2;
+  const half = interval === null ? null : halfOf(series.values[place] ?? 0, interval);
   const text = (value: number): string => numberText(value, half, words);
   const value = numberText(series.values[place], half, words);
-  return interval === null || half === 0 ? value
-    : `${value}, ${text(interval[0])} to ${text(interval[1])}`;
+  return interval === null || half === 0 ? value : `${value}, ${rangeText(interval, text)}`;
 }

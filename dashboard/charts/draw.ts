@@ -68,7 +68,7 @@ function scaleOf(chart: uPlot, name: 'x' | 'y'): (value: number) => number {
 function fillBand(
   ctx: CanvasRenderingContext2D, run: readonly Mark[], yOf: (value: number) => number,
 ): void {
-  if (run.length < 2 || run.every(({ low }) => low === null)) return;
+  if (run.length < 2 || run.every(({ low, high }) => low === null && high === null)) return;
   ctx.beginPath();
   for (const { x, high, greatest } of run) ctx.lineTo(x, yOf(high ?? greatest));
   for (let i = run.length - 1; i >= 0; i--) {
@@ -98,13 +98,15 @@ function traceLine(
 function whisker(
   ctx: CanvasRenderingContext2D, mark: Mark, yOf: (value: number) => number, arm: number,
 ): void {
-  const { x, low, high } = mark;
-  if (low === null || high === null) return;
+  const { x, low, high, last } = mark;
+  if (low === null && high === null) return;
   ctx.lineWidth = 1.5 * devicePixelRatio;
   ctx.beginPath();
-  ctx.moveTo(x, yOf(low));
-  ctx.lineTo(x, yOf(high));
+  // An open end has no arm, and ends at the answer.
+  ctx.moveTo(x, yOf(low ?? last));
+  ctx.lineTo(x, yOf(high ?? last));
   for (const end of [low, high]) {
+    if (end === null) continue;
     ctx.moveTo(x - arm, yOf(end));
     ctx.lineTo(x + arm, yOf(end));
   }

@@ -89,7 +89,8 @@ function axisOf(rows: readonly KeyRow[], number: number, isCount: boolean): [num
   let [from, to] = [0, isCount ? 1 : 0];
   for (const { values, intervals } of rows) {
     for (const each of [values[number], ...(intervals[number] ?? [])]) {
-      if (typeof each !== 'number') continue;
+      // An open end of an interval is infinite, and its whisker goes to the end of the axis.
+      if (typeof each !== 'number' || !Number.isFinite(each)) continue;
       to = Math.max(to, each);
       if (!isCount) from = Math.min(from, each);
     }

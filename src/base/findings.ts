@@ -66,10 +66,13 @@ function textOfFinding(finding: Finding, columnNames: readonly string[]): string
         + `in nearly all rows${unseen(second)}. The answer is this value, without an interval. Give `
         + 'the smallest and the largest possible value as range for a mean with an interval.';
     case 'values-clipped':
-      return `About ${first === undefined ? 'some' : Math.round(first)} people have a value beyond `
-        + `the bounds in ${where}, and count as at the bound. The answer is about the clipped `
-        + 'values: with these values in full it may be far off. If they are honest, use wider '
-        + 'bounds.';
+      return first === undefined
+        ? `The answer is at an end of the bounds in ${where}. People beyond the bounds count as at `
+          + 'the bound, so the answer may be farther out by any amount. If values can be beyond '
+          + 'the bounds, use wider ones.'
+        : `About ${Math.round(first)} people have a value beyond the bounds in ${where}, and count `
+          + 'as at the bound. The answer is about the clipped values: with these values in full it '
+          + 'may be far off. If they are honest, use wider bounds.';
     case 'end-unseen':
       return `${subject} ${isOne ? 'has' : 'have'} no interval: noise hides how far out the farthest `
         + 'rows are. Give the smallest and the largest possible value as range for an answer with '
@@ -138,7 +141,7 @@ export function ifHostileText(parameters: Readonly<Record<string, unknown>>): st
   return typeof share === 'number' ? `also if up to ${shown(100 * share)} % lie` : 'also if some lie';
 }
 
-/** Whether a pair of interval ends says that nothing is known. */
+/** Whether a pair of interval ends says that nothing is known on either side. */
 export function isUnbounded(low: number, high: number): boolean {
   return low === -Infinity && high === Infinity;
 }
@@ -154,8 +157,8 @@ export function valueFault(value: ValueOutcome, columns?: number): string | null
   } = value;
   for (const interval of [interval95, intervalIfHostile95]) {
     if (interval !== undefined && !isInterval(interval, estimate.length)) {
-      return 'an interval does not have two ends for each number of the estimate, both finite and '
-        + 'in order, or both infinite';
+      return 'an interval does not have two ends for each number of the estimate, in order, each '
+        + 'finite or infinitely far out';
     }
   }
   if (radiusIfHostile95 !== undefined
@@ -199,8 +202,7 @@ export function unansweredFault(
 
 function isInterval({ low, high }: Interval95, entries: number): boolean {
   return low.length === entries && high.length === entries && low.every((end, i) =>
-    isUnbounded(end, high[i]!)
-      || (Number.isFinite(end) && Number.isFinite(high[i]) && end <= high[i]!));
+    end <= high[i]! && end < Infinity && high[i]! > -Infinity);
 }
 
 function isScale(scale: readonly number[], columns: number | undefined): boolean {

@@ -12,7 +12,8 @@ export type Uncertainty =
 
 /**
  * Ends of 95 % intervals: one pair for each number of the estimate, in the same order. An entry
- * about which nothing is known has the ends -Infinity and Infinity.
+ * about which nothing is known has the ends -Infinity and Infinity; where nothing is known on one
+ * side alone, this end is infinite and the other one is not.
  */
 export interface Interval95 {
   readonly low: readonly number[];
@@ -65,8 +66,8 @@ export interface Finding {
    * Numbers for the sentence. `crowd-apart`: the share of the rows left out, then the mean of all
    * rows in each column. `mostly-one-value`: the value, then the number of rows in one octave of
    * distance below which rows that differ are not seen. `values-clipped`: a noisy number of
-   * contributors. `keys-cut`: a noisy number of contributors, half of its 95 % interval, and the
-   * keys that count for one. Other reasons: none.
+   * contributors; none where the answer itself is at a bound. `keys-cut`: a noisy number of
+   * contributors, half of its 95 % interval, and the keys that count for one. Other reasons: none.
    */
   readonly amounts: readonly number[];
 }

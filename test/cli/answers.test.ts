@@ -26,6 +26,8 @@ describe('an answer with more than its numbers', () => {
   it('has each interval as text', () => {
     expect(intervalText(value.interval95, 0)).toBe('0 to 2');
     expect(intervalText(value.interval95, 1)).toBe('no interval');
+    expect(intervalText({ low: [0.5], high: [Infinity] }, 0)).toBe('0.5 or more');
+    expect(intervalText({ low: [-Infinity], high: [0.5] }, 0)).toBe('0.5 or less');
     expect(intervalText(undefined, 0)).toBe('');
     expect(ifHostileText({ corruption: 0.05 })).toBe('also if up to 5 % lie');
     expect(ifHostileText({})).toBe('also if some lie');

@@ -26,6 +26,8 @@ describe('a finding in words', () => {
       + 'largest possible value as range for a mean with an interval.');
     expect(findingText(finding('values-clipped', [1], [119.6]), names))
       .toMatch(/^About 120 people have a value beyond the bounds in column distance, and count/);
+    expect(findingText(finding('values-clipped', [1]), names))
+      .toMatch(/^The answer is at an end of the bounds in column distance\. .* farther out/);
     expect(findingText(finding('end-unseen', [2]), names)).toBe(
       'Column flag has no interval: noise hides how far out the farthest rows are. Give the '
       + 'smallest and the largest possible value as range for an answer with an interval.');

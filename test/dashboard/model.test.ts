@@ -81,6 +81,11 @@ describe('history', () => {
     const gaussian = { kind: 'gaussian', standardDeviation: [2] } as const;
     expect(intervalOf({ ...plain, uncertainty: gaussian, interval95: { low: [1], high: [30] } }, 0))
       .toEqual([1, 30]);
+    const open = (low: number, high: number) => intervalOf(
+      { ...plain, uncertainty: gaussian, interval95: { low: [low], high: [high] } }, 0,
+    );
+    expect(open(1, Infinity)).toEqual([1, Infinity]);
+    expect(open(-Infinity, Infinity)).toBeNull();
     expect(intervalOf({ ...plain, uncertainty: gaussian }, 0)).toEqual([10 - 3.92, 10 + 3.92]);
     expect(intervalOf({ ...plain, uncertainty: { kind: 'grid', spacing: 1 } }, 0)).toBeNull();
   });

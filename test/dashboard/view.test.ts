@@ -157,6 +157,12 @@ describe('words for a number', () => {
     expect(cellTexts(-12, [-43, 19], peopleWords)).toEqual(['0 to 19', '']);
     expect(cellTexts(402, [376, 428], peopleWords)).toEqual(['402', ' ± 26']);
     expect(cellTexts(3, [2, 9], plainWords(''))).toEqual(['3.0', ' (2.0 to 9.0)']);
+    expect(shownNumber(8.26, [7.26, Infinity], minutes)).toEqual(
+      { lead: '8.3 minutes', range: '95 % interval 7.3 or more minutes' });
+    expect(cellTexts(3, [2, Infinity], plainWords(''))).toEqual(['3.0', ' (2.0 or more)']);
+    expect(cellTexts(3, [-Infinity, 9], plainWords(''))).toEqual(['3.0', ' (9.0 or less)']);
+    // What is possible ends an open interval.
+    expect(cellTexts(3, [-Infinity, 9], peopleWords)).toEqual(['3', ' (0 to 9)']);
   });
 
   it('cut a series at what is possible, and leave the published one as it is', () => {

@@ -58,7 +58,11 @@ describe('sealed programs', () => {
     const program = sealedQuantile(
       sealedFacts(2, people), { column: 0, probabilities: [0.25, 0.5], ...range },
     );
-    const { estimate } = await answerOf(program, rows.map(program.valuesOf));
+    const { estimate, findings } = await answerOf(program, rows.map(program.valuesOf));
+    expect(findings).toBeUndefined();
+    const far = await answerOf(program, rows.map(() => program.valuesOf([1e9, 0])));
+    expect(far.findings).toEqual([{ reason: 'values-clipped', columns: [0], amounts: [] }]);
+    expect(far.interval95!.high).toEqual([Infinity, Infinity]);
     const below = cellEdges(range)!.map((edge) =>
       rows.filter(([first]) => Math.max(0, first!) < edge).length);
     const clear = quantilesOfRunning([...below, people], cellEdges(range)!, [0.25, 0.5]);

@@ -112,11 +112,13 @@ const uncertainty = fc.oneof(
   fc.record({ kind: fc.constant('grid' as const), spacing: double }),
   fc.record({ kind: fc.constant('none' as const) }),
 );
-/** Ends of so many intervals: in order, or both infinite. */
+/** Ends of so many intervals: in order, and open on no side, on one or on both. */
 const interval = (entries: number): fc.Arbitrary<Interval95> => {
   const finite = fc.double({ noNaN: true, noDefaultInfinity: true });
   const ends = fc.oneof(
     fc.constant([-Infinity, Infinity] as const),
+    finite.map((low) => [low, Infinity] as const),
+    finite.map((high) => [-Infinity, high] as const),
     fc.tuple(finite, finite).map(([one, other]) =>
       [Math.min(one, other), Math.max(one, other)] as const),
   );

@@ -236,8 +236,8 @@ describe('hostile releases', () => {
     expect(changed({ outcome: fine })).not.toThrow();
     for (const interval of [
       { low: [1], high: [3, 4] }, { low: [1, 2], high: [3] }, { low: [1, 5], high: [3, 4] },
-      { low: [1, NaN], high: [3, 4] }, { low: [1, -Infinity], high: [3, 4] },
-      { low: [1, 2], high: [3, Infinity] }, { low: [1, Infinity], high: [3, -Infinity] },
+      { low: [1, NaN], high: [3, 4] }, { low: [1, -Infinity], high: [3, -Infinity] },
+      { low: [1, 2], high: [3, NaN] }, { low: [1, Infinity], high: [3, -Infinity] },
       { low: [1, Infinity], high: [3, Infinity] },
     ]) {
       expect(malformed(changed({ outcome: { ...fine, interval95: interval } })))

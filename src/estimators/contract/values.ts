@@ -82,7 +82,8 @@ export const rangeParameter: ParameterSpec = {
   unit: 'data units',
   description:
     'public bounds of the columns, like 0..1, one or one per column; rows beyond are moved to the '
-    + 'bound. Alone it is for answers on a scale, and yes or no: the whole cost goes to the mean. '
+    + 'bound, and the answer says if many are. Alone it is for answers on a scale, and yes or no: '
+    + 'nearly the whole cost goes to the mean. '
     + 'Beside scale it tells where to look, so that fewer contributors suffice',
 };
 

@@ -18,7 +18,8 @@ import { rowsCohort } from './pool.js';
  *
  * Claim. rho zCDP, no delta.
  * Neighbours. One contributor's row replaced by any other row, or by none, or added.
- * Cost. That of the clipped mean (privacy/stages/clipped-mean), which gets the whole of rho.
+ * Cost. That of the clipped mean (privacy/stages/clipped-mean), which gets all of rho that the
+ * people beyond the bounds (outside) leave.
  * Why. Rows are moved into the bounds, which keeps each contributor one row. The scale is half the
  * width of the bounds and the centre their middle. Both are public, and nothing else is drawn. A
  * row is within one scale of the middle in every column, so a ball of radius sqrt(columns) holds
@@ -45,7 +46,6 @@ export function boundedDesign(
         theorem: 'noisy mean of rows moved into public bounds; '
           + 'proof in src/privacy/stages/clipped-mean',
         assumptions: [
-          'for accuracy: honest rows are inside the range',
           corruption === null ? assumptions.nobodyHostile : assumptions.hostileShare,
         ],
         corruptionMax: corruption ?? 0,

@@ -5,6 +5,7 @@ import type {
   Estimator, FinishedSummaries, Infeasible, ParameterValues, Plan, PooledRows, StudyFacts,
 } from '../contract/estimator.js';
 import { poolOf } from '../contract/finished.js';
+import { countedAtBound, withOutside } from '../contract/outside.js';
 import { scaleParameter, type ColumnRange } from '../contract/values.js';
 import {
   makePlan, nearSmallestCohort, needsCohort, pooledCohort, withoutDelta,
@@ -15,6 +16,7 @@ import { centreNotFound } from './centred-mean.js';
 import {
   findUnits, knownColumns, withColumns, type FoundColumns,
 } from './found-columns.js';
+import { releaseOutside } from './outside.js';
 import { noiseHides, scaleText, type PooledPlanParts } from './plan.js';
 import { rowsCohort, rowsInRange, rowsInScale } from './pool.js';
 import { chooseScale, scaleNotFound, type ScaleChoice } from './scale-choice.js';
@@ -26,8 +28,9 @@ export { knownColumns, type FoundColumns, type OneValue } from './found-columns.
  *
  * Claim. Neighbours: one contributor's row replaced by any other row, or by none, or added. Cost:
  * that of the plan's events, composed adaptively: those of the scale, when it is found privately
- * (found-columns), those of the centre (privacy/stages/centre), and those of the estimator's own
- * `release`, which states what they cover.
+ * (found-columns), those of the people beyond public bounds (outside), those of the centre
+ * (privacy/stages/centre), and those of the estimator's own `release`, which states what they
+ * cover.
  * Why. Scale and centre are public or released when `release` gets them, so its events, which are
  * calibrated for every scale and centre, compose with theirs. Whether a release is refused, and
  * with what text, is a function of released numbers alone. Dividing rows by a public or released
@@ -149,7 +152,8 @@ function requestOf(values: ParameterValues, choice: ScaleChoice): DesignRequest 
   if (choice.kind === 'auto') {
     return { values, facts: choice.facts, scale: null, range: null, bounds: null };
   }
-  const { facts, scale, range, isBounded } = choice;
+  const { facts, scale, outside, isBounded } = choice;
+  const range = outside?.range ?? null;
   return {
     values, facts, scale,
     range: isBounded ? range : null,
@@ -194,15 +198,25 @@ function alsoForTheRest(
 }
 
 function planFor(design: PooledDesign, choice: ScaleChoice, { dimension }: StudyFacts): Plan {
-  const scale = choice.kind === 'given' ? choice.scale : null;
+  const [scale, outside] = choice.kind === 'given'
+    ? [choice.scale, choice.outside] : [null, null];
   const { plan, noise, unsorted } = design;
   return makePlan({
     ...plan,
     cohorts: [pooledCohort(rowsCohort)],
-    events: [...(choice.kind === 'auto' ? choice.events : []), ...plan.events],
+    events: [
+      ...(choice.kind === 'auto' ? choice.events : outside === null ? [] : [outside.event]),
+      ...plan.events,
+    ],
     noise: scale === null || noise === undefined ? []
       : Array.from(scale, (unit) => (unit * noise.sigma) / noise.rows),
-    facts: { scale: scaleText(scale), ...plan.facts },
+    guarantee: outside === null ? plan.guarantee : {
+      ...plan.guarantee, assumptions: [countedAtBound, ...plan.guarantee.assumptions],
+    },
+    facts: {
+      scale: scaleText(scale), ...plan.facts,
+      ...(outside !== null && { clippedReportedFrom: outside.reportedFrom }),
+    },
     summary: () => rowsSummary(dimension, unsorted),
     release: (summaries, mechanisms, compute) =>
       releasePooled(design, choice, summaries, { mechanisms, compute }),
@@ -218,9 +232,13 @@ async function releasePooled(
   const refusal = admitted?.value;
   if (admitted !== undefined && refusal !== undefined) return admitted.map(() => refusal);
   if (choice.kind === 'given') {
-    const { scale, range } = choice;
-    const rows = range === null ? pool : pool.map((whole) => rowsInRange(whole, range));
-    return releaseInScale(design, choice, draws, rows, scale, knownColumns(scale));
+    const { scale, outside } = choice;
+    const columns = knownColumns(scale);
+    if (outside === null) return releaseInScale(design, choice, draws, pool, scale, columns);
+    const numbers = releaseOutside(mechanisms, pool, outside).value;
+    const rows = pool.map((whole) => rowsInRange(whole, outside.range));
+    const released = await releaseInScale(design, choice, draws, rows, scale, columns);
+    return released.map((outcome) => withOutside(outcome, numbers, outside.reportedFrom));
   }
   const { facts } = choice;
   const found = await findUnits(draws, pool, facts.dimension, choice);

@@ -12,6 +12,7 @@ import type {
 import { infeasible } from '../contract/planning.js';
 import { optionalNumberOf, rangeOf, scaleOf, type ColumnRange } from '../contract/values.js';
 import { countToBeSeen } from './fullest-bin.js';
+import { outsideDesign, withoutOutside, type OutsideDesign } from './outside.js';
 
 /** Parts of rho and of delta that finding the scale takes. */
 const shares = {
@@ -42,13 +43,14 @@ export type ScaleChoice =
   | {
     readonly kind: 'given';
     readonly scale: Float64Array;
-    /** Public bounds; null where none were given. */
-    readonly range: ColumnRange | null;
+    /** Public bounds, and how many people are beyond them; null where none were given. */
+    readonly outside: OutsideDesign | null;
     /** No scale was given beside the bounds: it is half their width. */
     readonly isBounded: boolean;
+    /** What is left to spend on everything else. */
     readonly facts: StudyFacts;
   }
-  /** `facts`: what is left to spend on everything else. */
+  /** `facts`: the same. */
   | PrivateScale & { readonly kind: 'auto'; readonly facts: StudyFacts };
 
 /** Planned share of hostile rows where an estimator does not ask for one. */
@@ -61,12 +63,12 @@ export function chooseScale(
   const scale = scaleOf(values, facts.dimension);
   const range = rangeOf(values);
   if (scale !== 'auto') {
-    return (range === null ? null : tooWide(range, scale))
-      ?? { kind: 'given', scale, range, isBounded: false, facts };
+    if (range === null) return { kind: 'given', scale, outside: null, isBounded: false, facts };
+    return tooWide(range, scale) ?? givenRange(scale, range, false, facts, cohort);
   }
   if (range !== null) {
     const half = range.high.map((high, j) => high / 2 - range.low[j]! / 2);
-    return { kind: 'given', scale: half, range, isBounded: true, facts };
+    return givenRange(half, range, true, facts, cohort);
   }
   const { target, dimension } = facts;
   if (!(target.rho > 0 && target.delta > 0)) {
@@ -104,6 +106,13 @@ export function chooseScale(
     atoms,
     facts: { ...facts, target: withoutScale(target) },
   };
+}
+
+function givenRange(
+  scale: Float64Array, range: ColumnRange, isBounded: boolean, facts: StudyFacts, cohort: string,
+): ScaleChoice {
+  const outside = outsideDesign(facts, range, cohort);
+  return { kind: 'given', scale, outside, isBounded, facts: withoutOutside(facts) };
 }
 
 /** Null unless the range has more cells than counts can be drawn for. */

@@ -1,6 +1,7 @@
 import { InvalidParameterError } from '../../base/errors.js';
 import { cellEdges } from '../../base/running-counts.js';
 import type { Outcome } from '../../base/outcome.js';
+import { answerAtBound } from '../../estimators/contract/outside.js';
 import { answerOf } from '../../estimators/counts/distribution/reading.js';
 import { binBetween } from '../../estimators/counts/histogram/public-bins.js';
 import { cohortName, type BinOf } from '../../estimators/counts/tables/counts.js';
@@ -129,7 +130,8 @@ export interface SealedQuantileOptions extends Cells {
 
 /**
  * Quantiles of one column over a public range, read from a noisy histogram of its cells as those of
- * `distribution` are. Values beyond the range count in the cell at its end.
+ * `distribution` are. Values beyond the range count in the cell at its end. So an interval that
+ * reaches the end of the range is open there, and an answer in the cell at its end says so.
  * @throws InvalidParameterError when there are more cells than a sealed study has.
  */
 export function sealedQuantile(
@@ -152,12 +154,18 @@ export function sealedQuantile(
     }, running, facts);
     if (answer.kind !== 'value') return answer;
     const asked = probabilities.length;
+    const estimate = answer.estimate.slice(0, asked);
+    const isAtBound = estimate.some((value) => value <= edges[1]! || value >= edges.at(-2)!);
     return {
-      kind: 'value', estimate: answer.estimate.slice(0, asked), shape: [asked],
+      kind: 'value', estimate, shape: [asked],
       uncertainty: answer.uncertainty,
       interval95: {
-        low: answer.interval95!.low.slice(0, asked), high: answer.interval95!.high.slice(0, asked),
+        low: answer.interval95!.low.slice(0, asked)
+          .map((end) => (end <= edges[0]! ? -Infinity : end)),
+        high: answer.interval95!.high.slice(0, asked)
+          .map((end) => (end >= edges.at(-1)! ? Infinity : end)),
       },
+      ...(isAtBound && { findings: answerAtBound(column) }),
     };
   });
 }

@@ -119,10 +119,10 @@ const extremes: readonly {
     name: 'sum', parameters: { range: ['-2..2', '0..1'] },
     values: [[-2, 0], [2, 1], [2, 0], [-2, 1]], reached: true,
   },
-  { name: 'mean', parameters: { range: '5..8' }, values: [[5], [8], [1e9]], reached: true },
+  { name: 'mean', parameters: { range: '5..8' }, values: [[-9], [1e9], [5]], reached: true },
   {
     name: 'mean', parameters: { range: ['0..1', '-4..4'] },
-    values: [[0, -4], [1, 4], [0, 4]], reached: true,
+    values: [[-1, -5], [2, 5], [0, 4]], reached: true,
   },
   { name: 'share', parameters: {}, values: [[0], [1]], reached: true },
   { name: 'ratio', parameters: { cap: [2, 5] }, values: [[0, 0], [2, 5]], reached: true },

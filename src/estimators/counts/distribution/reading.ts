@@ -5,6 +5,7 @@ import { quantilesOfRunning } from '../../../base/running-counts.js';
 import { normalUpperQuantile } from '../../../numerics/normal.js';
 import type { StudyFacts } from '../../contract/estimator.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
+import { reportedFromOf } from '../../contract/outside.js';
 
 /** What is asked of the column. */
 export interface DistributionOptions {
@@ -25,9 +26,6 @@ export interface Reading extends DistributionOptions {
   /** Of the number of values beyond the outermost edges. */
   readonly outside: number;
 }
-
-/** Noise alone reports values beyond the edges about this often. */
-const falseReports = 0.001;
 
 /**
  * How many standard deviations a simultaneous 95 % band has on each side: for `numbers` numbers the
@@ -76,7 +74,8 @@ export function answerOf(reading: Reading, running: Float64Array, facts: StudyFa
  * where F_i - p N >= 0, and at least edge i elsewhere. F_i - p N = (1 - p) F_i + p (F_i - N), so
  * its noise is at most (1 - p) |that of F_i| + p |that of N - F_i|. A band over these two numbers
  * for each edge holds for every p at once. The interval ends at the nearest edges of which the side
- * is certain, or at the outermost edges.
+ * is certain. Where that is no edge on one side, it is open on this side: the quantile may be that
+ * of people beyond the outermost edge.
  */
 function intervalOf(
   { edges, below: deviations, above }: Reading, below: readonly number[],
@@ -84,8 +83,7 @@ function intervalOf(
 ): readonly [number, number] {
   const factor = bandFactor(2 * below.length);
   const all = below.at(-1)!;
-  let low = edges[0]!;
-  let high = edges.at(-1)!;
+  let [low, high] = [-Infinity, Infinity];
   edges.forEach((edge, i) => {
     const half = factor * ((1 - probability) * deviations[i]! + probability * above[i]!);
     const excess = below[i]! - probability * all;
@@ -100,6 +98,9 @@ function outsideFindings(
   { column, outside }: Reading, below: readonly number[],
 ): readonly Finding[] {
   const people = below[0]! + below.at(-1)! - below.at(-2)!;
-  if (people <= outside * normalUpperQuantile(falseReports)) return [];
-  return [{ reason: 'values-clipped', columns: [column], amounts: [people] }];
+  const reportedFrom = reportedFromOf(1, {
+    upperQuantile: (probability) => outside * normalUpperQuantile(probability),
+  });
+  return people <= reportedFrom ? []
+    : [{ reason: 'values-clipped', columns: [column], amounts: [people] }];
 }

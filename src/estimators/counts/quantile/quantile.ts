@@ -13,6 +13,7 @@ import type {
   StudyFacts,
 } from '../../contract/estimator.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
+import { answerAtBound } from '../../contract/outside.js';
 import { errorUpTo, infeasible, makePlan } from '../../contract/planning.js';
 import { numberOf, numbersOf, optionalNumberOf, valueBounds } from '../../contract/values.js';
 import { columnNameOf, columnOf, columnParameter } from '../tables/common.js';
@@ -71,6 +72,9 @@ const parameters: readonly ParameterSpec[] = [
  * Robust: an eta share of hostile contributors moves the rank of an answer by at most
  * max(p, 1 - p) eta / (1 - eta) among the honest, wherever they are, for eta <= min(p, 1 - p).
  *
+ * Values beyond the range count in the cell at its end. How many there are is not released, but an
+ * answer in the first or the last cell says that it may be farther out (`values-clipped`).
+ *
  * The answer has no interval in data units: how far a rank is in data units depends on how dense
  * the rows are there, which is not public. The plan says how far ranks are off.
  *
@@ -94,6 +98,7 @@ export const quantile: Estimator = {
 
 interface Design {
   readonly facts: StudyFacts;
+  readonly column: number;
   readonly cells: Cells;
   readonly probabilities: readonly number[];
   readonly choice: ExponentialEvent;
@@ -112,9 +117,9 @@ function planQuantile(values: ParameterValues, facts: StudyFacts): Plan | Infeas
   const present = countNoise({
     name: 'present', counts: 1, l1: 1, l2: 1, target: facts.target, share: presentShare,
   });
-  const design: Design = { facts, cells, probabilities, choice, present };
+  const design: Design = { facts, column, cells, probabilities, choice, present };
   const cohortNeeded = cohortFor(design);
-  if (facts.cohort >= cohortNeeded) return planFor(design, column);
+  if (facts.cohort >= cohortNeeded) return planFor(design);
   return infeasible(
     `with ${facts.cohort} contributors, ${probabilities.length} quantiles and rho `
     + `${facts.target.rho.toPrecision(3)} the noise may move a rank by `
@@ -184,8 +189,8 @@ function rankErrorAt({ cells, probabilities, choice }: Design, failure: number):
   return (2 / choice.epsilon) * (ln(cells.cells) + ln(probabilities.length / failure));
 }
 
-function planFor(design: Design, column: number): Plan {
-  const { facts, cells, probabilities, choice, present } = design;
+function planFor(design: Design): Plan {
+  const { facts, column, cells, probabilities, choice, present } = design;
   const { cohort, dimension } = facts;
   return makePlan({
     cohorts: [wholeCohort],
@@ -194,6 +199,8 @@ function planFor(design: Design, column: number): Plan {
       theorem: 'exponential mechanism on ranks of sensitivity 1; proof in '
         + 'src/estimators/counts/tables/rank-scores',
       assumptions: [
+        'everybody outside the range counts as at its bound: an answer in the first or the last '
+        + 'cell may be farther out, and says so',
         'for expected errors: honest values are spread evenly over the range; where they are '
         + 'denser, errors are smaller',
       ],
@@ -240,7 +247,7 @@ function expectedErrorOf(
 function release(
   design: Design, summaries: FinishedSummaries, mechanisms: Mechanisms,
 ): Released<Outcome> {
-  const { facts, cells, probabilities } = design;
+  const { facts, column, cells, probabilities } = design;
   const counts = countsOf(summaries);
   const present = design.present.draw(mechanisms, counts.map((list) =>
     Float64Array.of(list.reduce((sum, count) => sum + count, 0))));
@@ -253,5 +260,8 @@ function release(
     estimate: [...list].sort((left, right) => left - right).map((cell) => midpointOf(cell, cells)),
     shape: [probabilities.length],
     uncertainty: { kind: 'grid', spacing: cellWidth(cells) },
+    // For nothing: the chosen cells are released.
+    ...(list.some((cell) => cell === 0 || cell === cells.cells - 1)
+      && { findings: answerAtBound(column) }),
   }));
 }

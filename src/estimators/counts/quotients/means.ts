@@ -1,4 +1,7 @@
 import type { Infeasible, Plan, StudyFacts } from '../../contract/estimator.js';
+import {
+  countedAtBound, countOutside, outsideShare, sides, withOutside,
+} from '../../contract/outside.js';
 import { makePlan, needsCohort } from '../../contract/planning.js';
 import { countNoise, type CountNoise } from '../tables/count-noise.js';
 import { wholeCohort } from '../tables/counts.js';
@@ -6,6 +9,7 @@ import { halfSteps, stepsPerHalf } from '../tables/half-ranges.js';
 import {
   keyPlacesOf, mostMoved, placeOf, rootAbove, type KeyPlaces,
 } from '../tables/key-places.js';
+import { outsideNoise } from '../tables/outside-noise.js';
 import { wholeSumsOf, wholeSumsSummary, type AddWhole } from '../tables/whole-sums.js';
 import { planDiscoveredMeans } from './discovered-means.js';
 import { deviationsNeeded } from './fieller.js';
@@ -28,6 +32,10 @@ import {
  * in L1 by w + s. So all parts move by `mostMoved` of these, which is charged. They are drawn once
  * by the discrete Gaussian or Laplace. The rest is post-processing, also which keys have an answer.
  *
+ * Where values may be beyond the ranges, the people below and above each range are counted over the
+ * rows of all keys, of which a contributor has min(K, m) at most (tables/outside-noise). These
+ * numbers cost 5 %, and what is said above the other 95 %; the costs add up.
+ *
  * The counts are free: with w^2 = s the L2 distance squared is 4 s min(K, m), which the sums alone
  * have too. It is 2 s (2 j + p) with p = min(2 (K - j), m - j), most for j = min(K, m). Where
  * m <= K a contributor may have all keys, p = m - j, and w^2 = 3 s still adds nothing. In L1 they
@@ -49,7 +57,9 @@ export function planMeans(options: MeansOptions, facts: StudyFacts): Plan | Infe
   if (asked?.list === 'discovered') return planDiscoveredMeans(options, { ...facts, keys: asked });
   const places = keyPlacesOf(facts);
   const { count: keys, keysMax } = places;
-  const bundle = bundleOf(ranges.length, places, facts);
+  const bundle = bundleOf(options, places, facts);
+  const outside = options.isClipped
+    ? outsideNoise(ranges.length, Math.min(places.keysMax, keys), facts.target) : null;
   const { noise, countDeviation } = bundle;
   const cohortNeeded = Math.ceil(2 * deviationsNeeded * countDeviation);
   if (cohort < cohortNeeded) {
@@ -63,11 +73,11 @@ export function planMeans(options: MeansOptions, facts: StudyFacts): Plan | Infe
   const spread: SumsNoise = { ofCount: countDeviation, ofSum: noise.standardDeviation };
   return makePlan({
     cohorts: [wholeCohort],
-    events: [noise.event],
+    events: [noise.event, ...(outside === null ? [] : [outside.numbers.event])],
     guarantee: {
       theorem: 'sums of bounded whole numbers with counts and discrete noise; '
         + 'proof in src/estimators/counts/quotients/means',
-      assumptions: ['for the mean of unclipped values: all values are within the range'],
+      assumptions: outside === null ? [] : [countedAtBound],
       corruptionMax: options.corruptionMax,
     },
     outputShape: shape.length === 0 ? [1] : shape,
@@ -76,24 +86,32 @@ export function planMeans(options: MeansOptions, facts: StudyFacts): Plan | Infe
       noiseOfSumInHalfRanges: noise.standardDeviation,
       noiseOfCount: countDeviation,
       answeredFromNoisyCount: deviationsNeeded * countDeviation,
+      ...(outside !== null && { clippedReportedFrom: outside.reportedFrom }),
       ...(facts.keys !== undefined && { keys, keysMax }),
     },
     expectedError: errorOfMeans(options, spread, { keys, keysMax, cohort }),
     summary: () => wholeSumsSummary(
-      dimension, keys * (1 + ranges.length), adder(options, places),
+      dimension, bundle.entries + (outside === null ? 0 : sides * ranges.length),
+      adder(options, places),
     ),
-    release: async (summaries, mechanisms) => noise
-      .draw(mechanisms, wholeSumsOf(summaries).map((sums) => bundle.weighted(sums)))
-      .map((noisy) => answerOfMeans(
-        options, spread, bundle.groupsOf(noisy),
-        { byKey: facts.keys !== undefined, target: facts.target },
-      )),
+    release: async (summaries, mechanisms) => {
+      const all = wholeSumsOf(summaries);
+      const numbers = outside?.numbers
+        .draw(mechanisms, all.map((sums) => sums.subarray(bundle.entries))).value ?? [];
+      return noise
+        .draw(mechanisms, all.map((sums) => bundle.weighted(sums.subarray(0, bundle.entries))))
+        .map((noisy) => withOutside(answerOfMeans(
+          options, spread, bundle.groupsOf(noisy),
+          { byKey: facts.keys !== undefined, target: facts.target },
+        ), numbers, outside?.reportedFrom ?? 0));
+    },
   });
 }
 
 /** The vector that is drawn: for each key the sums, then the weighted count. */
 interface Bundle {
   readonly noise: CountNoise;
+  readonly entries: number;
   /** Of the noise of a count: people. */
   readonly countDeviation: number;
   /** Sums of steps and counts, as the mechanism takes them. */
@@ -102,19 +120,25 @@ interface Bundle {
   groupsOf(noisy: Float64Array): readonly NoisySums[];
 }
 
-function bundleOf(means: number, places: KeyPlaces, { target }: StudyFacts): Bundle {
+function bundleOf(
+  { ranges: { length: means }, isClipped }: MeansOptions, places: KeyPlaces,
+  { target }: StudyFacts,
+): Bundle {
   const { count: keys, keysMax } = places;
+  const entries = keys * (1 + means);
   const hasAllKeys = keys <= keysMax;
   const allKeys = target.isPure === true ? means : Math.sqrt(3 * means);
   const steps = Math.floor((hasAllKeys ? allKeys : Math.sqrt(means)) * stepsPerHalf);
   const weight = steps / stepsPerHalf;
   const noise = countNoise({
-    name: 'means', counts: keys * (1 + means), target, grid: 1 / stepsPerHalf,
+    name: 'means', counts: entries, target, grid: 1 / stepsPerHalf,
+    share: isClipped ? 1 - outsideShare : 1,
     l1: mostMoved(places, { both: 2 * means, one: weight + means }) * (1 + 2 ** -50),
     l2: rootAbove(mostMoved(places, { both: 4 * means, one: weight * weight + means })),
   });
   return {
     noise,
+    entries,
     countDeviation: noise.standardDeviation / weight,
     weighted: (sums) => sums.map((sum, i) =>
       (i % (1 + means) === means ? sum * steps : sum) / stepsPerHalf),
@@ -125,17 +149,21 @@ function bundleOf(means: number, places: KeyPlaces, { target }: StudyFacts): Bun
   };
 }
 
-/** Adds a row to its key's sums and count. */
+/** Adds a row to its key's sums and count, and then to the people outside the ranges. */
 function adder(options: MeansOptions, places: KeyPlaces): AddWhole {
   const { ranges } = options;
   const means = ranges.length;
+  const outsideFrom = places.count * (1 + means);
   return (row, sums) => {
     const place = placeOf(row, places);
     if (place === null) return;
     const from = place * (1 + means);
     sums[from + means]! += 1;
     for (let j = 0; j < means; j++) {
-      sums[from + j]! += halfSteps(options.valueOf(row, places.columnsFrom, j), ranges[j]!);
+      const value = options.valueOf(row, places.columnsFrom, j);
+      const { low, high } = ranges[j]!;
+      sums[from + j]! += halfSteps(value, ranges[j]!);
+      if (options.isClipped) countOutside(value, low, high, sums, outsideFrom + sides * j);
     }
   };
 }

@@ -13,6 +13,8 @@ export interface MeansOptions {
   readonly ranges: readonly Range[];
   /** The value of mean j in a row, in data units, whose columns begin at `from`. Finite. */
   readonly valueOf: (row: ArrayLike<number>, from: number, j: number) => number;
+  /** Whether values may be beyond their ranges: how many are is then drawn, too. */
+  readonly isClipped: boolean;
   /** One mean has a shape of keys alone. */
   readonly isScalar: boolean;
   /** Whether people are a sample: the interval then is about all those they are taken from. */

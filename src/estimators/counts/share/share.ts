@@ -57,6 +57,7 @@ function planShare(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
   return planMeans({
     ranges: [{ low: 0, high: 1 }],
     valueOf: (row, from) => (isCounted(row[from + column]!) ? 1 : 0),
+    isClipped: false,
     isScalar: true,
     isSample: false,
     corruptionMax,

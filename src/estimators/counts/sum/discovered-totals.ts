@@ -3,6 +3,7 @@ import { deviations95 } from '../../../numerics/normal.js';
 import type { KeptSums } from '../../../privacy/mechanisms/contract.js';
 import type { Infeasible, Plan } from '../../contract/estimator.js';
 import { finiteValue, intervalAbout } from '../../contract/outcomes.js';
+import { outsideShare } from '../../contract/outside.js';
 import { errorUpTo, makePlan } from '../../contract/planning.js';
 import { sumsByPlace } from '../discovered/place-sums.js';
 import type { DiscoveredFacts } from '../discovered/places.js';
@@ -11,7 +12,7 @@ import { discoveredSums } from '../discovered/sums.js';
 import { halfOf, stepsPerHalf, type Range } from '../tables/half-ranges.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
 import { isClipped, type Bounds } from './bounds.js';
-import { clippedFindings, clippedNoise, clippedShare } from './totals.js';
+import { clippedNoise, findingsOfClipped } from './totals.js';
 
 /** The plan of totals of discovered keys, and the size of their noise. */
 export interface DiscoveredTotals {
@@ -53,7 +54,7 @@ export function planDiscoveredTotals(
     ranges,
     valueOf: (row, from, j) =>
       Math.min(bounds[j]!.high, Math.max(bounds[j]!.low, row[from + j]!)),
-    share: 1 - clippedShare,
+    share: 1 - outsideShare,
     overall: columns,
     countInto: (row, from, counts) => bounds.forEach((own, j) => {
       counts[j]! += Number(isClipped(row[from + j]!, own));
@@ -96,7 +97,7 @@ export function planDiscoveredTotals(
       const clipped = noise.clipped.draw(
         mechanisms, table.map(({ sums: { overall } }) => overall),
       ).value;
-      const findings = clippedFindings(clipped, noise.reportedFrom);
+      const findings = findingsOfClipped(clipped, noise.reportedFrom);
       return found.draw(mechanisms, table, keys, known).map((kept) => {
         if (kept.length === 0) return nothingShown(shownFrom);
         const outcome = read.totals(kept);

@@ -6,6 +6,7 @@ import { pureForRho } from '../../../privacy/accounting/conversion.js';
 import type { ExponentialEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { Infeasible, Plan, StudyFacts } from '../../contract/estimator.js';
+import { outsideShare } from '../../contract/outside.js';
 import { infeasible, makePlan, needsCohort } from '../../contract/planning.js';
 import { wholeCohort } from '../tables/counts.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
@@ -14,8 +15,7 @@ import {
   capLadder, capScores, capsTried, columnEntries, ladderAdder, ladderEntries, sumsUnder,
 } from './cap-ladder.js';
 import {
-  clippedShare, errorOfTotals, releaseTotals, sizeOfColumns, totalsNoise, type ReleasedTotals,
-  type TotalsNoise,
+  errorOfTotals, releaseTotals, sizeOfColumns, totalsNoise, type ReleasedTotals, type TotalsNoise,
 } from './totals.js';
 
 /** Share of the cost for finding the caps. */
@@ -80,7 +80,7 @@ export function planFoundCap(options: FoundCapOptions, facts: StudyFacts): Plan 
     );
   }
   const size = sizeOfColumns(dimension);
-  const noise = totalsNoise(size, target, 1 - clippedShare - capsShare);
+  const noise = totalsNoise(size, target, 1 - outsideShare - capsShare);
   const ladders = capMax.map(capLadder);
   return makePlan({
     cohorts: [wholeCohort],

@@ -1,4 +1,5 @@
 import type { Plan, StudyFacts } from '../../contract/estimator.js';
+import { outsideShare } from '../../contract/outside.js';
 import { makePlan } from '../../contract/planning.js';
 import { wholeCohort } from '../tables/counts.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
@@ -8,7 +9,7 @@ import {
 import { wholeSumsOf, wholeSumsSummary, type AddWhole } from '../tables/whole-sums.js';
 import { farthestOf, isClipped, stepsOf, stepsPerUnit, type Bounds } from './bounds.js';
 import {
-  clippedShare, errorOfTotals, releaseTotals, sizeOfColumns, totalsNoise, type TotalsNoise,
+  errorOfTotals, releaseTotals, sizeOfColumns, totalsNoise, type TotalsNoise,
   type TotalsSize,
 } from './totals.js';
 
@@ -80,7 +81,7 @@ export function planGivenBounds(bounds: readonly Bounds[], facts: StudyFacts): P
 
 /** The noise that the totals of `planGivenBounds` get. */
 export function noiseOfTotals(bounds: readonly Bounds[], facts: StudyFacts): TotalsNoise {
-  return totalsNoise(sizeOf(bounds, facts), facts.target, 1 - clippedShare);
+  return totalsNoise(sizeOf(bounds, facts), facts.target, 1 - outsideShare);
 }
 
 function sizeOf(bounds: readonly Bounds[], facts: StudyFacts): TotalsSize {

@@ -1,19 +1,14 @@
 import type { Released, Sensitive } from '../../../base/brands.js';
-import { findingsMax } from '../../../base/findings.js';
 import type { Finding, Outcome } from '../../../base/outcome.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import type { Plan, PrivacyTarget, StudyFacts } from '../../contract/estimator.js';
 import { errorUpTo } from '../../contract/planning.js';
 import { finiteValue, intervalAbout } from '../../contract/outcomes.js';
+import { clippedFindings, outsideShare, reportedFromOf } from '../../contract/outside.js';
 import { countNoise, type CountNoise } from '../tables/count-noise.js';
 import { rootAbove } from '../tables/key-places.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
 import { stepsPerUnit } from './bounds.js';
-
-/** Share of the cost for the number of contributors whose value was clipped. */
-export const clippedShare = 0.05;
-/** Noise alone reports clipped values about this often, over all columns. */
-const falseReports = 0.001;
 
 /** The noise of the number of clipped values in each column. */
 export interface ClippedNoise {
@@ -60,15 +55,15 @@ export function totalsNoise(
 }
 
 /**
- * For a number of clipped values in each column, at `clippedShare` of the cost.
+ * For a number of clipped values in each column, at `outsideShare` of the cost.
  * @param most - by how much one contributor moves each of them.
  */
 export function clippedNoise(columns: number, most: number, target: PrivacyTarget): ClippedNoise {
   const clipped = countNoise({
     name: 'clipped', counts: columns, l1: columns * most, l2: rootAbove(columns) * most, target,
-    share: clippedShare,
+    share: outsideShare,
   });
-  return { clipped, reportedFrom: clipped.upperQuantile(falseReports / columns) };
+  return { clipped, reportedFrom: reportedFromOf(columns, clipped) };
 }
 
 /** What a plan says of its error, in shares of the total of people who are all at the bound. */
@@ -116,7 +111,7 @@ export function releaseTotals(
     // Rounding moves each contributor's value by at most half a step.
     const half = totals.interval95([0]).high[0]! + cohort / (2 * stepsPerUnit);
     const { uncertainty } = totals;
-    const findings = clippedFindings(beyond, reportedFrom);
+    const findings = findingsOfClipped(beyond, reportedFrom);
     return judge(finiteValue({
       estimate,
       shape,
@@ -131,13 +126,9 @@ export function releaseTotals(
   });
 }
 
-/** The columns with the most clipped values, in their own order. */
-export function clippedFindings(clipped: Float64Array, reportedFrom: number): readonly Finding[] {
-  return Array.from(clipped, (people, column) => ({ people, column }))
-    .filter(({ people }) => people > reportedFrom)
-    .sort((one, two) => two.people - one.people)
-    .slice(0, findingsMax)
-    .sort((one, two) => one.column - two.column)
-    .map(({ people, column }) =>
-      ({ reason: 'values-clipped', columns: [column], amounts: [people] }));
+/** The columns in which the number of clipped values stands out of its noise. */
+export function findingsOfClipped(
+  clipped: Float64Array, reportedFrom: number,
+): readonly Finding[] {
+  return clippedFindings(Array.from(clipped, (people) => (people > reportedFrom ? people : 0)));
 }

@@ -55,7 +55,8 @@ const doubtful = 4;
  * of the clipped mean (privacy/stages/clipped-mean).
  * Why. The histogram is calibrated for every centre that the pipeline may find, and the clipped
  * mean for every centre and radius, so they compose.
- * With `range`: rho zCDP, no delta (pooled/bounded, and beside a scale stages/range-centre).
+ * With `range`: rho zCDP, no delta (pooled/bounded, and beside a scale stages/range-centre). A
+ * noisy number of people beyond it on each side is drawn too (pooled/outside).
  * Assumption. Nobody sends false rows. The mean is not robust: a share of the contributors that
  * all stand at the edge of the ball on one side moves the answer by that share of the radius. So
  * it states no interval for hostile rows.
@@ -90,7 +91,7 @@ const ofAll: Estimator = definePooledEstimator({
   ],
   shelf: 'recommended',
   assumption: 'Nobody sends false rows: no interval for the case that somebody does, or that very '
-    + 'few decide it.',
+    + 'few decide it. With a range, whoever is outside counts as at its bound.',
   claim: 'One contributor’s row replaced by anything, including nothing: '
     + '(rho, delta)-approximate zCDP, rho split between the centre, a histogram of distances and '
     + 'the mean.',
@@ -129,6 +130,7 @@ function planByKey(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
   return planMeans({
     ranges: Array.from(range.low, (low, j) => ({ low, high: range.high[j]! })),
     valueOf: (row, from, j) => row[from + j]!,
+    isClipped: true,
     isScalar: false,
     isSample: true,
     corruptionMax: 0,

@@ -56,7 +56,8 @@ const shapeParameter: ParameterSpec = {
  * which events were not needed: those carry sums of the rows left instead, within their
  * sensitivities (`reallocation`).
  * With `range`: no delta is spent on the centre (pooled/bounded, and beside a scale
- * stages/range-centre).
+ * stages/range-centre). A noisy number of people beyond it on each side is drawn too
+ * (pooled/outside).
  * Assumption of `any`. Honest rows have a variance. Of the rows left a hostile share a moves the
  * mean along any direction by at most sqrt(a / (1 - a)) of their deviation there, and by what rows
  * beyond the usual radius add, which is kept below sqrt(c) for the stated share c. No shape is
@@ -97,7 +98,7 @@ export const robustMean: Estimator = definePooledEstimator({
   ],
   shelf: 'recommended',
   assumption: 'Honest rows have a variance that very few do not decide; with shape normal, they '
-    + 'are about normal.',
+    + 'are about normal. With a range, whoever is outside counts as at its bound.',
   claim: 'One contributor’s row replaced by anything, including nothing: '
     + '(rho, delta)-approximate zCDP, rho split between the centre, moments and '
     + 'histograms whose number is public, and the mean of what is left.',
