@@ -18,8 +18,9 @@ import { estimateRows, type EstimateResult, type TimedResult } from '../estimate
 import { askedQuestion, type AskedFlags } from '../estimate/asked.js';
 import { estimateStudy, printStudy, type StudyEstimate } from '../estimate/study.js';
 import { readStudies } from '../base/study-files.js';
+import { headerArgument, headerChoice } from '../input/header-flag.js';
 import { inputFormats, type InputFormat } from '../input/rows.js';
-import { readTables, type RowTable, type TableRequest } from '../input/table.js';
+import { dimensionOf, readTables, type RowTable, type TableRequest } from '../input/table.js';
 import { columnsOfStudy, readTypes } from '../input/typed-columns.js';
 import { parametersOfTypes, typesOfTable } from '../estimate/types.js';
 import { wrap } from '../base/help.js';
@@ -44,6 +45,7 @@ const inputArguments = {
     type: 'enum', options: [...inputFormats],
     description: 'of the input, when its ending does not say',
   },
+  ...headerArgument,
   columns: {
     type: 'string',
     valueHint: 'a,b',
@@ -166,14 +168,16 @@ export const estimate = defineCommand({
     if (where.length > 0 || args['keys-max'] !== undefined) {
       return answerFlags(name, args, { where, types: repeated['type'] ?? [], given, io, output });
     }
-    const request =
-      tableRequest(args, repeated['type'] ?? [], name === 'sum' || args.question === 'sum');
+    const request = tableRequest(args, repeated['type'] ?? [], {
+      isTotal: name === 'sum' || args.question === 'sum',
+      readsCells: readsCells(name, args.question, given),
+    }, output);
     const randomness = openRandomness(io);
     const compute = createComputePool(availableParallelism());
     const tables = await readWithProgress(request, compute, io);
     checkSizes(tables, cohort, request.path);
     const timed: TimedResult[] = [];
-    const dimension = tables[0]!.columns.length;
+    const dimension = dimensionOf(tables[0]!);
     const types = typesOfTable(tables[0]!.columns, request);
     const raw = parametersOfTypes(name, given, tables[0]!.columns, types);
     const resolved = resolveEstimator({ name, question: args.question }, raw, {
@@ -268,13 +272,17 @@ async function estimateAsked(
   const path = inputPath({ ...args, file: args.file ?? (args.name as string | undefined) });
   return answerStudy({
     definition, only: args.question as string | undefined,
-    input: { path, flags: ['missing'], ...columnsOfStudy(file), ...inputFlags(args) },
+    input: {
+      path, flags: ['missing', 'header'], ...columnsOfStudy(file), ...inputFlags(args, output),
+    },
   }, io, output);
 }
 
 /** What is read of a file, besides its columns. */
-function inputFlags({ contributor, format, missing }: InputFlags) {
+function inputFlags({ contributor, format, header, missing }: InputFlags, output: Output) {
   return {
+    onNote: (text: string): void => output.note(text),
+    ...headerChoice(header),
     missing: missing === 'null' ? 'null' : 'refuse',
     ...(format === undefined ? {} : { format: format as InputFormat }),
     ...(contributor === undefined ? {} : { contributor }),
@@ -301,7 +309,7 @@ async function answerFlags(
   const typed = readTypes(undefined, args.study, types, '--study');
   const { definition, input } = askedQuestion(name, args, where, given, typed);
   return answerStudy({
-    definition, only: undefined, input: { path, ...input, ...inputFlags(args) },
+    definition, only: undefined, input: { path, ...input, ...inputFlags(args, output) },
   }, io, output);
 }
 
@@ -333,6 +341,7 @@ interface InputFlags {
   readonly file?: string | undefined;
   readonly input?: string | undefined;
   readonly format?: string | undefined;
+  readonly header?: string | undefined;
   readonly columns?: string | undefined;
   readonly contributor?: string | undefined;
   readonly reduce?: string | undefined;
@@ -356,10 +365,14 @@ function inputPath({ file, input }: InputFlags): string {
 
 /**
  * @param types - of `--type`.
- * @param isTotal - the answer is a total over people, so that the sum of their rows is meant.
+ * @param asked - `isTotal`: the answer is a total over people, so that the sum of their rows is
+ *   meant. `readsCells`: it depends on what rows hold.
  */
 function tableRequest(
-  args: InputFlags, types: readonly string[], isTotal: boolean,
+  args: InputFlags, types: readonly string[],
+  { isTotal, readsCells: isReading }: {
+    readonly isTotal: boolean; readonly readsCells: boolean;
+  }, output: Output,
 ): TableRequest {
   const typed = readTypes(args.columns, args.study, types, '--study');
   const groups = listFlag(args.groups, '--groups');
@@ -383,13 +396,19 @@ function tableRequest(
   }
   return {
     path: inputPath(args),
-    ...typed,
+    ...(isReading || args.columns !== undefined ? typed : { columns: [] }),
     reduce: (args.reduce ?? (isTotal ? 'sum' : 'mean')) === 'sum' ? 'sum' : 'mean',
-    missing: args.missing === 'null' ? 'null' : 'refuse',
-    ...(args.format === undefined ? {} : { format: args.format as InputFormat }),
-    ...(args.contributor === undefined ? {} : { contributor: args.contributor }),
+    ...inputFlags(args, output),
     ...(group === undefined || groups === undefined ? {} : { group, groups }),
   };
+}
+
+/** Whether an answer depends on what rows hold. That of a plain count does not. */
+function readsCells(
+  name: string, question: string | undefined, given: Readonly<Record<string, unknown>>,
+): boolean {
+  const isCount = name === 'count' || (name === autoName && question === 'count');
+  return !isCount || given['threshold'] !== undefined || given['column'] !== undefined;
 }
 
 /** From this size on, threads help. They start while the input is read. */

@@ -192,7 +192,7 @@ class NdjsonRows {
         : type !== undefined ? cellOf(type, cell) ?? undefined
           : typeof cell === 'number' && Number.isFinite(cell) ? cell : undefined;
       if (value === undefined) {
-        throw refusedAt(source, place, badCellRemedy(this.options, type, cell));
+        throw refusedAt(source, place, badCellRemedy(this.options, type, cell, place.name));
       }
       target[offset + i] = value;
     }
