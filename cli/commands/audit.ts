@@ -40,7 +40,9 @@ export const audit = defineCommand({
     + 'privacy losses of releases, given the law of the noise; and counted outputs, whatever the '
     + 'noise is. It draws epsilon against delta.',
     'A bound below the claim proves nothing more than the claim; a bound above it proves a defect. '
-    + 'Exit status 1: the bound is above the claim, or there is no plan.',
+    + 'If no pair moves what the estimator adds noise to, nothing was tested, and the audit is '
+    + 'inconclusive. Exit status 1: the bound is above the claim, the audit is inconclusive, or '
+    + 'there is no plan.',
   ],
   args: {
     name: {
@@ -113,17 +115,19 @@ export const audit = defineCommand({
     const result = await run({
       estimator: estimator.name, plan, facts, parameters, events, trials, deadlineMs, seed, io,
     });
-    const { known, exact } = result;
+    const { known } = result;
+    const verdict = verdictOf(result, events);
     const document = {
       estimator: estimator.name, parameters, dimension, cohort,
-      ...(events === null ? {} : { events }), ...result, neighbours: plan.guarantee.neighbours,
+      ...(events === null ? {} : { events }), ...result, verdict,
+      neighbours: plan.guarantee.neighbours,
       ...(known === null ? {} : { curve: curveOf(plan, events, result.claim, known) }),
       seconds: Math.round((io.monotonicMs() - startedMs) / 10) / 100,
       ...(seed === null ? {} : { insecure: true }),
     };
     output.json(document);
     print(document, amountToNumber(costOf(plan, events).rho), output);
-    return result.caught || exact.faults.length > 0 ? 1 : 0;
+    return verdict === 'no-defect-seen' ? 0 : 1;
   },
 });
 
@@ -139,6 +143,21 @@ interface Job extends PairFacts {
 
 /** What sampling shows, and what is compared without it. */
 type Found = AuditResult & { readonly exact: ReleaseResult };
+
+type Verdict = 'defect' | 'no-defect-seen' | 'inconclusive';
+
+/**
+ * An audit in which no pair moved anything would pass whatever the estimator did.
+ * @param events - those that were audited; null: all, which alone are compared without sampling.
+ */
+function verdictOf(
+  { caught, exact, known, bound }: Found, events: readonly string[] | null,
+): Verdict {
+  if (caught || exact.faults.length > 0) return 'defect';
+  const moved = known?.moved === true || bound > 0
+    || ((events === null || known === null) && exact.moved > 0);
+  return moved ? 'no-defect-seen' : 'inconclusive';
+}
 
 async function run(job: Job): Promise<Found> {
   const { estimator, plan, facts, parameters, events, trials, deadlineMs, seed, io } = job;
@@ -213,8 +232,16 @@ type Document = Found & {
   readonly estimator: string;
   readonly cohort: number;
   readonly events?: readonly string[];
+  readonly verdict: Verdict;
   readonly neighbours: string;
   readonly curve?: readonly CurvePoint[];
+};
+
+const verdictWords: Readonly<Record<Verdict, string>> = {
+  defect: 'DEFECT: the bound is above the claim',
+  'no-defect-seen': 'no defect seen: the bound is below the claim',
+  inconclusive: 'INCONCLUSIVE: no pair moved any content, so nothing was tested: give parameters '
+    + 'within reach of rows',
 };
 
 function print(result: Document, rho: number, output: Output): void {
@@ -253,6 +280,5 @@ function print(result: Document, rho: number, output: Output): void {
   output.text();
   for (const fault of exact.faults) output.text(`fault: ${fault}`);
   output.text(exact.faults.length > 0 ? 'DEFECT: a release costs more than was charged'
-    : result.caught ? 'DEFECT: the bound is above the claim'
-      : 'no defect seen: the bound is below the claim');
+    : verdictWords[result.verdict]);
 }

@@ -9,9 +9,10 @@ import { readSecret } from '../../server/base/secret-files.js';
 import { InvalidInputError, KeelsonError, WireError } from '../../src/base/errors.js';
 import { aggregatorUrl } from '../base/address.js';
 import { defineCommand } from '../base/command.js';
-import { inputFormats, type InputFormat } from '../input/rows.js';
+import { headerArgument, headerChoice } from '../input/header-flag.js';
+import { inputFormats, type InputRequest } from '../input/rows.js';
 import { readRows } from '../input/open.js';
-import { readTypes, typeArguments, typedRow, type TypedColumns } from '../input/typed-columns.js';
+import { readTypes, typeArguments, typedRow } from '../input/typed-columns.js';
 import type { Io } from '../base/io.js';
 import { UsageError } from '../base/errors.js';
 import { readEnrolmentFile } from '../base/enrolments.js';
@@ -56,6 +57,7 @@ export const contribute = defineCommand({
       type: 'enum', options: [...inputFormats],
       description: 'format of the input, if its file name does not show it',
     },
+    ...headerArgument,
     outbox: {
       type: 'string', valueHint: 'file',
       description: 'file for unsettled rows (default: the names of key file and study, .outbox)',
@@ -103,10 +105,13 @@ export const contribute = defineCommand({
       file: args.enrolment, issuer: args['token-from'], codeFile: args['code-file'],
     }, seed, output);
     const rows = args.input === undefined
-      ? [] : await allRows(
-        args.input, args.format,
-        readTypes(args.columns, args.types, repeated['type'] ?? [], '--types'), io,
-      );
+      ? [] : await allRows({
+        path: args.input, missing: 'refuse', flags: ['columns', 'header', 'type'],
+        onNote: (text) => output.note(text),
+        ...(args.format !== undefined && { format: args.format }),
+        ...headerChoice(args.header),
+        ...readTypes(args.columns, args.types, repeated['type'] ?? [], '--types'),
+      }, io);
     const url = aggregatorUrl(args.url);
     io.onStarted?.();
     // The name of a study may have any character, and the outbox is a file beside the key.
@@ -186,17 +191,10 @@ async function takeBack(contributor: Contributor, output: Output): Promise<0 | 1
   }
 }
 
-async function allRows(
-  path: string, format: InputFormat | undefined, columns: TypedColumns, io: Io,
-): Promise<RowsInput> {
-  const { types } = columns;
+async function allRows(request: InputRequest, io: Io): Promise<RowsInput> {
+  const { path, types } = request;
   const numbers: number[][] = [];
   const typed: TypedRow[] = [];
-  const request = {
-    path, missing: 'refuse' as const, flags: ['columns'] as const,
-    ...(format !== undefined && { format }),
-    ...columns,
-  };
   for await (const batch of readRows(request, io.stdin)) {
     const width = batch.columns.length;
     for (let i = 0; i < batch.count; i++) {

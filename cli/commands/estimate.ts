@@ -19,8 +19,9 @@ import { askedQuestion, type AskedFlags } from '../estimate/asked.js';
 import { estimateStudy, printStudy, studyJson, type StudyEstimate } from '../estimate/study.js';
 import { readStudies } from '../base/study-files.js';
 import { defaultReduce } from '../../server/study-file/columns.js';
+import { headerArgument, headerChoice } from '../input/header-flag.js';
 import { inputFormats, type InputFormat } from '../input/rows.js';
-import { readTables, type RowTable, type TableRequest } from '../input/table.js';
+import { dimensionOf, readTables, type RowTable, type TableRequest } from '../input/table.js';
 import { columnsOfStudy, readTypes } from '../input/typed-columns.js';
 import { parametersOfTypes, typesOfTable } from '../estimate/types.js';
 import { wrap } from '../base/help.js';
@@ -48,6 +49,7 @@ const inputArguments = {
     type: 'enum', options: [...inputFormats],
     description: 'of the input, when its ending does not say',
   },
+  ...headerArgument,
   columns: {
     type: 'string',
     valueHint: 'a,b',
@@ -170,14 +172,16 @@ export const estimate = defineCommand({
     if (where.length > 0 || args['keys-max'] !== undefined) {
       return answerFlags(name, args, { where, types: repeated['type'] ?? [], given, io, output });
     }
-    const request =
-      tableRequest(args, repeated['type'] ?? [], name === autoName ? args.question ?? name : name);
+    const request = tableRequest(args, repeated['type'] ?? [], {
+      asked: name === autoName ? args.question ?? name : name,
+      readsCells: readsCells(name, args.question, given),
+    }, output);
     const randomness = openRandomness(io);
     const compute = createComputePool(availableParallelism());
     const tables = await readWithProgress(request, compute, io);
     checkSizes(tables, cohort, request.path);
     const timed: TimedResult[] = [];
-    const dimension = tables[0]!.columns.length;
+    const dimension = dimensionOf(tables[0]!);
     const types = typesOfTable(tables[0]!.columns, request);
     const raw = parametersOfTypes(name, given, tables[0]!.columns, types);
     const resolved = resolveEstimator({ name, question: args.question }, raw, {
@@ -278,13 +282,17 @@ async function estimateAsked(
   const path = inputPath({ ...args, file: args.file ?? (args.name as string | undefined) });
   return answerStudy({
     definition, only: args.question as string | undefined,
-    input: { path, flags: ['missing'], ...columnsOfStudy(file), ...inputFlags(args) },
+    input: {
+      path, flags: ['missing', 'header'], ...columnsOfStudy(file), ...inputFlags(args, output),
+    },
   }, io, output);
 }
 
 /** What is read of a file, besides its columns. */
-function inputFlags({ contributor, format, missing }: InputFlags) {
+function inputFlags({ contributor, format, header, missing }: InputFlags, output: Output) {
   return {
+    onNote: (text: string): void => output.note(text),
+    ...headerChoice(header),
     missing: missing === 'null' ? 'null' : 'refuse',
     ...(format === undefined ? {} : { format: format as InputFormat }),
     ...(contributor === undefined ? {} : { contributor }),
@@ -311,7 +319,7 @@ async function answerFlags(
   const typed = readTypes(undefined, args.study, types, '--study');
   const { definition, input } = askedQuestion(name, args, where, given, typed);
   return answerStudy({
-    definition, only: undefined, input: { path, ...input, ...inputFlags(args) },
+    definition, only: undefined, input: { path, ...input, ...inputFlags(args, output) },
   }, io, output);
 }
 
@@ -348,6 +356,7 @@ interface InputFlags {
   readonly file?: string | undefined;
   readonly input?: string | undefined;
   readonly format?: string | undefined;
+  readonly header?: string | undefined;
   readonly columns?: string | undefined;
   readonly contributor?: string | undefined;
   readonly reduce?: string | undefined;
@@ -371,11 +380,13 @@ function inputPath({ file, input }: InputFlags): string {
 
 /**
  * @param types - of `--type`.
- * @param asked - the estimator, or the question that one is chosen for: it says what becomes of the
- *   rows of one person, where no flag and no study file does.
+ * @param about - `asked`: the estimator, or the question that one is chosen for. It says what
+ *   becomes of the rows of one person, where no flag and no study file does. `readsCells`: the
+ *   answer depends on what rows hold.
  */
 function tableRequest(
-  args: InputFlags, types: readonly string[], asked: string,
+  args: InputFlags, types: readonly string[],
+  about: { readonly asked: string; readonly readsCells: boolean }, output: Output,
 ): TableRequest {
   const { reduce: ofStudy, ...typed } = readTypes(args.columns, args.study, types, '--study');
   const groups = listFlag(args.groups, '--groups');
@@ -397,7 +408,7 @@ function tableRequest(
     throw new UsageError('--contributor averages the rows of a person, and categories and texts '
       + 'have no mean: leave it out and give one row for each person');
   }
-  const reduce = args.reduce ?? ofStudy ?? defaultReduce(asked, {}, false);
+  const reduce = args.reduce ?? ofStudy ?? defaultReduce(about.asked, {}, false);
   if (reduce === 'one' && args.contributor !== undefined) {
     throw new UsageError(`${args.study} keeps one row of each person (reduce: one), which an `
       + 'estimator that is named here does not: give --reduce mean or sum, or leave its name out '
@@ -405,13 +416,19 @@ function tableRequest(
   }
   return {
     path: inputPath(args),
-    ...typed,
+    ...(about.readsCells || args.columns !== undefined ? typed : { columns: [] }),
     reduce: reduce === 'sum' ? 'sum' : 'mean',
-    missing: args.missing === 'null' ? 'null' : 'refuse',
-    ...(args.format === undefined ? {} : { format: args.format as InputFormat }),
-    ...(args.contributor === undefined ? {} : { contributor: args.contributor }),
+    ...inputFlags(args, output),
     ...(group === undefined || groups === undefined ? {} : { group, groups }),
   };
+}
+
+/** Whether an answer depends on what rows hold. That of a plain count does not. */
+function readsCells(
+  name: string, question: string | undefined, given: Readonly<Record<string, unknown>>,
+): boolean {
+  const isCount = name === 'count' || (name === autoName && question === 'count');
+  return !isCount || given['threshold'] !== undefined || given['column'] !== undefined;
 }
 
 /** From this size on, threads help. They start while the input is read. */

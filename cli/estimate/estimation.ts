@@ -5,7 +5,7 @@ import { estimateTable } from '../../src/estimate.js';
 import type {
   Compute, Estimator, Infeasible, ParameterValues, PrivacyTarget,
 } from '../../src/estimators/contract/estimator.js';
-import type { RowTable } from '../input/table.js';
+import { dimensionOf, type RowTable } from '../input/table.js';
 import type { Randomness } from '../base/noise.js';
 import type { PrivacyStatement } from '../../src/privacy-statement.js';
 
@@ -81,7 +81,7 @@ export async function estimateRows(
   table: RowTable, request: EstimateRequest,
 ): Promise<TimedResult> {
   const { estimator, parameters, target, cohort, randomness, label, compute } = request;
-  const dimension = table.columns.length;
+  const dimension = dimensionOf(table);
   const size = { rows: cohort ?? table.count, dimension, columns: table.columns };
   const startedMs = request.monotonicMs();
   const answer = await estimateTable({

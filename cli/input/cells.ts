@@ -1,7 +1,6 @@
 import { cellFault, type ColumnType } from '../../src/base/columns.js';
 import { textForm } from '../../src/base/text-form.js';
 import { selectColumns, type Selection } from './columns.js';
-import { parseNumber } from './csv.js';
 import { floatIdFault, isFloatId, isOfNames } from './ids.js';
 import {
   BatchBuilder, badCellRemedy, missingRemedy, numberInText, plainNumber, refusedAt, type Place,
@@ -97,12 +96,13 @@ export class CellRows {
     if (isOfNames(type)) {
       const name = this.nameOf(cell, this.selection.data[i]!);
       value = type.type === 'text'
-        ? this.builder.textPlace(i, name) : numberInText(name, type, parseNumber);
+        ? this.builder.textPlace(i, name) : numberInText(name, type);
     } else if (typeof cell === 'number' || typeof cell === 'bigint') value = numberIn(cell, type);
-    else value = numberInText(textOf(cell), type, parseNumber);
+    else value = numberInText(textOf(cell), type);
     if (value !== undefined) return value;
     throw refusedAt(
-      this.options.source, this.place(i), badCellRemedy(this.options, type, textOf(cell)),
+      this.options.source, this.place(i),
+      badCellRemedy(this.options, type, textOf(cell), this.selection.names[i]!),
     );
   }
 
@@ -140,7 +140,7 @@ function textOf(cell: TypedCell): string {
 /** Numbers stay numbers, so that most cells need no text. */
 function numberIn(cell: number | bigint, type: ColumnType | undefined): number | undefined {
   if (type?.type === 'boolean') {
-    return numberInText(String(cell), type, parseNumber);
+    return numberInText(String(cell), type);
   }
   const value = Number(cell);
   return cellFault(type ?? plainNumber, value) === null ? value : undefined;

@@ -62,7 +62,8 @@ function checkData(
   options: RowOptions, data: readonly number[], contributor: number, group: number,
 ): void {
   const { source } = options;
-  if (data.length === 0) {
+  // With no columns asked for, rows are counted and nothing else is read of them.
+  if (data.length === 0 && options.columns === undefined) {
     const advice = adviceOn(options, 'columns', ': name some with --columns');
     throw new InvalidInputError(`${source}: no column is left for the numbers${advice}`);
   }

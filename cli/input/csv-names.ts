@@ -2,7 +2,7 @@ import { readSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { withFile } from '../base/text-files.js';
-import { parseNumber } from './csv.js';
+import { parseNumber } from './decimals.js';
 
 /** Longer than any line of names. */
 const bytesMax = 64 * 1024;

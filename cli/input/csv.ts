@@ -5,33 +5,21 @@ import { didYouMean } from '../../src/base/suggest.js';
 import { textForm } from '../../src/base/text-form.js';
 import { isIndex, namedColumns, selectColumns, type Selection } from './columns.js';
 import {
-  BatchBuilder, badCellRemedy, badNumberRemedy, missingRemedy, noRows, numberInText, refusedAt,
+  headerNote, isHeader, judgeFirst, recordsBelow, type FirstRecord,
+} from './csv-header.js';
+import {
+  BatchBuilder, badCellRemedy, missingRemedy, noRows, numberInText, refusedAt,
   type RowBatch, type RowOptions,
 } from './rows.js';
 
 /** Longer than any row of numbers. An unclosed quote must not load the whole file into memory. */
 const recordBytesMax = 4 * 1024 * 1024;
 
-const numberPattern = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
-
-/**
- * The number in a cell; undefined if it is not a number or not finite. Blanks around it are
- * allowed.
- */
-export function parseNumber(cell: string): number | undefined {
-  const text = cell.trim();
-  if (!numberPattern.test(text)) return undefined;
-  const value = Number(text);
-  return Number.isFinite(value) ? value : undefined;
-}
-
-function isWord(cell: string): boolean {
-  return cell !== '' && parseNumber(cell) === undefined;
-}
-
 /**
  * Reads RFC 4180 CSV (quotes, CRLF, a byte order mark) as a stream. The first record is a header if
- * none of its data cells is a number, or if it has the columns that were requested by name.
+ * none of its data cells is a number, or if it has the columns that were requested by name. Where
+ * it holds whole numbers alone, `isHeader` compares it with those below, and `onNote` says what it
+ * was taken for.
  * @throws InvalidInputError with line and column, never with a cell's text.
  */
 export async function* readCsv(
@@ -80,6 +68,9 @@ class CsvRows {
   private used: readonly number[] = [];
   private builder: BatchBuilder | null = null;
   private width = 0;
+  private first: FirstRecord = 'row';
+  /** Records from the first on, until it is known what that is. */
+  private held: { readonly record: readonly string[]; readonly line: number }[] = [];
   /** Last line of the last record, from 1. */
   private line = 0;
   private blankLines: number[] = [];
@@ -99,14 +90,11 @@ class CsvRows {
       return;
     }
     if (this.blankLines.length > 0) this.takeBlankLines();
-    if (this.selection === null) {
-      this.width = record.length;
-      if (this.start(record, line)) return;
-    }
-    this.addRow(record, line);
+    this.addRecord(record, line);
   }
 
   end(): void {
+    if (this.held.length > 0) this.start();
     if (this.builder === null) {
       throw noRows(this.options.source);
     }
@@ -124,20 +112,38 @@ class CsvRows {
       if (this.width !== 1) {
         throw refusedAt(this.options.source, { line }, 'the line is blank: remove it');
       }
-      this.addRow([''], line);
+      this.addRecord([''], line);
     }
   }
 
-  /** Finds the columns from the first record. Returns true if that record is a header. */
-  private start(record: readonly string[], line: number): boolean {
-    const names = record.map((cell) => cell.trim());
-    const asked = namedColumns(this.options).filter((name) => !isIndex(name));
-    // If no requested name is in it but it has words, it is still a header: the names are wrong.
-    const isHeader = asked.length > 0
-      ? names.some((name) => asked.includes(name) || isWord(name))
-      : this.looksLikeHeader(names, line);
-    if (isHeader) this.checkHeader(names, asked);
-    this.selection = selectColumns(this.options, record.length, isHeader ? names : null);
+  private addRecord(record: readonly string[], line: number): void {
+    if (this.selection !== null) {
+      this.addRow(record, line);
+      return;
+    }
+    if (this.held.length === 0) {
+      this.width = record.length;
+      this.first = judgeFirst(record.map((cell) => cell.trim()), this.options, line);
+    }
+    this.held.push({ record, line });
+    const isKnown = this.first === 'header' || this.first === 'row';
+    if (isKnown || this.held.length > recordsBelow) this.start();
+  }
+
+  /** Finds the columns from the records that are held, and adds those that are rows. */
+  private start(): void {
+    const { held, first } = this;
+    this.held = [];
+    const [record, ...below] = held.map((each) => each.record);
+    const names = record!.map((cell) => cell.trim());
+    const hasNames = first === 'likely' || first === 'unlikely'
+      ? isHeader(first, names, below, this.options) : first === 'header';
+    if (hasNames) this.checkHeader(names);
+    this.selection = selectColumns(this.options, names.length, hasNames ? names : null);
+    // A single column of whole numbers is common, and a single name that is a number is not.
+    if (first === 'likely' || (first === 'unlikely' && names.length > 1)) {
+      this.options.onNote?.(headerNote(hasNames, this.options));
+    }
     const { data, contributor, group } = this.selection;
     this.used = [...data, contributor, group].filter((index) => index >= 0);
     this.builder = new BatchBuilder(this.selection.names, {
@@ -145,11 +151,12 @@ class CsvRows {
       groups: this.selection.group >= 0,
       types: this.options.types,
     });
-    return isHeader;
+    for (const row of hasNames ? held.slice(1) : held) this.addRow(row.record, row.line);
   }
 
   /** If none of the wanted names is there, the first line may be data, which no message shows. */
-  private checkHeader(names: readonly string[], asked: readonly string[]): void {
+  private checkHeader(names: readonly string[]): void {
+    const asked = namedColumns(this.options).filter((name) => !isIndex(name));
     const [first] = asked;
     if (first === undefined || names.some((name) => asked.includes(name))) return;
     const remedy = names.length === 1 && /[;\t]/.test(names[0]!)
@@ -157,18 +164,6 @@ class CsvRows {
       : didYouMean(first, names);
     throw new InvalidInputError(`${this.options.source}: there is no column "${first}"`
       + (remedy || ': put the names of the columns into the first line'));
-  }
-
-  private looksLikeHeader(names: readonly string[], line: number): boolean {
-    const { data } = selectColumns(this.options, names.length, null);
-    const filled = data.filter((index) =>
-      names[index] !== '' && this.options.types?.has(String(index)) !== true);
-    const words = filled.filter((index) => parseNumber(names[index]!) === undefined);
-    if (words.length === 0) return false;
-    if (words.length === filled.length) return true;
-    const place = { line, column: words[0]! + 1 };
-    const remedy = badNumberRemedy(this.options);
-    throw refusedAt(this.options.source, place, `neither a row of numbers nor a header: ${remedy}`);
   }
 
   /** The parser puts U+FFFD where bytes are not UTF-8: two names would then become one. */
@@ -198,14 +193,14 @@ class CsvRows {
       const cell = record[index]!;
       const type = this.options.types?.get(selection.names[i]!);
       const value = type?.type === 'text'
-        ? builder.textPlace(i, cell) : numberInText(cell, type, parseNumber);
+        ? builder.textPlace(i, cell) : numberInText(cell, type);
       if (value !== undefined) {
         target[offset + i] = value;
         continue;
       }
       const place = { line, column: index + 1, name: selection.names[i]! };
       if (cell.trim() !== '') {
-        throw refusedAt(source, place, badCellRemedy(this.options, type, cell));
+        throw refusedAt(source, place, badCellRemedy(this.options, type, cell, place.name));
       }
       target[offset + i] = NaN;
       if (type?.optional === true) continue;

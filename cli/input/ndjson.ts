@@ -192,7 +192,7 @@ class NdjsonRows {
       const value = isText ? builder.textPlace(i, cell)
         : cellOf(type ?? plainNumber, cell) ?? undefined;
       if (value === undefined) {
-        throw refusedAt(source, place, badCellRemedy(this.options, type, cell));
+        throw refusedAt(source, place, badCellRemedy(this.options, type, cell, place.name));
       }
       target[offset + i] = value;
     }

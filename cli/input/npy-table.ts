@@ -24,14 +24,16 @@ const pieceBytes = 1 << 20;
  * Reads a whole .npy file into one array, through a buffer of a mebibyte. Nothing else grows with
  * the file.
  * @returns null if it is not a regular .npy file with exactly the data that its header promises, or
- *   if rows must be grouped. The reader of streams then reports the error, or groups the rows.
+ *   if rows must be grouped or only counted. The reader of streams then reports the error, or
+ *   groups or counts the rows.
  * @throws InvalidInputError with row and column, both counted from 0, of a value that is not finite
  *   or beyond `valueMax` in size.
  */
 export async function readNpyTable(request: InputRequest): Promise<NpyTable | null> {
-  const { path, format, contributor, group, onProgress } = request;
+  const { path, format, contributor, group, columns, onProgress } = request;
   const isAsked = format === undefined ? path.toLowerCase().endsWith('.npy') : format === 'npy';
-  if (!isAsked || path === '-' || contributor !== undefined || group !== undefined) return null;
+  if (!isAsked || path === '-' || contributor !== undefined || group !== undefined
+      || columns?.length === 0) return null;
   try {
     const file = await open(path);
     try {

@@ -72,6 +72,9 @@ export async function* readRows(
   }
   const ending = /\.[^./\\]*$/.exec(unpackedName(request.path).toLowerCase())?.[0] ?? '';
   const format = request.format ?? endings[ending] ?? sniff(head);
+  if (request.header !== undefined && format !== 'csv') {
+    throw new UsageError(`--header is for CSV, and ${source} is not: leave it out`);
+  }
   if (format === 'npy' && request.types !== undefined) {
     throw new UsageError('a .npy file holds numbers only: give .csv or .ndjson for columns that '
       + 'have types');

@@ -2,16 +2,17 @@ import { cellFault, cellOf, type ColumnType } from '../../src/base/columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { valueMaxText } from '../../src/base/facts-limits.js';
 import { textFault, textFaultWords, textForm } from '../../src/base/text-form.js';
+import { parseNumber } from './decimals.js';
 
 export const inputFormats = ['csv', 'ndjson', 'npy', 'parquet', 'arrow'] as const;
 export type InputFormat = (typeof inputFormats)[number];
 
 /** Flags of a command that a message about its input may suggest. */
-export type InputFlag = 'columns' | 'missing';
+export type InputFlag = 'columns' | 'missing' | 'header' | 'type';
 
 /** What to take from a file. Columns are names, or indexes counted from 0. */
 export interface RowOptions {
-  /** Default: all columns except the contributor's and the group's. */
+  /** Default: all columns except the contributor's and the group's. Empty: rows without cells. */
   readonly columns?: readonly string[];
   readonly contributor?: string;
   readonly group?: string;
@@ -20,6 +21,10 @@ export interface RowOptions {
    * column an empty cell only says that the row has no value there.
    */
   readonly missing: 'refuse' | 'null';
+  /** Whether the first line of a CSV file holds names. Default: it is judged by what it holds. */
+  readonly header?: 'yes' | 'no';
+  /** Called with a line about what was taken for what. It may depend on the rows. */
+  readonly onNote?: (text: string) => void;
   /** For messages: the path, or "standard input". */
   readonly source: string;
   /**
@@ -204,9 +209,7 @@ export function missingRemedy(options: RowOptions): string {
 }
 
 /** The number that a cell stands for. Undefined: its column, not of texts, cannot hold it. */
-export function numberInText(
-  cell: string, type: ColumnType | undefined, parse: (cell: string) => number | undefined,
-): number | undefined {
+export function numberInText(cell: string, type: ColumnType | undefined): number | undefined {
   if (type?.type === 'category') {
     return cell.trim() === '' ? undefined : cellOf(type, cell) ?? undefined;
   }
@@ -214,7 +217,7 @@ export function numberInText(
     const place = ['false', 'true', '0', '1'].indexOf(cell.trim());
     return place < 0 ? undefined : place % 2;
   }
-  const value = parse(cell);
+  const value = parseNumber(cell);
   return value !== undefined && cellFault(type ?? plainNumber, value) === null ? value : undefined;
 }
 
@@ -223,9 +226,12 @@ export function noRows(source: string): InvalidInputError {
   return new InvalidInputError(`${source}: there are no rows: add at least one`);
 }
 
-/** What to do about a cell that its column cannot hold. The message never holds the cell. */
+/**
+ * What to do about a cell that its column cannot hold. The message never holds the cell.
+ * @param name - of the column.
+ */
 export function badCellRemedy(
-  options: RowOptions, type: ColumnType | undefined, cell: unknown,
+  options: RowOptions, type: ColumnType | undefined, cell: unknown, name: string,
 ): string {
   switch (type?.type) {
     case 'text': return badTextRemedy(cell, type.bytes);
@@ -234,8 +240,16 @@ export function badCellRemedy(
       return 'not a whole number of at most 2^53 - 1 in size: correct the cell';
     case 'category': return 'none of the names of this category: correct the cell, or give the '
       + 'category other: true';
-    default: return badNumberRemedy(options);
+    default: return badNumberRemedy(options)
+      + (typeof cell === 'string' ? typeAdvice(options, name) : '');
   }
+}
+
+/** For a column that holds words: how to say so. */
+function typeAdvice(options: RowOptions, name: string): string {
+  const flag = `${name}=category:...`;
+  const quoted = /^[\p{L}\d_.-]+=/u.test(flag) ? flag : `'${flag}'`;
+  return adviceOn(options, 'type', `, or give its names with --type ${quoted}`);
 }
 
 function badTextRemedy(cell: unknown, bytesMax: number): string {

@@ -12,10 +12,18 @@ export interface RowTable {
   readonly columns: readonly string[];
   /** Number of contributors, including those with a NULL row. */
   readonly count: number;
-  /** Row-major, count * columns.length. A NULL row is NaN in every column. */
+  /**
+   * Row-major, count * columns.length. A NULL row is NaN in every column. Where no column was asked
+   * for, each row is one zero, so that there is something to count.
+   */
   readonly values: Float64Array;
   /** True if no row is the NULL row. */
   readonly isWhole?: boolean;
+}
+
+/** Numbers in each row of a table. */
+export function dimensionOf({ columns }: RowTable): number {
+  return Math.max(1, columns.length);
 }
 
 export interface TableRequest extends InputRequest {
@@ -131,7 +139,8 @@ class TableBuilder {
       group: this.groupNames?.[index] ?? null,
       columns: this.columns,
       count: rows.length,
-      values: rows.reduced(this.request.reduce ?? 'mean'),
+      values: this.columns.length === 0
+        ? new Float64Array(rows.length) : rows.reduced(this.request.reduce ?? 'mean'),
     }));
   }
 

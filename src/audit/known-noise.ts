@@ -103,6 +103,7 @@ export async function auditKnownNoise(asked: KnownNoiseOptions): Promise<KnownNo
   return {
     bound: Math.max(0, ...proved.map(({ epsilon }) => epsilon)),
     curve, trials: done + left, trialsCounted: left, pair: pair.name, side, rho,
+    moved: ranked.found.some((each) => each.rho > 0),
     pairsTried: ranked.tried,
   };
 }

@@ -270,7 +270,7 @@ describe('exit status of keelson estimate', () => {
     ];
     const { status, stdout } = await keelson(['estimate', 'mean', '--input', '-', ...tiny], {
       ...seeded,
-      stdin: '1,2\n3,4\n',
+      stdin: '5,2\n3,4\n',
     });
     expect(status).toBe(1);
     expect(parsed(stdout)).toMatchObject({

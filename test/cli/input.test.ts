@@ -42,10 +42,10 @@ async function refusal(input: string | Buffer, options: Options = {}): Promise<s
 
 describe('CSV', () => {
   it('reads with and without a header', async () => {
-    expect(await rows('1,2\n3,4\n')).toEqual([[1, 2], [3, 4]]);
+    expect(await rows('5,2\n3,4\n')).toEqual([[5, 2], [3, 4]]);
     expect(await rows('delay,distance\n1,2\n3,4')).toEqual([[1, 2], [3, 4]]);
     expect((await tables('delay, distance\n1,2\n'))[0]!.columns).toEqual(['delay', 'distance']);
-    expect((await tables('1,2\n'))[0]!.columns).toEqual(['0', '1']);
+    expect((await tables('5,2\n'))[0]!.columns).toEqual(['0', '1']);
   });
 
   it('reads quotes, CRLF, a byte order mark, blanks around numbers and every form of '
@@ -109,25 +109,25 @@ describe('CSV', () => {
       expect(message).not.toContain(cell);
     }
     expect(await refusal('"a\nb",y\n1,x\n')).toContain('line 3, column 2');
-    expect(await refusal('1,2\n"3",x\n')).toContain('line 2, column 2');
+    expect(await refusal('5,2\n"3",x\n')).toContain('line 2, column 2');
     expect(await refusal('alice,1\nbob,2\n'))
       .toContain('line 1, column 1: neither a row of numbers nor a header');
   });
 
   it('refuses empty cells, or keeps their rows as NULL', async () => {
-    expect(await refusal('1,2\n3,\n')).toContain('line 2, column 2 ("1"): the cell is empty');
-    expect(await rows('1,2\n3, \n5,6\n', { missing: 'null' }))
-      .toEqual([[1, 2], [NaN, NaN], [5, 6]]);
+    expect(await refusal('5,2\n3,\n')).toContain('line 2, column 2 ("1"): the cell is empty');
+    expect(await rows('5,2\n3, \n5,6\n', { missing: 'null' }))
+      .toEqual([[5, 2], [NaN, NaN], [5, 6]]);
     expect(await rows('x\n1\n\n3\n\n\n', { missing: 'null' })).toEqual([[1], [NaN], [3]]);
     expect(await refusal('x\n1\n\n3\n')).toContain('line 3, column 1 ("x"): the cell is empty');
   });
 
   it('refuses lines of another length, blank lines inside and broken quotes', async () => {
-    expect(await refusal('1,2\n3\n')).toContain('line 2: 1 cells where the first line has 2');
-    expect(await refusal('1,2\n3,4,5\n')).toContain('line 2: 3 cells where the first line has 2');
-    expect(await refusal('1,2\n\n3,4\n')).toContain('line 2: the line is blank');
-    expect(await rows('1,2\n3,4\n\n\n')).toEqual([[1, 2], [3, 4]]);
-    const open = await refusal('1,2\n"secret,4\n5,6\n');
+    expect(await refusal('5,2\n3\n')).toContain('line 2: 1 cells where the first line has 2');
+    expect(await refusal('5,2\n3,4,5\n')).toContain('line 2: 3 cells where the first line has 2');
+    expect(await refusal('5,2\n\n3,4\n')).toContain('line 2: the line is blank');
+    expect(await rows('5,2\n3,4\n\n\n')).toEqual([[5, 2], [3, 4]]);
+    const open = await refusal('5,2\n"secret,4\n5,6\n');
     expect(open).toMatch(/line \d: a quote that opens here is never closed/);
     expect(await refusal('1,2\n"3"secret,4\n')).toMatch(/line 2: text follows a closing quote/);
     const inside = await refusal('1,2\nsec"ret,4\n');
@@ -293,7 +293,7 @@ describe('tables', () => {
       };
       return [...(await readTables(request, Readable.from([])))[0]!.values];
     };
-    expect(await read('a.csv', '1,2\n')).toEqual([1, 2]);
+    expect(await read('a.csv', '1.0,2\n')).toEqual([1, 2]);
     expect(await read('a.ndjson', '[1,2]\n')).toEqual([1, 2]);
     expect(await read('a.jsonl', '[1,2]\n')).toEqual([1, 2]);
     expect(await read('a.npy', npyBytes([[1, 2]]))).toEqual([1, 2]);

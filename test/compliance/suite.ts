@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Contributors } from '../../src/audit/contract.js';
+import { checkRelease } from '../../src/audit/exact/release-check.js';
 import { utf8 } from '../../src/base/bytes.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import type { Outcome } from '../../src/base/outcome.js';
@@ -77,6 +79,14 @@ export const locationSample: ComplianceSample = {
 interface Entry {
   readonly assignmentHash: Uint8Array;
   readonly row: Float64Array;
+}
+
+function contributorsOf(list: readonly Entry[]): Contributors {
+  return {
+    count: list.length,
+    assignmentHashes: Uint8Array.from(list.flatMap(({ assignmentHash }) => [...assignmentHash])),
+    rows: Float64Array.from(list.flatMap(({ row }) => [...row])),
+  };
 }
 
 const target: PrivacyTarget = privacyTarget({ epsilon: 2, delta: 1e-6 });
@@ -356,6 +366,23 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
         expect(errorOf(outcome, list) ?? 0)
           .toBeLessThan(4 * plan.expectedError(0).total + roundingError);
       }
+    });
+
+    it('costs no more than it charges on neighbours of honest rows, call by call', async () => {
+      const data = dataSource(`${estimator.name} pairs`);
+      const list = entries(data, cohort);
+      const far = { ...list[0]!, row: list[0]!.row.map((entry) => entry + 1e6 * scale) };
+      const left = contributorsOf(list);
+      const pairs = [
+        { name: 'one far away', left, right: contributorsOf([far, ...list.slice(1)]) },
+        { name: 'one absent', left, right: contributorsOf(list.slice(1)) },
+      ];
+      const found = await checkRelease({
+        subject: { plan, dimension }, prefixes: 2,
+        pairs: sample.isLarge === true ? pairs.slice(0, 1) : pairs,
+      });
+      expect(found.faults).toEqual([]);
+      expect(found.moved).toBeGreaterThan(0);
     });
 
     it('has a value in the shape and with the uncertainty that it promises', async () => {

@@ -1,4 +1,5 @@
 import { Released, Sensitive } from '../../src/base/brands.js';
+import { openSensitive } from '../../src/base/wrappers.js';
 import { inlineCompute } from '../../src/estimators/contract/compute.js';
 import type { KeyFacts, Plan, StudyFacts } from '../../src/estimators/contract/estimator.js';
 import type { TrialSubject } from '../../src/audit/index.js';
@@ -188,7 +189,7 @@ const noThreshold: PlantedBug = {
           return mechanisms.histogram('stable', bins.map((one) => [one]))
             .map(([kept]) => [kept?.[0]?.bin ?? -1]);
         }
-        const occupied = [...Sensitive.open(bins)].sort(([, one], [, two]) => two - one)
+        const occupied = [...openSensitive(bins)].sort(([, one], [, two]) => two - one)
           .slice(0, binsMax);
         const noisy = mechanisms.laplace('counts', Sensitive.of(Float64Array.from(
           { length: binsMax }, (_, i) => occupied[i]?.[1] ?? 0,
@@ -259,7 +260,7 @@ const turnedTriangle: PlantedBug = {
       length: 3,
       events: [planted ? wideEnough : { ...wideEnough, kind: 'symmetric-gaussian' }],
       release(rows, mechanisms) {
-        const isTurned = Sensitive.open(rows('rows').map(({ count, values }) =>
+        const isTurned = openSensitive(rows('rows').map(({ count, values }) =>
           values.slice(0, count).filter((entry) => entry > 0).length % 2 === 1));
         const noise = planted
           ? mechanisms.gaussian('noise', Sensitive.of(new Float64Array(3)))
@@ -359,7 +360,7 @@ const reused: PlantedBug = {
       events: cohorts.map((cohort) => tightGaussian(cohort, 1, 2, facts.target, cohort)),
       release(rows, mechanisms) {
         const sums = cohorts.map((cohort) => mechanisms.gaussian(cohort, rows(cohort).map((own) => {
-          const used = planted ? cohorts.map((each) => Sensitive.open(rows(each))) : [own];
+          const used = planted ? cohorts.map((each) => openSensitive(rows(each))) : [own];
           return Float64Array.of(used.reduce((total, block) =>
             total + sumOf(block, 1, ([entry], sum) =>
               (sum[0]! += Math.min(1, Math.max(-1, entry!))))[0]!, 0));
@@ -402,7 +403,7 @@ const listedBuckets: PlantedBug = {
             .map(([kept]) =>
               [kept?.find(({ noisyCount }) => noisyCount > usedFrom(stable))?.bin ?? -1]);
         }
-        const occupied = [...Sensitive.open(gaps)].slice(0, binsMax);
+        const occupied = [...openSensitive(gaps)].slice(0, binsMax);
         const noisy = mechanisms.laplace('counts', Sensitive.of(Float64Array.from(
           { length: binsMax }, (_, i) => occupied[i]?.[1] ?? 0,
         )));

@@ -1,4 +1,4 @@
-import { Sensitive } from '../../src/base/brands.js';
+import { openSensitive } from '../../src/base/wrappers.js';
 import { factorStep } from '../../src/base/root-factor.js';
 import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
 import {
@@ -78,7 +78,7 @@ const freeCap: PlantedBug = {
         const entries = rows('rows').map(entriesOf);
         const scores = entries.map((all) => capScores(all, { rank: 2, lean: 0 }));
         const drawn = mechanisms.exponential('caps', scores).value;
-        const open = Sensitive.open(scores);
+        const open = openSensitive(scores);
         const cap = planted ? open.indexOf(Math.max(...open)) : drawn;
         return mechanisms.gaussian('total', entries.map((all) =>
           sumsUnder(all, [cap]).sums.map((steps) => steps / stepsPerUnit)))

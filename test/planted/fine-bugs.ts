@@ -1,4 +1,5 @@
 import { Released, Sensitive } from '../../src/base/brands.js';
+import { openSensitive } from '../../src/base/wrappers.js';
 import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
 import {
   exponentialEvent, gaussianThresholdEvent, laplaceEvent,
@@ -127,7 +128,7 @@ const tieByOrder: PlantedBug = {
   ...fine,
   inSensitivity: false,
   make: (facts, planted) => fuller(facts, (block) =>
-    (planted ? Number(Sensitive.open(block).values[0]! > 0) : 0)),
+    (planted ? Number(openSensitive(block).values[0]! > 0) : 0)),
 };
 
 /** A release of one number, which refuses with a number of its own. */
@@ -143,7 +144,7 @@ const exactRefusal: PlantedBug = {
       release(rows, mechanisms) {
         const counts = rows('rows').map(({ count }) => Float64Array.of(count));
         return mechanisms.gaussian('count', counts).map(([noisy]) =>
-          [(planted ? Sensitive.open(counts)[0]! : noisy!) < 2 ? -1 : noisy!]);
+          [(planted ? openSensitive(counts)[0]! : noisy!) < 2 ? -1 : noisy!]);
       },
     });
     return { plan, dimension: 1 };
@@ -188,7 +189,7 @@ const oneNoise: PlantedBug = {
           return first.map(([noisy]) => [noisy!, second]);
         }
         return first.map(([noisy]) =>
-          [noisy!, noisy! - Sensitive.open(one!)[0]! + Sensitive.open(other!)[0]!]);
+          [noisy!, noisy! - openSensitive(one!)[0]! + openSensitive(other!)[0]!]);
       },
     });
     return { plan, dimension: 1 };
@@ -207,7 +208,7 @@ const cohortByValue: PlantedBug = {
       length: 2,
       events: cohorts.map((name) => tightGaussian(name, 1, 1, facts.target, name)),
       release(rows, mechanisms) {
-        const all = cohorts.map((name) => Sensitive.open(rows(name).map(signs)));
+        const all = cohorts.map((name) => openSensitive(rows(name).map(signs)));
         return Released.all<readonly Float64Array[]>(cohorts.map((name, at) =>
           mechanisms.gaussian(name, Sensitive.of(
             Float64Array.of(planted ? all[0]![at]! + all[1]![at]! : all[at]![0]!),

@@ -1,4 +1,4 @@
-import { Sensitive } from '../../src/base/brands.js';
+import { openSensitive } from '../../src/base/wrappers.js';
 import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { boundsOf, stepsOf, stepsPerUnit } from '../../src/estimators/counts/sum/bounds.js';
 import {
@@ -34,7 +34,7 @@ function addedByKey(
         const place = placeOf(row, places);
         if (place !== null) sum[place]! += added(row);
       }));
-      return mechanisms.gaussian('keys', sums).map((noisy) => read(noisy, Sensitive.open(sums)));
+      return mechanisms.gaussian('keys', sums).map((noisy) => read(noisy, openSensitive(sums)));
     },
   });
   return { plan, dimension: facts.dimension };
@@ -119,7 +119,7 @@ const sizeFromExactCount: PlantedBug = {
         ));
         const counts = byKey.map((each) => each.counts);
         const noisy = mechanisms.gaussian('sizes', counts);
-        const sizes = planted ? Sensitive.open(counts) : noisy.value;
+        const sizes = planted ? openSensitive(counts) : noisy.value;
         return noisy.map(() => Array.from(sizes, (size, key) => {
           const at = ladder.findLastIndex((least) => least <= size);
           if (at < 0) return 0;

@@ -1,4 +1,5 @@
 import { Sensitive } from '../../src/base/brands.js';
+import { openSensitive } from '../../src/base/wrappers.js';
 import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
 import {
   gaussianEvent, keyHistogramEvent, keySumsEvent, keyWeightsEvent,
@@ -88,7 +89,7 @@ function withThresholdOf(
     ...renamed(inner, (event) => event),
     prepare: (limit: number) => inner.prepare(limit),
     keyHistogram: ((event, counts, keys) => {
-      const all = Array.from(Sensitive.open(counts));
+      const all = Array.from(openSensitive(counts));
       const left = all.flatMap((count, place) => (count >= least ? [place] : []));
       const lifted = left.map((place) => all[place]! + 1 - prefilter);
       return inner.keyHistogram(event, Sensitive.of(lifted), keys.map((found) => ({
@@ -191,7 +192,7 @@ const orderOfArrival: PlantedBug = {
         const counts = arrived.map((values) => Float64Array.from([0, 1], (key) =>
           values.filter((value) => keyOf(value) === key).length));
         const keys = counts.map(() => numberedKeys(2));
-        const order = Sensitive.open(arrived.map((values) => new Set(values.map(keyOf))));
+        const order = openSensitive(arrived.map((values) => new Set(values.map(keyOf))));
         return mechanisms.keyHistogram('keys', counts, keys).map((kept) => {
           const shown = kept.map(({ key }) => Number(key[0]));
           return [planted ? [...order].find((key) => shown.includes(key)) ?? -1 : shown[0] ?? -1];
@@ -223,7 +224,7 @@ const knownFromRows: PlantedBug = {
       release: (rows, mechanisms) => {
         const counts = rows('rows').map(countsOf);
         const keys = counts.map(() => numberedKeys(size));
-        const had = Array.from(Sensitive.open(counts), (count, place) =>
+        const had = Array.from(openSensitive(counts), (count, place) =>
           (count > 0 ? [[String(place)]] : [])).flat();
         // The first keys are public: a release showed them.
         const known = planted ? had : [['0'], ['1']];

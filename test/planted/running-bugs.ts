@@ -1,4 +1,4 @@
-import { Sensitive } from '../../src/base/brands.js';
+import { openSensitive } from '../../src/base/wrappers.js';
 import { factorStep } from '../../src/base/root-factor.js';
 import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { runningFactor } from '../../src/privacy/running/running-factor.js';
@@ -74,7 +74,7 @@ const noiseAgain: PlantedBug = {
         const folded = count.map((all) =>
           all.map((each) => each * (column[0]! + column[1]!) * factorStep));
         const again = mechanisms.gaussian('second', folded).value[0]!;
-        const reused = before.value[0]! - Sensitive.open(count)[0]! + Sensitive.open(folded)[0]!;
+        const reused = before.value[0]! - openSensitive(count)[0]! + openSensitive(folded)[0]!;
         // Anybody may subtract what is published.
         return before.map(([noisy]) => [noisy!, (planted ? reused : again) - noisy!]);
       },

@@ -1,4 +1,5 @@
-import { Released, Sensitive } from '../../src/base/brands.js';
+import { Released, type Sensitive } from '../../src/base/brands.js';
+import { openSensitive } from '../../src/base/wrappers.js';
 import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { countPairBins, zeroBin } from '../../src/numerics/kernels/column-counts.js';
 import { gaussianHistogramEvent } from '../../src/privacy/accounting/calibration.js';
@@ -61,7 +62,7 @@ const zeroBinTrue: PlantedBug = {
       events: [tightGaussian('pairs', bins, Math.SQRT2, facts.target)],
       release(rows, mechanisms) {
         const counts = rows('rows').map(pairCounts);
-        const [truth] = Sensitive.open(counts);
+        const [truth] = openSensitive(counts);
         return mechanisms.gaussian('pairs', counts).map(([equal]) => [
           (planted ? truth! : equal!) > 0.5 ? 1 : 0,
         ]);
@@ -99,7 +100,7 @@ const trueValues: PlantedBug = {
   trials: 5_000,
   inSensitivity: false,
   make: (facts, planted) => ({ plan: valuesPlan(facts, (counts) => {
-    const [most] = [...Sensitive.open(counts)].sort(([, one], [, two]) => two - one);
+    const [most] = [...openSensitive(counts)].sort(([, one], [, two]) => two - one);
     return most !== undefined && most[1] > 1 ? most[0] : undefined;
   }, planted), dimension: 1 }),
 };

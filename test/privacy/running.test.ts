@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/brands.js';
+import { openSensitive } from '../../src/base/wrappers.js';
 import { factorStep, rootColumn } from '../../src/base/root-factor.js';
 import { bandFor, bandMaximum, runningFactor } from '../../src/privacy/running/running-factor.js';
 import { RunningInputs } from '../../src/privacy/running/running-inputs.js';
 import { RunningTotals, SeriesReader } from '../../src/base/running-totals.js';
 
 const opened = (sensitive: Sensitive<Float64Array>): readonly number[] =>
-  Array.from(Sensitive.open(sensitive));
+  Array.from(openSensitive(sensitive));
 const one = (value: number): Sensitive<Float64Array> => Sensitive.of(Float64Array.of(value));
 
 /** |C x|^2 in steps^2, exactly. */

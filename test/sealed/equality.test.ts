@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clearRobustMean } from '../../bench/sealed/clear.js';
-import { Released, Sealed } from '../../src/base/brands.js';
+import { openSealed, releasedByMechanism } from '../../src/base/wrappers.js';
 import { quantilesOfRunning } from '../../src/base/running-counts.js';
 import * as outcomes from '../../src/estimators/contract/outcomes.js';
 import * as weights from '../../src/estimators/mean/filters/weights.js';
@@ -37,11 +37,11 @@ function exactMechanisms(
   return {
     prepare: () => 0,
     open: async (event, sums, unit) => {
-      const { own } = Sealed.open(sums);
+      const { own } = openSealed(sums);
       const words = await openSum(party, own);
       const values = Array.from({ length: words.length / 2 }, (_, i) => Number(signedAt(words, i)));
       opened.set(event, values);
-      return Released.fromMechanism(shapedAs(events, event, values, unit));
+      return releasedByMechanism(shapedAs(events, event, values, unit));
     },
   };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Sealed } from '../../src/base/brands.js';
+import { openSealed } from '../../src/base/wrappers.js';
 import { toHex } from '../../src/base/bytes.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import {
@@ -36,7 +36,7 @@ function open(
   Partial<OpeningOptions> & { who?: typeof contributor; by?: typeof contributor } = {},
 ): RowShare {
   const context = { serverKey: frontKey, studyId: place.studyId };
-  return Sealed.open(openEntry(
+  return openSealed(openEntry(
     signing, signing.createVerifier(who.publicKey), body,
     signBatch(by, context, signing.sha512(body)),
     { server, form, boxSecret: secrets[server]!, frontKey, ...place, ...changed },

@@ -1,4 +1,5 @@
-import { Sensitive } from '../../src/base/brands.js';
+import type { Sensitive } from '../../src/base/brands.js';
+import { openSensitive } from '../../src/base/wrappers.js';
 import type { Released } from '../../src/base/brands.js';
 import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
 import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
@@ -26,7 +27,7 @@ export function recordingMechanisms(
     call: (event: string, value: Sensitive<T>, ...more: More) => Released<R>,
   ) =>
     (event: string, value: Sensitive<T>, ...more: More): Released<R> => {
-      recorded.push({ event, content: Sensitive.open(value) });
+      recorded.push({ event, content: openSensitive(value) });
       return call(event, value, ...more);
     };
   return {

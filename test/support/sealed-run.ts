@@ -1,5 +1,6 @@
 import { assert } from '../../src/base/assert.js';
-import { Sealed } from '../../src/base/brands.js';
+import type { Sealed } from '../../src/base/brands.js';
+import { openSealed } from '../../src/base/wrappers.js';
 import { seededRandom } from '../../src/random/work.js';
 import { servers, type ServerIndex } from '../../src/sealed/shares/body.js';
 import { KeyStream, type StreamSource } from '../../src/sealed/steps/key-stream.js';
@@ -125,7 +126,7 @@ export const bitsAt = (server: ServerIndex, components: Components): Bits =>
 function componentsOf<K extends 'numbers' | 'bits'>(
   results: readonly Sealed<Shares<K>>[],
 ): readonly Uint32Array[] {
-  const opened = results.map((result) => Sealed.open(result));
+  const opened = results.map((result) => openSealed(result));
   opened.forEach(({ next }, server) => {
     const other = opened[(server + 1) % 3]!.own;
     assert(next.every((word, at) => word === other[at]), 'two holders hold the same component');

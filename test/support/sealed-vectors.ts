@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Sealed } from '../../src/base/brands.js';
+import { openSealed } from '../../src/base/wrappers.js';
 import { fromHex, toHex, utf8 } from '../../src/base/bytes.js';
 import { createSealedMechanisms } from '../../src/privacy/mechanisms/sealed-noise.js';
 import { seededNoise } from '../../src/random/insecure.js';
@@ -70,7 +71,7 @@ function entryOf(form: ShareForm, index: number, values: Uint32Array) {
     vector: {
       contributor: toHex(signer.publicKey), values: [...values].join(' '),
       s0, s1, r, ephemeralSecret, ephemeralKey: toHex(ephemeralKey),
-      components: shares.map((share) => Array.from(Sealed.open(share).own).join(' ')),
+      components: shares.map((share) => Array.from(openSealed(share).own).join(' ')),
       body: toHex(body), signature: toHex(signature),
       // Parts of the body, once.
       ...(index === 0 && { commitments: commitments.map(toHex), boxes: boxes.map(toHex) }),
@@ -165,7 +166,7 @@ async function stepVector({ x, y = x, run }: StepCase) {
     messages: messagesOf(network.passed, Infinity),
     // Component i of the result, or for `open` what is opened.
     result: results.map((result) =>
-      hexOf(isShares(result) ? Sealed.open(result).own : result as Uint32Array)),
+      hexOf(isShares(result) ? openSealed(result).own : result as Uint32Array)),
   };
 }
 

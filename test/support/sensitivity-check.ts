@@ -1,4 +1,5 @@
-import { Released, Sensitive } from '../../src/base/brands.js';
+import type { Released, Sensitive } from '../../src/base/brands.js';
+import { openSensitive, releasedByMechanism } from '../../src/base/wrappers.js';
 import { ownKernels } from '../../src/numerics/kernels/index.js';
 import {
   inlineTrials, searchPairs, type Contributors, type NeighbourPair, type TrialSubject,
@@ -101,8 +102,8 @@ function intercepted(inner: Mechanisms, draws: Draw[], script: readonly Draw[] |
         event: string, value: Sensitive<unknown>, ...rest: readonly unknown[]
       ) => Released<unknown>;
       const released = planned === undefined
-        ? call(event, value, ...more) : Released.fromMechanism(planned.released);
-      draws.push({ event, content: Sensitive.open(value), released: released.value });
+        ? call(event, value, ...more) : releasedByMechanism(planned.released);
+      draws.push({ event, content: openSensitive(value), released: released.value });
       return released;
     }]);
   const made: unknown = Object.fromEntries(entries);

@@ -7,14 +7,103 @@ import { root, sourceFiles } from '../support/sources.js';
 const files = sourceFiles();
 
 /** Only these may cross between what readers must not see and what was charged. */
-const gates = [
-  { call: 'Sensitive.open', allowed: ['src/privacy/mechanisms/', 'src/base/brands.ts'] },
-  { call: 'Released.fromMechanism', allowed: ['src/privacy/mechanisms/', 'src/base/brands.ts'] },
-  {
-    call: 'Sealed.open',
-    allowed: ['src/privacy/mechanisms/', 'src/sealed/steps/', 'src/base/brands.ts'],
-  },
-];
+const gates: Readonly<Record<string, readonly string[]>> = {
+  openSensitive: ['src/privacy/mechanisms/'],
+  releasedByMechanism: ['src/privacy/mechanisms/'],
+  openSealed: ['src/privacy/mechanisms/', 'src/sealed/steps/'],
+};
+/** The file of the gates. `brands` gives out the wrappers, and nothing else of it. */
+const gatesFile = /(^|\/)wrappers\.js$/;
+
+/** What a file takes from the file of the gates by any form of import, or gives out of it. */
+function takenFromGates(tree: ts.SourceFile): readonly string[] {
+  const taken: string[] = [];
+  const isGates = (node: ts.Node | undefined): boolean =>
+    node !== undefined && ts.isStringLiteralLike(node) && gatesFile.test(node.text);
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) && isGates(node.moduleSpecifier)) {
+      const named = node.importClause?.namedBindings;
+      if (node.importClause?.name !== undefined) taken.push('everything');
+      if (named !== undefined && ts.isNamespaceImport(named)) taken.push('everything');
+      if (named !== undefined && ts.isNamedImports(named)) {
+        taken.push(...named.elements.map(({ name, propertyName }) => (propertyName ?? name).text));
+      }
+    } else if (ts.isExportDeclaration(node) && isGates(node.moduleSpecifier)) {
+      const named = node.exportClause;
+      taken.push(...(named !== undefined && ts.isNamedExports(named)
+        ? named.elements.map(({ name, propertyName }) => (propertyName ?? name).text)
+        : ['everything']));
+    } else if (ts.isCallExpression(node) && node.arguments.some(isGates)) {
+      taken.push('everything');
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(tree);
+  return taken;
+}
+
+function gatesTakenBy(path: string, tree: ts.SourceFile): readonly string[] {
+  const wrappers = path === 'src/base/brands.ts' ? ['Released', 'Sealed', 'Sensitive'] : [];
+  return takenFromGates(tree).filter((name) => !wrappers.includes(name)
+    && gates[name]?.some((folder) => path.startsWith(folder)) !== true)
+    .map((name) => `${path}: ${name}`);
+}
+
+/** Methods that put something into what they are called on. */
+const putting =
+  new Set(['push', 'unshift', 'splice', 'set', 'add', 'append', 'fill', 'copyWithin']);
+
+/**
+ * What functions that are given to `map` or `mapAsync` write to variables that they do not declare
+ * themselves. For a `Sensitive` that would carry its content out. Arrays have a `map` too, so all
+ * calls are looked at.
+ */
+function carriedOut(tree: ts.SourceFile): readonly string[] {
+  const found: string[] = [];
+  const rootOf = (node: ts.Node): ts.Identifier | null => (ts.isIdentifier(node) ? node
+    : ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node)
+      || ts.isNonNullExpression(node) ? rootOf(node.expression) : null);
+  const check = (callback: ts.Node): void => {
+    const own = new Set<string>();
+    const declare = (node: ts.Node): void => {
+      if ((ts.isVariableDeclaration(node) || ts.isParameter(node) || ts.isBindingElement(node))
+        && ts.isIdentifier(node.name)) own.add(node.name.text);
+      ts.forEachChild(node, declare);
+    };
+    declare(callback);
+    const look = (node: ts.Node): void => {
+      let target: ts.Node | null = null;
+      if (ts.isBinaryExpression(node) && node.operatorToken.kind >= ts.SyntaxKind.FirstAssignment
+        && node.operatorToken.kind <= ts.SyntaxKind.LastAssignment) target = node.left;
+      const isStep = (ts.isPrefixUnaryExpression(node) || ts.isPostfixUnaryExpression(node))
+        && [ts.SyntaxKind.PlusPlusToken, ts.SyntaxKind.MinusMinusToken].includes(node.operator);
+      if (isStep) target = node.operand;
+      // `state = summary.add(state, row)` makes a new state.
+      if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)
+        && putting.has(node.expression.name.text) && !ts.isBinaryExpression(node.parent)) {
+        target = node.expression.expression;
+      }
+      const root = target === null ? null : rootOf(target);
+      if (root !== null && !own.has(root.text)) {
+        const line = tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1;
+        found.push(`${line}: ${node.getText(tree).slice(0, 60)}`);
+      }
+      ts.forEachChild(node, look);
+    };
+    look(callback);
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)
+      && ['map', 'mapAsync'].includes(node.expression.name.text)
+      // Post-processing of what was released is free.
+      && !node.expression.expression.getText(tree).startsWith('Released.')) {
+      node.arguments.forEach(check);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(tree);
+  return found;
+}
 
 function linesOf(node: ts.Node, tree: ts.SourceFile): number {
   const start = tree.getLineAndCharacterOfPosition(node.getStart(tree)).line;
@@ -31,12 +120,39 @@ function isSamePower(base: string, exponent: string): boolean {
 
 describe('habits', () => {
   it('opens Sensitive and makes Released only in the mechanisms', () => {
-    const wrong = files.flatMap((file) =>
-      gates
-        .filter((gate) =>
-          file.text.includes(gate.call) && !gate.allowed.some((path) => file.path.startsWith(path)))
-        .map((gate) => `${file.path}: ${gate.call}`));
+    expect(files.flatMap(({ path, tree }) => gatesTakenBy(path, tree))).toEqual([]);
+  });
+
+  it.each([
+    "import { openSensitive as look } from '../base/wrappers.js';",
+    "import * as all from '../base/wrappers.js';",
+    "export { openSealed } from './wrappers.js';",
+    "export * from './wrappers.js';",
+    "const { openSensitive } = await import('../base/wrappers.js');",
+    "import { Sensitive } from '../base/wrappers.js';",
+  ])('would see %s elsewhere', (text) => {
+    const tree = ts.createSourceFile('a.ts', text, ts.ScriptTarget.Latest, true);
+    expect(gatesTakenBy('src/estimators/a.ts', tree)).toHaveLength(1);
+    expect(gatesTakenBy('server/a.ts', tree)).toHaveLength(1);
+  });
+
+  it('carries nothing out of functions that are given to map, where estimators and questions '
+    + 'have Sensitive', () => {
+    const wrong = files.filter(({ path, text }) => path.startsWith('src/')
+      && text.includes('Sensitive') && path !== 'src/base/wrappers.ts')
+      .flatMap(({ path, tree }) => carriedOut(tree).map((each) => `${path}:${each}`));
     expect(wrong).toEqual([]);
+  });
+
+  it.each([
+    'let kept; rows.map((block) => { kept = block; return block; });',
+    'const kept = []; rows.map((block) => { kept.push(block.count); return block; });',
+    'const kept = {}; rows.mapAsync(async (block) => { kept.a.b = block; return block; });',
+    'let count = 0; rows.map((block) => { for (const row of block) count += 1; return block; });',
+    'class A { take(rows) { rows.map((block) => { seen.set(1, block); return block; }); } }',
+  ])('would see what %s carries out', (text) => {
+    const tree = ts.createSourceFile('a.ts', text, ts.ScriptTarget.Latest, true);
+    expect(carriedOut(tree)).toHaveLength(1);
   });
 
   it('keeps functions within 70 lines', () => {

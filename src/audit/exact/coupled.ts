@@ -52,6 +52,8 @@ export interface CoupledResult {
   readonly calls: number;
   /** Whether both sides came to an outcome: else the prefix ended in a call that delta pays for. */
   readonly ended: boolean;
+  /** Whether the contents of any call differ between the sides. If not, nothing was compared. */
+  readonly moved: boolean;
   /** Text of the outcome. */
   readonly outcome: string;
 }
@@ -163,10 +165,12 @@ function judged(
   asked: CoupledRelease, left: SideRun, right: SideRun, isApart: boolean,
 ): CoupledResult {
   const ended = left.last === null && right.last === null;
-  const result = { calls: right.steps.length, ended, outcome: left.outcome };
+  const spent = new Spent(asked.subject.plan);
+  const found = faultOf(asked, left, right, { isApart, spent });
+  const { moved } = spent;
+  const result = { calls: right.steps.length, ended, moved, outcome: left.outcome };
   const prefix = (upTo: number): string => left.steps.slice(0, upTo)
     .map(({ call, released }) => `${call.name} = ${shortened(textOf(released))}`).join('; ');
-  const found = faultOf(asked, left, right, isApart);
   if (found === null) return { ...result, fault: null };
   const before = found.at === 0 ? '' : ` after ${prefix(found.at)}`;
   return { ...result, fault: `${found.text}${before}` };
@@ -182,7 +186,8 @@ interface Fault {
 }
 
 function faultOf(
-  asked: CoupledRelease, left: SideRun, right: SideRun, isApart: boolean,
+  asked: CoupledRelease, left: SideRun, right: SideRun,
+  { isApart, spent }: { readonly isApart: boolean; readonly spent: Spent },
 ): Fault | null {
   const { plan } = asked.subject;
   const twice = drawnTooOften(plan, left.steps);
@@ -191,7 +196,6 @@ function faultOf(
   if (thrown !== null && (left.thrown !== right.thrown || thrown.length > 0)) {
     return { text: `the release throws: ${thrown}`, at: right.steps.length };
   }
-  const spent = new Spent(plan);
   // The call that parted the sides was made by both, if it is the same call.
   const calls = right.last === null ? right.steps.map(({ call }) => call)
     : [...right.steps.map(({ call }) => call), right.last];
@@ -253,6 +257,8 @@ function chargedEvent(plan: Plan, name: string): MechanismEvent | undefined {
 
 /** What the calls of a release cost so far, against what was charged. */
 class Spent {
+  /** Whether any of the contents differed. */
+  moved = false;
   #rho = zero;
   #delta = 0;
 
@@ -265,6 +271,7 @@ class Spent {
     if (event === undefined) throw new InvariantError(`no event ${left.name} was charged`);
     const cost = callCost(left.event, left, right);
     const moved = cost.rho.high > 0n || cost.delta > 0;
+    this.moved ||= moved || cost.fault !== null;
     if (cost.fault !== null) return `${left.name}: ${cost.fault}`;
     if (moved && cohort !== undefined && event.cohort !== cohort) {
       return `${left.name} is charged to ${event.cohort}, and a contributor of ${cohort} moves it`;

@@ -41,6 +41,8 @@ export interface ReleaseResult {
   /** Prefixes that were compared, over all pairs. */
   readonly prefixes: number;
   readonly calls: number;
+  /** Prefixes in which the contents of some call differ. None: nothing was compared. */
+  readonly moved: number;
   /** Prefixes after which both sides came to an answer, and to a refusal. */
   readonly answered: number;
   readonly refused: number;
@@ -57,7 +59,7 @@ const faultsMax = 20;
  */
 export async function checkRelease(asked: ReleaseCheck): Promise<ReleaseResult> {
   const { subject, pairs, prefixes } = asked;
-  const total = { pairs: 0, prefixes: 0, calls: 0, answered: 0, refused: 0 };
+  const total = { pairs: 0, prefixes: 0, calls: 0, moved: 0, answered: 0, refused: 0 };
   const faults: string[] = [];
   const scripts = asked.crowd === undefined ? []
     : await crowdScripts(asked, asked.crowd);
@@ -76,6 +78,7 @@ export async function checkRelease(asked: ReleaseCheck): Promise<ReleaseResult> 
       });
       total.prefixes += 1;
       total.calls += result.calls;
+      if (result.moved) total.moved += 1;
       if (result.ended && result.outcome.includes('"kind":"value"')) total.answered += 1;
       else if (result.ended) total.refused += 1;
       if (result.fault !== null) faults.push(`${pair.name}: ${result.fault}`);

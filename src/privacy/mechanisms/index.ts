@@ -1,5 +1,6 @@
 import { assert } from '../../base/assert.js';
-import { Released, Sensitive } from '../../base/brands.js';
+import type { Released, Sensitive } from '../../base/brands.js';
+import { openSensitive, releasedByMechanism } from '../../base/wrappers.js';
 import { InvariantError } from '../../base/errors.js';
 import { checkList, checkObject } from '../../base/given.js';
 import { Coins } from '../../random/samplers/coins.js';
@@ -65,7 +66,7 @@ class ChargedMechanisms implements PreparedMechanisms {
 
   gaussian(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
     const spent = this.#spend(event, ['gaussian']);
-    return Released.fromMechanism(
+    return releasedByMechanism(
       drawGaussian(this.#draw(event), spent, vector(value, spent.dimension)),
     );
   }
@@ -73,28 +74,28 @@ class ChargedMechanisms implements PreparedMechanisms {
   symmetricGaussian(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
     const spent = this.#spend(event, ['symmetric-gaussian']);
     const content = vector(value, spent.dimension ** 2);
-    return Released.fromMechanism(
+    return releasedByMechanism(
       drawSymmetricGaussian(this.#draw(event), this.#draw(event, 1), spent, content),
     );
   }
 
   laplace(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
     const spent = this.#spend(event, ['laplace']);
-    return Released.fromMechanism(
+    return releasedByMechanism(
       drawLaplace(this.#draw(event), spent, vector(value, spent.dimension)),
     );
   }
 
   threshold(event: string, value: Sensitive<number>): Released<boolean> {
     const spent = this.#spend(event, ['gaussian-threshold']);
-    const content = Sensitive.open(value);
+    const content = openSensitive(value);
     assert(Number.isFinite(content), 'a value that a mechanism is given is finite');
-    return Released.fromMechanism(drawThreshold(this.#draw(event), spent, content));
+    return releasedByMechanism(drawThreshold(this.#draw(event), spent, content));
   }
 
   mode(event: string, labels: Sensitive<readonly string[]>): Released<string | null> {
     const spent = this.#spend(event, ['gaussian-threshold']);
-    return Released.fromMechanism(drawMode(this.#draw(event), spent, Sensitive.open(labels)));
+    return releasedByMechanism(drawMode(this.#draw(event), spent, openSensitive(labels)));
   }
 
   histogram(
@@ -102,12 +103,12 @@ class ChargedMechanisms implements PreparedMechanisms {
     counts: Sensitive<readonly ReadonlyMap<number, number>[]>,
   ): Released<readonly (readonly KeptBin[])[]> {
     const spent = this.#spend(event, ['gaussian-histogram']);
-    const content = Sensitive.open(counts);
+    const content = openSensitive(counts);
     assert(
       content.length === spent.coordinates,
       'a histogram has the number of coordinates that was charged',
     );
-    return Released.fromMechanism(drawHistogram(this.#draw(event), spent, content));
+    return releasedByMechanism(drawHistogram(this.#draw(event), spent, content));
   }
 
   keyHistogram(
@@ -115,9 +116,9 @@ class ChargedMechanisms implements PreparedMechanisms {
     known: readonly (readonly string[])[] = [],
   ): Released<readonly KeptKey[]> {
     const spent = this.#spend(event, ['key-histogram', 'key-weights']);
-    const given = [Sensitive.open(counts), { found: Sensitive.open(keys), known }] as const;
+    const given = [openSensitive(counts), { found: openSensitive(keys), known }] as const;
     const draw = this.#draw(event);
-    return Released.fromMechanism(spent.kind === 'key-weights'
+    return releasedByMechanism(spent.kind === 'key-weights'
       ? drawKeyWeights(draw, spent, ...given) : drawKeyHistogram(draw, spent, ...given));
   }
 
@@ -126,15 +127,15 @@ class ChargedMechanisms implements PreparedMechanisms {
     known: readonly (readonly string[])[] = [],
   ): Released<readonly KeptSums[]> {
     const spent = this.#spend(event, ['key-sums']);
-    return Released.fromMechanism(drawKeySums(
-      [this.#draw(event), this.#draw(event, 1)], spent, Sensitive.open(table),
-      { found: Sensitive.open(keys), known },
+    return releasedByMechanism(drawKeySums(
+      [this.#draw(event), this.#draw(event, 1)], spent, openSensitive(table),
+      { found: openSensitive(keys), known },
     ));
   }
 
   exponential(event: string, scores: Sensitive<Float64Array>): Released<number> {
     const spent = this.#spend(event, ['exponential']);
-    return Released.fromMechanism(
+    return releasedByMechanism(
       drawExponential(this.#coins, spent, vector(scores, spent.candidates)),
     );
   }
@@ -142,7 +143,7 @@ class ChargedMechanisms implements PreparedMechanisms {
   mask(event: string, value: Sensitive<Float64Array>): Released<Float64Array> {
     const spent = this.#spend(event, ['wishart-mask', 'affine-mask']);
     const content = vector(value, spent.dimension ** 2);
-    return Released.fromMechanism(drawMask(this.#coins, spent, content));
+    return releasedByMechanism(drawMask(this.#coins, spent, content));
   }
 
   prepare(limit: number): number {
@@ -213,7 +214,7 @@ function entryOf(event: MechanismEvent): Entry {
  * no values.
  */
 function vector(value: Sensitive<Float64Array>, length: number): Float64Array {
-  const content = Sensitive.open(value);
+  const content = openSensitive(value);
   assert(content.length === length, 'a value has the length that was charged');
   for (const entry of content) {
     assert(Number.isFinite(entry), 'a value that a mechanism is given is finite');

@@ -1,4 +1,4 @@
-import { Sealed } from '../../base/brands.js';
+import { openSealed } from '../../base/wrappers.js';
 import { InvariantError } from '../../base/errors.js';
 import type { NoiseSource } from '../../random/source.js';
 import type { SealedEvent } from '../accounting/sealed-cost.js';
@@ -60,7 +60,7 @@ export function observedOpenings(
       open: async (name, sums, unit) => {
         const event = byName.get(name);
         if (event !== undefined) {
-          const { own } = Sealed.open<SealedSums>(sums);
+          const { own } = openSealed<SealedSums>(sums);
           const silent = new Array<() => number>(own.length / 2).fill(() => 0);
           asked = { event, clear: noisedShare(own, unit / event.grid, silent) };
         }

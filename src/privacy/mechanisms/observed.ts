@@ -1,4 +1,5 @@
-import { Released, Sensitive } from '../../base/brands.js';
+import { type Released, Sensitive } from '../../base/brands.js';
+import { openSensitive, releasedByMechanism } from '../../base/wrappers.js';
 import type { MechanismEvent } from '../accounting/events.js';
 import type { NoiseSource } from '../../random/source.js';
 import type { Mechanisms } from './contract.js';
@@ -40,8 +41,8 @@ export function observed(
         const drawn = call(name, ...given);
         const event = byName.get(name) ?? byName.get(name.replace(/#\d+$/, ''))!;
         const contents = given.map((value) =>
-          (value instanceof Sensitive ? Sensitive.open<unknown>(value) : value));
-        return Released.fromMechanism(answer({ name, event, method, contents }, drawn.value));
+          (value instanceof Sensitive ? openSensitive<unknown>(value) : value));
+        return releasedByMechanism(answer({ name, event, method, contents }, drawn.value));
       };
     },
   });

@@ -1,5 +1,6 @@
 import { assert } from '../../base/assert.js';
-import { Released, Sealed } from '../../base/brands.js';
+import type { Released, Sealed } from '../../base/brands.js';
+import { openSealed, releasedByMechanism } from '../../base/wrappers.js';
 import { InvariantError } from '../../base/errors.js';
 import { Coins } from '../../random/samplers/coins.js';
 import { gaussianSampler } from '../../random/samplers/discrete-gaussian.js';
@@ -133,7 +134,7 @@ class SharedNoiseMechanisms implements SealedMechanisms {
     this.#noise.delete(name);
     const { event, draws } = noise;
     const factor = unit / event.grid;
-    const { own } = Sealed.open(sums);
+    const { own } = openSealed(sums);
     assert(own.length === 2 * draws.length, 'sealed sums have the length that was charged');
     assert(
       Number.isSafeInteger(factor) && factor >= 1,
@@ -141,7 +142,7 @@ class SharedNoiseMechanisms implements SealedMechanisms {
     );
     const opened = await this.openNoised(noisedShare(own, factor, draws));
     assert(opened.length === own.length, 'as many sums are opened as were asked for');
-    return Released.fromMechanism(openedValues(event, opened));
+    return releasedByMechanism(openedValues(event, opened));
   }
 
   prepare(limit: number): number {

@@ -1,4 +1,5 @@
-import { Sensitive } from '../../base/brands.js';
+import type { Sensitive } from '../../base/brands.js';
+import { openSensitive } from '../../base/wrappers.js';
 
 /**
  * Encrypts contributors' data for the server itself. This is no release: no event is drawn.
@@ -11,5 +12,5 @@ import { Sensitive } from '../../base/brands.js';
 export function sealed(
   value: Sensitive<Uint8Array>, seal: (plain: Uint8Array) => Uint8Array,
 ): Uint8Array {
-  return seal(Sensitive.open(value));
+  return seal(openSensitive(value));
 }

@@ -76,9 +76,7 @@ export class RunningInputs {
 function joined<A, B, C>(
   left: Sensitive<A>, right: Sensitive<B>, join: (left: A, right: B) => C,
 ): Sensitive<C> {
-  let result: C | undefined;
-  left.map((one) => right.map((two) => { result = join(one, two); }));
-  return Sensitive.of(result!);
+  return Sensitive.all<readonly [A, B]>([left, right]).map(([one, two]) => join(one, two));
 }
 
 /** A new series; parameters and errors are those of `RunningInputs`. */

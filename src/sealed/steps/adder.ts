@@ -1,4 +1,5 @@
 import { Sealed } from '../../base/brands.js';
+import { openSealed } from '../../base/wrappers.js';
 import { from0 } from './convert.js';
 import { and } from './multiply.js';
 import type { Party } from './party.js';
@@ -114,7 +115,7 @@ export interface BitRange {
 export async function bits(
   party: Party, numbers: Numbers, { from, end, operandBits = end }: BitRange,
 ): Promise<readonly Bits[]> {
-  const { own, next } = Sealed.open(numbers);
+  const { own, next } = openSealed(numbers);
   const words = planeWords(own.length / 2);
   const planesOf = (component: Uint32Array): Uint32Array => {
     const planes = new Uint32Array(end * words);

@@ -1,4 +1,5 @@
 import { Sealed } from '../../base/brands.js';
+import { openSealed } from '../../base/wrappers.js';
 import type { Party } from './party.js';
 import { numbersWhere, numbersOfBits } from './planes.js';
 import { numbersOf, type Bits, type Numbers, type Shares } from './shares.js';
@@ -26,7 +27,7 @@ export async function from0<K extends 'numbers' | 'bits'>(
     return Sealed.of({ kind, own: new Uint32Array(words), next: party.nextStream(words) });
   }
   const own = party.ownStream(words);
-  const next = Sealed.open(known!).slice();
+  const next = openSealed(known!).slice();
   if (kind === 'numbers') subtractFrom(next, own);
   else for (let at = 0; at < words; at++) next[at] = next[at]! ^ own[at]!;
   party.send(1, next);
@@ -47,9 +48,9 @@ export async function from0<K extends 'numbers' | 'bits'>(
  * and each masks one message. Servers 1 and 2 receive nothing but the message of `from0`.
  */
 export async function number(party: Party, bits: Bits): Promise<Numbers> {
-  const { own, next } = Sealed.open(bits);
+  const { own, next } = openSealed(bits);
   const length = 64 * own.length;
-  const t = Sealed.open(await from0(party, 'numbers', length, party.server !== 0 ? null
+  const t = openSealed(await from0(party, 'numbers', length, party.server !== 0 ? null
     : Sealed.of(numbersOfBits(own.map((word, at) => word ^ next[at]!)))));
   party.begin();
   if (party.server === 0) {

@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.js';
-import { Sealed } from '../../base/brands.js';
+import { openSealed } from '../../base/wrappers.js';
 import type { Party } from './party.js';
 import { bitsOf, numbersOf, type Bits, type Numbers } from './shares.js';
 import { addInto, highOfProduct, subtractFrom } from './words.js';
@@ -18,8 +18,8 @@ import { addInto, highOfProduct, subtractFrom } from './words.js';
 
 /** x y, number by number. One round; 8 bytes for each product. */
 export async function product(party: Party, x: Numbers, y: Numbers): Promise<Numbers> {
-  const left = Sealed.open(x);
-  const right = Sealed.open(y);
+  const left = openSealed(x);
+  const right = openSealed(y);
   assert(left.own.length === right.own.length, 'a product is of two lists of one length');
   const z = new Uint32Array(left.own.length);
   for (let at = 0; at < z.length; at += 2) crossInto(z, at, left, at, right, at);
@@ -39,8 +39,8 @@ export interface Dots {
 
 /** Sums of products. One round; 8 bytes for each sum, however many products it has. */
 export async function dot(party: Party, x: Numbers, y: Numbers, dots: Dots): Promise<Numbers> {
-  const left = Sealed.open(x);
-  const right = Sealed.open(y);
+  const left = openSealed(x);
+  const right = openSealed(y);
   const z = new Uint32Array(2 * dots.count);
   for (let sum = 0; sum < dots.count; sum++) {
     for (let term = 0; term < dots.terms; term++) {
@@ -86,8 +86,8 @@ async function reshared(party: Party, z: Uint32Array): Promise<Numbers> {
 
 /** x and y, bit by bit. The same step with exclusive or. One round; one bit for each bit. */
 export async function and(party: Party, x: Bits, y: Bits): Promise<Bits> {
-  const left = Sealed.open(x);
-  const right = Sealed.open(y);
+  const left = openSealed(x);
+  const right = openSealed(y);
   assert(left.own.length === right.own.length, 'an and is of two lists of one length');
   party.begin();
   const { length } = left.own;

@@ -1,4 +1,4 @@
-import { Sealed } from '../../base/brands.js';
+import { openSealed } from '../../base/wrappers.js';
 import { andAll } from './adder.js';
 import { number } from './convert.js';
 import { and } from './multiply.js';
@@ -119,7 +119,7 @@ function byWeight(
 
 /** Words of a list of shares: public, as the steps are. */
 function lengthOf(rows: Bits): number {
-  return Sealed.open(rows).own.length;
+  return openSealed(rows).own.length;
 }
 
 /** Sums over rows, with their weights, and over the stretches of a plane. */

@@ -135,13 +135,14 @@ function climbsFrom(
     let normals: Mixture = start.normals.map((normal) =>
       ({ ...normal, root: normal.root.map((entry) => entry * Math.sqrt(widened)) }));
     const passed: Mixture[] = [];
-    const noise = steps[climb]!.map((event) => {
+    const noise: Released<Float64Array>[] = [];
+    for (const event of steps[climb]!) {
       const noisy = mechanisms.gaussian(event.name, rows.map((block) =>
         roundSums(normals, block, round)));
       normals = nextNormals(normals, noisy.value, event.sigma, round);
       passed.push(normals);
-      return noisy;
-    });
+      noise.push(noisy);
+    }
     return [Released.all(noise).map(() => passed)];
   });
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Released, Sensitive } from '../../../../src/base/brands.js';
+import { Sensitive } from '../../../../src/base/brands.js';
+import { openSensitive, releasedByMechanism } from '../../../../src/base/wrappers.js';
 import { parseParameters } from '../../../../src/estimators/contract/parameters.js';
 import {
   groupMapEvents, privateGroupMap,
@@ -183,9 +184,9 @@ describe('the map of groups', () => {
       const inner = createMechanisms(events, seededNoise('same'));
       const asked: Bins[] = [];
       const histogram: Mechanisms['histogram'] = (event, counts) => {
-        asked.push(...Sensitive.open(counts));
+        asked.push(...openSensitive(counts));
         if (!script.has(event)) script.set(event, inner.histogram(event, counts).value);
-        return Released.fromMechanism(script.get(event)!);
+        return releasedByMechanism(script.get(event)!);
       };
       privateGroupMap({ ...inner, histogram }, Sensitive.of(list), design);
       return asked;

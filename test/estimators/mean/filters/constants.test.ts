@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Released, Sensitive } from '../../../../src/base/brands.js';
+import { type Released, Sensitive } from '../../../../src/base/brands.js';
+import { openSensitive, releasedByMechanism } from '../../../../src/base/wrappers.js';
 import {
   clippedRows, countScores, momentsOf,
 } from '../../../../src/estimators/pooled/clipped-rows.js';
@@ -54,8 +55,8 @@ describe.each([1, 2, 5])('the queries as printed, in %d columns', (dimension) =>
   ): Promise<Float64Array> {
     let asked: Float64Array | null = null;
     const keep = (_: string, value: Sensitive<Float64Array>): Released<Float64Array> => {
-      asked = Sensitive.open(value);
-      return Released.fromMechanism(asked);
+      asked = openSensitive(value);
+      return releasedByMechanism(asked);
     };
     const mechanisms = {
       gaussian: keep, laplace: keep, symmetricGaussian: keep,

@@ -12,6 +12,7 @@ import {
 } from '../../../../src/estimators/pooled/clipped-rows.js';
 import { inlineCompute } from '../../../../src/estimators/run.js';
 import { Sensitive } from '../../../../src/base/brands.js';
+import { openSensitive } from '../../../../src/base/wrappers.js';
 import { countedCompute } from '../../../support/counted-work.js';
 import { dataSource } from '../../../support/data.js';
 import { noting, replayedSurvivors } from '../../../support/noted-removals.js';
@@ -166,7 +167,7 @@ describe('rows left by removals of at most a share', () => {
         await left.remove(removal);
         await right.remove(removal);
         const [one, other] = [
-          Sensitive.open(await left.rows()), Sensitive.open(await right.rows()),
+          openSensitive(await left.rows()), openSensitive(await right.rows()),
         ];
         let [onlyOne, onlyOther] = [0, 0];
         for (let i = 0; i < count; i++) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../../../src/base/brands.js';
+import { openSensitive } from '../../../../src/base/wrappers.js';
 import { InvalidParameterError } from '../../../../src/base/errors.js';
 import {
   countedSum, releaseCountedSum, type Beyond, type Shape,
@@ -30,7 +31,7 @@ function exact(
   const centre = new Float64Array(spec.dimension).fill(0.25);
   expect(() => releaseCountedSum(mechanisms, spec, Sensitive.of(block), centre, beyond))
     .toThrow('seen');
-  return Sensitive.open(seen!);
+  return openSensitive(seen!);
 }
 
 const student = (data: DataSource): number =>
