@@ -1,7 +1,7 @@
 // @module-tag long
 import { describe, expect, it } from 'vitest';
-import { dataSource } from '../../support/data.js';
-import { factsOf, planOf, releaseOf } from '../../support/offline.js';
+import { dataSource } from '../../../support/data.js';
+import { factsOf, planOf, releaseOf } from '../../../support/offline.js';
 
 describe('gaussian from robust groups', () => {
   const cohort = 20_000;
