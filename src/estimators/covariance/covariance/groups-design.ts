@@ -107,17 +107,23 @@ function variancesAfter(
  * The Frobenius norm of a group's matrix after the map: 2.2 deviations above that of a group that
  * the map fits, and more as the map errs. In simulations at most 2 in 100 groups have a larger one.
  */
-function normAfter(dimension: number, freedom: number, width: number): number {
+export function normAfter(dimension: number, freedom: number, width: number): number {
   const fitted = Math.sqrt(dimension * (1 + (dimension + 1) / freedom)) + 4.4 / Math.sqrt(freedom);
   return fitted * (1 + width * (0.1 + 0.26 * ln(dimension)));
+}
+
+/**
+ * Degrees of freedom of a group's covariance. Sizes of hashed groups are Poisson. The mean takes
+ * one degree of freedom of each.
+ */
+export function freedomOf(local: LocalCovariance, dimension: number, size: number): number {
+  return efficiencyOf(local, dimension) * (size - 1 - 0.5 * Math.sqrt(size));
 }
 
 function designWith(facts: GroupsFacts, size: number, mapShare: number): GroupsDesign | null {
   const { dimension, cohort: contributors, rho, delta, local, corruption } = facts;
   const groups = facts.groups ?? Math.floor(contributors / size);
-  const efficiency = efficiencyOf(local, dimension);
-  // Sizes of hashed groups are Poisson. The mean takes one degree of freedom of each.
-  const freedom = efficiency * (size - 1 - 0.5 * Math.sqrt(size));
+  const freedom = freedomOf(local, dimension, size);
   if (groups < 1 || freedom < dimension + 2) return null;
   const cohort = groupsCohort;
   const events = groupMapEvents({ cohort, dimension, rho: shareOf(rho, mapShare), delta });

@@ -8,7 +8,7 @@ export interface VarianceBounds {
   readonly varianceHigh: number;
 }
 
-/** Bounds when none are given. */
+/** Bounds when none are given. Rounds grow with the logarithm of their ratio. */
 const widest = { low: 1e-12, high: 1e12 };
 /**
  * How many times wider directions are planned for when no bound is given. A plan is for the worst

@@ -4,6 +4,7 @@ import {
   groupBias, matricesEvent, type GroupMomentsDesign,
 } from '../../covariance/moments/group-moments.js';
 import { noiseNorm, roundsMax, shiftFor } from '../../covariance/moments/preconditioner.js';
+import { freedomOf, normAfter } from '../../covariance/covariance/groups-design.js';
 import { meanDesign, whitenedScale, type MeanDesign, type StageShare } from './mean-design.js';
 import type { StageError } from './distance.js';
 
@@ -57,9 +58,9 @@ function covarianceWith(
   const { dimension, varianceLow, varianceHigh, corruption, rowsPerGroup } = facts;
   const groups = Math.floor(from.size / rowsPerGroup);
   const bias = groupBias(corruption, dimension).covariance;
-  // Holds nearly every group's matrix, about the unit matrix in `rowsPerGroup` rows, with what
-  // hostile rows add.
-  const radius = 1.15 * Math.sqrt(dimension * (1 + (3 * (dimension + 1)) / rowsPerGroup)) + bias;
+  // Holds nearly every group's matrix, about the unit matrix, with what hostile rows add. A smaller
+  // ball would cut more of the wide groups, and make every variance seem too small.
+  const radius = normAfter(dimension, freedomOf('robust', dimension, rowsPerGroup), 0) + bias;
   const range = varianceHigh / varianceLow;
   const perRound = (rounds: number): number => shareOf(from.rho / rounds, share);
   const isEnough = (rounds: number): boolean =>

@@ -4,6 +4,7 @@ import { ownKernels } from '../../../numerics/kernels/index.js';
 import { deviations95 } from '../../../numerics/normal.js';
 import type { StudyFacts } from '../../contract/estimator.js';
 import { intervalAbout } from '../../contract/outcomes.js';
+import type { VarianceBounds } from '../../covariance/covariance/variance-bounds.js';
 import type { FrameDesign } from './design.js';
 import type { Frame } from './frame.js';
 
@@ -25,8 +26,10 @@ export interface Shape {
   readonly unmap: Float64Array;
   /** Standard deviation of that noise on the diagonal. */
   readonly noise: number;
-  /** Noisy number of rows or pairs behind it. */
+  /** Noisy number of rows or pairs behind it; of groups, their degrees of freedom. */
   readonly rows: number;
+  /** How far the covariance may be off beside chance, in every direction, as a share of it. */
+  readonly slack: number;
 }
 
 /** A released mean where the covariance is the unit matrix; entries past the rank say nothing. */
@@ -65,7 +68,10 @@ export function gaussianOutcome(shape: Shape, { mean, noise, rows }: WhitenedMea
   ];
   const estimate = [...centre, ...covariance];
   const half = standardDeviation.map((entry, at) =>
-    deviations95 * Math.hypot(entry, sampling[at]!));
+    deviations95 * Math.hypot(entry, sampling[at]!)
+      + (at < dimension ? 0 : shape.slack * Math.sqrt(diagonal(
+        covariance, Math.floor((at - dimension) / dimension),
+      ) * diagonal(covariance, (at - dimension) % dimension))));
   if (![...estimate, ...half].every((entry) => Number.isFinite(entry))) {
     const text = 'the mean or the covariance is beyond the range of doubles: change units';
     return { kind: 'refused', reason: 'numerical-failure', text };
@@ -123,6 +129,18 @@ export function tooFewGroups({ cohort }: StudyFacts, groupsNeeded: number): Outc
       + `for; ${cohort} contributors were planned for: plan for a smaller cohort, closer variance `
       + 'bounds or a larger '
       + 'epsilon, or wait longer',
+  };
+}
+
+/** The refusal when rows vary more or less than the public bounds say. */
+export function variancesBeyond({ varianceLow, varianceHigh }: VarianceBounds): Outcome {
+  return {
+    kind: 'refused',
+    reason: 'rows-too-wide',
+    text: 'in some direction the rows do not vary within the public bounds '
+      + `${varianceLow} to ${varianceHigh} on the variance, or no number of rounds tells how much: `
+      + 'give variance-low and variance-high in the unit of the data squared, or leave out columns '
+      + 'that follow from others',
   };
 }
 

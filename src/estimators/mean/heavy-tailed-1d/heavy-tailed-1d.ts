@@ -65,6 +65,8 @@ interface Design {
   readonly means: GroupMeans;
   readonly units: Units;
   readonly privacy: string;
+  /** Public bound on the mean, in data units. */
+  readonly radius: number | undefined;
   readonly bound: number;
 }
 
@@ -90,7 +92,8 @@ function planOneColumn(values: ParameterValues, facts: StudyFacts): Plan | Infea
   });
   if (means.kind === 'design') {
     const units = { columns: [column], scale: Float64Array.of(scale) };
-    return planFor({ facts, means, units, privacy: budget.privacy, bound: moment.bound });
+    const radius = budget.privacy === 'approx' ? undefined : optionalNumberOf(values, 'radius');
+    return planFor({ facts, means, units, privacy: budget.privacy, radius, bound: moment.bound });
   }
   const { reason, cohortNeeded } = means;
   return infeasible(
@@ -165,7 +168,9 @@ function planFor(design: Design): Plan {
       releaseGroupMeans(mechanisms, means, units, summaries, design.bound).map((found) => {
         if (found.kind === 'no-range') return placeNotFound(facts, units.columns);
         if (found.kind === 'few-rows') return participationBelowPlan(facts);
-        return valueOf({ ...found, bias: means.bias, isGaussian: privacy !== 'pure' }, units.scale);
+        return valueOf({
+          ...found, bias: means.bias, isGaussian: privacy !== 'pure', radius: design.radius,
+        }, units.scale);
       }),
   });
 }

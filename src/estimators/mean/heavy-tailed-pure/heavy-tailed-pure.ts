@@ -70,6 +70,8 @@ interface Design {
   readonly facts: StudyFacts;
   readonly scale: Float64Array;
   readonly moment: Moment;
+  /** Public bound on the mean, in data units. */
+  readonly radius: number;
   readonly means: GroupMeans;
   readonly choice: ExponentialEvent;
   /** Half the width of the candidates' grid, in units of scale. */
@@ -140,7 +142,7 @@ function planPureColumns(values: ParameterValues, facts: StudyFacts): Plan | Inf
   // Wide enough for the centre's error, and for scores that stand out of the choice's noise.
   const reach = Math.max(reachInErrors * centreError, (8 * clip * rowsLost(choice)) / voters);
   return planFor({
-    facts, scale, moment, means, choice, reach, clip, groups: means.groups.length, voters,
+    facts, scale, moment, radius, means, choice, reach, clip, groups: means.groups.length, voters,
   });
 }
 
@@ -228,6 +230,7 @@ function release(
   return mechanisms.exponential(choice.name, scores).map((index) => valueOf({
     means: candidates.slice(index * dimension, (index + 1) * dimension),
     noise: each(noise), sampling: each(sampling), bias: bias / root, isGaussian: false,
+    outside: answer.outside, radius: design.radius,
   }, scale));
 }
 

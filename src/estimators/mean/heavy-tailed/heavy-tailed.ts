@@ -18,18 +18,18 @@ import { assumptions } from '../../pooled/plan.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { comparison } from './comparison.js';
 import {
-  countedSum, releaseCountedSum, type Beyond, type CountedSum,
+  countedSum, outsideDeviation, releaseCountedSum, type Beyond, type CountedSum,
 } from '../heavy-tails/counted-sum.js';
 import {
   designGroupMeans, releaseGroupMeans, type GroupMeans,
 } from '../heavy-tails/group-means.js';
-import { placeNotFound, valueOf } from '../heavy-tails/outcomes.js';
+import { explainedOutside, placeNotFound, valueOf } from '../heavy-tails/outcomes.js';
 import {
   cohortsParameter, corruptionLimit, groupsOf, groupsParameter, isSplit, momentOf, momentParameters,
 } from '../heavy-tails/parameters.js';
 import { allColumns, cohortRows, type Units } from '../heavy-tails/rows.js';
 import {
-  balancedRadius, medianOffset, truncationBias, type Moment,
+  balancedRadius, medianOffset, shareBeyond, truncationBias, type Moment,
 } from '../heavy-tails/truncation.js';
 
 const meanCohort = 'mean';
@@ -102,6 +102,8 @@ interface Design extends Pick<CentreFound, 'centre' | 'cohorts' | 'events'> {
   readonly meanRows: number;
   /** Bound on what clipping moves the mean, in units of scale. */
   readonly bias: number;
+  /** Largest share of rows that the bound on the moment lets beyond the radius. */
+  readonly shareBeyond: number;
 }
 
 interface CentreFound extends Pick<Plan, 'cohorts' | 'events'> {
@@ -140,7 +142,8 @@ function planColumns(values: ParameterValues, facts: StudyFacts): Plan | Infeasi
     cohorts: split ? [...found.cohorts, pooledCohort(meanCohort, 1 - found.share)] : [pooledCohort(
       meanCohort, 1,
     )],
-    events: [...found.events, sum.event],
+    events: [...found.events, sum.event, sum.outside],
+    shareBeyond: shareBeyond(moment, dimension, found.offset, radius),
     // A dropped row loses all of |z|, a clipped one |z| - R: at most |z|^k / R^(k-1), without the
     // factor of clipping.
     bias: truncationBias(moment, dimension, found.offset, radius)
@@ -309,7 +312,7 @@ function release(
   const { centre } = answer;
   const rows = cohortRows(summaries, meanCohort, design.units);
   return releaseCountedSum(mechanisms, design.sum, rows, centre, design.beyond)
-    .map(({ sum, present }): Outcome => {
+    .map(({ sum, present, outside }): Outcome => {
       if (!(present >= design.meanRows / 4)) return participationBelowPlan(facts);
       const { standardDeviation, countStandardDeviation } = design.sum;
       return valueOf({
@@ -318,6 +321,12 @@ function release(
           Math.hypot(standardDeviation, (entry / present) * countStandardDeviation) / present),
         sampling: sum.map(() => design.moment.bound / Math.sqrt(present)),
         bias: design.bias, isGaussian: true,
+        outside: {
+          number: outside,
+          explained: explainedOutside(
+            present * design.shareBeyond, outsideDeviation(design.sum),
+          ),
+        },
       }, design.units.scale);
     });
 }

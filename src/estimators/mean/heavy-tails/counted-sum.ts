@@ -1,5 +1,6 @@
-import type { Released, Sensitive } from '../../../base/brands.js';
-import { gaussianEvent, laplaceEvent } from '../../../privacy/accounting/calibration.js';
+import { Released, type Sensitive } from '../../../base/brands.js';
+import { countGrid, gaussianEvent, laplaceEvent } from '../../../privacy/accounting/calibration.js';
+import { shareOf } from '../../../privacy/accounting/target.js';
 import { clipBall, clipToBall, type ClipBall } from '../../../privacy/stages/clip.js';
 import type { GaussianEvent, LaplaceEvent } from '../../../privacy/accounting/events.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
@@ -29,6 +30,14 @@ import type { RowBlock } from '../../../privacy/stages/rows.js';
  */
 export type Shape = 'ball' | 'cube';
 
+/**
+ * A twentieth of the cost tells how many rows are beyond the radius.
+ *
+ * Claim. A row more, less or replaced changes this number by at most 1: its event costs what it
+ * says by the Gaussian or the Laplace mechanism, and adds to that of the sum.
+ */
+const outsideShare = 0.05;
+
 /** Rows beyond the radius are clipped to its edge, or dropped. */
 export type Beyond = 'clip' | 'drop';
 
@@ -47,6 +56,8 @@ export interface CountedSumOptions {
 /** The constants of one release. */
 export interface CountedSum {
   readonly event: GaussianEvent | LaplaceEvent;
+  /** Of the number of rows beyond the radius. */
+  readonly outside: GaussianEvent | LaplaceEvent;
   readonly dimension: number;
   readonly ball: ClipBall;
   readonly shape: Shape;
@@ -64,33 +75,49 @@ const weightStepsMaximum = 2 ** 23;
 /** Calibrates the release. */
 export function countedSum(options: CountedSumOptions): CountedSum {
   const { name, cohort, dimension, shape, cost } = options;
+  const outsideAt = { name: `${name}/outside`, cohort, dimension: 1, sensitivity: 1 };
   const ball = clipBall(options.radius, { sums: true });
   const width = shape === 'cube' ? dimension : 1;
   const place = { name, cohort, dimension: dimension + 1, grid: ball.grid };
   const made = (
-    event: GaussianEvent | LaplaceEvent, weight: number, standardDeviation: number,
+    event: GaussianEvent | LaplaceEvent, outside: GaussianEvent | LaplaceEvent, weight: number,
+    standardDeviation: number,
   ): CountedSum => {
     const countStandardDeviation = standardDeviation / weight;
-    return { event, dimension, ball, shape, weight, standardDeviation, countStandardDeviation };
+    return {
+      event, outside, dimension, ball, shape, weight, standardDeviation, countStandardDeviation,
+    };
   };
   if ('epsilon' in cost) {
     const weight = Math.min(weightStepsMaximum, width * ball.steps) * ball.grid;
     const sensitivity = 2 * width * ball.radius;
-    const event = laplaceEvent({ ...place, sensitivity, epsilon: cost.epsilon });
-    return made(event, weight, Math.SQRT2 * event.scale);
+    const event =
+      laplaceEvent({ ...place, sensitivity, epsilon: shareOf(cost.epsilon, 1 - outsideShare) });
+    const epsilon = shareOf(cost.epsilon, outsideShare);
+    const outside = laplaceEvent({ ...outsideAt, epsilon, grid: countGrid(1 / epsilon) });
+    return made(event, outside, weight, Math.SQRT2 * event.scale);
   }
   // One step below the bound leaves room for the rounding of the root.
   const weightSteps = Math.floor(Math.sqrt(3 * width) * ball.steps) - 1;
   const weight = Math.min(weightStepsMaximum, weightSteps) * ball.grid;
   const sensitivity = 2 * ball.radius * (width === 1 ? 1 : Math.sqrt(width) * (1 + 2 ** -50));
-  const event = gaussianEvent({ ...place, sensitivity, rho: cost.rho });
-  return made(event, weight, event.sigma);
+  const event = gaussianEvent({ ...place, sensitivity, rho: shareOf(cost.rho, 1 - outsideShare) });
+  const rho = shareOf(cost.rho, outsideShare);
+  const outside = gaussianEvent({ ...outsideAt, rho, grid: countGrid(1 / Math.sqrt(2 * rho)) });
+  return made(event, outside, weight, event.sigma);
 }
 
-/** Both released: the mean around the centre is `sum / present`. */
+/** All released: the mean around the centre is `sum / present`. */
 export interface NoisySum {
   readonly sum: Float64Array;
   readonly present: number;
+  /** Number of rows beyond the radius. */
+  readonly outside: number;
+}
+
+/** Standard deviation of the noise on the number of rows beyond the radius. */
+export function outsideDeviation({ outside }: CountedSum): number {
+  return outside.kind === 'laplace' ? Math.SQRT2 * outside.scale : outside.sigma;
 }
 
 /** Draws it. `rows` in units of scale; `centre` public or released. O(count * dimension). */
@@ -98,12 +125,16 @@ export function releaseCountedSum(
   mechanisms: Mechanisms, spec: CountedSum, rows: Sensitive<RowBlock>, centre: Float64Array,
   beyond: Beyond = 'clip',
 ): Released<NoisySum> {
-  const { event, dimension, weight } = spec;
+  const { event, outside, dimension, weight } = spec;
   const value = rows.map((block) => exactSum(spec, block, centre, beyond));
-  const noisy = event.kind === 'laplace'
-    ? mechanisms.laplace(event.name, value)
-    : mechanisms.gaussian(event.name, value);
-  return noisy.map((all) => ({ sum: all.slice(0, dimension), present: all[dimension]! / weight }));
+  const far = rows.map((block) => Float64Array.of(countBeyond(spec, block, centre)));
+  const draw = ({ kind, name }: CountedSum['event'], of: typeof value): Released<Float64Array> =>
+    (kind === 'laplace' ? mechanisms.laplace(name, of) : mechanisms.gaussian(name, of));
+  return Released.all<readonly Float64Array[]>([draw(event, value), draw(outside, far)])
+    .map(([all, beyondRadius]) => ({
+      sum: all!.slice(0, dimension), present: all![dimension]! / weight,
+      outside: beyondRadius![0]!,
+    }));
 }
 
 /** The vector (sum of z, weight * count) without noise: whole numbers of grid steps. */
@@ -127,6 +158,20 @@ function exactSum(
   for (let j = 0; j < dimension; j++) total[j]! *= ball.grid;
   total[dimension] = present * weight;
   return total;
+}
+
+/** How many rows are beyond the radius: of the ball, or in some column. */
+function countBeyond(
+  { ball, shape, dimension }: CountedSum, block: RowBlock, centre: Float64Array,
+): number {
+  let number = 0;
+  for (let row = 0; row < block.count; row++) {
+    const offset = row * dimension;
+    const isFar = shape === 'ball' ? isBeyond(block.values, offset, centre, ball.radius)
+      : centre.some((place, j) => !(Math.abs(block.values[offset + j]! - place) <= ball.radius));
+    number += Number(isFar);
+  }
+  return number;
 }
 
 /**

@@ -5,12 +5,17 @@ import { shareOf } from '../../../privacy/accounting/target.js';
 import type { FinishedSummaries, Plan } from '../../contract/estimator.js';
 import { pooledCohort, type HonestError } from '../../contract/planning.js';
 import { nominalSizeFor } from '../../pooled/fullest-bin.js';
-import { countedSum, releaseCountedSum, type CountedSum } from './counted-sum.js';
+import {
+  countedSum, outsideDeviation, releaseCountedSum, type CountedSum,
+} from './counted-sum.js';
+import { explainedOutside, type Answer } from './outcomes.js';
 import {
   openRange, publicRange, rangeOffset, releaseRange, rowsForRange, type Range,
 } from './range.js';
 import { cohortRows, type Units } from './rows.js';
-import { balancedRadius, medianFactor, truncationBias, type Moment } from './truncation.js';
+import {
+  balancedRadius, medianFactor, shareBeyond, truncationBias, type Moment,
+} from './truncation.js';
 
 /**
  * Per coordinate the median of the private means of several groups (median of means). Each group
@@ -68,6 +73,8 @@ export interface GroupMeans extends Pick<Plan, 'cohorts' | 'events'>, HonestErro
   /** Nominal rows behind a group's mean. */
   readonly groupSize: number;
   readonly bias: number;
+  /** Largest share of rows that the bound on the moment lets beyond the radius. */
+  readonly shareBeyond: number;
 }
 
 /** `cohortNeeded`: contributors with whom a plan would fit; absent when more would not help. */
@@ -121,10 +128,11 @@ function designWith(options: GroupMeansOptions, groups: number): GroupMeans | Gr
     : [pooledCohort(meanCohort, share / groups)]));
   return {
     kind: 'design', groups: made, cohorts, radius, groupSize,
-    events: made.flatMap((group) => [group.range.event, group.sum.event]),
+    events: made.flatMap(({ range: { event }, sum: own }) => [event, own.event, own.outside]),
     noise: (factor * sum.standardDeviation) / groupSize,
     sampling: (factor * moment.bound) / Math.sqrt(groupSize),
     bias: truncationBias(moment, 1, rangeOffset * moment.bound, radius),
+    shareBeyond: dimension * shareBeyond(moment, 1, rangeOffset * moment.bound, radius),
   };
 }
 
@@ -199,6 +207,8 @@ export type FoundMeans =
      */
     readonly noise: Float64Array;
     readonly sampling: Float64Array;
+    /** As `Answer` of outcomes has it. */
+    readonly outside: Answer['outside'];
   }
   | { readonly kind: 'no-range'; readonly coordinates: readonly number[] }
   | { readonly kind: 'few-rows' };
@@ -207,6 +217,8 @@ interface GroupAnswer {
   readonly means: Float64Array;
   readonly noise: Float64Array;
   readonly sampling: number;
+  readonly present: number;
+  readonly outside: number;
 }
 
 /** Draws everything. A group that fails is left out; at least half must answer. */
@@ -229,6 +241,13 @@ export function releaseGroupMeans(
       means: over((answer, j) => answer.means[j]!),
       noise: over((answer, j) => factor * answer.noise[j]!),
       sampling: over((answer) => factor * answer.sampling),
+      outside: {
+        number: good.reduce((sum, answer) => sum + answer.outside, 0),
+        explained: explainedOutside(
+          good.reduce((sum, answer) => sum + answer.present, 0) * design.shareBeyond,
+          Math.sqrt(good.length) * outsideDeviation(design.groups[0]!.sum),
+        ),
+      },
     };
   });
 }
@@ -251,14 +270,15 @@ function releaseGroup(
   }
   const { centre } = place;
   const rows = cohortRows(summaries, group.meanCohort, units);
-  return releaseCountedSum(mechanisms, sum, rows, centre).map(({ sum: total, present }) => {
+  return releaseCountedSum(mechanisms, sum, rows, centre).map((released) => {
+    const { sum: total, present, outside } = released;
     if (!(present >= groupSize / 4)) return { kind: 'few-rows' };
     return {
       means: total.map((entry, j) => centre[j]! + entry / present),
       noise: total.map((entry) => Math.hypot(
         sum.standardDeviation, (entry / present) * sum.countStandardDeviation,
       ) / present),
-      sampling: bound / Math.sqrt(present),
+      sampling: bound / Math.sqrt(present), present, outside,
     };
   });
 }

@@ -32,10 +32,28 @@ export function truncationBias(
   return biasFactor(moment, dimension, offset) / pow(radius, moment.order - 1);
 }
 
-function biasFactor({ order, bound }: Moment, dimension: number, offset: number): number {
-  // A second moment around another point adds the square of the distance. A higher one obeys
-  // Minkowski's inequality.
-  const around = order === 2 ? Math.hypot(bound, offset) : bound + offset;
+/**
+ * At most this share of rows of that moment is farther than `radius` from the centre, in
+ * `dimension` columns together (Markov's inequality).
+ */
+export function shareBeyond(
+  moment: Moment, dimension: number, offset: number, radius: number,
+): number {
+  const { order } = moment;
+  return pow((Math.sqrt(dimension) * aroundOffset(moment, offset)) / radius, order);
+}
+
+/**
+ * The moment around a point other than the mean. A second one adds the square of the distance. A
+ * higher one obeys Minkowski's inequality.
+ */
+function aroundOffset({ order, bound }: Moment, offset: number): number {
+  return order === 2 ? Math.hypot(bound, offset) : bound + offset;
+}
+
+function biasFactor(moment: Moment, dimension: number, offset: number): number {
+  const { order } = moment;
+  const around = aroundOffset(moment, offset);
   return (pow(order - 1, order - 1) / pow(order, order))
     * pow(Math.sqrt(dimension) * around, order);
 }
