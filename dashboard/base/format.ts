@@ -46,7 +46,7 @@ function power(text: string): string {
 
 /** Numbers from here on have a power of ten if their interval leaves few of their digits. */
 const longFrom = 1e9;
-const fewDigits = 5;
+const fewDigits = 3;
 /** Doubles from here on do not have all digits before the decimal point. */
 const wholeMax = 1e15;
 /** More decimals than this are no help to people. */
@@ -177,7 +177,7 @@ export function spoken(name: string): string {
 
 /** `below −15`, `0 to 15`, `120 and more`. */
 export function binText(from: number | null, to: number | null): string {
-  // An edge is public. Found ones are multiples of a width, with a rounding error in the last digit.
+  // An edge is public. Found ones are multiples of a width, with a rounding error at their end.
   const text = (edge: number): string => exact(Number(edge.toPrecision(15)));
   if (from === null) return `below ${text(to!)}`;
   return to === null ? `${text(from)} and more` : `${text(from)} to ${text(to)}`;

@@ -1,13 +1,21 @@
-import { answerKeys, cellEdges, type Question } from '../../client/index.js';
+import { answerKeys, cellEdges, type NamedPart, type Question } from '../../client/index.js';
 import type { Asked } from './model.js';
 
 /**
  * A name for each number of an answer, or of each key of a split one, out of the signed facts of a
- * study: those of what is asked, else the columns, else the places.
+ * study: those of what is asked, else the columns, else the parts of the answer and the places.
  */
-export function labelsOf(asked: Asked, size: number): readonly string[] {
+export function labelsOf(
+  asked: Asked, size: number, parts: readonly NamedPart[] = [],
+): readonly string[] {
   const labels = labelsFrom(asked) ?? asked.columns;
-  return labels.length === size ? labels
+  if (labels.length === size) return labels;
+  const places = parts.flatMap(({ name, shape }) => Array.from(
+    { length: shape.reduce((product, each) => product * each, 1) },
+    (_, i) => (shape.length === 1 && shape[0] === asked.columns.length
+      ? `${name} of ${asked.columns[i]!}` : `${name} ${i + 1}`),
+  ));
+  return places.length === size ? places
     : Array.from({ length: size }, (_, place) => `number ${place + 1} of ${size}`);
 }
 
@@ -20,25 +28,23 @@ function labelsFrom(asked: Asked): readonly string[] | undefined {
     const given: unknown = parameters[of];
     return (Array.isArray(given) ? given : listIn(given) ?? []) as readonly number[];
   };
-  const quantiles = (): readonly string[] => list('probabilities').map((p) => `${name} at ${p}`);
+  const quantiles = list('probabilities').map((p) => `${name} at ${p}`);
   const each = (of: 'components' | 'top'): readonly number[] =>
     Array.from({ length: Number(parameters[of]) || 0 }, (_, i) => i + 1);
+  const pairs = columns.flatMap((row) => columns.map((of) => `${row}, ${of}`));
   switch (estimator) {
-    case 'count': return [parameters['of'] === 'keys' ? 'distinct keys' : 'contributors'];
-    case 'share': return ['share'];
-    case 'ratio': return [`${columns[0] ?? 'first'} per ${columns[1] ?? 'second'}`];
+    case 'covariance': case 'stable-covariance': return pairs;
+    case 'subspace': return [...pairs, 'rank'];
+    case 'count': return [parameters['of'] === 'keys' ? 'distinct keys' : 'people'];
+    case 'ratio': return [columns.join(' per ')];
     case 'heavy-tailed-1d': return [name];
-    case 'select': return ['place in the list, from 0'];
-    case 'quantile': return quantiles();
+    case 'quantile': return quantiles;
     case 'distribution': return [
-      ...quantiles(),
+      ...quantiles,
       ...(cellEdges(parameters) ?? []).map((edge) => `contributors below ${edge}`), 'contributors',
     ];
     case 'histogram': return answerKeys(asked) ?? binLabels(name, list('edges'), each('top'));
-    case 'gaussian': return [
-      ...columns.map((of) => `mean ${of}`),
-      ...columns.flatMap((row) => columns.map((of) => `${row}, ${of}`)),
-    ];
+    case 'gaussian': return [...columns.map((of) => `mean ${of}`), ...pairs];
     case 'mixture-1d': return each('components').flatMap((k) =>
       ['weight', 'mean', 'deviation'].map((what) => `${what} ${k}`));
     case 'mixture': return [

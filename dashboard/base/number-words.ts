@@ -1,3 +1,4 @@
+import type { NamedPart } from '../../client/index.js';
 import { compact, exact, percent, shown, spoken, whole } from './format.js';
 import { labelsOf } from './labels.js';
 import type { Asked, Series } from './model.js';
@@ -85,22 +86,25 @@ export function wordsOf(asked: Asked, label: string, column: number | null): Num
 }
 
 /** The words for each number, in the order of the estimate. */
-export function wordsOfAll(asked: Asked, size: number): readonly NumberWords[] {
+export function wordsOfAll(
+  asked: Asked, size: number, parts?: readonly NamedPart[],
+): readonly NumberWords[] {
   const { columns, estimator } = asked;
-  return labelsOf(asked, size).map((label, place) => {
-    if (estimator === 'gaussian') return ofNormal(asked, label, place);
+  return labelsOf(asked, size, parts).map((label, place) => {
+    if (estimator === 'gaussian') return ofMoments(asked, label, place - columns.length);
+    if (/covariance$/.test(estimator)) return ofMoments(asked, label, place);
     const isOfEach = estimator === 'sum' || label === columns[place];
     const column = isOfEach ? place : columns.indexOf(label);
     return wordsOf(asked, label, column < 0 ? null : column);
   });
 }
 
-/** A mean for each column, then the covariances row by row. */
-function ofNormal(asked: Asked, label: string, place: number): NumberWords {
+/** @param place in a covariance, row by row; below zero in the means that stand before it. */
+function ofMoments(asked: Asked, label: string, place: number): NumberWords {
   const size = asked.columns.length;
-  if (place < size) return ofColumn(asked, place, `mean ${columnName(asked, place)}`);
-  const [row, column] = [Math.floor(place / size) - 1, place % size];
-  return row === column ? varianceWords(`variance of ${columnName(asked, column)}`)
+  const column = (place + size) % size;
+  if (place < 0) return ofColumn(asked, column, `mean ${columnName(asked, column)}`);
+  return Math.floor(place / size) === column ? varianceWords(`variance of ${columnName(asked, column)}`)
     : plainWords(spoken(label));
 }
 

@@ -28,7 +28,7 @@ export function numbersOf(asked: Asked, outcome: ValueOutcome): readonly NamedNu
   if (picture?.kind === 'choice') {
     return [{ ...plainWords('best fit'), texts: picture.names, place: 0 }];
   }
-  const all = wordsOfAll(asked, outcome.estimate.length)
+  const all = wordsOfAll(asked, outcome.estimate.length, outcome.parts)
     .map((words, place) => ({ ...words, place }));
   if (picture?.kind !== 'matrix') return all;
   const { size, offset, isCovariance } = picture;

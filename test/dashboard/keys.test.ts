@@ -77,7 +77,8 @@ describe('a split answer', () => {
 
   it('is summed up by its largest keys', () => {
     const { picture } = pictureOf(asked, split(['b', 'a10', 'a9']));
-    expect(summaryOf(picture!, asked)).toEqual([['a10', '20 ± 2'], ['b', '3 ± 2'], ['a9', '−4 ± 2']]);
+    expect(summaryOf(picture!, asked))
+      .toEqual([['a10', '20 ± 2'], ['b', '3 ± 2'], ['a9', '−4 ± 2']]);
     expect(pictureFor(split([], {}, [])).rows).toEqual([]);
   });
 

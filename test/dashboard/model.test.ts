@@ -147,8 +147,8 @@ describe('numbers for people', () => {
     expect(shown(1_764_241_234_567)).toBe('1,764,241,234,567');
     expect(shown(1_764_241_234_567.25, 60)).toBe('1,764,241,234,567');
     expect(shown(1_764_241_234_567.25, 0.04)).toBe('1,764,241,234,567.250');
-    expect([3.199e12, 3.2e12, 3.201e12].map((value) => shown(value, 1e9)))
-      .toEqual(['3.1990e12', '3.2000e12', '3.2010e12']);
+    expect([3.19e12, 3.2e12, 3.21e12].map((value) => shown(value, 1e10)))
+      .toEqual(['3.190e12', '3.200e12', '3.210e12']);
     expect(shown(2.4e9, 3e9)).toBe('2.40e9');
     expect(shown(1.764241234567891e18, 1e9)).toBe('1.7642412346e18');
     expect([1_764_241_100_000, 1_764_241_300_000].map((value) => compact(value, 1e5)))
