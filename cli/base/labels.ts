@@ -20,7 +20,8 @@ export function labelsOf(document: Labelled): readonly string[] {
   const estimator = estimators.find((known) => known.name === name);
   if (estimator?.outputLabels === undefined) return columns;
   try {
-    const parsed = parseParameters(estimator.parameters, parameters, { dimension: Math.max(1, columns.length) });
+    const dimension = Math.max(1, columns.length);
+    const parsed = parseParameters(estimator.parameters, parameters, { dimension });
     return estimator.outputLabels(parsed, columns);
   } catch (error) {
     if (error instanceof KeelsonError && error.code === 'invalid-parameter') return columns;

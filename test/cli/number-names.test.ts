@@ -58,7 +58,7 @@ function releaseOf(name: string): {
         uncertainty: { kind: 'gaussian', standardDeviation: outcome.estimate.map(() => 0.125) },
       },
       rhoAmount: 0n, deltaAmount: 0n,
-    } as Answer;
+    };
   }) };
 }
 
@@ -74,7 +74,6 @@ describe('answers to several questions', () => {
     printTotals(log, undefined, labelsOfEach(document), output);
     const names = rows.map(([name]) => name!);
     expect(names).toContain('delays: minutes');
-    expect(names.filter((name) => /^time: "/.test(name)).length).toBeGreaterThan(1);
     expect(names.slice(names.indexOf('spread: minutes at 0.05')).slice(0, 6)).toEqual([
       'spread: minutes at 0.05', 'spread: minutes at 0.25', 'spread: minutes at 0.5',
       'spread: minutes at 0.75', 'spread: minutes at 0.95', 'spread: contributors below 0',
