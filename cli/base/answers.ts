@@ -7,7 +7,7 @@ import type { NamedPart } from '../../src/base/parts.js';
 import { wrap } from './help.js';
 import { terminalColumns } from './io.js';
 import { tablesOf } from './matrices.js';
-import { formatNumber, type Output } from './output.js';
+import { formatNumber, lineText, type Output } from './output.js';
 
 /** How `estimate`, `verify` and `watch` show an answer. */
 
@@ -18,7 +18,20 @@ export function intervalText(interval: Interval95 | undefined, index: number): s
   if (isUnbounded(low, high)) return 'no interval';
   if (low === -Infinity) return `${formatNumber(high)} or less`;
   if (high === Infinity) return `${formatNumber(low)} or more`;
-  return `${formatNumber(low)} to ${formatNumber(high)}`;
+  const half = (high - low) / 2;
+  return `${formatNumber(low, half)} to ${formatNumber(high, half)}`;
+}
+
+/** One number with the digits that its interval supports. */
+export function numberText(
+  value: number, interval: Interval95 | undefined, index: number,
+): string {
+  if (interval === undefined) return formatNumber(value);
+  const [low, high] = [interval.low[index]!, interval.high[index]!];
+  // Of an interval with one open end, the other end says how exact the number is.
+  const half = low === -Infinity ? high - value
+    : high === Infinity ? value - low : (high - low) / 2;
+  return formatNumber(value, half);
 }
 
 /** An answer that begins with quantiles, and the name of each of its numbers. */
@@ -41,7 +54,8 @@ export function distributionRows(
   if (!isOne || count === undefined) return null;
   const places = [...Array.from({ length: count }, (_, i) => i), estimate.length - 1];
   return places.map((i) =>
-    [labels?.[i] ?? `[${i}]`, formatNumber(estimate[i]!), intervalText(interval95, i)]);
+    [lineText(labels?.[i] ?? `[${i}]`), numberText(estimate[i]!, interval95, i),
+      intervalText(interval95, i)]);
 }
 
 /** One "note:" for each finding, in lines that fit the terminal. */
@@ -50,7 +64,7 @@ export function printFindings(
   keys?: ValueOutcome['keys'],
 ): void {
   for (const finding of findings ?? []) {
-    wrap(`note: ${findingText(finding, columns, keys)}`, terminalColumns)
+    wrap(`note: ${findingText(finding, columns.map(lineText), keys)}`, terminalColumns)
       .forEach((line) => output.text(line));
   }
 }
@@ -65,7 +79,7 @@ export interface ShownAnswer extends Distribution {
 
 /** What an answer is of. */
 export interface AnswerContext {
-  /** Names of the numbers, where the estimator has some. */
+  /** Names of the numbers, one for each; others are not used. */
   readonly labels?: readonly string[] | undefined;
   readonly columns: readonly string[];
   /** Of the estimator. */
@@ -74,9 +88,11 @@ export interface AnswerContext {
 
 /** The numbers of an answer with both intervals, in tables, then a note for each finding. */
 export function printAnswer(
-  answer: ShownAnswer, { labels, columns, parameters }: AnswerContext, output: Output,
+  answer: ShownAnswer, { labels: given, columns, parameters }: AnswerContext, output: Output,
 ): void {
   const { estimate, shape, parts, interval95, intervalIfHostile95: ifHostile } = answer;
+  // The columns do not name the numbers of a matrix.
+  const labels = given?.length === estimate.length ? given : undefined;
   const distribution = distributionRows(answer, labels);
   if (distribution !== null) {
     output.table(['', 'estimate', '95 % interval'], distribution);
@@ -89,7 +105,7 @@ export function printAnswer(
     output.table(
       ifHostile === undefined ? heads : [...heads, ifHostileText(parameters)],
       estimate.map((value, i) => [
-        labels?.[i] ?? labelOf(shape, columns, i), formatNumber(value),
+        lineText(labels?.[i] ?? labelOf(shape, columns, i)), numberText(value, interval95, i),
         intervalText(interval95, i),
         ...(ifHostile === undefined ? [] : [intervalText(ifHostile, i)]),
       ]),

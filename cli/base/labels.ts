@@ -2,7 +2,9 @@ import { KeelsonError } from '../../src/base/errors.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { estimators } from '../../src/estimators/registry.js';
 import { answerKeys } from '../../src/wire/answer-keys.js';
-import type { OneQuestion } from '../../src/wire/study-document.js';
+import { questionsOf } from '../../src/base/questions.js';
+import type { OneQuestion, StudyDocument } from '../../src/wire/study-document.js';
+import { askedColumns } from './questions.js';
 
 type Labelled = Pick<OneQuestion, 'estimator' | 'parameters' | 'columns' | 'types'>;
 
@@ -18,10 +20,18 @@ export function labelsOf(document: Labelled): readonly string[] {
   const estimator = estimators.find((known) => known.name === name);
   if (estimator?.outputLabels === undefined) return columns;
   try {
-    const parsed = parseParameters(estimator.parameters, parameters, { dimension: columns.length });
+    const dimension = Math.max(1, columns.length);
+    const parsed = parseParameters(estimator.parameters, parameters, { dimension });
     return estimator.outputLabels(parsed, columns);
   } catch (error) {
     if (error instanceof KeelsonError && error.code === 'invalid-parameter') return columns;
     throw error;
   }
+}
+
+/** The names of the numbers of each question's answer, or of each key of a split one. */
+export function labelsOfEach(document: StudyDocument): (question: string) => readonly string[] {
+  const labels = new Map(questionsOf(document).map((question) =>
+    [question.name, labelsOf(askedColumns(question, document))]));
+  return (question) => labels.get(question) ?? [];
 }

@@ -1,5 +1,7 @@
 import { entriesOf, type NamedPart } from '../../src/base/parts.js';
-import { formatNumber } from './output.js';
+import type { Interval95 } from '../../src/base/outcome.js';
+import { numberText } from './answers.js';
+import { lineText } from './output.js';
 
 /** A table as `Output.table` takes it. */
 export interface PartTable {
@@ -10,6 +12,7 @@ export interface PartTable {
 interface Whole {
   readonly estimate: readonly number[];
   readonly parts?: readonly NamedPart[];
+  readonly interval95?: Interval95;
 }
 
 /**
@@ -24,7 +27,7 @@ const heightMax = 40;
  * many entries as the study has columns get the columns' names.
  */
 export function tablesOf(
-  { estimate, parts = [] }: Whole, columns: readonly string[],
+  { estimate, parts = [], interval95 }: Whole, columns: readonly string[],
 ): readonly PartTable[] {
   const tables: PartTable[] = [];
   let offset = 0;
@@ -34,7 +37,8 @@ export function tablesOf(
     for (let index = 0; index < count; index++) {
       const title = count === 1 ? name : `${name} ${index + 1}`;
       tables.push(
-        tableOf(estimate, offset + index * height * width, { title, height, width, columns }),
+        tableOf(estimate, offset + index * height * width,
+          { title, height, width, columns, interval95 }),
       );
     }
     offset += entriesOf(shape);
@@ -47,22 +51,26 @@ interface Matrix {
   readonly height: number;
   readonly width: number;
   readonly columns: readonly string[];
+  readonly interval95: Interval95 | undefined;
 }
 
 function tableOf(
-  estimate: readonly number[], offset: number, { title, height, width, columns }: Matrix,
+  estimate: readonly number[], offset: number,
+  { title, height, width, columns, interval95 }: Matrix,
 ): PartTable {
   const [shownHeight, shownWidth] = [Math.min(height, heightMax), Math.min(width, widthMax)];
   const widthCut = shownWidth < width ? ['...'] : [];
   const nameOf = (length: number, i: number): string =>
-    (length === columns.length ? columns[i]! : String(i + 1));
+    (length === columns.length ? lineText(columns[i]!) : String(i + 1));
   const heads = [
     title, ...Array.from({ length: shownWidth }, (_, j) => nameOf(width, j)), ...widthCut,
   ];
   const rows = Array.from({ length: shownHeight }, (_, i) => [
     height === 1 ? '' : nameOf(height, i),
-    ...Array.from({ length: shownWidth }, (__, j) =>
-      formatNumber(estimate[offset + i * width + j]!)),
+    ...Array.from({ length: shownWidth }, (__, j) => {
+      const place = offset + i * width + j;
+      return numberText(estimate[place]!, interval95, place);
+    }),
     ...widthCut,
   ]);
   return { heads, rows: shownHeight < height ? [...rows, heads.map(() => '...')] : rows };

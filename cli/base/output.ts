@@ -1,5 +1,7 @@
 import { createRequire } from 'node:module';
 import type Tables from 'cli-table3';
+import { decimalsFor } from '../../src/base/digits.js';
+import { quotedText } from '../../src/base/shown-text.js';
 import { terminalColumns, type Io } from './io.js';
 
 const require = createRequire(import.meta.url);
@@ -110,8 +112,18 @@ export function renderTable(head: readonly string[], rows: readonly (readonly st
   return table.toString().split('\n').map((line) => line.trimEnd()).join('\n');
 }
 
-/** A number for people: six significant digits without trailing zeros. */
-export function formatNumber(value: number): string {
+/**
+ * A number for people, without trailing zeros: the digits that `half` supports, or six. All digits
+ * before the decimal point are there. See `decimalsFor`.
+ * @param half half of the number's 95 % interval; absent where there is none.
+ */
+export function formatNumber(value: number, half: number | null = null): string {
   if (!Number.isFinite(value)) return value === Infinity ? 'unbounded' : String(value);
-  return Number(value.toPrecision(6)).toString();
+  return Number(value.toFixed(decimalsFor(value, half))).toString();
+}
+
+/** A name in one line: as it is, or in quotes with escapes if it holds what cannot be seen. */
+export function lineText(name: string): string {
+  const quoted = quotedText(name);
+  return quoted.includes('\\u{') ? quoted : name;
 }

@@ -9,10 +9,12 @@ import { keyDoubts, quotedText } from '../../src/base/shown-text.js';
 import type { Answer } from '../../src/wire/messages.js';
 import { decodeStudyDocument } from '../../src/wire/study-codec.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
-import { intervalText, printAnswer, printFindings } from './answers.js';
+import {
+  intervalText, numberText, printAnswer, printFindings, type AnswerContext,
+} from './answers.js';
 import { wrap } from './help.js';
 import { terminalColumns } from './io.js';
-import { formatNumber, type Output } from './output.js';
+import { lineText, type Output } from './output.js';
 
 /** How `watch` and `verify` show the answers of a study with a list of questions. */
 
@@ -24,8 +26,11 @@ export interface AskedColumns {
   readonly types?: readonly ColumnType[];
 }
 
-/** The names of the numbers of an answer that is not split. Not all commands load estimators. */
-export type LabelsOf = (asked: AskedColumns) => readonly string[] | null;
+/**
+ * The names of the numbers of an answer, or of each key of a split one. Not all commands load
+ * estimators.
+ */
+export type LabelsOf = (asked: AskedColumns) => readonly string[];
 
 /**
  * What a study asks, in one line: the estimator of a study in the short form, else the questions,
@@ -34,7 +39,8 @@ export type LabelsOf = (asked: AskedColumns) => readonly string[] | null;
 export function askedText(document: StudyDocument): string {
   if (document.questions === undefined) return document.estimator;
   return document.questions.map(({ name, estimator, by }) =>
-    `${name} (${estimator}${by === undefined ? '' : ` by ${by.columns.join(', ')}`})`).join(', ');
+    `${name} (${estimator}${by === undefined ? '' : ` by ${by.columns.map(lineText).join(', ')}`})`)
+    .join(', ');
 }
 
 /** What a study asks, from its facts; null for facts that this version cannot read. */
@@ -65,7 +71,7 @@ export function answersJson(
       return [question, { outcome: 'refused', reason, text, ...charge }];
     }
     const { kind, findings, ...value } = outcome;
-    const labels = labelsOf(askedColumns(asked[i]!, document)) ?? columns;
+    const labels = labelsOf(askedColumns(asked[i]!, document));
     return [question, {
       ...partsByName(outcome), outcome: kind, ...value, estimate: answeredNumbers(value),
       findings: findings?.map((each) =>
@@ -84,8 +90,9 @@ export function printAnswers(
   const asked = questionsOf(document);
   answers.forEach(({ question, estimator, outcome }, i) => {
     const { columns, parameters, by } = asked[i]!;
-    const over = columns.length === 0 ? '' : ` of ${columns.join(', ')}`;
-    const split = by === undefined ? '' : ` by ${by.columns.join(', ')}`;
+    const labels = labelsOf(askedColumns(asked[i]!, document));
+    const over = columns.length === 0 ? '' : ` of ${columns.map(lineText).join(', ')}`;
+    const split = by === undefined ? '' : ` by ${by.columns.map(lineText).join(', ')}`;
     output.text();
     output.text(`${question}: ${estimator}${over}${split}`);
     if (outcome.kind === 'value' && outcome.keys !== undefined && outcome.running !== undefined) {
@@ -95,9 +102,8 @@ export function printAnswers(
       wrap(`no answer (${outcome.reason}): ${outcome.text}`, terminalColumns)
         .forEach((line) => output.text(line));
     } else if (outcome.keys !== undefined) {
-      printKeys({ ...outcome, keys: outcome.keys }, columns, output);
+      printKeys({ ...outcome, keys: outcome.keys }, { labels, columns }, output);
     } else {
-      const labels = labelsOf(askedColumns(asked[i]!, document)) ?? undefined;
       printAnswer(outcome, { labels, columns, parameters }, output);
     }
   });
@@ -114,8 +120,8 @@ export type SplitAnswer =
  * are marked: contributors may have chosen them.
  */
 export function printKeys(
-  { estimate, keys, answered, interval95, findings }: SplitAnswer, columns: readonly string[],
-  output: Output,
+  { estimate, keys, answered, interval95, findings }: SplitAnswer,
+  { labels = [], columns }: Pick<AnswerContext, 'labels' | 'columns'>, output: Output,
 ): void {
   if (keys.length === 0) {
     output.text('no key was found that enough people have');
@@ -128,13 +134,14 @@ export function printKeys(
     return `${keys[key]!.map(quotedText).join(', ')}${name}${mark}`;
   };
   const nameOf = (place: number): string => (stride === 1 ? ''
-    : ` ${stride === columns.length ? columns[place]! : `[${place}]`}`);
+    : ` ${labels.length === stride ? lineText(labels[place]!) : `[${place}]`}`);
   if (stride === 0) keys.forEach((_, key) => output.text(keyText(key, '')));
   else output.table(['', 'estimate', '95 % interval'], estimate.map((value, i) => {
     const key = Math.floor(i / stride);
     const name = keyText(key, nameOf(i % stride));
     return answered?.[key] === false
-      ? [name, 'no answer', ''] : [name, formatNumber(value), intervalText(interval95, i)];
+      ? [name, 'no answer', '']
+      : [name, numberText(value, interval95, i), intervalText(interval95, i)];
   }));
   if (doubts.some((doubt) => doubt !== null)) {
     wrap('note: a look-alike differs from another key only in capitals or in the form of its '
@@ -144,7 +151,8 @@ export function printKeys(
   printFindings(findings, columns, output, keys);
 }
 
-function askedColumns(
+/** What names the numbers of the answer to a question. */
+export function askedColumns(
   { estimator, parameters, columns }: Question, document: StudyDocument,
 ): AskedColumns {
   const types = typesOfColumns(document, columns);

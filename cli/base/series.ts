@@ -4,29 +4,42 @@ import {
 import type { RunningSeries, RunningSums } from '../../src/series/running-sums.js';
 import { onlyQuestion } from '../../src/base/questions.js';
 import { quotedText } from '../../src/base/shown-text.js';
-import { formatNumber, type Output } from './output.js';
+import { formatNumber, lineText, type Output } from './output.js';
 
 /** How `watch` and `verify` show totals and smoothed numbers. */
 
 /** More numbers than this are left to --json. */
 const shownMax = 16;
 
+/** The names of the numbers of a question's answer, or of each key of a split one. */
+export type LabelsOfEach = (question: string) => readonly string[];
+
 /**
- * The name of a number: its key, its label where there is one for each number, or its place; with
- * its question if the study lists questions.
+ * The name of each number: its key, and its label where a key has several; without keys its label.
+ * Its place where labels do not fit; with its question if the study lists questions.
+ * @param keys those of the numbers, null for an answer that is not split.
  */
-function nameOf(
-  { question, numbers }: QuestionSeries, { place, key }: NumberSeries, labels: readonly string[],
-): string {
-  return nameAt(question, key, place, labels.length === numbers.length ? labels : []);
+function namesOf(
+  question: string, keys: readonly (readonly string[] | null)[], labelsOf: LabelsOfEach,
+): readonly string[] {
+  const texts = keys.map((key) => key?.map(quotedText).join(', '));
+  const stride = keys.length / new Set(texts).size;
+  const labels = labelsOf(question);
+  const lead = question === onlyQuestion ? '' : `${question}: `;
+  return texts.map((key, place) => {
+    const label = labels.length === stride
+      ? lineText(labels[place % stride]!) : `[${place % stride}]`;
+    return `${lead}${key === undefined ? label : stride === 1 ? key : `${key} ${label}`}`;
+  });
 }
 
-/** @param labels - one for each number, or none. */
-function nameAt(
-  question: string, key: readonly string[] | null, place: number, labels: readonly string[],
-): string {
-  const name = key?.map(quotedText).join(', ') ?? labels[place] ?? `[${place}]`;
-  return question === onlyQuestion ? name : `${question}: ${name}`;
+const keysOf = ({ numbers }: QuestionSeries): readonly (readonly string[] | null)[] =>
+  numbers.map(({ key }) => key);
+
+/** A value and the standard deviation of its noise. */
+function measuredTexts(value: number, deviation: number): readonly [string, string] {
+  const half = 1.96 * deviation;
+  return [formatNumber(value, half), formatNumber(deviation, half)];
 }
 
 /** A number for --json, with what all releases so far say of it. */
@@ -52,15 +65,16 @@ export function smoothedJson(series: ReleaseSeries): readonly unknown[] {
 
 /** The newest smoothed numbers: name, value and standard deviation. */
 export function smoothedRows(
-  series: ReleaseSeries, labels: readonly string[],
+  series: ReleaseSeries, labelsOf: LabelsOfEach,
 ): readonly (readonly [name: string, value: string, deviation: string])[] {
-  return series.questions.flatMap((question) =>
-    question.numbers.slice(0, shownMax).flatMap((number) => {
+  return series.questions.flatMap((each) => {
+    const names = namesOf(each.question, keysOf(each), labelsOf);
+    return each.numbers.slice(0, shownMax).flatMap((number, i) => {
       const level = number.then.at(-1) ?? null;
-      return level === null ? [] : [[
-        nameOf(question, number, labels), formatNumber(level.value), formatNumber(level.deviation),
-      ] as const];
-    }));
+      return level === null ? []
+        : [[names[i]!, ...measuredTexts(level.value, level.deviation)] as const];
+    });
+  });
 }
 
 /**
@@ -117,10 +131,11 @@ export function totalsJson(
 
 /** Prints a table for each question with running totals: averages and totals over epochs. */
 function printRunning(
-  running: RunningSeries, window: number | undefined, labels: readonly string[], output: Output,
+  running: RunningSeries, window: number | undefined, labelsOf: LabelsOfEach, output: Output,
 ): void {
   for (const sums of running.questions) {
     const places = placesOf(sums);
+    const names = namesOf(sums.question, places.map((place) => keyAt(sums, place)), labelsOf);
     const most = Math.max(0, ...places.map((place) => sums.total(place, window).answered));
     if (most === 0) continue;
     output.text(`over epochs  derived from ${most} published answers, at no privacy cost`);
@@ -128,10 +143,10 @@ function printRunning(
       ['', 'average', 'noise sd', 'total', 'noise sd'],
       places.slice(0, shownMax).map((place) => {
         const { value, deviation, answered } = sums.total(place, window);
-        const name = nameAt(sums.question, keyAt(sums, place), place,
-          labels.length === sums.entries ? labels : []);
-        return [name, ...[value / answered, deviation / answered, value, deviation]
-          .map(formatNumber)];
+        return [
+          names[place]!, ...measuredTexts(value / answered, deviation / answered),
+          ...measuredTexts(value, deviation),
+        ];
       }),
     );
     if (places.length > shownMax) {
@@ -142,34 +157,34 @@ function printRunning(
 
 /** Prints a table for each question: averages and totals over epochs, and smoothed numbers. */
 export function printTotals(
-  { separate: series, running }: LogSeries, window: number | undefined, labels: readonly string[],
+  { separate: series, running }: LogSeries, window: number | undefined, labelsOf: LabelsOfEach,
   output: Output,
 ): void {
   const totalOf = (number: NumberSeries): Total =>
     (window === undefined ? number.total : number.window(window));
   for (const question of series.questions) {
     const { numbers } = question;
+    const names = namesOf(question.question, keysOf(question), labelsOf);
     const most = Math.max(0, ...numbers.map((number) => totalOf(number).answered));
     if (most === 0) continue;
     output.text(`over epochs  derived from ${most} published answers, at no privacy cost`);
     output.table(
       ['', 'average', 'noise sd', 'total', 'noise sd', 'smoothed', 'noise sd'],
-      numbers.slice(0, shownMax).map((number) => {
+      numbers.slice(0, shownMax).map((number, i) => {
         const { value, deviation, answered } = totalOf(number);
         const level = number.then.at(-1);
-        const shown = (each: number | undefined): string =>
-          (each === undefined || !Number.isFinite(each) ? '' : formatNumber(each));
-        return [
-          nameOf(question, number, labels), shown(value / answered), shown(deviation / answered),
-          shown(value), shown(deviation), shown(level?.value), shown(level?.deviation),
-        ];
+        const total = answered === 0 ? ['', '', '', '']
+          : [...measuredTexts(value / answered, deviation / answered),
+            ...measuredTexts(value, deviation)];
+        return [names[i]!, ...total,
+          ...(level ? measuredTexts(level.value, level.deviation) : ['', ''])];
       }),
     );
     if (numbers.length > shownMax) {
       output.text(`${numbers.length - shownMax} more numbers: --json`);
     }
   }
-  printRunning(running, window, labels, output);
+  printRunning(running, window, labelsOf, output);
   const added = new Set(running.questions.map(({ question }) => question));
   seriesFaults(series, added).forEach((text) => output.text(text));
 }

@@ -10,6 +10,7 @@ import { defineCommand } from '../base/command.js';
 import { asInputError, UsageError } from '../base/errors.js';
 import type { Io } from '../base/io.js';
 import { publicKeyFlag } from '../base/keys.js';
+import { labelsOf, labelsOfEach } from '../base/labels.js';
 import { numberFlag } from '../base/numbers.js';
 import type { Output } from '../base/output.js';
 import { answersJson, printAnswers } from '../base/questions.js';
@@ -85,13 +86,13 @@ export const verify = defineCommand({
     const keys = document === null || isList ? null : answerKeys(shortForm(document));
     output.json({
       ...report, columns: document?.columns, study: document?.study,
-      lastAnswers: isList ? answersJson(lastAnswers, document, answerKeys) : undefined,
+      lastAnswers: isList ? answersJson(lastAnswers, document, labelsOf) : undefined,
       ...(keys !== null && { keys }),
       ...(series !== null && { series: totalsJson(series, window) }),
     });
     describe(report, args.file === '-' ? 'standard input' : args.file, key !== undefined, output);
-    if (series !== null && report.consistent) {
-      printTotals(series, window, keys ?? document?.columns ?? [], output);
+    if (series !== null && report.consistent && document !== null) {
+      printTotals(series, window, labelsOfEach(document), output);
     }
     return report.authentic ? 0 : 1;
   },
@@ -132,11 +133,11 @@ function describe(report: LogReport, path: string, hasKey: boolean, output: Outp
   const { lastOutcome: last, lastAnswers, document } = report;
   if (document?.questions !== undefined && lastAnswers.length > 0) {
     output.text('last release');
-    printAnswers(lastAnswers, document, answerKeys, output);
+    printAnswers(lastAnswers, document, labelsOf, output);
   }
   if (last?.kind !== 'value' || document === null) return;
-  const { columns, parameters } = shortForm(document);
+  const asked = shortForm(document);
+  const { columns, parameters } = asked;
   output.text('last release');
-  const labels = answerKeys(shortForm(document)) ?? undefined;
-  printAnswer(last, { labels, columns, parameters }, output);
+  printAnswer(last, { labels: labelsOf(asked), columns, parameters }, output);
 }

@@ -7,14 +7,16 @@ import { runningText } from '../../src/base/running-totals.js';
 import { answersOf, onlyAnswer } from '../../src/wire/messages.js';
 import { shortForm, type StudyDocument } from '../../src/wire/study-document.js';
 import { aggregatorUrl } from '../base/address.js';
-import { distributionRows, intervalText, printFindings } from '../base/answers.js';
+import {
+  distributionRows, intervalText, numberText, printFindings,
+} from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { publicKeyFlag } from '../base/keys.js';
-import { labelsOf } from '../base/labels.js';
+import { labelsOf, labelsOfEach } from '../base/labels.js';
 import { tablesOf } from '../base/matrices.js';
 import { numberFlag } from '../base/numbers.js';
 import { terminalColumns } from '../base/io.js';
-import { formatNumber, type Output } from '../base/output.js';
+import { formatNumber, lineText, type Output } from '../base/output.js';
 import { answersJson, askedText, printAnswers } from '../base/questions.js';
 import { seriesFaults, smoothedJson, smoothedRows } from '../base/series.js';
 
@@ -100,7 +102,7 @@ function describeStudy({ release, document, serverKey }: VerifiedRelease, output
   if (document.description !== undefined) output.text(`about       ${document.description}`);
   output.text(`study id    ${toHex(release.studyId)}`);
   output.text(document.questions === undefined
-    ? `estimator   ${document.estimator} over ${document.columns.join(', ')}`
+    ? `estimator   ${document.estimator} over ${document.columns.map(lineText).join(', ')}`
     : `questions   ${askedText(document)}`);
   for (const text of columnTexts(document)) output.text(`column      ${text}`);
   output.text(`privacy     epsilon ${privacy.epsilon} per release of ${budget.epsilon} in all, `
@@ -121,18 +123,17 @@ function columnTexts({ columns, columnWords = [] }: StudyDocument): readonly str
       ...(label === undefined ? [] : [label]), ...(unit === undefined ? [] : [`in ${unit}`]),
       ...(format === 'percent' ? ['a share: 1 is 100 %'] : []),
     ];
-    return said.length === 0 ? [] : [`${name}: ${said.join(', ')}`];
+    return said.length === 0 ? [] : [`${lineText(name)}: ${said.join(', ')}`];
   });
 }
 
 function show(verified: VerifiedRelease, series: ReleaseSeries | null, output: Output): void {
   const { document } = verified;
   const more = series === null ? {} : { smoothed: smoothedJson(series) };
-  const labels = document.questions === undefined ? labelsOf(document) : [];
   if (document.questions === undefined) showAnswer(verified, more, output);
   else showAnswers(verified, more, output);
   if (series === null) return;
-  for (const [name, value, deviation] of smoothedRows(series, labels)) {
+  for (const [name, value, deviation] of smoothedRows(series, labelsOfEach(document))) {
     output.text(line('', `smoothed ${name}`, value, deviation, ''));
   }
   for (const text of seriesFaults(series)) output.text(`${' '.repeat(8)}${text}`);
@@ -189,11 +190,15 @@ function showAnswer(
     printFindings(findings, columns, output);
     return;
   }
+  const names = labels.length === estimate.length ? labels : [];
   const noise = uncertainty.kind === 'gaussian' ? uncertainty.standardDeviation : [];
   estimate.forEach((value, i) => {
-    const deviation = noise[i] === undefined ? '' : formatNumber(noise[i]);
+    const half = noise[i] === undefined ? null : 1.96 * noise[i];
+    const deviation = half === null ? '' : formatNumber(noise[i]!, half);
     const [first, last] = i === 0 ? [String(epoch), shownSpent(ledger)] : ['', ''];
-    output.text(line(first, labels[i] ?? `[${i}]`, formatNumber(value), deviation, last));
+    const text = interval95 === undefined ? formatNumber(value, half)
+      : numberText(value, interval95, i);
+    output.text(line(first, lineText(names[i] ?? `[${i}]`), text, deviation, last));
     if (intervalIfHostile95 === undefined) return;
     output.text(`${' '.repeat(8)}95 % interval ${intervalText(interval95, i) || 'not stated'}, `
       + `${ifHostileText(shortForm(document).parameters)} ${intervalText(intervalIfHostile95, i)}`);

@@ -20,6 +20,7 @@ import { printAnswer } from '../base/answers.js';
 import { UsageError } from '../base/errors.js';
 import { wrap } from '../base/help.js';
 import { terminalColumns } from '../base/io.js';
+import { labelsOfEach } from '../base/labels.js';
 import { printKeys } from '../base/questions.js';
 import type { Randomness } from '../base/noise.js';
 import { formatNumber, type Output } from '../base/output.js';
@@ -230,6 +231,7 @@ function privacyOf(
 export function printStudy(
   { questions, privacy }: StudyAnswers, definition: StudyDefinition, output: Output,
 ): void {
+  const labelsOf = labelsOfEach(definition.document);
   Object.entries(questions).forEach(([name, answer], i) => {
     if (i > 0) output.text();
     const { question } = definition.questions.find((each) => each.question.name === name)!;
@@ -239,7 +241,7 @@ export function printStudy(
         .forEach((line) => output.text(line));
     } else if (answer.keys !== undefined) {
       const keys = answer.keys.map((key) => [key].flat());
-      printKeys({ ...answer, keys }, answer.columns, output);
+      printKeys({ ...answer, keys }, { labels: labelsOf(name), columns: answer.columns }, output);
     } else {
       const { labels, columns } = answer;
       printAnswer(answer, { labels, columns, parameters: question.parameters }, output);

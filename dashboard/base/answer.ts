@@ -3,6 +3,7 @@ import {
 } from '../../client/index.js';
 import { exact } from './format.js';
 import { keyedOf, type KeyedPicture } from './keys.js';
+import { listIn } from './labels.js';
 import { chartsMax, intervalOf, type Asked } from './model.js';
 
 type Value = ValueOutcome;
@@ -213,17 +214,6 @@ function choiceOf({ estimator, parameters }: Asked, { estimate }: Value): Pictur
   const hypotheses = listIn(parameters['hypotheses']);
   if (estimator !== 'select' || hypotheses === null) return null;
   return { kind: 'choice', chosen: estimate[0]!, names: hypotheses.map(hypothesisInWords) };
-}
-
-/** A list parameter is sent as JSON; null for anything else. */
-export function listIn(parameter: unknown): readonly unknown[] | null {
-  if (typeof parameter !== 'string' || !parameter.startsWith('[')) return null;
-  try {
-    const list: unknown = JSON.parse(parameter);
-    return Array.isArray(list) ? list : null;
-  } catch {
-    return null;
-  }
 }
 
 /** `{ normal: { mean: 10, deviation: 40 } }` as `normal, mean 10, deviation 40`. */

@@ -1,5 +1,5 @@
 import { answerKeys, type StudyDocument } from '../../client/index.js';
-import { listIn } from './answer.js';
+import { listIn } from './labels.js';
 import { duration, exact, percent, spoken, whole } from './format.js';
 import type { Asked } from './model.js';
 import { keysInWords, testInWords } from './question-words.js';

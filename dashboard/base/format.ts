@@ -1,3 +1,5 @@
+import { decimalsFor, leadingPower } from '../../client/base/digits.js';
+
 /** Numbers and times for people. Numbers show only digits that the noise leaves meaningful. */
 
 const locale = 'en-GB';
@@ -8,10 +10,12 @@ const locale = 'en-GB';
  */
 const formatters = new Map<string, Intl.NumberFormat>();
 
-function formatter(key: string, options: Intl.NumberFormatOptions): Intl.NumberFormat {
+function formatter(
+  key: string, options: Intl.NumberFormatOptions, language = locale,
+): Intl.NumberFormat {
   const known = formatters.get(key);
   if (known !== undefined) return known;
-  const made = new Intl.NumberFormat(locale, options);
+  const made = new Intl.NumberFormat(language, options);
   formatters.set(key, made);
   return made;
 }
@@ -25,9 +29,6 @@ function inDecimals(least: number, most: number): Intl.NumberFormat {
 function inDigits(most: number): Intl.NumberFormat {
   return formatter(`${most} digits`, { maximumSignificantDigits: most });
 }
-
-const compacting =
-  new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 });
 
 const clock = new Intl.DateTimeFormat(locale, {
   day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit',
@@ -43,29 +44,38 @@ function power(text: string): string {
   return tidy(text).replace('e+', 'e').replace('e-', 'e−');
 }
 
-/** Number of decimals that show two significant digits of `halfWidth`; from 0 to 12. */
-export function decimalsFor(halfWidth: number): number {
-  if (!(halfWidth > 0) || !Number.isFinite(halfWidth)) return 0;
-  return Math.min(12, Math.max(0, 1 - Math.floor(Math.log10(halfWidth))));
-}
+/** Numbers from here on have a power of ten if their interval leaves few of their digits. */
+const longFrom = 1e9;
+const fewDigits = 3;
+/** Doubles from here on do not have all digits before the decimal point. */
+const wholeMax = 1e15;
+/** More decimals than this are no help to people. */
+const decimalsMax = 20;
 
 /**
- * `value` with the digits that are meaningful for `halfWidth`, half of its 95 % interval. Four
- * significant digits if `halfWidth` is unknown or zero. Very large and very small numbers have a
- * power of ten.
+ * `value` with the digits that are meaningful for `halfWidth`, half of its 95 % interval: see
+ * `decimalsFor`. Very large and very small numbers have a power of ten.
  */
 export function shown(value: number | null | undefined, halfWidth?: number | null): string {
   if (value === null || value === undefined || Number.isNaN(value)) return 'none';
+  const half = Number.isFinite(halfWidth) ? halfWidth! : 0;
+  const digits = powerDigits(value, half);
+  if (digits !== null) {
+    const text = value.toExponential(digits);
+    return power(half > 0 ? text : Number(text).toExponential());
+  }
+  const decimals = Math.min(decimalsMax, decimalsFor(value, half));
+  return tidy(inDecimals(half > 0 ? decimals : 0, decimals).format(value));
+}
+
+/** Digits after the first one of a number with a power of ten; null for a number without one. */
+function powerDigits(value: number, half: number): number | null {
   const size = Math.abs(value);
-  const half = halfWidth ?? 0;
-  if (size >= 1e9 || (size !== 0 && size < 1e-4 && half < 1e-4)) {
-    return power(value.toExponential(2));
-  }
-  if (half > 0) {
-    const decimals = decimalsFor(half);
-    return tidy(inDecimals(decimals, decimals).format(value));
-  }
-  return tidy(inDigits(4).format(value));
+  const isTiny = size !== 0 && size < 1e-4 && half < 1e-4;
+  if (!isTiny && (size < longFrom || size === Infinity)) return null;
+  if (half === 0) return isTiny ? 3 : size < wholeMax ? null : 14;
+  const digits = Math.min(16, Math.max(2, leadingPower(value) + 1 - leadingPower(half)));
+  return isTiny || size >= wholeMax || digits <= fewDigits ? digits : null;
 }
 
 /** Half the length of an interval; of one with an open end, how far the value is from the other. */
@@ -85,9 +95,14 @@ export function rangeText(
 /** 3.21, 0.0412, 8: three significant digits without trailing zeros. */
 export function amount(value: number): string {
   if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6)) {
-    return power(value.toExponential(1).replace('.0e', 'e'));
+    return power(Number(value.toPrecision(3)).toExponential());
   }
   return tidy(inDigits(3).format(value));
+}
+
+/** The mean of a part of a mixture, with the digits of three of its standard deviation. */
+export function middleText(mean: number, deviation: number): string {
+  return shown(mean, deviation / 10);
 }
 
 /** All digits of a number that a person chose: 0.05, 10,000,000, 1e−12. */
@@ -102,10 +117,16 @@ export function whole(value: number | bigint): string {
   return tidy(inDecimals(0, 0).format(value));
 }
 
-/** 1.25M, 12.5K: for large numbers. */
-export function compact(value: number): string {
+/**
+ * 1.25M, 12.5K: for large numbers. More digits where three do not tell the ends of an interval
+ * apart.
+ */
+export function compact(value: number, half: number | null): string {
+  const digits = half === null || half === 0 ? 0 : leadingPower(value) + 1 - leadingPower(half);
+  const most = Math.min(17, Math.max(3, digits));
   // British English writes a million as m, which people read as metres.
-  return tidy(compacting.format(value));
+  return tidy(formatter(`compact ${most}`, { notation: 'compact', maximumSignificantDigits: most },
+    'en-US').format(value));
 }
 
 /** `1 release`, `12,480 releases`. */
@@ -170,6 +191,8 @@ export function spoken(name: string): string {
 
 /** `below −15`, `0 to 15`, `120 and more`. */
 export function binText(from: number | null, to: number | null): string {
-  if (from === null) return `below ${shown(to)}`;
-  return to === null ? `${shown(from)} and more` : `${shown(from)} to ${shown(to)}`;
+  // An edge is public. Found ones are multiples of a width, with a rounding error at their end.
+  const text = (edge: number): string => exact(Number(edge.toPrecision(15)));
+  if (from === null) return `below ${text(to!)}`;
+  return to === null ? `${text(from)} and more` : `${text(from)} to ${text(to)}`;
 }

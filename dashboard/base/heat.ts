@@ -2,7 +2,7 @@ import { isDistribution, pictureOf } from './answer.js';
 import { binText } from './format.js';
 import { intervalOf, type Asked, type KeptAnswer, type ValueOutcome } from './model.js';
 import {
-  columnName, numberText, peopleWords, shownNumber, unitText, wordsOf,
+  columnOf, numberText, peopleWords, shownNumber, wordsOf,
 } from './number-words.js';
 import { plainView, within, type View } from './view.js';
 
@@ -104,7 +104,7 @@ function ofCurve(asked: Asked, outcome: ValueOutcome): readonly HeatCell[] {
 function ofQuantiles(
   asked: Asked, outcome: ValueOutcome, probabilities: readonly number[],
 ): readonly HeatCell[] {
-  const column = typeof asked.parameters['column'] === 'number' ? asked.parameters['column'] : 0;
+  const column = columnOf(asked);
   const words = wordsOf(asked, `${asked.columns[column] ?? ''} at ${probabilities[0]!}`, column);
   const order = probabilities.map((_, i) => i)
     .sort((one, two) => probabilities[one]! - probabilities[two]!);
@@ -139,11 +139,4 @@ export function columnsWithin(
   }, { ...plainView, range: view.range, chosen: view.chosen });
   const [first, last] = [epochs[0] ?? Infinity, epochs.at(-1) ?? -Infinity];
   return columns.filter(({ epoch }) => epoch >= first && epoch <= last);
-}
-
-/** What the axis of a strip measures, with its unit. */
-export function heatAxisName(asked: Asked): string {
-  const column = typeof asked.parameters['column'] === 'number' ? asked.parameters['column'] : 0;
-  const unit = asked.words?.[column]?.unit;
-  return `${columnName(asked, column)}${unitText({ ...peopleWords, unit: unit ?? '' })}`;
 }

@@ -1,16 +1,15 @@
 import { keyDoubts, quotedText, type KeyDoubt, type ValueOutcome } from '../../client/index.js';
-import { intervalOf, labelsOf, numberAt, type Asked } from './model.js';
+import { intervalOf, numberAt, type Asked } from './model.js';
+import { wordsOfAll, type NumberWords } from './number-words.js';
 
 /** The answer of each key. */
 export interface KeyedPicture {
   readonly kind: 'keyed';
   readonly rows: readonly KeyRow[];
-  /** Names of the numbers that each key has; empty for an answer of keys alone. */
-  readonly numbers: readonly string[];
+  /** The numbers that each key has; empty for an answer of keys alone. */
+  readonly words: readonly NumberWords[];
   /** Names of the columns that the answer is split by. */
   readonly by: readonly string[];
-  /** The numbers count people, so below zero there is noise only. */
-  readonly isCount: boolean;
 }
 
 /** One key with its numbers. */
@@ -34,10 +33,10 @@ export function keyedOf(asked: Asked, outcome: ValueOutcome): KeyedPicture | nul
   const { keys, estimate } = outcome;
   if (keys === undefined) return null;
   const size = keys.length === 0 ? 1 : estimate.length / keys.length;
-  const numbers = size === 0 ? [] : labelsOf(asked, size);
+  const words = size === 0 ? [] : wordsOfAll(asked, size);
   const doubts = keyDoubts(keys);
   const rows = keys.map((key, row): KeyRow => {
-    const places = numbers.map((_, i) => row * size + i);
+    const places = words.map((_, i) => row * size + i);
     return {
       parts: key.map(shownKey),
       values: places.map((place) => numberAt(outcome, place)),
@@ -45,15 +44,7 @@ export function keyedOf(asked: Asked, outcome: ValueOutcome): KeyedPicture | nul
       doubt: doubts[row]!,
     };
   });
-  const isCount = asked.estimator === 'count' || asked.estimator === 'histogram';
-  return {
-    kind: 'keyed', rows, numbers: numbers.map(numberName), by: asked.by?.columns ?? [], isCount,
-  };
-}
-
-/** The half quantile is better known as the median. */
-function numberName(name: string): string {
-  return name.replace(/^(.+) at 0\.5$/, 'median $1');
+  return { kind: 'keyed', rows, words, by: asked.by?.columns ?? [] };
 }
 
 /** A part of a key as it is; in quotes, with escapes, if it holds anything that cannot be seen. */

@@ -1,9 +1,8 @@
 import {
-  answersOf, ifHostileText, questionsOf, type ColumnType, type ColumnWords, type Interval95,
+  answersOf, questionsOf, type ColumnType, type ColumnWords, type Interval95,
   type Measured, type Question, type RefusedOutcome, type ReleaseBody, type StudyDocument,
   type ValueOutcome,
 } from '../../client/index.js';
-import { halfOf, rangeText, shown } from './format.js';
 
 /** How many whole answers a page keeps, for pictures over time. */
 const answersKept = 150;
@@ -65,8 +64,6 @@ export interface QuestionWords {
   /** The estimator in one line. */
   readonly title: string;
   readonly parameterWords: Readonly<Record<string, string>>;
-  /** A name for each number of an estimate, or of each key of a split one. */
-  readonly labels?: readonly string[];
 }
 
 /** What `/v1/studies` reports about a study. */
@@ -95,17 +92,21 @@ export interface Asked extends Question, QuestionWords {
 
 /** The questions of a study, in its order. A study in the short form has one. */
 export function questionsAsked(entry: StudyEntry): readonly Asked[] {
-  const { document, title, parameterWords, labels } = entry;
-  const ofStudy = { title, parameterWords, ...(labels !== undefined && { labels }) };
-  return questionsOf(document).map((question, i): Asked => {
-    const types = document.types && question.columns.map((name) =>
-      document.types![document.columns.indexOf(name)]!);
-    const words = document.columnWords && question.columns.map((name) =>
-      document.columnWords![document.columns.indexOf(name)]!);
+  const { document, questions, title, parameterWords } = entry;
+  return askedIn(document).map((asked, i) => ({
+    ...asked, ...(document.questions === undefined ? { title, parameterWords } : questions?.[i]),
+  }));
+}
+
+/** The same out of the signed facts alone. */
+export function askedIn(document: StudyDocument): readonly Asked[] {
+  return questionsOf(document).map((question): Asked => {
+    const ofColumns = <T>(list: readonly T[] | undefined): readonly T[] | undefined =>
+      list && question.columns.map((name) => list[document.columns.indexOf(name)]!);
+    const [types, words] = [ofColumns(document.types), ofColumns(document.columnWords)];
     return {
-      ...question, ...(types !== undefined && { types }), ...(words !== undefined && { words }),
-      ...(document.questions === undefined ? ofStudy
-        : entry.questions?.[i] ?? { title: question.estimator, parameterWords: {} }),
+      ...question, title: question.estimator, parameterWords: {},
+      ...(types !== undefined && { types }), ...(words !== undefined && { words }),
     };
   });
 }
@@ -174,7 +175,7 @@ function deviationOf({ uncertainty }: ValueOutcome, place: number): number {
 }
 
 /** The two ends; null where the release says that nothing is known. An open end is infinite. */
-function endsOf({ low, high }: Interval95, place: number): readonly [number, number] | null {
+export function endsOf({ low, high }: Interval95, place: number): readonly [number, number] | null {
   const [from, to] = [low[place], high[place]];
   return Number.isFinite(from) || Number.isFinite(to) ? [from!, to!] : null;
 }
@@ -189,22 +190,6 @@ export function intervalBetween(
   low: number | null, high: number | null,
 ): readonly [number, number] | null {
   return low === null && high === null ? null : [low ?? -Infinity, high ?? Infinity];
-}
-
-/**
- * In words, the interval that also holds if the stated share of the contributors is hostile; null
- * if the release states none.
- */
-export function hostileRangeText(
-  { estimate, intervalIfHostile95: interval }: ValueOutcome, place: number,
-  parameters: Readonly<Record<string, unknown>>,
-): string | null {
-  if (interval === undefined) return null;
-  const lead = ifHostileText(parameters);
-  const ends = endsOf(interval, place);
-  if (ends === null) return `${lead}: no interval`;
-  const half = halfOf(estimate[place]!, ends);
-  return `${lead}: ${rangeText(ends, (end) => shown(end, half))}`;
 }
 
 /** The newest release with an estimate. */
@@ -356,15 +341,6 @@ export class History {
       list.splice(0, list.length - this.kept);
     }
   }
-}
-
-/**
- * The columns if an estimate has one number per column; else the server's labels; else the indexes.
- */
-export function labelsOf({ columns, labels }: Asked, size: number): readonly string[] {
-  if (labels?.length === size) return labels;
-  if (columns.length === size) return columns;
-  return Array.from({ length: size }, (_, place) => `number ${place + 1} of ${size}`);
 }
 
 /** A refusal's reason, worded as the end of a sentence. */

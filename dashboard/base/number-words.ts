@@ -1,4 +1,6 @@
+import type { NamedPart } from '../../client/index.js';
 import { compact, exact, halfOf, percent, rangeText, shown, spoken, whole } from './format.js';
+import { labelsOf } from './labels.js';
 import type { Asked, Series } from './model.js';
 
 /** How one number of an answer is written for people, and which values it can have. */
@@ -26,13 +28,26 @@ export function columnName({ columns, words }: Asked, column: number): string {
   return words?.[column]?.label ?? spoken(columns[column] ?? 'value');
 }
 
+/** The name of a column with its unit: `delay, in minutes`. */
+export function axisName(asked: Asked, column: number): string {
+  const unit = asked.words?.[column]?.unit;
+  return `${columnName(asked, column)}${unit === undefined ? '' : `, in ${unit}`}`;
+}
+
+/** The place of the column that a question is about, among those of the question. */
+export function columnOf({ parameters: { column } }: Asked): number {
+  return typeof column === 'number' ? column : 0;
+}
+
 /** How the numbers of a column are written. @param range of possible values. */
 function ofColumn(
   asked: Asked, column: number, name: string, range: readonly [number, number] | null = null,
 ): NumberWords {
   const { unit = '', format = 'plain' } = asked.words?.[column] ?? {};
-  const isShare = asked.types?.[column]?.type === 'boolean';
-  const [least, greatest] = range ?? (isShare ? [0, 1] : [-Infinity, Infinity]);
+  const isBoolean = asked.types?.[column]?.type === 'boolean';
+  // Of several rows of one person, the sum says in how many the answer is yes: that is no share.
+  const isShare = isBoolean && asked.reduce !== 'sum';
+  const [least, greatest] = range ?? (isShare ? [0, 1] : [isBoolean ? 0 : -Infinity, Infinity]);
   return { name, unit, format: isShare ? 'percent' : format, least, greatest };
 }
 
@@ -45,7 +60,7 @@ const people = { unit: '', format: 'people', least: 0, greatest: Infinity } as c
  */
 export function wordsOf(asked: Asked, label: string, column: number | null): NumberWords {
   const { estimator, parameters } = asked;
-  const at = typeof parameters['column'] === 'number' ? parameters['column'] : 0;
+  const at = columnOf(asked);
   switch (estimator) {
     case 'count':
       return { ...people, name: countName(asked, at, label) };
@@ -53,10 +68,10 @@ export function wordsOf(asked: Asked, label: string, column: number | null): Num
       return { ...people, format: 'percent', greatest: 1,
         name: `share of people with ${sideOf(asked, at)}` };
     case 'histogram':
-      return / from$/.test(label) ? ofColumn(asked, at, spoken(label))
-        : { ...people, name: spoken(label) };
+      return parameters['width'] !== undefined && / from$/.test(label)
+        ? ofColumn(asked, at, spoken(label)) : { ...people, name: spoken(label) };
     case 'quantile': case 'distribution': {
-      const [, probability] = / at ([\d.]+)$/.exec(label) ?? [];
+      const [, probability] = / at ([\d.e-]+)$/.exec(label) ?? [];
       if (probability === undefined) return { ...people, name: spoken(label) };
       return ofColumn(asked, at, quantileName(columnName(asked, at), Number(probability)),
         rangeOf(asked));
@@ -70,10 +85,34 @@ export function wordsOf(asked: Asked, label: string, column: number | null): Num
   }
 }
 
-/** A total of values that are not below zero is not below zero, and is no share. */
-function totalOf({ types, words }: Asked, column: number): Partial<NumberWords> {
+/** The words for each number, in the order of the estimate. */
+export function wordsOfAll(
+  asked: Asked, size: number, parts?: readonly NamedPart[],
+): readonly NumberWords[] {
+  const { columns, estimator } = asked;
+  return labelsOf(asked, size, parts).map((label, place) => {
+    if (estimator === 'gaussian') return ofMoments(asked, label, place - columns.length);
+    if (/covariance$/.test(estimator)) return ofMoments(asked, label, place);
+    const isOfEach = estimator === 'sum' || label === columns[place];
+    const column = isOfEach ? place : columns.indexOf(label);
+    return wordsOf(asked, label, column < 0 ? null : column);
+  });
+}
+
+/** @param place in a covariance, row by row; below zero in the means that stand before it. */
+function ofMoments(asked: Asked, label: string, place: number): NumberWords {
+  const size = asked.columns.length;
+  const column = (place + size) % size;
+  if (place < 0) return ofColumn(asked, column, `mean ${columnName(asked, column)}`);
+  return Math.floor(place / size) === column ? varianceWords(`variance of ${columnName(asked, column)}`)
+    : plainWords(spoken(label));
+}
+
+/** A total is no share. That of a boolean is not below zero, and counts people or their rows. */
+function totalOf({ types, words, reduce }: Asked, column: number): Partial<NumberWords> {
   const { format = 'plain' } = words?.[column] ?? {};
-  return types?.[column]?.type === 'boolean' ? people : { format };
+  if (types?.[column]?.type !== 'boolean') return { format };
+  return reduce === 'one' ? people : { ...people, format };
 }
 
 function countName(asked: Asked, at: number, label: string): string {
@@ -85,7 +124,11 @@ function countName(asked: Asked, at: number, label: string): string {
 function sideOf(asked: Asked, column: number): string {
   const { threshold = 0.5, side } = asked.parameters;
   const name = columnName(asked, column);
-  if (asked.types?.[column]?.type === 'boolean') return `${name}: ${side === 'below' ? 'no' : 'yes'}`;
+  // One yes among the rows of a person makes their sum reach a threshold of up to 1.
+  const isYes = Number(threshold) > 0 && Number(threshold) <= 1;
+  if (asked.types?.[column]?.type === 'boolean' && isYes) {
+    return `${name}: ${side === 'below' ? 'no' : 'yes'}`;
+  }
   const unit = asked.words?.[column]?.unit;
   return `${name} ${side === 'below' ? 'below' : 'of at least'} ${exact(Number(threshold))}${
     unit === undefined ? '' : ` ${unit}`}`;
@@ -115,7 +158,7 @@ export function numberText(
   switch (format) {
     case 'percent':
       return `${shown(value * 100, half === null ? null : half * 100)}\u00a0%`;
-    case 'compact': return compact(value);
+    case 'compact': return compact(value, half);
     case 'people': return whole(Math.round(value));
     default: return shown(value, half);
   }
@@ -137,8 +180,7 @@ export function cellTexts(
   value: number | null, interval: readonly [number, number] | null, words: NumberWords,
 ): readonly [value: string, plus: string] {
   if (value === null || interval === null) return [shownNumber(value, interval, words).lead, ''];
-  const { least, greatest } = words;
-  if (isBeyond(interval, words)) {
+  if (isCut(interval, words)) {
     return [shownNumber(value, interval, { ...words, unit: '' }).lead, ''];
   }
   const half = halfOf(value, interval);
@@ -146,34 +188,47 @@ export function cellTexts(
   if (half === 0) return [text(value), ''];
   const isCentred = Math.abs((interval[0] + interval[1]) / 2 - value) <= half / 50;
   return [text(value), isCentred ? ` ± ${text(half)}`
-    : ` (${rangeText(atMost(interval, least, greatest), text)})`];
+    : ` (${rangeText(closed(interval, words), text)})`];
 }
 
-/** A series without what is impossible: values and intervals end at the possible ones. */
-export function possible(series: Series, { least, greatest }: NumberWords): Series {
+/** Whether part of an interval is possible, and part that ends is not. */
+function isCut(
+  [low, high]: readonly [number, number], { least, greatest }: NumberWords,
+): boolean {
+  const isBeyond = (low < least && low !== -Infinity) || (high > greatest && high !== Infinity);
+  return isBeyond && high >= least && low <= greatest;
+}
+
+/**
+ * A series as it is drawn: values and intervals end at what is possible. An interval that is wholly
+ * outside stays as it is, with its value: then what is taken for possible may be wrong.
+ */
+export function possible(series: Series, words: NumberWords): Series {
+  const { least, greatest } = words;
   if (least === -Infinity && greatest === Infinity) return series;
+  const isCutAt = series.lows.map((low, i) => {
+    const high = series.highs[i] ?? null;
+    return (low !== null || high !== null) && isCut([low ?? -Infinity, high ?? Infinity], words);
+  });
   const cut = (list: readonly (number | null)[]): readonly (number | null)[] =>
-    list.map((value) => (value === null ? null : Math.min(greatest, Math.max(least, value))));
+    list.map((value, i) => (value === null || !isCutAt[i]! ? value
+      : Math.min(greatest, Math.max(least, value))));
   return {
     ...series, values: cut(series.values), lows: cut(series.lows), highs: cut(series.highs),
   };
 }
 
-/** Whether an end of the interval that is known is beyond what is possible. */
-function isBeyond(
+/** An interval of which an open end is at what is possible. */
+function closed(
   [low, high]: readonly [number, number], { least, greatest }: NumberWords,
-): boolean {
-  return (low < least && low !== -Infinity) || (high > greatest && high !== Infinity);
-}
-
-/** The interval, of which an open end is at what is possible. */
-function atMost(
-  [low, high]: readonly [number, number], least: number, greatest: number,
 ): readonly [number, number] {
-  return [Math.max(low, least), Math.min(high, greatest)];
+  return [
+    low === -Infinity && high >= least ? least : low,
+    high === Infinity && low <= greatest ? greatest : high,
+  ];
 }
 
-/** One number with its interval, after what is impossible was cut off. */
+/** One number with its interval. What is impossible of the interval is cut off. */
 export interface ShownNumber {
   /** The value; where noise is larger than it, both ends of its interval. */
   readonly lead: string;
@@ -183,28 +238,29 @@ export interface ShownNumber {
 
 /**
  * A number and its interval in words. Where the interval ends at what is possible, the noise is as
- * large as the number, so the interval is the answer.
+ * large as the number, so the interval is the answer. A number whose whole interval is outside of
+ * what is possible is shown as it was released.
  */
 export function shownNumber(
   value: number | null | undefined, interval: readonly [number, number] | null, words: NumberWords,
 ): ShownNumber {
   if (value === null || value === undefined) return { lead: 'none', range: 'no answer' };
-  const end = (each: number): number => Math.min(words.greatest, Math.max(words.least, each));
-  if (interval === null) {
-    return { lead: `${numberText(end(value), null, words)}${unitText(words)}`,
-      range: 'without an interval' };
-  }
+  const lead = (half: number | null): string =>
+    `${numberText(value, half, words)}${unitText(words)}`;
+  if (interval === null) return { lead: lead(null), range: 'without an interval' };
   const half = halfOf(value, interval);
-  const text = (each: number): string => numberText(end(each), half, words);
-  if (half === 0) return { lead: `${text(value)}${unitText(words)}`, range: 'exact' };
-  if (isBeyond(interval, words)) {
-    const [low, high] = [text(interval[0]), text(interval[1])];
+  const text = (each: number): string => numberText(each, half, words);
+  if (half === 0) return { lead: lead(half), range: 'exact' };
+  if (isCut(interval, words)) {
+    const [low, high] = interval.map((each) =>
+      text(Math.min(words.greatest, Math.max(words.least, each))));
     return low === high
-      ? { lead: `about ${low}${unitText(words)}`, range: 'the noise led beyond what is possible' }
-      : { lead: `${low} to ${high}${unitText(words)}`,
+      ? { lead: `about ${low!}${unitText(words)}`, range: 'the noise led beyond what is possible' }
+      : { lead: `${low!} to ${high!}${unitText(words)}`,
         range: '95 % interval, cut at what is possible' };
   }
-  return { lead: `${text(value)}${unitText(words)}`,
-    range: `95 % interval ${
-      rangeText(atMost(interval, words.least, words.greatest), text)}${unitText(words)}` };
+  const ends = closed(interval, words);
+  const isPossible = ends[0] >= words.least && ends[1] <= words.greatest;
+  return { lead: lead(half), range: `95 % interval ${rangeText(ends, text)}${unitText(words)}${
+    isPossible ? '' : ', beyond what is possible'}` };
 }

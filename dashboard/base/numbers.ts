@@ -1,9 +1,8 @@
 import { pictureOf } from './answer.js';
-import { spoken } from './format.js';
 import { keyName } from './keys.js';
-import { labelsOf, type Asked, type ValueOutcome } from './model.js';
+import type { Asked, ValueOutcome } from './model.js';
 import {
-  columnName, plainWords, varianceWords, wordsOf, type NumberWords,
+  columnName, plainWords, varianceWords, wordsOfAll, type NumberWords,
 } from './number-words.js';
 
 /** One number of an estimate, and how people read it. */
@@ -20,16 +19,16 @@ export function numbersOf(asked: Asked, outcome: ValueOutcome): readonly NamedNu
   if (asked.by?.discover !== undefined) return [];
   const { picture } = pictureOf(asked, outcome);
   if (picture?.kind === 'keyed') {
-    const { rows, numbers } = picture;
-    return rows.flatMap((row, key) => wordsOfAll(asked, numbers.length).map((words, i) => ({
-      ...words, place: key * numbers.length + i,
-      name: numbers.length === 1 ? keyName(row) : `${keyName(row)}: ${words.name}`,
+    const { rows, words } = picture;
+    return rows.flatMap((row, key) => words.map((each, i) => ({
+      ...each, place: key * words.length + i,
+      name: words.length === 1 ? keyName(row) : `${keyName(row)}: ${each.name}`,
     })));
   }
   if (picture?.kind === 'choice') {
     return [{ ...plainWords('best fit'), texts: picture.names, place: 0 }];
   }
-  const all = wordsOfAll(asked, outcome.estimate.length)
+  const all = wordsOfAll(asked, outcome.estimate.length, outcome.parts)
     .map((words, place) => ({ ...words, place }));
   if (picture?.kind !== 'matrix') return all;
   const { size, offset, isCovariance } = picture;
@@ -45,22 +44,4 @@ export function numbersOf(asked: Asked, outcome: ValueOutcome): readonly NamedNu
   const diagonal = indices.map((i) => named(i, i));
   const pairs = indices.flatMap((i) => indices.slice(i + 1).map((j) => named(i, j)));
   return [...before, ...after, ...diagonal, ...pairs];
-}
-
-/** The words for each number, in the order of the estimate. */
-export function wordsOfAll(asked: Asked, size: number): readonly NumberWords[] {
-  const { columns, estimator } = asked;
-  return labelsOf(asked, size).map((label, place) => {
-    const mean = /^mean (.+)$/.exec(label)?.[1];
-    if (estimator === 'gaussian' && mean !== undefined && mean === columns[place]) {
-      return { ...wordsOf(asked, label, place), name: `mean ${columnName(asked, place)}` };
-    }
-    return wordsOf(asked, label, size === columns.length ? place : columnIn(asked, label));
-  });
-}
-
-/** The only column that an answer of one number is about; null if the label is no column. */
-function columnIn({ columns }: Asked, label: string): number | null {
-  const place = columns.findIndex((name) => name === label || spoken(name) === label);
-  return place < 0 ? null : place;
 }

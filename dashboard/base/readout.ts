@@ -1,5 +1,8 @@
+import { ifHostileText } from '../../client/index.js';
 import { clockTime, halfOf, rangeText, whole } from './format.js';
-import { intervalBetween, newestIn, reasonInWords, type Series } from './model.js';
+import {
+  endsOf, intervalBetween, newestIn, reasonInWords, type Series, type ValueOutcome,
+} from './model.js';
 import { numberText, shownNumber, unitText, type NumberWords } from './number-words.js';
 
 /** The newest number of a series with its interval, in words. */
@@ -31,6 +34,23 @@ export function readoutOf(
   if (reason !== null && reason !== undefined) return `${when}: refused, ${reasonInWords(reason)}`;
   const more = smoothed === null ? '' : `; smoothed ${valueText(smoothed, place, words)}`;
   return `${when}: ${valueText(series, place, words)}${unitText(words)}${more}`;
+}
+
+/**
+ * In words, the interval that also holds if the stated share of the contributors is hostile; null
+ * if the release states none.
+ * @param place of the number in the estimate.
+ */
+export function hostileRangeText(
+  { estimate, intervalIfHostile95: interval }: ValueOutcome, place: number, words: NumberWords,
+  parameters: Readonly<Record<string, unknown>>,
+): string | null {
+  if (interval === undefined) return null;
+  const lead = ifHostileText(parameters);
+  const ends = endsOf(interval, place);
+  if (ends === null) return `${lead}: no interval`;
+  const half = halfOf(estimate[place]!, ends);
+  return `${lead}: ${rangeText(ends, (end) => numberText(end, half, words))}${unitText(words)}`;
 }
 
 /** The number of one release and both ends of its interval, without the unit. */

@@ -1,27 +1,33 @@
 import type { CurvePicture, MatrixPicture, Picture } from './answer.js';
-import { amount, binText, percent, spoken } from './format.js';
+import { amount, binText, middleText, percent, shown } from './format.js';
 import { arranged, keyName, type KeyRow } from './keys.js';
-import { cellTexts, peopleWords, plainWords } from './number-words.js';
+import type { Asked } from './model.js';
+import {
+  cellTexts, columnName, peopleWords, unitText, type NumberWords,
+} from './number-words.js';
 
 type Line = readonly [what: string, much: string];
 
 /** A picture in at most three short lines, each with a name and a value. */
-export function summaryOf(picture: Picture, columns: readonly string[]): readonly Line[] {
+export function summaryOf(picture: Picture, asked: Asked): readonly Line[] {
   switch (picture.kind) {
     case 'mixture':
       return [...picture.components].sort((one, two) => two.weight - one.weight).slice(0, 3)
         .map(({ weight, mean, deviation }) =>
-          [`around ${amount(mean)} ± ${amount(deviation)}`, percent(weight)]);
+          [`around ${middleText(mean, deviation)} ± ${amount(deviation)}`, percent(weight)]);
     case 'clouds':
       return [...picture.clouds].sort((one, two) => two.weight - one.weight).slice(0, 3)
-        .map(({ weight, mean }) =>
-          [`around ${mean.slice(0, 2).map((entry) => amount(entry)).join(', ')}`, percent(weight)]);
+        .map(({ weight, mean, covariance }) => [
+          `around ${mean.slice(0, 2).map((entry, j) =>
+            middleText(entry, Math.sqrt(covariance[j]![j]!))).join(', ')}`,
+          percent(weight),
+        ]);
     case 'keyed':
-      if (picture.numbers.length === 0) {
+      if (picture.words.length === 0) {
         return picture.rows.slice(0, 3).map((row) => [keyName(row), '']);
       }
       return arranged(picture.rows, 'size', '', 0).slice(0, 3).map((row) =>
-        [keyName(row), row.values[0] === null ? 'no answer' : amountOf(row, picture.isCount)]);
+        [keyName(row), row.values[0] === null ? 'no answer' : amountOf(row, picture.words[0]!)]);
     case 'bins':
       return [...picture.bins].sort((one, two) => two.count - one.count).slice(0, 3)
         .map(({ name, from, to, count, low, high }) => [
@@ -36,13 +42,14 @@ export function summaryOf(picture: Picture, columns: readonly string[]): readonl
       return [['best fit', (picture.names[picture.chosen] ?? 'none').split(',')[0]!]];
     case 'matrix':
       return !picture.isCovariance
-        ? [['directions of', `${columns.length} columns`]] : strongest(picture, columns);
+        ? [['directions of', `${asked.columns.length} columns`]] : strongest(picture, asked);
   }
 }
 
-function amountOf({ values: [value], intervals: [interval] }: KeyRow, isCount: boolean): string {
-  const words = isCount ? peopleWords : plainWords('');
-  return cellTexts(value ?? null, interval ?? null, words).join('');
+function amountOf(
+  { values: [value], intervals: [interval] }: KeyRow, words: NumberWords,
+): string {
+  return `${cellTexts(value ?? null, interval ?? null, words).join('')}${unitText(words)}`;
 }
 
 /** The first edge below which this share of the people are; the last if there is none. */
@@ -52,15 +59,15 @@ export function edgeAt({ edges, below, all }: CurvePicture, share: number): numb
 
 /** Where a share of the people is reached, with the ends that the band of the counts allows. */
 function quantileText(picture: CurvePicture, share: number): string {
-  const at = (below: readonly number[]): string => amount(edgeAt({ ...picture, below }, share));
+  const at = (below: readonly number[]): string => shown(edgeAt({ ...picture, below }, share));
   const [value, from, to] = [picture.below, picture.high, picture.low].map(at);
   return from === to ? `about ${value!}` : `${value!} (${from!} to ${to!})`;
 }
 
 /** The three pairs of columns with the strongest correlation of either sign. */
-function strongest(picture: MatrixPicture, columns: readonly string[]): readonly Line[] {
+function strongest(picture: MatrixPicture, asked: Asked): readonly Line[] {
   return pairsOf(picture).slice(0, 3).map(({ across, up, correlation }) => [
-    `${spoken(columns[across] ?? '')} and ${spoken(columns[up] ?? '')}`,
+    `${columnName(asked, across)} and ${columnName(asked, up)}`,
     correlation.toFixed(2).replace(/^-/, '−'),
   ]);
 }

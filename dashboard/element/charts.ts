@@ -1,7 +1,6 @@
-import { questionsOf, type StudyDocument } from '../../client/index.js';
+import type { StudyDocument } from '../../client/index.js';
 import { pictureOf } from '../base/answer.js';
-import { labelsFrom } from '../base/labels.js';
-import { chartsMax, History, labelsOf, type Asked, type ValueOutcome } from '../base/model.js';
+import { askedIn, chartsMax, History, type Asked, type ValueOutcome } from '../base/model.js';
 import { numbersOf, type NamedNumber } from '../base/numbers.js';
 
 /** A question of a study, and the answers to it so far. */
@@ -22,16 +21,7 @@ export interface ChartedNumber {
 
 /** The questions of a study, in its order, out of its signed facts. */
 export function answersTo(document: StudyDocument): readonly Answers[] {
-  return questionsOf(document).map((question, i): Answers => {
-    const ofColumns = <T>(list: readonly T[] | undefined): readonly T[] | undefined =>
-      list && question.columns.map((name) => list[document.columns.indexOf(name)]!);
-    const [types, words] = [ofColumns(document.types), ofColumns(document.columnWords)];
-    const plain: Asked = {
-      ...question, title: question.estimator, parameterWords: {},
-      ...(types !== undefined && { types }), ...(words !== undefined && { words }),
-    };
-    const labels = labelsFrom(plain);
-    const asked: Asked = { ...plain, ...(labels !== undefined && { labels }) };
+  return askedIn(document).map((asked, i): Answers => {
     const places = (outcome: ValueOutcome): readonly number[] =>
       numbersOf(asked, outcome).map(({ place }) => place);
     return { asked, history: new History(undefined, places, i) };
@@ -54,8 +44,7 @@ function countOf(asked: Asked, outcome: ValueOutcome): number {
   const { picture, charts } = pictureOf(asked, outcome);
   const size = outcome.estimate.length;
   // Bins with fixed edges stay the same. Found bins are others in each release.
-  const isFixed = picture?.kind === 'bins' && asked.parameters['edges'] !== undefined
-    && labelsOf(asked, size).length === size;
+  const isFixed = picture?.kind === 'bins' && asked.parameters['edges'] !== undefined;
   return Math.min(chartsMax, isFixed ? size : charts);
 }
 

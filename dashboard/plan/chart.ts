@@ -59,7 +59,7 @@ function Drawn(
       text-anchor="end">${errorNumber(10 ** power, unit)}</text></g>`)}
     ${columns.filter((power) => width > 480 || power % 2 === 1).map((power) => html`
       <text key=${power} x=${x(10 ** power)} y=${heightPx - bottom + 18}
-      text-anchor=${power === 7 ? 'end' : 'middle'}>${compact(10 ** power)}</text>`)}
+      text-anchor=${power === 7 ? 'end' : 'middle'}>${compact(10 ** power, null)}</text>`)}
     <text x=${left + (width - left - right) / 2} y=${heightPx - 6} text-anchor="middle">people in each
       epoch</text>
     <line class="now" x1=${x(at)} x2=${x(at)} y1=${top} y2=${heightPx - bottom} />

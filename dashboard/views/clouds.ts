@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Cloud } from '../base/answer.js';
-import { amount, percent, shown, spoken } from '../base/format.js';
+import { amount, middleText, percent } from '../base/format.js';
 import { html } from '../base/html.js';
 import { Axes } from './axes.js';
 import { PairChoice } from './matrix.js';
@@ -14,11 +14,10 @@ const corners = 72;
  * The parts of a mixture in several columns: ellipses over two columns, a table of all columns, and
  * the density of one.
  */
-export function Clouds({ clouds, columns }: {
-  readonly clouds: readonly Cloud[]; readonly columns: readonly string[];
+export function Clouds({ clouds, names }: {
+  readonly clouds: readonly Cloud[]; readonly names: readonly string[];
 }): VNode {
   const [pair, setPair] = useState<readonly [number, number]>([0, 1]);
-  const names = columns.map(spoken);
   if (clouds.length === 0) return html`<section class="card"><h2>Parts</h2>
     <p>No part was found.</p></section>`;
   const [across] = pair;
@@ -35,12 +34,13 @@ export function Clouds({ clouds, columns }: {
       <tbody>${clouds.map(({ weight, mean, covariance }, k) => html`<tr key=${k}>
         <th scope="row"><span class=${`key part-${k % 4}`}></span>${k
           + 1}</th><td>${percent(weight)}</td>
-        ${mean.map((entry, j) => html`<td key=${j}>${shown(entry)}
-          <span class="quiet"> ± ${amount(
-            Math.sqrt(covariance[j]![j]!),
-          )}</span></td>`)}</tr>`)}</tbody></table></div>
+        ${mean.map((entry, j) => {
+          const deviation = Math.sqrt(covariance[j]![j]!);
+          return html`<td key=${j}>${middleText(entry, deviation)}
+            <span class="quiet"> ± ${amount(deviation)}</span></td>`;
+        })}</tr>`)}</tbody></table></div>
     </div></section>
-    <${Mixture} components=${components} column=${columns[across]!} />`;
+    <${Mixture} components=${components} column=${names[across]!} />`;
 }
 
 /** One and two standard deviations of every part, in the units of the columns. */
@@ -73,8 +73,11 @@ function Rings({ clouds, pair: [across, up], names }: {
     });
     return `M${path.join('L')}Z`;
   };
-  const said = clouds.map(({ weight, mean }) =>
-    `${percent(weight)} around ${shown(mean[across])}, ${shown(mean[up])}`).join('; ');
+  const said = clouds.map(({ weight, mean, covariance }) => {
+    const [x, y] = [across, up].map((j) =>
+      middleText(mean[j]!, Math.sqrt(covariance[j]![j]!)));
+    return `${percent(weight)} around ${x!}, ${y!}`;
+  }).join('; ');
   return html`<figure><svg class="ellipse clouds" viewBox="-76 -8 510 360" role="img"
     aria-label=${`${names[across]!} and ${names[up]!}: ${said}`}>
     <rect class="frame" x="0" y="0" width=${wide} height=${high} rx="4" />

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { CurvePicture } from '../base/answer.js';
-import { percent, roundTicks, shown, spoken } from '../base/format.js';
+import { percent, roundTicks, shown } from '../base/format.js';
 import { html } from '../base/html.js';
 import { edgeAt } from '../base/summary.js';
 
@@ -23,7 +23,7 @@ export function Curve({ picture, column }: {
   const points = (people: readonly number[]): readonly string[] =>
     people.map((each, i) => `${across[i]} ${up(each)}`);
   const band = `M${points(ends).join('L')}L${[...points(low)].reverse().join('L')}Z`;
-  return html`<section class="card"><h2>The share of people below each ${spoken(column)}</h2>
+  return html`<section class="card"><h2>The share of people below each ${column}</h2>
     <div class="curve"><svg class="density" viewBox=${`0 0 ${wide} ${high}`}
       preserveAspectRatio="none" role="img"
       aria-label=${`Half of the people are below about ${shown(edgeAt(picture, 0.5))}`}>

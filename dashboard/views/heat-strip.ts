@@ -1,10 +1,11 @@
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { coloursOf } from '../base/colours.js';
-import { clockTime, counted, spoken, whole } from '../base/format.js';
-import { columnsOf, columnsWithin, heatAxisName, type HeatColumn } from '../base/heat.js';
+import { clockTime, counted, whole } from '../base/format.js';
+import { columnsOf, columnsWithin, type HeatColumn } from '../base/heat.js';
 import { html } from '../base/html.js';
 import { reasonInWords, type Asked, type History } from '../base/model.js';
+import { axisName, columnOf } from '../base/number-words.js';
 import { paint as painted } from '../base/theme.js';
 import type { View } from '../base/view.js';
 import {
@@ -42,7 +43,7 @@ export function HeatOverTime({ asked, history, version, view, onView }: {
     [columns, view.range, view.chosen?.[0], view.chosen?.[1]]);
   if (shown === null || shown.every(({ refusal }) => refusal !== null)) return null;
   return html`<${HeatStrip} columns=${shown} isNamed=${asked.estimator === 'histogram'}
-    name=${heatAxisName(asked)} view=${view} onView=${onView} />`;
+    name=${axisName(asked, columnOf(asked))} view=${view} onView=${onView} />`;
 }
 
 /** The whole distribution over time: one column for each release, darker where more people are. */
@@ -53,7 +54,7 @@ function HeatStrip(facts: HeatFacts): VNode {
     : columns.findIndex(({ epoch }) => epoch === view.epoch);
   const newest = columns.findLastIndex(({ refusal }) => refusal === null);
   const read = columns[pointed?.column ?? (pinned < 0 ? newest : pinned)]!;
-  return html`<section class="card heat-strip"><h2>Distribution of ${spoken(name)} over time</h2>
+  return html`<section class="card heat-strip"><h2>Distribution over time: ${name}</h2>
     <${Strip} ...${facts} pointed=${pointed} pinned=${pinned} onPoint=${setPointed}
       said=${readoutOf(read, pointed?.cell ?? null)} />
     <p class="readout quiet" aria-hidden="true">${pointed === null
@@ -105,7 +106,7 @@ function Strip(facts: StripFacts): VNode {
   }, [columns, isNamed, axis, width, colours, shown?.column, shown?.cell]);
   const at = ({ offsetX, offsetY }: PointerEvent): HeatPlace | null =>
     heatPlaceAt(columns, frame(), offsetX, offsetY);
-  return html`<canvas ref=${canvas} tabindex="0" role="slider" aria-label=${`Distribution of ${spoken(name)}`
+  return html`<canvas ref=${canvas} tabindex="0" role="slider" aria-label=${`Distribution of ${name}`
     + ' over time: arrows left and right choose a release, up and down a cell'}
     aria-valuemin="0" aria-valuemax=${columns.length - 1} aria-valuetext=${said}
     aria-valuenow=${shown?.column ?? columns.length - 1}

@@ -5,7 +5,7 @@ import { html } from '../base/html.js';
 import {
   arranged, keyOrders, type KeyedPicture, type KeyOrder, type KeyRow,
 } from '../base/keys.js';
-import { peopleWords, plainWords } from '../base/number-words.js';
+import { plainWords, type NumberWords } from '../base/number-words.js';
 import { Badge } from '../base/shell.js';
 import { BarTrack } from './bar-track.js';
 import { NumberCell } from './number-cell.js';
@@ -23,7 +23,7 @@ const orderWords: Readonly<Record<KeyOrder, string>> = {
 
 /** The answer of each key as a bar with its interval. */
 export function Keyed({ picture }: { readonly picture: KeyedPicture }): VNode {
-  const { rows, numbers, by, isCount } = picture;
+  const { rows, words: numbers, by } = picture;
   const [order, setOrder] = useState<KeyOrder>('listed');
   const [filter, setFilter] = useState('');
   const [wanted, setWanted] = useState(0);
@@ -33,12 +33,13 @@ export function Keyed({ picture }: { readonly picture: KeyedPicture }): VNode {
     () => arranged(rows, order, filter, number), [rows, order, filter, number],
   );
   const drawn = isWhole ? found : found.slice(0, rowsFirst);
-  const axis = axisOf(rows, number, isCount);
+  const words = numbers[number] ?? plainWords('keys');
+  const axis = axisOf(rows, number, words);
   const isAlone = numbers.length === 0;
   const isLong = !isAlone && drawn.some(({ parts }) => parts.join(' ').length > lettersShort);
-  const name = spoken(numbers[number] ?? 'keys');
-  const what = isAlone || !isCount ? name
-    : `contributors${numbers.length > 1 ? `, ${name},` : ''}`;
+  const what = words.format !== 'people' ? `${words.name}${unitOf(words)}`
+    : numbers.length > 1 ? `contributors, ${words.name},`
+      : words.name.replace(/^people/, 'contributors');
   return html`<section class="card keyed"><h2>${sentenceStart(what)} by
       ${` ${by.map(spoken).join(', ')}`}</h2>
     ${isAlone && html`<p class="quiet">The keys that many people have, without counts. People with
@@ -46,7 +47,7 @@ export function Keyed({ picture }: { readonly picture: KeyedPicture }): VNode {
     <div class="key-controls">
       ${numbers.length > 1 && html`<${Choice} label="Number" value=${String(number)}
         onChoose=${(value: string) => setWanted(Number(value))}
-        options=${numbers.map((name, i) => [String(i), spoken(name)])} />`}
+        options=${numbers.map(({ name }, i) => [String(i), name])} />`}
       ${rows.length > 1 && html`<${Choice} label="Order" value=${order}
         onChoose=${(value: string) => setOrder(value as KeyOrder)}
         options=${keyOrders.filter((each) => !isAlone || each !== 'size')
@@ -59,7 +60,7 @@ export function Keyed({ picture }: { readonly picture: KeyedPicture }): VNode {
     <table class=${`bins${isAlone ? ' alone' : ''}${isLong ? ' long' : ''}`}><thead class="hidden"><tr><th scope="col">Key</th>${!isAlone
       && html`<th scope="col">Bar</th><th scope="col">${what}</th>`}</tr></thead>
     <tbody>${drawn.map((row) => html`<${KeyLine} key=${JSON.stringify(row.parts)} row=${row}
-      number=${number} axis=${axis} isCount=${isCount} />`)}</tbody></table>
+      number=${number} axis=${axis} words=${words} />`)}</tbody></table>
     ${found.length > drawn.length && html`<div><button type="button"
       onClick=${() => setIsWhole(true)}>Show all ${whole(found.length)} keys</button></div>`}
     ${rows.some(({ doubt }) => doubt !== null) && html`<p class="quiet small">People sent these keys
@@ -68,31 +69,34 @@ export function Keyed({ picture }: { readonly picture: KeyedPicture }): VNode {
     </section>`;
 }
 
-function KeyLine({ row, number, axis, isCount }: {
+const unitOf = ({ unit }: NumberWords): string => (unit === '' ? '' : `, in ${unit},`);
+
+function KeyLine({ row, number, axis, words }: {
   readonly row: KeyRow; readonly number: number; readonly axis: readonly [number, number];
-  readonly isCount: boolean;
+  readonly words: NumberWords;
 }): VNode {
   const [value, interval] = [row.values[number] ?? null, row.intervals[number] ?? null];
   return html`<tr><th scope="row"><span class=${row.parts.length > 1 ? 'key-parts' : 'key-part'}>
       ${row.parts.map((part, i) => html`<bdi key=${i}>${part}</bdi>`)}</span>
       ${row.doubt !== null && html`<${Badge} tone="warn">${row.doubt}<//>`}</th>
     ${row.values.length > 0 && html`<td class="bin-bar">${value !== null
-      && html`<${BarTrack} axis=${axis} value=${value} interval=${isCount && interval !== null
-        ? interval.map((end) => Math.max(0, end)) : interval} />`}</td>
+      && html`<${BarTrack} axis=${axis} value=${value} interval=${interval} />`}</td>
     <td class="bin-count">${value === null ? html`<span class="quiet">no answer</span>`
       : html`<${NumberCell} value=${value} interval=${interval}
-        words=${isCount ? peopleWords : plainWords('')} />`}</td>`}</tr>`;
+        words=${words} />`}</td>`}</tr>`;
 }
 
 /** From zero, or below it where numbers below zero mean something, to the farthest end. */
-function axisOf(rows: readonly KeyRow[], number: number, isCount: boolean): [number, number] {
-  let [from, to] = [0, isCount ? 1 : 0];
+function axisOf(
+  rows: readonly KeyRow[], number: number, { format, least }: NumberWords,
+): [number, number] {
+  let [from, to] = [0, format === 'people' ? 1 : 0];
   for (const { values, intervals } of rows) {
     for (const each of [values[number], ...(intervals[number] ?? [])]) {
       // An open end of an interval is infinite, and its whisker goes to the end of the axis.
       if (typeof each !== 'number' || !Number.isFinite(each)) continue;
       to = Math.max(to, each);
-      if (!isCount) from = Math.min(from, each);
+      if (least !== 0) from = Math.min(from, each);
     }
   }
   return [from, to];

@@ -6,7 +6,7 @@ import { budgetOf } from '../base/budget.js';
 import { counted, whole } from '../base/format.js';
 import { html } from '../base/html.js';
 import { reasonInWords, type Series } from '../base/model.js';
-import { plainWords, possible, type NumberWords } from '../base/number-words.js';
+import { possible, type NumberWords } from '../base/number-words.js';
 import { numbersOf } from '../base/numbers.js';
 import { studyAddress } from '../base/route.js';
 import { historyOf, isUnread, type Followed } from '../base/session.js';
@@ -136,12 +136,12 @@ function Newest({ followed }: { readonly followed: Followed }): VNode {
   // The correlation of columns says more than the variance of each.
   const isPair = picture?.kind === 'matrix' && picture.centre === null;
   if (picture !== null && (charts === 0 || isPair)) return html`<dl class="newest">
-    ${summaryOf(picture, asked.columns).map(([what, much]) =>
+    ${summaryOf(picture, asked).map(([what, much]) =>
     html`<div class="plain" key=${what}><dt><bdi>${what}</bdi></dt><dd>${much}</dd></div>`)}</dl>`;
   const numbers = numbersOf(asked, lastValue.outcome);
   const listed = numbers.slice(0, Math.min(numbersShown, charts));
   return html`<dl class="newest">${listed.map((words, place) =>
-    html`<${NewestNumber} key=${place} words=${words ?? plainWords('')}
+    html`<${NewestNumber} key=${place} words=${words}
       series=${history.series(place)} />`)}
     ${charts > listed.length
       && html`<div class="more quiet small">and ${whole(charts - listed.length)} more</div>`}</dl>`;

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { MatrixPicture } from '../base/answer.js';
-import { amount, counted, percent, spoken } from '../base/format.js';
+import { amount, counted, percent } from '../base/format.js';
 import { html } from '../base/html.js';
 import { coloursOf } from '../base/colours.js';
 import { paint } from '../base/theme.js';
@@ -12,13 +12,12 @@ const numberedMax = 8;
 
 /** A symmetric matrix as a heat map of correlations, and the ellipse of two chosen columns. */
 export function Matrix(
-  { picture, columns }: { readonly picture: MatrixPicture; readonly columns: readonly string[] },
+  { picture, names }: { readonly picture: MatrixPicture; readonly names: readonly string[] },
 ): VNode {
   const { size, isCovariance } = picture;
   const [pair, setPair] = useState<readonly [number, number]>([0, 1]);
   // A projector is not a covariance: its entries are already shares of directions.
   const share = isCovariance ? correlationsOf(picture) : picture.entries;
-  const names = columns.map(spoken);
   return html`<section class="card matrix-card">
     <h2>${isCovariance ? 'How columns vary together' : 'The leading directions'}</h2>
     <div class="matrix-parts"><div class="matrix-heat">

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { Component } from '../base/answer.js';
-import { amount, percent, roundTicks, shown, spoken } from '../base/format.js';
+import { amount, middleText, percent, roundTicks, shown } from '../base/format.js';
 import { html } from '../base/html.js';
 
 const points = 320;
@@ -13,7 +13,7 @@ export function Mixture(
   { components, column }: { readonly components: readonly Component[]; readonly column: string },
 ): VNode {
   if (components.length === 0) {
-    return html`<section class="card"><h2>${spoken(column)}</h2>
+    return html`<section class="card"><h2>${column}</h2>
       <p>No part was found.</p></section>`;
   }
   const from = Math.min(...components.map(({ mean, deviation }) => mean - 3.5 * deviation));
@@ -32,8 +32,8 @@ export function Mixture(
     .map((y, i) =>
       `${i === 0 ? 'M' : 'L'}${across[i]} ${(high - (y / top) * (high - 12)).toFixed(1)}`).join('');
   const said = components.map(({ weight, mean, deviation }) =>
-    `${percent(weight)} around ${shown(mean)}, standard deviation ${shown(deviation)}`).join('; ');
-  return html`<section class="card"><h2>The spread of ${spoken(column)}</h2>
+    `${percent(weight)} around ${middleText(mean, deviation)}, standard deviation ${amount(deviation)}`).join('; ');
+  return html`<section class="card"><h2>The spread of ${column}</h2>
     <svg class="density" viewBox=${`0 0 ${wide} ${high}`} preserveAspectRatio="none" role="img"
     aria-label=${`Density: ${said}`}>
       <path class="whole" d=${`${path(total)}L${wide} ${high}L0 ${high}Z`} />
@@ -51,7 +51,7 @@ export function Mixture(
       <th scope="col" title="standard deviation">Deviation</th></tr></thead>
       <tbody>${components.map(({ weight, mean, deviation }, k) => html`<tr key=${k}>
         <th scope="row"><span class=${`key part-${k % 4}`}></span>${k + 1}</th>
-        <td>${percent(weight)}</td><td>${amount(mean)}</td>
+        <td>${percent(weight)}</td><td>${middleText(mean, deviation)}</td>
         <td>${amount(deviation)}</td></tr>`)}</tbody></table></div></section>`;
 }
 

@@ -1,8 +1,9 @@
 import type { VNode } from 'preact';
 import type { Bin, Picture } from '../base/answer.js';
-import { binText, spoken } from '../base/format.js';
+import { binText } from '../base/format.js';
 import { html } from '../base/html.js';
-import { peopleWords } from '../base/number-words.js';
+import type { Asked } from '../base/model.js';
+import { axisName, columnName, columnOf, peopleWords } from '../base/number-words.js';
 import { BarTrack } from './bar-track.js';
 import { Clouds } from './clouds.js';
 import { Curve } from './curve.js';
@@ -12,16 +13,19 @@ import { Mixture } from './mixture.js';
 import { NumberCell } from './number-cell.js';
 
 /** Draws an estimate that is more than one number per column. */
-export function PictureView({ picture, columns, column }: {
-  readonly picture: Picture; readonly columns: readonly string[]; readonly column: string;
+export function PictureView({ picture, asked }: {
+  readonly picture: Picture; readonly asked: Asked;
 }): VNode {
+  const names = asked.columns.map((_, column) => columnName(asked, column));
+  const axes = asked.columns.map((_, column) => axisName(asked, column));
+  const column = axes[columnOf(asked)] ?? '';
   switch (picture.kind) {
     case 'matrix':
-      return html`<${Matrix} picture=${picture} columns=${columns} />`;
+      return html`<${Matrix} picture=${picture} names=${names} />`;
     case 'mixture':
       return html`<${Mixture} components=${picture.components} column=${column} />`;
     case 'clouds':
-      return html`<${Clouds} clouds=${picture.clouds} columns=${columns} />`;
+      return html`<${Clouds} clouds=${picture.clouds} names=${axes} />`;
     case 'curve':
       return html`<${Curve} picture=${picture} column=${column} />`;
     case 'keyed':
@@ -39,7 +43,7 @@ export function PictureView({ picture, columns, column }: {
  */
 function Bins({ bins, column }: { readonly bins: readonly Bin[]; readonly column: string }): VNode {
   const top = Math.max(1, ...bins.map(({ count, high: end }) => Math.max(count, end ?? count)));
-  return html`<section class="card"><h2>Contributors by ${spoken(column)}</h2>
+  return html`<section class="card"><h2>Contributors by ${column}</h2>
     ${bins.length === 0 && html`<p class="quiet">No bin was full enough to be shown.</p>`}
     <table class="bins"><thead class="hidden"><tr><th scope="col">Bin</th><th scope="col">Bar</th>
       <th scope="col">Contributors</th></tr></thead>

@@ -7,12 +7,13 @@ import { html } from '../base/html.js';
 import { later } from '../base/later.js';
 import { keyName } from '../base/keys.js';
 import {
-  chartsMax, hostileRangeText, intervalOf, numberAt, reasonInWords, type ValueOutcome,
+  chartsMax, intervalOf, numberAt, reasonInWords, type ValueOutcome,
 } from '../base/model.js';
 import { useNotes, type StudyNote } from '../base/notes.js';
-import { plainWords, possible } from '../base/number-words.js';
+import { possible } from '../base/number-words.js';
 import { numbersOf, type NamedNumber } from '../base/numbers.js';
 import { changeView, view } from '../base/route.js';
+import { hostileRangeText } from '../base/readout.js';
 import { historyOf, studies, type Followed } from '../base/session.js';
 import { canSmooth, smoothedSeries } from '../base/smoothing.js';
 import { Badge, Notice } from '../base/shell.js';
@@ -151,7 +152,6 @@ function Answer({ followed, place: question }: Shown): VNode {
   // One answer is a picture of its own.
   const hasStrip = isDistribution(asked) && history.count - history.refused > 1;
   const onView = (change: Partial<View>): void => changeView(followed.entry.id, change);
-  const column = columns[typeof parameters['column'] === 'number' ? parameters['column'] : 0] ?? '';
   const { epoch, closedAtMs } = history.lastValue;
   return html`<div class="answer-parts">
     <p class="quiet as-of">Answer of epoch ${whole(
@@ -161,7 +161,7 @@ function Answer({ followed, place: question }: Shown): VNode {
       && html`<p>${runningText(outcome.running)} Its interval counts the noise of all of them.</p>`}
     <${Findings} outcome=${outcome} columns=${columns} picture=${found.picture} />
     ${found.picture !== null
-      && html`<${picturePart.View} picture=${found.picture} columns=${columns} column=${column} />`}
+      && html`<${picturePart.View} picture=${found.picture} asked=${asked} />`}
     ${(charts > 0 || hasStrip) && html`<${Ranges} view=${now} onView=${onView}
       epochs=${history.epochs} canCompare=${charts > 0}
       first=${comparedName(followed.entry.id, asked.name, 0)} canSmooth=${series.some((_, place) => canSmooth(history, place))} />`}
@@ -171,10 +171,10 @@ function Answer({ followed, place: question }: Shown): VNode {
     ${charts > 0 && now.compared.length > 0 && html`<${comparePart.View} followed=${followed}
       own=${series[0]!} view=${now} onView=${onView} />`}
     <div class=${charts > 4 ? 'columns many' : 'columns'}>${shownNow.map((each, place) => html`
-      <${ChartedNumber} key=${place} words=${numbers[place] ?? plainWords('')} series=${each}
+      <${ChartedNumber} key=${place} words=${numbers[place]!} series=${each}
         smoothed=${smoothNow[place] ?? null} newest=${series[place]!} view=${now} onView=${onView}
         study=${followed.entry.name} notes=${notes}
-        ifHostile=${hostileRangeText(outcome, numbers[place]?.place ?? place, parameters)}
+        ifHostile=${hostileRangeText(outcome, numbers[place]!.place, numbers[place]!, parameters)}
         />`)}</div>
     ${found.charts > charts && found.picture === null
       && html`<${Uncharted} outcome=${outcome} numbers=${numbers}

@@ -42,17 +42,17 @@ describe('an answer with more than its numbers', () => {
     };
     const keys = [['maps'], ['Maps'], ['p\u0430y'], ['mail']];
     const answer = { estimate: [4, 3, 2, 1], keys };
-    printKeys(answer, [], output as never);
+    printKeys(answer, { columns: [] }, output as never);
     expect(lines.slice(0, 4)).toEqual([
       '"maps" (look-alike)', '"Maps" (look-alike)', '"p\u0430y" (mixed letters)', '"mail"',
     ]);
     expect(lines.slice(4).join(' ')).toMatch(/^note: a look-alike differs .* imitate another key\.$/);
     expect(lines.every((line) => line.length <= 80)).toBe(true);
     lines.length = 0;
-    printKeys({ estimate: [1], keys: [['mail']] }, [], output as never);
+    printKeys({ estimate: [1], keys: [['mail']] }, { columns: [] }, output as never);
     expect(lines).toEqual(['"mail"']);
     lines.length = 0;
-    printKeys({ estimate: [], keys: [['mail'], ['maps']] }, [], output as never);
+    printKeys({ estimate: [], keys: [['mail'], ['maps']] }, { columns: [] }, output as never);
     expect(lines).toEqual(['"mail"', '"maps"']);
   });
 

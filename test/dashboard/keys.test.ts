@@ -47,7 +47,8 @@ describe('a split answer', () => {
     const columns = ['x', 'y'];
     const outcome = split(['b', 'a'], { shape: [2, 2] }, [1, 2, 3, 4]);
     expect(keyedOf({ ...asked, estimator: 'mean', columns }, outcome)).toMatchObject({
-      numbers: columns, isCount: false, rows: [{ values: [1, 2] }, { values: [3, 4] }],
+      words: columns.map((name) => ({ name, format: 'plain' })),
+      rows: [{ values: [1, 2] }, { values: [3, 4] }],
     });
     expect(numbersOf({ ...asked, estimator: 'mean', columns }, outcome).map(({ name }) => name))
       .toEqual(['b: x', 'b: y', 'a: x', 'a: y']);
@@ -55,11 +56,12 @@ describe('a split answer', () => {
 
   it('calls the half quantile the median', () => {
     const outcome = split(['a'], { shape: [1, 2] }, [1, 2]);
-    const { numbers } = keyedOf({
+    const { words } = keyedOf({
       ...asked, estimator: 'quantile', columns: ['minutes'],
-      labels: ['minutes at 0.5', 'minutes at 0.9'],
+      parameters: { probabilities: [0.5, 0.9] },
     }, outcome)!;
-    expect(numbers).toEqual(['median minutes', 'minutes at 0.9']);
+    expect(words.map(({ name }) => name))
+      .toEqual(['median minutes', 'minutes that 90\u00a0% of people are below']);
   });
 
   it('is drawn over epochs where its keys are public and few, and never otherwise', () => {
@@ -75,7 +77,8 @@ describe('a split answer', () => {
 
   it('is summed up by its largest keys', () => {
     const { picture } = pictureOf(asked, split(['b', 'a10', 'a9']));
-    expect(summaryOf(picture!, [])).toEqual([['a10', '20 ± 2'], ['b', '3 ± 2'], ['a9', 'about 0']]);
+    expect(summaryOf(picture!, asked))
+      .toEqual([['a10', '20 ± 2'], ['b', '3 ± 2'], ['a9', '−4 ± 2']]);
     expect(pictureFor(split([], {}, [])).rows).toEqual([]);
   });
 
@@ -87,9 +90,9 @@ describe('a split answer', () => {
       },
     };
     const { picture, charts } = pictureOf(alone, outcome);
-    expect(picture).toMatchObject({ numbers: [], rows: [{ parts: ['b'] }, { parts: ['a'] }] });
+    expect(picture).toMatchObject({ words: [], rows: [{ parts: ['b'] }, { parts: ['a'] }] });
     expect(charts).toBe(0);
-    expect(summaryOf(picture!, [])).toEqual([['b', ''], ['a', '']]);
+    expect(summaryOf(picture!, asked)).toEqual([['b', ''], ['a', '']]);
   });
 });
 

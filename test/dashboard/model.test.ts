@@ -2,14 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { pictureOf, type MatrixPicture } from '../../dashboard/base/answer.js';
 import { budgetOf, guaranteeInWords, lastsFor } from '../../dashboard/base/budget.js';
 import {
-  amount, decimalsFor, duration, exact, percent, roundTicks, shown, spoken,
+  amount, compact, duration, exact, percent, roundTicks, shown, spoken,
 } from '../../dashboard/base/format.js';
 import {
-  History, intervalOf, labelsOf, questionsAsked, reasonInWords, routeOf, type Asked,
-  type StudyEntry,
+  History, intervalOf, questionsAsked, reasonInWords, routeOf, type Asked, type StudyEntry,
 } from '../../dashboard/base/model.js';
+import { labelsOf } from '../../dashboard/base/labels.js';
 import { numbersOf } from '../../dashboard/base/numbers.js';
 import { pairsOf, summaryOf } from '../../dashboard/base/summary.js';
+import { decimalsFor } from '../../src/base/digits.js';
 import { refusalReasons, type Outcome } from '../../src/base/outcome.js';
 import type { ReleaseBody } from '../../src/wire/index.js';
 import { document, releaseBody } from '../support/wire-samples.js';
@@ -135,15 +136,36 @@ describe('the budget', () => {
 
 describe('numbers for people', () => {
   it('have only the digits that the noise leaves meaningful', () => {
-    expect([0.031, 0.99, 1, 16, 99.9, 100, 1600, 0, Infinity].map(decimalsFor))
-      .toEqual([3, 2, 1, 0, 0, 0, 0, 0, 0]);
+    expect([0.031, 0.99, 1, 16, 99.9, 100, 1600].map((half) => decimalsFor(8.25, half)))
+      .toEqual([3, 2, 1, 0, 0, 0, 0]);
+    expect([0, null, Infinity].map((half) => decimalsFor(8.25, half))).toEqual([5, 5, 5]);
     expect(shown(8.256, 1.04)).toBe('8.3');
     expect(shown(731.5, 16.3)).toBe('732');
     expect(shown(-0.004, 0.5)).toBe('0.00');
-    expect(shown(-1234.56)).toBe('−1,235');
-    expect(shown(3.2e12, 1e9)).toBe('3.20e12');
-    expect(shown(0.00001234)).toBe('1.23e−5');
+    expect(shown(-1234.5678)).toBe('−1,234.57');
+    expect(shown(0.00001234)).toBe('1.234e−5');
+    expect(shown(0.000012345678, 2e-9)).toBe('1.23457e−5');
     expect(shown(null)).toBe('none');
+  });
+
+  it('keep both ends of an interval apart, however large they are', () => {
+    expect(shown(1_764_241_234_567)).toBe('1,764,241,234,567');
+    expect(shown(1_764_241_234_567.25, 60)).toBe('1,764,241,234,567');
+    expect(shown(1_764_241_234_567.25, 0.04)).toBe('1,764,241,234,567.250');
+    expect([3.19e12, 3.2e12, 3.21e12].map((value) => shown(value, 1e10)))
+      .toEqual(['3.190e12', '3.200e12', '3.210e12']);
+    expect(shown(2.4e9, 3e9)).toBe('2.40e9');
+    expect(shown(1.764241234567891e18, 1e9)).toBe('1.7642412346e18');
+    expect([1_764_241_100_000, 1_764_241_300_000].map((value) => compact(value, 1e5)))
+      .toEqual(['1.7642411T', '1.7642413T']);
+    for (let power = -12; power <= 18; power++) {
+      for (const share of [1e-9, 1e-6, 1e-3, 0.1, 3]) {
+        const [value, half] = [1.2345678912345 * 10 ** power, share * 10 ** power];
+        const [low, high] = [value - half, value + half];
+        expect(shown(low, half), `${low} to ${high}`).not.toBe(shown(high, half));
+        expect(compact(low, half), `${low} to ${high}`).not.toBe(compact(high, half));
+      }
+    }
   });
 
   it('are short for amounts, shares and times, and complete for chosen numbers', () => {
@@ -171,8 +193,10 @@ describe('numbers for people', () => {
     expect(roundTicks(3, 3)).toEqual([]);
   });
 
-  it('have the names that the server gives, else the columns, else their places', () => {
-    expect(labelsOf(askedOf({ labels: ['p50', 'p90'] }), 2)).toEqual(['p50', 'p90']);
+  it('have the names of what is asked, else of the columns, else of their places', () => {
+    const quantiles = { estimator: 'quantile', parameters: { probabilities: [0.5, 0.9] } };
+    expect(labelsOf({ ...askedOf({}), ...quantiles }, 2))
+      .toEqual(['delay_minutes at 0.5', 'delay_minutes at 0.9']);
     expect(labelsOf(askedOf({}), 2)).toEqual(document.columns);
     expect(labelsOf(askedOf({}), 1)).toEqual(['number 1 of 1']);
   });
@@ -204,7 +228,7 @@ describe('pictures', () => {
       centre: [1, 2], offset: 2, halves: [null, null, null, null],
     });
     expect(charts).toBe(4);
-    expect(summaryOf(picture!, document.columns))
+    expect(summaryOf(picture!, askedOf({})))
       .toEqual([['delay minutes and distance miles', '−0.50']]);
   });
 
@@ -233,7 +257,7 @@ describe('pictures', () => {
     const parts = [{ name: 'projector', shape: [2, 2] }, { name: 'rank', shape: [1] }];
     const { picture, charts } = of([0.5, 0.5, 0.5, 0.5, 1], { parts }, {}, 'subspace');
     expect([picture, charts]).toMatchObject([{ kind: 'matrix', isCovariance: false }, 0]);
-    expect(summaryOf(picture!, document.columns)).toEqual([['directions of', '2 columns']]);
+    expect(summaryOf(picture!, askedOf({}))).toEqual([['directions of', '2 columns']]);
   });
 
   it('of mixtures are drawn by their named parts, or by the form of mixture-1d', () => {
@@ -264,14 +288,14 @@ describe('pictures', () => {
     expect(picture).toEqual({
       kind: 'clouds', clouds: [{ weight: 1, mean: [3, -4], covariance: [[4, 1], [1, 9]] }],
     });
-    expect(summaryOf(picture!, document.columns)).toEqual([['around 3, −4', '100\u00a0%']]);
+    expect(summaryOf(picture!, askedOf({}))).toEqual([['around 3.00, −4.00', '100\u00a0%']]);
   });
 
   it('of bins without bounds leave out the bins that were not found', () => {
     const { picture } = of([20, 50, -10, 80, 0, 0], { shape: [3, 2] }, { width: 10 }, 'histogram');
     const bins = [{ from: -10, to: 0, count: 80 }, { from: 20, to: 30, count: 50 }];
     expect(picture).toMatchObject({ kind: 'bins', bins });
-    expect(summaryOf(picture!, [])).toEqual([['−10 to 0', '80'], ['20 to 30', '50']]);
+    expect(summaryOf(picture!, askedOf({}))).toEqual([['−10 to 0', '80'], ['20 to 30', '50']]);
   });
 
   it('of a category draw its names', () => {
@@ -286,7 +310,7 @@ describe('pictures', () => {
     expect(picture).toMatchObject({
       kind: 'bins', bins: [{ name: 'north', count: 7 }, { name: 'south' }, { name: 'other' }],
     });
-    expect(summaryOf(picture!, ['region']))
+    expect(summaryOf(picture!, askedOf({ document: names })))
       .toEqual([['south', '9'], ['north', '7'], ['other', '2']]);
   });
 
@@ -301,7 +325,7 @@ describe('pictures', () => {
       quantiles: 1,
     });
     expect(charts).toBe(1);
-    expect(summaryOf(picture!, [])).toEqual([
+    expect(summaryOf(picture!, askedOf({}))).toEqual([
       ['a quarter below', '10 (0 to 10)'], ['half below', '20 (10 to 20)'],
       ['three quarters below', 'about 20'],
     ]);

@@ -6,10 +6,9 @@ import {
 import { html } from '../../dashboard/base/html.js';
 import { questionsAsked, type Series, type StudyEntry } from '../../dashboard/base/model.js';
 import {
-  cellTexts, peopleWords, plainWords, possible, shownNumber, type NumberWords,
+  cellTexts, peopleWords, plainWords, possible, shownNumber, wordsOfAll, type NumberWords,
 } from '../../dashboard/base/number-words.js';
 import { notePlaces } from '../../dashboard/base/notes.js';
-import { wordsOfAll } from '../../dashboard/base/numbers.js';
 import { csvOf } from '../../dashboard/base/series-csv.js';
 import {
   closedWithin, comparedName, plainView, queryOf, viewOf, within, type View,
@@ -109,33 +108,35 @@ describe('a comparison', () => {
 });
 
 describe('words for a number', () => {
-  const entry = (change: object, labels: readonly string[]): StudyEntry => ({
+  const entry = (change: object): StudyEntry => ({
     id: '', name: 'a', state: 'open', epoch: '7', closesAtMs: 0, releases: 0, title: '',
-    parameterWords: {}, labels, document: { ...document, ...change },
+    parameterWords: {}, document: { ...document, ...change },
   });
   const delays = {
     version: 2, columns: ['delay_minutes', 'late'],
     types: [{ type: 'number' }, { type: 'boolean' }],
     columnWords: [{ label: 'delay', unit: 'minutes' }, {}],
   } as const;
-  const wordsFor = (change: object, labels: readonly string[]): readonly NumberWords[] =>
-    wordsOfAll(questionsAsked(entry({ ...delays, ...change }, labels))[0]!, labels.length);
+  const wordsFor = (change: object, size = 1): readonly NumberWords[] =>
+    wordsOfAll(questionsAsked(entry({ ...delays, ...change }))[0]!, size);
 
   it('are those of the study, of what is asked, and of what is possible', () => {
-    expect(wordsFor({ estimator: 'mean' }, ['delay_minutes', 'late'])).toEqual([
+    expect(wordsFor({ estimator: 'mean' }, 2)).toEqual([
       { name: 'delay', unit: 'minutes', format: 'plain', least: -Infinity, greatest: Infinity },
       { name: 'late', unit: '', format: 'percent', least: 0, greatest: 1 },
     ]);
-    const quantiles = { estimator: 'quantile', parameters: { low: 0, high: 240 } };
-    expect(wordsFor(quantiles, ['delay_minutes at 0.5', 'delay_minutes at 0.95'])).toMatchObject([
+    const quantiles = {
+      estimator: 'quantile', parameters: { low: 0, high: 240, probabilities: [0.5, 0.95] },
+    };
+    expect(wordsFor(quantiles, 2)).toMatchObject([
       { name: 'median delay', unit: 'minutes', least: 0, greatest: 240 },
       { name: 'delay that 95\u00a0% of people are below' },
     ]);
-    expect(wordsFor({ estimator: 'count', parameters: { threshold: 60, side: 'at-least' } },
-      ['delay_minutes at least 60'])).toMatchObject([
+    const late = { estimator: 'count', parameters: { threshold: 60, side: 'at-least' } };
+    expect(wordsFor(late)).toMatchObject([
       { name: 'people with delay of at least 60 minutes', format: 'people', least: 0 },
     ]);
-    expect(wordsFor({ estimator: 'share', parameters: { column: 1 } }, ['share with late']))
+    expect(wordsFor({ estimator: 'share', parameters: { column: 1 } }))
       .toMatchObject([{ name: 'share of people with late: yes', format: 'percent', greatest: 1 }]);
   });
 
@@ -144,7 +145,10 @@ describe('words for a number', () => {
     expect(shownNumber(8.26, [7.26, 9.26], minutes)).toEqual(
       { lead: '8.3 minutes', range: '95 % interval 7.3 to 9.3 minutes' });
     expect(shownNumber(-12, [-43, 19], peopleWords).lead).toBe('0 to 19');
-    expect(shownNumber(-50, [-81, -19], peopleWords).lead).toBe('about 0');
+    expect(shownNumber(-50, [-81, -19], peopleWords)).toEqual(
+      { lead: '−50', range: '95 % interval −81 to −19, beyond what is possible' });
+    expect(shownNumber(-50, null, peopleWords).lead).toBe('−50');
+    expect(shownNumber(-2, [-4, 0], peopleWords).lead).toBe('about 0');
     expect(shownNumber(402, [376, 428], peopleWords))
       .toEqual({ lead: '402', range: '95 % interval 376 to 428' });
     expect(shownNumber(5, null, minutes)).toEqual(
