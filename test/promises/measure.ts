@@ -4,6 +4,7 @@ import type { Plan } from '../../src/estimators/contract/estimator.js';
 import type { Interval95, ValueOutcome } from '../../src/base/outcome.js';
 import { planOf, releaseOf, factsOf } from '../support/offline.js';
 import { settingsOf, type Cell } from './cells.js';
+import { stones } from './stones.js';
 import { truthOf, type MadeRows } from './truths.js';
 
 /** What the releases of a cell were. */
@@ -37,13 +38,22 @@ function rowsOf({ rows, attack, columns, people, corruption }: Cell, seed: numbe
   if (rows === 'line') {
     const values = Float64Array.from({ length: people * columns }, (_, at) =>
       (1 + (Math.floor(at / columns) * 7 + seed) % 50) * (1 + at % columns));
-    const none = new Float64Array(columns);
-    const inDeviations = (entries: ArrayLike<number>): number[] => Array.from(entries);
-    return { values, truth: none, honestMean: none, inDeviations };
+    return aboutItself(values, new Float64Array(columns));
+  }
+  if (rows === 'stones') {
+    const { values, mean } = stones(people, seed);
+    return aboutItself(values, mean);
   }
   return makeRows(attack, {
     rows, dimension: columns, contributors: people, corruption, seed: `promises ${seed}`,
   });
+}
+
+/** Rows of which nothing is known but themselves. */
+function aboutItself(values: Float64Array, mean: Float64Array): MadeRows {
+  return {
+    values, truth: mean, honestMean: mean, inDeviations: (entries) => Array.from(entries),
+  };
 }
 
 function* lists(values: Float64Array, columns: number): Generator<Float64Array> {
