@@ -56,6 +56,10 @@ function textOfFinding(finding: Finding, columnNames: readonly string[]): string
     case 'crowd-apart':
       return `About ${first === undefined ? 'some' : percent(first)} of the rows stand apart from `
         + `the others and were left out.${meanOfAll(amounts.slice(1), columnNames)}`;
+    case 'crowds-too-many':
+      return 'More rows stand apart from the others, in several places, than the stated share of '
+        + 'false ones explains. So honest rows stand apart as well. Nobody can tell which, and '
+        + 'none were left out for it. State a larger corruption if that many are false.';
     case 'long-tails':
       return 'Some rows are far from the others, so rows were cut off farther out than usual. '
         + 'This needs more noise.';

@@ -28,6 +28,8 @@ export const findingReasons = [
   'wider-than-scale',
   /** Rows that stand apart from the others were left out. */
   'crowd-apart',
+  /** More rows stand apart, in several places, than may be hostile: they were not left out. */
+  'crowds-too-many',
   /** Rows reach so far out that the clip radius was raised. */
   'long-tails',
   /** Many rows have exactly the same value in these columns. */

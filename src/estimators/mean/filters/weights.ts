@@ -1,5 +1,6 @@
 import { log2, pow } from '../../../base/elementary.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
+import { normalUpperTail } from '../../../numerics/normal.js';
 
 /**
  * What is worked out from released numbers alone, so at no cost: how much too wide the rows are,
@@ -117,4 +118,38 @@ export function thresholdOf(
     if (excess >= excessShare * along * (count - rows)) return edges[l]!;
   }
   return rows > 3 * noise * Math.sqrt(edges.length) ? edges[0]! : null;
+}
+
+/** A bin with so many times the rows that light tails put there has others. */
+const crowdedFrom = 2;
+
+/**
+ * Moves a threshold inwards while the next bin holds more rows than light tails explain: the excess
+ * falls below what it must account for before a crowd ends, and what stays of the crowd moves the
+ * mean. A score is a sum of squares with weights of trace 1, each of which is that of a direction
+ * one scale wide at most. From `usualLeastScore` on it is beyond a value no more often than the
+ * square of one normal number is (Szekely and Bakirov 2003), so bins of honest rows are not
+ * crowded. A function of released counts.
+ * @param threshold - one of the edges. @param count - of the rows left.
+ * @param noise - standard deviation of a bin's count.
+ */
+export function behindCrowd(
+  edges: readonly number[], counts: Float64Array, threshold: number, count: number, noise: number,
+): number {
+  const usual = (l: number): number => 2 * count
+    * (normalUpperTail(Math.sqrt(edges[l]!)) - normalUpperTail(Math.sqrt(edges[l + 1]!)));
+  let least = edges.indexOf(threshold);
+  while (least > 0 && counts[least - 1]! > crowdedFrom * usual(least - 1) + noise) least -= 1;
+  return edges[least]!;
+}
+
+/** Where rows do not stand apart, at most so many times the hostile rows are removed. */
+export const removedMost = 2;
+
+/** The noisy number of rows with this score or more; `threshold` is one of the edges. */
+export function rowsFrom(
+  edges: readonly number[], counts: Float64Array, threshold: number,
+): number {
+  return counts.reduce((sum, count, l) =>
+    (edges[l]! >= threshold ? sum + Math.max(0, count) : sum), 0);
 }

@@ -17,7 +17,9 @@ import { rowsCohort } from '../../pooled/pool.js';
 import { usableSpread } from '../../pooled/radius.js';
 import { crowdShares } from '../../pooled/valleys.js';
 import { inScales, releaseMoments } from '../filters/rounds.js';
-import { directionsOf, excessAlong, thresholdOf, type RoundMoments } from '../filters/weights.js';
+import {
+  directionsOf, excessAlong, removedMost, thresholdOf, type RoundMoments,
+} from '../filters/weights.js';
 import { bumpOf, type ScoreInterval } from './bump.js';
 import { centreOfGroups } from './centre.js';
 import { clippingBias, type HeavyDesign } from './design.js';
@@ -100,9 +102,6 @@ async function filter(run: HeavyRun, rows: Sensitive<ClippedRows>): Promise<Filt
 
 /** A phase ends when the rows are this many times narrower than when it began (Algorithm 16). */
 const phaseEnds = 2 / 3;
-
-/** Where rows do not stand apart, at most so many times the hostile rows are removed. */
-const removedMost = 2;
 
 /**
  * Rows that stand out where there are some, or else those that account for what is too wide. None

@@ -24,7 +24,9 @@ import type { ReferenceKind } from '../filters-reference/design.js';
 import { designOf, expectedErrorOf, type FilterDesign } from '../filters/design.js';
 import { inScales, releaseMoments } from '../filters/rounds.js';
 import { markedSurvivors, type Survivors, type SurvivorsForm } from '../filters/survivors.js';
-import { excessAlong, thresholdOf, type RoundMoments } from '../filters/weights.js';
+import {
+  behindCrowd, excessAlong, removedMost, rowsFrom, thresholdOf, type RoundMoments,
+} from '../filters/weights.js';
 
 /** Largest hostile share that can be promised. */
 const corruptionLimit = 0.2;
@@ -146,8 +148,12 @@ interface Run extends Draws {
   readonly corruption: number;
 }
 
+/**
+ * Everything after the scale and the centre. Rows are taken in the median scale: it is right for
+ * rows with light tails, which the other is wider than, and a crowd that widens it hides in it.
+ */
 async function release(
-  run: Run, { pool, centre, scale }: CentredPool,
+  run: Run, { pool, centre, columns: { medianScale: scale } }: CentredPool,
 ): Promise<Released<Outcome>> {
   const { kind, design, mechanisms, compute } = run;
   const { facts, ball, rowsMax } = design;
@@ -168,7 +174,8 @@ async function release(
       if (present < facts.cohort / 4) return participationBelowPlan(facts);
       const moved = total.map((entry) => entry / present);
       const spread = usableSpread(all.spread);
-      return withAllRows(answerOf(design, { centre, scale, moved, present, spread }), {
+      const answer = answerOf(design, { centre, scale, moved, present, spread });
+      return withAllRows(filtered.isWider ? withWider(answer) : answer, {
         all, centre, scale,
         left: filtered.hasRemoved ? present : null,
         clippedAt: filtered.hasRemoved ? null : ball.radius,
@@ -177,9 +184,16 @@ async function release(
     });
 }
 
+function withWider(outcome: Outcome): Outcome {
+  if (outcome.kind === 'refused') return outcome;
+  return { ...outcome, findings: [{ reason: 'wider-than-scale', columns: [], amounts: [] }] };
+}
+
 /** What the rounds have found. All of it released. */
 interface Filtered {
   readonly hasRemoved: boolean;
+  /** At the end the rows were wider than the scale by more rows than may be hostile. */
+  readonly isWider: boolean;
   /**
    * Largest excess of the rows left, in the last round that was drawn; rows that were removed after
    * it make it smaller. Infinite without a round.
@@ -187,12 +201,16 @@ interface Filtered {
   readonly excess: number;
 }
 
-/** Removes rows, until they are no wider than honest ones, or the rounds are used up. */
+/**
+ * Removes rows, until they are no wider than honest ones, or the rounds are used up. None go where
+ * that would take more rows than may be hostile, with as many honest ones that stand as far out:
+ * then the honest rows are wider than the scale.
+ */
 async function filter(run: Run, survivors: Survivors): Promise<Filtered> {
   const { kind, design, mechanisms, compute } = run;
   const { ball, facts, excessMax } = design;
   let phase: RoundMoments[] = [];
-  let [hasRemoved, excess] = [false, Infinity];
+  let [hasRemoved, isWider, excess, gone] = [false, false, Infinity, 0];
   for (const events of design.rounds) {
     const { moments } = await releaseMoments(
       run, events, await survivors.rows(), ball, facts.cohort / 2,
@@ -200,6 +218,7 @@ async function filter(run: Run, survivors: Survivors): Promise<Filtered> {
     const { largestExcess } = moments;
     // Noise may hide this much.
     excess = Math.max(0, largestExcess) + excessMax;
+    isWider = false;
     if (largestExcess <= excessMax) break;
     // The rows are much narrower than when this phase began: its directions have done their work.
     if (phase.length > 0 && largestExcess <= phaseEnds * phase[0]!.largestExcess) phase = [];
@@ -218,8 +237,15 @@ async function filter(run: Run, survivors: Survivors): Promise<Filtered> {
       design.edges, counts.value, along, moments.count, events.scores.sigma,
     );
     if (threshold === null) continue;
+    const least = behindCrowd(
+      design.edges, counts.value, threshold, moments.count, events.scores.sigma,
+    );
+    const goes = rowsFrom(design.edges, counts.value, least);
+    isWider = gone + goes > removedMost * run.corruption * (moments.count + gone);
+    if (isWider) continue;
+    gone += goes;
     hasRemoved = true;
-    await survivors.remove({ mean, weights, least: threshold / unit, shareMax: null });
+    await survivors.remove({ mean, weights, least: least / unit, shareMax: null });
   }
-  return { hasRemoved, excess };
+  return { hasRemoved, isWider, excess };
 }

@@ -22,8 +22,9 @@ export const primeKind: FilterKind = { directions: directionsOf, reference: 'mul
  * Source. X. Liu, W. Kong, S. Kakade, S. Oh, Robust and differentially private mean estimation
  * (2021), Algorithms 9 to 13. A round has one fused release, noise for the Frobenius sensitivity of
  * symmetric matrices, and a noisy mean that is taken back into the ball, which the printed
- * constants leave out. The threshold is where the rows above it account for the excess, instead of
- * a random part of one that accounts for a third of it: that removes no honest rows for nothing.
+ * constants leave out. The threshold is where the rows above it account for the excess and no bin
+ * below is crowded, instead of a random part of one that accounts for a third of it: that removes
+ * no honest rows for nothing.
  */
 export const prime: Estimator = filterEstimator({
   name: 'prime',

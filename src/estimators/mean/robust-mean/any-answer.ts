@@ -29,6 +29,8 @@ export interface AnyFound {
   readonly excessMax: number;
   /** Null where no rows were left out. */
   readonly apart: RowsApart | null;
+  /** Rows stood apart in more places than the stated share explains, and were taken back. */
+  readonly hasUndone: boolean;
 }
 
 /** The rows that were left out, as released. */
@@ -137,7 +139,8 @@ const widerFrom = 1.8;
 export const widerRows = 10_000;
 
 function findingsOf(
-  { design, found: { scale, columns }, directions, radius, covariance, excessMax }: AnyFound,
+  { design, found: { scale, columns }, directions, radius, covariance, excessMax, hasUndone }:
+  AnyFound,
   moved: Float64Array, others: Float64Array | null, share: number,
 ): Finding[] {
   const { facts: { dimension, cohort } } = design;
@@ -151,6 +154,7 @@ function findingsOf(
   if (cohort >= widerRows * dimension && wider.length > 0) say('wider-than-scale', wider);
   else if (radius.leavesFar) say('wider-than-scale');
   if (others !== null) say('crowd-apart', [], [share, ...others]);
+  if (hasUndone) say('crowds-too-many');
   // With few columns a larger radius is worth its noise for normal rows, too.
   const isWide = radius.radius > usualRadius(dimension) && radius.beyond > 0;
   if (isWide && design.radius === null) say('long-tails');

@@ -12,8 +12,8 @@ import { axisBins, crowdShares } from '../../pooled/valleys.js';
 import { crowdAbove, crowdBelow, type CrowdLimits } from './crowds.js';
 import { releaseDirections, timesTransposed } from './directions.js';
 import {
-  axisCounts, distanceCounts, removeAlong, removeBeyond, rowsApart, sumOfRows, type Frame,
-  type MappedRows,
+  axisCounts, distanceCounts, removeAlong, removeBeyond, rowsApart, sumOfRows, takeBack,
+  type Frame, type MappedRows,
 } from './mapped.js';
 import { releaseRounds } from './moment-rounds.js';
 import { findRadius, radiusApart, type FoundRadius } from './radius.js';
@@ -46,9 +46,11 @@ export async function releaseAny(run: AnyRun, found: CentredPool): Promise<Relea
   const directions = releaseDirections(run, found, rounds);
   const seen = rounds.present ?? facts.cohort;
   const discrete = new DiscreteColumns(run, found, seen);
-  const unusedAxes = await removeAlongAxes(run, discrete, rows, frame, directions.axes, seen);
-  const distances = await removeFar(run, discrete, rows);
-  const isApart = unusedAxes.hasRemoved || distances.hasRemoved;
+  const crowds = new Crowds(design.corruption, rows);
+  const unusedAxes =
+    await removeAlongAxes(run, crowds, discrete, rows, frame, directions.axes, seen);
+  const distances = await removeFar(run, crowds, discrete, rows);
+  const { isApart } = crowds;
   const radius = findRadius({
     counts: distances.counts, noise: design.distance.sigma, dimension, corruption,
     cohort: facts.cohort, sigma: design.sum.sigma, radius: design.radius,
@@ -56,7 +58,7 @@ export async function releaseAny(run: AnyRun, found: CentredPool): Promise<Relea
   });
   const unused = [
     ...rounds.unused.flatMap(({ sum, square }) => [sum, square]), ...directions.unused,
-    ...unusedAxes.events, ...discrete.unused, ...isApart ? [] : [design.apart],
+    ...unusedAxes, ...discrete.unused, ...isApart ? [] : [design.apart],
   ];
   const { total, count } = drawMean(run, rows, radius, unused);
   const allRows = Math.max(facts.cohort / 4, rounds.present ?? distances.rows);
@@ -67,10 +69,12 @@ export async function releaseAny(run: AnyRun, found: CentredPool): Promise<Relea
       ? 0 : 3 * noiseOfSquare(design.rounds[0]!.square, seen);
     return answerOfAny({
       design, found, frame, radius, total, present, directions,
-      covariance: rounds.covariance, excessMax: excess, apart,
+      covariance: rounds.covariance, excessMax: excess, apart, hasUndone: crowds.hasUndone,
     });
   });
 }
+
+const sumOf = (counts: Float64Array): number => counts.reduce((sum, count) => sum + count, 0);
 
 /** Along these axes discrete columns make more than this share: their gaps look like valleys. */
 const discreteMax = 0.3;
@@ -88,8 +92,47 @@ interface FoundDistances {
   readonly apart: Float64Array;
   /** Number of rows before the far ones went. */
   readonly rows: number;
-  readonly hasRemoved: boolean;
 }
+
+/**
+ * What has been left out, so that it is never more than the stated share explains: the rows of all
+ * crowds, along every axis and by distance, are at most as many as those of one may be. Where they
+ * are more, at least a third of them is honest, so honest rows have crowds of their own, and which
+ * ones those are nobody can tell: all rows are taken back. Hostile rows can bring this about only
+ * where honest ones have a crowd already. Everything it knows is released, and a row that is taken
+ * back is left as it was at first: whether it is left stays a function of this row and of releases.
+ */
+class Crowds {
+  #gone = 0;
+  /** Variance of its noise. */
+  #variance = 0;
+  hasUndone = false;
+
+  constructor(private readonly corruption: number, private readonly rows: Sensitive<MappedRows>) {}
+
+  get isApart(): boolean {
+    return this.#gone > 0;
+  }
+
+  /**
+   * Whether the crowd in these bins may go as well; if not, all that went before is back.
+   * @param whole - the noisy number of all rows.
+   */
+  allows(counts: Float64Array, noise: number, whole: number): boolean {
+    const gone = this.#gone + Math.max(1, sumOf(counts));
+    const variance = this.#variance + counts.length * noise ** 2;
+    if (gone > crowdShares.most * this.corruption * whole + chance * Math.sqrt(variance)) {
+      this.rows.map(takeBack);
+      [this.#gone, this.#variance, this.hasUndone] = [0, 0, true];
+      return false;
+    }
+    [this.#gone, this.#variance] = [gone, variance];
+    return true;
+  }
+}
+
+/** Standard deviations that noise may add to the rows of all crowds. */
+const chance = 3;
 
 /** Which columns are discrete, as far as it is known. */
 class DiscreteColumns {
@@ -121,29 +164,49 @@ class DiscreteColumns {
   }
 }
 
-/** Draws a histogram along each axis, and removes the crowds that stand apart there. */
+/**
+ * Draws a histogram along each axis, and removes the crowds that stand apart there, unless they are
+ * too many.
+ * @returns the events that were not needed.
+ */
 async function removeAlongAxes(
-  { design, mechanisms }: AnyRun, discrete: DiscreteColumns, rows: Sensitive<MappedRows>,
-  frame: Frame, axes: readonly Float64Array[], present: number,
-): Promise<{ readonly events: readonly GaussianEvent[]; readonly hasRemoved: boolean }> {
-  if (design.corruption === 0) return { events: design.axes, hasRemoved: false };
+  { design, mechanisms }: AnyRun, crowds: Crowds, discrete: DiscreteColumns,
+  rows: Sensitive<MappedRows>, frame: Frame, axes: readonly Float64Array[], present: number,
+): Promise<readonly GaussianEvent[]> {
+  if (design.corruption === 0) return design.axes;
   const isAlong = (axis: Float64Array, columns: readonly boolean[]): boolean =>
     discreteShare(timesTransposed(frame.map, axis), columns) > discreteMax;
   const looked = axes.filter((axis) => !isAlong(axis, discrete.known))
     .slice(0, design.axes.length);
-  let hasRemoved = false;
-  for (const [k, axis] of looked.entries()) {
-    const event = design.axes[k]!;
+  let drawn = 0;
+  for (const axis of looked) {
+    const event = design.axes[drawn]!;
+    drawn += 1;
     const counts = mechanisms.gaussian(event.name, rows.map((left) => axisCounts(left, axis)));
     const limits = limitsOf(present, design.corruption, event.sigma, axisBins / 4);
     const high = crowdAbove(counts.value, limits) ?? axisBins;
     const low = crowdBelow(counts.value, limits) ?? 0;
     if (low === 0 && high === axisBins) continue;
     if (isAlong(axis, await discrete.drawn())) continue;
-    hasRemoved = true;
+    const behind = behindAll(counts.value, limits, { low, high }, present);
+    if (!crowds.allows(behind, event.sigma, present)) break;
     rows.map((left) => removeAlong(left, axis, low, high));
   }
-  return { events: design.axes.slice(looked.length), hasRemoved };
+  return design.axes.slice(drawn);
+}
+
+/**
+ * The counts of a crowd, with all rows behind an inner valley of the same side, if there is one. A
+ * crowd of more rows than may be hostile is honest, and so may be the one that stands behind it.
+ */
+function behindAll(
+  counts: Float64Array, limits: CrowdLimits,
+  { low, high }: { readonly low: number; readonly high: number }, present: number,
+): Float64Array {
+  const any = { ...limits, most: present / 2 };
+  const from = high === axisBins ? high : Math.min(high, crowdAbove(counts, any) ?? high);
+  const below = low === 0 ? low : Math.max(low, crowdBelow(counts, any) ?? low);
+  return counts.filter((_, bin) => bin < below || bin >= from);
 }
 
 function discreteShare(axis: Float64Array, discrete: readonly boolean[]): number {
@@ -152,31 +215,55 @@ function discreteShare(axis: Float64Array, discrete: readonly boolean[]): number
   return of / axis.reduce((sum, entry) => sum + square(entry), 0);
 }
 
-/** Draws the histogram of the distances, and removes the crowd that stands far out. */
+/**
+ * Draws the histogram of the distances, and removes the crowd that stands far out. Where it is one
+ * too many, it is looked for once more among all rows.
+ */
 async function removeFar(
-  { design, mechanisms }: AnyRun, discrete: DiscreteColumns, rows: Sensitive<MappedRows>,
+  { design, mechanisms }: AnyRun, crowds: Crowds, discrete: DiscreteColumns,
+  rows: Sensitive<MappedRows>,
 ): Promise<FoundDistances> {
   const { corruption, distance: event, facts: { dimension } } = design;
   const drawn = mechanisms.gaussian(event.name, rows.map(distanceCounts)).value;
-  const counts = drawn.slice(0, distanceBins);
-  const apart = drawn.slice(distanceBins);
-  const total = counts.reduce((sum, count) => sum + count, 0);
-  if (corruption === 0) return { counts, apart, rows: total, hasRemoved: false };
-  const high = crowdAbove(counts, limitsOf(total, corruption, event.sigma, 0));
-  const columns = high === null ? discrete.known : await discrete.drawn();
+  let [counts, apart] = [drawn.slice(0, distanceBins), drawn.slice(distanceBins)];
+  if (corruption === 0) return { counts, apart, rows: sumOf(counts) };
+  let noise = event.sigma;
+  let high = await farCrowd(counts, noise, corruption, dimension, discrete);
+  if (high !== null && !crowds.allows(counts.slice(high), noise, sumOf(drawn))) {
+    counts = counts.map((count, bin) => count + apart[bin]!);
+    apart = new Float64Array(distanceBins);
+    noise *= Math.SQRT2;
+    for (const part of farther) {
+      high = await farCrowd(counts, noise, part * corruption, dimension, discrete);
+      if (high === null || crowds.allows(counts.slice(high), noise, sumOf(drawn))) break;
+      high = null;
+    }
+  }
+  if (high === null) return { counts, apart, rows: sumOf(counts) };
+  const from = high;
+  rows.map((left) => removeBeyond(left, from));
+  return {
+    counts: counts.map((count, bin) => (bin < from ? count : 0)),
+    apart: apart.map((count, bin) => (bin < from ? count : count + counts[bin]!)),
+    rows: sumOf(counts),
+  };
+}
+
+/** Parts of the stated share: a crowd of fewer rows begins farther out. */
+const farther = [1, 0.8, 0.65];
+
+/** The bin of the distance from which on a crowd stands far out; null where there is none. */
+async function farCrowd(
+  counts: Float64Array, noise: number, corruption: number, dimension: number,
+  discrete: DiscreteColumns,
+): Promise<number | null> {
+  const high = crowdAbove(counts, limitsOf(sumOf(counts), corruption, noise, 0));
+  if (high === null || high >= distanceBins) return null;
   // With a discrete column honest rows may have a crowd. One of that many rows stands no farther
   // out than this, or the columns would vary by more than their scale.
-  const farthest = columns.includes(true)
+  const farthest = (await discrete.drawn()).includes(true)
     ? Math.sqrt(dimension / (crowdShares.least * corruption)) : 0;
-  if (high === null || high >= distanceBins || distanceEdge(high, dimension) < farthest) {
-    return { counts, apart, rows: total, hasRemoved: false };
-  }
-  rows.map((left) => removeBeyond(left, high));
-  return {
-    counts: counts.map((count, bin) => (bin < high ? count : 0)),
-    apart: apart.map((count, bin) => (bin < high ? count : count + counts[bin]!)),
-    rows: total, hasRemoved: true,
-  };
+  return distanceEdge(high, dimension) < farthest ? null : high;
 }
 
 /** Draws the sum of the rows left, on every event that is free for it, and their number. */

@@ -174,6 +174,11 @@ export function rowsApart(rows: MappedRows): MappedRows {
   return { ...rows, alive: rows.present.map((there, i) => (rows.alive[i] === 0 ? there : 0)) };
 }
 
+/** Takes back every row that was removed. */
+export function takeBack(rows: MappedRows): void {
+  rows.alive.set(rows.present);
+}
+
 /** Removes the rows in the distance's bins from `high` on, which is released. */
 export function removeBeyond(rows: MappedRows, high: number): void {
   eachDistance(rows, (i, bin) => {

@@ -4,7 +4,7 @@ import {
   clippedRows, countScores, momentsOf, removeRows, scoreCounts, scoresOf,
 } from '../../../../src/estimators/pooled/clipped-rows.js';
 import {
-  directionsOf, roundMoments, scoreEdges, thresholdOf,
+  behindCrowd, directionsOf, roundMoments, scoreEdges, thresholdOf,
 } from '../../../../src/estimators/mean/filters/weights.js';
 import { prime } from '../../../../src/estimators/mean/prime/prime.js';
 import { parseParameters } from '../../../../src/estimators/contract/parameters.js';
@@ -13,6 +13,7 @@ import {
 } from '../../../../src/estimators/run.js';
 import { clipBall } from '../../../../src/privacy/stages/clip.js';
 import { createMechanisms } from '../../../../src/privacy/mechanisms/index.js';
+import { normalUpperTail } from '../../../../src/numerics/normal.js';
 import { seededNoise } from '../../../../src/random/insecure.js';
 import { seededRandom } from '../../../../src/random/work.js';
 import { utf8 } from '../../../../src/base/bytes.js';
@@ -258,6 +259,20 @@ describe('what a filter is made of', () => {
     const weights = directionsOf([wide]);
     expect(weights[0]!).toBeGreaterThan(0.95);
     expect(weights[0]! + weights[3]!).toBeCloseTo(1, 9);
+  });
+
+  it('goes inwards to where a crowd ends, and not into tails', () => {
+    const edges = scoreEdges(6);
+    const n = 100_000;
+    const tail = (score: number): number => 2 * n * normalUpperTail(Math.sqrt(score));
+    const light =
+      Float64Array.from(edges, (edge, l) => tail(edge) - tail(edges[l + 1] ?? Infinity));
+    for (const edge of edges) expect(behindCrowd(edges, light, edge, n, 30)).toBe(edge);
+    // A crowd in bins 5 to 9, of which the excess finds the upper half.
+    const crowded = light.map((count, l) => count + (l >= 5 && l <= 9 ? 3_000 : 0));
+    expect(behindCrowd(edges, crowded, edges[8]!, n, 30)).toBe(edges[5]);
+    expect(behindCrowd(edges, crowded, edges[5]!, n, 30)).toBe(edges[5]);
+    expect(behindCrowd(edges, crowded.fill(5_000), edges[4]!, n, 30)).toBe(edges[0]);
   });
 
   it('lets nobody go because of noise alone', () => {

@@ -273,6 +273,48 @@ describe('robust-mean of rows of any shape', () => {
     }
   });
 
+  /** Normal rows of three columns, of which some parts are moved to places of their own. */
+  async function withCrowds(
+    places: readonly (readonly [share: number, place: readonly number[]])[],
+  ): Promise<ValueOutcome & { readonly mean: readonly number[] }> {
+    const [dimension, count] = [3, 40_000];
+    const data = dataSource('crowds');
+    const ends = places.map((_, k) =>
+      places.slice(0, k + 1).reduce((sum, [share]) => sum + share * count, 0));
+    const values = Float64Array.from(data.normals(dimension * count), (entry, at) => {
+      const crowd = places[ends.findIndex((end) => at < dimension * end)];
+      return entry + (crowd?.[1][at % dimension] ?? 0);
+    });
+    const outcome = await releaseWith(values, knownColumns(new Float64Array(dimension).fill(1)));
+    const mean = Array.from({ length: dimension }, (_, j) =>
+      listOf(values, dimension).reduce((sum, row) => sum + row[j]!, 0) / count);
+    return { ...outcome, mean };
+  }
+
+  it('takes all rows back where more stand apart, along several axes, than may lie', async () => {
+    const outcome =
+      await withCrowds([[0.05, [8, 0, 0]], [0.05, [0, 8, 0]], [0.05, [0, 0, 8]]]);
+    expect(reasonsOf(outcome)).toContain('crowds-too-many');
+    expect(reasonsOf(outcome)).not.toContain('crowd-apart');
+    outcome.mean.forEach((entry, j) => {
+      expect(Math.abs(outcome.estimate[j]! - entry)).toBeLessThan(0.05);
+    });
+  });
+
+  it('still leaves out one crowd, and a far one beside those that are taken back', async () => {
+    const one = await withCrowds([[0.05, [8, 0, 0]]]);
+    expect(reasonsOf(one)).toContain('crowd-apart');
+    expect(reasonsOf(one)).not.toContain('crowds-too-many');
+    expect(Math.abs(one.estimate[0]!)).toBeLessThan(0.05);
+    const far = await withCrowds([[0.06, [8, 0, 0]], [0.05, [500, 500, 500]]]);
+    expect(reasonsOf(far)).toEqual(expect.arrayContaining(['crowd-apart', 'crowds-too-many']));
+    expect(Math.hypot(...far.estimate)).toBeLessThan(1);
+    far.mean.forEach((entry, j) => {
+      expect(far.interval95!.low[j]).toBeLessThan(entry);
+      expect(far.interval95!.high[j]).toBeGreaterThan(entry);
+    });
+  });
+
   it('removes nobody where nobody is said to lie', async () => {
     const far = { rows: 'normal', attack: 'point', dimension: 2, contributors: 20_000 };
     const { findings, error } = await answerTo(far, { scale: 1, corruption: 0 });
