@@ -20,13 +20,15 @@ export function pageOfRelations(): string {
   return [
     '# Relations', '',
     'These relations must hold for every estimator, whatever the truth is: if all values are '
-    + 'given in another unit,', 'the answer has to be the same in that unit. `test/relations` asks each '
-    + 'estimator for them, on normal rows at', 'fixed seeds, and writes this page '
-    + '(`npx vitest run test/relations -u`).', '',
+    + 'given in another unit,',
+    'the answer has to be the same in that unit. `test/relations` asks each estimator for them, '
+    + 'on normal rows at',
+    'fixed seeds, and writes this page (`npx vitest run test/relations -u`).', '',
     '"Yes" says that it holds. After a power of two, that is to the last bit: the answer, its '
-    + 'noise and its interval.', 'Elsewhere the two answers are within one and a half of their half '
-    + 'intervals. A dash says that the relation is not asked,', 'and the number tells why. '
-    + 'A bold "no" is a known fault.', '',
+    + 'noise and its interval.',
+    'Elsewhere the two answers are within one and a half of their half intervals. A dash says '
+    + 'that the relation is not asked,',
+    'and the number tells why. A bold "no" is a known fault.', '',
     ...relationNames.map((name, i) => `${i + 1}. ${name}`), '',
     line(['estimator', ...relationNames.map((_, i) => String(i + 1))]),
     line(['---', ...relationNames.map(() => '---')]),
