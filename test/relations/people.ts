@@ -45,7 +45,7 @@ const columns: readonly TestColumn[] = [
 export { columns as tableColumns };
 
 const written = (value: unknown): string =>
-  (Object.is(value, -0) ? '-0' : String(value as number));
+  (Object.is(value, -0) ? '-0' : String(value));
 
 /** As a program would write them that keeps the sign of zero. */
 export const csv = [
