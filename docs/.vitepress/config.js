@@ -50,7 +50,7 @@ const sections = [
   ]],
   ['Results', 'results', [
     ['Accuracy', 'accuracy'], ['Accuracy, all tables', 'accuracy-tables'], ['Audits', 'audit'],
-    ['Exact checks', 'exactness'], ['A sealed robust mean', 'sealed'],
+    ['Exact checks', 'exactness'], ['Relations', 'relations'], ['A sealed robust mean', 'sealed'],
     ['Real tables', 'real-data'], ['Questions to tables', 'real-questions'],
     ['What questions promise', 'questions'], ['What estimators promise', 'promises'],
     ['Liars per key', 'robust-by-key'], ['Keys', 'keys'], ['Bars', 'bars'],

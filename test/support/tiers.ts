@@ -10,7 +10,7 @@ export const systemTests: readonly string[] = [
   'test/cli/{flights-command,messages,npy-table,process}.test.ts',
   'test/client/bundle.test.ts',
   'test/estimators/mean/{filters/filters,robust-mean/robust-mean}.test.ts',
-  'test/listener/large-releases.test.ts',
+  'test/listener/large-releases.test.ts', 'test/relations/live.test.ts',
   'test/numerics/kernels-{module,pool}.test.ts',
   'test/privacy/centre-threads.test.ts',
   'test/server/{aggregator,epoch-batching,epochs,remember,stand-back,taint}.test.ts',

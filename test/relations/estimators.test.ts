@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { forms, nameOf, relationNames, type Form, type RelationName } from './forms.js';
+import { known } from './known.js';
+import { baseOf, relations, type Extent } from './relations.js';
+import { pageOfRelations } from './table.js';
+
+const [least, most] = [-15, 15];
+const every = (step: number): number[] =>
+  Array.from({ length: Math.floor((most - least) / step) + 1 }, (_, i) => least + i * step);
+
+/** Relations of the part that runs in `npm test`, and how far. */
+const quick: readonly RelationName[] = [
+  'all columns times a power of two', 'shifted by up to 1e15', 'zeros with a sign',
+];
+
+function extentOf({ isHeavy }: Form, name: RelationName): Extent {
+  if (isHeavy) return { powers: [least, -4, most] };
+  return { powers: every(name === 'all columns times a power of two' ? 1 : 3) };
+}
+
+for (const form of forms) {
+  describe(nameOf(form), { tags: ['slow'] }, () => {
+    let base: ReturnType<typeof baseOf> | undefined;
+    for (const name of relationNames) {
+      if (form.exempt[name] !== undefined) continue;
+      const check = async (): Promise<void> => {
+        base ??= baseOf(form);
+        expect(await relations[name](form, await base, extentOf(form, name))).toBeNull();
+      };
+      if (known[nameOf(form)]?.[name] === undefined) it(name, check);
+      else it.fails(`${name}: ${known[nameOf(form)]![name]}`, check);
+    }
+  });
+}
+
+describe('the relations of every estimator', () => {
+  it.each(forms.filter(({ isHeavy }) => !isHeavy).map((form) => [nameOf(form), form] as const))(
+    'hold at the ends: %s', { tags: ['long'] }, async (_, form) => {
+      const base = await baseOf(form);
+      for (const name of quick) {
+        const isKnown = known[nameOf(form)]?.[name] !== undefined;
+        if (isKnown || form.exempt[name] !== undefined) continue;
+        expect(`${name}: ${await relations[name](form, base, { powers: [least, most] })}`)
+          .toBe(`${name}: null`);
+      }
+    },
+  );
+
+  it('are on a page', async () => {
+    await expect(pageOfRelations()).toMatchFileSnapshot('../../docs/results/relations.md');
+  });
+});
