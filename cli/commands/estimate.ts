@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { ArgsDef } from 'citty';
 import { createComputePool, type ComputePool } from '../../server/compute/pool.js';
+import { defaultReduce } from '../../server/study-file/columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { answerKeys } from '../../src/wire/answer-keys.js';
@@ -20,7 +21,9 @@ import { estimateStudy, printStudy, type StudyEstimate } from '../estimate/study
 import { readStudies } from '../base/study-files.js';
 import { inputFormats, type InputFormat } from '../input/rows.js';
 import { readTables, type RowTable, type TableRequest } from '../input/table.js';
-import { columnsOfStudy, readTypes } from '../input/typed-columns.js';
+import {
+  columnsOfStudy, readTypes, reduceInStudy, type TypedColumns,
+} from '../input/typed-columns.js';
 import { parametersOfTypes, typesOfTable } from '../estimate/types.js';
 import { wrap } from '../base/help.js';
 import { terminalColumns, type Io } from '../base/io.js';
@@ -56,8 +59,8 @@ const inputArguments = {
   },
   reduce: {
     type: 'enum', options: ['mean', 'sum'],
-    description: 'with --contributor: what the rows of one id become (default mean; '
-      + 'for totals sum)',
+    description: 'with --contributor: what the rows of one id become (default: as the file of '
+      + '--study says, else sum for sum and ratio, and mean for others)',
   },
   'group-by': {
     type: 'string', valueHint: 'column', description: 'run once per group of this column',
@@ -167,7 +170,7 @@ export const estimate = defineCommand({
       return answerFlags(name, args, { where, types: repeated['type'] ?? [], given, io, output });
     }
     const request =
-      tableRequest(args, repeated['type'] ?? [], name === 'sum' || args.question === 'sum');
+      tableRequest(args, repeated['type'] ?? [], name);
     const randomness = openRandomness(io);
     const compute = createComputePool(availableParallelism());
     const tables = await readWithProgress(request, compute, io);
@@ -356,10 +359,11 @@ function inputPath({ file, input }: InputFlags): string {
 
 /**
  * @param types - of `--type`.
- * @param isTotal - the answer is a total over people, so that the sum of their rows is meant.
+ * @param name - of the estimator, or `auto`.
  */
 function tableRequest(
-  args: InputFlags, types: readonly string[], isTotal: boolean,
+  args: InputFlags & { readonly question?: string | undefined }, types: readonly string[],
+  name: string,
 ): TableRequest {
   const typed = readTypes(args.columns, args.study, types, '--study');
   const groups = listFlag(args.groups, '--groups');
@@ -384,12 +388,32 @@ function tableRequest(
   return {
     path: inputPath(args),
     ...typed,
-    reduce: (args.reduce ?? (isTotal ? 'sum' : 'mean')) === 'sum' ? 'sum' : 'mean',
+    ...(args.contributor !== undefined && { reduce: reduceOf(args, typed, name) }),
     missing: args.missing === 'null' ? 'null' : 'refuse',
     ...(args.format === undefined ? {} : { format: args.format as InputFormat }),
     ...(args.contributor === undefined ? {} : { contributor: args.contributor }),
     ...(group === undefined || groups === undefined ? {} : { group, groups }),
   };
+}
+
+/**
+ * What the rows of a person become: what `--reduce` says, else the file of `--study`, else what a
+ * study file means that does not say it.
+ * @throws UsageError where the file chooses one row of a person at random.
+ */
+function reduceOf(
+  { reduce, study, question }: Parameters<typeof tableRequest>[0], { types }: TypedColumns,
+  name: string,
+): 'mean' | 'sum' {
+  // The only questions of `auto` are their estimators' names, where totals are concerned.
+  const asked = name === autoName ? question ?? 'mean' : name;
+  const usual = (study === undefined ? undefined : reduceInStudy(study))
+    ?? defaultReduce(asked, { types: [...types?.values() ?? []] }, false);
+  const found = reduce ?? usual;
+  if (found === 'mean' || found === 'sum') return found;
+  throw new UsageError(`${study ?? '--type'} has reduce: one, which chooses one row of a person at `
+    + 'random, and only the questions of a study file do so: leave out the estimator to ask them, '
+    + 'or give --reduce mean or sum');
 }
 
 /** From this size on, threads help. They start while the input is read. */

@@ -109,10 +109,9 @@ async function addRows(
     run.add(hash, reduction.rowsOf(contribution, run.tables), reduction.cutsOf(contribution));
   };
   for await (const batch of readRows(input, stdin)) {
-    const { values, texts, count, missing, contributors } = batch;
+    const { values, texts, count, contributors } = batch;
     for (let row = 0; row < count; row++) {
       const cells = values.subarray(row * width, (row + 1) * width);
-      if (missing[row] === 1) cells.fill(NaN);
       const person = personOf(contributors?.[row], open, reduction);
       const ranks = reduction.needsRanks ? Float64Array.of(rankFrom(secrets)) : null;
       reduction.add(person, { values: cells, texts, rows: 1, ranks }, {

@@ -15,8 +15,8 @@ export interface RowOptions {
   readonly contributor?: string;
   readonly group?: string;
   /**
-   * With an empty cell, the file is refused, or its whole row becomes the NULL row. In an optional
-   * column an empty cell only says that the row has no value there.
+   * With an empty cell, the file is refused, or the row has no value there. In an optional column
+   * an empty cell always says that.
    */
   readonly missing: 'refuse' | 'null';
   /** For messages: the path, or "standard input". */
@@ -44,15 +44,10 @@ export interface InputRequest extends Omit<RowOptions, 'source'> {
 export interface RowBatch {
   readonly columns: readonly string[];
   readonly count: number;
-  /**
-   * Row-major, count * columns.length, where the row is not missing: finite, or NaN where an
-   * optional column has no value.
-   */
+  /** Row-major, count * columns.length: finite, or NaN where a cell is empty. */
   readonly values: Float64Array;
   /** For each column its texts; null for other types. Undefined if no column is a text. */
   readonly texts?: readonly (readonly string[] | null)[];
-  /** 1 if a cell of the row was empty. */
-  readonly missing: Uint8Array;
   /** Lines from 1 (CSV, NDJSON), rows from 1 (Parquet, Arrow) or rows from 0 (npy). */
   readonly positions: Float64Array;
   /** One per row; null if no such column was requested. */
@@ -65,7 +60,6 @@ const rowsPerBatch = 4096;
 /** Collects rows into batches, so that a million rows do not need an object each. */
 export class BatchBuilder {
   private values: Float64Array;
-  private missing = new Uint8Array(rowsPerBatch);
   private positions = new Float64Array(rowsPerBatch);
   private contributors: string[] = [];
   private groups: string[] = [];
@@ -101,8 +95,7 @@ export class BatchBuilder {
   }
 
   /** Ends the row that was written at `target`. */
-  endRow(position: number, isMissing: boolean, contributor: string, group: string): void {
-    this.missing[this.count] = isMissing ? 1 : 0;
+  endRow(position: number, contributor: string, group: string): void {
     this.positions[this.count] = position;
     if (this.keeps.contributors) this.contributors.push(contributor);
     if (this.keeps.groups) this.groups.push(group);
@@ -125,7 +118,6 @@ export class BatchBuilder {
       columns: this.columns,
       count: this.count,
       values: this.values.subarray(0, this.count * this.columns.length),
-      missing: this.missing.subarray(0, this.count),
       positions: this.positions.subarray(0, this.count),
       contributors: this.keeps.contributors ? this.contributors : null,
       groups: this.keeps.groups ? this.groups : null,
@@ -134,7 +126,6 @@ export class BatchBuilder {
     });
     this.texts = this.noTexts();
     this.values = new Float64Array(rowsPerBatch * this.columns.length);
-    this.missing = new Uint8Array(rowsPerBatch);
     this.positions = new Float64Array(rowsPerBatch);
     this.contributors = [];
     this.groups = [];
@@ -195,7 +186,7 @@ export function adviceOn({ flags }: RowOptions, flag: InputFlag, advice: string)
 }
 
 export function missingRemedy(options: RowOptions): string {
-  const nulls = ', or pass --missing null to count the row without its values';
+  const nulls = ', or pass --missing null, and the row counts where this column is not used';
   return `the cell is empty: fill it in, or remove the row${adviceOn(options, 'missing', nulls)}`;
 }
 

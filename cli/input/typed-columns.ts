@@ -43,6 +43,14 @@ export function columnsOfStudy(file: string, asked?: readonly string[]): TypedCo
 }
 
 /**
+ * `contribution.reduce` of a study file; undefined if it does not say it.
+ * @throws as `columnsOfStudy`.
+ */
+export function reduceInStudy(file: string): 'mean' | 'sum' | 'one' | undefined {
+  return checkText(studySchema, readText(file), file).content.contribution.reduce;
+}
+
+/**
  * The types of `--type column=type`, for columns that no study file describes: `number`, `integer`,
  * `boolean`, `text`, `text:64` with its most bytes, or `category:a,b` with its names.
  * @param columns - those of `--columns`; undefined: all columns of the file.

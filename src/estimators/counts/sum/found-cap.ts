@@ -106,24 +106,50 @@ export function planFoundCap(options: FoundCapOptions, facts: StudyFacts): Plan 
       const units = caps.map((cap, j) => ladders[j]![cap]!.unit);
       return releaseTotals(
         noise, units, sums.map((all) => sumsUnder(all, caps)), mechanisms, facts,
-      ).map((outcome) => withoutUnseenEnds(outcome, caps));
+      ).map((outcome) => withoutUnseenEnds(outcome, { caps, units, rank }));
     },
   });
 }
 
+/** The caps that were found, all released, and how many people each was to clip: public. */
+interface FoundCaps {
+  readonly caps: readonly number[];
+  readonly units: readonly number[];
+  readonly rank: number;
+}
+
 /**
- * A column with the smallest cap has no interval: nearly all its values are 0 or less, and how far
- * out the others are is not known. Post-processing.
+ * A column has no interval if noise hides how far out its values are. Either its cap is the
+ * smallest one: then nearly all its values are 0 or less, or too few people came. Or the people
+ * whom the cap clips, beyond those whom it was to clip, make up more than half of the total: then
+ * too few people came, and the cap was chosen by noise. Without any other column it is refused, as
+ * no number of it says anything. Post-processing of caps, totals and clipped numbers, which are
+ * released.
  */
-function withoutUnseenEnds(outcome: Outcome, caps: readonly number[]): Outcome {
-  const columns = caps.flatMap((cap, j) => (cap === 0 ? [j] : []));
-  if (outcome.kind === 'refused' || columns.length === 0) return outcome;
+function withoutUnseenEnds(outcome: Outcome, { caps, units, rank }: FoundCaps): Outcome {
+  if (outcome.kind === 'refused') return outcome;
+  const beyond = new Map(outcome.findings?.map(({ columns, amounts }) => [columns[0], amounts[0]!]));
+  const columns = caps.flatMap((cap, j) => {
+    const surplus = (beyond.get(j) ?? 0) - rank;
+    return cap === 0 || 2 * surplus * units[j]! > outcome.estimate[j]! ? [j] : [];
+  });
+  if (columns.length === 0) return outcome;
+  if (columns.length === caps.length) {
+    return {
+      kind: 'refused',
+      reason: 'scale-not-found',
+      text: 'noise hides how far out the farthest values are, so no cap was found that most values '
+        + 'are within: give cap or range, plan for a smaller cohort if fewer people came than '
+        + 'planned, or use a larger epsilon',
+    };
+  }
+  const unseen = new Set(columns);
   const { low, high } = outcome.interval95!;
   return {
     ...outcome,
     interval95: {
-      low: low.map((end, j) => (caps[j] === 0 ? -Infinity : end)),
-      high: high.map((end, j) => (caps[j] === 0 ? Infinity : end)),
+      low: low.map((end, j) => (unseen.has(j) ? -Infinity : end)),
+      high: high.map((end, j) => (unseen.has(j) ? Infinity : end)),
     },
     findings: [
       { reason: 'end-unseen' as const, columns, amounts: [] }, ...outcome.findings ?? [],
