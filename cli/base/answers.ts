@@ -46,9 +46,13 @@ export function printFindings(
   findings: readonly Finding[] | undefined, columns: readonly string[], output: Output,
   keys?: ValueOutcome['keys'],
 ): void {
-  for (const finding of findings ?? []) {
-    wrap(`note: ${findingText(finding, columns, keys)}`, terminalColumns)
-      .forEach((line) => output.text(line));
+  printNotes((findings ?? []).map((finding) => findingText(finding, columns, keys)), output);
+}
+
+/** One "note:" for each sentence. */
+export function printNotes(notes: readonly string[], output: Output): void {
+  for (const note of notes) {
+    wrap(`note: ${note}`, terminalColumns).forEach((line) => output.text(line));
   }
 }
 

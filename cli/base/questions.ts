@@ -1,6 +1,7 @@
 import { typesOfColumns, type ColumnType } from '../../src/base/columns.js';
 import { WireError } from '../../src/base/errors.js';
 import { findingText } from '../../src/base/findings.js';
+import { leftOutText } from '../../src/base/left-out.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
 import { partsByName } from '../../src/base/parts.js';
 import { questionsOf, type Question } from '../../src/base/questions.js';
@@ -9,7 +10,7 @@ import { keyDoubts, quotedText } from '../../src/base/shown-text.js';
 import type { Answer } from '../../src/wire/messages.js';
 import { decodeStudyDocument } from '../../src/wire/study-codec.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
-import { intervalText, printAnswer, printFindings } from './answers.js';
+import { intervalText, printAnswer, printFindings, printNotes } from './answers.js';
 import { wrap } from './help.js';
 import { terminalColumns } from './io.js';
 import { formatNumber, type Output } from './output.js';
@@ -71,7 +72,7 @@ export function answersJson(
       findings: findings?.map((each) =>
         ({ ...each, text: findingText(each, columns, outcome.keys) })),
       ...(outcome.keys === undefined && labels.length === outcome.estimate.length && { labels }),
-      ...charge,
+      leftOut: leftOutText(asked[i]!, document), ...charge,
     }];
   });
   return Object.fromEntries(json);
@@ -100,6 +101,7 @@ export function printAnswers(
       const labels = labelsOf(askedColumns(asked[i]!, document)) ?? undefined;
       printAnswer(outcome, { labels, columns, parameters }, output);
     }
+    if (outcome.kind === 'value') printNotes(leftOutText(asked[i]!, document), output);
   });
 }
 

@@ -9,7 +9,7 @@ import type { Infeasible, ParameterValues } from '../../src/estimators/contract/
 import { questions } from '../../src/choose.js';
 import { estimators } from '../../src/estimators/registry.js';
 import { flightsName } from '../data/flights.js';
-import { printAnswer } from '../base/answers.js';
+import { printAnswer, printNotes } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
 import {
@@ -36,8 +36,9 @@ import { startProgress } from '../base/progress.js';
 
 const rowsArePublic = 'no --cohort was given, so the number of rows is taken for the size and is '
   + 'treated as public; the guarantee covers what rows contain, not who is present';
+const rowsMayLack = 'a row counts only if it has a value in each column that is used';
 const groupsArePublic = 'the group of a contributor is treated as public; every contributor is in '
-  + 'one group at most, so all groups together cost what one does';
+  + 'one group at most, so all groups together cost what one does; rows of other groups are left out';
 
 const inputArguments = {
   input: {
@@ -68,7 +69,8 @@ const inputArguments = {
   groups: {
     type: 'string', valueHint: 'a,b',
     description: 'the groups, a public list; rows of others are left out; with --keys-max also '
-      + 'discover, which finds those that enough people have',
+      + 'discover, which finds those that enough people have and shows 100 at most; discover:500 '
+      + 'shows 500',
   },
   'keys-max': {
     type: 'string', valueHint: 'n',
@@ -221,17 +223,15 @@ export const estimate = defineCommand({
 });
 
 /** What the guarantee takes as public. */
-function notesOn(cohort: number | undefined, { groups }: TableRequest): readonly string[] {
+function notesOn(
+  cohort: number | undefined, { groups, missing, types }: TableRequest,
+): readonly string[] {
   return [
     ...(cohort === undefined ? [rowsArePublic] : []),
     ...(groups === undefined ? [] : [groupsArePublic]),
+    ...(missing === 'null' || [...types?.values() ?? []].some(({ optional }) => optional === true)
+      ? [rowsMayLack] : []),
   ];
-}
-
-function printNotes(notes: readonly string[], output: Output): void {
-  for (const note of notes) {
-    wrap(`note: ${note}`, terminalColumns).forEach((line) => output.text(line));
-  }
 }
 
 /** Whether a study file says what is asked: no estimator is named. */

@@ -94,8 +94,8 @@ export interface ValueOutcome {
    */
   readonly keys?: readonly (readonly string[])[];
   /**
-   * Whether each key has an answer; absent: all have. A key without one has zeros in `estimate` and
-   * no interval.
+   * Whether each key has an answer; absent: all have. A key without one has no interval, and its
+   * numbers are NaN, which is null in JSON.
    */
   readonly answered?: readonly boolean[];
   /** The parts of the estimate, if it has more than one or a name of its own; see base/parts. */
@@ -139,6 +139,34 @@ export interface RefusedOutcome {
   readonly reason: RefusalReason;
   /** What failed and what would have been enough. Public numbers only. */
   readonly text: string;
+}
+
+/**
+ * The outcome with NaN, which JSON writes as null, for each number of a key that has no answer.
+ * Estimators and releases have 0 there.
+ */
+export function withoutUnanswered(outcome: Outcome): Outcome {
+  return filledUnanswered(outcome, () => NaN);
+}
+
+/** The outcome with 0 for each number of a key that has no answer, as releases have it. */
+export function zerosForUnanswered(outcome: Outcome): Outcome {
+  // Any other number stays, and is refused where the outcome is checked.
+  return filledUnanswered(outcome, (number) => (Number.isNaN(number) ? 0 : number));
+}
+
+function filledUnanswered(outcome: Outcome, filling: (number: number) => number): Outcome {
+  if (outcome.kind === 'refused' || outcome.answered === undefined) return outcome;
+  const { answered, estimate, uncertainty } = outcome;
+  const stride = estimate.length / answered.length;
+  const filled = (numbers: readonly number[]): readonly number[] => numbers.map((number, i) =>
+    (answered[Math.floor(i / stride)] === false ? filling(number) : number));
+  return {
+    ...outcome,
+    estimate: filled(estimate),
+    uncertainty: uncertainty.kind !== 'gaussian' ? uncertainty
+      : { ...uncertainty, standardDeviation: filled(uncertainty.standardDeviation) },
+  };
 }
 
 /** What a release holds. */

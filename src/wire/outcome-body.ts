@@ -1,6 +1,7 @@
 import { unansweredFault, valueFault } from '../base/findings.js';
 import {
-  refusalReasons, type Interval95, type Outcome, type Uncertainty, type ValueOutcome,
+  refusalReasons, withoutUnanswered, zerosForUnanswered,
+  type Interval95, type Outcome, type Uncertainty, type ValueOutcome,
 } from '../base/outcome.js';
 import { entriesOf, partsFault } from '../base/parts.js';
 import { questionLimits } from '../base/questions.js';
@@ -14,7 +15,8 @@ import { malformed } from './reader.js';
  * @param columns - number of columns that the answer is about. Absent: columns are not counted.
  * @throws WireError('malformed') for an outcome that no reader would accept.
  */
-export function outcomeToWire(outcome: Outcome, columns?: number): sent.v1.Outcome.$Properties {
+export function outcomeToWire(given: Outcome, columns?: number): sent.v1.Outcome.$Properties {
+  const outcome = zerosForUnanswered(given);
   if (outcome.kind === 'refused') {
     return { refused: { reason: outcome.reason, text: outcome.text } };
   }
@@ -87,7 +89,7 @@ export function outcomeFromWire(outcome: read.v1.Outcome.$Shape, columns?: numbe
     }),
   };
   checkValue(decoded, columns);
-  return decoded;
+  return withoutUnanswered(decoded);
 }
 
 /** Null when both lists are empty: the release states no such interval. */

@@ -178,7 +178,7 @@ const keyed: fc.Arbitrary<Outcome> = fc.tuple(
   isRunning: fc.boolean(),
 }).map(({ keys, numbers, flags, isRunning }) => ({
   kind: 'value', shape: each === 1 ? [count] : [count, each], keys,
-  estimate: numbers.map((number, i) => (flags[Math.floor(i / each)]! ? number : 0)),
+  estimate: numbers.map((number, i) => (flags[Math.floor(i / each)]! ? number : NaN)),
   uncertainty: { kind: 'none' },
   ...(flags.includes(false) && { answered: flags }),
   ...(isRunning && {

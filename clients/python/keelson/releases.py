@@ -52,6 +52,16 @@ def keys_of_value(value: Optional[Message]) -> List[List[str]]:
     return [list(value.keys[at:at + size]) for at in range(0, len(value.keys), size)]
 
 
+def numbers_of_value(value: Message) -> List[Optional[float]]:
+    """The numbers of an answer, row-major. Those of a key without an answer are None."""
+    if not value.answered:
+        return list(value.estimate)
+    stride = len(value.estimate) // value.shape[0]
+    bits = int.from_bytes(value.answered, "little")
+    return [number if bits >> (at // stride) & 1 else None
+            for at, number in enumerate(value.estimate)]
+
+
 class Chain:
     """Section 7: the releases of one study, each verified against the one before."""
 

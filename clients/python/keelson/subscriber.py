@@ -7,7 +7,7 @@ from typing import AsyncIterator, Dict, List, NamedTuple, Optional
 from ._wire import CODES, Message
 from .connection import LOST, Backoff, Connection, open_connection
 from .errors import KeelsonError
-from .releases import NO_DIGEST, Chain
+from .releases import NO_DIGEST, Chain, numbers_of_value
 from .signing import check_key
 
 END_GRACE = 2.0
@@ -24,13 +24,13 @@ class Release(NamedTuple):
     message: Message
 
     @property
-    def estimates(self) -> Dict[str, Optional[List[float]]]:
-        """The numbers of each question; None where the release refuses. A study of one question
-        has the name of its estimator."""
+    def estimates(self) -> Dict[str, Optional[List[Optional[float]]]]:
+        """The numbers of each question; None where the release refuses, and in place of each number
+        of a key without an answer. A study of one question has the name of its estimator."""
         answers = self.message.answers
         named = {one.question: one.outcome for one in answers} if answers else {
             self.message.estimator: self.message.outcome}
-        return {name: None if one.value is None else list(one.value.estimate)
+        return {name: None if one.value is None else numbers_of_value(one.value)
                 for name, one in named.items()}
 
 

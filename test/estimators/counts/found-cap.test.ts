@@ -141,7 +141,7 @@ describe('sum with a cap that is found', () => {
     expect(Math.sqrt(squares) / best).toBeLessThan(3);
   });
 
-  it('answers one constant, and says where nearly all values are zero', async () => {
+  it('answers one constant, and refuses where nearly all values are zero', async () => {
     const plan = planOf('sum', asked, factsOf(1, 1_000));
     const [noise, range] = [plan.facts['noiseInBounds'] as number, { length: 1_000 }];
     const same = await answerOf(plan, Array.from(range, () => 7), 'same');
@@ -149,11 +149,36 @@ describe('sum with a cap that is found', () => {
     expect(same.scale![0]).toBeLessThan(7 * Math.SQRT2);
     expect(Math.abs(same.estimate[0]! - 7_000)).toBeLessThan(5 * noise * same.scale![0]!);
     expect(same.findings).toBeUndefined();
-    const rare = await answerOf(plan, Array.from(range, (_, i) => (i < 3 ? 500 : 0)), 'rare');
-    expect(rare).toMatchObject({
-      interval95: { low: [-Infinity], high: [Infinity] },
-      findings: [{ reason: 'end-unseen', columns: [0], amounts: [] }],
+    const rare = Array.from(range, (_, i) => Float64Array.of(i < 3 ? 500 : 0));
+    expect(await releaseOf(plan, 1, rare, 'rare')).toMatchObject(
+      { kind: 'refused', reason: 'scale-not-found' },
+    );
+    const both = planOf('sum', asked, factsOf(2, 1_000));
+    const half = Array.from(rare, ([one]) => Float64Array.of(7, one!));
+    expect(await releaseOf(both, 2, half, 'half')).toMatchObject({
+      interval95: {
+        low: [expect.closeTo(7_000, -3), -Infinity], high: [expect.any(Number), Infinity],
+      },
+      findings: [{ reason: 'end-unseen', columns: [1], amounts: [] }],
     });
+  });
+
+  it('refuses where so few people came that noise chose the cap', async () => {
+    // 280 people of 3,000, with values of a median of 5,000: whatever low cap is chosen, the total
+    // of values below it is no total.
+    const plan = planOf('sum', { cap: 'auto', 'cap-max': 100_000 }, factsOf(1, 3_000, 1));
+    const random = seededRandom(utf8('few people'));
+    for (let run = 0; run < 30; run++) {
+      const rows = Array.from({ length: 280 }, () =>
+        Float64Array.of(5_000 * (1 + 4 * random.uniform()) ** 2));
+      const outcome = await releaseOf(plan, 1, rows, `few/${run}`);
+      if (outcome.kind === 'refused') {
+        expect(outcome.reason).toBe('scale-not-found');
+        continue;
+      }
+      const total = rows.reduce((sum, [value]) => sum + value!, 0);
+      expect(outcome.estimate[0]).toBeGreaterThan(total / 10);
+    }
   });
 
   it('says of how few people no cap is found, and which parameters belong together', () => {

@@ -128,7 +128,9 @@ interface FoundCaps {
  */
 function withoutUnseenEnds(outcome: Outcome, { caps, units, rank }: FoundCaps): Outcome {
   if (outcome.kind === 'refused') return outcome;
-  const beyond = new Map(outcome.findings?.map(({ columns, amounts }) => [columns[0], amounts[0]!]));
+  const beyond = new Map(
+    outcome.findings?.map(({ columns, amounts }) => [columns[0], amounts[0]!]),
+  );
   const columns = caps.flatMap((cap, j) => {
     const surplus = (beyond.get(j) ?? 0) - rank;
     return cap === 0 || 2 * surplus * units[j]! > outcome.estimate[j]! ? [j] : [];
