@@ -63,9 +63,14 @@ export function printFindings(
   findings: readonly Finding[] | undefined, columns: readonly string[], output: Output,
   keys?: ValueOutcome['keys'],
 ): void {
-  for (const finding of findings ?? []) {
-    wrap(`note: ${findingText(finding, columns.map(lineText), keys)}`, terminalColumns)
-      .forEach((line) => output.text(line));
+  const named = columns.map(lineText);
+  printNotes((findings ?? []).map((finding) => findingText(finding, named, keys)), output);
+}
+
+/** One "note:" for each sentence. */
+export function printNotes(notes: readonly string[], output: Output): void {
+  for (const note of notes) {
+    wrap(`note: ${note}`, terminalColumns).forEach((line) => output.text(line));
   }
 }
 

@@ -1,6 +1,7 @@
 import { typesOfColumns, type ColumnType } from '../../src/base/columns.js';
 import { WireError } from '../../src/base/errors.js';
 import { findingText } from '../../src/base/findings.js';
+import { leftOutText } from '../../src/base/left-out.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
 import { answeredNumbers, partsByName } from '../../src/base/parts.js';
 import { questionsOf, type Question } from '../../src/base/questions.js';
@@ -10,7 +11,7 @@ import type { Answer } from '../../src/wire/messages.js';
 import { decodeStudyDocument } from '../../src/wire/study-codec.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import {
-  intervalText, numberText, printAnswer, printFindings, type AnswerContext,
+  intervalText, numberText, printAnswer, printFindings, printNotes, type AnswerContext,
 } from './answers.js';
 import { wrap } from './help.js';
 import { terminalColumns } from './io.js';
@@ -77,7 +78,7 @@ export function answersJson(
       findings: findings?.map((each) =>
         ({ ...each, text: findingText(each, columns, outcome.keys) })),
       ...(outcome.keys === undefined && labels.length === outcome.estimate.length && { labels }),
-      ...charge,
+      leftOut: leftOutText(asked[i]!, document), ...charge,
     }];
   });
   return Object.fromEntries(json);
@@ -106,6 +107,7 @@ export function printAnswers(
     } else {
       printAnswer(outcome, { labels, columns, parameters }, output);
     }
+    if (outcome.kind === 'value') printNotes(leftOutText(asked[i]!, document), output);
   });
 }
 

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { ArgsDef } from 'citty';
 import { createComputePool, type ComputePool } from '../../server/compute/pool.js';
+import { defaultReduce } from '../../server/study-file/columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { answerKeys } from '../../src/wire/answer-keys.js';
@@ -8,7 +9,7 @@ import type { Infeasible, ParameterValues } from '../../src/estimators/contract/
 import { questions } from '../../src/choose.js';
 import { estimators } from '../../src/estimators/registry.js';
 import { flightsName } from '../data/flights.js';
-import { printAnswer } from '../base/answers.js';
+import { printAnswer, printNotes } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
 import {
@@ -18,7 +19,6 @@ import { estimateRows, type EstimateResult, type TimedResult } from '../estimate
 import { askedQuestion, type AskedFlags } from '../estimate/asked.js';
 import { estimateStudy, printStudy, studyJson, type StudyEstimate } from '../estimate/study.js';
 import { readStudies } from '../base/study-files.js';
-import { defaultReduce } from '../../server/study-file/columns.js';
 import { headerArgument, headerChoice } from '../input/header-flag.js';
 import { inputFormats, type InputFormat } from '../input/rows.js';
 import { dimensionOf, readTables, type RowTable, type TableRequest } from '../input/table.js';
@@ -35,11 +35,10 @@ import { startProgress } from '../base/progress.js';
 
 const rowsArePublic = 'no --cohort was given, so the number of rows is taken for the size and is '
   + 'treated as public; the guarantee covers what rows contain, not who is present';
+const rowsMayLack = 'a row counts only if it has a value in each column that is used';
 const groupsArePublic = 'the group of a contributor is treated as public; every contributor is in '
-  + 'one group at most, so all groups together cost what one does';
-
-const gapsDoNotCount = 'a row counts for a question only if it has a value in each of the columns '
-  + 'of that question';
+  + 'one group at most, so all groups together cost what one does; rows of other groups are left '
+  + 'out';
 
 const inputArguments = {
   input: {
@@ -71,7 +70,8 @@ const inputArguments = {
   groups: {
     type: 'string', valueHint: 'a,b',
     description: 'the groups, a public list; rows of others are left out; with --keys-max also '
-      + 'discover, which finds those that enough people have',
+      + 'discover, which finds those that enough people have and shows 100 at most; discover:500 '
+      + 'shows 500',
   },
   'keys-max': {
     type: 'string', valueHint: 'n',
@@ -227,22 +227,17 @@ export const estimate = defineCommand({
 
 /** What the guarantee takes as public, and which rows count how. All of it follows from flags. */
 function notesOn(
-  cohort: number | undefined, { groups, contributor, reduce, missing }: TableRequest,
+  cohort: number | undefined, { groups, contributor, reduce, missing, types }: TableRequest,
 ): readonly string[] {
   return [
     ...(contributor === undefined ? [] : [
       `the rows of each contributor become their ${reduce!}: --reduce says otherwise`,
     ]),
-    ...(missing === 'null' ? [gapsDoNotCount] : []),
     ...(cohort === undefined ? [rowsArePublic] : []),
     ...(groups === undefined ? [] : [groupsArePublic]),
+    ...(missing === 'null' || [...types?.values() ?? []].some(({ optional }) => optional === true)
+      ? [rowsMayLack] : []),
   ];
-}
-
-function printNotes(notes: readonly string[], output: Output): void {
-  for (const note of notes) {
-    wrap(`note: ${note}`, terminalColumns).forEach((line) => output.text(line));
-  }
 }
 
 /** Whether a study file says what is asked: no estimator is named. */
@@ -330,13 +325,8 @@ async function answerStudy(
   const compute = createComputePool(availableParallelism());
   try {
     const answers = await estimateStudy({ ...asked, stdin: io.stdin, randomness, compute });
-    const notes = asked.input.missing === 'null' ? [gapsDoNotCount] : [];
-    output.json({
-      ...studyJson(answers), ...(notes.length > 0 && { notes }),
-      ...(randomness.insecure ? { insecure: true } : {}),
-    });
+    output.json({ ...studyJson(answers), ...(randomness.insecure ? { insecure: true } : {}) });
     printStudy(answers, asked.definition, output);
-    printNotes(notes, output);
     return Object.values(answers.questions).every(({ outcome }) => outcome === 'value') ? 0 : 1;
   } finally {
     await compute.close();

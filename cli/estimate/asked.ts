@@ -3,6 +3,7 @@ import { parseStudyText } from '../../server/study-file/index.js';
 import type { ColumnType } from '../../src/base/columns.js';
 import { KeelsonError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
+import { questionLimits } from '../../src/base/questions.js';
 import { textLimits } from '../../src/base/text-form.js';
 import { UsageError } from '../base/errors.js';
 import { listFlag, numberFlag } from '../base/numbers.js';
@@ -82,6 +83,8 @@ interface By {
   readonly column: string;
   readonly keysMax: number;
   readonly discover?: true;
+  /** The most keys that are shown. */
+  readonly top?: number;
   readonly keys?: readonly string[];
 }
 
@@ -99,7 +102,13 @@ function byOf(flags: AskedFlags): By | null {
       + 'person counts at most');
   }
   if (groups === undefined) return { column, keysMax };
-  if (groups.trim() === discoverWord) return { column, keysMax, discover: true };
+  const [, discovers, most] = /^(discover)(?::(.*))?$/.exec(groups.trim()) ?? [];
+  if (discovers !== undefined) {
+    const top = numberFlag(most, '--groups discover:', {
+      atLeast: 1, atMost: questionLimits.keys, whole: true,
+    });
+    return { column, keysMax, discover: true, ...(top !== undefined && { top }) };
+  }
   return { column, keysMax, keys: listFlag(groups, '--groups')! };
 }
 

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { StudyDefinition } from '../../server/studies/definition.js';
 import { typesOfColumns } from '../../src/base/columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
+import { leftOutText } from '../../src/base/left-out.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import { answeredNumbers } from '../../src/base/parts.js';
 import type { Compute } from '../../src/estimators/contract/estimator.js';
@@ -16,7 +17,7 @@ import { failedOutcome, QuestionsRun } from '../../src/questions/run.js';
 import type { NoiseSource } from '../../src/random/source.js';
 import { answerKeys } from '../../src/wire/answer-keys.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
-import { printAnswer } from '../base/answers.js';
+import { printAnswer, printNotes } from '../base/answers.js';
 import { UsageError } from '../base/errors.js';
 import { wrap } from '../base/help.js';
 import { terminalColumns } from '../base/io.js';
@@ -34,6 +35,8 @@ export interface QuestionAnswer extends Omit<EstimateResult, 'privacy'> {
   readonly keys?: readonly (string | readonly string[])[];
   /** Whether each key has an answer; absent: all have. */
   readonly answered?: readonly boolean[];
+  /** Which rows and keys do not count, in sentences. */
+  readonly leftOut: readonly string[];
   /** What this question costs of the release. */
   readonly privacy: { readonly rho: number; readonly delta: number };
 }
@@ -80,7 +83,11 @@ export async function estimateStudy(
   const questions = planned.map((each, i): [string, QuestionAnswer] => {
     const result = results[i]!;
     const outcome = result.kind === 'answered' ? result.outcome : failedOutcome;
-    return [each.question.name, answerOf(each, outcome, definition.document)];
+    const anyMissing = input.missing === 'null';
+    return [each.question.name, {
+      ...answerOf(each, outcome, definition.document),
+      leftOut: leftOutText(each.question, definition.document, anyMissing),
+    }];
   });
   return { questions: Object.fromEntries(questions), privacy: privacyOf(definition, planned) };
 }
@@ -188,7 +195,7 @@ function rankFrom(noise: NoiseSource): number {
 function answerOf(
   { question, estimator, plan, keys: listed }: PlannedQuestion, outcome: Outcome,
   document: StudyDocument,
-): QuestionAnswer {
+): Omit<QuestionAnswer, 'leftOut'> {
   const { columns, parameters } = question;
   const asked =
     { estimator: estimator.name, parameters, types: typesOfColumns(document, columns) };
@@ -246,6 +253,7 @@ export function printStudy(
       const { labels, columns } = answer;
       printAnswer(answer, { labels, columns, parameters: question.parameters }, output);
     }
+    printNotes(answer.leftOut, output);
   });
   const { epsilon, delta, rho } = privacy;
   output.text();

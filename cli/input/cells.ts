@@ -57,9 +57,9 @@ export class CellRows {
     const groups = columns.get(group);
     for (let i = 0; i < count; i++) {
       this.row += 1;
-      const isMissing = this.fill(cells, i);
+      this.fill(cells, i);
       this.builder.endRow(
-        this.row, isMissing,
+        this.row,
         contributors === undefined ? '' : this.idOf(contributors[i]!),
         groups === undefined ? '' : textForm(this.nameOf(groups[i]!, group)),
       );
@@ -70,24 +70,20 @@ export class CellRows {
     yield* this.builder.take(all);
   }
 
-  /** Writes the numbers of one row. Returns true if the row lacks one that it must have. */
-  private fill(cells: readonly CellColumn[], index: number): boolean {
+  /** Writes the numbers of one row. */
+  private fill(cells: readonly CellColumn[], index: number): void {
     const { target, offset } = this.builder;
-    let isMissing = false;
     for (let i = 0; i < cells.length; i++) {
       const cell = cells[i]![index]!;
       if (isEmpty(cell)) {
         target[offset + i] = NaN;
-        if (this.types[i]?.optional === true) continue;
-        if (this.options.missing === 'refuse') {
+        if (this.types[i]?.optional !== true && this.options.missing === 'refuse') {
           throw refusedAt(this.options.source, this.place(i), missingRemedy(this.options));
         }
-        isMissing = true;
         continue;
       }
       target[offset + i] = this.numberOf(cell, i);
     }
-    return isMissing;
   }
 
   private numberOf(cell: Exclude<TypedCell, null>, i: number): number {

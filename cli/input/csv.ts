@@ -188,7 +188,6 @@ class CsvRows {
     }
     this.checkBytes(record, line);
     const { target, offset } = builder;
-    let isMissing = false;
     for (const [i, index] of selection.data.entries()) {
       const cell = record[index]!;
       const type = this.options.types?.get(selection.names[i]!);
@@ -203,16 +202,16 @@ class CsvRows {
         throw refusedAt(source, place, badCellRemedy(this.options, type, cell, place.name));
       }
       target[offset + i] = NaN;
-      if (type?.optional === true) continue;
-      if (missing === 'refuse') throw refusedAt(source, place, missingRemedy(this.options));
-      isMissing = true;
+      if (type?.optional !== true && missing === 'refuse') {
+        throw refusedAt(source, place, missingRemedy(this.options));
+      }
     }
     const contributor = selection.contributor < 0 ? '' : textForm(record[selection.contributor]!);
     if (selection.contributor >= 0 && contributor === '') {
       throw refusedAt(source, { line, column: selection.contributor + 1 }, 'the contributor id is '
         + 'empty: fill it in');
     }
-    builder.endRow(line, isMissing, contributor, selection.group < 0
+    builder.endRow(line, contributor, selection.group < 0
       ? '' : textForm(record[selection.group]!));
   }
 }

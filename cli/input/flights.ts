@@ -18,7 +18,7 @@ export function* readFlights(options: RowOptions): Generator<RowBatch, void, und
     const { target, offset } = builder;
     data.forEach((column, i) => { target[offset + i] = all[column]![row]!; });
     const cell = (column: number): string => (column < 0 ? '' : String(all[column]![row]!));
-    builder.endRow(row, false, cell(contributor), cell(group));
+    builder.endRow(row, cell(contributor), cell(group));
   }
   yield* builder.take(true);
 }

@@ -176,7 +176,6 @@ class NdjsonRows {
     const selection = this.selection!;
     const builder = this.builder!;
     const { target, offset } = builder;
-    let isMissing = false;
     for (const [i, index] of selection.data.entries()) {
       const cell = cells[index];
       const place = { line, column: index + 1, name: selection.names[i]! };
@@ -184,9 +183,9 @@ class NdjsonRows {
       const isText = type?.type === 'text' && typeof cell === 'string';
       if (cell === null || (isText && cell.trim() === '')) {
         target[offset + i] = NaN;
-        if (type?.optional === true) continue;
-        if (missing === 'refuse') throw refusedAt(source, place, missingRemedy(this.options));
-        isMissing = true;
+        if (type?.optional !== true && missing === 'refuse') {
+          throw refusedAt(source, place, missingRemedy(this.options));
+        }
         continue;
       }
       const value = isText ? builder.textPlace(i, cell)
@@ -201,7 +200,7 @@ class NdjsonRows {
       throw refusedAt(source, { line, column: selection.contributor + 1 }, 'the contributor id is '
         + 'empty: fill it in');
     }
-    builder.endRow(line, isMissing, contributor, this.label(cells, selection.group, line));
+    builder.endRow(line, contributor, this.label(cells, selection.group, line));
   }
 
   /** The text of an id or a group. */

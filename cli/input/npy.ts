@@ -91,7 +91,6 @@ class NpyRows {
         i < data.length; i++) target[offset + i] = this.checked(read(data[i]!), data[i]!);
     this.builder.endRow(
       this.count,
-      false,
       contributor < 0 ? '' : this.idOf(read(contributor), contributor),
       group < 0 ? '' : this.idOf(read(group), group),
     );

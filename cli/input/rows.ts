@@ -17,8 +17,8 @@ export interface RowOptions {
   readonly contributor?: string;
   readonly group?: string;
   /**
-   * With an empty cell, the file is refused, or its whole row becomes the NULL row. In an optional
-   * column an empty cell only says that the row has no value there.
+   * With an empty cell, the file is refused, or the row has no value there. In an optional column
+   * an empty cell always says that.
    */
   readonly missing: 'refuse' | 'null';
   /** Whether the first line of a CSV file holds names. Default: it is judged by what it holds. */
@@ -50,15 +50,10 @@ export interface InputRequest extends Omit<RowOptions, 'source'> {
 export interface RowBatch {
   readonly columns: readonly string[];
   readonly count: number;
-  /**
-   * Row-major, count * columns.length, where the row is not missing: finite, or NaN where an
-   * optional column has no value.
-   */
+  /** Row-major, count * columns.length: finite, or NaN where a cell is empty. */
   readonly values: Float64Array;
   /** For each column its texts; null for other types. Undefined if no column is a text. */
   readonly texts?: readonly (readonly string[] | null)[];
-  /** 1 if a cell of the row was empty. */
-  readonly missing: Uint8Array;
   /** Lines from 1 (CSV, NDJSON), rows from 1 (Parquet, Arrow) or rows from 0 (npy). */
   readonly positions: Float64Array;
   /** One per row; null if no such column was requested. */
@@ -74,7 +69,6 @@ export const plainNumber: ColumnType = { type: 'number' };
 /** Collects rows into batches, so that a million rows do not need an object each. */
 export class BatchBuilder {
   private values: Float64Array;
-  private missing = new Uint8Array(rowsPerBatch);
   private positions = new Float64Array(rowsPerBatch);
   private contributors: string[] = [];
   private groups: string[] = [];
@@ -110,8 +104,7 @@ export class BatchBuilder {
   }
 
   /** Ends the row that was written at `target`. */
-  endRow(position: number, isMissing: boolean, contributor: string, group: string): void {
-    this.missing[this.count] = isMissing ? 1 : 0;
+  endRow(position: number, contributor: string, group: string): void {
     this.positions[this.count] = position;
     if (this.keeps.contributors) this.contributors.push(contributor);
     if (this.keeps.groups) this.groups.push(group);
@@ -134,7 +127,6 @@ export class BatchBuilder {
       columns: this.columns,
       count: this.count,
       values: this.values.subarray(0, this.count * this.columns.length),
-      missing: this.missing.subarray(0, this.count),
       positions: this.positions.subarray(0, this.count),
       contributors: this.keeps.contributors ? this.contributors : null,
       groups: this.keeps.groups ? this.groups : null,
@@ -143,7 +135,6 @@ export class BatchBuilder {
     });
     this.texts = this.noTexts();
     this.values = new Float64Array(rowsPerBatch * this.columns.length);
-    this.missing = new Uint8Array(rowsPerBatch);
     this.positions = new Float64Array(rowsPerBatch);
     this.contributors = [];
     this.groups = [];
@@ -204,7 +195,7 @@ export function adviceOn({ flags }: RowOptions, flag: InputFlag, advice: string)
 }
 
 export function missingRemedy(options: RowOptions): string {
-  const nulls = ', or pass --missing null to leave it out of questions about this column';
+  const nulls = ', or pass --missing null, and the row counts where this column is not used';
   return `the cell is empty: fill it in, or remove the row${adviceOn(options, 'missing', nulls)}`;
 }
 

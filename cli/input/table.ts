@@ -76,10 +76,9 @@ class GroupRows {
   }
 
   fold(index: number, batch: RowBatch, row: number): void {
-    if (batch.missing[row] === 1) return;
     const target = index * this.dimension;
     const from = row * this.dimension;
-    // A row that has no value in an optional column does not count, as in a study.
+    // A row counts if all columns that are asked about are given, as in a study.
     for (let i = 0; i < this.dimension; i++) if (Number.isNaN(batch.values[from + i]!)) return;
     for (let i = 0; i < this.dimension; i++) this.sums[target + i]! += batch.values[from + i]!;
     this.counts[index] = Math.max(0, this.counts[index]!) + 1;

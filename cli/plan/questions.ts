@@ -1,7 +1,9 @@
 import type { StudyDefinition } from '../../server/studies/definition.js';
+import { leftOutText } from '../../src/base/left-out.js';
 import type { PlannedQuestion } from '../../src/questions/plan.js';
 import { statementOf } from '../../src/privacy-statement.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
 import { wrap } from '../base/help.js';
 import { terminalColumns } from '../base/io.js';
 import { formatNumber, type Output } from '../base/output.js';
@@ -25,13 +27,14 @@ export function describeQuestions(
     study, cohort, outcome: 'plan' as const,
     privacy: statementOf({ cost, guarantee }, target),
     questions: Object.fromEntries(questions.map((planned) =>
-      [planned.question.name, describeQuestion(planned, hostile)])),
+      [planned.question.name, describeQuestion(planned, document, hostile)])),
     budget: { epsilon, delta, releases, binds },
   };
 }
 
 function describeQuestion(
-  { question, plan, keys }: PlannedQuestion, hostile: number | undefined,
+  { question, plan, keys }: PlannedQuestion, document: StudyDocument,
+  hostile: number | undefined,
 ) {
   const { corruptionMax } = plan.guarantee;
   const declared = question.parameters['corruption'];
@@ -41,7 +44,7 @@ function describeQuestion(
     ...question, corruption, ...(keys !== undefined && { keys: keys.length }),
     rho: amountToNumber(plan.cost.rho), noise: plan.noise, shape: plan.outputShape,
     expectedError: { clean: plan.expectedError(0), corrupted: plan.expectedError(corruption) },
-    guarantee: plan.guarantee, facts: plan.facts,
+    guarantee: plan.guarantee, facts: plan.facts, leftOut: leftOutText(question, document),
   };
 }
 
@@ -66,6 +69,7 @@ export function printQuestions(
   const notes = [
     ...named.flatMap(([name, { facts }]) =>
       runningTexts(facts).map((text) => `${name}: ${text}`)),
+    ...named.flatMap(([name, { leftOut }]) => leftOut.map((text) => `${name}: ${text}`)),
     'Errors are expected ones, without hostile people.',
     ...(declares ? ['"If hostile" is with the share of them that the question declares.'] : []),
   ];

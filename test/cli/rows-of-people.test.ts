@@ -106,9 +106,10 @@ budget: { epsilon: 90, delta: 1e-4 }
   it('leaves a row out of the questions about its column alone', async () => {
     const run = await keelson(['estimate', '--study', study, rows, '--missing', 'null', '--json']);
     expect(run.status, run.stderr).toBe(0);
-    const { questions, notes } = JSON.parse(run.stdout) as {
-      readonly questions: Readonly<Record<string, { readonly estimate: readonly number[] }>>;
-      readonly notes: readonly string[];
+    const { questions } = JSON.parse(run.stdout) as {
+      readonly questions: Readonly<Record<string, {
+        readonly estimate: readonly number[]; readonly leftOut: readonly string[];
+      }>>;
     };
     const near = (name: string, right: readonly number[], within: number): void => {
       const { estimate } = questions[name]!;
@@ -119,7 +120,8 @@ budget: { epsilon: 90, delta: 1e-4 }
     near('groups', [1_000, 1_000], 20);
     near('in-a', [1_000], 10);
     near('x', [7_000], 100);
-    expect(notes.join()).toContain('a value in each of the columns of that question');
+    expect(questions['x']!.leftOut).toEqual(['A row counts only if it has a value of x.']);
+    expect(questions['people']!.leftOut).toEqual([]);
   });
 
   it('does so for a question that flags ask', async () => {

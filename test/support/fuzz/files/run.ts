@@ -118,9 +118,11 @@ async function readRows(reader: Reader, bytes: Uint8Array, dice: Dice): Promise<
     const width = batch.columns.length;
     must(batch.values.length >= batch.count * width, 'a batch holds its rows');
     for (let row = 0; row < batch.count; row++) {
-      if (batch.missing[row] === 1) continue;
-      for (let i = 0; i < width;
-          i++) must(Number.isFinite(batch.values[row * width + i]), 'what is read is finite');
+      for (let i = 0; i < width; i++) {
+        const value = batch.values[row * width + i]!;
+        const isEmpty = options.missing === 'null' && Number.isNaN(value);
+        must(isEmpty || Number.isFinite(value), 'what is read is finite');
+      }
     }
   }
   return 'read';

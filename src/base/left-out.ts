@@ -1,0 +1,62 @@
+import { publicKeys } from './public-keys.js';
+import type { Question } from './questions.js';
+import type { ColumnType } from './columns.js';
+
+/** The columns of a study, as its facts state them. */
+interface Columns {
+  readonly columns: readonly string[];
+  readonly types?: readonly ColumnType[];
+}
+
+/**
+ * Which rows and keys of people do not count in the answer to a question, in sentences for people.
+ * They follow from the question and the columns, so they are public before any row is seen.
+ * @param anyMissing - a cell may also be empty in a column that is not optional.
+ */
+export function leftOutText(
+  { columns: own, where, by, estimator }: Question, study: Columns, anyMissing = false,
+): readonly string[] {
+  const typeOf = (name: string): ColumnType | undefined =>
+    study.types?.[study.columns.indexOf(name)];
+  const mayLack = (name: string): boolean => anyMissing || typeOf(name)?.optional === true;
+  const lacking = [...new Set([...own, ...(by?.columns ?? [])])].filter(mayLack);
+  const tested = [...new Set(where.filter((test) => !('present' in test))
+    .map(({ column }) => column))].filter((name) => mayLack(name) && !lacking.includes(name));
+  return [
+    ...(lacking.length === 0 ? []
+      : [`A row counts only if it has a value of ${lacking.join(' and ')}.`]),
+    ...(tested.length === 0 ? []
+      : [`A row without a value of ${tested.join(' or ')} passes no test of it.`]),
+    ...(by === undefined ? [] : keysLeftOut(by, { ...study, typeOf }, estimator)),
+  ];
+}
+
+function keysLeftOut(
+  by: NonNullable<Question['by']>, study: Columns & {
+    readonly typeOf: (name: string) => ColumnType | undefined;
+  }, estimator: string,
+): readonly string[] {
+  const { columns, keysMax, keys, discover } = by;
+  const listed = discover === undefined ? publicKeys(by, study)?.length ?? Infinity : Infinity;
+  const ranges = columns.flatMap((name) => {
+    const type = study.typeOf(name);
+    return keys === undefined && type?.type === 'integer'
+      ? [`${name} outside ${type.low}..${type.high}`] : [];
+  });
+  const isTotal = estimator === 'count' || estimator === 'sum';
+  return [
+    ...(ranges.length === 0 ? []
+      : [`Rows with ${ranges.join(' or ')} count under no key: the answer has no key for others.`]),
+    ...(keys === undefined ? [] : ['Rows of keys that are not in the list count under no key.']),
+    ...(keysMax >= listed ? [] : [
+      `A person counts under at most ${keysMax} key${keysMax === 1 ? '' : 's'}, chosen at random: `
+        + `pairs of a person and a key beyond ${keysMax} a person are left out${isTotal
+          ? `, so ${estimator}s are low where people have more` : ''}. The intervals are about the `
+        + 'pairs that count.',
+    ]),
+    ...(discover === undefined ? [] : [
+      `At most ${discover.top} keys are shown, and none that fewer than ${discover.prefilter} `
+        + 'people have, or so few that noise hides them.',
+    ]),
+  ];
+}
