@@ -48,6 +48,9 @@ const centreCohort = 'centre';
  * one of the two, so together they cost the larger. With `one` everybody does both, at shares of
  * rho that add up to it. Division of the rows by public scales changes neither.
  *
+ * A twentieth of what the mean costs tells how many rows are beyond the radius (counted-sum). Where
+ * they are more than the bound on the moment explains, the answer says so and has no interval.
+ *
  * Source: Kamath, Singhal and Ullman (2020), Algorithm 3. The radius is for the cohort at hand, in
  * place of the paper's asymptotic one. `beyond: drop` is the paper's rule for far rows.
  */

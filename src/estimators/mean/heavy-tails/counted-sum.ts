@@ -8,7 +8,7 @@ import type { RowBlock } from '../../../privacy/stages/rows.js';
 
 /**
  * The noisy sum of clipped rows together with the noisy number of rows, for the price of the sum
- * alone.
+ * alone; and beside it the noisy number of rows beyond the radius, for a twentieth of the cost.
  *
  * Claim. Neighbours: one row replaced by anything, or by nothing, or added. Cost: rho zCDP
  * (Gaussian) or pure epsilon (Laplace).

@@ -1,3 +1,4 @@
+// @module-tag long
 import { describe, expect, it } from 'vitest';
 import { dataSource, type DataSource } from '../../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../../support/offline.js';
