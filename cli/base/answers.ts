@@ -7,7 +7,7 @@ import type { NamedPart } from '../../src/base/parts.js';
 import { wrap } from './help.js';
 import { terminalColumns } from './io.js';
 import { tablesOf } from './matrices.js';
-import { formatNumber, lineText, type Output } from './output.js';
+import { formatNumber, lineText, numberText, type Output } from './output.js';
 
 /** How `estimate`, `verify` and `watch` show an answer. */
 
@@ -20,18 +20,6 @@ export function intervalText(interval: Interval95 | undefined, index: number): s
   if (high === Infinity) return `${formatNumber(low)} or more`;
   const half = (high - low) / 2;
   return `${formatNumber(low, half)} to ${formatNumber(high, half)}`;
-}
-
-/** One number with the digits that its interval supports. */
-export function numberText(
-  value: number, interval: Interval95 | undefined, index: number,
-): string {
-  if (interval === undefined) return formatNumber(value);
-  const [low, high] = [interval.low[index]!, interval.high[index]!];
-  // Of an interval with one open end, the other end says how exact the number is.
-  const half = low === -Infinity ? high - value
-    : high === Infinity ? value - low : (high - low) / 2;
-  return formatNumber(value, half);
 }
 
 /** An answer that begins with quantiles, and the name of each of its numbers. */

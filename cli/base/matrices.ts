@@ -1,7 +1,6 @@
 import { entriesOf, type NamedPart } from '../../src/base/parts.js';
 import type { Interval95 } from '../../src/base/outcome.js';
-import { numberText } from './answers.js';
-import { lineText } from './output.js';
+import { lineText, numberText } from './output.js';
 
 /** A table as `Output.table` takes it. */
 export interface PartTable {

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import type { Interval95 } from '../../src/base/outcome.js';
 import type Tables from 'cli-table3';
 import { decimalsFor } from '../../src/base/digits.js';
 import { quotedText } from '../../src/base/shown-text.js';
@@ -120,6 +121,18 @@ export function renderTable(head: readonly string[], rows: readonly (readonly st
 export function formatNumber(value: number, half: number | null = null): string {
   if (!Number.isFinite(value)) return value === Infinity ? 'unbounded' : String(value);
   return Number(value.toFixed(decimalsFor(value, half))).toString();
+}
+
+/** One number with the digits that its interval supports. */
+export function numberText(
+  value: number, interval: Interval95 | undefined, index: number,
+): string {
+  if (interval === undefined) return formatNumber(value);
+  const [low, high] = [interval.low[index]!, interval.high[index]!];
+  // Of an interval with one open end, the other end says how exact the number is.
+  const half = low === -Infinity ? high - value
+    : high === Infinity ? value - low : (high - low) / 2;
+  return formatNumber(value, half);
 }
 
 /** A name in one line: as it is, or in quotes with escapes if it holds what cannot be seen. */

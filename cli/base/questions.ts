@@ -11,11 +11,11 @@ import type { Answer } from '../../src/wire/messages.js';
 import { decodeStudyDocument } from '../../src/wire/study-codec.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import {
-  intervalText, numberText, printAnswer, printFindings, printNotes, type AnswerContext,
+  intervalText, printAnswer, printFindings, printNotes, type AnswerContext,
 } from './answers.js';
 import { wrap } from './help.js';
 import { terminalColumns } from './io.js';
-import { lineText, type Output } from './output.js';
+import { lineText, numberText, type Output } from './output.js';
 
 /** How `watch` and `verify` show the answers of a study with a list of questions. */
 

@@ -8,7 +8,7 @@ import { answersOf, onlyAnswer } from '../../src/wire/messages.js';
 import { shortForm, type StudyDocument } from '../../src/wire/study-document.js';
 import { aggregatorUrl } from '../base/address.js';
 import {
-  distributionRows, intervalText, numberText, printFindings,
+  distributionRows, intervalText, printFindings,
 } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { publicKeyFlag } from '../base/keys.js';
@@ -16,7 +16,7 @@ import { labelsOf, labelsOfEach } from '../base/labels.js';
 import { tablesOf } from '../base/matrices.js';
 import { numberFlag } from '../base/numbers.js';
 import { terminalColumns } from '../base/io.js';
-import { formatNumber, lineText, type Output } from '../base/output.js';
+import { formatNumber, lineText, numberText, type Output } from '../base/output.js';
 import { answersJson, askedText, printAnswers } from '../base/questions.js';
 import { seriesFaults, smoothedJson, smoothedRows } from '../base/series.js';
 

@@ -38,7 +38,7 @@ describe('keelson estimate flights, without a parameter', () => {
     const { assumes, interval95, intervalIfHostile95 } = await release('mean', 0);
     expect(interval95!.low.every(Number.isFinite)).toBe(true);
     expect(intervalIfHostile95).toBeUndefined();
-    expect(assumes).toContain('no interval for the case that somebody does');
+    expect(assumes).toContain('Nobody sends false rows');
     const { stdout } = await keelson(words('mean'));
     expect(stdout).not.toContain('also if up to');
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`assumes: ${assumes}`);

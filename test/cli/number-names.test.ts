@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { numberText, printAnswer } from '../../cli/base/answers.js';
+import { printAnswer } from '../../cli/base/answers.js';
 import { labelsOfEach } from '../../cli/base/labels.js';
-import { formatNumber, type Output } from '../../cli/base/output.js';
+import { formatNumber, numberText, type Output } from '../../cli/base/output.js';
 import { printAnswers } from '../../cli/base/questions.js';
 import { labelsOf } from '../../cli/base/labels.js';
 import { printTotals } from '../../cli/base/series.js';

@@ -37,7 +37,7 @@ describe('keelson watch --smooth', () => {
 
   it('shows them to people below each answer, and nothing without the flag', async () => {
     const { stdout } = await watched('--smooth');
-    expect(stdout).toMatch(/\n +7 {2}delay_minutes +8\.25 +0\.5 .*\n +distance_miles .*\n/);
+    expect(stdout).toMatch(/\n +7 {2}delay_minutes +8\.3 +0\.5 .*\n +distance_miles .*\n/);
     expect(stdout).toMatch(/\n +smoothed delay_minutes +8\.25 +0\.3\d+\n/);
     expect((await watched()).stdout).not.toContain('smoothed');
     expect((await watched('--json')).stdout).not.toContain('smoothed');

@@ -13,11 +13,8 @@ import { Stage, type JsonLine, type Served } from '../support/live-command.js';
 import { startRefusingProxy } from '../support/refusing-proxy.js';
 import { root } from '../support/sources.js';
 import {
-  csv, people, questions as all, rows, rowsDue, studyFile, type PersonRow, type WayQuestion,
+  csv, people, questions, rows, rowsDue, studyFile, type PersonRow, type WayQuestion,
 } from './people.js';
-
-/** Values beyond 2^40 are cut, so that the question about times is not asked. */
-const questions = all.filter(({ name }) => name !== 'when');
 
 /** Debian's, which has the packages of the client. */
 const python = '/usr/bin/python3';

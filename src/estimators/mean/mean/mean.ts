@@ -90,8 +90,8 @@ const ofAll: Estimator = definePooledEstimator({
     },
   ],
   shelf: 'recommended',
-  assumption: 'Nobody sends false rows: no interval for the case that somebody does, or that very '
-    + 'few decide it. With a range, whoever is outside counts as at its bound.',
+  assumption: 'Nobody sends false rows or decides it with a few; who is outside a range counts '
+    + 'as at its bound.',
   claim: 'One contributor’s row replaced by anything, including nothing: '
     + '(rho, delta)-approximate zCDP, rho split between the centre, a histogram of distances and '
     + 'the mean.',

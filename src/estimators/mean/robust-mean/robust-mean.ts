@@ -97,8 +97,8 @@ export const robustMean: Estimator = definePooledEstimator({
     radiusParameter(1e6, ', and with shape any what fits the rows'),
   ],
   shelf: 'recommended',
-  assumption: 'Honest rows have a variance that very few do not decide; with shape normal, they '
-    + 'are about normal. With a range, whoever is outside counts as at its bound.',
+  assumption: 'A few rows do not decide the honest variance; who is outside a range counts as at '
+    + 'its bound.',
   claim: 'One contributor’s row replaced by anything, including nothing: '
     + '(rho, delta)-approximate zCDP, rho split between the centre, moments and '
     + 'histograms whose number is public, and the mean of what is left.',
