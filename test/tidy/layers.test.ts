@@ -210,7 +210,7 @@ describe('layers', () => {
   });
 
   // All estimators together take longer to load than these commands take to run.
-  it.each(['contribute', 'enrol', 'keygen', 'keys', 'simulate', 'studies', 'verify'])(
+  it.each(['contribute', 'enrol', 'keygen', 'keys', 'simulate', 'studies'])(
     'load no estimator for keelson %s', (command) => {
       const reached = reachedFrom(`cli/commands/${command}.ts`, imports);
       expect(reached.length).toBeGreaterThan(1);
