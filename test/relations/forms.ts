@@ -227,7 +227,7 @@ function formOf(
 ): Form {
   const { dimension, cohort, scale, parameters } = sample;
   const law = lawOf(estimator, dimension, sample);
-  const isHeavy = heavy.has(estimator) || label === 'local robust' || label === 'reference';
+  const isHeavy = heavy.has(estimator) || label === 'reference';
   return {
     estimator, label, dimension, cohort, scale, isHeavy, terms: law.terms,
     parameters: more.parameters ?? parameters,
@@ -259,9 +259,6 @@ export const forms: readonly Form[] = [
   )),
   formOf('covariance', 'nothing given', { ...samples['covariance']!, parameters: {} }),
   formOf('gaussian', 'nothing given', { ...samples['gaussian']!, parameters: {} }),
-  formOf('gaussian', 'local robust', {
-    ...samples['gaussian']!, cohort: 20_000, parameters: { local: 'robust' },
-  }),
   formOf('gaussian', 'cohorts split', {
     ...samples['gaussian']!, cohort: 20_000, parameters: { cohorts: 'split' },
   }),
