@@ -165,7 +165,7 @@ describe('what may be published', () => {
     const bad: Outcome[] = [
       { ...value, estimate: [1, NaN] }, { ...value, estimate: [1] }, { ...value, shape: [1, 2] },
       {
-        ...value, interval95: { low: [0, -Infinity], high: [2, 3] },
+        ...value, interval95: { low: [0, Infinity], high: [2, 3] },
       }, { ...value, interval95: { low: [0], high: [2] } },
       { ...value, uncertainty: { kind: 'gaussian', standardDeviation: [NaN, 1] } },
       { ...value, intervalIfHostile95: { low: [0, 4], high: [2, 3] } },
@@ -194,17 +194,19 @@ describe('what may be published', () => {
       .toMatchObject({ kind: 'refused' });
   });
 
-  it('publishes an interval of all numbers, and none with one infinite end', () => {
+  it('publishes an interval of all numbers, with ends that may be open', () => {
     const value: Outcome = {
       kind: 'value', estimate: [1, 7], shape: [2], uncertainty: { kind: 'none' },
     };
     const kindOf = (low: number[], high: number[]): string[] =>
       [{ interval95: { low, high } }, { intervalIfHostile95: { low, high } }]
         .map((interval) => publishable({ ...value, ...interval }, { outputShape: [2] }).kind);
-    expect(kindOf([0, -Infinity], [2, Infinity])).toEqual(['value', 'value']);
+    for (const [low, high] of [[-Infinity, Infinity], [-Infinity, 8], [6, Infinity]] as const) {
+      expect(kindOf([0, low], [2, high])).toEqual(['value', 'value']);
+    }
     for (const [low, high] of [
-      [[0, -Infinity], [2, 8]], [[0, 6], [2, Infinity]], [[0, Infinity], [2, -Infinity]],
-      [[0, NaN], [2, NaN]], [[0], [2]],
+      [[0, Infinity], [2, -Infinity]], [[0, Infinity], [2, Infinity]], [[0, NaN], [2, NaN]],
+      [[0], [2]],
     ] as const) {
       expect(kindOf([...low], [...high])).toEqual(['refused', 'refused']);
     }
