@@ -78,7 +78,7 @@ describe('keelson contribute', () => {
   });
 
   it('refuses another number of columns, and says which it wants', async () => {
-    const { status, stdout, stderr } = await contribute('1,2,3\n4,5,6\n');
+    const { status, stdout, stderr } = await contribute('a,b,c\n1,2,3\n4,5,6\n');
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/3 .*2/);
   });
@@ -91,7 +91,7 @@ describe('keelson contribute', () => {
   });
 
   it('refuses an unknown study, and names those of the server', async () => {
-    const { status, stderr } = await contribute('1,2\n', [], 'sloth');
+    const { status, stderr } = await contribute('delay_minutes,distance_miles\n1,2\n', [], 'sloth');
     expect(status).toBe(2);
     expect(stderr).toContain('slow');
   });
@@ -99,7 +99,7 @@ describe('keelson contribute', () => {
   it('refuses a server with another key, before it sends anything', async () => {
     const before = await accepted();
     const other = toHex(signing.createSigner(signing.generateSeed()).publicKey);
-    const { status, stderr } = await contribute('1,2\n', ['--server-key', other]);
+    const { status, stderr } = await contribute('a,b\n1,2\n', ['--server-key', other]);
     expect(status).toBe(1);
     expect(stderr).toContain(served.serverKey);
     expect(stderr).toContain(other);
@@ -115,13 +115,13 @@ describe('keelson contribute', () => {
     await stage.run(['keygen', key]);
     const words = [
       'contribute', served.url, '--study', 'slow', '--key', key,
-      '--input', stage.write('patient.csv', '1,2\n'), '--json',
+      '--input', stage.write('patient.csv', 'delay_minutes,distance_miles\n1,2\n'), '--json',
     ];
     const waiting = stage.start(words);
     await waiting.says('the rows wait in');
     await waiting.kill();
     served = await stage.serve([stage.path('slow.yaml')], { port });
-    const input = stage.write('empty.csv', '5,6\n');
+    const input = stage.write('empty.csv', 'delay_minutes,distance_miles\n5,6\n');
     const next = await stage.run([...words.slice(0, 7), input, '--json']);
     // What waited completed this epoch's contribution; the new file is for the next epoch.
     expect(next.stderr).toContain('rows of an earlier run are settled');
