@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Interval95 } from '../../src/base/outcome.js';
 import type Tables from 'cli-table3';
-import { decimalsFor } from '../../src/base/digits.js';
+import { decimalsFor, halfOf } from '../../src/base/digits.js';
 import { quotedText } from '../../src/base/shown-text.js';
 import { terminalColumns, type Io } from './io.js';
 
@@ -128,11 +128,7 @@ export function numberText(
   value: number, interval: Interval95 | undefined, index: number,
 ): string {
   if (interval === undefined) return formatNumber(value);
-  const [low, high] = [interval.low[index]!, interval.high[index]!];
-  // Of an interval with one open end, the other end says how exact the number is.
-  const half = low === -Infinity ? high - value
-    : high === Infinity ? value - low : (high - low) / 2;
-  return formatNumber(value, half);
+  return formatNumber(value, halfOf(value, [interval.low[index]!, interval.high[index]!]));
 }
 
 /** A name in one line: as it is, or in quotes with escapes if it holds what cannot be seen. */

@@ -7,9 +7,7 @@ import { runningText } from '../../src/base/running-totals.js';
 import { answersOf, onlyAnswer } from '../../src/wire/messages.js';
 import { shortForm, type StudyDocument } from '../../src/wire/study-document.js';
 import { aggregatorUrl } from '../base/address.js';
-import {
-  distributionRows, intervalText, printFindings,
-} from '../base/answers.js';
+import { distributionRows, intervalText, printFindings } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { publicKeyFlag } from '../base/keys.js';
 import { labelsOf, labelsOfEach } from '../base/labels.js';

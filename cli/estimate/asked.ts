@@ -27,8 +27,6 @@ export interface AskedQuestion {
   readonly input: Required<Pick<TypedColumns, 'columns' | 'types'>>;
 }
 
-/** What `--groups` says where nobody has a list. */
-export const discoverWord = 'discover';
 const typeUsual: ColumnType = { type: 'number' };
 
 /**

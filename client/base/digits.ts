@@ -1,2 +1,2 @@
 /** Pages show the same digits of a number as the command does. */
-export { decimalsFor, leadingPower } from '../../src/base/digits.js';
+export { decimalsFor, halfOf, leadingPower } from '../../src/base/digits.js';

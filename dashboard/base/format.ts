@@ -78,12 +78,6 @@ function powerDigits(value: number, half: number): number | null {
   return isTiny || size >= wholeMax || digits <= fewDigits ? digits : null;
 }
 
-/** Half the length of an interval; of one with an open end, how far the value is from the other. */
-export function halfOf(value: number, [low, high]: readonly [number, number]): number {
-  if (low === -Infinity) return high - value;
-  return high === Infinity ? value - low : (high - low) / 2;
-}
-
 /** An interval in words: `1 to 2`, or `1 or more` where an end is open. */
 export function rangeText(
   [low, high]: readonly [number, number], text: (end: number) => string,

@@ -1,5 +1,6 @@
 import type { NamedPart } from '../../client/index.js';
-import { compact, exact, halfOf, percent, rangeText, shown, spoken, whole } from './format.js';
+import { halfOf } from '../../client/base/digits.js';
+import { compact, exact, percent, rangeText, shown, spoken, whole } from './format.js';
 import { labelsOf } from './labels.js';
 import type { Asked, Series } from './model.js';
 

@@ -1,5 +1,6 @@
 import { ifHostileText } from '../../client/index.js';
-import { clockTime, halfOf, rangeText, whole } from './format.js';
+import { halfOf } from '../../client/base/digits.js';
+import { clockTime, rangeText, whole } from './format.js';
 import {
   endsOf, intervalBetween, newestIn, reasonInWords, type Series, type ValueOutcome,
 } from './model.js';

@@ -20,3 +20,9 @@ export function decimalsFor(value: number, half: number | null): number {
     : Number.isFinite(value) ? digitsAlone - 1 - leadingPower(value) : 0;
   return Math.min(decimalsMax, Math.max(0, wanted));
 }
+
+/** Half the length of an interval; of one with an open end, how far the value is from the other. */
+export function halfOf(value: number, [low, high]: readonly [number, number]): number {
+  if (low === -Infinity) return high - value;
+  return high === Infinity ? value - low : (high - low) / 2;
+}
