@@ -73,6 +73,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
   },
   'stable-moments': {
     parameters: {},
+    honestRounds: 40,
     dimension: 2,
     cohort: 24_000,
     scale: 1,

@@ -62,6 +62,8 @@ export interface ComplianceSample {
    * 44.4 or above 225, and 3e-8 with 250 above 390.6, where half of the cohort doubles the error.
    */
   readonly isOneNumber?: true;
+  /** Releases for the error on honest rows, where few of them err much more. Default 16. */
+  readonly honestRounds?: number;
 }
 
 /** What rounding to doubles may do to an exact answer. */
@@ -421,12 +423,13 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
 
     it('errs as much as it says on honest rows, within a factor 1.5 either '
       + 'way', { tags: ['slow'] }, async () => {
-      const rounds = sample.isOneNumber === true ? 100 : 16;
+      const rounds = sample.isOneNumber === true ? 100 : sample.honestRounds ?? 16;
       const { rms, answered } = await measured(plan, 'honest', cohort, rounds);
       expect(answered).toBe(rounds);
-      const said = plan.expectedError(0).total;
-      expect(rms).toBeLessThan(1.5 * said + roundingError);
-      if (sample.exact !== true) expect(rms).toBeGreaterThan(said / 1.5);
+      const { total, sampling, noise } = plan.expectedError(0);
+      expect(rms).toBeLessThan(1.5 * total + roundingError);
+      // The bias is the worst of all rows that the estimator allows, and these have none.
+      if (sample.exact !== true) expect(rms).toBeGreaterThan(Math.hypot(sampling, noise) / 1.5);
     });
 
     it('stays within its stated error under the contamination it '

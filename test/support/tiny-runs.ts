@@ -197,6 +197,10 @@ export const tinyRuns: readonly TinyRun[] = [
     lines: [/^\d+ acknowledged: 0 lost, 0 twice, 0 other faults/, /^1 leaders killed/],
   },
   {
+    file: 'scripts/promises.js', words: ['--tiny', 'FOLDER/promises.md'],
+    lines: [/^10 rows measured, 0 not as the table says$/],
+  },
+  {
     file: 'scripts/decision-table.js', words: ['FOLDER/page.md'],
     lines: [/^wrote the table of decisions to /],
   },
