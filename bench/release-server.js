@@ -63,6 +63,8 @@ class WatchedRunner extends WorkerEpochRunner {
   }
 
   async release(studyId, epoch) {
+    // On a busy machine the crowd is not whole yet: an epoch that is closed takes no rows.
+    if (this.#open === epoch) this.#open = 0n;
     const ends = this.#endOf.get(epoch);
     const from = now();
     try {

@@ -105,7 +105,8 @@ export const tinyRuns: readonly TinyRun[] = [
   },
   {
     file: 'bench/release.js',
-    lines: [/^releases: [1-9]\d*, value/, /^idle: +p50 \d/, /^p99 while releasing is /],
+    // On a busy machine an epoch may close before its crowd is whole.
+    lines: [/^releases: [1-9]\d*, .*value/, /^idle: +p50 \d/, /^p99 while releasing is /],
   },
   {
     file: 'bench/release-cost.js',
