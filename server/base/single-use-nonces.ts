@@ -1,7 +1,7 @@
 import {
   createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual,
 } from 'node:crypto';
-import type { Clock } from '../base/clock.js';
+import type { Clock } from './clock.js';
 
 /** Bytes of the time and of the count in the encrypted block. The rest of it is zero. */
 const numberBytes = 6;
@@ -9,9 +9,9 @@ const blockBytes = 16;
 const nonceBytes = 32;
 
 /**
- * Server nonces for uploads over HTTP. A socket has its nonce in memory; an upload has no socket.
- * So a nonce names the time and the number of its issue, encrypted, and a keyed hash shows that
- * this process issued it.
+ * Nonces for requests that have no socket in which the server could remember one: uploads over
+ * HTTP, and upgrades of other servers. A nonce names the time and the number of its issue,
+ * encrypted, and a keyed hash shows that this process issued it.
  *
  * Claim 1: `take` returns true at most once for each nonce, only for nonces that `issue` returned,
  * and only for `livesMs` after that. It depends on no other nonce. Proof: a nonce names its period
@@ -26,7 +26,7 @@ const nonceBytes = 32;
  * Memory is a bit for each nonce of the last two periods. The hash has 128 bits, so nobody guesses
  * the nonce of a later issue.
  */
-export class UploadNonces {
+export class SingleUseNonces {
   readonly #cipherKey = randomBytes(32);
   readonly #hashKey = randomBytes(32);
   #current = new Period(0);

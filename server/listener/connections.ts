@@ -1,4 +1,4 @@
-import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { subprotocol } from '../../src/wire/index.js';
@@ -6,7 +6,9 @@ import type { ListenerContext } from './context.js';
 import { Sessions } from './sessions.js';
 import { connectSession, sessionSocket } from './socket.js';
 import type { UnfinishedMessages } from './unfinished.js';
-import { judgeUpgrade, type BrowserRules, type UpgradeRefusal } from '../network/upgrade.js';
+import {
+  judgeUpgrade, refuseUpgrade, type BrowserRules, type UpgradeRefusal,
+} from '../network/upgrade.js';
 
 /** The WebSocket connections of a listener. */
 export class Connections {
@@ -100,21 +102,4 @@ export class Connections {
 function closeReason(error: Error): string {
   const code = (error as { code?: unknown }).code;
   return typeof code === 'string' ? code : 'socket-error';
-}
-
-/**
- * Answers and closes. Without the close, the HTTP socket stays half open as long as the client
- * likes.
- */
-function refuseUpgrade(raw: Duplex, refusal: UpgradeRefusal): void {
-  raw.once('finish', () => raw.destroy());
-  const body = `${JSON.stringify({ error: { code: 'upgrade-refused', text: refusal.text } })}\n`;
-  raw.end([
-    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
-    'Connection: close',
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    '',
-    body,
-  ].join('\r\n'));
 }

@@ -8,7 +8,7 @@ import { takesNoBatches } from './refusal-texts.js';
 import { welcomeOf } from './server-frames.js';
 import type { UnfinishedMessages } from './unfinished.js';
 import { tooLarge, Upload } from './upload.js';
-import { UploadNonces } from './upload-nonces.js';
+import { SingleUseNonces } from '../base/single-use-nonces.js';
 
 const contentType = 'application/x-protobuf';
 const nonceHeader = 'Keelson-Nonce';
@@ -20,7 +20,7 @@ const nonceHeader = 'Keelson-Nonce';
  * that a request which is sent twice counts once and shows nothing.
  */
 export class Uploads {
-  readonly #nonces: UploadNonces;
+  readonly #nonces: SingleUseNonces;
   #size = 0;
 
   constructor(
@@ -28,7 +28,7 @@ export class Uploads {
     private readonly rules: BrowserRules,
     private readonly unfinished: UnfinishedMessages,
   ) {
-    this.#nonces = new UploadNonces(context.clock, context.limits.uploadNonceMs);
+    this.#nonces = new SingleUseNonces(context.clock, context.limits.uploadNonceMs);
   }
 
   /** Requests that are not answered. */

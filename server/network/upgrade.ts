@@ -1,11 +1,32 @@
-import type { IncomingMessage } from 'node:http';
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { subprotocol } from '../../src/wire/index.js';
 
 /** Why an upgrade is refused: an HTTP status, and a text with the remedy. */
 export interface UpgradeRefusal {
-  readonly status: 400 | 403 | 404 | 429 | 503;
+  readonly status: 400 | 401 | 403 | 404 | 429 | 503;
   readonly text: string;
+}
+
+/**
+ * Answers and closes. Without the close, the HTTP socket stays half open as long as the client
+ * likes.
+ */
+export function refuseUpgrade(
+  raw: Duplex, refusal: UpgradeRefusal, headers: Readonly<Record<string, string>> = {},
+): void {
+  raw.once('finish', () => raw.destroy());
+  const body = `${JSON.stringify({ error: { code: 'upgrade-refused', text: refusal.text } })}\n`;
+  raw.end([
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
+    'Connection: close',
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    '',
+    body,
+  ].join('\r\n'));
 }
 
 export interface BrowserRules {

@@ -10,7 +10,9 @@ import type { SealedFacts } from '../../src/wire/study-document.js';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { PeerLink, type PeerLinks } from './peer-link.js';
-import { dialPeer, type PeerSocket, type SocketHandlers } from './peer-socket.js';
+import {
+  challengeFrom, dialPeer, type PeerSocket, type SocketHandlers,
+} from './peer-socket.js';
 
 export interface MeshOptions {
   /** Hex. */
@@ -22,6 +24,9 @@ export interface MeshOptions {
   readonly clock: Clock;
   readonly logger: Logger;
 }
+
+/** What happens on a socket from its opening on. */
+export type TakeSocket = (socket: PeerSocket) => SocketHandlers;
 
 type Hello = Extract<PeerFrame, { readonly kind: 'hello' }>;
 
@@ -85,18 +90,20 @@ export class Mesh {
   }
 
   /**
-   * Another server dialled this one and sent its Hello.
-   * @returns what happens on the socket from now on; null when the Hello is not valid.
+   * Another server dials this one and sent its Hello.
+   * @returns what takes the socket once it is open; null when the Hello is not valid.
    */
-  accept(socket: PeerSocket, hello: Hello, challenge: Uint8Array): SocketHandlers | null {
+  accept(hello: Hello): TakeSocket | null {
     const from = servers.find((server) => server === hello.from);
     if (from === undefined || from <= this.server || this.#isClosed) return null;
-    const said = { from, to: this.server, challenge, nonce: hello.nonce } as const;
+    const said = { from, to: this.server, challenge: hello.challenge, nonce: hello.nonce } as const;
     if (!this.#isSaid(from, { about: 'hello', ...said }, hello.signature)) return null;
-    socket.send(encodePeerFrame({
-      kind: 'ready', signature: this.#say({ about: 'ready', ...said }),
-    }));
-    return this.#hold(socket, from).handlers;
+    return (socket) => {
+      socket.send(encodePeerFrame({
+        kind: 'ready', signature: this.#say({ about: 'ready', ...said }),
+      }));
+      return this.#hold(socket, from).handlers;
+    };
   }
 
   #say(statement: Parameters<typeof signSealedStatement>[3]): Uint8Array {
@@ -145,68 +152,64 @@ export class Mesh {
 
   /** Dials a server and proves this one's key to it. */
   async #dial(server: ServerIndex): Promise<PeerLink> {
-    const { clock, sealed } = this.options;
-    const nonce = signing.randomBytes(32);
-    const state: { link?: PeerLink; said?: SaidAt } = {};
+    const { sealed } = this.options;
+    const { url } = sealed.servers[server];
+    const said = {
+      from: this.server, to: server, challenge: await challengeFrom(url),
+      nonce: signing.randomBytes(32),
+    } as const;
+    const hello = encodePeerFrame({
+      kind: 'hello', studyId: this.#studyId, from: said.from, challenge: said.challenge,
+      nonce: said.nonce, signature: this.#say({ about: 'hello', ...said }),
+    });
     return new Promise<PeerLink>((resolve, reject) => {
-      let socket: PeerSocket | null = null;
-      let challengeFirst: Uint8Array | null = null;
-      let isOver = false;
-      const cancel = clock.after(handshakeMs, () => fail(new Error('no answer in time')));
-      const fail = (error: Error): void => {
-        isOver = true;
-        cancel();
-        socket?.close();
-        reject(error);
-      };
-      const onFrame = (bytes: Uint8Array): void => {
-        const frame = decodePeerFrame(bytes);
-        if (frame.kind === 'challenge' && state.said === undefined) {
-          const said = { from: this.server, to: server, challenge: frame.nonce, nonce };
-          state.said = said;
-          socket!.send(encodePeerFrame({
-            kind: 'hello', studyId: this.#studyId, from: this.server, nonce,
-            signature: this.#say({ about: 'hello', ...said }),
-          }));
-        } else if (frame.kind === 'ready' && state.said !== undefined
-          && this.#isSaid(server, { about: 'ready', ...state.said }, frame.signature)) {
-          cancel();
-          state.link = this.#hold(socket!, server);
-          resolve(state.link);
-        } else {
-          throw new WireError('bad-signature', `server ${server} did not prove its key`);
-        }
-      };
-      const take = (bytes: Uint8Array): void => {
+      dialPeer(url, hello, (socket) => this.#awaitReady(socket, said, resolve, reject))
+        .catch(reject);
+    });
+  }
+
+  /** On an open socket: the server that was dialled proves its key first. */
+  #awaitReady(
+    socket: PeerSocket, said: Said, resolve: (link: PeerLink) => void,
+    reject: (error: Error) => void,
+  ): SocketHandlers {
+    let link: PeerLink | null = null;
+    let isOver = false;
+    const fail = (error: Error): void => {
+      isOver = true;
+      cancel();
+      socket.close();
+      reject(error);
+    };
+    const cancel = this.options.clock.after(
+      handshakeMs, () => fail(new Error('no answer in time')));
+    return {
+      onMessage: (bytes) => {
+        if (link !== null) return link.handlers.onMessage(bytes);
+        if (isOver) return;
         try {
-          onFrame(bytes);
+          const frame = decodePeerFrame(bytes);
+          if (frame.kind !== 'ready'
+            || !this.#isSaid(said.to, { about: 'ready', ...said }, frame.signature)) {
+            throw new WireError('bad-signature', `server ${said.to} did not prove its key`);
+          }
+          cancel();
+          link = this.#hold(socket, said.to);
+          resolve(link);
         } catch (error) {
           fail(error as Error);
         }
-      };
-      dialPeer(sealed.servers[server].url, {
-        onMessage: (bytes) => {
-          if (state.link !== undefined) return state.link.handlers.onMessage(bytes);
-          if (isOver) return;
-          // The challenge may come before the promise of the socket resolves.
-          if (socket === null) challengeFirst = bytes.slice();
-          else take(bytes);
-        },
-        onClose: (why) => {
-          if (state.link !== undefined) state.link.handlers.onClose(why);
-          else fail(new Error(why));
-        },
-      }).then((opened) => {
-        socket = opened;
-        // A new attempt may be under way: two links would replace each other.
-        if (isOver) opened.close();
-        else if (challengeFirst !== null) take(challengeFirst);
-      }, fail);
-    });
+      },
+      onClose: (why) => {
+        if (link !== null) link.handlers.onClose(why);
+        else if (!isOver) fail(new Error(why));
+      },
+    };
   }
 }
 
-interface SaidAt {
+/** The fields that both servers sign. */
+interface Said {
   readonly from: ServerIndex;
   readonly to: ServerIndex;
   readonly challenge: Uint8Array;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
+import { fromHex } from '../../src/base/bytes.js';
 import { peerFrameBytes, peerSubprotocol } from '../../src/wire/peer-messages.js';
 
 /** What happens on a socket between two servers. */
@@ -18,20 +19,54 @@ export interface PeerSocket {
   close(): void;
 }
 
+/** A refused upgrade has a challenge, in hexadecimal. */
+export const challengeHeader = 'keelson-challenge';
+/** An upgrade has the Hello that answers it, a PeerFrame in base64. */
+export const helloHeader = 'keelson-hello';
+
 /** The types of ws do not have closeTimeout yet. */
 const settings = {
   perMessageDeflate: false, maxPayload: peerFrameBytes, skipUTF8Validation: true,
   closeTimeout: 2_000,
 };
 
-/** Dials another server. @returns the open socket. @throws when it cannot be reached. */
-export function dialPeer(url: string, handlers: SocketHandlers): Promise<PeerSocket> {
+const dialSettings = { ...settings, handshakeTimeout: 10_000 };
+
+/** Asks another server for a challenge. @throws when it cannot be reached, or sends none. */
+export function challengeFrom(url: string): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const ws = new WebSocket(url, peerSubprotocol, { ...settings, handshakeTimeout: 10_000 });
+    const ws = new WebSocket(url, peerSubprotocol, dialSettings);
+    ws.once('error', reject);
+    ws.once('open', () => {
+      ws.terminate();
+      reject(new Error('the other server asked for no proof'));
+    });
+    ws.once('unexpected-response', (request, { headers, statusCode }) => {
+      request.destroy();
+      const challenge = headers[challengeHeader];
+      if (typeof challenge === 'string' && /^[0-9a-f]{64}$/.test(challenge)) {
+        resolve(fromHex(challenge));
+      } else reject(new Error(`the other server answers with status ${statusCode}`));
+    });
+  });
+}
+
+/**
+ * Dials another server. @param hello - answers its challenge. @param begin - gets the open socket,
+ * and returns what happens on it. @throws when it cannot be reached.
+ */
+export function dialPeer(
+  url: string, hello: Uint8Array, begin: (socket: PeerSocket) => SocketHandlers,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const ws = new WebSocket(url, peerSubprotocol, {
+      ...dialSettings, headers: { [helloHeader]: Buffer.from(hello).toString('base64') },
+    });
     ws.once('error', reject);
     ws.once('open', () => {
       ws.off('error', reject);
-      resolve(connected(ws, handlers));
+      begun(ws, begin);
+      resolve();
     });
   });
 }
@@ -53,16 +88,17 @@ export class PeerUpgrades {
     request: IncomingMessage, raw: Duplex, head: Buffer,
     begin: (socket: PeerSocket) => SocketHandlers,
   ): void {
-    raw.on('error', () => raw.destroy());
-    this.#server.handleUpgrade(request, raw, head, (ws) => {
-      const late: { handlers?: SocketHandlers } = {};
-      const socket = connected(ws, {
-        onMessage: (bytes) => late.handlers?.onMessage(bytes),
-        onClose: (why) => late.handlers?.onClose(why),
-      });
-      late.handlers = begin(socket);
-    });
+    this.#server.handleUpgrade(request, raw, head, (ws) => begun(ws, begin));
   }
+}
+
+function begun(ws: WebSocket, begin: (socket: PeerSocket) => SocketHandlers): void {
+  const late: { handlers?: SocketHandlers } = {};
+  const socket = connected(ws, {
+    onMessage: (bytes) => late.handlers?.onMessage(bytes),
+    onClose: (why) => late.handlers?.onClose(why),
+  });
+  late.handlers = begin(socket);
 }
 
 function connected(ws: WebSocket, handlers: SocketHandlers): PeerSocket {

@@ -1,26 +1,35 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { signing } from '#signing';
 import { toHex } from '../../src/base/bytes.js';
-import { decodePeerFrame, encodePeerFrame } from '../../src/wire/peer-frames.js';
+import { decodePeerFrame } from '../../src/wire/peer-frames.js';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
-import type { Mesh } from './mesh.js';
-import { PeerUpgrades, type PeerSocket, type SocketHandlers } from './peer-socket.js';
+import { SingleUseNonces } from '../base/single-use-nonces.js';
+import { refuseUpgrade } from '../network/upgrade.js';
+import type { Mesh, TakeSocket } from './mesh.js';
+import { challengeHeader, helloHeader, PeerUpgrades } from './peer-socket.js';
 
-/** Sockets whose other end has not proved a key, at most. */
-const unprovenMax = 32;
-const handshakeMs = 10_000;
+/** How long a challenge can be answered. */
+const challengeMs = 10_000;
 
-/** Where other servers dial this one, for all its sealed studies. */
+/**
+ * Where other servers dial this one, for all its sealed studies.
+ *
+ * Nothing is kept for a socket before its other end has proved a key, so nobody takes room from the
+ * other servers: an upgrade without an answer to a challenge is refused with one and closed. A
+ * challenge is a nonce that only this process can have issued, and it is taken once, so a proof
+ * that was heard cannot be sent again.
+ */
 export class Peers {
   readonly #upgrades = new PeerUpgrades();
   readonly #meshes = new Map<string, Mesh>();
-  /** Sockets of others, from the first byte on. The HTTP server does not know them any more. */
+  /** Sockets of other servers. The HTTP server does not know them any more. */
   readonly #raws = new Set<Duplex>();
-  #unproven = 0;
+  readonly #challenges: SingleUseNonces;
 
-  constructor(private readonly clock: Clock, private readonly logger: Logger) {}
+  constructor(clock: Clock, private readonly logger: Logger) {
+    this.#challenges = new SingleUseNonces(clock, challengeMs);
+  }
 
   add(studyId: string, mesh: Mesh): void {
     this.#meshes.set(studyId, mesh);
@@ -29,10 +38,18 @@ export class Peers {
   /** @returns false when the upgrade is for somebody else. */
   upgrade(request: IncomingMessage, raw: Duplex, head: Buffer): boolean {
     if (!this.#upgrades.concerns(request)) return false;
+    raw.on('error', () => raw.destroy());
+    const begin = this.#proved(request.headers[helloHeader]);
+    if (begin === null) {
+      refuseUpgrade(raw, {
+        status: 401,
+        text: `answer the challenge of the header ${challengeHeader} as the protocol says`,
+      }, { [challengeHeader]: toHex(this.#challenges.issue()) });
+      return true;
+    }
     this.#raws.add(raw);
     raw.on('close', () => this.#raws.delete(raw));
-    if (this.#unproven >= unprovenMax) raw.destroy();
-    else this.#upgrades.take(request, raw, head, (socket) => this.#begin(socket));
+    this.#upgrades.take(request, raw, head, begin);
     return true;
   }
 
@@ -40,48 +57,20 @@ export class Peers {
     for (const raw of this.#raws) raw.destroy();
   }
 
-  /** Sends a challenge. The first message must answer it, and then belongs to a mesh. */
-  #begin(socket: PeerSocket): SocketHandlers {
-    const challenge = signing.randomBytes(32);
-    let handlers: SocketHandlers | null = null;
-    let isOver = false;
-    this.#unproven += 1;
-    const settle = (): void => {
-      if (isOver) return;
-      isOver = true;
-      this.#unproven -= 1;
-      cancel();
-    };
-    const cancel = this.clock.after(handshakeMs, () => { settle(); socket.close(); });
-    socket.send(encodePeerFrame({ kind: 'challenge', nonce: challenge }));
-    return {
-      onMessage: (bytes) => {
-        if (handlers !== null) return handlers.onMessage(bytes);
-        if (isOver) return;
-        settle();
-        handlers = this.#accepted(socket, bytes, challenge);
-        if (handlers === null) socket.close();
-      },
-      onClose: (why) => {
-        settle();
-        handlers?.onClose(why);
-      },
-    };
-  }
-
-  #accepted(
-    socket: PeerSocket, bytes: Uint8Array, challenge: Uint8Array,
-  ): SocketHandlers | null {
+  /** @returns null unless the header is another server's answer to a challenge. */
+  #proved(header: string | readonly string[] | undefined): TakeSocket | null {
+    if (typeof header !== 'string') return null;
     try {
-      const frame = decodePeerFrame(bytes);
-      if (frame.kind !== 'hello') return null;
-      const mesh = this.#meshes.get(toHex(frame.studyId));
-      const handlers = mesh?.accept(socket, frame, challenge) ?? null;
-      if (handlers === null) this.logger.warn({}, 'a socket did not prove to be another server');
-      return handlers;
+      const frame = decodePeerFrame(new Uint8Array(Buffer.from(header, 'base64')));
+      // The challenge comes first: a signature that is checked costs a request before it.
+      if (frame.kind === 'hello' && this.#challenges.take(frame.challenge)) {
+        const begin = this.#meshes.get(toHex(frame.studyId))?.accept(frame) ?? null;
+        if (begin !== null) return begin;
+      }
+      this.logger.warn({}, 'a socket did not prove to be another server');
     } catch (error) {
       this.logger.warn({ err: error }, 'a socket did not prove to be another server');
-      return null;
     }
+    return null;
   }
 }

@@ -28,19 +28,17 @@ type Whole<T> = { readonly [Name in keyof T]-?: NonNullable<T[Name]> };
 const whole = <T>(message: T): Whole<T> => message as Whole<T>;
 
 const codecs: { readonly [K in Kind]: Codec<K> } = {
-  challenge: {
-    write: ({ nonce }) => ({ nonce: sized(nonce, nonceBytes, 'nonce') }),
-    read: (from) => ({ nonce: ownSized(whole(from).nonce, nonceBytes, 'nonce') }),
-  },
   hello: {
-    write: ({ studyId, from, nonce, signature }) => ({
+    write: ({ studyId, from, challenge, nonce, signature }) => ({
       studyId: sized(studyId, studyIdBytes, 'study id'), from: uint32(from, 'server'),
+      challenge: sized(challenge, nonceBytes, 'challenge'),
       nonce: sized(nonce, nonceBytes, 'nonce'), ...signatureToWire(signature),
     }),
     read: (message) => {
-      const { studyId, from, nonce } = whole(message);
+      const { studyId, from, challenge, nonce } = whole(message);
       return {
         studyId: ownSized(studyId, studyIdBytes, 'study id'), from,
+        challenge: ownSized(challenge, nonceBytes, 'challenge'),
         nonce: ownSized(nonce, nonceBytes, 'nonce'), ...signatureOf(message),
       };
     },

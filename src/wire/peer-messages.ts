@@ -5,10 +5,9 @@ import type { WireStudyState } from './messages.js';
  * `peer-frames.ts` converts them; proto/keelson/v1/wire.proto documents each field.
  */
 export type PeerFrame =
-  | { readonly kind: 'challenge'; readonly nonce: Uint8Array }
   | {
     readonly kind: 'hello'; readonly studyId: Uint8Array; readonly from: number;
-    readonly nonce: Uint8Array; readonly signature: Uint8Array;
+    readonly challenge: Uint8Array; readonly nonce: Uint8Array; readonly signature: Uint8Array;
   }
   | { readonly kind: 'ready'; readonly signature: Uint8Array }
   | {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { UploadNonces } from '../../server/listener/upload-nonces.js';
-import { HandClock } from './hand-clock.js';
+import { SingleUseNonces } from '../../server/base/single-use-nonces.js';
+import { HandClock } from '../listener/hand-clock.js';
 
 it('takes a nonce once, in any order, and only what it issued itself', () => {
-  const nonces = new UploadNonces(new HandClock(), 1_000);
+  const nonces = new SingleUseNonces(new HandClock(), 1_000);
   const issued = Array.from({ length: 100 }, () => nonces.issue());
   expect(new Set(issued.map((nonce) => nonce.join())).size).toBe(100);
   const [first, ...others] = issued.reverse();
@@ -17,13 +17,13 @@ it('takes a nonce once, in any order, and only what it issued itself', () => {
     expect(nonces.take(changed), `byte ${i}`).toBe(false);
   }
   expect(nonces.take(fresh.subarray(1))).toBe(false);
-  expect(new UploadNonces(new HandClock(), 1_000).take(fresh)).toBe(false);
+  expect(new SingleUseNonces(new HandClock(), 1_000).take(fresh)).toBe(false);
   expect(nonces.take(fresh)).toBe(true);
 });
 
 it('takes no nonce that is too old', () => {
   const clock = new HandClock();
-  const nonces = new UploadNonces(clock, 1_000);
+  const nonces = new SingleUseNonces(clock, 1_000);
   const [one, other] = [nonces.issue(), nonces.issue()];
   clock.advance(1_000);
   expect(nonces.take(one)).toBe(true);
@@ -33,7 +33,7 @@ it('takes no nonce that is too old', () => {
 
 it('takes a nonce however many others were issued, and once also in the next period', () => {
   const clock = new HandClock();
-  const nonces = new UploadNonces(clock, 1_000);
+  const nonces = new SingleUseNonces(clock, 1_000);
   clock.advance(900);
   const [used, unused] = [nonces.issue(), nonces.issue()];
   expect(nonces.take(used)).toBe(true);
@@ -49,7 +49,7 @@ it('takes a nonce however many others were issued, and once also in the next per
 
 it('shows neither how many nonces were issued nor the time', () => {
   // A byte of 512 random ones has fewer than 160 values once in more than 10^9 runs.
-  const nonces = new UploadNonces(new HandClock(), 1_000);
+  const nonces = new SingleUseNonces(new HandClock(), 1_000);
   const issued = Array.from({ length: 512 }, () => nonces.issue());
   for (let place = 0; place < 32; place++) {
     expect(new Set(issued.map((nonce) => nonce[place])).size, `byte ${place}`)

@@ -42,10 +42,9 @@ export const sealedServerFrames: Readonly<Record<string, ServerFrame>> = {
 };
 
 export const peerFrames: { readonly [K in PeerFrame['kind']]: PeerFrame } = {
-  challenge: { kind: 'challenge', nonce: nonces.serverNonce },
   hello: {
-    kind: 'hello', studyId: factsId, from: 1, nonce: nonces.clientNonce,
-    signature: signed.hello.signature,
+    kind: 'hello', studyId: factsId, from: 1, challenge: nonces.serverNonce,
+    nonce: nonces.clientNonce, signature: signed.hello.signature,
   },
   ready: { kind: 'ready', signature: signed.ready.signature },
   standing: { kind: 'standing', epoch: 7n, state: 'charged', releases: 6n, study: 'open' },
