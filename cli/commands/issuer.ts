@@ -37,7 +37,7 @@ export const issuer = defineCommand({
     },
     from: {
       type: 'string', valueHint: 'time',
-      description: 'with --new: when the first period begins (UTC; default: today)',
+      description: 'with --new: when the first period begins (UTC; default: this hour)',
     },
     per: {
       type: 'string', valueHint: 'duration', description: 'with --new: length of a period, 30d',
@@ -116,14 +116,21 @@ function newIssuer(args: {
   if (perMs === undefined || perMs < 1_000 || perMs > 366 * 86_400_000) {
     throw new UsageError('--per is a duration from 1s to 366d, like 30d');
   }
-  const fromMs = parseTime(from ?? new Date().toISOString().slice(0, 10));
+  const nowMs = Date.now();
+  const fromMs = from === undefined ? nowMs - nowMs % 3_600_000 : parseTime(from);
   if (!(fromMs > 0)) {
     throw new UsageError(`--from is a time like 2030-01-31 or 2030-01-31T12:00Z, not "${from}"`);
   }
   const periods = numberFlag(
     args.periods, '--periods', { whole: true, atLeast: 1, atMost: protocolLimits.tokenPeriods },
   );
-  return [{ issuer: name, fromMs, perMs }, periods ?? 12];
+  const facts = { issuer: name, fromMs, perMs };
+  const { untilMs } = periodAt(facts, (periods ?? 12) - 1);
+  if (untilMs <= nowMs) {
+    throw new UsageError(`the last period ends at ${timeText(untilMs)}, which is over: give a later `
+      + '--from, a longer --per or more --periods');
+  }
+  return [facts, periods ?? 12];
 }
 
 function tellIssuer({ issuer: name, fromMs, perMs, keys }: Issuer, output: Output): void {

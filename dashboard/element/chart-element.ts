@@ -10,8 +10,18 @@ import { styles } from './styles.js';
 /** Releases that are drawn where `last` says nothing. All of the log is verified. */
 const lastDefault = 100;
 const parts = ['study', 'name', 'value', 'range', 'plot', 'readout', 'state'] as const;
-const sheet = new CSSStyleSheet();
-sheet.replaceSync(styles);
+/** A server that renders pages imports this module too, and has no elements. */
+const Base = globalThis.HTMLElement ?? (class {} as unknown as typeof HTMLElement);
+
+let sheet: CSSStyleSheet | undefined;
+/** One for all elements of a page. */
+function sharedSheet(): CSSStyleSheet {
+  if (sheet === undefined) {
+    sheet = new CSSStyleSheet();
+    sheet.replaceSync(styles);
+  }
+  return sheet;
+}
 
 /** A number, its drawn releases, and all that are kept. */
 interface Shown {
@@ -30,7 +40,7 @@ type Box = Readonly<Record<(typeof parts)[number], HTMLElement>>;
  * It fires `keelson-release` with each verified release in `detail`, and `keelson-state` with
  * `{ kind, text }`.
  */
-export class KeelsonChart extends HTMLElement {
+export class KeelsonChart extends Base {
   /** A change of one of these is shown at once; the first three begin from the start. */
   static readonly observedAttributes =
     ['server', 'study', 'key', 'chart', 'last', 'heading', 'theme'];
@@ -51,7 +61,7 @@ export class KeelsonChart extends HTMLElement {
   constructor() {
     super();
     const root = this.attachShadow({ mode: 'open' });
-    root.adoptedStyleSheets = [sheet];
+    root.adoptedStyleSheets = [sharedSheet()];
     const card = document.createElement('div');
     card.className = 'card';
     card.setAttribute('part', 'card');

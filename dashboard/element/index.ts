@@ -17,6 +17,13 @@ import { KeelsonChart } from './chart-element.js';
 export { KeelsonChart } from './chart-element.js';
 export type { ElementState } from './following.js';
 
-if (customElements.get('keelson-chart') === undefined) {
-  customElements.define('keelson-chart', KeelsonChart);
+declare global {
+  interface HTMLElementTagNameMap {
+    'keelson-chart': KeelsonChart;
+  }
+}
+
+// A server that renders pages has no elements.
+if (globalThis.customElements?.get('keelson-chart') === undefined) {
+  globalThis.customElements?.define('keelson-chart', KeelsonChart);
 }

@@ -17,10 +17,13 @@ const pages = {
   '/settings.json': ['application/json; charset=utf-8', JSON.stringify({ aggregator })],
 };
 
+/** Where the client may connect: over a WebSocket, and over HTTP where none gets through. */
+const reached = `${aggregator} ${aggregator.replace(/^ws/, 'http')}`;
+
 const server = createServer((request, response) => {
   const page = Object.hasOwn(pages, request.url) ? pages[request.url] : undefined;
   const own = "default-src 'none'; script-src 'self'; style-src 'self'";
-  response.setHeader('Content-Security-Policy', `${own}; connect-src 'self' ${aggregator}`);
+  response.setHeader('Content-Security-Policy', `${own}; connect-src 'self' ${reached}`);
   response.setHeader('X-Content-Type-Options', 'nosniff');
   response.writeHead(page === undefined ? 404 : 200, { 'Content-Type': page?.[0] ?? 'text/plain' });
   response.end(page?.[1] ?? 'not found\n');

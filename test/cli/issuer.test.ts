@@ -135,6 +135,14 @@ describe('keelson issuer', () => {
     });
     const twice = await keelson(['issuer', folder, '--new', ...words, '--periods', '1']);
     expect(twice.stderr).toContain('is not overwritten');
+    const over = await keelson(
+      ['issuer', `${folder}-over`, '--new', ...words.slice(0, 2), '--from', '2020-01-01', '--per',
+        '1h', '--periods', '2']);
+    expect(over.stderr).toContain('the last period ends at 2020-01-01T02:00:00Z, which is over');
+    const now = await keelson(
+      ['issuer', `${folder}-now`, '--new', ...words.slice(0, 2), '--per', '1h', '--periods', '2']);
+    const [, from] = /from: (.*)/.exec(now.stdout)!;
+    expect(Date.now() - Date.parse(from!)).toBeLessThan(2 * 3_600_000);
     const both = await keelson(['issuer', folder, '--new', '--codes', '1']);
     expect(both.stderr).toContain('do different things');
   });
