@@ -767,7 +767,7 @@ describe.skipIf(!hasBrowser)('the pictures of the dashboard', () => {
     expect(await page.$$('.density .part')).toHaveLength(2);
     await inspect(stage.page('clouds'), '.clouds');
     expect(await page.$eval('.clouds', (each) => each.getAttribute('aria-label')))
-      .toBe('delay and distance: 60\u00a0% around −4, 500; 40\u00a0% around 60, 1,500');
+      .toBe('delay and distance: 60\u00a0% around −4.00, 500; 40\u00a0% around 60.0, 1,500');
     expect(await page.$$('.clouds path')).toHaveLength(4);
     await page.goto(stage.page('histogram'));
     await page.waitForSelector('.bins');
