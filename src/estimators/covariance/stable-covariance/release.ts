@@ -66,7 +66,7 @@ export function releaseCovariance(
           entry * centred.scale[Math.floor(at / dimension)]!);
         const outcome = covarianceOutcome({
           dimension, moments: floored, inverse: units, noise, relative, pairs: left,
-          ...(removal.isUnexplained && { tails: { lost: Infinity, fourth: 0 } }),
+          ...(removal.isTrimmed && { tails: { lost: Infinity, fourth: 0 } }),
         });
         return outcome.kind === 'refused' ? outcome : { ...outcome, ...removal.findings };
       });

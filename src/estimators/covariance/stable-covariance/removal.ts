@@ -12,8 +12,11 @@ import type { CovarianceDesign } from './design.js';
 export interface Removal {
   /** So many rows are gone that there is no answer. */
   readonly isTooMuch: boolean;
-  /** More are gone than can be hostile, so that nobody knows how far this moves the answer. */
-  readonly isUnexplained: boolean;
+  /**
+   * Some were removed. If these were honest, nobody knows how far this moves the answer: what is
+   * given back for normal tails is too little for heavier ones.
+   */
+  readonly isTrimmed: boolean;
   readonly findings: { readonly findings?: readonly Finding[] };
 }
 
@@ -40,14 +43,13 @@ export function removalOf(
   const noise = Math.hypot(count.sigma, share * Math.SQRT2 * present.sigma) / all;
   const ofNormal = Math.min(lostMost, trimmed.reduce((sum, { lost }) => sum + lost, 0));
   const gone = 1 - share - ofNormal - standsOut * noise;
-  const isUnexplained = gone > corruption;
-  if (!(gone > 0)) return { isTooMuch: false, isUnexplained, findings: {} };
+  const isTooMuch = gone > hostileMost * corruption;
+  const isTrimmed = gone > 0 || trimmed.length > 0;
+  if (!isTrimmed) return { isTooMuch, isTrimmed, findings: {} };
   const apart = { reason: 'crowd-apart', columns: [], amounts: [1 - share] } as const;
   const untold = { reason: 'rows-trimmed', columns: [], amounts: [] } as const;
   return {
-    isTooMuch: gone > hostileMost * corruption,
-    isUnexplained,
-    findings: { findings: isUnexplained ? [apart, untold] : [apart] },
+    isTooMuch, isTrimmed, findings: { findings: gone > 0 ? [apart, untold] : [untold] },
   };
 }
 

@@ -31,8 +31,9 @@ import { releaseCovariance } from './release.js';
  * Assumption. There are at most 16 columns, and honest rows have tails like those of a normal
  * distribution: heavier tails are removed as hostile ones are. Rows that lie more than 5 scales off
  * in some column are left out. Where more rows are gone than the hostile share explains, the
- * release refuses (removal), and where some are, a finding says how many. Accuracy is relative to
- * the variance in every direction, as that of `covariance`.
+ * release refuses (removal). Where some are, a finding says so and the intervals are open, since
+ * these may be honest rows with heavier tails. Accuracy is relative to the variance in every
+ * direction, as that of `covariance`.
  * Source. The task is that of P. Kothari, P. Manurangsi, A. Velingker, Private robust estimation by
  * stabilizing convex relaxations (2022), Algorithm 5.4; the means are this project's own. Weights
  * that make fourth moments small, as the source has it, would not do: rows at three standard

@@ -1,11 +1,12 @@
 import { pow } from '../../../base/elementary.js';
 import type { NamedPart } from '../../../base/parts.js';
 import { normalQuantile } from '../../../numerics/normal.js';
-import type { MechanismEvent } from '../../../privacy/accounting/events.js';
+import type { GaussianEvent, MechanismEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
 import { errorUpTo } from '../../contract/planning.js';
 import { mapDesign, type MapDesign } from '../moments/mapped-rows.js';
+import { binsEvent } from '../../pooled/query-events.js';
 import { axisBins, binWidth } from '../../pooled/valleys.js';
 import { distanceBins, outerShare, seenReach } from './crowds.js';
 import { leastReach, normalPower } from './guard.js';
@@ -15,9 +16,11 @@ import { orderEvent, type OrderEvents } from './order-events.js';
 /**
  * The noise of moments of orders 1 to 4, worked out from public numbers.
  *
- * Claim. That of the map (mapped-rows), of the guard (guard-design) and of the sum of every order
- * (order-events), composed adaptively.
+ * Claim. That of the map (mapped-rows), of the guard (guard-design), of two numbers of rows and of
+ * the sum of every order (order-events), composed adaptively.
  * Neighbours. One contributor's row replaced by any other, or by none, or added.
+ * Why. A row that is left is pulled in or is not, so the numbers of both kinds change by at most
+ * sqrt 2 together (binsEvent).
  */
 export interface MomentsDesign extends MapDesign {
   /** Rows farther out in some column are left out; in scales. */
@@ -26,6 +29,8 @@ export interface MomentsDesign extends MapDesign {
   readonly radius: number;
   /** Null when no row is hostile. */
   readonly guard: GuardDesign | null;
+  /** Numbers of rows left: as they were, and pulled in. */
+  readonly left: GaussianEvent;
   /** Orders 1, 2, 3 and perhaps 4. */
   readonly orders: readonly OrderEvents[];
   readonly events: readonly MechanismEvent[];
@@ -45,9 +50,9 @@ export interface MomentsOptions {
 }
 
 /** Parts of rho. */
-const shares = { centre: 0.1, present: 0.02, map: 0.18, orders: 0.7 } as const;
+const shares = { centre: 0.1, present: 0.02, map: 0.18, left: 0.01, orders: 0.69 } as const;
 /** What the guard leaves to the orders. */
-const guardedOrders = shares.orders - guardShares.widths - guardShares.left
+const guardedOrders = shares.orders - guardShares.widths
   - guardRounds * (guardShares.fourth + guardShares.histograms + guardShares.distance);
 /** How an order's share compares with the others'. */
 const orderWeights = [0.05, 0.15, 0.3, 0.5] as const;
@@ -60,10 +65,11 @@ export function momentsDesign(options: MomentsOptions): MomentsDesign | null {
   const guard = corruption === 0 ? null : guardDesign({ facts, corruption, tails });
   const share = guard === null ? shares.orders : guardedOrders;
   const orders = orderEvents(options, shareOf(facts.target.rho, share));
+  const left = binsEvent('left', 2, shareOf(facts.target.rho, shares.left));
   const events = [
-    ...map.mapEvents, ...(guard?.events ?? []), ...orders.map(({ sum }) => sum),
+    ...map.mapEvents, ...(guard?.events ?? []), left, ...orders.map(({ sum }) => sum),
   ];
-  return { ...map, reach, radius, guard, orders, events };
+  return { ...map, reach, radius, guard, left, orders, events };
 }
 
 function orderEvents(

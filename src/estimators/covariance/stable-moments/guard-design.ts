@@ -3,7 +3,7 @@ import type { GaussianEvent, MechanismEvent } from '../../../privacy/accounting/
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { StudyFacts } from '../../contract/estimator.js';
 import { rowsCohort } from '../../pooled/pool.js';
-import { binsEvent, countEvent } from '../../pooled/query-events.js';
+import { binsEvent } from '../../pooled/query-events.js';
 import { axisBins } from '../../pooled/valleys.js';
 import { distanceBins } from './crowds.js';
 import { orderEvent, type OrderEvents } from './order-events.js';
@@ -13,8 +13,7 @@ import { orderEvent, type OrderEvents } from './order-events.js';
  *
  * Claim. Between neighbours
  * - histograms along k axes change by sqrt(2 k) in L2 together, since a row is in one bin of each;
- * - fourth moments change as those that are answered do (order-events);
- * - the number of rows left changes by at most 1.
+ * - fourth moments change as those that are answered do (order-events).
  * Neighbours. One contributor's row replaced by any other, or by none, or added: at any time at
  * most one row of those left is in one set and not in the other, and at most one the other way
  * round.
@@ -28,8 +27,6 @@ export interface GuardDesign {
   /** Histograms along all fixed axes. */
   readonly widths: GaussianEvent;
   readonly rounds: readonly GuardRound[];
-  /** Number of rows left. */
-  readonly left: GaussianEvent;
   readonly events: readonly MechanismEvent[];
 }
 
@@ -49,7 +46,7 @@ export interface GuardOptions {
 
 /** Parts of rho that all of this takes. */
 export const guardShares = {
-  widths: 0.04, fourth: 0.02, histograms: 0.05, distance: 0.08, left: 0.01,
+  widths: 0.04, fourth: 0.02, histograms: 0.05, distance: 0.08,
 } as const;
 /** The second sees what the first one's crowds hid. */
 export const guardRounds = 2;
@@ -71,14 +68,12 @@ export function guardDesign({ facts, corruption, tails }: GuardOptions): GuardDe
       `distance-${t + 1}`, distanceBins, shareOf(rho, guardShares.distance),
     ),
   }));
-  const left = countEvent('left', shareOf(rho, guardShares.left));
   return {
-    corruption, tails, axes, widths, rounds, left,
+    corruption, tails, axes, widths, rounds,
     events: [
       widths,
       ...rounds.flatMap(({ fourth, histograms, distance }) =>
         [fourth.sum, histograms, distance]),
-      left,
     ],
   };
 }

@@ -1,5 +1,5 @@
 import { pow } from '../../../base/elementary.js';
-import type { Released, Sensitive } from '../../../base/brands.js';
+import type { Sensitive } from '../../../base/brands.js';
 import type { Draws } from '../../pooled/centre.js';
 import { removeOutside, type EntryOf, type LeftRows } from '../../pooled/thresholds.js';
 import { featureCount } from '../moments/features.js';
@@ -11,7 +11,7 @@ import { crowdStart, distanceBins, quantileOf, seenReach, tailCap } from './crow
 import { evenWidths } from './even-widths.js';
 import type { GuardDesign, GuardRound } from './guard-design.js';
 import { histogramOfDistance, histogramsAlong, type Histogram } from './histograms.js';
-import { pulledIn, sumOf } from './sums.js';
+import { pulledIn, sumOf, type TailRows } from './sums.js';
 import { tensorOf } from './tensors.js';
 
 /**
@@ -47,10 +47,8 @@ import { tensorOf } from './tensors.js';
  */
 export interface Guarded {
   /** Rows that are left, after the map and the caps. */
-  readonly images: Sensitive<LeftRows>;
+  readonly images: Sensitive<TailRows>;
   readonly inverse: Float64Array;
-  /** Number of rows left. */
-  readonly left: Released<number>;
   /** Rows are within this distance. */
   readonly radius: number;
 }
@@ -75,9 +73,10 @@ export function leastReach(dimension: number): number {
 export async function guard(
   run: GuardRun, rows: Sensitive<StandardisedRows>, map: Preconditioner,
 ): Promise<Guarded> {
-  const { design, mechanisms, dimension } = run;
+  const { design, dimension } = run;
   const { matrix, inverse } = evenWidths(run, design.widths, rows, map, dimension);
-  const images = rows.map((all) => imagesOf(all, matrix));
+  const images = rows.map((all): TailRows =>
+    ({ ...imagesOf(all, matrix), pulled: new Uint8Array(all.count) }));
   let { radius } = run;
   for (const [t, round] of design.rounds.entries()) {
     const axes = await axesOfTails(run, round, images);
@@ -89,9 +88,7 @@ export async function guard(
     for (const histogram of along) pullInAlong(run, images, histogram);
     radius = pullInFar(run, images, distance);
   }
-  const left = mechanisms.gaussian(design.left.name, images.map(({ alive }) =>
-    Float64Array.of(alive.reduce((sum, one) => sum + one, 0)))).map(([number]) => number!);
-  return { images, inverse, left, radius };
+  return { images, inverse, radius };
 }
 
 /** Axes along which fourth moments are large, from a release of them. */
@@ -157,7 +154,7 @@ function removeCrowdOutside(
 const capLeast = 2;
 
 function pullInAlong(
-  { design: { tails }, order, radius }: GuardRun, images: Sensitive<LeftRows>,
+  { design: { tails }, order, radius }: GuardRun, images: Sensitive<TailRows>,
   { entryOf, counts, noise }: Histogram,
 ): void {
   const half = axisBins / 2;
@@ -172,7 +169,7 @@ function pullInAlong(
 
 /** Returns the distance within which rows are then. */
 function pullInFar(
-  { design: { tails }, dimension, order, radius }: GuardRun, images: Sensitive<LeftRows>,
+  { design: { tails }, dimension, order, radius }: GuardRun, images: Sensitive<TailRows>,
   { entryOf, counts, noise }: Histogram,
 ): number {
   const least = leastReach(dimension);
@@ -191,12 +188,15 @@ export function normalPower(dimension: number, order: number): number {
   return power;
 }
 
-/** Multiplies rows whose entry is beyond the cap by a number below 1. */
-function pullIn({ count, dimension, steps }: LeftRows, entryOf: EntryOf, cap: number): void {
+/** Multiplies rows whose entry is beyond the cap by a number below 1, and marks them. */
+function pullIn(
+  { count, dimension, steps, pulled }: TailRows, entryOf: EntryOf, cap: number,
+): void {
   for (let i = 0; i < count; i++) {
     const offset = i * dimension;
     const entry = Math.abs(entryOf(steps, offset));
     if (!(entry > cap)) continue;
+    pulled[i] = 1;
     for (let j = 0; j < dimension; j++) steps[offset + j]! *= cap / entry;
   }
 }

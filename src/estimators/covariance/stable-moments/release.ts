@@ -1,16 +1,15 @@
 import { pow } from '../../../base/elementary.js';
 import { Released, type Sensitive } from '../../../base/brands.js';
-import type { Outcome } from '../../../base/outcome.js';
+import type { Finding, Outcome } from '../../../base/outcome.js';
 import type { Draws } from '../../pooled/centre.js';
 import type { CentredPool } from '../../pooled/estimator.js';
-import type { LeftRows } from '../../pooled/thresholds.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import { releaseMapped, type MappedRows } from '../moments/mapped-rows.js';
 import { imagesOf } from '../moments/standardised.js';
 import { shapeAlong, shapeHidden } from './along.js';
 import { partsOf, type MomentsDesign } from './design.js';
-import { guard } from './guard.js';
-import { pulledIn, sumOf } from './sums.js';
+import { guard, type Guarded } from './guard.js';
+import { markFar, pulledIn, sumOf, type TailRows } from './sums.js';
 import { centralMoments, mappedTensor, tensorOf } from './tensors.js';
 
 /** What a release draws with. */
@@ -27,8 +26,11 @@ export function releaseMoments(
   const { design, directions } = run;
   const { facts, reach, orders } = design;
   return releaseMapped(design, reach, run, centred, async (mapped) => {
-    const { images, inverse, left, radius, refusal } = await limitedRows(run, mapped);
-    if (refusal !== null) return refusal;
+    const { images, inverse, radius } = await limitedRows(run, mapped);
+    const counted = countedRows(run, images);
+    const [kept, pulled] = counted.value as unknown as [number, number];
+    const left = kept + pulled;
+    if (left < facts.cohort / 4) return counted.map(() => participationBelowPlan(facts));
     // Rows fill the ball that the noise is for.
     const factor = design.radius / radius;
     const inside = images.map((all) => pulledIn(all, design.radius, factor));
@@ -42,41 +44,67 @@ export function releaseMoments(
         return total.map((entry) => entry / rows);
       });
       const noises = orders.map(({ sum }, i) => sum.sigma / (left * pow(factor, i + 1)));
-      return outcomeOf(design, directions, { means, noises, units });
+      const outcome = outcomeOf(design, directions, { means, noises, units });
+      const findings = farRows(design, { all: mapped.all, left, pulled });
+      if (outcome.kind === 'refused' || findings.length === 0) return outcome;
+      return { ...outcome, findings };
     });
   });
 }
 
 /** Rows after the map, and after the guard if there is one. */
-interface LimitedRows {
-  readonly images: Sensitive<LeftRows>;
-  readonly inverse: Float64Array;
-  /** Released. */
-  readonly left: number;
-  readonly radius: number;
-  /** When too few are left. */
-  readonly refusal: Released<Outcome> | null;
-}
-
-async function limitedRows(run: MomentsRun, mapped: MappedRows): Promise<LimitedRows> {
+async function limitedRows(run: MomentsRun, mapped: MappedRows): Promise<Guarded> {
   const { design: { guard: limits, radius, orders, facts } } = run;
   const { rows, present, matrix, inverse } = mapped;
   if (limits === null) {
-    const images = rows.map((all) => imagesOf(all, matrix));
-    return { images, inverse, left: present, radius, refusal: null };
+    const images = rows.map((all): TailRows => {
+      const marked = { ...imagesOf(all, matrix), pulled: new Uint8Array(all.count) };
+      markFar(marked, radius);
+      return marked;
+    });
+    return { images, inverse, radius };
   }
   const { mechanisms, compute } = run;
-  const guarded = await guard(
+  return guard(
     {
       mechanisms, compute, design: limits, dimension: facts.dimension, order: orders.length, radius,
       present,
     },
     rows, mapped,
   );
-  const left = guarded.left.value;
-  const refusal = left < facts.cohort / 4
-    ? guarded.left.map(() => participationBelowPlan(facts)) : null;
-  return { ...guarded, left, refusal };
+}
+
+/** Releases how many rows are left as they were, and pulled in. Claim and proof: design. */
+function countedRows(
+  { mechanisms, design: { left } }: MomentsRun, images: Sensitive<TailRows>,
+): Released<Float64Array> {
+  return mechanisms.gaussian(left.name, images.map(({ alive, pulled }) => {
+    const numbers = new Float64Array(2);
+    alive.forEach((one, i) => { numbers[pulled[i]!]! += one; });
+    return numbers;
+  }));
+}
+
+/** Standard deviations of noise that a number of rows must stand out of. */
+const standsOut = 4;
+
+/**
+ * What is said of rows that do not count as they are: moments are without the rows that were left
+ * out, and with those of too heavy tails pulled in. Normal rows that are pulled in are fewer than
+ * noise hides, since they are not seen farther out. All numbers are released.
+ */
+function farRows(
+  { present, left: { sigma } }: MomentsDesign,
+  { all, left, pulled }: { readonly all: number; readonly left: number; readonly pulled: number },
+): readonly Finding[] {
+  const out = all - left;
+  // Both are sums of two noisy numbers.
+  const isApart = out > standsOut * Math.SQRT2 * Math.hypot(sigma, present.sigma);
+  return [
+    ...(isApart ? [{ reason: 'crowd-apart', columns: [], amounts: [out / all] }] : []),
+    ...(pulled > standsOut * sigma
+      ? [{ reason: 'values-clipped', columns: [], amounts: [pulled] }] : []),
+  ];
 }
 
 interface ReleasedMeans {

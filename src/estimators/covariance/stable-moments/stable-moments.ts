@@ -81,7 +81,8 @@ export const stableMoments: Estimator = definePooledEstimator({
       name: 'tails', type: 'number', default: 1.5, minimum: 1, maximum: 100,
       description: 'how heavy the tails of honest rows are: the root mean square of their powers '
         + 'of the highest order over that of normal rows with the same middle; about 11 for a '
-        + 'Laplace and 25 for an exponential column. Heavier tails are pulled in',
+        + 'Laplace and 25 for an exponential column. Heavier tails are pulled in, and the answer '
+        + 'says of about how many people',
     },
   ],
   shelf: 'research',

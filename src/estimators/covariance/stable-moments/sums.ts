@@ -7,6 +7,20 @@ import type { LeftRows } from '../../pooled/thresholds.js';
 import type { OrderEvents } from './order-events.js';
 import { powerFeatures } from './tensors.js';
 
+/** Rows after the map, and which of them were pulled in: 1, else 0. */
+export interface TailRows extends LeftRows {
+  readonly pulled: Uint8Array;
+}
+
+/** Marks rows farther out than `radius`. */
+export function markFar({ count, dimension, steps, pulled }: TailRows, radius: number): void {
+  for (let i = 0; i < count; i++) {
+    let square = 0;
+    for (let j = 0; j < dimension; j++) square += steps[i * dimension + j]! ** 2;
+    if (square > radius * radius) pulled[i] = 1;
+  }
+}
+
 /**
  * A copy of the rows, each times `factor`, those farther out than `radius` then pulled in to it. A
  * function of each row alone.

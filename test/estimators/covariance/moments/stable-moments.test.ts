@@ -111,6 +111,30 @@ describe('stable-moments', () => {
     expect(await errorOf({ corruption: 0 })).toBeGreaterThan(1.5 * guarded);
   });
 
+  // Tails heavier than normal ones are pulled in by default: a share of a tenth here.
+  it.each([[{}, 4_000], [{ corruption: 0, radius: 4 }, 1_200]] as const)(
+    'says how many rows of too heavy tails were pulled in, with %o', async (set, people) => {
+      const findingsOf = async (
+        row: () => number, far: number,
+      ): Promise<readonly (readonly [string, ...number[]])[]> => {
+        const rows = Array.from({ length: cohort }, (_, i) =>
+          (i < far * cohort ? Float64Array.of(1e6, 1e6) : Float64Array.of(row(), row())));
+        const plan = planOf('stable-moments', { scale: 1, ...set }, factsOf(2, cohort, 2));
+        const outcome = await releaseOf(plan, 2, rows, 'pulled in');
+        if (outcome.kind === 'refused') throw new Error(outcome.text);
+        return outcome.findings?.map(({ reason, amounts }) => [reason, ...amounts] as const) ?? [];
+      };
+      const exponential = (): number => -Math.log(1 - data.uniform());
+      const near = (number: number, share: number): unknown =>
+        expect.closeTo(number, -Math.log10(2 * share * number));
+      expect(await findingsOf(exponential, 0)).toEqual([['values-clipped', near(people, 0.3)]]);
+      expect(await findingsOf(exponential, 0.02)).toEqual([
+        ['crowd-apart', near(0.02, 0.2)], ['values-clipped', near(people, 0.3)],
+      ]);
+      expect(await findingsOf(() => data.uniform(), 0)).toEqual([]);
+    },
+  );
+
   it('promises an error in proportion to the root of the hostile share', () => {
     const biasOf = (order: number, share: number, people = 1e7): number =>
       planOf('stable-moments', { order }, factsOf(3, people, 1)).expectedError(share).bias;
@@ -198,6 +222,7 @@ describe('stable-moments', () => {
       .find((event) => event.name === name) as { sensitivity: number; dimension: number };
     for (const [name, axes, bins] of [
       ['widths', 9, 64], ['axes-1', 6, 64], ['axes-2', 6, 64], ['distance-1', 1, 32],
+      ['left', 1, 2],
     ] as const) {
       expect(of(name).sensitivity ** 2 / (2 * axes)).toBeCloseTo(1, 9);
       expect(of(name).sensitivity ** 2).toBeGreaterThanOrEqual(2 * axes);
@@ -206,5 +231,6 @@ describe('stable-moments', () => {
     const names = planOf('stable-moments', { corruption: 0 }, factsOf(3, cohort)).events
       .map(({ name }) => name);
     expect(names).not.toContain('widths');
+    expect(names).toContain('left');
   });
 });
