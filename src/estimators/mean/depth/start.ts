@@ -31,6 +31,11 @@ export interface StartOptions {
 export interface Start extends CentreStage {
   /** A bound on its distance from the median of honest rows, per column, 99 times in 100. */
   readonly error: number;
+  /**
+   * A centre farther out than this, in a column, is in the outermost cell of the public range, so
+   * that the median may be beyond it; null: it may be anywhere.
+   */
+  readonly outermost: Float64Array | null;
 }
 
 /** Width of a cell of a median, in scales. */
@@ -60,6 +65,7 @@ function centreStart(options: StartOptions): Start {
   return {
     ...stage,
     error: errorOf(options, median, centreCell),
+    outermost: null,
     cohortNeeded: Math.max(cohortForRanks(median), stage.cohortNeeded),
   };
 }
@@ -79,6 +85,8 @@ function rangeStart(options: StartOptions, radius: Float64Array): Start {
   return {
     events: [event],
     error: errorOf(options, event, (2 * widest) / count),
+    // Middles of cells are (1 - 1 / count), (1 - 3 / count), ... of the bound.
+    outermost: radius.map((bound) => bound * (1 - 2 / count)),
     cohortNeeded: cohortForRanks(event),
     find: async ({ mechanisms }, rows) => {
       const chosen = cells.map((range, j) => mechanisms

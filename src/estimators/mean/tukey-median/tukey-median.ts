@@ -12,6 +12,7 @@ import type {
 } from '../../contract/estimator.js';
 import { errorUpTo } from '../../contract/planning.js';
 import { finiteValue } from '../../contract/outcomes.js';
+import { answerAtBound } from '../../contract/outside.js';
 import { lkko21 } from '../../contract/papers.js';
 import {
   corruptionParameter, numberOf, optionalNumberOf, valueBounds,
@@ -54,7 +55,9 @@ const samplingFactors = [1.2533, 1.17, 1.13] as const;
  * start. Their depths change by at most 1 (`depth`), and one of them is chosen by the exponential
  * mechanism with that sensitivity. These compose.
  * Assumption. There are at most three columns, and scale is about the standard deviation of each.
- * The answer is a median, and the mean only of symmetric rows.
+ * The answer is a median, and the mean only of symmetric rows. Where the start is in the outermost
+ * cell of the range, or the choice at an end of the grid, the answer says that it may be farther
+ * out: both are released.
  * Hostile rows, wherever they stand, move the answer by at most about the 1/2 + eta / (1 - eta)
  * quantile of an honest row's distribution along a direction, for a hostile share eta.
  * Source. Tukey (1975) for depth; the exponential mechanism on depth as in Liu, Kong, Kakade and Oh
@@ -77,7 +80,7 @@ export const tukeyMedian: Estimator = definePooledEstimator({
       maximum: valueBounds.maximum, unit: 'data units',
       description: 'public bound on the absolute value of the middle in every column; needed where '
         + 'privacy is to be pure; when absent the middle may be anywhere, and finding it takes a '
-        + 'delta',
+        + 'delta. The answer says so where the middle seems to be at the bound',
     },
   ],
   shelf: 'research',
@@ -171,7 +174,7 @@ function designFor(request: DesignRequest): PooledDesign | TooFew | Infeasible {
     },
     inScale: true,
     admit: (mechanisms, pool) => refusalOfFew(mechanisms, pool, present, facts),
-    release: (draws, centred) => release(grid, draws, centred),
+    release: (draws, centred) => release({ grid, start }, draws, centred),
   };
 }
 
@@ -214,10 +217,12 @@ function biasOf(corruption: number): number {
 
 /** Draws the choice. The rows are in scales. */
 async function release(
-  grid: CandidateGrid, { mechanisms }: Draws, { pool, centre, scale, columns }: CentredPool,
+  { grid, start }: { readonly grid: CandidateGrid; readonly start: Start }, { mechanisms }: Draws,
+  { pool, centre, scale, columns }: CentredPool,
 ): Promise<Released<Outcome>> {
   const { dimension, spacing } = grid;
-  const candidates = candidateOffsets(grid).map((offset, i) => centre[i % dimension]! + offset);
+  const offsets = candidateOffsets(grid);
+  const candidates = offsets.map((offset, i) => centre[i % dimension]! + offset);
   const chosen = mechanisms.exponential('choice', pool.map((rows) =>
     depthScores(rows, candidates, halfSphere(dimension), spacing)));
   return chosen.map((index): Outcome => {
@@ -225,8 +230,15 @@ async function release(
     const estimate = Array.from(place, (entry, j) => entry * scale[j]!);
     const widest = scale.reduce((most, unit, j) =>
       (columns.oneValue[j] === null ? Math.max(most, unit) : most), 0);
+    // The middle of the rows may be farther out than the candidates, or than the radius.
+    const isLast = (j: number): boolean =>
+      Math.abs(offsets[index * dimension + j]!) > grid.reach - spacing / 2
+        || (start.outermost !== null && Math.abs(centre[j]!) > start.outermost[j]!);
+    const findings = estimate.flatMap((_, j) =>
+      (columns.oneValue[j] === null && isLast(j) ? answerAtBound(j) : []));
     return finiteValue({
       estimate, shape: [estimate.length], uncertainty: { kind: 'grid', spacing: spacing * widest },
+      ...(findings.length > 0 && { findings }),
     }, 'the chosen place times scale is');
   });
 }
