@@ -158,7 +158,7 @@ function planFor(design: Design): Plan {
     cohorts: [...means.cohorts, pooledCohort(voteCohort, voters / facts.cohort)],
     events: [...means.events, choice],
     guarantee: {
-      theorem: 'Kamath, Singhal and Ullman (2020), Algorithm 4, with all pairs compared; '
+      theorem: 'Kamath, Singhal and Ullman (2020), Algorithm 4, with opponents all around; '
         + 'proof in src/estimators/mean/heavy-tails',
       assumptions: [
         assumptions.nobodyHostile,
@@ -190,14 +190,19 @@ function spacingOf({ reach, facts }: Design): number {
   return (2 * reach) / (perColumn[facts.dimension - 1]! - 1);
 }
 
+/** The rows that are replaced first to make a candidate lose: honest ones so many bounds behind. */
+const behind = 2;
+
 /**
- * Noise: how coarse the candidates are, and how far a choice may be off. Scores fall by
- * voters / (2 clip) per distance and a choice's odds by e^(epsilon / 2) per row, so distances are
- * about Gamma distributed with as many parts as columns. Bias: what clipping moves.
+ * Noise: how coarse the candidates are, and how far a choice may be off. A row that goes from
+ * behind a candidate to the clip moves a mean by both, and a majority of the groups must be moved,
+ * the cheapest ones. Odds of a choice fall by e^(epsilon / 2) per row, so distances are about Gamma
+ * distributed with as many parts as columns. Bias: what clipping moves.
  */
 function partsOf(design: Design): Omit<ExpectedError, 'total'> {
   const { facts: { dimension }, moment, choice, clip, groups, voters, reach } = design;
-  const perPart = (2 / choice.epsilon) * ((2 * clip) / voters);
+  const majority = (Math.floor(groups / 2) + 1) / groups;
+  const perPart = (2 / choice.epsilon) * ((clip + behind * moment.bound) / (majority * voters));
   const choiceError = Math.sqrt(dimension * (dimension + 1)) * perPart;
   const noise = Math.hypot(Math.sqrt(dimension / 12) * spacingOf(design), choiceError);
   const sampling =
@@ -218,7 +223,7 @@ function release(
   const candidates = gridAround(answer.means, spacingOf(design));
   const { dimension } = facts;
   const tournament = {
-    candidates, dimension, clip: design.clip, apart: design.reach * (1 - 2 ** -20),
+    candidates, dimension, clip: design.clip, apart: design.reach,
     groups: design.groups,
     cap: Math.ceil(voters),
   };

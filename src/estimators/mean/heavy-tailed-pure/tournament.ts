@@ -1,12 +1,14 @@
+import { pow } from '../../../base/elementary.js';
 import type { PooledRows } from '../../contract/estimator.js';
 
 /**
  * How firmly rows speak for each of a few candidates for their mean.
  *
- * Let t_i be the rows' places on the line from candidate p to q, clipped to [-clip, clip] around p.
- * p loses to q in a group of rows when the mean of the t_i is at least halfway. A candidate's score
- * is the least number of rows that must be replaced, added or removed before it loses to some q in
- * more than half of the groups; at most `cap`.
+ * Every candidate p meets the same opponents q = p + apart u, u a unit vector along a column, a
+ * diagonal, or against one. Let t_i be the rows' places on the line from p to q, clipped to
+ * [-clip, clip] around p. p loses to q in a group of rows when the mean of the t_i is at least
+ * halfway. A candidate's score is the least number of rows that must be replaced, added or removed
+ * before it loses to some q in more than half of the groups; at most `cap`.
  *
  * Claim: no score changes by more than 1 when one row is replaced by anything, or by nothing, or
  * added.
@@ -19,18 +21,18 @@ import type { PooledRows } from '../../contract/estimator.js';
  * smallest counts. Places are rounded down to a public grid first, a function of the one row, so
  * counting rows per place is exact.
  *
- * Source: Kamath, Singhal and Ullman (2020), Algorithm 4. It compares candidates only when they are
- * farther apart than its own grid of candidates reaches. Here the distance is `apart`, a half of
- * the grid. Only then do scores fall off evenly: a candidate at distance r from the mean is about
- * (apart / 2 - r) rows per 2 clip from losing. If all pairs were compared, every candidate but the
- * nearest would score 0.
+ * Source: Kamath, Singhal and Ullman (2020), Algorithm 4. It compares candidates with each other,
+ * those that are farther apart than its own grid of candidates reaches. On a grid whose ends have
+ * opponents on one side only, the candidates next to the middle win wherever the mean is. With
+ * opponents on every side scores fall off evenly: a candidate at distance r from the mean is about
+ * (apart / 2 - r) rows per 2 clip from losing.
  */
 export interface Tournament {
   /** Row-major, count * dimension, in units of scale; public or released. */
   readonly candidates: Float64Array;
   readonly dimension: number;
   readonly clip: number;
-  /** Only candidates at least this far apart are compared. */
+  /** Distance of an opponent. */
   readonly apart: number;
   readonly groups: number;
   /** Public. */
@@ -40,9 +42,18 @@ export interface Tournament {
 /** Places on a line from -clip to clip. */
 const placesPerSide = 1024;
 
+/** The directions of opponents: of all vectors of -1, 0 and 1 but zero, 2, 8 or 26. */
+function directionsOf(dimension: number): readonly Float64Array[] {
+  const count = pow(3, dimension);
+  return Array.from({ length: count }, (_, index) =>
+    Float64Array.from({ length: dimension }, (__, j) => Math.floor(index / pow(3, j)) % 3 - 1))
+    .filter((steps) => steps.some((step) => step !== 0))
+    .map((steps) => steps.map((step) => step / Math.hypot(...steps)));
+}
+
 /**
- * One score per candidate. O(candidates^2 * rows), also where a score is 0 early: the time must not
- * depend on what the rows say.
+ * One score per candidate. O(candidates * 3^dimension * rows), also where a score is 0 early: the
+ * time must not depend on what the rows say.
  * @param scale - one per column.
  */
 export function tournamentScores(
@@ -52,9 +63,10 @@ export function tournamentScores(
   const count = candidates.length / dimension;
   const points = finiteRows(rows, scale, tournament.groups);
   const scores = new Float64Array(count).fill(cap);
+  const directions = directionsOf(dimension);
   for (let p = 0; p < count; p++) {
-    for (let q = 0; q < count; q++) {
-      if (p !== q) scores[p] = Math.min(scores[p]!, stepsToLose(points, tournament, p, q));
+    for (const direction of directions) {
+      scores[p] = Math.min(scores[p]!, stepsToLose(points, tournament, p, direction));
     }
   }
   return scores;
@@ -79,15 +91,13 @@ function finiteRows(
   return { values: Float64Array.from(scaled), groups: Uint32Array.from(places) };
 }
 
-/** Infinity when no rows at all make p lose to q. */
-function stepsToLose(points: GroupedPoints, tournament: Tournament, p: number, q: number): number {
+/** Infinity when no rows at all make p lose to its opponent in this direction. */
+function stepsToLose(
+  points: GroupedPoints, tournament: Tournament, p: number, direction: Float64Array,
+): number {
   const { candidates, dimension, clip, apart, groups } = tournament;
-  const direction = Array.from({ length: dimension }, (_, j) =>
-    candidates[q * dimension + j]! - candidates[p * dimension + j]!);
-  const length = Math.hypot(...direction);
-  if (length < apart) return Infinity;
   // In places: the line is divided into whole steps, so that sums of them are exact.
-  const half = ((length / 2) / clip) * placesPerSide;
+  const half = ((apart / 2) / clip) * placesPerSide;
   if (!(half < placesPerSide)) return Infinity;
   const width = 2 * placesPerSide + 1;
   const counts = new Uint32Array(groups * width);
@@ -97,7 +107,7 @@ function stepsToLose(points: GroupedPoints, tournament: Tournament, p: number, q
       along +=
         (points.values[row * dimension + j]! - candidates[p * dimension + j]!) * direction[j]!;
     }
-    const place = Math.floor((along / length / clip) * placesPerSide);
+    const place = Math.floor((along / clip) * placesPerSide);
     const kept = Number.isNaN(place) ? 0 : Math.max(-placesPerSide, Math.min(placesPerSide, place));
     counts[points.groups[row]! * width + kept + placesPerSide]! += 1;
   }

@@ -48,6 +48,21 @@ describe('tournament', () => {
     expect(largest).toBe(1);
   });
 
+  it('finds a mean far from the middle of the candidates', () => {
+    const data = dataSource('tournament off the middle');
+    const rows = Array.from({ length: 4_000 }, (_, i): Row =>
+      ({ tag: BigInt(i), values: data.normals(2).map((entry, j) => entry + (j === 0 ? 0.7 : 0)) }));
+    const candidates = Float64Array.from(
+      Array.from({ length: 21 }, (_, i) => [(i - 10) / 10, 0]).flat(),
+    );
+    for (const groups of [1, 3]) {
+      const tournament = { candidates, dimension: 2, clip: 5, apart: 1, groups, cap: 4_000 };
+      const scores = tournamentScores(pool(rows), Float64Array.of(1, 1), tournament);
+      expect(scores.indexOf(Math.max(...scores))).toBe(17);
+      expect(scores[11]).toBeLessThan(scores[17]! / 4);
+    }
+  });
+
   it('gives the candidate at the mean the highest score, and refuses a fourth column', () => {
     const data = dataSource('tournament mean');
     const rows =
