@@ -58,6 +58,8 @@ async function audited(
 const fewTrials = 500;
 /** Below that, so that an audit of few trials can catch something. */
 const provable = 2;
+/** Where it catches a planted mistake of robust-mean as well. Plans for it need more people. */
+const catching = 1;
 /** Whose releases take long: two trials for each pair of the search. */
 const slow: ReadonlySet<string> =
   new Set(['heavy-tailed-pure', 'select', 'stable-moments', 'tukey-median', 'resilience']);
@@ -73,6 +75,15 @@ const toCommand: ReadonlySet<string> = new Set(['mixture-1d', 'mixture']);
 const slowest: ReadonlySet<string> = new Set([
   'heavy-tailed-pure', 'tukey-median', 'stable-covariance', 'covariance', 'gaussian', 'stable-mean',
 ]);
+
+/**
+ * Whose noise is left out in a test, which the audit must catch. The pairs of the others do not
+ * tell this apart in so few trials; the compliance suite compares their calls.
+ */
+const caught = [
+  'count', 'sum', 'share', 'histogram', 'distribution', 'mean', 'robust-mean', 'prime',
+  'spectral-filter',
+];
 
 describe('the audit', { tags: ['long'] }, () => {
   const splits = estimators.filter(({ keyed }) => keyed?.includes('public') === true);
@@ -110,17 +121,18 @@ describe('the audit', { tags: ['long'] }, () => {
     });
   }
 
-  it.each(['count', 'mean'])('catches %s where its noise is left '
-    + 'out, in as few trials', async (name) => {
-    const { bound, caught } = await audited(findEstimator(name), {
-      epsilon: provable, trials: fewTrials,
-      // A hundredth of the noise that was charged.
-      mechanisms: (events, noise, made) => made(events.map((event) => ('sigma' in event
-        ? { ...event, sigma: Math.max(2 * event.grid, event.sigma / 100) } : event)), noise),
+  for (const name of caught) {
+    it(`catches ${name} where its noise is left out, in as few trials`, async () => {
+      const found = await audited(findEstimator(name), {
+        epsilon: catching, trials: fewTrials,
+        // A hundredth of the noise that was charged.
+        mechanisms: (events, noise, made) => made(events.map((event) => ('sigma' in event
+          ? { ...event, sigma: Math.max(2 * event.grid, event.sigma / 100) } : event)), noise),
+      });
+      expect(found.bound).toBeGreaterThan(catching);
+      expect(found.caught).toBe(true);
     });
-    expect(bound).toBeGreaterThan(provable);
-    expect(caught).toBe(true);
-  });
+  }
 
   it('proves a fifth of the cost of a mean\'s final release in a second of trials', async () => {
     const { bound, claim, pair } =

@@ -33,6 +33,18 @@ describe('the built command', () => {
     expect(found.stderr).not.toContain('secret');
   });
 
+  it('ends an audit in which nothing moved with 1, as inconclusive', { tags: ['long'] }, () => {
+    const audit = (...more: readonly string[]) => run([
+      'audit', 'count', '--epsilon', '1', '--delta', '1e-6', '--trials', '500', ...more, '--json',
+    ]);
+    const nothing = audit('--set', 'threshold=1e12');
+    expect([nothing.status, nothing.stderr]).toEqual([1, '']);
+    expect(JSON.parse(nothing.stdout)).toMatchObject({ verdict: 'inconclusive', bound: 0 });
+    const moved = audit('--set', 'threshold=1');
+    expect(moved.status).toBe(0);
+    expect(JSON.parse(moved.stdout)).toMatchObject({ verdict: 'no-defect-seen' });
+  });
+
   it('finds the version of its package', () => {
     expect(run(['--version']).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
