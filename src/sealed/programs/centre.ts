@@ -100,8 +100,8 @@ export function fineRange({ bits, scaleBits }: ColumnGrid): BinRange {
 }
 
 /**
- * Where the fine bins of each column begin, in steps: 8 scales before the fullest coarse bin. People
- * beyond the grid are all in one bin, which counts only if it has most of all.
+ * Where the fine bins of each column begin, in steps: 8 scales before the fullest coarse bin. The
+ * people beyond an end of the grid are all in one bin, which counts only if it has most of all.
  */
 function startsOf(counts: Float64Array, { bits: width, scaleBits }: ColumnGrid): number[] {
   return binsByColumn(counts).map((column) => {
