@@ -2,6 +2,7 @@
 // with the same range and scale. A sealed run is computed in the clear (bench/sealed/clear.js),
 // with the noise that three servers draw: test/sealed/equality shows that both open the same.
 import * as outcomes from '../dist/src/estimators/contract/outcomes.js';
+import * as beyond from '../dist/src/estimators/contract/outside.js';
 import * as weights from '../dist/src/estimators/mean/filters/weights.js';
 import * as filterRounds from '../dist/src/estimators/mean/robust-mean/filter-rounds.js';
 import * as reallocation from '../dist/src/estimators/mean/robust-mean/reallocation.js';
@@ -14,7 +15,8 @@ import { privacyTarget } from '../dist/src/privacy/accounting/target.js';
 import { createSealedMechanisms } from '../dist/src/privacy/mechanisms/sealed-noise.js';
 import { seededNoise } from '../dist/src/random/insecure.js';
 import { sealedRobustDesign } from '../dist/src/sealed/programs/robust-design.js';
-import { columnGrid, stepsOfRow } from '../dist/src/sealed/shares/column-grid.js';
+import { beyondGrid } from '../dist/src/sealed/programs/centre.js';
+import { columnGrid, stepsOfRow, valueOfStep } from '../dist/src/sealed/shares/column-grid.js';
 import { attacks, makeRows } from './accuracy/data.js';
 import { closePool, planOf, releaseOfOwned } from './accuracy/private.js';
 import { optionsOf } from './options.js';
@@ -33,7 +35,7 @@ const { contributors, dimension, seeds, first, epsilon } = options;
 const inRange = Object.keys(attacks).filter((name) => attacks[name].offset === undefined);
 const names = options.attacks === 'all' ? inRange : options.attacks.split(',');
 const [corruption, delta] = [0.05, 1e-6];
-const reach = 128;
+const reach = 120;
 const grid = columnGrid(
   Array.from({ length: dimension }, () => [-reach, reach]), new Array(dimension).fill(1), 16,
 );
@@ -43,7 +45,7 @@ const facts = {
 };
 const library = {
   ...outcomes, ...weights, ...filterRounds, ...reallocation, ...foundColumns, ...histogram,
-  ...chiSquare, quantilesOfRunning,
+  ...chiSquare, ...beyond, beyondGrid, quantilesOfRunning, valueOfStep,
 };
 
 /** Opens sums with the noise of three servers, in one place. */

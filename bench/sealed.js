@@ -35,7 +35,7 @@ const options = optionsOf('A sealed robust mean: bytes, rounds, processor time, 
 const { dimension } = options;
 const servers = [0, 1, 2];
 /** Half the width of each column's range, in scales: 256 steps to a scale. */
-const reach = 128;
+const reach = 120;
 
 function programFor(contributors) {
   const grid = columnGrid(

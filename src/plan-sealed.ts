@@ -1,19 +1,27 @@
 import { InvalidParameterError, InvariantError } from './base/errors.js';
 import type { Infeasible, Plan, StudyFacts } from './estimators/contract/estimator.js';
+import { countedAtBound } from './estimators/contract/outside.js';
 import { publishedOverCharged } from './privacy/mechanisms/sealed-noise.js';
 import { sealedProgramOf } from './sealed/programs/table.js';
 import { bodyBytes } from './sealed/shares/body.js';
 import { signatureBytes } from './wire/fields.js';
-import type { SealedProgram, TrafficRange } from './sealed/programs/contract.js';
+import type { BeyondGrid, SealedProgram, TrafficRange } from './sealed/programs/contract.js';
 import type { OneQuestion } from './wire/study-document.js';
 
 /** What the promise does not cover, for whoever reads a plan. */
 const weakestPromise =
   'nothing against two of the servers together, nor against a server that runs changed code';
 
-/** What becomes of a value that no server sees. */
-const beyondRange =
-  'a value beyond sealed.range may count as at its end, and nobody learns how many do';
+/** What becomes of values beyond the range of a sealed mean. */
+function rangeFacts(
+  { range, reportedFrom }: BeyondGrid,
+): Readonly<Record<string, number | string>> {
+  const shown = (value: number): string => `${Number(value.toPrecision(6))}`;
+  return {
+    countedRange: range.map(([low, high]) => `${shown(low)} to ${shown(high)}`).join(', '),
+    clippedReportedFrom: reportedFrom,
+  };
+}
 
 /** The sealed program of a study. @throws InvalidParameterError when it has none. */
 export function sealedProgramOfStudy(
@@ -59,14 +67,14 @@ export function planSealed(
   }
   return {
     ...open, events: program.events, cost: program.cost,
+    guarantee: program.outside === undefined ? open.guarantee : {
+      ...open.guarantee, assumptions: [countedAtBound, ...open.guarantee.assumptions],
+    },
     noise: open.noise.map((deviation) => publishedOverCharged * deviation),
     facts: {
       ...open.facts, sealed: 'against reading', weakestPromise,
-      ...(document.sealed?.range !== undefined && { beyondRange }),
       noiseOverOneServer: publishedOverCharged,
-      ...(program.form.kind === 'numbers' && {
-        outsideTheRange: 'counted at its bound, and nothing says how many people are outside',
-      }),
+      ...(program.outside !== undefined && rangeFacts(program.outside)),
       bytesOfAnEntry: bodyBytes(program.form) + signatureBytes, ...trafficFacts(traffic),
     },
     expectedError: (corruption) => {

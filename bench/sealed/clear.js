@@ -21,8 +21,8 @@ function countsOf(count, binOf) {
  */
 export async function clearRobustMean(library, design, { values, count }, open) {
   const { facts, grid, published } = design;
-  const steps = await centreOf(library, design, { values, count }, open);
-  if (steps === null) return library.participationBelowPlan(facts);
+  const { steps, outside } = await centreOf(library, design, { values, count }, open);
+  if (steps.includes(null)) return library.participationBelowPlan(facts);
   const d = facts.dimension;
   const about = Float64Array.from(values, (value, at) => value - steps[at % d]);
   const rows = new ClearRows(library, published, { about, count }, open);
@@ -31,14 +31,18 @@ export async function clearRobustMean(library, design, { values, count }, open) 
   const { detected, known, unused } = await library.filterRounds(published, rows, first);
   const { drawn, present } = await rows.sums([published.sum, ...unused]);
   const scale = grid.steps.map((step) => step * 2 ** grid.scaleBits);
-  const centre = grid.lows.map((low, j) => low + (steps[j] + 0.5) * grid.steps[j]);
-  return library.answerOfLeft(
+  const centre = Float64Array.from(steps, (step, j) => library.valueOfStep(step, j, grid));
+  const answer = library.answerOfLeft(
     published, { centre, scale, columns: library.knownColumns(scale) },
     { first, detected, known, drawn, present },
   );
+  return library.withOutside(answer, outside, library.beyondGrid(design).reportedFrom);
 }
 
-/** The centre in whole steps; null where a column has too few rows. */
+/**
+ * The centre in whole steps, null where a column has too few rows; and the noisy numbers of people
+ * below and above the grid of each column.
+ */
 async function centreOf({ quantilesOfRunning }, { facts, grid }, { values, count }, open) {
   const { dimension: d, cohort } = facts;
   const columns = Array.from({ length: d }, (_, j) => j);
@@ -49,20 +53,25 @@ async function centreOf({ quantilesOfRunning }, { facts, grid }, { values, count
   const quarter = 2 ** (grid.scaleBits - 2);
   const starts = columns.map((j) => {
     const column = Array.from(coarse.subarray(j * bins, (j + 1) * bins));
-    const fullest = column.indexOf(Math.max(...column));
+    const half = column.reduce((sum, entry) => sum + entry, 0) / 2;
+    const inside = column.slice(1, -1);
+    const most = Math.max(...inside);
+    const end = [0, bins - 1].find((bin) => column[bin] > Math.max(half, most));
+    const fullest = end ?? 1 + inside.indexOf(most);
     return (fullest + 0.5) * 2 ** (grid.bits - 6) - 32 * quarter;
   });
   const fine = await open('centre/fine', perColumn((value, j) =>
     Math.floor((value - starts[j]) / quarter)), 1);
   const edges = Array.from({ length: bins + 1 }, (_, i) => i * quarter);
-  const medians = columns.map((j) => {
+  const steps = columns.map((j) => {
     const below = [0];
     for (const entry of fine.subarray(j * bins, (j + 1) * bins)) below.push(below.at(-1) + entry);
     if (below.at(-1) < cohort / 4) return null;
     const [median] = quantilesOfRunning([...below, below.at(-1)], edges, [0.5]);
     return starts[j] + Math.round(median);
   });
-  return medians.includes(null) ? null : medians;
+  const outside = columns.flatMap((j) => [coarse[j * bins], coarse[(j + 1) * bins - 1]]);
+  return { steps, outside };
 }
 
 /** Rows in one place, as filter rounds reach them. */

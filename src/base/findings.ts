@@ -71,9 +71,9 @@ function textOfFinding(finding: Finding, columnNames: readonly string[]): string
         + 'the smallest and the largest possible value as range for a mean with an interval.';
     case 'values-clipped':
       return first === undefined
-        ? `The answer is at an end of the bounds in ${where}. People beyond the bounds count as at `
-          + 'the bound, so the answer may be farther out by any amount. If values can be beyond '
-          + 'the bounds, use wider ones.'
+        ? `The answer is at an end of the bounds in ${where}. That is as it should be if no value can `
+          + 'be beyond them, as for yes and no. Otherwise people beyond may count as at the bound, '
+          + 'and the answer may be farther out: use wider bounds.'
         : `About ${Math.round(first)} people have a value beyond the bounds in ${where}, and count `
           + 'as at the bound. The answer is about the clipped values: with these values in full it '
           + 'may be far off. If they are honest, use wider bounds.';

@@ -145,6 +145,14 @@ describe('three servers', () => {
     const outcome = await stage.release(0);
     if (outcome.kind !== 'value') throw new Error(outcome.text);
     expect(Math.abs(outcome.estimate[0]! - 24.5)).toBeLessThan(2);
+    // A third beyond the range is said, and the mean has no upper end.
+    await until(() => stage.front.hub.studies()[0]!.epoch === 2n);
+    await closeWith([...honest.slice(0, 200), ...honest.slice(0, 100).map(() => [[1e9]])]);
+    const clipped = await stage.release(1);
+    expect(clipped).toMatchObject({
+      kind: 'value', findings: [{ reason: 'values-clipped', columns: [0] }],
+      interval95: { high: [Infinity] },
+    });
   });
 
   it('find a robust mean, which a crowd of liars hardly moves', slow, async () => {

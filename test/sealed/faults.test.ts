@@ -4,7 +4,7 @@ import { createSealedMechanisms } from '../../src/privacy/mechanisms/sealed-nois
 import { seededNoise } from '../../src/random/insecure.js';
 import { sealedHistogram } from '../../src/sealed/programs/counts.js';
 import { sealedMean } from '../../src/sealed/programs/mean.js';
-import { columnGrid } from '../../src/sealed/shares/column-grid.js';
+import { columnGrid, valueOfStep } from '../../src/sealed/shares/column-grid.js';
 import type { ServerIndex } from '../../src/sealed/shares/body.js';
 import { KeyStream } from '../../src/sealed/steps/key-stream.js';
 import { product } from '../../src/sealed/steps/multiply.js';
@@ -142,7 +142,7 @@ describe('a server that runs changed code', () => {
     const read = answers.map(([outcome]) => outcome!).find(({ kind }) => kind === 'value');
     if (read?.kind !== 'value') throw new Error('one of the two weights is above zero');
     const steps = read.estimate.map((entry, j) =>
-      Math.round((entry - grid.lows[j]!) / grid.steps[j]! - 0.5));
+      Math.round((entry - valueOfStep(0, j, grid)) / grid.steps[j]!));
     expect(steps).toEqual([...rows[chosen]!]);
   });
 });

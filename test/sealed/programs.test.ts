@@ -13,7 +13,7 @@ import { sealedProgramOf } from '../../src/sealed/programs/table.js';
 import { sharePlanOf, type SharedQuestion } from '../../src/sealed/shares/share-plan.js';
 import type { SealedRobustMeanOptions } from '../../src/sealed/programs/robust-design.js';
 import { sealedRobustMean } from '../../src/sealed/programs/robust-mean.js';
-import { columnGrid } from '../../src/sealed/shares/column-grid.js';
+import { columnGrid, valueOfStep } from '../../src/sealed/shares/column-grid.js';
 import { sealedAnswers, sealedFacts } from '../support/sealed-rows.js';
 
 /** The one answer that all servers have. */
@@ -77,7 +77,7 @@ describe('sealed programs', () => {
     const { estimate } = await answerOf(program, [...honest, ...liars]);
     [0, 1].forEach((j) => {
       const mean = honest.reduce((sum, row) => sum + row[j]!, 0) / people;
-      expect(estimate[j]).toBeCloseTo(grid.lows[j]! + (mean + 0.5) * grid.steps[j]!, 2);
+      expect(estimate[j]).toBeCloseTo(valueOfStep(mean, j, grid), 2);
     });
   });
 

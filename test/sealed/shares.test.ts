@@ -143,12 +143,14 @@ describe('an entry that a server cannot use', () => {
 
 describe('the grid of columns', () => {
   it('is the finest on which every range fits', () => {
-    const grid = columnGrid([[0, 512], [0, 256]], [2, 8], 16);
+    const grid = columnGrid([[0, 480], [0, 256]], [2, 8], 16);
     expect(grid.scaleBits).toBe(8);
     expect(grid.steps).toEqual(Float64Array.of(2 / 256, 8 / 256));
-    expect(stepsOfRow([0, 256], grid)).toEqual(Uint32Array.of(0, 8192));
-    expect(stepsOfRow([-1, 1e300], grid)).toEqual(Uint32Array.of(0, 65_535));
-    expect(stepsOfRow([-Infinity, Infinity], grid)).toEqual(Uint32Array.of(0, 65_535));
+    expect(stepsOfRow([0, 256], grid)).toEqual(Uint32Array.of(1024, 9216));
+    // The first and the last 1024 steps are for what is outside.
+    expect(stepsOfRow([-1, 1e300], grid)).toEqual(Uint32Array.of(1023, 64_512));
+    expect(stepsOfRow([-Infinity, Infinity], grid)).toEqual(Uint32Array.of(1023, 64_512));
+    expect(columnGrid([[0, 496]], [2], 16).scaleBits).toBe(7);
   });
 
   it.each<[string, () => unknown]>([

@@ -40,7 +40,7 @@ describe('what a plan says that servers send', () => {
     })],
     ['mean', (people) => sealedMean(sealedFacts(3, people), { grid })],
     ['mean of one column', (people) => sealedMean(sealedFacts(1, people), {
-      grid: columnGrid([[0, 128]], [16], 8), radius: 0.5,
+      grid: columnGrid([[0, 120]], [16], 8), radius: 0.5,
     })],
   ])('is what they send: %s', { tags: ['long'] }, async (_, programOf) => {
     for (const people of [1, 33, 700]) {
@@ -105,8 +105,12 @@ ${['1', '2', '3'].map((name) => `    - { name: s${name}, url: 'wss://${name}.exa
       roundsBetweenServers: rounds, bytesSentByAServer: Math.max(...bytes),
     });
     expect(counted).not.toHaveProperty('roundsBetweenServersAtMost');
+    expect(counted).not.toHaveProperty('countedRange');
     const robust = factsOf(
       2_000, 'estimator: robust-mean\nparameters: { scale: [4], shape: normal }');
+    // With 2^11 steps to a scale of 4, the range has 2^15 steps, and the grid 62 * 2^10.
+    expect(robust['countedRange']).toBe('0 to 124');
+    expect(robust['clippedReportedFrom']).toBeLessThan(2_000 / 10);
     expect(robust['roundsBetweenServersAtMost'])
       .toBeGreaterThan(Number(robust['roundsBetweenServers']));
     expect(robust['bytesSentByAServerAtMost'])

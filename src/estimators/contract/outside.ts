@@ -56,7 +56,7 @@ export function clippedFindings(people: readonly number[]): readonly Finding[] {
       ({ reason: 'values-clipped', columns: [column], amounts: [amount] }));
 }
 
-/** A released answer is at an end of the bounds, so it may be farther out. */
+/** A released answer is at an end of the bounds: if values can be beyond, it may be farther out. */
 export function answerAtBound(column: number): readonly Finding[] {
   return [{ reason: 'values-clipped', columns: [column], amounts: [] }];
 }

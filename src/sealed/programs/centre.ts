@@ -1,15 +1,18 @@
 import type { Released } from '../../base/brands.js';
 import { quantilesOfRunning } from '../../base/running-counts.js';
 import type { StudyFacts } from '../../estimators/contract/estimator.js';
+import { reportedFromOf, sides } from '../../estimators/contract/outside.js';
 import { cohortName } from '../../estimators/counts/tables/counts.js';
+import { normalUpperQuantile } from '../../numerics/normal.js';
 import { countGrid, gaussianEvent } from '../../privacy/accounting/calibration.js';
 import type { GaussianEvent } from '../../privacy/accounting/events.js';
-import type { ColumnGrid } from '../shares/column-grid.js';
+import { published } from '../../privacy/mechanisms/sealed-noise.js';
+import { gridRange, valueOfStep, type ColumnGrid } from '../shares/column-grid.js';
 import { differenceOf, type Numbers } from '../steps/shares.js';
 import {
   coarseCounts, columnBins, fineCounts, lifted, perColumn, type BinRange,
 } from './columns.js';
-import type { ProgramRun } from './contract.js';
+import type { BeyondGrid, ProgramRun } from './contract.js';
 import { numbersOfRows, type Layout } from './rows.js';
 
 /**
@@ -20,7 +23,8 @@ import { numbersOfRows, type Layout } from './rows.js';
  * Neighbours. One contributor's row replaced by any other row.
  * Why. A row is in one bin of each of d columns, so one row replaced moves the counts by at most
  * sqrt(2 d) in L2. All bins have noise. The fine bins begin at a function of the coarse noisy
- * counts, and the centre is a function of the fine ones.
+ * counts, and the centre is a function of the fine ones. How many people are beyond the grid is
+ * read from the coarse noisy counts: its first and its last bin have nobody else.
  */
 export interface CentreEvents {
   readonly coarse: GaussianEvent;
@@ -47,6 +51,10 @@ export interface CentredRows {
   readonly about: Numbers | null;
   /** In data units. */
   readonly centre: Released<Float64Array>;
+  /**
+   * Noisy numbers of people below and above the grid of each column, as `countOutside` adds them.
+   */
+  readonly outside: Released<Float64Array>;
 }
 
 /** What the centre is found with. */
@@ -76,9 +84,8 @@ export async function releaseCentre(
   const steps = medians(fine.value, starts, grid, cohort);
   return {
     about: steps === null ? null : differenceOf(numbers, perColumn(party, steps, layout)),
-    // A row stands for the middle of its step.
-    centre: fine.map(() => grid.lows.map((low, j) =>
-      low + ((steps?.[j] ?? 0) + 0.5) * grid.steps[j]!)),
+    centre: fine.map(() => grid.lows.map((_, j) => valueOfStep(steps?.[j] ?? 0, j, grid))),
+    outside: coarse.map(outsideOf),
   };
 }
 
@@ -92,12 +99,37 @@ export function fineRange({ bits, scaleBits }: ColumnGrid): BinRange {
   return { width: scaleBits - 2, reach: Math.max(bits, scaleBits + 4) + 1 };
 }
 
-/** Where the fine bins of each column begin, in steps: 8 scales before the fullest coarse bin. */
+/**
+ * Where the fine bins of each column begin, in steps: 8 scales before the fullest coarse bin. The
+ * people beyond an end of the grid are all in one bin, which counts only if it has most of all.
+ */
 function startsOf(counts: Float64Array, { bits: width, scaleBits }: ColumnGrid): number[] {
   return binsByColumn(counts).map((column) => {
-    const fullest = column.reduce((best, count, bin) => (count > column[best]! ? bin : best), 0);
+    const half = column.reduce((sum, count) => sum + count, 0) / 2;
+    const fullest = column.reduce((best, count, bin) => {
+      const isEnd = bin === 0 || bin === columnBins - 1;
+      return count > (isEnd ? Math.max(half, column[best]!) : column[best]!) ? bin : best;
+    }, 1);
     return (fullest + 0.5) * 2 ** (width - 6) - 2 ** (scaleBits + 3);
   });
+}
+
+/** The noisy counts of the first and the last bin, column by column. */
+function outsideOf(counts: Float64Array): Float64Array {
+  return Float64Array.from(
+    binsByColumn(counts).flatMap((column) => [column[0]!, column[columnBins - 1]!]),
+  );
+}
+
+/** Where the grid ends, and from which number of people on those beyond it are reported. */
+export function beyondGrid({ coarse, grid }: CentreDesign): BeyondGrid {
+  const range = gridRange(grid);
+  return {
+    range,
+    reportedFrom: reportedFromOf(sides * range.length, {
+      upperQuantile: (probability) => published(coarse).sigma * normalUpperQuantile(probability),
+    }),
+  };
 }
 
 function binsByColumn(counts: Float64Array): Float64Array[] {

@@ -1,3 +1,4 @@
+import { binBits } from '../shares/column-grid.js';
 import { from0, number } from '../steps/convert.js';
 import { andAll, bits } from '../steps/adder.js';
 import type { Party } from '../steps/party.js';
@@ -11,8 +12,7 @@ import { addInto, addScaledInto, wordsOf } from '../steps/words.js';
 import type { Layout } from './rows.js';
 
 /** Bins of a histogram of a column. */
-export const columnBins = 64;
-export const binBits = 6;
+export const columnBins = 2 ** binBits;
 
 /** Columns of rows as numbers modulo 2^64, and their highest bits. */
 export interface Lifted {

@@ -25,6 +25,14 @@ export interface ProgramRun {
   readonly rows: readonly Sealed<RowShare>[];
 }
 
+/** Values beyond a grid count as at its end. All public. */
+export interface BeyondGrid {
+  /** Per column, in data units: the grid's ends. */
+  readonly range: readonly (readonly [number, number])[];
+  /** A number of people beyond one end is reported when it is above this. */
+  readonly reportedFrom: number;
+}
+
 /**
  * A question over sealed rows: what contributors share, what is opened and what it costs. Public.
  *
@@ -38,6 +46,8 @@ export interface SealedProgram {
   readonly form: ShareForm;
   readonly events: readonly SealedEvent[];
   readonly cost: PrivacyCost;
+  /** Where values are moved into a grid, and their mean is taken. */
+  readonly outside?: BeyondGrid;
   /** What a contributor shares of its row: `form.count` whole numbers below 2^bits. */
   readonly valuesOf: (row: ArrayLike<number>) => Uint32Array;
   /**

@@ -1,6 +1,7 @@
 import type { Released } from '../../base/brands.js';
 import type { Outcome } from '../../base/outcome.js';
 import type { StudyFacts } from '../../estimators/contract/estimator.js';
+import { withOutside } from '../../estimators/contract/outside.js';
 import { participationBelowPlan } from '../../estimators/contract/outcomes.js';
 import { answerOf } from '../../estimators/pooled/centred-mean.js';
 import { usualRadius } from '../../estimators/pooled/parameters.js';
@@ -15,7 +16,9 @@ import { stepsOfRow, type ColumnGrid } from '../shares/column-grid.js';
 import { number } from '../steps/convert.js';
 import { dot } from '../steps/multiply.js';
 import { ballOf, checkMeanFacts, insideBall } from './ball.js';
-import { centreEvents, releaseCentre, scalesOf, type CentreDesign } from './centre.js';
+import {
+  beyondGrid, centreEvents, releaseCentre, scalesOf, type CentreDesign,
+} from './centre.js';
 import { totalOf } from './columns.js';
 import { rhoForEvents, type ProgramRun, type SealedProgram } from './contract.js';
 import { layoutOf } from './rows.js';
@@ -52,7 +55,7 @@ const countShare = 0.05;
  *   scales, a multiple of the grid of `sum`.
  * Whether the mean is refused follows from opened numbers.
  * The mean is not robust: false rows inside the ball move it. Rows that the ball leaves out are not
- * allowed for in the interval.
+ * allowed for in the interval, unless they are beyond the grid, as `centre` says.
  */
 export function sealedMean(facts: StudyFacts, options: SealedMeanOptions): SealedProgram {
   const design = designOf(facts, options);
@@ -61,6 +64,7 @@ export function sealedMean(facts: StudyFacts, options: SealedMeanOptions): Seale
   return {
     form: { kind: 'numbers', count: facts.dimension, bits: grid.bits },
     events, cost: sealedCost(events, { disjoint: [] }),
+    outside: beyondGrid(design),
     valuesOf: (row) => stepsOfRow(row, grid),
     traffic: (people) => meanTraffic(people, grid),
     run: (run) => runMean(design, run),
@@ -98,7 +102,7 @@ async function runMean(design: MeanDesign, run: ProgramRun): Promise<Released<Ou
   const { facts, grid, ball } = design;
   const { party, mechanisms } = run;
   const layout = layoutOf(run.rows.length);
-  const { about, centre } = await releaseCentre(run, design, layout);
+  const { about, centre, outside } = await releaseCentre(run, design, layout);
   if (about === null) return centre.map(() => participationBelowPlan(facts));
   const inside = await insideBall(party, about, ball, grid, layout);
   const alive = await number(party, inside.alive);
@@ -111,9 +115,10 @@ async function runMean(design: MeanDesign, run: ProgramRun): Promise<Released<Ou
   return sum.map((total): Outcome => {
     const [present = 0] = count.value;
     if (present < facts.cohort / 4) return participationBelowPlan(facts);
-    return answerOf({ sum: published(design.sum), count: published(design.count) }, {
+    const answer = answerOf({ sum: published(design.sum), count: published(design.count) }, {
       centre: centre.value, scale: scalesOf(grid), present,
       moved: total.map((entry) => entry / present),
     });
+    return withOutside(answer, outside.value, beyondGrid(design).reportedFrom);
   });
 }

@@ -1,13 +1,14 @@
 import type { Released } from '../../base/brands.js';
 import type { Outcome } from '../../base/outcome.js';
 import type { StudyFacts } from '../../estimators/contract/estimator.js';
+import { withOutside } from '../../estimators/contract/outside.js';
 import { participationBelowPlan } from '../../estimators/contract/outcomes.js';
 import { answerOfLeft, filterRounds } from '../../estimators/mean/robust-mean/filter-rounds.js';
 import { knownColumns } from '../../estimators/pooled/found-columns.js';
 import { sealedCost } from '../../privacy/accounting/sealed-cost.js';
 import { stepsOfRow } from '../shares/column-grid.js';
 import { insideBall } from './ball.js';
-import { releaseCentre, scalesOf } from './centre.js';
+import { beyondGrid, releaseCentre, scalesOf } from './centre.js';
 import type { ProgramRun, SealedProgram } from './contract.js';
 import {
   sealedRobustDesign, type SealedRobustDesign, type SealedRobustMeanOptions,
@@ -58,6 +59,7 @@ export function sealedRobustMean(
   return {
     form: { kind: 'numbers', count: facts.dimension, bits: grid.bits },
     events, cost: sealedCost(events, { disjoint: [] }),
+    outside: beyondGrid(design),
     valuesOf: (row) => stepsOfRow(row, grid),
     traffic: (people) => robustMeanTraffic(people, grid, design.published),
     run: (run) => runRobustMean(design, run),
@@ -69,7 +71,7 @@ async function runRobustMean(
 ): Promise<Released<Outcome>> {
   const { facts, grid, published } = design;
   const layout = layoutOf(run.rows.length);
-  const { about, centre } = await releaseCentre(run, design, layout);
+  const { about, centre, outside } = await releaseCentre(run, design, layout);
   if (about === null) return centre.map(() => participationBelowPlan(facts));
   const inside = await insideBall(run.party, about, published.ball, grid, layout);
   const rows = new SealedRows(run, published, { ...inside, about, layout });
@@ -78,8 +80,11 @@ async function runRobustMean(
   const { detected, known, unused } = await filterRounds(published, rows, first);
   const { drawn, present } = await rows.sums([published.sum, ...unused]);
   const scale = scalesOf(grid);
-  return centre.map((from): Outcome => answerOfLeft(
-    published, { centre: from, scale, columns: knownColumns(scale) },
-    { first, detected, known, drawn, present },
-  ));
+  return centre.map((from): Outcome => {
+    const answer = answerOfLeft(
+      published, { centre: from, scale, columns: knownColumns(scale) },
+      { first, detected, known, drawn, present },
+    );
+    return withOutside(answer, outside.value, beyondGrid(design).reportedFrom);
+  });
 }

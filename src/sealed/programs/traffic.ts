@@ -1,12 +1,12 @@
 import { placementIn, reallocatable } from '../../estimators/mean/robust-mean/reallocation.js';
 import type { RoundsDesign } from '../../estimators/mean/robust-mean/filter-rounds.js';
 import { openedEntries } from '../../privacy/accounting/sealed-cost.js';
-import type { ColumnGrid } from '../shares/column-grid.js';
+import { binBits, type ColumnGrid } from '../shares/column-grid.js';
 import { TrafficCount, type Traffic } from '../steps/traffic.js';
 import { outsideBit } from './ball.js';
 import { fineRange } from './centre.js';
 import type { TrafficRange } from './contract.js';
-import { binBits, columnBins, endOf, type BinRange } from './columns.js';
+import { columnBins, endOf, type BinRange } from './columns.js';
 import { alongRange, axisLengthMost, distanceRange } from './robust-rows.js';
 import { layoutOf, type Layout } from './rows.js';
 

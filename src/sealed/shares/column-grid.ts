@@ -2,13 +2,19 @@ import { InvalidParameterError } from '../../base/errors.js';
 import { factsLimits, valueMaxText } from '../../base/facts-limits.js';
 import { columnsMax, numberBits } from './form.js';
 
+/**
+ * The highest bits of a number are its bin: one of 64. The grid is the 62 bins between the first
+ * and the last. A value below the grid is in the first bin, and one above it in the last.
+ */
+export const binBits = 6;
+
 /** Public numbers that turn a row into whole numbers below 2^bits. */
 export interface ColumnGrid {
   /** Of each value. */
   readonly bits: number;
   /** A scale has 2^scaleBits steps, in every column. */
   readonly scaleBits: number;
-  /** Lower end of each column's public range, in data units. */
+  /** Lower end of each column's public range and of its grid, in data units. */
   readonly lows: Float64Array;
   /** Step of each column, in data units. */
   readonly steps: Float64Array;
@@ -17,11 +23,11 @@ export interface ColumnGrid {
 /** Fewer steps to a scale (2^5) would round rows visibly. */
 const scaleBitsLeast = 5;
 /** A wider range, in scales, has too few steps or too few coarse bins. */
-const rangeInScalesMost = 512;
+const rangeInScalesMost = 496;
 
 /**
- * The finest grid on which every column's range fits into 2^bits steps, with the same number of
- * steps to a scale in each.
+ * The finest grid on which every column's range fits into 62 of 64 bins of 2^bits steps, with the
+ * same number of steps to a scale in each.
  * @param ranges - per column, low < high, in data units.
  * @param scales - per column, above 0, in data units.
  * @param bits - 8 to 20.
@@ -43,7 +49,9 @@ export function columnGrid(
     );
   }
   let scaleBits = bits;
-  while (scaleBits >= scaleBitsLeast && widest * 2 ** scaleBits > 2 ** bits) scaleBits -= 1;
+  const { first, last } = gridSteps(bits);
+  // The upper end of a range is on the grid itself.
+  while (scaleBits >= scaleBitsLeast && widest * 2 ** scaleBits >= last + 1 - first) scaleBits -= 1;
   if (scaleBits < scaleBitsLeast) {
     throw new InvalidParameterError(
       `with ${bits} bits a range of ${widest} scales has fewer than ${2 ** scaleBitsLeast} steps `
@@ -82,9 +90,30 @@ function checkColumns(
   });
 }
 
+/** The first and the last number on the grid. */
+function gridSteps(bits: number): { readonly first: number; readonly last: number } {
+  const ofBin = 2 ** (bits - binBits);
+  return { first: ofBin, last: 2 ** bits - ofBin - 1 };
+}
+
+/** The public ends of the grid of each column, in data units. The lower one is the range's. */
+export function gridRange(
+  { bits, lows, steps }: ColumnGrid,
+): readonly (readonly [number, number])[] {
+  const { first, last } = gridSteps(bits);
+  return Array.from(lows, (low, j) => [low, low + (last + 1 - first) * steps[j]!]);
+}
+
+/** What a number of a column stands for, in data units: the middle of its step. */
+export function valueOfStep(step: number, column: number, grid: ColumnGrid): number {
+  const { first } = gridSteps(grid.bits);
+  return grid.lows[column]! + (step - first + 0.5) * grid.steps[column]!;
+}
+
 /**
  * A row in steps: whole numbers from 0 to 2^bits - 1. The grid begins at the lower end of the
- * range, and ends at the upper end or beyond. Values beyond the grid count as at its end.
+ * range, and ends at the upper end or beyond. Values beyond the grid are in the step right past its
+ * end, so they count as at its end, and their bin tells on which side they are.
  * @throws InvalidParameterError for a row of another length, or with an entry that is no number.
  */
 export function stepsOfRow(
@@ -95,11 +124,13 @@ export function stepsOfRow(
       `a row has ${row.length} entries, and the study has ${lows.length} columns`,
     );
   }
+  const { first, last } = gridSteps(bits);
   return Uint32Array.from(lows, (low, j) => {
     const value = row[j]!;
     if (Number.isNaN(value)) {
       throw new InvalidParameterError(`entry ${j} of a row is not a number`, { column: j });
     }
-    return Math.min(2 ** bits - 1, Math.max(0, Math.floor((value - low) / steps[j]!)));
+    const step = first + Math.floor((value - low) / steps[j]!);
+    return Math.min(last + 1, Math.max(first - 1, step));
   });
 }

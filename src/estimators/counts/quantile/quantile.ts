@@ -200,7 +200,7 @@ function planFor(design: Design): Plan {
         + 'src/estimators/counts/tables/rank-scores',
       assumptions: [
         'everybody outside the range counts as at its bound: an answer in the first or the last '
-        + 'cell may be farther out, and says so',
+        + 'cell may be farther out if values can be outside, and says so',
         'for expected errors: honest values are spread evenly over the range; where they are '
         + 'denser, errors are smaller',
       ],

@@ -1,5 +1,5 @@
 import { InvalidParameterError } from '../../../base/errors.js';
-import type { Outcome } from '../../../base/outcome.js';
+import type { Interval95, Outcome } from '../../../base/outcome.js';
 import { cite } from '../../contract/citations.js';
 import type {
   Estimator, Infeasible, ParameterValues, Plan, PrivacyTarget, StudyFacts,
@@ -27,7 +27,8 @@ import { corruptionMax } from '../tables/noisy-counts.js';
  *
  * It is answered where the noisy total of the second column is 3 standard deviations of its noise
  * or more. The interval is Fieller's (quotients/fieller), for the quotient of the totals of clipped
- * values of the people who took part.
+ * values of the people who took part. Where the number of values beyond a cap stands out, it is
+ * open as far as this may move the ratio (`unclipped`).
  * Hostile: let a and b be the honest totals, in caps. L contributors raise the ratio, in first cap
  * / second cap, by at most L / b, and lower it by at most (a / b) L / (b + L).
  * Source: Fieller (1954); the discrete Gaussian of Canonne, Kamath and Steinke (2020).
@@ -150,6 +151,38 @@ interface Reading {
   readonly target: PrivacyTarget;
 }
 
+/** Of two totals, on which sides their intervals are open: many values are beyond the caps. */
+interface OpenSides {
+  readonly isFirstBelow: boolean;
+  readonly isFirstAbove: boolean;
+  readonly isSecondBelow: boolean;
+  readonly isSecondAbove: boolean;
+}
+
+function openSides({ low, high }: Interval95, at: number): OpenSides {
+  return {
+    isFirstBelow: low[at] === -Infinity, isFirstAbove: high[at] === Infinity,
+    isSecondBelow: low[at + 1] === -Infinity, isSecondAbove: high[at + 1] === Infinity,
+  };
+}
+
+/**
+ * The interval of the ratio of unclipped totals, from that of clipped ones. A clipped total above
+ * the line says nothing about the side to which values were cut. Below the line, a total that is
+ * larger in truth brings the ratio nearer to 0. One that is smaller may be near 0 itself or below,
+ * so that the ratio may be anything.
+ */
+function unclipped(
+  low: number, high: number,
+  { isFirstBelow, isFirstAbove, isSecondBelow, isSecondAbove }: OpenSides,
+): { readonly low: number; readonly high: number } {
+  const [least, most] = isSecondAbove ? [Math.min(low, 0), Math.max(high, 0)] : [low, high];
+  return {
+    low: isFirstBelow || isSecondBelow ? -Infinity : least,
+    high: isFirstAbove || isSecondBelow ? Infinity : most,
+  };
+}
+
 /** Post-processing of the totals by key, first and second column in turn. */
 function ratioOf(
   totals: Outcome, { bounds, standardDeviation, correlation, rounding, byKey, target }: Reading,
@@ -170,8 +203,7 @@ function ratioOf(
     return {
       estimate: found.estimate * unit,
       standardDeviation: found.standardDeviation * unit,
-      low: found.low * unit,
-      high: found.high * unit,
+      ...unclipped(found.low * unit, found.high * unit, openSides(totals.interval95!, 2 * key)),
     };
   });
   const answer = answerOfQuotients({

@@ -39,8 +39,3 @@ export function stepsOf(value: number, { low, high, unit, lowest }: Bounds): num
 export function farthestOf({ lowest }: Bounds): number {
   return Math.max(-lowest, lowest + stepsPerUnit) / stepsPerUnit;
 }
-
-/** Whether clipping changes the value. */
-export function isClipped(value: number, { low, high }: Bounds): boolean {
-  return value < low || value > high;
-}

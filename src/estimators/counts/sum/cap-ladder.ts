@@ -76,7 +76,7 @@ export function capScores(entries: Float64Array, { rank, lean }: CapAim): Float6
   return scores;
 }
 
-/** The exact total under each column's cap, and how many rows are outside 0..cap. */
+/** The exact total under each column's cap, and how many rows are below 0 and above the cap. */
 export function sumsUnder(all: Float64Array, caps: readonly number[]): ClippedSums {
   const columns = caps.map((cap, j) => {
     const entries = columnEntries(all, j);
@@ -84,11 +84,11 @@ export function sumsUnder(all: Float64Array, caps: readonly number[]): ClippedSu
     for (let i = cap + 1; i <= aboveAt; i++) above += entries[i]!;
     return {
       sum: entries[sumsAt + cap]! + above * stepsPerUnit,
-      clipped: above + entries[negativeAt]!,
+      outside: [entries[negativeAt]!, above],
     };
   });
   return {
     sums: Float64Array.from(columns, ({ sum }) => sum),
-    clipped: Float64Array.from(columns, ({ clipped }) => clipped),
+    outside: Float64Array.from(columns.flatMap(({ outside }) => outside)),
   };
 }

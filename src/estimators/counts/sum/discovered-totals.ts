@@ -3,7 +3,7 @@ import { deviations95 } from '../../../numerics/normal.js';
 import type { KeptSums } from '../../../privacy/mechanisms/contract.js';
 import type { Infeasible, Plan } from '../../contract/estimator.js';
 import { finiteValue, intervalAbout } from '../../contract/outcomes.js';
-import { outsideShare } from '../../contract/outside.js';
+import { countOutside, outsideShare, sides, withOutside } from '../../contract/outside.js';
 import { errorUpTo, makePlan } from '../../contract/planning.js';
 import { sumsByPlace } from '../discovered/place-sums.js';
 import type { DiscoveredFacts } from '../discovered/places.js';
@@ -11,8 +11,8 @@ import { nothingShown } from '../discovered/showing.js';
 import { discoveredSums } from '../discovered/sums.js';
 import { halfOf, stepsPerHalf, type Range } from '../tables/half-ranges.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
-import { isClipped, type Bounds } from './bounds.js';
-import { clippedNoise, findingsOfClipped } from './totals.js';
+import { outsideNoise } from '../tables/outside-noise.js';
+import type { Bounds } from './bounds.js';
 
 /** The plan of totals of discovered keys, and the size of their noise. */
 export interface DiscoveredTotals {
@@ -30,9 +30,9 @@ export interface DiscoveredTotals {
  * Claim. Neighbours: one contributor's rows, of at most K keys, replaced by any such rows or by
  * none, or added. Cost: (rho, delta), delta-approximate zCDP.
  * Why: 95 % of rho and all of delta are those of discovered/sums, which draws the counts and sums
- * of keys. The numbers of clipped values, one for each of d columns, are of the rows of all keys. A
- * contributor has 0 to K rows, so it moves each by at most K, and all of them by K sqrt(d) in L2.
- * They are drawn once for 5 % of rho. The costs add up, and the rest is post-processing.
+ * of keys. The numbers of values below and above the bounds are of the rows of all keys, of which a
+ * contributor has 0 to K: those of tables/outside-noise, for 5 % of rho. The costs add up, and the
+ * rest is post-processing.
  *
  * Let the bounds with 0 in them be a..b. A total is (b - a) / 2 times the noisy sum of distances
  * from the middle, and (a + b) / 2 times the noisy count. So a value of 0 and no value at all give
@@ -55,20 +55,20 @@ export function planDiscoveredTotals(
     valueOf: (row, from, j) =>
       Math.min(bounds[j]!.high, Math.max(bounds[j]!.low, row[from + j]!)),
     share: 1 - outsideShare,
-    overall: columns,
+    overall: sides * columns,
     countInto: (row, from, counts) => bounds.forEach((own, j) => {
-      counts[j]! += Number(isClipped(row[from + j]!, own));
+      countOutside(row[from + j]!, own.low, own.high, counts, sides * j);
     }),
   }, facts);
   if ('kind' in found) return found;
   const { event, shownFrom } = found;
-  const noise = clippedNoise(columns, keysMax, target);
+  const outside = outsideNoise(columns, keysMax, target);
   const read = readerOf(ranges, event);
   const { deviations } = read;
   const most = Math.max(...deviations);
   const plan = makePlan({
     ...found.parts,
-    events: [event, noise.clipped.event],
+    events: [event, outside.numbers.event],
     guarantee: {
       theorem: 'noisy counts and sums of discovered keys above a threshold; '
         + 'proofs in src/privacy/mechanisms/key-sums and src/estimators/counts/discovered/sums',
@@ -85,7 +85,7 @@ export function planDiscoveredTotals(
         + 'keys that are shown',
       ...found.facts,
       noiseInBounds: most,
-      clippedReportedFrom: noise.reportedFrom,
+      clippedReportedFrom: outside.reportedFrom,
     },
     expectedError: errorUpTo(
       corruptionMax,
@@ -94,15 +94,12 @@ export function planDiscoveredTotals(
     ),
     release: async (summaries, mechanisms, _, keys, known) => {
       const table = sumsByPlace(summaries);
-      const clipped = noise.clipped.draw(
+      const numbers = outside.numbers.draw(
         mechanisms, table.map(({ sums: { overall } }) => overall),
       ).value;
-      const findings = findingsOfClipped(clipped, noise.reportedFrom);
       return found.draw(mechanisms, table, keys, known).map((kept) => {
         if (kept.length === 0) return nothingShown(shownFrom);
-        const outcome = read.totals(kept);
-        return outcome.kind === 'refused' || findings.length === 0
-          ? outcome : { ...outcome, findings };
+        return withOutside(read.totals(kept), numbers, outside.reportedFrom);
       });
     },
   });

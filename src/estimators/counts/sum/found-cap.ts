@@ -6,7 +6,7 @@ import { pureForRho } from '../../../privacy/accounting/conversion.js';
 import type { ExponentialEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { Infeasible, Plan, StudyFacts } from '../../contract/estimator.js';
-import { outsideShare } from '../../contract/outside.js';
+import { outsideShare, sides } from '../../contract/outside.js';
 import { infeasible, makePlan, needsCohort } from '../../contract/planning.js';
 import { wholeCohort } from '../tables/counts.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
@@ -22,7 +22,7 @@ import {
 const capsShare = 0.2;
 /** Any cap is farther out than all rows at most this often. */
 const failure = 0.01;
-/** Noise of the total, or of the number of clipped values, is larger than planned this often. */
+/** Noise of the total, or of the number above the cap, is larger than planned this often. */
 const hiddenOften = 0.0005;
 
 /** How a cap is found. */
@@ -84,7 +84,7 @@ export function planFoundCap(options: FoundCapOptions, facts: StudyFacts): Plan 
   const ladders = capMax.map(capLadder);
   return makePlan({
     cohorts: [wholeCohort],
-    events: [choice, noise.totals.event, noise.clipped.event],
+    events: [choice, noise.totals.event, noise.outside.numbers.event],
     guarantee: {
       theorem: 'caps by the exponential mechanism, then a sum of bounded whole numbers with '
         + 'discrete noise; proof in src/estimators/counts/sum/found-cap',
@@ -97,7 +97,7 @@ export function planFoundCap(options: FoundCapOptions, facts: StudyFacts): Plan 
       cap: 'found privately',
       noiseInBounds: noise.totals.standardDeviation,
       clippedAbout: rank,
-      clippedReportedFrom: noise.reportedFrom,
+      clippedReportedFrom: noise.outside.reportedFrom,
     },
     expectedError: errorOfTotals(noise, size, facts),
     summary: () => wholeSumsSummary(dimension, dimension * ladderEntries, ladderAdder(ladders)),
@@ -124,20 +124,23 @@ interface Visibility {
 }
 
 /**
- * Who is clipped adds one unit to the total, and everybody else adds what their value is. So where
- * the total is not visibly more than the number of clipped values, the values within the cap add
+ * Who is above the cap adds one unit to the total, and everybody else adds what their value is. So
+ * where the total is not visibly more than the number of those above, the values within the cap add
  * nothing visible. All values may then be beyond the cap, as when far fewer people came than the
  * cohort, and nobody knows how far. With the smallest cap nearly all values are 0 or less, or all
  * of them are beyond it. Noise alone hides more than this in one run of a thousand.
  */
 function visibilityOf(
-  { totals, clipped }: ReleasedTotals, caps: readonly number[], noise: TotalsNoise,
+  { totals, outside }: ReleasedTotals, caps: readonly number[], noise: TotalsNoise,
 ): Visibility {
   const chance = hiddenOften / caps.length;
-  const hidden = noise.totals.upperQuantile(chance) + noise.clipped.upperQuantile(chance);
+  const hidden = noise.totals.upperQuantile(chance)
+    + noise.outside.numbers.upperQuantile(chance);
+  const [below, above] = [0, 1].map((side) => caps.map((_, j) => outside[sides * j + side]!));
   const unseen = caps.flatMap((cap, j) =>
-    (cap === 0 || totals[j]! <= clipped[j]! + hidden ? [j] : []));
-  return { unseen, lost: unseen.filter((j) => clipped[j]! > noise.reportedFrom) };
+    (cap === 0 || totals[j]! <= above![j]! + hidden ? [j] : []));
+  const { reportedFrom } = noise.outside;
+  return { unseen, lost: unseen.filter((j) => Math.max(below![j]!, above![j]!) > reportedFrom) };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Plan, StudyFacts } from '../../contract/estimator.js';
-import { outsideShare } from '../../contract/outside.js';
+import { countOutside, outsideShare, sides } from '../../contract/outside.js';
 import { makePlan } from '../../contract/planning.js';
 import { wholeCohort } from '../tables/counts.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
@@ -7,7 +7,7 @@ import {
   keyPlacesOf, mostMoved, placeOf, rootAbove, type KeyPlaces,
 } from '../tables/key-places.js';
 import { wholeSumsOf, wholeSumsSummary, type AddWhole } from '../tables/whole-sums.js';
-import { farthestOf, isClipped, stepsOf, stepsPerUnit, type Bounds } from './bounds.js';
+import { farthestOf, stepsOf, stepsPerUnit, type Bounds } from './bounds.js';
 import {
   errorOfTotals, releaseTotals, sizeOfColumns, totalsNoise, type TotalsNoise,
   type TotalsSize,
@@ -20,19 +20,18 @@ import {
  * delta; or pure epsilon, where the budget asks for it.
  * Why: a row adds a whole number of steps to each total, and whole numbers add up exactly
  * (whole-sums). What two rows add, or a row and nothing, is at most 2^20 steps apart in each column
- * (bounds). That is 1 unit, so d totals are L2 sqrt(d) and L1 d apart, on the grid of 2^-20. The
- * numbers of clipped values are d counts to which a row adds 0 or 1 each: the same distances. Both
- * are drawn once, by the discrete Gaussian or Laplace, and their costs add up: 95 % and 5 %. Units
- * are public, and the rest is post-processing.
+ * (bounds). That is 1 unit, so d totals are L2 sqrt(d) and L1 d apart, on the grid of 2^-20. They
+ * are drawn once, by the discrete Gaussian or Laplace, for 95 % of the cost. The numbers of values
+ * below and above the bounds are those of tables/outside-noise, for 5 %. Costs add up. Units are
+ * public, and the rest is post-processing.
  *
  * Split by m public keys: d totals for each key. A contributor has a row for each of at most K.
  * Claim. The same neighbours and cost. Let w_c be the most units by which a value of column c is
  * away from 0: between 1/2 and 1. One contributor moves all totals by `mostMoved` with both = d,
  * one = sum of w_c^2 in L2 squared, and with one = sum of w_c in L1. For 0..cap that is 2 K d.
  * Why: under a key that it has before and after, each of the d values moves by at most 1 unit.
- * Under a key that it has on one side only, each moves by at most w_c, from or to 0. Each column's
- * number of clipped values is of rows, of which a contributor has 0 to min(K, m). So these d
- * numbers are d min(K, m) apart in L1, and sqrt(d) min(K, m) in L2.
+ * Under a key that it has on one side only, each moves by at most w_c, from or to 0. The numbers of
+ * values below and above are of the rows of all keys, of which a contributor has 0 to min(K, m).
  * A value is clipped after the rows of a contributor under a key have become one row: what is
  * bounded is the contributor, not the record.
  *
@@ -49,7 +48,7 @@ export function planGivenBounds(bounds: readonly Bounds[], facts: StudyFacts): P
   const shape = facts.keys === undefined ? [dimension] : [size.keys, size.columns];
   return makePlan({
     cohorts: [wholeCohort],
-    events: [noise.totals.event, noise.clipped.event],
+    events: [noise.totals.event, noise.outside.numbers.event],
     guarantee: {
       theorem: 'a sum of bounded whole numbers with discrete noise; '
         + 'proof in src/estimators/counts/sum/given-bounds',
@@ -61,16 +60,17 @@ export function planGivenBounds(bounds: readonly Bounds[], facts: StudyFacts): P
     facts: {
       errorsAreIn: 'shares of the total of a cohort in which everybody is at the bound',
       noiseInBounds: noise.totals.standardDeviation,
-      clippedReportedFrom: noise.reportedFrom,
+      clippedReportedFrom: noise.outside.reportedFrom,
       ...(facts.keys !== undefined && { keys: places.count, keysMax: places.keysMax }),
     },
     expectedError: errorOfTotals(noise, size, facts),
-    summary: () => wholeSumsSummary(dimension, totals + size.columns, adder(bounds, places)),
+    summary: () =>
+      wholeSumsSummary(dimension, totals + sides * size.columns, adder(bounds, places)),
     release: async (summaries, mechanisms) => releaseTotals(
       noise,
       units,
       wholeSumsOf(summaries).map((all) => ({
-        sums: all.subarray(0, totals), clipped: all.subarray(totals),
+        sums: all.subarray(0, totals), outside: all.subarray(totals),
       })),
       mechanisms,
       facts,
@@ -99,7 +99,7 @@ function sizeByKey(bounds: readonly Bounds[], places: KeyPlaces): TotalsSize {
     keys: places.count,
     l1: mostMoved(places, { both: columns, one: added((units) => units) }),
     l2: rootAbove(mostMoved(places, { both: columns, one: added(squareAbove) })),
-    clipped: Math.min(places.keysMax, places.count),
+    rows: Math.min(places.keysMax, places.count),
   };
 }
 
@@ -108,17 +108,17 @@ function squareAbove(units: number): number {
   return Math.ceil(units * units * stepsPerUnit) / stepsPerUnit;
 }
 
-/** Totals in front, by key and column, then by column how many values were clipped. */
+/** Totals in front, by key and column, then how many values are outside, as `countOutside` does. */
 function adder(bounds: readonly Bounds[], places: KeyPlaces): AddWhole {
   const columns = bounds.length;
-  const clippedFrom = places.count * columns;
+  const outsideFrom = places.count * columns;
   return (row, sums) => {
     const place = placeOf(row, places);
     if (place === null) return;
     bounds.forEach((own, j) => {
       const value = row[places.columnsFrom + j]!;
       sums[place * columns + j]! += stepsOf(value, own);
-      if (isClipped(value, own)) sums[clippedFrom + j]! += 1;
+      countOutside(value, own.low, own.high, sums, outsideFrom + sides * j);
     });
   };
 }

@@ -48,9 +48,9 @@ const parameters: readonly ParameterSpec[] = [
  * split of the cost: given-bounds, and found-cap for cap auto.
  *
  * It estimates the total of the clipped values. A value beyond the bounds counts as at the bound,
- * so the total of the values themselves may be farther out by any amount. A noisy number of people
- * whose value was clipped is drawn too, and the finding `values-clipped` reports it where it is
- * more than noise.
+ * so the total of the values themselves may be farther out by any amount. Noisy numbers of people
+ * below and above the bounds are drawn too. Where one is more than noise, the finding
+ * `values-clipped` reports it, and the interval is open on this side.
  *
  * Split by keys it has a total of each column for each key, with given bounds only. The bounds are
  * those of one contributor under one key. Keys that nobody listed cost a delta too

@@ -1,25 +1,20 @@
 import type { Released, Sensitive } from '../../../base/brands.js';
-import type { Finding, Outcome } from '../../../base/outcome.js';
+import type { Outcome } from '../../../base/outcome.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import type { Plan, PrivacyTarget, StudyFacts } from '../../contract/estimator.js';
 import { errorUpTo } from '../../contract/planning.js';
 import { finiteValue, intervalAbout } from '../../contract/outcomes.js';
-import { clippedFindings, outsideShare, reportedFromOf } from '../../contract/outside.js';
+import { withOutside } from '../../contract/outside.js';
 import { countNoise, type CountNoise } from '../tables/count-noise.js';
 import { rootAbove } from '../tables/key-places.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
+import { outsideNoise, type OutsideNoise } from '../tables/outside-noise.js';
 import { stepsPerUnit } from './bounds.js';
 
-/** The noise of the number of clipped values in each column. */
-export interface ClippedNoise {
-  readonly clipped: CountNoise;
-  /** A column is reported when its noisy number of clipped values is above this. */
-  readonly reportedFrom: number;
-}
-
-/** The noise of the totals too. */
-export interface TotalsNoise extends ClippedNoise {
+/** The noise of totals, and of how many values are below and above the bounds of each column. */
+export interface TotalsNoise {
   readonly totals: CountNoise;
+  readonly outside: OutsideNoise;
 }
 
 /** How many totals there are, and how far one contributor moves them. */
@@ -30,13 +25,13 @@ export interface TotalsSize {
   /** By how much one contributor moves all totals, in units of the columns' bounds. */
   readonly l1: number;
   readonly l2: number;
-  /** In each column, by how much one contributor moves the number of clipped values. */
-  readonly clipped: number;
+  /** For how many rows a contributor counts, at most. */
+  readonly rows: number;
 }
 
 /** The size of one total for each column, which a contributor moves by one unit at most. */
 export function sizeOfColumns(columns: number): TotalsSize {
-  return { columns, keys: 1, l1: columns, l2: rootAbove(columns), clipped: 1 };
+  return { columns, keys: 1, l1: columns, l2: rootAbove(columns), rows: 1 };
 }
 
 /**
@@ -44,26 +39,14 @@ export function sizeOfColumns(columns: number): TotalsSize {
  * @param share - of the cost, for the totals.
  */
 export function totalsNoise(
-  { columns, keys, l1, l2, clipped }: TotalsSize, target: PrivacyTarget, share: number,
+  { columns, keys, l1, l2, rows }: TotalsSize, target: PrivacyTarget, share: number,
 ): TotalsNoise {
   return {
     totals: countNoise({
       name: 'totals', counts: keys * columns, l1, l2, target, share, grid: 1 / stepsPerUnit,
     }),
-    ...clippedNoise(columns, clipped, target),
+    outside: outsideNoise(columns, rows, target),
   };
-}
-
-/**
- * For a number of clipped values in each column, at `outsideShare` of the cost.
- * @param most - by how much one contributor moves each of them.
- */
-export function clippedNoise(columns: number, most: number, target: PrivacyTarget): ClippedNoise {
-  const clipped = countNoise({
-    name: 'clipped', counts: columns, l1: columns * most, l2: rootAbove(columns) * most, target,
-    share: outsideShare,
-  });
-  return { clipped, reportedFrom: reportedFromOf(columns, clipped) };
 }
 
 /** What a plan says of its error, in shares of the total of people who are all at the bound. */
@@ -78,32 +61,33 @@ export function errorOfTotals(
 export interface ClippedSums {
   /** In steps of the unit, by key and column. */
   readonly sums: Float64Array;
-  /** How many values are outside the bounds, by column. */
-  readonly clipped: Float64Array;
+  /** How many values are outside the bounds, as `countOutside` adds them. */
+  readonly outside: Float64Array;
 }
 
 /** What was released of the columns. */
 export interface ReleasedTotals {
   /** In units of the columns' bounds. */
   readonly totals: Float64Array;
-  /** Noisy numbers of clipped values. */
-  readonly clipped: Float64Array;
+  /** Noisy numbers of values outside. */
+  readonly outside: Float64Array;
 }
 
 /**
- * Draws the totals and the numbers of clipped values.
+ * Draws the totals and the numbers of values outside the bounds. Where such a number stands out,
+ * the interval of the total is open on this side.
  * @param units - of each column, in data units: public or released.
  * @param shape - of the estimate; default: one number for each column.
  * @param judge - what the outcome becomes in the light of the released numbers.
  */
 export function releaseTotals(
-  { totals, clipped, reportedFrom }: TotalsNoise, units: readonly number[],
+  { totals, outside }: TotalsNoise, units: readonly number[],
   sums: Sensitive<ClippedSums>, mechanisms: Mechanisms, { cohort }: StudyFacts,
   shape: readonly number[] = [units.length],
   judge: (outcome: Outcome, released: ReleasedTotals) => Outcome = (outcome) => outcome,
 ): Released<Outcome> {
   const unitOf = (i: number): number => units[i % units.length]!;
-  const beyond = clipped.draw(mechanisms, sums.map((all) => all.clipped)).value;
+  const beyond = outside.numbers.draw(mechanisms, sums.map((all) => all.outside)).value;
   const drawn = totals.draw(mechanisms, sums.map((all) =>
     all.sums.map((steps) => steps / stepsPerUnit)));
   return drawn.map((noisy) => {
@@ -111,8 +95,7 @@ export function releaseTotals(
     // Rounding moves each contributor's value by at most half a step.
     const half = totals.interval95([0]).high[0]! + cohort / (2 * stepsPerUnit);
     const { uncertainty } = totals;
-    const findings = findingsOfClipped(beyond, reportedFrom);
-    return judge(finiteValue({
+    const answer = finiteValue({
       estimate,
       shape,
       uncertainty: uncertainty.kind !== 'gaussian' ? uncertainty : {
@@ -121,14 +104,9 @@ export function releaseTotals(
       },
       interval95: intervalAbout(estimate, (i) => half * unitOf(i)),
       scale: units,
-      ...(findings.length > 0 && { findings }),
-    }, 'a total is', 'give a smaller cap or range'), { totals: noisy, clipped: beyond });
+    }, 'a total is', 'give a smaller cap or range');
+    return judge(
+      withOutside(answer, beyond, outside.reportedFrom), { totals: noisy, outside: beyond },
+    );
   });
-}
-
-/** The columns in which the number of clipped values stands out of its noise. */
-export function findingsOfClipped(
-  clipped: Float64Array, reportedFrom: number,
-): readonly Finding[] {
-  return clippedFindings(Array.from(clipped, (people) => (people > reportedFrom ? people : 0)));
 }
