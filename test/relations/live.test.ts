@@ -64,7 +64,7 @@ interface Shown {
 }
 type ShownByName = Readonly<Record<string, Shown>>;
 
-/** Quantiles have no interval. Four people more or fewer move one of 240 times by less than this. */
+/** Quantiles have no interval. Four people more or fewer move one of 240 times by less. */
 const quantileOffBy = 2 * 4 * (31_536_000_000 / people);
 
 function halfWidthOf({ interval95 }: Shown, i: number): number {
