@@ -1,6 +1,6 @@
 import { publicKeys } from './public-keys.js';
 import type { Question } from './questions.js';
-import type { ColumnType } from './columns.js';
+import { otherName, type ColumnType } from './columns.js';
 
 /** The columns of a study, as its facts state them. */
 interface Columns {
@@ -41,12 +41,11 @@ function keysLeftOut(
   const ranges = columns.flatMap((name) => {
     const type = study.typeOf(name);
     return keys === undefined && type?.type === 'integer'
-      ? [`${name} outside ${type.low}..${type.high}`] : [];
+      ? [`A ${name} outside ${type.low}..${type.high} counts as ${otherName}.`] : [];
   });
   const isTotal = estimator === 'count' || estimator === 'sum';
   return [
-    ...(ranges.length === 0 ? []
-      : [`Rows with ${ranges.join(' or ')} count under no key: the answer has no key for others.`]),
+    ...ranges,
     ...(keys === undefined ? [] : ['Rows of keys that are not in the list count under no key.']),
     ...(keysMax >= listed ? [] : [
       `A person counts under at most ${keysMax} key${keysMax === 1 ? '' : 's'}, chosen at random: `

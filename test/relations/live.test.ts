@@ -53,6 +53,8 @@ function due(question: WayQuestion): readonly number[] {
     }
     case 'by-region':
       return [0, 1].map((key) => mean(column(1, found.filter(([place]) => place === key))));
+    case 'by-stops':
+      return [0, 1, 2, 3, 4].map((key) => found.filter(([place]) => place === key).length);
     default: return question.columns.map((_, j) => mean(column(j)));
   }
 }
@@ -64,7 +66,7 @@ interface Shown {
 }
 type ShownByName = Readonly<Record<string, Shown>>;
 
-/** Quantiles have no interval. Four people more or fewer move one of 240 times by less than this. */
+/** Quantiles have no interval. Four people more or fewer move one of 240 times by less. */
 const quantileOffBy = 2 * 4 * (31_536_000_000 / people);
 
 function halfWidthOf({ interval95 }: Shown, i: number): number {
