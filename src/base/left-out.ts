@@ -1,4 +1,4 @@
-import { publicKeys } from './public-keys.js';
+import { mayLoseKeys } from './public-keys.js';
 import type { Question } from './questions.js';
 import { otherName, type ColumnType } from './columns.js';
 
@@ -6,12 +6,15 @@ import { otherName, type ColumnType } from './columns.js';
 interface Columns {
   readonly columns: readonly string[];
   readonly types?: readonly ColumnType[];
+  readonly contribution: { readonly rowsMax: number };
 }
 
 /**
  * Which rows and keys of people do not count in the answer to a question, in sentences for people.
  * They follow from the question and the columns, so they are public before any row is seen.
+ * @param study - its facts.
  * @param anyMissing - a cell may also be empty in a column that is not optional.
+ * @returns none if all rows and keys count.
  */
 export function leftOutText(
   { columns: own, where, by, estimator }: Question, study: Columns, anyMissing = false,
@@ -37,25 +40,29 @@ function keysLeftOut(
   }, estimator: string,
 ): readonly string[] {
   const { columns, keysMax, keys, discover } = by;
-  const listed = discover === undefined ? publicKeys(by, study)?.length ?? Infinity : Infinity;
   const ranges = columns.flatMap((name) => {
     const type = study.typeOf(name);
     return keys === undefined && type?.type === 'integer'
       ? [`A ${name} outside ${type.low}..${type.high} counts as ${otherName}.`] : [];
   });
-  const isTotal = estimator === 'count' || estimator === 'sum';
   return [
     ...ranges,
     ...(keys === undefined ? [] : ['Rows of keys that are not in the list count under no key.']),
-    ...(keysMax >= listed ? [] : [
-      `A person counts under at most ${keysMax} key${keysMax === 1 ? '' : 's'}, chosen at random: `
-        + `pairs of a person and a key beyond ${keysMax} a person are left out${isTotal
-          ? `, so ${estimator}s are low where people have more` : ''}. The intervals are about the `
-        + 'pairs that count.',
-    ]),
+    ...(mayLoseKeys(by, study, study.contribution.rowsMax)
+      ? [pairsLeftOut(keysMax, estimator, discover?.answer === 'keys')] : []),
     ...(discover === undefined ? [] : [
       `At most ${discover.top} keys are shown, and none that fewer than ${discover.prefilter} `
         + 'people have, or so few that noise hides them.',
     ]),
   ];
+}
+
+/** @param isAlone - the answer has no numbers. */
+function pairsLeftOut(keysMax: number, estimator: string, isAlone: boolean): string {
+  const isTotal = estimator === 'count' || estimator === 'sum';
+  return `A person counts under at most ${keysMax} key${keysMax === 1 ? '' : 's'}, chosen at random: `
+    + `pairs of a person and a key beyond ${keysMax} a person are left out`
+    + (isAlone ? '.' : `${isTotal ? `, so ${estimator}s are low where people have more` : ''}. The `
+      + 'intervals are about the pairs that count, and about all pairs where the answer says how '
+      + 'many people have more keys.');
 }

@@ -28,7 +28,7 @@ const regions: Question = {
     { column: 'region', in: ['north', 'other'] }, { column: 'stops', not: 3 },
     { column: 'late', present: true },
   ],
-  by: { columns: ['region', 'late'], keysMax: 2, truncated: true },
+  by: { columns: ['region', 'late'], keysMax: 2 },
 };
 const listed: Question = {
   ...regions, name: 'listed', where: [],
@@ -87,9 +87,6 @@ describe('facts with a list of questions', () => {
     ['a discovery that remembers nothing', { by: {
       columns: ['late'], keysMax: 1, discover: { top: 5, prefilter: 2, remember: 0 },
     } }, 'facts.questions[0].by.discover.remember'],
-    ['a count of truncated people that is none',
-      { by: { columns: ['late'], keysMax: 1, truncated: false } },
-      'facts.questions[0].by.truncated'],
     ['an answer of another kind', { by: {
       columns: ['late'], keysMax: 1, discover: { top: 5, prefilter: 1, answer: 'counts' },
     } }, 'facts.questions[0].by.discover.answer'],

@@ -11,7 +11,7 @@ import { nothingShown } from '../discovered/showing.js';
 import { discoveredSums } from '../discovered/sums.js';
 import { halfOf, stepsPerHalf, type Range } from '../tables/half-ranges.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
-import { isClipped, type Bounds } from './bounds.js';
+import { isClipped, reachOf, type Bounds } from './bounds.js';
 import { clippedNoise, findingsOfClipped } from './totals.js';
 
 /** The plan of totals of discovered keys, and the size of their noise. */
@@ -78,6 +78,7 @@ export function planDiscoveredTotals(
       corruptionMax,
     },
     outputShape: [top, columns],
+    reach: bounds.map(reachOf),
     noise: Array.from({ length: top * columns }, (_, i) =>
       deviations[i % columns]! * bounds[i % columns]!.unit),
     facts: {
