@@ -2,13 +2,6 @@ import { mayLoseKeys } from './public-keys.js';
 import type { Question } from './questions.js';
 import { otherName, type ColumnType } from './columns.js';
 
-/** The columns of a study, as its facts state them. */
-interface Columns {
-  readonly columns: readonly string[];
-  readonly types?: readonly ColumnType[];
-  readonly contribution: { readonly rowsMax: number };
-}
-
 /**
  * Which rows and keys of people do not count in the answer to a question, in sentences for people.
  * They follow from the question and the columns, so they are public before any row is seen.
@@ -17,7 +10,13 @@ interface Columns {
  * @returns none if all rows and keys count.
  */
 export function leftOutText(
-  { columns: own, where, by, estimator }: Question, study: Columns, anyMissing = false,
+  { columns: own, where, by, estimator }: Question,
+  study: {
+    readonly columns: readonly string[];
+    readonly types?: readonly ColumnType[];
+    readonly contribution: { readonly rowsMax: number };
+  },
+  anyMissing = false,
 ): readonly string[] {
   const typeOf = (name: string): ColumnType | undefined =>
     study.types?.[study.columns.indexOf(name)];
@@ -35,7 +34,7 @@ export function leftOutText(
 }
 
 function keysLeftOut(
-  by: NonNullable<Question['by']>, study: Columns & {
+  by: NonNullable<Question['by']>, study: Parameters<typeof leftOutText>[1] & {
     readonly typeOf: (name: string) => ColumnType | undefined;
   }, estimator: string,
 ): readonly string[] {
