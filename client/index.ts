@@ -28,6 +28,7 @@ export type {
   RunningRelease, Uncertainty, ValueOutcome,
 } from '../src/base/outcome.js';
 export { findingText, ifHostileText } from '../src/base/findings.js';
+export { leftOutText } from '../src/base/left-out.js';
 export { runningText } from '../src/base/running-totals.js';
 export { cellEdges, type EdgeParameters } from '../src/base/running-counts.js';
 export {

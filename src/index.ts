@@ -33,7 +33,7 @@ export type {
   Citation, CohortPlan, Compute, Estimator, ExpectedError, Finished, FinishedSummaries,
   GroupStatistic, Guarantee, Infeasible, KeyFacts, ParameterSpec, ParameterValue, ParameterValues,
   Participation, PlaceCounts, PlaceSums, Plan, PlannedSeries, PlannedWork, PooledRows,
-  PrivacyTarget, StudyFacts, Summary, SummaryTable,
+  PrivacyTarget, Reach, StudyFacts, Summary, SummaryTable,
 } from './estimators/contract/estimator.js';
 export type { Amount } from './privacy/accounting/amount.js';
 export type { PrivacyCost, RenyiCost } from './privacy/accounting/cost.js';

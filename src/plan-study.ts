@@ -75,7 +75,7 @@ export function planQuestionsOf(
   const { cohort, participation, columns, types, running } = document;
   const facts = {
     cohort, participation, columns, target, ...(types !== undefined && { types }),
-    ...(running !== undefined && { running }),
+    ...(running !== undefined && { running }), rowsMax: document.contribution.rowsMax,
   };
   if (document.questions !== undefined) {
     return planQuestions(document.questions, facts, { find, plan: planWithin });

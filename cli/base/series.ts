@@ -4,6 +4,7 @@ import {
 import type { RunningSeries, RunningSums } from '../../src/series/running-sums.js';
 import { onlyQuestion } from '../../src/base/questions.js';
 import { quotedText } from '../../src/base/shown-text.js';
+import { deviations95 } from '../../src/numerics/normal.js';
 import { formatNumber, lineText, type Output } from './output.js';
 
 /** How `watch` and `verify` show totals and smoothed numbers. */
@@ -38,14 +39,14 @@ const keysOf = ({ numbers }: QuestionSeries): readonly (readonly string[] | null
 
 /** A value and the standard deviation of its noise. */
 function measuredTexts(value: number, deviation: number): readonly [string, string] {
-  const half = 1.96 * deviation;
+  const half = deviations95 * deviation;
   return [formatNumber(value, half), formatNumber(deviation, half)];
 }
 
 /** A number for --json, with what all releases so far say of it. */
 function smoothedOf(series: NumberSeries): Readonly<Record<string, unknown>> {
   const level = series.then.at(-1) ?? null;
-  const half = 1.96 * (level?.deviation ?? 0);
+  const half = deviations95 * (level?.deviation ?? 0);
   return {
     place: series.place, ...(series.key !== null && { key: series.key }),
     smoothed: level?.value ?? null, deviation: level?.deviation ?? null,

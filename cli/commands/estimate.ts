@@ -1,14 +1,14 @@
 import { availableParallelism } from 'node:os';
 import type { ArgsDef } from 'citty';
 import { createComputePool, type ComputePool } from '../../server/compute/pool.js';
-import { defaultReduce } from '../../server/study-file/columns.js';
+import { defineStudy } from '../../server/studies/definition.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { answerKeys } from '../../src/wire/answer-keys.js';
 import type { Infeasible, ParameterValues } from '../../src/estimators/contract/estimator.js';
 import { questions } from '../../src/choose.js';
 import { estimators } from '../../src/estimators/registry.js';
-import { flightsName } from '../data/flights.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
 import { printAnswer, printNotes } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
@@ -16,29 +16,25 @@ import {
   autoName, checkName, choiceFacts, printChoice, resolveEstimator,
 } from '../estimate/chosen.js';
 import { estimateRows, type EstimateResult, type TimedResult } from '../estimate/estimation.js';
-import { askedQuestion, type AskedFlags } from '../estimate/asked.js';
+import { askedQuestion, rowsOfFile, type AskedFlags } from '../estimate/asked.js';
+import {
+  inputFlags, inputPath, notesOn, readsCells, tableRequest, type InputFlags,
+} from '../estimate/request.js';
 import { estimateStudy, printStudy, studyJson, type StudyEstimate } from '../estimate/study.js';
 import { readStudies } from '../base/study-files.js';
-import { headerArgument, headerChoice } from '../input/header-flag.js';
-import { inputFormats, type InputFormat } from '../input/rows.js';
+import { headerArgument } from '../input/header-flag.js';
+import { inputFormats } from '../input/rows.js';
 import { dimensionOf, readTables, type RowTable, type TableRequest } from '../input/table.js';
 import { columnsOfStudy, readTypes } from '../input/typed-columns.js';
 import { parametersOfTypes, typesOfTable } from '../estimate/types.js';
 import { wrap } from '../base/help.js';
 import { terminalColumns, type Io } from '../base/io.js';
 import { openRandomness } from '../base/noise.js';
-import { listFlag, numberFlag } from '../base/numbers.js';
+import { numberFlag } from '../base/numbers.js';
 import { settingsFlag } from '../base/settings.js';
 import { formatNumber, type Output } from '../base/output.js';
 import { privacyArguments, targetOfFlags } from '../base/privacy-flags.js';
 import { startProgress } from '../base/progress.js';
-
-const rowsArePublic = 'no --cohort was given, so the number of rows is taken for the size and is '
-  + 'treated as public; the guarantee covers what rows contain, not who is present';
-const rowsMayLack = 'a row counts only if it has a value in each column that is used';
-const groupsArePublic = 'the group of a contributor is treated as public; every contributor is in '
-  + 'one group at most, so all groups together cost what one does; rows of other groups are left '
-  + 'out';
 
 const inputArguments = {
   input: {
@@ -225,21 +221,6 @@ export const estimate = defineCommand({
   },
 });
 
-/** What the guarantee takes as public, and which rows count how. All of it follows from flags. */
-function notesOn(
-  cohort: number | undefined, { groups, contributor, reduce, missing, types }: TableRequest,
-): readonly string[] {
-  return [
-    ...(contributor === undefined ? [] : [
-      `the rows of each contributor become their ${reduce!}: --reduce says otherwise`,
-    ]),
-    ...(cohort === undefined ? [rowsArePublic] : []),
-    ...(groups === undefined ? [] : [groupsArePublic]),
-    ...(missing === 'null' || [...types?.values() ?? []].some(({ optional }) => optional === true)
-      ? [rowsMayLack] : []),
-  ];
-}
-
 /** Whether a study file says what is asked: no estimator is named. */
 function isStudyAlone({ name, file, input }: InputFlags & {
   readonly name?: string | undefined;
@@ -273,7 +254,11 @@ async function estimateAsked(
     throw new UsageError(`--${extra} is given with a study file and no estimator: change the file `
       + 'instead, or name an estimator');
   }
-  const definition = readStudies([file], undefined)[0]!;
+  const { document } = readStudies([file], undefined)[0]!;
+  const definition = defineStudy({
+    ...document,
+    contribution: { ...document.contribution, rowsMax: rowsOfFile(args.contributor) },
+  } as StudyDocument);
   const path = inputPath({ ...args, file: args.file ?? (args.name as string | undefined) });
   return answerStudy({
     definition, only: args.question as string | undefined,
@@ -281,17 +266,6 @@ async function estimateAsked(
       path, flags: ['missing', 'header'], ...columnsOfStudy(file), ...inputFlags(args, output),
     },
   }, io, output);
-}
-
-/** What is read of a file, besides its columns. */
-function inputFlags({ contributor, format, header, missing }: InputFlags, output: Output) {
-  return {
-    onNote: (text: string): void => output.note(text),
-    ...headerChoice(header),
-    missing: missing === 'null' ? 'null' : 'refuse',
-    ...(format === undefined ? {} : { format: format as InputFormat }),
-    ...(contributor === undefined ? {} : { contributor }),
-  } as const;
 }
 
 /** Answers the one question that flags ask. */
@@ -339,86 +313,6 @@ function refuse({ reason, remedy }: Infeasible, output: Output): 1 {
   output.text(`refused: ${reason}`);
   output.text(`  ${remedy}`);
   return 1;
-}
-
-interface InputFlags {
-  readonly study?: string | undefined;
-  readonly file?: string | undefined;
-  readonly input?: string | undefined;
-  readonly format?: string | undefined;
-  readonly header?: string | undefined;
-  readonly columns?: string | undefined;
-  readonly contributor?: string | undefined;
-  readonly reduce?: string | undefined;
-  readonly 'group-by'?: string | undefined;
-  readonly groups?: string | undefined;
-  readonly missing?: string | undefined;
-}
-
-function inputPath({ file, input }: InputFlags): string {
-  if (file !== undefined && input !== undefined) {
-    const both = `${file} and as --input ${input}`;
-    throw new UsageError(`the input is given twice, as ${both}: give it once`);
-  }
-  const path = file ?? input;
-  if (path === undefined) {
-    throw new UsageError('FILE is missing: give a .csv, .ndjson, .npy, .parquet or .arrow file, - '
-      + `for standard input, or ${flightsName} for the flights of the package`);
-  }
-  return path;
-}
-
-/**
- * @param types - of `--type`.
- * @param about - `asked`: the estimator, or the question that one is chosen for. It says what
- *   becomes of the rows of one person, where no flag and no study file does. `readsCells`: the
- *   answer depends on what rows hold.
- */
-function tableRequest(
-  args: InputFlags, types: readonly string[],
-  about: { readonly asked: string; readonly readsCells: boolean }, output: Output,
-): TableRequest {
-  const { reduce: ofStudy, ...typed } = readTypes(args.columns, args.study, types, '--study');
-  const groups = listFlag(args.groups, '--groups');
-  const group = args['group-by'];
-  if ((group === undefined) !== (groups === undefined)) {
-    throw new UsageError(
-      group === undefined
-        ? '--groups needs --group-by: name the column that holds the groups'
-        : '--group-by needs --groups, a public list: which groups there are must not depend on the '
-          + 'data',
-    );
-  }
-  if (args.reduce !== undefined && args.contributor === undefined) {
-    throw new UsageError('--reduce needs --contributor: without it every row is one person');
-  }
-  const isOfNames = [...typed.types?.values() ?? []].some(({ type }) =>
-    type === 'category' || type === 'text');
-  if (isOfNames && args.contributor !== undefined) {
-    throw new UsageError('--contributor averages the rows of a person, and categories and texts '
-      + 'have no mean: leave it out and give one row for each person');
-  }
-  const reduce = args.reduce ?? ofStudy ?? defaultReduce(about.asked, {}, false);
-  if (reduce === 'one' && args.contributor !== undefined) {
-    throw new UsageError(`${args.study} keeps one row of each person (reduce: one), which an `
-      + 'estimator that is named here does not: give --reduce mean or sum, or leave its name out '
-      + 'to ask what the file asks');
-  }
-  return {
-    path: inputPath(args),
-    ...(about.readsCells || args.columns !== undefined ? typed : { columns: [] }),
-    reduce: reduce === 'sum' ? 'sum' : 'mean',
-    ...inputFlags(args, output),
-    ...(group === undefined || groups === undefined ? {} : { group, groups }),
-  };
-}
-
-/** Whether an answer depends on what rows hold. That of a plain count does not. */
-function readsCells(
-  name: string, question: string | undefined, given: Readonly<Record<string, unknown>>,
-): boolean {
-  const isCount = name === 'count' || (name === autoName && question === 'count');
-  return !isCount || given['threshold'] !== undefined || given['column'] !== undefined;
 }
 
 /** From this size on, threads help. They start while the input is read. */

@@ -4,6 +4,7 @@ import {
 import { toHex } from '../../src/base/bytes.js';
 import { ifHostileText } from '../../src/base/findings.js';
 import { runningText } from '../../src/base/running-totals.js';
+import { deviations95 } from '../../src/numerics/normal.js';
 import { answersOf, onlyAnswer } from '../../src/wire/messages.js';
 import { shortForm, type StudyDocument } from '../../src/wire/study-document.js';
 import { aggregatorUrl } from '../base/address.js';
@@ -191,7 +192,7 @@ function showAnswer(
   const names = labels.length === estimate.length ? labels : [];
   const noise = uncertainty.kind === 'gaussian' ? uncertainty.standardDeviation : [];
   estimate.forEach((value, i) => {
-    const half = noise[i] === undefined ? null : 1.96 * noise[i];
+    const half = noise[i] === undefined ? null : deviations95 * noise[i];
     const deviation = half === null ? '' : formatNumber(noise[i]!, half);
     const [first, last] = i === 0 ? [String(epoch), shownSpent(ledger)] : ['', ''];
     const text = interval95 === undefined ? formatNumber(value, half)

@@ -64,6 +64,7 @@ export function askedQuestion(
   const definition = planned({
     study: 'these flags', cohort, epoch: { every: '1d' }, privacy,
     columns: Object.fromEntries(names.map((column) => [column, typeOf(column)])),
+    contribution: { rowsMax: rowsOfFile(flags.contributor) },
     budget: { ...privacy, scope: 'study', ...(delta === 0 && { rule: 'pure' }) },
     questions: { [name]: {
       estimator: name, columns: own, parameters,
@@ -75,6 +76,11 @@ export function askedQuestion(
     definition,
     input: { columns: names, types: new Map(names.map((column) => [column, typeOf(column)])) },
   };
+}
+
+/** The most rows of one person in a file: one where no column says whose they are. */
+export function rowsOfFile(contributor: string | undefined): number {
+  return contributor === undefined ? 1 : 1_000_000_000;
 }
 
 interface By {

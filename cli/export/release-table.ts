@@ -1,5 +1,6 @@
 import { typesOfColumns } from '../../src/base/columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
+import { leftOutText } from '../../src/base/left-out.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
 import { entriesOf } from '../../src/base/parts.js';
 import { questionsOf, type Question } from '../../src/base/questions.js';
@@ -37,6 +38,8 @@ export const releaseColumns = [
   { name: 'delta', type: 'number' },
   /** Of the study, after this release. */
   { name: 'epsilon_spent', type: 'number' },
+  /** Which rows and keys of people do not count in the answer, in sentences. */
+  { name: 'left_out', type: 'text' },
 ] as const;
 
 /** The value of a cell; null if it is empty. */
@@ -93,6 +96,7 @@ function* rowsOf(
   const costs = [
     amountToNumber(rhoAmount as Amount), amountToNumber(deltaAmount as Amount),
     ledger.epsilonSpent,
+    leftOutText(asked, document).join(' ') || null,
   ];
   if (outcome.kind === 'refused') {
     const empty = [null, null, null, null, null, null];

@@ -1,4 +1,4 @@
-import type { StudyDocument, VerifiedRelease } from '../../client/index.js';
+import { leftOutText, type StudyDocument, type VerifiedRelease } from '../../client/index.js';
 import { newestIn, type Series } from '../base/model.js';
 import { possible } from '../base/number-words.js';
 import { numberNow, readoutOf } from '../base/readout.js';
@@ -9,7 +9,7 @@ import { styles } from './styles.js';
 
 /** Releases that are drawn where `last` says nothing. All of the log is verified. */
 const lastDefault = 100;
-const parts = ['study', 'name', 'value', 'range', 'plot', 'readout', 'state'] as const;
+const parts = ['study', 'name', 'value', 'range', 'note', 'plot', 'readout', 'state'] as const;
 /** A server that renders pages imports this module too, and has no elements. */
 const Base = globalThis.HTMLElement ?? (class {} as unknown as typeof HTMLElement);
 
@@ -160,7 +160,7 @@ export class KeelsonChart extends Base {
   }
 
   #draw(): void {
-    const { study, name, value, range, plot } = this.#box;
+    const { study, name, value, range, note, plot } = this.#box;
     const document = this.#document;
     study.textContent = this.getAttribute('heading') ?? document?.title ?? document?.study
       ?? nameOf(this.getAttribute('study') ?? '');
@@ -171,17 +171,18 @@ export class KeelsonChart extends Base {
       name.textContent = '';
       value.textContent = this.charts.length > 0 ? 'No such number in this study'
         : this.#state.kind === 'failed' ? 'Nothing is shown' : 'No answer yet';
-      range.textContent = '';
+      range.textContent = note.textContent = '';
       this.#readOut(null);
       return;
     }
-    const { number: { words, answers: { history } }, series, newest } = shown;
+    const { number: { words, answers: { asked, history } }, series, newest } = shown;
     const { lead, range: interval } = numberNow(newest, words);
     name.textContent = words.name;
     value.textContent = lead;
     const at = newestIn(newest);
     range.textContent = `${interval}; epoch ${newest.epochs[at] ?? 0}${
       history.lastRefusal === null ? '' : ', the newest with an answer'}`;
+    note.textContent = document === null ? '' : leftOutText(asked, document).join(' ');
     plot.setAttribute('aria-label', `${words.name} over time, now ${lead}, ${interval}`);
     this.#xs = drawOn(this.#canvas, series, words, this.#pinned);
     this.#readOut(shown);

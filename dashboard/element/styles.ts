@@ -13,7 +13,7 @@ export const styles = `
   padding: 1rem 1.125rem .75rem; color: var(--keelson-ink); background: var(--keelson-card);
   border: 1px solid var(--keelson-line); border-radius: .75rem; }
 p { margin: 0; overflow-wrap: anywhere; }
-.study, .range, .readout, .state { color: var(--keelson-quiet); font-size: .8125em; }
+.study, .range, .note, .readout, .state { color: var(--keelson-quiet); font-size: .8125em; }
 .name { font-weight: 600; } .name::first-letter { text-transform: uppercase; }
 .value { font-size: 1.75em; font-weight: 650; line-height: 1.15; letter-spacing: -.015em;
   font-variant-numeric: tabular-nums; }

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { findingText, runningText } from '../../client/index.js';
+import { findingText, leftOutText, runningText } from '../../client/index.js';
 import { isDistribution, pictureOf, type Picture } from '../base/answer.js';
 import { clockTime, counted, sentence, spoken, whole } from '../base/format.js';
 import { html } from '../base/html.js';
@@ -160,6 +160,8 @@ function Answer({ followed, place: question }: Shown): VNode {
     ${outcome.running !== undefined
       && html`<p>${runningText(outcome.running)} Its interval counts the noise of all of them.</p>`}
     <${Findings} outcome=${outcome} columns=${columns} picture=${found.picture} />
+    ${leftOutText(asked, followed.entry.document).map((text) =>
+      html`<p key=${text} class="small quiet">${text}</p>`)}
     ${found.picture !== null
       && html`<${picturePart.View} picture=${found.picture} asked=${asked} />`}
     ${(charts > 0 || hasStrip) && html`<${Ranges} view=${now} onView=${onView}

@@ -78,9 +78,6 @@ const by = ruled(byRule, v.pipe(v.strictObject({
     + 'keys need more noise.', 2),
   keys: key(v.optional(keys), 'The keys, a public list. Rows with other keys do not count.',
     ['north', 'south'], 'all combinations of the columns\' public values'),
-  truncated: key(v.optional(flag),
-    'true: the answer also says how many people had more than keysMax keys, with noise. It uses '
-    + '2 % of the privacy of the question.', true, 'false'),
   discover: key(v.optional(flag),
     'true: the keys are those that enough people send, and nobody lists them. It needs a delta.',
     true, 'false'),

@@ -110,7 +110,6 @@ function byOf(
   const { prefilter = isOfKeys ? 1 : usualDiscovery.prefilter } = given;
   return {
     columns: names, keysMax,
-    ...(given.truncated === true && { truncated: true }),
     ...(keys !== undefined && {
       keys: keys.map((key, i) => (typeof key === 'object' ? key : [key]).map((part, j) =>
         partOf(`${path}.keys[${i}]`, part, typeIn(columns, names[j]), refuse))),

@@ -1,20 +1,22 @@
-import { publicKeys } from './public-keys.js';
+import { mayLoseKeys } from './public-keys.js';
 import type { Question } from './questions.js';
-import type { ColumnType } from './columns.js';
-
-/** The columns of a study, as its facts state them. */
-interface Columns {
-  readonly columns: readonly string[];
-  readonly types?: readonly ColumnType[];
-}
+import { otherName, type ColumnType } from './columns.js';
 
 /**
  * Which rows and keys of people do not count in the answer to a question, in sentences for people.
  * They follow from the question and the columns, so they are public before any row is seen.
+ * @param study - its facts.
  * @param anyMissing - a cell may also be empty in a column that is not optional.
+ * @returns none if all rows and keys count.
  */
 export function leftOutText(
-  { columns: own, where, by, estimator }: Question, study: Columns, anyMissing = false,
+  { columns: own, where, by, estimator }: Question,
+  study: {
+    readonly columns: readonly string[];
+    readonly types?: readonly ColumnType[];
+    readonly contribution: { readonly rowsMax: number };
+  },
+  anyMissing = false,
 ): readonly string[] {
   const typeOf = (name: string): ColumnType | undefined =>
     study.types?.[study.columns.indexOf(name)];
@@ -32,31 +34,34 @@ export function leftOutText(
 }
 
 function keysLeftOut(
-  by: NonNullable<Question['by']>, study: Columns & {
+  by: NonNullable<Question['by']>, study: Parameters<typeof leftOutText>[1] & {
     readonly typeOf: (name: string) => ColumnType | undefined;
   }, estimator: string,
 ): readonly string[] {
   const { columns, keysMax, keys, discover } = by;
-  const listed = discover === undefined ? publicKeys(by, study)?.length ?? Infinity : Infinity;
   const ranges = columns.flatMap((name) => {
     const type = study.typeOf(name);
     return keys === undefined && type?.type === 'integer'
-      ? [`${name} outside ${type.low}..${type.high}`] : [];
+      ? [`A ${name} outside ${type.low}..${type.high} counts as ${otherName}.`] : [];
   });
-  const isTotal = estimator === 'count' || estimator === 'sum';
   return [
-    ...(ranges.length === 0 ? []
-      : [`Rows with ${ranges.join(' or ')} count under no key: the answer has no key for others.`]),
+    ...ranges,
     ...(keys === undefined ? [] : ['Rows of keys that are not in the list count under no key.']),
-    ...(keysMax >= listed ? [] : [
-      `A person counts under at most ${keysMax} key${keysMax === 1 ? '' : 's'}, chosen at random: `
-        + `pairs of a person and a key beyond ${keysMax} a person are left out${isTotal
-          ? `, so ${estimator}s are low where people have more` : ''}. The intervals are about the `
-        + 'pairs that count.',
-    ]),
+    ...(mayLoseKeys(by, study, study.contribution.rowsMax)
+      ? [pairsLeftOut(keysMax, estimator, discover?.answer === 'keys')] : []),
     ...(discover === undefined ? [] : [
       `At most ${discover.top} keys are shown, and none that fewer than ${discover.prefilter} `
         + 'people have, or so few that noise hides them.',
     ]),
   ];
+}
+
+/** @param isAlone - the answer has no numbers. */
+function pairsLeftOut(keysMax: number, estimator: string, isAlone: boolean): string {
+  const isTotal = estimator === 'count' || estimator === 'sum';
+  return `A person counts under at most ${keysMax} key${keysMax === 1 ? '' : 's'}, chosen at random: `
+    + `pairs of a person and a key beyond ${keysMax} a person are left out`
+    + (isAlone ? '.' : `${isTotal ? `, so ${estimator}s are low where people have more` : ''}. The `
+      + 'intervals are about the pairs that count, and about all pairs where the answer says how '
+      + 'many people have more keys.');
 }

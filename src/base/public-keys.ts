@@ -2,6 +2,9 @@ import type { ColumnType } from './columns.js';
 import { publicParts } from './question-rules.js';
 import { questionLimits, type GroupBy } from './questions.js';
 
+/** The name of the draw of how many people have more keys than count; also of its finding. */
+export const keysCutName = 'keys-cut';
+
 /** The columns of a study, each with its type. */
 interface TypedColumns {
   readonly columns: readonly string[];
@@ -26,4 +29,13 @@ export function publicKeys(
     keys = keys.flatMap((key) => values.map((value) => [...key, value]));
   }
   return keys;
+}
+
+/**
+ * Whether a person may have more keys than count for it: not where there are no more keys, or where
+ * its rows are no more.
+ * @param rowsMax - of one person.
+ */
+export function mayLoseKeys(by: GroupBy, study: TypedColumns, rowsMax: number): boolean {
+  return by.keysMax < Math.min(publicKeys(by, study)?.length ?? Infinity, rowsMax);
 }

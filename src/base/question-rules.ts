@@ -1,5 +1,5 @@
 import { utf8 } from './bytes.js';
-import { cellFault, namesOfType, type ColumnType } from './columns.js';
+import { cellFault, namesOfType, otherName, type ColumnType } from './columns.js';
 import { factsLimits, valueMaxText } from './facts-limits.js';
 import {
   questionLimits as limits, type GroupBy, type Question, type RowTest, type TestValue,
@@ -102,8 +102,9 @@ function keysOf({ columns: by, keys, discover }: GroupBy, columns: TypedColumns)
 }
 
 /**
- * The public values of a column that can be part of a key, as texts in their order. Null if there
- * is no public list: texts, numbers, and integers without a range of at most 1,024 values.
+ * The public values of a column that can be part of a key, as texts in their order. Those of an
+ * integer end with `other`: all numbers outside its range. Null if there is no public list: texts,
+ * numbers, and integers without a range of at most 1,024 values.
  */
 export function publicParts(type: ColumnType): readonly string[] | null {
   if (type.type !== 'integer') return namesOfType(type);
@@ -111,7 +112,14 @@ export function publicParts(type: ColumnType): readonly string[] | null {
   if (low === undefined || high === undefined) return null;
   const count = high - low + 1;
   return count > limits.integerValues
-    ? null : Array.from({ length: count }, (_, i) => String(low + i));
+    ? null : [...Array.from({ length: count }, (_, i) => String(low + i)), otherName];
+}
+
+/** The place of a number of such a column among its public values. */
+export function placeOfPart(type: ColumnType, value: number): number {
+  if (type.type !== 'integer') return value;
+  const [low, high] = [type.low!, type.high!];
+  return value >= low && value <= high ? value - low : high - low + 1;
 }
 
 function typeIn({ columns, types }: TypedColumns, name: string): ColumnType | undefined {

@@ -27,11 +27,6 @@ export interface GroupBy {
   readonly keys?: readonly (readonly string[])[];
   /** The keys are found among those that contributors send. Then there is no public list. */
   readonly discover?: Discovery;
-  /**
-   * The answer also says how many contributors had more than `keysMax` keys, as a finding
-   * `keys-cut`. It costs 2 % of the question. Absent: it does not.
-   */
-  readonly truncated?: true;
 }
 
 /** How keys are found that nobody listed. */

@@ -1,4 +1,5 @@
 import type { Outcome, ValueOutcome } from '../base/outcome.js';
+import { keysCutName } from '../base/public-keys.js';
 import { isRunningQuestion, questionsOf } from '../base/questions.js';
 import { factorStep } from '../base/root-factor.js';
 import { SeriesReader } from '../base/running-totals.js';
@@ -82,8 +83,9 @@ function sigmaOf({ mechanisms, answers }: ReleaseBody, question: string): number
     return null;
   }
   if (!Array.isArray(events)) return null;
+  const prefix = answers === undefined ? '' : `${question}/`;
   const own = (events as readonly unknown[]).filter((event) => isOwn(event)
-    && (answers === undefined || event.name.startsWith(`${question}/`)));
+    && event.name.startsWith(prefix) && event.name !== `${prefix}${keysCutName}`);
   const [only] = own as readonly GaussianNoise[];
   return own.length === 1 ? only!.sigma : null;
 }

@@ -2,7 +2,7 @@ import { assert } from '../base/assert.js';
 import { utf8, writeUtf8 } from '../base/bytes.js';
 import { InvalidParameterError } from '../base/errors.js';
 import { publicKeys } from '../base/public-keys.js';
-import { publicParts } from '../base/question-rules.js';
+import { placeOfPart, publicParts } from '../base/question-rules.js';
 import { questionLimits, type GroupBy } from '../base/questions.js';
 import type { TextTable } from '../base/text-table.js';
 import { chachaState, foldKey, foldPart } from '../random/chacha20.js';
@@ -31,20 +31,16 @@ export function keyListOf(by: GroupBy, study: StudyColumns): KeyList {
 
 /** All combinations of the columns' public values, with the last column changing fastest. */
 function combinations(names: KeyList['names'], columns: readonly Column[]): KeyList {
-  const digits = columns.map(({ place, type }) => ({
-    place,
-    /** The number that stands for the first public value; the others follow it. */
-    first: type.type === 'integer' ? type.low! : 0,
-    count: publicParts(type)!.length,
-  }));
+  const digits = columns.map(({ place, type }) =>
+    ({ place, type, count: publicParts(type)!.length }));
   return {
     names,
     placeOf({ values }, start) {
       let key = 0;
-      for (const { place, first, count } of digits) {
-        const at = values[start + place]! - first;
-        if (!(at >= 0 && at < count)) return -1;
-        key = key * count + at;
+      for (const { place, type, count } of digits) {
+        const cell = values[start + place]!;
+        if (Number.isNaN(cell)) return -1;
+        key = key * count + placeOfPart(type, cell);
       }
       return key;
     },
@@ -88,10 +84,7 @@ function listed(keys: readonly (readonly string[])[], read: KeyReader): KeyList 
   };
 }
 
-/**
- * The key of a row as one text; null where a cell is absent or outside
- * the range of its column. Equal keys give equal texts.
- */
+/** The key of a row as one text; null where a cell is absent. Equal keys give equal texts. */
 export type KeyReader = (sent: SentRows, start: number) => string | null;
 
 /** @throws InvalidParameterError for a column that is not there, or a number without a range. */
@@ -107,12 +100,11 @@ export function keyReaderOf(by: GroupBy, study: StudyColumns): KeyReader {
   }
   return (sent, start) => {
     const key: string[] = [];
-    for (const { place, first, parts } of columns) {
+    for (const { place, type, parts } of columns) {
       const cell = sent.values[start + place]!;
       if (Number.isNaN(cell)) return null;
-      const part = parts === null ? textOf(sent.texts![place]!, cell) : parts[cell - first];
-      if (part === undefined) return null;
-      key.push(part);
+      key.push(parts === null ? textOf(sent.texts![place]!, cell)
+        : parts[placeOfPart(type, cell)]!);
     }
     return textOfKey(key);
   };
@@ -141,16 +133,16 @@ export function keyBytesMax(by: GroupBy, study: StudyColumns): number {
   }, 0);
 }
 
-/** The columns of `by`. `parts[i]` is the text of the number `first + i`; null: texts. */
+/** The columns of `by`, each with its public values; null: texts. */
 function partsOfBy(by: GroupBy, study: StudyColumns): readonly (Column & {
-  readonly first: number; readonly parts: readonly string[] | null;
+  readonly parts: readonly string[] | null;
 })[] {
   return by.columns.map((name) => {
     const column = columnOf(study, name);
     const { type } = column;
     const parts = column.isText ? null : publicParts(type);
     if (parts === null && !column.isText) throw noValues(column, name);
-    return { ...column, parts, first: type.type === 'integer' ? type.low! : 0 };
+    return { ...column, parts };
   });
 }
 

@@ -1,6 +1,7 @@
 import { utf8 } from '../base/bytes.js';
 import { InvalidParameterError } from '../base/errors.js';
 import type { ParameterValues, Participation } from '../base/facts.js';
+import { mayLoseKeys } from '../base/public-keys.js';
 import {
   isRunningQuestion, questionLimits, type GroupBy, type Question, type RunningFacts,
 } from '../base/questions.js';
@@ -17,9 +18,7 @@ import type { StudyColumns } from './columns.js';
 import { keyMemory, keyRoomBytes, keyRoomOf, type DiscoveredKeys } from './key-table.js';
 import { keyBytesMax } from './keys.js';
 import { QuestionReduction } from './reduction.js';
-import {
-  besideTruncated, planTruncated, withTruncated, type TruncatedCount,
-} from './truncated.js';
+import { besideKeysCut, planKeysCut, withKeysCut, type KeysCut } from './keys-cut.js';
 
 /** A question and its plan. */
 export interface PlannedQuestion {
@@ -30,8 +29,8 @@ export interface PlannedQuestion {
   readonly dimension: number;
   /** The names of the public keys by which the answer is split. */
   readonly keys?: readonly (readonly string[])[];
-  /** Of a question whose answer says how many contributors had more than keysMax keys. */
-  readonly truncated?: TruncatedCount;
+  /** Of a question in which a contributor may have more than keysMax keys. */
+  readonly keysCut?: KeysCut;
   /** Of a question whose keys are discovered. */
   readonly discovered?: DiscoveredKeys & {
     /** The most bytes of one key in a table of keys. */
@@ -60,6 +59,8 @@ export interface QuestionsFacts extends StudyColumns {
   readonly target: PrivacyTarget;
   /** Which answers are totals over epochs. */
   readonly running?: RunningFacts;
+  /** The most rows of a contributor. */
+  readonly rowsMax: number;
 }
 
 /** How questions are planned. */
@@ -130,11 +131,12 @@ function planOne(
     const asked = isEach ? forEachKey(estimator) : estimator;
     const isRunning = isRunningQuestion(facts.running, name);
     const target = shareOfTarget(facts.target, question.share, deltaShares);
-    const truncated = by?.truncated === true ? planTruncated(target, by.keysMax) : undefined;
+    const keysCut = by !== undefined && hasNumbers(by) && mayLoseKeys(by, facts, facts.rowsMax)
+      ? planKeysCut(target, by.keysMax) : undefined;
     const plan = planner.plan(asked, question.parameters, {
       ...(isRunning && { running: { separation: facts.running!.separation } }),
       dimension, cohort: facts.cohort, participation: facts.participation,
-      target: truncated === undefined ? target : besideTruncated(target),
+      target: keysCut === undefined ? target : besideKeysCut(target),
       ...(keys !== null && {
         keys: { list: 'public', keysMax: by!.keysMax, count: keys.names.length },
       }),
@@ -152,7 +154,7 @@ function planOne(
     }
     const planned: PlannedQuestion = {
       question, estimator, dimension, ...(keys !== null && { keys: keys.names }),
-      ...(truncated === undefined ? { plan } : { plan: withTruncated(plan, truncated), truncated }),
+      ...(keysCut === undefined ? { plan } : { plan: withKeysCut(plan, keysCut), keysCut }),
     };
     return by?.discover === undefined ? planned : withKeyMemory(planned, by, facts);
   } catch (error) {
@@ -163,6 +165,11 @@ function planOne(
       path: `questions.${name}${typeof path === 'string' ? `.${path}` : ''}`,
     });
   }
+}
+
+/** An answer of keys alone has no numbers that could be wrong. */
+function hasNumbers({ discover }: GroupBy): boolean {
+  return discover?.answer !== 'keys';
 }
 
 /** With the memory that discovered keys take. */

@@ -191,7 +191,7 @@ export class QuestionsRun {
   }
 
   async #release(
-    { planned: { question, plan, keys, truncated }, groups, mechanisms, table, cut, failure }:
+    { planned: { question, plan, keys, keysCut }, groups, mechanisms, table, cut, failure }:
     Running,
     compute: Compute, before: SeriesBefore | undefined, known: readonly Key[] | undefined,
   ): Promise<QuestionResult> {
@@ -204,8 +204,10 @@ export class QuestionsRun {
         groups.finish(this.work), totals?.mechanisms(mechanisms) ?? mechanisms, compute, found,
         known,
       );
-      const answer = totals?.answered(value) ?? value;
-      const outcome = truncated?.withFinding(answer, mechanisms, cut) ?? answer;
+      const people = keysCut?.draw(mechanisms, cut);
+      const answer = totals?.answered(value, people) ?? value;
+      const outcome = people === undefined ? answer
+        : keysCut!.withCut(answer, totals?.cutPeople ?? people, plan.reach);
       return {
         kind: 'answered',
         outcome: outcome.kind === 'value' && keys !== undefined ? { ...outcome, keys } : outcome,

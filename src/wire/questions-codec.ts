@@ -78,7 +78,6 @@ function readBy(by: Members): GroupBy {
     ...(by.has('keys') && {
       keys: by.list('keys', limits.keys).map((key, i) => readKey(key, `${by.path}.keys[${i}]`)),
     }),
-    ...(by.has('truncated') && { truncated: by.choice('truncated', [true]) }),
     ...(by.has('discover') && { discover: by.object('discover', readDiscovery) }),
   };
 }

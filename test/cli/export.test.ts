@@ -77,7 +77,7 @@ describe('keelson verify --export', () => {
       estimator: 'prime', key: null, part: null, name: 'minutes', outcome: 'value', reason: null,
       estimate: 8.25, deviation: 0.5, low95: 7.25, high95: 9.25, low_if_hostile95: null,
       high_if_hostile95: null, rho: 1 / 160, delta: 4e12 / 2 ** 64,
-      epsilon_spent: expect.any(Number) as unknown,
+      epsilon_spent: expect.any(Number) as unknown, left_out: null,
     });
     expect(rows[1]).toMatchObject({
       question: 'regions', key: '["false","north"]', estimate: 251, low95: 238,
@@ -88,7 +88,10 @@ describe('keelson verify --export', () => {
     });
     expect(rows[8]).toMatchObject({ key: '=A1+1', estimate: 41 });
     expect(rows[9]).toMatchObject({ key: 'maps', outcome: 'value', estimate: null, low95: null });
-    expect(rows[10]).toMatchObject({ question: 'alone', key: 'chess' });
+    expect(rows[10]).toMatchObject({
+      question: 'alone', key: 'chess',
+      left_out: expect.stringContaining('A person counts under at most 1 key') as unknown,
+    });
     expect(rows[21]).toMatchObject({ release: 1, epoch: 7 });
   });
 

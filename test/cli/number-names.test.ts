@@ -81,6 +81,33 @@ describe('answers to several questions', () => {
     expect(names.join()).not.toContain('[');
   });
 
+  it('keep a count of people apart from columns, whatever these are called', () => {
+    const common = { where: [], reduce: 'mean', share: 30, parameters: {} };
+    const document = {
+      columns: ['time', 'travel\ntime'], contribution: { rowsMax: 1 }, questions: [
+        { ...common, name: 'people', estimator: 'count', columns: [] },
+        { ...common, name: 'when', estimator: 'mean', columns: ['time'] },
+        { ...common, name: 'how-long', estimator: 'mean', columns: ['travel\ntime'] },
+      ],
+    } as unknown as StudyDocument;
+    const answers = document.questions!.map(({ name, estimator }, i) => ({
+      question: name, estimator, parameters: '{}', rhoAmount: 0n, deltaAmount: 0n,
+      outcome: {
+        kind: 'value', estimate: [i], shape: [1],
+        uncertainty: { kind: 'gaussian', standardDeviation: [0.125] },
+      },
+    }));
+    const series = new ReleaseSeries(1);
+    series.take({
+      ...releaseBody, outcome: undefined, estimator: undefined, parameters: undefined, answers,
+    } as unknown as ReleaseBody);
+    const { output, rows } = recorder();
+    printTotals({ separate: series, running: new RunningSeries() }, undefined,
+      labelsOfEach(document), output);
+    expect(rows.map(([name]) => name))
+      .toEqual(['people: contributors', 'when: time', 'how-long: "travel\\u{a}time"']);
+  });
+
   it.each(shippedStudies.filter(({ document }) => document.questions !== undefined)
     .map(({ document }) => document.study))('of %s name each number', (study) => {
     const { document, answers } = releaseOf(study);
@@ -98,7 +125,7 @@ describe('answers to several questions', () => {
   it('name the quantiles of each key', () => {
     const { output, rows } = recorder();
     const document = {
-      columns: ['minutes', 'region'], questions: [{
+      columns: ['minutes', 'region'], contribution: { rowsMax: 64 }, questions: [{
         name: 'spread', estimator: 'quantile', columns: ['minutes'], where: [], reduce: 'one',
         share: 100, parameters: { low: 0, high: 10, probabilities: [0.5, 0.9] },
         by: { columns: ['region'], keysMax: 1 },

@@ -17,14 +17,24 @@ interface Answer {
   readonly leftOut: readonly string[];
 }
 
-async function json(words: readonly string[]): Promise<Answer & {
-  readonly questions: Readonly<Record<string, Answer>>; readonly notes?: readonly string[];
-}> {
+interface Answers {
+  readonly estimate: readonly (number | null)[];
+  readonly questions: Readonly<Record<string, Answer>>;
+  readonly notes?: readonly string[];
+}
+
+async function json(words: readonly string[]): Promise<Answers> {
   const run = await keelson([...words, '--json'], {
     environment: { KEELSON_INSECURE_SEED: 'rows' },
   });
   expect(run.status, run.stderr).toBe(0);
-  return JSON.parse(run.stdout) as Awaited<ReturnType<typeof json>>;
+  return JSON.parse(run.stdout) as Answers;
+}
+
+/** The numbers of the only answer, whichever form it has. */
+async function numbersOf(words: readonly string[]): Promise<readonly (number | null)[]> {
+  const { estimate, questions } = await json(words);
+  return estimate ?? Object.values(questions)[0]!.estimate;
 }
 
 const privacy = ['--epsilon', '50', '--delta', '1e-6'];
@@ -34,71 +44,104 @@ budget: { epsilon: 100, delta: 1e-4 }
 `;
 
 describe('a row with an empty cell', { tags: ['long'] }, () => {
-  // 400 people in two groups of 200; every second one of a group has no x.
-  const gaps = file('gaps.csv', ['g,x', ...Array.from({ length: 400 }, (_, i) =>
-    `${'ab'[i % 2]},${i % 4 < 2 ? '' : i % 20}`)].join('\n'));
+  // 2,000 people in two groups of 1,000; every second one of a group has no x.
+  const gaps = file('gaps.csv', ['g,x', ...Array.from({ length: 2_000 }, (_, i) =>
+    `${'ab'[i % 2]},${i % 4 < 2 ? '' : 7}`)].join('\n'));
   const study = file('gaps.yaml', `study: gaps
 columns:
   g: { type: category, of: [a, b] }
   x: number
-cohort: 400
+cohort: 2000
 ${shared}questions:
-  byg: { estimator: count, by: { column: g, keysMax: 1 } }
-  ga: { estimator: count, where: { g: a } }
-  m: { estimator: mean, columns: [x], parameters: { range: 0..20 } }
+  people: { estimator: count }
+  groups: { estimator: count, by: { column: g, keysMax: 1 } }
+  in-a: { estimator: count, where: { g: a } }
+  total: { estimator: sum, columns: [x], parameters: { cap: 10 } }
+  mean: { estimator: mean, columns: [x], parameters: { range: 0..20 } }
 `);
 
   it('counts in each question that does not use the column', async () => {
-    const { questions: { byg, ga, m } } =
-      await json(['estimate', '--study', study, gaps, '--missing', 'null']);
-    expect(byg!.estimate.map((count) => Math.round(count! / 10))).toEqual([20, 20]);
-    expect(Math.round(ga!.estimate[0]! / 10)).toBe(20);
-    expect(m!.leftOut).toEqual(['A row counts only if it has a value of x.']);
-    expect(ga!.leftOut).toEqual(['A row without a value of g passes no test of it.']);
+    const { questions } = await json(['estimate', '--study', study, gaps, '--missing', 'null']);
+    const near = (name: string, right: readonly number[], within: number): void => {
+      const { estimate } = questions[name]!;
+      expect(estimate).toHaveLength(right.length);
+      right.forEach((value, i) => expect(Math.abs(estimate[i]! - value)).toBeLessThan(within));
+    };
+    near('people', [2_000], 10);
+    near('groups', [1_000, 1_000], 20);
+    near('in-a', [1_000], 10);
+    near('total', [7_000], 100);
+    near('mean', [7], 0.1);
+    const ofX = ['A row counts only if it has a value of x.'];
+    expect(questions['total']!.leftOut).toEqual(ofX);
+    expect(questions['mean']!.leftOut).toEqual(ofX);
+    expect(questions['in-a']!.leftOut)
+      .toEqual(['A row without a value of g passes no test of it.']);
+    expect(questions['people']!.leftOut).toEqual([]);
+  });
+
+  it('does so for a question that flags ask', async () => {
+    const estimate = await numbersOf(['estimate', 'count', gaps, '--missing', 'null', '--cohort',
+      '2000', '--group-by', 'g', '--groups', 'a,b', '--keys-max', '1', ...privacy]);
+    expect(estimate).toHaveLength(2);
+    for (const value of estimate) expect(Math.abs(value! - 1_000)).toBeLessThan(10);
   });
 });
 
 describe('what becomes of several rows of one person', { tags: ['long'] }, () => {
-  // 240 people with one to three rows: a is 1 a row, b is 1 in the first row and 3 in others.
+  // 240 people with one to three rows: a is 2 in each, and b is 1, 3 and 5.
   const people = Array.from({ length: 240 }, (_, i) =>
-    Array.from({ length: 1 + (i % 3) }, (_, row) => `p${i},1,${row === 0 ? 1 : 3}`)).flat();
+    Array.from({ length: 1 + (i % 3) }, (_row, k) => `p${i},2,${1 + 2 * k}`)).flat();
   const rows = file('rows.csv', ['id,a,b', ...people].join('\n'));
-  // Totals: 480 rows, and 240 + 3 * 240.
-  const truth = 480 / 960;
-  const asked = [rows, '--contributor', 'id', '--columns', 'a,b', '--set', 'cap=5,10'];
-
-  it('is their sum in a ratio, whichever way it is asked', async () => {
-    const study = file('ratio.yaml', `study: ratio
+  // Totals: 2 * 480, and 240 + 160 * 3 + 80 * 5.
+  const right = 960 / 1_120;
+  const study = (more = ''): string => file('ratio.yaml', `study: ratio
+columns: { a: number, b: number }
+cohort: 240
+${shared}${more}
+estimator: ratio
+parameters: { cap: [20, 40] }
+`);
+  const questions = file('questions.yaml', `study: ratio
 columns: [a, b]
 cohort: 240
 ${shared}questions:
-  ratio: { estimator: ratio, columns: [a, b], parameters: { cap: [5, 10] } }
+  ratio: { estimator: ratio, columns: [a, b], parameters: { cap: [20, 40] } }
 `);
-    const byFlags = await json(['estimate', 'ratio', ...asked, ...privacy]);
-    const byWhere = await json(['estimate', 'ratio', ...asked, ...privacy, '--cohort', '240',
-      '--where', 'a>=0']);
-    const byFile = await json(['estimate', '--study', study, rows, '--contributor', 'id']);
-    for (const { estimate } of [
-      byFlags, byWhere.questions['ratio']!, byFile.questions['ratio']!,
-    ]) expect(Math.abs(estimate[0]! - truth)).toBeLessThan(0.03);
+  const flags = ['ratio', rows, '--contributor', 'id', '--columns', 'a,b', '--cohort', '240',
+    '--set', 'cap=20,40', ...privacy];
+
+  it.each([
+    ['flags', () => flags],
+    ['flags with a test that all rows pass', () => [...flags, '--where', 'a>=0']],
+    ['a study file', () => ['--study', study(), rows, '--contributor', 'id']],
+    ['a study file with a list of questions',
+      () => ['--study', questions, rows, '--contributor', 'id']],
+    ['a study file for the types alone', () => [...flags, '--study', study()]],
+  ] as const)('are added up for a ratio that is asked by %s', async (_name, words) => {
+    const [ratio] = await numbersOf(['estimate', ...words()]);
+    expect(Math.abs(ratio! - right)).toBeLessThan(0.05);
   });
 
-  it('is what the study file says, or a refusal', async () => {
-    const study = (reduce: string): string => file(`${reduce}.yaml`, `study: sums
-columns: [a, b]
-cohort: 240
-${shared}contribution: { reduce: ${reduce} }
-estimator: mean
-parameters: { range: 0..20 }
-`);
-    const words = (reduce: string): readonly string[] => ['estimate', 'mean', rows, '--study',
-      study(reduce), '--contributor', 'id', '--set', 'range=0..20', ...privacy];
-    const { estimate } = await json(words('sum'));
-    expect(estimate[0]).toBeCloseTo(2, 1);
-    expect(estimate[1]).toBeCloseTo(4, 1);
-    const one = await keelson(words('one'));
-    expect(one).toMatchObject({ status: 2, stdout: '' });
-    expect(one.stderr).toContain('reduce: one');
+  it('become what the study file says, and one that no estimator makes is refused', async () => {
+    const words = ['estimate', 'mean', rows, '--contributor', 'id', '--columns', 'a,b', '--cohort',
+      '240', '--set', 'range=0..40', ...privacy];
+    const near = (estimate: readonly (number | null)[], means: readonly number[]): void =>
+      means.forEach((mean, i) => expect(Math.abs(estimate[i]! - mean)).toBeLessThan(0.3));
+    const averaged = await json(words);
+    // The means of a person's b are 1, 2 and 3, and their sums 1, 4 and 9.
+    near(averaged.estimate, [2, 2]);
+    expect(averaged.notes!.join()).toContain('the rows of each contributor become their mean');
+    const added = [...words, '--study', study('contribution: { reduce: sum }')];
+    const summed = await json(added);
+    near(summed.estimate, [4, 14 / 3]);
+    expect(summed.notes!.join()).toContain('the rows of each contributor become their sum');
+    const only = added.map((word) => (word === 'a,b' ? 'b' : word));
+    near(await numbersOf([...only, '--where', 'a>=0']), [14 / 3]);
+    const one = await keelson([...words, '--study', study('contribution: { reduce: one }')]);
+    expect([one.status, one.stdout]).toEqual([2, '']);
+    expect(one.stderr).toContain('keeps one row of each person (reduce: one)');
+    expect(one.stderr).toContain('give --reduce mean or sum');
   });
 });
 
@@ -112,13 +155,13 @@ columns:
 cohort: 200
 ${shared}questions:
   places: { estimator: count, by: { column: place, keysMax: 2 } }
-  years: { estimator: count, by: { column: year, keysMax: 20 } }
+  years: { estimator: count, by: { column: year, keysMax: 21 } }
 `);
   const pairs = 'A person counts under at most 2 keys, chosen at random: pairs of a person and a '
     + 'key beyond 2 a person are left out, so counts are low where people have more. The '
-    + 'intervals are about the pairs that count.';
-  const years = 'Rows with year outside 2000..2019 count under no key: the answer has no key for '
-    + 'others.';
+    + 'intervals are about the pairs that count, and about all pairs where the answer says how many '
+    + 'people have more keys.';
+  const years = 'A year outside 2000..2019 counts as other.';
 
   it('are said in the plan and in the answer', async () => {
     const plan = await keelson(['plan', study, '--json']);

@@ -56,6 +56,7 @@ describe.skipIf(!hasBrowser)('the page of a study with several questions', () =>
     expect(await page.evaluate(() => document.activeElement!.textContent)).toBe('regions');
     expect(await page.evaluate(() => location.hash)).toBe(`#/study/${stage.id('rides')}/regions`);
     await says(page, '.question', 'all public values; a person counts for 2 keys at most');
+    await says(page, '.answer-parts', 'A person counts under at most 2 keys, chosen at random');
     expect(await textsOf(page, '.releases thead th'))
       .toEqual(['Epoch', 'north', 'south', 'east', 'west', 'other', 'Closed']);
     await page.waitForFunction((count) =>

@@ -8,7 +8,7 @@ import { amountOf } from '../../src/privacy/accounting/amount.js';
 import { costOfEvents } from '../../src/privacy/accounting/composition.js';
 import { privacyTarget, resolvePureTarget } from '../../src/privacy/accounting/target.js';
 import {
-  planQuestions, type PlannedQuestion, type QuestionsFacts, type QuestionsPlan,
+  planQuestions, type QuestionsFacts, type QuestionsPlan,
 } from '../../src/questions/plan.js';
 import { pureEstimator } from '../support/pure-estimator.js';
 
@@ -16,7 +16,7 @@ const target = privacyTarget({ epsilon: 1, delta: 1e-6 });
 const facts = {
   columns: ['minutes', 'region'],
   types: [{ type: 'number' }, { type: 'category', of: ['north', 'south'] }],
-  cohort: 5_000, participation: 'secret', target,
+  cohort: 5_000, participation: 'secret', target, rowsMax: 64,
 } as const;
 const planner = { find: findEstimator, plan: planWithin };
 const parsed = (name: string, given: Readonly<Record<string, unknown>>) =>
@@ -29,7 +29,7 @@ const open: Question = {
   ...counts, name: 'open', parameters: parsed('histogram', { width: 10, top: 8 }),
 };
 const planned = (
-  questions: readonly Question[], own: Partial<QuestionsFacts> = {},
+  questions: readonly Question[], own: Partial<Pick<QuestionsFacts, 'target' | 'rowsMax'>> = {},
 ): QuestionsPlan => {
   const found = planQuestions(questions, { ...facts, ...own }, planner);
   if (found.kind === 'infeasible') throw new Error(found.reason);
@@ -52,29 +52,45 @@ describe('the plan of several questions', () => {
     }
   });
 
-  it('has 2 % for the number of people who lose keys, within the target', () => {
-    const by = { columns: ['region'], keysMax: 1 };
-    const split = { ...counts, share: 50, by };
+  const by = { columns: ['region'], keysMax: 1 };
+  const split = { ...counts, share: 50, by };
+
+  it('has 5 % for the number of people who lose keys, within the target', () => {
     const pure = resolvePureTarget({ epsilon: 1, delta: 0 });
     for (const own of [target, pure]) {
-      const [first, second] = planned(
-        [{ ...split, by: { ...by, truncated: true } }, { ...split, name: 'without' }],
-        { target: own },
-      ).questions as readonly [PlannedQuestion, PlannedQuestion];
-      const amount = ({ plan: { cost } }: PlannedQuestion): number =>
-        Number(own.isPure === true ? cost.epsilon! : cost.rho) / 2 ** 64;
+      const [first] = planned([split], { target: own }).questions;
+      const { cost, events } = first.plan;
+      const amount = Number(own.isPure === true ? cost.epsilon! : cost.rho) / 2 ** 64;
       const half = (own.isPure === true ? own.epsilon : own.rho) / 2;
-      expect(amount(first)).toBeLessThanOrEqual(half);
-      expect(amount(first)).toBeGreaterThan(half * (1 - 1e-5));
-      expect(first.plan.events.map(({ name }) => name))
-        .toEqual([...second.plan.events.map(({ name }) => name), 'truncated']);
-      const exact = costOfEvents(first.plan.events, { disjoint: [] });
-      expect(exact.rho).toBeLessThanOrEqual(first.plan.cost.rho);
+      expect(amount).toBeLessThanOrEqual(half);
+      expect(amount).toBeGreaterThan(half * (1 - 1e-5));
+      expect(events.map(({ name }) => name)).toEqual(['bins', 'keys-cut']);
+      const exact = costOfEvents(events, { disjoint: [] });
+      expect(exact.rho).toBeLessThanOrEqual(cost.rho);
     }
-    const [{ plan }] = planned([{ ...split, by: { ...by, truncated: true } }]).questions;
-    // One of 98 parts and one of 2: 1 / sqrt(2 rho) each, of half of the target.
-    const rho = 0.02 * target.rho / 2;
-    expect(plan.facts['noiseOfTruncated']).toBeCloseTo(1 / Math.sqrt(2 * rho), 1);
+    const [{ plan }] = planned([split]).questions;
+    const { noiseOfKeysCut, keysCutReportedFrom } = plan.facts;
+    // One of 95 parts and one of 5: 1 / sqrt(2 rho) each, of half of the target.
+    const noise = 1 / Math.sqrt(2 * 0.05 * target.rho / 2);
+    expect(noiseOfKeysCut).toBeCloseTo(noise, 1);
+    // One of 1,000 is above 3.09 deviations.
+    expect(keysCutReportedFrom).toBeCloseTo(3.0902 * noise, 1);
+  });
+
+  it('has nothing for it where nobody can lose keys', () => {
+    const eventsOf = (question: Question, rowsMax = 64): readonly string[] =>
+      planned([question], { rowsMax }).questions[0].plan.events.map(({ name }) => name);
+    expect(eventsOf({ ...split, by: { ...by, keysMax: 2 } })).toEqual(['bins']);
+    expect(eventsOf(split, 1)).toEqual(['bins']);
+    const found = {
+      ...split, estimator: 'count', parameters: parsed('count', {}), columns: [], reduce: 'one',
+    } as const;
+    const discover = { top: 5, prefilter: 2 };
+    expect(eventsOf({ ...found, by: { ...by, discover } })).toEqual(['keys', 'keys-cut']);
+    expect(eventsOf({ ...found, by: { ...by, keysMax: 64, discover } })).toEqual(['keys']);
+    // Keys alone have no numbers that could be too small.
+    const alone = { ...discover, prefilter: 1, answer: 'keys' } as const;
+    expect(eventsOf({ ...found, by: { ...by, discover: alone } })).toEqual(['keys']);
   });
 
   it('adds up the costs of questions whose tests exclude each other', () => {

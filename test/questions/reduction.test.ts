@@ -198,11 +198,15 @@ describe('where', () => {
 describe('public keys', () => {
   it('are all combinations of the values that a column can have', () => {
     const list = keyListOf({ columns: ['region', 'stops', 'late'], keysMax: 1 }, study);
-    expect(list.names.length).toBe(4 * 4 * 2);
-    expect(list.names[list.placeOf(sentOf([[0, 1, 1, 3, 0]]), 0)]).toEqual(['other', '1', 'true']);
+    expect(list.names.length).toBe(4 * 5 * 2);
+    const keyOf = (stops: number): readonly string[] =>
+      list.names[list.placeOf(sentOf([[0, stops, 1, 3, 0]]), 0)]!;
+    expect(keyOf(1)).toEqual(['other', '1', 'true']);
     expect(list.names[0]).toEqual(['north', '-1', 'false']);
-    // Beyond the public range of the integer, and an absent cell.
-    expect(list.placeOf(sentOf([[0, 3, 1, 3, 0]]), 0)).toBe(-1);
+    // Beyond the public range of the integer on both sides, and an absent cell.
+    for (const beyond of [3, 1e15, -2, -1e15]) {
+      expect(keyOf(beyond)).toEqual(['other', 'other', 'true']);
+    }
     expect(list.placeOf(sentOf([[0, 1, 1, NaN, 0]]), 0)).toBe(-1);
   });
 
@@ -222,7 +226,7 @@ describe('public keys', () => {
     const wide = { columns: ['n', 'm'], types: [
       { type: 'integer', low: 0, high: 1_023 }, { type: 'integer', low: 0, high: 4 },
     ] as const };
-    expect(() => keyListOf({ columns: ['n', 'm'], keysMax: 1 }, wide)).toThrow(/5120 combinations/);
+    expect(() => keyListOf({ columns: ['n', 'm'], keysMax: 1 }, wide)).toThrow(/6150 combinations/);
   });
 });
 
@@ -231,7 +235,7 @@ describe('keys that nobody listed', () => {
     const by = { columns: ['region', 'app', 'stops'], keysMax: 3 };
     const all = ['north', 'south', 'east', 'other'].flatMap((region) =>
       ['a', 'b', 'c', 'd'].flatMap((app) =>
-        ['-1', '0', '1', '2'].map((stops) => [region, app, stops])));
+        ['-1', '0', '1', '2', 'other'].map((stops) => [region, app, stops])));
     const own = { reduce: 'one', columns: ['minutes'] } as const;
     const asked = [
       question({ ...own, by: { ...by, keys: all } }),
@@ -319,7 +323,7 @@ describe('keys that nobody listed', () => {
       keyBytesMax({ columns, keysMax: 1, discover }, { ...study, types: [
         ...types.slice(0, 4), { type: 'text', bytes: 9 },
       ] });
-    expect(of(['region', 'late', 'stops', 'app'])).toBe(1 + 5 + 1 + 5 + 1 + 2 + 1 + 9);
+    expect(of(['region', 'late', 'stops', 'app'])).toBe(1 + 5 + 1 + 5 + 1 + 5 + 1 + 9);
     expect(() => of(['minutes'])).toThrow(/no public list of values/);
   });
 });

@@ -7,7 +7,7 @@ import type { Plan } from '../../src/estimators/contract/estimator.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { privacyTarget } from '../../src/privacy/accounting/target.js';
 import type { PlannedQuestion } from '../../src/questions/plan.js';
-import { planTruncated, withTruncated } from '../../src/questions/truncated.js';
+import { planKeysCut, withKeysCut } from '../../src/questions/keys-cut.js';
 import { addsUp, QuestionsRun } from '../../src/questions/run.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { seededRandom } from '../../src/random/work.js';
@@ -83,8 +83,8 @@ it('draws different noise for each question', async () => {
 
 it('says how many contributors had more keys than count for one, with noise', async () => {
   const target = privacyTarget({ epsilon: 8, delta: 1e-6 });
-  const count = planTruncated(target, 3);
-  const asked = { ...question('cut'), plan: withTruncated(plan, count), truncated: count };
+  const count = planKeysCut(target, 3);
+  const asked = { ...question('cut'), plan: withKeysCut(plan, count), keysCut: count };
   const findingsOf = async (cut: number, planned = asked) => {
     const run = new QuestionsRun([planned], seededRandom(new Uint8Array(32)), seededNoise('cut'));
     for (let i = 0; i < 500; i++) {
@@ -105,6 +105,7 @@ it('says how many contributors had more keys than count for one, with noise', as
   // The same noise, and one contributor less: sensitivity 1.
   const [other] = (await findingsOf(399)) as readonly Finding[];
   expect(noisy! - other!.amounts[0]!).toBe(1);
+  expect(await findingsOf(0)).toBeUndefined();
   expect(await findingsOf(400, question('cut') as typeof asked)).toBeUndefined();
 });
 

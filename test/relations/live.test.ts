@@ -53,6 +53,8 @@ function due(question: WayQuestion): readonly number[] {
     }
     case 'by-region':
       return [0, 1].map((key) => mean(column(1, found.filter(([place]) => place === key))));
+    case 'by-stops':
+      return [0, 1, 2, 3, 4].map((key) => found.filter(([place]) => place === key).length);
     default: return question.columns.map((_, j) => mean(column(j)));
   }
 }

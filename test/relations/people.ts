@@ -58,6 +58,11 @@ export const ndjson = rows.map((_, i) => `{${columns.map(({ name, type, values }
   `"${name}":${type === 'text' ? JSON.stringify(values[i]) : written(values[i])}`)
   .join(',')}}`).join('\n');
 
+/** The columns by which questions are split, and the keys of one person that count: all it has. */
+export const keysMaxOf = { region: 1, stops: 3 };
+/** Other numbers of stops count as other. */
+const [stopsLow, stopsHigh] = [2, 5];
+
 /** One way to ask a question, and the rows that its estimator has to see. */
 export interface WayQuestion {
   readonly name: string;
@@ -65,7 +70,7 @@ export interface WayQuestion {
   readonly columns: readonly (keyof PersonRow)[];
   readonly where?: { readonly text: string; readonly test: (row: PersonRow) => boolean };
   readonly reduce: 'mean' | 'sum';
-  readonly isByRegion?: true;
+  readonly by?: keyof typeof keysMaxOf;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
@@ -115,13 +120,16 @@ export const questions: readonly WayQuestion[] = [
     parameters: { scale: '35,1.5' },
   },
   {
-    name: 'by-region', estimator: 'mean', columns: ['minutes'], reduce: 'mean', isByRegion: true,
+    name: 'by-region', estimator: 'mean', columns: ['minutes'], reduce: 'mean', by: 'region',
     parameters: { range: '0..240' },
+  },
+  {
+    name: 'by-stops', estimator: 'count', columns: [], reduce: 'mean', by: 'stops', parameters: {},
   },
 ];
 
 /** The rows that the estimator of a question has to see, written out plainly. */
-export function rowsDue({ columns: names, where, reduce, isByRegion }: WayQuestion): number[][] {
+export function rowsDue({ columns: names, where, reduce, by }: WayQuestion): number[][] {
   const ids = [...new Set(rows.map(({ id }) => id))];
   return ids.flatMap((id) => {
     const own = rows.filter((row) => row.id === id && (where?.test(row) ?? true)
@@ -131,7 +139,11 @@ export function rowsDue({ columns: names, where, reduce, isByRegion }: WayQuesti
       const sum = own.reduce((total, row) => total + Number(row[name]), 0);
       return reduce === 'sum' ? sum : sum / own.length;
     });
-    if (isByRegion === true) return [[own[0]!.region === 'north' ? 0 : 1, ...values]];
+    if (by === 'region') return [[own[0]!.region === 'north' ? 0 : 1, ...values]];
+    if (by === 'stops') {
+      return [...new Set(own.map(({ stops }) => (stops < stopsLow || stops > stopsHigh
+        ? stopsHigh + 1 - stopsLow : stops - stopsLow)))].map((place) => [place]);
+    }
     return [values.length === 0 ? [0] : values];
   });
 }
@@ -139,10 +151,11 @@ export function rowsDue({ columns: names, where, reduce, isByRegion }: WayQuesti
 /** @param only - a list of questions; default all. */
 export function studyFile(name: string, only = questions, epsilon = 95): string {
   const asked = only.map((question) => {
-    const { estimator, columns: names, where, reduce, isByRegion, parameters } = question;
+    const { estimator, columns: names, where, reduce, by: column, parameters } = question;
     const tests = where === isLate ? ', where: { late: true }'
       : where === isRecent ? ', where: { at: { at-least: 1751328000000 } }' : '';
-    const by = isByRegion === true ? ', by: { column: region, keysMax: 1 }' : '';
+    const by = column === undefined ? ''
+      : `, by: { column: ${column}, keysMax: ${keysMaxOf[column]} }`;
     const given = Object.entries(parameters).map(([key, value]) =>
       `${key}: ${value.includes(',') ? `[${value}]` : value}`).join(', ');
     const own = names.length === 0 ? '' : `, columns: [${names.join(', ')}], reduce: ${reduce}`;
@@ -152,7 +165,7 @@ export function studyFile(name: string, only = questions, epsilon = 95): string 
   return `study: ${name}
 columns:
   minutes: { type: number, low: -1, high: 240 }
-  stops: { type: integer, low: 0, high: 20 }
+  stops: { type: integer, low: ${stopsLow}, high: ${stopsHigh} }
   late: boolean
   region: { type: category, of: [north, south] }
   at: { type: number, low: 0, high: 2000000000000 }

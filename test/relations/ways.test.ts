@@ -19,7 +19,8 @@ import { npyBytes } from '../support/npy.js';
 import { keelson } from '../support/command.js';
 import { arrowBytes, parquetBytes } from '../support/table-files.js';
 import {
-  csv, ndjson, people, questions, rows, rowsDue, studyFile, tableColumns, type WayQuestion,
+  csv, keysMaxOf, ndjson, people, questions, rows, rowsDue, studyFile, tableColumns,
+  type WayQuestion,
 } from './people.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'keelson-ways-'));
@@ -98,10 +99,12 @@ async function ran(words: readonly string[]): Promise<Ran> {
 }
 
 /** Types of the columns that a question looks at. */
-function typesOf({ columns, where, isByRegion }: WayQuestion): string[] {
+function typesOf({ columns, where, by }: WayQuestion): string[] {
+  // Flags cannot give an integer its range.
+  if (by === 'stops') return ['--study', study];
   const used = [
     ...columns, ...(where === undefined ? [] : where.text.split(/>?=/).slice(0, 1)),
-    ...(isByRegion === true ? ['region'] : []),
+    ...(by === undefined ? [] : [by]),
   ];
   const types: Readonly<Record<string, string>> = {
     late: 'boolean', region: 'category:north,south', stops: 'integer',
@@ -111,14 +114,14 @@ function typesOf({ columns, where, isByRegion }: WayQuestion): string[] {
 
 /** The question as flags of `estimate`. */
 function flagsOf(question: WayQuestion): string[] {
-  const { estimator, columns, where, reduce, isByRegion, parameters } = question;
+  const { estimator, columns, where, reduce, by, parameters } = question;
   return [
     estimator, ...typesOf(question),
     '--cohort', String(people), '--epsilon', '40', '--delta', '1e-6',
     ...(columns.length > 0 ? ['--columns', columns.join(','), '--reduce', reduce] : []),
     ...(where === undefined ? [] : ['--where', where.text]),
-    ...(isByRegion === true
-      ? ['--group-by', 'region', '--groups', 'north,south', '--keys-max', '1'] : []),
+    ...(by === undefined ? [] : ['--group-by', by, '--keys-max', String(keysMaxOf[by])]),
+    ...(by === 'region' ? ['--groups', 'north,south'] : []),
     ...Object.entries(parameters).flatMap(([name, value]) => ['--set', `${name}=${value}`]),
   ];
 }

@@ -197,10 +197,10 @@ describe('the questions of a study file', () => {
   });
 
   it('bound the keys of all answers', () => {
-    const wide = 'columns: { a: { type: integer, low: 1, high: 1000 }, '
+    const wide = 'columns: { a: { type: integer, low: 1, high: 999 }, '
       + 'b: { type: integer, low: 1, high: 12 } }';
     expect(refusalOf(count('by: { columns: [a, b], keysMax: 1 }'), { columns: wide }))
-      .toContain('questions.q.by has 12,000 keys: 4,096 keys at most');
+      .toContain('questions.q.by has 13,000 keys: 4,096 keys at most');
   });
 
   it('name the line', () => {

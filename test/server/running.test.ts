@@ -344,9 +344,9 @@ describe('the series of a running total', () => {
     expect(kept!.question).toBe('answer');
     const key = new Uint8Array(32).fill(9);
     const plain = sealingOf(key, studyId, 2n).open('answer', kept!.sealed)!;
-    // Position, total, what the release says, and the exact count.
+    // Position, people who lost keys, total, what the release says, and the exact count.
     const numbers = new Float64Array(Uint8Array.from(plain).buffer);
-    expect([numbers[0], numbers[3]]).toEqual([1, 20]);
+    expect([numbers[0], numbers[1], numbers[4]]).toEqual([1, 0, 20]);
     const open = (other: Uint8Array, study: string, epoch: bigint, question: string) =>
       sealingOf(other, study, epoch).open(question, kept!.sealed);
     expect(open(new Uint8Array(32), studyId, 2n, 'answer')).toBeNull();

@@ -28,7 +28,7 @@ const regions: Question = {
     { column: 'region', in: ['north', 'other'] }, { column: 'stops', not: 3 },
     { column: 'late', present: true },
   ],
-  by: { columns: ['region', 'late'], keysMax: 2, truncated: true },
+  by: { columns: ['region', 'late'], keysMax: 2 },
 };
 const listed: Question = {
   ...regions, name: 'listed', where: [],
@@ -87,9 +87,6 @@ describe('facts with a list of questions', () => {
     ['a discovery that remembers nothing', { by: {
       columns: ['late'], keysMax: 1, discover: { top: 5, prefilter: 2, remember: 0 },
     } }, 'facts.questions[0].by.discover.remember'],
-    ['a count of truncated people that is none',
-      { by: { columns: ['late'], keysMax: 1, truncated: false } },
-      'facts.questions[0].by.truncated'],
     ['an answer of another kind', { by: {
       columns: ['late'], keysMax: 1, discover: { top: 5, prefilter: 1, answer: 'counts' },
     } }, 'facts.questions[0].by.discover.answer'],
@@ -209,14 +206,14 @@ describe('the rules of questions', () => {
     const wideColumns = { columns: ['a', 'b'], types: [wide, wide] };
     const by = { ...regions, where: [], by: { columns: ['a', 'b'], keysMax: 1 } };
     expect(questionsFault([by], wideColumns)).toMatchObject({
-      path: 'questions.regions.by', rule: 'has 1,048,576 keys: 4,096 keys at most',
+      path: 'questions.regions.by', rule: 'has 1,050,625 keys: 4,096 keys at most',
     });
     const discover = { top: 3_500, prefilter: 2 };
     const one = { ...by, name: 'one', by: { columns: ['a'], keysMax: 1 } };
     const found = { ...by, name: 'two', by: { columns: ['a'], keysMax: 1, discover } };
     expect(questionsFault([one, found], wideColumns)).toMatchObject({
       path: 'questions.two.by',
-      rule: 'brings the keys of all questions to 4,524: 4,096 keys at most',
+      rule: 'brings the keys of all questions to 4,525: 4,096 keys at most',
     });
     const wider: ColumnType = { type: 'integer', low: 0, high: 1_024 };
     expect(questionsFault([one], { columns: ['a'], types: [wider] })).toMatchObject({
@@ -226,10 +223,10 @@ describe('the rules of questions', () => {
 
   it('know the public values of a column', () => {
     expect(types.map(publicParts)).toEqual([
-      null, Array.from({ length: 21 }, (_, i) => `${i}`), ['false', 'true'],
+      null, [...Array.from({ length: 21 }, (_, i) => `${i}`), 'other'], ['false', 'true'],
       ['north', 'south', 'other'],
     ]);
-    expect(publicParts({ type: 'integer', low: -1, high: 1 })).toEqual(['-1', '0', '1']);
+    expect(publicParts({ type: 'integer', low: -1, high: 1 })).toEqual(['-1', '0', '1', 'other']);
     expect(publicParts({ type: 'integer' })).toBeNull();
   });
 });

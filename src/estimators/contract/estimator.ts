@@ -290,6 +290,12 @@ export interface PlannedSeries {
   readonly sigma: number;
 }
 
+/** How far one contributor more moves a number, at most: 0 or more downwards and upwards. */
+export interface Reach {
+  readonly down: number;
+  readonly up: number;
+}
+
 /**
  * One release: its cost, noise draws and expected error, and how to run it. Made from public facts
  * alone.
@@ -318,6 +324,11 @@ export interface Plan {
   readonly running?: PlannedSeries;
   /** Of every value that it releases: the same names and shapes. Absent: the value has no parts. */
   readonly parts?: readonly NamedPart[];
+  /**
+   * Of an answer that is split by keys: the reach of each number of one key, in turn. Intervals
+   * count with it those who lose keys. Absent: nothing is known, as of a mean.
+   */
+  readonly reach?: readonly Reach[];
   /**
    * Standard deviation of the privacy noise per output coordinate, in data units; empty when not
    * Gaussian, or when the units themselves are found privately.

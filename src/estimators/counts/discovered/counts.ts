@@ -7,7 +7,7 @@ import type { Infeasible, Plan } from '../../contract/estimator.js';
 import { intervalAbout } from '../../contract/outcomes.js';
 import { errorUpTo, makePlan } from '../../contract/planning.js';
 import { wholeCohort } from '../tables/counts.js';
-import { corruptionMax } from '../tables/noisy-counts.js';
+import { corruptionMax, ofCounts } from '../tables/noisy-counts.js';
 import { countsByPlace, placesSummary, type DiscoveredFacts, type IsCounted } from './places.js';
 import { shownOf } from '../../../privacy/mechanisms/key-histogram.js';
 import { nothingShown, showingOf } from './showing.js';
@@ -47,6 +47,7 @@ export function planDiscoveredCounts(
     },
     outputShape: [top],
     findsKeys: true,
+    reach: ofCounts,
     noise: new Array<number>(top).fill(sigma),
     facts: {
       errorsAreIn: 'shares of the cohort, over the counts that are shown',

@@ -36,6 +36,8 @@ export function planDistinct(isCounted: IsCounted, facts: DiscoveredFacts): Plan
       corruptionMax,
     },
     outputShape: [1],
+    // A contributor may have any number of keys that nobody else has.
+    reach: [{ down: 0, up: Infinity }],
     noise: noise.stated,
     facts: { errorsAreIn: 'shares of the cohort', keysMax, noiseInKeys: standardDeviation },
     expectedError: errorUpTo(

@@ -1,3 +1,5 @@
+import type { Reach } from '../../contract/estimator.js';
+
 /** Steps of one unit. A value is rounded to a whole number of them before it is added. */
 export const stepsPerUnit = 2 ** 20;
 
@@ -33,6 +35,11 @@ export function stepsOf(value: number, { low, high, unit, lowest }: Bounds): num
   const clipped = Math.min(high, Math.max(low, value));
   const steps = Math.round((clipped / unit) * stepsPerUnit);
   return Math.min(lowest + stepsPerUnit, Math.max(lowest, steps)) + 0;
+}
+
+/** What a contributor adds, at least and at most. */
+export function reachOf({ low, high }: Bounds): Reach {
+  return { down: Math.max(0, -low), up: Math.max(0, high) };
 }
 
 /** The most units by which what a contributor adds is away from 0: 1/2 to 1. See `stepsOf`. */

@@ -12,7 +12,7 @@ import { discoveredSums } from '../discovered/sums.js';
 import { halfOf, stepsPerHalf, type Range } from '../tables/half-ranges.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
 import { outsideNoise } from '../tables/outside-noise.js';
-import type { Bounds } from './bounds.js';
+import { reachOf, type Bounds } from './bounds.js';
 
 /** The plan of totals of discovered keys, and the size of their noise. */
 export interface DiscoveredTotals {
@@ -78,6 +78,7 @@ export function planDiscoveredTotals(
       corruptionMax,
     },
     outputShape: [top, columns],
+    reach: bounds.map(reachOf),
     noise: Array.from({ length: top * columns }, (_, i) =>
       deviations[i % columns]! * bounds[i % columns]!.unit),
     facts: {

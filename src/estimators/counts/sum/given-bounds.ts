@@ -7,7 +7,7 @@ import {
   keyPlacesOf, mostMoved, placeOf, rootAbove, type KeyPlaces,
 } from '../tables/key-places.js';
 import { wholeSumsOf, wholeSumsSummary, type AddWhole } from '../tables/whole-sums.js';
-import { farthestOf, stepsOf, stepsPerUnit, type Bounds } from './bounds.js';
+import { farthestOf, reachOf, stepsOf, stepsPerUnit, type Bounds } from './bounds.js';
 import {
   errorOfTotals, releaseTotals, sizeOfColumns, totalsNoise, type TotalsNoise,
   type TotalsSize,
@@ -56,6 +56,7 @@ export function planGivenBounds(bounds: readonly Bounds[], facts: StudyFacts): P
       corruptionMax,
     },
     outputShape: shape,
+    reach: bounds.map(reachOf),
     noise: noise.totals.stated.map((sigma, i) => sigma * units[i % units.length]!),
     facts: {
       errorsAreIn: 'shares of the total of a cohort in which everybody is at the bound',

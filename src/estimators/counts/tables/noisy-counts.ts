@@ -1,13 +1,16 @@
 import { runningDeviation } from '../../../base/running-totals.js';
 import { factorStep, runningLimits } from '../../../base/root-factor.js';
 import { bandFor, runningFactor } from '../../../privacy/running/running-factor.js';
-import type { Infeasible, Plan, StudyFacts } from '../../contract/estimator.js';
+import type { Infeasible, Plan, Reach, StudyFacts } from '../../contract/estimator.js';
 import { errorUpTo, infeasible, makePlan } from '../../contract/planning.js';
 import { countNoise, type CountNoise, type CountNoiseOptions } from './count-noise.js';
 import { countsOf, countsSummary, wholeCohort, type BinOf } from './counts.js';
 
 /** Past it the answer says more about the hostile than about the honest. */
 export const corruptionMax = 0.5;
+
+/** One contributor more adds at most 1 to a count. */
+export const ofCounts: readonly Reach[] = [{ down: 0, up: 1 }];
 
 /** A release that is a list of counts with noise. */
 export interface NoisyCountsOptions extends Omit<CountNoiseOptions, 'target'> {
@@ -93,6 +96,7 @@ function planOf(
     events: [event],
     guarantee: { theorem, assumptions: [], corruptionMax },
     outputShape: shape,
+    reach: ofCounts,
     noise: noise.stated.map((sigma) => spread * sigma),
     facts: {
       ...options.facts,

@@ -1,0 +1,127 @@
+import { defaultReduce } from '../../server/study-file/columns.js';
+import { UsageError } from '../base/errors.js';
+import { listFlag } from '../base/numbers.js';
+import type { Output } from '../base/output.js';
+import { flightsName } from '../data/flights.js';
+import { headerChoice } from '../input/header-flag.js';
+import type { InputFormat } from '../input/rows.js';
+import type { TableRequest } from '../input/table.js';
+import { readTypes } from '../input/typed-columns.js';
+import { autoName } from './chosen.js';
+
+const rowsArePublic = 'no --cohort was given, so the number of rows is taken for the size and is '
+  + 'treated as public; the guarantee covers what rows contain, not who is present';
+const rowsMayLack = 'a row counts only if it has a value in each column that is used';
+const groupsArePublic = 'the group of a contributor is treated as public; every contributor is in '
+  + 'one group at most, so all groups together cost what one does; rows of other groups are left '
+  + 'out';
+
+/** The flags that say which file is read, and how. */
+export interface InputFlags {
+  readonly study?: string | undefined;
+  readonly file?: string | undefined;
+  readonly input?: string | undefined;
+  readonly format?: string | undefined;
+  readonly header?: string | undefined;
+  readonly columns?: string | undefined;
+  readonly contributor?: string | undefined;
+  readonly reduce?: string | undefined;
+  readonly 'group-by'?: string | undefined;
+  readonly groups?: string | undefined;
+  readonly missing?: string | undefined;
+}
+
+/** @throws UsageError where no file is given, or two. */
+export function inputPath({ file, input }: InputFlags): string {
+  if (file !== undefined && input !== undefined) {
+    const both = `${file} and as --input ${input}`;
+    throw new UsageError(`the input is given twice, as ${both}: give it once`);
+  }
+  const path = file ?? input;
+  if (path === undefined) {
+    throw new UsageError('FILE is missing: give a .csv, .ndjson, .npy, .parquet or .arrow file, - '
+      + `for standard input, or ${flightsName} for the flights of the package`);
+  }
+  return path;
+}
+
+/** What is read of a file, besides its columns. */
+export function inputFlags({ contributor, format, header, missing }: InputFlags, output: Output) {
+  return {
+    onNote: (text: string): void => output.note(text),
+    ...headerChoice(header),
+    missing: missing === 'null' ? 'null' : 'refuse',
+    ...(format === undefined ? {} : { format: format as InputFormat }),
+    ...(contributor === undefined ? {} : { contributor }),
+  } as const;
+}
+
+/**
+ * Which rows of a file an estimator gets, and what the rows of one person become.
+ * @param types - of `--type`.
+ * @param about - `asked`: the estimator, or the question that one is chosen for. It says what
+ *   becomes of the rows of one person, where no flag and no study file does. `readsCells`: the
+ *   answer depends on what rows hold.
+ * @throws UsageError for flags that contradict each other.
+ */
+export function tableRequest(
+  args: InputFlags, types: readonly string[],
+  about: { readonly asked: string; readonly readsCells: boolean }, output: Output,
+): TableRequest {
+  const { reduce: ofStudy, ...typed } = readTypes(args.columns, args.study, types, '--study');
+  const groups = listFlag(args.groups, '--groups');
+  const group = args['group-by'];
+  if ((group === undefined) !== (groups === undefined)) {
+    throw new UsageError(
+      group === undefined
+        ? '--groups needs --group-by: name the column that holds the groups'
+        : '--group-by needs --groups, a public list: which groups there are must not depend on the '
+          + 'data',
+    );
+  }
+  if (args.reduce !== undefined && args.contributor === undefined) {
+    throw new UsageError('--reduce needs --contributor: without it every row is one person');
+  }
+  const isOfNames = [...typed.types?.values() ?? []].some(({ type }) =>
+    type === 'category' || type === 'text');
+  if (isOfNames && args.contributor !== undefined) {
+    throw new UsageError('--contributor averages the rows of a person, and categories and texts '
+      + 'have no mean: leave it out and give one row for each person');
+  }
+  const reduce = args.reduce ?? ofStudy ?? defaultReduce(about.asked, {}, false);
+  if (reduce === 'one' && args.contributor !== undefined) {
+    throw new UsageError(`${args.study} keeps one row of each person (reduce: one), which an `
+      + 'estimator that is named here does not: give --reduce mean or sum, or leave its name out '
+      + 'to ask what the file asks');
+  }
+  return {
+    path: inputPath(args),
+    ...(about.readsCells || args.columns !== undefined ? typed : { columns: [] }),
+    reduce: reduce === 'sum' ? 'sum' : 'mean',
+    ...inputFlags(args, output),
+    ...(group === undefined || groups === undefined ? {} : { group, groups }),
+  };
+}
+
+/** Whether an answer depends on what rows hold. That of a plain count does not. */
+export function readsCells(
+  name: string, question: string | undefined, given: Readonly<Record<string, unknown>>,
+): boolean {
+  const isCount = name === 'count' || (name === autoName && question === 'count');
+  return !isCount || given['threshold'] !== undefined || given['column'] !== undefined;
+}
+
+/** What the guarantee takes as public, and which rows count how. All of it follows from flags. */
+export function notesOn(
+  cohort: number | undefined, { groups, contributor, reduce, missing, types }: TableRequest,
+): readonly string[] {
+  return [
+    ...(contributor === undefined ? [] : [
+      `the rows of each contributor become their ${reduce!}: --reduce says otherwise`,
+    ]),
+    ...(cohort === undefined ? [rowsArePublic] : []),
+    ...(groups === undefined ? [] : [groupsArePublic]),
+    ...(missing === 'null' || [...types?.values() ?? []].some(({ optional }) => optional === true)
+      ? [rowsMayLack] : []),
+  ];
+}
