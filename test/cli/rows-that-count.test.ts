@@ -159,8 +159,8 @@ ${shared}questions:
 `);
   const pairs = 'A person counts under at most 2 keys, chosen at random: pairs of a person and a '
     + 'key beyond 2 a person are left out, so counts are low where people have more. The '
-    + 'intervals are about the pairs that count, and about all pairs where the answer says how many '
-    + 'people have more keys.';
+    + 'intervals are about the pairs that count, and about all pairs where the answer says how '
+    + 'many people have more keys.';
   const years = 'A year outside 2000..2019 counts as other.';
 
   it('are said in the plan and in the answer', async () => {

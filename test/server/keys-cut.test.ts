@@ -16,8 +16,14 @@ const count = { estimator: 'count', columns: [], where: [], reduce: 'one', share
 const parameters = parseParameters(findEstimator('count').parameters, {}, { dimension: 1 });
 const columns = ['app'];
 const study = defineStudy(questionsDocument([
-  { ...count, parameters, name: 'found', by: { columns, keysMax: 2, discover: { top: 4, prefilter: 2 } } },
-  { ...count, parameters, name: 'listed', by: { columns, keysMax: 1, keys: [['chess'], ['maps']] } },
+  {
+    ...count, parameters, name: 'found',
+    by: { columns, keysMax: 2, discover: { top: 4, prefilter: 2 } },
+  },
+  {
+    ...count, parameters, name: 'listed',
+    by: { columns, keysMax: 1, keys: [['chess'], ['maps']] },
+  },
 ], {
   columns: ['app'], types, privacy: { epsilon: 8, delta: 1e-6 },
   budget: { epsilon: 64, delta: 1e-5, rule: 'zcdp', scope: 'study' },
