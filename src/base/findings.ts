@@ -87,7 +87,8 @@ function textOfFinding(finding: Finding, columnNames: readonly string[]): string
         + 'direction as variance-low and variance-high, or wait for more contributors.';
     case 'rows-trimmed':
       return 'Rows that stand apart from the others were left out. Nobody knows how far this moves '
-        + 'the answer, so it has no interval. With scale: auto a mean has one.';
+        + 'the answer, so it has no interval. If they are honest, give a larger scale; '
+        + 'populous-mean has an interval with scale: auto.';
     case 'keys-cut':
       return keysCut(amounts);
     default:

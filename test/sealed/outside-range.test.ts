@@ -77,6 +77,25 @@ describe.each(programs)('a sealed %s', (_, program) => {
   });
 });
 
+describe('a sealed mean of rows that its ball leaves out', () => {
+  const wide = columnGrid([[0, 100], [-2, 3]], [1, 2], 16);
+  const program = sealedMean(facts, { grid: wide });
+  const rows = (far: number): number[][] => Array.from({ length: people }, (_, i) =>
+    [i % 4 === 0 ? far : 10 + (i % 99) / 100, (i % 41) / 20 - 1]);
+
+  it('says so and has no interval', { tags: ['long'] }, async () => {
+    const { findings, interval95 } = await answerOf(program, rows(90));
+    expect(findings).toEqual([{ reason: 'rows-trimmed', columns: [], amounts: [] }]);
+    expect(interval95).toBeUndefined();
+  });
+
+  it('says nothing where all are near', { tags: ['long'] }, async () => {
+    const { findings, interval95 } = await answerOf(program, rows(11));
+    expect(findings).toBeUndefined();
+    expect(interval95!.high[0]).toBeLessThan(11.5);
+  });
+});
+
 describe('the grid of a sealed column', () => {
   it.each([
     [[0, 1], 0.25], [[-2, 3], 2], [[0.1, 0.3], 0.01], [[-7, 24], 1], [[0, 496], 1.0001],

@@ -55,6 +55,8 @@ export interface CentredRows {
    * Noisy numbers of people below and above the grid of each column, as `countOutside` adds them.
    */
   readonly outside: Released<Float64Array>;
+  /** Noisy number of people, wherever their rows are. */
+  readonly people: Released<number>;
 }
 
 /** What the centre is found with. */
@@ -86,6 +88,8 @@ export async function releaseCentre(
     about: steps === null ? null : differenceOf(numbers, perColumn(party, steps, layout)),
     centre: fine.map(() => grid.lows.map((_, j) => valueOfStep(steps?.[j] ?? 0, j, grid))),
     outside: coarse.map(outsideOf),
+    // Everybody is in one bin of each column.
+    people: coarse.map((bins) => bins.reduce((sum, count) => sum + count, 0) / dimension),
   };
 }
 
@@ -130,6 +134,11 @@ export function beyondGrid({ coarse, grid }: CentreDesign): BeyondGrid {
       upperQuantile: (probability) => published(coarse).sigma * normalUpperQuantile(probability),
     }),
   };
+}
+
+/** Standard deviation of the noisy number of people that the coarse bins add up to. */
+export function deviationOfPeople({ coarse, facts: { dimension } }: CentreDesign): number {
+  return published(coarse).sigma * Math.sqrt(columnBins / dimension);
 }
 
 function binsByColumn(counts: Float64Array): Float64Array[] {

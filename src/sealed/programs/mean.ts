@@ -1,23 +1,24 @@
 import type { Released } from '../../base/brands.js';
 import type { Outcome } from '../../base/outcome.js';
 import type { StudyFacts } from '../../estimators/contract/estimator.js';
-import { withOutside } from '../../estimators/contract/outside.js';
+import { reportedFromOf, sides, withOutside } from '../../estimators/contract/outside.js';
 import { participationBelowPlan } from '../../estimators/contract/outcomes.js';
 import { answerOf } from '../../estimators/pooled/centred-mean.js';
 import { usualRadius } from '../../estimators/pooled/parameters.js';
 import { cohortName } from '../../estimators/counts/tables/counts.js';
+import { normalUpperQuantile } from '../../numerics/normal.js';
 import { countGrid, gaussianEvent } from '../../privacy/accounting/calibration.js';
 import type { GaussianEvent } from '../../privacy/accounting/events.js';
 import { powerOfTwoBelow } from '../../privacy/accounting/grid.js';
 import { sealedCost } from '../../privacy/accounting/sealed-cost.js';
 import { published } from '../../privacy/mechanisms/sealed-noise.js';
 import type { ClipBall } from '../../privacy/stages/clip.js';
-import { stepsOfRow, type ColumnGrid } from '../shares/column-grid.js';
+import { gridRange, stepsOfRow, type ColumnGrid } from '../shares/column-grid.js';
 import { number } from '../steps/convert.js';
 import { dot } from '../steps/multiply.js';
 import { ballOf, checkMeanFacts, insideBall } from './ball.js';
 import {
-  beyondGrid, centreEvents, releaseCentre, scalesOf, type CentreDesign,
+  beyondGrid, centreEvents, deviationOfPeople, releaseCentre, scalesOf, type CentreDesign,
 } from './centre.js';
 import { totalOf } from './columns.js';
 import { rhoForEvents, type ProgramRun, type SealedProgram } from './contract.js';
@@ -54,8 +55,9 @@ const countShare = 0.05;
  * - All are whole multiples of their events' grids: counts are whole, and a step is 2^-scaleBits
  *   scales, a multiple of the grid of `sum`.
  * Whether the mean is refused follows from opened numbers.
- * The mean is not robust: false rows inside the ball move it. Rows that the ball leaves out are not
- * allowed for in the interval, unless they are beyond the grid, as `centre` says.
+ * The mean is not robust: false rows inside the ball move it. How many rows the ball leaves out is
+ * read from the opened counts: where that stands out of its noise, the answer says so and has no
+ * interval.
  */
 export function sealedMean(facts: StudyFacts, options: SealedMeanOptions): SealedProgram {
   const design = designOf(facts, options);
@@ -102,7 +104,7 @@ async function runMean(design: MeanDesign, run: ProgramRun): Promise<Released<Ou
   const { facts, grid, ball } = design;
   const { party, mechanisms } = run;
   const layout = layoutOf(run.rows.length);
-  const { about, centre, outside } = await releaseCentre(run, design, layout);
+  const { about, centre, outside, people } = await releaseCentre(run, design, layout);
   if (about === null) return centre.map(() => participationBelowPlan(facts));
   const inside = await insideBall(party, about, ball, grid, layout);
   const alive = await number(party, inside.alive);
@@ -119,6 +121,45 @@ async function runMean(design: MeanDesign, run: ProgramRun): Promise<Released<Ou
       centre: centre.value, scale: scalesOf(grid), present,
       moved: total.map((entry) => entry / present),
     });
-    return withOutside(answer, outside.value, beyondGrid(design).reportedFrom);
+    const { reportedFrom } = beyondGrid(design);
+    const told = toldOf(design, centre.value, outside.value, reportedFrom);
+    const isTrimmed = people.value - present - told > trimmedFrom(design);
+    return withOutside(
+      isTrimmed ? withoutInterval(answer) : answer, outside.value, reportedFrom);
   });
+}
+
+/**
+ * How many of those that the ball leaves out are told already, as beyond the grid: at least so many
+ * people are beyond an end that is farther from the centre than the ball reaches.
+ */
+function toldOf(
+  { grid, ball }: MeanDesign, centre: Float64Array, outside: Float64Array, reportedFrom: number,
+): number {
+  const scales = scalesOf(grid);
+  const byColumn = gridRange(grid).map((ends, j) => ends.reduce((sum, end, side) => {
+    const people = outside[sides * j + side]!;
+    const isLeftOut = Math.abs(end - centre[j]!) > ball.radius * scales[j]!;
+    return isLeftOut && people > reportedFrom ? sum + people : sum;
+  }, 0));
+  return Math.max(...byColumn);
+}
+
+/** From which noisy number on the rows that the ball leaves out stand out of the noise. */
+function trimmedFrom(design: MeanDesign): number {
+  const deviation = Math.hypot(
+    deviationOfPeople(design), published(design.count).sigma,
+    Math.sqrt(sides) * published(design.coarse).sigma,
+  );
+  return reportedFromOf(1, {
+    upperQuantile: (probability) => deviation * normalUpperQuantile(probability),
+  });
+}
+
+function withoutInterval(outcome: Outcome): Outcome {
+  if (outcome.kind === 'refused') return outcome;
+  const answer = { ...outcome };
+  delete answer.interval95;
+  const trimmed = { reason: 'rows-trimmed', columns: [], amounts: [] } as const;
+  return { ...answer, findings: [trimmed, ...outcome.findings ?? []] };
 }
