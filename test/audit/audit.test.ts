@@ -76,6 +76,7 @@ const toCommand: ReadonlySet<string> = new Set(['mixture-1d', 'mixture']);
  */
 const slowest: ReadonlySet<string> = new Set([
   'heavy-tailed-pure', 'tukey-median', 'stable-covariance', 'covariance', 'gaussian', 'stable-mean',
+  'stable-moments',
 ]);
 
 /**
