@@ -1,5 +1,5 @@
 import { canonicalJson } from '../base/canonical-json.js';
-import type { ColumnType } from '../base/columns.js';
+import { otherName, type ColumnType } from '../base/columns.js';
 import { valueFault } from '../base/findings.js';
 import type { ValueOutcome } from '../base/outcome.js';
 import { publicKeys } from '../base/public-keys.js';
@@ -83,7 +83,18 @@ function keysFault(
     ?? (estimator === 'count' && !isFalling(outcome.estimate)
       ? 'the keys are not in the order of their counts' : null);
   const listed = publicKeys(by, document);
-  return listed !== null && sameKeys(keys, listed) ? null : 'the keys are not those of the study';
+  if (listed === null) return 'the keys are not those of the study';
+  const inRange = listed.filter((key) => !isOther(document, by, key));
+  return sameKeys(keys, listed) || sameKeys(keys, inRange)
+    ? null : 'the keys are not those of the study';
+}
+
+/** Logs stay valid that were begun when an integer outside its range had no key. */
+function isOther(
+  { columns, types }: StudyDocument, by: GroupBy, key: readonly string[],
+): boolean {
+  return key.some((part, i) =>
+    part === otherName && types?.[columns.indexOf(by.columns[i]!)]?.type === 'integer');
 }
 
 /** Nobody listed these keys: each is possible, they are different, and not too many. */

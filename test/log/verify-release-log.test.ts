@@ -238,6 +238,31 @@ describe('release log', () => {
       expect(await faultOf(only('delays', { outcome: plain }))).toBe(malformed);
     });
 
+    it('takes integers with a key for those outside their range, and without', async () => {
+      const facts = {
+        ...questionsDocument,
+        types: questionsDocument.types!.map((type, i) =>
+          (questionsDocument.columns[i] === 'stops'
+            ? { type: 'integer', low: 0, high: 1 } as const : type)),
+        questions: questionsDocument.questions.map((each, i) =>
+          (i === 1 ? { ...each, by: { columns: ['stops'], keysMax: 1 } } : each)),
+      };
+      const of = async (...keys: readonly string[]) =>
+        fault((await sampleLog(1, {
+          facts,
+          changeAnswers: (body) => ({ ...body, answers: body.answers.map((answer, i) => (i !== 1
+            ? answer : {
+              ...answer, outcome: {
+                kind: 'value' as const, estimate: keys.map(() => 3), shape: [keys.length],
+                keys: keys.map((key) => [key]), uncertainty: { kind: 'none' as const },
+              },
+            })) }),
+        })).lines);
+      expect(await of('0', '1', 'other')).toBe('none');
+      expect(await of('0', '1')).toBe('none');
+      expect(await of('0', 'other')).toBe('2 keys-malformed');
+    });
+
     it('finds keys that nobody can have sent, or that come twice', async () => {
       const [, question] = questionsDocument.questions;
       const facts = {
