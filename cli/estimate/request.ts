@@ -45,7 +45,7 @@ export function inputPath({ file, input }: InputFlags): string {
   return path;
 }
 
-/** What is read of a file, besides its columns. */
+/** The settings for reading a file, without its columns. */
 export function inputFlags({ contributor, format, header, missing }: InputFlags, output: Output) {
   return {
     onNote: (text: string): void => output.note(text),
@@ -103,7 +103,7 @@ export function tableRequest(
   };
 }
 
-/** Whether an answer depends on what rows hold. That of a plain count does not. */
+/** True if the answer depends on what rows hold. That of a plain count does not. */
 export function readsCells(
   name: string, question: string | undefined, given: Readonly<Record<string, unknown>>,
 ): boolean {
@@ -111,7 +111,10 @@ export function readsCells(
   return !isCount || given['threshold'] !== undefined || given['column'] !== undefined;
 }
 
-/** What the guarantee takes as public, and which rows count how. All of it follows from flags. */
+/**
+ * Notes on which facts the guarantee takes as public and which rows count. All of them follow from
+ * flags.
+ */
 export function notesOn(
   cohort: number | undefined, { groups, contributor, reduce, missing, types }: TableRequest,
 ): readonly string[] {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { encodeServerFrame, joinFrames } from '../../src/wire/index.js';
+import { SingleUseNonces } from '../base/single-use-nonces.js';
 import { HttpError } from '../operator/http-error.js';
 import { judgeBrowser, type BrowserRules } from '../network/upgrade.js';
 import { isOverloaded, type ListenerContext } from './context.js';
@@ -8,7 +9,6 @@ import { takesNoBatches } from './refusal-texts.js';
 import { welcomeOf } from './server-frames.js';
 import type { UnfinishedMessages } from './unfinished.js';
 import { tooLarge, Upload } from './upload.js';
-import { SingleUseNonces } from '../base/single-use-nonces.js';
 
 const contentType = 'application/x-protobuf';
 const nonceHeader = 'Keelson-Nonce';

@@ -25,7 +25,7 @@ export interface MeshOptions {
   readonly logger: Logger;
 }
 
-/** What happens on a socket from its opening on. */
+/** Takes a socket that has just opened, and returns its handlers. */
 export type TakeSocket = (socket: PeerSocket) => SocketHandlers;
 
 type Hello = Extract<PeerFrame, { readonly kind: 'hello' }>;

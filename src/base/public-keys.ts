@@ -32,8 +32,8 @@ export function publicKeys(
 }
 
 /**
- * Whether a person may have more keys than count for it: not where there are no more keys, or where
- * its rows are no more.
+ * True if a person may have more keys than count for it. It may not where there are no more keys,
+ * nor where it has no more rows.
  * @param rowsMax - of one person.
  */
 export function mayLoseKeys(by: GroupBy, study: TypedColumns, rowsMax: number): boolean {

@@ -1,7 +1,8 @@
 import { Sensitive } from '../base/brands.js';
 import { findingsMax } from '../base/findings.js';
-import type { Finding, Interval95, Outcome } from '../base/outcome.js';
+import type { Finding, Outcome, ValueOutcome } from '../base/outcome.js';
 import { keysCutName } from '../base/public-keys.js';
+import { withIntervals } from '../estimators/contract/outcomes.js';
 import { outsideShare, reportedFromOf } from '../estimators/contract/outside.js';
 import type { Plan, Reach } from '../estimators/contract/estimator.js';
 import { countNoise } from '../estimators/counts/tables/count-noise.js';
@@ -84,26 +85,16 @@ export function planKeysCut(target: PrivacyTarget, keysMax: number): KeysCut {
   };
 }
 
-type Answer = Extract<Outcome, { readonly kind: 'value' }>;
-
 /** @param people - left out of a number, at most. */
 function withEndsMoved(
-  outcome: Answer, people: number, reach: readonly Reach[] = [{ down: Infinity, up: Infinity }],
-): Answer {
+  outcome: ValueOutcome, people: number,
+  reach: readonly Reach[] = [{ down: Infinity, up: Infinity }],
+): ValueOutcome {
   const of = (place: number): Reach => reach[place % reach.length]!;
-  const moved = ({ low, high }: Interval95): Interval95 => ({
+  return withIntervals(outcome, ({ low, high }) => ({
     low: low.map((end, place) => end - people * of(place).down),
     high: high.map((end, place) => end + people * of(place).up),
-  });
-  const { interval95, intervalIfHostile95 } = outcome;
-  const answer = { ...outcome };
-  // A ball about the estimate has no radius then.
-  delete answer.radiusIfHostile95;
-  return {
-    ...answer,
-    ...(interval95 !== undefined && { interval95: moved(interval95) }),
-    ...(intervalIfHostile95 !== undefined && { intervalIfHostile95: moved(intervalIfHostile95) }),
-  };
+  }));
 }
 
 /** What is left of a target for the answer itself. */

@@ -325,8 +325,8 @@ export interface Plan {
   /** Of every value that it releases: the same names and shapes. Absent: the value has no parts. */
   readonly parts?: readonly NamedPart[];
   /**
-   * Of an answer that is split by keys: the reach of each number of one key, in turn. Intervals
-   * count with it those who lose keys. Absent: nothing is known, as of a mean.
+   * The reach of each number of one key, in turn, where the answer is split by keys. Intervals are
+   * widened by it for people who lose keys. Absent: nothing is known, as for a mean.
    */
   readonly reach?: readonly Reach[];
   /**

@@ -52,3 +52,17 @@ export function widenedBy({ low, high }: Interval95, by: (j: number) => number):
     high: high.map((end, j) => end + by(j)),
   };
 }
+
+/** An answer with both intervals changed alike. A ball about the estimate has no radius then. */
+export function withIntervals(
+  outcome: ValueOutcome, change: (interval: Interval95) => Interval95,
+): ValueOutcome {
+  const { interval95, intervalIfHostile95 } = outcome;
+  const answer = { ...outcome };
+  delete answer.radiusIfHostile95;
+  return {
+    ...answer,
+    ...(interval95 !== undefined && { interval95: change(interval95) }),
+    ...(intervalIfHostile95 !== undefined && { intervalIfHostile95: change(intervalIfHostile95) }),
+  };
+}

@@ -1,5 +1,6 @@
 import { findingsMax } from '../../base/findings.js';
 import type { Finding, Interval95, Outcome } from '../../base/outcome.js';
+import { withIntervals } from './outcomes.js';
 
 /**
  * How an answer says that values are beyond public bounds and count as at them. All of it is
@@ -85,15 +86,8 @@ export function withOutside(
     low: low.map((end, place) => (isOpen(place, 0) ? -Infinity : end)),
     high: high.map((end, place) => (isOpen(place, 1) ? Infinity : end)),
   });
-  const { interval95, intervalIfHostile95 } = outcome;
-  const answer = { ...outcome };
-  // A ball about the estimate has no radius then.
-  delete answer.radiusIfHostile95;
   return {
-    ...answer,
-    ...(interval95 !== undefined && { interval95: opened(interval95) }),
-    ...(intervalIfHostile95 !== undefined
-      && { intervalIfHostile95: opened(intervalIfHostile95) }),
+    ...withIntervals(outcome, opened),
     findings: [...findings, ...outcome.findings ?? []].slice(0, findingsMax),
   };
 }
