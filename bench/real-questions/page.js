@@ -24,7 +24,8 @@ go through the same code as \`keelson estimate --study\`. The figures are of ${s
 - **error** is the root mean square distance from the truth, over all keys and cohorts.
 - **interval** is half of the usual 95 % interval (the median over keys and cohorts), and **holds** says how often the
   truth was in it. The interval of a mean also covers chance in who takes part, which the truth of the same people does not
-  have. Quantiles of a key have no interval.
+  have. It is **open** where values are clipped: it then says how large the answer is at least. Quantiles of a key have no
+  interval.
 - **numbers** says how many had an answer. A key that nobody listed may be missing: the line under the table says which sizes
   were shown.
 
@@ -63,12 +64,13 @@ function summaryOf(answers) {
   const given = all.filter(({ estimate }) => estimate !== null);
   const error = Math.sqrt(given.reduce((sum, { estimate, truth }) =>
     sum + (estimate - truth) ** 2, 0) / given.length);
-  const stated = given.filter(({ half }) => half !== null);
+  const stated = given.filter(({ holds }) => holds !== null);
+  const halves = stated.flatMap(({ half }) => (half === null ? [] : [half]));
   const holding = stated.filter(({ holds }) => holds).length;
   return [
     `${name}: ${estimator}${by === undefined ? '' : ` by ${by.columns.join(' and ')}`}`,
     `${given.length} of ${all.length}`, digits(error),
-    digits(median(stated.map((each) => each.half))),
+    stated.length > 0 && halves.length === 0 ? 'open' : digits(median(halves)),
     stated.length === 0 ? 'has none' : `${holding} of ${stated.length}`,
   ];
 }
@@ -91,8 +93,9 @@ function foundText(answers) {
 }
 
 function linesOf({ question, lines }) {
-  return lines.slice(0, keysShown).map(({ key, estimate, half, truth }) => [
-    question.name, key.trim(), digits(estimate), half === null ? '' : `± ${digits(half)}`,
+  return lines.slice(0, keysShown).map(({ key, estimate, half, holds, truth }) => [
+    question.name, key.trim(), digits(estimate),
+    half !== null ? `± ${digits(half)}` : holds === null ? '' : 'open',
     digits(truth),
   ]);
 }

@@ -14,10 +14,10 @@ function numbersOf({ estimator, parameters }, type) {
   const sorted = (values) => Float64Array.from(held(values)).sort();
   switch (estimator) {
     case 'count': return [['', (values) => values.length]];
-    case 'sum': return [['', (values) => sumOf(held(values))]];
-    case 'mean': return [['', (values) => sumOf(held(values)) / values.length]];
-    // The mean of all values: nobody lies, and no value is clipped.
-    case 'robust-mean': return [['', (values) => sumOf(values.map(Number)) / values.length]];
+    // The values in full, also those that the answer clips: its interval is then open.
+    case 'sum': return [['', (values) => sumOf(values.map(Number))]];
+    case 'mean':
+    case 'robust-mean':
     case 'share': return [['', (values) => sumOf(values.map(Number)) / values.length]];
     default: return (parameters.probabilities ?? [0.05, 0.25, 0.5, 0.75, 0.95])
       .map((share) => [` at ${share}`, (values) => quantileOf(sorted(values), share)]);
@@ -27,8 +27,8 @@ function numbersOf({ estimator, parameters }, type) {
 /**
  * The numbers of one answer beside the truth. Each person has one row.
  * @param answer - of `estimateStudy`: its keys, estimate and interval95.
- * @returns for each number: { key, part, truth, estimate, half, holds }. half and holds are null
- *   where there is no interval; estimate is null where a key has no answer.
+ * @returns for each number: { key, part, truth, estimate, half, holds }. holds is null where there
+ *   is no interval, and half also where an end is open; estimate is null where a key has no answer.
  */
 export function judged({ question, types }, answer, rows) {
   const [column] = question.columns;
@@ -57,10 +57,10 @@ const nameOf = (value, type) =>
 
 function lineOf({ estimate, interval95 }, at, isAnswered, { key, truth }) {
   if (!isAnswered) return { key, truth, estimate: null, half: null, holds: null };
-  const [low, high] = [interval95?.low[at], interval95?.high[at]];
-  const hasEnds = Number.isFinite(low) && Number.isFinite(high);
+  const [low, high] = [interval95?.low[at] ?? -Infinity, interval95?.high[at] ?? Infinity];
   return {
-    key, truth, estimate: estimate[at], half: hasEnds ? (high - low) / 2 : null,
-    holds: hasEnds ? low <= truth && truth <= high : null,
+    key, truth, estimate: estimate[at],
+    half: Number.isFinite(high - low) ? (high - low) / 2 : null,
+    holds: Number.isFinite(low) || Number.isFinite(high) ? low <= truth && truth <= high : null,
   };
 }
