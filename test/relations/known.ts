@@ -5,10 +5,6 @@ import type { RelationName } from './forms.js';
  * the relation holds, so that the mend takes the entry out.
  */
 export const known: Readonly<Record<string, Partial<Readonly<Record<RelationName, string>>>>> = {
-  'covariance (groups)': {
-    'all columns times a power of two': 'bounds on the variance that nobody gave do not move',
-    'planned for ten times as many': 'it answers, and its interval does not hold',
-  },
   'gaussian (cohorts split)': {
     'all columns times a power of two': 'bounds on the variance that nobody gave do not move',
     'all columns times a power of ten': 'bounds on the variance that nobody gave do not move',

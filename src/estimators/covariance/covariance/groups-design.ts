@@ -172,6 +172,47 @@ export function rowsBehind(
   return groups * (groupSize - 1) * efficiencyOf(local, dimension);
 }
 
+/** A group with fewer rows is left out: it has less than half of what it was planned with. */
+export function rowsLeast(groupSize: number): number {
+  return Math.ceil(groupSize / 2);
+}
+
+/**
+ * The rows of a group on average, at most the planned ones, from how many groups were counted.
+ * Sizes of hashed groups are Poisson, so the share of groups with `rowsLeast` rows tells their
+ * mean. It is post-processing of a released number.
+ * @param counted - the noisy number of groups with so many rows.
+ * @param sigma - of its noise: two deviations of noise and chance are not taken for missing rows.
+ */
+export function rowsPerGroup(
+  groupSize: number, groups: number, { counted, sigma }: {
+    readonly counted: number; readonly sigma: number;
+  },
+): number {
+  const least = rowsLeast(groupSize);
+  const usual = poissonAtLeast(least, groupSize);
+  const chance = 2 * Math.hypot(sigma / groups, Math.sqrt((usual * (1 - usual)) / groups));
+  const share = counted / groups + chance;
+  if (share >= usual) return groupSize;
+  let [low, high] = [0, groupSize];
+  for (let step = 0; step < 40; step++) {
+    const middle = (low + high) / 2;
+    if (poissonAtLeast(least, middle) < share) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The share of Poisson numbers of a mean that are at least `least`. */
+function poissonAtLeast(least: number, mean: number): number {
+  let [below, term] = [0, Math.exp(-mean)];
+  for (let number = 0; number < least; number++) {
+    below += term;
+    term *= mean / (number + 1);
+  }
+  return Math.max(0, 1 - below);
+}
+
 /** The smallest cohort with a design, to 0.01; Infinity when 10^9 are too few. */
 export function groupsCohortNeeded(facts: GroupsFacts): number {
   return nearSmallestCohort((cohort) => groupsDesign({ ...facts, cohort }) !== null);

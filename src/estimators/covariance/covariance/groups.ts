@@ -17,7 +17,8 @@ import {
 import { noiseNorm, type BoundedMoments } from '../moments/preconditioner.js';
 import { privateGroupMap } from './group-map.js';
 import {
-  groupsCohortNeeded, groupsDesign, rowsBehind, type GroupsDesign, type GroupsFacts,
+  groupsCohortNeeded, groupsDesign, rowsBehind, rowsLeast, rowsPerGroup, type GroupsDesign,
+  type GroupsFacts,
 } from './groups-design.js';
 import { groupSummary } from './unbounded.js';
 import { groupsCohort } from './unbounded-design.js';
@@ -117,11 +118,13 @@ function planFor(study: StudyFacts, design: GroupsDesign): Plan {
   });
 }
 
-/** The factors of the groups that have one: functions of each group alone. */
-function factorsOf(finished: readonly Finished[], dimension: number): readonly GroupFactor[] {
+/** The factors of the groups with rows enough that have one: functions of each group alone. */
+function factorsOf(
+  finished: readonly Finished[], { facts: { dimension }, groupSize }: GroupsDesign,
+): readonly GroupFactor[] {
   const found: GroupFactor[] = [];
   for (const item of finished) {
-    const factor = item.kind === 'group'
+    const factor = item.kind === 'group' && item.statistic.count >= rowsLeast(groupSize)
       ? cholesky(item.statistic.values, dimension, pivotLeast) : null;
     if (factor !== null) found.push({ factor });
   }
@@ -133,7 +136,7 @@ async function release(
 ): Promise<Released<Outcome>> {
   const { dimension } = study;
   const groups = finishedOf(summaries, groupsCohort, design.groups)
-    .map((finished) => factorsOf(finished, dimension));
+    .map((finished) => factorsOf(finished, design));
   const map = privateGroupMap(mechanisms, groups, design.map);
   const start = map.value;
   if (start === null) return map.map(() => disagreement(study, design));
@@ -156,7 +159,7 @@ function outcomeOf(
   study: StudyFacts, design: GroupsDesign,
   { moments, inverse, pairs: groups }: Extract<BoundedMoments, { kind: 'moments' }>, cut: number,
 ): Outcome {
-  const { facts, groupSize, moments: { final, count } } = design;
+  const { facts, groups: planned, groupSize, moments: { final, count } } = design;
   const { dimension, corruption } = facts;
   const hidden = cutDeviations * design.cut.sigma;
   if (cut - hidden > cutMost * groups) return disagreement(study, design);
@@ -166,7 +169,9 @@ function outcomeOf(
   const outcome = covarianceOutcome({
     dimension, moments, inverse, noise,
     relative: relativeBound(moments, dimension, noiseNorm(dimension) * noise),
-    pairs: rowsBehind(facts, groups, groupSize),
+    pairs: rowsBehind(facts, groups, rowsPerGroup(groupSize, planned, {
+      counted: groups, sigma: count.sigma,
+    })),
     ...(isLong && { tails: { lost: Infinity, fourth: 0 } }),
   });
   if (!isLong || outcome.kind === 'refused') return outcome;

@@ -13,7 +13,9 @@ import type {
 import { poolOf } from '../../contract/finished.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import { privateBoundedMoments } from '../../covariance/covariance/bounded.js';
-import { freedomOf } from '../../covariance/covariance/groups-design.js';
+import {
+  freedomOf, rowsLeast, rowsPerGroup,
+} from '../../covariance/covariance/groups-design.js';
 import { privateGroupMoments } from '../../covariance/moments/group-moments.js';
 import { product, transposed, withEigenvalues } from '../../covariance/moments/matrices.js';
 import { tooFewPairs } from '../../covariance/moments/outcomes.js';
@@ -69,7 +71,8 @@ export async function releaseGaussian(
   const known = new Map<string, Sensitive<readonly RobustNormal[]>>();
   const estimates: Tools['estimates'] = (from, groups) => {
     const key = `${from.cohort} ${groups}`;
-    const found = known.get(key) ?? rowsOf(from).map((whole) => estimatesOf(whole, groups));
+    const found = known.get(key) ?? rowsOf(from).map((whole) =>
+      estimatesOf(whole, groups, rowsLeast(design.rowsPerGroup!)));
     known.set(key, found);
     return found;
   };
@@ -77,7 +80,7 @@ export async function releaseGaussian(
 }
 
 async function releaseInFrame(tools: Tools, frame: Frame): Promise<Released<Outcome>> {
-  const { study, design: { covariance, choice, rowsPerGroup } } = tools;
+  const { study, design: { covariance, choice, rowsPerGroup: size } } = tools;
   const moments = await momentsOf(tools, frame.rank);
   const found = moments.value;
   if (found.kind === 'too-few-pairs') {
@@ -92,7 +95,9 @@ async function releaseInFrame(tools: Tools, frame: Frame): Promise<Released<Outc
     frame, inverse: outOfFrame(frame, inverse), unmap: outOfFrame(frame, found.inverse),
     noise: final.sigma / found.pairs,
     rows: covariance.kind === 'pairs'
-      ? found.pairs : found.pairs * freedomOf('robust', frame.rank, rowsPerGroup!),
+      ? found.pairs : found.pairs * freedomOf('robust', frame.rank, rowsPerGroup(
+        size!, covariance.groups, { counted: found.pairs, sigma: covariance.count.sigma },
+      )),
     slack: covariance.kind === 'pairs' ? 0 : slackOfGroups,
   };
   return releaseMean(tools, shape, map);
@@ -144,11 +149,11 @@ function whitening(
 }
 
 function releaseMean(
-  { study, design: { mean, rowsPerGroup }, mechanisms, rowsOf, estimates }: Tools, shape: Shape,
-  map: Float64Array,
+  { study, design: { mean, rowsPerGroup: size }, mechanisms, rowsOf, estimates }: Tools,
+  shape: Shape, map: Float64Array,
 ): Released<Outcome> {
   const { rank } = shape.frame;
-  const rows: Sensitive<RowBlock> = rowsPerGroup === null
+  const rows: Sensitive<RowBlock> = size === null
     ? rowsOf(mean.from) : estimates(mean.from, mean.points).map((list) => meansOf(list, rank));
   const points = rows.map((block) => paddedRows(mapped(block, map), study.dimension));
   const centred = privateCentre(mechanisms, points, study.dimension, mean.scale);
@@ -160,8 +165,10 @@ function releaseMean(
     const moved = answer.mean.map((entry, j) => entry - centre.centre[j]!);
     const noise = moved.map((entry) =>
       Math.hypot(mean.clipped.sum.sigma, entry * mean.clipped.count.sigma) / answer.present);
-    const behind = (answer.present * mean.from.size) / mean.points;
-    return gaussianOutcome(shape, { mean: answer.mean, noise, rows: behind });
+    const each = size === null ? 1 : rowsPerGroup(
+      size, mean.points, { counted: answer.present, sigma: mean.clipped.count.sigma },
+    );
+    return gaussianOutcome(shape, { mean: answer.mean, noise, rows: answer.present * each });
   });
 }
 

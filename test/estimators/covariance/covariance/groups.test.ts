@@ -225,4 +225,30 @@ describe('the map of groups', () => {
     expect([...sumOfMatrices([broken], new Float64Array(9).fill(1), dimension, radius)])
       .toEqual(new Array(9).fill(0));
   });
+
+  it('has wider intervals, or refuses, where fewer rows come than were '
+    + 'planned for', { tags: ['long'] }, async () => {
+    const people = 20_000;
+    for (const [name, raw, epsilon] of [
+      ['covariance', fromGroups, 2], ['covariance', robustGroups, 4],
+      ['gaussian', { local: 'robust', accuracy: 1 }, 4],
+    ] as const) {
+      const due = name === 'gaussian' ? [0, 0, 1, 0, 0, 1] : [1, 0, 0, 1];
+      for (const times of [1.5, 2, 3, 5]) {
+        let missed = 0;
+        for (let seed = 0; seed < 4; seed++) {
+          const data = dataSource(`few ${seed}`);
+          const rows = Array.from({ length: people }, () =>
+            Float64Array.of(data.normal(), data.normal()));
+          const plan = planOf(name, raw, factsOf(2, times * people, epsilon));
+          const outcome = await releaseOf(plan, 2, rows, `few ${seed}`);
+          if (outcome.kind === 'refused') continue;
+          const { low, high } = outcome.interval95!;
+          missed += due.filter((value, i) => !(low[i]! <= value && value <= high[i]!)).length;
+        }
+        // One in twenty is expected of at most 24; the intervals of a full plan missed 5 to 13.
+        expect(missed, `${name} ${JSON.stringify(raw)} ${times}`).toBeLessThanOrEqual(2);
+      }
+    }
+  });
 });

@@ -83,7 +83,9 @@ describe('gaussian from robust groups', () => {
       .sort((a, b) => (a < b ? -1 : 1));
     const values = data.normals(800);
     const at = (rows: Float64Array) =>
-      estimatesOf({ count: 400, dimension, values: rows, tags: BigUint64Array.from(tags) }, groups);
+      estimatesOf(
+        { count: 400, dimension, values: rows, tags: BigUint64Array.from(tags) }, groups, 10,
+      );
     const before = at(values);
     const texts = before.map(({ mean, factor }) => `${mean.join()} ${factor.join()}`);
     let largest = 0;
