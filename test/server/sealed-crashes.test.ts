@@ -1,6 +1,8 @@
+import nacl from 'tweetnacl';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { toHex } from '../../src/base/bytes.js';
 import { seededRandom } from '../../src/random/work.js';
+import { signing } from '../../src/signing/node.js';
 import { servers, type ServerIndex } from '../../src/sealed/shares/body.js';
 import type { PeerFrame } from '../../src/wire/peer-messages.js';
 import { everyMs, SealedNodes, type NodesStudy, type SentFrame } from '../support/sealed-nodes.js';
@@ -33,13 +35,29 @@ const robustMean: Crowd = {
   question: 'estimator: robust-mean\nparameters: { scale: [4], shape: normal, corruption: 0.2 }',
 };
 
-/** Begins a run. Noise is seeded, so that each run of a crowd has the same steps. */
+/** Keys that boxes share: each run of a crowd has the same, and they take most of its time. */
+const shared = new Map<string, Uint8Array>();
+const before = nacl.box.before.bind(nacl.box);
+function sharedKey(other: Uint8Array, secret: Uint8Array): Uint8Array {
+  const name = `${toHex(other)} ${toHex(secret)}`;
+  const key = shared.get(name) ?? before(other, secret);
+  shared.set(name, key);
+  return key.slice();
+}
+
+/** Begins a run. Randomness is seeded, so that each run of a crowd has the same steps and keys. */
 async function opened(crowd: Crowd): Promise<SealedNodes> {
   const random = seededRandom(new TextEncoder().encode('crashes'));
   vi.spyOn(globalThis.crypto, 'getRandomValues').mockImplementation((bytes) => {
     random.fill(bytes as unknown as Uint8Array);
     return bytes;
   });
+  vi.spyOn(signing, 'randomBytes').mockImplementation((length) => {
+    const bytes = new Uint8Array(length);
+    random.fill(bytes);
+    return bytes;
+  });
+  vi.spyOn(nacl.box, 'before').mockImplementation(sharedKey);
   nodes = new SealedNodes(crowd);
   await nodes.startAll();
   await nodes.contribute(crowd.people);
