@@ -1,6 +1,7 @@
 import { pow } from '../base/elementary.js';
 import { chiSquareMedian } from '../numerics/chi-square.js';
 import { ownKernels } from '../numerics/kernels/index.js';
+import { normalQuantile } from '../numerics/normal.js';
 import { columnOf, finiteRows, type PointSet } from '../numerics/points.js';
 import { median } from '../numerics/selection.js';
 import { allFinite } from '../numerics/vector.js';
@@ -9,6 +10,8 @@ import { allFinite } from '../numerics/vector.js';
 export interface RobustNormal {
   readonly mean: Float64Array;
   readonly factor: Float64Array;
+  /** In each column the share of rows that are farther out than nine in ten normal ones. */
+  readonly beyond: Float64Array;
 }
 
 /**
@@ -69,7 +72,26 @@ export function normalOfRows(given: PointSet): RobustNormal | null {
   if (isFlat) return null;
   const size = Math.sqrt(median(lengthsOf(images, dimension)) / chiSquareMedian(dimension));
   const factor = inverse.map((entry) => entry * size);
-  return allFinite(mean) && allFinite(factor) && size > 0 ? { mean, factor } : null;
+  const beyond = beyondOf(points, mean, factor);
+  return allFinite(mean) && allFinite(factor) && size > 0 ? { mean, factor, beyond } : null;
+}
+
+/** Deviations from the mean that one in ten normal values are beyond. */
+const deviationsOfTenth = normalQuantile(0.95);
+
+function beyondOf(
+  { count, dimension, values }: PointSet, mean: Float64Array, factor: Float64Array,
+): Float64Array {
+  return mean.map((middle, j) => {
+    const deviation = Math.hypot(...factor.subarray(j * dimension, (j + 1) * dimension));
+    let found = 0;
+    for (let row = 0; row < count; row++) {
+      const isBeyond = Math.abs(values[row * dimension + j]! - middle)
+        > deviationsOfTenth * deviation;
+      found += isBeyond ? 1 : 0;
+    }
+    return found / count;
+  });
 }
 
 /** Rows minus the mean, after the map. */

@@ -227,7 +227,7 @@ function formOf(
 ): Form {
   const { dimension, cohort, scale, parameters } = sample;
   const law = lawOf(estimator, dimension, sample);
-  const isHeavy = heavy.has(estimator) || label === 'reference';
+  const isHeavy = heavy.has(estimator) || ['reference', 'robust groups'].includes(label);
   return {
     estimator, label, dimension, cohort, scale, isHeavy, terms: law.terms,
     parameters: more.parameters ?? parameters,
@@ -264,6 +264,9 @@ export const forms: readonly Form[] = [
   formOf('gaussian', 'nothing given', { ...samples['gaussian']!, parameters: {} }),
   formOf('gaussian', 'cohorts split', {
     ...samples['gaussian']!, cohort: 20_000, parameters: { cohorts: 'split' },
+  }),
+  formOf('gaussian', 'robust groups', {
+    ...samples['gaussian']!, cohort: 30_000, parameters: { local: 'robust' },
   }),
   formOf('mean', 'range', { ...samples['mean']!, parameters: { range: '-20..20' } }),
   formOf('robust-mean', 'range and scale', {

@@ -1,5 +1,4 @@
 import { forms, nameOf, relationNames } from './forms.js';
-import { known } from './known.js';
 
 /** The page docs/results/relations.md: which relation holds for which estimator. */
 export function pageOfRelations(): string {
@@ -9,8 +8,6 @@ export function pageOfRelations(): string {
     return reasons.indexOf(reason) + 1;
   };
   const cellOf = (form: (typeof forms)[number], name: (typeof relationNames)[number]): string => {
-    const miss = known[nameOf(form)]?.[name];
-    if (miss !== undefined) return `**no** ${numberOf(miss)}`;
     const exempt = form.exempt[name];
     return exempt === undefined ? 'yes' : `– ${numberOf(exempt)}`;
   };
@@ -28,12 +25,12 @@ export function pageOfRelations(): string {
     + 'noise and its interval.',
     'Elsewhere the two answers are within one and a half of their half intervals. A dash says '
     + 'that the relation is not asked,',
-    'and the number tells why. A bold "no" is a known fault.', '',
+    'and the number tells why.', '',
     ...relationNames.map((name, i) => `${i + 1}. ${name}`), '',
     line(['estimator', ...relationNames.map((_, i) => String(i + 1))]),
     line(['---', ...relationNames.map(() => '---')]),
     ...rows.map(line), '',
-    'Why a relation is not asked, or does not hold:', '',
+    'Why a relation is not asked:', '',
     ...reasons.map((reason, i) => `${i + 1}. ${reason}`), '',
   ].join('\n');
 }

@@ -3,7 +3,7 @@ import type {
   Estimator, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
 import { checkColumnsMax } from '../../contract/given.js';
-import { betterPlan } from '../../contract/planning.js';
+import { betterPlan, infeasible } from '../../contract/planning.js';
 import { choiceOf, numberOf, optionalNumberOf, scaleParameter } from '../../contract/values.js';
 import { groupsMax } from '../../mean/populous-mean/stability.js';
 import { planPooled } from '../../pooled/estimator.js';
@@ -103,12 +103,18 @@ function planCovariance(values: ParameterValues, facts: StudyFacts): Plan | Infe
   });
 }
 
-/** From all rows or from pairs of rows, whichever the plan expects the smaller error of. */
+/**
+ * From all rows or from pairs of rows, whichever the plan expects the smaller error of. Pairs need
+ * bounds, since nothing finds their unit.
+ */
 function planWithin(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   const bounds = varianceBoundsOf(values);
-  const pairs = planBounded(facts, bounds);
+  const pairs = bounds === null ? infeasible(
+    'without a delta nothing finds how wide the rows are',
+    'give variance-low and variance-high, or ask for (epsilon, delta) with delta > 0',
+  ) : planBounded(facts, bounds);
   if (!(facts.target.delta > 0) || facts.target.isPure === true) return pairs;
   const condition = conditionOf(values);
   const all = planPooled({ design: (request) => designCentred(request, condition) }, values, facts);
-  return betterPlan(all, pairs);
+  return bounds === null ? all : betterPlan(all, pairs);
 }

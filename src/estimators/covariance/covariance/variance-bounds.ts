@@ -8,8 +8,8 @@ export interface VarianceBounds {
   readonly varianceHigh: number;
 }
 
-/** Bounds when none are given. Rounds grow with the logarithm of their ratio. */
-const widest = { low: 1e-12, high: 1e12 };
+/** The ratio of the bounds where one is given. Rounds grow with its logarithm. */
+const ratioMost = 1e24;
 /**
  * How many times wider directions are planned for when no bound is given. A plan is for the worst
  * noise, so it suits rows of condition 1e4 as well: from 5,000 rows of 5 columns and 8,000 of 10 on
@@ -33,16 +33,22 @@ const high: ParameterSpec = {
 };
 
 /**
- * Nothing need be said: a bound left out is 1e-12 or 1e12. With neither, a plan from all rows is
- * made for directions that vary up to 300 times more than others.
+ * Nothing need be said: with neither bound, a plan from all rows is made for directions that vary
+ * up to 300 times more than others. Where one is left out, it is 1e24 times away from the other.
  */
 export const optionalVarianceParameters: readonly ParameterSpec[] =
   [{ ...low, optional: true }, { ...high, optional: true }];
 
-/** @throws InvalidParameterError when the lower bound is above the upper one. */
-export function varianceBoundsOf(values: ParameterValues): VarianceBounds {
-  const varianceLow = optionalNumberOf(values, 'variance-low') ?? widest.low;
-  const varianceHigh = optionalNumberOf(values, 'variance-high') ?? widest.high;
+/**
+ * Null where neither is given.
+ * @throws InvalidParameterError when the lower bound is above the upper one.
+ */
+export function varianceBoundsOf(values: ParameterValues): VarianceBounds | null {
+  const low = optionalNumberOf(values, 'variance-low');
+  const high = optionalNumberOf(values, 'variance-high');
+  if (low === undefined && high === undefined) return null;
+  const varianceLow = low ?? high! / ratioMost;
+  const varianceHigh = high ?? low! * ratioMost;
   if (varianceLow <= varianceHigh) return { varianceLow, varianceHigh };
   throw new InvalidParameterError(
     'variance-low must not be above variance-high', { varianceLow, varianceHigh },
@@ -60,8 +66,6 @@ export function assumedCondition(condition: number): string {
  * their deviations have no smaller least variance than variance-low over variance-high.
  */
 export function conditionOf(values: ParameterValues): number {
-  const isKnown = ['variance-low', 'variance-high'].some((name) => values[name] !== undefined);
-  if (!isKnown) return usualCondition;
-  const { varianceLow, varianceHigh } = varianceBoundsOf(values);
-  return varianceHigh / varianceLow;
+  const bounds = varianceBoundsOf(values);
+  return bounds === null ? usualCondition : bounds.varianceHigh / bounds.varianceLow;
 }

@@ -3,6 +3,7 @@ import { shareOf } from '../../../privacy/accounting/target.js';
 import type { CohortPlan, StudyFacts } from '../../contract/estimator.js';
 import { pooledCohort } from '../../contract/planning.js';
 import { boundedDesign, type BoundedDesign } from '../../covariance/covariance/bounded-design.js';
+import type { VarianceBounds } from '../../covariance/covariance/variance-bounds.js';
 import { chooseSubspaceDesign, gapEvent } from '../../covariance/subspace/design.js';
 import { distanceOf, type Distance, type StageError } from './distance.js';
 import {
@@ -10,6 +11,7 @@ import {
 } from './group-design.js';
 import { rowMeanDesign, type MeanDesign, type StageShare } from './mean-design.js';
 import type { GaussianChoice } from './parameters.js';
+import { unitsDesign, unitsShare, type UnitsDesign } from './units.js';
 
 /** The search for the affine subspace. */
 export interface FrameDesign {
@@ -35,6 +37,7 @@ export interface GaussianDesign {
   readonly mean: MeanDesign;
   /** Null when no subspace is looked for. */
   readonly frame: FrameDesign | null;
+  readonly units: UnitsDesign;
   /** Of local: robust; null otherwise. */
   readonly rowsPerGroup: number | null;
   readonly events: readonly MechanismEvent[];
@@ -83,16 +86,20 @@ function designOf(
   const frame = frameDesign(facts, choice, shares.subspace);
   if (frame === undefined) return null;
   const { dimension } = facts;
-  const { varianceLow, varianceHigh, corruption } = choice;
-  // The tests for subspace and centre share delta where one contributor is in both.
-  const delta = frame !== null && choice.isShared
-    ? shareOf(facts.target.delta, 0.5)
-    : facts.target.delta;
+  const { corruption } = choice;
+  // Subspace, scales and centre share delta where one contributor is in all.
+  const forUnits = choice.isShared ? shareOf(facts.target.delta, unitsShare) : facts.target.delta;
+  const units = unitsDesign(choice, shares.covariance, dimension, forUnits);
+  if (units === null) return null;
+  const delta = !choice.isShared ? facts.target.delta : shareOf(facts.target.delta,
+    (frame === null ? 1 : 0.5) - (units.kind === 'found' ? unitsShare : 0));
   const group = rowsPerGroup === null || corruption === null ? null
-    : { dimension, delta, varianceLow, varianceHigh, corruption, rowsPerGroup };
+    : { dimension, delta, ...units.bounds, corruption, rowsPerGroup };
+  const from = units.kind !== 'found' ? shares.covariance
+    : { ...shares.covariance, rho: shareOf(shares.covariance.rho, 1 - unitsShare) };
   const covariance = group === null
-    ? pairDesign(facts, choice, shares.covariance)
-    : groupCovarianceDesign(group, shares.covariance);
+    ? pairDesign(facts, units.bounds, from)
+    : groupCovarianceDesign(group, from);
   if (covariance === null) return null;
   const mean = group === null
     ? rowMeanDesign({ dimension, delta }, shares.mean, centreShare)
@@ -100,9 +107,10 @@ function designOf(
   if (mean === null) return null;
   const cohorts = cohortsOf(shares);
   return {
-    choice, covariance, mean, frame, rowsPerGroup, cohorts,
+    choice, covariance, mean, frame, units, rowsPerGroup, cohorts,
     events: [
-      ...(frame === null ? [] : [frame.event]), ...covarianceEvents(covariance),
+      ...(frame === null ? [] : [frame.event]),
+      ...(units.kind === 'found' ? [units.event] : []), ...covarianceEvents(covariance),
       mean.bins, mean.median, mean.clipped.sum, mean.clipped.count,
     ],
     distance: distanceOf(mean.error, covariance.error),
@@ -127,10 +135,10 @@ function frameDesign(
 }
 
 function pairDesign(
-  { dimension }: StudyFacts, { varianceLow, varianceHigh }: GaussianChoice, from: StageShare,
+  { dimension }: StudyFacts, bounds: VarianceBounds, from: StageShare,
 ): PairCovarianceDesign | null {
   const { cohort: name, size: cohort, rho } = from;
-  const bounded = boundedDesign({ name, dimension, cohort, rho, varianceLow, varianceHigh });
+  const bounded = boundedDesign({ name, dimension, cohort, rho, ...bounds });
   if (bounded === null) return null;
   return {
     kind: 'pairs', from, bounded,
@@ -143,7 +151,7 @@ function covarianceEvents(
 ): readonly MechanismEvent[] {
   return design.kind === 'pairs'
     ? design.bounded.events
-    : [design.count, ...design.rounds, design.final];
+    : [design.count, ...design.rounds, design.final, design.beyond];
 }
 
 interface Shares {

@@ -19,8 +19,10 @@ import { planGaussian } from './plan.js';
  *    a function of its own row.
  * 2. The covariance costs what its events say for every data set. `local: empirical` takes pairs of
  *    rows, a private map and second moments (covariance/bounded). `local: robust` does the same
- *    with the matrices of groups (groups). No delta. The covariance is made of released numbers,
- *    and so is the map that makes it the unit matrix.
+ *    with the matrices of groups (groups), and one noisy number tells whether rows look normal
+ *    (normality). No delta. The covariance is made of released numbers, and so is the map that
+ *    makes it the unit matrix. Without bounds on the variance, scales are found first (units), for
+ *    a tenth of the rho of this stage and of delta.
  * 3. The mean is a private centre and a clipped mean (privacy/stages/centre, clipped-mean) of the
  *    rows, or of the means of groups, after that map. One contributor remains one row, and the two
  *    stages cost the same for every map, hence for a released one. This is adaptive composition.

@@ -6,7 +6,9 @@ import {
 import { noiseNorm, roundsMax, shiftFor } from '../../covariance/moments/preconditioner.js';
 import { freedomOf, normAfter } from '../../covariance/covariance/groups-design.js';
 import { meanDesign, whitenedScale, type MeanDesign, type StageShare } from './mean-design.js';
+import type { GaussianEvent } from '../../../privacy/accounting/events.js';
 import type { StageError } from './distance.js';
+import { beyondMost, beyondStep } from './normality.js';
 
 /** What the design of group estimates is made from. */
 export interface GroupFacts {
@@ -23,10 +25,13 @@ export interface GroupCovarianceDesign extends GroupMomentsDesign {
   readonly kind: 'groups';
   readonly from: StageShare;
   readonly groups: number;
+  /** Adds up which rows of the groups are far out (groups.ts). */
+  readonly beyond: GaussianEvent;
   readonly error: StageError;
 }
 
 const countShare = 0.01;
+const beyondShare = 0.02;
 const roundShares = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 /** The rounds must also do when a fifth of the groups is missing. */
 const turnout = 0.8;
@@ -72,7 +77,7 @@ function covarianceWith(
   if (rounds > roundsMax || groups < 1) return null;
   const common = { cohort: from.cohort, dimension, radius, groups };
   const eachRound = matricesEvent({ ...common, name: 'precondition', rho: perRound(rounds) });
-  const lastRho = shareOf(from.rho, 1 - share - countShare);
+  const lastRho = shareOf(from.rho, 1 - share - countShare - beyondShare);
   const final = matricesEvent({ ...common, name: 'covariance', rho: lastRho });
   const countRho = shareOf(from.rho, countShare);
   const size = noiseNorm(dimension) * eachRound.sigma;
@@ -81,6 +86,11 @@ function covarianceWith(
     count: gaussianEvent({
       name: 'groups', cohort: from.cohort, dimension: 1, sensitivity: 1, rho: countRho,
       grid: countGrid(1 / Math.sqrt(2 * countRho)),
+    }),
+    beyond: gaussianEvent({
+      name: 'beyond', cohort: from.cohort, dimension,
+      sensitivity: beyondMost * Math.sqrt(dimension) * (1 + 2 ** -40),
+      rho: shareOf(from.rho, beyondShare), grid: beyondStep,
     }),
     rounds: Array.from(
       { length: rounds }, (_, i) => ({ ...eachRound, name: `precondition/${i + 1}` }),

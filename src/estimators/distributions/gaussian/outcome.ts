@@ -4,9 +4,9 @@ import { ownKernels } from '../../../numerics/kernels/index.js';
 import { deviations95 } from '../../../numerics/normal.js';
 import type { StudyFacts } from '../../contract/estimator.js';
 import { intervalAbout } from '../../contract/outcomes.js';
-import type { VarianceBounds } from '../../covariance/covariance/variance-bounds.js';
 import type { FrameDesign } from './design.js';
 import type { Frame } from './frame.js';
+import type { UnitsDesign } from './units.js';
 
 /** The parts of every answer: the mean, then the covariance. */
 export function partsOf(dimension: number): readonly NamedPart[] {
@@ -132,13 +132,39 @@ export function tooFewGroups({ cohort }: StudyFacts, groupsNeeded: number): Outc
   };
 }
 
-/** The refusal when rows vary more or less than the public bounds say. */
-export function variancesBeyond({ varianceLow, varianceHigh }: VarianceBounds): Outcome {
+/** The refusal when rows follow another law, whose variance robust groups do not tell. */
+export function notNormal(): Outcome {
+  return {
+    kind: 'refused',
+    reason: 'groups-disagree',
+    text: 'far more or far fewer rows are far out than of normal rows, so their variances are not '
+      + 'those of the normal laws that fit the groups: use local=empirical, or covariance, or '
+      + 'leave out columns that are skewed or have a few values',
+  };
+}
+
+/**
+ * The refusal when no scale was found. Coordinates of a subspace are no columns: none is named.
+ */
+export function unitsNotFound({ cohort }: StudyFacts): Outcome {
+  return {
+    kind: 'refused',
+    reason: 'scale-not-found',
+    text: 'too few pairs of rows were a similar distance apart to tell how wide the rows are in '
+      + `some column or direction. Planned for ${cohort} contributors: give variance-low and `
+      + 'variance-high, leave out columns in which nearly all have one value, or wait for more.',
+  };
+}
+
+/** The refusal when rows vary more or less than the bounds say. */
+export function variancesBeyond(
+  { kind, bounds: { varianceLow, varianceHigh } }: UnitsDesign,
+): Outcome {
   return {
     kind: 'refused',
     reason: 'rows-too-wide',
-    text: 'in some direction the rows do not vary within the public bounds '
-      + `${varianceLow} to ${varianceHigh} on the variance, or no number of rounds tells how much: `
+    text: `in some direction the rows do not vary within ${varianceLow} to ${varianceHigh} `
+      + `${kind === 'bounds' ? 'on the variance' : 'squared scales'}, or no number of rounds tells how much: `
       + 'give variance-low and variance-high in the unit of the data squared, or leave out columns '
       + 'that follow from others',
   };

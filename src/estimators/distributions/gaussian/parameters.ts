@@ -1,5 +1,7 @@
 import type { ParameterSpec, ParameterValues } from '../../contract/estimator.js';
-import { choiceOf, numberOf, optionalNumberOf, scaleParameter } from '../../contract/values.js';
+import {
+  choiceOf, numberOf, optionalNumberOf, scaleOf, scaleParameter,
+} from '../../contract/values.js';
 import {
   optionalVarianceParameters, varianceBoundsOf, type VarianceBounds,
 } from '../../covariance/covariance/variance-bounds.js';
@@ -48,7 +50,10 @@ export const parameters: readonly ParameterSpec[] = [
 ];
 
 /** The parameters of a study. */
-export interface GaussianChoice extends VarianceBounds {
+export interface GaussianChoice {
+  /** Null when neither is given: scales are found, or given, and columns divided by them. */
+  readonly bounds: VarianceBounds | null;
+  readonly scale: Float64Array | 'auto';
   /** Total variation. */
   readonly accuracy: number;
   readonly isShared: boolean;
@@ -59,9 +64,10 @@ export interface GaussianChoice extends VarianceBounds {
 }
 
 /** @throws InvalidParameterError when the lower variance bound is above the upper one. */
-export function choiceFrom(values: ParameterValues): GaussianChoice {
+export function choiceFrom(values: ParameterValues, dimension: number): GaussianChoice {
   return {
-    ...varianceBoundsOf(values),
+    bounds: varianceBoundsOf(values),
+    scale: scaleOf(values, dimension),
     accuracy: numberOf(values, 'accuracy'),
     isShared: choiceOf(values, 'cohorts') === 'one',
     corruption: choiceOf(values, 'local') === 'robust'

@@ -21,7 +21,7 @@ export function planGaussian(values: ParameterValues, facts: StudyFacts): Plan |
   checkColumnsMax('gaussian', facts.dimension, columnsMax);
   const refusal = withoutDelta(facts.target, 'finding where the mean is');
   if (refusal !== null) return refusal;
-  const choice = choiceFrom(values);
+  const choice = choiceFrom(values, facts.dimension);
   const staged = planStages(facts, choice);
   if (choice.corruption !== null || choice.unit !== null || !choice.isShared) return staged;
   return betterPlan(planAllRows(values, facts, choice), staged);
@@ -40,15 +40,16 @@ function tooInaccurate(
   facts: StudyFacts, choice: GaussianChoice, design: GaussianDesign | null,
 ): Infeasible {
   const { dimension, cohort, target: { rho } } = facts;
-  const { accuracy, varianceLow, varianceHigh } = choice;
+  const { accuracy, bounds } = choice;
   const setting = `with ${cohort} contributors, ${dimension} columns and rho ${rho.toPrecision(3)}`;
   const reason = design === null
-    ? `${setting} the noise hides directions of variance between ${varianceLow} and `
-      + `${varianceHigh} from each other`
+    ? `${setting} the noise hides ` + (bounds === null ? 'how wide the rows are in some direction'
+      : `directions of variance between ${bounds.varianceLow} and ${bounds.varianceHigh} from each `
+        + 'other')
       + (choice.unit === null ? '' : ', or the subspace')
     : `${setting} the expected total variation distance is `
       + `${design.distance.total.toPrecision(3)}, not ${accuracy}`;
-  const others = 'closer bounds variance-low and variance-high, fewer columns, a larger accuracy '
+  const others = `${bounds === null ? '' : 'closer '}bounds variance-low and variance-high, fewer columns, a larger accuracy `
     + 'or a larger epsilon'
     + (choice.corruption === null ? '' : ', or a lower corruption');
   const cohortNeeded = cohortFor(facts, choice);
@@ -75,7 +76,7 @@ function planFor(study: StudyFacts, design: GaussianDesign): Plan {
       theorem: 'a private covariance, then a private mean where rows vary alike; '
         + 'proofs in src/estimators/distributions/gaussian, src/estimators/covariance/covariance, '
         + 'src/privacy/stages/centre and src/privacy/stages/clipped-mean',
-      assumptions: assumptionsOf(dimension, choice),
+      assumptions: assumptionsOf(dimension, design),
       corruptionMax,
     },
     outputShape: [dimension + dimension ** 2],
@@ -99,12 +100,13 @@ function planFor(study: StudyFacts, design: GaussianDesign): Plan {
 }
 
 function assumptionsOf(
-  dimension: number, { varianceLow, varianceHigh, unit }: GaussianChoice,
+  dimension: number, { choice: { unit }, units }: GaussianDesign,
 ): readonly string[] {
   const place = unit === null ? '' : ' of the subspace';
+  const { varianceLow, varianceHigh } = units.bounds;
   return [
     `for accuracy: rows are Gaussian, of variance between ${varianceLow} and ${varianceHigh} in `
-    + `every direction${place}`,
+    + `every direction${place}${units.kind === 'bounds' ? '' : ', in squared scales'}`,
     ...(unit === null ? [] : [
       `for accuracy: once rounded to multiples of ${unit}, honest rows lie in one affine subspace, `
       + 'exactly, and any '

@@ -20,7 +20,7 @@ import { privateGroupMoments } from '../../covariance/moments/group-moments.js';
 import { product, transposed, withEigenvalues } from '../../covariance/moments/matrices.js';
 import { tooFewPairs } from '../../covariance/moments/outcomes.js';
 import { pairsOf } from '../../covariance/moments/pairs.js';
-import type { BoundedMoments } from '../../covariance/moments/preconditioner.js';
+import type { BoundedMoments, Preconditioner } from '../../covariance/moments/preconditioner.js';
 import type { GaussianDesign } from './design.js';
 import {
   outOfFrame, paddedRows, privateFrame, rowsInFrame, wholeFrame, type Frame,
@@ -28,9 +28,11 @@ import {
 import { estimatesOf, meansOf } from './groups.js';
 import type { StageShare } from './mean-design.js';
 import {
-  gaussianOutcome, meanNotFound, pointOutcome, subspaceNotFound, tooFewGroups, variancesBeyond,
-  type Shape,
+  gaussianOutcome, meanNotFound, notNormal, pointOutcome, subspaceNotFound, tooFewGroups,
+  unitsNotFound, variancesBeyond, type Shape,
 } from './outcome.js';
+import { areNormal, sumsBeyond } from './normality.js';
+import { dividing, privateUnits } from './units.js';
 
 /** What every stage of a release is given. */
 interface Tools {
@@ -80,15 +82,34 @@ export async function releaseGaussian(
 }
 
 async function releaseInFrame(tools: Tools, frame: Frame): Promise<Released<Outcome>> {
-  const { study, design: { covariance, choice, rowsPerGroup: size } } = tools;
-  const moments = await momentsOf(tools, frame.rank);
+  const { study, design: { choice, covariance, units, rowsPerGroup: size } } = tools;
+  let start = units.kind === 'given' ? dividing(units.scale) : undefined;
+  if (units.kind === 'found') {
+    const rows = tools.rowsOf(covariance.from).map((whole) =>
+      ({ ...whole, ...paddedRows(whole, study.dimension) }));
+    const released = await privateUnits(tools.mechanisms, tools.compute, rows, frame.rank, units);
+    const { value } = released;
+    if (value === null) return released.map(() => unitsNotFound(study));
+    start = value;
+  }
+  const moments = await momentsOf(tools, frame.rank, start);
   const found = moments.value;
   if (found.kind === 'too-few-pairs') {
     return moments.map(() => (covariance.kind === 'pairs'
       ? tooFewPairs(study.cohort, covariance.bounded.preconditioner.pairsNeeded)
       : tooFewGroups(study, covariance.groupsNeeded)));
   }
-  if (!isWithinBounds(found, frame.rank)) return moments.map(() => variancesBeyond(choice));
+  if (covariance.kind === 'groups') {
+    const { beyond, from, groups } = covariance;
+    const sums = tools.mechanisms.gaussian(beyond.name, tools.estimates(from, groups).map((list) =>
+      sumsBeyond(list, study.dimension)));
+    const looksNormal = areNormal(sums.value.subarray(0, frame.rank), {
+      sigma: beyond.sigma, groups: found.pairs, rowsPerGroup: size!,
+      corruption: choice.corruption!,
+    });
+    if (!looksNormal) return sums.map(() => notNormal());
+  }
+  if (!isWithinBounds(found, frame.rank)) return moments.map(() => variancesBeyond(units));
   const { map, inverse } = whitening(found, frame.rank);
   const { final } = covariance.kind === 'pairs' ? covariance.bounded : covariance;
   const shape: Shape = {
@@ -122,19 +143,21 @@ function isWithinBounds(
 const slackOfGroups = 0.03;
 
 function momentsOf(
-  { study, design: { covariance, choice }, mechanisms, compute, rowsOf, estimates }: Tools,
-  rank: number,
+  { study, design: { covariance, units }, mechanisms, compute, rowsOf, estimates }: Tools,
+  rank: number, start: Preconditioner | undefined,
 ): Promise<Released<BoundedMoments>> {
   if (covariance.kind === 'pairs') {
     const { bounded } = covariance;
     const pairs = rowsOf(covariance.from).map((whole) =>
       paddedRows(pairsOf(whole, bounded.slots), study.dimension));
-    return privateBoundedMoments(mechanisms, compute, pairs, bounded, { rank });
+    return privateBoundedMoments(mechanisms, compute, pairs, bounded, {
+      rank, ...(start !== undefined && { start }),
+    });
   }
   const found = estimates(covariance.from, covariance.groups);
-  return privateGroupMoments(
-    mechanisms, found, rank, { ...covariance, varianceHigh: choice.varianceHigh },
-  );
+  return privateGroupMoments(mechanisms, found, rank, {
+    ...covariance, varianceHigh: units.bounds.varianceHigh, ...(start !== undefined && { start }),
+  });
 }
 
 /**

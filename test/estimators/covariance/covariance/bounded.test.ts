@@ -89,12 +89,13 @@ describe('covariance from pairs of rows, within bounds', () => {
 
   it('names the cohort that would do, and that cohort does', () => {
     const facts = withoutDelta(factsOf(10, 20_000, 1));
-    const bad = () => planOf('covariance', {}, facts);
-    expect(bad).toThrow(/infeasible/);
+    const wide = { 'variance-low': 1e-12, 'variance-high': 1e12 };
+    expect(() => planOf('covariance', wide, facts)).toThrow(/infeasible/);
+    expect(() => planOf('covariance', {}, facts)).toThrow(/nothing finds how wide/);
     expect(() => planOf('covariance', { 'variance-low': 2, 'variance-high': 1 }, facts))
       .toThrow(/must not be above/);
     expect(() => planOf('covariance', {}, factsOf(201, 1e6))).toThrow(/at most 200 columns/);
-    const enough = planOf('covariance', {}, withoutDelta(factsOf(10, 200_000, 1)));
+    const enough = planOf('covariance', wide, withoutDelta(factsOf(10, 200_000, 1)));
     expect(enough.facts['pairsNeeded']).toBeLessThan(0.8 * 59_400);
   });
 

@@ -99,7 +99,10 @@ describe('gaussian from robust groups', () => {
       // The worst neighbours: one group's matrix replaced by another along another direction.
       const other = [
         ...before.slice(1),
-        { mean: new Float64Array(2), factor: data.normals(4).map((entry) => entry * 1e6) },
+        {
+          mean: new Float64Array(2), factor: data.normals(4).map((entry) => entry * 1e6),
+          beyond: new Float64Array(2),
+        },
       ];
       const difference = (list: typeof before): number => {
         const [left, right] = [before, list].map((each) =>

@@ -1,0 +1,49 @@
+import type { RobustNormal } from '../../../robust/normal-of-rows.js';
+
+/**
+ * Whether rows are about normal, from robust groups. A group's variance is that of the normal law
+ * that has the median length of its rows. Rows of another law have another variance, up to twice as
+ * large, which no interval of normal rows holds. In each column a group says which share of its
+ * rows is farther out than nine in ten normal rows. The groups' shares are added up, with noise.
+ *
+ * Claim. Neighbours: the estimate of one group replaced, gone or new. The sums change by at most
+ * `beyondMost` sqrt(dimension) in L2, and are multiples of `beyondStep`. Why: each share is a
+ * function of its group alone, is cut at `beyondMost`, a multiple of the step, and rounded to one.
+ */
+export const beyondMost = 0.375;
+export const beyondStep = 2 ** -10;
+
+/** @param dimension - planned: sums past the rank of the rows are 0. */
+export function sumsBeyond(estimates: readonly RobustNormal[], dimension: number): Float64Array {
+  const sums = new Float64Array(dimension);
+  for (const { beyond } of estimates) {
+    beyond.forEach((share, j) => {
+      sums[j]! += Math.round(Math.min(share, beyondMost) / beyondStep) * beyondStep;
+    });
+  }
+  return sums;
+}
+
+/** What a fit to few rows adds to the tenth, in rows for each column: .4 in simulated groups. */
+const ofFewRows = 0.4;
+/** The shares of normal groups of 20 rows and more were within .01. */
+const slack = 0.02;
+const noiseDeviations = 3;
+
+/**
+ * Whether the groups' mean shares are ones that normal rows can have, with hostile ones among them.
+ * Post-processing. Columns that are uniform or have a few values are told apart. Skewed ones and
+ * those with long tails are not where hostile rows would explain them: exponential columns have
+ * .037 more, as a hostile share of .02 may.
+ * @param sums - released, for each column. @param groups - released, positive.
+ */
+export function areNormal(
+  sums: Float64Array, { sigma, groups, rowsPerGroup, corruption }: {
+    readonly sigma: number; readonly groups: number; readonly rowsPerGroup: number;
+    readonly corruption: number;
+  },
+): boolean {
+  const usual = 0.1 + (ofFewRows * sums.length) / rowsPerGroup;
+  const allowed = slack + corruption + (noiseDeviations * sigma) / groups;
+  return sums.every((sum) => Math.abs(sum / groups - usual) <= allowed);
+}
