@@ -291,7 +291,7 @@ export class Session {
     const charged: { result?: ChargeResult } = {};
     const outcome = await runAttempt({
       server, links, signer, serverKeys, studyId, epoch, attempt, timeoutMs,
-      program: this.options.program, unusableMax: this.#epochs.sealed.unusableMax,
+      program: this.options.program,
       charge: async () => {
         this.isReleasing = true;
         charged.result = await this.#epochs.charge();

@@ -8,6 +8,7 @@ import { signing as browser } from '../../src/signing/browser.js';
 import { signing } from '../../src/signing/node.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
 import type { Answer, ReleaseFacts } from '../../src/wire/index.js';
+import type { SealedFacts } from '../../src/wire/study-document.js';
 import {
   answersBody, document, questionsDocument, releaseBody, server, serverSeed,
 } from '../support/wire-samples.js';
@@ -50,6 +51,23 @@ describe('release log', () => {
       state: 'ended',
       firstFault: null,
     });
+  });
+
+  it('reads the log of a sealed study of an earlier version', async () => {
+    const servers = ['north', 'east', 'west'].map((name, i) => ({
+      name, url: `wss://${name}.example`, key: toHex(new Uint8Array(32).fill(i + 1)),
+    }));
+    const old = await sampleLog(0, {
+      facts: {
+        ...document, late: 'drop', epoch: { everyMs: 60_000 },
+        budget: { epsilon: 16, delta: 1e-5, rule: 'zcdp', scope: 'study' },
+        sealed: {
+          against: 'reading', bits: 16, patienceMs: 60_000, unusableMax: 0.2,
+          servers: servers as unknown as SealedFacts['servers'],
+        },
+      },
+    });
+    expect(await fault(old.lines)).toBe('none');
   });
 
   it('verifies a log without releases', async () => {

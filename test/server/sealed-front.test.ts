@@ -16,7 +16,7 @@ const people = Array.from({ length: 40 }, (_, i) => 26 + (i % 9));
 async function closed(change: FrontChange): Promise<SealedNodes> {
   nodes = new SealedNodes(count, change);
   await nodes.startAll();
-  await nodes.contribute(people);
+  expect(await nodes.contribute(people)).toEqual([]);
   await nodes.clock.advance(everyMs);
   return nodes;
 }
@@ -79,5 +79,38 @@ describe('a first server that runs changed code', { tags: ['slow'] }, () => {
     // With its own code again it goes on with everybody.
     isChanged = false;
     expect(Math.abs(await countOf(run) - people.length)).toBeLessThan(noise);
+  });
+});
+
+/** In the body of an entry: after its head of 176 bytes come the boxes, the first of 112 bytes. */
+const inBox = [180, 300] as const;
+const garbled = (box: 0 | 1, who: (person: number) => boolean) =>
+  (body: Uint8Array, person: number): void => { if (who(person)) body[inBox[box]]! ^= 1; };
+
+describe('entries that cannot be used', () => {
+  const run = async (): Promise<SealedNodes> => {
+    nodes = new SealedNodes(count);
+    await nodes.startAll();
+    return nodes;
+  };
+
+  it('count as no rows, however many of the entries they are', async () => {
+    const own = await run();
+    // The box of the second server, so the first one cannot see it.
+    const change = garbled(1, (person) => person % 4 === 0);
+    expect(await own.contribute(people.slice(0, 4), change)).toEqual([]);
+    await own.clock.advance(everyMs);
+    expect(Math.abs(await countOf(own) - 3)).toBeLessThan(noise);
+    for (const server of servers) expect(await own.spent(server)).toBe(own.view.charge.rho);
+    // A single attempt, and no wait for patience.
+    expect(own.sent.filter(({ frame }) => frame.kind === 'gather')).toHaveLength(2);
+  });
+
+  it('are refused by the first server where its own box does not open', async () => {
+    const own = await run();
+    const refused = await own.contribute(people, garbled(0, (person) => person < 2));
+    expect(refused).toEqual([1, 2].map(() => ({ verdict: 'rejected', code: 'malformed' })));
+    await own.clock.advance(everyMs);
+    expect(Math.abs(await countOf(own) - 38)).toBeLessThan(noise);
   });
 });
