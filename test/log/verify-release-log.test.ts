@@ -53,6 +53,23 @@ describe('release log', () => {
     });
   });
 
+  it('names two releases of one epoch, as a folder that is served twice makes them', async () => {
+    const { lines: copy } = await sampleLog(4, {
+      change: (body) => (body.index === 3n ? { ...body, cohort: 2999n } : body),
+    });
+    // The log of one copy goes on with the last release of the other.
+    const both = await verify([...log.lines.slice(0, 5), copy[4]!, head]);
+    expect(both.firstFault).toMatchObject({ line: 6, code: 'epoch-order' });
+    expect(both.firstFault!.text).toContain('epoch 11 has two releases');
+    // A reader of one copy gets the head of the other one.
+    const other = await verify([...log.lines.slice(0, 5), copy[5]!]);
+    expect(other.firstFault).toMatchObject({ line: 6, code: 'head-mismatch' });
+    expect(other.firstFault!.text).toContain('served again');
+    // The same release twice is no second one.
+    const same = await verify([...log.lines.slice(0, 5), fourth, head]);
+    expect(same.firstFault).toMatchObject({ line: 6, code: 'index-mismatch' });
+  });
+
   it('reads the log of a sealed study of an earlier version', async () => {
     const servers = ['north', 'east', 'west'].map((name, i) => ({
       name, url: `wss://${name}.example`, key: toHex(new Uint8Array(32).fill(i + 1)),
