@@ -114,3 +114,29 @@ describe('entries that cannot be used', () => {
     expect(Math.abs(await countOf(own) - 38)).toBeLessThan(noise);
   });
 });
+
+describe('a first server whose clock is wrong', { tags: ['long'] }, () => {
+  const threeDaysMs = 3 * 86_400_000;
+
+  it('puts no date into the two others, and goes on once its clock is right', async () => {
+    nodes = new SealedNodes(count);
+    const run = nodes;
+    await run.startAll();
+    run.aheadMs[0] = threeDaysMs;
+    await run.until(() => run.sent.some(({ frame }) =>
+      frame.kind === 'stop' && frame.code === 'clock-implausible'));
+    await run.clock.advance(60_000);
+    for (const server of [1, 2] as const) {
+      expect((await run.newestTime(server))!).toBeLessThanOrEqual(run.clock.nowMs());
+    }
+    expect(await run.newestTime(0)).toBeGreaterThan(run.clock.nowMs() + threeDaysMs / 2);
+    await run.restartAtTrueTime(0);
+    await run.until(() => run.view.epoch > 1n);
+    const { closesAtMs } = run.view;
+    expect(closesAtMs - run.clock.nowMs()).toBeLessThanOrEqual(everyMs);
+    expect(await run.contribute(people)).toEqual([]);
+    await run.until(async () => (await run.releases(2)).length > 0);
+    const [first] = await run.releases(2);
+    expect(first!.outcome.kind).toBe('value');
+  });
+});

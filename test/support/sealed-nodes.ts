@@ -79,6 +79,8 @@ export class SealedNodes {
   /** What happened at each server, in order: frames and transactions. */
   readonly moments: readonly string[][] = servers.map(() => []);
   readonly definition: StudyDefinition;
+  /** By how much the clock of each server is ahead of the true time, in milliseconds. */
+  readonly aheadMs = [0, 0, 0];
   readonly #folder = mkdtempSync(join(memoryFolder, 'keelson-nodes-'));
   readonly #stores: Store[] = [];
   readonly #charges = [0, 0, 0];
@@ -138,6 +140,19 @@ ${servers.map((server) => `    - { name: s${server}, url: 'ws://127.0.0.1:${9000
   /** The server dies at this moment of its life, counted from now on. */
   crashAt(server: ServerIndex, moment: number): void {
     this.#crash = { server, moment: this.moments[server]!.length + moment };
+  }
+
+  /** The process ends. Its clock is set right, the operator confirms it, and it starts again. */
+  async restartAtTrueTime(server: ServerIndex): Promise<void> {
+    this.#die(this.#processes[server]!);
+    this.aheadMs[server] = 0;
+    await this.#stores[server]!.repairTimes!(this.clock.nowMs(), true);
+    await this.start(server);
+  }
+
+  /** The newest time in a server's store. */
+  newestTime(server: ServerIndex): Promise<number | null> {
+    return this.#stores[server]!.newestTime!();
   }
 
   isDead(server: ServerIndex): boolean {
@@ -261,7 +276,7 @@ ${servers.map((server) => `    - { name: s${server}, url: 'ws://127.0.0.1:${9000
   #clockOf(process: Process): Clock {
     const { clock } = this;
     return {
-      nowMs: clock.nowMs, monotonicMs: clock.monotonicMs,
+      nowMs: () => clock.nowMs() + this.aheadMs[process.server]!, monotonicMs: clock.monotonicMs,
       after: (delayMs, action) => clock.after(delayMs, () => { if (!process.isDead) action(); }),
     };
   }
