@@ -10,7 +10,7 @@ import { inlineChecks } from './checks/inline.js';
 import { checkThreadsFor, threadedChecks } from './checks/threads.js';
 import { allRoles, type Role } from './base/roles.js';
 import { checkClock } from './store/clock-check.js';
-import { systemClock, type Clock } from './base/clock.js';
+import { systemClock, whileAlive, type Clock } from './base/clock.js';
 import type { EpochRunner } from './epochs/contract.js';
 import { WorkerEpochRunner } from './epochs/worker-runner.js';
 import { openSeriesKey } from './keys/series-key.js';
@@ -147,6 +147,9 @@ export interface Aggregator {
   close(): Promise<void>;
 }
 
+/** How often a server that does not listen yet says so. */
+const waitToldMs = 10_000;
+
 /**
  * Starts an aggregator: checks that it could listen, opens the data folder, continues what an
  * earlier process left, then listens.
@@ -156,8 +159,36 @@ export interface Aggregator {
  *   system's error when the port is taken.
  */
 export async function createAggregator(options: AggregatorOptions): Promise<Aggregator> {
-  const { clock = systemClock, logger = createLogger(), dataDirectory, acceptRollback = false } =
-    options;
+  const { clock = systemClock, logger = createLogger() } = options;
+  const stopTelling = tellOfWaits(clock, logger);
+  try {
+    return await whileAlive(() => start(options, clock, logger));
+  } finally {
+    stopTelling();
+  }
+}
+
+/**
+ * Before the server listens nobody can ask it how it is, and it may wait long: for a database that
+ * is away, or for the journal of a large epoch.
+ * @returns what stops it.
+ */
+function tellOfWaits(clock: Clock, logger: Logger): () => void {
+  const beganMs = clock.monotonicMs();
+  let cancel: () => void;
+  const tell = (): void => {
+    const seconds = Math.round((clock.monotonicMs() - beganMs) / 1000);
+    logger.warn({ seconds }, 'the server does not listen yet: it waits for its store');
+    cancel = clock.after(waitToldMs, tell);
+  };
+  cancel = clock.after(waitToldMs, tell);
+  return () => cancel();
+}
+
+async function start(
+  options: AggregatorOptions, clock: Clock, logger: Logger,
+): Promise<Aggregator> {
+  const { dataDirectory, acceptRollback = false } = options;
   const { host = '127.0.0.1', port = 8787, network, roles = allRoles } = options;
   // This comes first, so that a refused start creates no folder and no keys.
   await checkBeforeListening({ ...network, host, port });
