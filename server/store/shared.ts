@@ -45,6 +45,8 @@ export interface Standings {
   readonly clockAheadMs: number;
   /** Whether news do not arrive here, so that they are found a second later. */
   readonly isDeaf: boolean;
+  /** Why the database takes no writes, as its disk is full; null when it takes them. */
+  readonly fullBecause: string | null;
   /** Set when this node lacks a key under which rows are sealed: what is wrong, and the remedy. */
   readonly lacksKey: string | null;
 }

@@ -333,7 +333,7 @@ class PostgresStore {
     await checkProgram(session);
     const standings = {
       ...await readStandings(session, this.node, () => this.clock.nowMs()),
-      isDeaf: this.#news.isDeaf,
+      isDeaf: this.#news.isDeaf, fullBecause: this.#writer.fullBecause,
     };
     // Afterwards, so that what is shown to anybody was noted.
     await this.settings.seen?.note(session);

@@ -3,7 +3,7 @@ import { PostgresFailure } from './failures.js';
 
 /** How long a read waits for a database that is gone, and how often it asks. */
 const outageMostMs = 60_000;
-const outageStepMs = 250;
+export const outageStepMs = 250;
 
 export const pause = (clock: Clock, ms: number): Promise<void> =>
   new Promise((resolve) => { clock.after(ms, resolve); });
@@ -22,8 +22,9 @@ export async function throughOutage<T>(
     try {
       return await action();
     } catch (error) {
-      const isLost = error instanceof PostgresFailure && error.kind === 'lost';
-      if (!isLost || isOver()) throw error;
+      const waits = error instanceof PostgresFailure
+        && (error.kind === 'lost' || error.kind === 'full');
+      if (!waits || isOver()) throw error;
       await pause(clock, outageStepMs);
     }
   }

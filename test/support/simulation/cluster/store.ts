@@ -87,7 +87,7 @@ export class SimulatedSharedStore {
       standings: () => this.#ask(() =>
         ({
           studies: this.#standings(), clockAheadMs: database.nowMs() - clock.nowMs(),
-          lacksKey: null, isDeaf: false,
+          lacksKey: null, isDeaf: false, fullBecause: null,
         })),
       onNews: (listener) => this.#news.follow(listener),
       askEnd: (studyId) => this.#ask(() => {
