@@ -9,6 +9,7 @@ import type { BatchChecks } from './checks/contract.js';
 import { inlineChecks } from './checks/inline.js';
 import { checkThreadsFor, threadedChecks } from './checks/threads.js';
 import { allRoles, type Role } from './base/roles.js';
+import { isShared } from './store/shared.js';
 import { checkClock } from './store/clock-check.js';
 import { systemClock, whileAlive, type Clock } from './base/clock.js';
 import type { EpochRunner } from './epochs/contract.js';
@@ -196,13 +197,7 @@ async function start(
     ?? ((directory: string) => openSqliteStore({ directory, clock, acceptRollback }));
   const store = await openStore(dataDirectory, clock, roles.has('lead'));
   const opened: (() => Promise<void>)[] = [() => store.close()];
-  const closeAll = async (): Promise<void> => {
-    const failures: unknown[] = [];
-    for (const close of opened.toReversed()) {
-      await close().catch((error: unknown) => failures.push(error));
-    }
-    if (failures.length > 0) throw failures[0];
-  };
+  const closeAll = (): Promise<void> => closeEach(opened);
   const failure = deferred();
   try {
     await checkClock(store, clock.nowMs(), logger, options.confirmedTimeMs);
@@ -249,12 +244,24 @@ async function start(
       hub, port: listener.port, address: listener.address, serverKey: hub.serverKey,
       paths: keys.paths, created: keys.created, failed: failure.promise,
       renewTls: (identity) => listener.renewTls(identity),
-      close: () => (closing ??= closeAll()),
+      close: () => {
+        if (isShared(store)) store.endSoon();
+        return closing ??= closeAll();
+      },
     };
   } catch (error) {
     await closeAll();
     throw error;
   }
+}
+
+/** The last one first. @throws what the first that failed threw, after all of them. */
+async function closeEach(opened: readonly (() => Promise<void>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const close of opened.toReversed()) {
+    await close().catch((error: unknown) => failures.push(error));
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 function sealedPartOf(

@@ -119,6 +119,33 @@ describePrivatePostgres('keelson serve without its database', (server) => {
     });
 });
 
+describePrivatePostgres('keelson serve at SIGTERM without its database', (server) => {
+  it.each(['crashed', 'silent'] as const)('ends within 20 s: %s',
+    { tags: ['slow'], timeout: 120_000 }, async (how) => {
+      const stage = new Stage();
+      const url = await server().createDatabase();
+      const { proxy, url: through } = await CuttingProxy.start(url);
+      try {
+        await keelson(['store', 'init', url]);
+        const study = stage.write('mean.yaml', meanStudy('mean'));
+        const command = stage.start(['serve', study, '--store', through, '--secrets',
+          stage.path('secrets'), '--port', '0', '--log-level', 'info', '--json']);
+        await command.line(({ type }) => type === 'listening');
+        if (how === 'crashed') await server().crash();
+        else proxy.silence();
+        await command.says('the database does not answer');
+        const beganMs = performance.now();
+        command.child.kill('SIGTERM');
+        await command.ended;
+        expect(performance.now() - beganMs).toBeLessThan(20_000);
+      } finally {
+        await stage.end();
+        if (how === 'crashed') await server().restart();
+        await proxy.stop();
+      }
+    });
+});
+
 describePostgres('keelson serve whose database goes away while it starts', (server) => {
   it.each([18, 24, 30])('waits for it and listens, or says why not: after %i messages',
     { tags: ['slow'], timeout: 120_000 }, async (messages) => {

@@ -19,7 +19,8 @@ describe('what a node tells its operator', () => {
     const watch = new NodeWatch({ clock: new HandClock(), logger });
     const note = (standings: object): void =>
       watch.note({
-        studies: [], clockAheadMs: 0, isDeaf: false, fullBecause: null, lacksKey: null, ...standings,
+        studies: [], clockAheadMs: 0, isDeaf: false, fullBecause: null, lacksKey: null,
+        ...standings,
       });
     return { lines, watch, note };
   };

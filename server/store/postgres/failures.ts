@@ -2,9 +2,9 @@ import { KeelsonError, StorageError, type StorageCode } from '../../../src/base/
 
 /**
  * `lost`: the connection or the database is gone; wait, and ask whether the transaction was
- * committed. `full`: the database takes no writes; nothing was written, wait and try again. `again`:
- * another transaction came first; try again at once. `taken`: another node has the lease, or
- * the database knows this node no more.
+ * committed. `full`: the database takes no writes, and nothing was written; wait and try again.
+ * `again`: another transaction came first; try again at once. `taken`: another node has the lease,
+ * or the database knows this node no more.
  * `other`: a defect, or something that an operator must change.
  */
 export type FailureKind = 'lost' | 'full' | 'again' | 'taken' | 'other';

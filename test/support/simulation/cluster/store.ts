@@ -90,6 +90,7 @@ export class SimulatedSharedStore {
           lacksKey: null, isDeaf: false, fullBecause: null,
         })),
       onNews: (listener) => this.#news.follow(listener),
+      endSoon: () => undefined,
       askEnd: (studyId) => this.#ask(() => {
         database.ends.add(studyId);
         news(this.options.connections.options);
