@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import type { Command } from './base/command.js';
 import type { Io } from './base/io.js';
+import { whileAlive } from '../server/base/clock.js';
 import { runCommandLine } from './run.js';
 
 /** 128 + the signal's number, as shells expect. */
@@ -71,7 +72,7 @@ const io: Io = {
 
 // Sets the status and does not exit, because bytes in a pipe's buffer must still reach their
 // reader.
-process.exitCode = await runCommandLine(process.argv.slice(2), io, (command) => {
+process.exitCode = await whileAlive(() => runCommandLine(process.argv.slice(2), io, (command) => {
   running = command;
   listen(command.stopsGently === true);
-});
+}));

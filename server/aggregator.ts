@@ -9,8 +9,9 @@ import type { BatchChecks } from './checks/contract.js';
 import { inlineChecks } from './checks/inline.js';
 import { checkThreadsFor, threadedChecks } from './checks/threads.js';
 import { allRoles, type Role } from './base/roles.js';
+import { isShared } from './store/shared.js';
 import { checkClock } from './store/clock-check.js';
-import { systemClock, type Clock } from './base/clock.js';
+import { systemClock, whileAlive, type Clock } from './base/clock.js';
 import type { EpochRunner } from './epochs/contract.js';
 import { WorkerEpochRunner } from './epochs/worker-runner.js';
 import { openSeriesKey } from './keys/series-key.js';
@@ -147,6 +148,9 @@ export interface Aggregator {
   close(): Promise<void>;
 }
 
+/** How often a server that does not listen yet says so. */
+const waitToldMs = 10_000;
+
 /**
  * Starts an aggregator: checks that it could listen, opens the data folder, continues what an
  * earlier process left, then listens.
@@ -156,8 +160,36 @@ export interface Aggregator {
  *   system's error when the port is taken.
  */
 export async function createAggregator(options: AggregatorOptions): Promise<Aggregator> {
-  const { clock = systemClock, logger = createLogger(), dataDirectory, acceptRollback = false } =
-    options;
+  const { clock = systemClock, logger = createLogger() } = options;
+  const stopTelling = tellOfWaits(clock, logger);
+  try {
+    return await whileAlive(() => start(options, clock, logger));
+  } finally {
+    stopTelling();
+  }
+}
+
+/**
+ * Before the server listens nobody can ask it how it is, and it may wait long: for a database that
+ * is away, or for the journal of a large epoch.
+ * @returns what stops it.
+ */
+function tellOfWaits(clock: Clock, logger: Logger): () => void {
+  const beganMs = clock.monotonicMs();
+  let cancel: () => void;
+  const tell = (): void => {
+    const seconds = Math.round((clock.monotonicMs() - beganMs) / 1000);
+    logger.warn({ seconds }, 'the server does not listen yet: it waits for its store');
+    cancel = clock.after(waitToldMs, tell);
+  };
+  cancel = clock.after(waitToldMs, tell);
+  return () => cancel();
+}
+
+async function start(
+  options: AggregatorOptions, clock: Clock, logger: Logger,
+): Promise<Aggregator> {
+  const { dataDirectory, acceptRollback = false } = options;
   const { host = '127.0.0.1', port = 8787, network, roles = allRoles } = options;
   // This comes first, so that a refused start creates no folder and no keys.
   await checkBeforeListening({ ...network, host, port });
@@ -165,13 +197,7 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
     ?? ((directory: string) => openSqliteStore({ directory, clock, acceptRollback }));
   const store = await openStore(dataDirectory, clock, roles.has('lead'));
   const opened: (() => Promise<void>)[] = [() => store.close()];
-  const closeAll = async (): Promise<void> => {
-    const failures: unknown[] = [];
-    for (const close of opened.toReversed()) {
-      await close().catch((error: unknown) => failures.push(error));
-    }
-    if (failures.length > 0) throw failures[0];
-  };
+  const closeAll = (): Promise<void> => closeEach(opened);
   const failure = deferred();
   try {
     await checkClock(store, clock.nowMs(), logger, options.confirmedTimeMs);
@@ -218,12 +244,24 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
       hub, port: listener.port, address: listener.address, serverKey: hub.serverKey,
       paths: keys.paths, created: keys.created, failed: failure.promise,
       renewTls: (identity) => listener.renewTls(identity),
-      close: () => (closing ??= closeAll()),
+      close: () => {
+        if (isShared(store)) store.endSoon();
+        return closing ??= closeAll();
+      },
     };
   } catch (error) {
     await closeAll();
     throw error;
   }
+}
+
+/** The last one first. @throws what the first that failed threw, after all of them. */
+async function closeEach(opened: readonly (() => Promise<void>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const close of opened.toReversed()) {
+    await close().catch((error: unknown) => failures.push(error));
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 function sealedPartOf(

@@ -104,7 +104,7 @@ async function sealed(stage: Stage): Promise<void> {
     late: 'drop', budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'study' },
     sealed: {
       against: 'reading', bits: 16, servers: servers as unknown as SealedFacts['servers'],
-      patienceMs: 60_000, unusableMax: 0.2,
+      patienceMs: 60_000,
     },
   });
   await stage.open(sealing);

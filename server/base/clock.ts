@@ -40,3 +40,17 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/**
+ * Keeps the process alive until the work is done. Timers of a clock alone do not, and a process
+ * that only waits on them, with no socket open, ends in silence: for example one that waits for a
+ * database that is away.
+ */
+export async function whileAlive<T>(work: () => Promise<T>): Promise<T> {
+  const keeper = setInterval(() => undefined, longestTimerMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(keeper);
+  }
+}

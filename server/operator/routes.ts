@@ -155,10 +155,11 @@ async function ready(exchange: Exchange): Promise<void> {
 
 function statusOf(
   { hub, isStopping }: Exchange,
-): 'ok' | 'stopping' | 'database-away' | 'row-key-missing' {
+): 'ok' | 'stopping' | 'database-away' | 'database-full' | 'row-key-missing' {
   if (isStopping()) return 'stopping';
-  const { storeAwaySeconds = null, lacksKey = false } = hub.node?.() ?? {};
+  const { storeAwaySeconds = null, storeFull = false, lacksKey = false } = hub.node?.() ?? {};
   if (storeAwaySeconds !== null) return 'database-away';
+  if (storeFull) return 'database-full';
   return lacksKey ? 'row-key-missing' : 'ok';
 }
 

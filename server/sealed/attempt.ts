@@ -31,8 +31,6 @@ export interface AttemptOptions {
   readonly program: SealedProgram;
   /** How long another server may be silent, in milliseconds. */
   readonly timeoutMs: number;
-  /** Share of the entries that may be unusable. */
-  readonly unusableMax: number;
   /** Makes the charge durable. Awaited before the first own opening leaves. */
   readonly charge: () => Promise<void>;
 }
@@ -49,6 +47,14 @@ const stepBytes = 1024 * 1024;
  * Why: its share of a sum leaves in `openSum` alone, after `charge` has resolved.
  * Claim 2: no key stream is used for two attempts. Why: the key of a stream follows from two X25519
  * keys that the two servers draw afresh for each attempt, and from all that the three sent before.
+ * Claim 3: what the servers tell each other about entries that they cannot use says nothing about
+ * the row of anybody whose entry is made as the protocol says. Why: all three can use such an
+ * entry, whatever its row is. Whether another entry can be used follows from bytes that its sender
+ * or the first server chose, and from the box key of the server that opens it (`openEntry`).
+ * How many entries are left out decides nothing by itself: refusals follow from opened numbers,
+ * after the charge. An entry that is left out is no row, and a row less moves no event by more than
+ * a row that is replaced. A server need not prove that it cannot use an entry: one that runs
+ * changed code can have anybody left out, as the first server can anyway.
  * @throws PeerLostError when another server is gone or sends what is not due; KeelsonError when the
  *   servers do not agree. Before `charge` was called nothing was opened, and a new attempt is free.
  */
@@ -56,11 +62,11 @@ export async function runAttempt(
   options: AttemptOptions, manifest: Manifest, shares: OpenedShares,
 ): Promise<Outcome> {
   const { program, charge } = options;
-  const left = await agreeOnUnusable(options, shares);
-  const used = shares.filter((_, place) => !left.has(place))
+  const unusable = await agreeOnUnusable(options, shares);
+  const used = shares.filter((_, place) => !isMarked(unusable, place))
     .map((share) => share!);
   const rows = used.length > 0 ? used : [zeroShare(program.form)];
-  const party = await begin(options, manifest, left, rows.length);
+  const party = await begin(options, manifest, unusable, rows.length);
   let charged: Promise<void> | null = null;
   const mechanisms = createSealedMechanisms(program.events, secureNoise(), async (noised) => {
     await (charged ??= charge());
@@ -69,36 +75,39 @@ export async function runAttempt(
   return (await program.run({ party, mechanisms, rows })).value;
 }
 
-/** The union of what the servers cannot use. All of it is left out. */
+/**
+ * The union of what the servers cannot use: one bit for each entry, the lowest of a byte first.
+ * That all three have the same union, `begin` makes sure of: nothing is opened before.
+ */
 async function agreeOnUnusable(
-  { links, timeoutMs, unusableMax }: AttemptOptions, shares: OpenedShares,
-): Promise<ReadonlySet<number>> {
-  const own = shares.flatMap((share, place) => (share === null ? [place] : []));
-  for (const link of links.values()) link.send({ kind: 'unusable', places: own });
-  const left = new Set(own);
+  { links, timeoutMs }: AttemptOptions, shares: OpenedShares,
+): Promise<Uint8Array> {
+  const own = new Uint8Array(Math.ceil(shares.length / 8));
+  shares.forEach((share, place) => {
+    if (share === null) own[place >>> 3]! |= 1 << (place & 7);
+  });
+  for (const link of links.values()) link.send({ kind: 'unusable', entries: own });
+  const union = own.slice();
   for (const link of links.values()) {
-    const { places } = await link.receive('unusable', timeoutMs);
-    for (const place of places) {
-      if (place >= shares.length) {
-        throw new PeerLostError('unexpected', `server ${link.server} names a place past the end`);
-      }
-      left.add(place);
+    const { entries } = await link.receive('unusable', timeoutMs);
+    if (entries.length !== own.length) {
+      throw new PeerLostError('unexpected', `server ${link.server} says of ${8 * entries.length} `
+        + `entries whether it can use them, and the manifest has ${shares.length}`);
     }
+    entries.forEach((bits, i) => (union[i]! |= bits));
   }
-  if (left.size <= unusableMax * shares.length) return left;
-  throw new KeelsonError(
-    'malformed', `${left.size} of ${shares.length} entries cannot be used, more than `
-      + `${unusableMax * 100} %: sealed.unusableMax of the study allows no more`,
-  );
+  return union;
 }
+
+const isMarked = (marks: Uint8Array, place: number): boolean =>
+  (marks[place >>> 3]! >>> (place & 7) & 1) === 1;
 
 /** Exchanges what the three must agree on and the keys of their streams. */
 async function begin(
-  options: AttemptOptions, manifest: Manifest, left: ReadonlySet<number>, people: number,
+  options: AttemptOptions, manifest: Manifest, unusable: Uint8Array, people: number,
 ): Promise<Party> {
   const { server, links, timeoutMs } = options;
-  const places = Uint32Array.from([...left].sort((a, b) => a - b));
-  const digest = signing.sha512(concatBytes(manifest.digest, new Uint8Array(places.buffer)));
+  const digest = signing.sha512(concatBytes(manifest.digest, unusable));
   const secret = signing.randomBytes(32);
   const own = ownStart(options, digest, boxKeysOf(secret).publicKey);
   for (const link of links.values()) link.send(own);

@@ -33,6 +33,12 @@ export class SealedPart {
   readonly open: OpenSealed = (context, definition, identity, record, options) => {
     const { as, clock, logger, timeoutMs } = this.options;
     const { sealed, study } = definition.document;
+    if (sealed!.unusableMax !== undefined) {
+      throw new KeelsonError('invalid-study', `the study ${study} has the fact sealed.unusableMax, `
+        + 'which this version does not know: its log and ledger can be read, and it takes and '
+        + 'releases nothing. Take the option out of the study file of all three servers: this '
+        + 'makes a new study, which goes on with the budget', { details: { study } });
+    }
     const place = sealed!.servers.findIndex(({ name }) => name === as);
     const names = sealed!.servers.map(({ name }) => name).join(', ');
     if (place < 0) {

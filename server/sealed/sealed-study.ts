@@ -1,7 +1,10 @@
+import { signing } from '#signing';
 import { InvariantError, KeelsonError, StorageError } from '../../src/base/errors.js';
 import { sealedProgramOfStudy } from '../../src/plan-sealed.js';
 import type { SealedProgram } from '../../src/sealed/programs/contract.js';
-import type { ServerIndex } from '../../src/sealed/shares/body.js';
+import { decodeBody, type ServerIndex } from '../../src/sealed/shares/body.js';
+import { openBoxOf } from '../../src/sealed/shares/opening.js';
+import { UnusableEntryError } from '../../src/sealed/shares/unusable.js';
 import type { EpochProgress } from '../epochs/contract.js';
 import type {
   AdmissionResult, EpochRecord, StudyRecord, WithdrawalRequest, WithdrawalResult,
@@ -115,6 +118,25 @@ export class SealedStudy implements LocalStudy {
 
   abandon(): Promise<void> {
     return this.close();
+  }
+
+  /**
+   * A sender hears at once that this server's box of its entry does not open. Whether it does says
+   * nothing of anybody else's row: a box of another entry is refused, too (`openBoxOf`).
+   */
+  faultOf({ contributor, body, epoch }: VerifiedBatch): 'malformed' | undefined {
+    const record = this.#epochs.record;
+    if (record?.state !== 'open' || record.epoch !== epoch) return undefined;
+    const { form } = this.#program;
+    try {
+      openBoxOf(signing, contributor, decodeBody(body, form), {
+        server: this.options.server, form, boxSecret: record.assignmentKey,
+      });
+      return undefined;
+    } catch (error) {
+      if (error instanceof UnusableEntryError) return 'malformed';
+      throw error;
+    }
   }
 
   settle(_batch: VerifiedBatch, result: AdmissionResult): SubmitResult {

@@ -12,7 +12,7 @@ import type { ChargeResult } from '../store/contract.js';
 import type { HubContext } from '../studies/context.js';
 import type { StudyDefinition } from '../studies/definition.js';
 import { signRelease } from '../studies/release-body.js';
-import { Deadline, lastTick, nextTimes } from '../studies/schedule.js';
+import { Deadline, lastTick, nextTimes, type EpochTimes } from '../studies/schedule.js';
 import { runAttempt } from './attempt.js';
 import { cosigned } from './cosign.js';
 import { openShares, receiveEntries, sendEntries, type Manifest } from './entries.js';
@@ -38,6 +38,9 @@ export interface SessionOptions {
   /** At the front, when nothing more will happen. @returns false when it was told before. */
   readonly stop: () => Promise<boolean>;
 }
+
+/** Most that the clocks of two servers may be apart, in milliseconds: as `keelson doctor` says. */
+const clocksApartMs = 60_000;
 
 type Standing = Extract<PeerFrame, { readonly kind: 'standing' }>;
 
@@ -156,15 +159,16 @@ export class Session {
     while (!this.options.isOver() && !this.options.isDone()) {
       if (this.#epochs.record === null) await this.#openNext(links);
       if (this.#epochs.record === null) continue;
+      // Also of an epoch that is still open: the others may have refused it all the time.
+      if (this.options.context.clock.nowMs() >= this.#epochs.patientUntilMs()) {
+        await this.#epochs.giveUp();
+        throw new PeerLostError('stopped', 'patience has ended for this epoch');
+      }
       if (this.#epochs.record.state === 'open') {
         await this.#shareKeys(links);
         await this.#untilClose(links);
         if (this.options.isOver()) return;
         await this.#epochs.closeEpoch();
-      }
-      if (this.options.context.clock.nowMs() >= this.#epochs.patientUntilMs()) {
-        await this.#epochs.giveUp();
-        throw new PeerLostError('stopped', 'patience has ended for this epoch');
       }
       for (const link of links.values()) {
         link.send({ kind: 'gather', epoch: this.#epochs.record.epoch });
@@ -211,6 +215,7 @@ export class Session {
       if (epoch <= this.#epochs.lastEpoch || times.closesAtMs - times.opensAtMs !== everyMs) {
         throw new PeerLostError('unexpected', `server 0 asks for epoch ${epoch} with other times`);
       }
+      this.#checkOpening(times);
       await this.#epochs.open(epoch, times);
     }
     const record = this.#epochs.record;
@@ -225,6 +230,28 @@ export class Session {
     front.send({
       kind: 'epochKey', epoch, boxKey: signed.subarray(0, 32), signature: signed.subarray(32),
     });
+  }
+
+  /**
+   * A server stores no time that its own clock does not bear out. Otherwise one wrong clock at the
+   * front would put dates into three stores, and the others would not start again with theirs.
+   */
+  #checkOpening({ opensAtMs, closesAtMs }: EpochTimes): void {
+    const { sealed: { patienceMs } } = this.#epochs;
+    const nowMs = this.options.context.clock.nowMs();
+    if (opensAtMs > nowMs + clocksApartMs) throw this.#clocksApart('opens', opensAtMs, nowMs);
+    if (closesAtMs + patienceMs < nowMs - clocksApartMs) {
+      throw this.#clocksApart('closes', closesAtMs, nowMs);
+    }
+  }
+
+  #clocksApart(what: 'opens' | 'closes', atMs: number, nowMs: number): KeelsonError {
+    const [front] = this.#epochs.sealed.servers;
+    const textOf = (ms: number): string => new Date(ms).toISOString();
+    return new KeelsonError('clock-implausible', `the epoch that ${front.name} (server 0) `
+      + `opens now ${what} at ${textOf(atMs)}, and the clock of this `
+      + `server says ${textOf(nowMs)}: set the clock that is wrong, and start its server `
+      + 'once with --confirm-clock');
   }
 
   /** The front gets the box keys of both others, and takes entries from now on. */
@@ -291,7 +318,7 @@ export class Session {
     const charged: { result?: ChargeResult } = {};
     const outcome = await runAttempt({
       server, links, signer, serverKeys, studyId, epoch, attempt, timeoutMs,
-      program: this.options.program, unusableMax: this.#epochs.sealed.unusableMax,
+      program: this.options.program,
       charge: async () => {
         this.isReleasing = true;
         charged.result = await this.#epochs.charge();

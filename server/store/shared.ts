@@ -45,6 +45,8 @@ export interface Standings {
   readonly clockAheadMs: number;
   /** Whether news do not arrive here, so that they are found a second later. */
   readonly isDeaf: boolean;
+  /** Why the database takes no writes, as its disk is full; null when it takes them. */
+  readonly fullBecause: string | null;
   /** Set when this node lacks a key under which rows are sealed: what is wrong, and the remedy. */
   readonly lacksKey: string | null;
 }
@@ -149,6 +151,11 @@ export interface SharedStore extends Store {
    * standings say. @returns a function that stops it.
    */
   onNews(listener: () => void): () => void;
+  /**
+   * The server is ending: a database that does not answer is waited for no longer than some seconds
+   * from now on. What waits for it then rejects with KeelsonError('closed').
+   */
+  endSoon(): void;
   /** Asks the leader to open no further epoch. The study ends after the open one. */
   askEnd(studyId: StudyId): Promise<void>;
   tally(studyId: StudyId, epoch: bigint): Promise<EpochTally>;

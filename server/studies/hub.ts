@@ -130,7 +130,7 @@ class Hub implements RunningHub {
         'internal', 'the server stopped after a failure', { cause: this.#failure },
       );
     }
-    return this.#queue.submit(requestOf(batch, study.definition), bytesHeld(batch), (result) =>
+    return this.#queue.submit(requestOf(batch, study), bytesHeld(batch), (result) =>
       study.settle(batch, result));
   }
 
@@ -342,10 +342,12 @@ function checkedTick(releaseTickMs: number): number {
   );
 }
 
-function requestOf(batch: VerifiedBatch, definition: StudyDefinition): AdmissionRequest {
+function requestOf(batch: VerifiedBatch, study: HubStudy): AdmissionRequest {
   const { studyId, sequence, epoch, last, rows, digest, body, signature } = batch;
+  const { definition } = study;
   const { discovered } = definition;
-  const rejectAs = batch.rejectAs ?? (fits(batch, definition) ? undefined : 'wrong-dimension');
+  const rejectAs = batch.rejectAs ?? study.faultOf?.(batch)
+    ?? (fits(batch, definition) ? undefined : 'wrong-dimension');
   return {
     studyId, contributor: hexOf(batch.contributor), sequence, epoch, last, rows, digest, body,
     signature, ...(rejectAs !== undefined && { rejectAs }),

@@ -18,6 +18,7 @@ export class NodeWatch {
   #clockAheadMs = 0;
   #clock: 'right' | 'off' | 'wrong' = 'right';
   #lacksKey: string | null = null;
+  #isFull = false;
   /** Since when a study is led elsewhere without an epoch. */
   readonly #idleSince = new Map<string, number>();
   readonly #noted = new Set<string>();
@@ -30,7 +31,7 @@ export class NodeWatch {
     const awayFor = this.context.clock.monotonicMs() - this.#answeredMs;
     return {
       storeAwaySeconds: awayFor > awayMs ? Math.round(awayFor / 1_000) : null,
-      lacksKey: this.#lacksKey !== null, clockAheadMs: this.#clockAheadMs,
+      storeFull: this.#isFull, lacksKey: this.#lacksKey !== null, clockAheadMs: this.#clockAheadMs,
       leadsNothing: this.#clock === 'wrong' ? this.#clockText()
         : this.#lacksKey !== null ? 'it lacks a row key; its log says which' : null,
     };
@@ -47,7 +48,7 @@ export class NodeWatch {
   }
 
   /** Call it with each answer of the database. */
-  note({ clockAheadMs, isDeaf, lacksKey }: Standings): void {
+  note({ clockAheadMs, isDeaf, fullBecause, lacksKey }: Standings): void {
     const { clock, logger } = this.context;
     const nowMs = clock.monotonicMs();
     if (this.#isAway) {
@@ -58,6 +59,7 @@ export class NodeWatch {
     this.#answeredMs = nowMs;
     this.#noteClock(clockAheadMs);
     this.#noteKey(lacksKey);
+    this.#noteFull(fullBecause);
     if (isDeaf) this.noteOnce('deaf', () => logger.warn({}, 'news of other servers do not arrive, '
       + 'so this one finds them a second later: a pooler before the database breaks LISTEN; give '
       + 'the address of the database itself with --store-direct'));
@@ -111,6 +113,14 @@ export class NodeWatch {
     if (lacks === null) logger.info({}, 'all row keys are there again');
     else logger.error({}, `${lacks}. Until then it cannot take batches of these studies, and leads `
       + 'none');
+  }
+
+  #noteFull(why: string | null): void {
+    const { logger } = this.context;
+    if ((why !== null) === this.#isFull) return;
+    this.#isFull = why !== null;
+    if (why === null) logger.info({}, 'the database takes writes again');
+    else logger.error({}, `${why}. Until then batches are refused, and releases wait`);
   }
 
   #offText(): string {

@@ -1,3 +1,4 @@
+import type { WireCode } from '../../src/base/error-codes.js';
 import type { EpochProgress } from '../epochs/contract.js';
 import type {
   AdmissionResult, EpochRecord, WithdrawalRequest, WithdrawalResult,
@@ -25,6 +26,11 @@ export interface HubStudy {
   readonly digest: string;
   /** Whether batches and withdrawals can be taken. */
   readonly isRunning: boolean;
+  /**
+   * Of a sealed study, at its first server: why an entry for the open epoch is of no use, as far as
+   * this server alone can see. @returns undefined when it may be one.
+   */
+  faultOf?(batch: VerifiedBatch): WireCode | undefined;
   /** Applies a durable verdict. @returns the answer for the sender. */
   settle(batch: VerifiedBatch, result: AdmissionResult): SubmitResult;
   withdraw(request: WithdrawalRequest): Promise<WithdrawalResult>;

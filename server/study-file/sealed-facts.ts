@@ -9,11 +9,11 @@ import type { StudyFile } from './schema.js';
 
 /** The facts that a study file states under `sealed`. */
 export function sealedFactsOf(
-  { against, bits, range, servers, patience, unusableMax }: NonNullable<StudyFile['sealed']>,
+  { against, bits, range, servers, patience }: NonNullable<StudyFile['sealed']>,
 ): SealedFacts {
   return {
     against, bits, ...(range !== undefined && { range }),
-    servers: servers as unknown as SealedFacts['servers'], patienceMs: patience, unusableMax,
+    servers: servers as unknown as SealedFacts['servers'], patienceMs: patience,
   };
 }
 

@@ -39,11 +39,6 @@ const servers = ruled(serversRule, v.pipe(
   v.array(server, serversRule), v.length(3, serversRule),
 ));
 
-const shareRule = 'a number from 0 to 1';
-const share = ruled(shareRule, v.pipe(
-  v.number(shareRule), v.minValue(0, shareRule), v.maxValue(1, shareRule),
-));
-
 const sealedRule = 'against: reading, servers: three of them, and range: for a mean';
 /** The part of a study file that makes its rows sealed. */
 export const sealed = ruled(sealedRule, v.strictObject({
@@ -62,8 +57,6 @@ export const sealed = ruled(sealedRule, v.strictObject({
     v.optional(duration(patienceMs.least, '1s', patienceMs.most, '30d'), '1h'),
     'How long after its close an epoch waits for all three servers. Then it lapses, and nothing '
     + 'is charged.', '1h'),
-  unusableMax: key(v.optional(share, 0.2), 'A release stops when a larger share of the rows '
-    + 'cannot be used. Contributors can send unusable rows on purpose.', 0.2),
 }, sealedRule));
 
 /** A valid value, for the reference. */

@@ -93,6 +93,7 @@ export class ReleaseChain {
       ? this.verified('release', release, this.keys) : this.verifiedBySealed(release);
     const body = readBody(() => decodeReleaseBody(release.body), 'release', expected);
     this.checkOrigin(body, this.sealedBy?.[0] ?? keys[0]!, expected);
+    this.checkEpochOnce(body, digest, expected);
     if (body.index !== expected) {
       throw new LogError(
         'index-mismatch', `release ${body.index} stands where release ${expected} belongs`, {
@@ -121,6 +122,20 @@ export class ReleaseChain {
   }
 
   /**
+   * A second release of the newest epoch is named as that, wherever it stands in a log: both are
+   * signed, and both tell of the same rows.
+   */
+  private checkEpochOnce(body: ReleaseBody, digest: Uint8Array, expected: bigint): void {
+    const { epoch, digest: newest } = this.at;
+    if (epoch === null || newest === null || body.epoch !== epoch) return;
+    if (equalBytes(digest, newest)) return;
+    throw new LogError(
+      'epoch-order', `epoch ${epoch} has two releases, both signed: an older copy of the server's `
+        + 'data was served again, so its ledger lacks what one of them cost', { expected },
+    );
+  }
+
+  /**
    * Checks that the log ends at the position of this chain.
    * @throws LogError('head-mismatch') if it does not: releases are missing or were replaced.
    */
@@ -140,7 +155,8 @@ export class ReleaseChain {
     }
     if (digest !== null && !equalBytes(body.digest, digest)) {
       throw new LogError(
-        'head-mismatch', `the head is of another release ${index - 1n}`, { expected: index },
+        'head-mismatch', `the head is of another release ${index - 1n}, so the server has signed `
+          + 'two: an older copy of its data was served again', { expected: index },
       );
     }
     return body;

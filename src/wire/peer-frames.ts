@@ -1,4 +1,3 @@
-import { concatBytes } from '../base/bytes.js';
 import {
   digestBytes, keyBytes, nonceBytes, owned, ownSized, present, signatureBytes, sized, stateFromWire,
   stateToWire, studyIdBytes, toBigint, toLong, uint32,
@@ -96,8 +95,8 @@ const codecs: { readonly [K in Kind]: Codec<K> } = {
     },
   },
   unusable: {
-    write: ({ places }) => ({ places: placesToWire(places) }),
-    read: (message) => ({ places: placesFromWire(whole(message).places) }),
+    write: ({ entries }) => ({ entries }),
+    read: (message) => ({ entries: owned(whole(message).entries) }),
   },
   start: {
     write: ({ attempt, digest, key, signature }) => ({
@@ -187,22 +186,4 @@ function boxesFromWire(message: read.v1.Boxes.$Properties): Omit<Frame<'boxes'>,
       body: owned(whole(entry).body), ...signatureOf(entry),
     })),
   };
-}
-
-function placesToWire(places: readonly number[]): Uint8Array {
-  return concatBytes(...places.map((place) => {
-    const bytes = new Uint8Array(4);
-    new DataView(bytes.buffer).setUint32(0, uint32(place, 'place'), true);
-    return bytes;
-  }));
-}
-
-function placesFromWire(bytes: Uint8Array): readonly number[] {
-  if (bytes.length % 4 !== 0) throw malformed('places have 4 bytes each');
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const places = Array.from({ length: bytes.length / 4 }, (_, i) => view.getUint32(4 * i, true));
-  if (places.some((place, i) => i > 0 && place <= places[i - 1]!)) {
-    throw malformed('places ascend');
-  }
-  return places;
 }

@@ -25,7 +25,8 @@ export type PeerFrame =
   | { readonly kind: 'gather'; readonly epoch: bigint }
   | { readonly kind: 'boxes'; readonly entries: readonly SealedEntry[] }
   | { readonly kind: 'manifest'; readonly count: number; readonly digest: Uint8Array }
-  | { readonly kind: 'unusable'; readonly places: readonly number[] }
+  /** One bit for each entry of the manifest, the lowest of a byte first. */
+  | { readonly kind: 'unusable'; readonly entries: Uint8Array }
   | {
     readonly kind: 'start'; readonly attempt: number; readonly digest: Uint8Array;
     readonly key: Uint8Array; readonly signature: Uint8Array;

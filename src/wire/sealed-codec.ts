@@ -13,7 +13,9 @@ export function readSealed(sealed: Members): SealedFacts {
     ...(sealed.has('range') && { range: readRange(sealed) }),
     servers: readServers(sealed),
     patienceMs: sealed.integer('patienceMs', patienceMs.least, patienceMs.most),
-    unusableMax: sealed.number('unusableMax', (share) => share >= 0 && share <= 1, 'in [0, 1]'),
+    ...(sealed.has('unusableMax') && {
+      unusableMax: sealed.number('unusableMax', (share) => share >= 0 && share <= 1, 'in [0, 1]'),
+    }),
   };
 }
 

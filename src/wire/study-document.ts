@@ -132,8 +132,11 @@ export interface SealedFacts {
   readonly servers: readonly [SealedServer, SealedServer, SealedServer];
   /** How long after its close an epoch waits for all three servers. Then it lapses. */
   readonly patienceMs: number;
-  /** A run stops when a larger share of the entries cannot be used. */
-  readonly unusableMax: number;
+  /**
+   * Only in facts that an earlier version made, from 0 to 1. Their logs can be read and verified,
+   * and no server runs such a study any more.
+   */
+  readonly unusableMax?: number;
 }
 
 /**

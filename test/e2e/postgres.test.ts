@@ -8,6 +8,7 @@ import { signing } from '../../src/signing/node.js';
 import { keelson } from '../support/command.js';
 import { ClusterRun } from '../support/durability/cluster-run.js';
 import { Stage } from '../support/live-command.js';
+import { CuttingProxy } from '../support/postgres/cutting-proxy.js';
 import { describePostgres, describePrivatePostgres, psql } from '../support/postgres.js';
 import { smallSlices } from '../support/small-slices.js';
 import { meanStudy } from '../support/study-files.js';
@@ -114,6 +115,59 @@ describePrivatePostgres('keelson serve without its database', (server) => {
         expect((await command.interrupt()).status).toBe(0);
       } finally {
         await stage.end();
+      }
+    });
+});
+
+describePrivatePostgres('keelson serve at SIGTERM without its database', (server) => {
+  it.each(['crashed', 'silent'] as const)('ends within 20 s: %s',
+    { tags: ['slow'], timeout: 120_000 }, async (how) => {
+      const stage = new Stage();
+      const url = await server().createDatabase();
+      const { proxy, url: through } = await CuttingProxy.start(url);
+      try {
+        await keelson(['store', 'init', url]);
+        const study = stage.write('mean.yaml', meanStudy('mean'));
+        const command = stage.start(['serve', study, '--store', through, '--secrets',
+          stage.path('secrets'), '--port', '0', '--log-level', 'info', '--json']);
+        await command.line(({ type }) => type === 'listening');
+        if (how === 'crashed') await server().crash();
+        else proxy.silence();
+        await command.says('the database does not answer');
+        const beganMs = performance.now();
+        command.child.kill('SIGTERM');
+        await command.ended;
+        expect(performance.now() - beganMs).toBeLessThan(20_000);
+      } finally {
+        await stage.end();
+        if (how === 'crashed') await server().restart();
+        await proxy.stop();
+      }
+    });
+});
+
+describePostgres('keelson serve whose database goes away while it starts', (server) => {
+  it.each([18, 24, 30])('waits for it and listens, or says why not: after %i messages',
+    { tags: ['slow'], timeout: 120_000 }, async (messages) => {
+      const stage = new Stage();
+      const url = await server().createDatabase();
+      const { proxy, url: through } = await CuttingProxy.start(url);
+      try {
+        await keelson(['store', 'init', url]);
+        const study = stage.write('mean.yaml', meanStudy('mean'));
+        proxy.cutAfter(messages, 3);
+        const command = stage.start(['serve', study, '--store', through, '--secrets',
+          stage.path('secrets'), '--port', '0', '--log-level', 'warn', '--json']);
+        const listens = await command.line(({ type }) => type === 'listening')
+          .then(() => true, () => false);
+        if (listens) expect((await command.interrupt()).status).toBe(0);
+        // Before it has entered itself in the database nothing waits.
+        else expect(await command.ended).toMatchObject({
+          status: 2, stderr: expect.stringContaining('the database cannot be reached') as string,
+        });
+      } finally {
+        await stage.end();
+        await proxy.stop();
       }
     });
 });

@@ -8,6 +8,7 @@ import { signing as browser } from '../../src/signing/browser.js';
 import { signing } from '../../src/signing/node.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
 import type { Answer, ReleaseFacts } from '../../src/wire/index.js';
+import type { SealedFacts } from '../../src/wire/study-document.js';
 import {
   answersBody, document, questionsDocument, releaseBody, server, serverSeed,
 } from '../support/wire-samples.js';
@@ -50,6 +51,40 @@ describe('release log', () => {
       state: 'ended',
       firstFault: null,
     });
+  });
+
+  it('names two releases of one epoch, as a folder that is served twice makes them', async () => {
+    const { lines: copy } = await sampleLog(4, {
+      change: (body) => (body.index === 3n ? { ...body, cohort: 2999n } : body),
+    });
+    // The log of one copy goes on with the last release of the other.
+    const both = await verify([...log.lines.slice(0, 5), copy[4]!, head]);
+    expect(both.firstFault).toMatchObject({ line: 6, code: 'epoch-order' });
+    expect(both.firstFault!.text).toContain('epoch 11 has two releases');
+    // A reader of one copy gets the head of the other one.
+    const other = await verify([...log.lines.slice(0, 5), copy[5]!]);
+    expect(other.firstFault).toMatchObject({ line: 6, code: 'head-mismatch' });
+    expect(other.firstFault!.text).toContain('served again');
+    // The same release twice is no second one.
+    const same = await verify([...log.lines.slice(0, 5), fourth, head]);
+    expect(same.firstFault).toMatchObject({ line: 6, code: 'index-mismatch' });
+  });
+
+  it('reads the log of a sealed study of an earlier version', async () => {
+    const servers = ['north', 'east', 'west'].map((name, i) => ({
+      name, url: `wss://${name}.example`, key: toHex(new Uint8Array(32).fill(i + 1)),
+    }));
+    const old = await sampleLog(0, {
+      facts: {
+        ...document, late: 'drop', epoch: { everyMs: 60_000 },
+        budget: { epsilon: 16, delta: 1e-5, rule: 'zcdp', scope: 'study' },
+        sealed: {
+          against: 'reading', bits: 16, patienceMs: 60_000, unusableMax: 0.2,
+          servers: servers as unknown as SealedFacts['servers'],
+        },
+      },
+    });
+    expect(await fault(old.lines)).toBe('none');
   });
 
   it('verifies a log without releases', async () => {

@@ -240,7 +240,7 @@ describe('operator data', () => {
     const rig = await startRig();
     const path = `/v1/operator/evidence?study=${document.study}&contributor=${'0a'.repeat(32)}`;
     const sealed = {
-      against: 'reading', bits: 16, patienceMs: 1, unusableMax: 0.1, servers: [] as never,
+      against: 'reading', bits: 16, patienceMs: 1, servers: [] as never,
     } as const;
     rig.hub.change(rig.study, { document: { ...document, sealed } });
     const answer = await get(rig, path, { headers: bearer });

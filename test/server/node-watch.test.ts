@@ -18,7 +18,10 @@ describe('what a node tells its operator', () => {
     });
     const watch = new NodeWatch({ clock: new HandClock(), logger });
     const note = (standings: object): void =>
-      watch.note({ studies: [], clockAheadMs: 0, isDeaf: false, lacksKey: null, ...standings });
+      watch.note({
+        studies: [], clockAheadMs: 0, isDeaf: false, fullBecause: null, lacksKey: null,
+        ...standings,
+      });
     return { lines, watch, note };
   };
 
@@ -49,6 +52,16 @@ describe('what a node tells its operator', () => {
     note({});
     expect(lines.slice(1)).toEqual([expect.stringMatching(/all row keys are there again$/)]);
     expect(watch.health()).toMatchObject({ lacksKey: false, leadsNothing: null });
+  });
+
+  it('says once that the database takes no writes, and when it does again', () => {
+    const { lines, watch, note } = watched();
+    for (let i = 0; i < 2; i++) note({ fullBecause: 'no room (53100)' });
+    expect(lines).toEqual([expect.stringMatching(/no room \(53100\)\. Until then batches/)]);
+    expect(watch.health().storeFull).toBe(true);
+    note({});
+    expect(lines.slice(1)).toEqual([expect.stringMatching(/takes writes again$/)]);
+    expect(watch.health().storeFull).toBe(false);
   });
 
   it('says once which option helps behind a pooler that breaks LISTEN', () => {

@@ -1,3 +1,8 @@
+import { fromUtf8, toHex } from '../../src/base/bytes.js';
+import { signing } from '../../src/signing/node.js';
+import { encodeStudyDocument, studyId } from '../../src/wire/index.js';
+import type { SealedFacts } from '../../src/wire/study-document.js';
+import { SealedPart } from '../../server/sealed/sealed-part.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StorageError } from '../../src/base/errors.js';
 import { silentLogger } from '../../server/base/logger.js';
@@ -64,6 +69,47 @@ it('shows at each reload what is refused now', async () => {
     .toEqual([['delays', 'open'], ['other', 'open'], ['third', 'open']]);
   await reloadStudies(hub, [define(), define({ study: 'other' })], silentLogger);
   expect(hub.refused()).toEqual([]);
+  await hub.close();
+});
+
+it('leaves a sealed study of an earlier version, by name, and its ledger can be read', async () => {
+  const servers = ['north', 'east', 'west'].map((name, i) => ({
+    name, url: `wss://${name}.example`,
+    key: toHex(i === 0 ? bench.signer.publicKey : signing.createSigner(new Uint8Array(32)
+      .fill(i)).publicKey),
+  }));
+  const old = define({
+    study: 'old', columns: ['minutes'], estimator: 'count',
+    parameters: { threshold: 25, column: 0, side: 'above' },
+    contribution: { reduce: 'mean', rowsMax: 1 }, late: 'drop',
+    sealed: {
+      against: 'reading', bits: 16, patienceMs: 60_000, unusableMax: 0.2,
+      servers: servers as unknown as SealedFacts['servers'],
+    },
+  });
+  const facts = encodeStudyDocument(old.document);
+  const record = await studyId(facts, signing);
+  const store = await bench.store();
+  await store.registerStudy({
+    studyId: record, name: 'old', document: fromUtf8(facts), budget: old.budget, nowMs: 0,
+  });
+  await store.openEpoch({
+    studyId: record, epoch: 1n, opensAtMs: 0, closesAtMs: everyMs, ...old.charge, rowsMax: 1,
+    late: 'drop', assignmentKey: new Uint8Array(32), workSeed: new Uint8Array(32),
+  });
+  const part = new SealedPart({
+    as: 'north', clock: bench.clock, logger: silentLogger, timeoutMs: 1_000,
+  });
+  const hub = await bench.start([define()], { openSealed: part.open });
+  expect(hub.studies().map(({ name }) => name)).toEqual(['delays']);
+  expect(bench.logged).toContainEqual({
+    text: expect.stringContaining('cannot be continued') as string,
+    fields: { study: 'old', err: expect.objectContaining({
+      code: 'invalid-study',
+      message: expect.stringMatching(/study old has the fact sealed\.unusableMax/) as string,
+    }) as Error },
+  });
+  expect((await hub.balances()).map(({ key }) => key)).toContain('study:old');
   await hub.close();
 });
 

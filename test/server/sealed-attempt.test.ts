@@ -6,7 +6,9 @@ import { PeerLink, type PeerLinks } from '../../server/sealed/peer-link.js';
 import type { PeerSocket, SocketHandlers } from '../../server/sealed/peer-socket.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import { sealedCount } from '../../src/sealed/programs/counts.js';
+import { sealedMean } from '../../src/sealed/programs/mean.js';
 import { servers, type ServerIndex } from '../../src/sealed/shares/body.js';
+import { columnGrid } from '../../src/sealed/shares/column-grid.js';
 import { sealRow } from '../../src/sealed/shares/sealing.js';
 import { boxKeysOf } from '../../src/signing/boxes.js';
 import { signBatch } from '../../src/signing/index.js';
@@ -76,20 +78,23 @@ interface Attempt {
   readonly charges: readonly number[];
 }
 
+/** @param lacking places of entries that server 2 says that it cannot use. */
 async function attempt(
   change: Change = (frame) => frame, options: Partial<AttemptOptions> = {},
-  sent: readonly SealedEntry[] = entries,
+  sent: readonly SealedEntry[] = entries, lacking: readonly number[] = [],
 ): Promise<Attempt> {
   const links = linksOf(change);
   const charges = [0, 0, 0];
   const outcomes = await Promise.all(servers.map(async (server) => {
-    const shares = await openShares(sent, {
-      server, form: program.form, boxSecret: secrets[server]!, frontKey: serverKeys[0]!, studyId,
-      epoch: 7n,
+    const opened = await openShares(sent, {
+      server, form: (options.program ?? program).form, boxSecret: secrets[server]!,
+      frontKey: serverKeys[0]!, studyId, epoch: 7n,
     }, systemClock);
+    const shares = opened.map((share, place) =>
+      (server === 2 && lacking.includes(place) ? null : share));
     return runAttempt({
       server, links: links[server]!, signer: signers[server]!, serverKeys, attempt: 1, program,
-      studyId: Buffer.from(studyId).toString('hex'), epoch: 7n, timeoutMs: 500, unusableMax: 0.3,
+      studyId: Buffer.from(studyId).toString('hex'), epoch: 7n, timeoutMs: 500,
       charge: async () => { charges[server]! += 1; },
       ...options,
     }, manifest, shares).catch((error: unknown) => {
@@ -117,16 +122,28 @@ describe('an attempt', () => {
     expect(countOf(outcomes[0])).toBe(5);
   });
 
-  it('leaves out what one server cannot use, and stops above the most', async () => {
-    const forged = (count: number): SealedEntry[] => entries.map((entry, i) =>
+  it.each([1, 3, 5])('counts %i entries of 5 that nobody can use as no rows', async (count) => {
+    const sent = entries.map((entry, i) =>
       (i < count ? { ...entry, signature: new Uint8Array(64) } : entry));
-    const one = await attempt(undefined, {}, forged(1));
-    expect(countOf(one.outcomes[0])).toBe(4);
-    const two = await attempt(undefined, {}, forged(2));
-    for (const outcome of two.outcomes) {
-      expect(message(outcome)).toContain('2 of 5 entries cannot be used');
+    const { outcomes, charges } = await attempt(undefined, {}, sent);
+    for (const outcome of outcomes) expect(countOf(outcome)).toBe(5 - count);
+    expect(charges).toEqual([1, 1, 1]);
+  });
+
+  it('lets the noised count decide where too few entries are left, after the charge', async () => {
+    const mean = sealedMean(sealedFacts(1, 1000, 1), { grid: columnGrid([[0, 64]], [8]) });
+    // They were sealed for the other form, so none of them can be used.
+    const { outcomes, charges } = await attempt(undefined, { program: mean }, entries);
+    for (const outcome of outcomes) {
+      expect(outcome).toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
     }
-    expect(two.charges).toEqual([0, 0, 0]);
+    expect(charges).toEqual([1, 1, 1]);
+  });
+
+  it('leaves out what one server alone says that it cannot use', async () => {
+    const { outcomes, charges } = await attempt(undefined, {}, entries, [1, 2]);
+    for (const outcome of outcomes) expect(countOf(outcome)).toBe(3);
+    expect(charges).toEqual([1, 1, 1]);
   });
 
   const atStep = (make: (frame: Extract<PeerFrame, { kind: 'step' }>) => PeerFrame): Change =>
@@ -139,8 +156,11 @@ describe('an attempt', () => {
       ? { ...frame, signature: new Uint8Array(64) } : frame), 'is not signed', true],
     ['another message than the one that is due', (frame) => (frame.kind === 'start'
       ? { kind: 'gather', epoch: 7n } : frame), 'where start belongs', true],
-    ['a place past the end', (frame) => (frame.kind === 'unusable'
-      ? { kind: 'unusable', places: [9] } : frame), 'past the end', true],
+    ['an answer for more entries than there are', (frame) => (frame.kind === 'unusable'
+      ? { ...frame, entries: new Uint8Array(2) } : frame), 'of 16 entries', true],
+    ['one of the two other entries that it cannot use than the other', (frame) =>
+      (frame.kind === 'unusable' ? { ...frame, entries: Uint8Array.of(1) } : frame),
+    'begins with other entries', true],
     ['bytes that are no message', (frame) => (frame.kind === 'unusable'
       ? Uint8Array.of(1, 2, 3) : frame), 'malformed message', true],
     ['nothing', (frame) => (frame.kind === 'unusable' ? null : frame), 'nothing for 500 ms', true],

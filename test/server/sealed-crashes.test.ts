@@ -60,7 +60,7 @@ async function opened(crowd: Crowd): Promise<SealedNodes> {
   vi.spyOn(nacl.box, 'before').mockImplementation(sharedKey);
   nodes = new SealedNodes(crowd);
   await nodes.startAll();
-  await nodes.contribute(crowd.people);
+  expect(await nodes.contribute(crowd.people)).toEqual([]);
   return nodes;
 }
 
@@ -151,7 +151,7 @@ async function crashed(crowd: Crowd, server: ServerIndex, moment: number): Promi
     expect(outcome).toMatchObject({ kind: 'refused', reason: 'interrupted' });
   } else expect(outcome.kind).toBe('value');
   // The next epoch is as any other. Fewer people take less time.
-  await run.contribute(crowd.people.slice(0, 5));
+  expect(await run.contribute(crowd.people.slice(0, 5))).toEqual([]);
   await run.clock.advance(everyMs);
   await run.until(async () => (await run.releases(0)).length === 2);
   await run.until(() => run.view.epoch === 3n);

@@ -16,7 +16,7 @@ const people = Array.from({ length: 40 }, (_, i) => 26 + (i % 9));
 async function closed(change: FrontChange): Promise<SealedNodes> {
   nodes = new SealedNodes(count, change);
   await nodes.startAll();
-  await nodes.contribute(people);
+  expect(await nodes.contribute(people)).toEqual([]);
   await nodes.clock.advance(everyMs);
   return nodes;
 }
@@ -79,5 +79,64 @@ describe('a first server that runs changed code', { tags: ['slow'] }, () => {
     // With its own code again it goes on with everybody.
     isChanged = false;
     expect(Math.abs(await countOf(run) - people.length)).toBeLessThan(noise);
+  });
+});
+
+/** In the body of an entry: after its head of 176 bytes come the boxes, the first of 112 bytes. */
+const inBox = [180, 300] as const;
+const garbled = (box: 0 | 1, who: (person: number) => boolean) =>
+  (body: Uint8Array, person: number): void => { if (who(person)) body[inBox[box]]! ^= 1; };
+
+describe('entries that cannot be used', () => {
+  const run = async (): Promise<SealedNodes> => {
+    nodes = new SealedNodes(count);
+    await nodes.startAll();
+    return nodes;
+  };
+
+  it('count as no rows, however many of the entries they are', async () => {
+    const own = await run();
+    // The box of the second server, so the first one cannot see it.
+    const change = garbled(1, (person) => person % 4 === 0);
+    expect(await own.contribute(people.slice(0, 4), change)).toEqual([]);
+    await own.clock.advance(everyMs);
+    expect(Math.abs(await countOf(own) - 3)).toBeLessThan(noise);
+    for (const server of servers) expect(await own.spent(server)).toBe(own.view.charge.rho);
+    // A single attempt, and no wait for patience.
+    expect(own.sent.filter(({ frame }) => frame.kind === 'gather')).toHaveLength(2);
+  });
+
+  it('are refused by the first server where its own box does not open', async () => {
+    const own = await run();
+    const refused = await own.contribute(people, garbled(0, (person) => person < 2));
+    expect(refused).toEqual([1, 2].map(() => ({ verdict: 'rejected', code: 'malformed' })));
+    await own.clock.advance(everyMs);
+    expect(Math.abs(await countOf(own) - 38)).toBeLessThan(noise);
+  });
+});
+
+describe('a first server whose clock is wrong', { tags: ['long'] }, () => {
+  const threeDaysMs = 3 * 86_400_000;
+
+  it('puts no date into the two others, and goes on once its clock is right', async () => {
+    nodes = new SealedNodes(count);
+    const run = nodes;
+    await run.startAll();
+    run.aheadMs[0] = threeDaysMs;
+    await run.until(() => run.sent.some(({ frame }) =>
+      frame.kind === 'stop' && frame.code === 'clock-implausible'));
+    await run.clock.advance(60_000);
+    for (const server of [1, 2] as const) {
+      expect((await run.newestTime(server))!).toBeLessThanOrEqual(run.clock.nowMs());
+    }
+    expect(await run.newestTime(0)).toBeGreaterThan(run.clock.nowMs() + threeDaysMs / 2);
+    await run.restartAtTrueTime(0);
+    await run.until(() => run.view.epoch > 1n);
+    const { closesAtMs } = run.view;
+    expect(closesAtMs - run.clock.nowMs()).toBeLessThanOrEqual(everyMs);
+    expect(await run.contribute(people)).toEqual([]);
+    await run.until(async () => (await run.releases(2)).length > 0);
+    const [first] = await run.releases(2);
+    expect(first!.outcome.kind).toBe('value');
   });
 });

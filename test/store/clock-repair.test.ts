@@ -78,6 +78,23 @@ describe('a clock that was ahead and is set right', () => {
     expect(await open(3)).toMatchObject({ kind: 'opened' });
   });
 
+  it('closes the open epoch as late as it was planned to after its opening', async () => {
+    await register();
+    clock.jump(72 * yearMs);
+    const opensAtMs = clock.nowMs();
+    await store.openEpoch(epochOf(1, { opensAtMs, closesAtMs: opensAtMs + 10_000 }));
+    clock.jump(-72 * yearMs);
+    // Nothing is known before the operator says that this clock is right.
+    await store.repairTimes!(clock.nowMs(), false);
+    expect(await store.epoch(idOf('s'), 1n)).toMatchObject({ closesAtMs: opensAtMs + 10_000 });
+    await repair();
+    const times = { opensAtMs: clock.nowMs(), closesAtMs: clock.nowMs() + 10_000 };
+    expect(await store.epoch(idOf('s'), 1n)).toMatchObject(times);
+    await clock.advance(5_000);
+    await repair();
+    expect(await store.epoch(idOf('s'), 1n)).toMatchObject(times);
+  });
+
   it('counts again what had left early, although that is more than the cap, and lets nothing more '
     + 'in', async () => {
     await register();

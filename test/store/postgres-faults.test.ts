@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../server/base/clock.js';
-import type { Store } from '../../server/store/contract.js';
+import type { SharedStore } from '../../server/store/shared.js';
 import { migrateSchema } from '../../server/store/postgres/schema.js';
 import { openPostgresStore } from '../../server/store/postgres/open.js';
 import { rowExtraBytes } from '../../server/store/postgres/row-seal.js';
@@ -11,6 +11,7 @@ import { MeddlingProxy } from '../support/postgres/meddling-proxy.js';
 import {
   describePrivatePostgres, psql, startPrivatePostgres,
 } from '../support/postgres.js';
+import { until } from '../support/until.js';
 import { rowKeys } from '../support/postgres/row-keys.js';
 
 /** Longer than any test, so that no renewal comes in between. */
@@ -21,7 +22,7 @@ const marked = 'm'.repeat(0x7a3c - rowExtraBytes);
 
 describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
   let url = '';
-  let store: Store;
+  let store: SharedStore;
   let proxy: MeddlingProxy;
 
   beforeEach(async () => {
@@ -120,13 +121,28 @@ describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
       .toEqual({ rho: 200n, delta: 10n });
   });
 
-  it('waits while the disk of the database is full', async () => {
-    await sql(`create function no_room() returns trigger language plpgsql as
-      $$ begin raise exception 'full' using errcode = '53100'; end $$;
-      create trigger no_room before update on nodes execute function no_room()`);
-    const waiting = verdicts(store, [batch('a', 1, 1)]);
-    await sql('drop trigger no_room on nodes');
-    expect(await waiting).toEqual(['accepted@1']);
+  it('refuses batches while the database has no room, and waits with the rest', async () => {
+    // A number that is drawn stays drawn, also where the transaction fails.
+    await sql(`create sequence refusals;
+      create function no_room() returns trigger language plpgsql as $$ begin
+        perform nextval('refusals'); raise exception 'full' using errcode = '53100'; end $$`);
+    // A row that is replaced may find room on its page where a new row finds none.
+    for (const table of ['nodes', 'contributors']) {
+      await sql(`create trigger no_room before insert or update on ${table}
+        execute function no_room()`);
+      expect(await verdicts(store, [batch('a', 1, 1)])).toEqual(['rejected:overloaded']);
+      expect((await store.standings()).fullBecause).toContain('free space on the disk');
+      await sql(`drop trigger no_room on ${table}`);
+    }
+    await sql(`create trigger no_room before insert or update on epochs
+      execute function no_room()`);
+    const closing = store.beginClose(idOf('s'), 1n);
+    // More often than one transaction is tried where others come first.
+    await until(async () => Number(await sql('select last_value from refusals')) > 24);
+    await sql('drop trigger no_room on epochs');
+    await closing;
+    expect(await verdicts(store, [batch('a', 1, 1)])).toHaveLength(1);
+    expect((await store.standings()).fullBecause).toBeNull();
   });
 
   it('waits with a write for as long as the database is away, and with a read for a minute',

@@ -353,6 +353,32 @@ describe('a folder without a mark', () => {
     await (await open()).close();
   });
 
+  it('releases no epoch of the copy, since that may have its release already', async () => {
+    const store = await open();
+    await store.registerStudy(registration({ budget: budget() }));
+    await runEpochs(store, 1, 2);
+    await store.openEpoch(epochOf(3));
+    await store.admit([batch('a', 1, 3)]);
+    const open3 = copyDatabase();
+    await finishEpoch(store, 3, 2);
+    await store.openEpoch(epochOf(4));
+    await store.beginClose(idOf('s'), 4n);
+    await store.chargeEpoch(idOf('s'), 4n, '[]', 0);
+    const charged4 = copyDatabase();
+    await store.close();
+    for (const [copy, epoch] of [[open3, 3n], [charged4, 4n]] as const) {
+      putBack(copy);
+      rmSync(mark(), { force: true });
+      const restored = await open(true);
+      expect(await restored.unfinishedEpochs()).toEqual([]);
+      expect(await restored.epoch(idOf('s'), epoch)).toMatchObject({ state: 'lapsed' });
+      expect(await restored.journal(idOf('s'), epoch, 0n, 10, 1e6)).toEqual([]);
+      expect(await restored.balances()).toMatchObject([{ rhoReserved: 0n }]);
+      await restored.openEpoch(epochOf(Number(epoch) + 1));
+      await restored.close();
+    }
+  });
+
   it('is refused when it has a key and an empty database, and taken as new when it has '
     + 'neither', async () => {
     mkdirSync(directory, { mode: 0o700 });

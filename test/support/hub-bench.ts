@@ -15,6 +15,7 @@ import type { Store } from '../../server/store/contract.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { defineStudy, type StudyDefinition } from '../../server/studies/definition.js';
 import { createStudyHub, type RunningHub, type StudyHubOptions } from '../../server/studies/hub.js';
+import type { OpenSealed } from '../../server/studies/open-sealed.js';
 import type { RefusedStudy } from '../../server/studies/refused-study.js';
 import { VirtualClock } from './virtual-clock.js';
 import { memoryFolder } from './memory-folder.js';
@@ -148,6 +149,7 @@ export interface HubOptions {
   readonly strict?: boolean;
   readonly refused?: readonly RefusedStudy[];
   readonly held?: boolean;
+  readonly openSealed?: OpenSealed;
 }
 
 /** A data folder, a clock, and the hubs that run over them one after the other. */
@@ -187,6 +189,7 @@ export class Bench {
       ...(options.strict !== undefined && { strict: options.strict }),
       ...(options.refused !== undefined && { refused: options.refused }),
       ...(options.held !== undefined && { held: options.held }),
+      ...(options.openSealed !== undefined && { openSealed: options.openSealed }),
       seriesKey: () => new Uint8Array(32).fill(9),
       studies,
       logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },

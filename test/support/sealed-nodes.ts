@@ -11,6 +11,7 @@ import type { JournalEntry, Store } from '../../server/store/contract.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { parseStudyText } from '../../server/study-file/index.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
+import type { SubmitResult } from '../../server/studies/contract.js';
 import { createStudyHub, type RunningHub } from '../../server/studies/hub.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import type { Outcome } from '../../src/base/outcome.js';
@@ -78,6 +79,8 @@ export class SealedNodes {
   /** What happened at each server, in order: frames and transactions. */
   readonly moments: readonly string[][] = servers.map(() => []);
   readonly definition: StudyDefinition;
+  /** By how much the clock of each server is ahead of the true time, in milliseconds. */
+  readonly aheadMs = [0, 0, 0];
   readonly #folder = mkdtempSync(join(memoryFolder, 'keelson-nodes-'));
   readonly #stores: Store[] = [];
   readonly #charges = [0, 0, 0];
@@ -139,6 +142,19 @@ ${servers.map((server) => `    - { name: s${server}, url: 'ws://127.0.0.1:${9000
     this.#crash = { server, moment: this.moments[server]!.length + moment };
   }
 
+  /** The process ends. Its clock is set right, the operator confirms it, and it starts again. */
+  async restartAtTrueTime(server: ServerIndex): Promise<void> {
+    this.#die(this.#processes[server]!);
+    this.aheadMs[server] = 0;
+    await this.#stores[server]!.repairTimes!(this.clock.nowMs(), true);
+    await this.start(server);
+  }
+
+  /** The newest time in a server's store. */
+  newestTime(server: ServerIndex): Promise<number | null> {
+    return this.#stores[server]!.newestTime!();
+  }
+
   isDead(server: ServerIndex): boolean {
     return this.#processes[server]!.isDead;
   }
@@ -148,27 +164,32 @@ ${servers.map((server) => `    - { name: s${server}, url: 'ws://127.0.0.1:${9000
     return this.#processes[0]!.hub!.studies()[0]!;
   }
 
-  /** People send a row each to the open epoch. */
-  async contribute(rows: readonly number[]): Promise<void> {
+  /** People send a row each to the open epoch. @returns the answers that are no acceptance. */
+  async contribute(
+    rows: readonly number[], change: (body: Uint8Array, person: number) => void = () => undefined,
+  ): Promise<readonly SubmitResult[]> {
     const { studyId, epoch, boxKeys } = this.view;
     const { estimator, parameters, columns, sealed } = shortForm(this.definition.document);
     const plan = sharePlanOf({ estimator, parameters, columns: columns.length, sealed: sealed! });
     const context = {
       serverKey: this.#signers[0]!.publicKey, studyId: fromHex(studyId),
     };
+    const refused: SubmitResult[] = [];
     for (const [i, row] of rows.entries()) {
       const signer = signing.createSigner(new Uint8Array(32).fill(100 + i));
       const body = sealRow(signing, plan.valuesOf([row]), {
         form: plan.form, place: { studyId: fromHex(studyId), epoch, sequence: epoch },
         contributorKey: signer.publicKey, boxKeys: boxKeys!.map((key) => key.subarray(0, 32)),
       });
+      change(body, i);
       const digest = signing.sha512(body);
-      const { verdict } = await this.#processes[0]!.hub!.submit({
+      const result = await this.#processes[0]!.hub!.submit({
         studyId, contributor: signer.publicKey, sequence: epoch, epoch, last: true, rows: 1,
         columns: 1, digest, body, signature: signBatch(signer, context, digest),
       });
-      if (verdict !== 'accepted') throw new Error(`an entry was ${verdict}`);
+      if (result.verdict !== 'accepted') refused.push(result);
     }
+    return refused;
   }
 
   /** Lets time pass until something holds. @throws after an hour of virtual time. */
@@ -255,7 +276,7 @@ ${servers.map((server) => `    - { name: s${server}, url: 'ws://127.0.0.1:${9000
   #clockOf(process: Process): Clock {
     const { clock } = this;
     return {
-      nowMs: clock.nowMs, monotonicMs: clock.monotonicMs,
+      nowMs: () => clock.nowMs() + this.aheadMs[process.server]!, monotonicMs: clock.monotonicMs,
       after: (delayMs, action) => clock.after(delayMs, () => { if (!process.isDead) action(); }),
     };
   }

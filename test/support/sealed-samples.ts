@@ -63,7 +63,7 @@ export const peerFrames: { readonly [K in PeerFrame['kind']]: PeerFrame } = {
     }],
   },
   manifest: { kind: 'manifest', count: 1, digest: filled(5, 64) },
-  unusable: { kind: 'unusable', places: [0, 3, 70_000] },
+  unusable: { kind: 'unusable', entries: Uint8Array.of(0b1001, 0x80) },
   start: {
     kind: 'start', attempt: 2, digest: filled(2, 64), key: filled(3, 32),
     signature: signed.start.signature,

@@ -71,12 +71,13 @@ export class Admission {
         (session, begin, note) => {
           tries += 1;
           return this.#try(session, begin, note, batches);
-        })
+        }, { waitsWhileFull: false })
         .catch((error: unknown) => {
-          // Others came first each time, or this node lacks a row key, and nothing was written. The
-          // senders try again later.
-          if (!(error instanceof PostgresFailure)
-            || (error.kind !== 'again' && error.code !== 'row-key-missing')) throw error;
+          // Others came first each time, the database has no room, or this node lacks a row key,
+          // and nothing was written. The senders try again later.
+          const isRefusal = error instanceof PostgresFailure && (error.kind === 'again'
+            || error.kind === 'full' || error.code === 'row-key-missing');
+          if (!isRefusal) throw error;
           return batches.map(() => crowdedOut);
         });
       this.latencies.note((this.clock.monotonicMs() - before) / 1_000, batches.length, tries);

@@ -1,5 +1,6 @@
+import { Socket } from 'node:net';
 import type { Pool, PoolClient, PoolConfig } from 'pg';
-import { InvalidParameterError, StorageError } from '../../../src/base/errors.js';
+import { InvalidParameterError, KeelsonError, StorageError } from '../../../src/base/errors.js';
 import { asStoreError, isStalePlan, PostgresFailure } from './failures.js';
 import type { PostgresPlace } from './place.js';
 import { Session, StatementNames } from './session.js';
@@ -39,10 +40,12 @@ export class Connections {
   /** Connections that `#check` has passed. */
   readonly #checked = new WeakSet<PoolClient>();
   #check: ((session: Session) => Promise<void>) | undefined;
+  #isCut = false;
 
   /** @param hearing where news are heard. */
   private constructor(
     private readonly pool: Pool, private readonly hearing: Pool, readonly schema: string,
+    private readonly sockets: ReadonlySet<Socket>,
   ) {
     // A connection that breaks is replaced. Who uses one gets the error from its query, and would
     // get it a second time as an event, which ends the process where nobody listens.
@@ -63,14 +66,22 @@ export class Connections {
         + 'letters, digits and _, and does not begin with a digit');
     }
     const { Pool: PoolOf } = await loadPg();
+    const sockets = new Set<Socket>();
+    const stream = (): Socket => {
+      const socket = new Socket();
+      sockets.add(socket);
+      return socket.once('close', () => sockets.delete(socket));
+    };
     const options = [`search_path=${schema}`, ...settings].map((each) => `-c ${each}`).join(' ');
     try {
       const poolAt = (connectionString: string, max: number): Pool => new PoolOf({
         connectionString, max, options, application_name: 'keelson',
         connectionTimeoutMillis: connectTimeoutMs, query_timeout: queryTimeoutMs, keepAlive: true,
+        stream,
       });
       const pool = poolAt(url, most);
-      return new Connections(pool, direct === undefined ? pool : poolAt(direct, 1), schema);
+      return new Connections(pool, direct === undefined ? pool : poolAt(direct, 1), schema,
+        sockets);
     } catch {
       // The text of the cause could hold the password.
       throw new InvalidParameterError('the address of the store cannot be read: write '
@@ -92,6 +103,9 @@ export class Connections {
    * @throws KeelsonError: errors of the database are typed.
    */
   async use<T>(action: (session: Session) => Promise<T>): Promise<T> {
+    if (this.#isCut) {
+      throw new KeelsonError('closed', 'the server ended while its database did not answer');
+    }
     let client: PoolClient;
     try {
       client = await this.pool.connect();
@@ -145,6 +159,12 @@ export class Connections {
       throw error;
     }
     return end;
+  }
+
+  /** Ends every connection, with what waits on it, and makes no other. */
+  cut(): void {
+    this.#isCut = true;
+    for (const socket of this.sockets) socket.destroy();
   }
 
   async close(): Promise<void> {

@@ -1,12 +1,13 @@
 import { KeelsonError, StorageError, type StorageCode } from '../../../src/base/errors.js';
 
 /**
- * `lost`: the connection or the database is gone, or takes no writes; wait and try again. `again`:
- * another transaction came first; try again at once. `taken`: another node has the lease, or
- * the database knows this node no more.
+ * `lost`: the connection or the database is gone; wait, and ask whether the transaction was
+ * committed. `full`: the database takes no writes, and nothing was written; wait and try again.
+ * `again`: another transaction came first; try again at once. `taken`: another node has the lease,
+ * or the database knows this node no more.
  * `other`: a defect, or something that an operator must change.
  */
-export type FailureKind = 'lost' | 'again' | 'taken' | 'other';
+export type FailureKind = 'lost' | 'full' | 'again' | 'taken' | 'other';
 
 /** What went wrong in the database, and what the store may do about it. */
 export class PostgresFailure extends StorageError {
@@ -15,7 +16,7 @@ export class PostgresFailure extends StorageError {
     sqlState?: string,
   ) {
     super(message, code, {
-      retryable: kind === 'lost' || kind === 'again',
+      retryable: kind === 'lost' || kind === 'full' || kind === 'again',
       details: sqlState === undefined ? {} : { sqlState },
     });
   }
@@ -37,8 +38,10 @@ export const isStalePlan = (error: unknown): boolean => {
   return code === '0A000' && /cached plan/.test(String(message));
 };
 
-/** The database takes no writes now: its disk or memory is full, or it is a standby. Wait too. */
-const paused = new Set(['53100', '53200', '25006']);
+/** The disk or the memory of the database is full: it takes no writes now. */
+const full = new Set(['53100', '53200']);
+/** It is a standby. Another connection may find the primary. */
+const readOnly = '25006';
 /** Errors whose text has no data: who may connect, what exists, what is full. */
 const tellable = /^(0A|25|28|3D|3F|42|53|54|55|57|58)/;
 
@@ -77,7 +80,8 @@ export function asStoreError(error: unknown): KeelsonError {
   }
   const told = tellable.test(sqlState) ? `${text} (${sqlState})` : sqlState;
   const remedy = remedies[sqlState] === undefined ? '' : `; ${remedies[sqlState]}`;
-  const kind = again.has(sqlState) ? 'again' : paused.has(sqlState) ? 'lost' : 'other';
+  const kind = again.has(sqlState) ? 'again' : full.has(sqlState) ? 'full'
+    : sqlState === readOnly ? 'lost' : 'other';
   return new PostgresFailure(
     `the store failed: ${told}${remedy}`, kind, 'storage-failed', sqlState,
   );

@@ -27,7 +27,7 @@ import { News } from './news.js';
 import { StoreNode } from './node.js';
 import { PostgresFailure } from './failures.js';
 import { Seen } from './seen.js';
-import { pause, throughOutage } from './outage.js';
+import { cutWhenSilent, pause, throughOutage } from './outage.js';
 import { refund } from './refunds.js';
 import { checkRowKeys, eraseIdleRowKeys, renewRowKey } from './row-key-turns.js';
 import { RowKeys } from './row-keys.js';
@@ -120,6 +120,7 @@ class PostgresStore {
   /** Names of reads that need several queries. */
   readonly #longReads = new Set<string>();
   #closing: Promise<void> | undefined;
+  #isClosed = false;
 
   constructor(
     private readonly connections: Connections, private readonly node: StoreNode,
@@ -205,6 +206,9 @@ class PostgresStore {
       },
       standings: () => this.#session((session) => this.#standings(session)),
       onNews: (listener) => this.#news.follow(listener),
+      endSoon: () => {
+        void cutWhenSilent(this.connections, this.clock, () => this.#isClosed);
+      },
       askEnd: (studyId) => this.#change({ studies: [studyId] }, () => askEnd(studyId)),
       tally: (...which) => this.#session((session) => readTally(session, ...which)),
       shareKey: (key) => this.#session((session) => shareKey(session, key)),
@@ -333,7 +337,7 @@ class PostgresStore {
     await checkProgram(session);
     const standings = {
       ...await readStandings(session, this.node, () => this.clock.nowMs()),
-      isDeaf: this.#news.isDeaf,
+      isDeaf: this.#news.isDeaf, fullBecause: this.#writer.fullBecause,
     };
     // Afterwards, so that what is shown to anybody was noted.
     await this.settings.seen?.note(session);
@@ -371,8 +375,11 @@ class PostgresStore {
     await this.#writer.idle();
     await this.#leases.close().then(() => this.node.leave()).catch((error: unknown) => {
       // The leases then end by themselves.
-      if (!(error instanceof PostgresFailure)) throw error;
+      const isGone = error instanceof PostgresFailure
+        || (error instanceof KeelsonError && error.code === 'closed');
+      if (!isGone) throw error;
     });
+    this.#isClosed = true;
     await this.connections.close();
   }
 }

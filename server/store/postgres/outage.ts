@@ -1,9 +1,12 @@
 import type { Clock } from '../../base/clock.js';
+import type { Connections } from './connection.js';
 import { PostgresFailure } from './failures.js';
 
 /** How long a read waits for a database that is gone, and how often it asks. */
 const outageMostMs = 60_000;
-const outageStepMs = 250;
+export const outageStepMs = 250;
+/** How long a server that is ending waits for a database that does not answer. */
+const endMostMs = 8_000;
 
 export const pause = (clock: Clock, ms: number): Promise<void> =>
   new Promise((resolve) => { clock.after(ms, resolve); });
@@ -22,9 +25,29 @@ export async function throughOutage<T>(
     try {
       return await action();
     } catch (error) {
-      const isLost = error instanceof PostgresFailure && error.kind === 'lost';
-      if (!isLost || isOver()) throw error;
+      const waits = error instanceof PostgresFailure
+        && (error.kind === 'lost' || error.kind === 'full');
+      if (!waits || isOver()) throw error;
       await pause(clock, outageStepMs);
     }
+  }
+}
+
+/**
+ * Watches the database of a server that is ending, and cuts its connections when no query has been
+ * answered for `endMostMs`. A network that is cut says nothing, so a query may wait for a minute.
+ */
+export async function cutWhenSilent(
+  connections: Connections, clock: Clock, isOver: () => boolean,
+): Promise<void> {
+  let answeredMs = clock.monotonicMs();
+  const answers = (): Promise<boolean> =>
+    connections.use((session) => session.text('SELECT 1')).then(() => true, () => false);
+  while (!isOver()) {
+    const leftMs = answeredMs + endMostMs - clock.monotonicMs();
+    if (leftMs <= 0) return connections.cut();
+    const isThere = await Promise.race([answers(), pause(clock, leftMs).then(() => false)]);
+    if (isThere) answeredMs = clock.monotonicMs();
+    await pause(clock, outageStepMs);
   }
 }

@@ -35,7 +35,7 @@ const clockText = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8
 /** See `SharedStore.standings`. @param nowMs the clock here. */
 export async function readStandings(
   session: Session, node: StoreNode, nowMs: () => number,
-): Promise<Omit<Standings, 'lacksKey' | 'isDeaf'>> {
+): Promise<Omit<Standings, 'lacksKey' | 'isDeaf' | 'fullBecause'>> {
   const rows = await session.text<StandingRow>(standingsText);
   const before = nowMs();
   const [there] = await session.text<{ readonly ms: number }>(clockText);

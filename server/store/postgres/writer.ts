@@ -3,7 +3,7 @@ import type { Steps } from '../rules/steps.js';
 import type { Connections } from './connection.js';
 import { forgotten, PostgresFailure } from './failures.js';
 import type { StoreNode } from './node.js';
-import { pause, throughOutage } from './outage.js';
+import { outageStepMs, pause, throughOutage } from './outage.js';
 import type { Session } from './session.js';
 
 /** What a change locks: studies by their ids, and for a registration the budget by its key. */
@@ -16,6 +16,8 @@ export interface Locks {
   readonly seals?: boolean;
 }
 
+/** So long after a write was refused the database counts as full, unless a write succeeds. */
+const fullMs = 10_000;
 /** Tries of one transaction that others got in the way of. */
 const triesMost = 20;
 
@@ -29,6 +31,8 @@ const triesMost = 20;
  */
 export class Writer {
   #tail: Promise<unknown> = Promise.resolve();
+  /** The last write that the database refused, if none has succeeded since. */
+  #full: { readonly why: string; readonly atMs: number } | null = null;
 
   constructor(
     private readonly connections: Connections, private readonly node: StoreNode,
@@ -36,6 +40,12 @@ export class Writer {
     /** Makes sure that there is a row key of this day. */
     private readonly renewKey: (session: Session) => Promise<void>,
   ) {}
+
+  /** Why the database takes no writes at the moment; null when it takes them. */
+  get fullBecause(): string | null {
+    const isOver = this.#full === null || this.clock.monotonicMs() - this.#full.atMs > fullMs;
+    return isOver ? null : this.#full!.why;
+  }
 
   /** Runs an action after those that were passed in before it. */
   inOrder<T>(action: () => Promise<T>): Promise<T> {
@@ -74,11 +84,14 @@ export class Writer {
    * once.
    * @param action gets the parameters of `begin_write`. It notes its result before it commits, and
    *   returns whether it wrote anything.
+   * @param options.waitsWhileFull whether it waits, without an end, for a database that takes no
+   *   writes. Else it throws what the database says.
    */
   async write<T>(
     action: (
       session: Session, begin: readonly unknown[], note: (result: T) => void,
     ) => Promise<boolean>,
+    { waitsWhileFull = true }: { readonly waitsWhileFull?: boolean } = {},
   ): Promise<T> {
     for (let tries = 1; ; tries++) {
       const number = this.node.last + 1n;
@@ -87,11 +100,19 @@ export class Writer {
         const wrote = await this.connections.use((session) =>
           action(session, this.node.begin(number), (result) => { noted = { result }; }));
         if (wrote) this.node.last = number;
+        if (wrote) this.#full = null;
         return noted!.result;
       } catch (error) {
         if (!(error instanceof PostgresFailure) || error.kind === 'other'
             || error.kind === 'taken' || tries >= triesMost) throw error;
-        if (error.kind === 'lost') {
+        if (error.kind === 'full') {
+          // The database answered, so nothing was written. However long it takes: a server that
+          // ends does not come back by itself once there is room.
+          this.#full = { why: error.message, atMs: this.clock.monotonicMs() };
+          if (!waitsWhileFull || this.isClosing()) throw error;
+          tries = 0;
+          await pause(this.clock, outageStepMs);
+        } else if (error.kind === 'lost') {
           if (await this.#isCommitted(number)) return noted!.result;
         } else {
           await pause(this.clock, tries * tries);

@@ -46,12 +46,17 @@ export function* newestTime(): Steps<number | null> {
  * Under contributor scope, debits that had left the window early may be deleted:
  * own-budget.ts says what counts in their place.
  *
+ * An open epoch whose opening lies in the future closes as long after `nowMs` as it should have
+ * closed after its opening. Otherwise it would stay open until the wrong date.
+ *
  * Without `confirmed` only stamps before 2020 move. Any later time is nearer to the truth.
  * @returns the number of changed stamps.
  */
 export function* repairTimes(nowMs: number, confirmed: boolean): Steps<number> {
   const now = BigInt(Math.round(nowMs));
   let changed = 0;
+  // Before the stamps: the openings tell how far the closes have to move.
+  if (confirmed) yield* moveCloses(now);
   for (const [table, column] of columns) {
     const wrong = sql.updateTable(table).set({ [column]: now }).returning(column)
       .where((build) => build.or([
@@ -65,6 +70,18 @@ export function* repairTimes(nowMs: number, confirmed: boolean): Steps<number> {
   const renewing = yield* all(budgetRows().where('window_ms', 'is not', null));
   if (changed > 0) for (const row of renewing) yield* recount(row, now);
   return changed;
+}
+
+function* moveCloses(now: bigint): Steps<void> {
+  const ahead = yield* all(sql.selectFrom('epochs')
+    .select(['epoch_key', 'opens_at_ms', 'closes_at_ms'])
+    .where('state', 'in', ['open', 'closing']).where('opens_at_ms', '>', now)
+    // An epoch that closes on a count has no time.
+    .where('closes_at_ms', '!=', 0n));
+  for (const { epoch_key: key, opens_at_ms: opens, closes_at_ms: closes } of ahead) {
+    yield* run(sql.updateTable('epochs').set({ closes_at_ms: now + closes - opens })
+      .where('epoch_key', '=', key));
+  }
 }
 
 function* recount(row: BudgetRow, now: bigint): Steps<void> {

@@ -35,7 +35,9 @@ import { existingStudy, registerStudy, studyRow, type StudyRow } from '../rules/
  *
  * Claim: no epoch gets a second release. If the mark has a charge of an epoch and the ledger lacks
  * it, the epoch is closed without a release. If releases are missing, a charged epoch without a
- * release is closed in the same way. Later epochs have larger numbers than any in the mark.
+ * release is closed in the same way. Later epochs have larger numbers than any in the mark. Without
+ * a mark each epoch that the database has and that has no release is closed: its rows may have had
+ * their release. A new epoch may then have the number of one that was lost, with other rows.
  *
  * What cannot be detected: a mark that was set back together with the database; what was lost since
  * the last charge or release (rows, withdrawals, quarantines); and when the missing charges were
@@ -178,7 +180,10 @@ function digestAt(queries: Queries, { studyId, releases }: StudyMark): string | 
     .where('release_index', '=', BigInt(releases) - 1n))?.digest;
 }
 
-/** @param mark null when there is none: then only the acceptance is recorded. */
+/**
+ * @param mark null when there is none: then every epoch of the database that has no release ends,
+ *   and nothing is charged, because nobody knows what is missing.
+ */
 function acceptRollback(
   queries: Queries, mark: Mark | null, found: Mark, options: RollbackOptions,
 ): void {
@@ -188,6 +193,12 @@ function acceptRollback(
     releases_found: BigInt(releasesIn(found)),
     releases_marked: mark === null ? null : BigInt(releasesIn(mark)),
   }).returning('rollback'))!;
+  if (mark === null) {
+    const studies = queries.all(sql.selectFrom('studies').selectAll());
+    for (const study of studies) {
+      closeEpochs(queries, study, { ...every, alsoCharged: true }, options);
+    }
+  }
   const losses = (mark?.studies ?? [])
     .map((marked) => ({ marked, loss: lossOf(queries, marked, found) }));
   for (const { marked, loss } of losses) {
@@ -220,6 +231,9 @@ function registered(
   queries.perform(registerStudy(parts.tables, { studyId, name, document, budget, nowMs }));
   return queries.perform(existingStudy(studyId));
 }
+
+/** All epochs of a study. */
+const every = { upTo: 2n ** 62n } as const;
 
 /**
  * Ends epochs that may have had their release. Their rows are purged like those of a lapsed epoch.
@@ -280,6 +294,7 @@ function roomOf(queries: Queries, study: StudyRow, nowMs: number): Spend {
 function giveReservationsBack(queries: Queries, study: StudyRow, options: RollbackOptions): void {
   const sharing = queries.all(sql.selectFrom('studies').selectAll()
     .where('budget_id', '=', study.budget_id));
-  const which = { upTo: 2n ** 62n, alsoCharged: false };
-  for (const each of sharing) closeEpochs(queries, each, which, options);
+  for (const each of sharing) {
+    closeEpochs(queries, each, { ...every, alsoCharged: false }, options);
+  }
 }

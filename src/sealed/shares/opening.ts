@@ -4,17 +4,22 @@ import { openBox } from '../../signing/boxes.js';
 import type { Signing, Verifier } from '../../signing/contract.js';
 import { verifyBatch } from '../../signing/index.js';
 import {
-  after, bindingOf, commitmentTo, decodeBody, expandSeed, plainBytes, seedBytes, type ServerIndex,
+  after, bindingOf, commitmentTo, decodeBody, expandSeed, plainBytes, seedBytes,
+  type EntryBody, type ServerIndex,
 } from './body.js';
 import { packedBytes, unpackValues, type ShareForm } from './form.js';
 import { UnusableEntryError } from './unusable.js';
 
-/** What a server opens entries with. */
-export interface OpeningOptions {
+/** What a server opens its boxes with. */
+export interface BoxOptions {
   readonly server: ServerIndex;
   readonly form: ShareForm;
   /** 32 bytes: the server's secret box key for this epoch. */
   readonly boxSecret: Uint8Array;
+}
+
+/** What a server opens entries with. */
+export interface OpeningOptions extends BoxOptions {
   /** 32 bytes: the Ed25519 key of the front, for which contributors sign. */
   readonly frontKey: Uint8Array;
   readonly studyId: Uint8Array;
@@ -28,17 +33,15 @@ export interface RowShare {
 }
 
 /**
- * Opens a server's box of an entry, and checks that both components are those that the body commits
- * to. Both holders of a component make the same check, so they hold the same values, and the entry
- * is one row whatever its sender did.
+ * Checks for whom and by whom an entry was signed, then opens this server's box of it.
  * @param body - as received. @param signature - of the contributor, over the body.
  * @throws UnusableEntryError with the reason; its message holds no content.
  */
 export function openEntry(
   signing: Pick<Signing, 'sha512'>, contributor: Verifier, body: Uint8Array, signature: Uint8Array,
-  { server, form, boxSecret, frontKey, studyId, epoch }: OpeningOptions,
+  { frontKey, studyId, epoch, ...box }: OpeningOptions,
 ): Sealed<RowShare> {
-  const entry = decodeBody(body, form);
+  const entry = decodeBody(body, box.form);
   if (!equalBytes(entry.studyId, studyId)) {
     throw new UnusableEntryError('study', 'the entry is of another study');
   }
@@ -51,11 +54,25 @@ export function openEntry(
   if (!verifyBatch(contributor, context, signing.sha512(body), signature)) {
     throw new UnusableEntryError('signature', 'the signature of the entry is not valid');
   }
+  return openBoxOf(signing, contributor.publicKey, entry, box);
+}
+
+/**
+ * Opens a server's box of an entry, and checks that both components are those that the body commits
+ * to. Both holders of a component make the same check, so they hold the same values, and the entry
+ * is one row whatever its sender did.
+ * @param contributorKey - 32 bytes.
+ * @throws UnusableEntryError with the reason; its message holds no content.
+ */
+export function openBoxOf(
+  signing: Pick<Signing, 'sha512'>, contributorKey: Uint8Array, entry: EntryBody,
+  { server, form, boxSecret }: BoxOptions,
+): Sealed<RowShare> {
   const plain = openBox(entry.boxes[server]!, server, entry.ephemeralKey, boxSecret);
   if (plain?.length !== plainBytes(server, form)) {
     throw new UnusableEntryError('box', `the box of server ${server} does not open`);
   }
-  const binding = bindingOf(signing, contributor.publicKey, entry);
+  const binding = bindingOf(signing, contributorKey, entry);
   if (!equalBytes(plain.subarray(0, seedBytes), binding)) {
     throw new UnusableEntryError('copied', 'the box was sealed for another entry');
   }

@@ -21,6 +21,8 @@ export class CuttingProxy {
   #isSilent = false;
   #delayMs = 0;
   #held: Held | null = null;
+  #cutAfter = Infinity;
+  #refuses = 0;
 
   private constructor(private readonly target: string) {}
 
@@ -42,6 +44,15 @@ export class CuttingProxy {
       client.destroy();
       server.destroy();
     }
+  }
+
+  /**
+   * Cuts every connection when so many messages have come from the client, and then refuses as many
+   * connections as are given.
+   */
+  cutAfter(messages: number, refuses: number): void {
+    this.#cutAfter = messages;
+    this.#refuses = refuses;
   }
 
   /** Nothing passes, in either direction, until `heal`; new connections get no answer. */
@@ -91,6 +102,11 @@ export class CuttingProxy {
   }
 
   #pass(client: Socket): void {
+    if (this.#cutAfter === 0 && this.#refuses > 0) {
+      this.#refuses -= 1;
+      client.destroy();
+      return;
+    }
     const server = createConnection(this.target);
     const pair = [client, server] as const;
     this.#pairs.add(pair);
@@ -98,6 +114,7 @@ export class CuttingProxy {
       let sent: Promise<unknown> = Promise.resolve();
       const reaches = from === server ? this.#reaches() : () => false;
       from.on('data', (data) => {
+        if (from === client && this.#cutAfter > 0 && --this.#cutAfter === 0) return this.cut();
         const arrives = this.#delayMs > 0 && pause(this.#delayMs);
         const goesOn = reaches(data) && this.#hold();
         // After what came before, also when the delay becomes less.

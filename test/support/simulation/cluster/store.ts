@@ -87,9 +87,10 @@ export class SimulatedSharedStore {
       standings: () => this.#ask(() =>
         ({
           studies: this.#standings(), clockAheadMs: database.nowMs() - clock.nowMs(),
-          lacksKey: null, isDeaf: false,
+          lacksKey: null, isDeaf: false, fullBecause: null,
         })),
       onNews: (listener) => this.#news.follow(listener),
+      endSoon: () => undefined,
       askEnd: (studyId) => this.#ask(() => {
         database.ends.add(studyId);
         news(this.options.connections.options);
