@@ -1,6 +1,6 @@
 import { isColumnType, otherName, type ColumnType } from '../../src/base/columns.js';
 import type { Question } from '../../src/base/questions.js';
-import { textLimits } from '../../src/base/text-form.js';
+import { textForm, textLimits } from '../../src/base/text-form.js';
 import type { Cell } from '../../client/index.js';
 import { checkText } from '../../server/study-file/check.js';
 import { readColumns } from '../../server/study-file/columns.js';
@@ -89,7 +89,7 @@ function typeOfFlag(name: string, text: string): ColumnType {
   const word = colon < 0 ? text : text.slice(0, colon);
   const rest = colon < 0 ? undefined : text.slice(colon + 1);
   const type: ColumnType | undefined = word === 'category'
-    ? { type: word, of: (rest ?? '').split(',').map((each) => each.trim().normalize()) }
+    ? { type: word, of: (rest ?? '').split(',').map(textForm) }
     : word === 'text' ? { type: word, bytes: rest === undefined ? textLimits.bytes : Number(rest) }
       : rest === undefined && (word === 'number' || word === 'integer' || word === 'boolean')
         ? { type: word } : undefined;
