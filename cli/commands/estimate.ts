@@ -181,7 +181,7 @@ export const estimate = defineCommand({
     const types = typesOfTable(tables[0]!.columns, request);
     const raw = parametersOfTypes(name, given, tables[0]!.columns, types);
     const resolved = resolveEstimator({ name, question: args.question }, raw, {
-      dimension, target, cohort: cohort ?? Math.min(...tables.map(({ count }) => count).filter((count) => count > 0)),
+      dimension, target, cohort: cohort ?? smallestOf(tables),
       participation: cohort === undefined ? 'public' : 'secret',
     });
     if (resolved.kind === 'infeasible') {
@@ -220,6 +220,11 @@ export const estimate = defineCommand({
     return results.every((result) => result.outcome === 'value') ? 0 : 1;
   },
 });
+
+/** The rows of the smallest group that has some. */
+function smallestOf(tables: readonly RowTable[]): number {
+  return Math.min(...tables.map(({ count }) => count).filter((count) => count > 0));
+}
 
 /** Whether a study file says what is asked: no estimator is named. */
 function isStudyAlone({ name, file, input }: InputFlags & {

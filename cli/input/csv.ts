@@ -228,7 +228,7 @@ function lineBreaks(cell: string): number {
 
 /**
  * csv-parse puts cells into its messages. Our messages hold positions only.
- * @param recordLine - where the record begins that cannot be read. An open quote takes all the lines
+ * @param recordLine - where the record begins that cannot be read. An open quote takes all lines
  *   below into it, so the line at which the parser gives up says nothing.
  */
 function explained(error: unknown, source: string, recordLine: number): unknown {

@@ -50,7 +50,8 @@ export function columnsOfStudy(file: string, asked?: readonly string[]): TypedCo
 
 /**
  * The types of `--type column=type`, for columns that no study file describes: `number` and
- * `integer`, also with the values that are expected, as in `integer:0..9`, `boolean`, `text`, `text:64` with its most bytes, or `category:a,b` with its names.
+ * `integer`, also with the values that are expected, as in `integer:0..9`, `boolean`, `text`,
+ * `text:64` with its most bytes, or `category:a,b` with its names.
  * @param columns - those of `--columns`; undefined: all columns of the file.
  * @throws UsageError for another type, and for a column that is not among `columns`.
  */

@@ -35,19 +35,19 @@ const refused = new RegExp(`[${[
 const space = '[ \\xa0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000]';
 const outerSpace = new RegExp(`^${space}|${space}$`);
 
-/** Letters of the Arabic block that join on both sides, then those that join the one before. */
-const dual = '\\u0620\\u0626\\u0628\\u062a-\\u062e\\u0633-\\u063f\\u0641-\\u0647\\u0649\\u064a'
-  + '\\u066e\\u066f\\u0678-\\u0687\\u069a-\\u06bf\\u06c1\\u06c2\\u06cc\\u06ce\\u06d0\\u06d1'
-  + '\\u06fa-\\u06fc\\u06ff';
-const right = '\\u0622-\\u0625\\u0627\\u0629\\u062f-\\u0632\\u0648\\u0671-\\u0673\\u0675-\\u0677'
-  + '\\u0688-\\u0699\\u06c0\\u06c3-\\u06cb\\u06cd\\u06cf\\u06d2\\u06d3\\u06d5\\u06ee\\u06ef';
-const arabicMarks = '[\\u064b-\\u065f\\u0670]*';
+/** Letters of the Arabic block that join on both sides, and all that join the one before. */
+const dual = '\u0620\u0626\u0628\u062a-\u062e\u0633-\u063f\u0641-\u0647\u0649\u064a'
+  + '\u066e\u066f\u0678-\u0687\u069a-\u06bf\u06c1\u06c2\u06cc\u06ce\u06d0\u06d1'
+  + '\u06fa-\u06fc\u06ff';
+const joined = '[\u0620\u0622-\u064a\u066e\u066f\u0671-\u0673\u0675-\u06d3\u06d5\u06ee'
+  + '\u06ef\u06fa-\u06fc\u06ff]';
+const arabicMarks = '[\u064b-\u065f\u0670]*';
 /** The sign that takes the vowel off a letter, in the scripts from Devanagari to Sinhala. */
-const virama = '[\\u094d\\u09cd\\u0a4d\\u0acd\\u0b4d\\u0bcd\\u0c4d\\u0ccd\\u0d4d\\u0dca]';
+const virama = '[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca]';
 
 /**
- * A joiner, U+200C or U+200D; the group holds one that no text may have. A text may have those that
- * change how its letters are joined, so that a reader sees them, and the language writes them.
+ * A joiner, U+200C or U+200D. One that a text may have is in the group, with what is before it:
+ * those change how letters are joined, so that a reader sees them, and the language writes them.
  * After a virama they choose between two forms of the letters beside it, as in Sinhala. U+200C
  * parts two Arabic letters that would join, as in Persian. This is the rule of RFC 5892, appendix
  * A, with fixed lists, so that the verdict does not depend on the version of Unicode. Anywhere else
@@ -55,17 +55,17 @@ const virama = '[\\u094d\\u09cd\\u0a4d\\u0acd\\u0b4d\\u0bcd\\u0c4d\\u0ccd\\u0d4d
  * look the same. A font may hide the others, too, so `lookAlikes` passes over all joiners.
  */
 const joiners = new RegExp(
-  `(?<=${virama})(?:\\u200d|\\u200c(?=[\\u0900-\\u0dff]))`
-  + `|(?<=[${dual}]${arabicMarks})\\u200c(?=[\\u0640${dual}${right}])|([\\u200c\\u200d])`, 'g',
+  `(${virama}(?:\u200d|\u200c(?=[\u0900-\u0dff]))|[${dual}]${arabicMarks}\u200c(?=${joined}))`
+  + '|[\u200c\u200d]', 'g',
 );
 const runsOfJoiners = /([\u200c\u200d])[\u200c\u200d]+/g;
 /** They choose between two pictures of one sign, as the font has them. */
-const selectors = /[\ufe0e\ufe0f]/g;
-const mayBeUnseen = /[\u200c\u200d\ufe0e\ufe0f]/;
+const selectors = /\ufe0e|\ufe0f/g;
+const mayBeUnseen = /\u200c|\u200d|\ufe0e|\ufe0f/;
 
 function withoutUnseen(text: string): string {
   return text.replace(selectors, '').replace(runsOfJoiners, '$1')
-    .replace(joiners, (joiner, other?: string) => (other === undefined ? joiner : ''));
+    .replace(joiners, (_joiner, kept = '') => kept as string);
 }
 
 /**
@@ -84,7 +84,8 @@ export function textForm(text: string): string {
 
 /**
  * Why a text is not in the one form: 1 to `bytesMax` bytes of UTF-8, in NFC, no white space at an
- * end, and none of the refused characters and joiners. Null when it is. Equal texts then have equal bytes.
+ * end, and none of the refused characters and joiners. Null when it is. Equal texts then have
+ * equal bytes.
  *
  * The last two code points of each plane are no characters, so they are refused too.
  */
