@@ -25,8 +25,10 @@ if (python === null) {
 }
 
 function startPython() {
+  // The core type may be one of this process alone; numpy finds the machine's own.
   const environment = {
-    ...process.env, OPENBLAS_NUM_THREADS: '1', OMP_NUM_THREADS: '1', MKL_NUM_THREADS: '1',
+    ...process.env, OPENBLAS_CORETYPE: undefined,
+    OPENBLAS_NUM_THREADS: '1', OMP_NUM_THREADS: '1', MKL_NUM_THREADS: '1',
   };
   if (spawnSync(
     '/usr/bin/python3', ['-c', 'import numpy, scipy.linalg'], { env: environment },

@@ -99,7 +99,9 @@ export async function estimateTable(
   }: TableRun,
 ): Promise<Estimate> {
   const participation: Participation = cohort === undefined ? 'public' : 'secret';
-  const facts = { dimension, cohort: cohort ?? rows.count, participation, target };
+  // A group without people is planned as for one.
+  const size = cohort ?? Math.max(rows.count, 1);
+  const facts = { dimension, cohort: size, participation, target };
   const plan = planWithin(estimator, parameters, facts);
   if (plan.kind === 'infeasible') return plan;
   const mechanisms = createMechanisms(plan.events, noise);

@@ -58,6 +58,7 @@ export const contribute = defineCommand({
       description: 'format of the input, if its file name does not show it',
     },
     ...headerArgument,
+    retry: { type: 'boolean', description: 'wait for an aggregator that does not answer yet' },
     outbox: {
       type: 'string', valueHint: 'file',
       description: 'file for unsettled rows (default: the names of key file and study, .outbox)',
@@ -123,7 +124,12 @@ export const contribute = defineCommand({
       ...(serverKey !== undefined && { serverKey }),
       ...(enrolment !== undefined && { enrolment }),
     });
-    const told = tellStatus(contributor, outboxPath, output);
+    let unreachable: string | undefined;
+    const told = tellStatus(contributor, outboxPath, output, args.retry === true ? undefined
+      : (reason) => {
+        unreachable = reason;
+        contributor.abort();
+      });
     try {
       if (args.input === undefined) return await takeBack(contributor, output);
       const result = await contributor.contribute(rows);
@@ -132,6 +138,12 @@ export const contribute = defineCommand({
       await told;
       return report(result, rows.length, contributor.ownSpend, document, output);
     } catch (error) {
+      if (unreachable !== undefined && isClosed(error)) {
+        throw new KeelsonError('transport-failed', `no aggregator answers at ${url} (${unreachable}`
+          + '): check the address and that "keelson serve" runs there, or give --retry to wait for '
+          + `it${rows.length === 0 ? '' : `; the rows wait in ${outboxPath}, and the next run for `
+            + 'this study sends them first'}`);
+      }
       if (!io.interrupted.aborted || !isClosed(error)) throw error;
       throw new KeelsonError('closed', args.input === undefined
         ? 'interrupted before the aggregator answered: run it again to take the rows back'
@@ -209,15 +221,27 @@ async function allRows(request: InputRequest, io: Io): Promise<RowsInput> {
   return rows;
 }
 
-/** Reports the status until the contributor has ended. */
+/** Failed attempts before the first connection. The client tries HTTP within them, too. */
+const attemptsMax = 5;
+
+/**
+ * Reports the status until the contributor has ended.
+ * @param onUnreachable - called where the first attempts have all failed.
+ */
 async function tellStatus(
   contributor: Contributor, outboxPath: string, output: Output,
+  onUnreachable: ((reason: string) => void) | undefined,
 ): Promise<void> {
+  let wasConnected = false;
   let kept: 'no' | 'yes' | 'told' = 'no';
   let isNewKeyTold = false;
   for await (const status of contributor.status()) {
+    wasConnected ||= status.kind === 'ready' || status.kind === 'waiting-for-epoch';
     if (status.kind === 'kept') {
       kept = 'yes';
+    } else if (status.kind === 'reconnecting' && !wasConnected && status.attempt >= attemptsMax
+      && onUnreachable !== undefined) {
+      onUnreachable(status.reason);
     } else if (status.kind === 'reconnecting') {
       output.note(`not connected (${status.reason}); trying again in `
         + `${(status.retryInMs / 1000).toFixed(1)} s`);

@@ -181,7 +181,7 @@ export const estimate = defineCommand({
     const types = typesOfTable(tables[0]!.columns, request);
     const raw = parametersOfTypes(name, given, tables[0]!.columns, types);
     const resolved = resolveEstimator({ name, question: args.question }, raw, {
-      dimension, target, cohort: cohort ?? Math.min(...tables.map(({ count }) => count)),
+      dimension, target, cohort: cohort ?? smallestOf(tables),
       participation: cohort === undefined ? 'public' : 'secret',
     });
     if (resolved.kind === 'infeasible') {
@@ -220,6 +220,11 @@ export const estimate = defineCommand({
     return results.every((result) => result.outcome === 'value') ? 0 : 1;
   },
 });
+
+/** The rows of the smallest group that has some. */
+function smallestOf(tables: readonly RowTable[]): number {
+  return Math.min(...tables.map(({ count }) => count).filter((count) => count > 0));
+}
 
 /** Whether a study file says what is asked: no estimator is named. */
 function isStudyAlone({ name, file, input }: InputFlags & {
@@ -335,12 +340,16 @@ async function readWithProgress(
 
 /**
  * Without --cohort the number of rows is the cohort, and must be a size that can be planned for.
+ * Some of the groups may have none.
  */
 function checkSizes(tables: readonly RowTable[], cohort: number | undefined, path: string): void {
   if (cohort !== undefined) return;
+  if (tables.every(({ count }) => count === 0)) {
+    throw new InvalidInputError(`${path}: there are no rows${tables[0]!.group === null
+      ? '' : ' of these groups: compare --groups with the column'}`);
+  }
   for (const { count, group } of tables) {
     const where = group === null ? path : `${path}, group "${group}"`;
-    if (count === 0) throw new InvalidInputError(`${where}: there are no rows`);
     if (count > protocolLimits.cohortMax) {
       throw new InvalidInputError(`${where}: ${count} rows, at most ${protocolLimits.cohortMax} `
         + 'contributors are supported');

@@ -16,6 +16,7 @@ import { plannerOf, smallestCohortFor, smallestPlan } from '../../src/plan.js';
 import { privacyArguments, targetOfFlags } from '../base/privacy-flags.js';
 import { statementOf, type PrivacyStatement } from '../../src/privacy-statement.js';
 import { describeQuestions, printQuestions, type DescribedQuestions } from '../plan/questions.js';
+import { quarantineBound } from '../../server/studies/quarantine-bound.js';
 import { readStudies } from '../base/study-files.js';
 
 export const plan = defineCommand({
@@ -212,6 +213,7 @@ function planStudies(
       const corruption = hostile
         ?? Math.min(typeof declared === 'number' ? declared : 0, found.guarantee.corruptionMax);
       const dimension = document.columns.length;
+      const quarantined = quarantineBound(planned)?.honestKeys ?? null;
       const planFor = plannerOf(findEstimator(document.estimator), parameters, {
         dimension, target, participation: document.participation,
       });
@@ -219,6 +221,7 @@ function planStudies(
         study, estimator: document.estimator, parameters, dimension, corruption,
         minimumCohort: smallestPlan(planFor), cohort, outcome: 'plan',
         ...describe(found, target, corruption), budget: { epsilon, delta, releases, binds },
+        ...(quarantined === null ? {} : { honestKeysExcluded: quarantined }),
       };
     });
   output.json({ studies: plans });
@@ -338,6 +341,8 @@ type Described = ReturnType<typeof describe> & {
   readonly corruption: number;
   readonly minimumCohort: number | null;
   readonly budget?: BudgetFacts;
+  /** Honest keys that an automatic quarantine is expected to exclude in one epoch. */
+  readonly honestKeysExcluded?: number;
 };
 
 function print(plan: Described, output: Output): void {
@@ -360,6 +365,10 @@ function print(plan: Described, output: Output): void {
     ...Object.entries(plan.facts)
       .map(([name, fact]) => [name, typeof fact === 'number' ? formatNumber(fact) : fact]),
     ...(plan.budget === undefined ? [] : [['budget', budgetText(plan.budget)]]),
+    ...(plan.honestKeysExcluded === undefined ? [] : [[
+      'quarantine', `excludes about ${formatNumber(plan.honestKeysExcluded)} honest keys in an `
+        + 'epoch, for good, of rows that are normal with this scale; more where they are not',
+    ]]),
   ]);
   output.text();
   output.table(['expected error', 'total', 'sampling', 'noise', 'bias'], [

@@ -261,7 +261,10 @@ function announce(aggregator: Aggregator, asked: readonly StudyDefinition[], out
       + (document.budget.scope === 'contributor' ? ' with the same contributor' : '')
       + (lasts === null ? '' : `, ${duration(lasts)} of epochs`));
   }
-  for (const { study, error } of refused) output.text(`left out     ${study}: ${error.message}`);
+  for (const { study, error: { message } } of refused) {
+    // A message about a file begins with its path, which is all that is known of some studies.
+    output.text(`left out     ${message.startsWith(study) ? '' : `${study}: `}${message}`);
+  }
 }
 
 /**

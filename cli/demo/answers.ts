@@ -65,6 +65,7 @@ export function answersSummaryLine(
   const name = study.padEnd(nameWidth);
   if (releases === 0) return `${name} nothing to show yet`;
   const times = releases === 1 ? 'in 1 epoch' : `in each of ${releases} epochs`;
-  return `${name} ${questions} answers to one contribution, ${times}: `
+  return `${name} ${questions} questions to one contribution, ${times}: `
+    + `${questions * releases - refused} answers, `
     + (refused === 0 ? 'none refused' : `${refused} refused`);
 }

@@ -137,7 +137,9 @@ function jsonOf(shown: Shown): object {
 
 function answersLines(answers: Answers, isFirst: boolean): readonly string[] {
   const { epoch, study, answers: { length }, contributors } = answers;
-  const words = `${length} answers to ${contributors} contributions`;
+  const given = answers.answers.filter(({ outcome }) => outcome.kind === 'value').length;
+  const count = given === length ? `${length}` : `${given} of ${length}`;
+  const words = `${count} answers to ${contributors} contributions`;
   const before = `${(isFirst ? String(epoch) : '').padStart(widths.epoch)} `
     + `${study.padEnd(widths.study)} ${words}`;
   return [`${before.padEnd(epsilonAt)}${spentText(answers)}`, ...answerLines(answers)];

@@ -169,7 +169,8 @@ function planned(file: object): StudyDefinition {
     if (!(error instanceof KeelsonError)) throw error;
     const { code, details } = error;
     const text = error.message.replace(/^these flags(, line \d+)?: /, '')
-      .replace('the study these flags', 'the question');
+      .replace('the study these flags', 'the question')
+      .replace('give the column low and high', 'give it one, as in --type year=integer:1990..2029');
     if (code === 'plan-infeasible') throw new KeelsonError(code, text, { details, cause: error });
     if (code !== 'invalid-study') throw error;
     const path = String(details['path']);

@@ -1,3 +1,4 @@
+import { withColumnNames } from '../../src/base/column-places.js';
 import { findingText } from '../../src/base/findings.js';
 import type { Finding, Interval95, Outcome } from '../../src/base/outcome.js';
 import { partsByName, type NamedPart } from '../../src/base/parts.js';
@@ -116,7 +117,7 @@ function infeasible(
   return {
     outcome: 'refused',
     reason: 'infeasible',
-    text: reason,
+    text: withColumnNames(reason, size.columns),
     remedy,
     charged: false,
     estimate: [],
@@ -135,7 +136,8 @@ function infeasible(
 /** An outcome in the form of the output. */
 export function described(outcome: Outcome, privacy: PrivacyStatement, size: Size): EstimateResult {
   if (outcome.kind === 'refused') {
-    const { reason, text } = outcome;
+    const { reason } = outcome;
+    const text = withColumnNames(outcome.text, size.columns);
     const empty = { estimate: [], shape: [], uncertainty: { kind: 'none' } };
     return { outcome: 'refused', reason, text, charged: true, ...empty, ...size, privacy };
   }

@@ -14,7 +14,7 @@ interface Scale {
 
 export function scaleOf(ranges: readonly Range[] | null): Scale {
   if (ranges === null) {
-    const remark = 'scale: auto finds how widely values are spread, for a tenth of the privacy.';
+    const remark = 'scale: auto finds how widely values are spread, for a fifth of the privacy.';
     return { text: 'auto', remarks: [remark] };
   }
   const scales = ranges.map(({ low, high }) => rounded((high - low) * scalePerWidth, 3));

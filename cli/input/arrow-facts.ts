@@ -63,6 +63,33 @@ export function blocksOf(footer: Uint8Array): readonly number[] {
   return FlatTable.root(footer).list(3, 24).map((at) => Number(view.getBigInt64(at, true)));
 }
 
+/**
+ * The schema that a footer holds, as a message. Arrow's library for JavaScript writes files whose
+ * only schema is there.
+ * @throws RangeError if the footer is not valid; InvalidInputError for too many columns.
+ */
+export function schemaOfFooter(footer: Uint8Array): Uint8Array {
+  const schema = FlatTable.root(footer).table(1);
+  if (schema === null) throw new RangeError('no schema');
+  checkSchema(schema);
+  // Mark and length, then a table with the slots version, kind and header, which is in the footer.
+  const front = 40;
+  const bytes = new Uint8Array(Math.ceil((front + footer.length) / 8) * 8);
+  const view = viewOf(bytes);
+  view.setUint32(0, 0xffffffff, true);
+  view.setUint32(4, bytes.length - 8, true);
+  const [slots, table] = [12, 24];
+  view.setUint32(8, table - 8, true);
+  [10, 12, 8, 10, 4].forEach((entry, i) => view.setUint16(slots + 2 * i, entry, true));
+  view.setInt32(table, table - slots, true);
+  view.setUint32(table + 4, front + schema.start - (table + 4), true);
+  // Version 5 of the format is 4 here. Kind 1 is a schema.
+  view.setUint16(table + 8, 4, true);
+  view.setUint8(table + 10, 1);
+  bytes.set(footer, front);
+  return bytes;
+}
+
 /** @param most - rows of a column. */
 function checkRows(batch: FlatTable | null, most: number): void {
   if (batch === null) throw new RangeError('no rows');
@@ -99,7 +126,7 @@ function checkNotes(table: FlatTable, slot: number): void {
 
 /** A table of FlatBuffers: Arrow writes facts so. Reading beyond the bytes is a RangeError. */
 class FlatTable {
-  private constructor(private readonly view: DataView, private readonly start: number) {}
+  private constructor(private readonly view: DataView, readonly start: number) {}
 
   static root(bytes: Uint8Array): FlatTable {
     const view = viewOf(bytes);

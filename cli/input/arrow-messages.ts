@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../../src/base/errors.js';
-import { blocksOf, factsOf, viewOf, type MessageFacts } from './arrow-facts.js';
+import { blocksOf, factsOf, schemaOfFooter, viewOf, type MessageFacts } from './arrow-facts.js';
 import { damaged } from './damage.js';
 
 /** The message of a schema, of values of a dictionary, or of rows. */
@@ -21,7 +21,8 @@ const fileStart = 8;
 
 /**
  * The messages of Arrow's stream or file format, one at a time. A file is a stream between its
- * magic and its footer; the footer must list the same messages of rows.
+ * magic and its footer; the footer must list the same messages of rows. Where the stream of a file
+ * begins without a schema, the one in its footer comes first, so all messages wait for it.
  * @throws InvalidInputError with the byte at which the input is cut short or damaged.
  */
 export async function* arrowMessages(
@@ -36,14 +37,32 @@ export async function* arrowMessages(
   }
   if (isFile) await bytes.take(fileStart);
   const rowsAt: number[] = [];
+  const waiting: ArrowMessage[] = [];
+  let waitingBytes = 0;
   for (;;) {
     const at = bytes.taken;
     const message = await nextMessage(bytes, at, source);
     if (message === null) break;
     if (message.kind === 'rows') rowsAt.push(at);
-    yield message;
+    const hasNoSchema = isFile && at === fileStart && message.kind !== 'schema';
+    if (!hasNoSchema && waiting.length === 0) {
+      yield message;
+      continue;
+    }
+    waiting.push(message);
+    waitingBytes += message.bytes.length;
+    if (waitingBytes > bodyBytesMax) throw tooLargeToWait(source);
   }
-  if (isFile) await checkFooter(bytes, rowsAt, source);
+  if (!isFile) return;
+  const schema = await checkFooter(bytes, rowsAt, source);
+  if (waiting.length > 0) yield { kind: 'schema', at: fileStart, bytes: schema };
+  yield* waiting;
+}
+
+function tooLargeToWait(source: string): InvalidInputError {
+  return new InvalidInputError(`${source}: its columns are described at its end alone, and at most `
+    + `${bodyBytesMax} bytes before it are read: save it as an Arrow stream`,
+  { source, limit: bodyBytesMax });
 }
 
 /** Null at the mark that ends a stream. */
@@ -84,10 +103,13 @@ async function whole(
   );
 }
 
-/** The footer lists where each message of rows begins: the same ones, in the same order. */
+/**
+ * The footer lists where each message of rows begins: the same ones, in the same order.
+ * @returns its schema, as a message.
+ */
 async function checkFooter(
   bytes: ByteQueue, rowsAt: readonly number[], source: string,
-): Promise<void> {
+): Promise<Uint8Array> {
   const start = bytes.taken;
   const rest = await bytes.take(metadataBytesMax);
   const end = rest.length - fileMagic.length - 4;
@@ -99,8 +121,12 @@ async function checkFooter(
     throw damaged(source, `byte ${bytes.taken}`, `it does not end with a footer and ${fileMagic}`);
   }
   try {
-    const listed = blocksOf(rest.subarray(end - size, end));
-    if (listed.length === rowsAt.length && listed.every((each, i) => each === rowsAt[i])) return;
+    // A copy, because what is read of it must begin at a multiple of 8 bytes.
+    const footer = join(rest.subarray(end - size, end));
+    const listed = blocksOf(footer);
+    if (listed.length === rowsAt.length && listed.every((each, i) => each === rowsAt[i])) {
+      return schemaOfFooter(footer);
+    }
   } catch {
     // Below.
   }

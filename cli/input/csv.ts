@@ -43,14 +43,14 @@ export async function* readCsv(
   });
   for await (const chunk of chunks) {
     await written(parser, chunk);
-    if (failure !== undefined) throw explained(failure, options.source);
+    if (failure !== undefined) throw explained(failure, options.source, rows.nextLine);
     yield* rows.batches(false);
   }
   parser.end();
   await finished(parser).catch((error: unknown) => {
     failure ??= error;
   });
-  if (failure !== undefined) throw explained(failure, options.source);
+  if (failure !== undefined) throw explained(failure, options.source, rows.nextLine);
   rows.end();
   yield* rows.batches(true);
 }
@@ -76,6 +76,11 @@ class CsvRows {
   private blankLines: number[] = [];
 
   constructor(private readonly options: RowOptions) {}
+
+  /** The first line of the record after the last one that is complete. */
+  get nextLine(): number {
+    return this.line + 1;
+  }
 
   take(record: readonly string[]): void {
     // Counted here, because the parser would copy its whole state for each record.
@@ -221,12 +226,17 @@ function lineBreaks(cell: string): number {
   return cell.includes('\n') || cell.includes('\r') ? cell.split(/\r\n|\n|\r/).length - 1 : 0;
 }
 
-/** csv-parse puts cells into its messages. Our messages hold positions only. */
-function explained(error: unknown, source: string): unknown {
+/**
+ * csv-parse puts cells into its messages. Our messages hold positions only.
+ * @param recordLine - where the record begins that cannot be read. An open quote takes all lines
+ *   below into it, so the line at which the parser gives up says nothing.
+ */
+function explained(error: unknown, source: string, recordLine: number): unknown {
   if (!(error instanceof CsvError)) return error;
-  const line = Number((error as unknown as { lines?: number }).lines ?? 0);
+  const isOpen = error.code === 'CSV_QUOTE_NOT_CLOSED' || error.code === 'CSV_MAX_RECORD_SIZE';
+  const line = isOpen ? recordLine : Number((error as unknown as { lines?: number }).lines ?? 0);
   const what: Readonly<Record<string, string>> = {
-    CSV_QUOTE_NOT_CLOSED: 'a quote that opens here is never closed: close it',
+    CSV_QUOTE_NOT_CLOSED: 'a quote in the row that begins here is never closed: close it',
     CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quote: write "" for a quote inside quotes',
     INVALID_OPENING_QUOTE:
       'a quote stands inside a cell: put the whole cell in quotes and write "" for a quote',

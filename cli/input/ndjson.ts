@@ -1,6 +1,7 @@
 import { cellOf } from '../../src/base/columns.js';
+import { didYouMean } from '../../src/base/suggest.js';
 import { textForm } from '../../src/base/text-form.js';
-import { selectColumns, type Selection } from './columns.js';
+import { isIndex, namedColumns, selectColumns, type Selection } from './columns.js';
 import { isOfNames } from './ids.js';
 import {
   BatchBuilder, badCellRemedy, missingRemedy, noRows, plainNumber, refusedAt, type RowBatch,
@@ -149,6 +150,7 @@ class NdjsonRows {
     }
     this.keys = Array.isArray(value) ? null : this.keysOf(value);
     this.width = Array.isArray(value) ? value.length : this.keys!.length;
+    if (this.keys !== null) this.checkKeys(this.keys, line);
     this.selection = selectColumns(this.options, this.width, this.keys);
     const { data, names, contributor, group } = this.selection;
     this.namings = [
@@ -157,6 +159,16 @@ class NdjsonRows {
     this.builder = new BatchBuilder(names, {
       contributors: contributor >= 0, groups: group >= 0, types: this.options.types,
     });
+  }
+
+  /** The first object has all columns, so a key that only later ones have is missed here. */
+  private checkKeys(keys: readonly string[], line: number): void {
+    const asked = [...namedColumns(this.options), ...this.options.types?.keys() ?? []];
+    const lacking = asked.find((name) => !keys.includes(name) && !isIndex(name));
+    if (lacking === undefined || didYouMean(lacking, keys) !== '') return;
+    throw refusedAt(this.options.source, { line }, `the first object has no key "${lacking}": if `
+      + 'later ones have it, give it to the first one too, with null where it has no value; it has '
+      + keys.slice(0, 12).join(', '));
   }
 
   /** An object without a value in an optional column lacks its key, also in the first line. */

@@ -31,6 +31,9 @@ const magics: readonly (readonly [InputFormat, Uint8Array])[] = [
   ['arrow', Uint8Array.of(0xff, 0xff, 0xff, 0xff)],
 ];
 
+/** As many bytes as the longest start by which a format or a way to compress is known. */
+const magicBytes = 10;
+
 type StreamReader = (
   chunks: AsyncIterable<Uint8Array>, options: RowOptions,
 ) => AsyncGenerator<RowBatch, void, undefined>;
@@ -118,7 +121,7 @@ async function* bytesOf(
 /** Enough of the input to recognise its format: up to its first bytes that are not blank. */
 async function headOf(chunks: AsyncGenerator<Uint8Array>): Promise<Uint8Array> {
   let head: Uint8Array = new Uint8Array(0);
-  while (head.length < npyMagic.length || firstMark(head) === undefined) {
+  while (head.length < magicBytes || firstMark(head) === undefined) {
     const next = await chunks.next();
     if (next.done === true) break;
     head = Buffer.concat([head, next.value]);

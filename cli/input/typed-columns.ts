@@ -1,6 +1,6 @@
 import { isColumnType, otherName, type ColumnType } from '../../src/base/columns.js';
 import type { Question } from '../../src/base/questions.js';
-import { textLimits } from '../../src/base/text-form.js';
+import { textForm, textLimits } from '../../src/base/text-form.js';
 import type { Cell } from '../../client/index.js';
 import { checkText } from '../../server/study-file/check.js';
 import { readColumns } from '../../server/study-file/columns.js';
@@ -9,6 +9,7 @@ import { studySchema } from '../../server/study-file/schema.js';
 import { UsageError } from '../base/errors.js';
 import { listFlag, pairsFlag } from '../base/numbers.js';
 import { readText } from '../base/text-files.js';
+import { parseNumber } from './decimals.js';
 import type { RowBatch, RowOptions } from './rows.js';
 
 /** Options that give the columns of an input their types. */
@@ -48,8 +49,9 @@ export function columnsOfStudy(file: string, asked?: readonly string[]): TypedCo
 }
 
 /**
- * The types of `--type column=type`, for columns that no study file describes: `number`, `integer`,
- * `boolean`, `text`, `text:64` with its most bytes, or `category:a,b` with its names.
+ * The types of `--type column=type`, for columns that no study file describes: `number` and
+ * `integer`, also with the values that are expected, as in `integer:0..9`, `boolean`, `text`,
+ * `text:64` with its most bytes, or `category:a,b` with its names.
  * @param columns - those of `--columns`; undefined: all columns of the file.
  * @throws UsageError for another type, and for a column that is not among `columns`.
  */
@@ -89,13 +91,22 @@ function typeOfFlag(name: string, text: string): ColumnType {
   const word = colon < 0 ? text : text.slice(0, colon);
   const rest = colon < 0 ? undefined : text.slice(colon + 1);
   const type: ColumnType | undefined = word === 'category'
-    ? { type: word, of: (rest ?? '').split(',').map((each) => each.trim().normalize()) }
+    ? { type: word, of: (rest ?? '').split(',').map(textForm) }
     : word === 'text' ? { type: word, bytes: rest === undefined ? textLimits.bytes : Number(rest) }
-      : rest === undefined && (word === 'number' || word === 'integer' || word === 'boolean')
-        ? { type: word } : undefined;
+      : word === 'number' || word === 'integer' ? withRange(word, rest)
+        : word === 'boolean' && rest === undefined ? { type: word } : undefined;
   if (type !== undefined && isColumnType(type)) return type;
-  throw new UsageError(`--type ${name}=${text} is no type: write number, integer, boolean, text, `
-    + `text:64 (1 to ${textLimits.bytesMax} bytes) or category:north,south (different names)`);
+  throw new UsageError(`--type ${name}=${text} is no type: write number, integer, integer:0..9 (the `
+    + `values that you expect), boolean, text, text:64 (1 to ${textLimits.bytesMax} bytes) or `
+    + 'category:north,south (different names)');
+}
+
+/** @param range - `low..high`, as a study file gives the column. */
+function withRange(type: 'number' | 'integer', range: string | undefined): ColumnType | undefined {
+  if (range === undefined) return { type };
+  const [low, high, ...more] = range.split('..').map(parseNumber);
+  if (low === undefined || high === undefined || more.length > 0) return undefined;
+  return { type, low, high };
 }
 
 /**

@@ -8,6 +8,19 @@ const packings = {
   '.zst': { name: 'zstd', magic: Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd) },
 } as const;
 
+/** What is refused by name: its bytes would be taken for CSV. */
+const otherPackings: readonly (readonly [name: string, magic: Uint8Array])[] = [
+  ['by xz', Uint8Array.of(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00)],
+  // The version, the level, and the number with which its first block begins.
+  ...Array.from({ length: 9 }, (_, level): readonly [string, Uint8Array] =>
+    ['by bzip2', Uint8Array.of(
+      0x42, 0x5a, 0x68, 0x31 + level, 0x31, 0x41, 0x59, 0x26, 0x53, 0x59,
+    )]),
+  ['by lz4', Uint8Array.of(0x04, 0x22, 0x4d, 0x18)],
+  ['as a ZIP archive', Uint8Array.of(0x50, 0x4b, 0x03, 0x04)],
+  ['as a 7z archive', Uint8Array.of(0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c)],
+];
+
 /** The ending of a compressed file. */
 export type Packing = keyof typeof packings;
 
@@ -28,12 +41,19 @@ export function unpackedName(path: string): string {
 
 /**
  * How the bytes are compressed, by their start; undefined if they are not.
- * @throws InvalidInputError if the name says that they are, and they are not.
+ * @throws InvalidInputError if the name says that they are, and they are not; or if they are in
+ *   another way.
  */
 export function packingOf(head: Uint8Array, source: string): Packing | undefined {
   const found = endings.find((each) =>
     packings[each].magic.every((byte, i) => head[i] === byte));
   if (found !== undefined) return found;
+  const other = otherPackings.find(([, magic]) => magic.every((byte, i) => head[i] === byte));
+  if (other !== undefined) {
+    const isArchive = other[0].includes('archive');
+    throw new InvalidInputError(`${source}: it is compressed ${other[0]}: unpack it first`
+      + (isArchive ? ', and save a sheet as CSV' : ', or compress it by gzip or zstd'), { source });
+  }
   const named = endings.find((each) => source.toLowerCase().endsWith(each));
   if (named === undefined) return undefined;
   throw new InvalidInputError(

@@ -69,6 +69,8 @@ export function printQuestions(
   const notes = [
     ...named.flatMap(([name, { facts }]) =>
       runningTexts(facts).map((text) => `${name}: ${text}`)),
+    ...named.flatMap(([name, { facts: { smallestKeyAnswered: people } }]) =>
+      (people === undefined ? [] : [`${name}: answers keys of ${people} people or more`])),
     ...named.flatMap(([name, { leftOut }]) => leftOut.map((text) => `${name}: ${text}`)),
     'Errors are expected ones, without hostile people.',
     ...(declares ? ['"If hostile" is with the share of them that the question declares.'] : []),

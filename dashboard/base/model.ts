@@ -351,8 +351,8 @@ export function reasonInWords(reason: string): string {
 const refusalWords: Readonly<Record<string, string>> = {
   'interrupted': 'the server stopped while the answer was in the making',
   'participation-below-plan': 'fewer people took part than the study was planned for',
-  'scale-not-found': 'the spread of the data could not be found privately',
-  'centre-not-found': 'the middle of the data could not be found privately',
+  'scale-not-found': 'too few people came, or their spread could not be found',
+  'centre-not-found': 'too few people came, or their middle could not be found',
   'groups-disagree': 'the groups of contributors disagree with one another',
   'rows-too-wide': 'the contributions spread wider than the study was planned for',
   'too-few-left': 'too few of the contributions look as the study was planned for',

@@ -97,7 +97,9 @@ class Hub implements RunningHub {
     const { studies, strict = false, logger } = this.options;
     this.#refused = [...this.#refused, ...await this.#studies.startAll(studies, strict)];
     for (const { study, error } of this.#refused) {
-      logger.error({ study, err: error }, 'a study cannot start and is left out; the others run');
+      // The fault is the file's: a stack trace would say where the server found it.
+      const { message: reason } = error;
+      logger.error({ study, reason }, 'a study cannot start and is left out; the others run');
     }
     if (this.#refused.length > 0 && this.#studies.all().every(({ mode }) => mode !== 'run')) {
       throw noStudyStarts(this.#refused);

@@ -12,7 +12,8 @@ import type {
 import { mayExclude, mustChooseOneRow, runningFault } from '../../src/wire/study-codec.js';
 import type { FindEstimator } from '../epochs/engine.js';
 import { defineStudy, type StudyDefinition } from '../studies/definition.js';
-import { answersAreRows } from '../studies/own-rows.js';
+import { answersAreRows, rounded } from '../studies/own-rows.js';
+import { quarantineBound } from '../studies/quarantine-bound.js';
 import { checkText, type CheckedFile } from './check.js';
 import { defaultReduce, parametersFor, readColumns, refuseUnasked } from './columns.js';
 import { digestOfKeys, parseKeyList } from './enrolled-keys.js';
@@ -147,7 +148,8 @@ class StudyReader {
 
   /** A rule that compares rows with answers needs answers with the form of rows. */
   checkQuarantine(definition: StudyDefinition): void {
-    if (definition.document.quarantine === undefined || answersAreRows(definition)) return;
+    if (definition.document.quarantine === undefined) return;
+    if (answersAreRows(definition)) return this.#checkBound(definition);
     const { document, questions: [{ estimator }] } = definition;
     throw this.#refused('quarantine', undefined,
       document.questions === undefined
@@ -155,6 +157,26 @@ class StudyReader {
           + 'each column'
         : 'compares rows with the one answer of a study, and this study has a list of questions',
       'leave it out, or choose an estimator whose answers are, such as robust-mean');
+  }
+
+  /** A rule that acts by itself may not exclude everybody when liars move the answer. */
+  #checkBound(definition: StudyDefinition): void {
+    const bound = quarantineBound(definition);
+    if (bound === null) return;
+    const { document: { quarantine }, questions: [{ estimator }] } = definition;
+    if (bound.error === null) {
+      throw this.#refused('quarantine.automatic', undefined,
+        `excludes keys for good by answers of ${estimator.name}, which has no bound on how far `
+        + 'liars move an answer: they could move it away from all honest keys',
+        'leave it out, or choose an estimator that has one, such as robust-mean, with a '
+        + 'corruption above 0');
+    }
+    const { beyond } = quarantine!;
+    if (beyond > bound.error) return;
+    throw this.#refused('quarantine.beyond', beyond,
+      `the planned share of liars may move an answer by ${rounded(bound.error)}, so honest keys `
+      + 'would be excluded for good',
+      `give more than ${rounded(bound.error)}, better by 5 or more, or leave automatic out`);
   }
 
   /** Turns an error that follows from the file's values into one about the file. */

@@ -2,6 +2,7 @@ import type { ColumnType } from '../../src/base/columns.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import { isText, questionsFault, type TypedColumns } from '../../src/base/question-rules.js';
 import type { GroupBy, Question, RowTest, TestValue } from '../../src/base/questions.js';
+import { textForm } from '../../src/base/text-form.js';
 import type { Estimator } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { estimators } from '../../src/estimators/registry.js';
@@ -82,16 +83,21 @@ function draftOf(
 }
 
 function testsOf(column: string, given: FileTest): readonly RowTest[] {
-  if (typeof given !== 'object') return [{ column, is: given }];
+  if (typeof given !== 'object') return [{ column, is: inForm(given) }];
   const { is, not, in: values, 'at-least': atLeast, below, present } = given;
   return [
-    ...(is === undefined ? [] : [{ column, is }]),
-    ...(not === undefined ? [] : [{ column, not }]),
-    ...(values === undefined ? [] : [{ column, in: values }]),
+    ...(is === undefined ? [] : [{ column, is: inForm(is) }]),
+    ...(not === undefined ? [] : [{ column, not: inForm(not) }]),
+    ...(values === undefined ? [] : [{ column, in: values.map(inForm) }]),
     ...(atLeast === undefined ? [] : [{ column, atLeast }]),
     ...(below === undefined ? [] : [{ column, below }]),
     ...(present === undefined ? [] : [{ column, present }]),
   ];
+}
+
+/** Rows have texts in this form, so a test in another one would pass none. */
+function inForm(value: TestValue): TestValue {
+  return typeof value === 'string' ? textForm(value) : value;
 }
 
 function byOf(
@@ -127,7 +133,8 @@ function partOf(
   path: string, part: TestValue, type: ColumnType | undefined, refuse: Refuse,
 ): string {
   const isWord = type !== undefined && (type.type === 'category' || isText(type));
-  if (typeof part === 'string' || !isWord) return String(part);
+  if (!isWord) return String(part);
+  if (typeof part === 'string') return textForm(part);
   throw refuse(path, `is ${String(part)}, which is no text`, 'write it in quotes');
 }
 

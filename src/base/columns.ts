@@ -1,5 +1,5 @@
 import { factsLimits, isName, valueMaxText } from './facts-limits.js';
-import { textLimits } from './text-form.js';
+import { textForm, textLimits } from './text-form.js';
 
 /**
  * The type of one column of a study, as its facts state it. The facts, the wire, the client and
@@ -108,13 +108,13 @@ export function cellRule({ type }: ColumnType, fault: 'not-finite' | 'wrong-type
 
 /**
  * The number of a value that a person or program gives; null when the column cannot hold it, and
- * for a text, which has no number of its own. A name of a category is compared without spaces
- * around it and in Unicode form NFC; any other name is `other`, where the category has that.
+ * for a text, which has no number of its own. A name of a category is compared in the one form of a
+ * text; any other name is `other`, where the category has that.
  */
 export function cellOf(type: ColumnType, cell: unknown): number | null {
   if (type.type === 'category') {
     if (typeof cell !== 'string') return null;
-    const place = type.of.indexOf(cell.trim().normalize());
+    const place = type.of.indexOf(textForm(cell));
     return place >= 0 ? place : type.other === true ? type.of.length : null;
   }
   if (type.type === 'boolean') return typeof cell === 'boolean' ? Number(cell) : null;

@@ -90,11 +90,12 @@ export function keyDoubts(keys: readonly (readonly string[])[]): readonly (KeyDo
 
 /**
  * For each text the place of another one that it looks like; null where there is none. Two texts
- * look alike when they are equal after Unicode form NFKC and in lower case.
+ * look alike when they are equal after Unicode form NFKC, in lower case and without joiners.
  */
 export function lookAlikes(texts: readonly string[]): readonly (number | null)[] {
   const places = new Map<string, number[]>();
-  const forms = texts.map((text) => text.normalize('NFKC').toLowerCase().normalize('NFKC'));
+  const forms = texts.map((text) => text.replace(/[\u200c\u200d]/g, '')
+    .normalize('NFKC').toLowerCase().normalize('NFKC'));
   forms.forEach((form, place) => {
     const known = places.get(form);
     if (known === undefined) places.set(form, [place]);

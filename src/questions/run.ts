@@ -1,3 +1,4 @@
+import { withColumnNames } from '../base/column-places.js';
 import { Sensitive } from '../base/brands.js';
 import { InvariantError } from '../base/errors.js';
 import type { Outcome } from '../base/outcome.js';
@@ -210,7 +211,9 @@ export class QuestionsRun {
         : keysCut!.withCut(answer, totals?.cutPeople ?? people, plan.reach);
       return {
         kind: 'answered',
-        outcome: outcome.kind === 'value' && keys !== undefined ? { ...outcome, keys } : outcome,
+        outcome: outcome.kind === 'refused'
+          ? { ...outcome, text: withColumnNames(outcome.text, question.columns) }
+          : keys === undefined ? outcome : { ...outcome, keys },
         ...(totals !== null && before !== undefined && {
           left: totals.sealed((plain) => before.sealing.seal(question.name, plain)),
         }),

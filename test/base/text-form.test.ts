@@ -1,9 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { utf8 } from '../../src/base/bytes.js';
 import { textBytesFault, textFault, textForm } from '../../src/base/text-form.js';
 
-/** The ranges as the protocol states them, and by a loop: another way than the code has. */
+/**
+ * The ranges as the protocol states them, and by a loop: another way than the code has. Between two
+ * Latin letters the joiners are refused, too.
+ */
 const refusedRanges: readonly (readonly [number, number])[] = [
   [0x00, 0x1f], [0x7f, 0x9f], [0xad, 0xad], [0x61c, 0x61c], [0x180e, 0x180e], [0x200b, 0x200f],
   [0x2028, 0x202e], [0x2060, 0x206f], [0xd800, 0xdfff], [0xe000, 0xf8ff], [0xfdd0, 0xfdef],
@@ -13,6 +18,14 @@ const refusedRanges: readonly (readonly [number, number])[] = [
 function isRefused(code: number): boolean {
   return (code & 0xffff) >= 0xfffe
     || refusedRanges.some(([from, to]) => code >= from && code <= to);
+}
+
+interface TextPair { readonly what: string; readonly written: string; readonly form: string }
+
+/** The pairs that the clients in other languages read, too. */
+function readTexts(): readonly TextPair[] {
+  const url = new URL('../vectors/texts.json', import.meta.url);
+  return JSON.parse(readFileSync(fileURLToPath(url), 'utf8')) as readonly TextPair[];
 }
 
 const anyText = fc.oneof(
@@ -83,6 +96,24 @@ describe('the one form of a text', () => {
       expect(textForm(made)).toBe(made);
       expect(['outer-space', 'not-normal']).not.toContain(textFault(made, 255));
     }));
+  });
+
+  it.each(readTexts())('has no character that nobody sees: $what', ({ written, form }) => {
+    expect(textForm(written)).toBe(form);
+    expect(textFault(form, 255)).toBeNull();
+    expect(textFault(written, 255) === null).toBe(written === form);
+  });
+
+  it('stays what it is among joiners, viramas, marks and letters', () => {
+    const unit = fc.constantFrom(
+      '\u200c', '\u200d', '\ufe0f', '\u094d', '\u093c', '\u0915', '\u0951', '\u0dca', '\u0dbb',
+      '\u0645', '\u062f', '\u064e', '\u0654', '\u0301', 'e', '\u2764', ' ',
+    );
+    fc.assert(fc.property(fc.string({ unit, maxLength: 12 }), (text) => {
+      const made = textForm(text);
+      expect(textForm(made)).toBe(made);
+      expect([null, 'empty']).toContain(textFault(made, 255));
+    }), { numRuns: 3_000 });
   });
 
   it('gives equal bytes to equal texts', () => {

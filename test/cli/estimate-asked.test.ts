@@ -158,3 +158,29 @@ budget: { epsilon: 8, delta: 1e-5 }
     expect(run.stderr).toContain('the question cannot be planned: questions.count: showing');
   });
 });
+
+describe('keelson estimate by groups', () => {
+  it('answers for the groups that have rows when a listed one has none', async () => {
+    const run = await keelson(['estimate', 'count', rows, '--group-by', 'region', '--columns',
+      'minutes', '--groups', 'north,nowhere', '--epsilon', '8', '--delta', '1e-6', '--json'], {
+      environment: { KEELSON_INSECURE_SEED: 'empty' },
+    });
+    expect(run.status, run.stderr).toBe(0);
+    const { groups } = JSON.parse(run.stdout) as { groups: readonly Answer[] };
+    expect(groups[0]!.estimate[0]! - 2 * people / 3).toBeLessThan(30);
+    expect(Math.abs(groups[1]!.estimate[0]!)).toBeLessThan(30);
+    const none = await keelson(['estimate', 'count', rows, '--group-by', 'region', '--columns',
+      'minutes', '--groups', 'nowhere', '--epsilon', '8', '--delta', '1e-6']);
+    expect([none.status, none.stderr]).toEqual([
+      2, expect.stringContaining('there are no rows of these groups: compare --groups') as string,
+    ]);
+  });
+
+  it('finds groups of whole numbers once it knows their range, as its remedy says', async () => {
+    const words = (type: string) => ['count', rows, ...asked, '--type', `minutes=${type}`,
+      '--group-by', 'minutes', '--groups', 'discover', '--keys-max', '2'];
+    const refused = await keelson(['estimate', ...words('integer')]);
+    expect(refused.stderr).toContain('give it one, as in --type year=integer:1990..2029');
+    expect((await answer(words('integer:0..99'))).keys!.length).toBeGreaterThan(50);
+  });
+});

@@ -128,7 +128,7 @@ describe('CSV', () => {
     expect(await refusal('5,2\n\n3,4\n')).toContain('line 2: the line is blank');
     expect(await rows('5,2\n3,4\n\n\n')).toEqual([[5, 2], [3, 4]]);
     const open = await refusal('5,2\n"secret,4\n5,6\n');
-    expect(open).toMatch(/line \d: a quote that opens here is never closed/);
+    expect(open).toMatch(/line \d: a quote in the row that begins here is never closed/);
     expect(await refusal('1,2\n"3"secret,4\n')).toMatch(/line 2: text follows a closing quote/);
     const inside = await refusal('1,2\nsec"ret,4\n');
     expect(inside).toContain('line 2: a quote stands inside a cell');
@@ -308,5 +308,36 @@ describe('tables', () => {
     await expect(readTables(request, Readable.from([]))).rejects.toThrow('there is no such file');
     await expect(readTables({ ...request, path: scratch }, Readable.from([]))).rejects
       .toThrow('it is a folder');
+  });
+});
+
+describe('a file that cannot be read', () => {
+  it('with an open quote names the row in which it opens', async () => {
+    const lines = Array.from({ length: 60 }, (_, i) => `${i % 5},abc`);
+    const csv = (broken: string): string => ['x,name', ...lines.slice(0, 20), broken,
+      ...lines.slice(20)].join('\n');
+    for (const broken of ['3,"abc', '"1","c\nd']) {
+      expect(await refusal(csv(broken), { columns: ['x'] }))
+        .toContain('line 22: a quote in the row that begins here is never closed');
+    }
+  });
+
+  it.each([
+    ['by xz', [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]],
+    ['by bzip2', [0x42, 0x5a, 0x68, 0x39, 0x31, 0x41, 0x59, 0x26, 0x53, 0x59]],
+    ['as a ZIP archive', [0x50, 0x4b, 3, 4]],
+  ])('is not taken for CSV when it is compressed %s', async (how, start) => {
+    const bytes = Buffer.concat([Buffer.from(start), Buffer.alloc(40, 1)]);
+    expect(await refusal(bytes)).toContain(`it is compressed ${how}: unpack it first`);
+  });
+
+  it('with a key that its first object lacks says so', async () => {
+    const text = '{"x":1}\n{"x":2,"late":3}\n';
+    expect(await refusal(text, { format: 'ndjson', columns: ['x', 'late'] }))
+      .toContain('line 1: the first object has no key "late": if later ones have it, give it to');
+    const mended = text.replace('{"x":1}', '{"x":1,"late":null}');
+    expect(await refusal(mended, { format: 'ndjson', columns: ['x', 'late'] }))
+      .toContain('--missing null');
+    expect(await refusal(text, { format: 'ndjson', columns: ['X'] })).toContain('did you mean');
   });
 });

@@ -179,3 +179,41 @@ describe('real tables', () => {
     expect([read, sum, origins.has('JFK')]).toEqual([3_000_000, 2_214_860_341, true]);
   });
 });
+
+/**
+ * A file of two rows (x 1.5 and 2, g a and b) as Arrow's library for JavaScript writes it: the
+ * schema is in the footer alone.
+ */
+const withoutSchemaInFront = Buffer.from(
+  'QVJST1cxAAD/////sAAAABQAAAAAAAAADAAcABoAEwAUAAQADAAAABgAAAAAAAAAAAAAAAAAAAIQAAAAAAAEAAgACg'
+  + 'AAAAQACAAAABAAAAAAAAoAGAAMAAgABAAKAAAAFAAAAEgAAAACAAAAAAAAAAAAAAADAAAAAAAAAAAAAAAAAAAAAAAA'
+  + 'AAAAAAAAAAAAEAAAAAAAAAAQAAAAAAAAAAgAAAAAAAAAAAAAAAEAAAACAAAAAAAAAAAAAAAAAAAAAAAAAAEAAAACAA'
+  + 'AAAAAAAGFiAAAAAAAA/////7gAAAAUAAAAAAAAAAwAFgAUAA8AEAAEAAwAAAAYAAAAAAAAAAAAAAMQAAAABAAKABgA'
+  + 'DAAIAAQACgAAABQAAABYAAAAAgAAAAAAAAAAAAAABAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABAAAAAAAAAAEA'
+  + 'AAAAAAAAAAAAAAAAAAABAAAAAAAAAACAAAAAAAAAAAAAAAAgAAAAIAAAAAAAAAAAAAAAAAAAACAAAAAAAAAAAAAAAA'
+  + 'AAAAAAAAAAAA+D8AAAAAAAAAQAAAAAABAAAA/////wAAAAAQAAAADAAUAA4AEAAEAAgADAAAABAAAAAsAAAAAAAEAE'
+  + 'AAAAABAAAACAAAAAAAAAC4AAAAAAAAABgAAAAAAAAAAAAAAAEAAADYAAAAAAAAAMAAAAAAAAAAGAAAAAAAAACs////'
+  + 'BAAAAAIAAAB8AAAAFAAAABAAHAAIAA8AFwAYAAQAEAAQAAAANAAAABQAAAAAAAABFAAAAAAAAAUUAAAAAQAAAGcAAA'
+  + 'AAAAAABAAEAAQAAAAIAAgAAAAEAAgAAAAMAAAACAAMAAgABwAIAAAAAAAAASAAAAAQABQABAAAAA8AEAAAAAgAEAAA'
+  + 'ABAAAAAUAAAAAAAAAxgAAAABAAAAeAAAAAAAAAAAAAYACAAGAAYAAAAAAAIAGAEAAEFSUk9XMQ==', 'base64',
+);
+
+describe('an Arrow file whose schema is in its footer alone', () => {
+  it('is read, also as a stream', async () => {
+    const content = (path: string) => contentOf(path, {
+      types: new Map([['g', { type: 'category', of: ['a', 'b'] }]]),
+    });
+    const expected = await content(place('.csv', 'x,g\n1.5,a\n2,b\n'));
+    expect(await content(place('.arrow', withoutSchemaInFront))).toEqual(expected);
+  });
+
+  it('is damaged where its footer has no schema or is cut short', async () => {
+    for (const length of [withoutSchemaInFront.length - 1, withoutSchemaInFront.length - 60]) {
+      expect(await refusal(place('.arrow', withoutSchemaInFront.subarray(0, length))))
+        .toMatch(/does not end with a footer|cut short/);
+    }
+    const broken = Buffer.from(withoutSchemaInFront);
+    broken.fill(0xff, broken.length - 120, broken.length - 10);
+    expect(await refusal(place('.arrow', broken))).toMatch(/damaged/);
+  });
+});

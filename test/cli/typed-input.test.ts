@@ -89,7 +89,7 @@ describe('files with texts and optional columns', () => {
   it.each([
     ['csv', `${wide},,,,\n`, 'line 2, column 1 ("app"): the cell is empty'],
     ['csv', `${wide}secrets99,,,,\n`, '("app"): the text has more bytes than its column takes (8)'],
-    ['csv', `${wide}a\u200db,,,,\n`, 'column 1 ("app"): the text has a control character'],
+    ['csv', `${wide}a\u200eb,,,,\n`, 'column 1 ("app"): the text has a control character'],
     ['csv', `${wide}a,,secret,,\n`, 'line 2, column 3 ("stops"): not a whole number'],
     ['ndjson', '{"app":""}', 'line 1, column 1 ("app"): the cell is empty'],
     ['ndjson', '{"app":[77]}', 'column 1 ("app"): not a text: write it in double quotes'],
@@ -144,7 +144,7 @@ describe('types from flags', () => {
     ['app=category:a,a'], ['app=boolean:1'],
   ])('refuse %s', (flag) => {
     expect(() => readTypes(undefined, undefined, [flag], '--study'))
-      .toThrow(`--type ${flag} is no type: write number, integer, boolean, text, text:64`);
+      .toThrow(`--type ${flag} is no type: write number, integer, integer:0..9`);
   });
 
   it('refuse types that contradict other flags', () => {

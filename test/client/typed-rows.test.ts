@@ -99,7 +99,7 @@ describe('rows with names and types', () => {
   it.each<[string, Cell, string]>([
     ['is too long', 'ninechars', 'app of row 1 has more bytes than its column takes'],
     ['is empty', ' \n', 'app of row 1 is empty'],
-    ['has a joiner', 'a\u200db', 'app of row 1 has a control character, an invisible character'],
+    ['has a joiner', 'a\u200eb', 'app of row 1 has a control character, an invisible character'],
     ['is no text', 7, 'app of row 1 is no text of the study'],
   ])('say before they are sent that a text %s', (_, app, message) => {
     const send = () => numbersOf([{ app: 'a' }, { app }], study);

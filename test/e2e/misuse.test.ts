@@ -210,7 +210,7 @@ describe.concurrent('an interrupt', () => {
 
   it('of contribute says where the rows wait', async () => {
     const input = ['--key', key, '--input', rows, '--outbox', stage.path('own.outbox')];
-    const words = ['contribute', 'ws://127.0.0.1:1', '--study', 'flight-delays', ...input];
+    const words = ['contribute', 'ws://127.0.0.1:1', '--study', 'flight-delays', '--retry', ...input];
     const command = stage.start(words);
     await command.says('the rows wait in');
     const { status, stderr } = await command.interrupt();
@@ -218,6 +218,15 @@ describe.concurrent('an interrupt', () => {
     expect(stderr).toContain('interrupted before the aggregator had all rows');
     expect(stderr).toContain(`the rest waits in ${stage.path('own.outbox')}`);
     expect(stderr).not.toContain('aborted');
+  });
+
+  it('of contribute is not needed where no server answers', async () => {
+    const input = ['--key', key, '--input', rows, '--outbox', stage.path('own.outbox')];
+    const words = ['contribute', 'ws://127.0.0.1:1', '--study', 'flight-delays', ...input];
+    const { status, stderr } = await stage.run(words);
+    expect(status).toBe(2);
+    expect(stderr).toContain('no aggregator answers at ws://127.0.0.1:1');
+    expect(stderr).toContain(`the rows wait in ${stage.path('own.outbox')}, and the next run`);
   });
 
   it('of demo --keep ends it with status 0, even before all epochs were shown', async () => {

@@ -60,7 +60,8 @@ async function contributeOnce(
 
 it('excludes a key with far rows from the next epochs, also after SIGKILL', async () => {
   const file = stage.write('watched.yaml', meanStudy('watched', {
-    epoch: '{ every: 2s }', quarantine: '{ beyond: 30, automatic: true }', late: 'drop',
+    estimator: 'robust-mean', epoch: '{ every: 2s }', late: 'drop',
+    quarantine: '{ beyond: 30, automatic: true }',
   }));
   const served = await stage.serve([file]);
   stage.start(['simulate', served.url, '--study', 'watched', '--contributors', '220']);

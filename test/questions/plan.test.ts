@@ -158,7 +158,7 @@ describe('a question without a plan', () => {
     expect(reasonFor({
       by: { columns: ['region'], keysMax: 1 }, estimator: 'robust-mean',
       parameters: parsed('robust-mean', { scale: 1 }),
-    }, 50)).toMatch(/^questions\.open: a key needs \d+ people/);
+    }, 50)).toMatch(/^questions\.open: answers need keys of \d+ people/);
     const discover = { top: 100, prefilter: 2 };
     expect(reasonFor({
       by: { columns: ['region'], keysMax: 1, discover }, estimator: 'robust-mean',

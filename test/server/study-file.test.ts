@@ -12,6 +12,8 @@ import { parseDuration } from '../../server/study-file/durations.js';
 import { nearest } from '../../src/base/suggest.js';
 import { signing } from '../../src/signing/node.js';
 import { toHex } from '../../src/base/bytes.js';
+import { quarantineBound } from '../../server/studies/quarantine-bound.js';
+import { normalUpperTail } from '../../src/numerics/normal.js';
 import { sampleParameters } from '../support/sample-parameters.js';
 import { fileWith, wrongStudies } from '../support/wrong-studies.js';
 
@@ -30,7 +32,9 @@ function refusalOf(action: () => unknown): KeelsonError {
 
 describe('a study file', () => {
   it('excludes far-away keys by the operator\'s hand, by itself, or not at all', () => {
-    const rule = (line: string) => parse(fileWith({ quarantine: line })).document.quarantine;
+    const rule = (line: string) => parse(fileWith({
+      quarantine: line, estimator: 'estimator: robust-mean', cohort: 'cohort: 20000',
+    })).document.quarantine;
     expect(rule('')).toBeUndefined();
     expect(rule('quarantine: { beyond: 8 }')).toEqual({ beyond: 8 });
     expect(rule('quarantine: { beyond: 8, automatic: false }')).toEqual({ beyond: 8 });
@@ -38,6 +42,45 @@ describe('a study file', () => {
       .toEqual({ beyond: 8, automatic: true });
     expect(() => rule('quarantine: { automatic: true }')).toThrow('beyond');
     expect(() => rule('quarantine: { beyond: 8, automatic: sometimes }')).toThrow('true or false');
+  });
+
+  it('excludes no keys by itself where liars could move the answer away from honest keys', () => {
+    const refused = (
+      estimator: string, beyond: number, parameters = '{ scale: 10, corruption: 0.05 }',
+    ): string => {
+      try {
+        parse(fileWith({
+          estimator: `estimator: ${estimator}`, parameters: `parameters: ${parameters}`,
+          quarantine: `quarantine: { beyond: ${beyond}, automatic: true }`,
+          columns: 'columns: [minutes]', cohort: 'cohort: 20000',
+        }));
+        return '';
+      } catch (error) {
+        return String(error);
+      }
+    };
+    expect(refused('mean', 3)).toContain('quarantine.automatic excludes keys for good by answers '
+      + 'of mean, which has no bound on how far liars move an answer');
+    expect(refused('robust-mean', 0.05)).toMatch(
+      /quarantine\.beyond is 0\.05: the planned share of liars may move an answer by 0\.\d+,/,
+    );
+    expect(refused('robust-mean', 0.05, '{ range: 0..100 }')).toBe('');
+    expect(refused('robust-mean', 8)).toBe('');
+  });
+
+  it('says how many honest keys an automatic quarantine excludes', () => {
+    const expected = (beyond: number) => quarantineBound(parse(fileWith({
+      estimator: 'estimator: robust-mean', parameters: 'parameters: { scale: 10 }',
+      quarantine: `quarantine: { beyond: ${beyond}, automatic: true }`,
+      columns: 'columns: [minutes]', cohort: 'cohort: 20000',
+    })))!;
+    const { error, honestKeys } = expected(3);
+    expect(honestKeys).toBeGreaterThan(20_000 * 0.0027);
+    expect(honestKeys).toBeCloseTo(
+      20_000 * 2 * normalUpperTail(3 - error!), 1,
+    );
+    expect(expected(8).honestKeys).toBeLessThan(1e-6);
+    expect(quarantineBound(parse(fileWith({})))).toBeNull();
   });
 
   it('excludes no keys where answers are not rows, so that nobody could be compared', () => {

@@ -47,7 +47,8 @@ let token: string;
 let distances: readonly Mark[];
 
 const facts = {
-  epoch: '{ every: 3s }', quarantine: '{ beyond: 20, automatic: true }', retention: '1h',
+  estimator: 'robust-mean', epoch: '{ every: 3s }', retention: '1h',
+  quarantine: '{ beyond: 20, automatic: true }',
   budget: '{ epsilon: 90, delta: 1e-5, scope: study }',
   admission: `{ enrolment: { issuer: "${toHex(issuer.publicKey)}" } }`,
 };

@@ -1,6 +1,7 @@
 """Rows as the bytes of a batch: section 3 of the protocol."""
 from __future__ import annotations
 
+import re
 import struct
 import unicodedata
 from typing import Any, Dict, List, Sequence
@@ -10,10 +11,20 @@ from .errors import KeelsonError
 # The white space that may not end a text, and the characters that no text has.
 SPACE = " \u00a0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 REFUSED = [
-    (0, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x61C, 0x61C), (0x180E, 0x180E), (0x200B, 0x200F),
-    (0x2028, 0x202E), (0x2060, 0x206F), (0xD800, 0xF8FF), (0xFDD0, 0xFDEF), (0xFE00, 0xFE0F),
+    (0, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x61C, 0x61C), (0x180E, 0x180E), (0x200B, 0x200B),
+    (0x200E, 0x200F), (0x2028, 0x202E), (0x2060, 0x206F), (0xD800, 0xF8FF), (0xFDD0, 0xFDEF), (0xFE00, 0xFE0F),
     (0xFEFF, 0xFEFF), (0xFFF0, 0xFFFB), (0xE0000, 0xE0FFF), (0xF0000, 0x10FFFF),
 ]
+# The joiners that a text may have, as section 3 lists them; the group is any other one.
+DUAL = (
+    "\u0620\u0626\u0628\u062a-\u062e\u0633-\u063f\u0641-\u0647\u0649\u064a\u066e\u066f\u0678-\u0687"
+    "\u069a-\u06bf\u06c1\u06c2\u06cc\u06ce\u06d0\u06d1\u06fa-\u06fc\u06ff")
+JOINED = (
+    "\u0620\u0622-\u064a\u066e\u066f\u0671-\u0673\u0675-\u06d3\u06d5\u06ee\u06ef\u06fa-\u06fc\u06ff")
+VIRAMA = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca"
+JOINERS = re.compile(
+    f"((?<=[{VIRAMA}])(?:\u200d|\u200c(?=[\u0900-\u0dff]))"
+    f"|[{DUAL}][\u064b-\u065f\u0670]*\u200c(?=[{JOINED}]))|[\u200c\u200d]")
 MOST_WHOLE = 2**53 - 1
 VALUE_MAX = 2**64
 CELLS_MAX = 524_288
@@ -71,8 +82,10 @@ def _checked(value: Any, column: Dict[str, Any], place: str) -> Any:
 
 
 def text_form(value: str, most: int, place: str) -> str:
-    """The text in NFC and without white space around it. Raises for one that no study takes."""
-    text = unicodedata.normalize("NFC", value).strip(SPACE)
+    """The text in the one form of section 3. Raises for one that no study takes."""
+    before, text = "", unicodedata.normalize("NFC", value).strip(SPACE)
+    while text != before:
+        before, text = text, unicodedata.normalize("NFC", _without_unseen(text)).strip(SPACE)
     points = [ord(letter) for letter in text]
     is_refused = any(low <= point <= high for point in points for low, high in REFUSED)
     if is_refused or any(point & 0xFFFE == 0xFFFE for point in points):
@@ -80,6 +93,11 @@ def text_form(value: str, most: int, place: str) -> str:
     if not 1 <= len(text.encode("utf-8")) <= most:
         raise invalid(f"{place} must have 1 to {most} bytes of UTF-8")
     return text
+
+
+def _without_unseen(text: str) -> str:
+    text = re.sub("([\u200c\u200d])[\u200c\u200d]+", r"\1", re.sub("[\ufe0e\ufe0f]", "", text))
+    return JOINERS.sub(lambda found: found.group(1) or "", text)
 
 
 def names_of(column: Dict[str, Any]) -> List[str]:

@@ -118,9 +118,15 @@ class Rows(unittest.TestCase):
         for rows in ([], [[1], [1, 2]], 3, [1, 2]):
             with self.assertRaises(KeelsonError):
                 plain_rows(rows)
-        for text in ("", " ", "a\n", "a\u200db", "\ue000", "\ufffe", "\U0001ffff", "a" * 65):
+        for text in ("", " ", "a\n", "a\u200eb", "\ue000", "\ufffe", "\U0001ffff", "a" * 65):
             with self.assertRaises(KeelsonError):
                 text_form(text, 64, "a text")
+
+
+    def test_texts_that_look_the_same(self):
+        for each in load("texts.json"):
+            for text in (each["written"], each["form"]):
+                self.assertEqual(text_form(text, 64, "a text"), each["form"], each["what"])
 
 
 class Files(unittest.TestCase):

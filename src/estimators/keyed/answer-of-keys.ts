@@ -6,17 +6,18 @@ import type { Finding, Interval95, Outcome, ValueOutcome } from '../../base/outc
  * Without any answer it is refused for the reason of the first key that was asked.
  * @param answers - null: the key is too small to be asked.
  * @param shape - keys first, then the shape of one key's answer.
+ * @param people - as many are enough for the answer of a key.
  */
 export function answerOfKeys(
-  answers: readonly (Outcome | null)[], shape: readonly number[],
+  answers: readonly (Outcome | null)[], shape: readonly number[], people: number,
 ): Outcome {
   const values = answers.map((answer) => (answer?.kind === 'value' ? answer : null));
   if (values.every((value) => value === null)) {
     return answers.find((answer) => answer !== null) ?? {
       kind: 'refused',
       reason: 'participation-below-plan',
-      text: 'no key has enough people for an answer: use fewer keys, a larger epsilon, or wait '
-        + 'longer',
+      text: `no key has enough people for an answer (${people} are enough): use fewer keys, a `
+        + 'larger epsilon, or wait longer',
     };
   }
   const entries = shape.slice(1).reduce((product, length) => product * length, 1);

@@ -94,10 +94,21 @@ export function planEach(
     target: partOf(target, { moved, times }),
   });
   const times = timesOf(plannerFor(moved)(protocolLimits.cohortMax), keys, moved);
-  const choices = ladderOf(plannerFor(times), cohort);
+  const takesRange = estimator.parameters.some(({ name }) => name === 'range');
+  const choices = ladderOf(plannerFor(times), {
+    cohort, keys, spread: spreadOf(sizes),
+    others: `${takesRange && parameters['range'] === undefined ? 'a range, ' : ''}fewer keys, `
+      + 'or a larger epsilon',
+  });
   if ('kind' in choices) return choices;
   return planOf(estimator, facts, keys, sizes, choices);
 }
+
+/**
+ * The people by whom a key must exceed the size of a plan to have it, but with `failure`. The noisy
+ * size may be one bound too low, and another bound is taken off before the plan is chosen.
+ */
+const spreadOf = (sizes: CountNoise): number => 2 * sizes.upperQuantile(failure);
 
 /**
  * How many times the cost of one key all keys together cost, in rho or in pure epsilon: `moved`, or
@@ -155,23 +166,45 @@ function isOfOnePool({ cohorts, parts }: Plan): boolean {
   return cohorts.length === 1 && only!.groups === 1 && only!.unit === 'row' && parts === undefined;
 }
 
-/** The plans of a key, from the smallest size that has one, each for twice as many. */
-function ladderOf(planFor: Planner, cohort: number): readonly Choice[] | Infeasible {
+interface LadderFacts {
+  readonly cohort: number;
+  readonly keys: PublicKeys;
+  /** What `spreadOf` returned. */
+  readonly spread: number;
+  /** What a user can change who has no larger cohort. */
+  readonly others: string;
+}
+
+/**
+ * The plans of a key: for the smallest size that has one, for the size of a key when all are
+ * equally large, and for halves and doubles of that. None, if even equally large keys of people
+ * who are in as many as they may would be too small: then some key never has an answer.
+ */
+function ladderOf(
+  planFor: Planner, { cohort, keys: { count, keysMax }, spread, others }: LadderFacts,
+): readonly Choice[] | Infeasible {
   const least = nearSmallestCohort((size) => planFor(size).kind === 'plan', { from: 16 });
-  if (!(least <= cohort)) {
+  if (least === Infinity) {
     const plan = planFor(cohort);
-    if (plan.kind === 'infeasible' && least === Infinity) return plan;
+    if (plan.kind === 'infeasible') return plan;
+  }
+  const answered = Math.ceil(least + spread);
+  const needed = Math.ceil(answered * count / Math.min(keysMax, count));
+  if (!(needed <= cohort)) {
     return needsCohort(
-      `a key needs ${least} people for an answer, and the study has ${cohort}`, least,
-      'fewer keys, or a larger epsilon',
+      `answers need keys of ${answered} people or more, and a cohort of ${cohort} has not as many `
+      + `for each of ${count} keys`, needed, others,
     );
   }
-  const choices: Choice[] = [];
-  for (let size = least; size <= cohort && choices.length < sizesMax; size *= 2) {
+  const usual = Math.max(least, Math.floor(cohort / count - spread));
+  let from = usual;
+  while (from / 2 >= least) from /= 2;
+  const sizes = from < least + 1 ? [] : [least];
+  for (let size = from; size <= cohort; size *= 2) sizes.push(Math.floor(size));
+  return sizes.slice(0, sizesMax).flatMap((size): readonly Choice[] => {
     const plan = planFor(size);
-    if (plan.kind === 'plan') choices.push({ size, plan });
-  }
-  return choices;
+    return plan.kind === 'plan' ? [{ size, plan }] : [];
+  });
 }
 
 function planOf(
@@ -180,8 +213,10 @@ function planOf(
 ): Plan {
   const { cohort, dimension } = facts;
   const least = choices[0]!;
-  const usual = choices.filter(({ size }) => size <= cohort / keys.count).at(-1) ?? least;
+  const spread = spreadOf(sizes);
+  const usual = choices[choiceFor(choices, cohort / keys.count - spread)] ?? least;
   const shape = [keys.count, ...usual.plan.outputShape];
+  const answered = Math.ceil(least.size + spread);
   return makePlan({
     cohorts: [pooledCohort(cohortName)],
     events: [sizes.event, ...keyedEvents(choices, keys)],
@@ -195,7 +230,7 @@ function planOf(
     facts: {
       keys: keys.count,
       keysOfOnePerson: keys.keysMax,
-      smallestKeyAnswered: Math.ceil(least.size + sizes.upperQuantile(failure)),
+      smallestKeyAnswered: answered,
       plannedSizeOfAKey: usual.size,
       ...usual.plan.facts,
     },
@@ -211,7 +246,7 @@ function planOf(
         answers.push(at < 0 ? null
           : await releaseOne(choices[at]!.plan, byKey, key, forKey(mechanisms, at, key), compute));
       }
-      return noisy.map(() => answerOfKeys(answers, shape));
+      return noisy.map(() => answerOfKeys(answers, shape, answered));
     },
   });
 }

@@ -1,3 +1,4 @@
+import { columnPlaces } from '../../base/column-places.js';
 import type { Outcome } from '../../base/outcome.js';
 import { deviations95 } from '../../numerics/normal.js';
 import type { GaussianEvent } from '../../privacy/accounting/events.js';
@@ -19,8 +20,7 @@ export function centreNotFound(
   return {
     kind: 'refused',
     reason: 'centre-not-found',
-    text: `no stretch of four ${unit} held enough rows in column `
-      + `${coordinates.map((j) => j + 1).join(', ')} (counted from 1). `
+    text: `no stretch of four ${unit} held enough rows in ${columnPlaces(coordinates)}. `
       + `Either far fewer contributors came than the ${cohort} planned for: lower cohort, or wait `
       + `longer. Or their rows vary by more than ${width}: raise scale.`,
   };

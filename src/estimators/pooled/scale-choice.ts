@@ -1,3 +1,4 @@
+import { columnPlaces } from '../../base/column-places.js';
 import type { Outcome } from '../../base/outcome.js';
 import type { MechanismEvent } from '../../privacy/accounting/events.js';
 import { atomEvents, type AtomEvents } from '../../privacy/stages/atoms.js';
@@ -121,7 +122,7 @@ function tooWide({ low, high }: ColumnRange, scale: Float64Array): Infeasible | 
   const wide = Array.from(scale.keys()).find((j) =>
     !(high[j]! / scale[j]! - low[j]! / scale[j]! <= most));
   return wide === undefined ? null : infeasible(
-    `the range of column ${wide + 1} (counted from 1) spans more than ${most} scales`,
+    `the range of ${columnPlaces([wide])} spans more than ${most} scales`,
     'give a narrower range, or leave it out',
   );
 }
@@ -140,8 +141,8 @@ export function scaleNotFound(facts: StudyFacts, coordinates: readonly number[])
   return {
     kind: 'refused',
     reason: 'scale-not-found',
-    text: 'too few contributors were a similar distance apart, or had the same value, in column '
-      + `${coordinates.map((j) => j + 1).join(', ')} (counted from 1) to tell the scale. `
+    text: 'too few contributors came, or too few of them were a similar distance apart or had the '
+      + `same value, in ${columnPlaces(coordinates)} to tell the scale. `
       + `Planned for ${facts.cohort} contributors: give scale, or wait for more.`,
   };
 }

@@ -73,8 +73,8 @@ describe('an answer for each key', () => {
 
   it('is refused for the reason of a key, when no key has an answer', () => {
     const refused: Outcome = { kind: 'refused', reason: 'scale-not-found', text: 'no scale' };
-    expect(answerOfKeys([null, refused], [2, 1])).toBe(refused);
-    expect(answerOfKeys([null, null], [2, 1]))
+    expect(answerOfKeys([null, refused], [2, 1], 9)).toBe(refused);
+    expect(answerOfKeys([null, null], [2, 1], 9))
       .toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
   });
 
@@ -94,6 +94,38 @@ describe('an answer for each key', () => {
     const plan = planned('quantile', { low: -100, high: 100 }, factsOf(2, 20_000));
     const outcome = await releaseOf(plan, 2, rowsOf([1, 0, 2, 0], 'few'), 'few');
     expect(outcome).toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
+  });
+
+  it('is planned for the people of one key, and answers as many as it says', async () => {
+    const errorFor = (people: number): number =>
+      planned('quantile', { low: 0, high: 1 }, factsOf(2, people, 4)).expectedError(0).total;
+    expect(errorFor(1_200)).toBeGreaterThan(1.2 * errorFor(2_400));
+    const { facts: { smallestKeyAnswered } } = planned('robust-mean', {}, factsOf(2, 1e5));
+    const people = Number(smallestKeyAnswered);
+    const plan = planned('robust-mean', {}, factsOf(2, 4 * people));
+    const rows = rowsOf([people, people, people, people], 'enough');
+    expect(valueOf(await releaseOf(plan, 2, rows, 'enough')).answered).toBeUndefined();
+    expect(plan.facts['plannedSizeOfAKey']).toBeGreaterThan(people / 2);
+  });
+
+  it('is refused before data when equal keys would be too small', () => {
+    const asked = (raw: Record<string, unknown>, cohort: number, keysMax = 1) => {
+      const estimator = findEstimator('robust-mean');
+      const values = parseParameters(estimator.parameters, raw, { dimension: 1 });
+      const keys = { list: 'public', count: 4, keysMax } as const;
+      return planEach(estimator, values, { ...factsOf(2, cohort, 1), keys });
+    };
+    expect(asked({}, 3_000)).toMatchObject({
+      reason: 'answers need keys of 2912 people or more, and a cohort of 3000 has not as many for '
+        + 'each of 4 keys',
+      remedy: 'a cohort of 11648, a range, fewer keys, or a larger epsilon',
+      cohortNeeded: 11_648,
+    });
+    expect(asked({}, 11_648)).toMatchObject({ kind: 'plan' });
+    expect(asked({ range: '0..100000' }, 3_000)).toMatchObject({ kind: 'plan' });
+    expect(asked({ range: '0..100000' }, 60)).toMatchObject({
+      remedy: expect.not.stringContaining('range') as string,
+    });
   });
 
   it.each(['robust-mean', 'mean', 'quantile', 'histogram'])('costs what it may: %s', (name) => {

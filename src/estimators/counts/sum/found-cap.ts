@@ -1,3 +1,4 @@
+import { columnPlaces } from '../../../base/column-places.js';
 import { ln } from '../../../base/elementary.js';
 import { findingsMax } from '../../../base/findings.js';
 import type { Outcome } from '../../../base/outcome.js';
@@ -150,11 +151,10 @@ function visibilityOf(
 function withoutUnseenEnds(outcome: Outcome, { unseen, lost }: Visibility): Outcome {
   if (outcome.kind === 'refused' || unseen.length === 0) return outcome;
   if (lost.length > 0) {
-    const where = lost.map((j) => j + 1).join(', ');
     return {
       kind: 'refused',
       reason: 'scale-not-found',
-      text: `no cap was found in column ${where} (counted from 1): nearly everybody who was seen is `
+      text: `no cap was found in ${columnPlaces(lost)}: nearly everybody who was seen is `
         + 'beyond it or below 0. Either far fewer contributors came than planned for: lower '
         + 'cohort, or wait for more. Or give cap, the most that one contributor counts for, or '
         + 'range',
