@@ -106,8 +106,8 @@ class Reach:
         said = said_of(error)
         if left is not None and is_plain(error):
             raise KeelsonError(
-                "transport-failed", f"{self._shown}: the port does not speak TLS: write ws://, or name "
-                "the port of the TLS proxy") from error
+                "transport-failed", f"{self._shown}: the port does not speak TLS: write ws://, or "
+                "name the port of the TLS proxy") from error
         if left is not None and isinstance(error, ssl.SSLCertVerificationError):
             raise KeelsonError("transport-failed", f"{self._shown}: {said}") from error
         if left == 0:
