@@ -3,6 +3,7 @@ import {
 } from 'node:fs';
 import { platform } from 'node:os';
 import { dirname } from 'node:path';
+import process from 'node:process';
 
 /*
  * Who owns the files of a folder. A service runs as a user of its own, who owns its data folder. A
@@ -57,8 +58,9 @@ export function makeOwnedFolder(path: string): void {
 }
 
 /**
- * Gives a file or folder that this process has just made, and holds open, to the owner of its folder. Only
- * root can. Without the right to change owners, as in some containers, the file stays as it is.
+ * Gives a file or folder that this process has just made, and holds open, to the owner of its
+ * folder. Only root can. Without the right to change owners, as in some containers, the file stays
+ * as it is.
  */
 export function keepOwner(file: number, path: string): void {
   if (process.getuid?.() !== 0) return;

@@ -14,8 +14,8 @@ const isWindows = platform() === 'win32';
 
 /**
  * Creates a file with mode 0600 that holds a secret; false when the file exists. Where root makes
- * it, it goes to the owner of its folder. It is written under another name and then linked. So a crash leaves either nothing or the whole secret, and two
- * simultaneous starts get the same secret.
+ * it, it goes to the owner of its folder. It is written under another name and then linked. So a
+ * crash leaves either nothing or the whole secret, and two simultaneous starts get the same secret.
  * @throws InvalidInputError when its folder is missing or may not be written.
  */
 export function createSecret(path: string, make: () => string): boolean {

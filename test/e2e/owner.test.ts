@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openOperatorRecords } from '../../server/base/operator-records.js';
 import { systemClock } from '../../server/base/clock.js';
-import type { StudyId } from '../../server/store/contract.js';
 import { RowKeys } from '../../server/store/postgres/row-keys.js';
 import { openServerKeys } from '../../server/keys/server-keys.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
@@ -61,7 +60,7 @@ describe.runIf(isRoot)('root, in the data folder of a service', () => {
     const store = await openInlineSqliteStore({ directory: folder, clock: systemClock });
     openServerKeys(folder);
     await store.close();
-    openOperatorRecords(folder).paused.set('a'.repeat(64) as StudyId, true);
+    openOperatorRecords(folder).paused.set('a'.repeat(64), true);
     RowKeys.open(join(folder, 'row-keys')).make('2030-01-31');
     expect(readdirSync(folder)).toEqual(expect.arrayContaining(['operator.json', 'row-keys']));
     expect(others()).toEqual([]);
@@ -83,7 +82,7 @@ describe.runIf(isRoot)('root, in the data folder of a service', () => {
         symlinkSync(secret, join(folder, name));
       }
       await ended('keys', 'show', '--data', folder);
-      openOperatorRecords(folder).paused.set('a'.repeat(64) as StudyId, true);
+      openOperatorRecords(folder).paused.set('a'.repeat(64), true);
       expect([readFileSync(secret, 'utf8'), lstatSync(secret).uid]).toEqual(['precious', 0]);
     } finally {
       rmSync(precious, { recursive: true });
