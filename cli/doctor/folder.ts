@@ -1,5 +1,6 @@
 import {
-  closeSync, fsyncSync, openSync, statfsSync, statSync, unlinkSync, writeSync,
+  closeSync, fsyncSync, lstatSync, openSync, readdirSync, statfsSync, statSync, unlinkSync,
+  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { amountToNumber, type Amount } from '../../src/privacy/accounting/amount.js';
@@ -31,6 +32,7 @@ export async function folderFindings(
   return [
     clockFinding(nowMs, newestMs),
     folderFinding(directory),
+    ownerFinding(directory),
     ...secrets.flatMap((name) => secretFinding(join(directory, name)) ?? []),
     spaceFinding(directory),
     ...(mayWrite ? [syncFinding(directory, monotonicMs)] : []),
@@ -59,6 +61,18 @@ function folderFinding(directory: string): Finding {
   }
   return (mode & 0o077) === 0 ? ok('data folder', text)
     : warn('data folder', `${text}: others can read it`, `chmod 700 ${directory}`);
+}
+
+/** A file of another user, such as one that root has put there, may be closed to the server. */
+function ownerFinding(directory: string): Finding {
+  const { uid } = statSync(directory);
+  const others = readdirSync(directory).filter((name) => {
+    const found = lstatSync(join(directory, name), { throwIfNoEntry: false });
+    return found !== undefined && found.uid !== uid;
+  }).sort();
+  if (others.length === 0) return ok('owner', `user ${uid}, of every file`);
+  return fail('owner', `the folder belongs to user ${uid}, and to others: ${others.join(', ')}`,
+    `give all of it to the user that runs the server: chown -R USER ${directory}`);
 }
 
 function secretFinding(path: string): Finding | undefined {

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { ensureOwned } from '../../server/base/owned-files.js';
 import { createSecret, readSecret } from '../../server/base/secret-files.js';
 import { connect, transaction, type Connection } from '../../server/store/sqlite/driver.js';
 import { takeLock, type FolderLock } from '../../server/store/sqlite/folder-lock.js';
@@ -75,7 +76,9 @@ export class IssuerRecord {
   #lock: FolderLock | undefined;
 
   constructor(private readonly folder: string) {
-    this.#database = connect(join(folder, 'issuer.db'));
+    const path = join(folder, 'issuer.db');
+    ensureOwned(path);
+    this.#database = connect(path);
     this.#database.exec('PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;'
       + 'CREATE TABLE IF NOT EXISTS codes (code BLOB PRIMARY KEY) WITHOUT ROWID;'
       + 'CREATE TABLE IF NOT EXISTS issued (period INTEGER, code BLOB,'

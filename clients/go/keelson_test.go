@@ -114,6 +114,50 @@ func options(path string) Options {
 	return Options{URL: "ws://127.0.0.1:1", Study: "s", Seed: make([]byte, 32), Outbox: path}
 }
 
+// Whatever becomes of rows, none of the files holds them afterwards, in clear or signed.
+func TestOutboxKeepsNoSettledRow(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "outbox")
+	c, err := Open(options(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.guarded(func() { c.end(fault("closed", "the test is over")) })
+	held := func() (found bool) {
+		names, _ := filepath.Glob(filepath.Join(folder, "*"))
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = found || bytes.Contains(text, []byte("1234.5")) || bytes.Contains(text, []byte("Body"))
+		}
+		return found
+	}
+	sign := func() {
+		c.limits, c.columns = &wire.Limits{FrameBytes: 1 << 20, RowsPerBatch: 9}, 1
+		c.next, c.outbox.StudyID = 1, make([]byte, 32)
+		c.split(c.outbox.Items[0])
+	}
+	refused := &wire.Rejection{Sequence: 1, Code: wire.Code_CODE_CONTRIBUTION_FULL}
+	for name, settle := range map[string]func(){
+		"accepted": func() { sign(); c.acknowledged(&wire.Ack{Accepted: []uint64{1}}) },
+		"refused":  func() { sign(); c.acknowledged(&wire.Ack{Rejections: []*wire.Rejection{refused}}) },
+		"stopped":  func() { catch(func() { c.stop(wire.StudyState_STUDY_STATE_EXHAUSTED) }) },
+		"unusable": func() { c.limits, c.columns = &wire.Limits{}, 2; c.split(c.outbox.Items[0]) },
+	} {
+		if _, err := c.Send([][]float64{{1234.5}}, true); err != nil {
+			t.Fatal(err)
+		}
+		if !held() {
+			t.Errorf("%s: the rows are not in the outbox", name)
+		}
+		if c.guarded(settle); held() {
+			t.Errorf("%s: the rows are still there", name)
+		}
+	}
+}
+
 func TestOutboxOutlivesItsContributor(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "outbox")
 	first, err := Open(options(path))

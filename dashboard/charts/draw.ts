@@ -49,7 +49,21 @@ export function drawLine(
     if (only !== undefined) whisker(ctx, only, yOf, 4 * pixel);
     if (few || only !== undefined) for (const mark of run) dot(ctx, mark, yOf, 2.5 * pixel);
   }
+  const { min = -Infinity, max = Infinity } = chart.scales['y']!;
+  for (const { x, low, high } of runs.flat()) {
+    if ((high ?? min) > max) arrow(ctx, x, bbox.top, 6 * pixel);
+    if ((low ?? max) < min) arrow(ctx, x, bbox.top + bbox.height, -6 * pixel);
+  }
   ctx.restore();
+}
+
+/** A triangle at the edge of a chart: the interval there reaches further. */
+function arrow(ctx: CanvasRenderingContext2D, x: number, edge: number, size: number): void {
+  ctx.beginPath();
+  ctx.moveTo(x, edge);
+  ctx.lineTo(x + 0.7 * size, edge + size);
+  ctx.lineTo(x - 0.7 * size, edge + size);
+  ctx.fill();
 }
 
 /**

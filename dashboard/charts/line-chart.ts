@@ -7,7 +7,7 @@ import type { NotePlace } from '../base/notes.js';
 import {
   drawLetters, drawLine, drawNotes, drawPin, drawRefusals, type Look,
 } from './draw.js';
-import { extentOf } from './thin.js';
+import { shownExtent } from './shown-extent.js';
 import { timeSteps, timeTexts } from './time-axis.js';
 
 /** A custom property with the colour of a line. */
@@ -173,7 +173,7 @@ function drawContent(
 }
 
 function extentOfAll({ lines }: ChartContent): readonly [number, number] | null {
-  const extents = lines.map(({ series }) => extentOf(series)).filter((each) => each !== null);
+  const extents = lines.map(({ series }) => shownExtent(series)).filter((each) => each !== null);
   return extents.length === 0 ? null : [
     Math.min(...extents.map(([low]) => low)), Math.max(...extents.map(([, high]) => high)),
   ];

@@ -12,6 +12,7 @@ import { studyAddress } from '../base/route.js';
 import { historyOf, isUnread, type Followed } from '../base/session.js';
 import { Badge } from '../base/shell.js';
 import { summaryOf } from '../base/summary.js';
+import { shownExtent } from '../charts/shown-extent.js';
 import { BudgetLine } from './budget.js';
 import { numberNow } from '../base/readout.js';
 import { EpochLine, useNow } from './status.js';
@@ -165,10 +166,10 @@ function Sparkline({ series }: { readonly series: Series }): VNode {
   const newest = (list: readonly (number | null)[]): readonly (number | null)[] =>
     list.slice(-sparkPoints);
   const [values, lows, highs] = [series.values, series.lows, series.highs].map(newest);
-  const known = [...values!, ...lows!, ...highs!].filter((value) => value !== null);
-  const [low, high] = [Math.min(...known), Math.max(...known)];
-  const y = (value: number): string =>
-    (high > low ? 23 - ((value - low) / (high - low)) * 22 : 12).toFixed(1);
+  const [low, high] = shownExtent({ values: values!, lows: lows!, highs: highs! }) ?? [0, 0];
+  // An interval that is cut off ends at the edge.
+  const y = (value: number): string => (high > low
+    ? 23 - ((Math.min(high, Math.max(low, value)) - low) / (high - low)) * 22 : 12).toFixed(1);
   const step = 100 / Math.max(1, values!.length - 1);
   const runs: number[][] = [];
   values!.forEach((value, i) => {

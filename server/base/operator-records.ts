@@ -1,6 +1,7 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { InvalidInputError } from '../../src/base/errors.js';
+import { createDraft } from './owned-files.js';
 import { syncFolder } from './secret-files.js';
 
 /** Which studies the operator has paused, by id. */
@@ -150,7 +151,7 @@ function unreadable(path: string, why: string): InvalidInputError {
 /** A crash leaves either the old file or the new one. */
 function writeRecords(path: string, records: Records): void {
   const draft = `${path}.new`;
-  const file = openSync(draft, 'w', 0o600);
+  const file = createDraft(draft);
   try {
     writeSync(file, `${JSON.stringify(records)}\n`);
     fsyncSync(file);

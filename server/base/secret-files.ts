@@ -7,14 +7,15 @@ import { join } from 'node:path';
 import { signing } from '#signing';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { InvalidInputError } from '../../src/base/errors.js';
+import { createOwned } from './owned-files.js';
 
 /** Windows has no file modes, and cannot open folders. */
 const isWindows = platform() === 'win32';
 
 /**
- * Creates a file with mode 0600 that holds a secret; false when the file exists. It is written
- * under another name and then linked. So a crash leaves either nothing or the whole secret, and two
- * simultaneous starts get the same secret.
+ * Creates a file with mode 0600 that holds a secret; false when the file exists. Where root makes
+ * it, it goes to the owner of its folder. It is written under another name and then linked. So a
+ * crash leaves either nothing or the whole secret, and two simultaneous starts get the same secret.
  * @throws InvalidInputError when its folder is missing or may not be written.
  */
 export function createSecret(path: string, make: () => string): boolean {
@@ -150,7 +151,7 @@ export function syncFolder(path: string): void {
 
 function openDraft(draft: string, path: string): number {
   try {
-    return openSync(draft, 'wx', 0o600);
+    return createOwned(draft);
   } catch (error) {
     const why = codeOf(error) === 'ENOENT'
       ? 'there is no such folder' : `${codeOf(error) ?? 'unknown'}`;

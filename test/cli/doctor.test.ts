@@ -50,7 +50,8 @@ describe('doctor, of a data folder', () => {
     const own = findings.filter(({ check }) => !['disk space', 'free memory'].includes(check));
     expect(own.filter(({ state }) => state !== 'ok')).toEqual([]);
     expect(own.map(({ check }) => check.split('/').at(-1))).toEqual([
-      'Node', 'open files', 'clock', 'data folder', 'server.key', 'operator.token', 'database',
+      'Node', 'open files', 'clock', 'data folder', 'owner', 'server.key', 'operator.token',
+    'database',
       'high-water mark',
     ]);
     expect(status).toBe(findings.some(({ state }) => state === 'fail') ? 1 : 0);

@@ -38,8 +38,8 @@ const bundle = (stdin: string) =>
 /**
  * Of a page that only contributes. It was 46,000 before the client could send rows over HTTP where
  * no WebSocket gets through, which takes 2,500, 48,500 before an enrolment could be asked for anew,
- * 49,000 before it knew sealed studies (`sealing` itself is an entry of its own), and 49,800 before a
- * text could have the joiners of Persian and Sinhala.
+ * 49,000 before it knew sealed studies (`sealing` itself is an entry of its own), and 49,800 before
+ * a text could have the joiners of Persian and Sinhala.
  */
 const contributorBytes = 50_000;
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { shownExtent } from '../../dashboard/charts/shown-extent.js';
 import { extentOf, marksOf } from '../../dashboard/charts/thin.js';
 import type { Series } from '../../dashboard/base/model.js';
 
@@ -51,5 +52,27 @@ describe('a chart of more releases than columns of pixels', () => {
     expect(extentOf(seriesOf([null, 3, -2], 0.5))).toEqual([-2.5, 3.5]);
     expect(extentOf(seriesOf([null]))).toBeNull();
     expect(extentOf({ ...seriesOf([1]), lows: [], highs: [] })).toEqual([1, 1]);
+  });
+});
+
+describe('the part of a series that a chart shows', () => {
+  it('is not made flat by a few wide intervals, and shows every answer', () => {
+    expect(shownExtent(seriesOf([5], 100))).toEqual([-95, 105]);
+    expect(shownExtent(seriesOf([null]))).toBeNull();
+    const wide = seriesOf([8, 8.2, 8.1, 8, 8.4, 8.1]);
+    const widened = (half: number, ...places: number[]): Series => ({
+      ...wide, lows: wide.lows.map((low, i) => (places.includes(i) ? 8 - half : low)),
+      highs: wide.highs.map((high, i) => (places.includes(i) ? 8 + half : high)),
+    });
+    expect(shownExtent(widened(1e6, 3))).toEqual([4, 12.4]);
+    expect(shownExtent(widened(1e6, 0))).toEqual([4, 12.4]);
+    // Nobody is wide where many are, and a little wider is no harm.
+    expect(shownExtent(widened(1e6, 0, 1, 2, 3))).toEqual([8 - 1e6, 8 + 1e6]);
+    expect(shownExtent(widened(3, 3))).toEqual([5, 11]);
+    // Answers that are far apart are shown whole, and then wide intervals are no harm.
+    const jump = { ...widened(900, 3), values: [8, 8.2, 8.1, 1008, 8.4, 8.1] };
+    expect(shownExtent(jump)).toEqual([8 - 900, 1008]);
+    const two = seriesOf([8, 8.1]);
+    expect(shownExtent({ ...two, highs: [1e6, 9.1] })![1]).toBeLessThan(20);
   });
 });

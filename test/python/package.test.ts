@@ -10,19 +10,22 @@ const python = '/usr/bin/python3';
 const packages = 'python3-websockets python3-nacl python3-numpy';
 const environment = { PYTHONPATH: `${root}clients/python`, PYTHONDONTWRITEBYTECODE: '1' };
 
-function hasPython(): boolean {
+function canImport(modules: string): boolean {
   try {
-    execFileSync(python, ['-c', 'import nacl.signing, numpy, websockets'], { stdio: 'ignore' });
+    execFileSync(python, ['-c', `import ${modules}`], { stdio: 'ignore' });
     return true;
   } catch {
     return false;
   }
 }
 
-const runs = hasPython();
+const runs = canImport('nacl.signing, numpy, websockets');
+const checksTypes = runs && canImport('mypy');
 // The title of a suite that is skipped is not shown.
-if (!runs) {
-  process.stderr.write(`clients/python is not tested. To test it: apt-get install ${packages}\n`);
+if (!runs || !checksTypes) {
+  const missing = runs ? 'mypy' : `${packages} mypy`;
+  process.stderr.write(`${runs ? 'The types of clients/python are' : 'clients/python is'} not `
+    + `tested. To test: apt-get install ${missing}\n`);
 }
 
 describe.skipIf(!runs)('the client in clients/python', () => {
@@ -35,6 +38,13 @@ describe.skipIf(!runs)('the client in clients/python', () => {
       await stage.run(words, { program: python, command: '-m', environment });
     expect([status, stderr]).toEqual([0, expect.stringMatching(/Ran \d+ tests[^]*OK/)]);
   }, 60_000);
+
+  it.skipIf(!checksTypes)('has types without an error', { timeout: 60_000 }, async () => {
+    const words = ['mypy', '--strict', '--cache-dir', stage.path('mypy'),
+      `${root}clients/python/keelson`];
+    const { status, stdout } = await stage.run(words, { program: python, command: '-m' });
+    expect([status, stdout]).toEqual([0, expect.stringMatching(/^Success: no issues found/)]);
+  });
 
   it('passes the conformance kit', { tags: ['slow'], timeout: 240_000 }, async () => {
     const words = ['conform', '--json', '--', python, '-m', 'keelson.conform'];

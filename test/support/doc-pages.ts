@@ -47,7 +47,7 @@ function nthFence(markdown: string, at: number): number {
 /** `keelson` command lines in a text, without `npx`; lines that end with a backslash go on. */
 export function commandLines(text: string): readonly string[] {
   const lines = text.replaceAll(/\\\n\s*/g, ' ').split('\n');
-  return lines.flatMap((line) => /^\s*(?:\$ )?(?:npx )?keelson ([a-z].*)$/.exec(line)?.[1] ?? []);
+  return lines.flatMap((line) => /^\s*(?:\$ )?(?:npx |runuser -u keelson -- )?keelson ([a-z].*)$/.exec(line)?.[1] ?? []);
 }
 
 /** What a shell would split, without comments, redirections and what follows a pipe. */

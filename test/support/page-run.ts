@@ -17,7 +17,8 @@ import { root } from './sources.js';
  *
  * - `sh` runs in bash and must end with status 0. `sh status=1`: with that status.
  * - `sh background` is one `keelson serve`, which goes on while the rest of the page runs. It
- *   listens on a free port, and 8787 in later blocks becomes that port.
+ *   listens on a free port, and 8787 in later blocks becomes that port. `sh service` does not run
+ *   here, but in a sandbox of its own (service-sandbox.ts).
  * - `ts` runs on Node; `ts browser` does not run. `csv NAME` and `yaml NAME` are written to the
  *   folder.
  * - `yaml` is a study file, or, as `yaml part`, some of its keys. `yaml alerts` is a file for
@@ -47,7 +48,8 @@ export class PageRun {
 
   async follow(block: Block): Promise<void> {
     const { language, notes, text } = block;
-    if (language === 'sh' && !isOnlyNpm(text)) await this.shell(block);
+    const isHere = !isOnlyNpm(text) && !notes.includes('service');
+    if (language === 'sh' && isHere) await this.shell(block);
     if (language === 'ts' && !notes.includes('browser')) await this.script(block);
     if (notes.includes('alerts')) {
       expect(v.safeParse(alertsSchema, parse(text)).issues, block.place).toBeUndefined();

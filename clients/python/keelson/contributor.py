@@ -3,14 +3,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ._wire import CODES, Message, decode, encode
-from .connection import LOST, Backoff, Connection, open_connection
+from .connection import LOST, Backoff, Connection, Reach, log, open_connection
 from .errors import KeelsonError
 from .outbox import Batch, Item, Outbox, Pin
 from .rows import checked_rows, contents_of, plain_rows, rows_per_batch
-from .signing import Signer, check_key, message_of, sha512, verify
+from .signing import Signer, as_bytes, check_key, message_of, sha512, verify
 
 STATES = {2: "budget-exhausted", 3: "study-ended"}
 FINAL = set(STATES.values())
@@ -45,6 +45,8 @@ class AsyncContributor:
     outbox: a file for rows that are not settled; None keeps them in memory only.
     server_key: 32 bytes, the only server that is trusted; None: the outbox's, else the first one.
     enrolment: the token of the operator, where the study asks for one.
+    timeout: seconds within which the server must first answer; None: any time. Connections that
+    are lost later are renewed; the logger `keelson` says so.
     on_recovered is called with what became of rows of an earlier run, on_ended with the error.
     """
 
@@ -53,8 +55,10 @@ class AsyncContributor:
         server_key: Optional[bytes] = None, enrolment: bytes = b"",
         on_recovered: Callable[[Settled], None] = lambda settled: None,
         on_ended: Callable[[KeelsonError], None] = lambda error: None,
+        timeout: Optional[float] = 60.0,
     ) -> None:
-        self.url, self.wanted, self.enrolment = url, study, enrolment
+        self.wanted, self.enrolment = study, as_bytes(enrolment, "enrolment")
+        self._reach = Reach(url, timeout)
         self.error: Optional[KeelsonError] = None
         self._signer = Signer(seed)
         self._pins = [] if server_key is None else [check_key(server_key)]
@@ -102,7 +106,7 @@ class AsyncContributor:
         await self.close()
 
     def start(self) -> None:
-        """Connects, and keeps trying, until `close`."""
+        """Connects, and renews lost connections until `close`."""
         self._task = asyncio.ensure_future(self._run())
 
     async def contribute(self, rows: Any) -> Settled:
@@ -123,7 +127,7 @@ class AsyncContributor:
             plain = checked_rows(plain, self._facts)
         item = self._outbox.keep(plain, last)
         self._queue.append(item)
-        future = asyncio.get_running_loop().create_future()
+        future: "asyncio.Future[Settled]" = asyncio.get_running_loop().create_future()
         self._waiting[item.id] = future
         await self._pump()
         return await future
@@ -175,20 +179,22 @@ class AsyncContributor:
             self._retrying.cancel()
         self._changed.set()
         if not quiet:
+            log.error("the contributor has ended: %s", error)
             self._on_ended(error)
         if self._connection is not None:
             await self._connection.close()
         self._outbox.close()
 
     async def _run(self) -> None:
-        backoff = Backoff()
+        self._reach.begin()
         while self.error is None:
+            lost: Optional[BaseException] = None
             try:
-                await self._greet(backoff)
+                await self._begin(*await self._reach.limited(self._greet()))
                 while self.error is None and self._connection is not None:
                     await self._take(*await self._connection.next())
-            except LOST:
-                pass
+            except LOST as error:
+                lost = error
             except KeelsonError as error:
                 await self._end(error)
             except Exception as error:  # A defect must not leave callers waiting.
@@ -196,11 +202,15 @@ class AsyncContributor:
             connection, self._connection = self._connection, None
             if connection is not None:
                 await connection.close()
-            if self.error is None:
-                await backoff.wait()
+            if self.error is None and lost is not None:
+                try:
+                    await self._reach.failed(lost)
+                except KeelsonError as error:
+                    await self._end(error)
 
-    async def _greet(self, backoff: Backoff) -> None:
-        connection = await open_connection(self.url, self._pins)
+    async def _greet(self) -> Tuple[Connection, Message, Message]:
+        """A connection on which a channel is open; its Ready, and the study."""
+        connection = await open_connection(self._reach.url, self._pins)
         try:
             wanted = self.wanted if self._study_id is None else self._study_id.hex()
             study_id, self._facts, study = connection.study(wanted)
@@ -210,11 +220,14 @@ class AsyncContributor:
                 raise KeelsonError(
                     "unsupported", "the study is sealed, and this client cannot seal rows")
             self._study_id = study_id
-            ready = await self._hello(connection)
+            return connection, await self._hello(connection), study
         except BaseException:
             await connection.close()
             raise
-        backoff.reset()
+
+    async def _begin(self, connection: Connection, ready: Message, study: Message) -> None:
+        self._reach.succeeded()
+        self._reach.backoff.reset()
         self._connection = connection
         await self._resume(ready)
         await self._state(study.state)

@@ -7,7 +7,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from ._wire import Message, decode
 from .errors import KeelsonError
-from .signing import keys_of, sha512, study_id_of, verify_statement
+from .signing import check_key, exact_bytes, keys_of, sha512, study_id_of, verify_statement
 
 NO_DIGEST = bytes(64)
 
@@ -69,7 +69,8 @@ class Chain:
         digest: Optional[bytes] = NO_DIGEST, epoch: int = 0,
     ) -> None:
         self.study_id, self.facts, self.keys = study_id, facts, keys
-        self.index, self.digest, self.epoch = index, digest, epoch
+        self.index, self.epoch = index, epoch
+        self.digest = digest and exact_bytes(digest, 64, "a digest")
 
     def accept(self, body: bytes, signature: bytes) -> Message:
         """The release, once it is verified. Raises KeelsonError."""
@@ -176,8 +177,10 @@ def verify_log(
 ) -> Chain:
     """A whole log, or the part from `index` on, given digest and epoch of the release before.
 
+    server_key: 32 bytes. digest: 64 bytes; None: the first link is not checked.
     stop: look no further than this many releases.
     """
+    check_key(server_key)
     chain: Optional[Chain] = None
     study: Optional[Dict[str, bytes]] = None
     rotations: List[bytes] = []

@@ -42,7 +42,24 @@ def plain_rows(rows: Any) -> List[List[Any]]:
         raise invalid("give at least one row, as a list of lists or an array of two dimensions")
     if any(not isinstance(row, (list, tuple)) or len(row) != len(found[0]) for row in found):
         raise invalid("every row is a list, and all have the same length")
-    return [[getattr(value, "item", lambda value=value: value)() for value in row] for row in found]
+    return [[_plain(value, f"column {j} of row {i}") for j, value in enumerate(row)]
+            for i, row in enumerate(found)]
+
+
+def _plain(value: Any, place: str) -> Any:
+    """A value that an outbox can keep."""
+    # Only one with a single number has the method `item` without words; others are refused below.
+    plain = value.item() if getattr(value, "size", None) == 1 else value
+    if not isinstance(plain, (bool, int, float, str, type(None))):
+        raise invalid(f"{place} is not a number, a text, True, False or None")
+    if isinstance(plain, (int, float)):
+        _check_size(plain, place)
+    return plain
+
+
+def _check_size(value: float, place: str) -> None:
+    if not abs(value) <= VALUE_MAX:
+        raise invalid(f"{place} is not a finite number of at most 2^64 in size: leave the row out")
 
 
 def checked_rows(rows: List[List[Any]], facts: Dict[str, Any]) -> List[List[Any]]:
@@ -66,9 +83,7 @@ def _checked(value: Any, column: Dict[str, Any], place: str) -> Any:
     if kind in ("number", "integer"):
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise invalid(f"{place} is not a number")
-        if not abs(value) <= VALUE_MAX:
-            raise invalid(
-                f"{place} is not a finite number of at most 2^64 in size: leave the row out")
+        _check_size(value, place)
         if kind == "integer" and (value != int(value) or abs(value) > MOST_WHOLE):
             raise invalid(f"{place} is not a whole number of at most 2^53 - 1")
         return value
@@ -112,7 +127,7 @@ def rows_per_batch(facts: Dict[str, Any], limits: Any) -> int:
     room = limits.frame_bytes - 512 - (16 * len(columns) if typed else 0)
     texts = [one["bytes"] + 3 for one in columns if typed and one["type"] == "text"]
     size = 9 * len(columns) + sum(texts)
-    most = min(limits.rows_per_batch, room // size)
+    most: int = min(limits.rows_per_batch, room // size)
     if typed:
         most = min(most, CELLS_MAX // len(columns), TEXTS_MAX)
     if most < 1:
@@ -141,7 +156,7 @@ def cells_of(values: List[Any], column: Dict[str, Any]) -> Dict[str, bytes]:
         cells["codes"] = packed_bits(there)
     else:
         is_text = column["type"] == "text"
-        names = sorted(set(there), key=lambda text: text.encode()) if is_text else names_of(column)
+        names = sorted(set(there), key=str.encode) if is_text else names_of(column)
         places = {name: place for place, name in enumerate(names)}
         size = "B" if len(names) <= 256 else "H"
         cells["codes"] = struct.pack(f"<{len(there)}{size}", *(places[one] for one in there))

@@ -32,10 +32,25 @@ def study_id_of(facts: bytes) -> bytes:
     return hashlib.sha256(facts).digest()
 
 
+def exact_bytes(value: bytes, size: int, name: str) -> bytes:
+    """The bytes. Raises KeelsonError("invalid-key") for another type or length."""
+    if len(as_bytes(value, name)) != size:
+        raise KeelsonError("invalid-key", f"{name} has {size} bytes, not {len(value)}")
+    return bytes(value)
+
+
+def as_bytes(value: bytes, name: str) -> bytes:
+    """The bytes. Raises KeelsonError("invalid-key") for another type, as hexadecimal digits are."""
+    if not isinstance(value, (bytes, bytearray)):
+        raise KeelsonError(
+            "invalid-key", f"{name} is given as bytes, not as {type(value).__name__}: "
+            "bytes.fromhex(...) reads hexadecimal digits")
+    return bytes(value)
+
+
 def check_key(key: bytes) -> bytes:
     """The key, unless it is one that both sides refuse. Raises KeelsonError("invalid-key")."""
-    if len(key) != 32:
-        raise KeelsonError("invalid-key", f"a key has 32 bytes, not {len(key)}")
+    exact_bytes(key, 32, "a key")
     without_sign = key[:31] + bytes([key[31] & 0x7F])
     if int.from_bytes(without_sign, "little") >= FIELD_PRIME:
         raise KeelsonError("invalid-key", "y is not reduced")
@@ -74,9 +89,7 @@ class Signer:
     """A contributor's key. `seed` has 32 bytes."""
 
     def __init__(self, seed: bytes) -> None:
-        if len(seed) != 32:
-            raise KeelsonError("invalid-key", f"a seed has 32 bytes, not {len(seed)}")
-        self._signing = SigningKey(seed)
+        self._signing = SigningKey(exact_bytes(seed, 32, "a seed"))
         self.public_key = bytes(self._signing.verify_key)
 
     def sign(self, label: str, server_key: bytes, study_id: bytes, payload: bytes) -> bytes:

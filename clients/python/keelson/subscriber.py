@@ -5,10 +5,10 @@ import asyncio
 from typing import AsyncIterator, Dict, List, NamedTuple, Optional
 
 from ._wire import CODES, Message
-from .connection import LOST, Backoff, Connection, open_connection
+from .connection import LOST, Connection, Reach, open_connection
 from .errors import KeelsonError
 from .releases import NO_DIGEST, Chain, numbers_of_value
-from .signing import check_key
+from .signing import check_key, exact_bytes
 
 END_GRACE = 2.0
 
@@ -16,7 +16,8 @@ END_GRACE = 2.0
 class Release(NamedTuple):
     """A verified release. `message` has all fields of ReleaseBody; `body` are the signed bytes."""
 
-    index: int
+    # A tuple also has a method of this name, which nobody needs here.
+    index: int  # type: ignore[assignment]
     epoch: int
     digest: bytes
     body: bytes
@@ -46,6 +47,8 @@ class _Reader:
         self.study, self.start = study, start
         # Without the digest of the release before, the first link is not checked.
         self.previous = NO_DIGEST if start == 0 else previous
+        if previous is not None:
+            exact_bytes(previous, 64, "a digest")
         self.pins = [] if server_key is None else [check_key(server_key)]
         self.chain: Optional[Chain] = None
         self.missing: Optional[int] = None
@@ -95,37 +98,42 @@ class _Reader:
         assert self.chain is not None
         if index > self.chain.index and self.missing != self.chain.index:
             self.missing = self.chain.index
-            raise _Again()
+            raise _Again("the server left releases out")
 
 
 async def subscribe_async(
     url: str, study: str, server_key: Optional[bytes] = None, start: int = 0,
-    previous_digest: Optional[bytes] = None,
+    previous_digest: Optional[bytes] = None, timeout: Optional[float] = 60.0,
 ) -> AsyncIterator[Release]:
     """The releases of a study from the first one on, then each new one.
 
     start: index of the first release. previous_digest: SHA-512 of the body of the release before
     it, 64 bytes, so that the first link is checked too.
-    Lost connections are renewed. Ends when the study has ended. Raises KeelsonError: "log-invalid"
-    for a release or a head that does not verify, "server-key-mismatch", "unknown-study".
+    timeout: seconds within which the server must first answer; None: any time. Connections that
+    are lost later are renewed; the logger `keelson` says so. Ends when the study has ended.
+    Raises KeelsonError: "log-invalid" for a release or a head that does not verify,
+    "server-key-mismatch", "unknown-study", "transport-failed" when the time is over.
     """
-    reader, backoff = _Reader(study, server_key, start, previous_digest), Backoff()
+    reader, reach = _Reader(study, server_key, start, previous_digest), Reach(url, timeout)
+    reach.begin()
     while not reader.ended:
         connection = None
         try:
-            connection = await open_connection(url, reader.pins)
+            connection = await reach.limited(open_connection(reach.url, reader.pins))
             await reader.begin(connection)
             while True:
                 # A study that stopped may still publish one release.
-                limit = END_GRACE if reader.ended else None
+                limit = END_GRACE if reader.ended else reach.left()
                 kind, frame = await asyncio.wait_for(connection.next(), limit)
                 release = reader.take(kind, frame)
+                # The server has read Subscribe: it has sent a release or a head.
+                reach.succeeded()
                 if release is not None:
-                    backoff.reset()
+                    reach.backoff.reset()
                     yield release
-        except (_Again, *LOST):
+        except (_Again, *LOST) as error:
             if not reader.ended:
-                await backoff.wait()
+                await reach.failed(error)
         finally:
             if connection is not None:
                 await connection.close()

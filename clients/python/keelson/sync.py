@@ -34,12 +34,14 @@ class Contributor:
     def __init__(
         self, url: str, study: str, key: Union[str, bytes], outbox: Optional[str] = None,
         server_key: Optional[bytes] = None, enrolment: bytes = b"",
+        timeout: Optional[float] = 60.0,
     ) -> None:
         seed = key if isinstance(key, bytes) else open_seed(key)
         self._loop = _Loop()
 
         async def begin() -> AsyncContributor:
-            contributor = AsyncContributor(url, study, seed, outbox, server_key, enrolment)
+            contributor = AsyncContributor(
+                url, study, seed, outbox, server_key, enrolment, timeout=timeout)
             contributor.start()
             return contributor
 
@@ -81,11 +83,11 @@ class Contributor:
 
 def subscribe(
     url: str, study: str, server_key: Optional[bytes] = None, start: int = 0,
-    previous_digest: Optional[bytes] = None,
+    previous_digest: Optional[bytes] = None, timeout: Optional[float] = 60.0,
 ) -> Iterator[Release]:
     """The verified releases of a study, then each new one as it comes: as subscribe_async."""
     loop = _Loop()
-    releases = subscribe_async(url, study, server_key, start, previous_digest)
+    releases = subscribe_async(url, study, server_key, start, previous_digest, timeout)
     try:
         while True:
             try:

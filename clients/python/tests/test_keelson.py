@@ -1,12 +1,20 @@
 """With clients/python on PYTHONPATH: python3 -m unittest discover -s clients/python/tests."""
+import asyncio
+import datetime
 import json
+import logging
 import os
+import socket
 import sqlite3
 import tempfile
+import threading
 import unittest
 
-from keelson import KeelsonError, open_seed, verify_log
+from keelson import (
+    AsyncContributor, Contributor, KeelsonError, open_seed, subscribe, subscribe_async, verify_log,
+)
 from keelson._wire import SCHEMA, decode, encode, kind_of
+from keelson.connection import Reach, socket_url
 from keelson.outbox import Batch, Outbox
 from keelson.rows import checked_rows, contents_of, plain_rows, text_form
 from keelson.signing import Signer, check_key, message_of, study_id_of, verify
@@ -122,11 +130,124 @@ class Rows(unittest.TestCase):
             with self.assertRaises(KeelsonError):
                 text_form(text, 64, "a text")
 
-
     def test_texts_that_look_the_same(self):
         for each in load("texts.json"):
             for text in (each["written"], each["form"]):
                 self.assertEqual(text_form(text, 64, "a text"), each["form"], each["what"])
+
+    def test_refused_before_they_are_kept(self):
+        import numpy
+        for value in (
+            float("nan"), float("inf"), numpy.nan, numpy.float32("inf"), 10**5000, -2**65, b"a",
+            datetime.date(2026, 1, 1), [1], {}, numpy.zeros(2), 1j,
+        ):
+            with self.assertRaises(KeelsonError) as caught:
+                plain_rows([[1, 2], [1, value]])
+            self.assertEqual(caught.exception.code, "invalid-rows")
+            self.assertIn("column 1 of row 1", str(caught.exception))
+        kept = plain_rows([[numpy.int64(3), True, None, "a", 2**64, numpy.float32(0.5)]])
+        self.assertEqual(kept, [[3, True, None, "a", 2**64, 0.5]])
+
+
+class Reaching(unittest.TestCase):
+    """Where there is no server the client says so, and does not wait for ever."""
+
+    def both(self, url, timeout):
+        """How a contributor and a subscriber end, each the same way, and what they log."""
+        async def contribute():
+            async with AsyncContributor(url, "s", bytes(32), timeout=timeout) as contributor:
+                await contributor.contribute([[1.5]])
+
+        async def read():
+            async for _ in subscribe_async(url, "s", timeout=timeout):
+                pass
+
+        found = []
+        for work in (contribute, read):
+            with self.assertRaises(KeelsonError) as caught:
+                with self.assertLogs("keelson", logging.WARNING) as said:
+                    logging.getLogger("keelson").warning("the test begins")
+                    asyncio.run(work())
+            found.append((caught.exception, said.output[1:]))
+        self.assertEqual(str(found[0][0]), str(found[1][0]))
+        return found[1]
+
+    def test_urls(self):
+        for url, wanted in {
+            "ws://a:1/b": "ws://a:1/b", "http://a:1": "ws://a:1", "https://a/b?c": "wss://a/b?c",
+            "ws://[::1]:8787": "ws://[::1]:8787", "WSS://a": "wss://a",
+        }.items():
+            self.assertEqual(socket_url(url), wanted)
+        for url in ("", "a", "127.0.0.1:8787", "localhost:8787", "ftp://a", "ws://", "ws:a",
+                    "ws://a:99999", "ws://a:b", "ws://a#b", None, b"ws://a"):
+            with self.assertRaises(KeelsonError) as caught:
+                Contributor(url, "s", bytes(32))
+            self.assertEqual(caught.exception.code, "invalid-parameter", url)
+            with self.assertRaises(KeelsonError):
+                next(subscribe(url, "s"))
+        for timeout in (0, -1, float("nan")):
+            with self.assertRaises(KeelsonError):
+                Reach("ws://a", timeout)
+
+    def test_dead_port(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))  # Nobody listens there.
+            error, said = self.both(f"ws://127.0.0.1:{taken.getsockname()[1]}", 0.2)
+        self.assertEqual(error.code, "transport-failed")
+        self.assertIn("was not reached within 0.2 s", str(error))
+        self.assertIn("Connect call failed", str(error))
+        self.assertIn("that the server runs", str(error))
+        self.assertRegex(said[0], "^WARNING:keelson:no connection to ws://127.*tried again")
+        self.assertLess(len(said), 4)
+
+    def test_silent_port(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            error, _ = self.both(f"http://127.0.0.1:{silent.getsockname()[1]}", 0.2)
+        self.assertEqual(error.code, "transport-failed")
+        self.assertIn("no answer", str(error))
+
+    def test_port_without_tls(self):
+        def serve(plain):
+            for _ in range(2):
+                one, _address = plain.accept()
+                with one:
+                    one.recv(1)
+                    one.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+        with socket.create_server(("127.0.0.1", 0)) as plain:
+            thread = threading.Thread(target=serve, args=(plain,), daemon=True)
+            thread.start()
+            error, said = self.both(f"wss://a:secret@127.0.0.1:{plain.getsockname()[1]}", 3600)
+            thread.join()
+        self.assertEqual((error.code, said), ("transport-failed", []))
+        self.assertIn("does not speak TLS: write ws://", str(error))
+        self.assertNotIn("secret", str(error))
+
+    def test_no_limit_once_reached(self):
+        async def lose():
+            reach = Reach("ws://a", 1e-6)
+            reach.begin()
+            reach.succeeded()
+            await reach.failed(EOFError("lost"))
+
+        with self.assertLogs("keelson", logging.WARNING) as said:
+            asyncio.run(lose())
+        self.assertIn("lost", said.output[0])
+
+    def test_digits_for_bytes(self):
+        digits = "0a" * 32
+        for call in (
+            lambda: Contributor("ws://a", "s", bytes(32), server_key=digits),
+            lambda: next(subscribe("ws://a", "s", server_key=digits)),
+            lambda: next(subscribe("ws://a", "s", start=1, previous_digest=digits * 2)),
+            lambda: AsyncContributor("ws://a", "s", digits),
+            lambda: AsyncContributor("ws://a", "s", bytes(32), enrolment=digits),
+            lambda: verify_log(b"{}\n", digits),
+        ):
+            with self.assertRaises(KeelsonError) as caught:
+                call()
+            self.assertEqual(caught.exception.code, "invalid-key")
+            self.assertIn("not as str: bytes.fromhex", str(caught.exception))
 
 
 class Files(unittest.TestCase):

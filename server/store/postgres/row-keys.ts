@@ -1,9 +1,10 @@
 import { createHash, createSecretKey, type KeyObject } from 'node:crypto';
-import { accessSync, constants, mkdirSync, readdirSync } from 'node:fs';
+import { accessSync, constants, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { signing } from '#signing';
 import { fromHex, toHex } from '../../../src/base/bytes.js';
 import { InvalidInputError } from '../../../src/base/errors.js';
+import { makeOwnedFolder } from '../../base/owned-files.js';
 import { createSecret, eraseSecret, isSecretThere, readSecret } from '../../base/secret-files.js';
 import { PostgresFailure } from './failures.js';
 
@@ -22,7 +23,7 @@ export class RowKeys {
    */
   static open(folder: string): RowKeys {
     try {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      makeOwnedFolder(folder);
       accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     } catch (error) {
       throw new InvalidInputError(`the folder of row keys ${folder} cannot be used `

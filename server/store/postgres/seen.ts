@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { StorageError } from '../../../src/base/errors.js';
 import { toHex } from '../../../src/base/bytes.js';
+import { keepOwner } from '../../base/owned-files.js';
 import { syncFolder } from '../../base/secret-files.js';
 import type { StudyId } from '../contract.js';
 import { int8Array } from './arrays.js';
@@ -170,6 +171,7 @@ async function writePositions(path: string, positions: Positions): Promise<void>
   try {
     const file = await open(draft, 'wx', 0o600);
     try {
+      keepOwner(file.fd, draft);
       await file.writeFile(`${JSON.stringify({ format, studies }, null, 1)}\n`);
       await file.sync();
     } finally {

@@ -2,6 +2,7 @@ import {
   chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync,
 } from 'node:fs';
 import { StorageError } from '../../../src/base/errors.js';
+import { createOwned } from '../../base/owned-files.js';
 import { databaseFile, openForReading } from './connection.js';
 import { asStoreError } from './failures.js';
 
@@ -33,7 +34,7 @@ export function backupStore(directory: string, target: string): Backup {
     mkdirSync(target, { recursive: true, mode: 0o700 });
     rmSync(unfinished, { force: true });
     // The file will hold rows and secrets, so it is private before its first byte is written.
-    closeSync(openSync(unfinished, 'wx', 0o600));
+    closeSync(createOwned(unfinished));
     chmodSync(unfinished, 0o600);
     database.prepare('VACUUM INTO ?').run(unfinished);
     synced(unfinished);

@@ -1,9 +1,8 @@
-import {
-  accessSync, closeSync, constants, mkdirSync, openSync, statSync,
-} from 'node:fs';
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { platform } from 'node:os';
 import { join } from 'node:path';
 import { StorageError } from '../../../src/base/errors.js';
+import { ensureOwned } from '../../base/owned-files.js';
 import { connect, pragma, transaction, type Connection } from './driver.js';
 import { asStoreError } from './failures.js';
 import { refuseOtherWriters, rememberLock, takeLock } from './folder-lock.js';
@@ -141,12 +140,8 @@ function isThere(path: string): boolean {
  * that SQLite holds on it in this process.
  */
 function makeDatabaseFile(path: string): void {
-  try {
-    closeSync(openSync(path, 'wx', 0o600));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    accessSync(path, constants.R_OK | constants.W_OK);
-  }
+  ensureOwned(path);
+  accessSync(path, constants.R_OK | constants.W_OK);
 }
 
 /**

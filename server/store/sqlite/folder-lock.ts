@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageError } from '../../../src/base/errors.js';
+import { ensureOwned } from '../../base/owned-files.js';
 import { connect, pragma, sqliteCode, type Connection } from './driver.js';
 import { asStoreError } from './failures.js';
 
@@ -31,6 +32,11 @@ export interface FolderLock {
 
 /** @throws StorageError data-folder-in-use when another writer holds it. */
 export function takeLock(directory: string): FolderLock {
+  try {
+    ensureOwned(lockFile(directory));
+  } catch {
+    // SQLite meets the same fault, and says what it is.
+  }
   const lock = connect(lockFile(directory), { timeout: 0 });
   try {
     lock.exec('BEGIN EXCLUSIVE');

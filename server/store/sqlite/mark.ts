@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageError } from '../../../src/base/errors.js';
 import { parseAmount } from '../../../src/privacy/accounting/amount.js';
+import { createDraft } from '../../base/owned-files.js';
 import { syncFolder } from '../../base/secret-files.js';
 import type { BudgetSpec } from '../contract.js';
 import type { Spend } from '../rules/budgets.js';
@@ -67,7 +68,7 @@ export const releasesIn = (mark: Mark): number =>
  */
 export function draftMark(directory: string, mark: Mark): void {
   try {
-    const file = openSync(draftFile(directory), 'w', 0o600);
+    const file = createDraft(draftFile(directory));
     try {
       writeSync(file, encodeMark(mark));
       fsyncSync(file);

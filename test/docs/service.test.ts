@@ -1,0 +1,88 @@
+// @module-tag slow
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { afterAll, describe, expect, it } from 'vitest';
+import { documentedPages, type Block } from '../support/doc-pages.js';
+import { Stage } from '../support/live-command.js';
+import { root } from '../support/sources.js';
+
+/** Overlays, so that nothing outside of the sandbox changes. */
+function hasSandbox(): boolean {
+  const tried = 'mount -t tmpfs tmpfs /mnt && mkdir /mnt/a /mnt/b '
+    + '&& mount -t overlay overlay -o lowerdir=/etc,upperdir=/mnt/a,workdir=/mnt/b /etc';
+  return process.getuid?.() === 0
+    && spawnSync('unshare', ['--mount', 'sh', '-c', tried]).status === 0;
+}
+
+const runs = hasSandbox();
+if (!runs) process.stderr.write('not root, or no overlays: the service is not tried\n');
+
+const pages = documentedPages();
+const blocksOf = (path: string): readonly Block[] => pages.find((page) => page.path === path)!
+  .blocks.filter(({ notes }) => notes.includes('service'));
+
+/** Stopped as by Ctrl-C when it listens. */
+const interrupted = (text: string): string => `
+out=$(mktemp)
+${text.trim()} --port 0 > "$out" & started=$!
+until grep -q '^listening' "$out"; do kill -0 $started; sleep 0.1; done
+kill -TERM $(pgrep -P $started)
+wait $started
+`;
+
+const scriptOf = (blocks: readonly Block[]): string => blocks.map(({ notes, text, place }) =>
+  `: ${place}\n${notes.includes('interrupted') ? interrupted(text) : text}`).join('\n');
+
+describe.runIf(runs)('an operator who follows docs/operating', () => {
+  const stage = new Stage();
+  afterAll(() => stage.end());
+
+  /** Runs a script in a sandbox. @returns what it printed. */
+  function follow(script: string): { readonly status: number | null; readonly printed: string } {
+    const [place, file] = [stage.path('place'), stage.write('script.sh', script)];
+    mkdirSync(place, { recursive: true });
+    const words = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc',
+      `${root}test/support/service-sandbox/enter.sh`, root, place, file];
+    const users = readFileSync('/etc/passwd', 'utf8');
+    const environment = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'));
+    const { status, stdout, stderr } = spawnSync('unshare', words, {
+      encoding: 'utf8', env: { ...Object.fromEntries(environment), KEELSON_INSECURE_SEED: '' },
+    });
+    expect(readFileSync('/etc/passwd', 'utf8')).toBe(users);
+    return { status, printed: `${stdout}\n${stderr}` };
+  }
+
+  const deploy = blocksOf('docs/operating/deploy.md');
+  const operations = blocksOf('docs/operating/operations.md');
+
+  it('has a service that runs, and goes on after a restore and a change of its key', {
+    timeout: 300_000,
+  }, () => {
+    expect([deploy.length, operations.length]).toEqual([3, 5]);
+    const { status, printed } = follow(`${scriptOf([...deploy, ...operations])}
+      : as root, in the folder of another user
+      systemctl stop keelson
+      keelson keys rotate --data /var/lib/keelson
+      systemctl start keelson
+      keelson doctor /var/lib/keelson || true
+      stat --format 'owned by %U' /var/lib/keelson/* | sort -u`);
+    expect(status, printed).toBe(0);
+    expect(printed).toMatch(/^ok +owner: /m);
+    expect(printed.match(/^owned by .*$/gm)).toEqual(['owned by keelson']);
+  });
+
+  it('is right not to install the folder itself, nor to copy with cp', { timeout: 300_000 }, () => {
+    const linked = scriptOf(deploy).replace('./keelson-*.tgz', '.');
+    expect(follow(linked)).toMatchObject({
+      status: 1, printed: expect.stringMatching(/keelson.*(No such file|Permission denied)/) as string,
+    });
+    const copied = follow(`${scriptOf(deploy)}
+      systemctl stop keelson
+      rm /var/lib/keelson/server.key && cp /root/study.yaml /var/lib/keelson/server.key
+      chmod 600 /var/lib/keelson/server.key
+      keelson doctor /var/lib/keelson || true
+      systemctl start keelson`);
+    expect(copied.status).toBe(1);
+    expect(copied.printed).toMatch(/^fail +owner: .* server\.key$/m);
+  });
+});
