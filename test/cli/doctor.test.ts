@@ -51,8 +51,7 @@ describe('doctor, of a data folder', () => {
     expect(own.filter(({ state }) => state !== 'ok')).toEqual([]);
     expect(own.map(({ check }) => check.split('/').at(-1))).toEqual([
       'Node', 'open files', 'clock', 'data folder', 'owner', 'server.key', 'operator.token',
-    'database',
-      'high-water mark',
+      'database', 'high-water mark',
     ]);
     expect(status).toBe(findings.some(({ state }) => state === 'fail') ? 1 : 0);
     expect(files()).toEqual(before);
