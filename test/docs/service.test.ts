@@ -78,7 +78,7 @@ describe.runIf(runs)('an operator who follows docs/operating', () => {
     });
     const copied = follow(`${scriptOf(deploy)}
       systemctl stop keelson
-      rm /var/lib/keelson/server.key && cp /root/study.yaml /var/lib/keelson/server.key
+      rm /var/lib/keelson/server.key && cp study.yaml /var/lib/keelson/server.key
       chmod 600 /var/lib/keelson/server.key
       keelson doctor /var/lib/keelson || true
       systemctl start keelson`);

@@ -12,9 +12,10 @@ over() { # over LOWER TARGET: what is written to TARGET stays in memory
   mount -t overlay overlay -o "lowerdir=$1,upperdir=$own/upper,workdir=$own/work" "$2"
 }
 for folder in /etc /usr/local /var /root; do over "$folder" "$folder"; done
-mkdir -p /root/keelson /etc/systemd/system
-over "$clone" /root/keelson
-cp "$clone/studies/flights-mean.yaml" /root/study.yaml
+mkdir -p /etc/systemd/system
 cd /root
+mkdir keelson
+over "$clone" "$PWD/keelson"
+cp "$clone/studies/flights-mean.yaml" study.yaml
 # Programs of this test: what systemd does with the unit, and npm without compiling.
 PATH="$tools/bin:$PATH" KEELSON_SERVICE_LOG="$place/log" bash -euo pipefail -x "$script"
