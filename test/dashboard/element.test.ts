@@ -21,10 +21,10 @@ function chartsAfter(
 }
 
 describe('the element', () => {
-  it('has less than 61 KB compressed', () => {
+  it('has less than 62 KB compressed', () => {
     const bytes = gzipSync(readFileSync(`${root}dist/browser/keelson-chart.js`)).length;
     process.stdout.write(`chart element: ${bytes} bytes compressed\n`);
-    expect(bytes).toBeLessThan(61_000);
+    expect(bytes).toBeLessThan(62_000);
   });
 
   it('names the numbers of a study out of its signed facts', () => {
