@@ -72,25 +72,22 @@ export async function* unpack(
 ): AsyncGenerator<Uint8Array> {
   const unpacker = await unpackerOf(packing, source);
   const own: { error?: unknown } = {};
-  let read = 0;
-  const counted = async function* (): AsyncGenerator<Uint8Array> {
+  const watched = async function* (): AsyncGenerator<Uint8Array> {
     try {
-      for await (const chunk of chunks) {
-        read += chunk.length;
-        yield chunk;
-      }
+      yield* chunks;
     } catch (error) {
       own.error = error;
       throw error;
     }
   };
   // Errors of each stream reach the loop below.
-  pipeline(Readable.from(counted(), { objectMode: false }), unpacker, () => {});
+  pipeline(Readable.from(watched(), { objectMode: false }), unpacker, () => {});
   let written = 0;
   try {
     for await (const chunk of unpacker) {
       written += (chunk as Uint8Array).length;
-      if (written > ratioFrom && written > ratioMax * read) {
+      // Of what has been unpacked, not of what has been read: a file is read far ahead.
+      if (written > ratioFrom && written > ratioMax * unpacker.bytesWritten) {
         throw new InvalidInputError(
           `${source}: it unpacks to more than ${ratioMax} times its size: if you trust it, unpack `
             + 'it and give the unpacked file', { source, ratioMax },
