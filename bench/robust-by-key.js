@@ -15,7 +15,7 @@ import { randomOf } from './accuracy/data.js';
 import { optionsOf } from './options.js';
 
 const { people, runs, page } = optionsOf('Answers per key when some people lie.', {
-  people: { usual: 100_000, tiny: 20_000, means: 'in all keys together' },
+  people: { usual: 100_000, tiny: 30_000, means: 'in all keys together' },
   runs: { usual: 5, tiny: 1, means: 'seeds' },
   page: { usual: null, means: 'file of the page' },
 });
