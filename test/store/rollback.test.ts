@@ -435,7 +435,7 @@ describe('the order of database and mark', () => {
     await store.beginClose(idOf('s'), 1n);
     mkdirSync(`${mark()}.draft`);
     await expect(store.chargeEpoch(idOf('s'), 1n, '[]', 8_000))
-      .rejects.toMatchObject({ code: 'storage-failed', details: { reason: 'EISDIR' } });
+      .rejects.toMatchObject({ code: 'storage-failed', details: { reason: 'ERR_FS_EISDIR' } });
     expect(await store.balance('study:s')).toMatchObject({ rhoSpent: 0n });
     rmSync(`${mark()}.draft`, { recursive: true });
     expect(await store.chargeEpoch(idOf('s'), 1n, '[]', 8_000))
