@@ -64,8 +64,8 @@ export function answersSummaryLine(
 ): string {
   const name = study.padEnd(nameWidth);
   if (releases === 0) return `${name} nothing to show yet`;
-  const times = releases === 1 ? 'in 1 epoch' : `in each of ${releases} epochs`;
-  return `${name} ${questions} questions to one contribution, ${times}: `
+  const times = releases === 1 ? '1 epoch' : `${releases} epochs`;
+  return `${name} ${questions} questions in ${times}: `
     + `${questions * releases - refused} answers, `
     + (refused === 0 ? 'none refused' : `${refused} refused`);
 }
