@@ -106,8 +106,9 @@ async function attempt(
   return { outcomes, charges };
 }
 
+/** The noisy count, rounded. Zero has no sign. */
 const countOf = (outcome: Outcome | Error | undefined): number =>
-  (outcome !== undefined && 'estimate' in outcome ? Math.round(outcome.estimate[0]!) : NaN);
+  (outcome !== undefined && 'estimate' in outcome ? Math.round(outcome.estimate[0]!) + 0 : NaN);
 
 const message = (outcome: Outcome | Error): string =>
   (outcome instanceof Error ? outcome.message : outcome.kind);
