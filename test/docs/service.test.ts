@@ -11,7 +11,9 @@ function hasSandbox(): boolean {
   const tried = 'mount -t tmpfs tmpfs /mnt && mkdir /mnt/a /mnt/b '
     + '&& mount -t overlay overlay -o lowerdir=/etc,upperdir=/mnt/a,workdir=/mnt/b /etc';
   return process.getuid?.() === 0
-    && spawnSync('unshare', ['--mount', 'sh', '-c', tried]).status === 0;
+    && spawnSync('unshare', [
+      '--mount', '--pid', '--fork', '--mount-proc', 'sh', '-c', tried,
+    ]).status === 0;
 }
 
 const runs = hasSandbox();
