@@ -23,6 +23,12 @@ interface Ready {
 const ready = async (address: string): Promise<Ready> =>
   await (await fetch(`${address}/readyz`)).json() as Ready;
 
+/** Starts `keelson serve` with one study over a database. */
+const serve = (stage: Stage, store: string, level: string) => stage.start([
+  'serve', stage.write('mean.yaml', meanStudy('mean')), '--store', store,
+  '--secrets', stage.path('secrets'), '--port', '0', '--log-level', level, '--json',
+]);
+
 describePrivatePostgres('several servers on one PostgreSQL', () => {
   it('lose nothing and count nothing twice when leaders die, freeze or are cut off',
     { tags: ['slow'], timeout: 900_000 }, async () => {
@@ -89,9 +95,7 @@ describePrivatePostgres('keelson serve without its database', (server) => {
       try {
         const url = await server().createDatabase();
         await keelson(['store', 'init', url]);
-        const study = stage.write('mean.yaml', meanStudy('mean'));
-        const command = stage.start(['serve', study, '--store', url, '--secrets',
-          stage.path('secrets'), '--port', '0', '--log-level', 'info', '--json']);
+        const command = serve(stage, url, 'info');
         const listening = await command.line(({ type }) => type === 'listening');
         const address = String(listening['address']);
         const status = async (path: string): Promise<string> => {
@@ -127,9 +131,7 @@ describePrivatePostgres('keelson serve at SIGTERM without its database', (server
       const { proxy, url: through } = await CuttingProxy.start(url);
       try {
         await keelson(['store', 'init', url]);
-        const study = stage.write('mean.yaml', meanStudy('mean'));
-        const command = stage.start(['serve', study, '--store', through, '--secrets',
-          stage.path('secrets'), '--port', '0', '--log-level', 'info', '--json']);
+        const command = serve(stage, through, 'info');
         await command.line(({ type }) => type === 'listening');
         if (how === 'crashed') await server().crash();
         else proxy.silence();
@@ -154,10 +156,8 @@ describePostgres('keelson serve whose database goes away while it starts', (serv
       const { proxy, url: through } = await CuttingProxy.start(url);
       try {
         await keelson(['store', 'init', url]);
-        const study = stage.write('mean.yaml', meanStudy('mean'));
         proxy.cutAfter(messages, 3);
-        const command = stage.start(['serve', study, '--store', through, '--secrets',
-          stage.path('secrets'), '--port', '0', '--log-level', 'warn', '--json']);
+        const command = serve(stage, through, 'warn');
         const listens = await command.line(({ type }) => type === 'listening')
           .then(() => true, () => false);
         if (listens) expect((await command.interrupt()).status).toBe(0);
