@@ -47,3 +47,10 @@ export function allFinite(vector: Float64Array): boolean {
   for (let i = 0; i < vector.length; i++) if (!Number.isFinite(vector[i]!)) return false;
   return true;
 }
+
+/** The square matrix, row-major, with these entries on its diagonal. */
+export function diagonal(entries: Float64Array): Float64Array {
+  const matrix = new Float64Array(entries.length ** 2);
+  entries.forEach((entry, j) => { matrix[j * entries.length + j] = entry; });
+  return matrix;
+}

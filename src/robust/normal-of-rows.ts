@@ -4,7 +4,7 @@ import { ownKernels } from '../numerics/kernels/index.js';
 import { normalQuantile } from '../numerics/normal.js';
 import { columnOf, finiteRows, type PointSet } from '../numerics/points.js';
 import { median } from '../numerics/selection.js';
-import { allFinite } from '../numerics/vector.js';
+import { allFinite, diagonal } from '../numerics/vector.js';
 
 /** A robust mean and covariance of rows. The covariance is factor factor^T, row-major. */
 export interface RobustNormal {
@@ -137,10 +137,4 @@ function scaleOf(column: Float64Array, middle: number): number {
   const typical = median(distances);
   return typical > 0
     ? typical : distances.reduce((sum, entry) => sum + entry / distances.length, 0);
-}
-
-function diagonal(entries: Float64Array): Float64Array {
-  const matrix = new Float64Array(entries.length ** 2);
-  entries.forEach((entry, j) => { matrix[j * entries.length + j] = entry; });
-  return matrix;
 }

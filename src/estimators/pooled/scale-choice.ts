@@ -55,7 +55,7 @@ export type ScaleChoice =
   | PrivateScale & { readonly kind: 'auto'; readonly facts: StudyFacts };
 
 /** Planned share of hostile rows where an estimator does not ask for one. */
-const usualCorruption = 0.05;
+export const usualCorruption = 0.05;
 
 /** @param cohort - name of the pooled cohort whose rows tell the scale. */
 export function chooseScale(

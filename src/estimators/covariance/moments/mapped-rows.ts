@@ -48,7 +48,7 @@ const turnout = 0.8;
 /**
  * Variance of honest rows in scales squared, at most: scales that were found may be half too small.
  */
-const scaleSlack = 4;
+export const scaleSlack = 4;
 
 /** Null when no number of rounds makes all directions alike. */
 export function mapDesign({ facts, corruption, condition, shares }: MapOptions): MapDesign | null {

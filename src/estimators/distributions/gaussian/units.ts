@@ -5,10 +5,13 @@ import {
   pairingFor, pairsInFullestBin, privateScaleOn, scaleEvent, type Pairing, type RowsToPair,
 } from '../../../privacy/stages/scale.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
+import { diagonal } from '../../../numerics/vector.js';
 import type { Compute } from '../../contract/estimator.js';
 import type { VarianceBounds } from '../../covariance/covariance/variance-bounds.js';
+import { scaleSlack } from '../../covariance/moments/mapped-rows.js';
 import type { Preconditioner } from '../../covariance/moments/preconditioner.js';
 import { countToBeSeen } from '../../pooled/fullest-bin.js';
+import { usualCorruption } from '../../pooled/scale-choice.js';
 import type { StageShare } from './mean-design.js';
 import type { GaussianChoice } from './parameters.js';
 
@@ -30,12 +33,8 @@ export type UnitsDesign =
 
 /** Parts of rho and delta that finding scales takes. */
 export const unitsShare = 0.1;
-/** A hostile share that pairs are read for where none is stated. */
-const usualCorruption = 0.05;
 /** Least variance, in squared scales, in a direction that is a mixture of columns. */
 const varianceLeast = 1e-12;
-/** A scale may be half of a column's deviation. */
-const scaleSlack = 4;
 
 /**
  * Null where noise would hide the scales. @param from - rows of the covariance's stage.
@@ -77,8 +76,5 @@ export async function privateUnits(
 
 /** Divides by scales, and its inverse. */
 export function dividing(scale: Float64Array): Preconditioner {
-  const diagonal = (entries: Float64Array): Float64Array =>
-    Float64Array.from({ length: scale.length ** 2 }, (_, at) =>
-      (at % (scale.length + 1) === 0 ? entries[at % scale.length]! : 0));
   return { matrix: diagonal(scale.map((entry) => 1 / entry)), inverse: diagonal(scale) };
 }
