@@ -8,7 +8,7 @@ const packings = {
   '.zst': { name: 'zstd', magic: Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd) },
 } as const;
 
-/** What is refused by name: its bytes would be taken for CSV. */
+/** Other packings are refused by name: their bytes would be taken for CSV. */
 const otherPackings: readonly (readonly [name: string, magic: Uint8Array])[] = [
   ['by xz', Uint8Array.of(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00)],
   // The version, the level, and the number with which its first block begins.
@@ -86,7 +86,7 @@ export async function* unpack(
   try {
     for await (const chunk of unpacker) {
       written += (chunk as Uint8Array).length;
-      // Of what has been unpacked, not of what has been read: a file is read far ahead.
+      // It compares with the bytes that were unpacked: a file is read far ahead of them.
       if (written > ratioFrom && written > ratioMax * unpacker.bytesWritten) {
         throw new InvalidInputError(
           `${source}: it unpacks to more than ${ratioMax} times its size: if you trust it, unpack `

@@ -5,7 +5,7 @@ export interface NodeHealth {
   readonly follows: readonly string[];
   /** Seconds since the database last answered, once that is more than a moment; else null. */
   readonly storeAwaySeconds: number | null;
-  /** Whether the database takes no writes, as its disk is full. */
+  /** The disk of the database is full, so it takes no writes. */
   readonly storeFull: boolean;
   /** Whether it lacks a key under which rows are sealed, so that it cannot take all batches. */
   readonly lacksKey: boolean;

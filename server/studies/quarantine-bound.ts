@@ -2,7 +2,7 @@ import { chiSquareCdf } from '../../src/numerics/chi-square.js';
 import type { StudyDefinition } from './definition.js';
 import { scaleOf } from './own-rows.js';
 
-/** What the bound of an automatic quarantine means for a plan, from public numbers alone. */
+/** The consequences of an automatic quarantine's bound for a plan, from public numbers alone. */
 export interface QuarantineBound {
   /**
    * How far the planned share of liars may move an answer, in scales; null: the plan has no bound

@@ -27,8 +27,8 @@ export interface HubStudy {
   /** Whether batches and withdrawals can be taken. */
   readonly isRunning: boolean;
   /**
-   * Of a sealed study, at its first server: why an entry for the open epoch is of no use, as far as
-   * this server alone can see. @returns undefined when it may be one.
+   * The first server of a sealed study has it: why it cannot use an entry for the open epoch.
+   * @returns undefined when this server sees no fault in it.
    */
   faultOf?(batch: VerifiedBatch): WireCode | undefined;
   /** Applies a durable verdict. @returns the answer for the sender. */

@@ -1,6 +1,6 @@
 /**
- * Estimators know columns by their places. They write the places into a refusal in this form, and
- * whoever knows the names puts them in. The text then says no more than before.
+ * Estimators know columns by their places alone, and write these into a refusal. The caller, which
+ * knows the names, replaces the places by them. The text says no more about the data for it.
  */
 
 /** `column 1, 3 (counted from 1)`, for columns 0 and 2. */

@@ -1,10 +1,11 @@
 import type { RobustNormal } from '../../../robust/normal-of-rows.js';
 
 /**
- * Whether rows are about normal, from robust groups. A group's variance is that of the normal law
- * that has the median length of its rows. Rows of another law have another variance, up to twice as
- * large, which no interval of normal rows holds. In each column a group says which share of its
- * rows is farther out than nine in ten normal rows. The groups' shares are added up, with noise.
+ * A check that rows are about normal, from robust groups. A group's variance is that of the normal
+ * law that has the median length of its rows. Rows of another law have another variance, up to
+ * twice as large, which no interval of normal rows holds. In each column a group says which share
+ * of its rows is farther out than nine in ten normal rows. The groups' shares are added up, with
+ * noise.
  *
  * Claim. Neighbours: the estimate of one group replaced, gone or new. The sums change by at most
  * `beyondMost` sqrt(dimension) in L2, and are multiples of `beyondStep`. Why: each share is a
@@ -32,9 +33,9 @@ const noiseDeviations = 3;
 
 /**
  * Whether the groups' mean shares are ones that normal rows can have, with hostile ones among them.
- * Post-processing. Columns that are uniform or have a few values are told apart. Skewed ones and
- * those with long tails are not where hostile rows would explain them: exponential columns have
- * .037 more, as a hostile share of .02 may.
+ * Post-processing. It finds columns that are uniform or have a few values. It misses a skewed or
+ * long-tailed column whose share hostile rows could also have caused: that of an exponential column
+ * is larger by .037, within the .04 that are allowed where 2 % are planned to be hostile.
  * @param sums - released, for each column. @param groups - released, positive.
  */
 export function areNormal(
