@@ -9,8 +9,9 @@ describePostgres('random calls on SQLite and PostgreSQL', (server) => {
     expect((await differences(40, server())).join('\n')).toBe('');
   });
 
-  it('have the same answers, 10,000 times', { tags: ['slow'], timeout: 3_000_000 }, async () => {
-    expect((await differences(10_000, server())).join('\n')).toBe('');
+  // The seeds are the same in every run, and each planted mistake is found within 41 sequences.
+  it('have the same answers, 2,000 times', { tags: ['slow'], timeout: 1_500_000 }, async () => {
+    expect((await differences(2000, server())).join('\n')).toBe('');
   });
 
   it.each(Object.keys(plantedMistakes))('find a PostgreSQL store that %s', { tags: ['slow'] },
