@@ -7,11 +7,15 @@ import type { WorkRandom } from '../random/source.js';
 import { assignmentHashBytes } from './summaries/assignment.js';
 import { inlineCompute } from './contract/compute.js';
 import type { Compute, Plan } from './contract/estimator.js';
-import { adoptRows, type ByteSource, type OwnedRows } from './summaries/adopted-rows.js';
-import { checkDimension, checkPlan, checkRow } from './contract/given.js';
+import {
+  adoptRows, fromOwned, fromStream, isAdopting, type OwnedRows,
+} from './summaries/adopted-rows.js';
+import { eachRow, type ByteSource, type RowStream } from './summaries/packed-rows.js';
+import { checkDimension, checkPlan } from './contract/given.js';
 import { createGroups, type Groups } from './summaries/groups.js';
 
-export type { ByteSource, OwnedRows } from './summaries/adopted-rows.js';
+export type { OwnedRows } from './summaries/adopted-rows.js';
+export type { ByteSource } from './summaries/packed-rows.js';
 export {
   createGroups, decodeGroups, mergeGroups, type Groups, type GroupsProgress,
 } from './summaries/groups.js';
@@ -27,7 +31,7 @@ export interface OfflineRun {
    * One row per contributor; a row with a non-finite entry is a contributor without data. Owned
    * rows are used up.
    */
-  readonly rows: Iterable<ArrayLike<number>> | AsyncIterable<ArrayLike<number>> | OwnedRows;
+  readonly rows: RowStream | OwnedRows;
   /**
    * Built from the plan's events and used up by this run: `createMechanisms(plan.events, noise)`.
    */
@@ -52,13 +56,19 @@ export interface OfflineRun {
  */
 export async function runOffline(run: OfflineRun): Promise<Outcome> {
   checkRun(run);
-  const { plan, dimension, rows, mechanisms, work, compute = inlineCompute() } = run;
-  if (isOwned(rows)) {
-    const adopted = adoptRows(plan, dimension, rows, run.assignmentHashes, work);
-    if (adopted !== null) return (await plan.release(adopted, mechanisms, compute)).value;
+  const { plan, dimension, rows, assignmentHashes, mechanisms, work } = run;
+  if (isAdopting(plan)) {
+    const taken = isOwned(rows) ? fromOwned(rows, dimension, assignmentHashes)
+      : await fromStream(rows, dimension, assignmentHashes);
+    const finished = adoptRows(plan, dimension, taken, work);
+    return (await plan.release(finished, mechanisms, run.compute ?? inlineCompute())).value;
   }
   const groups = createGroups(plan, dimension);
-  await addRows(groups, run, isOwned(rows) ? each(rows, dimension) : rows);
+  const hash = new Uint8Array(assignmentHashBytes);
+  await eachRow(isOwned(rows) ? each(rows, dimension) : rows, dimension, (row) => {
+    assignmentHashes.fill(hash);
+    groups.add(hash, Float64Array.from(row));
+  });
   return releaseGroups(plan, groups, run);
 }
 
@@ -103,16 +113,4 @@ export async function releaseGroups(
     groups.finish(means.work), means.mechanisms, means.compute ?? inlineCompute(), means.keys,
   );
   return released.value;
-}
-
-async function addRows(
-  groups: Groups, { assignmentHashes, dimension }: OfflineRun,
-  rows: Iterable<ArrayLike<number>> | AsyncIterable<ArrayLike<number>>,
-): Promise<void> {
-  const assignmentHash = new Uint8Array(assignmentHashBytes);
-  for await (const row of rows) {
-    checkRow(row, dimension);
-    assignmentHashes.fill(assignmentHash);
-    groups.add(assignmentHash, Float64Array.from(row));
-  }
 }

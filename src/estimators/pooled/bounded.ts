@@ -63,6 +63,8 @@ export function boundedDesign(
       ),
     },
     noise: { sigma: sum.sigma, rows: cohort },
+    // Whole steps are added up, exactly, as they stay below 2^53: any order gives the same sum.
+    unsorted: { upTo: Infinity, tagged: false },
     inScale: true,
     release: async ({ mechanisms }, { pool, centre, scale }) =>
       privateClippedMean(mechanisms, pool, { centre, ball: clipped.ball, cohort })

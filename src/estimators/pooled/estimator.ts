@@ -272,7 +272,8 @@ async function releaseInScale(
 ): Promise<Released<Outcome>> {
   const isInScale = design.inScale === true;
   const rows = isInScale
-    ? pool.map((whole): PooledRows => ({ ...whole, ...rowsInScale(whole, scale) })) : pool;
+    ? pool.map((whole): PooledRows =>
+      ({ ...whole, ...rowsInScale(whole, scale, whole.isScratch) })) : pool;
   const found = await design.centre.find(draws, rows, isInScale ? scale.map(() => 1) : scale);
   const centre = found.value;
   if (centre.kind === 'failed') {

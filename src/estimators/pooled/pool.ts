@@ -1,4 +1,5 @@
 import type { RowBlock } from '../../privacy/stages/rows.js';
+import type { PooledRows } from '../contract/estimator.js';
 import type { ColumnRange } from '../contract/values.js';
 
 /** The cohort of estimators that keep all rows in one pool. */
@@ -7,14 +8,18 @@ export const rowsCohort = 'rows';
 /** How many times the nominal cohort is counted exactly; of more, the smallest tags are taken. */
 export const surplus = 4;
 
-/** The rows with every entry moved into its range; one contributor stays one row. */
-export function rowsInRange<Rows extends RowBlock>(rows: Rows, { low, high }: ColumnRange): Rows {
-  const { dimension, count } = rows;
-  const values = rows.values.slice(0, count * dimension);
-  for (let i = 0; i < values.length; i++) {
-    const j = i % dimension;
-    // A row with an entry that is not a number stays the null row.
-    values[i] = Math.max(low[j]!, Math.min(high[j]!, values[i]!));
+/**
+ * The rows with every entry moved into its range; one contributor stays one row. Scratch rows are
+ * moved where they are.
+ */
+export function rowsInRange(rows: PooledRows, { low, high }: ColumnRange): PooledRows {
+  const { dimension, count, isScratch = false } = rows;
+  const values = isScratch ? rows.values : rows.values.slice(0, count * dimension);
+  for (let at = 0; at < count * dimension;) {
+    for (let j = 0; j < dimension; j++, at++) {
+      // A row with an entry that is not a number stays the null row.
+      values[at] = Math.max(low[j]!, Math.min(high[j]!, values[at]!));
+    }
   }
   return { ...rows, values };
 }
@@ -22,11 +27,14 @@ export function rowsInRange<Rows extends RowBlock>(rows: Rows, { low, high }: Co
 /**
  * The rows divided by a scale. One contributor stays one row. An entry that leaves the range of
  * doubles makes its row the null row.
+ * @param isScratch - the quotients take the place of the values, which nobody reads again.
  */
 export function rowsInScale(
-  { count, dimension, values }: RowBlock, scale: Float64Array,
+  { count, dimension, values }: RowBlock, scale: Float64Array, isScratch = false,
 ): RowBlock {
-  const scaled = new Float64Array(count * dimension);
-  for (let i = 0; i < scaled.length; i++) scaled[i] = values[i]! / scale[i % dimension]!;
+  const scaled = isScratch ? values : new Float64Array(count * dimension);
+  for (let at = 0; at < count * dimension;) {
+    for (let j = 0; j < dimension; j++, at++) scaled[at] = values[at]! / scale[j]!;
+  }
   return { count, dimension, values: scaled };
 }

@@ -74,9 +74,12 @@ export function tagOf(hash: Uint8Array): bigint {
   return tagView.getBigUint64(0);
 }
 
-/** Half of the tag, as 32 bits with a sign: the high one (0) or the low one (1). */
-export function tagWordOf(hash: Uint8Array, half: 0 | 1): number {
-  return wordAt(hash, 24 + 4 * half) | 0;
+/**
+ * Half of the tag, as 32 bits with a sign: the high one (0) or the low one (1).
+ * @param from - where the hash begins in the bytes.
+ */
+export function tagWordOf(hash: Uint8Array, half: 0 | 1, from = 0): number {
+  return wordAt(hash, from + 24 + 4 * half) | 0;
 }
 
 /** 53 bits of the eight bytes at `offset`, the highest first, as a number in [0, 1). */

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/base/outcome.js';
-import { runOffline, type OwnedRows } from '../../../src/estimators/run.js';
+import {
+  createGroups, releaseGroups, runOffline, type OwnedRows,
+} from '../../../src/estimators/run.js';
 import { rowsSummary } from '../../../src/estimators/summaries/rows.js';
 import { orderByTag } from '../../../src/estimators/summaries/tag-order.js';
 import { sharedDoubles } from '../../../src/numerics/kernels/shards.js';
@@ -66,6 +68,51 @@ describe('rows that a run takes over', () => {
     expect(plain.kind).toBe('value');
     expect(await released('prime', { scale: 1 }, { ...rows(), isWhole: true }, 40_000))
       .toEqual(plain);
+  });
+
+  // The tags go with the rows. Half of the columns hold whole numbers, one has a long tail, and
+  // some people have no data.
+  it.each<[string, object]>([
+    ['mean', { scale: 1 }], ['mean', { scale: 'auto' }], ['mean', { range: '-50..50' }],
+    ['mean', { range: '-50..50', scale: 1 }], ['robust-mean', { range: '-50..50' }],
+    ['prime', { scale: 'auto' }],
+  ])('give the release of %s with %o in any order', { tags: ['long'] }, async (name, given) => {
+    const count = 40_000;
+    const values = randomRows(count, 4);
+    const people = Array.from({ length: count }, (_, i) => {
+      const row = values.slice(4 * i, 4 * i + 4);
+      row[0] = Math.round(5 * row[0]!);
+      row[1] = Math.round(20 * row[1]!);
+      row[3] = 3 * Math.exp(row[3]!);
+      if (i % 5000 === 7) row[2] = NaN;
+      return { row, hash: new Uint8Array(32) };
+    });
+    const noise = seededNoise('hashes');
+    people.forEach(({ hash }) => noise.fill(hash));
+    const plan = planOf(name, { ...given }, factsOf(4, count, 8));
+    const outcomes = [people, people.toReversed()].map((order) => {
+      const groups = createGroups(plan, 4);
+      order.forEach(({ hash, row }) => groups.add(hash, row));
+      const mechanisms = createMechanisms(plan.events, seededNoise('owned'));
+      return releaseGroups(plan, groups, { mechanisms, work: work() });
+    });
+    expect((await outcomes[0]!).kind).toBe('value');
+    expect(await outcomes[1]).toEqual(await outcomes[0]);
+    const listed = (order: typeof people): Promise<Outcome> => {
+      let at = 0;
+      return runOffline({
+        plan, dimension: 4, rows: order.map(({ row }) => row),
+        mechanisms: createMechanisms(plan.events, seededNoise('owned')),
+        assignmentHashes: { fill(bytes) {
+          for (let from = 0; from < bytes.length; from += 32, at++) {
+            bytes.set(order[at]?.hash ?? new Uint8Array(32), from);
+          }
+        } },
+        work: work(),
+      });
+    };
+    expect(await listed(people)).toEqual(await outcomes[0]);
+    expect(await listed(people.toReversed())).toEqual(await outcomes[0]);
   });
 
   // With a scale nothing of the filters or the mean depends on tags; null rows stand at both ends

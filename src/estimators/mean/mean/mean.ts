@@ -57,6 +57,8 @@ const doubtful = 4;
  * mean for every centre and radius, so they compose.
  * With `range`: rho zCDP, no delta (pooled/bounded, and beside a scale stages/range-centre). A
  * noisy number of people beyond it on each side is drawn too (pooled/outside).
+ * Order. Rows may come in any order: the pairs of a scale go by tag, the centre and the distances
+ * are found from numbers of rows, and whole steps are added up, exactly, as they stay below 2^53.
  * Assumption. Nobody sends false rows. The mean is not robust: a share of the contributors that
  * all stand at the edge of the ball on one side moves the answer by that share of the radius. So
  * it states no interval for hostile rows.
@@ -219,6 +221,7 @@ function centredDesign({ values, facts, bounds }: DesignRequest): PooledDesign {
       ),
     },
     noise: { sigma, rows: cohort },
+    unsorted: { upTo: Infinity, tagged: values['scale'] === 'auto' },
     inScale: true,
     release: releaseOf({
       facts, distance, clipped, corruption, radius, median: centre.median,
