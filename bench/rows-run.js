@@ -1,4 +1,5 @@
-// One mean of rows in memory, for rows.js: prints seconds of processor time and MiB besides the rows.
+// One mean of rows in memory, for rows.js. Prints seconds of processor time, and MiB besides the
+// rows.
 import { parseParameters } from '../dist/src/estimators/contract/parameters.js';
 import { findEstimator } from '../dist/src/estimators/registry.js';
 import { runOffline } from '../dist/src/estimators/run.js';
@@ -14,7 +15,8 @@ const rows = Array.from({ length: count }, () =>
   Float64Array.from({ length: columns }, () => random.normal()));
 
 const estimator = findEstimator('mean');
-const plan = estimator.plan(parseParameters(estimator.parameters, { scale }, { dimension: columns }), {
+const parameters = parseParameters(estimator.parameters, { scale }, { dimension: columns });
+const plan = estimator.plan(parameters, {
   dimension: columns, cohort: count, participation: 'public',
   target: privacyTarget({ epsilon: 1, delta: 1e-6 }),
 });
