@@ -7,8 +7,9 @@ import { isIndex, namedColumns, selectColumns, type Selection } from './columns.
 import {
   headerNote, isHeader, judgeFirst, recordsBelow, type FirstRecord,
 } from './csv-header.js';
+import { PlainLines, rolesOf, type NumberRows, type Records } from './csv-lines.js';
 import {
-  BatchBuilder, badCellRemedy, missingRemedy, noRows, numberInText, refusedAt,
+  BatchBuilder, badCellRemedy, missingRemedy, noRows, numberInText, plainNumber, refusedAt,
   type RowBatch, type RowOptions,
 } from './rows.js';
 
@@ -20,6 +21,9 @@ const recordBytesMax = 4 * 1024 * 1024;
  * none of its data cells is a number, or if it has the columns that were requested by name. Where
  * it holds whole numbers alone, `isHeader` compares it with those below, and `onNote` says what it
  * was taken for.
+ *
+ * Lines without quotes are read from their bytes, four times as fast as by the parser, which reads
+ * all that comes after them.
  * @throws InvalidInputError with line and column, never with a cell's text.
  */
 export async function* readCsv(
@@ -27,42 +31,79 @@ export async function* readCsv(
   options: RowOptions,
 ): AsyncGenerator<RowBatch, void, undefined> {
   const rows = new CsvRows(options);
-  const parser = parse({ bom: true, relax_column_count: true, max_record_size: recordBytesMax });
-  let failure: unknown;
-  parser.on('data', (record: string[]) => {
-    if (failure !== undefined) return;
-    try {
-      rows.take(record);
-    } catch (error) {
-      // Throwing here would end the process; the caller would not get the error.
-      failure = error;
-    }
-  });
-  parser.on('error', (error) => {
-    failure ??= error;
-  });
+  const lines = new PlainLines(rows);
+  let parsed: ParsedRecords | null = null;
   for await (const chunk of chunks) {
-    await written(parser, chunk);
-    if (failure !== undefined) throw explained(failure, options.source, rows.nextLine);
+    const left = parsed === null ? lines.take(chunk) : chunk;
+    if (left !== null) {
+      parsed ??= new ParsedRecords(rows, options.source, lines.delimiter);
+      await parsed.take(left);
+    }
     yield* rows.batches(false);
   }
-  parser.end();
-  await finished(parser).catch((error: unknown) => {
-    failure ??= error;
-  });
-  if (failure !== undefined) throw explained(failure, options.source, rows.nextLine);
+  const left = parsed === null ? lines.end() : null;
+  if (left !== null) {
+    parsed = new ParsedRecords(rows, options.source, lines.delimiter);
+    await parsed.take(left);
+  }
+  await parsed?.end();
   rows.end();
   yield* rows.batches(true);
 }
 
-/** Resolves once the chunk is parsed. The parser's own event reports errors. */
-function written(parser: NodeJS.WritableStream, chunk: Uint8Array): Promise<void> {
-  return new Promise((resolve) => {
-    parser.write(chunk, () => resolve());
-  });
+/** Records that a parser finds. */
+class ParsedRecords {
+  readonly #parser;
+  readonly #linesBefore: number;
+  #failure: unknown;
+
+  /** @param delimiter - how lines end; undefined: the parser finds out. */
+  constructor(
+    private readonly rows: CsvRows, private readonly source: string, delimiter: string | undefined,
+  ) {
+    this.#linesBefore = rows.nextLine - 1;
+    this.#parser = parse({
+      // Where a line was read, the mark of the file, if it had one, is behind it.
+      bom: delimiter === undefined, relax_column_count: true, max_record_size: recordBytesMax,
+      ...(delimiter !== undefined && { record_delimiter: delimiter }),
+    });
+    this.#parser.on('data', (record: string[]) => {
+      if (this.#failure !== undefined) return;
+      try {
+        rows.take(record);
+      } catch (error) {
+        // Throwing here would end the process; the caller would not get the error.
+        this.#failure = error;
+      }
+    });
+    this.#parser.on('error', (error) => {
+      this.#failure ??= error;
+    });
+  }
+
+  /** Resolves once the chunk is parsed. The parser's own event reports errors. */
+  async take(chunk: Uint8Array): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#parser.write(chunk, () => resolve());
+    });
+    this.#check();
+  }
+
+  async end(): Promise<void> {
+    this.#parser.end();
+    await finished(this.#parser).catch((error: unknown) => {
+      this.#failure ??= error;
+    });
+    this.#check();
+  }
+
+  #check(): void {
+    if (this.#failure === undefined) return;
+    throw explained(this.#failure, this.source, this.rows.nextLine, this.#linesBefore);
+  }
 }
 
-class CsvRows {
+class CsvRows implements Records {
   private selection: Selection | null = null;
   /** The columns that are read. */
   private used: readonly number[] = [];
@@ -74,12 +115,25 @@ class CsvRows {
   /** Last line of the last record, from 1. */
   private line = 0;
   private blankLines: number[] = [];
+  private numberRows: NumberRows | null = null;
 
   constructor(private readonly options: RowOptions) {}
 
   /** The first line of the record after the last one that is complete. */
   get nextLine(): number {
     return this.line + 1;
+  }
+
+  get numbers(): NumberRows | null {
+    return this.blankLines.length > 0 ? null : this.numberRows;
+  }
+
+  passLine(): void {
+    this.line += 1;
+  }
+
+  textOf(cell: string): string {
+    return textForm(cell);
   }
 
   take(record: readonly string[]): void {
@@ -156,7 +210,24 @@ class CsvRows {
       groups: this.selection.group >= 0,
       types: this.options.types,
     });
+    this.numberRows = this.numbersOnly(this.selection, this.builder);
     for (const row of hasNames ? held.slice(1) : held) this.addRow(row.record, row.line);
+  }
+
+  /** Null where a column is no number. */
+  private numbersOnly(selection: Selection, builder: BatchBuilder): NumberRows | null {
+    const types = selection.names.map((name) => this.options.types?.get(name) ?? plainNumber);
+    if (!types.every(({ type }) => type === 'number' || type === 'integer')) return null;
+    // Where a line has one cell, an empty one is a blank line.
+    const isOneCell = this.width === 1;
+    if (isOneCell && types.length === 0) return null;
+    return {
+      builder,
+      roles: rolesOf(selection, this.width),
+      isWhole: Uint8Array.from(types, ({ type }) => Number(type === 'integer')),
+      mayBeEmpty: Uint8Array.from(types, ({ optional }) =>
+        Number(!isOneCell && (optional === true || this.options.missing === 'null'))),
+    };
   }
 
   /** If none of the wanted names is there, the first line may be data, which no message shows. */
@@ -230,11 +301,15 @@ function lineBreaks(cell: string): number {
  * csv-parse puts cells into its messages. Our messages hold positions only.
  * @param recordLine - where the record begins that cannot be read. An open quote takes all lines
  *   below into it, so the line at which the parser gives up says nothing.
+ * @param linesBefore - lines of the file that the parser did not get.
  */
-function explained(error: unknown, source: string, recordLine: number): unknown {
+function explained(
+  error: unknown, source: string, recordLine: number, linesBefore: number,
+): unknown {
   if (!(error instanceof CsvError)) return error;
   const isOpen = error.code === 'CSV_QUOTE_NOT_CLOSED' || error.code === 'CSV_MAX_RECORD_SIZE';
-  const line = isOpen ? recordLine : Number((error as unknown as { lines?: number }).lines ?? 0);
+  const line = isOpen ? recordLine
+    : linesBefore + Number((error as unknown as { lines?: number }).lines ?? 0);
   const what: Readonly<Record<string, string>> = {
     CSV_QUOTE_NOT_CLOSED: 'a quote in the row that begins here is never closed: close it',
     CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quote: write "" for a quote inside quotes',

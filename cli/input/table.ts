@@ -63,16 +63,38 @@ class GroupRows {
   }
 
   append(): number {
-    if (this.length === this.counts.length) {
-      const counts = new Int32Array(2 * this.counts.length);
-      counts.set(this.counts);
-      this.counts = counts;
-      const sums = new Float64Array(2 * this.sums.length);
-      sums.set(this.sums);
-      this.sums = sums;
-    }
+    this.#makeRoom(1);
     this.counts[this.length] = nullRow;
     return this.length++;
+  }
+
+  /** Adds rows of different contributors. */
+  appendAll({ values, count }: RowBatch): void {
+    this.#makeRoom(count);
+    const { dimension, length, sums } = this;
+    sums.set(values.subarray(0, count * dimension), length * dimension);
+    for (let row = 0, at = length * dimension; row < count; row++) {
+      let isWhole = true;
+      for (let i = 0; i < dimension; i++, at++) {
+        // A number plus zero is itself, but minus zero becomes zero, as in a sum.
+        sums[at]! += 0;
+        if (Number.isNaN(sums[at])) isWhole = false;
+      }
+      this.counts[length + row] = isWhole ? 1 : nullRow;
+    }
+    this.length += count;
+  }
+
+  #makeRoom(rows: number): void {
+    const least = this.length + rows;
+    if (least <= this.counts.length) return;
+    const room = Math.max(least, 2 * this.counts.length);
+    const counts = new Int32Array(room);
+    counts.set(this.counts);
+    this.counts = counts;
+    const sums = new Float64Array(room * this.dimension);
+    sums.set(this.sums);
+    this.sums = sums;
   }
 
   fold(index: number, batch: RowBatch, row: number): void {
@@ -120,6 +142,10 @@ class TableBuilder {
       this.columns = batch.columns;
       const count = this.groupNames?.length ?? 1;
       this.groups = Array.from({ length: count }, () => new GroupRows(batch.columns.length));
+    }
+    if (this.groupNames === null && batch.contributors === null) {
+      this.groups[0]!.appendAll(batch);
+      return;
     }
     for (let row = 0; row < batch.count; row++) {
       const group = this.groupNames === null

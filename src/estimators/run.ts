@@ -65,9 +65,11 @@ export async function runOffline(run: OfflineRun): Promise<Outcome> {
   }
   const groups = createGroups(plan, dimension);
   const hash = new Uint8Array(assignmentHashBytes);
+  const copy = new Float64Array(dimension);
   await eachRow(isOwned(rows) ? each(rows, dimension) : rows, dimension, (row) => {
     assignmentHashes.fill(hash);
-    groups.add(hash, Float64Array.from(row));
+    for (let j = 0; j < dimension; j++) copy[j] = row[j]!;
+    groups.add(hash, copy);
   });
   return releaseGroups(plan, groups, run);
 }

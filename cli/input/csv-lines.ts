@@ -1,0 +1,227 @@
+import type { BatchBuilder } from './rows.js';
+
+const [comma, quote, minus, zero] = [0x2c, 0x22, 0x2d, 0x30];
+/** Counted from the zero, as digits are. */
+const point = 0x2e - zero;
+const [feed, carriage] = [0x0a, 0x0d];
+/** Longer lines are the parser's, which refuses those that are too long for any row. */
+const lineBytesMax = 1024 * 1024;
+/** Whole numbers of so many digits are below 2^53. */
+const digitsMax = 15;
+/** Exact in a double. */
+const powersOf10 = Float64Array.from({ length: digitsMax + 1 }, (_, i) => 10 ** i);
+
+/** What a column of the file is, where it is none of those below: the place of its number. */
+const unused = -1;
+const contributorRole = -2;
+const groupRole = -3;
+
+/** Rows of numbers, whose cells can be read without making texts of them. */
+export interface NumberRows {
+  readonly builder: BatchBuilder;
+  /** By column of the file: its place in a row, or one of the roles above. */
+  readonly roles: Int32Array;
+  /** By place in a row: 1 for whole numbers. */
+  readonly isWhole: Uint8Array;
+  /** By place in a row: 1 where an empty cell is no mistake. */
+  readonly mayBeEmpty: Uint8Array;
+}
+
+/** @param data - columns of the file, by place in a row. @param width - columns of the file. */
+export function rolesOf(
+  { data, contributor, group }: {
+    readonly data: readonly number[]; readonly contributor: number; readonly group: number;
+  },
+  width: number,
+): Int32Array {
+  const roles = new Int32Array(width).fill(unused);
+  data.forEach((column, place) => { roles[column] = place; });
+  if (contributor >= 0) roles[contributor] = contributorRole;
+  if (group >= 0) roles[group] = groupRole;
+  return roles;
+}
+
+/** Who takes the records of a file. */
+export interface Records {
+  take(record: readonly string[]): void;
+  /** Null while it is not known yet what the columns are, and where some are no numbers. */
+  readonly numbers: NumberRows | null;
+  /** The first line of the record after the last one. */
+  readonly nextLine: number;
+  /** Counts a line of which the builder has the row. */
+  passLine(): void;
+  /** The form of an id or of a group's name. */
+  textOf(cell: string): string;
+}
+
+/**
+ * Reads the lines of a CSV file from its bytes as long as there is no quote. Cells of numbers
+ * become numbers at once. A line in which anything else is found is cut at its commas.
+ *
+ * A number of at most 15 digits is a whole number below 2^53 over a power of ten, which are both
+ * exact, and the nearest double to their quotient is what division gives. So it is what `Number`
+ * makes of the text (W. D. Clinger, How to read floating point numbers accurately, 1990).
+ */
+export class PlainLines {
+  #bytes: Buffer = Buffer.alloc(0);
+  #isBegun = false;
+  /** How the first line ends: 1 for a line feed, 2 with a carriage return before it. */
+  #ending: 0 | 1 | 2 = 0;
+
+  constructor(private readonly records: Records) {}
+
+  /** How lines end; undefined: no line has ended. */
+  get delimiter(): string | undefined {
+    return ([undefined, '\n', '\r\n'] as const)[this.#ending];
+  }
+
+  /** @returns the bytes from which on a parser is needed; null: all is read so far. */
+  take(chunk: Uint8Array): Buffer | null {
+    const bytes = this.#bytes.length === 0 ? bufferOf(chunk) : Buffer.concat([this.#bytes, chunk]);
+    this.#bytes = bytes;
+    if (!this.#begin(bytes)) return null;
+    if (this.#ending === 0 && !this.#findEnding()) return this.#tooLong();
+    return this.#ending === 0 ? this.#bytes : this.#takeLines();
+  }
+
+  /** @returns the last bytes, if there are any: a line that no line break ends. */
+  end(): Buffer | null {
+    return this.#bytes.length === 0 ? null : this.#bytes;
+  }
+
+  /** Takes off a byte order mark. False: more bytes are needed to know. */
+  #begin(bytes: Buffer): boolean {
+    if (this.#isBegun) return true;
+    if (bytes.length < 3) return false;
+    this.#isBegun = true;
+    if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+      this.#bytes = bytes.subarray(3);
+    }
+    return true;
+  }
+
+  /** False: the first line has not ended. True with ending 0: only a parser can read the file. */
+  #findEnding(): boolean {
+    const bytes = this.#bytes;
+    const [lineFeed, back] = [bytes.indexOf(feed), bytes.indexOf(carriage)];
+    const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+    if (isUtf16 || (bytes.includes(quote) && !(lineFeed >= 0 && lineFeed < bytes.indexOf(quote)))) {
+      return true;
+    }
+    if (back < 0 || (lineFeed >= 0 && lineFeed < back)) {
+      if (lineFeed >= 0) this.#ending = 1;
+      return lineFeed >= 0;
+    }
+    if (back + 1 === bytes.length) return false;
+    if (bytes[back + 1] === feed) this.#ending = 2;
+    return true;
+  }
+
+  #takeLines(): Buffer | null {
+    const bytes = this.#bytes;
+    const quoted = bytes.indexOf(quote);
+    const last = bytes.lastIndexOf(feed, quoted < 0 ? bytes.length : quoted) + 1;
+    const stop = this.#read(bytes, last);
+    this.#bytes = bytes.subarray(stop);
+    return stop < last || quoted >= 0 ? this.#bytes : this.#tooLong();
+  }
+
+  #tooLong(): Buffer | null {
+    return this.#bytes.length > lineBytesMax ? this.#bytes : null;
+  }
+
+  /** @returns where the lines end that were read: `to`, or before. */
+  #read(bytes: Buffer, to: number): number {
+    let at = 0;
+    while (at < to) {
+      const { numbers } = this.records;
+      if (numbers !== null) at = readNumbers(bytes, at, to, this.#ending, numbers, this.records);
+      if (at === to) break;
+      const end = bytes.indexOf(feed, at);
+      const textEnd = end + 1 - this.#ending;
+      if ((this.#ending === 2 && bytes[textEnd] !== carriage) || end - at > lineBytesMax) return at;
+      this.records.take(bytes.toString('utf8', at, textEnd).split(','));
+      at = end + 1;
+    }
+    return at;
+  }
+}
+
+/**
+ * Reads lines until one is not made of numbers in their plainest form.
+ * @returns where that line begins, or `to`.
+ */
+function readNumbers(
+  bytes: Buffer, from: number, to: number, ending: number, numbers: NumberRows, records: Records,
+): number {
+  const { builder, roles } = numbers;
+  const last = roles.length - 1;
+  let at = from;
+  while (at < to) {
+    const start = at;
+    let [contributor, group] = ['', ''];
+    for (let column = 0; column <= last; column++) {
+      const role = roles[column]!;
+      const first = at;
+      if (role >= 0) at = readNumber(bytes, at, role, numbers);
+      else at = cellEnd(bytes, at);
+      if (at < 0) return start;
+      if (role < unused) {
+        const text = textIn(bytes, first, at, records);
+        if (text === '') return start;
+        if (role === contributorRole) contributor = text;
+        else group = text;
+      }
+      if (column < last && bytes[at++] !== comma) return start;
+    }
+    if (ending === 2 && bytes[at++] !== carriage) return start;
+    if (bytes[at++] !== feed) return start;
+    builder.endRow(records.nextLine, contributor, group);
+    records.passLine();
+  }
+  return at;
+}
+
+/** Writes the number that begins at `at` into its place. @returns where it ends; -1: it is none. */
+function readNumber(
+  bytes: Buffer, from: number, place: number, { builder, isWhole, mayBeEmpty }: NumberRows,
+): number {
+  const isNegative = bytes[from] === minus;
+  const start = isNegative ? from + 1 : from;
+  let [at, whole, pointAt] = [start, 0, -1];
+  for (;; at++) {
+    const digit = bytes[at]! - zero;
+    if (digit >= 0 && digit <= 9) whole = whole * 10 + digit;
+    else if (digit === point && pointAt < 0) pointAt = at;
+    else break;
+  }
+  const digits = at - start - (pointAt < 0 ? 0 : 1);
+  let value = NaN;
+  if (digits === 0) {
+    if (at > from || mayBeEmpty[place] === 0) return -1;
+  } else {
+    if (digits > digitsMax || (pointAt >= 0 && isWhole[place] === 1)) return -1;
+    value = pointAt < 0 ? whole : whole / powersOf10[at - pointAt - 1]!;
+    if (isNegative) value = -value;
+  }
+  builder.target[builder.offset + place] = value;
+  return at;
+}
+
+/** A carriage return ends a cell, too: one that no line feed follows is looked at by others. */
+function cellEnd(bytes: Buffer, from: number): number {
+  for (let at = from;; at++) {
+    const code = bytes[at]!;
+    if (code === comma || code === feed || code === carriage) return at;
+  }
+}
+
+/** An id, or a group's name. Empty, too, where it has other signs than those of ASCII. */
+function textIn(bytes: Buffer, from: number, to: number, records: Records): string {
+  for (let at = from; at < to; at++) if (bytes[at]! > 0x7f) return '';
+  return records.textOf(bytes.toString('latin1', from, to));
+}
+
+function bufferOf(chunk: Uint8Array): Buffer {
+  return Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+}
